@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# The short way in; CMake does the work. `make help` lists what there is.
+PRESET ?= release
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+SECONDS_EACH ?= 120
+build_dir = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
+
+.PHONY: all help demo test test-all bench install format docs fuzz clean
+
+all: ## build the library and the tool, build/carom
+	@scripts/setup.sh build
+	@scripts/build.sh $(PRESET) $(JOBS)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+
+demo: all ## the tour of every engine; writes build/demo/index.html
+	@build/carom demo -o build/demo
+
+test: ## set up, build and run all tests (PRESET=asan or tsan for sanitizers)
+	@scripts/setup.sh build test
+	@scripts/build.sh $(PRESET) $(JOBS)
+	@scripts/test.sh $(build_dir) $(JOBS)
+
+test-all: ## the long campaign: release, clang, asan, tsan, valgrind
+	@$(MAKE) --no-print-directory test PRESET=asan
+	@$(MAKE) --no-print-directory test PRESET=tsan
+	@$(MAKE) --no-print-directory test PRESET=clang
+	@$(MAKE) --no-print-directory test PRESET=release
+	@scripts/valgrind.sh build
+
+bench: ## all benchmarks, ours and peers', side by side
+	@scripts/setup.sh build bench
+	@scripts/build.sh release $(JOBS)
+	@build/carom bench
+
+install: all ## install under PREFIX
+	@cmake --install $(build_dir) --prefix $(PREFIX)
+
+format: ## clang-format all sources in place
+	@scripts/format.sh
+
+docs: all ## render the man page and the manual to build/docs
+	@scripts/setup.sh docs
+	@scripts/docs.sh build/docs
+
+fuzz: ## run every fuzz target for SECONDS_EACH seconds
+	@scripts/setup.sh build test
+	@scripts/build.sh fuzz $(JOBS)
+	@scripts/fuzz.sh build-fuzz $(SECONDS_EACH)
+
+clean: ## remove what was built
+	@rm -rf build build-*

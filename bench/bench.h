@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* bench.h: contenders measured side by side.
+ *
+ * The machines are shared and noisy, so contenders take turns, round by round, and the medians are
+ * compared: read the ratios, not the milliseconds. */
+#ifndef CAROM_BENCH_BENCH_H
+#define CAROM_BENCH_BENCH_H
+
+#include "carom/carom.h"
+
+#define BENCH_MOST_CONTENDERS 12
+#define BENCH_MOST_ROWS       512
+
+/* One row of the result. */
+typedef struct bench_row {
+    const char *group, *contender;
+    char job[64];
+    double seconds; /* median of the rounds */
+    double items_per_second;
+    double ratio; /* its seconds / the first contender's */
+    bool wrong;   /* the answer differed */
+} bench_row;
+
+typedef struct bench {
+    bool quick;                                       /* smaller inputs, fewer rounds */
+    uint32_t rounds;                                  /* 0: the default */
+    const carom_context_def *def;                     /* of contexts the benchmarks make */
+    void (*on_row)(void *user, const bench_row *row); /* called as rows come in; or NULL */
+    void *user;
+    const char *group; /* the one running */
+    bench_row rows[BENCH_MOST_ROWS];
+    uint32_t row_count;
+} bench;
+
+/* `prepare` is not timed and may be NULL; `run` is timed and returns false when its answer is
+ * wrong: then the row says so. */
+typedef struct bench_contender {
+    const char *name;
+    void (*prepare)(void *input);
+    bool (*run)(void *input);
+    void *input;
+} bench_contender;
+
+/* Measures and reports one row per contender. `items` is what one run handles. */
+void bench_compare(bench *bench, const char *job, double items, const bench_contender *contenders,
+                   uint32_t count);
+
+typedef struct bench_group {
+    const char *name, *what;
+    void (*run)(bench *bench);
+} bench_group;
+
+extern const bench_group *const bench_groups[]; /* ended by NULL */
+
+/* Runs one group. */
+void bench_run(bench *bench, const bench_group *group);
+
+/* A peer from the module bench/peers, or NULL when that was not built or lacks it. `symbol` names
+ * the function; each is declared in bench/peers/peers.h. */
+typedef void bench_peer_fn(void);
+bench_peer_fn *bench_peer(const char *symbol);
+
+#endif

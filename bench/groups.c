@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of benchmark groups. */
+#include "bench/bench.h"
+
+extern const bench_group bench_base;
+
+const bench_group *const bench_groups[] = {&bench_base, NULL};

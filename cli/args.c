@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* The option parser. A table row names an option, its kind and the place of its value; parsing,
+ * help and "did you mean" all read the same rows. */
+#include "cli/args.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words that are nearly right ------------------------------------------------------------- */
+
+#define LONGEST_WORD 32
+
+static size_t smallest(size_t a, size_t b, size_t c) {
+    size_t least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Edits that turn a into b: letters added, left out, replaced, or two neighbours exchanged. */
+static size_t edit_distance(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b);
+    size_t rows[3][LONGEST_WORD + 1];
+    if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
+    for (size_t j = 0; j <= m; ++j) rows[0][j] = j;
+    for (size_t i = 1; i <= n; ++i) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= m; ++j) {
+            size_t replace = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = smallest(above[j] + 1, row[j - 1] + 1, replace);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                above2[j - 2] + 1 < row[j])
+                row[j] = above2[j - 2] + 1;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+const char *args_did_you_mean(const char *word, const char *const *names) {
+    const char *best = NULL;
+    size_t length = strlen(word), best_distance = 1 + length / 3; /* more is another word */
+    for (; *names != NULL; ++names) {
+        size_t distance = edit_distance(word, *names);
+        bool begins = length >= 2 && strncmp(word, *names, length) == 0;
+        if (begins) distance = 1;
+        if (distance < best_distance || (distance == best_distance && best == NULL)) {
+            best = *names;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+bool args_read_number(const char *text, double *value) {
+    if (*text == '\0' || isspace((unsigned char)*text)) return false;
+    char *end;
+    *value = strtod(text, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+bool args_read_count(const char *text, uint64_t *value) {
+    if (!isdigit((unsigned char)*text)) return false;
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno != 0) return false;
+    uint64_t unit = 1;
+    if (*end != '\0') {
+        unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 0;
+        if (unit == 0 || end[1] != '\0') return false;
+    }
+    if (number > UINT64_MAX / unit) return false;
+    *value = number * unit;
+    return true;
+}
+
+static bool store(const arg_option *option, const char *text, void *values, arg_result *result) {
+    char *place = (char *)values + option->place;
+    double number;
+    uint64_t count;
+    switch (option->kind) {
+    case ARG_FLAG:
+        memcpy(place, &(bool){true}, sizeof(bool));
+        return true;
+    case ARG_TEXT:
+        memcpy(place, &text, sizeof(text));
+        return true;
+    case ARG_COUNT:
+        if (args_read_count(text, &count)) {
+            memcpy(place, &count, sizeof(count));
+            return true;
+        }
+        snprintf(result->sentence, sizeof(result->sentence),
+                 "%s takes a whole number such as 8 or 10k, not '%.80s'", option->name, text);
+        return false;
+    case ARG_NUMBER:
+        if (args_read_number(text, &number)) {
+            memcpy(place, &number, sizeof(number));
+            return true;
+        }
+        snprintf(result->sentence, sizeof(result->sentence), "%s takes a number, not '%.80s'",
+                 option->name, text);
+        return false;
+    case ARG_CHOICE:
+        break;
+    }
+    for (int i = 0; option->choices[i] != NULL; ++i) {
+        if (strcmp(option->choices[i], text) == 0) {
+            memcpy(place, &i, sizeof(i));
+            return true;
+        }
+    }
+    int length = snprintf(result->sentence, sizeof(result->sentence), "%s takes", option->name);
+    for (size_t i = 0; option->choices[i] != NULL; ++i)
+        length += snprintf(result->sentence + length, sizeof(result->sentence) - (size_t)length,
+                           "%s %s", i == 0 ? "" : " or", option->choices[i]);
+    snprintf(result->sentence + length, sizeof(result->sentence) - (size_t)length, ", not '%.40s'",
+             text);
+    return false;
+}
+
+/* ---- the parser ------------------------------------------------------------------------------ */
+
+typedef struct match {
+    const arg_option *option;
+    void *values;
+    const char *value; /* attached with = or to the letter, or NULL */
+} match;
+
+static bool find_option(const arg_set *sets, size_t set_count, const char *word, match *found) {
+    for (size_t s = 0; s < set_count; ++s) {
+        for (size_t i = 0; i < sets[s].count; ++i) {
+            const arg_option *option = &sets[s].options[i];
+            size_t length = strlen(option->name);
+            *found = (match){option, sets[s].values, NULL};
+            if (strncmp(word, option->name, length) == 0 &&
+                (word[length] == '\0' || word[length] == '=')) {
+                if (word[length] == '=') found->value = word + length + 1;
+                return true;
+            }
+            if (option->letter != 0 && word[1] == option->letter) {
+                if (word[2] != '\0') found->value = word + 2;
+                return option->kind != ARG_FLAG || word[2] == '\0';
+            }
+        }
+    }
+    return false;
+}
+
+#define MOST_NAMES 64
+
+static void say_unknown(const arg_set *sets, size_t set_count, const char *word,
+                        arg_result *result) {
+    const char *names[MOST_NAMES + 1];
+    size_t count = 0;
+    for (size_t s = 0; s < set_count; ++s)
+        for (size_t i = 0; i < sets[s].count && count < MOST_NAMES; ++i)
+            names[count++] = sets[s].options[i].name;
+    names[count] = NULL;
+    const char *near = args_did_you_mean(word, names);
+    if (near != NULL)
+        snprintf(result->sentence, sizeof(result->sentence),
+                 "unknown option '%.80s'; did you mean %s?", word, near);
+    else
+        snprintf(result->sentence, sizeof(result->sentence), "unknown option '%.80s'", word);
+}
+
+/* "-" is a file name, "-1" a number. */
+static bool is_option(const char *word) {
+    return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]) && word[1] != '.';
+}
+
+bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
+                arg_result *result) {
+    bool options_ended = false;
+    *result = (arg_result){0};
+    for (size_t i = 0; i < argc; ++i) {
+        char *word = argv[i];
+        if (!options_ended && strcmp(word, "--") == 0) {
+            options_ended = true;
+            continue;
+        }
+        if (options_ended || !is_option(word)) {
+            argv[result->count++] = word;
+            continue;
+        }
+        match found;
+        if (!find_option(sets, set_count, word, &found)) {
+            say_unknown(sets, set_count, word, result);
+            return false;
+        }
+        if (found.option->kind == ARG_FLAG) {
+            if (found.value != NULL) {
+                snprintf(result->sentence, sizeof(result->sentence), "%s takes no value",
+                         found.option->name);
+                return false;
+            }
+        } else if (found.value == NULL) {
+            if (i + 1 == argc) {
+                snprintf(result->sentence, sizeof(result->sentence), "%s needs a value: %s",
+                         found.option->name, found.option->value);
+                return false;
+            }
+            found.value = argv[++i];
+        }
+        if (!store(found.option, found.value, found.values, result)) return false;
+    }
+    return true;
+}
+
+void args_print_help(FILE *out, const arg_option *options, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        char left[64];
+        const arg_option *option = &options[i];
+        int length = option->letter != 0
+                         ? snprintf(left, sizeof(left), "-%c, %s", option->letter, option->name)
+                         : snprintf(left, sizeof(left), "    %s", option->name);
+        if (option->value != NULL)
+            snprintf(left + length, sizeof(left) - (size_t)length, " %s", option->value);
+        fprintf(out, "  %-26s %s\n", left, option->help);
+    }
+}

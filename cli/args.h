@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* args.h: options from tables, so that parsing and --help cannot differ. */
+#ifndef CAROM_CLI_ARGS_H
+#define CAROM_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum arg_kind {
+    ARG_FLAG,   /* bool */
+    ARG_TEXT,   /* const char * */
+    ARG_COUNT,  /* uint64_t, decimal, with k, M, G for powers of 1000 */
+    ARG_NUMBER, /* double, finite */
+    ARG_CHOICE  /* int: index into choices */
+} arg_kind;
+
+typedef struct arg_option {
+    const char *name; /* "--threads" */
+    char letter;      /* 'o' for -o, or 0 */
+    arg_kind kind;
+    size_t place;      /* offset of the value in the command's option struct */
+    const char *value; /* what help calls the value: "N" */
+    const char *help;
+    const char *const *choices; /* ARG_CHOICE: names, ended by NULL */
+} arg_option;
+
+/* A table and the struct its values go to. */
+typedef struct arg_set {
+    const arg_option *options;
+    size_t count;
+    void *values;
+} arg_set;
+
+typedef struct arg_result {
+    size_t count;       /* positional arguments, moved to the front of argv */
+    char sentence[256]; /* why parsing failed, or empty */
+} arg_result;
+
+/* Reads options wherever they stand until "--"; the rest are positional and moved to the front of
+ * argv. A value may follow as "--name value", "--name=value", "-o value" or "-ovalue". Returns
+ * false with a sentence at the first argument that fits no table. */
+bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
+                arg_result *result);
+
+void args_print_help(FILE *out, const arg_option *options, size_t count);
+
+/* Whole text as a number; no trailing characters, no NaN or infinity. */
+bool args_read_number(const char *text, double *value);
+bool args_read_count(const char *text, uint64_t *value);
+
+/* The name of `names` (ended by NULL) nearest to a mistyped word, or NULL when none is near. */
+const char *args_did_you_mean(const char *word, const char *const *names);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A one-line progress bar with the time left. It shows up only when the work takes longer than a
+ * moment, so short commands print nothing but their answer. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/bar.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "carom/base.h"
+
+#define WIDTH      30
+#define SHOW_AFTER 0.3 /* seconds */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+    interrupted = 1;
+    signal(signal_number, SIG_DFL);
+}
+
+void bar_catch_interrupt(void) {
+    signal(SIGINT, on_interrupt);
+}
+
+static void draw(bar *bar, const char *what, double fraction, double elapsed) {
+    char cells[WIDTH + 1];
+    int full = (int)(fraction * WIDTH + 0.5);
+    memset(cells, '#', (size_t)full);
+    memset(cells + full, '.', (size_t)(WIDTH - full));
+    cells[WIDTH] = '\0';
+    fprintf(stderr, "\r\033[K%s [%s] %3.0f %%", what, cells, 100.0 * fraction);
+    if (fraction > 0.02) fprintf(stderr, "  %.0f s left", elapsed / fraction * (1.0 - fraction));
+    fflush(stderr);
+    bar->drawn = true;
+}
+
+bool bar_progress(void *user, const char *what, double fraction) {
+    bar *bar = user;
+    double now = carom_time_seconds();
+    if (fraction <= 0.0) bar->started = now;
+    if (fraction >= 1.0)
+        bar_clear(bar);
+    else if (bar->visible && now - bar->started > SHOW_AFTER)
+        draw(bar, what, fraction, now - bar->started);
+    return interrupted != 0;
+}
+
+void bar_clear(bar *bar) {
+    if (bar->drawn) fputs("\r\033[K", stderr);
+    bar->drawn = false;
+}

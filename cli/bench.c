@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* carom bench: the benchmarks, ours and peers', side by side. */
+#include "bench/bench.h"
+
+#include <string.h>
+
+#include "cli/command.h"
+
+typedef struct options {
+    bool list, quick;
+    uint64_t rounds;
+} options;
+
+static const arg_option bench_options[] = {
+    {"--list", 0, ARG_FLAG, offsetof(options, list), NULL, "list the benchmarks", NULL},
+    {"--quick", 0, ARG_FLAG, offsetof(options, quick), NULL, "smaller inputs, fewer rounds", NULL},
+    {"--rounds", 0, ARG_COUNT, offsetof(options, rounds), "N", "rounds to take medians of (9)",
+     NULL},
+};
+
+static int list_groups(const cli *cli) {
+    json j = {stdout, false};
+    if (cli->json) {
+        json_begin_object(&j, NULL);
+        json_begin_array(&j, "benchmarks");
+    }
+    for (size_t i = 0; bench_groups[i] != NULL; ++i) {
+        if (cli->json)
+            json_text(&j, NULL, bench_groups[i]->name);
+        else
+            printf("%-10s %s\n", bench_groups[i]->name, bench_groups[i]->what);
+    }
+    if (cli->json) {
+        json_end_array(&j);
+        json_end_object(&j);
+        putchar('\n');
+    }
+    return CLI_OK;
+}
+
+static void print_row(void *user, const bench_row *row) {
+    bench *b = user;
+    const bench_row *before = b->row_count > 1 ? &b->rows[b->row_count - 2] : NULL;
+    bool same_job = before != NULL && strcmp(before->job, row->job) == 0;
+    printf("%-24s %-22s %10.3f ms %10.2f M/s %8.2fx%s\n", same_job ? "" : row->job, row->contender,
+           1e3 * row->seconds, 1e-6 * row->items_per_second, row->ratio,
+           row->wrong ? "  WRONG ANSWER" : "");
+    fflush(stdout);
+}
+
+static void print_json(const bench *b) {
+    json j = {stdout, false};
+    json_begin_object(&j, NULL);
+    json_begin_array(&j, "rows");
+    for (uint32_t i = 0; i < b->row_count; ++i) {
+        const bench_row *row = &b->rows[i];
+        json_begin_object(&j, NULL);
+        json_text(&j, "benchmark", row->group);
+        json_text(&j, "job", row->job);
+        json_text(&j, "contender", row->contender);
+        json_number(&j, "seconds", row->seconds);
+        json_number(&j, "items_per_second", row->items_per_second);
+        json_number(&j, "ratio", row->ratio);
+        json_bool(&j, "wrong", row->wrong);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_object(&j);
+    putchar('\n');
+}
+
+static bool is_wanted(const bench_group *group, size_t count, char **names) {
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(names[i], group->name) == 0) return true;
+    return count == 0;
+}
+
+/* A sentence about the first name that is no benchmark, or false. */
+static bool has_unknown(size_t count, char **names, char *sentence, size_t size) {
+    const char *known[64];
+    size_t known_count = 0;
+    for (; bench_groups[known_count] != NULL && known_count < 63; ++known_count)
+        known[known_count] = bench_groups[known_count]->name;
+    known[known_count] = NULL;
+    for (size_t i = 0; i < count; ++i) {
+        bool found = false;
+        for (size_t k = 0; k < known_count; ++k) found |= strcmp(known[k], names[i]) == 0;
+        if (found) continue;
+        const char *near = args_did_you_mean(names[i], known);
+        snprintf(sentence, size, "no benchmark '%.60s'%s%s%s; --list shows them all", names[i],
+                 near != NULL ? ", did you mean " : "", near != NULL ? near : "",
+                 near != NULL ? "?" : "");
+        return true;
+    }
+    return false;
+}
+
+static int run(cli *cli, const void *values, size_t count, char **names) {
+    const options *options = values;
+    char sentence[192];
+    if (options->list) return list_groups(cli);
+    if (has_unknown(count, names, sentence, sizeof(sentence)))
+        return cli_misuse(&cli_bench, sentence);
+    if (options->rounds > 101) return cli_misuse(&cli_bench, "--rounds takes at most 101");
+    carom_context_def def = {.threads = (uint32_t)cli->threads, .isa = (carom_isa)cli->isa};
+    static bench b; /* large: all rows */
+    b = (bench){.quick = options->quick, .rounds = (uint32_t)options->rounds, .def = &def};
+    if (!cli->json) {
+        b.on_row = print_row;
+        b.user = &b;
+        printf("medians of interleaved rounds; the ratio is to the first of its job\n\n");
+    }
+    for (size_t i = 0; bench_groups[i] != NULL; ++i)
+        if (is_wanted(bench_groups[i], count, names)) bench_run(&b, bench_groups[i]);
+    if (cli->json) print_json(&b);
+    if (bench_peer("peer_std_stable_sort") == NULL)
+        fputs("\nno peers: the module with other libraries' answers was not built here\n", stderr);
+    return CLI_OK;
+}
+
+const cli_command cli_bench = {
+    .name = "bench",
+    .arguments = "[NAME...]",
+    .summary = "the benchmarks, ours and peers', side by side",
+    .details = "Without a name, all of them. Machines are noisy: read the ratios.",
+    .options = bench_options,
+    .option_count = sizeof(bench_options) / sizeof(bench_options[0]),
+    .options_size = sizeof(options),
+    .most = 64,
+    .run = run,
+};

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* From argv to a command: global options, help, version, the context, the exit code. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+static const char *const isa_names[] = {"best", "baseline", "avx2", "avx512", NULL};
+static const char *const device_names[] = {"cpu", "cuda", NULL};
+
+static const arg_option global_options[] = {
+    {"--help", 'h', ARG_FLAG, offsetof(cli, help), NULL, "show this help", NULL},
+    {"--json", 0, ARG_FLAG, offsetof(cli, json), NULL, "print one JSON object", NULL},
+    {"--threads", 'j', ARG_COUNT, offsetof(cli, threads), "N", "use N threads (all)", NULL},
+    {"--device", 0, ARG_CHOICE, offsetof(cli, device), "NAME", "cpu or cuda (cpu)", device_names},
+    {"--isa", 0, ARG_CHOICE, offsetof(cli, isa), "NAME", "best, baseline, avx2 or avx512 (best)",
+     isa_names},
+    {"--quiet", 'q', ARG_FLAG, offsetof(cli, quiet), NULL, "no progress bar", NULL},
+    {"--version", 0, ARG_FLAG, offsetof(cli, version), NULL, "what this build is made of", NULL},
+};
+#define GLOBAL_COUNT (sizeof(global_options) / sizeof(global_options[0]))
+
+/* ---- help and version ------------------------------------------------------------------------ */
+
+static void print_help(FILE *out) {
+    fputs("carom: 3D collision detection with exact or bounded answers\n\n"
+          "usage: carom COMMAND [ARGUMENTS] [OPTIONS]\n\n",
+          out);
+    for (size_t i = 0; cli_commands[i] != NULL; ++i)
+        fprintf(out, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    fputs("\noptions of every command:\n", out);
+    args_print_help(out, global_options, GLOBAL_COUNT);
+    fputs("\n`carom COMMAND --help` tells more about one; `man carom` has it all.\n", out);
+}
+
+static void print_command_help(FILE *out, const cli_command *command) {
+    fprintf(out, "carom %s: %s\n\nusage: carom %s%s%s\n", command->name, command->summary,
+            command->name, command->arguments[0] != '\0' ? " " : "", command->arguments);
+    if (command->details != NULL) fprintf(out, "\n%s\n", command->details);
+    if (command->option_count != 0) fputs("\noptions:\n", out);
+    args_print_help(out, command->options, command->option_count);
+    fputs("\noptions of every command:\n", out);
+    args_print_help(out, global_options, GLOBAL_COUNT);
+}
+
+static int print_version(const cli *cli) {
+    const carom_build *build = carom_build_get();
+    carom_context *context;
+    carom_context_info info = {0};
+    if (carom_context_create(NULL, &context) == CAROM_OK)
+        (void)carom_context_get_info(context, &info);
+    carom_context_destroy(context);
+    char cuda[256];
+    bool have_cuda = carom_cuda_describe(cuda, sizeof(cuda));
+    if (cli->json) {
+        json j = {stdout, false};
+        json_begin_object(&j, NULL);
+        json_text(&j, "version", build->version);
+        json_text(&j, "commit", build->commit);
+        json_text(&j, "compiler", build->compiler);
+        json_text(&j, "instruction_sets", build->instruction_sets);
+        json_text(&j, "instruction_set", carom_isa_name(info.isa));
+        json_count(&j, "threads", info.threads);
+        json_text(&j, "cuda", have_cuda ? cuda : NULL);
+        json_end_object(&j);
+        putchar('\n');
+    } else {
+        printf("carom %s\n", build->version);
+        printf("commit            %s\n", build->commit);
+        printf("compiler          %s\n", build->compiler);
+        printf("instruction sets  %s; here: %s\n", build->instruction_sets,
+               carom_isa_name(info.isa));
+        printf("threads           %u\n", info.threads);
+        printf("CUDA              %s\n", cuda);
+    }
+    return CLI_OK;
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+int cli_misuse(const cli_command *command, const char *sentence) {
+    if (command != NULL)
+        fprintf(stderr, "carom %s: %s\n`carom %s --help` tells how to use it\n", command->name,
+                sentence, command->name);
+    else
+        fprintf(stderr, "carom: %s\n`carom --help` tells how to use it\n", sentence);
+    return CLI_USAGE;
+}
+
+int cli_fail(cli *cli, carom_status status) {
+    const char *sentence = carom_context_sentence(cli->context);
+    if (*sentence == '\0') sentence = carom_status_name(status);
+    bar_clear(&cli->bar);
+    fprintf(stderr, "carom: %s\n", sentence);
+    if (cli->json) {
+        json j = {stdout, false};
+        json_begin_object(&j, NULL);
+        json_text(&j, "error", sentence);
+        json_text(&j, "status", carom_status_name(status));
+        json_end_object(&j);
+        putchar('\n');
+    }
+    bool input = status == CAROM_BAD_INPUT || status == CAROM_BAD_FILE || status == CAROM_IO ||
+                 status == CAROM_TOO_LARGE;
+    return input ? CLI_INPUT : CLI_MACHINE;
+}
+
+/* ---- running a command ----------------------------------------------------------------------- */
+
+static const cli_command *find_command(const char *name) {
+    for (size_t i = 0; cli_commands[i] != NULL; ++i)
+        if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name) {
+    const char *names[64];
+    size_t count = 0;
+    for (; cli_commands[count] != NULL && count < 62; ++count)
+        names[count] = cli_commands[count]->name;
+    names[count++] = "help";
+    names[count] = NULL;
+    const char *near = args_did_you_mean(name, names);
+    char sentence[256];
+    snprintf(sentence, sizeof(sentence),
+             near != NULL ? "unknown command '%.80s'; did you mean `carom %s`?"
+                          : "unknown command '%.80s'",
+             name, near);
+    return cli_misuse(NULL, sentence);
+}
+
+static int run_command(cli *cli, const cli_command *command, const void *options, size_t count,
+                       char **arguments) {
+    if (cli->threads > UINT32_MAX) return cli_misuse(command, "--threads is too large");
+    cli->bar.visible = !cli->quiet && isatty(STDERR_FILENO);
+    carom_context_def def = {.threads = (uint32_t)cli->threads,
+                             .backend = (carom_backend)cli->device,
+                             .isa = (carom_isa)cli->isa,
+                             .progress = bar_progress,
+                             .progress_user = &cli->bar};
+    carom_status status = carom_context_create(&def, &cli->context);
+    int code =
+        status == CAROM_OK ? command->run(cli, options, count, arguments) : cli_fail(cli, status);
+    bar_clear(&cli->bar);
+    carom_context_destroy(cli->context);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("carom: cannot write to the standard output\n", stderr);
+        if (code == CLI_OK || code == CLI_YES) code = CLI_MACHINE;
+    }
+    return code;
+}
+
+/* `carom help`, `carom help COMMAND`. */
+static int help_command(size_t count, char **arguments) {
+    if (count == 0) {
+        print_help(stdout);
+        return CLI_OK;
+    }
+    const cli_command *command = find_command(arguments[0]);
+    if (command == NULL) return unknown_command(arguments[0]);
+    print_command_help(stdout, command);
+    return CLI_OK;
+}
+
+int cli_main(size_t argc, char **argv) {
+    cli cli = {0};
+    arg_set sets[2] = {{global_options, GLOBAL_COUNT, &cli}};
+    arg_result parsed;
+    if (argc == 0) {
+        print_help(stderr);
+        return CLI_USAGE;
+    }
+    const cli_command *command = find_command(argv[0]);
+    if (command == NULL) {
+        if (argv[0][0] != '-' && strcmp(argv[0], "help") != 0) return unknown_command(argv[0]);
+        if (!args_parse(sets, 1, argc, argv, &parsed)) return cli_misuse(NULL, parsed.sentence);
+        if (cli.version) return print_version(&cli);
+        if (parsed.count != 0 && strcmp(argv[0], "help") == 0)
+            return help_command(parsed.count - 1, argv + 1);
+        if (parsed.count != 0) return cli_misuse(NULL, "the command comes first, then its options");
+        print_help(cli.help ? stdout : stderr);
+        return cli.help ? CLI_OK : CLI_USAGE;
+    }
+
+    union {
+        max_align_t align;
+        char bytes[CLI_LARGEST_OPTIONS];
+    } options;
+    memset(&options, 0, sizeof(options));
+    sets[1] = (arg_set){command->options, command->option_count, &options};
+    ++argv;
+    --argc;
+    if (!args_parse(sets, 2, argc, argv, &parsed)) return cli_misuse(command, parsed.sentence);
+    if (cli.version) return print_version(&cli);
+    if (cli.help) {
+        print_command_help(stdout, command);
+        return CLI_OK;
+    }
+    if (parsed.count < command->fewest) return cli_misuse(command, "an argument is missing");
+    if (parsed.count > command->most) {
+        char sentence[128];
+        snprintf(sentence, sizeof(sentence), "'%.80s' is one argument too many",
+                 argv[command->most]);
+        return cli_misuse(command, sentence);
+    }
+    return run_command(&cli, command, &options, parsed.count, argv);
+}

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of sub-commands, in the order of `carom --help`. */
+#include "cli/command.h"
+
+const cli_command *const cli_commands[] = {&cli_demo, &cli_bench, NULL};

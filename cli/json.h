@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* json.h: writes one JSON value, piece by piece. */
+#ifndef CAROM_CLI_JSON_H
+#define CAROM_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct json {
+    FILE *out;
+    bool needs_comma;
+} json;
+
+/* Objects and arrays nest; `key` is NULL at the top and inside arrays. */
+void json_begin_object(json *j, const char *key);
+void json_end_object(json *j);
+void json_begin_array(json *j, const char *key);
+void json_end_array(json *j);
+
+void json_text(json *j, const char *key, const char *value); /* NULL gives null */
+void json_count(json *j, const char *key, uint64_t value);
+void json_number(json *j, const char *key, double value); /* all digits; NaN, infinity give null */
+void json_bool(json *j, const char *key, bool value);
+void json_null(json *j, const char *key);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* The process around the tool. */
+#include "cli/command.h"
+
+int main(int argc, char **argv) {
+    bar_catch_interrupt();
+    return cli_main(argc > 0 ? (size_t)argc - 1 : 0, argv + 1);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of `carom demo`: HTML with inline SVG, no script, nothing to fetch, so that it opens
+ * anywhere. It is written under another name and renamed when complete: nobody sees half a page. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/page.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char style[] =
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;"
+    "color:#1c2430;background:#fff}h1{font-weight:600}h2{margin-top:2.5rem;font-weight:600}"
+    "table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .9rem .25rem 0;"
+    "text-align:left;border-bottom:1px solid #dde3ea}figure{margin:1.5rem 0}"
+    "figcaption{color:#566;font-size:.9rem}svg{max-width:100%;height:auto}"
+    "svg text{font:12px system-ui,sans-serif;fill:#445}";
+
+static const char *const colours[] = {"#1f6feb", "#d1462f", "#2e8b57", "#8a4fbf", "#c98a00"};
+#define COLOUR_COUNT (sizeof(colours) / sizeof(colours[0]))
+
+static void put_text(FILE *out, const char *text) {
+    for (; *text != '\0'; ++text) {
+        switch (*text) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        default:
+            putc(*text, out);
+        }
+    }
+}
+
+static bool make_folder(const char *folder, const char **reason) {
+    char path[3072];
+    size_t length = strlen(folder);
+    if (length == 0 || length >= sizeof(path)) {
+        *reason = length == 0 ? "the name is empty" : "the name is too long";
+        return false;
+    }
+    memcpy(path, folder, length + 1);
+    for (size_t i = 1; i <= length; ++i) { /* every folder on the way */
+        if (path[i] != '/' && path[i] != '\0') continue;
+        char kept = path[i];
+        path[i] = '\0';
+        struct stat info;
+        if (mkdir(path, 0777) != 0 && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))) {
+            *reason = strerror(errno);
+            return false;
+        }
+        path[i] = kept;
+    }
+    return true;
+}
+
+static void draft_path(const page *page, char *path, size_t size) {
+    snprintf(path, size, "%s.part", page->path);
+}
+
+bool page_begin(page *page, const char *folder, const char *title, const char **reason) {
+    char draft[4200];
+    page->out = NULL;
+    if (!make_folder(folder, reason)) return false;
+    snprintf(page->path, sizeof(page->path), "%s/index.html", folder);
+    draft_path(page, draft, sizeof(draft));
+    page->out = fopen(draft, "w");
+    if (page->out == NULL) {
+        *reason = strerror(errno);
+        return false;
+    }
+    fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>", page->out);
+    put_text(page->out, title);
+    fprintf(page->out,
+            "</title><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><h1>",
+            style);
+    put_text(page->out, title);
+    fputs("</h1>\n", page->out);
+    return true;
+}
+
+void page_abandon(page *page) {
+    char draft[4200];
+    if (page->out == NULL) return;
+    fclose(page->out);
+    page->out = NULL;
+    draft_path(page, draft, sizeof(draft));
+    remove(draft);
+}
+
+bool page_end(page *page) {
+    char draft[4200];
+    fputs("</html>\n", page->out);
+    bool good = !ferror(page->out);
+    good = fclose(page->out) == 0 && good;
+    page->out = NULL;
+    draft_path(page, draft, sizeof(draft));
+    if (good) good = rename(draft, page->path) == 0;
+    if (!good) remove(draft);
+    return good;
+}
+
+void page_section(page *page, const char *title, const char *text) {
+    fputs("<h2>", page->out);
+    put_text(page->out, title);
+    fputs("</h2>\n<p>", page->out);
+    put_text(page->out, text);
+    fputs("</p>\n", page->out);
+}
+
+void page_begin_table(page *page, const char *const *heads, size_t count) {
+    fputs("<table><tr>", page->out);
+    for (size_t i = 0; i < count; ++i) {
+        fputs("<th>", page->out);
+        put_text(page->out, heads[i]);
+    }
+    fputs("</tr>\n", page->out);
+}
+
+void page_row(page *page, const char *const *cells, size_t count) {
+    fputs("<tr>", page->out);
+    for (size_t i = 0; i < count; ++i) {
+        fputs("<td>", page->out);
+        put_text(page->out, cells[i]);
+    }
+    fputs("</tr>\n", page->out);
+}
+
+void page_end_table(page *page) {
+    fputs("</table>\n", page->out);
+}
+
+/* ---- charts ---------------------------------------------------------------------------------- */
+
+#define CHART_WIDTH  640.0
+#define CHART_HEIGHT 360.0
+#define LEFT         60.0
+#define RIGHT        160.0
+#define TOP          20.0
+#define BOTTOM       45.0
+
+typedef struct axis {
+    double low, high; /* decimal logarithms */
+    double from, to;  /* pixels */
+} axis;
+
+static double along(axis axis, double value) {
+    return axis.from + (log10(value) - axis.low) / (axis.high - axis.low) * (axis.to - axis.from);
+}
+
+static axis fit_axis(const page_curve *curves, size_t count, bool vertical, double from,
+                     double to) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t c = 0; c < count; ++c) {
+        for (size_t i = 0; i < curves[c].count; ++i) {
+            double value = log10(vertical ? curves[c].y[i] : curves[c].x[i]);
+            if (value < low) low = value;
+            if (value > high) high = value;
+        }
+    }
+    if (!(low <= high)) low = high = 0.0;
+    return (axis){floor(low + 1e-9), fmax(ceil(high - 1e-9), floor(low + 1e-9) + 1.0), from, to};
+}
+
+static void draw_grid(FILE *out, axis x, axis y) {
+    for (double power = x.low; power <= x.high + 0.5; power += 1.0) {
+        double at = along(x, pow(10.0, power));
+        fprintf(out,
+                "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e3e8ee\"/>"
+                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%g</text>\n",
+                at, at, y.from, y.to, at, y.from + 16.0, pow(10.0, power));
+    }
+    for (double power = y.low; power <= y.high + 0.5; power += 1.0) {
+        double at = along(y, pow(10.0, power));
+        fprintf(out,
+                "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e3e8ee\"/>"
+                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+                x.from, x.to, at, at, x.from - 6.0, at + 4.0, pow(10.0, power));
+    }
+}
+
+static void draw_curve(FILE *out, axis x, axis y, const page_curve *curve, size_t index) {
+    const char *colour = colours[index % COLOUR_COUNT];
+    fprintf(out, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"", colour);
+    for (size_t i = 0; i < curve->count; ++i)
+        fprintf(out, "%.1f,%.1f ", along(x, curve->x[i]), along(y, curve->y[i]));
+    fputs("\"/>\n", out);
+    for (size_t i = 0; i < curve->count; ++i)
+        fprintf(out, "<circle r=\"3\" fill=\"%s\" cx=\"%.1f\" cy=\"%.1f\"/>", colour,
+                along(x, curve->x[i]), along(y, curve->y[i]));
+    double row = TOP + 16.0 * (double)index + 8.0;
+    fprintf(out,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"3\" fill=\"%s\"/>"
+            "<text x=\"%.1f\" y=\"%.1f\">",
+            CHART_WIDTH - RIGHT + 14.0, row, colour, CHART_WIDTH - RIGHT + 32.0, row + 6.0);
+    put_text(out, curve->name);
+    fputs("</text>\n", out);
+}
+
+static void end_figure(FILE *out, const char *caption) {
+    fputs("</svg><figcaption>", out);
+    put_text(out, caption);
+    fputs("</figcaption></figure>\n", out);
+}
+
+void page_chart(page *page, const char *caption, const char *x_label, const char *y_label,
+                const page_curve *curves, size_t count) {
+    FILE *out = page->out;
+    axis x = fit_axis(curves, count, false, LEFT, CHART_WIDTH - RIGHT);
+    axis y = fit_axis(curves, count, true, CHART_HEIGHT - BOTTOM, TOP);
+    fprintf(out, "<figure><svg width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n",
+            CHART_WIDTH, CHART_HEIGHT, CHART_WIDTH, CHART_HEIGHT);
+    draw_grid(out, x, y);
+    for (size_t i = 0; i < count; ++i) draw_curve(out, x, y, &curves[i], i);
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", (x.from + x.to) / 2.0,
+            CHART_HEIGHT - 8.0);
+    put_text(out, x_label);
+    fprintf(out,
+            "</text><text transform=\"translate(14 %.1f) rotate(-90)\" text-anchor=\"middle\">",
+            (y.from + y.to) / 2.0);
+    put_text(out, y_label);
+    fputs("</text>", out);
+    end_figure(out, caption);
+}
+
+/* ---- dots ------------------------------------------------------------------------------------ */
+
+void page_begin_dots(page *page) {
+    fputs("<figure><svg width=\"360\" height=\"360\" viewBox=\"-1.05 -1.05 2.1 2.1\">\n",
+          page->out);
+}
+
+void page_dot(page *page, double x, double y, double depth) {
+    fprintf(page->out,
+            "<circle cx=\"%.3f\" cy=\"%.3f\" r=\"%.4f\" fill=\"#1f6feb\" fill-opacity=\"%.2f\"/>",
+            x, -y, 0.009 + 0.005 * depth, 0.5 + 0.42 * depth);
+}
+
+void page_end_dots(page *page, const char *caption) {
+    end_figure(page->out, caption);
+}

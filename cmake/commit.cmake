@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# Writes HEADER with the commit of SOURCE: "1a2b3c4", "1a2b3c4+" with local changes, "unknown".
+set(commit unknown)
+if(EXISTS ${SOURCE}/.git)
+    execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD
+        OUTPUT_VARIABLE head RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT failed)
+        execute_process(COMMAND git -C ${SOURCE} diff --quiet HEAD -- RESULT_VARIABLE changed ERROR_QUIET)
+        set(commit ${head})
+        if(changed)
+            string(APPEND commit "+")
+        endif()
+    endif()
+endif()
+set(text "#define CAROM_COMMIT \"${commit}\"\n")
+set(old "")
+if(EXISTS ${HEADER})
+    file(READ ${HEADER} old)
+endif()
+if(NOT text STREQUAL old)
+    file(WRITE ${HEADER} "${text}")
+endif()

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# libcarom_cuda: everything in X_cuda.cu files, a library that the core loads when it is there.
+set(CMAKE_CUDA_ARCHITECTURES 80-real 90 CACHE STRING "GPU architectures")
+set(CMAKE_CUDA_STANDARD 17)
+enable_language(CUDA)
+
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*_cuda.cu)
+add_library(carom_cuda SHARED ${cuda_sources})
+target_link_libraries(carom_cuda PRIVATE carom_internal)
+target_compile_options(carom_cuda PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off>")
+set_target_properties(carom_cuda PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY Static)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# carom_flags: the language, the warnings and the floating-point rules of every target.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+add_library(carom_flags INTERFACE)
+target_compile_features(carom_flags INTERFACE c_std_11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+set(warnings -Wall -Wextra -Wpedantic -Werror -Wconversion -Wno-sign-conversion -Wundef
+             -Wcast-qual -Wwrite-strings -Wdouble-promotion -Wvla)
+set(c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # a parameter may bear its type's name: cli *cli
+    list(APPEND warnings -Wshadow=local)
+else()
+    list(APPEND warnings -Wshadow)
+endif()
+# The same floats everywhere: no contraction, no fast-math. errno and traps are of no use to us and
+# would keep sqrt and comparisons from being vectorised; neither changes a value.
+set(floats -ffp-contract=off -fno-math-errno -fno-trapping-math)
+
+target_compile_options(carom_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:C,CXX>:${warnings};${floats}>"
+    "$<$<COMPILE_LANGUAGE:C>:${c_warnings}>")
+
+if(CAROM_SANITIZE)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${CAROM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all;-g>")
+    add_link_options(-fsanitize=${CAROM_SANITIZE})
+endif()

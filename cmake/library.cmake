@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+# libcarom, static and shared from the same objects.
+
+# The commit, looked up at every build, written only when it changed.
+set(generated ${PROJECT_BINARY_DIR}/generated)
+add_custom_target(carom_commit
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DHEADER=${generated}/carom_commit.h
+            -P ${PROJECT_SOURCE_DIR}/cmake/commit.cmake
+    BYPRODUCTS ${generated}/carom_commit.h)
+
+set(cuda_library_name
+    "${CMAKE_SHARED_LIBRARY_PREFIX}carom_cuda${CMAKE_SHARED_LIBRARY_SUFFIX}.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+
+add_library(carom_internal INTERFACE)
+target_link_libraries(carom_internal INTERFACE carom_flags)
+target_include_directories(carom_internal INTERFACE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+    set(isas baseline avx2 avx512)
+    target_compile_definitions(carom_internal INTERFACE CAROM_HAVE_X86_ISAS)
+else()
+    set(isas baseline)
+endif()
+set(flags_of_avx2 -mavx2 -mfma -mbmi -mbmi2)
+set(flags_of_avx512 ${flags_of_avx2} -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl
+                    -mprefer-vector-width=512)
+
+function(carom_add_objects name)
+    add_library(${name} OBJECT ${ARGN})
+    target_link_libraries(${name} PRIVATE carom_internal)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+    list(APPEND carom_objects $<TARGET_OBJECTS:${name}>)
+    set(carom_objects ${carom_objects} PARENT_SCOPE)
+endfunction()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.c)
+set(cpu_sources ${sources})
+list(FILTER cpu_sources INCLUDE REGEX "_cpu\\.c$")
+list(FILTER sources EXCLUDE REGEX "_cpu\\.c$")
+
+carom_add_objects(carom_objects_core ${sources})
+target_include_directories(carom_objects_core PRIVATE ${generated})
+target_compile_definitions(carom_objects_core PRIVATE CAROM_CUDA_LIBRARY="${cuda_library_name}")
+add_dependencies(carom_objects_core carom_commit)
+foreach(isa IN LISTS isas)
+    carom_add_objects(carom_objects_${isa} ${cpu_sources})
+    target_compile_definitions(carom_objects_${isa} PRIVATE CAROM_ISA_SUFFIX=${isa})
+    target_compile_options(carom_objects_${isa} PRIVATE ${flags_of_${isa}})
+endforeach()
+
+function(carom_add_library name type)
+    add_library(${name} ${type} ${carom_objects})
+    target_include_directories(${name} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${name} PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
+    set_target_properties(${name} PROPERTIES OUTPUT_NAME carom LINKER_LANGUAGE C)
+endfunction()
+
+carom_add_library(carom_static STATIC)
+carom_add_library(carom_shared SHARED)
+set_target_properties(carom_shared PROPERTIES
+    VERSION ${PROJECT_VERSION}
+    # Until 1.0 every minor version may change the ABI.
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    # Where dlopen looks for libcarom_cuda.
+    INSTALL_RPATH "$ORIGIN")
+if(NOT CAROM_SANITIZE)
+    target_link_options(carom_shared PRIVATE -Wl,--no-undefined)
+endif()
+
+add_library(carom::static ALIAS carom_static)
+add_library(carom::shared ALIAS carom_shared)
+add_library(carom::carom ALIAS carom_static)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+# Tests, examples and fuzz targets. Each tests/test_X.c is one cmocka program; each check_X.sh in
+# scripts/ is one more test.
+enable_testing()
+
+if(CAROM_EXAMPLES)
+    file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
+    foreach(source IN LISTS examples)
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(example_${name} ${source})
+        target_link_libraries(example_${name} PRIVATE carom_flags carom::static)
+        set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        add_test(NAME example.${name} COMMAND example_${name})
+    endforeach()
+endif()
+
+# The argument parser of the tool is tested and fuzzed too, so its files are a small library.
+if(CAROM_FUZZERS)
+    file(GLOB fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c)
+    foreach(source IN LISTS fuzzers)
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        target_link_libraries(${name} PRIVATE carom_internal carom::static carom_cli_parts)
+        target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    endforeach()
+endif()
+
+if(NOT CAROM_TESTS)
+    return()
+endif()
+
+find_library(CMOCKA_LIBRARY cmocka)
+find_path(CMOCKA_INCLUDE cmocka.h)
+if(NOT CMOCKA_LIBRARY OR NOT CMOCKA_INCLUDE)
+    message(FATAL_ERROR "cmocka is missing: run scripts/setup.sh test, or configure with -DCAROM_TESTS=OFF")
+endif()
+
+file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
+add_library(carom_test_support STATIC ${support})
+target_link_libraries(carom_test_support PUBLIC carom_internal carom::static carom_cli_parts
+                      ${CMOCKA_LIBRARY})
+target_include_directories(carom_test_support PUBLIC ${PROJECT_SOURCE_DIR} ${CMOCKA_INCLUDE})
+target_compile_definitions(carom_test_support PUBLIC
+    CAROM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CAROM_BINARY_DIR="${PROJECT_BINARY_DIR}")
+
+file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
+foreach(source IN LISTS tests)
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "test_" "" short ${name})
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE carom_test_support)
+    # Counts the C library's allocations, whoever makes them (tests/support/count_malloc.h).
+    target_link_options(${name} PRIVATE
+        -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    add_test(NAME ${short} COMMAND ${name})
+    set_tests_properties(${short} PROPERTIES TIMEOUT 900)
+endforeach()
+
+# Fuzz targets replay their corpora as ordinary tests.
+file(GLOB fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c)
+foreach(source IN LISTS fuzzers)
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "fuzz_" "" short ${name})
+    add_executable(replay_${short} ${source} ${PROJECT_SOURCE_DIR}/fuzz/replay.c)
+    target_link_libraries(replay_${short} PRIVATE carom_internal carom::static carom_cli_parts)
+    target_include_directories(replay_${short} PRIVATE ${PROJECT_SOURCE_DIR})
+    set_target_properties(replay_${short} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    add_test(NAME fuzz.${short} COMMAND replay_${short} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${short})
+endforeach()
+
+# Checks of the sources and of the finished library need one build only, the plain one.
+if(NOT CAROM_SANITIZE)
+    file(GLOB checks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/check_*.sh)
+    foreach(script IN LISTS checks)
+        get_filename_component(name ${script} NAME_WE)
+        string(REPLACE "check_" "" short ${name})
+        add_test(NAME check.${short} COMMAND bash ${script} ${PROJECT_BINARY_DIR}
+                 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(check.${short} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+    endforeach()
+endif()

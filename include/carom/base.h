@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* base.h: what every other header stands on: status, context, allocator, threads, progress,
+ * random numbers. Each function's comment says what it does, then its constraints, ownership,
+ * cost and thread safety where they are not the rule:
+ *
+ *   - A call returns carom_status. Anything but CAROM_OK leaves a sentence on the context.
+ *   - A context serves one thread at a time. Prepared structures are immutable to queries and may
+ *     be queried through many contexts at once.
+ *   - Zero means default: every `_def` may be `{0}` or NULL.
+ *   - A caller's bug (a NULL where none is allowed, an enum out of range) calls the assert handler;
+ *     if that returns, the call does nothing and returns CAROM_INVALID.
+ */
+#ifndef CAROM_BASE_H
+#define CAROM_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAROM_VERSION_MAJOR 0
+#define CAROM_VERSION_MINOR 1
+#define CAROM_VERSION_PATCH 0
+
+/* Grows whenever a public struct or function changes in a way compiled callers would notice. */
+#define CAROM_ABI 1u
+
+#if defined(__GNUC__)
+#define CAROM_API          __attribute__((visibility("default")))
+#define CAROM_CHECK_RESULT __attribute__((warn_unused_result))
+#else
+#define CAROM_API
+#define CAROM_CHECK_RESULT
+#endif
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+typedef enum carom_status {
+    CAROM_OK = 0,
+    CAROM_MORE,      /* the caller's buffer was filled; count holds the true number */
+    CAROM_CANCELLED, /* the progress callback asked to stop; results are unspecified but freeable */
+    CAROM_INVALID,   /* a caller's bug; the assert handler was called */
+    CAROM_BAD_INPUT, /* NaN, infinity, an unusable mesh, a value out of range */
+    CAROM_BAD_FILE,  /* the file was read but its content is malformed */
+    CAROM_IO,        /* a file cannot be opened, read or written */
+    CAROM_TOO_LARGE, /* more items than the structure can number */
+    CAROM_NO_MEMORY, /* the allocator returned NULL */
+    CAROM_UNSUPPORTED, /* not compiled in, or not on this machine */
+    CAROM_NO_DEVICE,   /* the asked-for backend is not available */
+    CAROM_STATUS_COUNT
+} carom_status;
+
+/* Returns the name of a status, such as "bad file". Never NULL; any thread. */
+CAROM_API const char *carom_status_name(carom_status status);
+
+/* ---- the caller's bugs ----------------------------------------------------------------------- */
+
+typedef void carom_assert_fn(const char *function, const char *sentence);
+
+/* Replaces the handler of callers' bugs for the whole process and returns the previous one.
+ * NULL restores the default, which prints to stderr and aborts. Any thread. */
+CAROM_API carom_assert_fn *carom_assert_set_handler(carom_assert_fn *handler);
+
+/* ---- hooks ----------------------------------------------------------------------------------- */
+
+/* Memory. `allocate` returns `size` bytes aligned to `alignment` (a power of two, at most 64 or the
+ * size of a page) or NULL; `release` takes what `allocate` returned. Both may be called from any
+ * thread that uses a context or a structure made with it. */
+typedef struct carom_allocator {
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    void (*release)(void *user, void *pointer);
+    void *user;
+} carom_allocator;
+
+/* Threads. Calls task(argument, worker) once for each worker in [0, workers), concurrently, one
+ * after another or anything between, and returns when all calls have returned. */
+typedef void carom_task_fn(void *argument, uint32_t worker);
+typedef void carom_run_fn(void *user, carom_task_fn *task, void *argument, uint32_t workers);
+
+/* Progress of long work: `fraction` in [0, 1], `what` a short phrase. Return true to cancel.
+ * Called on the thread that made the call (or the caller's own that runs worker 0), at most some
+ * twenty times a second. */
+typedef bool carom_progress_fn(void *user, const char *what, double fraction);
+
+/* ---- context --------------------------------------------------------------------------------- */
+
+typedef enum carom_backend { CAROM_CPU = 0, CAROM_CUDA = 1, CAROM_BACKEND_COUNT } carom_backend;
+
+/* Which compiled version of the loops runs. All give the same bytes. */
+typedef enum carom_isa {
+    CAROM_ISA_BEST = 0, /* the widest this machine has */
+    CAROM_ISA_BASELINE, /* what every machine of this architecture has: SSE2, NEON */
+    CAROM_ISA_AVX2,
+    CAROM_ISA_AVX512,
+    CAROM_ISA_COUNT
+} carom_isa;
+
+/* Returns "best", "baseline", "avx2" or "avx512". Never NULL; any thread. */
+CAROM_API const char *carom_isa_name(carom_isa isa);
+
+/* Says whether this build and this machine can run `isa`. Any thread. */
+CAROM_API bool carom_isa_available(carom_isa isa);
+
+typedef struct carom_context_def {
+    uint32_t threads;      /* 0: one per processor this process may use; 1: serial; at most 256 */
+    carom_backend backend; /* 0: CPU */
+    carom_isa isa;         /* 0: the best; CAROM_UNSUPPORTED when the machine lacks it */
+    carom_allocator allocator; /* all zero: the C library's */
+    carom_run_fn *run;         /* NULL: Carom's own threads, started when first needed */
+    void *run_user;
+    carom_progress_fn *progress; /* NULL: none */
+    void *progress_user;
+} carom_context_def;
+
+typedef struct carom_context_info {
+    uint32_t threads;
+    carom_backend backend;
+    carom_isa isa;
+    uint64_t scratch_bytes; /* held for reuse by later calls */
+} carom_context_info;
+
+/* Owns threads, scratch memory and the last sentence. Serves one thread at a time. */
+typedef struct carom_context carom_context;
+
+/* What carom_context_create calls, with the ABI the caller was compiled with. */
+CAROM_API carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def,
+                                                carom_context **context);
+
+/* Creates a context; def may be NULL. On failure *context is NULL and carom_context_sentence(NULL)
+ * says why. */
+static inline carom_status carom_context_create(const carom_context_def *def,
+                                                carom_context **context) {
+    return carom_context_create_abi(CAROM_ABI, def, context);
+}
+
+/* Stops the threads and frees the scratch. NULL is fine. Structures and results made with the
+ * context live on. */
+CAROM_API void carom_context_destroy(carom_context *context);
+
+/* Returns what the last failed call had to say: what, where and what to do. Empty before any
+ * failure; valid until the next call on the context. For NULL it is the sentence of this thread's
+ * last failed carom_context_create. Never NULL. */
+CAROM_API const char *carom_context_sentence(const carom_context *context);
+
+CAROM_API carom_status carom_context_get_info(carom_context *context, carom_context_info *info);
+
+/* Gives the scratch memory back; the next call takes anew what it needs. */
+CAROM_API carom_status carom_context_trim(carom_context *context);
+
+/* ---- the build ------------------------------------------------------------------------------- */
+
+typedef struct carom_build {
+    const char *version;          /* "0.1.0" */
+    const char *commit;           /* "1a2b3c4", "1a2b3c4+" with local changes, "unknown" */
+    const char *compiler;         /* "gcc 12.2.0" */
+    const char *instruction_sets; /* compiled in: "baseline avx2 avx512" */
+} carom_build;
+
+/* Returns facts about the library itself. Never NULL; any thread. */
+CAROM_API const carom_build *carom_build_get(void);
+
+/* Says in one line which CUDA device this process can use, or why none: "none: …". Writes at most
+ * `size` bytes with the closing zero; returns whether a device is there. Any thread. */
+CAROM_API bool carom_cuda_describe(char *line, size_t size);
+
+/* ---- seeded random numbers and time ---------------------------------------------------------- */
+
+/* splitmix64: small, fast and the same on every machine. Set `state` to the seed. */
+typedef struct carom_random {
+    uint64_t state;
+} carom_random;
+
+CAROM_API uint64_t carom_random_next(carom_random *random);
+/* Uniform in [0, 1), 53 bits. */
+CAROM_API double carom_random_uniform(carom_random *random);
+/* Uniform in [low, high): low + (high - low) u. */
+CAROM_API double carom_random_between(carom_random *random, double low, double high);
+/* Standard normal: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 drawn first. */
+CAROM_API double carom_random_normal(carom_random *random);
+
+/* Seconds on a clock that never goes back; only differences mean something. Any thread. */
+CAROM_API double carom_time_seconds(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

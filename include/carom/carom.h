@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* carom.h: the whole public API: input, prepare, query, result. */
+#ifndef CAROM_H
+#define CAROM_H
+
+#include "carom/base.h"
+#include "carom/result.h"
+
+#endif

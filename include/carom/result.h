@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* result.h: arrays that queries fill.
+ *
+ * All have the same five fields. Start with `{0}`: Carom then owns the memory, grows it as needed
+ * and reuses it in the next call, so that repeated queries allocate nothing; free it at the end
+ * with the type's _free. Or bring your own buffer: set data, capacity and
+ * owner = CAROM_OWNED_BY_CALLER. Such a buffer is filled up to its capacity; when the result is
+ * larger, the call returns CAROM_MORE and `count` is the true number, larger than the capacity.
+ */
+#ifndef CAROM_RESULT_H
+#define CAROM_RESULT_H
+
+#include "carom/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum carom_where { CAROM_ON_HOST = 0, CAROM_ON_DEVICE = 1 } carom_where;
+typedef enum carom_owner { CAROM_OWNED_BY_CAROM = 0, CAROM_OWNED_BY_CALLER = 1 } carom_owner;
+
+/* Declares the result array `name` of `type` and its name_free. Freeing leaves `{0}` and does
+ * nothing to a caller's buffer but forget it; NULL is fine. */
+#define CAROM_RESULT_ARRAY(name, type)                                                             \
+    typedef struct name {                                                                          \
+        type *data;                                                                                \
+        uint64_t count, capacity;                                                                  \
+        carom_where where;                                                                         \
+        carom_owner owner;                                                                         \
+    } name;                                                                                        \
+    CAROM_API void name##_free(name *result)
+
+/* Two faces, boxes, spheres or objects that meet. Self pairs have a <= b; lists are sorted by
+ * (a, b) and hold no pair twice. */
+typedef struct carom_pair {
+    uint32_t a, b;
+} carom_pair;
+
+CAROM_RESULT_ARRAY(carom_pairs, carom_pair);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

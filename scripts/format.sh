@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Formats all sources in place.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cpp' |
+    xargs -r clang-format -i

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Usage: setup.sh PURPOSE... (build, test, bench, docs)
+# Installs the packages of packages.txt that are missing for these purposes when it may (root, on a
+# Debian system); otherwise prints the one line to run, and fails only when a needed one is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+command -v dpkg-query >/dev/null || exit 0 # not Debian: trust the user, CMake will tell what lacks
+
+packages_for() { # need|want PURPOSE...
+    local kind=$1
+    shift
+    awk -v kind="$kind" -v purposes=" $* " \
+        '/^[^#]/ && $3 == kind && index(purposes, " " $2 " ") {print $1}' packages.txt
+}
+missing_of() {
+    local package
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+    done | sort -u
+}
+
+needed=$(missing_of $(packages_for need "$@"))
+wanted=$(missing_of $(packages_for want "$@"))
+[ -n "$needed$wanted" ] || exit 0
+all=$(echo $needed $wanted)
+
+if [ "$(id -u)" = 0 ]; then
+    echo "setup: installing $all"
+    export DEBIAN_FRONTEND=noninteractive
+    log=$(mktemp)
+    if { apt-get update && apt-get install -y --no-install-recommends $all; } >"$log" 2>&1; then
+        rm -f "$log"
+        exit 0
+    fi
+    tail -n 5 "$log" >&2
+    rm -f "$log"
+    echo "setup: that did not work" >&2
+fi
+echo "setup: missing packages; run: sudo apt-get install -y --no-install-recommends $all" >&2
+[ -z "$needed" ]

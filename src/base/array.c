@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The growing behind arrays and result arrays.
+ *
+ * A result block starts with a line that holds a copy of its allocator, so that carom_pairs_free
+ * needs no context and works after the context is gone. */
+#include "base/array.h"
+
+void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t count,
+                       uint64_t needed, size_t size, uint64_t *capacity) {
+    uint64_t larger = CAROM_MAX(needed, *capacity + *capacity / 2);
+    larger = CAROM_MAX(larger, 16);
+    void *grown = carom_allocate(allocator, larger, size);
+    if (grown == NULL) return NULL;
+    if (count != 0) memcpy(grown, data, (size_t)count * size);
+    carom_release(allocator, data);
+    *capacity = larger;
+    return grown;
+}
+
+void *carom_result_allocate(const carom_allocator *allocator, uint64_t count, size_t size) {
+    if (size != 0 && count > (SIZE_MAX - CAROM_ALIGNMENT) / size) return NULL;
+    char *block = carom_allocate(allocator, 1, (size_t)count * size + CAROM_ALIGNMENT);
+    if (block == NULL) return NULL;
+    memcpy(block, allocator, sizeof(*allocator));
+    return block + CAROM_ALIGNMENT;
+}
+
+void carom_result_release(void *data) {
+    if (data == NULL) return;
+    char *block = (char *)data - CAROM_ALIGNMENT;
+    carom_allocator allocator;
+    memcpy(&allocator, block, sizeof(allocator));
+    carom_release(&allocator, block);
+}
+
+CAROM_RESULT_DEFINE_FREE(carom_pairs);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The context: threads, scratch and the last sentence in one place, for one thread at a time.
+ * Nothing here is global, so two contexts never meet. */
+#include "base/context.h"
+
+#include <string.h>
+
+#include "base/device.h"
+#include "base/isa.h"
+
+static carom_status check_def(uint32_t abi, const carom_context_def *def) {
+    if (abi != CAROM_ABI)
+        return carom_fail(NULL, CAROM_UNSUPPORTED,
+                          "the program was compiled for Carom ABI %u, this library has %u; compile "
+                          "it again with the headers of this version",
+                          abi, CAROM_ABI);
+    if (def->threads > CAROM_MOST_THREADS)
+        return carom_fail(NULL, CAROM_BAD_INPUT, "%u threads asked for, at most %u are possible",
+                          def->threads, CAROM_MOST_THREADS);
+    if (!carom_isa_available(def->isa))
+        return carom_fail(NULL, CAROM_UNSUPPORTED,
+                          "instruction set %s is not in this build or not on this machine; leave "
+                          "isa 0 for the best there is",
+                          carom_isa_name(def->isa));
+    if (def->backend == CAROM_CUDA) {
+        char line[256];
+        if (!carom_cuda_describe(line, sizeof(line)))
+            return carom_fail(NULL, CAROM_NO_DEVICE, "no CUDA device: %s", line);
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def,
+                                      carom_context **out) {
+    static const carom_context_def defaults;
+    CAROM_REQUIRE(out != NULL, "the place for the context is NULL");
+    *out = NULL;
+    if (def == NULL) def = &defaults;
+    CAROM_REQUIRE((unsigned)def->backend < CAROM_BACKEND_COUNT, "def->backend is no backend");
+    CAROM_REQUIRE((unsigned)def->isa < CAROM_ISA_COUNT, "def->isa is no instruction set");
+    CAROM_REQUIRE((def->allocator.allocate == NULL) == (def->allocator.release == NULL),
+                  "an allocator needs both allocate and release");
+    CAROM_TRY(check_def(abi, def));
+
+    carom_allocator allocator =
+        def->allocator.allocate != NULL ? def->allocator : carom_allocator_default();
+    uint32_t threads = def->threads != 0 ? def->threads : carom_processor_count();
+    carom_context *context = carom_allocate(&allocator, 1, sizeof(*context));
+    carom_arena *arenas = carom_allocate(&allocator, threads, sizeof(*arenas));
+    if (context == NULL || arenas == NULL) {
+        carom_release(&allocator, context);
+        carom_release(&allocator, arenas);
+        return carom_fail_memory(NULL, sizeof(*context) + threads * sizeof(*arenas), "a context");
+    }
+    memset(context, 0, sizeof(*context));
+    context->allocator = allocator;
+    context->backend = def->backend;
+    context->isa = def->isa != CAROM_ISA_BEST ? def->isa : carom_isa_best();
+    context->threads = threads;
+    context->run = def->run;
+    context->run_user = def->run_user;
+    context->arenas = arenas;
+    context->progress.callback = def->progress;
+    context->progress.user = def->progress_user;
+    for (uint32_t i = 0; i < threads; ++i) carom_arena_init(&arenas[i], &context->allocator);
+    *out = context;
+    return CAROM_OK;
+}
+
+void carom_context_destroy(carom_context *context) {
+    if (context == NULL) return;
+    carom_pool_destroy(context->pool);
+    carom_allocator allocator = context->allocator;
+    for (uint32_t i = 0; i < context->threads; ++i) carom_arena_free(&context->arenas[i]);
+    carom_release(&allocator, context->arenas);
+    carom_release(&allocator, context);
+}
+
+const char *carom_context_sentence(const carom_context *context) {
+    return context != NULL ? context->sentence : carom_thread_sentence();
+}
+
+carom_status carom_context_get_info(carom_context *context, carom_context_info *info) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    *info = (carom_context_info){context->threads, context->backend, context->isa, 0};
+    for (uint32_t i = 0; i < context->threads; ++i)
+        info->scratch_bytes += carom_arena_bytes(&context->arenas[i]);
+    return CAROM_OK;
+}
+
+carom_status carom_context_trim(carom_context *context) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    for (uint32_t i = 0; i < context->threads; ++i) carom_arena_free(&context->arenas[i]);
+    return CAROM_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* context.h: what a context is made of. */
+#ifndef CAROM_SRC_BASE_CONTEXT_H
+#define CAROM_SRC_BASE_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/threads.h"
+
+#define CAROM_MOST_THREADS 256u
+
+typedef struct carom_progress {
+    carom_progress_fn *callback;
+    void *user;
+    const char *what;
+    uint64_t total;
+    _Atomic uint64_t done;
+    _Atomic bool cancelled;
+    double last_call; /* touched by worker 0 alone */
+} carom_progress;
+
+struct carom_context {
+    carom_allocator allocator;
+    carom_backend backend;
+    carom_isa isa;
+    uint32_t threads;
+    carom_run_fn *run; /* Carom's pool or the caller's */
+    void *run_user;
+    carom_pool *pool; /* NULL until first needed, or when the caller brings threads */
+    bool in_parallel;
+    carom_arena *arenas; /* one per worker; worker 0 is the calling thread */
+    carom_progress progress;
+    char sentence[CAROM_SENTENCE_SIZE];
+};
+
+/* Scratch of a worker. Take a mark first, rewind at the end. */
+static inline carom_arena *carom_scratch(carom_context *context, uint32_t worker) {
+    return &context->arenas[worker];
+}
+
+#endif

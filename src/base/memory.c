@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The default allocator and the overflow check in front of every allocator.
+ *
+ * Blocks of many megabytes are aligned to 2 MiB and offered to the kernel for huge pages: sorting
+ * ten million keys touches 80 MB of scratch in random order, and with 4 KiB pages the misses of
+ * the address cache cost more than the sort. */
+#define _GNU_SOURCE
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+#define HUGE_FROM ((size_t)8 << 20)
+
+static size_t round_up(size_t size, size_t unit) {
+    return (size + unit - 1) / unit * unit;
+}
+
+static void *default_allocate(void *user, size_t size, size_t alignment) {
+    (void)user;
+    if (size > SIZE_MAX - HUGE_PAGE) return NULL;
+    if (size < HUGE_FROM) return aligned_alloc(alignment, round_up(size, alignment));
+    size = round_up(size, HUGE_PAGE);
+    void *pointer = aligned_alloc(HUGE_PAGE, size);
+#ifdef MADV_HUGEPAGE
+    if (pointer != NULL) (void)madvise(pointer, size, MADV_HUGEPAGE); /* a wish, not a need */
+#endif
+    return pointer;
+}
+
+static void default_release(void *user, void *pointer) {
+    (void)user;
+    free(pointer);
+}
+
+carom_allocator carom_allocator_default(void) {
+    return (carom_allocator){default_allocate, default_release, NULL};
+}
+
+void *carom_allocate(const carom_allocator *allocator, uint64_t count, size_t size) {
+    if (size != 0 && count > SIZE_MAX / size) return NULL;
+    size_t bytes = (size_t)count * size;
+    return allocator->allocate(allocator->user, bytes == 0 ? 1 : bytes, CAROM_ALIGNMENT);
+}
+
+void carom_release(const carom_allocator *allocator, void *pointer) {
+    if (pointer != NULL) allocator->release(allocator->user, pointer);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* simd.h: the few vector words the loops are written in, for X_cpu.c files only.
+ *
+ * CAROM_LANES floats or 32-bit integers: 16 with AVX-512, 8 with AVX2, else 4. Arithmetic is
+ * written with + - * on the vector types themselves (the compilers' vector extension); what that
+ * lacks is here. Each lane does exactly what the scalar expression does, min and max included
+ * (a < b ? a : b), so widths differ in speed only. */
+#ifndef CAROM_SRC_BASE_SIMD_H
+#define CAROM_SRC_BASE_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+#define CAROM_LANES 16
+#elif defined(__AVX2__)
+#define CAROM_LANES 8
+#else
+#define CAROM_LANES 4
+#endif
+
+typedef float carom_f32v __attribute__((vector_size(4 * CAROM_LANES)));
+typedef int32_t carom_i32v __attribute__((vector_size(4 * CAROM_LANES)));
+typedef uint32_t carom_u32v __attribute__((vector_size(4 * CAROM_LANES)));
+
+/* One bit per lane, lane 0 lowest. */
+typedef uint32_t carom_lanes;
+
+static inline carom_f32v carom_f32v_load(const float *from) {
+    carom_f32v value;
+    memcpy(&value, from, sizeof(value));
+    return value;
+}
+
+static inline void carom_f32v_store(float *to, carom_f32v value) {
+    memcpy(to, &value, sizeof(value));
+}
+
+static inline carom_f32v carom_f32v_splat(float value) {
+    return value - (carom_f32v){0};
+}
+
+static inline carom_u32v carom_u32v_load(const uint32_t *from) {
+    carom_u32v value;
+    memcpy(&value, from, sizeof(value));
+    return value;
+}
+
+static inline void carom_u32v_store(uint32_t *to, carom_u32v value) {
+    memcpy(to, &value, sizeof(value));
+}
+
+/* Bits of the lanes whose comparison gave all ones. */
+static inline carom_lanes carom_lanes_of(carom_i32v comparison) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    __m512i bits;
+    memcpy(&bits, &comparison, sizeof(bits));
+    return _mm512_movepi32_mask(bits);
+#elif defined(__AVX2__)
+    __m256 bits;
+    memcpy(&bits, &comparison, sizeof(bits));
+    return (carom_lanes)_mm256_movemask_ps(bits);
+#elif defined(__SSE2__)
+    __m128 bits;
+    memcpy(&bits, &comparison, sizeof(bits));
+    return (carom_lanes)_mm_movemask_ps(bits);
+#else
+    carom_lanes lanes = 0;
+    for (int i = 0; i < CAROM_LANES; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
+    return lanes;
+#endif
+}
+
+/* yes where the comparison gave all ones, no elsewhere. */
+static inline carom_f32v carom_f32v_select(carom_i32v comparison, carom_f32v yes, carom_f32v no) {
+    carom_i32v y, n;
+    memcpy(&y, &yes, sizeof(y));
+    memcpy(&n, &no, sizeof(n));
+    carom_i32v bits = (y & comparison) | (n & ~comparison);
+    carom_f32v result;
+    memcpy(&result, &bits, sizeof(result));
+    return result;
+}
+
+static inline carom_f32v carom_f32v_min(carom_f32v a, carom_f32v b) {
+    return carom_f32v_select(a < b, a, b);
+}
+
+static inline carom_f32v carom_f32v_max(carom_f32v a, carom_f32v b) {
+    return carom_f32v_select(a > b, a, b);
+}
+
+/* Writes one cache line past the caches, for output that is too large to stay in them. Both
+ * addresses are multiples of 64. Call carom_stream_fence before another thread may read. */
+static inline void carom_stream_line(void *to, const void *from) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    _mm512_stream_si512((__m512i *)to, _mm512_load_si512((const __m512i *)from));
+#elif defined(__AVX2__)
+    for (int i = 0; i < 2; ++i)
+        _mm256_stream_si256((__m256i *)to + i, _mm256_load_si256((const __m256i *)from + i));
+#elif defined(__SSE2__)
+    for (int i = 0; i < 4; ++i)
+        _mm_stream_si128((__m128i *)to + i, _mm_load_si128((const __m128i *)from + i));
+#else
+    memcpy(to, from, 64);
+#endif
+}
+
+static inline void carom_stream_fence(void) {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* status.h: how a call fails. The world's failures become a status and a sentence on the context;
+ * the caller's bugs go to the assert handler. */
+#ifndef CAROM_SRC_BASE_STATUS_H
+#define CAROM_SRC_BASE_STATUS_H
+
+#include "carom/base.h"
+
+#if defined(__GNUC__)
+#define CAROM_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define CAROM_PRINTF(text, first)
+#endif
+
+/* Passes a failure on. */
+#define CAROM_TRY(call)                                                                            \
+    do {                                                                                           \
+        carom_status try_status_ = (call);                                                         \
+        if (try_status_ != CAROM_OK) return try_status_;                                           \
+    } while (0)
+
+/* First lines of a public function: what the caller must not get wrong. */
+#define CAROM_REQUIRE(condition, sentence)                                                         \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            carom_assert_failed(__func__, sentence);                                               \
+            return CAROM_INVALID;                                                                  \
+        }                                                                                          \
+    } while (0)
+
+/* Writes the sentence on the context and returns `status`. A sentence says what, where and what to
+ * do; a too long one ends in "...". Not from inside parallel_for: return the status there. */
+carom_status carom_fail(carom_context *context, carom_status status, const char *format, ...)
+    CAROM_PRINTF(3, 4);
+
+/* CAROM_NO_MEMORY with a sentence that names what the memory was for. */
+carom_status carom_fail_memory(carom_context *context, uint64_t bytes, const char *what);
+
+void carom_assert_failed(const char *function, const char *sentence);
+
+/* Where carom_context_create leaves its sentence when there is no context to hold it. */
+#define CAROM_SENTENCE_SIZE 1024
+char *carom_thread_sentence(void);
+
+#endif

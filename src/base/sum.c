@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Each worker adds up what it happens to get; the order cannot matter, so nothing else is needed
+ * for the same bits on any number of threads. */
+#include "base/sum.h"
+
+#include "base/context.h"
+
+#define LEAST_PART ((uint64_t)1 << 14)
+
+/* A cache line each, so that workers do not write to one another's. */
+typedef struct share {
+    carom_sum sum;
+    char fill[CAROM_ALIGNMENT - sizeof(carom_sum)];
+} share;
+
+typedef struct summation {
+    const double *values;
+    int scale;
+    share *shares;
+} summation;
+
+static carom_status add_range(void *argument, carom_range range) {
+    summation *s = argument;
+    carom_sum sum = s->shares[range.worker].sum;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        sum = carom_sum_add(sum, carom_sum_term(s->values[i], s->scale));
+    s->shares[range.worker].sum = sum;
+    return CAROM_OK;
+}
+
+carom_status carom_sum_array(carom_context *context, const double *values, uint64_t count,
+                             int scale, carom_sum *sum) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    summation s = {values, scale, CAROM_ARENA_TAKE(scratch, share, context->threads)};
+    if (s.shares == NULL)
+        return carom_fail_memory(context, context->threads * sizeof(share), "a sum");
+    memset(s.shares, 0, context->threads * sizeof(*s.shares));
+    carom_status status =
+        carom_parallel_for(context, count, carom_grain(context, count, LEAST_PART), add_range, &s);
+    for (uint32_t i = 0; i < context->threads && status == CAROM_OK; ++i)
+        *sum = carom_sum_add(*sum, s.shares[i].sum);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* test.h: what every test program includes: cmocka and the helpers beside it. */
+#ifndef CAROM_TESTS_TEST_H
+#define CAROM_TESTS_TEST_H
+
+/* clang-format off: cmocka wants these first */
+#include <cmocka.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* clang-format on */
+
+#include "carom/carom.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Asserts CAROM_OK and prints the context's sentence when it is not. */
+#define assert_ok(context, call)                                                                   \
+    do {                                                                                           \
+        carom_status status_ = (call);                                                             \
+        if (status_ != CAROM_OK)                                                                   \
+            fail_msg("%s: %s: %s", #call, carom_status_name(status_),                              \
+                     carom_context_sentence(context));                                             \
+    } while (0)
+
+/* Asserts a status and that the sentence holds the words. */
+#define assert_fails(context, call, expected, words)                                               \
+    test_assert_fails(context, call, expected, words, #call, __FILE__, __LINE__)
+void test_assert_fails(const carom_context *context, carom_status status, carom_status expected,
+                       const char *words, const char *call, const char *file, int line);
+
+/* A context with that many threads, on the best instruction set; fails the test when there is
+ * none. */
+carom_context *test_context(uint32_t threads);
+/* The same with `isa`, or NULL (after a note) when this machine lacks it. */
+carom_context *test_context_isa(uint32_t threads, carom_isa isa);
+
+/* The folder of shared test data beside the checkout, or NULL: tests then skip what needs it. */
+const char *test_shared_folder(void);
+
+/* ---- callers' bugs --------------------------------------------------------------------------- */
+
+/* Counts calls of the assert handler instead of aborting, until test_asserts_end, which returns
+ * how many there were. */
+void test_asserts_begin(void);
+int test_asserts_end(void);
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* An allocator that counts and can be told to fail. */
+typedef struct test_memory {
+    uint64_t calls;      /* allocations asked for */
+    uint64_t live;       /* blocks not yet released */
+    uint64_t fail_after; /* 0: never; n: the n-th allocation and all later ones return NULL */
+} test_memory;
+
+carom_allocator test_allocator(test_memory *memory);
+
+/* Runs `work` with the first allocation failing, then the second, and so on until none fails.
+ * Asserts that each failed run returned CAROM_NO_MEMORY (or CAROM_OK where it could do without)
+ * and that nothing leaked. `work` makes its own context from the allocator, and destroys it. */
+typedef carom_status test_work_fn(carom_allocator allocator, void *argument);
+void test_allocation_failures(test_work_fn *work, void *argument);
+
+/* Calls of malloc and its kin by anyone in this process, so far. */
+uint64_t test_malloc_count(void);
+
+/* ---- golden hashes --------------------------------------------------------------------------- */
+
+/* 64 bits over bytes, the same on every machine for the same bytes. Start with seed 0 and chain. */
+uint64_t test_hash(const void *bytes, size_t size, uint64_t seed);
+
+/* Compares with the line `name hash` of tests/golden/FILE. With CAROM_GOLDEN=write in the
+ * environment the line is written instead. */
+void test_golden(const char *file, const char *name, uint64_t hash);
+
+#endif
