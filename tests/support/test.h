@@ -3,13 +3,13 @@
 #ifndef CAROM_TESTS_TEST_H
 #define CAROM_TESTS_TEST_H
 
-/* clang-format off: cmocka wants these first */
-#include <cmocka.h>
+/* cmocka wants these first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* clang-format on */
+
+#include <cmocka.h>
 
 #include "carom/carom.h"
 
