@@ -7,9 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cpp' | while read -r file; do
-    [ -f "$file" ] && grep -nE '^ *# *include *"' "$file" /dev/null || true
-done | awk -F '"' '
+scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE '^ *# *include *"' /dev/null | awk -F '"' '
     BEGIN {
         allowed["base"] = "base"
         allowed["geom"] = "base geom"

@@ -3,8 +3,7 @@
 # Every source names its licence and keeps to the format of .clang-format.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-sources=$(git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cpp' '*.sh' '*.cmake' CMakeLists.txt Makefile .ci/run |
-    while read -r file; do [ -f "$file" ] && echo "$file"; done)
+sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
 bad=$(for file in $sources; do head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' || echo "$file"; done)
 [ -z "$bad" ] || { echo "no SPDX line in:"; echo "$bad"; exit 1; }
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
