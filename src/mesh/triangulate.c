@@ -62,6 +62,23 @@ static int exact_area_sign(const corner *corners, uint32_t count) {
     return carom_exact_sum_sign(&sum);
 }
 
+/* The same, from doubles where their error cannot hide the sign: each product of differences is off
+ * by at most 4 units, each of the n additions by one more, and underflow by what ends the bound. */
+static int area_sign(const corner *corners, uint32_t count) {
+    carom_vec2 a = corners[0].p;
+    double area = 0.0, size = 0.0, n = (double)count;
+    for (uint32_t i = 2; i < count; ++i) {
+        carom_vec2 b = corners[i - 1].p, c = corners[i].p;
+        double left = (b.x - a.x) * (c.y - a.y), right = (b.y - a.y) * (c.x - a.x);
+        area += left - right;
+        size += fabs(left) + fabs(right);
+    }
+    double bound = (n + 8.0) * 0x1p-52 * size + n * 1e-300;
+    if (area > bound) return 1;
+    if (area < -bound) return -1;
+    return exact_area_sign(corners, count);
+}
+
 /* Corner positions relative to the first, by a power of two below 1, for the normal only. */
 static carom_vec3 normal_of(const carom_mesh_view *view, uint64_t begin, uint64_t end) {
     double largest = 0.0;
@@ -110,7 +127,7 @@ static void look_along_normal(polygon *polygon, const carom_mesh_view *view, uin
             c.p = (carom_vec2){p.y, p.z};
         corners[i - begin] = c;
     }
-    if (exact_area_sign(corners, polygon->count) < 0) swap_axes(corners, polygon->count);
+    if (area_sign(corners, polygon->count) < 0) swap_axes(corners, polygon->count);
 }
 
 /* ---- corners in the way ---------------------------------------------------------------------- */
