@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of shapes: names, defaults, limits; and the builder that their makers fill. */
+/* The table of shapes: names, defaults, limits; and the sketch that their makers fill. */
 #include "mesh/shapes.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 typedef struct shape_row {
     const char *name;
-    carom_status (*make)(carom_builder *);
+    carom_status (*make)(carom_sketch *);
     uint64_t detail, least_detail, parts;
     double ratio, most_ratio;
     bool has_polygons; /* makes general polygons, to be triangulated when not wanted */
@@ -32,52 +32,52 @@ const char *carom_shape_name(carom_shape shape) {
     return (unsigned)shape < CAROM_SHAPE_COUNT ? rows[shape].name : "unknown";
 }
 
-/* ---- the builder ----------------------------------------------------------------------------- */
+/* ---- the sketch ----------------------------------------------------------------------------- */
 
-carom_status carom_builder_begin(carom_builder *builder, double vertices, double quads,
-                                 double others, double other_corners) {
-    bool split = !builder->def->polygons;
+carom_status carom_sketch_begin(carom_sketch *sketch, double vertices, double quads, double others,
+                                double other_corners) {
+    bool split = !sketch->def->polygons;
     double faces = (split ? 2.0 * quads : quads) + others;
     double corners = (split ? 6.0 * quads : 4.0 * quads) + other_corners;
     if (vertices > (double)CAROM_MESH_MOST_VERTICES || faces > (double)UINT32_MAX)
-        return carom_fail(builder->context, CAROM_TOO_LARGE,
+        return carom_fail(sketch->context, CAROM_TOO_LARGE,
                           "this %s would have %.0f vertices and %.0f faces; at most %" PRIu32
                           " of each can be numbered",
-                          carom_shape_name(builder->def->shape), vertices, faces, UINT32_MAX);
-    carom_mesh_room room = {.scalar = builder->def->scalar,
+                          carom_shape_name(sketch->def->shape), vertices, faces, UINT32_MAX);
+    carom_mesh_room room = {.scalar = sketch->def->scalar,
                             .vertices = (uint64_t)vertices,
                             .faces = (uint64_t)faces,
                             .corners = (uint64_t)corners,
                             .polygons = corners != 3.0 * faces};
-    CAROM_TRY(carom_mesh_make_room(builder->context, &room, &builder->mesh));
-    if (room.polygons) builder->mesh->offsets[0] = 0;
+    CAROM_TRY(carom_mesh_make_room(sketch->context, &room, &sketch->mesh));
+    if (room.polygons) sketch->mesh->offsets[0] = 0;
     return CAROM_OK;
 }
 
-uint32_t carom_builder_vertex(carom_builder *builder, carom_vec3 p) {
-    carom_mesh_put(builder->mesh, builder->vertices, p);
-    return (uint32_t)builder->vertices++;
+uint32_t carom_sketch_vertex(carom_sketch *sketch, carom_vec3 p) {
+    carom_mesh_put(sketch->mesh, sketch->vertices, p);
+    return (uint32_t)sketch->vertices++;
 }
 
-void carom_builder_face(carom_builder *builder, const uint32_t *corners, uint64_t count) {
-    memcpy(builder->mesh->corners + builder->corners, corners, count * sizeof(*corners));
-    builder->corners += count;
-    ++builder->faces;
-    if (builder->mesh->offsets != NULL) builder->mesh->offsets[builder->faces] = builder->corners;
+void carom_sketch_face(carom_sketch *sketch, const uint32_t *corners, uint64_t count) {
+    memcpy(sketch->mesh->corners + sketch->corners, corners, count * sizeof(*corners));
+    sketch->corners += count;
+    ++sketch->faces;
+    if (sketch->mesh->offsets != NULL) sketch->mesh->offsets[sketch->faces] = sketch->corners;
 }
 
-void carom_builder_triangle(carom_builder *builder, uint64_t a, uint64_t b, uint64_t c) {
+void carom_sketch_triangle(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t c) {
     uint32_t corners[3] = {(uint32_t)a, (uint32_t)b, (uint32_t)c};
-    carom_builder_face(builder, corners, 3);
+    carom_sketch_face(sketch, corners, 3);
 }
 
-void carom_builder_quad(carom_builder *builder, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+void carom_sketch_quad(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     uint32_t corners[4] = {(uint32_t)a, (uint32_t)b, (uint32_t)c, (uint32_t)d};
-    if (builder->def->polygons) {
-        carom_builder_face(builder, corners, 4);
+    if (sketch->def->polygons) {
+        carom_sketch_face(sketch, corners, 4);
     } else {
-        carom_builder_triangle(builder, a, b, c);
-        carom_builder_triangle(builder, a, c, d);
+        carom_sketch_triangle(sketch, a, b, c);
+        carom_sketch_triangle(sketch, a, c, d);
     }
 }
 
@@ -136,21 +136,21 @@ carom_status carom_shape_make(carom_context *context, const carom_shape_def *def
     carom_shape_def full = complete(def);
     CAROM_TRY(check(context, &full));
     const shape_row *row = &rows[full.shape];
-    carom_builder builder = {.context = context, .def = &full};
-    carom_status status = row->make(&builder);
+    carom_sketch sketch = {.context = context, .def = &full};
+    carom_status status = row->make(&sketch);
     if (status == CAROM_OK && row->has_polygons && !full.polygons) {
-        carom_mesh *polygons = builder.mesh;
+        carom_mesh *polygons = sketch.mesh;
         carom_mesh_view view;
-        builder.mesh = NULL;
+        sketch.mesh = NULL;
         status = carom_mesh_get_view(polygons, &view);
         if (status == CAROM_OK)
-            status = carom_mesh_triangulate(context, &view, NULL, &builder.mesh, NULL);
+            status = carom_mesh_triangulate(context, &view, NULL, &sketch.mesh, NULL);
         carom_mesh_destroy(polygons);
     }
     if (status != CAROM_OK) {
-        carom_mesh_destroy(builder.mesh);
+        carom_mesh_destroy(sketch.mesh);
         return status;
     }
-    *mesh = builder.mesh;
+    *mesh = sketch.mesh;
     return CAROM_OK;
 }

@@ -23,7 +23,7 @@ typedef struct tooth {
 } tooth;
 
 typedef struct chazelle {
-    carom_builder *builder;
+    carom_sketch *sketch;
     double length, bottom, top;
     uint32_t low[2][2], high[2][2]; /* corners of bottom and top by x, y end */
     tooth *below[2], *above[2];     /* on the walls x = 0, L; on the walls y = 0, L */
@@ -32,9 +32,9 @@ typedef struct chazelle {
 
 /* To a block of width 2 around the origin. */
 static uint32_t put(chazelle *c, double x, double y, double z) {
-    double size = c->builder->def->size, scale = 2.0 * size / c->length;
-    return carom_builder_vertex(c->builder, carom_vec(scale * x - size, scale * y - size,
-                                                      size * (z / (c->length * c->length) - 0.5)));
+    double size = c->sketch->def->size, scale = 2.0 * size / c->length;
+    return carom_sketch_vertex(c->sketch, carom_vec(scale * x - size, scale * y - size,
+                                                    size * (z / (c->length * c->length) - 0.5)));
 }
 
 static void put_vertices(chazelle *c, uint64_t n) {
@@ -61,7 +61,7 @@ static void put_vertices(chazelle *c, uint64_t n) {
 
 static void put_quad(chazelle *c, uint32_t p, uint32_t q, uint32_t r, uint32_t s) {
     uint32_t corners[4] = {p, q, r, s};
-    carom_builder_face(c->builder, corners, 4);
+    carom_sketch_face(c->sketch, corners, 4);
 }
 
 /* Strips of the bottom (or top) between the wedges, and the wedges' two sides. a and b are the
@@ -95,7 +95,7 @@ static void put_wall(chazelle *c, uint64_t n, const tooth *teeth, const uint32_t
         c->corners[i] = c->corners[total - 1 - i];
         c->corners[total - 1 - i] = corner;
     }
-    carom_builder_face(c->builder, c->corners, total);
+    carom_sketch_face(c->sketch, c->corners, total);
 }
 
 static void put_faces(chazelle *c, uint64_t n) {
@@ -112,14 +112,14 @@ static void put_faces(chazelle *c, uint64_t n) {
     }
 }
 
-carom_status carom_shape_chazelle(carom_builder *builder) {
-    uint64_t n = builder->def->detail;
+carom_status carom_shape_chazelle(carom_sketch *sketch) {
+    uint64_t n = sketch->def->detail;
     double lines = (double)n, faces = 6.0 * lines + 6.0;
-    CAROM_TRY(carom_builder_begin(builder, 12.0 * lines + 8.0, 0.0, faces,
-                                  4.0 * (faces - 4.0) + 4.0 * (3.0 * lines + 4.0)));
-    carom_arena *scratch = carom_scratch(builder->context, 0);
+    CAROM_TRY(carom_sketch_begin(sketch, 12.0 * lines + 8.0, 0.0, faces,
+                                 4.0 * (faces - 4.0) + 4.0 * (3.0 * lines + 4.0)));
+    carom_arena *scratch = carom_scratch(sketch->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    chazelle c = {.builder = builder, .length = lines + 1.0};
+    chazelle c = {.sketch = sketch, .length = lines + 1.0};
     c.bottom = -c.length * c.length;
     c.top = 2.0 * c.length * c.length;
     tooth *teeth = CAROM_ARENA_TAKE(scratch, tooth, 4 * n);
@@ -135,5 +135,5 @@ carom_status carom_shape_chazelle(carom_builder *builder) {
     }
     carom_arena_rewind(scratch, mark);
     return room ? CAROM_OK
-                : carom_fail_memory(builder->context, 4 * n * sizeof(*teeth), "a polyhedron");
+                : carom_fail_memory(sketch->context, 4 * n * sizeof(*teeth), "a polyhedron");
 }

@@ -19,7 +19,7 @@ static uint64_t number_of(uint64_t n, const uint64_t p[3]) {
 }
 
 /* One of the six sides: cells along the two axes after `axis`, at its low or high end. */
-static void put_side(carom_builder *builder, uint64_t n, int axis, bool high) {
+static void put_side(carom_sketch *sketch, uint64_t n, int axis, bool high) {
     static const uint64_t steps[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
     for (uint64_t b = 0; b < n; ++b)
@@ -33,16 +33,16 @@ static void put_side(carom_builder *builder, uint64_t n, int axis, bool high) {
                 corners[s] = number_of(n, p);
             }
             if (high)
-                carom_builder_quad(builder, corners[0], corners[1], corners[2], corners[3]);
+                carom_sketch_quad(sketch, corners[0], corners[1], corners[2], corners[3]);
             else
-                carom_builder_quad(builder, corners[0], corners[3], corners[2], corners[1]);
+                carom_sketch_quad(sketch, corners[0], corners[3], corners[2], corners[1]);
         }
 }
 
-carom_status carom_shape_box(carom_builder *builder) {
-    uint64_t n = builder->def->detail;
-    double cells = (double)n * (double)n, size = builder->def->size;
-    CAROM_TRY(carom_builder_begin(builder, 6.0 * cells + 2.0, 6.0 * cells, 0.0, 0.0));
+carom_status carom_shape_box(carom_sketch *sketch) {
+    uint64_t n = sketch->def->detail;
+    double cells = (double)n * (double)n, size = sketch->def->size;
+    CAROM_TRY(carom_sketch_begin(sketch, 6.0 * cells + 2.0, 6.0 * cells, 0.0, 0.0));
     for (uint64_t k = 0; k <= n; ++k)
         for (uint64_t j = 0; j <= n; ++j) {
             bool inside = k != 0 && k != n && j != 0 && j != n; /* then only the two ends */
@@ -50,13 +50,13 @@ carom_status carom_shape_box(carom_builder *builder) {
                 uint64_t p[3] = {i, j, k};
                 double x = 2.0 * (double)i / (double)n - 1.0, y = 2.0 * (double)j / (double)n - 1.0;
                 double z = 2.0 * (double)k / (double)n - 1.0;
-                carom_mesh_put(builder->mesh, number_of(n, p),
+                carom_mesh_put(sketch->mesh, number_of(n, p),
                                carom_vec(size * x, size * y, size * z));
             }
         }
     for (int axis = 0; axis < 3; ++axis) {
-        put_side(builder, n, axis, false);
-        put_side(builder, n, axis, true);
+        put_side(sketch, n, axis, false);
+        put_side(sketch, n, axis, true);
     }
     return CAROM_OK;
 }
@@ -64,27 +64,26 @@ carom_status carom_shape_box(carom_builder *builder) {
 /* ---- sheets ---------------------------------------------------------------------------------- */
 
 /* Room for (n + 1)^2 vertices, and all cells: vertex (i, j) is number j (n + 1) + i. */
-static carom_status begin_sheet(carom_builder *builder) {
-    uint64_t n = builder->def->detail, row = n + 1;
+static carom_status begin_sheet(carom_sketch *sketch) {
+    uint64_t n = sketch->def->detail, row = n + 1;
     double side = (double)n, cells = side * side;
-    CAROM_TRY(carom_builder_begin(builder, (side + 1.0) * (side + 1.0), cells, 0.0, 0.0));
+    CAROM_TRY(carom_sketch_begin(sketch, (side + 1.0) * (side + 1.0), cells, 0.0, 0.0));
     for (uint64_t j = 0; j < n; ++j)
         for (uint64_t i = 0; i < n; ++i) {
             uint64_t v = j * row + i;
-            carom_builder_quad(builder, v, v + 1, v + row + 1, v + row);
+            carom_sketch_quad(sketch, v, v + 1, v + row + 1, v + row);
         }
     return CAROM_OK;
 }
 
-carom_status carom_shape_grid(carom_builder *builder) {
-    uint64_t n = builder->def->detail;
-    double size = builder->def->size;
-    CAROM_TRY(begin_sheet(builder));
+carom_status carom_shape_grid(carom_sketch *sketch) {
+    uint64_t n = sketch->def->detail;
+    double size = sketch->def->size;
+    CAROM_TRY(begin_sheet(sketch));
     for (uint64_t j = 0; j <= n; ++j)
         for (uint64_t i = 0; i <= n; ++i)
-            carom_builder_vertex(builder,
-                                 carom_vec(size * (2.0 * (double)i / (double)n - 1.0),
-                                           size * (2.0 * (double)j / (double)n - 1.0), 0.0));
+            carom_sketch_vertex(sketch, carom_vec(size * (2.0 * (double)i / (double)n - 1.0),
+                                                  size * (2.0 * (double)j / (double)n - 1.0), 0.0));
     return CAROM_OK;
 }
 
@@ -96,7 +95,7 @@ typedef struct wave {
 } wave;
 
 typedef struct cloth {
-    carom_builder *builder;
+    carom_sketch *sketch;
     wave waves[WAVES];
 } cloth;
 
@@ -120,8 +119,8 @@ static void draw_waves(wave *waves, uint64_t seed) {
 
 static carom_status lay_rows(void *argument, carom_range range) {
     const cloth *c = argument;
-    uint64_t n = c->builder->def->detail;
-    double size = c->builder->def->size;
+    uint64_t n = c->sketch->def->detail;
+    double size = c->sketch->def->size;
     for (uint64_t j = range.begin; j < range.end; ++j)
         for (uint64_t i = 0; i <= n; ++i) {
             double u = (double)i / (double)n, v = (double)j / (double)n;
@@ -132,15 +131,15 @@ static carom_status lay_rows(void *argument, carom_range range) {
                 p = carom_vec_add(p, carom_vec_scale(w->direction, s));
             }
             p = carom_vec_scale(p, size);
-            carom_mesh_put(c->builder->mesh, j * (n + 1) + i,
+            carom_mesh_put(c->sketch->mesh, j * (n + 1) + i,
                            carom_vec((double)(float)p.x, (double)(float)p.y, (double)(float)p.z));
         }
     return CAROM_OK;
 }
 
-carom_status carom_shape_cloth(carom_builder *builder) {
-    cloth c = {.builder = builder};
-    draw_waves(c.waves, builder->def->seed != 0 ? builder->def->seed : 12345);
-    CAROM_TRY(begin_sheet(builder));
-    return carom_parallel_for(builder->context, builder->def->detail + 1, 1, lay_rows, &c);
+carom_status carom_shape_cloth(carom_sketch *sketch) {
+    cloth c = {.sketch = sketch};
+    draw_waves(c.waves, sketch->def->seed != 0 ? sketch->def->seed : 12345);
+    CAROM_TRY(begin_sheet(sketch));
+    return carom_parallel_for(sketch->context, sketch->def->detail + 1, 1, lay_rows, &c);
 }

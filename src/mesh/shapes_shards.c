@@ -30,7 +30,7 @@ typedef struct crossing {
 CAROM_ARRAY(crossings, crossing);
 
 typedef struct shards {
-    carom_builder *builder;
+    carom_sketch *sketch;
     const carom_allocator *allocator;
     carom_vec3 *seeds;
     uint64_t count;
@@ -155,7 +155,7 @@ static bool cut_cell(shards *s, carom_vec3 a, carom_vec3 b) {
 static bool start_with_block(shards *s) {
     static const uint32_t faces[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
                                          {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
-    double size = s->builder->def->size;
+    double size = s->sketch->def->size;
     s->cell.points.count = s->cell.corners.count = s->cell.ends.count = 0;
     for (uint32_t i = 0; i < 8; ++i)
         if (!points_push(&s->cell.points, s->allocator,
@@ -171,7 +171,7 @@ static bool start_with_block(shards *s) {
 }
 
 static uint64_t cell_along(const shards *s, double x) {
-    double size = s->builder->def->size, at = (x + size) / (2.0 * size) * (double)s->side;
+    double size = s->sketch->def->size, at = (x + size) / (2.0 * size) * (double)s->side;
     return CAROM_MIN((uint64_t)at, s->side - 1);
 }
 
@@ -204,7 +204,7 @@ static double reach_of(const shards *s, carom_vec3 seed) {
 static bool make_cell(shards *s, uint32_t seed) {
     carom_vec3 p = s->seeds[seed];
     uint64_t own[3] = {cell_along(s, p.x), cell_along(s, p.y), cell_along(s, p.z)};
-    double width = 2.0 * s->builder->def->size / (double)s->side;
+    double width = 2.0 * s->sketch->def->size / (double)s->side;
     if (!start_with_block(s)) return false;
     for (uint64_t shell = 0; shell < s->side; ++shell) {
         if (shell > 0 && ((double)shell - 1.0) * width > 2.0 * reach_of(s, p)) break;
@@ -223,7 +223,7 @@ static bool make_cell(shards *s, uint32_t seed) {
 
 static bool keep_cell(shards *s, carom_vec3 seed) {
     uint32_t first = (uint32_t)s->all.points.count;
-    double keep = 1.0 - s->builder->def->ratio;
+    double keep = 1.0 - s->sketch->def->ratio;
     for (uint64_t i = 0; i < s->cell.points.count; ++i) {
         carom_vec3 out = carom_vec_sub(s->cell.points.data[i], seed);
         if (!points_push(&s->all.points, s->allocator,
@@ -243,8 +243,8 @@ static bool keep_cell(shards *s, carom_vec3 seed) {
 
 /* Draws the seeds and files them by grid cell (count, sum up, fill). */
 static void draw_seeds(shards *s) {
-    carom_random random = {s->builder->def->seed};
-    double size = s->builder->def->size;
+    carom_random random = {s->sketch->def->seed};
+    double size = s->sketch->def->size;
     uint64_t cells = s->side * s->side * s->side;
     memset(s->cells, 0, (cells + 2) * sizeof(*s->cells));
     for (uint64_t i = 0; i < s->count; ++i) {
@@ -269,17 +269,17 @@ static void draw_seeds(shards *s) {
 }
 
 static carom_status copy_all(shards *s) {
-    CAROM_TRY(carom_builder_begin(s->builder, (double)s->all.points.count, 0.0,
-                                  (double)s->all.ends.count, (double)s->all.corners.count));
+    CAROM_TRY(carom_sketch_begin(s->sketch, (double)s->all.points.count, 0.0,
+                                 (double)s->all.ends.count, (double)s->all.corners.count));
     for (uint64_t i = 0; i < s->all.points.count; ++i)
-        carom_builder_vertex(s->builder, s->all.points.data[i]);
+        carom_sketch_vertex(s->sketch, s->all.points.data[i]);
     for (uint64_t f = 0, i = 0; f < s->all.ends.count; i = s->all.ends.data[f++])
-        carom_builder_face(s->builder, s->all.corners.data + i, s->all.ends.data[f] - i);
+        carom_sketch_face(s->sketch, s->all.corners.data + i, s->all.ends.data[f] - i);
     return CAROM_OK;
 }
 
 static carom_status run(shards *s) {
-    carom_context *context = s->builder->context;
+    carom_context *context = s->sketch->context;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t cells = s->side * s->side * s->side;
     s->seeds = CAROM_ARENA_TAKE(scratch, carom_vec3, s->count);
@@ -303,12 +303,12 @@ static void release_solid(solid *solid, const carom_allocator *allocator) {
  * as the block's surface adds little. */
 #define MOST_PARTS ((uint64_t)1 << 26)
 
-carom_status carom_shape_shards(carom_builder *builder) {
-    carom_context *context = builder->context;
-    if (builder->def->parts > MOST_PARTS)
+carom_status carom_shape_shards(carom_sketch *sketch) {
+    carom_context *context = sketch->context;
+    if (sketch->def->parts > MOST_PARTS)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu shards; at most 2^26 can be numbered",
-                          (unsigned long long)builder->def->parts);
-    shards s = {.builder = builder, .allocator = &context->allocator, .count = builder->def->parts};
+                          (unsigned long long)sketch->def->parts);
+    shards s = {.sketch = sketch, .allocator = &context->allocator, .count = sketch->def->parts};
     s.side = CAROM_MAX((uint64_t)cbrt((double)s.count / 2.0), 1);
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_status status = run(&s);

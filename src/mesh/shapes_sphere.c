@@ -86,32 +86,32 @@ static void refine_face(const icosahedron *ico, uint64_t n, uint32_t face, carom
     }
 }
 
-static void put_faces(carom_builder *builder, const icosahedron *ico, uint64_t n, uint32_t face) {
+static void put_faces(carom_sketch *sketch, const icosahedron *ico, uint64_t n, uint32_t face) {
     for (uint64_t j = 0; j < n; ++j)
         for (uint64_t i = 0; i + j < n; ++i) {
             uint64_t b = number_of(ico, n, face, i + 1, j), c = number_of(ico, n, face, i, j + 1);
-            carom_builder_triangle(builder, number_of(ico, n, face, i, j), b, c);
+            carom_sketch_triangle(sketch, number_of(ico, n, face, i, j), b, c);
             if (i + j + 1 < n)
-                carom_builder_triangle(builder, b, number_of(ico, n, face, i + 1, j + 1), c);
+                carom_sketch_triangle(sketch, b, number_of(ico, n, face, i + 1, j + 1), c);
         }
 }
 
-carom_status carom_shape_sphere(carom_builder *builder) {
-    double steps = ldexp(1.0, (int)(builder->def->detail < 64 ? builder->def->detail - 1 : 64));
+carom_status carom_shape_sphere(carom_sketch *sketch) {
+    double steps = ldexp(1.0, (int)(sketch->def->detail < 64 ? sketch->def->detail - 1 : 64));
     double vertices = 10.0 * steps * steps + 2.0, faces = 20.0 * steps * steps;
-    CAROM_TRY(carom_builder_begin(builder, vertices, 0.0, faces, 3.0 * faces));
+    CAROM_TRY(carom_sketch_begin(sketch, vertices, 0.0, faces, 3.0 * faces));
     uint64_t n = (uint64_t)steps, count = (uint64_t)vertices;
     icosahedron ico = make_icosahedron();
-    carom_arena *scratch = carom_scratch(builder->context, 0);
+    carom_arena *scratch = carom_scratch(sketch->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_vec3 *points = CAROM_ARENA_TAKE(scratch, carom_vec3, count);
     if (points == NULL)
-        return carom_fail_memory(builder->context, count * sizeof(*points), "a sphere");
+        return carom_fail_memory(sketch->context, count * sizeof(*points), "a sphere");
     memcpy(points, ico.corners, sizeof(ico.corners));
     for (uint32_t f = 0; f < FACES; ++f) refine_face(&ico, n, f, points);
     for (uint64_t i = 0; i < count; ++i)
-        carom_builder_vertex(builder, carom_vec_scale(points[i], builder->def->size));
-    for (uint32_t f = 0; f < FACES; ++f) put_faces(builder, &ico, n, f);
+        carom_sketch_vertex(sketch, carom_vec_scale(points[i], sketch->def->size));
+    for (uint32_t f = 0; f < FACES; ++f) put_faces(sketch, &ico, n, f);
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
 }

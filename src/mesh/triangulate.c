@@ -16,7 +16,7 @@
 #include "geom/exact_sum.h"
 #include "geom/turn.h"
 #include "geom/vec.h"
-#include "mesh/build.h"
+#include "mesh/room.h"
 
 #define LEAST_PART ((uint64_t)1 << 11)
 

@@ -6,7 +6,7 @@
 #include "base/item.h"
 #include "base/scan.h"
 #include "base/sort.h"
-#include "mesh/build.h"
+#include "mesh/room.h"
 
 #define LEAST_PART ((uint64_t)1 << 13)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* build.h: meshes made in code: room for all arrays at once, filled by whoever asked. */
-#ifndef CAROM_SRC_MESH_BUILD_H
-#define CAROM_SRC_MESH_BUILD_H
+/* room.h: meshes made in code: room for all arrays at once, filled by whoever asked. */
+#ifndef CAROM_SRC_MESH_ROOM_H
+#define CAROM_SRC_MESH_ROOM_H
 
 #include "mesh/mesh.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Room for a mesh of known size. */
-#include "mesh/build.h"
+#include "mesh/room.h"
 
 #include <inttypes.h>
 
