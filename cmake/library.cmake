@@ -39,6 +39,7 @@ list(FILTER cpu_sources INCLUDE REGEX "_cpu\\.c$")
 list(FILTER sources EXCLUDE REGEX "_cpu\\.c$")
 
 carom_add_objects(carom_objects_core ${sources})
+target_link_libraries(carom_objects_core PRIVATE carom_dependencies)
 target_include_directories(carom_objects_core PRIVATE ${generated})
 target_compile_definitions(carom_objects_core PRIVATE CAROM_CUDA_LIBRARY="${cuda_library_name}")
 add_dependencies(carom_objects_core carom_commit)
@@ -53,7 +54,8 @@ function(carom_add_library name type)
     target_include_directories(${name} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    target_link_libraries(${name} PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
+    target_link_libraries(${name} PRIVATE ${carom_optional_libraries} Threads::Threads m
+                          ${CMAKE_DL_LIBS})
     set_target_properties(${name} PROPERTIES OUTPUT_NAME carom LINKER_LANGUAGE C)
 endfunction()
 
