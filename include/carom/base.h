@@ -147,6 +147,15 @@ CAROM_API const char *carom_context_sentence(const carom_context *context);
 
 CAROM_API carom_status carom_context_get_info(carom_context *context, carom_context_info *info);
 
+/* What the last query on the context did, in its own units of work. */
+typedef struct carom_work {
+    uint64_t visits;     /* nodes or cells looked at */
+    uint64_t candidates; /* pairs handed to the deciding test */
+    uint64_t undecided;  /* of these, left open by its fast stage */
+} carom_work;
+
+CAROM_API carom_status carom_context_get_work(carom_context *context, carom_work *work);
+
 /* Gives the scratch memory back; the next call takes anew what it needs. */
 CAROM_API carom_status carom_context_trim(carom_context *context);
 

@@ -8,5 +8,6 @@
 #include "carom/mesh.h"
 #include "carom/result.h"
 #include "carom/shapes.h"
+#include "carom/soup.h"
 
 #endif

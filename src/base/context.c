@@ -89,6 +89,13 @@ carom_status carom_context_get_info(carom_context *context, carom_context_info *
     return CAROM_OK;
 }
 
+carom_status carom_context_get_work(carom_context *context, carom_work *work) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(work != NULL, "the place for the work is NULL");
+    *work = context->work;
+    return CAROM_OK;
+}
+
 carom_status carom_context_trim(carom_context *context) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     for (uint32_t i = 0; i < context->threads; ++i) carom_arena_free(&context->arenas[i]);

@@ -32,6 +32,7 @@ struct carom_context {
     bool in_parallel;
     carom_arena *arenas; /* one per worker; worker 0 is the calling thread */
     carom_progress progress;
+    carom_work work; /* of the last query */
     char sentence[CAROM_SENTENCE_SIZE];
 };
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* soup.h: which faces meet, exactly.
+ *
+ *   carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup);      prepare
+ *   carom_soup_self_pairs(context, soup, &pairs);                            query
+ *
+ * A soup is any set of polygons: open, closed, broken, crossing itself. All decisions are made with
+ * exact predicates: no misses, no ghosts, no duplicates, whatever the input. Lists are sorted and
+ * the same for any number of threads and any instruction set.
+ *
+ * Which pairs of faces of one soup count. A face whose corners all lie on one line is listed once
+ * as (f, f) and takes part in no other pair (see `degenerate`). Otherwise, by vertices in common
+ * (the same index: weld first where equal coordinates should be one vertex): none   the closed
+ * faces meet, touching included; one    they meet elsewhere too: the edge opposite the common
+ * vertex in either face meets the other closed face; two    they are coplanar and lie on the same
+ * side of the common edge; three  always. Polygons are split into triangles, and two polygons count
+ * when a triangle of one and a triangle of the other do; never within one polygon. Two soups:
+ * closed faces that meet, touching included; faces without area are left out.
+ */
+#ifndef CAROM_SOUP_H
+#define CAROM_SOUP_H
+
+#include "carom/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- prepare --------------------------------------------------------------------------------- */
+
+/* What a face without area is. */
+typedef enum carom_degenerate {
+    CAROM_DEGENERATE_ALONE = 0,  /* listed as (f, f), meets nothing */
+    CAROM_DEGENERATE_AS_SEGMENT, /* the segment or point that its corners span */
+    CAROM_DEGENERATE_COUNT
+} carom_degenerate;
+
+typedef struct carom_soup_def {
+    carom_mesh_view mesh; /* copied */
+    carom_degenerate degenerate;
+    bool fan;   /* split polygons from their first corner, and count and number the triangles */
+    bool rigid; /* it will only be moved as a whole: prepare longer, query faster */
+} carom_soup_def;
+
+typedef struct carom_soup carom_soup;
+
+/* Prepares a soup: O(n) on all threads. The mesh must pass carom_mesh_check. Beyond the copy of the
+ * mesh it holds about 32 bytes a triangle. On failure *soup is NULL. */
+CAROM_API carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
+                                         carom_soup **soup);
+
+/* NULL is fine. */
+CAROM_API void carom_soup_destroy(carom_soup *soup);
+
+/* New positions for the same vertices: only positions, scalar, stride and vertex_count of the view
+ * are read. Prepares anew in O(n) without allocating. Polygons keep the triangles they were split
+ * into. Needs exclusive use. On failure the soup is as it was. */
+CAROM_API carom_status carom_soup_update(carom_context *context, carom_soup *soup,
+                                         const carom_mesh_view *mesh);
+
+/* Adds the view's vertices and faces after those there are; *first is the number of the first new
+ * face (NULL: not wanted). Needs exclusive use. On failure the soup is as it was. */
+CAROM_API carom_status carom_soup_add(carom_context *context, carom_soup *soup,
+                                      const carom_mesh_view *mesh, uint32_t *first);
+
+/* Takes faces out; their numbers are dead and stay so, the others keep theirs. Removing a dead face
+ * does nothing. Needs exclusive use. On failure the soup is as it was. */
+CAROM_API carom_status carom_soup_remove(carom_context *context, carom_soup *soup,
+                                         const uint32_t *faces, uint64_t count);
+
+typedef struct carom_soup_info {
+    uint64_t faces;     /* numbers given out, dead ones included */
+    uint64_t live;      /* faces that are there */
+    uint64_t triangles; /* they are split into */
+    uint64_t degenerate_faces;
+    uint64_t bytes; /* held by the soup */
+} carom_soup_info;
+
+CAROM_API carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
+                                           carom_soup_info *info);
+
+/* ---- query: a soup with itself --------------------------------------------------------------- */
+
+/* All pairs that count, a <= b, sorted. Allocates nothing once warm. */
+CAROM_API carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *soup,
+                                             carom_pairs *pairs);
+
+/* Their number, without storing them. */
+CAROM_API carom_status carom_soup_self_count(carom_context *context, const carom_soup *soup,
+                                             uint64_t *count);
+
+/* Whether there is any; stops at the first found. */
+CAROM_API carom_status carom_soup_self_any(carom_context *context, const carom_soup *soup,
+                                           bool *any);
+
+/* Receives pairs in ascending order; return true to stop. */
+typedef bool carom_pairs_fn(void *user, const carom_pair *pairs, uint64_t count);
+
+/* Streams all pairs in ascending chunks, for results too large to hold. Scratch stays in the order
+ * of the soup's own size. */
+CAROM_API carom_status carom_soup_each_pair(carom_context *context, const carom_soup *soup,
+                                            carom_pairs_fn *receive, void *user);
+
+/* ---- query: two soups ------------------------------------------------------------------------ */
+
+/* Poses move a soup's vertices, x' = ((r00 x + r01 y) + r02 z) + tx in doubles; NULL or all zero is
+ * the identity. Answers are exact with respect to x'. */
+
+/* All pairs (face of a, face of b), sorted. */
+CAROM_API carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
+                                              const carom_pose *pose_a, const carom_soup *b,
+                                              const carom_pose *pose_b, carom_pairs *pairs);
+
+/* Whether any faces meet; stops at the first found. Says nothing of one inside the other. */
+CAROM_API carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
+                                            const carom_pose *pose_a, const carom_soup *b,
+                                            const carom_pose *pose_b, bool *any);
+
+typedef struct carom_soup_gap {
+    double distance;             /* 0 when faces meet, infinite when a soup is empty */
+    uint32_t face_a, face_b;     /* a closest pair: the lowest of those found equally near */
+    carom_vec3 point_a, point_b; /* on the posed faces */
+} carom_soup_gap;
+
+/* The least distance of any two faces, and where. */
+CAROM_API carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
+                                           const carom_pose *pose_a, const carom_soup *b,
+                                           const carom_pose *pose_b, carom_soup_gap *gap);
+
+/* ---- query: points and rays ------------------------------------------------------------------ */
+
+typedef struct carom_soup_hit {
+    uint32_t face;    /* CAROM_NO_FACE when there is none */
+    double distance;  /* for rays: the parameter t of origin + t direction */
+    carom_vec3 point; /* on the face */
+} carom_soup_hit;
+#define CAROM_NO_FACE UINT32_MAX
+
+/* The nearest point of the soup to each of `count` points, on all threads; ties take the lowest
+ * face. hits has room for count. */
+CAROM_API carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
+                                                 const carom_vec3 *points, uint64_t count,
+                                                 carom_soup_hit *hits);
+
+typedef struct carom_ray {
+    carom_vec3 origin, direction; /* any length but zero */
+    double length;                /* in units of direction; 0: without end */
+} carom_ray;
+
+/* The first face each ray meets: which faces it meets is decided exactly. */
+CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
+                                            const carom_ray *rays, uint64_t count,
+                                            carom_soup_hit *hits);
+
+/* How often the soup, which must be balanced (carom_mesh_inspect), winds around each point: 0
+ * outside, 1 inside, exact; points on a face get CAROM_ON_SURFACE. */
+#define CAROM_ON_SURFACE INT32_MAX
+CAROM_API carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
+                                          const carom_vec3 *points, uint64_t count,
+                                          int32_t *windings);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* bvh.h: the wide box tree.
+ *
+ *   level 2            [ node ]                       one node: the root
+ *   level 1     [ node ][ node ] ... [ node ]         16 boxes a node, one per child
+ *   level 0     [blk][blk][blk][blk] ...              16 items a block, in Morton order
+ *
+ * Child c of node i on level l is number 16 i + c on level l - 1: no pointers, the shape of the
+ * tree follows from the number of items. A node is six rows of 16 floats, so one box is compared
+ * with 16 at a time. Items much larger than most are sorted behind the others, where their boxes do
+ * not widen those of small ones. Places past the end hold empty boxes, which overlap nothing. */
+#ifndef CAROM_SRC_BVH_BVH_H
+#define CAROM_SRC_BVH_BVH_H
+
+#include "base/array.h"
+#include "geom/box.h"
+
+#define CAROM_BVH_WIDTH  16u
+#define CAROM_BVH_LEVELS 8u
+#define CAROM_BVH_NONE   UINT32_MAX /* the item of a place past the end */
+
+typedef struct carom_bvh_node {
+    float low[3][CAROM_BVH_WIDTH], high[3][CAROM_BVH_WIDTH];
+} carom_bvh_node;
+
+typedef struct carom_bvh {
+    uint32_t item_count;
+    uint32_t level_count;                   /* 0: no items */
+    uint32_t node_count[CAROM_BVH_LEVELS];  /* of each level */
+    carom_bvh_node *nodes;                  /* level after level, blocks first */
+    uint64_t level_start[CAROM_BVH_LEVELS]; /* where a level begins in nodes */
+    uint32_t *items;                        /* of each place of each block */
+    uint64_t item_capacity, node_capacity;
+} carom_bvh;
+
+/* Computes the boxes of `count` items: items[i], or first + i where items is NULL. Called from any
+ * worker. An item with an empty box is never found. */
+typedef void carom_bvh_boxes_fn(const void *user, const uint32_t *items, uint32_t first,
+                                uint32_t count, carom_box *boxes);
+
+/* Builds the tree over items [0, count), taking memory from `allocator` only when it lacks room. On
+ * failure the tree is empty. All boxes are finite or empty. O(count) on all threads. */
+carom_status carom_bvh_build(carom_context *context, const carom_allocator *allocator,
+                             carom_bvh *bvh, uint32_t count, carom_bvh_boxes_fn *boxes,
+                             const void *user);
+
+void carom_bvh_free(carom_bvh *bvh, const carom_allocator *allocator);
+
+uint64_t carom_bvh_bytes(const carom_bvh *bvh);
+
+static inline const carom_bvh_node *carom_bvh_level(const carom_bvh *bvh, uint32_t level) {
+    return bvh->nodes + bvh->level_start[level];
+}
+
+/* The box of everything in the tree, empty when there is nothing. */
+carom_box carom_bvh_bounds(const carom_bvh *bvh);
+
+/* ---- pairs of places whose boxes overlap ----------------------------------------------------- */
+
+/* Where a search puts what it finds: places of items (block * 16 + lane). `flush` is called when
+ * fewer than CAROM_BVH_FLUSH places are left, and must make room; false stops the search. */
+#define CAROM_BVH_FLUSH 256u
+#define CAROM_BVH_FOUND 4096u
+
+typedef struct carom_bvh_found {
+    uint32_t a[CAROM_BVH_FOUND], b[CAROM_BVH_FOUND];
+    uint32_t count;
+    uint64_t visits;
+    bool (*flush)(struct carom_bvh_found *found);
+    void *user;
+} carom_bvh_found;
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* bvh_cpu.h: the loops of the box tree, one version per instruction set. */
+#ifndef CAROM_SRC_BVH_BVH_CPU_H
+#define CAROM_SRC_BVH_BVH_CPU_H
+
+#include "base/isa.h"
+#include "bvh/bvh.h"
+
+/* Morton keys of boxes: see bvh.c. */
+typedef struct carom_bvh_space {
+    float low[3], scale[3]; /* (centre - low) * scale is in [0, 1023] */
+    int size_class[3];      /* exponents of the extents from which an item is large, larger, huge */
+} carom_bvh_space;
+
+CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const carom_box *boxes,
+                  uint32_t count, uint32_t *keys);
+
+/* Pairs (a, b) of places with a in `block` and b > a whose boxes overlap. Does not flush at the
+ * end. Returns false when a flush did. */
+CAROM_CPU_DECLARE(bool, carom_bvh_self_block, const carom_bvh *bvh, uint32_t block,
+                  carom_bvh_found *found);
+
+/* Places b whose boxes overlap `box`, each as (a, b) with the given a. */
+CAROM_CPU_DECLARE(bool, carom_bvh_find_box, const carom_bvh *bvh, const carom_box *box, uint32_t a,
+                  carom_bvh_found *found);
+
+#endif
