@@ -102,8 +102,9 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  *
  * CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: malformed, a coordinate that is not finite
  * included. CAROM_TOO_LARGE: too many vertices. CAROM_UNSUPPORTED: needs a library this build was
- * made without. Memory: at most 16 times the uncompressed size of the file and 64 KiB; a count in
- * a header is not believed beyond what the file can hold. Runs on the calling thread. */
+ * made without. Memory: at most 16 times the uncompressed size of the file and 128 KiB (assimp
+ * takes what it takes); a count in a header is not believed beyond what the file can hold. Runs on
+ * the calling thread. */
 CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh);
 
 /* The same from memory; `name` stands in for the file's in sentences and for guessing, and may be
@@ -118,6 +119,7 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
  * nearest double) and the same faces, but for STL, which holds triangles only (others:
  * CAROM_BAD_INPUT), no shared vertices, and float32 only when binary (doubles that are no float32:
  * CAROM_BAD_INPUT; write them as text).
+ * CAROM_FORMAT_GUESS goes by the name; .stl becomes text when binary STL could not hold the values.
  * CAROM_IO: cannot be written, such as a full disk. CAROM_UNSUPPORTED: a format we do not write. */
 CAROM_API carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format, const char *path);
