@@ -390,7 +390,10 @@ static void failing_allocations_leak_nothing(void **state) {
         for (int polygons = 0; polygons < 2; ++polygons) {
             carom_shape_def def = {
                 .shape = (carom_shape)shape, .parts = 5, .polygons = polygons == 1};
-            def.detail = shape == CAROM_SPHERE ? 2 : shape == CAROM_CLOTH ? 100 : 6;
+            def.detail = shape == CAROM_SPHERE  ? 2
+                         : shape == CAROM_CLOTH ? 100
+                         : shape == CAROM_KNOT  ? 24
+                                                : 6;
             test_allocation_failures(weld_and_inspect, &def);
         }
 }
