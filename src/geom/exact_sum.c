@@ -99,10 +99,8 @@ static uint64_t top_bits(const int64_t *digits, int *power) {
 static double round_once(uint64_t bits, int power) {
     int cut = -1074 - power; /* bits below the last that a subnormal has */
     if (cut > 0) {
-        if (cut > 63) {
-            bits = bits != 0; /* below half of the smallest: zero */
-            cut = 2;
-        }
+        if (cut > 63) /* above half of the smallest, or below it */
+            return cut == 64 && bits > UINT64_C(1) << 63 ? 0x1p-1074 : 0.0;
         uint64_t lost = bits & ((UINT64_C(1) << cut) - 1), half = UINT64_C(1) << (cut - 1);
         uint64_t kept = bits >> cut;
         if (kept >> 53 == 0) {

@@ -126,6 +126,7 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
                           source.bytes + source.size};
     *format = CAROM_FORMAT_OBJ;
     CAROM_TRY(carom_text_begin(&o.text));
+    carom_text_trim(&o.text);
     while (!builder->out_of_memory) {
         carom_text_skip_spaces(&o.text);
         if (o.text.at == o.text.end) break;
