@@ -47,8 +47,8 @@ static void *take(uint64_t count, size_t size) {
 
 static carom_vec3 position(const carom_mesh_view *view, uint64_t vertex) {
     uint64_t size = view->scalar == CAROM_FLOAT32 ? 4 : 8;
-    const char *at = (const char *)view->positions +
-                     vertex * (view->stride != 0 ? view->stride : 3 * size);
+    const char *at =
+        (const char *)view->positions + vertex * (view->stride != 0 ? view->stride : 3 * size);
     carom_vec3 p;
     if (view->scalar == CAROM_FLOAT32) {
         float xyz[3];
@@ -229,7 +229,7 @@ static bool segments_count(unit unit, const carom_triangle *a, const carom_trian
     int inside = relate(unit, &hull, &hull).dimension_a;
     if (r.dimension != inside || inside == 0) return r.dimension > inside;
     bool before[2] = {false, false}, behind[2] = {false, false}; /* the hull, on its line */
-    if (r.dimension_a == 2 || r.dimension_b == 2) return false;   /* it ends at its own edge */
+    if (r.dimension_a == 2 || r.dimension_b == 2) return false;  /* it ends at its own edge */
     for (int i = 0; i < 6; ++i) {
         int from0, from1;
         along(unit, c0, c1, i < 3 ? a->corner[i] : b->corner[i - 3], &from0, &from1);
@@ -281,19 +281,10 @@ static void tidy(oracle_pairs *pairs) {
     pairs->count = kept;
 }
 
-/* A face whose corners all lie on one line: then so do those of each of its triangles, which
- * together touch all corners; and the lines are one unless a triangle is a point or the polygon
- * turns back on itself, so all corners are tried. */
-static bool face_is_degenerate(unit unit, const triangles *t, uint64_t first, uint64_t end) {
-    carom_vec3 start = t->corners[first].corner[0], other = start;
-    for (uint64_t i = 3 * first; i < 3 * end; ++i) {
-        carom_vec3 p = t->corners[i / 3].corner[i % 3];
-        if (p.x != start.x || p.y != start.y || p.z != start.z) other = p;
-    }
-    for (uint64_t i = 3 * first; i < 3 * end; ++i) {
-        carom_triangle flat = {{start, other, t->corners[i / 3].corner[i % 3]}};
-        if (relate(unit, &flat, &flat).dimension_a == 2) return false;
-    }
+/* A face without area: none of its triangles has any. */
+static bool face_is_degenerate(const triangles *t, uint64_t first, uint64_t end) {
+    for (uint64_t i = first; i < end; ++i)
+        if (t->dimension[i] == 2) return false;
     return true;
 }
 
@@ -306,7 +297,7 @@ void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan,
     pairs->count = 0;
     for (uint64_t i = 0, end; i < t.count && degenerate == CAROM_DEGENERATE_ALONE; i = end) {
         for (end = i + 1; end < t.count && t.faces[end] == t.faces[i];) ++end;
-        if ((dead == NULL || !dead[t.faces[i]]) && face_is_degenerate(unit, &t, i, end))
+        if ((dead == NULL || !dead[t.faces[i]]) && face_is_degenerate(&t, i, end))
             put(pairs, t.faces[i], t.faces[i]);
     }
     for (uint64_t i = 0; i < t.count; ++i) {
