@@ -95,7 +95,7 @@ static void make_stars(carom_random *random, uint32_t faces, lattice_soup *soup)
 }
 
 void lattice_make(carom_random *random, lattice_soup *soup) {
-    static const uint32_t most[] = {6, 6, 10, 10, 20, LATTICE_FACES};
+    static const uint32_t most[] = {5, 5, 6, 6, 8, 8, 10, 12, 20, LATTICE_FACES};
     uint32_t faces = 2 + below(random, most[below(random, COUNT_OF(most))] - 1);
     uint32_t size = 2 + below(random, 5);
     soup->kind = (lattice_kind)below(random, LATTICE_KINDS);
