@@ -31,6 +31,58 @@ typedef struct carom_ball {
     double radius;
 } carom_ball;
 
+/* Closed. Three equal corners are a point, three collinear ones a segment. */
+typedef struct carom_triangle {
+    carom_vec3 corner[3];
+} carom_triangle;
+
+/* ---- exact predicates ------------------------------------------------------------------------ */
+
+/* Exact for all finite doubles, subnormal and huge ones included; NaN and infinity are
+ * CAROM_BAD_INPUT. Nothing is allocated. Typical cost 10 ns for an orientation and 50 ns for a
+ * relation; within rounding of degenerate some microseconds; where the exponents of one call's
+ * coordinates lie more than 600 apart up to milliseconds. docs/exact.md explains how. */
+
+/* The turn of points[0], points[1], points[2] seen along an axis (0, 1, 2: x, y, z), which is the
+ * sign of that component of the normal: 1 counter-clockwise, -1 clockwise, 0 collinear. */
+CAROM_API carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 points[3],
+                                              uint32_t axis, int *sign);
+
+/* The side of the plane through points[0], points[1], points[2] on which points[3] lies: 1 that of
+ * the normal (p1 - p0) x (p2 - p0), -1 the other, 0 when the four are coplanar. */
+CAROM_API carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 points[4],
+                                              int *sign);
+
+/* How two closed triangles, segments or points lie to each other. The relative interior of a
+ * segment is the segment without its ends; that of a point is the point. */
+typedef enum carom_relation {
+    CAROM_DISJOINT = 0,
+    CAROM_TOUCHING,         /* they meet, their relative interiors do not */
+    CAROM_CROSSING,         /* their relative interiors meet, no plane holds both */
+    CAROM_COPLANAR_OVERLAP, /* their relative interiors meet, one plane holds both */
+    CAROM_RELATION_COUNT
+} carom_relation;
+
+typedef struct carom_triangle_relation {
+    carom_relation relation;
+    int dimension;                /* of the intersection: -1 none, 0 point, 1 segment, 2 area */
+    int dimension_a, dimension_b; /* 2 triangle, 1 segment, 0 point */
+    bool coplanar;                /* one plane holds both */
+} carom_triangle_relation;
+
+/* Says how a and b lie to each other. Independent of the order of a and b (but for dimension_a and
+ * dimension_b) and of their corners. */
+CAROM_API carom_status carom_triangles_relate(carom_context *context, const carom_triangle *a,
+                                              const carom_triangle *b,
+                                              carom_triangle_relation *relation);
+
+/* Says whether two closed triangles have a point in common. */
+CAROM_API carom_status carom_triangles_meet(carom_context *context, const carom_triangle *a,
+                                            const carom_triangle *b, bool *meet);
+
+/* Returns "disjoint", "touching", "crossing" or "coplanar-overlap". Never NULL; any thread. */
+CAROM_API const char *carom_relation_name(carom_relation relation);
+
 #ifdef __cplusplus
 }
 #endif
