@@ -35,9 +35,9 @@ static void check_coordinate(double x, double origin) {
 
 static void rounding_is_outward(void **state) {
     (void)state;
-    static const double special[] = {0.0,     -0.0,    1.0,      -1.0,     1e-46,    -1e-46,
-                                     1e-40,   FLT_MAX, -FLT_MAX, 1e39,     -1e39,    DBL_MAX,
-                                     DBL_MIN, 5e-324,  -5e-324,  0x1p-149, 0x1p-150, 16777217.0};
+    static const double special[] = {
+        0.0,  -0.0,  1.0,     -1.0,    1e-46,  -1e-46,  1e-40,    (double)FLT_MAX, -(double)FLT_MAX,
+        1e39, -1e39, DBL_MAX, DBL_MIN, 5e-324, -5e-324, 0x1p-149, 0x1p-150,        16777217.0};
     carom_random random = {21};
     for (size_t i = 0; i < COUNT_OF(special); ++i)
         for (size_t j = 0; j < COUNT_OF(special); ++j) check_coordinate(special[i], special[j]);
