@@ -11,6 +11,12 @@
 #undef BIG_WORDS
 #undef BIG
 
+#define BIG_WORDS 18
+#define BIG(name) middle_##name
+#include "tests/support/triangle_oracle.h"
+#undef BIG_WORDS
+#undef BIG
+
 #define BIG_WORDS 134
 #define BIG(name) widest_##name
 #include "tests/support/triangle_oracle.h"
@@ -28,7 +34,9 @@ static carom_triangle_relation oracle(const carom_triangle *a, const carom_trian
         low = lowest < low ? lowest : low;
         high = exponent > high ? exponent : high;
     }
-    return high - low <= 59 ? narrow_oracle(a, b, low) : widest_oracle(a, b, low);
+    return high - low <= 59    ? narrow_oracle(a, b, low)
+           : high - low <= 284 ? middle_oracle(a, b, low)
+                               : widest_oracle(a, b, low);
 }
 
 static void check(const carom_triangle *a, const carom_triangle *b, carom_triangle_relation truth) {
@@ -41,28 +49,39 @@ static void check(const carom_triangle *a, const carom_triangle *b, carom_triang
     FUZZ_CHECK(carom_face_degenerate(a) == (r.dimension_a < 2));
 }
 
-/* The first byte selects how the coordinates are read: doubles, floats or small integers; the
- * second which corners of b repeat corners of a. */
+/* One coordinate: any double, any float, a small integer, or a double of moderate size. */
+static double take_coordinate(const uint8_t **bytes, size_t *size, int how) {
+    double wide;
+    float narrow;
+    int8_t whole;
+    switch (how) {
+    case 0:
+        fuzz_take(bytes, size, &wide, sizeof(wide));
+        break;
+    case 1:
+        fuzz_take(bytes, size, &narrow, sizeof(narrow));
+        wide = (double)narrow;
+        break;
+    case 2:
+        fuzz_take(bytes, size, &whole, sizeof(whole));
+        wide = whole;
+        break;
+    default:
+        fuzz_take(bytes, size, &wide, sizeof(wide));
+        int exponent = 0;
+        if (isfinite(wide)) wide = ldexp(frexp(wide, &exponent), exponent % 4);
+    }
+    return isfinite(wide) ? wide : 1.0;
+}
+
+/* The first byte selects how the coordinates are read, the second which corners of b repeat
+ * corners of a. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     carom_triangle a, b;
     double *x[2] = {&a.corner[0].x, &b.corner[0].x};
     uint8_t how[2];
     fuzz_take(&bytes, &size, how, sizeof(how));
-    for (int i = 0; i < 18; ++i) {
-        double wide;
-        float narrow;
-        int8_t whole;
-        if (how[0] % 3 == 0) {
-            fuzz_take(&bytes, &size, &wide, sizeof(wide));
-        } else if (how[0] % 3 == 1) {
-            fuzz_take(&bytes, &size, &narrow, sizeof(narrow));
-            wide = (double)narrow;
-        } else {
-            fuzz_take(&bytes, &size, &whole, sizeof(whole));
-            wide = whole;
-        }
-        x[i / 9][i % 9] = isfinite(wide) ? wide : 1.0;
-    }
+    for (int i = 0; i < 18; ++i) x[i / 9][i % 9] = take_coordinate(&bytes, &size, how[0] % 4);
     uint32_t index[6] = {0, 1, 2, 3, 4, 5};
     for (uint32_t i = 0; i < 3; ++i) {
         uint32_t from = how[1] >> (2 * i) & 3;

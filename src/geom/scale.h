@@ -9,6 +9,7 @@
 #ifndef CAROM_SRC_GEOM_SCALE_H
 #define CAROM_SRC_GEOM_SCALE_H
 
+#include "base/power.h"
 #include "geom/wide.h"
 
 /* Largest magnitudes in [2^CAROM_SCALE_LOW, 2^CAROM_SCALE_HIGH) are left alone. */
@@ -50,14 +51,6 @@ CAROM_ITEM int carom_scale_choose(carom_scale_range range) {
     if (range.high > CAROM_SCALE_LOW && range.high <= CAROM_SCALE_HIGH) return 0;
     int k = -range.high;
     return k < -1074 - range.low ? -1074 - range.low : k;
-}
-
-/* 2^k for k in [-1074, 1023]. */
-CAROM_ITEM double carom_power_of_two(int k) {
-    uint64_t bits = k >= -1022 ? (uint64_t)(k + 1023) << 52 : UINT64_C(1) << (k + 1074);
-    double power;
-    memcpy(&power, &bits, sizeof(power));
-    return power;
 }
 
 /* x 2^k for |k| up to 2098: exact where k is carom_scale_choose's, or its opposite undoing it. The
