@@ -75,7 +75,7 @@ static void lattice_cases_are_exact(void **state) {
     (void)state;
     carom_random random = {1};
     uint64_t hash = 0, meets = 0;
-    for (int i = 0; i < 60000; ++i) {
+    for (int i = 0; i < 20000; ++i) {
         carom_vec3 t[3];
         for (int k = 0; k < 3; ++k) t[k] = any_point(&random, true);
         if (i % 5 == 0) t[2] = t[i % 2];
@@ -94,7 +94,7 @@ static void lattice_cases_are_exact(void **state) {
         box.high = carom_vec_add(carom_vec_scale(box.high, scale), shift);
         assert_int_equal(carom_triangle_meets_bounds(t, &box), truth);
     }
-    assert_true(meets > 10000 && meets < 50000);
+    assert_true(meets > 3000 && meets < 17000);
     test_golden("distance.txt", "triangle_box", hash);
 }
 
@@ -110,7 +110,7 @@ static void no_is_certain_and_yes_nearly(void **state) {
     (void)state;
     carom_random random = {2};
     int counts[3] = {0};
-    for (int i = 0; i < 25000; ++i) {
+    for (int i = 0; i < 10000; ++i) {
         carom_vec3 t[3];
         for (int k = 0; k < 3; ++k) t[k] = any_point(&random, false);
         if (i % 4 == 1) { /* a needle */

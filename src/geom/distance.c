@@ -8,7 +8,8 @@
 #include "geom/triangle_box.h"
 
 static bool usable(carom_vec3 v) {
-    return carom_vec_finite(v) && carom_vec_largest(v) <= CAROM_LARGEST_COORDINATE;
+    return (fabs(v.x) <= CAROM_LARGEST_COORDINATE) & (fabs(v.y) <= CAROM_LARGEST_COORDINATE) &
+           (fabs(v.z) <= CAROM_LARGEST_COORDINATE);
 }
 
 /* Names the culprit: "point 2 of the first triangle is …", "the point is …". */

@@ -162,23 +162,21 @@ typedef struct carom_near_face {
 } carom_near_face;
 
 CAROM_ITEM carom_near_face carom_near_face_of(const carom_vec3 *p) {
-    carom_vec3 e0 = carom_vec_sub(p[1], p[0]), e1 = carom_vec_sub(p[2], p[1]);
-    carom_vec3 e2 = carom_vec_sub(p[0], p[2]);
-    double l0 = carom_vec_dot(e0, e0), l1 = carom_vec_dot(e1, e1), l2 = carom_vec_dot(e2, e2);
-    carom_near_face face;
-    carom_vec3 from = p[0], to = p[1], apex = p[2]; /* the longest edge */
-    double before = l2, after = l1;
-    if (l1 > l0 && l1 >= l2) {
-        from = p[1], to = p[2], apex = p[0];
-        before = l0, after = l2;
-    } else if (l2 > l0) {
-        from = p[2], to = p[0], apex = p[1];
-        before = l1, after = l0;
+    double l[3]; /* squared edges, each by its first corner */
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 e = carom_vec_sub(p[i == 2 ? 0 : i + 1], p[i]);
+        l[i] = carom_vec_dot(e, e);
     }
-    face.a = before <= after ? from : to;
-    face.u = carom_vec_sub(before <= after ? to : from, face.a);
-    face.v = carom_vec_sub(apex, face.a);
-    face.along = carom_near_inverse(carom_vec_dot(face.u, face.u));
+    /* By index, as these turns cannot be predicted. */
+    int from = l[1] > l[0] ? 1 : 0;
+    from = l[2] > l[from] ? 2 : from;
+    int to = from == 2 ? 0 : from + 1, apex = 3 - from - to;
+    int near_end = l[apex] <= l[to] ? from : to;
+    carom_near_face face;
+    face.a = p[near_end];
+    face.u = carom_vec_sub(p[from + to - near_end], face.a);
+    face.v = carom_vec_sub(p[apex], face.a);
+    face.along = carom_near_inverse(l[from]);
     face.h = face.v;
     for (int i = 0; i < 2; ++i) /* twice is enough, even for needles */
         face.h = carom_near_along(face.h, face.u, -carom_vec_dot(face.h, face.u) * face.along);
@@ -260,10 +258,6 @@ CAROM_ITEM void carom_near_segments(const carom_vec3 *a, const carom_vec3 *b, ca
     if (!carom_near_begin(p, 4, &view, best)) return;
     carom_near_edge e = carom_near_edge_of(p[0], p[1]), f = carom_near_edge_of(p[2], p[3]);
     carom_near_edges(&e, &f, best);
-    for (int i = 0; i < 2; ++i) {
-        carom_near_offer(best, p[i], carom_near_on_edge(&f, p[i]));
-        carom_near_offer(best, carom_near_on_edge(&e, p[2 + i]), p[2 + i]);
-    }
     carom_near_finish(&view, best);
 }
 
@@ -274,38 +268,46 @@ CAROM_ITEM void carom_near_point_triangle(carom_vec3 point, const carom_vec3 *tr
     p[0] = point;
     for (int i = 0; i < 3; ++i) p[1 + i] = triangle[i];
     if (!carom_near_begin(p, 4, &view, best)) return;
-    carom_near_face face = carom_near_face_of(p + 1);
-    if (carom_near_foot(&face, p[0], &foot)) {
-        carom_near_offer(best, p[0], foot);
-    } else {
-        for (int i = 0; i < 3; ++i) {
-            carom_near_edge edge = carom_near_edge_of(p[1 + i], p[1 + (i + 1) % 3]);
-            carom_near_offer(best, p[0], carom_near_on_edge(&edge, p[0]));
-        }
+    for (int i = 0; i < 3; ++i) {
+        carom_near_edge edge = carom_near_edge_of(p[1 + i], p[1 + (i + 1) % 3]);
+        carom_near_offer(best, p[0], carom_near_on_edge(&edge, p[0]));
+    }
+    carom_vec3 thrice[3];
+    thrice[0] = thrice[1] = thrice[2] = p[0];
+    if (!carom_near_certain(best, thrice, p + 1, view.size)) {
+        carom_near_face face = carom_near_face_of(p + 1);
+        if (carom_near_foot(&face, p[0], &foot)) carom_near_offer(best, p[0], foot);
     }
     carom_near_finish(&view, best);
 }
 
+/* Local; the segment's end is given twice. */
+CAROM_ITEM void carom_near_local_segment_triangle(const carom_vec3 *a, const carom_vec3 *b,
+                                                  double size, carom_closest *best) {
+    carom_vec3 foot, through;
+    carom_near_edge e = carom_near_edge_of(a[0], a[1]);
+    for (int i = 0; i < 3; ++i) {
+        carom_near_edge f = carom_near_edge_of(b[i], b[(i + 1) % 3]);
+        if (carom_near_edges(&e, &f, best) && carom_near_certain(best, a, b, size)) return;
+    }
+    carom_near_face face = carom_near_face_of(b);
+    if (carom_near_pierce(&face, a[0], a[1], &through, &foot) &&
+        carom_near_meet(best, through, foot, size))
+        return;
+    for (int k = 0; k < 2; ++k)
+        if (carom_near_foot(&face, a[k], &foot)) carom_near_offer(best, a[k], foot);
+}
+
 CAROM_ITEM void carom_near_segment_triangle(const carom_vec3 *segment, const carom_vec3 *triangle,
                                             carom_closest *best) {
-    carom_vec3 p[5], foot, through;
+    carom_vec3 p[6];
     carom_near_view view;
-    for (int i = 0; i < 5; ++i) p[i] = i < 2 ? segment[i] : triangle[i - 2];
-    if (!carom_near_begin(p, 5, &view, best)) return;
-    carom_near_face face = carom_near_face_of(p + 2);
-    bool met = carom_near_pierce(&face, p[0], p[1], &through, &foot) &&
-               carom_near_meet(best, through, foot, view.size);
-    if (!met) {
-        carom_near_edge e = carom_near_edge_of(p[0], p[1]);
-        for (int i = 0; i < 3; ++i) {
-            carom_near_edge f = carom_near_edge_of(p[2 + i], p[2 + (i + 1) % 3]);
-            carom_near_edges(&e, &f, best);
-            carom_near_offer(best, carom_near_on_edge(&e, p[2 + i]), p[2 + i]);
-            for (int k = 0; k < 2; ++k) carom_near_offer(best, p[k], carom_near_on_edge(&f, p[k]));
-        }
-        for (int k = 0; k < 2; ++k)
-            if (carom_near_foot(&face, p[k], &foot)) carom_near_offer(best, p[k], foot);
+    for (int i = 0; i < 3; ++i) {
+        p[i] = segment[i == 2 ? 1 : i];
+        p[3 + i] = triangle[i];
     }
+    if (!carom_near_begin(p, 6, &view, best)) return;
+    carom_near_local_segment_triangle(p, p + 3, view.size, best);
     carom_near_finish(&view, best);
 }
 
