@@ -91,7 +91,8 @@ typedef struct carom_lens {
 } carom_lens;
 
 /* Volume, derivative and circle are right to some 1e-15 of themselves for the rounded distance of
- * the centres, however shallow or deep the lens. */
+ * the centres, however shallow or deep the lens; infinite or 0 where out of the range of a double.
+ */
 CAROM_API carom_status carom_balls_lens(carom_context *context, const carom_ball *a,
                                         const carom_ball *b, carom_lens *lens);
 

@@ -6,7 +6,7 @@
 
 #include <float.h>
 
-#include "base/sum_item.h"
+#include "base/power.h"
 #include "geom/vec.h"
 
 /* The public functions take coordinates up to this size, so that differences stay finite. */

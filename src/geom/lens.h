@@ -54,10 +54,12 @@ CAROM_ITEM carom_lens_shape carom_lens_at(double r, double s, double d) {
     double cap_r = depth * share_r, cap_s = depth * share_s;
     double volume =
         CAROM_PI / 3.0 * (cap_r * cap_r * (3.0 * r - cap_r) + cap_s * cap_s * (3.0 * s - cap_s));
-    double squared = depth * ((r + s) + d) * share_r * share_s;
+    double sum = (r + s) + d, squared = depth * sum * share_r * share_s;
     lens.volume = volume < whole ? volume : whole;
     lens.area = CAROM_PI * squared;
     lens.radius = sqrt(squared);
+    if (!(squared > 0x1p-900 && squared < 0x1p1000)) /* out of range, but its root is not */
+        lens.radius = sqrt(depth) * sqrt(sum) * sqrt(share_r * share_s);
     lens.along_r = r - cap_r;
     lens.along_s = s - cap_s;
     return lens;

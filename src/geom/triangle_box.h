@@ -15,9 +15,10 @@
 
 #include "geom/length.h"
 
-/* Of the magnitudes that enter; and for products that underflow (sizes are near 1 then). */
+/* Of the magnitudes that enter; and for products that underflow: the normal's may be off by 2^-1074
+ * each, times sizes up to 2^100. */
 #define CAROM_BOX_SLACK 0x1p-48
-#define CAROM_BOX_FLOOR 0x1p-1000
+#define CAROM_BOX_FLOOR 0x1p-900
 
 /* Seen from corner 0, so that the triangle is 0, p, q. Scaled when sizes ask for it. */
 typedef struct carom_box_view {
@@ -88,7 +89,7 @@ CAROM_ITEM bool carom_triangle_meets_bounds(const carom_vec3 *t, const carom_bou
     double size = sp > sq ? sp : sq, far = sl > sh ? sl : sh;
     if (far > size) size = far;
     if (!(size <= DBL_MAX)) return true; /* a NaN, or a difference beyond all numbers */
-    if (size > 0x1p200 || size < 0x1p-200) {
+    if (size > 0x1p100 || size < 0x1p-100) {
         double down = carom_power_of_two(-carom_exponent(size));
         view.p = carom_vec_scale(view.p, down);
         view.q = carom_vec_scale(view.q, down);
