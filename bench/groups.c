@@ -4,5 +4,6 @@
 
 extern const bench_group bench_base;
 extern const bench_group bench_geom;
+extern const bench_group bench_distance;
 
-const bench_group *const bench_groups[] = {&bench_base, &bench_geom, NULL};
+const bench_group *const bench_groups[] = {&bench_base, &bench_geom, &bench_distance, NULL};
