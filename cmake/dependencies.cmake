@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the library can do without. carom_dependencies carries the definitions and headers to the
-# objects; carom_optional_libraries is what both libraries link, and users of libcarom.a after them.
+# What the library can do without. carom_dependencies carries the definitions and headers to
+# objects and tests; carom_optional_libraries is what both libraries link, and users of libcarom.a after them.
 option(CAROM_ZLIB "Read and write .gz meshes (needs zlib)" ON)
 option(CAROM_ASSIMP "Read other formats through assimp (needs its headers)" ON)
 
