@@ -9,10 +9,10 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 set(warnings -Wall -Wextra -Wpedantic -Werror -Wconversion -Wno-sign-conversion -Wundef
-             -Wcast-qual -Wwrite-strings -Wdouble-promotion -Wvla)
+             -Wcast-qual -Wwrite-strings -Wvla)
 set(c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # a parameter may bear its type's name: cli *cli
-    list(APPEND warnings -Wshadow=local)
+    list(APPEND warnings -Wshadow=local -Wdouble-promotion)
 else()
     list(APPEND warnings -Wshadow)
 endif()

@@ -17,6 +17,9 @@ set_target_properties(carom_tool PROPERTIES OUTPUT_NAME carom
 
 # Other libraries' answers to the benchmarks, in a module that `carom bench` loads when it is there.
 include(CheckLanguage)
+if(CMAKE_CXX_COMPILER STREQUAL "NOTFOUND") # it may have been installed since
+    unset(CMAKE_CXX_COMPILER CACHE)
+endif()
 check_language(CXX)
 if(CMAKE_CXX_COMPILER AND NOT CAROM_SANITIZE)
     enable_language(CXX)

@@ -3,5 +3,5 @@
 # Formats all sources in place.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cpp' |
+scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' |
     xargs -r clang-format -i

@@ -60,6 +60,7 @@ void carom_result_release(void *data);
     static inline carom_status name##_begin(carom_context *context,                                \
                                             const carom_allocator *allocator, name *result,        \
                                             uint64_t count, uint64_t *room) {                      \
+        *room = 0;                                                                                 \
         if (result->owner == CAROM_OWNED_BY_CAROM && result->capacity < count) {                   \
             uint64_t capacity = CAROM_MAX(count, result->capacity + result->capacity / 2);         \
             void *data = carom_result_allocate(allocator, capacity, sizeof(*result->data));        \

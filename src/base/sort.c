@@ -21,7 +21,8 @@
 /* A bucket should hold about this many words after a split: 32 KiB. */
 #define GOOD_BUCKET 4096
 /* Output past this many words does not stay in the caches and is streamed. */
-#define STREAM_FROM ((uint64_t)1 << 20)
+#define STREAM_FROM      ((uint64_t)1 << 20)
+#define PARTS_PER_THREAD 4u
 /* Parts smaller than this are not worth a thread. */
 #define LEAST_PART ((uint64_t)1 << 15)
 
@@ -208,7 +209,9 @@ static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits
 
 /* Sorts items [begin, begin + count) by bits [first_bit, first_bit + bits). */
 static carom_status split_words(carom_context *context, split *s, uint32_t bits) {
-    s->part = CAROM_MAX(s->count / context->threads + 1, LEAST_PART);
+    /* Several parts a thread: a thread that is held up does not hold up the others. */
+    uint64_t parts = context->threads == 1 ? 1 : context->threads * PARTS_PER_THREAD;
+    s->part = CAROM_MAX(s->count / parts + 1, LEAST_PART);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = split_and_sort(s, scratch, bits);

@@ -127,32 +127,27 @@ static inline void write_out(const uint64_t *words, uint64_t count, carom_sort_i
     for (uint64_t i = 0; i < count; ++i) put_word(to, begin + i, words[i]);
 }
 
-#define BUCKET_DIGIT_BITS 8u
+/* Digits of at most 11 bits; few words take smaller ones, whose tables are sooner cleared. */
+#define WIDE_DIGIT_BITS   11u
+#define NARROW_DIGIT_BITS 8u
+#define WIDE_FROM         2048u
 
-void CAROM_CPU(carom_sort_bucket)(uint64_t *words, uint64_t *spare, uint64_t count, uint32_t shift,
-                                  uint32_t bits, carom_sort_items to, uint64_t begin) {
-    if (count <= FEW || bits == 0) {
-        uint64_t mask = bits == 64 ? UINT64_MAX : ((UINT64_C(1) << bits) - 1) << shift;
-        if (bits != 0) insertion_sort(words, count, mask);
-        write_out(words, count, to, begin);
-        return;
-    }
-    uint32_t passes = (bits + BUCKET_DIGIT_BITS - 1) / BUCKET_DIGIT_BITS;
-    uint32_t digit_bits = (bits + passes - 1) / passes, digits = 1u << digit_bits;
-    uint64_t top = shift + bits;
+/* Low digit first, `passes` of them; a constant in each call below, so that loops unroll. Bits
+ * above the range are masked away, or the last, shorter digit would count them. */
+static inline uint64_t *sort_digits(uint64_t *words, uint64_t *spare, uint64_t count,
+                                    uint32_t shift, uint32_t digit_bits, uint64_t below_top,
+                                    uint32_t passes, uint32_t *counts) {
+    uint32_t digits = 1u << digit_bits;
     uint64_t mask = digits - 1;
-    uint32_t counts[8][1u << BUCKET_DIGIT_BITS];
-    memset(counts, 0, passes * sizeof(counts[0]));
-    /* Bits above the range must not count in the last, shorter digit. */
-    uint64_t below_top = top == 64 ? UINT64_MAX : (UINT64_C(1) << top) - 1;
+    memset(counts, 0, (size_t)passes * digits * sizeof(*counts));
     for (uint64_t i = 0; i < count; ++i) {
-        uint64_t digit_source = (words[i] & below_top) >> shift;
-        for (uint32_t pass = 0; pass < passes; ++pass, digit_source >>= digit_bits)
-            ++counts[pass][digit_source & mask];
+        uint64_t rest = (words[i] & below_top) >> shift;
+        for (uint32_t pass = 0; pass < passes; ++pass, rest >>= digit_bits)
+            ++counts[pass * digits + (rest & mask)];
     }
     for (uint32_t pass = 0; pass < passes; ++pass) {
-        if (!places_from_counts(counts[pass], digits, count)) continue;
-        uint32_t *place = counts[pass];
+        uint32_t *place = counts + pass * digits;
+        if (!places_from_counts(place, digits, count)) continue;
         uint32_t pass_shift = shift + pass * digit_bits;
         for (uint64_t i = 0; i < count; ++i) {
             uint64_t word = words[i];
@@ -161,6 +156,39 @@ void CAROM_CPU(carom_sort_bucket)(uint64_t *words, uint64_t *spare, uint64_t cou
         uint64_t *swap = words;
         words = spare;
         spare = swap;
+    }
+    return words;
+}
+
+void CAROM_CPU(carom_sort_bucket)(uint64_t *words, uint64_t *spare, uint64_t count, uint32_t shift,
+                                  uint32_t bits, carom_sort_items to, uint64_t begin) {
+    uint32_t top = shift + bits;
+    uint64_t below_top = top == 64 ? UINT64_MAX : (UINT64_C(1) << top) - 1;
+    if (bits == 0) {
+        write_out(words, count, to, begin);
+        return;
+    }
+    if (count <= FEW) {
+        insertion_sort(words, count, below_top >> shift << shift);
+        write_out(words, count, to, begin);
+        return;
+    }
+    uint32_t counts[6u << WIDE_DIGIT_BITS]; /* 64 bits: six wide digits or eight narrow ones */
+    uint32_t most_bits = count >= WIDE_FROM ? WIDE_DIGIT_BITS : NARROW_DIGIT_BITS;
+    uint32_t passes = (bits + most_bits - 1) / most_bits;
+    uint32_t digit_bits = (bits + passes - 1) / passes;
+    switch (passes) {
+    case 1:
+        words = sort_digits(words, spare, count, shift, digit_bits, below_top, 1, counts);
+        break;
+    case 2:
+        words = sort_digits(words, spare, count, shift, digit_bits, below_top, 2, counts);
+        break;
+    case 3:
+        words = sort_digits(words, spare, count, shift, digit_bits, below_top, 3, counts);
+        break;
+    default:
+        words = sort_digits(words, spare, count, shift, digit_bits, below_top, passes, counts);
     }
     write_out(words, count, to, begin);
 }

@@ -5,13 +5,13 @@
 
 #include "base/isa.h"
 
-/* The widest digit a scatter may use: 2^11 open cache lines are 128 KiB, a quarter of a small
- * second-level cache. */
-#define CAROM_SORT_DIGIT_BITS 11
+/* The widest digit a scatter may use: 2^10 open cache lines are 64 KiB, a small part of any
+ * second-level cache. 32-bit keys then leave 22 bits, two passes inside the cache. */
+#define CAROM_SORT_DIGIT_BITS 10
 #define CAROM_SORT_DIGITS     (1u << CAROM_SORT_DIGIT_BITS)
 
-/* Buckets of at most this many words are sorted inside the second-level cache. */
-#define CAROM_SORT_BUCKET 16384
+/* Buckets of at most this many words are sorted inside the second-level cache: twice 256 KiB. */
+#define CAROM_SORT_BUCKET 32768
 
 /* Where items come from or go to: words, or keys and payload when words is NULL. A key with its
  * payload is the word payload << 32 | key. */

@@ -9,10 +9,7 @@
 #ifndef CAROM_SRC_BASE_SUM_ITEM_H
 #define CAROM_SRC_BASE_SUM_ITEM_H
 
-#include <stdint.h>
-#include <string.h>
-
-#include "base/item.h"
+#include "base/power.h"
 
 /* Two's complement, low word first. All zero is the empty sum. */
 typedef struct carom_sum {
@@ -70,13 +67,6 @@ CAROM_ITEM carom_sum carom_sum_term(double value, int scale) {
 
 /* Sums are multiples of 2^-1074 at least, so that scaling them back never rounds. */
 #define CAROM_SUM_LEAST_SCALE (-1074)
-
-CAROM_ITEM double carom_power_of_two(int power) { /* -1022 to 1023 */
-    uint64_t bits = (uint64_t)(power + 1023) << 52;
-    double value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
 
 /* The sum as the nearest double, ties to even; NaN when a term was spoiled. */
 CAROM_ITEM double carom_sum_value(carom_sum sum, int scale) {

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The include law: a file in src/ may include its own folder and those to its left in
+#   base, geom, mesh, {bvh, grid}, engines, scene
+# Between engines only: tree and balls may include pack, solid may include soup, scene all.
+# cli, examples, bench and scenes see include/carom, scenes and each other's headers as listed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE '^ *# *include *"' /dev/null | awk -F '"' '
+    BEGIN {
+        allowed["base"] = "base"
+        allowed["geom"] = "base geom"
+        allowed["mesh"] = "base geom mesh"
+        allowed["bvh"]  = "base geom mesh bvh"
+        allowed["grid"] = "base geom mesh grid"
+        shared = "base geom mesh bvh grid"
+        split("soup solid pack tree balls broad convex gas", engines, " ")
+        for (i in engines) allowed[engines[i]] = shared " " engines[i]
+        allowed["tree"] = allowed["tree"] " pack"
+        allowed["balls"] = allowed["balls"] " pack"
+        allowed["solid"] = allowed["solid"] " soup"
+        allowed["scene"] = shared " scene soup solid pack tree balls broad convex gas"
+        # Outside src/: which folders a folder may name. bench/bench_base.c, bench_geom.c and
+        # bench_distance.c measure tools that have no public face.
+        outside["cli"] = "cli bench scenes"
+        outside["examples"] = ""
+        outside["bench"] = "bench scenes"
+        outside["scenes"] = "scenes"
+        inside["bench/bench_base.c"] = "base"
+        inside["bench/bench_geom.c"] = "base geom"
+        inside["bench/bench_distance.c"] = "base geom"
+    }
+    {
+        split($1, at, ":"); file = at[1]; line = at[2]; target = $2
+        if (target ~ /^carom\// || target !~ /\//) next # public, or made by the build
+        split(target, to, "/"); folder = to[1]
+        split(file, from, "/")
+        if (from[1] == "src") {
+            if (!(from[2] in allowed)) { print file ": src/" from[2] " is no room of the house"; bad = 1; next }
+            may = allowed[from[2]]
+        } else if (from[1] in outside) {
+            may = outside[from[1]] " " inside[file]
+        } else if (from[1] == "include") {
+            may = ""
+        } else next # tests and fuzz see everything
+        if (index(" " may " ", " " folder " ") == 0) {
+            print file ":" line ": may not include \"" target "\""
+            bad = 1
+        }
+    }
+    END { exit bad }'

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The tool as a user meets it: exit codes, sentences, help, JSON. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/args.h"
+#include "cli/command.h"
+#include "tests/support/test.h"
+
+#define TOOL CAROM_BINARY_DIR "/carom"
+
+static char output[1 << 23];
+
+/* Runs the tool with stdout and stderr together in `output`; returns the exit code. */
+static int run(const char *arguments) {
+    char command[1024];
+    snprintf(command, sizeof(command), "%s %s 2>&1 </dev/null", TOOL, arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t length = fread(output, 1, sizeof(output) - 1, pipe);
+    output[length] = '\0';
+    int status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void assert_says(const char *words) {
+    if (strstr(output, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, output);
+}
+
+static void help_names_every_command(void **state) {
+    (void)state;
+    static const char *const ways[] = {"--help", "help", "-h"};
+    for (size_t i = 0; i < COUNT_OF(ways); ++i) {
+        assert_int_equal(run(ways[i]), CLI_OK);
+        assert_says("usage: carom COMMAND");
+        for (size_t c = 0; cli_commands[c] != NULL; ++c) assert_says(cli_commands[c]->summary);
+    }
+    assert_int_equal(run(""), CLI_USAGE);
+    assert_says("usage: carom COMMAND");
+}
+
+static void every_command_has_its_help(void **state) {
+    (void)state;
+    char arguments[128];
+    for (size_t c = 0; cli_commands[c] != NULL; ++c) {
+        const cli_command *command = cli_commands[c];
+        assert_true(command->options_size <= CLI_LARGEST_OPTIONS);
+        snprintf(arguments, sizeof(arguments), "%s --help", command->name);
+        assert_int_equal(run(arguments), CLI_OK);
+        for (size_t i = 0; i < command->option_count; ++i) assert_says(command->options[i].name);
+        snprintf(arguments, sizeof(arguments), "help %s", command->name);
+        assert_int_equal(run(arguments), CLI_OK);
+        assert_says(command->summary);
+    }
+}
+
+static void version_tells_what_the_build_is_made_of(void **state) {
+    (void)state;
+    const carom_build *build = carom_build_get();
+    assert_int_equal(run("--version"), CLI_OK);
+    assert_says(build->version);
+    assert_says(build->commit);
+    assert_says(build->compiler);
+    assert_says("threads");
+    assert_says("CUDA");
+    assert_int_equal(run("--version --json"), CLI_OK);
+    assert_says("{\"version\": \"");
+    assert_says("\"instruction_set\": \"");
+}
+
+static void mistakes_are_answered_with_the_nearest_word(void **state) {
+    (void)state;
+    assert_int_equal(run("bnech"), CLI_USAGE);
+    assert_says("did you mean `carom bench`?");
+    assert_int_equal(run("frobnicate"), CLI_USAGE);
+    assert_says("unknown command 'frobnicate'\n");
+    assert_int_equal(run("help demmo"), CLI_USAGE);
+    assert_says("did you mean `carom demo`?");
+    assert_int_equal(run("bench --quik"), CLI_USAGE);
+    assert_says("did you mean --quick?");
+    assert_int_equal(run("bench bsae"), CLI_USAGE);
+    assert_says("did you mean base?");
+    assert_int_equal(run("demo surplus"), CLI_USAGE);
+    assert_says("'surplus' is one argument too many");
+    assert_int_equal(run("bench --rounds many"), CLI_USAGE);
+    assert_says("whole number");
+    assert_int_equal(run("bench --rounds"), CLI_USAGE);
+    assert_says("needs a value");
+    assert_int_equal(run("--json bench"), CLI_USAGE);
+    assert_says("the command comes first");
+    assert_int_equal(run("--isa=mmx"), CLI_USAGE);
+    assert_says("best or baseline or avx2 or avx512");
+}
+
+static void failures_of_the_machine_are_code_4(void **state) {
+    (void)state;
+    char cuda[256];
+    if (carom_cuda_describe(cuda, sizeof(cuda))) skip();
+    assert_int_equal(run("demo --device cuda"), CLI_MACHINE);
+    assert_says("no CUDA device");
+    assert_int_equal(run("demo --device cuda --json"), CLI_MACHINE);
+    assert_says("{\"error\": \"no CUDA device");
+}
+
+static void bad_values_are_code_3(void **state) {
+    (void)state;
+    assert_int_equal(run("bench --list --threads 300"), CLI_INPUT);
+    assert_says("at most 256");
+    assert_int_equal(run("demo -o /dev/null/nowhere"), CLI_INPUT);
+    assert_says("cannot write to '/dev/null/nowhere'");
+}
+
+static void a_full_disk_is_noticed(void **state) {
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    assert_int_equal(run("bench --list >/dev/full"), CLI_MACHINE);
+}
+
+static void the_demo_writes_its_page(void **state) {
+    (void)state;
+    char arguments[512], path[512];
+    snprintf(path, sizeof(path), "%s/Testing/demo/index.html", CAROM_BINARY_DIR);
+    snprintf(arguments, sizeof(arguments), "demo -o %s/Testing/demo", CAROM_BINARY_DIR);
+    remove(path);
+    assert_int_equal(run(arguments), CLI_OK);
+    assert_says(path);
+    FILE *page = fopen(path, "r");
+    assert_non_null(page);
+    output[fread(output, 1, sizeof(output) - 1, page)] = '\0';
+    fclose(page);
+    assert_says("<svg");
+    assert_says("</html>");
+    strcat(path, ".part");
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void benchmarks_give_rows(void **state) {
+    (void)state;
+    assert_int_equal(run("bench --list"), CLI_OK);
+    assert_says("base");
+    assert_int_equal(run("bench base --quick --rounds 1 --json --threads 2"), CLI_OK);
+    assert_says("{\"rows\": [{\"benchmark\": \"base\"");
+    assert_says("\"wrong\": false");
+    assert_null(strstr(output, "\"wrong\": true"));
+}
+
+/* ---- the parts ------------------------------------------------------------------------------- */
+
+static void numbers_are_read_strictly(void **state) {
+    (void)state;
+    double number;
+    uint64_t count;
+    assert_true(args_read_number("-1.5e3", &number) && number == -1500.0);
+    static const char *const bad_numbers[] = {"", " 1", "1 ", "nan", "inf", "1e999", "0x", "1,5"};
+    for (size_t i = 0; i < COUNT_OF(bad_numbers); ++i)
+        assert_false(args_read_number(bad_numbers[i], &number));
+    assert_true(args_read_count("10k", &count) && count == 10000);
+    assert_true(args_read_count("18446744073709551615", &count) && count == UINT64_MAX);
+    static const char *const bad_counts[] = {
+        "", "-1", "+1", "1.5", "1kk", "10x", "99999999999999999999", "18446744073709552k"};
+    for (size_t i = 0; i < COUNT_OF(bad_counts); ++i)
+        assert_false(args_read_count(bad_counts[i], &count));
+}
+
+static void the_nearest_word_is_found(void **state) {
+    (void)state;
+    static const char *const names[] = {"pairs", "pack", "query", "bench", NULL};
+    assert_string_equal(args_did_you_mean("pair", names), "pairs");
+    assert_string_equal(args_did_you_mean("apirs", names), "pairs");
+    assert_string_equal(args_did_you_mean("qeury", names), "query");
+    assert_string_equal(args_did_you_mean("ben", names), "bench");
+    assert_null(args_did_you_mean("xyzzy", names));
+    assert_null(args_did_you_mean("", names));
+    assert_null(args_did_you_mean(
+        "a-word-that-is-far-longer-than-any-command-could-ever-sensibly-be", names));
+}
+
+static void json_escapes_what_it_must(void **state) {
+    (void)state;
+    char text[512] = "";
+    FILE *out = fmemopen(text, sizeof(text), "w");
+    assert_non_null(out);
+    json j = {out, false};
+    json_begin_object(&j, NULL);
+    json_text(&j, "a\"b", "tab\t slash\\ \xC3\xA9 \xFF \xED\xA0\x80");
+    json_begin_array(&j, "list");
+    json_number(&j, NULL, 0.1);
+    json_number(&j, NULL, 1.0 / 0.0);
+    json_count(&j, NULL, UINT64_MAX);
+    json_bool(&j, NULL, true);
+    json_null(&j, NULL);
+    json_begin_object(&j, NULL);
+    json_end_object(&j);
+    json_end_array(&j);
+    json_text(&j, "none", NULL);
+    json_end_object(&j);
+    fclose(out);
+    assert_string_equal(text, "{\"a\\\"b\": \"tab\\u0009 slash\\\\ \xC3\xA9 \xEF\xBF\xBD "
+                              "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\", \"list\": "
+                              "[0.10000000000000001, null, 18446744073709551615, true, null, {}], "
+                              "\"none\": null}");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_names_every_command),
+        cmocka_unit_test(every_command_has_its_help),
+        cmocka_unit_test(version_tells_what_the_build_is_made_of),
+        cmocka_unit_test(mistakes_are_answered_with_the_nearest_word),
+        cmocka_unit_test(failures_of_the_machine_are_code_4),
+        cmocka_unit_test(bad_values_are_code_3),
+        cmocka_unit_test(a_full_disk_is_noticed),
+        cmocka_unit_test(the_demo_writes_its_page),
+        cmocka_unit_test(benchmarks_give_rows),
+        cmocka_unit_test(numbers_are_read_strictly),
+        cmocka_unit_test(the_nearest_word_is_found),
+        cmocka_unit_test(json_escapes_what_it_must),
+    };
+    return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
+}
