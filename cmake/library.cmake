@@ -12,7 +12,7 @@ set(cuda_library_name
     "${CMAKE_SHARED_LIBRARY_PREFIX}carom_cuda${CMAKE_SHARED_LIBRARY_SUFFIX}.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
 add_library(carom_internal INTERFACE)
-target_link_libraries(carom_internal INTERFACE carom_flags)
+target_link_libraries(carom_internal INTERFACE carom_flags carom_dependencies)
 target_include_directories(carom_internal INTERFACE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
@@ -53,7 +53,8 @@ function(carom_add_library name type)
     target_include_directories(${name} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    target_link_libraries(${name} PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
+    target_link_libraries(${name} PRIVATE ${carom_optional_libraries} Threads::Threads m
+                          ${CMAKE_DL_LIBS})
     set_target_properties(${name} PROPERTIES OUTPUT_NAME carom LINKER_LANGUAGE C)
 endfunction()
 

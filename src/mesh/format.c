@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Which format a file has: by what it begins with where that is certain, else by its name. */
+#include "mesh/format.h"
+
+#include "mesh/gzip.h"
+#include "mesh/text.h"
+
+const char *carom_mesh_format_name(carom_mesh_format format) {
+    static const char *const names[CAROM_FORMAT_COUNT] = {
+        "guess", "obj", "ply", "ply-big", "ply-ascii", "stl", "stl-ascii", "off", "other"};
+    return (unsigned)format < CAROM_FORMAT_COUNT ? names[format] : "unknown format";
+}
+
+/* Does the name end like this, in any case, in its first `length` bytes? */
+static bool ends_with(const char *name, size_t length, const char *ending) {
+    size_t ending_length = strlen(ending);
+    if (length <= ending_length) return false;
+    name += length - ending_length;
+    for (size_t i = 0; i < ending_length; ++i)
+        if (name[i] != ending[i] && (name[i] | 0x20) != ending[i]) return false;
+    return true;
+}
+
+bool carom_name_is_gzip(const char *name) {
+    return ends_with(name, strlen(name), ".gz");
+}
+
+static carom_mesh_format guess_by_name(const char *name) {
+    size_t length = strlen(name);
+    if (carom_name_is_gzip(name)) length -= 3;
+    if (ends_with(name, length, ".obj")) return CAROM_FORMAT_OBJ;
+    if (ends_with(name, length, ".ply")) return CAROM_FORMAT_PLY;
+    if (ends_with(name, length, ".stl")) return CAROM_FORMAT_STL;
+    if (ends_with(name, length, ".off")) return CAROM_FORMAT_OFF;
+    for (size_t i = length; i > 0 && name[i - 1] != '/'; --i)
+        if (name[i - 1] == '.') return CAROM_FORMAT_OTHER;
+    return CAROM_FORMAT_GUESS;
+}
+
+static carom_mesh_format guess_by_content(carom_source source) {
+    carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size};
+    if (carom_text_accept(&text, "ply") && text.at < text.end && carom_is_newline(*text.at))
+        return CAROM_FORMAT_PLY;
+    if (carom_off_header_end(source.bytes, text.end) != NULL) return CAROM_FORMAT_OFF;
+    if (carom_stl_is_binary(source)) return CAROM_FORMAT_STL;
+    text.at = text.begin;
+    if (!carom_text_accept(&text, "solid")) return CAROM_FORMAT_GUESS;
+    carom_text_skip_line(&text);
+    carom_text_skip_spaces(&text);
+    return carom_text_accept(&text, "facet") || carom_text_accept(&text, "endsolid")
+               ? CAROM_FORMAT_STL_ASCII
+               : CAROM_FORMAT_GUESS;
+}
+
+carom_mesh_format carom_mesh_format_guess(const char *name, const void *bytes, uint64_t size) {
+    carom_mesh_format format = CAROM_FORMAT_GUESS;
+    if (bytes != NULL) format = guess_by_content((carom_source){bytes, size});
+    if (format == CAROM_FORMAT_GUESS && name != NULL) format = guess_by_name(name);
+    return format;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Meshes that own their arrays, and the check that every view passes before it is used: past it,
+ * positions are finite, corners name vertices and each face has at least three of them, so that no
+ * later step needs to ask again. */
+#include "mesh/mesh.h"
+
+#include <inttypes.h>
+
+#include "base/item.h"
+
+carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
+    carom_mesh *mesh = carom_allocate(allocator, 1, sizeof(*mesh));
+    if (mesh == NULL) return NULL;
+    memset(mesh, 0, sizeof(*mesh));
+    mesh->allocator = *allocator;
+    return mesh;
+}
+
+void carom_mesh_destroy(carom_mesh *mesh) {
+    if (mesh == NULL) return;
+    carom_allocator allocator = mesh->allocator;
+    carom_release(&allocator, mesh->positions);
+    carom_release(&allocator, mesh->corners);
+    carom_release(&allocator, mesh->offsets);
+    carom_release(&allocator, mesh);
+}
+
+carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) {
+    CAROM_REQUIRE(mesh != NULL && view != NULL, "the mesh or the place for its view is NULL");
+    *view = (carom_mesh_view){
+        .positions = mesh->positions,
+        .scalar = mesh->scalar,
+        .stride = 3 * carom_scalar_size(mesh->scalar),
+        .vertex_count = mesh->vertex_count,
+        .corners = mesh->corners,
+        .offsets = mesh->offsets,
+        .face_count = mesh->face_count,
+    };
+    return CAROM_OK;
+}
+
+carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *origin) {
+    CAROM_REQUIRE(mesh != NULL && origin != NULL, "the mesh or the place for its origin is NULL");
+    *origin = mesh->origin;
+    return CAROM_OK;
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+static bool is_finite(carom_vec3 p) {
+    return p.x - p.x == 0.0 && p.y - p.y == 0.0 && p.z - p.z == 0.0;
+}
+
+static carom_status check_positions(carom_context *context, const carom_mesh_view *view) {
+    for (uint64_t i = 0; i < view->vertex_count; ++i) {
+        carom_vec3 p = carom_mesh_position(view, i);
+        if (!is_finite(p))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "vertex %" PRIu64 " is at (%g, %g, %g); positions must be finite", i,
+                              p.x, p.y, p.z);
+    }
+    return CAROM_OK;
+}
+
+static carom_status check_offsets(carom_context *context, const carom_mesh_view *view) {
+    if (view->offsets[0] != 0)
+        return carom_fail(context, CAROM_BAD_INPUT, "the first offset is %" PRIu64 ", not 0",
+                          view->offsets[0]);
+    for (uint64_t f = 0; f < view->face_count; ++f) {
+        uint64_t begin = view->offsets[f], end = view->offsets[f + 1];
+        if (end < begin)
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "offsets of face %" PRIu64 " go down from %" PRIu64 " to %" PRIu64, f,
+                              begin, end);
+        if (end - begin < 3)
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "face %" PRIu64 " has %" PRIu64 " corners; leave out what has fewer "
+                              "than three",
+                              f, end - begin);
+    }
+    return CAROM_OK;
+}
+
+/* The face whose corner number this is. */
+static uint64_t face_of_corner(const carom_mesh_view *view, uint64_t corner) {
+    if (view->offsets == NULL) return corner / 3;
+    uint64_t low = 0, high = view->face_count;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (view->offsets[middle] <= corner)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static carom_status check_corners(carom_context *context, const carom_mesh_view *view) {
+    uint64_t count = carom_mesh_corner_count(view);
+    uint32_t largest = 0;
+    for (uint64_t i = 0; i < count; ++i) largest = CAROM_MAX(largest, view->corners[i]);
+    if (count == 0 || largest < view->vertex_count) return CAROM_OK;
+    uint64_t i = 0;
+    while (view->corners[i] < view->vertex_count) ++i;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "face %" PRIu64 " names vertex %" PRIu32 ", the mesh has %" PRIu64,
+                      face_of_corner(view, i), view->corners[i], view->vertex_count);
+}
+
+carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view) {
+    CAROM_REQUIRE(context != NULL && view != NULL, "the context or the view is NULL");
+    CAROM_REQUIRE((unsigned)view->scalar < CAROM_SCALAR_COUNT, "view->scalar is no scalar");
+    CAROM_REQUIRE(view->positions != NULL || view->vertex_count == 0, "view->positions is NULL");
+    CAROM_REQUIRE(view->corners != NULL || view->face_count == 0, "view->corners is NULL");
+    uint64_t size = carom_scalar_size(view->scalar);
+    CAROM_REQUIRE(view->stride == 0 || (view->stride >= 3 * size && view->stride % size == 0),
+                  "view->stride is too small or no multiple of the scalar's size");
+    CAROM_REQUIRE((uintptr_t)view->positions % size == 0, "view->positions are not aligned");
+    if (view->vertex_count > CAROM_MESH_MOST_VERTICES)
+        return carom_fail(context, CAROM_TOO_LARGE,
+                          "%" PRIu64 " vertices, a mesh has at most %" PRIu32, view->vertex_count,
+                          CAROM_MESH_MOST_VERTICES);
+    CAROM_TRY(check_positions(context, view));
+    if (view->offsets != NULL) CAROM_TRY(check_offsets(context, view));
+    return check_corners(context, view);
+}
+
+/* ---- copying --------------------------------------------------------------------------------- */
+
+static bool all_triangles(const carom_mesh_view *view) {
+    if (view->offsets == NULL) return true;
+    for (uint64_t f = 0; f < view->face_count; ++f)
+        if (view->offsets[f + 1] != 3 * (f + 1)) return false;
+    return true;
+}
+
+static void copy_positions(const carom_mesh_view *view, char *to) {
+    uint64_t packed = 3 * carom_scalar_size(view->scalar), stride = carom_mesh_stride(view);
+    const char *from = view->positions;
+    if (stride == packed) {
+        if (view->vertex_count != 0) memcpy(to, from, view->vertex_count * packed);
+        return;
+    }
+    for (uint64_t i = 0; i < view->vertex_count; ++i)
+        memcpy(to + i * packed, from + i * stride, packed);
+}
+
+static bool copy_view(const carom_mesh_view *view, carom_mesh *mesh) {
+    uint64_t corner_count = carom_mesh_corner_count(view);
+    bool polygons = !all_triangles(view);
+    mesh->scalar = view->scalar;
+    mesh->vertex_count = view->vertex_count;
+    mesh->face_count = view->face_count;
+    mesh->positions = carom_allocate(&mesh->allocator, view->vertex_count,
+                                     3 * (size_t)carom_scalar_size(view->scalar));
+    mesh->corners = carom_allocate(&mesh->allocator, corner_count, sizeof(*mesh->corners));
+    if (polygons)
+        mesh->offsets =
+            carom_allocate(&mesh->allocator, view->face_count + 1, sizeof(*mesh->offsets));
+    if (mesh->positions == NULL || mesh->corners == NULL || (polygons && mesh->offsets == NULL))
+        return false;
+    copy_positions(view, mesh->positions);
+    if (corner_count != 0)
+        memcpy(mesh->corners, view->corners, corner_count * sizeof(*mesh->corners));
+    if (polygons)
+        memcpy(mesh->offsets, view->offsets, (view->face_count + 1) * sizeof(*mesh->offsets));
+    return true;
+}
+
+carom_status carom_mesh_create(carom_context *context, const carom_mesh_view *view,
+                               carom_mesh **out) {
+    CAROM_REQUIRE(out != NULL, "the place for the mesh is NULL");
+    *out = NULL;
+    CAROM_TRY(carom_mesh_check(context, view));
+    carom_mesh *mesh = carom_mesh_allocate(&context->allocator);
+    if (mesh == NULL || !copy_view(view, mesh)) {
+        carom_mesh_destroy(mesh);
+        return carom_fail_memory(
+            context, 24 * view->vertex_count + 4 * carom_mesh_corner_count(view), "a mesh");
+    }
+    *out = mesh;
+    return CAROM_OK;
+}

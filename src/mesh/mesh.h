@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* mesh.h: what a mesh is made of, and how to walk a view. */
+#ifndef CAROM_SRC_MESH_MESH_H
+#define CAROM_SRC_MESH_MESH_H
+
+#include <string.h>
+
+#include "base/context.h"
+#include "carom/mesh.h"
+
+struct carom_mesh {
+    carom_allocator allocator;
+    void *positions; /* packed */
+    carom_scalar scalar;
+    uint64_t vertex_count;
+    uint32_t *corners;
+    uint64_t *offsets; /* NULL: all faces are triangles */
+    uint64_t face_count;
+    carom_mesh_origin origin;
+};
+
+/* An empty mesh that frees with carom_mesh_destroy, or NULL. */
+carom_mesh *carom_mesh_allocate(const carom_allocator *allocator);
+
+static inline uint64_t carom_scalar_size(carom_scalar scalar) {
+    return scalar == CAROM_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
+static inline uint64_t carom_mesh_stride(const carom_mesh_view *view) {
+    return view->stride != 0 ? view->stride : 3 * carom_scalar_size(view->scalar);
+}
+
+static inline carom_vec3 carom_mesh_position(const carom_mesh_view *view, uint64_t vertex) {
+    const char *at = (const char *)view->positions + vertex * carom_mesh_stride(view);
+    carom_vec3 p;
+    if (view->scalar == CAROM_FLOAT32) {
+        float xyz[3];
+        memcpy(xyz, at, sizeof(xyz));
+        p.x = (double)xyz[0];
+        p.y = (double)xyz[1];
+        p.z = (double)xyz[2];
+    } else {
+        memcpy(&p, at, sizeof(p));
+    }
+    return p;
+}
+
+static inline uint64_t carom_mesh_offset(const carom_mesh_view *view, uint64_t face) {
+    return view->offsets != NULL ? view->offsets[face] : 3 * face;
+}
+
+static inline uint64_t carom_mesh_corner_count(const carom_mesh_view *view) {
+    return carom_mesh_offset(view, view->face_count);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving: the format by name, the writer of the format, and a sink around it. */
+#include "mesh/format.h"
+
+static carom_status write_mesh(carom_sink *sink, const carom_mesh_view *view,
+                               carom_mesh_format format) {
+    switch (format) {
+    case CAROM_FORMAT_OBJ:
+        return carom_write_obj(sink, view, format);
+    case CAROM_FORMAT_PLY:
+    case CAROM_FORMAT_PLY_BIG:
+    case CAROM_FORMAT_PLY_ASCII:
+        return carom_write_ply(sink, view, format);
+    case CAROM_FORMAT_STL:
+    case CAROM_FORMAT_STL_ASCII:
+        return carom_write_stl(sink, view, format);
+    default:
+        return carom_write_off(sink, view, format);
+    }
+}
+
+static bool is_written(carom_mesh_format format) {
+    return format > CAROM_FORMAT_GUESS && format < CAROM_FORMAT_OTHER;
+}
+
+carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
+                             carom_mesh_format format, const char *path) {
+    CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_FORMAT_COUNT, "format is no format");
+    CAROM_TRY(carom_mesh_check(context, view));
+    if (format == CAROM_FORMAT_GUESS) {
+        format = carom_mesh_format_guess(path, NULL, 0);
+        if (format == CAROM_FORMAT_STL && !carom_mesh_is_float32(view))
+            format = CAROM_FORMAT_STL_ASCII;
+    }
+    if (!is_written(format))
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "%s: no format that can be written; there are " CAROM_NATIVE_FORMATS,
+                          path);
+    carom_sink_file file;
+    CAROM_TRY(carom_sink_open_file(context, path, carom_name_is_gzip(path), &file));
+    return carom_sink_close_file(&file, write_mesh(&file.sink, view, format));
+}
+
+carom_status carom_mesh_save_memory(carom_context *context, const carom_mesh_view *view,
+                                    carom_mesh_format format, carom_bytes *bytes) {
+    CAROM_REQUIRE(bytes != NULL, "the place for the bytes is NULL");
+    CAROM_REQUIRE(is_written(format), "format is not one that is written");
+    CAROM_TRY(carom_mesh_check(context, view));
+    carom_sink sink;
+    CAROM_TRY(carom_sink_open_memory(context, bytes, &sink));
+    return carom_sink_close_memory(&sink, write_mesh(&sink, view, format));
+}
