@@ -75,7 +75,8 @@ static inline vec3v load(const carom_soup_points *points, bool is_double, const 
 /* ---- error bounds ---------------------------------------------------------------------------- */
 
 static inline carom_f64v orient_error(carom_f64v x, carom_f64v y, carom_f64v z) {
-    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * ((x + y) + (z + 1.0));
+    carom_f64v sum = (x + y) + (z + 1.0);
+    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
 }
 
 static inline carom_f64v most_of_4(carom_f64v a, carom_f64v b, carom_f64v c, carom_f64v d) {
