@@ -1,192 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Preparing a soup: its own copy of the mesh as triangles, their boxes, the tree over them.
+/* A soup's own copy of its mesh, as triangles: made, changed and freed.
  *
- * Everything that depends on positions is made anew by prepare(), which create, update, add and
- * remove share: nothing is patched, so a soup after any history equals one made from scratch.
- *
- * Decisions are made on the positions as given. Boxes are another matter: float32 input has exact
- * boxes as it is; float64 input is shifted to the middle of its bounds and, when it is very large
- * or very small, scaled by a power of two, so that float32 boxes are tight and finite. */
+ * Whatever changes, everything derived is made anew by carom_soup_prepare: nothing is patched, so a
+ * soup after any history equals one made from scratch. */
 #include "soup/soup.h"
 
-#include <float.h>
-
-#include "base/threads.h"
 #include "mesh/mesh.h"
 
-#define GRAIN          4096u
 #define MOST_TRIANGLES (UINT32_MAX - 64u)
 #define PADDING        16u /* bytes behind the positions, so that vectors may read past the last */
-
-/* ---- boxes ----------------------------------------------------------------------------------- */
-
-/* Between them is x, whatever was rounded: conversion errs by 2^-24, the margin is 2^-22. */
-static void round_outwards(double x, float *low, float *high) {
-    float f = (float)x, margin = fabsf(f) * 0x1p-22f + FLT_MIN;
-    *low = f - margin;
-    *high = f + margin;
-}
-
-static carom_box box_of_floats(const float *positions, const uint32_t *corners) {
-    const float *p = positions + 3 * (uint64_t)corners[0],
-                *q = positions + 3 * (uint64_t)corners[1],
-                *r = positions + 3 * (uint64_t)corners[2];
-    carom_box box;
-    for (int k = 0; k < 3; ++k) {
-        float low = CAROM_MIN(p[k], q[k]), high = CAROM_MAX(p[k], q[k]);
-        box.low[k] = CAROM_MIN(low, r[k]);
-        box.high[k] = CAROM_MAX(high, r[k]);
-    }
-    return box;
-}
-
-static carom_box box_of_doubles(const carom_soup *soup, const uint32_t *corners) {
-    const double *positions = soup->positions;
-    const double *p = positions + 3 * (uint64_t)corners[0],
-                 *q = positions + 3 * (uint64_t)corners[1],
-                 *r = positions + 3 * (uint64_t)corners[2];
-    const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
-    carom_box box;
-    for (int k = 0; k < 3; ++k) {
-        double low = CAROM_MIN(p[k], q[k]), high = CAROM_MAX(p[k], q[k]);
-        low = CAROM_MIN(low, r[k]) * soup->scale - origin[k];
-        high = CAROM_MAX(high, r[k]) * soup->scale - origin[k];
-        float ignored;
-        round_outwards(low, &box.low[k], &ignored);
-        round_outwards(high, &ignored, &box.high[k]);
-    }
-    return box;
-}
-
-carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle) {
-    const uint32_t *corners = soup->corners + 3 * (uint64_t)triangle;
-    if (!carom_soup_searched(soup, triangle)) return carom_box_empty();
-    return soup->scalar == CAROM_FLOAT32 ? box_of_floats(soup->positions, corners)
-                                         : box_of_doubles(soup, corners);
-}
-
-static void boxes_of(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
-                     carom_box *boxes) {
-    const carom_soup *soup = user;
-    for (uint32_t i = 0; i < count; ++i)
-        boxes[i] = carom_soup_box(soup, items != NULL ? items[i] : first + i);
-}
-
-static void find_bounds_of_floats(carom_soup *soup) {
-    const float *p = soup->positions;
-    carom_box bounds = carom_box_empty();
-    for (uint64_t i = 0; i < soup->vertex_count; ++i, p += 3) {
-        for (int k = 0; k < 3; ++k) {
-            bounds.low[k] = CAROM_MIN(p[k], bounds.low[k]);
-            bounds.high[k] = CAROM_MAX(p[k], bounds.high[k]);
-        }
-    }
-    soup->bounds = bounds;
-}
-
-/* Chooses scale and origin, and finds the bounds in that frame. */
-static void choose_frame(carom_soup *soup) {
-    soup->origin = carom_vec(0.0, 0.0, 0.0);
-    soup->scale = 1.0;
-    soup->bounds = carom_box_empty();
-    if (soup->vertex_count == 0) return;
-    if (soup->scalar == CAROM_FLOAT32) {
-        find_bounds_of_floats(soup);
-        return;
-    }
-    const double *p = soup->positions;
-    double low[3] = {p[0], p[1], p[2]}, high[3] = {p[0], p[1], p[2]}, most = 0.0;
-    for (uint64_t i = 0; i < soup->vertex_count; ++i, p += 3) {
-        for (int k = 0; k < 3; ++k) {
-            low[k] = CAROM_MIN(p[k], low[k]);
-            high[k] = CAROM_MAX(p[k], high[k]);
-        }
-    }
-    for (int k = 0; k < 3; ++k) most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
-    if (most >= 0x1p100 || (most < 0x1p-40 && most > 0.0)) {
-        int exponent;
-        (void)frexp(most, &exponent);
-        soup->scale = ldexp(1.0, CAROM_MAX(-1022, CAROM_MIN(-exponent, 1022)));
-    }
-    double origin[3];
-    for (int k = 0; k < 3; ++k) {
-        float ignored;
-        origin[k] = 0.5 * (low[k] * soup->scale + high[k] * soup->scale);
-        round_outwards(low[k] * soup->scale - origin[k], &soup->bounds.low[k], &ignored);
-        round_outwards(high[k] * soup->scale - origin[k], &ignored, &soup->bounds.high[k]);
-    }
-    soup->origin = carom_vec(origin[0], origin[1], origin[2]);
-}
-
-/* ---- degenerate triangles -------------------------------------------------------------------- */
-
-/* Certainly of positive area, by any component of the normal; half a nanosecond instead of an exact
- * test for nearly all. */
-static bool has_area(const carom_triangle *t) {
-    carom_vec3 u = carom_vec_sub(t->corner[1], t->corner[0]);
-    carom_vec3 v = carom_vec_sub(t->corner[2], t->corner[0]);
-    double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x, xz = u.x * v.z, xy = u.x * v.y,
-           yx = u.y * v.x;
-    double e = 0x1p-50;
-    return fabs(yz - zy) > e * (fabs(yz) + fabs(zy)) + CAROM_ORIENT_UNDERFLOW ||
-           fabs(zx - xz) > e * (fabs(zx) + fabs(xz)) + CAROM_ORIENT_UNDERFLOW ||
-           fabs(xy - yx) > e * (fabs(xy) + fabs(yx)) + CAROM_ORIENT_UNDERFLOW;
-}
-
-static carom_status find_degenerate(void *argument, carom_range range) {
-    carom_soup *soup = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
-        uint8_t state = soup->states[i] & CAROM_SOUP_DEAD;
-        if (!has_area(&t) && carom_face_degenerate(&t)) state |= CAROM_SOUP_DEGENERATE;
-        soup->states[i] = state;
-    }
-    return CAROM_OK;
-}
-
-/* A face is degenerate when all its triangles are. */
-static void count_faces(carom_soup *soup) {
-    uint32_t degenerate = 0;
-    for (uint32_t t = 0; t < soup->triangle_count;) {
-        uint32_t face = carom_soup_face(soup, t);
-        bool all = true;
-        for (; t < soup->triangle_count && carom_soup_face(soup, t) == face; ++t)
-            all = all && soup->states[t] == CAROM_SOUP_DEGENERATE;
-        degenerate += all ? 1 : 0;
-    }
-    soup->degenerate_faces = degenerate;
-}
-
-/* ---- the tree -------------------------------------------------------------------------------- */
-
-static carom_status place_corners(void *argument, carom_range range) {
-    carom_soup *soup = argument;
-    for (uint64_t place = range.begin; place < range.end; ++place) {
-        uint32_t item = soup->bvh.items[place];
-        if (item == CAROM_BVH_NONE) item = 0; /* never found; only must not be wild */
-        memcpy(soup->placed + 3 * place, soup->corners + 3 * (uint64_t)item, 3 * sizeof(uint32_t));
-    }
-    return CAROM_OK;
-}
-
-static carom_status prepare(carom_context *context, carom_soup *soup) {
-    choose_frame(soup);
-    CAROM_TRY(carom_parallel_for(context, soup->triangle_count, GRAIN, find_degenerate, soup));
-    count_faces(soup);
-    CAROM_TRY(carom_bvh_build(context, &soup->allocator, &soup->bvh, soup->triangle_count,
-                              &soup->bounds, boxes_of, soup));
-    uint64_t places =
-        soup->triangle_count == 0 ? 0 : (uint64_t)soup->bvh.node_count[0] * CAROM_BVH_WIDTH;
-    if (places > soup->placed_capacity) {
-        carom_release(&soup->allocator, soup->placed);
-        soup->placed = carom_allocate(&soup->allocator, 3 * places + 1, sizeof(uint32_t));
-        soup->placed_capacity = soup->placed != NULL ? places : 0;
-        if (soup->placed == NULL)
-            return carom_fail_memory(context, places * 3 * sizeof(uint32_t), "a soup");
-    }
-    if (places != 0) soup->placed[3 * places] = 0; /* vectors read one number past the last */
-    return carom_parallel_for(context, places, GRAIN, place_corners, soup);
-}
 
 /* ---- create and destroy ---------------------------------------------------------------------- */
 
@@ -335,7 +157,7 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
     if (status == CAROM_OK)
         status = append(context, soup, &t, def->fan ? t.view.face_count : def->mesh.face_count);
     triangles_free(&t);
-    if (status == CAROM_OK) status = prepare(context, soup);
+    if (status == CAROM_OK) status = carom_soup_prepare(context, soup);
     if (status != CAROM_OK) {
         carom_soup_destroy(soup);
         return status;
@@ -354,4 +176,103 @@ void carom_soup_destroy(carom_soup *soup) {
     carom_release(&allocator, soup->states);
     carom_release(&allocator, soup->faces);
     carom_release(&allocator, soup);
+}
+
+/* ---- change ---------------------------------------------------------------------------------- */
+
+carom_status carom_soup_update(carom_context *context, carom_soup *soup,
+                               const carom_mesh_view *mesh) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    if (mesh->vertex_count != soup->vertex_count)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the soup has %llu vertices, the update %llu; make a new soup instead",
+                          (unsigned long long)soup->vertex_count,
+                          (unsigned long long)mesh->vertex_count);
+    carom_mesh_view points = *mesh; /* without faces */
+    points.corners = NULL;
+    points.offsets = NULL;
+    points.face_count = 0;
+    CAROM_TRY(carom_mesh_check(context, &points));
+    if (points.scalar != soup->scalar)
+        CAROM_TRY(reserve(context, soup, points.scalar, soup->vertex_count, soup->triangle_count,
+                          soup->faces != NULL));
+    copy_positions(soup, 0, &points);
+    return carom_soup_prepare(context, soup);
+}
+
+carom_status carom_soup_add(carom_context *context, carom_soup *soup, const carom_mesh_view *mesh,
+                            uint32_t *first) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    uint32_t face_count = soup->face_count;
+    triangles t;
+    carom_status status = triangles_make(context, mesh, soup->fan, &t);
+    if (status == CAROM_OK)
+        status = append(context, soup, &t, soup->fan ? t.view.face_count : mesh->face_count);
+    triangles_free(&t);
+    CAROM_TRY(status);
+    if (first != NULL) *first = face_count;
+    return carom_soup_prepare(context, soup);
+}
+
+/* The first triangle of a face, or of the next one there is: triangles are in the order of faces.
+ */
+static uint32_t first_triangle(const carom_soup *soup, uint32_t face) {
+    if (soup->faces == NULL) return face;
+    uint32_t low = 0, high = soup->triangle_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (soup->faces[middle] < face)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const uint32_t *faces,
+                               uint64_t count) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(faces != NULL || count == 0, "the faces are NULL");
+    for (uint64_t i = 0; i < count; ++i)
+        if (faces[i] >= soup->face_count)
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "face %u cannot be removed, the soup has %u", faces[i],
+                              soup->face_count);
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t t = first_triangle(soup, faces[i]);
+        if (soup->states[t] & CAROM_SOUP_DEAD) continue;
+        ++soup->dead_faces;
+        for (; t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]; ++t)
+            soup->states[t] |= CAROM_SOUP_DEAD;
+    }
+    return carom_soup_prepare(context, soup);
+}
+
+carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
+                                 carom_soup_info *info) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
+                     soup->vertex_capacity * 3 * carom_scalar_size(soup->scalar) +
+                     soup->triangle_capacity * (3 * sizeof(uint32_t) + 1) +
+                     (soup->faces != NULL ? soup->triangle_capacity * sizeof(uint32_t) : 0) +
+                     soup->placed_capacity * 3 * sizeof(uint32_t);
+    *info = (carom_soup_info){.faces = soup->face_count,
+                              .live = soup->face_count - soup->dead_faces,
+                              .triangles = soup->triangle_count,
+                              .degenerate_faces = soup->degenerate_faces,
+                              .bytes = bytes};
+    return CAROM_OK;
+}
+
+carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup) {
+    if (soup->ready) return CAROM_OK;
+    return carom_fail(context, CAROM_NO_MEMORY,
+                      "the soup lost its tree when memory ran out in a change; update it again");
 }

@@ -18,6 +18,7 @@ struct carom_soup {
     carom_allocator allocator;
     carom_degenerate degenerate;
     bool fan, rigid;
+    bool ready; /* false after a change that failed half-way */
 
     /* Vertices, packed, with a vector's width of zeros behind. */
     carom_scalar scalar;
@@ -70,6 +71,12 @@ static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle
     return state == 0 ||
            (state == CAROM_SOUP_DEGENERATE && soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT);
 }
+
+/* Makes all that depends on positions and states anew. */
+carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
+
+/* CAROM_OK, or why the soup cannot be searched. */
+carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);
 
 /* The box of a triangle in the soup's boxes' frame; empty when it is not searched. */
 carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle);

@@ -15,6 +15,12 @@
 #define BLOCKS_A_RANGE 32u
 #define PAIRS_A_CHUNK  4094u
 
+/* Streaming: triangles whose partners are listed at a time, and pairs handed over at a time. */
+#define TRIANGLES_A_RANGE  64u
+#define FIRST_WINDOW       1024u
+#define LEAST_WINDOW_PAIRS 65536u
+#define PAIRS_AT_ONCE      1024u
+
 /* What a worker found: chunks from its scratch. */
 typedef struct chunk {
     struct chunk *next;
@@ -39,10 +45,13 @@ typedef struct finder {
 typedef struct search {
     carom_context *context;
     const carom_soup *soup;
+    uint32_t first, end;      /* triangles of the window; all of them without streaming */
+    const uint32_t *place_of; /* each triangle's place in the tree, for windows; else NULL */
     bool keep, stop_at_first;
     _Atomic bool stop;
     finder **finders; /* one a worker, NULL until it has worked */
     carom_arena_mark *marks;
+    uint64_t count; /* found by all workers */
 } search;
 
 static bool keep_pair(finder *f, uint32_t triangle_a, uint32_t triangle_b) {
@@ -102,6 +111,21 @@ static bool decide(carom_bvh_found *found) {
     return !atomic_load_explicit(f->stop, memory_order_relaxed);
 }
 
+/* In a window each triangle looks for all others; those before it have found it themselves. */
+static bool decide_later_ones(carom_bvh_found *found) {
+    finder *f = found->user;
+    const uint32_t *items = f->soup->bvh.items;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < found->count; ++i) {
+        uint32_t a = items[found->a[i]], b = items[found->b[i]];
+        found->a[kept] = found->a[i];
+        found->b[kept] = found->b[i];
+        kept += carom_soup_face(f->soup, a) < carom_soup_face(f->soup, b) ? 1 : 0;
+    }
+    found->count = kept;
+    return decide(found);
+}
+
 /* The worker's finder, made at its first range. */
 static finder *finder_of(search *s, uint32_t worker) {
     finder *f = s->finders[worker];
@@ -115,7 +139,7 @@ static finder *finder_of(search *s, uint32_t worker) {
     f->scratch = scratch;
     f->found.count = 0;
     f->found.visits = 0;
-    f->found.flush = decide;
+    f->found.flush = s->place_of != NULL ? decide_later_ones : decide;
     f->found.user = f;
     f->chunks = NULL;
     f->count = 0;
@@ -141,16 +165,34 @@ static carom_status search_blocks(void *argument, carom_range range) {
     return f->status;
 }
 
+static carom_status search_window(void *argument, carom_range range) {
+    search *s = argument;
+    const carom_soup *soup = s->soup;
+    finder *f = finder_of(s, range.worker);
+    if (f == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        uint32_t triangle = s->first + (uint32_t)i;
+        if (!carom_soup_searched(soup, triangle)) continue;
+        carom_box box = carom_soup_box(soup, triangle);
+        if (!CAROM_CPU_CALL(s->context, carom_bvh_find_box)(&soup->bvh, &box, s->place_of[triangle],
+                                                            &f->found))
+            return f->status;
+    }
+    (void)f->found.flush(&f->found);
+    return f->status;
+}
+
 /* ---- putting it together --------------------------------------------------------------------- */
 
-/* Degenerate faces are listed by themselves. */
-static uint64_t put_degenerate(const carom_soup *soup, uint64_t *pairs) {
+/* Degenerate faces among triangles [first, end) are listed by themselves. */
+static uint64_t put_degenerate(const carom_soup *soup, uint32_t first, uint32_t end,
+                               uint64_t *pairs) {
     uint64_t count = 0;
     if (soup->degenerate_faces == 0 || soup->degenerate != CAROM_DEGENERATE_ALONE) return 0;
-    for (uint32_t t = 0; t < soup->triangle_count;) {
+    for (uint32_t t = first; t < end;) {
         uint64_t face = carom_soup_face(soup, t);
         bool all = true;
-        for (; t < soup->triangle_count && carom_soup_face(soup, t) == face; ++t)
+        for (; t < end && carom_soup_face(soup, t) == face; ++t)
             all = all && soup->states[t] == CAROM_SOUP_DEGENERATE;
         if (all) pairs[count++] = face << 32 | face;
     }
@@ -164,14 +206,15 @@ static uint64_t remove_repeats(uint64_t *pairs, uint64_t count) {
     return kept;
 }
 
-static carom_status gather(search *s, carom_pairs *out) {
-    carom_arena *scratch = carom_scratch(s->context, 0);
-    uint64_t total = s->soup->degenerate_faces, count = 0, room;
+/* All that the workers found, sorted, in scratch. */
+static carom_status gather(search *s, uint64_t **out, uint64_t *out_count) {
+    const carom_soup *soup = s->soup;
+    uint64_t total = CAROM_MIN(s->end - s->first, soup->degenerate_faces), count;
     for (uint32_t w = 0; w < s->context->threads; ++w)
         if (s->finders[w] != NULL) total += s->finders[w]->count;
-    uint64_t *pairs = CAROM_ARENA_TAKE(scratch, uint64_t, total);
+    uint64_t *pairs = CAROM_ARENA_TAKE(carom_scratch(s->context, 0), uint64_t, total);
     if (pairs == NULL) return carom_fail_memory(s->context, total * 8, "the list of pairs");
-    count = put_degenerate(s->soup, pairs);
+    count = put_degenerate(soup, s->first, s->end, pairs);
     for (uint32_t w = 0; w < s->context->threads; ++w) {
         for (const chunk *c = s->finders[w] != NULL ? s->finders[w]->chunks : NULL; c != NULL;
              c = c->next) {
@@ -180,49 +223,68 @@ static carom_status gather(search *s, carom_pairs *out) {
         }
     }
     CAROM_TRY(carom_sort_words(s->context, pairs, count, 0, 64));
-    if (s->soup->faces != NULL) count = remove_repeats(pairs, count);
-    CAROM_TRY(carom_pairs_begin(s->context, &s->context->allocator, out, count, &room));
-    for (uint64_t i = 0; i < room; ++i)
-        out->data[i] = (carom_pair){(uint32_t)(pairs[i] >> 32), (uint32_t)pairs[i]};
-    return carom_pairs_end(out);
+    *out = pairs;
+    *out_count = soup->faces != NULL ? remove_repeats(pairs, count) : count;
+    return CAROM_OK;
 }
 
-static carom_status run(search *s) {
-    uint32_t blocks = s->soup->bvh.level_count != 0 ? s->soup->bvh.node_count[0] : 0;
-    carom_status status = carom_parallel_for(s->context, blocks, BLOCKS_A_RANGE, search_blocks, s);
-    s->context->work = (carom_work){0};
+static void add_work(search *s) {
     for (uint32_t w = 0; w < s->context->threads; ++w) {
         if (s->finders[w] == NULL) continue;
         s->context->work.visits += s->finders[w]->found.visits;
         s->context->work.candidates += s->finders[w]->work.candidates;
         s->context->work.undecided += s->finders[w]->work.undecided;
+        s->count += s->finders[w]->count;
     }
-    return status;
 }
 
-/* Runs a search and hands its finders to `finish`. */
-static carom_status search_self(search *s, carom_pairs *pairs, uint64_t *count) {
+/* Searches all blocks, or the window's triangles, and hands what was found to `finish` (NULL:
+ * nobody) before the scratch is given back. */
+typedef carom_status finish_fn(search *search, void *argument);
+
+static carom_status run(search *s, finish_fn *finish, void *argument) {
     carom_context *context = s->context;
+    const carom_bvh *bvh = &s->soup->bvh;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     s->finders = CAROM_ARENA_TAKE(scratch, finder *, context->threads);
     s->marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, context->threads);
-    carom_status status;
+    carom_status status = CAROM_OK;
+    s->count = 0;
     if (s->finders == NULL || s->marks == NULL) {
         status = carom_fail_memory(context, context->threads * sizeof(finder *), "a search");
     } else {
         memset(s->finders, 0, context->threads * sizeof(*s->finders));
-        status = run(s);
-        if (status == CAROM_OK && pairs != NULL) status = gather(s, pairs);
-        *count = 0;
-        for (uint32_t w = 0; w < context->threads; ++w) {
-            if (s->finders[w] == NULL) continue;
-            *count += s->finders[w]->count;
-            if (w != 0) carom_arena_rewind(carom_scratch(context, w), s->marks[w]);
-        }
+        if (s->place_of != NULL)
+            status =
+                carom_parallel_for(context, s->end - s->first, TRIANGLES_A_RANGE, search_window, s);
+        else if (bvh->level_count != 0)
+            status =
+                carom_parallel_for(context, bvh->node_count[0], BLOCKS_A_RANGE, search_blocks, s);
+        add_work(s);
+        if (status == CAROM_OK && finish != NULL) status = finish(s, argument);
+        for (uint32_t w = 1; w < context->threads; ++w)
+            if (s->finders[w] != NULL) carom_arena_rewind(carom_scratch(context, w), s->marks[w]);
     }
     carom_arena_rewind(scratch, mark);
     return status;
+}
+
+static search search_all(carom_context *context, const carom_soup *soup) {
+    context->work = (carom_work){0};
+    return (search){.context = context, .soup = soup, .end = soup->triangle_count};
+}
+
+/* ---- the queries ----------------------------------------------------------------------------- */
+
+static carom_status fill_result(search *s, void *argument) {
+    carom_pairs *out = argument;
+    uint64_t *pairs, count, room;
+    CAROM_TRY(gather(s, &pairs, &count));
+    CAROM_TRY(carom_pairs_begin(s->context, &s->context->allocator, out, count, &room));
+    for (uint64_t i = 0; i < room; ++i)
+        out->data[i] = (carom_pair){(uint32_t)(pairs[i] >> 32), (uint32_t)pairs[i]};
+    return carom_pairs_end(out);
 }
 
 carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *soup,
@@ -230,7 +292,112 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
-    search s = {.context = context, .soup = soup, .keep = true};
-    uint64_t count;
-    return search_self(&s, pairs, &count);
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    search s = search_all(context, soup);
+    s.keep = true;
+    return run(&s, fill_result, pairs);
+}
+
+static bool add_count(void *user, const carom_pair *pairs, uint64_t count) {
+    (void)pairs;
+    *(uint64_t *)user += count;
+    return false;
+}
+
+carom_status carom_soup_self_count(carom_context *context, const carom_soup *soup,
+                                   uint64_t *count) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    *count = 0;
+    /* Polygons may meet in several triangles: only a list tells. */
+    if (soup->faces != NULL) return carom_soup_each_pair(context, soup, add_count, count);
+    search s = search_all(context, soup);
+    CAROM_TRY(run(&s, NULL, NULL));
+    *count = s.count;
+    if (soup->degenerate == CAROM_DEGENERATE_ALONE) *count += soup->degenerate_faces;
+    return CAROM_OK;
+}
+
+carom_status carom_soup_self_any(carom_context *context, const carom_soup *soup, bool *any) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    search s = search_all(context, soup);
+    *any = soup->degenerate == CAROM_DEGENERATE_ALONE && soup->degenerate_faces != 0;
+    if (*any) return CAROM_OK;
+    s.stop_at_first = true;
+    CAROM_TRY(run(&s, NULL, NULL));
+    *any = s.count != 0;
+    return CAROM_OK;
+}
+
+/* ---- streaming ------------------------------------------------------------------------------- */
+
+typedef struct stream {
+    carom_pairs_fn *receive;
+    void *user;
+    uint64_t count; /* pairs of the last window */
+    bool stopped;
+} stream;
+
+static carom_status emit_window(search *s, void *argument) {
+    stream *stream = argument;
+    uint64_t *pairs;
+    carom_pair chunk_of_pairs[PAIRS_AT_ONCE];
+    CAROM_TRY(gather(s, &pairs, &stream->count));
+    for (uint64_t at = 0; at < stream->count && !stream->stopped; at += PAIRS_AT_ONCE) {
+        uint64_t count = CAROM_MIN(stream->count - at, PAIRS_AT_ONCE);
+        for (uint64_t i = 0; i < count; ++i)
+            chunk_of_pairs[i] =
+                (carom_pair){(uint32_t)(pairs[at + i] >> 32), (uint32_t)pairs[at + i]};
+        stream->stopped = stream->receive(stream->user, chunk_of_pairs, count);
+    }
+    return CAROM_OK;
+}
+
+/* Window after window; a window that gave many pairs is followed by a smaller one, so that the
+ * scratch stays in the order of the soup's size however many pairs there are. */
+static carom_status stream_windows(search *s, stream *stream) {
+    const carom_soup *soup = s->soup;
+    uint64_t most = CAROM_MAX(soup->triangle_count, LEAST_WINDOW_PAIRS), size = FIRST_WINDOW;
+    for (uint64_t first = 0; first < soup->triangle_count && !stream->stopped; first = s->end) {
+        uint64_t end = CAROM_MIN(first + size, soup->triangle_count);
+        while (end < soup->triangle_count &&
+               carom_soup_face(soup, (uint32_t)end) == carom_soup_face(soup, (uint32_t)end - 1))
+            ++end; /* whole faces only */
+        s->first = (uint32_t)first;
+        s->end = (uint32_t)end;
+        CAROM_TRY(run(s, emit_window, stream));
+        if (stream->count > most)
+            size = CAROM_MAX(1, size * most / stream->count / 2);
+        else if (stream->count < most / 4)
+            size = CAROM_MIN(2 * size, soup->triangle_count);
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_soup_each_pair(carom_context *context, const carom_soup *soup,
+                                  carom_pairs_fn *receive, void *user) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    search s = search_all(context, soup);
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint32_t *place_of = CAROM_ARENA_TAKE(scratch, uint32_t, soup->triangle_count);
+    if (place_of == NULL)
+        return carom_fail_memory(context, soup->triangle_count * sizeof(*place_of), "a search");
+    if (soup->triangle_count != 0)
+        for (uint64_t i = 0; i < (uint64_t)soup->bvh.node_count[0] * CAROM_BVH_WIDTH; ++i)
+            if (soup->bvh.items[i] != CAROM_BVH_NONE) place_of[soup->bvh.items[i]] = (uint32_t)i;
+    s.keep = true;
+    s.place_of = place_of;
+    stream stream = {.receive = receive, .user = user};
+    carom_status status = stream_windows(&s, &stream);
+    carom_arena_rewind(scratch, mark);
+    return status;
 }
