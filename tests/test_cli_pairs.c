@@ -125,7 +125,7 @@ static void poses_move_the_second_mesh(void **state) {
     } same[] = {{"0,0,0,1,0,0,0", "1,0,0,0,0,1,0,0,0,0,1,0"},
                 {"0.5,0.25,1,2,0,0,0", "1,0,0,0.5,0,1,0,0.25,0,0,1,1"},
                 {"1,0,0,0,0,0,1", "-1,0,0,1,0,-1,0,0,0,0,1,0"}, /* half a turn around z */
-                {"0,0,1.5,0,1,0,0", "1,0,0,0,0,-1,0,0,0,0,-1,1.5"}};
+                {"0,0,.75,0,1,0,0", "1,0,0,0,0,-1,0,0,0,0,-1,.75"}};
     char first[4096], second[4096], line[512];
     assert_int_equal(carom("make box -o box.off --polygons --detail 2"), 0);
     assert_int_equal(carom("make torus -o torus.obj --detail 12"), 0);
