@@ -40,8 +40,8 @@ typedef struct carom_triangle {
 
 /* Exact for all finite doubles, subnormal and huge ones included; NaN and infinity are
  * CAROM_BAD_INPUT. Nothing is allocated. Typical cost 10 ns for an orientation and 50 ns for a
- * relation; within rounding of degenerate some microseconds; where the exponents of one call's
- * coordinates lie more than 600 apart up to milliseconds. docs/exact.md explains how. */
+ * pair of triangles; within rounding of degenerate some microseconds; where the exponents of one
+ * call's coordinates lie more than 600 apart up to milliseconds. docs/exact.md explains how. */
 
 /* The turn of points[0], points[1], points[2] seen along an axis (0, 1, 2: x, y, z), which is the
  * sign of that component of the normal: 1 counter-clockwise, -1 clockwise, 0 collinear. */
