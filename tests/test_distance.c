@@ -313,27 +313,27 @@ static void sweep(const char *name, int na, int nb, uint64_t seed, uint64_t coun
 
 static void points_and_segments_agree_with_the_oracle(void **state) {
     (void)state;
-    sweep("point-segment", 1, 2, 1, cases(1000, 100000));
+    sweep("point-segment", 1, 2, 1, cases(1000, 20000));
 }
 
 static void segments_agree_with_the_oracle(void **state) {
     (void)state;
-    sweep("segment-segment", 2, 2, 2, cases(2000, 200000));
+    sweep("segment-segment", 2, 2, 2, cases(2000, 30000));
 }
 
 static void points_and_triangles_agree_with_the_oracle(void **state) {
     (void)state;
-    sweep("point-triangle", 1, 3, 3, cases(2000, 200000));
+    sweep("point-triangle", 1, 3, 3, cases(2000, 30000));
 }
 
 static void segments_and_triangles_agree_with_the_oracle(void **state) {
     (void)state;
-    sweep("segment-triangle", 2, 3, 4, cases(2000, 200000));
+    sweep("segment-triangle", 2, 3, 4, cases(2000, 30000));
 }
 
 static void triangles_agree_with_the_oracle(void **state) {
     (void)state;
-    sweep("triangle-triangle", 3, 3, 5, cases(2000, 200000));
+    sweep("triangle-triangle", 3, 3, 5, cases(2000, 30000));
 }
 
 /* ---- symmetry and scale ---------------------------------------------------------------------- */
