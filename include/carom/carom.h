@@ -7,5 +7,6 @@
 #include "carom/geom.h"
 #include "carom/mesh.h"
 #include "carom/result.h"
+#include "carom/shapes.h"
 
 #endif

@@ -130,6 +130,85 @@ CAROM_RESULT_ARRAY(carom_bytes, uint8_t);
 CAROM_API carom_status carom_mesh_save_memory(carom_context *context, const carom_mesh_view *view,
                                               carom_mesh_format format, carom_bytes *bytes);
 
+/* ---- repair and report ----------------------------------------------------------------------- */
+
+/* Makes vertices whose coordinates are equal bit for bit (-0 = 0) one vertex. The first of each
+ * kind stays, in the old order, with its own coordinates; faces keep their order, number and
+ * corners. Corners of one face that become the same vertex stay too: such a face is degenerate or
+ * has a side of no length. CAROM_BAD_INPUT as carom_mesh_check says. O(n). */
+CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
+                                       carom_mesh **mesh);
+
+/* No vertex, no face: what the `first_` fields of a report hold when there is none. */
+#define CAROM_NONE UINT64_MAX
+
+/* What a mesh is. Sides are pairs of corners that follow one another around a face. Those from a
+ * vertex to itself are left out, and those of one face that run both ways between the same vertices
+ * cancel, so that collapsed faces and slits to holes are not seen. An edge is a pair of vertices
+ * that sides are left of. Vertices are the same when their numbers are: weld first. */
+typedef struct carom_mesh_report {
+    uint64_t vertices, faces;
+    uint64_t triangles; /* when each face of n corners is split into n - 2 */
+    uint64_t unused_vertices;
+    uint64_t edges;
+    uint64_t open_edges;         /* of one side */
+    uint64_t nonmanifold_edges;  /* of more than two sides */
+    uint64_t inconsistent_edges; /* sides one way outnumber those the other way by two or more */
+    uint64_t shells;             /* sets of faces connected by edges; collapsed ones are in none */
+    uint64_t duplicate_faces;    /* with the corners of an earlier face, in the same cycle either
+                                    way round */
+    uint64_t degenerate_faces;   /* whose corners all lie on one line; exact */
+    uint64_t degenerate_triangles; /* the same for the triangles of fans from each first corner */
+
+    bool closed;   /* has edges, and each has two sides, one each way; so too when polygons are
+                      split into fans from their first corners */
+    bool balanced; /* every edge has as many sides one way as the other: what winding numbers,
+                      and so inside and volume, need; all closed meshes are */
+    bool oriented; /* no inconsistent edge */
+
+    double volume; /* signed, of the cones from the origin over the fans: exact, rounded once. The
+                      solid's where the mesh is balanced; negative when it is inside out */
+    double area;   /* of each face: the length of its vector area, right for flat polygons of any
+                      form; the sum does not depend on the order */
+    carom_bounds bounds; /* of all vertices, used or not; low > high when there are none */
+
+    uint64_t first_open_edge[2]; /* its vertices, the lower first: lowest edge; else CAROM_NONE */
+    uint64_t first_nonmanifold_edge[2];
+    uint64_t first_inconsistent_edge[2];
+    uint64_t first_degenerate_face, first_duplicate_face;
+} carom_mesh_report;
+
+/* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. O(n), on all threads;
+ * the same bits for any number of them. */
+CAROM_API carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *view,
+                                          carom_mesh_report *report);
+
+/* ---- polygons into triangles ----------------------------------------------------------------- */
+
+/* Vertex or face numbers. */
+CAROM_RESULT_ARRAY(carom_numbers, uint32_t);
+
+typedef struct carom_triangulate_def {
+    bool fan; /* false: by the polygon's form; true: from the first corner, whatever the form */
+} carom_triangulate_def;
+
+/* Splits each face of n corners into n - 2 triangles, face after face, that keep its direction.
+ * Vertices stay as they are. def may be NULL.
+ *
+ * By form: the face is seen along the largest component of its normal, and ears are cut off. All
+ * turns are decided exactly: a polygon that is simple in that view gets triangles that do not
+ * overlap and, unless all its corners lie on one line, none without area. When no ear is left (the
+ * polygon crosses itself, or is only nearly simple), the rest is split as a fan. Convex faces are
+ * cut evenly, not as a fan.
+ * `fan`: triangle k of a face has the corners 0, k + 1, k + 2.
+ *
+ * faces[t] becomes the face that triangle t came from; faces may be NULL, and a too small buffer
+ * of the caller's gives CAROM_MORE, with the mesh complete. On failure *mesh is NULL.
+ * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. */
+CAROM_API carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
+                                              const carom_triangulate_def *def, carom_mesh **mesh,
+                                              carom_numbers *faces);
+
 #ifdef __cplusplus
 }
 #endif

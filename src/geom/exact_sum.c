@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* A superaccumulator (Kulisch; the lazy carries are Neal's, "Fast exact summation using small and
+ * large superaccumulators", 2015): one long fixed-point number that covers the range of all
+ * products, in digits that are wider than their base. A product of three doubles is 159 bits, so it
+ * touches six neighbouring digits and nothing else. Integers do not care for order: any split over
+ * threads gives the same number, and the only rounding is the last. */
+#include "geom/exact_sum.h"
+
+#include <math.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+#define BASE_BITS 32
+#define LOW_DIGIT UINT64_C(0xFFFFFFFF)
+
+/* |value| = mantissa 2^exponent, also for subnormals. */
+static inline uint64_t split(double value, int *exponent, int *negative) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    int biased = (int)(bits >> 52 & 0x7FF);
+    uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
+    *negative ^= (int)(bits >> 63);
+    *exponent += (biased != 0 ? biased : 1) - 1075;
+    return biased != 0 ? mantissa | UINT64_C(1) << 52 : mantissa;
+}
+
+/* The digits of word << shift with what the word before moves up; flip is 0 or -1. */
+static inline uint64_t add_word(int64_t *digits, uint64_t word, uint32_t shift, uint64_t below,
+                                int64_t flip) {
+    uint64_t moved = word << shift | below;
+    digits[0] += ((int64_t)(moved & LOW_DIGIT) ^ flip) - flip;
+    digits[1] += ((int64_t)(moved >> BASE_BITS) ^ flip) - flip;
+    return word >> 1 >> (63 - shift);
+}
+
+static inline void add_product(carom_exact_sum *sum, double a, double b, double c, int negative) {
+    int exponent = 0;
+    uint64_t ma = split(a, &exponent, &negative);
+    uint64_t mb = split(b, &exponent, &negative);
+    uint64_t mc = split(c, &exponent, &negative);
+    wide ab = (wide)ma * mb;
+    wide low = (wide)(uint64_t)ab * mc, high = (wide)(uint64_t)(ab >> 64) * mc + (low >> 64);
+    uint32_t place = (uint32_t)(exponent - CAROM_EXACT_BOTTOM), shift = place % BASE_BITS;
+    int64_t *digits = sum->digits + place / BASE_BITS, flip = -(int64_t)negative;
+    uint64_t up = add_word(digits, (uint64_t)low, shift, 0, flip);
+    up = add_word(digits + 2, (uint64_t)high, shift, up, flip);
+    (void)add_word(digits + 4, (uint64_t)(high >> 64), shift, up, flip);
+}
+
+void carom_exact_sum_add(carom_exact_sum *sum, double a, double b, double c) {
+    add_product(sum, a, b, c, 0);
+}
+
+void carom_exact_sum_subtract(carom_exact_sum *sum, double a, double b, double c) {
+    add_product(sum, a, b, c, 1);
+}
+
+void carom_exact_sum_add_determinant(carom_exact_sum *sum, carom_vec3 a, carom_vec3 b,
+                                     carom_vec3 c) {
+    add_product(sum, a.x, b.y, c.z, 0);
+    add_product(sum, a.x, b.z, c.y, 1);
+    add_product(sum, a.y, b.z, c.x, 0);
+    add_product(sum, a.y, b.x, c.z, 1);
+    add_product(sum, a.z, b.x, c.y, 0);
+    add_product(sum, a.z, b.y, c.x, 1);
+}
+
+void carom_exact_sum_settle(carom_exact_sum *sum) {
+    int64_t carry = 0;
+    for (int i = 0; i < CAROM_EXACT_DIGITS - 1; ++i) {
+        int64_t digit = sum->digits[i] + carry;
+        uint64_t low = (uint64_t)digit & LOW_DIGIT;
+        carry = (digit - (int64_t)low) / ((int64_t)1 << BASE_BITS); /* exact: floor */
+        sum->digits[i] = (int64_t)low;
+    }
+    sum->digits[CAROM_EXACT_DIGITS - 1] += carry;
+}
+
+void carom_exact_sum_merge(carom_exact_sum *sum, const carom_exact_sum *other) {
+    for (int i = 0; i < CAROM_EXACT_DIGITS; ++i) sum->digits[i] += other->digits[i];
+    carom_exact_sum_settle(sum);
+}
+
+int carom_exact_sum_sign(carom_exact_sum *sum) {
+    carom_exact_sum_settle(sum);
+    if (sum->digits[CAROM_EXACT_DIGITS - 1] < 0) return -1;
+    for (int i = 0; i < CAROM_EXACT_DIGITS; ++i)
+        if (sum->digits[i] != 0) return 1;
+    return 0;
+}
+
+/* The top 64 bits of the settled, not negative digits; what lies below only matters as "not zero"
+ * and becomes the lowest bit. *power is the exponent of that bit. */
+static uint64_t top_bits(const int64_t *digits, int *power) {
+    int top = CAROM_EXACT_DIGITS - 1;
+    while (top > 0 && digits[top] == 0) --top;
+    if (top < 2) top = 2; /* nothing but zeros above: as good */
+    uint64_t bits = (uint64_t)digits[top] << 32 | (uint64_t)digits[top - 1];
+    uint64_t below = (uint64_t)digits[top - 2];
+    int free = 0;
+    while (free < 32 && bits >> (63 - free) == 0) ++free;
+    uint64_t result = bits << free | below >> (32 - free);
+    uint64_t lost = below & ((UINT64_C(1) << (32 - free)) - 1);
+    for (int i = 0; i < top - 2; ++i) lost |= (uint64_t)digits[i];
+    *power = (top - 1) * BASE_BITS + CAROM_EXACT_BOTTOM - free;
+    return lost != 0 ? result | 1 : result;
+}
+
+/* bits 2^power to nearest even, also into subnormals. */
+static double round_once(uint64_t bits, int power) {
+    int cut = -1074 - power; /* bits below the last that a subnormal has */
+    if (cut > 0) {
+        if (cut > 63) /* above half of the smallest, or below it */
+            return cut == 64 && bits > UINT64_C(1) << 63 ? 0x1p-1074 : 0.0;
+        uint64_t lost = bits & ((UINT64_C(1) << cut) - 1), half = UINT64_C(1) << (cut - 1);
+        uint64_t kept = bits >> cut;
+        if (kept >> 53 == 0) {
+            kept += lost > half || (lost == half && (kept & 1) != 0);
+            return ldexp((double)kept, -1074);
+        }
+    }
+    return ldexp((double)bits, power);
+}
+
+double carom_exact_sum_divide(carom_exact_sum *sum, uint32_t divisor) {
+    int sign = carom_exact_sum_sign(sum);
+    if (sign == 0) return 0.0;
+    carom_exact_sum quotient = *sum;
+    if (sign < 0) {
+        for (int i = 0; i < CAROM_EXACT_DIGITS; ++i) quotient.digits[i] = -quotient.digits[i];
+        carom_exact_sum_settle(&quotient);
+    }
+    uint64_t rest = 0;
+    for (int i = CAROM_EXACT_DIGITS - 1; i >= 0; --i) {
+        uint64_t part = rest << BASE_BITS | (uint64_t)quotient.digits[i];
+        quotient.digits[i] = (int64_t)(part / divisor);
+        rest = part % divisor;
+    }
+    if (rest != 0) quotient.digits[0] |= 1; /* 42 bits below any sum's last: no tie is hurt */
+    int power;
+    uint64_t bits = top_bits(quotient.digits, &power);
+    double value = round_once(bits, power);
+    return sign < 0 ? -value : value;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Volume, area and degenerate faces. The volume is a sum of products of three coordinates, taken
+ * exactly (geom/exact_sum.h) and divided and rounded once. The area needs square roots: each face's
+ * is rounded to a fixed-point number, and these are added exactly (base/sum_item.h). For the area,
+ * coordinates are first scaled by a power of two to below 1, so that squares stay in range. */
+#include <math.h>
+
+#include "base/item.h"
+#include "base/sum_item.h"
+#include "geom/exact_sum.h"
+#include "geom/turn.h"
+#include "geom/vec.h"
+#include "mesh/report.h"
+
+#define LEAST_PART  ((uint64_t)1 << 12)
+#define SETTLE_MASK (((uint64_t)1 << 26) - 1) /* cones of six products between two settles */
+
+typedef struct share {
+    carom_exact_sum volume;
+    uint64_t cones; /* added to the volume */
+    carom_sum area;
+    uint64_t degenerate_faces, degenerate_triangles, first_degenerate;
+} share;
+
+typedef struct faces {
+    const carom_mesh_view *view;
+    int power;     /* all coordinates are below 2^power */
+    double shrink; /* 2^-power */
+    int area_scale;
+    share *shares;
+} faces;
+
+/* Whether all corners lie on one line. */
+static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t end) {
+    carom_vec3 a = carom_mesh_position(view, view->corners[begin]), b = a;
+    uint64_t i = begin + 1;
+    for (; i < end; ++i) {
+        b = carom_mesh_position(view, view->corners[i]);
+        if (b.x != a.x || b.y != a.y || b.z != a.z) break;
+    }
+    for (++i; i < end; ++i)
+        if (!carom_collinear(a, b, carom_mesh_position(view, view->corners[i]))) return false;
+    return true;
+}
+
+static void visit_face(const faces *f, share *share, uint64_t face) {
+    const carom_mesh_view *view = f->view;
+    uint64_t begin = carom_mesh_offset(view, face), end = carom_mesh_offset(view, face + 1);
+    uint64_t flat = 0;
+    carom_vec3 a = carom_mesh_position(view, view->corners[begin]);
+    carom_vec3 b = carom_mesh_position(view, view->corners[begin + 1]);
+    carom_vec3 small_a = carom_vec_scale(a, f->shrink), twice = carom_vec(0.0, 0.0, 0.0);
+    carom_vec3 u = carom_vec_sub(carom_vec_scale(b, f->shrink), small_a);
+    for (uint64_t i = begin + 2; i < end; ++i) {
+        carom_vec3 c = carom_mesh_position(view, view->corners[i]);
+        carom_vec3 v = carom_vec_sub(carom_vec_scale(c, f->shrink), small_a);
+        carom_exact_sum_add_determinant(&share->volume, a, b, c);
+        if ((++share->cones & SETTLE_MASK) == 0) carom_exact_sum_settle(&share->volume);
+        twice = carom_vec_add(twice, carom_vec_cross(u, v));
+        flat += carom_collinear(a, b, c);
+        b = c;
+        u = v;
+    }
+    share->area =
+        carom_sum_add(share->area, carom_sum_term(carom_vec_length(twice), f->area_scale));
+    share->degenerate_triangles += flat;
+    if (flat == end - begin - 2 && is_degenerate(view, begin, end)) {
+        ++share->degenerate_faces;
+        share->first_degenerate = CAROM_MIN(face, share->first_degenerate);
+    }
+}
+
+static carom_status visit_faces(void *argument, carom_range range) {
+    faces *f = argument;
+    share *share = &f->shares[range.worker];
+    for (uint64_t i = range.begin; i < range.end; ++i) visit_face(f, share, i);
+    carom_exact_sum_settle(&share->volume);
+    return CAROM_OK;
+}
+
+static void scale_to_bounds(faces *f, carom_bounds bounds, uint64_t triangles) {
+    double largest = 0.0;
+    const double *sides = &bounds.low.x;
+    if (bounds.low.x <= bounds.high.x)
+        for (int i = 0; i < 6; ++i) largest = CAROM_MAX(fabs(sides[i]), largest);
+    (void)frexp(largest, &f->power);
+    f->power = CAROM_MAX(f->power, -1000); /* the shrink itself must not overflow */
+    f->shrink = ldexp(1.0, -f->power);
+    /* Twice the area of a triangle within the cube [-1, 1]^3 is below 2^4. */
+    f->area_scale = carom_sum_scale(8.0, triangles);
+}
+
+carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
+                                carom_mesh_report *report) {
+    report->triangles = carom_mesh_corner_count(view) - 2 * view->face_count;
+    faces f = {.view = view};
+    scale_to_bounds(&f, report->bounds, report->triangles);
+    f.shares = CAROM_ARENA_TAKE(carom_scratch(context, 0), share, context->threads);
+    if (f.shares == NULL)
+        return carom_fail_memory(context, context->threads * sizeof(share), "inspecting a mesh");
+    memset(f.shares, 0, context->threads * sizeof(share));
+    for (uint32_t i = 0; i < context->threads; ++i) f.shares[i].first_degenerate = CAROM_NONE;
+    CAROM_TRY(carom_parallel_for(context, view->face_count,
+                                 carom_grain(context, view->face_count, LEAST_PART), visit_faces,
+                                 &f));
+    share total = f.shares[0];
+    for (uint32_t i = 1; i < context->threads; ++i) {
+        const share *share = &f.shares[i];
+        carom_exact_sum_merge(&total.volume, &share->volume);
+        total.area = carom_sum_add(total.area, share->area);
+        total.degenerate_faces += share->degenerate_faces;
+        total.degenerate_triangles += share->degenerate_triangles;
+        total.first_degenerate = CAROM_MIN(share->first_degenerate, total.first_degenerate);
+    }
+    report->degenerate_faces = total.degenerate_faces;
+    report->degenerate_triangles = total.degenerate_triangles;
+    report->first_degenerate_face = total.first_degenerate;
+    report->volume = carom_exact_sum_divide(&total.volume, 6);
+    report->area = ldexp(carom_sum_value(total.area, f.area_scale), 2 * f.power - 1);
+    return CAROM_OK;
+}
