@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* expansion.h: exact sums and products of doubles, as items.
+ *
+ * An expansion is a list of doubles, smallest magnitude first, whose bits do not overlap; its value
+ * is their exact sum and its sign is that of its last component (Dekker 1971; Shewchuk, "Adaptive
+ * precision floating-point arithmetic", 1997: all inputs and results here are strongly
+ * nonoverlapping, which his Theorems 13 and 19 keep). Zeros are left out, so a value that needs one
+ * double is one double long; zero itself is {0}.
+ *
+ * Products are split by Dekker's constant and never fused: gcc, clang and nvcc give the same bits.
+ * Nothing here may overflow or underflow; orient.h states the range that guarantees it. */
+#ifndef CAROM_SRC_GEOM_EXPANSION_H
+#define CAROM_SRC_GEOM_EXPANSION_H
+
+#include <math.h>
+
+#include "base/item.h"
+
+/* Items of the slow paths: kept out of line, so that the filters in front of them stay small. */
+#ifdef __CUDACC__
+#define CAROM_RARE_ITEM static __host__ __device__ __noinline__
+#elif defined(__GNUC__)
+#define CAROM_RARE_ITEM static __attribute__((noinline, cold, unused))
+#else
+#define CAROM_RARE_ITEM static inline
+#endif
+
+/* x + y = a + b exactly, x the rounded sum (Knuth). */
+CAROM_ITEM void carom_two_sum(double a, double b, double *x, double *y) {
+    double sum = a + b;
+    double b_part = sum - a;
+    double a_part = sum - b_part;
+    *y = (a - a_part) + (b - b_part);
+    *x = sum;
+}
+
+/* x + y = a - b exactly. */
+CAROM_ITEM void carom_two_diff(double a, double b, double *x, double *y) {
+    carom_two_sum(a, -b, x, y);
+}
+
+/* a = high + low with at most 26 bits each; |a| below 2^995. */
+CAROM_ITEM void carom_split(double a, double *high, double *low) {
+    double c = 134217729.0 * a; /* 2^27 + 1 */
+    double h = c - (c - a);
+    *high = h;
+    *low = a - h;
+}
+
+/* x + y = a b exactly (Dekker, Veltkamp). */
+CAROM_ITEM void carom_two_product(double a, double b, double *x, double *y) {
+    double a_high, a_low, b_high, b_low;
+    double product = a * b;
+    carom_split(a, &a_high, &a_low);
+    carom_split(b, &b_high, &b_low);
+    *y = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
+    *x = product;
+}
+
+/* h[2] = a - b; returns its length, 1 or 2. */
+CAROM_ITEM int carom_expansion_diff(double a, double b, double *h) {
+    double x, y;
+    carom_two_diff(a, b, &x, &y);
+    h[0] = y == 0.0 ? x : y;
+    h[1] = y == 0.0 ? 0.0 : x;
+    return y == 0.0 ? 1 : 2;
+}
+
+/* h = e + f; returns its length, at most ne + nf. h overlaps neither. */
+CAROM_ITEM int carom_expansion_sum(const double *e, int ne, const double *f, int nf, double *h) {
+    int i = 0, j = 0, n = 0;
+    double sum = 0.0;
+    while (i < ne || j < nf) { /* merged by magnitude, smallest first */
+        double next, tail;
+        if (j == nf || (i < ne && fabs(e[i]) < fabs(f[j])))
+            next = e[i++];
+        else
+            next = f[j++];
+        carom_two_sum(sum, next, &sum, &tail);
+        if (tail != 0.0) h[n++] = tail;
+    }
+    if (sum != 0.0 || n == 0) h[n++] = sum;
+    return n;
+}
+
+/* h = b e; returns its length, at most 2 ne. h does not overlap e. */
+CAROM_ITEM int carom_expansion_scale(const double *e, int ne, double b, double *h) {
+    int n = 0;
+    double sum, tail, high, low;
+    carom_two_product(e[0], b, &sum, &tail);
+    if (tail != 0.0) h[n++] = tail;
+    for (int i = 1; i < ne; ++i) {
+        carom_two_product(e[i], b, &high, &low);
+        carom_two_sum(sum, low, &sum, &tail);
+        if (tail != 0.0) h[n++] = tail;
+        carom_two_sum(high, sum, &sum, &tail);
+        if (tail != 0.0) h[n++] = tail;
+    }
+    if (sum != 0.0 || n == 0) h[n++] = sum;
+    return n;
+}
+
+/* h = e f for nf of 1 or 2; `scratch` holds 4 ne doubles, h 2 ne nf. Returns the length. */
+CAROM_ITEM int carom_expansion_product(const double *e, int ne, const double *f, int nf, double *h,
+                                       double *scratch) {
+    if (nf == 1) return carom_expansion_scale(e, ne, f[0], h);
+    int low = carom_expansion_scale(e, ne, f[0], scratch);
+    int high = carom_expansion_scale(e, ne, f[1], scratch + low);
+    return carom_expansion_sum(scratch, low, scratch + low, high, h);
+}
+
+CAROM_ITEM int carom_expansion_sign(const double *e, int ne) {
+    return (e[ne - 1] > 0.0) - (e[ne - 1] < 0.0);
+}
+
+#endif

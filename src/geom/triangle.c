@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The public face of the exact predicates: checks the input, then asks the items, which are exact
+ * for all finite doubles. */
+#include "geom/triangle_item.h"
+
+#include "base/status.h"
+
+static carom_status check_points(carom_context *context, const carom_vec3 *points, int count,
+                                 const char *whose) {
+    for (int i = 0; i < count; ++i)
+        if (!isfinite(points[i].x) || !isfinite(points[i].y) || !isfinite(points[i].z))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "point %d%s is (%g, %g, %g); coordinates must be finite", i, whose,
+                              points[i].x, points[i].y, points[i].z);
+    return CAROM_OK;
+}
+
+carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 points[3],
+                                    uint32_t axis, int *sign) {
+    CAROM_REQUIRE(context != NULL && points != NULL && sign != NULL, "a pointer is NULL");
+    CAROM_REQUIRE(axis < 3, "the axis must be 0, 1 or 2");
+    CAROM_TRY(check_points(context, points, 3, ""));
+    *sign = carom_orient_along(points[0], points[1], points[2], (int)axis);
+    return CAROM_OK;
+}
+
+carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 points[4], int *sign) {
+    CAROM_REQUIRE(context != NULL && points != NULL && sign != NULL, "a pointer is NULL");
+    CAROM_TRY(check_points(context, points, 4, ""));
+    *sign = carom_orient3d(points[0], points[1], points[2], points[3]);
+    return CAROM_OK;
+}
+
+carom_status carom_triangles_relate(carom_context *context, const carom_triangle *a,
+                                    const carom_triangle *b, carom_triangle_relation *relation) {
+    CAROM_REQUIRE(context != NULL && a != NULL && b != NULL && relation != NULL,
+                  "a pointer is NULL");
+    CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
+    CAROM_TRY(check_points(context, b->corner, 3, " of triangle b"));
+    *relation = carom_triangle_relate(a, b);
+    return CAROM_OK;
+}
+
+carom_status carom_triangles_meet(carom_context *context, const carom_triangle *a,
+                                  const carom_triangle *b, bool *meet) {
+    CAROM_REQUIRE(context != NULL && a != NULL && b != NULL && meet != NULL, "a pointer is NULL");
+    CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
+    CAROM_TRY(check_points(context, b->corner, 3, " of triangle b"));
+    *meet = carom_triangle_meet(a, b) != 0;
+    return CAROM_OK;
+}
+
+const char *carom_relation_name(carom_relation relation) {
+    switch (relation) {
+    case CAROM_DISJOINT:
+        return "disjoint";
+    case CAROM_TOUCHING:
+        return "touching";
+    case CAROM_CROSSING:
+        return "crossing";
+    case CAROM_COPLANAR_OVERLAP:
+        return "coplanar-overlap";
+    case CAROM_RELATION_COUNT:
+        break;
+    }
+    return "unknown";
+}
