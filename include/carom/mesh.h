@@ -178,8 +178,8 @@ typedef struct carom_mesh_report {
     uint64_t first_degenerate_face, first_duplicate_face;
 } carom_mesh_report;
 
-/* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. O(n), on all threads;
- * the same bits for any number of them. */
+/* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. CAROM_TOO_LARGE from
+ * 2^32 - 1 corners on. O(n), on all threads; the same bits for any number of them. */
 CAROM_API carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *view,
                                           carom_mesh_report *report);
 
