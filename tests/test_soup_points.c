@@ -75,7 +75,7 @@ static void the_nearest_face_is_the_nearest(void **state) {
                 carom_triangle t = triangle_of(&l, f);
                 carom_closest closest;
                 if (!has_area(context, &t)) continue;
-                assert_ok(context, carom_point_triangle_distance(context, &point, t.corner, &closest));
+                assert_ok(context, carom_point_triangle_distance(context, &point, &t, &closest));
                 if (closest.distance < best.distance)
                     best = (carom_soup_hit){(uint32_t)f, closest.distance, closest.b};
             }
@@ -143,7 +143,7 @@ static void rays_find_what_segments_meet(void **state) {
             carom_triangle t = triangle_of(&l, hit.face);
             carom_closest closest;
             assert_true(segment_meets(context, ray.origin, end, &t));
-            assert_ok(context, carom_point_triangle_distance(context, &hit.point, t.corner, &closest));
+            assert_ok(context, carom_point_triangle_distance(context, &hit.point, &t, &closest));
             assert_true(closest.distance < 1e-8);
         }
         carom_soup_destroy(l.soup);
