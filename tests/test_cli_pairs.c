@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/pose.h"
-#include "tests/support/soup_oracle.h"
+#include "tests/support/test.h"
 
 static char folder[256];
 static char said[65536]; /* by the last command, stderr too */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/support/lattice.h"
-#include "tests/support/soup_oracle.h"
+#include "tests/support/integer_oracle.h"
 #include "tests/support/triangle_pairs.h"
 
 #define SOUPS 20000

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/support/lattice.h"
-#include "tests/support/soup_oracle.h"
+#include "tests/support/integer_oracle.h"
 
 #define HISTORIES 600
 #define STEPS     6

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/support/lattice.h"
-#include "tests/support/soup_oracle.h"
+#include "tests/support/integer_oracle.h"
 
 static carom_pairs pairs;
 

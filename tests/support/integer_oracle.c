@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every pair of triangles by the rules of carom/soup.h, read word for word. Lattice soups fit into
  * one machine word, all others into eight. */
-#include "tests/support/soup_oracle.h"
+#include "tests/support/integer_oracle.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_oracle.h: which faces of a soup meet, by trying every pair in integers.
+/* integer_oracle.h: which faces of a soup meet, by trying every pair in integers.
  *
  * It reads the rules of carom/soup.h word for word and shares nothing with the engine: no boxes, no
  * tree, no filters, and triangles are decided by separating axes (triangle_oracle.h) instead of
  * orientations. Coordinates may be any finite doubles whose bits, all together, span at most some
  * 120 binary places. */
-#ifndef CAROM_TESTS_SOUP_ORACLE_H
-#define CAROM_TESTS_SOUP_ORACLE_H
+#ifndef CAROM_TESTS_INTEGER_ORACLE_H
+#define CAROM_TESTS_INTEGER_ORACLE_H
 
 #include "tests/support/test.h"
 
