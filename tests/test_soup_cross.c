@@ -119,33 +119,33 @@ static void lattice_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, do
 
 static void lattice_soups_in_any_pose_agree_with_all_pairs(void **state) {
     (void)state;
-    lattice_soups(1, 300, 8, 1.0, 1.0, 0.0);
-    lattice_soups(2, 15, 40, 1.0, 1.0, 0.0);
-    lattice_soups(3, 1, 300, 0.25, 0.25, 0.0);
+    lattice_soups(1, 2000, 8, 1.0, 1.0, 0.0);
+    lattice_soups(2, 60, 40, 1.0, 1.0, 0.0);
+    lattice_soups(3, 3, 300, 0.25, 0.25, 0.0);
 }
 
 static void soups_of_different_size_agree(void **state) {
     (void)state;
-    lattice_soups(4, 15, 20, 1.0, 0x1p-9, 0.0);
-    lattice_soups(5, 15, 20, 0x1p-20, 1.0, 0.0);
-    lattice_soups(6, 8, 20, 0x1p40, 1.0, 0.0);
-    lattice_soups(7, 8, 20, 1.0, 0x1p70, 0.0);
+    lattice_soups(4, 40, 20, 1.0, 0x1p-9, 0.0);
+    lattice_soups(5, 40, 20, 0x1p-20, 1.0, 0.0);
+    lattice_soups(6, 40, 20, 0x1p40, 1.0, 0.0);
+    lattice_soups(7, 40, 20, 1.0, 0x1p70, 0.0);
 }
 
 static void soups_far_from_the_origin_agree(void **state) {
     (void)state;
-    lattice_soups(8, 40, 20, 1.0, 1.0, 1e6);
-    lattice_soups(9, 8, 20, 1.0, 1.0, 1e15);
+    lattice_soups(8, 200, 20, 1.0, 1.0, 1e6);
+    lattice_soups(9, 40, 20, 1.0, 1.0, 1e15);
 }
 
 static void soups_at_the_ends_of_the_range_agree(void **state) {
     (void)state;
     const double scales[] = {0x1p300, 0x1p-300, 0x1p1000, 0x1p-1060};
     for (uint32_t i = 0; i < COUNT_OF(scales); ++i) {
-        lattice_soups(10 + i, 5, 12, scales[i], scales[i], 0.0);
-        lattice_soups(20 + i, 3, 12, scales[i], 1.0, 0.0);
+        lattice_soups(10 + i, 20, 12, scales[i], scales[i], 0.0);
+        lattice_soups(20 + i, 10, 12, scales[i], 1.0, 0.0);
     }
-    lattice_soups(30, 4, 12, 0x1p300, 0x1p-300, 0.0);
+    lattice_soups(30, 10, 12, 0x1p300, 0x1p-300, 0.0);
 }
 
 static void faces_without_area_stay_out_unless_they_are_segments(void **state) {
@@ -217,7 +217,7 @@ static carom_soup *knot_soup(carom_context *with, bool rigid) {
     carom_mesh *mesh;
     carom_soup *soup;
     carom_soup_def soup_def = {.rigid = rigid};
-    carom_shape_def def = {.shape = CAROM_KNOT, .detail = 1000};
+    carom_shape_def def = {.shape = CAROM_KNOT, .detail = 3000};
     assert_ok(with, carom_shape_make(with, &def, &mesh));
     assert_ok(with, carom_mesh_get_view(mesh, &soup_def.mesh));
     assert_ok(with, carom_soup_create(with, &soup_def, &soup));
@@ -260,7 +260,7 @@ static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
                 carom_context_destroy(with);
             }
         }
-        assert_true(first.pair_count > 10000);
+        assert_true(first.pair_count > 5000);
         assert_true(first.gaps[1].distance > 0.0);
     }
 }
