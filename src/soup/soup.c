@@ -170,6 +170,7 @@ void carom_soup_destroy(carom_soup *soup) {
     if (soup == NULL) return;
     carom_allocator allocator = soup->allocator;
     carom_bvh_free(&soup->bvh, &allocator);
+    carom_obb_free(&soup->oriented, &allocator);
     carom_release(&allocator, soup->placed);
     carom_release(&allocator, soup->positions);
     carom_release(&allocator, soup->corners);
@@ -259,6 +260,7 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
+                     carom_obb_bytes(&soup->oriented) +
                      soup->vertex_capacity * 3 * carom_scalar_size(soup->scalar) +
                      soup->triangle_capacity * (3 * sizeof(uint32_t) + 1) +
                      (soup->faces != NULL ? soup->triangle_capacity * sizeof(uint32_t) : 0) +

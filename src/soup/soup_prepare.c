@@ -194,6 +194,7 @@ carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
     }
     if (places != 0) soup->placed[3 * places] = 0; /* vectors read one number past the last */
     CAROM_TRY(carom_parallel_for(context, places, GRAIN, place_corners, soup));
+    if (soup->rigid) CAROM_TRY(carom_soup_prepare_rigid(context, soup));
     soup->ready = true;
     return CAROM_OK;
 }
