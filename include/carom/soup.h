@@ -8,14 +8,18 @@
  * exact predicates: no misses, no ghosts, no duplicates, whatever the input. Lists are sorted and
  * the same for any number of threads and any instruction set.
  *
- * Which pairs of faces of one soup count. A face whose corners all lie on one line is listed once
- * as (f, f) and takes part in no other pair (see `degenerate`). Otherwise, by vertices in common
- * (the same index: weld first where equal coordinates should be one vertex): none   the closed
- * faces meet, touching included; one    they meet elsewhere too: the edge opposite the common
- * vertex in either face meets the other closed face; two    they are coplanar and lie on the same
- * side of the common edge; three  always. Polygons are split into triangles, and two polygons count
- * when a triangle of one and a triangle of the other do; never within one polygon. Two soups:
- * closed faces that meet, touching included; faces without area are left out.
+ * Which pairs of faces of one soup count. A face without area (the corners of each of its triangles
+ * lie on one line) is listed once as (f, f) and takes part in no other pair (see `degenerate`).
+ * Otherwise, by vertices in common (the same index: weld first where equal coordinates should be
+ * one vertex):
+ *   none   the closed faces meet, touching included;
+ *   one    they meet elsewhere too: the edge opposite the common vertex in either face meets the
+ *          other closed face;
+ *   two    they are coplanar and lie on the same side of the common edge;
+ *   three  always.
+ * Polygons are split into triangles, and two polygons count when a triangle of one and a triangle
+ * of the other do; never within one polygon. Two soups: closed faces that meet, touching included;
+ * faces without area are left out.
  */
 #ifndef CAROM_SOUP_H
 #define CAROM_SOUP_H
