@@ -175,10 +175,30 @@ static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, flo
     return lanes;
 }
 
-/* Lower bounds of the distances: in the axes of either the gaps make a vector that parts the boxes.
- * Returns the lanes where it is at most `limit`. */
-static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, float slack,
-                              float limit, float apart[CAROM_BVH_WIDTH]) {
+/* How far apart they are in a direction from a to b. */
+static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, uint32_t at,
+                                   const carom_obb *b, const float *way) {
+    carom_f32v gap = carom_f32v_splat(0.0f);
+    float reach_b = 0.0f;
+    for (int i = 0; i < 3; ++i) {
+        carom_f32v along =
+            times_plus(carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
+                       times_plus(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
+                                  carom_f32v_load(&node->axis[i][2][at]) * way[2]));
+        gap = times_plus(f32v_abs(along), -f->extent_a[i], gap);
+        gap = times_plus(b->centre[i] - carom_f32v_load(&node->centre[i][at]),
+                         carom_f32v_splat(way[i]), gap);
+        reach_b += b->extent[i] *
+                   fabsf(way[0] * b->axis[i][0] + way[1] * b->axis[i][1] + way[2] * b->axis[i][2]);
+    }
+    return gap - reach_b;
+}
+
+/* Squares of lower bounds of the distances: in the axes of either the gaps make a vector that parts
+ * the boxes, and so does the gap in the given direction. Returns the lanes where the bound is at
+ * most `limit`. */
+static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, const float *way,
+                              float slack, float limit, float apart[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
     carom_f32v zero = {0};
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
@@ -191,7 +211,8 @@ static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, fl
             sum_a = times_plus(a, a, sum_a);
             sum_b = times_plus(c, c, sum_b);
         }
-        carom_f32v sum = fast_max(sum_a, sum_b);
+        carom_f32v along = fast_max(gap_along(&f, node, at, b, way) - slack, zero);
+        carom_f32v sum = fast_max(fast_max(sum_a, sum_b), along * along);
         carom_f32v squared_limit = carom_f32v_splat(limit) * limit;
         lanes |= carom_lanes_of((sum <= squared_limit) & (sum < 0x1p120f)) << at;
         carom_f32v_store(apart + at, sum);
@@ -323,22 +344,63 @@ static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDT
     }
 }
 
+/* How far each of sixteen boxes reaches in a direction. */
+static inline void reach_along(const carom_obb_node *node, const float *way,
+                               float reach[CAROM_BVH_WIDTH]) {
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        carom_f32v sum = carom_f32v_splat(0.0f);
+        for (int i = 0; i < 3; ++i) {
+            carom_f32v along = times_plus(
+                carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
+                times_plus(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
+                           carom_f32v_load(&node->axis[i][2][at]) * way[2]));
+            sum = times_plus(f32v_abs(along), carom_f32v_load(&node->extent[i][at]), sum);
+            sum = times_plus(carom_f32v_load(&node->centre[i][at]), carom_f32v_splat(way[i]), sum);
+        }
+        carom_f32v_store(reach + at, sum);
+    }
+}
+
+/* Lanes that reach at least so far. */
+static inline uint32_t reaching(const float reach[CAROM_BVH_WIDTH], float least) {
+    uint32_t lanes = 0;
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES)
+        lanes |= carom_lanes_of(carom_f32v_load(reach + at) >= least) << at;
+    return lanes;
+}
+
+/* Items of two blocks. Most are seen to be too far apart along the direction of the nearest points,
+ * by one subtraction; the others one against sixteen, nearest first. */
 static inline float measure_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pair,
-                                      const carom_obb *box_a, float limit) {
+                                      const carom_obb *box_a, const carom_obb *box_b, float limit) {
     carom_obb_node room_a, room_b;
     const carom_obb_node *a = node_of(&walk->a, 0, pair->number_a, &room_a);
     const carom_obb_node *b = node_of(&walk->b, 0, pair->number_b, &room_b);
     float apart[CAROM_BVH_WIDTH], to_a = walk->b_to_a.scale, to_b = walk->a_to_b.scale;
-    carom_obb moved = move(&walk->a_to_b, box_a);
     ordered in_b, in_a;
-    put_in_order(nearer(b, &moved, walk->slack_b, limit * to_b, apart), apart, &in_b);
+    carom_obb moved = move(&walk->b_to_a, box_b);
+    uint32_t near_a = nearer(a, &moved, walk->direction_a, walk->slack_a, limit, apart);
     ++walk->visits;
+    if (near_a == 0) return limit;
+    moved = move(&walk->a_to_b, box_a);
+    put_in_order(nearer(b, &moved, walk->direction_b, walk->slack_b, limit * to_b, apart), apart,
+                 &in_b);
+    ++walk->visits;
+
+    float reach_a[CAROM_BVH_WIDTH], reach_b[CAROM_BVH_WIDTH], way = 0.0f;
+    reach_along(a, walk->direction_a, reach_a);
+    reach_along(b, walk->direction_b, reach_b);
+    for (int k = 0; k < 3; ++k) way += walk->direction_a[k] * walk->b_to_a.t[k];
     while (in_b.count > 0) {
         uint32_t lane = in_b.lane[--in_b.count];
         if (in_b.apart[in_b.count] > (limit * to_b) * (limit * to_b)) break;
+        float least = (way - reach_b[lane] * to_a) - (limit + walk->slack_a);
+        uint32_t lanes = reaching(reach_a, least) & near_a;
+        if (lanes == 0) continue;
         carom_obb item = lane_of(b, lane);
         moved = move(&walk->b_to_a, &item);
-        put_in_order(nearer(a, &moved, walk->slack_a, limit, apart), apart, &in_a);
+        lanes &= nearer(a, &moved, walk->direction_a, walk->slack_a, limit, apart);
+        put_in_order(lanes, apart, &in_a);
         ++walk->visits;
         while (in_a.count > 0) {
             uint32_t lane_a = in_a.lane[--in_a.count];
@@ -347,7 +409,6 @@ static inline float measure_in_blocks(carom_obb_walk *walk, const carom_obb_pair
                                   pair->number_b * CAROM_BVH_WIDTH + lane);
         }
     }
-    (void)to_a;
     return limit;
 }
 
@@ -363,7 +424,7 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_walk *walk, float limit, uint64_t vi
         carom_obb a = box_of(&walk->a, pair.level_a, pair.number_a);
         carom_obb b = box_of(&walk->b, pair.level_b, pair.number_b);
         if (pair.level_a == 0 && pair.level_b == 0) {
-            limit = measure_in_blocks(walk, &pair, &a, limit);
+            limit = measure_in_blocks(walk, &pair, &a, &b, limit);
             continue;
         }
         ++walk->visits;
@@ -371,7 +432,8 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_walk *walk, float limit, uint64_t vi
         if (opens_a(&pair, &a, &b, walk->b_to_a.scale)) {
             carom_obb moved = move(&walk->b_to_a, &b);
             const carom_obb_node *node = node_of(&walk->a, pair.level_a, pair.number_a, &room);
-            put_in_order(nearer(node, &moved, walk->slack_a, limit, apart), apart, &order);
+            put_in_order(nearer(node, &moved, walk->direction_a, walk->slack_a, limit, apart),
+                         apart, &order);
             --pair.level_a;
             uint32_t first = pair.number_a * CAROM_BVH_WIDTH;
             for (uint32_t i = 0; i < order.count; ++i) {
@@ -382,7 +444,9 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_walk *walk, float limit, uint64_t vi
         } else {
             carom_obb moved = move(&walk->a_to_b, &a);
             const carom_obb_node *node = node_of(&walk->b, pair.level_b, pair.number_b, &room);
-            put_in_order(nearer(node, &moved, walk->slack_b, limit * to_b, apart), apart, &order);
+            put_in_order(
+                nearer(node, &moved, walk->direction_b, walk->slack_b, limit * to_b, apart), apart,
+                &order);
             --pair.level_b;
             uint32_t first = pair.number_b * CAROM_BVH_WIDTH;
             for (uint32_t i = 0; i < order.count; ++i) {
