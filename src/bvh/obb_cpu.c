@@ -38,6 +38,52 @@ static inline carom_f32v fast_max(carom_f32v a, carom_f32v b) {
 #endif
 }
 
+static inline carom_f32v fast_min(carom_f32v a, carom_f32v b) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f32v)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (carom_f32v)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return carom_f32v_min(a, b);
+#endif
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+/* No fused operations: the tree is the same everywhere. */
+void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, const float axes[9],
+                                float low[3], float high[3]) {
+    carom_f32v least[3], most[3];
+    for (int i = 0; i < 3; ++i)
+        least[i] = most[i] =
+            carom_f32v_splat(points[0][0] * axes[3 * i] +
+                             (points[1][0] * axes[3 * i + 1] + points[2][0] * axes[3 * i + 2]));
+    uint64_t at = 0;
+    for (; at + CAROM_LANES <= count; at += CAROM_LANES) {
+        carom_f32v x = carom_f32v_load(points[0] + at), y = carom_f32v_load(points[1] + at),
+                   z = carom_f32v_load(points[2] + at);
+        for (int i = 0; i < 3; ++i) {
+            carom_f32v along = x * axes[3 * i] + (y * axes[3 * i + 1] + z * axes[3 * i + 2]);
+            least[i] = fast_min(least[i], along);
+            most[i] = fast_max(most[i], along);
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        low[i] = least[i][0];
+        high[i] = most[i][0];
+        for (int lane = 1; lane < CAROM_LANES; ++lane) {
+            low[i] = least[i][lane] < low[i] ? least[i][lane] : low[i];
+            high[i] = most[i][lane] > high[i] ? most[i][lane] : high[i];
+        }
+        for (uint64_t k = at; k < count; ++k) {
+            float along = points[0][k] * axes[3 * i] +
+                          (points[1][k] * axes[3 * i + 1] + points[2][k] * axes[3 * i + 2]);
+            low[i] = along < low[i] ? along : low[i];
+            high[i] = along > high[i] ? along : high[i];
+        }
+    }
+}
+
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 static inline carom_obb move(const carom_obb_move *m, const carom_obb *box) {
