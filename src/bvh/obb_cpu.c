@@ -194,17 +194,6 @@ static inline carom_f32v gap_b(const facing *f, const carom_obb *b, int j) {
     return f32v_abs(f->along_b[j]) - times_plus(f->size[2][j], f->extent_a[2], reach);
 }
 
-/* Along the product of axis i of a and axis j of b. */
-static inline carom_f32v gap_edges(const facing *f, const carom_obb *b, int i, int j) {
-    int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-    carom_f32v reach = f->size[i2][j] * f->extent_a[i1];
-    reach = times_plus(f->size[i1][j], f->extent_a[i2], reach);
-    reach = times_plus(f->size[i][j2], carom_f32v_splat(b->extent[j1]), reach);
-    reach = times_plus(f->size[i][j1], carom_f32v_splat(b->extent[j2]), reach);
-    carom_f32v way = f->t[i2] * f->r[i1][j] - f->t[i1] * f->r[i2][j];
-    return f32v_abs(way) - reach;
-}
-
 /* Which of the sixteen may meet b. */
 static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, float slack) {
     uint32_t lanes = 0;
@@ -213,9 +202,6 @@ static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, flo
         face(node, at, b, &f);
         carom_f32v gap = fast_max(fast_max(gap_a(&f, b, 0), gap_a(&f, b, 1)), gap_a(&f, b, 2));
         gap = fast_max(fast_max(gap, gap_b(&f, b, 0)), fast_max(gap_b(&f, b, 1), gap_b(&f, b, 2)));
-        if (carom_lanes_of(gap <= slack) == 0) continue;
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) gap = fast_max(gap, gap_edges(&f, b, i, j));
         lanes |= carom_lanes_of(gap <= slack) << at;
     }
     return lanes;

@@ -32,6 +32,8 @@ typedef struct seeker {
     search *search;
     nearest best;
     uint64_t measured;
+    uint32_t last_b; /* posed last */
+    carom_triangle posed_b;
 } seeker;
 
 static bool is_nearer(const nearest *than, double distance, uint32_t a, uint32_t b) {
@@ -93,11 +95,11 @@ static float measure(carom_obb_walk *walk, uint32_t place_a, uint32_t place_b) {
     const carom_soup_placing *placing = search->placing;
     uint32_t a = placing->a.items[place_a], b = placing->b.items[place_b];
     carom_triangle posed_a = carom_soup_posed(&placing->a, a);
-    carom_triangle posed_b = carom_soup_posed(&placing->b, b);
+    if (b != s->last_b) s->posed_b = carom_soup_posed(&placing->b, s->last_b = b);
     carom_closest closest;
     double least = atomic_load_explicit(&search->limit, memory_order_relaxed);
-    if (is_farther(s, &posed_a, &posed_b)) return limit_of(placing, least);
-    carom_near_triangles(posed_a.corner, posed_b.corner, &closest);
+    if (is_farther(s, &posed_a, &s->posed_b)) return limit_of(placing, least);
+    carom_near_triangles(posed_a.corner, s->posed_b.corner, &closest);
     if (offer(&s->best, placing, a, b, &closest))
         set_direction(walk, placing, carom_vec_sub(closest.b, closest.a));
     ++s->measured;
@@ -111,6 +113,7 @@ static void seeker_begin(seeker *s, search *search) {
     s->search = search;
     s->best.any = false;
     s->measured = 0;
+    s->last_b = CAROM_BVH_NONE;
     s->walk.measure = measure;
     s->walk.user = s;
     const carom_soup_side *a = &search->placing->a, *b = &search->placing->b;
