@@ -4,6 +4,7 @@
 #include "bench/bench.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,16 @@ void bench_compare(bench *bench, const char *job, double items, const bench_cont
         row->ratio = row->seconds / first;
         if (bench->on_row != NULL) bench->on_row(bench->user, row);
     }
+}
+
+void bench_note(bench *bench, const char *format, ...) {
+    if (bench->note_count == BENCH_MOST_NOTES) return;
+    char *note = bench->notes[bench->note_count++];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(note, sizeof(bench->notes[0]), format, arguments);
+    va_end(arguments);
+    if (bench->on_note != NULL) bench->on_note(bench->user, note);
 }
 
 void bench_run(bench *bench, const bench_group *group) {

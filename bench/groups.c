@@ -3,5 +3,6 @@
 #include "bench/bench.h"
 
 extern const bench_group bench_base;
+extern const bench_group bench_soup;
 
-const bench_group *const bench_groups[] = {&bench_base, NULL};
+const bench_group *const bench_groups[] = {&bench_base, &bench_soup, NULL};

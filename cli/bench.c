@@ -48,6 +48,12 @@ static void print_row(void *user, const bench_row *row) {
     fflush(stdout);
 }
 
+static void print_note(void *user, const char *text) {
+    (void)user;
+    printf("    %s\n", text);
+    fflush(stdout);
+}
+
 static void print_json(const bench *b) {
     json j = {stdout, false};
     json_begin_object(&j, NULL);
@@ -64,6 +70,9 @@ static void print_json(const bench *b) {
         json_bool(&j, "wrong", row->wrong);
         json_end_object(&j);
     }
+    json_end_array(&j);
+    json_begin_array(&j, "notes");
+    for (uint32_t i = 0; i < b->note_count; ++i) json_text(&j, NULL, b->notes[i]);
     json_end_array(&j);
     json_end_object(&j);
     putchar('\n');
@@ -107,6 +116,7 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     b = (bench){.quick = options->quick, .rounds = (uint32_t)options->rounds, .def = &def};
     if (!cli->json) {
         b.on_row = print_row;
+        b.on_note = print_note;
         b.user = &b;
         printf("medians of interleaved rounds; the ratio is to the first of its job\n\n");
     }
