@@ -54,17 +54,18 @@ CAROM_API void carom_soup_destroy(carom_soup *soup);
 
 /* New positions for the same vertices: only positions, scalar, stride and vertex_count of the view
  * are read. Prepares anew in O(n) without allocating. Polygons keep the triangles they were split
- * into. Needs exclusive use. On failure the soup is as it was. */
+ * into. Needs exclusive use. Bad input changes nothing; after CAROM_NO_MEMORY or a cancelled change
+ * queries fail with a sentence until the next change succeeds. */
 CAROM_API carom_status carom_soup_update(carom_context *context, carom_soup *soup,
                                          const carom_mesh_view *mesh);
 
 /* Adds the view's vertices and faces after those there are; *first is the number of the first new
- * face (NULL: not wanted). Needs exclusive use. On failure the soup is as it was. */
+ * face (NULL: not wanted). Needs exclusive use; failures as for update. */
 CAROM_API carom_status carom_soup_add(carom_context *context, carom_soup *soup,
                                       const carom_mesh_view *mesh, uint32_t *first);
 
 /* Takes faces out; their numbers are dead and stay so, the others keep theirs. Removing a dead face
- * does nothing. Needs exclusive use. On failure the soup is as it was. */
+ * does nothing. Needs exclusive use; failures as for update. */
 CAROM_API carom_status carom_soup_remove(carom_context *context, carom_soup *soup,
                                          const uint32_t *faces, uint64_t count);
 

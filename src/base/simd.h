@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* simd.h: the few vector words the loops are written in, for X_cpu.c files only.
  *
- * CAROM_LANES floats or 32-bit integers: 16 with AVX-512, 8 with AVX2, else 4. Arithmetic is
- * written with + - * on the vector types themselves (the compilers' vector extension); what that
- * lacks is here. Each lane does exactly what the scalar expression does, min and max included
- * (a < b ? a : b), so widths differ in speed only. */
+ * CAROM_LANES floats or 32-bit integers: 16 with AVX-512, 8 with AVX2, else 4; half as many
+ * doubles. Arithmetic is written with + - * on the vector types themselves (the compilers' vector
+ * extension); what that lacks is here. Each lane does exactly what the scalar expression does, min
+ * and max included (a < b ? a : b), so widths differ in speed only. */
 #ifndef CAROM_SRC_BASE_SIMD_H
 #define CAROM_SRC_BASE_SIMD_H
 
@@ -26,6 +26,10 @@
 typedef float carom_f32v __attribute__((vector_size(4 * CAROM_LANES)));
 typedef int32_t carom_i32v __attribute__((vector_size(4 * CAROM_LANES)));
 typedef uint32_t carom_u32v __attribute__((vector_size(4 * CAROM_LANES)));
+
+#define CAROM_LANES64 (CAROM_LANES / 2)
+typedef double carom_f64v __attribute__((vector_size(8 * CAROM_LANES64)));
+typedef int64_t carom_i64v __attribute__((vector_size(8 * CAROM_LANES64)));
 
 /* One bit per lane, lane 0 lowest. */
 typedef uint32_t carom_lanes;
@@ -92,6 +96,62 @@ static inline carom_f32v carom_f32v_min(carom_f32v a, carom_f32v b) {
 
 static inline carom_f32v carom_f32v_max(carom_f32v a, carom_f32v b) {
     return carom_f32v_select(a > b, a, b);
+}
+
+static inline carom_f64v carom_f64v_splat(double value) {
+    return value - (carom_f64v){0};
+}
+
+static inline carom_lanes carom_lanes_of64(carom_i64v comparison) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    __m512i bits;
+    memcpy(&bits, &comparison, sizeof(bits));
+    return _mm512_movepi64_mask(bits);
+#elif defined(__AVX2__)
+    __m256d bits;
+    memcpy(&bits, &comparison, sizeof(bits));
+    return (carom_lanes)_mm256_movemask_pd(bits);
+#elif defined(__SSE2__)
+    __m128d bits;
+    memcpy(&bits, &comparison, sizeof(bits));
+    return (carom_lanes)_mm_movemask_pd(bits);
+#else
+    carom_lanes lanes = 0;
+    for (int i = 0; i < CAROM_LANES64; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
+    return lanes;
+#endif
+}
+
+/* The processor's min and max are exactly a < b ? a : b and a > b ? a : b. */
+static inline carom_f64v carom_f64v_min(carom_f64v a, carom_f64v b) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f64v)_mm512_min_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (carom_f64v)_mm256_min_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+    return (carom_f64v)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
+    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
+    return a;
+#endif
+}
+
+static inline carom_f64v carom_f64v_max(carom_f64v a, carom_f64v b) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f64v)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (carom_f64v)_mm256_max_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+    return (carom_f64v)_mm_max_pd((__m128d)a, (__m128d)b);
+#else
+    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
+    return a;
+#endif
+}
+
+static inline carom_f64v carom_f64v_abs(carom_f64v a) {
+    carom_i64v bits = (carom_i64v)a & INT64_MAX;
+    return (carom_f64v)bits;
 }
 
 /* Writes one cache line past the caches, for output that is too large to stay in them. Both

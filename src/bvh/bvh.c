@@ -21,6 +21,7 @@
 #define BATCH      256u /* boxes computed at a time, 6 KiB */
 #define GRAIN      4096u
 #define EXPONENTS  256u
+#define SAMPLE     4096u
 #define CLASS_STEP 4 /* powers of two between size classes */
 
 typedef struct build {
@@ -31,10 +32,6 @@ typedef struct build {
     uint32_t count;
     uint32_t *keys;
     carom_bvh_space space;
-    struct part {          /* per range of GRAIN items */
-        carom_box centres; /* bounds of the boxes' centres */
-        uint32_t extents[EXPONENTS];
-    } * parts;
     uint32_t level; /* being filled */
 } build;
 
@@ -44,52 +41,30 @@ static uint32_t divide_up(uint64_t a, uint32_t b) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static void note_box(struct part *part, const carom_box *box) {
-    float extent = 0.0f;
-    if (!(box->low[0] <= box->high[0])) return; /* empty */
-    for (int k = 0; k < 3; ++k) {
-        float centre = 0.5f * box->low[k] + 0.5f * box->high[k];
-        part->centres.low[k] = CAROM_MIN(centre, part->centres.low[k]);
-        part->centres.high[k] = CAROM_MAX(centre, part->centres.high[k]);
-        extent = CAROM_MAX(box->high[k] - box->low[k], extent);
-    }
-    uint32_t bits;
-    memcpy(&bits, &extent, sizeof(bits));
-    ++part->extents[bits >> 23 & 0xFF];
-}
-
-static carom_status survey(void *argument, carom_range range) {
-    build *b = argument;
-    struct part *part = &b->parts[range.begin / GRAIN];
-    part->centres = carom_box_empty();
-    memset(part->extents, 0, sizeof(part->extents));
-    carom_box boxes[BATCH];
-    for (uint64_t at = range.begin; at < range.end; at += BATCH) {
-        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
-        b->boxes(b->user, NULL, (uint32_t)at, count, boxes);
-        for (uint32_t i = 0; i < count; ++i) note_box(part, &boxes[i]);
-    }
-    return CAROM_OK;
-}
-
-static void choose_space(build *b) {
-    uint64_t extents[EXPONENTS] = {0}, total = 0, below = 0;
-    carom_box centres = carom_box_empty();
-    for (uint32_t p = 0; p < divide_up(b->count, GRAIN); ++p) {
-        centres = carom_box_join(centres, b->parts[p].centres);
-        for (uint32_t e = 0; e < EXPONENTS; ++e) {
-            extents[e] += b->parts[p].extents[e];
-            total += b->parts[p].extents[e];
-        }
+/* The median extent comes from a sample, spread evenly so that it depends on the input alone. */
+static int median_exponent(const build *b) {
+    uint32_t histogram[EXPONENTS] = {0}, total = 0, below = 0;
+    uint32_t step = b->count / SAMPLE + 1;
+    for (uint64_t i = 0; i < b->count; i += step) {
+        carom_box box;
+        b->boxes(b->user, NULL, (uint32_t)i, 1, &box);
+        if (!(box.low[0] <= box.high[0])) continue; /* empty */
+        ++histogram[carom_bvh_size(&box)];
+        ++total;
     }
     int median = 0;
-    while (median < (int)EXPONENTS - 1 && below + extents[median] <= total / 2)
-        below += extents[median++];
+    while (median < (int)EXPONENTS - 1 && below + histogram[median] <= total / 2)
+        below += histogram[median++];
+    return median;
+}
+
+static void choose_space(build *b, const carom_box *bounds) {
+    int median = median_exponent(b);
     for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CLASS_STEP;
     for (int k = 0; k < 3; ++k) {
-        float size = centres.high[k] - centres.low[k];
-        b->space.low[k] = centres.low[k];
-        b->space.scale[k] = size > 1023.0f / FLT_MAX && size <= FLT_MAX ? 1023.0f / size : 0.0f;
+        float size = bounds->high[k] - bounds->low[k];
+        b->space.low[k] = bounds->low[k];
+        b->space.scale[k] = size > 1024.0f / FLT_MAX && size <= FLT_MAX ? 1024.0f / size : 0.0f;
     }
 }
 
@@ -194,13 +169,11 @@ static carom_status make_room(carom_context *context, const carom_allocator *all
     return CAROM_OK;
 }
 
-static carom_status run(build *b, carom_arena *scratch) {
+static carom_status run(build *b, carom_arena *scratch, const carom_box *bounds) {
     b->keys = CAROM_ARENA_TAKE(scratch, uint32_t, b->count);
-    b->parts = carom_arena_take(scratch, divide_up(b->count, GRAIN), sizeof(*b->parts));
-    if (b->keys == NULL || b->parts == NULL)
+    if (b->keys == NULL)
         return carom_fail_memory(b->context, b->count * sizeof(*b->keys), "building a box tree");
-    CAROM_TRY(carom_parallel_for(b->context, b->count, GRAIN, survey, b));
-    choose_space(b);
+    choose_space(b, bounds);
     CAROM_TRY(carom_parallel_for(b->context, b->count, GRAIN, make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->bvh->items, b->count));
     uint32_t blocks = b->bvh->node_count[0];
@@ -212,8 +185,8 @@ static carom_status run(build *b, carom_arena *scratch) {
 }
 
 carom_status carom_bvh_build(carom_context *context, const carom_allocator *allocator,
-                             carom_bvh *bvh, uint32_t count, carom_bvh_boxes_fn *boxes,
-                             const void *user) {
+                             carom_bvh *bvh, uint32_t count, const carom_box *bounds,
+                             carom_bvh_boxes_fn *boxes, const void *user) {
     uint64_t nodes = lay_out(bvh, count);
     if (count == 0) return CAROM_OK;
     uint64_t places = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
@@ -221,7 +194,7 @@ carom_status carom_bvh_build(carom_context *context, const carom_allocator *allo
     build b = {.context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = count};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = run(&b, scratch);
+    carom_status status = run(&b, scratch, bounds);
     carom_arena_rewind(scratch, mark);
     if (status != CAROM_OK) lay_out(bvh, 0);
     return status;

@@ -39,10 +39,11 @@ typedef void carom_bvh_boxes_fn(const void *user, const uint32_t *items, uint32_
                                 uint32_t count, carom_box *boxes);
 
 /* Builds the tree over items [0, count), taking memory from `allocator` only when it lacks room. On
- * failure the tree is empty. All boxes are finite or empty. O(count) on all threads. */
+ * failure the tree is empty. All boxes are finite or empty; `bounds` holds them all, or nearly so:
+ * items are ordered by where their centres lie in it. O(count) on all threads. */
 carom_status carom_bvh_build(carom_context *context, const carom_allocator *allocator,
-                             carom_bvh *bvh, uint32_t count, carom_bvh_boxes_fn *boxes,
-                             const void *user);
+                             carom_bvh *bvh, uint32_t count, const carom_box *bounds,
+                             carom_bvh_boxes_fn *boxes, const void *user);
 
 void carom_bvh_free(carom_bvh *bvh, const carom_allocator *allocator);
 

@@ -16,28 +16,19 @@ static inline uint32_t spread(uint32_t x) {
     return (x | x << 2) & 0x09249249u;
 }
 
-static inline int exponent_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof(bits));
-    return (int)(bits >> 23 & 0xFF);
-}
-
 void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *boxes, uint32_t count,
                                uint32_t *keys) {
     for (uint32_t i = 0; i < count; ++i) {
         const carom_box *box = &boxes[i];
         uint32_t key = 0;
-        float extent = 0.0f;
         for (int k = 0; k < 3; ++k) {
             float centre = 0.5f * box->low[k] + 0.5f * box->high[k];
             float cell = (centre - space->low[k]) * space->scale[k];
             cell = cell > 0.0f ? cell : 0.0f; /* empty boxes give NaN, and land here */
             cell = cell < 1023.0f ? cell : 1023.0f;
             key |= spread((uint32_t)cell) << k;
-            float size = box->high[k] - box->low[k];
-            extent = size > extent ? size : extent;
         }
-        int exponent = exponent_of(extent);
+        int exponent = carom_bvh_size(box);
         uint32_t size_class = (exponent >= space->size_class[0] ? 1u : 0u) +
                               (exponent >= space->size_class[1] ? 1u : 0u) +
                               (exponent >= space->size_class[2] ? 1u : 0u);

@@ -8,9 +8,18 @@
 
 /* Morton keys of boxes: see bvh.c. */
 typedef struct carom_bvh_space {
-    float low[3], scale[3]; /* (centre - low) * scale is in [0, 1023] */
+    float low[3], scale[3]; /* (centre - low) * scale is in [0, 1024] */
     int size_class[3];      /* exponents of the extents from which an item is large, larger, huge */
 } carom_bvh_space;
+
+/* The exponent of the largest extent, biased as in float32: 0 to 255. */
+static inline int carom_bvh_size(const carom_box *box) {
+    float extent = 0.0f;
+    for (int k = 0; k < 3; ++k) extent = CAROM_MAX(box->high[k] - box->low[k], extent);
+    uint32_t bits;
+    memcpy(&bits, &extent, sizeof(bits));
+    return (int)(bits >> 23 & 0xFF);
+}
 
 CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const carom_box *boxes,
                   uint32_t count, uint32_t *keys);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* soup.h: what a soup is made of. */
+#ifndef CAROM_SRC_SOUP_SOUP_H
+#define CAROM_SRC_SOUP_SOUP_H
+
+#include <string.h>
+
+#include "base/context.h"
+#include "bvh/bvh.h"
+#include "carom/soup.h"
+#include "geom/face_item.h"
+
+/* Of a triangle. */
+#define CAROM_SOUP_DEAD       1u
+#define CAROM_SOUP_DEGENERATE 2u
+
+struct carom_soup {
+    carom_allocator allocator;
+    carom_degenerate degenerate;
+    bool fan, rigid;
+    bool ready; /* false after a change that failed half-way */
+
+    /* Vertices, packed, with a vector's width of zeros behind. */
+    carom_scalar scalar;
+    void *positions;
+    uint64_t vertex_count, vertex_capacity;
+
+    /* Triangles in the order of their faces. */
+    uint32_t *corners; /* three a triangle */
+    uint8_t *states;   /* CAROM_SOUP_... */
+    uint32_t *faces;   /* the face of each triangle; NULL: triangles are the faces */
+    uint32_t triangle_count;
+    uint64_t triangle_capacity;
+    uint32_t face_count;
+    uint32_t dead_faces, degenerate_faces;
+
+    /* Boxes are x * scale - origin in float32, rounded outwards. */
+    carom_vec3 origin;
+    double scale;
+    carom_box bounds; /* of all vertices */
+    carom_bvh bvh;
+    uint32_t *placed; /* corners by place in the tree, three each */
+    uint64_t placed_capacity;
+};
+
+static inline carom_vec3 carom_soup_position(const carom_soup *soup, uint32_t vertex) {
+    carom_vec3 p;
+    if (soup->scalar == CAROM_FLOAT32) {
+        const float *xyz = (const float *)soup->positions + 3 * (uint64_t)vertex;
+        p = carom_vec((double)xyz[0], (double)xyz[1], (double)xyz[2]);
+    } else {
+        const double *xyz = (const double *)soup->positions + 3 * (uint64_t)vertex;
+        p = carom_vec(xyz[0], xyz[1], xyz[2]);
+    }
+    return p;
+}
+
+static inline carom_triangle carom_soup_triangle(const carom_soup *soup, const uint32_t *corners) {
+    carom_triangle t;
+    for (int i = 0; i < 3; ++i) t.corner[i] = carom_soup_position(soup, corners[i]);
+    return t;
+}
+
+static inline uint32_t carom_soup_face(const carom_soup *soup, uint32_t triangle) {
+    return soup->faces != NULL ? soup->faces[triangle] : triangle;
+}
+
+/* Whether a triangle is there for searches. */
+static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle) {
+    uint8_t state = soup->states[triangle];
+    return state == 0 ||
+           (state == CAROM_SOUP_DEGENERATE && soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT);
+}
+
+/* Makes all that depends on positions and states anew. */
+carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
+
+/* CAROM_OK, or why the soup cannot be searched. */
+carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);
+
+/* The box of a triangle in the soup's boxes' frame; empty when it is not searched. */
+carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* What is derived from a soup's positions: the frame of its boxes, degenerate triangles, the tree.
+ *
+ * Decisions are made on the positions as given. Boxes are another matter: float32 input has exact
+ * boxes as it is; float64 input is shifted to the middle of its bounds and, when it is very large
+ * or very small, scaled by a power of two, so that float32 boxes are tight and finite. */
+#include "soup/soup.h"
+
+#include <float.h>
+
+#define GRAIN 4096u
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+/* Between them is x, whatever was rounded: conversion errs by 2^-24, the margin is 2^-22. */
+static void round_outwards(double x, float *low, float *high) {
+    float f = (float)x, margin = fabsf(f) * 0x1p-22f + FLT_MIN;
+    *low = f - margin;
+    *high = f + margin;
+}
+
+static carom_box box_of_floats(const float *positions, const uint32_t *corners) {
+    const float *p = positions + 3 * (uint64_t)corners[0],
+                *q = positions + 3 * (uint64_t)corners[1],
+                *r = positions + 3 * (uint64_t)corners[2];
+    carom_box box;
+    for (int k = 0; k < 3; ++k) {
+        float low = CAROM_MIN(p[k], q[k]), high = CAROM_MAX(p[k], q[k]);
+        box.low[k] = CAROM_MIN(low, r[k]);
+        box.high[k] = CAROM_MAX(high, r[k]);
+    }
+    return box;
+}
+
+static carom_box box_of_doubles(const carom_soup *soup, const uint32_t *corners) {
+    const double *positions = soup->positions;
+    const double *p = positions + 3 * (uint64_t)corners[0],
+                 *q = positions + 3 * (uint64_t)corners[1],
+                 *r = positions + 3 * (uint64_t)corners[2];
+    const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
+    carom_box box;
+    for (int k = 0; k < 3; ++k) {
+        double low = CAROM_MIN(p[k], q[k]), high = CAROM_MAX(p[k], q[k]);
+        low = CAROM_MIN(low, r[k]) * soup->scale - origin[k];
+        high = CAROM_MAX(high, r[k]) * soup->scale - origin[k];
+        float ignored;
+        round_outwards(low, &box.low[k], &ignored);
+        round_outwards(high, &ignored, &box.high[k]);
+    }
+    return box;
+}
+
+carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle) {
+    const uint32_t *corners = soup->corners + 3 * (uint64_t)triangle;
+    if (!carom_soup_searched(soup, triangle)) return carom_box_empty();
+    return soup->scalar == CAROM_FLOAT32 ? box_of_floats(soup->positions, corners)
+                                         : box_of_doubles(soup, corners);
+}
+
+static void boxes_of(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
+                     carom_box *boxes) {
+    const carom_soup *soup = user;
+    for (uint32_t i = 0; i < count; ++i)
+        boxes[i] = carom_soup_box(soup, items != NULL ? items[i] : first + i);
+}
+
+static void find_bounds_of_floats(carom_soup *soup) {
+    const float *p = soup->positions;
+    carom_box bounds = carom_box_empty();
+    for (uint64_t i = 0; i < soup->vertex_count; ++i, p += 3) {
+        for (int k = 0; k < 3; ++k) {
+            bounds.low[k] = CAROM_MIN(p[k], bounds.low[k]);
+            bounds.high[k] = CAROM_MAX(p[k], bounds.high[k]);
+        }
+    }
+    soup->bounds = bounds;
+}
+
+/* Chooses scale and origin, and finds the bounds in that frame. */
+static void choose_frame(carom_soup *soup) {
+    soup->origin = carom_vec(0.0, 0.0, 0.0);
+    soup->scale = 1.0;
+    soup->bounds = carom_box_empty();
+    if (soup->vertex_count == 0) return;
+    if (soup->scalar == CAROM_FLOAT32) {
+        find_bounds_of_floats(soup);
+        return;
+    }
+    const double *p = soup->positions;
+    double low[3] = {p[0], p[1], p[2]}, high[3] = {p[0], p[1], p[2]}, most = 0.0;
+    for (uint64_t i = 0; i < soup->vertex_count; ++i, p += 3) {
+        for (int k = 0; k < 3; ++k) {
+            low[k] = CAROM_MIN(p[k], low[k]);
+            high[k] = CAROM_MAX(p[k], high[k]);
+        }
+    }
+    for (int k = 0; k < 3; ++k) most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
+    if (most >= 0x1p100 || (most < 0x1p-40 && most > 0.0)) {
+        int exponent;
+        (void)frexp(most, &exponent);
+        soup->scale = ldexp(1.0, CAROM_MAX(-1022, CAROM_MIN(-exponent, 1022)));
+    }
+    double origin[3];
+    for (int k = 0; k < 3; ++k) {
+        float ignored;
+        origin[k] = 0.5 * (low[k] * soup->scale + high[k] * soup->scale);
+        round_outwards(low[k] * soup->scale - origin[k], &soup->bounds.low[k], &ignored);
+        round_outwards(high[k] * soup->scale - origin[k], &ignored, &soup->bounds.high[k]);
+    }
+    soup->origin = carom_vec(origin[0], origin[1], origin[2]);
+}
+
+/* ---- degenerate triangles -------------------------------------------------------------------- */
+
+/* Certainly of positive area, by any component of the normal; half a nanosecond instead of an exact
+ * test for nearly all. */
+static bool has_area(const carom_triangle *t) {
+    carom_vec3 u = carom_vec_sub(t->corner[1], t->corner[0]);
+    carom_vec3 v = carom_vec_sub(t->corner[2], t->corner[0]);
+    double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x, xz = u.x * v.z, xy = u.x * v.y,
+           yx = u.y * v.x;
+    double e = 0x1p-50;
+    return fabs(yz - zy) > e * (fabs(yz) + fabs(zy)) + CAROM_ORIENT_UNDERFLOW ||
+           fabs(zx - xz) > e * (fabs(zx) + fabs(xz)) + CAROM_ORIENT_UNDERFLOW ||
+           fabs(xy - yx) > e * (fabs(xy) + fabs(yx)) + CAROM_ORIENT_UNDERFLOW;
+}
+
+static carom_status find_degenerate(void *argument, carom_range range) {
+    carom_soup *soup = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
+        uint8_t state = soup->states[i] & CAROM_SOUP_DEAD;
+        if (!has_area(&t) && carom_face_degenerate(&t)) state |= CAROM_SOUP_DEGENERATE;
+        soup->states[i] = state;
+    }
+    return CAROM_OK;
+}
+
+/* A face is degenerate when all its triangles are. */
+static void count_faces(carom_soup *soup) {
+    uint32_t degenerate = 0;
+    for (uint32_t t = 0; t < soup->triangle_count;) {
+        uint32_t face = carom_soup_face(soup, t);
+        bool all = true;
+        for (; t < soup->triangle_count && carom_soup_face(soup, t) == face; ++t)
+            all = all && soup->states[t] == CAROM_SOUP_DEGENERATE;
+        degenerate += all ? 1 : 0;
+    }
+    soup->degenerate_faces = degenerate;
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+static carom_status place_corners(void *argument, carom_range range) {
+    carom_soup *soup = argument;
+    for (uint64_t place = range.begin; place < range.end; ++place) {
+        uint32_t item = soup->bvh.items[place];
+        if (item == CAROM_BVH_NONE) item = 0; /* never found; only must not be wild */
+        memcpy(soup->placed + 3 * place, soup->corners + 3 * (uint64_t)item, 3 * sizeof(uint32_t));
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
+    soup->ready = false;
+    choose_frame(soup);
+    CAROM_TRY(carom_parallel_for(context, soup->triangle_count, GRAIN, find_degenerate, soup));
+    count_faces(soup);
+    CAROM_TRY(carom_bvh_build(context, &soup->allocator, &soup->bvh, soup->triangle_count,
+                              &soup->bounds, boxes_of, soup));
+    uint64_t places =
+        soup->triangle_count == 0 ? 0 : (uint64_t)soup->bvh.node_count[0] * CAROM_BVH_WIDTH;
+    if (places > soup->placed_capacity) {
+        carom_release(&soup->allocator, soup->placed);
+        soup->placed = carom_allocate(&soup->allocator, 3 * places + 1, sizeof(uint32_t));
+        soup->placed_capacity = soup->placed != NULL ? places : 0;
+        if (soup->placed == NULL)
+            return carom_fail_memory(context, places * 3 * sizeof(uint32_t), "a soup");
+    }
+    if (places != 0) soup->placed[3 * places] = 0; /* vectors read one number past the last */
+    CAROM_TRY(carom_parallel_for(context, places, GRAIN, place_corners, soup));
+    soup->ready = true;
+    return CAROM_OK;
+}
