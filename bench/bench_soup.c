@@ -102,7 +102,8 @@ static bool judge(bench *bench, player *p, bool (*ask)(player *), known_answer *
     return true;
 }
 
-/* Returns the nanoseconds a triangle of our first row, from nothing on one thread. */
+/* Returns the nanoseconds of processor time a triangle of our first row, from nothing on one
+ * thread. */
 static double measure(bench *bench, carom_context *serial, carom_context *parallel,
                       const char *name, const soup_input *input, known_answer known) {
     typedef bool ask_fn(player *);
@@ -144,7 +145,7 @@ static double measure(bench *bench, carom_context *serial, carom_context *parall
         carom_pairs_free(&players[i].pairs);
         carom_soup_destroy(players[i].soup);
     }
-    return 1e9 * bench->rows[first_row].seconds / (double)triangles;
+    return 1e9 * bench->rows[first_row].cpu_seconds / (double)triangles;
 }
 
 /* ---- the inputs ------------------------------------------------------------------------------ */

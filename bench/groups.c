@@ -3,6 +3,7 @@
 #include "bench/bench.h"
 
 extern const bench_group bench_base;
+extern const bench_group bench_geom;
 extern const bench_group bench_soup;
 
-const bench_group *const bench_groups[] = {&bench_base, &bench_soup, NULL};
+const bench_group *const bench_groups[] = {&bench_base, &bench_geom, &bench_soup, NULL};

@@ -136,7 +136,7 @@ static void note_microseconds(bench *bench, uint32_t first_row, uint32_t poses) 
     int length = snprintf(text, sizeof(text), "microseconds a pose:");
     for (uint32_t i = first_row; i < bench->row_count; ++i)
         length += snprintf(text + length, sizeof(text) - (size_t)length, " %s %.1f%s",
-                           bench->rows[i].contender, 1e6 * bench->rows[i].seconds / poses,
+                           bench->rows[i].contender, 1e6 * bench->rows[i].cpu_seconds / poses,
                            i + 1 < bench->row_count ? "," : "");
     bench_note(bench, "%s", text);
 }
@@ -289,7 +289,7 @@ void soup_bench_chazelle(bench *bench, carom_context *context) {
             bench_compare(bench, job, (double)pairs, contenders, able);
             bench_note(bench, "growth: %llu triangles each, %llu pairs, %.1f ns a pair",
                        (unsigned long long)input.raw.triangle_count, (unsigned long long)pairs,
-                       1e9 * bench->rows[row].seconds / (double)pairs);
+                       1e9 * bench->rows[row].cpu_seconds / (double)pairs);
         }
         if (count != 0) dismiss(players, count);
         soup_input_free(&input);

@@ -2,18 +2,20 @@
 # Other libraries' answers to the benchmarks, in a module that `carom bench` loads when it is there.
 # Each adapter is compiled where its library is found. Peers get what their users would give them:
 # all optimisation, this very machine's instructions, and none of our rules for floating point.
+# They take half a minute to compile, so only `make bench` does.
 include(CheckLanguage)
 if(CMAKE_CXX_COMPILER STREQUAL "NOTFOUND") # it may have been installed since
     unset(CMAKE_CXX_COMPILER CACHE)
 endif()
 check_language(CXX)
 if(NOT CMAKE_CXX_COMPILER OR CAROM_SANITIZE)
+    add_custom_target(carom_peers)
     return()
 endif()
 enable_language(CXX)
 
 set(peers_dir ${PROJECT_SOURCE_DIR}/bench/peers)
-add_library(carom_peers MODULE ${peers_dir}/std_sort.cpp)
+add_library(carom_peers MODULE EXCLUDE_FROM_ALL ${peers_dir}/std_sort.cpp)
 target_compile_features(carom_peers PRIVATE cxx_std_17)
 target_include_directories(carom_peers PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(carom_peers PRIVATE -O3 -march=native -Wall -Wextra)

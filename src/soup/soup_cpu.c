@@ -11,11 +11,15 @@
 #include "base/simd.h"
 #include "geom/triangle_filter.h"
 
-/* Vertex numbers of the pairs of one list, row by row, and each pair's number in the batch. */
+/* Four numbers in a row, the last of no interest. */
+typedef uint32_t four __attribute__((vector_size(16)));
+typedef int32_t four_signed __attribute__((vector_size(16)));
+
+/* The corners of each pair of one list, and the pair's number in the batch. */
 typedef struct list {
     uint32_t count;
     uint16_t pair[CAROM_SOUP_BATCH + CAROM_LANES64];
-    uint32_t vertex[6][CAROM_SOUP_BATCH + CAROM_LANES64];
+    uint32_t vertex[CAROM_SOUP_BATCH + CAROM_LANES64][8]; /* six are used */
 } list;
 
 typedef struct vec3v {
@@ -53,23 +57,26 @@ static inline carom_f64v dot(vec3v a, vec3v b) {
     }
 #endif
 
-static inline vec3v load(const carom_soup_points *points, bool is_double, const uint32_t *vertex) {
+/* Corner `which` of the pairs from `at` on. */
+static inline vec3v load(const carom_soup_points *points, bool is_double, const list *list,
+                         int which, uint32_t at) {
     if (is_double) {
         const double *p[CAROM_LANES64];
-        for (int i = 0; i < CAROM_LANES64; ++i)
-            p[i] = (const double *)points->positions + 3 * (uint64_t)vertex[i];
+        for (uint32_t i = 0; i < CAROM_LANES64; ++i)
+            p[i] = (const double *)points->positions + 3 * (uint64_t)list->vertex[at + i][which];
         return (vec3v){LANES_OF(p, 0), LANES_OF(p, 1), LANES_OF(p, 2)};
     }
     const float *p[CAROM_LANES64];
-    for (int i = 0; i < CAROM_LANES64; ++i)
-        p[i] = (const float *)points->positions + 3 * (uint64_t)vertex[i];
+    for (uint32_t i = 0; i < CAROM_LANES64; ++i)
+        p[i] = (const float *)points->positions + 3 * (uint64_t)list->vertex[at + i][which];
     return (vec3v){LANES_OF(p, 0), LANES_OF(p, 1), LANES_OF(p, 2)};
 }
 
 /* ---- error bounds ---------------------------------------------------------------------------- */
 
 static inline carom_f64v orient_error(carom_f64v x, carom_f64v y, carom_f64v z) {
-    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * ((x + y) + (z + 1.0));
+    carom_f64v sum = (x + y) + (z + 1.0);
+    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
 }
 
 static inline carom_f64v most_of_4(carom_f64v a, carom_f64v b, carom_f64v c, carom_f64v d) {
@@ -93,12 +100,12 @@ typedef struct answer {
 /* No common vertex: all of one on one side of the other's plane. Never a yes. */
 static inline answer filter_0(const carom_soup_points *points, bool is_double, const list *list,
                               uint32_t at) {
-    vec3v a0 = load(points, is_double, &list->vertex[0][at]);
-    vec3v a1 = load(points, is_double, &list->vertex[1][at]);
-    vec3v a2 = load(points, is_double, &list->vertex[2][at]);
-    vec3v b0 = load(points, is_double, &list->vertex[3][at]);
-    vec3v b1 = load(points, is_double, &list->vertex[4][at]);
-    vec3v b2 = load(points, is_double, &list->vertex[5][at]);
+    vec3v a0 = load(points, is_double, list, 0, at);
+    vec3v a1 = load(points, is_double, list, 1, at);
+    vec3v a2 = load(points, is_double, list, 2, at);
+    vec3v b0 = load(points, is_double, list, 3, at);
+    vec3v b1 = load(points, is_double, list, 4, at);
+    vec3v b2 = load(points, is_double, list, 5, at);
     carom_f64v error = orient_error(extent_of_6(a0.x, a1.x, a2.x, b0.x, b1.x, b2.x),
                                     extent_of_6(a0.y, a1.y, a2.y, b0.y, b1.y, b2.y),
                                     extent_of_6(a0.z, a1.z, a2.z, b0.z, b1.z, b2.z));
@@ -116,11 +123,11 @@ static inline answer filter_0(const carom_soup_points *points, bool is_double, c
 /* One: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
 static inline answer filter_1(const carom_soup_points *points, bool is_double, const list *list,
                               uint32_t at) {
-    vec3v v = load(points, is_double, &list->vertex[0][at]);
-    vec3v u1 = sub(load(points, is_double, &list->vertex[1][at]), v);
-    vec3v u2 = sub(load(points, is_double, &list->vertex[2][at]), v);
-    vec3v w1 = sub(load(points, is_double, &list->vertex[3][at]), v);
-    vec3v w2 = sub(load(points, is_double, &list->vertex[4][at]), v);
+    vec3v v = load(points, is_double, list, 0, at);
+    vec3v u1 = sub(load(points, is_double, list, 1, at), v);
+    vec3v u2 = sub(load(points, is_double, list, 2, at), v);
+    vec3v w1 = sub(load(points, is_double, list, 3, at), v);
+    vec3v w2 = sub(load(points, is_double, list, 4, at), v);
     carom_f64v error =
         orient_error(most_of_4(u1.x, u2.x, w1.x, w2.x), most_of_4(u1.y, u2.y, w1.y, w2.y),
                      most_of_4(u1.z, u2.z, w1.z, w2.z));
@@ -139,10 +146,10 @@ static inline answer filter_1(const carom_soup_points *points, bool is_double, c
 /* Two: not coplanar. The vertices are the edge's and the apexes. Never a yes. */
 static inline answer filter_2(const carom_soup_points *points, bool is_double, const list *list,
                               uint32_t at) {
-    vec3v e0 = load(points, is_double, &list->vertex[0][at]);
-    vec3v e1 = sub(load(points, is_double, &list->vertex[1][at]), e0);
-    vec3v a = sub(load(points, is_double, &list->vertex[2][at]), e0);
-    vec3v b = sub(load(points, is_double, &list->vertex[3][at]), e0);
+    vec3v e0 = load(points, is_double, list, 0, at);
+    vec3v e1 = sub(load(points, is_double, list, 1, at), e0);
+    vec3v a = sub(load(points, is_double, list, 2, at), e0);
+    vec3v b = sub(load(points, is_double, list, 3, at), e0);
     carom_f64v error = orient_error(most_of_4(e1.x, a.x, b.x, b.x), most_of_4(e1.y, a.y, b.y, b.y),
                                     most_of_4(e1.z, a.z, b.z, b.z));
     carom_i64v no = carom_f64v_abs(dot(cross(e1, a), b)) > error;
@@ -155,11 +162,11 @@ typedef answer filter_fn(const carom_soup_points *points, bool is_double, const 
 /* `filter` and `is_double` are constants in every call, so that each loop is compiled for its own.
  */
 static inline void run(const carom_soup_points *points, bool is_double, filter_fn *filter,
-                       uint32_t rows, list *list, carom_soup_verdicts *verdicts) {
+                       list *list, carom_soup_verdicts *verdicts) {
     uint32_t count = list->count;
-    for (uint32_t i = 0; i < CAROM_LANES64 && count > 0; ++i) /* fill the last vector up */
-        for (uint32_t row = 0; row < rows; ++row)
-            list->vertex[row][count + i] = list->vertex[row][0];
+    if (count == 0) return;
+    for (uint32_t i = 0; i < CAROM_LANES64; ++i) /* fill the last vector up */
+        memcpy(list->vertex[count + i], list->vertex[0], sizeof(list->vertex[0]));
     for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
         answer answer = filter(points, is_double, list, at);
         uint32_t left = count - at;
@@ -179,9 +186,8 @@ static inline void run(const carom_soup_points *points, bool is_double, filter_f
 enum { NONE, ONE, TWO, OPEN, LISTS };
 
 typedef struct deal {
-    uint8_t list;
-    uint8_t order[6]; /* 0-2: corners of a, 3-5: corners of b */
-    uint8_t fill;
+    uint8_t order[6]; /* 0-2: corners of a, 4-6: corners of b */
+    uint8_t fill, list;
 } deal;
 
 #define ROW(x, i)               ((x) >> (3 * (i)) & 7)
@@ -201,13 +207,13 @@ typedef struct deal {
 #define PICK(x, none, one, two) (LIST_OF(x) == ONE ? (one) : LIST_OF(x) == TWO ? (two) : (none))
 #define DEAL(x)                                                                                    \
     {                                                                                              \
-        LIST_OF(x), {PICK(x, 0, CORNER_A(x), NEXT(APEX_A(x))),                                     \
-                     PICK(x, 1, NEXT(CORNER_A(x)), AFTER(APEX_A(x))),                              \
-                     PICK(x, 2, AFTER(CORNER_A(x)), APEX_A(x)),                                    \
-                     PICK(x, 3, 3 + NEXT(CORNER_B(x)), 3 + APEX_B(x)),                             \
-                     PICK(x, 4, 3 + AFTER(CORNER_B(x)), 4),                                        \
-                     5},                                                                           \
-            0                                                                                      \
+        {PICK(x, 0, CORNER_A(x), NEXT(APEX_A(x))),                                                 \
+         PICK(x, 1, NEXT(CORNER_A(x)), AFTER(APEX_A(x))),                                          \
+         PICK(x, 2, AFTER(CORNER_A(x)), APEX_A(x)),                                                \
+         PICK(x, 4, 4 + NEXT(CORNER_B(x)), 4 + APEX_B(x)),                                         \
+         PICK(x, 5, 4 + AFTER(CORNER_B(x)), 5),                                                    \
+         6},                                                                                       \
+            0, LIST_OF(x)                                                                          \
     }
 #define DEAL_4(x)  DEAL(x), DEAL((x) + 1), DEAL((x) + 2), DEAL((x) + 3)
 #define DEAL_16(x) DEAL_4(x), DEAL_4((x) + 4), DEAL_4((x) + 8), DEAL_4((x) + 12)
@@ -215,10 +221,6 @@ typedef struct deal {
 
 static const deal deals[512] = {DEAL_64(0),   DEAL_64(64),  DEAL_64(128), DEAL_64(192),
                                 DEAL_64(256), DEAL_64(320), DEAL_64(384), DEAL_64(448)};
-
-/* Four numbers in a row, the last of no interest. */
-typedef uint32_t four __attribute__((vector_size(16)));
-typedef int32_t four_signed __attribute__((vector_size(16)));
 
 static inline uint32_t first_three(four_signed comparison) {
 #if defined(__SSE2__)
@@ -233,6 +235,21 @@ static inline uint32_t alike_of(const uint32_t *a, four b) {
     return first_three(b == a[0]) | first_three(b == a[1]) << 3 | first_three(b == a[2]) << 6;
 }
 
+/* Writes the corners in the order of their deal. */
+static inline void put_in_order(four a, four b, const deal *deal, uint32_t *to) {
+#if defined(__AVX2__)
+    __m256i both = _mm256_set_m128i((__m128i)b, (__m128i)a);
+    __m256i order = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)deal));
+    /* Looks at the low three bits of each number. */
+    _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(both, order));
+#else
+    uint32_t both[8];
+    memcpy(both, &a, sizeof(a));
+    memcpy(both + 4, &b, sizeof(b));
+    for (int i = 0; i < 6; ++i) to[i] = both[deal->order[i]];
+#endif
+}
+
 void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_t *a,
                                   const uint32_t *b, uint32_t count,
                                   carom_soup_verdicts *verdicts) {
@@ -240,28 +257,25 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
     for (int i = 0; i < LISTS; ++i) lists[i].count = 0;
     verdicts->yes_count = verdicts->open_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t corner[8]; /* a's three, b's three */
         const uint32_t *ca = points->corners + 3 * (uint64_t)a[i];
         four in_a, in_b;
         memcpy(&in_a, ca, sizeof(in_a));
         memcpy(&in_b, points->corners + 3 * (uint64_t)b[i], sizeof(in_b));
-        memcpy(corner, &in_a, sizeof(in_a));
-        memcpy(corner + 3, &in_b, sizeof(in_b));
         const deal *deal = &deals[alike_of(ca, in_b)];
         list *list = &lists[deal->list];
         uint32_t at = list->count++;
         list->pair[at] = (uint16_t)i;
-        for (int row = 0; row < 6; ++row) list->vertex[row][at] = corner[deal->order[row]];
+        put_in_order(in_a, in_b, deal, list->vertex[at]);
     }
     for (uint32_t i = 0; i < lists[OPEN].count; ++i)
         verdicts->open[verdicts->open_count++] = lists[OPEN].pair[i];
     if (points->is_double) {
-        run(points, true, filter_0, 6, &lists[NONE], verdicts);
-        run(points, true, filter_1, 5, &lists[ONE], verdicts);
-        run(points, true, filter_2, 4, &lists[TWO], verdicts);
+        run(points, true, filter_0, &lists[NONE], verdicts);
+        run(points, true, filter_1, &lists[ONE], verdicts);
+        run(points, true, filter_2, &lists[TWO], verdicts);
     } else {
-        run(points, false, filter_0, 6, &lists[NONE], verdicts);
-        run(points, false, filter_1, 5, &lists[ONE], verdicts);
-        run(points, false, filter_2, 4, &lists[TWO], verdicts);
+        run(points, false, filter_0, &lists[NONE], verdicts);
+        run(points, false, filter_1, &lists[ONE], verdicts);
+        run(points, false, filter_2, &lists[TWO], verdicts);
     }
 }
