@@ -4,7 +4,8 @@
  * Every contender is asked once beforehand and its whole answer compared: counts and checksum with
  * the known ones, or where none are known with the first contender's. The timed rounds then compare
  * the count alone. A contender that answers otherwise is measured all the same, and marked. */
-#include <stdio.h>
+#include <malloc.h>
+#include <stdlib.h>
 
 #include "bench/soup.h"
 
@@ -148,6 +149,50 @@ static double measure(bench *bench, carom_context *serial, carom_context *parall
     return 1e9 * bench->rows[first_row].cpu_seconds / (double)triangles;
 }
 
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Counts what a context of one thread asks for. */
+typedef struct meter {
+    uint64_t now, most;
+} meter;
+
+static void *meter_allocate(void *user, size_t size, size_t alignment) {
+    meter *m = user;
+    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (memory == NULL) return NULL;
+    m->now += malloc_usable_size(memory);
+    m->most = m->now > m->most ? m->now : m->most;
+    return memory;
+}
+
+static void meter_release(void *user, void *memory) {
+    meter *m = user;
+    m->now -= malloc_usable_size(memory);
+    free(memory);
+}
+
+/* Says how much memory a cold context, soup and list take at most, beyond the input. */
+static void weigh(bench *bench, const soup_input *input) {
+    meter m = {0};
+    carom_context_def def = *bench->def;
+    def.threads = 1;
+    def.allocator = (carom_allocator){meter_allocate, meter_release, &m};
+    carom_context *context;
+    carom_soup *soup = NULL;
+    carom_pairs pairs = {0};
+    if (carom_context_create(&def, &context) != CAROM_OK) return;
+    if (carom_soup_create(context, &(carom_soup_def){.mesh = input->view}, &soup) == CAROM_OK &&
+        carom_soup_self_pairs(context, soup, &pairs) == CAROM_OK) {
+        uint64_t list = pairs.capacity * sizeof(*pairs.data);
+        bench_note(bench, "memory: %.1f bytes a triangle at most, and %.1f of pairs",
+                   (double)(m.most - list) / (double)input->raw.triangle_count,
+                   (double)list / (double)input->raw.triangle_count);
+    }
+    carom_soup_destroy(soup);
+    carom_pairs_free(&pairs);
+    carom_context_destroy(context);
+}
+
 /* ---- the inputs ------------------------------------------------------------------------------ */
 
 typedef struct known_input {
@@ -179,6 +224,7 @@ static void bench_cloths(bench *bench, carom_context *serial, carom_context *par
             .shape = CAROM_CLOTH, .detail = cloths[i].detail, .scalar = CAROM_FLOAT32};
         if (!soup_input_make(serial, &def, &input)) break;
         double ns = measure(bench, serial, parallel, cloths[i].name, &input, cloths[i].known);
+        weigh(bench, &input);
         soup_input_free(&input);
         least = done == 0 || ns < least ? ns : least;
         most = ns > most ? ns : most;
@@ -200,6 +246,15 @@ static void bench_models(bench *bench, carom_context *serial, carom_context *par
     }
 }
 
+/* Hardly a pair meets, but most boxes do: the worst that boxes can be put to. */
+static void bench_wedges(bench *bench, carom_context *serial, carom_context *parallel) {
+    soup_input input;
+    carom_shape_def def = {.shape = CAROM_CHAZELLE, .detail = 128, .scalar = CAROM_FLOAT32};
+    if (soup_input_make(serial, &def, &input))
+        measure(bench, serial, parallel, "chazelle 128", &input, (known_answer){0});
+    soup_input_free(&input);
+}
+
 static void name_peers(bench *bench) {
     static const char *const symbols[] = {"peer_cgal_name", "peer_embree_name", "peer_fcl_name"};
     for (int i = 0; i < 3; ++i) {
@@ -217,6 +272,7 @@ static void run(bench *bench) {
         name_peers(bench);
         bench_cloths(bench, serial, parallel);
         bench_models(bench, serial, parallel);
+        bench_wedges(bench, serial, parallel);
         soup_bench_rigid(bench, serial);
         soup_bench_chazelle(bench, serial);
     }
