@@ -83,6 +83,71 @@ CAROM_API carom_status carom_triangles_meet(carom_context *context, const carom_
 /* Returns "disjoint", "touching", "crossing" or "coplanar-overlap". Never NULL; any thread. */
 CAROM_API const char *carom_relation_name(carom_relation relation);
 
+/* ---- distances and balls --------------------------------------------------------------------- */
+/* Small questions about few points, answered without memory or threads. Coordinates must be finite
+ * and at most 2^1020 in size, radii not negative: else CAROM_BAD_INPUT. Scaling the input by a
+ * power of two scales the answer; nothing overflows or underflows on the way. */
+
+/* The closest points of two shapes: `a` on the first, `b` on the second. */
+typedef struct carom_closest {
+    carom_vec3 a, b;
+    double distance; /* right to 1e-15 of the distance between the input points farthest apart */
+    double squared;  /* its square; 0 or infinite where that is out of range */
+} carom_closest;
+
+/* Each takes any points: segments and triangles may be points, segments, needles, may lie in one
+ * plane, touch or be the same. `a` and `b` lie on the shapes up to rounding and are `distance`
+ * apart up to the rounding of their coordinates. The distance is 0 where an edge passes through a
+ * face; bodies that only touch may be some 1e-16 of their size apart: whether they meet exactly is
+ * another question. 20 to 300 ns. */
+CAROM_API carom_status carom_point_segment_distance(carom_context *context, const carom_vec3 *point,
+                                                    const carom_vec3 segment[2],
+                                                    carom_closest *closest);
+CAROM_API carom_status carom_segments_distance(carom_context *context, const carom_vec3 a[2],
+                                               const carom_vec3 b[2], carom_closest *closest);
+CAROM_API carom_status carom_point_triangle_distance(carom_context *context,
+                                                     const carom_vec3 *point,
+                                                     const carom_vec3 triangle[3],
+                                                     carom_closest *closest);
+CAROM_API carom_status carom_segment_triangle_distance(carom_context *context,
+                                                       const carom_vec3 segment[2],
+                                                       const carom_vec3 triangle[3],
+                                                       carom_closest *closest);
+CAROM_API carom_status carom_triangles_distance(carom_context *context, const carom_vec3 a[3],
+                                                const carom_vec3 b[3], carom_closest *closest);
+
+/* Says whether a triangle and a closed box may meet. False is certain; true may also be said of a
+ * gap below some 1e-14 of their size. An empty box meets nothing. */
+CAROM_API carom_status carom_triangle_meets_box(carom_context *context,
+                                                const carom_vec3 triangle[3],
+                                                const carom_bounds *box, bool *meets);
+
+/* The smallest ball around a triangle, points or balls, rounded outwards: it contains them in exact
+ * arithmetic, and its radius is the smallest up to 1e-13 of itself and 8 units in the last place of
+ * the largest coordinate. The triangle's is the same for every order of its corners. count > 0.
+ * About ten passes over the input; no memory. */
+CAROM_API carom_status carom_ball_of_triangle(carom_context *context, const carom_vec3 triangle[3],
+                                              carom_ball *ball);
+CAROM_API carom_status carom_ball_of_points(carom_context *context, const carom_vec3 *points,
+                                            uint64_t count, carom_ball *ball);
+CAROM_API carom_status carom_ball_of_balls(carom_context *context, const carom_ball *balls,
+                                           uint64_t count, carom_ball *ball);
+
+/* What two balls have in common. */
+typedef struct carom_lens {
+    double volume;     /* 0 when apart, the smaller ball's when nested */
+    double derivative; /* of the volume with respect to the distance of the centres: -pi radius^2 */
+    double radius;     /* of the circle in which the spheres cross; 0 when there is none */
+    carom_vec3 centre; /* of that circle; halfway across the gap when apart, the smaller ball's
+                          centre when nested */
+} carom_lens;
+
+/* Volume, derivative and circle are right to some 1e-15 of themselves for the rounded distance of
+ * the centres, however shallow or deep the lens; infinite or 0 where out of the range of a double.
+ */
+CAROM_API carom_status carom_balls_lens(carom_context *context, const carom_ball *a,
+                                        const carom_ball *b, carom_lens *lens);
+
 #ifdef __cplusplus
 }
 #endif

@@ -125,6 +125,7 @@ carom_status carom_read_off(carom_builder *builder, carom_source source,
     uint64_t vertices = 0, faces = 0;
     *format = CAROM_FORMAT_OFF;
     CAROM_TRY(carom_text_begin(&text));
+    carom_text_trim(&text);
     CAROM_TRY(read_header(&text, &vertices, &faces));
     CAROM_TRY(check_counts(&text, text.at, vertices, faces));
     if (!carom_points_reserve(&builder->points, &builder->context->allocator, vertices))

@@ -77,6 +77,9 @@ static carom_status read_line(const line *l, const carom_ply *ply, carom_builder
 }
 
 carom_status carom_ply_read_ascii(carom_text *text, const carom_ply *ply, carom_builder *builder) {
+    carom_text_trim(text);
+    if (!carom_points_reserve(&builder->points, &builder->context->allocator, ply->vertex_count))
+        return carom_builder_fail_memory(builder);
     for (uint32_t e = 0; e < ply->element_count; ++e) {
         line l = {text, &ply->elements[e], 0};
         if (l.element->begin == l.element->end) continue; /* nothing to a line, no line */

@@ -209,7 +209,7 @@ static uint64_t read_plain_triangles(data *d, uint64_t most) {
     carom_builder *builder = d->builder;
     uint64_t left = (uint64_t)(d->text->end - d->text->at) / 13, done = 0;
     most = CAROM_MIN(most, left);
-    if (builder->offsets.count != 0 ||
+    if (most == 0 || builder->offsets.count != 0 ||
         !carom_corners_reserve(&builder->corners, &builder->context->allocator,
                                builder->corners.count + 3 * most))
         return 0;

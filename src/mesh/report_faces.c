@@ -30,15 +30,6 @@ typedef struct faces {
     share *shares;
 } faces;
 
-static void add_cone(carom_exact_sum *sum, carom_vec3 a, carom_vec3 b, carom_vec3 c) {
-    carom_exact_sum_add(sum, a.x, b.y, c.z);
-    carom_exact_sum_subtract(sum, a.x, b.z, c.y);
-    carom_exact_sum_add(sum, a.y, b.z, c.x);
-    carom_exact_sum_subtract(sum, a.y, b.x, c.z);
-    carom_exact_sum_add(sum, a.z, b.x, c.y);
-    carom_exact_sum_subtract(sum, a.z, b.y, c.x);
-}
-
 /* Whether all corners lie on one line. */
 static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t end) {
     carom_vec3 a = carom_mesh_position(view, view->corners[begin]), b = a;
@@ -63,7 +54,7 @@ static void visit_face(const faces *f, share *share, uint64_t face) {
     for (uint64_t i = begin + 2; i < end; ++i) {
         carom_vec3 c = carom_mesh_position(view, view->corners[i]);
         carom_vec3 v = carom_vec_sub(carom_vec_scale(c, f->shrink), small_a);
-        add_cone(&share->volume, a, b, c);
+        carom_exact_sum_add_determinant(&share->volume, a, b, c);
         if ((++share->cones & SETTLE_MASK) == 0) carom_exact_sum_settle(&share->volume);
         twice = carom_vec_add(twice, carom_vec_cross(u, v));
         flat += carom_collinear(a, b, c);

@@ -26,6 +26,9 @@ bool carom_stl_is_binary(carom_source source) {
 
 static bool looks_like_text(carom_source source) {
     carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size};
+    if (source.size >= 2 &&
+        (memcmp(source.bytes, "\xFE\xFF", 2) == 0 || memcmp(source.bytes, "\xFF\xFE", 2) == 0))
+        return true; /* UTF-16: to be told so */
     if (source.size >= 3 && memcmp(source.bytes, "\xEF\xBB\xBF", 3) == 0) text.at += 3;
     carom_text_skip_spaces(&text);
     uint64_t early = CAROM_MIN(source.size, 512);
@@ -105,6 +108,7 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
     inside where = NOTHING;
     uint64_t first_corner = 0;
     CAROM_TRY(carom_text_begin(&text));
+    carom_text_trim(&text);
     while (!builder->out_of_memory) {
         carom_text_skip_spaces(&text);
         const uint8_t *word = text.at;
@@ -123,7 +127,8 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
         } else if (where == NOTHING && carom_text_accept(&text, "solid")) {
             carom_text_skip_line(&text); /* its name */
             where = SOLID;
-        } else if (where == SOLID && carom_text_accept(&text, "endsolid")) {
+        } else if (where == SOLID && (carom_text_accept(&text, "endsolid") ||
+                                      carom_text_accept(&text, "end"))) { /* or "end solid" */
             carom_text_skip_line(&text);
             where = NOTHING;
         } else if (where != FACET ||

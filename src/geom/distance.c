@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* The public face of distance_item.h, triangle_box.h, enclosing_ball.h and lens.h: checks the
+ * input, then calls the item. */
+#include "base/status.h"
+#include "geom/distance_item.h"
+#include "geom/enclosing_ball.h"
+#include "geom/lens.h"
+#include "geom/triangle_box.h"
+
+static bool usable(carom_vec3 v) {
+    return (fabs(v.x) <= CAROM_LARGEST_COORDINATE) & (fabs(v.y) <= CAROM_LARGEST_COORDINATE) &
+           (fabs(v.z) <= CAROM_LARGEST_COORDINATE);
+}
+
+/* Names the culprit: "point 2 of the first triangle is …", "the point is …". */
+static carom_status check(carom_context *context, const carom_vec3 *points, int count,
+                          const char *what) {
+    for (int i = 0; i < count; ++i) {
+        carom_vec3 p = points[i];
+        if (usable(p)) continue;
+        if (count == 1)
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "the %s is (%g, %g, %g); give finite coordinates up to 2^1020", what,
+                              p.x, p.y, p.z);
+        return carom_fail(
+            context, CAROM_BAD_INPUT,
+            "point %d of the %s is (%g, %g, %g); give finite coordinates up to 2^1020", i, what,
+            p.x, p.y, p.z);
+    }
+    return CAROM_OK;
+}
+
+static carom_status check_ball(carom_context *context, const carom_ball *ball, const char *what,
+                               const char *what_centre) {
+    CAROM_TRY(check(context, &ball->centre, 1, what_centre));
+    if (!(ball->radius >= 0.0 && ball->radius <= CAROM_LARGEST_COORDINATE))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the radius of the %s is %g; give one from 0 to 2^1020", what,
+                          ball->radius);
+    return CAROM_OK;
+}
+
+#define REQUIRE_ALL(condition)                                                                     \
+    CAROM_REQUIRE(context != NULL && (condition), "context, input and result must not be NULL")
+
+carom_status carom_point_segment_distance(carom_context *context, const carom_vec3 *point,
+                                          const carom_vec3 segment[2], carom_closest *closest) {
+    REQUIRE_ALL(point != NULL && segment != NULL && closest != NULL);
+    CAROM_TRY(check(context, point, 1, "point"));
+    CAROM_TRY(check(context, segment, 2, "segment"));
+    carom_near_point_segment(*point, segment, closest);
+    return CAROM_OK;
+}
+
+carom_status carom_segments_distance(carom_context *context, const carom_vec3 a[2],
+                                     const carom_vec3 b[2], carom_closest *closest) {
+    REQUIRE_ALL(a != NULL && b != NULL && closest != NULL);
+    CAROM_TRY(check(context, a, 2, "first segment"));
+    CAROM_TRY(check(context, b, 2, "second segment"));
+    carom_near_segments(a, b, closest);
+    return CAROM_OK;
+}
+
+carom_status carom_point_triangle_distance(carom_context *context, const carom_vec3 *point,
+                                           const carom_vec3 triangle[3], carom_closest *closest) {
+    REQUIRE_ALL(point != NULL && triangle != NULL && closest != NULL);
+    CAROM_TRY(check(context, point, 1, "point"));
+    CAROM_TRY(check(context, triangle, 3, "triangle"));
+    carom_near_point_triangle(*point, triangle, closest);
+    return CAROM_OK;
+}
+
+carom_status carom_segment_triangle_distance(carom_context *context, const carom_vec3 segment[2],
+                                             const carom_vec3 triangle[3], carom_closest *closest) {
+    REQUIRE_ALL(segment != NULL && triangle != NULL && closest != NULL);
+    CAROM_TRY(check(context, segment, 2, "segment"));
+    CAROM_TRY(check(context, triangle, 3, "triangle"));
+    carom_near_segment_triangle(segment, triangle, closest);
+    return CAROM_OK;
+}
+
+carom_status carom_triangles_distance(carom_context *context, const carom_vec3 a[3],
+                                      const carom_vec3 b[3], carom_closest *closest) {
+    REQUIRE_ALL(a != NULL && b != NULL && closest != NULL);
+    CAROM_TRY(check(context, a, 3, "first triangle"));
+    CAROM_TRY(check(context, b, 3, "second triangle"));
+    carom_near_triangles(a, b, closest);
+    return CAROM_OK;
+}
+
+carom_status carom_triangle_meets_box(carom_context *context, const carom_vec3 triangle[3],
+                                      const carom_bounds *box, bool *meets) {
+    REQUIRE_ALL(triangle != NULL && box != NULL && meets != NULL);
+    CAROM_TRY(check(context, triangle, 3, "triangle"));
+    CAROM_TRY(check(context, &box->low, 1, "box's lower end"));
+    CAROM_TRY(check(context, &box->high, 1, "box's upper end"));
+    *meets = carom_triangle_meets_bounds(triangle, box);
+    return CAROM_OK;
+}
+
+carom_status carom_ball_of_triangle(carom_context *context, const carom_vec3 triangle[3],
+                                    carom_ball *ball) {
+    REQUIRE_ALL(triangle != NULL && ball != NULL);
+    CAROM_TRY(check(context, triangle, 3, "triangle"));
+    carom_ball_around_triangle(triangle, ball);
+    return CAROM_OK;
+}
+
+carom_status carom_ball_of_points(carom_context *context, const carom_vec3 *points, uint64_t count,
+                                  carom_ball *ball) {
+    uint64_t bad = 0;
+    REQUIRE_ALL(points != NULL && ball != NULL);
+    CAROM_REQUIRE(count > 0, "there must be a point");
+    if (carom_ball_around_points(points, count, ball, &bad)) return CAROM_OK;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "point %llu of %llu is (%g, %g, %g); give finite coordinates up to 2^1020",
+                      (unsigned long long)bad, (unsigned long long)count, points[bad].x,
+                      points[bad].y, points[bad].z);
+}
+
+carom_status carom_ball_of_balls(carom_context *context, const carom_ball *balls, uint64_t count,
+                                 carom_ball *ball) {
+    uint64_t bad = 0;
+    REQUIRE_ALL(balls != NULL && ball != NULL);
+    CAROM_REQUIRE(count > 0, "there must be a ball");
+    if (carom_ball_around_balls(balls, count, ball, &bad)) return CAROM_OK;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "ball %llu of %llu is (%g, %g, %g) with radius %g; give finite coordinates "
+                      "and a radius from 0, all up to 2^1020",
+                      (unsigned long long)bad, (unsigned long long)count, balls[bad].centre.x,
+                      balls[bad].centre.y, balls[bad].centre.z, balls[bad].radius);
+}
+
+carom_status carom_balls_lens(carom_context *context, const carom_ball *a, const carom_ball *b,
+                              carom_lens *lens) {
+    REQUIRE_ALL(a != NULL && b != NULL && lens != NULL);
+    CAROM_TRY(check_ball(context, a, "first ball", "centre of the first ball"));
+    CAROM_TRY(check_ball(context, b, "second ball", "centre of the second ball"));
+    carom_lens_of_balls(a, b, lens);
+    return CAROM_OK;
+}

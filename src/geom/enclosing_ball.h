@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* enclosing_ball.h: smallest enclosing balls, rounded outwards.
+ *
+ * A centre is computed as well as doubles allow; the radius then is an upper bound, beyond all
+ * rounding, of the largest distance from that very centre. So the ball contains every input in
+ * exact arithmetic, whatever went wrong on the way to the centre. */
+#ifndef CAROM_SRC_GEOM_ENCLOSING_BALL_H
+#define CAROM_SRC_GEOM_ENCLOSING_BALL_H
+
+#include "geom/length.h"
+
+/* At least |p - c|, and at most 2^-49 of it more. With u = 2^-53: the difference, the squares, the
+ * sums, the root and the last product lose at most 4.5 u together; 8 u are given. */
+CAROM_ITEM double carom_reach(carom_vec3 c, carom_vec3 p) {
+    double length = carom_length(carom_vec_sub(p, c));
+    double reach = length * (1.0 + 0x1p-50);
+    return reach < 0x1p-1000 && length > 0.0 ? reach + 0x1p-1073 : reach; /* subnormal: coarse */
+}
+
+/* At least |ball's centre - c| + its radius. Exactly the radius when the centres agree. */
+CAROM_ITEM double carom_reach_ball(carom_vec3 c, const carom_ball *ball) {
+    double reach = carom_reach(c, ball->centre);
+    return reach == 0.0 ? ball->radius : (reach + ball->radius) * (1.0 + 0x1p-51);
+}
+
+/* Left to right, for ties: smaller x, then y, then z. */
+CAROM_ITEM bool carom_vec_before(carom_vec3 a, carom_vec3 b) {
+    if (a.x != b.x) return a.x < b.x;
+    if (a.y != b.y) return a.y < b.y;
+    return a.z < b.z;
+}
+
+/* The smallest ball around a triangle. With the longest edge pq, its middle m and the apex t: when
+ * the angle at t is not acute, the ball over pq; else the centre is m + f h, h the part of t - m at
+ * right angles to pq and f = (t-p).(t-q) / (2 h.h), which is at most 1/3. Nothing here is large for
+ * needles. The same bits for every order of the corners: equal longest edges are told apart by
+ * their apex. */
+CAROM_ITEM void carom_ball_around_triangle(const carom_vec3 *v, carom_ball *ball) {
+    carom_vec3 d[3]; /* d[i] is the edge opposite to corner i */
+    double size = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        d[i] = carom_vec_sub(v[(i + 2) % 3], v[(i + 1) % 3]);
+        double largest = carom_vec_largest(d[i]);
+        size = CAROM_MAX(largest, size);
+    }
+    double up = 1.0;
+    if ((size > 0x1p200 && size <= DBL_MAX) || (size < 0x1p-200 && size > 0.0)) {
+        int e = carom_exponent(size);
+        up = carom_power_of_two(e);
+        for (int i = 0; i < 3; ++i) d[i] = carom_vec_scale(d[i], carom_power_of_two(-e));
+    }
+    int apex = 0;
+    double longest = carom_vec_dot(d[0], d[0]);
+    for (int i = 1; i < 3; ++i) {
+        double length = carom_vec_dot(d[i], d[i]);
+        if (length > longest || (length == longest && carom_vec_before(v[i], v[apex]))) {
+            apex = i;
+            longest = length;
+        }
+    }
+    carom_vec3 p = v[(apex + 1) % 3], q = v[(apex + 2) % 3], pq = d[apex];
+    carom_vec3 to_q = d[(apex + 1) % 3], from_p = d[(apex + 2) % 3]; /* t - q and p - t */
+    ball->centre = carom_vec_add(carom_vec_scale(p, 0.5), carom_vec_scale(q, 0.5));
+    double acute = -carom_vec_dot(from_p, to_q);
+    if (acute > 0.0) {
+        carom_vec3 h = carom_vec_scale(carom_vec_sub(to_q, from_p), 0.5);
+        for (int i = 0; i < 2; ++i)
+            h = carom_vec_sub(h, carom_vec_scale(pq, carom_vec_dot(h, pq) / longest));
+        double hh = carom_vec_dot(h, h), f = acute / (2.0 * hh);
+        if (!(f < 1.0 / 3.0)) f = 1.0 / 3.0;
+        ball->centre = carom_vec_add(ball->centre, carom_vec_scale(carom_vec_scale(h, f), up));
+    }
+    ball->radius = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        double reach = carom_reach(ball->centre, v[i]);
+        ball->radius = reach > ball->radius || reach != reach ? reach : ball->radius;
+    }
+}
+
+/* The smallest ball around points or balls: at most 2^-46 of the radius, or 8 units in the last
+ * place of the largest coordinate, larger than it could be. False when a coordinate is NaN or
+ * infinite, a radius also when negative; *bad then is the first such index. count > 0. No
+ * allocation; some ten passes over the input. */
+bool carom_ball_around_points(const carom_vec3 *points, uint64_t count, carom_ball *ball,
+                              uint64_t *bad);
+bool carom_ball_around_balls(const carom_ball *balls, uint64_t count, carom_ball *ball,
+                             uint64_t *bad);
+
+#endif

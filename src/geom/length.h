@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* length.h: lengths that neither overflow nor underflow on the way, and powers of two to scale by.
+ * Multiplying by a power of two is exact, so scaled and plain computations give the same bits. */
+#ifndef CAROM_SRC_GEOM_LENGTH_H
+#define CAROM_SRC_GEOM_LENGTH_H
+
+#include <float.h>
+
+#include "base/power.h"
+#include "geom/vec.h"
+
+/* The public functions take coordinates up to this size, so that differences stay finite. */
+#define CAROM_LARGEST_COORDINATE 0x1p1020
+
+CAROM_ITEM double carom_vec_largest(carom_vec3 v) {
+    double x = fabs(v.x), y = fabs(v.y), z = fabs(v.z);
+    double xy = CAROM_MAX(x, y);
+    return CAROM_MAX(xy, z);
+}
+
+CAROM_ITEM bool carom_vec_finite(carom_vec3 v) {
+    return fabs(v.x) <= DBL_MAX && fabs(v.y) <= DBL_MAX && fabs(v.z) <= DBL_MAX;
+}
+
+/* e with 2^e <= size < 2^(e+1) for normal numbers, held in -1022 .. 1022 so that both 2^e and 2^-e
+ * are normal. */
+CAROM_ITEM int carom_exponent(double size) {
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof(bits));
+    int exponent = (int)(bits >> 52 & 0x7FF) - 1023;
+    if (exponent < -1022) exponent = -1022;
+    return exponent > 1022 ? 1022 : exponent;
+}
+
+/* |v| with relative error below 2^-51, also where v.v is out of range. NaN or infinite components
+ * give no number or infinity. */
+CAROM_ITEM double carom_length(carom_vec3 v) {
+    double squared = carom_vec_dot(v, v);
+    if (squared > 0x1p-900 && squared < 0x1p1000) return sqrt(squared);
+    double largest = carom_vec_largest(v);
+    if (!(largest > 0.0 && largest <= DBL_MAX)) return v.x * 0.0 + v.y * 0.0 + largest;
+    int e = carom_exponent(largest);
+    return carom_vec_length(carom_vec_scale(v, carom_power_of_two(-e))) * carom_power_of_two(e);
+}
+
+#endif
