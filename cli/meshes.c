@@ -19,16 +19,19 @@ bool meshes_is_plain(carom_mesh_format format) {
     return format == CAROM_FORMAT_STL;
 }
 
-carom_status meshes_load(cli *cli, const char *path, bool no_weld, carom_mesh **mesh) {
-    carom_status status = carom_mesh_load(cli->context, path, mesh);
-    if (status != CAROM_OK || no_weld) return status;
-    carom_mesh *loaded = *mesh;
+carom_status meshes_weld(cli *cli, carom_mesh **mesh) {
+    carom_mesh *apart = *mesh;
     carom_mesh_view view;
     *mesh = NULL;
-    status = carom_mesh_get_view(loaded, &view);
+    carom_status status = carom_mesh_get_view(apart, &view);
     if (status == CAROM_OK) status = carom_mesh_weld(cli->context, &view, mesh);
-    carom_mesh_destroy(loaded);
+    carom_mesh_destroy(apart);
     return status;
+}
+
+carom_status meshes_load(cli *cli, const char *path, bool no_weld, carom_mesh **mesh) {
+    carom_status status = carom_mesh_load(cli->context, path, mesh);
+    return status != CAROM_OK || no_weld ? status : meshes_weld(cli, mesh);
 }
 
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh) {

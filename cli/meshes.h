@@ -8,6 +8,9 @@
 /* Loads a file and, unless `no_weld`, welds it. */
 carom_status meshes_load(cli *cli, const char *path, bool no_weld, carom_mesh **mesh);
 
+/* Makes vertices with equal coordinates one, in place. */
+carom_status meshes_weld(cli *cli, carom_mesh **mesh);
+
 /* Splits polygons into triangles in place: by form, or as fans. */
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);
 

@@ -215,6 +215,11 @@ static void text_stl_is_read_in_all_its_dress(void **state) {
         {CAROM_FORMAT_STL, "  SOLID facet vertex\n FACET NORMAL 0 0 1 OUTER LOOP\n", 0, 0, 0, 99},
         {CAROM_FORMAT_STL, "solid a\n" FACET "endsolid a\nsolid b\n" FACET "end solid\n", 6, 2, 6,
          0},
+        {CAROM_FORMAT_STL,
+         "solid\nfacet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop "
+         "endfacet "
+         "endsolid",
+         3, 1, 3, 0},
         {CAROM_FORMAT_STL, "solid\nendsolid", 0, 0, 0, 0},
         {CAROM_FORMAT_STL,
          "solid\rfacet\router loop\rvertex 0 0 0\rendloop\rendfacet\r" FACET "endsolid\r", 3, 1, 3,

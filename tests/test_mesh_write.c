@@ -489,6 +489,59 @@ static void lying_headers_take_no_memory(void **state) {
     measure(stl, sizeof(stl), sizeof(stl), CAROM_FORMAT_STL, CAROM_BAD_FILE);
 }
 
+/* ---- progress -------------------------------------------------------------------------------- */
+
+typedef struct calls {
+    int count, cancel_at; /* 0: never */
+    double last;
+} calls;
+
+static bool count_call(void *user, const char *what, double fraction) {
+    calls *c = user;
+    assert_true(strlen(what) > 0 && fraction >= c->last && fraction <= 1.0);
+    c->last = fraction;
+    return ++c->count == c->cancel_at;
+}
+
+static void reading_and_writing_can_be_cancelled(void **state) {
+    (void)state;
+    int lines = 1000000;
+    char *text = malloc((size_t)lines * 8 + 100);
+    assert_non_null(text);
+    uint64_t size = repeat(text, "", "v 0 0 0\n", lines, "", 0);
+    carom_bytes bytes = {0};
+    carom_mesh_view view;
+    for (int cancel = 0; cancel < 2; ++cancel) {
+        calls c = {.cancel_at = cancel};
+        carom_context *own;
+        carom_mesh *mesh;
+        carom_context_def def = {.threads = 1, .progress = count_call, .progress_user = &c};
+        assert_ok(NULL, carom_context_create(&def, &own));
+        carom_status status =
+            carom_mesh_load_memory(own, text, size, CAROM_FORMAT_OBJ, "long", &mesh);
+        if (cancel) {
+            assert_fails(own, status, CAROM_CANCELLED, "reading a mesh");
+            assert_null(mesh);
+            assert_ok(context,
+                      carom_mesh_load_memory(context, text, size, CAROM_FORMAT_OBJ, "long", &mesh));
+        } else {
+            assert_ok(own, status);
+            assert_true(c.count >= 2 && c.last == 1.0);
+        }
+        assert_ok(own, carom_mesh_get_view(mesh, &view));
+        c = (calls){.cancel_at = cancel};
+        status = carom_mesh_save_memory(own, &view, CAROM_FORMAT_OBJ, &bytes);
+        if (cancel)
+            assert_fails(own, status, CAROM_CANCELLED, "writing a mesh");
+        else
+            assert_ok(own, status);
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(own);
+    }
+    carom_bytes_free(&bytes);
+    free(text);
+}
+
 /* ---- gzip ------------------------------------------------------------------------------------ */
 
 #ifdef CAROM_HAVE_ZLIB
@@ -582,6 +635,7 @@ int main(void) {
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(memory_stays_below_sixteen_times_the_file),
         cmocka_unit_test(lying_headers_take_no_memory),
+        cmocka_unit_test(reading_and_writing_can_be_cancelled),
 #ifdef CAROM_HAVE_ZLIB
         cmocka_unit_test(gzip_members_follow_each_other),
         cmocka_unit_test(compressed_bombs_are_refused),

@@ -103,8 +103,8 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  * CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: malformed, a coordinate that is not finite
  * included. CAROM_TOO_LARGE: too many vertices. CAROM_UNSUPPORTED: needs a library this build was
  * made without. Memory: at most 16 times the uncompressed size of the file and 128 KiB (assimp
- * takes what it takes); a count in a header is not believed beyond what the file can hold. Runs on
- * the calling thread. */
+ * takes what it takes); a count in a header is not believed beyond what the file can hold. Long
+ * files report progress and can be cancelled. Runs on the calling thread. */
 CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh);
 
 /* The same from memory; `name` stands in for the file's in sentences and for guessing, and may be
@@ -178,8 +178,8 @@ typedef struct carom_mesh_report {
     uint64_t first_degenerate_face, first_duplicate_face;
 } carom_mesh_report;
 
-/* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. O(n), on all threads;
- * the same bits for any number of them. */
+/* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. CAROM_TOO_LARGE from
+ * 2^32 - 1 corners on. O(n), on all threads; the same bits for any number of them. */
 CAROM_API carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *view,
                                           carom_mesh_report *report);
 

@@ -133,12 +133,12 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
     *format = CAROM_FORMAT_OBJ;
     CAROM_TRY(carom_text_begin(&o.text));
     carom_text_trim(&o.text);
-    while (!builder->out_of_memory) {
+    while (carom_builder_goes_on(builder, o.text.at)) {
         carom_text_skip_spaces(&o.text);
         if (o.text.at == o.text.end) break;
         CAROM_TRY(read_statement(&o));
     }
-    if (o.forward > builder->points.count && !builder->out_of_memory)
+    if (o.forward > builder->points.count && !builder->stopped)
         return carom_text_fail(&o.text, o.forward_at,
                                "a face names vertex %" PRIu64 ", the file has %" PRIu64, o.forward,
                                builder->points.count);

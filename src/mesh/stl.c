@@ -99,6 +99,12 @@ static carom_status read_vertex(carom_text *text, carom_builder *builder) {
     return CAROM_OK;
 }
 
+/* Three words, be they numbers or not, as far as the line has them. */
+static void skip_normal(carom_text *text) {
+    if (!carom_text_accept(text, "normal")) return;
+    for (int i = 0; i < 3 && !carom_text_line_done(text); ++i) carom_text_skip_word(text);
+}
+
 /* What the words so far are inside of. */
 typedef enum inside { NOTHING, SOLID, FACET } inside;
 
@@ -109,14 +115,14 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
     uint64_t first_corner = 0;
     CAROM_TRY(carom_text_begin(&text));
     carom_text_trim(&text);
-    while (!builder->out_of_memory) {
+    while (carom_builder_goes_on(builder, text.at)) {
         carom_text_skip_spaces(&text);
         const uint8_t *word = text.at;
         if (word == text.end) break;
         if (where == FACET && carom_text_accept(&text, "vertex")) {
             CAROM_TRY(read_vertex(&text, builder));
         } else if (where == SOLID && carom_text_accept(&text, "facet")) {
-            carom_text_skip_line(&text); /* the normal */
+            skip_normal(&text);
             first_corner = builder->corners.count;
             where = FACET;
         } else if (where == FACET && carom_text_accept(&text, "endfacet")) {
@@ -141,10 +147,10 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
                                                     : "\"vertex\" or \"endfacet\"");
         }
     }
-    if (where == FACET && !builder->out_of_memory)
+    if (where == FACET && !builder->stopped)
         return carom_text_fail(&text, text.end, "the file ends inside facet %" PRIu64,
                                builder->face_count + builder->skipped_faces);
-    if (where == SOLID && !builder->out_of_memory)
+    if (where == SOLID && !builder->stopped)
         return carom_text_fail(&text, text.end,
                                "the file ends after %" PRIu64 " facets without \"endsolid\"",
                                builder->face_count + builder->skipped_faces);

@@ -7,6 +7,7 @@
 
 #include "base/context.h"
 #include "bvh/bvh.h"
+#include "bvh/obb.h"
 #include "carom/soup.h"
 #include "geom/face_item.h"
 
@@ -41,6 +42,8 @@ struct carom_soup {
     carom_bvh bvh;
     uint32_t *placed; /* corners by place in the tree, three each */
     uint64_t placed_capacity;
+
+    carom_obb_tree oriented; /* of rigid soups; in the frame of carom_soup_unit_frame */
 };
 
 static inline carom_vec3 carom_soup_position(const carom_soup *soup, uint32_t vertex) {
@@ -74,6 +77,9 @@ static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle
 
 /* Makes all that depends on positions and states anew. */
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
+
+/* Builds the tree of oriented boxes. */
+carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup);
 
 /* CAROM_OK, or why the soup cannot be searched. */
 carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* Building a tree of oriented boxes, from the top.
+ *
+ * A node's items are halved again and again, each time across the direction in which their centres
+ * spread most, until there are sixteen parts. Parts are whole numbers of full subtrees, so that the
+ * tree needs no pointers and only its last nodes have empty places. Items are selected by (place
+ * along the direction, number): no order of work shows in the result.
+ *
+ * Then each node gets its box: axes from the covariance of the corners below it (Gottschalk, Lin,
+ * Manocha 1996), extents from projecting them all. A triangle lies along its longest edge and its
+ * normal. */
+#include "bvh/obb.h"
+
+#include "base/context.h"
+#include "base/threads.h"
+
+#define ITEMS_A_RANGE 4096u
+#define SWEEPS        12 /* of Jacobi's method; it is quadratic, five are enough in practice */
+
+typedef struct build {
+    carom_obb_tree *tree;
+    carom_obb_corners_fn *corners;
+    const void *user;
+    float (*centres)[3]; /* of the items, in their first order */
+    uint64_t *words;     /* sort key << 32 | number in the first order */
+    uint32_t *old;       /* items in their first order */
+    uint32_t level;      /* being filled */
+} build;
+
+/* ---- room ------------------------------------------------------------------------------------ */
+
+static uint64_t lay_out(carom_obb_tree *tree, uint32_t count) {
+    uint64_t nodes = 0;
+    tree->item_count = count;
+    tree->level_count = 0;
+    for (uint32_t size = count; count != 0;) {
+        size = (uint32_t)(((uint64_t)size + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH);
+        tree->level_start[tree->level_count] = nodes;
+        tree->node_count[tree->level_count++] = size;
+        nodes += size;
+        if (size == 1) break;
+    }
+    return nodes;
+}
+
+carom_status carom_obb_reserve(carom_context *context, const carom_allocator *allocator,
+                               carom_obb_tree *tree, uint32_t count) {
+    uint64_t nodes = lay_out(tree, count);
+    if (count == 0) return CAROM_OK;
+    uint64_t places = (uint64_t)tree->node_count[0] * CAROM_BVH_WIDTH;
+    if (places > tree->item_capacity) {
+        carom_release(allocator, tree->items);
+        tree->items = carom_allocate(allocator, places, sizeof(*tree->items));
+        tree->item_capacity = tree->items != NULL ? places : 0;
+    }
+    if (nodes > tree->node_capacity) {
+        carom_release(allocator, tree->nodes);
+        tree->nodes = carom_allocate(allocator, nodes, sizeof(*tree->nodes));
+        tree->node_capacity = tree->nodes != NULL ? nodes : 0;
+    }
+    if (tree->items == NULL || tree->nodes == NULL) {
+        lay_out(tree, 0);
+        return carom_fail_memory(context, nodes * sizeof(*tree->nodes), "a tree of boxes");
+    }
+    return CAROM_OK;
+}
+
+void carom_obb_free(carom_obb_tree *tree, const carom_allocator *allocator) {
+    carom_release(allocator, tree->items);
+    carom_release(allocator, tree->nodes);
+    *tree = (carom_obb_tree){0};
+}
+
+uint64_t carom_obb_bytes(const carom_obb_tree *tree) {
+    return tree->item_capacity * sizeof(*tree->items) + tree->node_capacity * sizeof(*tree->nodes);
+}
+
+/* ---- directions ------------------------------------------------------------------------------ */
+
+/* Sums over points, about a point near them. */
+typedef struct spread {
+    double sum[3], square[6]; /* xx yy zz xy xz yz */
+    uint64_t count;
+} spread;
+
+static void spread_add(spread *s, double x, double y, double z) {
+    s->sum[0] += x;
+    s->sum[1] += y;
+    s->sum[2] += z;
+    s->square[0] += x * x;
+    s->square[1] += y * y;
+    s->square[2] += z * z;
+    s->square[3] += x * y;
+    s->square[4] += x * z;
+    s->square[5] += y * z;
+    ++s->count;
+}
+
+/* Axes of the covariance, orthonormal, that of the largest spread first: Jacobi's method. */
+static void spread_axes(const spread *s, double axes[3][3]) {
+    double n = (double)s->count, m[3][3];
+    const double *q = s->square, *t = s->sum;
+    m[0][0] = q[0] - t[0] * t[0] / n;
+    m[1][1] = q[1] - t[1] * t[1] / n;
+    m[2][2] = q[2] - t[2] * t[2] / n;
+    m[0][1] = m[1][0] = q[3] - t[0] * t[1] / n;
+    m[0][2] = m[2][0] = q[4] - t[0] * t[2] / n;
+    m[1][2] = m[2][1] = q[5] - t[1] * t[2] / n;
+    double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}; /* rows are axes */
+    for (int sweep = 0; sweep < SWEEPS; ++sweep) {
+        double off = fabs(m[0][1]) + fabs(m[0][2]) + fabs(m[1][2]);
+        double trace = fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]);
+        if (!(off > 1e-12 * trace)) break;
+        for (int p = 0; p < 2; ++p) {
+            for (int r = p + 1; r < 3; ++r) {
+                if (!(fabs(m[p][r]) > 0.0)) continue;
+                double theta = (m[r][r] - m[p][p]) / (2.0 * m[p][r]);
+                double tangent = 1.0 / (fabs(theta) + sqrt(theta * theta + 1.0));
+                if (theta < 0.0) tangent = -tangent;
+                double c = 1.0 / sqrt(tangent * tangent + 1.0), sine = tangent * c;
+                for (int k = 0; k < 3; ++k) {
+                    double mp = m[p][k], mr = m[r][k], vp = v[p][k], vr = v[r][k];
+                    m[p][k] = c * mp - sine * mr;
+                    m[r][k] = sine * mp + c * mr;
+                    v[p][k] = c * vp - sine * vr;
+                    v[r][k] = sine * vp + c * vr;
+                }
+                for (int k = 0; k < 3; ++k) {
+                    double mp = m[k][p], mr = m[k][r];
+                    m[k][p] = c * mp - sine * mr;
+                    m[k][r] = sine * mp + c * mr;
+                }
+            }
+        }
+    }
+    int first = m[1][1] > m[0][0] ? 1 : 0;
+    if (m[2][2] > m[first][first]) first = 2;
+    int second = (first + 1) % 3, third = (first + 2) % 3;
+    for (int k = 0; k < 3; ++k) {
+        axes[0][k] = v[first][k];
+        axes[1][k] = v[second][k];
+        axes[2][k] = v[third][k];
+    }
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Bits that sort as the number does. */
+static uint32_t sortable(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    return bits >> 31 != 0 ? ~bits : bits | UINT32_C(0x80000000);
+}
+
+/* Puts the `left` smallest of words in front (Hoare's selection; all words differ). Pivots are the
+ * median of three taken by a fixed rule that no order of input is likely to fit. */
+static void select_smallest(uint64_t *words, uint64_t count, uint64_t left) {
+    int64_t low = 0, high = (int64_t)count - 1, target = (int64_t)left;
+    uint64_t dice = count;
+    while (low < high) {
+        uint64_t width = (uint64_t)(high - low + 1), pick[3];
+        for (int i = 0; i < 3; ++i) {
+            dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            pick[i] = words[low + (int64_t)((dice >> 32) * width >> 32)];
+        }
+        uint64_t least = CAROM_MIN(pick[0], pick[1]), most = CAROM_MAX(pick[0], pick[1]);
+        uint64_t pivot = pick[2] < least ? least : CAROM_MIN(pick[2], most);
+        int64_t i = low, j = high;
+        do {
+            while (words[i] < pivot) ++i;
+            while (words[j] > pivot) --j;
+            if (i > j) break;
+            uint64_t swap = words[i];
+            words[i++] = words[j];
+            words[j--] = swap;
+        } while (i <= j);
+        if (j < target) low = i;
+        if (target < i) high = j;
+    }
+}
+
+/* Halves words[0 .. count), which fill `parts` subtrees of `unit` items, until each is one; only
+ * down to subtrees of `least` items. */
+static void split(build *b, uint64_t *words, uint64_t count, uint64_t unit, uint64_t least) {
+    while (count <= unit) { /* one subtree: on to its sixteen */
+        if (unit <= least || unit <= CAROM_BVH_WIDTH) return;
+        unit /= CAROM_BVH_WIDTH;
+    }
+    uint64_t parts = (count + unit - 1) / unit, left = (parts + 1) / 2 * unit;
+    spread s = {0};
+    for (uint64_t i = 0; i < count; ++i) {
+        const float *c = b->centres[(uint32_t)words[i]];
+        spread_add(&s, (double)c[0], (double)c[1], (double)c[2]);
+    }
+    double axes[3][3];
+    spread_axes(&s, axes);
+    float x = (float)axes[0][0], y = (float)axes[0][1], z = (float)axes[0][2];
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t number = (uint32_t)words[i];
+        const float *c = b->centres[number];
+        words[i] = (uint64_t)sortable((x * c[0] + y * c[1]) + z * c[2]) << 32 | number;
+    }
+    select_smallest(words, count, left);
+    split(b, words, left, unit, least);
+    split(b, words + left, count - left, unit, least);
+}
+
+static uint64_t items_below(uint32_t level) {
+    return (uint64_t)1 << (4 * (level + 1));
+}
+
+/* Ranges are the subtrees of the root. */
+static carom_status split_subtrees(void *argument, carom_range range) {
+    build *b = argument;
+    uint64_t unit = items_below(b->tree->level_count - 2), count = b->tree->item_count;
+    for (uint64_t part = range.begin; part < range.end; ++part)
+        split(b, b->words + part * unit, CAROM_MIN(count - part * unit, unit), unit, 1);
+    return CAROM_OK;
+}
+
+static carom_status find_centres(void *argument, carom_range range) {
+    build *b = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        carom_vec3 p[3];
+        b->old[i] = b->tree->items[i];
+        b->corners(b->user, b->old[i], p);
+        b->centres[i][0] = (float)(p[0].x + p[1].x + p[2].x);
+        b->centres[i][1] = (float)(p[0].y + p[1].y + p[2].y);
+        b->centres[i][2] = (float)(p[0].z + p[1].z + p[2].z);
+        b->words[i] = i;
+    }
+    return CAROM_OK;
+}
+
+static carom_status place_items(void *argument, carom_range range) {
+    build *b = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        b->tree->items[i] = b->old[(uint32_t)b->words[i]];
+    return CAROM_OK;
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+/* What lies between two planes across each axis. */
+typedef struct slabs {
+    float axis[3][3];
+    double low[3], high[3];
+} slabs;
+
+static void slabs_begin(slabs *s, double axes[3][3]) {
+    for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < 3; ++k) s->axis[i][k] = (float)axes[i][k];
+        s->low[i] = HUGE_VAL;
+        s->high[i] = -HUGE_VAL;
+    }
+}
+
+static void slabs_add(slabs *s, carom_vec3 p) {
+    for (int i = 0; i < 3; ++i) {
+        double at =
+            (double)s->axis[i][0] * p.x + (double)s->axis[i][1] * p.y + (double)s->axis[i][2] * p.z;
+        s->low[i] = CAROM_MIN(at, s->low[i]);
+        s->high[i] = CAROM_MAX(at, s->high[i]);
+    }
+}
+
+/* The middle of the slabs would be the sum of the axes times the middles, were the axes as stored
+ * orthonormal. They are so to 2^-22; and the centre is rounded: 2^-22 times all sizes covers it. */
+static carom_obb slabs_box(const slabs *s) {
+    carom_obb box;
+    double middle[3], extent[3], size = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        middle[i] = 0.5 * (s->low[i] + s->high[i]);
+        extent[i] = 0.5 * (s->high[i] - s->low[i]);
+        size += fabs(middle[i]) + extent[i];
+    }
+    for (int k = 0; k < 3; ++k) {
+        double centre = 0.0;
+        for (int i = 0; i < 3; ++i) {
+            box.axis[i][k] = s->axis[i][k];
+            centre += middle[i] * (double)s->axis[i][k];
+        }
+        box.centre[k] = (float)centre;
+        box.extent[k] = (float)(extent[k] + 0x1p-20 * size);
+    }
+    return box;
+}
+
+/* The longest edge, the normal, and what is left; any axes where these vanish. */
+static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
+    carom_vec3 edge = carom_vec(0.0, 0.0, 0.0);
+    double most = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 e = carom_vec_sub(p[(i + 1) % 3], p[i]);
+        double squared = carom_vec_dot(e, e);
+        if (squared > most) most = squared, edge = e;
+    }
+    carom_vec3 x = carom_vec(1.0, 0.0, 0.0), z = carom_vec(0.0, 0.0, 1.0);
+    carom_vec3 normal = carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
+    double area = carom_vec_length(normal), length = sqrt(most);
+    if (length > 1e-100) x = carom_vec_scale(edge, 1.0 / length);
+    if (area > 1e-12 * most && area > 1e-200) {
+        z = carom_vec_scale(normal, 1.0 / area);
+    } else {
+        carom_vec3 aside = fabs(x.x) < 0.7 ? carom_vec(1.0, 0.0, 0.0) : carom_vec(0.0, 1.0, 0.0);
+        z = carom_vec_cross(x, aside);
+    }
+    /* A needle's normal may be off by much; make it square with the edge. */
+    z = carom_vec_sub(z, carom_vec_scale(x, carom_vec_dot(z, x)));
+    z = carom_vec_scale(z, 1.0 / carom_vec_length(z));
+    carom_vec3 y = carom_vec_cross(z, x);
+    carom_vec3 all[3] = {x, y, z};
+    for (int i = 0; i < 3; ++i) {
+        axes[i][0] = all[i].x;
+        axes[i][1] = all[i].y;
+        axes[i][2] = all[i].z;
+    }
+}
+
+static carom_obb box_of_item(const build *b, uint32_t item) {
+    carom_vec3 p[3];
+    double axes[3][3];
+    slabs s;
+    b->corners(b->user, item, p);
+    triangle_axes(p, axes);
+    slabs_begin(&s, axes);
+    for (int i = 0; i < 3; ++i) slabs_add(&s, p[i]);
+    return slabs_box(&s);
+}
+
+static carom_obb box_of_items(const build *b, uint64_t first, uint64_t count) {
+    spread sum = {0};
+    for (uint64_t i = first; i < first + count; ++i) {
+        carom_vec3 p[3];
+        b->corners(b->user, b->tree->items[i], p);
+        for (int k = 0; k < 3; ++k) spread_add(&sum, p[k].x, p[k].y, p[k].z);
+    }
+    double axes[3][3];
+    spread_axes(&sum, axes);
+    slabs s;
+    slabs_begin(&s, axes);
+    for (uint64_t i = first; i < first + count; ++i) {
+        carom_vec3 p[3];
+        b->corners(b->user, b->tree->items[i], p);
+        for (int k = 0; k < 3; ++k) slabs_add(&s, p[k]);
+    }
+    return slabs_box(&s);
+}
+
+static void put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
+    for (int k = 0; k < 3; ++k) {
+        node->centre[k][lane] = box->centre[k];
+        node->extent[k][lane] = box->extent[k];
+        for (int i = 0; i < 3; ++i) node->axis[i][k][lane] = box->axis[i][k];
+    }
+}
+
+/* Ranges are nodes of a level. */
+static carom_status fill_level(void *argument, carom_range range) {
+    build *b = argument;
+    carom_obb_tree *tree = b->tree;
+    carom_obb_node *nodes = tree->nodes + tree->level_start[b->level];
+    uint64_t unit = b->level == 0 ? 1 : items_below(b->level - 1), count = tree->item_count;
+    for (uint64_t node = range.begin; node < range.end; ++node) {
+        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+            uint64_t first = (node * CAROM_BVH_WIDTH + lane) * unit;
+            carom_obb box = {{0}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0}};
+            if (first >= count) {
+                for (int k = 0; k < 3; ++k) box.extent[k] = CAROM_OBB_NOWHERE;
+                if (b->level == 0) tree->items[first] = CAROM_BVH_NONE;
+            } else if (b->level == 0) {
+                box = box_of_item(b, tree->items[first]);
+            } else {
+                box = box_of_items(b, first, CAROM_MIN(count - first, unit));
+            }
+            put(&nodes[node], lane, &box);
+        }
+    }
+    return CAROM_OK;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static carom_status run(carom_context *context, build *b, carom_arena *scratch) {
+    carom_obb_tree *tree = b->tree;
+    uint64_t count = tree->item_count;
+    uint32_t top = tree->level_count - 1;
+    b->centres = carom_arena_take(scratch, count, sizeof(*b->centres));
+    b->words = CAROM_ARENA_TAKE(scratch, uint64_t, count);
+    b->old = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (b->centres == NULL || b->words == NULL || b->old == NULL)
+        return carom_fail_memory(context, count * 24, "building a tree of boxes");
+    CAROM_TRY(carom_parallel_for(context, count, ITEMS_A_RANGE, find_centres, b));
+    if (top > 0) {
+        split(b, b->words, count, items_below(top), items_below(top - 1));
+        CAROM_TRY(carom_parallel_for(context, tree->node_count[top - 1], 1, split_subtrees, b));
+    }
+    CAROM_TRY(carom_parallel_for(context, count, ITEMS_A_RANGE, place_items, b));
+    for (b->level = 0; b->level <= top; ++b->level) {
+        uint64_t grain = CAROM_MAX(ITEMS_A_RANGE / items_below(b->level), 1u);
+        CAROM_TRY(carom_parallel_for(context, tree->node_count[b->level], grain, fill_level, b));
+    }
+    tree->root = box_of_items(b, 0, count);
+    return CAROM_OK;
+}
+
+carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
+                             carom_obb_corners_fn *corners, const void *user) {
+    if (tree->item_count == 0) return CAROM_OK;
+    build b = {.tree = tree, .corners = corners, .user = user};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = run(context, &b, scratch);
+    carom_arena_rewind(scratch, mark);
+    if (status != CAROM_OK) lay_out(tree, 0);
+    return status;
+}
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+void carom_obb_view_of_tree(const carom_obb_tree *tree, carom_obb_view *view) {
+    *view = (carom_obb_view){.oriented = tree->nodes,
+                             .level_start = tree->level_start,
+                             .level_count = tree->level_count,
+                             .factor = 1.0f,
+                             .root = tree->root};
+}
+
+void carom_obb_view_of_bvh(const carom_bvh *bvh, const float shift[3], float factor,
+                           carom_obb_view *view) {
+    *view = (carom_obb_view){.aligned = bvh->nodes,
+                             .level_start = bvh->level_start,
+                             .level_count = bvh->level_count,
+                             .shift = {shift[0], shift[1], shift[2]},
+                             .factor = factor,
+                             .root = {{0}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0}}};
+    carom_box bounds = carom_bvh_bounds(bvh);
+    if (!(bounds.low[0] <= bounds.high[0])) view->level_count = 0;
+    for (int k = 0; k < 3 && view->level_count != 0; ++k) {
+        double low = ((double)bounds.low[k] - (double)shift[k]) * (double)factor;
+        double high = ((double)bounds.high[k] - (double)shift[k]) * (double)factor;
+        double size = fabs(low) + fabs(high);
+        view->root.centre[k] = (float)(0.5 * (low + high));
+        view->root.extent[k] = (float)(0.5 * (high - low) + 0x1p-22 * size);
+    }
+}
+
+void carom_obb_walk_begin(carom_obb_walk *walk) {
+    walk->visits = 0;
+    walk->found_count = walk->stack_count = 0;
+    if (walk->a.level_count == 0 || walk->b.level_count == 0) return;
+    walk->stack[walk->stack_count++] =
+        (carom_obb_pair){.level_a = (uint8_t)(walk->a.level_count - 1),
+                         .level_b = (uint8_t)(walk->b.level_count - 1)};
+}

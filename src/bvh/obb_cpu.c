@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* One oriented box against sixteen, and the walks made of it.
+ *
+ * Boxes are apart when an axis parts them: one of three and three edge directions, or one of nine
+ * products of two (Gottschalk, Lin, Manocha 1996). All sixteen are put to each axis at once; after
+ * the first six few lanes are left, often none. Nothing here decides: a pair of boxes that is let
+ * through costs time, and one that is held back is apart by more than the slack, which covers all
+ * rounding. So fused operations may be used, and instruction sets may let through different pairs.
+ */
+#include "bvh/obb_cpu.h"
+
+#include <math.h>
+
+#include "base/simd.h"
+
+static inline carom_f32v f32v_abs(carom_f32v a) {
+    carom_i32v bits = (carom_i32v)a & INT32_MAX;
+    return (carom_f32v)bits;
+}
+
+static inline carom_f32v times_plus(carom_f32v a, carom_f32v b, carom_f32v c) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f32v)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__AVX2__)
+    return (carom_f32v)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+
+static inline carom_f32v fast_max(carom_f32v a, carom_f32v b) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f32v)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (carom_f32v)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return carom_f32v_max(a, b);
+#endif
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+static inline carom_obb move(const carom_obb_move *m, const carom_obb *box) {
+    carom_obb moved;
+    for (int k = 0; k < 3; ++k) {
+        moved.centre[k] = (m->r[k][0] * box->centre[0] + m->r[k][1] * box->centre[1] +
+                           m->r[k][2] * box->centre[2]) *
+                              m->scale +
+                          m->t[k];
+        moved.extent[k] = box->extent[k] * m->scale;
+        for (int i = 0; i < 3; ++i)
+            moved.axis[i][k] = m->r[k][0] * box->axis[i][0] + m->r[k][1] * box->axis[i][1] +
+                               m->r[k][2] * box->axis[i][2];
+    }
+    return moved;
+}
+
+static inline carom_obb lane_of(const carom_obb_node *node, uint32_t lane) {
+    carom_obb box;
+    for (int k = 0; k < 3; ++k) {
+        box.centre[k] = node->centre[k][lane];
+        box.extent[k] = node->extent[k][lane];
+        for (int i = 0; i < 3; ++i) box.axis[i][k] = node->axis[i][k][lane];
+    }
+    return box;
+}
+
+/* Centre and extents are off by three roundings of numbers up to |low| + |high|. */
+static const carom_obb_node *orient(const carom_obb_view *view, const carom_bvh_node *from,
+                                    carom_obb_node *to) {
+    for (int k = 0; k < 3; ++k) {
+        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+            float low = from->low[k][lane], high = from->high[k][lane];
+            bool empty = !(low <= high);
+            float half_low = 0.5f * low, half_high = 0.5f * high;
+            float rounding =
+                0x1p-22f * (fabsf(half_low) + fabsf(half_high) + fabsf(view->shift[k])) + 0x1p-148f;
+            float centre = ((half_low + half_high) - view->shift[k]) * view->factor;
+            float extent = ((half_high - half_low) + rounding) * view->factor;
+            to->centre[k][lane] = empty ? 0.0f : centre;
+            to->extent[k][lane] = empty ? CAROM_OBB_NOWHERE : extent;
+            for (int i = 0; i < 3; ++i) to->axis[i][k][lane] = i == k ? 1.0f : 0.0f;
+        }
+    }
+    return to;
+}
+
+static inline const carom_obb_node *node_of(const carom_obb_view *view, uint32_t level,
+                                            uint32_t number, carom_obb_node *room) {
+    uint64_t at = view->level_start[level] + number;
+    return view->oriented != NULL ? &view->oriented[at] : orient(view, &view->aligned[at], room);
+}
+
+/* The box of a node, as its parent has it. */
+static inline carom_obb box_of(const carom_obb_view *view, uint32_t level, uint32_t number) {
+    if (level + 1 == view->level_count) return view->root;
+    uint32_t lane = number % CAROM_BVH_WIDTH;
+    uint64_t at = view->level_start[level + 1] + number / CAROM_BVH_WIDTH;
+    if (view->oriented != NULL) return lane_of(&view->oriented[at], lane);
+    carom_obb_node room;
+    return lane_of(orient(view, &view->aligned[at], &room), lane);
+}
+
+/* ---- one against sixteen --------------------------------------------------------------------- */
+
+/* Sixteen boxes a in the axes of each, against one box b: r[i][j] is the cosine of the angle
+ * between axis i of a and axis j of b, t[i] the way from a's centre to b's along axis i of a. */
+typedef struct facing {
+    carom_f32v r[3][3], size[3][3]; /* and its magnitude */
+    carom_f32v t[3], along_b[3];
+    carom_f32v extent_a[3];
+} facing;
+
+static inline void face(const carom_obb_node *node, uint32_t at, const carom_obb *b, facing *f) {
+    carom_f32v apart[3];
+    for (int k = 0; k < 3; ++k) {
+        apart[k] = b->centre[k] - carom_f32v_load(&node->centre[k][at]);
+        f->extent_a[k] = carom_f32v_load(&node->extent[k][at]);
+    }
+    for (int i = 0; i < 3; ++i) {
+        carom_f32v x = carom_f32v_load(&node->axis[i][0][at]),
+                   y = carom_f32v_load(&node->axis[i][1][at]),
+                   z = carom_f32v_load(&node->axis[i][2][at]);
+        f->t[i] = times_plus(x, apart[0], times_plus(y, apart[1], z * apart[2]));
+        for (int j = 0; j < 3; ++j) {
+            f->r[i][j] =
+                times_plus(x, carom_f32v_splat(b->axis[j][0]),
+                           times_plus(y, carom_f32v_splat(b->axis[j][1]), z * b->axis[j][2]));
+            f->size[i][j] = f32v_abs(f->r[i][j]);
+        }
+    }
+    for (int j = 0; j < 3; ++j)
+        f->along_b[j] = times_plus(
+            apart[0], carom_f32v_splat(b->axis[j][0]),
+            times_plus(apart[1], carom_f32v_splat(b->axis[j][1]), apart[2] * b->axis[j][2]));
+}
+
+/* How far apart a and b are along axis i of a, and along axis j of b; negative when not. */
+static inline carom_f32v gap_a(const facing *f, const carom_obb *b, int i) {
+    carom_f32v reach = times_plus(f->size[i][0], carom_f32v_splat(b->extent[0]), f->extent_a[i]);
+    reach = times_plus(f->size[i][1], carom_f32v_splat(b->extent[1]), reach);
+    return f32v_abs(f->t[i]) - times_plus(f->size[i][2], carom_f32v_splat(b->extent[2]), reach);
+}
+
+static inline carom_f32v gap_b(const facing *f, const carom_obb *b, int j) {
+    carom_f32v reach = times_plus(f->size[0][j], f->extent_a[0], carom_f32v_splat(b->extent[j]));
+    reach = times_plus(f->size[1][j], f->extent_a[1], reach);
+    return f32v_abs(f->along_b[j]) - times_plus(f->size[2][j], f->extent_a[2], reach);
+}
+
+/* Along the product of axis i of a and axis j of b. */
+static inline carom_f32v gap_edges(const facing *f, const carom_obb *b, int i, int j) {
+    int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+    carom_f32v reach = f->size[i2][j] * f->extent_a[i1];
+    reach = times_plus(f->size[i1][j], f->extent_a[i2], reach);
+    reach = times_plus(f->size[i][j2], carom_f32v_splat(b->extent[j1]), reach);
+    reach = times_plus(f->size[i][j1], carom_f32v_splat(b->extent[j2]), reach);
+    carom_f32v way = f->t[i2] * f->r[i1][j] - f->t[i1] * f->r[i2][j];
+    return f32v_abs(way) - reach;
+}
+
+/* Which of the sixteen may meet b. */
+static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, float slack) {
+    uint32_t lanes = 0;
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        facing f;
+        face(node, at, b, &f);
+        carom_f32v gap = fast_max(fast_max(gap_a(&f, b, 0), gap_a(&f, b, 1)), gap_a(&f, b, 2));
+        gap = fast_max(fast_max(gap, gap_b(&f, b, 0)), fast_max(gap_b(&f, b, 1), gap_b(&f, b, 2)));
+        if (carom_lanes_of(gap <= slack) == 0) continue;
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) gap = fast_max(gap, gap_edges(&f, b, i, j));
+        lanes |= carom_lanes_of(gap <= slack) << at;
+    }
+    return lanes;
+}
+
+/* Lower bounds of the distances: in the axes of either the gaps make a vector that parts the boxes.
+ * Returns the lanes where it is at most `limit`. */
+static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, float slack,
+                              float limit, float apart[CAROM_BVH_WIDTH]) {
+    uint32_t lanes = 0;
+    carom_f32v zero = {0};
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        facing f;
+        face(node, at, b, &f);
+        carom_f32v sum_a = zero, sum_b = zero;
+        for (int i = 0; i < 3; ++i) {
+            carom_f32v a = fast_max(gap_a(&f, b, i) - slack, zero);
+            carom_f32v c = fast_max(gap_b(&f, b, i) - slack, zero);
+            sum_a = times_plus(a, a, sum_a);
+            sum_b = times_plus(c, c, sum_b);
+        }
+        carom_f32v sum = fast_max(sum_a, sum_b);
+        carom_f32v squared_limit = carom_f32v_splat(limit) * limit;
+        lanes |= carom_lanes_of((sum <= squared_limit) & (sum < 0x1p120f)) << at;
+        carom_f32v_store(apart + at, sum);
+    }
+    return lanes;
+}
+
+static inline uint32_t lowest(uint32_t lanes) {
+    return (uint32_t)__builtin_ctz(lanes);
+}
+
+static inline float size_of(const carom_obb *box) {
+    return box->extent[0] + box->extent[1] + box->extent[2];
+}
+
+/* Whether to open a or b: the larger one, as long as it can be opened. */
+static inline bool opens_a(const carom_obb_pair *pair, const carom_obb *a, const carom_obb *b,
+                           float scale_of_b) {
+    if (pair->level_b == 0) return true;
+    return pair->level_a != 0 && size_of(a) >= size_of(b) * scale_of_b;
+}
+
+/* ---- all that meet --------------------------------------------------------------------------- */
+
+static inline void emit(carom_obb_walk *walk, uint32_t a, uint32_t b) {
+    walk->found_a[walk->found_count] = a;
+    walk->found_b[walk->found_count++] = b;
+}
+
+static inline bool hand_over(carom_obb_walk *walk) {
+    bool go_on = walk->found_count == 0 || walk->receive(walk);
+    walk->found_count = 0;
+    return go_on;
+}
+
+/* Items of two blocks: those that meet the other block's box, then one against sixteen. */
+static inline bool find_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pair,
+                                  const carom_obb *box_a, const carom_obb *box_b) {
+    carom_obb_node room_a, room_b;
+    const carom_obb_node *a = node_of(&walk->a, 0, pair->number_a, &room_a);
+    const carom_obb_node *b = node_of(&walk->b, 0, pair->number_b, &room_b);
+    carom_obb moved = move(&walk->b_to_a, box_b);
+    uint32_t in_a = meets(a, &moved, walk->slack_a);
+    ++walk->visits;
+    if (in_a == 0) return true;
+    moved = move(&walk->a_to_b, box_a);
+    uint32_t in_b = meets(b, &moved, walk->slack_b);
+    ++walk->visits;
+    uint32_t first_a = pair->number_a * CAROM_BVH_WIDTH, first_b = pair->number_b * CAROM_BVH_WIDTH;
+    if (__builtin_popcount(in_a) < __builtin_popcount(in_b)) {
+        for (; in_a != 0; in_a &= in_a - 1) {
+            carom_obb item = lane_of(a, lowest(in_a));
+            moved = move(&walk->a_to_b, &item);
+            ++walk->visits;
+            for (uint32_t hit = meets(b, &moved, walk->slack_b) & in_b; hit != 0; hit &= hit - 1)
+                emit(walk, first_a + lowest(in_a), first_b + lowest(hit));
+        }
+    } else {
+        for (; in_b != 0; in_b &= in_b - 1) {
+            carom_obb item = lane_of(b, lowest(in_b));
+            moved = move(&walk->b_to_a, &item);
+            ++walk->visits;
+            for (uint32_t hit = meets(a, &moved, walk->slack_a) & in_a; hit != 0; hit &= hit - 1)
+                emit(walk, first_a + lowest(hit), first_b + lowest(in_b));
+        }
+    }
+    bool full = walk->each_block || walk->found_count + 256 > CAROM_OBB_FOUND;
+    return !full || hand_over(walk);
+}
+
+bool CAROM_CPU(carom_obb_find)(carom_obb_walk *walk, uint64_t visits) {
+    carom_obb_node room;
+    uint64_t last = walk->visits + visits;
+    while (walk->stack_count > 0 && walk->visits < last) {
+        carom_obb_pair pair = walk->stack[--walk->stack_count];
+        carom_obb a = box_of(&walk->a, pair.level_a, pair.number_a);
+        carom_obb b = box_of(&walk->b, pair.level_b, pair.number_b);
+        if (pair.level_a == 0 && pair.level_b == 0) {
+            if (!find_in_blocks(walk, &pair, &a, &b)) return false;
+            continue;
+        }
+        ++walk->visits;
+        carom_obb_pair *top = walk->stack + walk->stack_count;
+        if (opens_a(&pair, &a, &b, walk->b_to_a.scale)) {
+            carom_obb moved = move(&walk->b_to_a, &b);
+            const carom_obb_node *node = node_of(&walk->a, pair.level_a, pair.number_a, &room);
+            uint32_t lanes = meets(node, &moved, walk->slack_a);
+            --pair.level_a;
+            uint32_t first = pair.number_a * CAROM_BVH_WIDTH;
+            for (; lanes != 0; lanes &= lanes - 1) {
+                pair.number_a = first + lowest(lanes);
+                *top++ = pair;
+            }
+        } else {
+            carom_obb moved = move(&walk->a_to_b, &a);
+            const carom_obb_node *node = node_of(&walk->b, pair.level_b, pair.number_b, &room);
+            uint32_t lanes = meets(node, &moved, walk->slack_b);
+            --pair.level_b;
+            uint32_t first = pair.number_b * CAROM_BVH_WIDTH;
+            for (; lanes != 0; lanes &= lanes - 1) {
+                pair.number_b = first + lowest(lanes);
+                *top++ = pair;
+            }
+        }
+        walk->stack_count = (uint32_t)(top - walk->stack);
+    }
+    return hand_over(walk);
+}
+
+/* ---- the nearest ----------------------------------------------------------------------------- */
+
+typedef struct ordered {
+    float apart[CAROM_BVH_WIDTH];
+    uint8_t lane[CAROM_BVH_WIDTH];
+    uint32_t count;
+} ordered;
+
+/* Lanes by distance, the farthest first. */
+static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDTH], ordered *o) {
+    o->count = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t lane = lowest(lanes), at = o->count++;
+        for (; at > 0 && o->apart[at - 1] < apart[lane]; --at) {
+            o->apart[at] = o->apart[at - 1];
+            o->lane[at] = o->lane[at - 1];
+        }
+        o->apart[at] = apart[lane];
+        o->lane[at] = (uint8_t)lane;
+    }
+}
+
+static inline float measure_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pair,
+                                      const carom_obb *box_a, float limit) {
+    carom_obb_node room_a, room_b;
+    const carom_obb_node *a = node_of(&walk->a, 0, pair->number_a, &room_a);
+    const carom_obb_node *b = node_of(&walk->b, 0, pair->number_b, &room_b);
+    float apart[CAROM_BVH_WIDTH], to_a = walk->b_to_a.scale, to_b = walk->a_to_b.scale;
+    carom_obb moved = move(&walk->a_to_b, box_a);
+    ordered in_b, in_a;
+    put_in_order(nearer(b, &moved, walk->slack_b, limit * to_b, apart), apart, &in_b);
+    ++walk->visits;
+    while (in_b.count > 0) {
+        uint32_t lane = in_b.lane[--in_b.count];
+        if (in_b.apart[in_b.count] > (limit * to_b) * (limit * to_b)) break;
+        carom_obb item = lane_of(b, lane);
+        moved = move(&walk->b_to_a, &item);
+        put_in_order(nearer(a, &moved, walk->slack_a, limit, apart), apart, &in_a);
+        ++walk->visits;
+        while (in_a.count > 0) {
+            uint32_t lane_a = in_a.lane[--in_a.count];
+            if (in_a.apart[in_a.count] > limit * limit) break;
+            limit = walk->measure(walk, pair->number_a * CAROM_BVH_WIDTH + lane_a,
+                                  pair->number_b * CAROM_BVH_WIDTH + lane);
+        }
+    }
+    (void)to_a;
+    return limit;
+}
+
+void CAROM_CPU(carom_obb_nearest)(carom_obb_walk *walk, float limit, uint64_t visits) {
+    carom_obb_node room;
+    float apart[CAROM_BVH_WIDTH];
+    ordered order;
+    float to_a = walk->b_to_a.scale, to_b = walk->a_to_b.scale;
+    uint64_t last = walk->visits + visits;
+    while (walk->stack_count > 0 && walk->visits < last) {
+        carom_obb_pair pair = walk->stack[--walk->stack_count];
+        if (pair.apart > limit * limit) continue;
+        carom_obb a = box_of(&walk->a, pair.level_a, pair.number_a);
+        carom_obb b = box_of(&walk->b, pair.level_b, pair.number_b);
+        if (pair.level_a == 0 && pair.level_b == 0) {
+            limit = measure_in_blocks(walk, &pair, &a, limit);
+            continue;
+        }
+        ++walk->visits;
+        carom_obb_pair *top = walk->stack + walk->stack_count;
+        if (opens_a(&pair, &a, &b, walk->b_to_a.scale)) {
+            carom_obb moved = move(&walk->b_to_a, &b);
+            const carom_obb_node *node = node_of(&walk->a, pair.level_a, pair.number_a, &room);
+            put_in_order(nearer(node, &moved, walk->slack_a, limit, apart), apart, &order);
+            --pair.level_a;
+            uint32_t first = pair.number_a * CAROM_BVH_WIDTH;
+            for (uint32_t i = 0; i < order.count; ++i) {
+                pair.number_a = first + order.lane[i];
+                pair.apart = order.apart[i];
+                *top++ = pair;
+            }
+        } else {
+            carom_obb moved = move(&walk->a_to_b, &a);
+            const carom_obb_node *node = node_of(&walk->b, pair.level_b, pair.number_b, &room);
+            put_in_order(nearer(node, &moved, walk->slack_b, limit * to_b, apart), apart, &order);
+            --pair.level_b;
+            uint32_t first = pair.number_b * CAROM_BVH_WIDTH;
+            for (uint32_t i = 0; i < order.count; ++i) {
+                pair.number_b = first + order.lane[i];
+                pair.apart = order.apart[i] * (to_a * to_a);
+                *top++ = pair;
+            }
+        }
+        walk->stack_count = (uint32_t)(top - walk->stack);
+    }
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* obb_cpu.h: walks over two trees of oriented boxes, one version per instruction set. */
+#ifndef CAROM_SRC_BVH_OBB_CPU_H
+#define CAROM_SRC_BVH_OBB_CPU_H
+
+#include "base/isa.h"
+#include "bvh/obb.h"
+
+/* Goes on until the stack is empty, `visits` nodes were opened or a receiver said to stop (false).
+ * What was found is handed over before it returns. */
+CAROM_CPU_DECLARE(bool, carom_obb_find, carom_obb_walk *walk, uint64_t visits);
+
+/* The same by distance: leaves out what is farther than `limit`. */
+CAROM_CPU_DECLARE(void, carom_obb_nearest, carom_obb_walk *walk, float limit, uint64_t visits);
+
+#endif

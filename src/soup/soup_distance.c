@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* The least distance of two soups, by branch and bound over both trees.
+ *
+ * First of all: do any faces meet? That is decided exactly and makes the distance 0. If none do,
+ * pairs of boxes are opened nearest first and left out when they are farther apart than the nearest
+ * triangles so far. Every pair of triangles that could be as near as the nearest is measured, so
+ * the answer, the least of (distance, face of a, face of b), does not depend on the order. */
+#include "base/threads.h"
+#include "bvh/obb_cpu.h"
+#include "geom/distance_item.h"
+#include "soup/soup_place.h"
+
+#define ALONE_VISITS 2048u
+
+typedef struct nearest {
+    carom_closest closest;
+    uint32_t face_a, face_b;
+    bool any;
+} nearest;
+
+typedef struct search {
+    carom_context *context;
+    const carom_soup_placing *placing;
+    _Atomic double limit; /* the least distance anyone has found */
+    carom_obb_pair tasks[CAROM_OBB_STACK];
+    struct seeker **seekers;
+    carom_arena_mark *marks;
+} search;
+
+typedef struct seeker {
+    carom_obb_walk walk;
+    search *search;
+    nearest best;
+    uint64_t measured;
+} seeker;
+
+static bool is_nearer(const nearest *than, double distance, uint32_t a, uint32_t b) {
+    if (!than->any || distance != than->closest.distance)
+        return !than->any || distance < than->closest.distance;
+    return a != than->face_a ? a < than->face_a : b < than->face_b;
+}
+
+static void offer(nearest *best, const carom_soup_placing *placing, uint32_t a, uint32_t b,
+                  const carom_closest *closest) {
+    uint32_t face_a = carom_soup_face(placing->a.soup, a);
+    uint32_t face_b = carom_soup_face(placing->b.soup, b);
+    if (!is_nearer(best, closest->distance, face_a, face_b)) return;
+    *best = (nearest){*closest, face_a, face_b, true};
+}
+
+/* As a float in a's frame, at least that; bounds compared with it are off by 2^-18. */
+static float limit_of(const carom_soup_placing *placing, double distance) {
+    double scaled = carom_scale_apply(distance, placing->a.exponent) * (1.0 + 0x1p-16);
+    return scaled < 0x1p60 ? (float)scaled + 0x1p-60f : HUGE_VALF;
+}
+
+static float measure(carom_obb_walk *walk, uint32_t place_a, uint32_t place_b) {
+    seeker *s = walk->user;
+    search *search = s->search;
+    const carom_soup_placing *placing = search->placing;
+    uint32_t a = placing->a.items[place_a], b = placing->b.items[place_b];
+    carom_triangle posed_a = carom_soup_posed(&placing->a, a);
+    carom_triangle posed_b = carom_soup_posed(&placing->b, b);
+    carom_closest closest;
+    carom_near_triangles(posed_a.corner, posed_b.corner, &closest);
+    offer(&s->best, placing, a, b, &closest);
+    ++s->measured;
+    double least = atomic_load_explicit(&search->limit, memory_order_relaxed);
+    while (closest.distance < least &&
+           !atomic_compare_exchange_weak(&search->limit, &least, closest.distance)) {
+    }
+    return limit_of(placing, CAROM_MIN(closest.distance, least));
+}
+
+static void seeker_begin(seeker *s, search *search) {
+    s->search = search;
+    s->best.any = false;
+    s->measured = 0;
+    s->walk.measure = measure;
+    s->walk.user = s;
+    carom_soup_begin_walk(search->placing, &s->walk);
+}
+
+/* ---- several threads ------------------------------------------------------------------------- */
+
+static seeker *seeker_of(search *search, uint32_t worker) {
+    if (search->seekers[worker] != NULL) return search->seekers[worker];
+    carom_arena *scratch = carom_scratch(search->context, worker);
+    search->marks[worker] = carom_arena_get_mark(scratch);
+    seeker *s = CAROM_ARENA_TAKE(scratch, seeker, 1);
+    if (s == NULL) return NULL;
+    seeker_begin(s, search);
+    return search->seekers[worker] = s;
+}
+
+static carom_status run_tasks(void *argument, carom_range range) {
+    search *search = argument;
+    seeker *s = seeker_of(search, range.worker);
+    if (s == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t task = range.begin; task < range.end; ++task) {
+        s->walk.stack[0] = search->tasks[task];
+        s->walk.stack_count = 1;
+        float limit = limit_of(search->placing, atomic_load(&search->limit));
+        CAROM_CPU_CALL(search->context, carom_obb_nearest)(&s->walk, limit, UINT64_MAX / 2);
+    }
+    return CAROM_OK;
+}
+
+/* What the first seeker left on its stack. */
+static carom_status share(search *search, seeker *first) {
+    carom_context *context = search->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint32_t threads = context->threads, count = first->walk.stack_count;
+    for (uint32_t i = 0; i < count; ++i) search->tasks[i] = first->walk.stack[count - 1 - i];
+    search->seekers = CAROM_ARENA_TAKE(scratch, seeker *, threads);
+    search->marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, threads);
+    if (search->seekers == NULL || search->marks == NULL)
+        return carom_fail_memory(context, threads * sizeof(seeker *), "a search");
+    for (uint32_t w = 0; w < threads; ++w) search->seekers[w] = NULL;
+    search->seekers[0] = first;
+    carom_status status = carom_parallel_for(context, count, 1, run_tasks, search);
+    for (uint32_t w = 1; w < threads; ++w) {
+        const seeker *s = search->seekers[w];
+        if (s == NULL) continue;
+        const nearest *n = &s->best;
+        if (n->any && is_nearer(&first->best, n->closest.distance, n->face_a, n->face_b))
+            first->best = *n;
+        first->walk.visits += s->walk.visits;
+        first->measured += s->measured;
+        carom_arena_rewind(carom_scratch(context, w), search->marks[w]);
+    }
+    if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, sizeof(seeker), "a search");
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+typedef struct all_with_all {
+    const carom_soup_placing *placing;
+    nearest best;
+    double limit;
+} all_with_all;
+
+static bool measure_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
+                        const carom_triangle *posed_b) {
+    all_with_all *all = user;
+    carom_closest closest;
+    carom_near_triangles(posed_a->corner, posed_b->corner, &closest);
+    offer(&all->best, all->placing, a, b, &closest);
+    all->limit = all->best.closest.distance * (1.0 + 0x1p-40);
+    return true;
+}
+
+static carom_status find_nearest(carom_context *context, const carom_soup_placing *placing,
+                                 nearest *best) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    if (placing->extreme) {
+        all_with_all all = {.placing = placing, .limit = HUGE_VAL};
+        CAROM_TRY(carom_soup_each_two(context, placing, &all.limit, measure_two, &all));
+        *best = all.best;
+        return CAROM_OK;
+    }
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    search search;
+    seeker first;
+    search.context = context;
+    search.placing = placing;
+    atomic_init(&search.limit, HUGE_VAL);
+    seeker_begin(&first, &search);
+    uint64_t visits = context->threads > 1 ? ALONE_VISITS : UINT64_MAX / 2;
+    CAROM_CPU_CALL(context, carom_obb_nearest)(&first.walk, HUGE_VALF, visits);
+    carom_status status = CAROM_OK;
+    if (first.walk.stack_count > 0) status = share(&search, &first);
+    carom_arena_rewind(scratch, mark);
+    context->work.visits += first.walk.visits;
+    context->work.candidates += first.measured;
+    *best = first.best;
+    return status;
+}
+
+carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
+                                 const carom_pose *pose_a, const carom_soup *b,
+                                 const carom_pose *pose_b, carom_soup_gap *gap) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
+    CAROM_REQUIRE(gap != NULL, "the place for the distance is NULL");
+    *gap = (carom_soup_gap){.distance = HUGE_VAL, .face_a = CAROM_NO_FACE, .face_b = CAROM_NO_FACE};
+    carom_soup_placing placing;
+    carom_soup_meeting meeting;
+    nearest best = {.any = false};
+    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
+    CAROM_TRY(carom_soup_find_first(context, &placing, &meeting));
+    if (meeting.any) {
+        carom_triangle posed_a = carom_soup_posed(&placing.a, meeting.a);
+        carom_triangle posed_b = carom_soup_posed(&placing.b, meeting.b);
+        carom_near_triangles(posed_a.corner, posed_b.corner, &best.closest);
+        best.closest.distance = 0.0;
+        best.any = true;
+        best.face_a = carom_soup_face(a, meeting.a);
+        best.face_b = carom_soup_face(b, meeting.b);
+    } else {
+        CAROM_TRY(find_nearest(context, &placing, &best));
+    }
+    if (!best.any) return CAROM_OK;
+    *gap = (carom_soup_gap){best.closest.distance, best.face_a, best.face_b, best.closest.a,
+                            best.closest.b};
+    return CAROM_OK;
+}

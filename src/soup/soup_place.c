@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Two soups in their poses: the frames in which their trees are searched.
+ *
+ * Each tree is seen in a frame of its own, y = 2^e (x - c), in which the soup is about as large as
+ * [-1, 1]^3. A box of b is brought into a's frame by y_a = k R y_b + T, with R = Ra^T Rb,
+ * k = 2^(ea - eb), T = 2^ea Ra^T ((Rb cb + tb) - (Ra ca + ta)), and a box of a into b's by the
+ * inverse.
+ *
+ * Why nothing is missed. Decisions are made on the rounded x'. Let e = 2^-53, X the largest
+ * coordinates. A posed corner is off the true R x + t by at most 8 e (3 X + |t|) and 2^-1072 when
+ * it underflows; Ra and Rb are orthonormal to 16 e; T and c are rounded sums of the same terms. So
+ * faces that meet, or are d apart, in x' do so in a's frame up to
+ *     m = 2^ea (256 e (Xa + Xb + |ta| + |tb|) + 2^-1064).
+ * The search itself is in float32. Every number in it is a sum of few products, bounded by
+ * S = 4 (1 + k) + 2 |T|: moving a box costs at most 15, the product of axes 5, projections 7, an
+ * edge product 36 units of 2^-24 S. The slack is m + 2^-17 S, twice what they add up to; in b's
+ * frame it is that over k.
+ *
+ * Where k, T or m leave the range of float32, boxes are of no use: the placing is extreme, and
+ * queries compare all triangles of a with all of b (soup_each.c). */
+#include "soup/soup_place.h"
+
+#include "geom/length.h"
+
+#define MOST_APART 0x1p50 /* its square fits float32 */
+
+/* ---- the frame of one soup ------------------------------------------------------------------- */
+
+/* Where boxes are: y = ((x scale - origin) - shift) factor. The shift is a float, the factor a
+ * power of two. */
+typedef struct unit_frame {
+    float shift[3];
+    int factor; /* exponent */
+} unit_frame;
+
+static unit_frame unit_frame_of(const carom_soup *soup) {
+    unit_frame u = {{0}, 0};
+    double most = 0.0;
+    if (!(soup->bounds.low[0] <= soup->bounds.high[0])) return u;
+    for (int k = 0; k < 3; ++k) {
+        double low = (double)soup->bounds.low[k], high = (double)soup->bounds.high[k];
+        u.shift[k] = (float)(0.5 * (low + high));
+        double half = CAROM_MAX(high - (double)u.shift[k], (double)u.shift[k] - low);
+        most = CAROM_MAX(half, most);
+    }
+    if (most > 0.0) u.factor = CAROM_MIN(-carom_exponent(most) - 1, 120);
+    return u;
+}
+
+typedef struct corners_of {
+    const carom_soup *soup;
+    double shift[3], factor;
+} corners_of;
+
+static void corners_in_frame(const void *user, uint32_t item, carom_vec3 corners[3]) {
+    const corners_of *c = user;
+    const carom_soup *soup = c->soup;
+    carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)item);
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 p = t.corner[i];
+        corners[i] = carom_vec(((p.x * soup->scale - soup->origin.x) - c->shift[0]) * c->factor,
+                               ((p.y * soup->scale - soup->origin.y) - c->shift[1]) * c->factor,
+                               ((p.z * soup->scale - soup->origin.z) - c->shift[2]) * c->factor);
+    }
+}
+
+carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) {
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < soup->triangle_count; ++t)
+        count += carom_soup_searched(soup, t) ? 1u : 0u;
+    CAROM_TRY(carom_obb_reserve(context, &soup->allocator, &soup->oriented, count));
+    for (uint32_t t = 0, at = 0; t < soup->triangle_count; ++t)
+        if (carom_soup_searched(soup, t)) soup->oriented.items[at++] = t;
+    unit_frame u = unit_frame_of(soup);
+    corners_of c = {.soup = soup, .factor = carom_power_of_two(u.factor)};
+    for (int k = 0; k < 3; ++k) c.shift[k] = (double)u.shift[k];
+    return carom_obb_build(context, &soup->oriented, corners_in_frame, &c);
+}
+
+/* ---- one side -------------------------------------------------------------------------------- */
+
+static carom_status check_pose(carom_context *context, const carom_pose *pose, const char *whose) {
+    if (pose == NULL) return CAROM_OK;
+    const double all[7] = {pose->w, pose->x, pose->y, pose->z, pose->t.x, pose->t.y, pose->t.z};
+    for (int i = 0; i < 7; ++i)
+        if (!isfinite(all[i]))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "%s holds %g; quaternion and translation must be finite", whose,
+                              all[i]);
+    return CAROM_OK;
+}
+
+static carom_status make_side(carom_context *context, const carom_soup *soup,
+                              const carom_pose *pose, const char *whose, carom_soup_side *side) {
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    CAROM_TRY(check_pose(context, pose, whose));
+    unit_frame u = unit_frame_of(soup);
+    side->soup = soup;
+    side->frame = carom_frame_make(pose);
+    if (soup->rigid) {
+        side->items = soup->oriented.items;
+        carom_obb_view_of_tree(&soup->oriented, &side->view);
+    } else {
+        side->items = soup->bvh.items;
+        carom_obb_view_of_bvh(&soup->bvh, u.shift, (float)carom_power_of_two(u.factor),
+                              &side->view);
+    }
+    int scale = carom_exponent(soup->scale);
+    side->exponent = scale + u.factor;
+    side->centre = carom_vec(carom_scale_apply((double)u.shift[0] + soup->origin.x, -scale),
+                             carom_scale_apply((double)u.shift[1] + soup->origin.y, -scale),
+                             carom_scale_apply((double)u.shift[2] + soup->origin.z, -scale));
+    side->largest = carom_vec_largest(side->centre) + carom_scale_apply(1.0, -side->exponent);
+    const carom_frame *f = &side->frame;
+    for (int row = 0; row < 3; ++row) {
+        const double *r = f->r + 3 * row;
+        double reach = (fabs(r[0]) + fabs(r[1]) + fabs(r[2])) * side->largest;
+        if (!(reach + carom_vec_largest(f->t) <= DBL_MAX) && soup->vertex_count != 0)
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "%s moves the soup beyond the range of doubles; scale it down first",
+                              whose);
+    }
+    return CAROM_OK;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+static carom_obb_move move_make(double r[3][3], const double t[3], double scale) {
+    carom_obb_move move;
+    for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < 3; ++k) move.r[i][k] = (float)r[i][k];
+        move.t[i] = (float)t[i];
+    }
+    move.scale = (float)scale;
+    return move;
+}
+
+static void relate(carom_soup_placing *p) {
+    const carom_soup_side *a = &p->a, *b = &p->b;
+    const double *ra = a->frame.r, *rb = b->frame.r;
+    double r[3][3], back[3][3], t[3], t_back[3], size = 0.0;
+    carom_vec3 way = carom_vec_sub(carom_frame_apply(&b->frame, b->centre),
+                                   carom_frame_apply(&a->frame, a->centre));
+    int ratio = a->exponent - b->exponent;
+    double k = carom_power_of_two(CAROM_MAX(CAROM_MIN(ratio, 100), -100));
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j)
+            back[j][i] = r[i][j] = (ra[i] * rb[j] + ra[3 + i] * rb[3 + j]) + ra[6 + i] * rb[6 + j];
+        t[i] =
+            carom_scale_apply((ra[i] * way.x + ra[3 + i] * way.y) + ra[6 + i] * way.z, a->exponent);
+        size += fabs(t[i]);
+    }
+    for (int i = 0; i < 3; ++i)
+        t_back[i] = -((r[0][i] * t[0] + r[1][i] * t[1]) + r[2][i] * t[2]) / k;
+    double moved =
+        (a->largest + b->largest) + (carom_vec_largest(a->frame.t) + carom_vec_largest(b->frame.t));
+    double rounding = carom_scale_apply(0x1p-45 * moved + 0x1p-1064, a->exponent);
+    double slack = rounding + 0x1p-17 * (4.0 * (1.0 + k) + 2.0 * size);
+    p->extreme = !(ratio >= -50 && ratio <= 50 && size <= MOST_APART && size / k <= MOST_APART &&
+                   rounding <= MOST_APART && rounding / k <= MOST_APART);
+    if (p->extreme) return;
+    p->b_to_a = move_make(r, t, k);
+    p->a_to_b = move_make(back, t_back, 1.0 / k);
+    p->slack_a = (float)(slack * (1.0 + 0x1p-20));
+    p->slack_b = (float)(slack / k * (1.0 + 0x1p-20));
+}
+
+carom_status carom_soup_place(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
+                              const carom_soup *b, const carom_pose *pose_b,
+                              carom_soup_placing *placing) {
+    CAROM_TRY(make_side(context, a, pose_a, "the pose of a", &placing->a));
+    CAROM_TRY(make_side(context, b, pose_b, "the pose of b", &placing->b));
+    relate(placing);
+    return CAROM_OK;
+}
+
+void carom_soup_begin_walk(const carom_soup_placing *placing, carom_obb_walk *walk) {
+    walk->a = placing->a.view;
+    walk->b = placing->b.view;
+    walk->b_to_a = placing->b_to_a;
+    walk->a_to_b = placing->a_to_b;
+    walk->slack_a = placing->slack_a;
+    walk->slack_b = placing->slack_b;
+    carom_obb_walk_begin(walk);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* soup_place.h: two soups in their poses, made ready for a search. */
+#ifndef CAROM_SRC_SOUP_SOUP_PLACE_H
+#define CAROM_SRC_SOUP_SOUP_PLACE_H
+
+#include "geom/pose.h"
+#include "soup/soup.h"
+
+/* A soup as a search sees it. */
+typedef struct carom_soup_side {
+    const carom_soup *soup;
+    carom_frame frame;
+    const uint32_t *items; /* triangles by place */
+    carom_obb_view view;
+    int exponent;      /* lengths times 2^exponent are lengths in the view */
+    carom_vec3 centre; /* of the view, in the soup */
+    double largest;    /* at least the magnitude of any coordinate of the soup */
+} carom_soup_side;
+
+typedef struct carom_soup_placing {
+    carom_soup_side a, b;
+    bool extreme; /* too far apart or too different in size for boxes in float32 */
+    carom_obb_move b_to_a, a_to_b;
+    float slack_a, slack_b;
+} carom_soup_placing;
+
+/* Checks soups and poses and makes them ready. */
+carom_status carom_soup_place(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
+                              const carom_soup *b, const carom_pose *pose_b,
+                              carom_soup_placing *placing);
+
+/* Puts a walk at the pair of roots. */
+void carom_soup_begin_walk(const carom_soup_placing *placing, carom_obb_walk *walk);
+
+static inline carom_triangle carom_soup_posed(const carom_soup_side *side, uint32_t triangle) {
+    carom_triangle t =
+        carom_soup_triangle(side->soup, side->soup->corners + 3 * (uint64_t)triangle);
+    for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&side->frame, t.corner[i]);
+    return t;
+}
+
+/* ---- all with all ---------------------------------------------------------------------------- */
+
+/* Calls fn for every two triangles, posed, whose boxes are at most *limit apart along each axis;
+ * false stops. For extreme placings: O(n_a n_b). */
+typedef bool carom_soup_each_fn(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
+                                const carom_triangle *posed_b);
+carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
+                                 const double *limit, carom_soup_each_fn *fn, void *user);
+
+/* ---- the first that meet --------------------------------------------------------------------- */
+
+/* Two triangles that meet: always the same ones for the same input, found as early as possible. */
+typedef struct carom_soup_meeting {
+    uint32_t a, b;
+    bool any;
+} carom_soup_meeting;
+carom_status carom_soup_find_first(carom_context *context, const carom_soup_placing *placing,
+                                   carom_soup_meeting *meeting);
+
+#endif
