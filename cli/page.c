@@ -14,7 +14,7 @@ static const char style[] =
     "color:#1c2430;background:#fff}h1{font-weight:600}h2{margin-top:2.5rem;font-weight:600}"
     "table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .9rem .25rem 0;"
     "text-align:left;border-bottom:1px solid #dde3ea}figure{margin:1.5rem 0}"
-    "figure.side{display:inline-block;width:240px;margin:.5rem 1rem .5rem 0;vertical-align:top}"
+    "figure.side{display:inline-block;margin:.5rem 1rem .5rem 0;vertical-align:top}"
     "figcaption{color:#566;font-size:.9rem}svg{max-width:100%;height:auto}"
     "svg text{font:12px system-ui,sans-serif;fill:#445}";
 
@@ -249,11 +249,11 @@ void page_end_dots(page *page, const char *caption) {
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-void page_begin_picture(page *page) {
-    fputs(
-        "<figure class=\"side\"><svg width=\"240\" height=\"240\" viewBox=\"-1.05 -1.05 2.1 2.1\" "
-        "stroke-width=\".004\" stroke-linejoin=\"round\">\n",
-        page->out);
+void page_begin_picture(page *page, unsigned edge) {
+    fprintf(page->out,
+            "<figure class=\"side\" style=\"width:%upx\"><svg width=\"%u\" height=\"%u\" "
+            "viewBox=\"-1.05 -1.05 2.1 2.1\" stroke-width=\".004\" stroke-linejoin=\"round\">\n",
+            edge, edge, edge);
 }
 
 void page_face(page *page, const double (*points)[2], size_t count, double light, size_t colour) {

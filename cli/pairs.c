@@ -34,10 +34,10 @@ static const arg_option pairs_options[] = {
 static const char details[] =
     "Lists every pair of faces that meet, exactly: A with itself, or A with B where B is given.\n"
     "With itself, faces with common vertices count when they meet elsewhere too, and a face\n"
-    "without area is listed as a pair with itself. Of two meshes, faces count when they touch,\n"
-    "and faces without area are left out. Faces are polygons, numbered from 0 in the order of\n"
-    "the file. Vertices with coordinates equal bit for bit are one (--no-weld: only those with\n"
-    "the same number). -o writes lines `i,j`, sorted.";
+    "without area is listed as a pair with itself and meets nothing else. Of two meshes, faces\n"
+    "count when they touch, and faces without area are left out. Faces are polygons, numbered\n"
+    "from 0 in the order of the file. Vertices with coordinates equal bit for bit are one\n"
+    "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.";
 
 /* What was asked and found. */
 typedef struct job {
@@ -225,9 +225,6 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         return cli_misuse(&cli_pairs, sentence);
     if (options->pose != NULL && count < 2)
         return cli_misuse(&cli_pairs, "--pose moves the second mesh, and there is none");
-    if (options->as_segments && count == 2)
-        return cli_misuse(&cli_pairs, "--as-segments is for one mesh; of two, faces without area "
-                                      "are left out");
     job job = {.cli = cli, .options = options};
     int code = run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);

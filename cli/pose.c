@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_SHOWN 40u /* characters of a field that is no number */
+
 /* One number up to the next comma or the end; NULL when it is none. */
 static const char *read_field(const char *text, double *value) {
     char field[64];
@@ -27,7 +29,9 @@ bool pose_read(const char *text, pose_arg *pose, char *sentence, size_t size) {
             return false;
         }
         if (end == NULL) {
-            snprintf(sentence, size, "--pose: '%.*s' is no number", (int)strcspn(at, ",") % 64, at);
+            size_t length = strcspn(at, ",");
+            snprintf(sentence, size, "--pose: '%.*s' is no number",
+                     (int)(length < MOST_SHOWN ? length : MOST_SHOWN), at);
             return false;
         }
         ++count;

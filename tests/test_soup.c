@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/lattice.h"
 #include "tests/support/integer_oracle.h"
+#include "tests/support/lattice.h"
 #include "tests/support/triangle_pairs.h"
 
 #define SOUPS 20000
@@ -102,6 +102,47 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
     print_message("%" PRIu64 " pairs\n", total);
     oracle_free(&expected);
     for (int i = 0; i < context_count; ++i) carom_context_destroy(contexts[i]);
+}
+
+/* One soup against another, both as they are, one moved by whole numbers and turned half round. */
+static void two_lattice_soups_agree_with_the_oracle(void **state) {
+    (void)state;
+    static lattice_soup a, b;
+    carom_context *context = test_context(1);
+    carom_random random = {10};
+    oracle_pairs expected = {0};
+    for (int i = 0; i < 3000; ++i) {
+        lattice_make(&random, &a);
+        lattice_make(&random, &b);
+        carom_soup_def def_a = {.mesh = lattice_view(&a),
+                                .degenerate = (carom_degenerate)(i % CAROM_DEGENERATE_COUNT),
+                                .fan = i % 3 == 0,
+                                .rigid = i % 4 == 0};
+        carom_soup_def def_b = def_a;
+        carom_soup *soup_a, *soup_b;
+        carom_pose pose = {.z = 1.0, .t = {5.0, 4.0, (double)(i % 3)}};
+        char what[64];
+        snprintf(what, sizeof(what), "two soups, case %d", i);
+        def_b.mesh = i % 5 == 0 ? lattice_view_floats(&b) : lattice_view(&b);
+        assert_ok(context, carom_soup_create(context, &def_a, &soup_a));
+        assert_ok(context, carom_soup_create(context, &def_b, &soup_b));
+        oracle_cross(context, &def_a.mesh, &def_b.mesh, def_a.fan, def_a.degenerate, &expected);
+        assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, NULL, &pairs));
+        oracle_assert_equal(&pairs, &expected, what);
+        for (uint32_t v = 0; v < b.vertices; ++v) { /* keeps the triangles of polygons */
+            b.xyz[v][0] = pose.t.x - b.xyz[v][0];
+            b.xyz[v][1] = pose.t.y - b.xyz[v][1];
+            b.xyz[v][2] = pose.t.z + b.xyz[v][2];
+        }
+        def_b.mesh = lattice_view(&b);
+        oracle_cross(context, &def_a.mesh, &def_b.mesh, def_a.fan, def_a.degenerate, &expected);
+        assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, &pose, &pairs));
+        oracle_assert_equal(&pairs, &expected, what);
+        carom_soup_destroy(soup_a);
+        carom_soup_destroy(soup_b);
+    }
+    oracle_free(&expected);
+    carom_context_destroy(context);
 }
 
 /* ---- within rounding ------------------------------------------------------------------------- */
@@ -239,6 +280,7 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lattice_soups_agree_with_the_oracle),
+        cmocka_unit_test(two_lattice_soups_agree_with_the_oracle),
         cmocka_unit_test(soups_within_rounding_agree_with_the_oracle),
         cmocka_unit_test(cloths_have_their_known_pairs),
         cmocka_unit_test(any_threads_and_any_instruction_set_give_the_same_bytes),

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/lattice.h"
 #include "tests/support/integer_oracle.h"
+#include "tests/support/lattice.h"
 
 #define HISTORIES 600
 #define STEPS     6

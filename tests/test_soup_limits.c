@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/lattice.h"
 #include "tests/support/integer_oracle.h"
+#include "tests/support/lattice.h"
 
 static carom_pairs pairs;
 

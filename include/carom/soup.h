@@ -49,7 +49,7 @@ typedef struct carom_soup_def {
 typedef struct carom_soup carom_soup;
 
 /* Prepares a soup: O(n) on all threads. The mesh must pass carom_mesh_check. Beyond the copy of the
- * mesh it holds about 32 bytes a triangle. On failure *soup is NULL. */
+ * mesh it holds about 43 bytes a triangle. On failure *soup is NULL. */
 CAROM_API carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                          carom_soup **soup);
 

@@ -13,17 +13,27 @@
 
 #include "base/context.h"
 #include "base/threads.h"
+#include "bvh/obb_cpu.h"
 
 #define ITEMS_A_RANGE 4096u
 #define SWEEPS        12 /* of Jacobi's method; it is quadratic, five are enough in practice */
 
+/* Sums over points. */
+typedef struct spread {
+    double sum[3], square[6]; /* xx yy zz xy xz yz */
+    uint64_t count;
+} spread;
+
 typedef struct build {
+    carom_context *context;
     carom_obb_tree *tree;
     carom_obb_corners_fn *corners;
     const void *user;
     float (*centres)[3]; /* of the items, in their first order */
     uint64_t *words;     /* sort key << 32 | number in the first order */
     uint32_t *old;       /* items in their first order */
+    float *corner[3];    /* x, y, z of the corners by place, three a place */
+    spread *spreads;     /* of the nodes of the level below */
     uint32_t level;      /* being filled */
 } build;
 
@@ -77,12 +87,6 @@ uint64_t carom_obb_bytes(const carom_obb_tree *tree) {
 
 /* ---- directions ------------------------------------------------------------------------------ */
 
-/* Sums over points, about a point near them. */
-typedef struct spread {
-    double sum[3], square[6]; /* xx yy zz xy xz yz */
-    uint64_t count;
-} spread;
-
 static void spread_add(spread *s, double x, double y, double z) {
     s->sum[0] += x;
     s->sum[1] += y;
@@ -94,6 +98,12 @@ static void spread_add(spread *s, double x, double y, double z) {
     s->square[4] += x * z;
     s->square[5] += y * z;
     ++s->count;
+}
+
+static void spread_join(spread *s, const spread *other) {
+    for (int i = 0; i < 3; ++i) s->sum[i] += other->sum[i];
+    for (int i = 0; i < 6; ++i) s->square[i] += other->square[i];
+    s->count += other->count;
 }
 
 /* Axes of the covariance, orthonormal, that of the largest spread first: Jacobi's method. */
@@ -234,56 +244,48 @@ static carom_status find_centres(void *argument, carom_range range) {
 
 static carom_status place_items(void *argument, carom_range range) {
     build *b = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i)
-        b->tree->items[i] = b->old[(uint32_t)b->words[i]];
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        carom_vec3 p[3];
+        uint32_t item = b->tree->items[i] = b->old[(uint32_t)b->words[i]];
+        b->corners(b->user, item, p);
+        for (int k = 0; k < 3; ++k) {
+            b->corner[0][3 * i + k] = (float)p[k].x;
+            b->corner[1][3 * i + k] = (float)p[k].y;
+            b->corner[2][3 * i + k] = (float)p[k].z;
+        }
+    }
     return CAROM_OK;
 }
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-/* What lies between two planes across each axis. */
-typedef struct slabs {
-    float axis[3][3];
-    double low[3], high[3];
-} slabs;
-
-static void slabs_begin(slabs *s, double axes[3][3]) {
-    for (int i = 0; i < 3; ++i) {
-        for (int k = 0; k < 3; ++k) s->axis[i][k] = (float)axes[i][k];
-        s->low[i] = HUGE_VAL;
-        s->high[i] = -HUGE_VAL;
-    }
-}
-
-static void slabs_add(slabs *s, carom_vec3 p) {
-    for (int i = 0; i < 3; ++i) {
-        double at =
-            (double)s->axis[i][0] * p.x + (double)s->axis[i][1] * p.y + (double)s->axis[i][2] * p.z;
-        s->low[i] = CAROM_MIN(at, s->low[i]);
-        s->high[i] = CAROM_MAX(at, s->high[i]);
-    }
-}
-
-/* The middle of the slabs would be the sum of the axes times the middles, were the axes as stored
- * orthonormal. They are so to 2^-22; and the centre is rounded: 2^-22 times all sizes covers it. */
-static carom_obb slabs_box(const slabs *s) {
+/* The box of what lies between two planes across each axis. Its middle would be the sum of the axes
+ * times the middles, were the axes as stored orthonormal. They are so to 2^-22; corners and centre
+ * are rounded to 2^-24, projections by three times that: 2^-19 of all sizes covers them. */
+static carom_obb box_of_slabs(const float axes[9], const float low[3], const float high[3]) {
     carom_obb box;
-    double middle[3], extent[3], size = 0.0;
+    float middle[3], extent[3], size = 0.0f;
     for (int i = 0; i < 3; ++i) {
-        middle[i] = 0.5 * (s->low[i] + s->high[i]);
-        extent[i] = 0.5 * (s->high[i] - s->low[i]);
-        size += fabs(middle[i]) + extent[i];
+        middle[i] = 0.5f * (low[i] + high[i]);
+        extent[i] = 0.5f * (high[i] - low[i]);
+        size += fabsf(middle[i]) + extent[i];
     }
     for (int k = 0; k < 3; ++k) {
-        double centre = 0.0;
-        for (int i = 0; i < 3; ++i) {
-            box.axis[i][k] = s->axis[i][k];
-            centre += middle[i] * (double)s->axis[i][k];
-        }
-        box.centre[k] = (float)centre;
-        box.extent[k] = (float)(extent[k] + 0x1p-20 * size);
+        box.centre[k] = (middle[0] * axes[k] + middle[1] * axes[3 + k]) + middle[2] * axes[6 + k];
+        box.extent[k] = extent[k] + 0x1p-19f * size;
+        for (int i = 0; i < 3; ++i) box.axis[i][k] = axes[3 * i + k];
     }
     return box;
+}
+
+static carom_obb box_of_places(const build *b, uint64_t first, uint64_t count, double axes[3][3]) {
+    float axis[9], low[3], high[3];
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) axis[3 * i + k] = (float)axes[i][k];
+    const float *points[3] = {b->corner[0] + 3 * first, b->corner[1] + 3 * first,
+                              b->corner[2] + 3 * first};
+    CAROM_CPU_CALL(b->context, carom_obb_slabs)(points, 3 * count, axis, low, high);
+    return box_of_slabs(axis, low, high);
 }
 
 /* The longest edge, the normal, and what is left; any axes where these vanish. */
@@ -317,34 +319,27 @@ static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
     }
 }
 
-static carom_obb box_of_item(const build *b, uint32_t item) {
+static carom_obb box_of_item(const build *b, uint64_t place) {
     carom_vec3 p[3];
     double axes[3][3];
-    slabs s;
-    b->corners(b->user, item, p);
+    for (int k = 0; k < 3; ++k)
+        p[k] = carom_vec((double)b->corner[0][3 * place + k], (double)b->corner[1][3 * place + k],
+                         (double)b->corner[2][3 * place + k]);
     triangle_axes(p, axes);
-    slabs_begin(&s, axes);
-    for (int i = 0; i < 3; ++i) slabs_add(&s, p[i]);
-    return slabs_box(&s);
+    return box_of_places(b, place, 1, axes);
 }
 
-static carom_obb box_of_items(const build *b, uint64_t first, uint64_t count) {
+static spread spread_of_places(const build *b, uint64_t first, uint64_t count) {
     spread sum = {0};
-    for (uint64_t i = first; i < first + count; ++i) {
-        carom_vec3 p[3];
-        b->corners(b->user, b->tree->items[i], p);
-        for (int k = 0; k < 3; ++k) spread_add(&sum, p[k].x, p[k].y, p[k].z);
-    }
+    for (uint64_t i = 3 * first; i < 3 * (first + count); ++i)
+        spread_add(&sum, (double)b->corner[0][i], (double)b->corner[1][i], (double)b->corner[2][i]);
+    return sum;
+}
+
+static carom_obb box_of_node(const build *b, uint64_t first, uint64_t count, const spread *sum) {
     double axes[3][3];
-    spread_axes(&sum, axes);
-    slabs s;
-    slabs_begin(&s, axes);
-    for (uint64_t i = first; i < first + count; ++i) {
-        carom_vec3 p[3];
-        b->corners(b->user, b->tree->items[i], p);
-        for (int k = 0; k < 3; ++k) slabs_add(&s, p[k]);
-    }
-    return slabs_box(&s);
+    spread_axes(sum, axes);
+    return box_of_places(b, first, count, axes);
 }
 
 static void put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
@@ -355,26 +350,36 @@ static void put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
     }
 }
 
-/* Ranges are nodes of a level. */
+/* Ranges are nodes of a level. What the corners below a node sum up to stays for the level above.
+ */
 static carom_status fill_level(void *argument, carom_range range) {
     build *b = argument;
     carom_obb_tree *tree = b->tree;
     carom_obb_node *nodes = tree->nodes + tree->level_start[b->level];
     uint64_t unit = b->level == 0 ? 1 : items_below(b->level - 1), count = tree->item_count;
+    const spread *below = b->spreads + (b->level == 0 ? 0 : tree->level_start[b->level - 1]);
+    spread *own = b->spreads + tree->level_start[b->level];
     for (uint64_t node = range.begin; node < range.end; ++node) {
+        spread sum = {0};
+        if (b->level == 0) {
+            uint64_t first = node * CAROM_BVH_WIDTH;
+            sum = spread_of_places(b, first, CAROM_MIN(count - first, CAROM_BVH_WIDTH));
+        }
         for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
-            uint64_t first = (node * CAROM_BVH_WIDTH + lane) * unit;
+            uint64_t child = node * CAROM_BVH_WIDTH + lane, first = child * unit;
             carom_obb box = {{0}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0}};
             if (first >= count) {
                 for (int k = 0; k < 3; ++k) box.extent[k] = CAROM_OBB_NOWHERE;
                 if (b->level == 0) tree->items[first] = CAROM_BVH_NONE;
             } else if (b->level == 0) {
-                box = box_of_item(b, tree->items[first]);
+                box = box_of_item(b, first);
             } else {
-                box = box_of_items(b, first, CAROM_MIN(count - first, unit));
+                box = box_of_node(b, first, CAROM_MIN(count - first, unit), &below[child]);
+                spread_join(&sum, &below[child]);
             }
             put(&nodes[node], lane, &box);
         }
+        own[node] = sum;
     }
     return CAROM_OK;
 }
@@ -388,8 +393,13 @@ static carom_status run(carom_context *context, build *b, carom_arena *scratch) 
     b->centres = carom_arena_take(scratch, count, sizeof(*b->centres));
     b->words = CAROM_ARENA_TAKE(scratch, uint64_t, count);
     b->old = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    if (b->centres == NULL || b->words == NULL || b->old == NULL)
-        return carom_fail_memory(context, count * 24, "building a tree of boxes");
+    b->spreads = CAROM_ARENA_TAKE(scratch, spread, tree->level_start[top] + 1);
+    bool whole = b->centres != NULL && b->words != NULL && b->old != NULL && b->spreads != NULL;
+    for (int k = 0; k < 3; ++k) {
+        b->corner[k] = CAROM_ARENA_TAKE(scratch, float, 3 * count);
+        whole = whole && b->corner[k] != NULL;
+    }
+    if (!whole) return carom_fail_memory(context, count * 64, "building a tree of boxes");
     CAROM_TRY(carom_parallel_for(context, count, ITEMS_A_RANGE, find_centres, b));
     if (top > 0) {
         split(b, b->words, count, items_below(top), items_below(top - 1));
@@ -400,14 +410,14 @@ static carom_status run(carom_context *context, build *b, carom_arena *scratch) 
         uint64_t grain = CAROM_MAX(ITEMS_A_RANGE / items_below(b->level), 1u);
         CAROM_TRY(carom_parallel_for(context, tree->node_count[b->level], grain, fill_level, b));
     }
-    tree->root = box_of_items(b, 0, count);
+    tree->root = box_of_node(b, 0, count, &b->spreads[tree->level_start[top]]);
     return CAROM_OK;
 }
 
 carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
                              carom_obb_corners_fn *corners, const void *user) {
     if (tree->item_count == 0) return CAROM_OK;
-    build b = {.tree = tree, .corners = corners, .user = user};
+    build b = {.context = context, .tree = tree, .corners = corners, .user = user};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = run(context, &b, scratch);

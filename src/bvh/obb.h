@@ -100,8 +100,12 @@ typedef struct carom_obb_walk {
     uint32_t found_a[CAROM_OBB_FOUND], found_b[CAROM_OBB_FOUND];
 
     /* Walks to the least distance: measures two places and returns a float at least the least
-     * distance so far, in a's frame. */
+     * distance so far, in a's frame. It may also set the direction, a vector of length at most 1
+     * direction_a from a to b in a's frame, direction_b from b to a in b's, to that of the nearest
+     * points so far: along it boxes near them are seen to be apart better than along their own
+     * axes. */
     float (*measure)(struct carom_obb_walk *walk, uint32_t place_a, uint32_t place_b);
+    float direction_a[3], direction_b[3];
     void *user;
 } carom_obb_walk;
 

@@ -38,6 +38,52 @@ static inline carom_f32v fast_max(carom_f32v a, carom_f32v b) {
 #endif
 }
 
+static inline carom_f32v fast_min(carom_f32v a, carom_f32v b) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f32v)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (carom_f32v)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return carom_f32v_min(a, b);
+#endif
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+/* No fused operations: the tree is the same everywhere. */
+void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, const float axes[9],
+                                float low[3], float high[3]) {
+    carom_f32v least[3], most[3];
+    for (int i = 0; i < 3; ++i)
+        least[i] = most[i] =
+            carom_f32v_splat(points[0][0] * axes[3 * i] +
+                             (points[1][0] * axes[3 * i + 1] + points[2][0] * axes[3 * i + 2]));
+    uint64_t at = 0;
+    for (; at + CAROM_LANES <= count; at += CAROM_LANES) {
+        carom_f32v x = carom_f32v_load(points[0] + at), y = carom_f32v_load(points[1] + at),
+                   z = carom_f32v_load(points[2] + at);
+        for (int i = 0; i < 3; ++i) {
+            carom_f32v along = x * axes[3 * i] + (y * axes[3 * i + 1] + z * axes[3 * i + 2]);
+            least[i] = fast_min(least[i], along);
+            most[i] = fast_max(most[i], along);
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        low[i] = least[i][0];
+        high[i] = most[i][0];
+        for (int lane = 1; lane < CAROM_LANES; ++lane) {
+            low[i] = least[i][lane] < low[i] ? least[i][lane] : low[i];
+            high[i] = most[i][lane] > high[i] ? most[i][lane] : high[i];
+        }
+        for (uint64_t k = at; k < count; ++k) {
+            float along = points[0][k] * axes[3 * i] +
+                          (points[1][k] * axes[3 * i + 1] + points[2][k] * axes[3 * i + 2]);
+            low[i] = along < low[i] ? along : low[i];
+            high[i] = along > high[i] ? along : high[i];
+        }
+    }
+}
+
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 static inline carom_obb move(const carom_obb_move *m, const carom_obb *box) {
@@ -148,17 +194,6 @@ static inline carom_f32v gap_b(const facing *f, const carom_obb *b, int j) {
     return f32v_abs(f->along_b[j]) - times_plus(f->size[2][j], f->extent_a[2], reach);
 }
 
-/* Along the product of axis i of a and axis j of b. */
-static inline carom_f32v gap_edges(const facing *f, const carom_obb *b, int i, int j) {
-    int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-    carom_f32v reach = f->size[i2][j] * f->extent_a[i1];
-    reach = times_plus(f->size[i1][j], f->extent_a[i2], reach);
-    reach = times_plus(f->size[i][j2], carom_f32v_splat(b->extent[j1]), reach);
-    reach = times_plus(f->size[i][j1], carom_f32v_splat(b->extent[j2]), reach);
-    carom_f32v way = f->t[i2] * f->r[i1][j] - f->t[i1] * f->r[i2][j];
-    return f32v_abs(way) - reach;
-}
-
 /* Which of the sixteen may meet b. */
 static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, float slack) {
     uint32_t lanes = 0;
@@ -167,18 +202,35 @@ static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, flo
         face(node, at, b, &f);
         carom_f32v gap = fast_max(fast_max(gap_a(&f, b, 0), gap_a(&f, b, 1)), gap_a(&f, b, 2));
         gap = fast_max(fast_max(gap, gap_b(&f, b, 0)), fast_max(gap_b(&f, b, 1), gap_b(&f, b, 2)));
-        if (carom_lanes_of(gap <= slack) == 0) continue;
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) gap = fast_max(gap, gap_edges(&f, b, i, j));
         lanes |= carom_lanes_of(gap <= slack) << at;
     }
     return lanes;
 }
 
-/* Lower bounds of the distances: in the axes of either the gaps make a vector that parts the boxes.
- * Returns the lanes where it is at most `limit`. */
-static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, float slack,
-                              float limit, float apart[CAROM_BVH_WIDTH]) {
+/* How far apart they are in a direction from a to b. */
+static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, uint32_t at,
+                                   const carom_obb *b, const float *way) {
+    carom_f32v gap = carom_f32v_splat(0.0f);
+    float reach_b = 0.0f;
+    for (int i = 0; i < 3; ++i) {
+        carom_f32v along =
+            times_plus(carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
+                       times_plus(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
+                                  carom_f32v_load(&node->axis[i][2][at]) * way[2]));
+        gap = times_plus(f32v_abs(along), -f->extent_a[i], gap);
+        gap = times_plus(b->centre[i] - carom_f32v_load(&node->centre[i][at]),
+                         carom_f32v_splat(way[i]), gap);
+        reach_b += b->extent[i] *
+                   fabsf(way[0] * b->axis[i][0] + way[1] * b->axis[i][1] + way[2] * b->axis[i][2]);
+    }
+    return gap - reach_b;
+}
+
+/* Squares of lower bounds of the distances: in the axes of either the gaps make a vector that parts
+ * the boxes, and so does the gap in the given direction. Returns the lanes where the bound is at
+ * most `limit`. */
+static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, const float *way,
+                              float slack, float limit, float apart[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
     carom_f32v zero = {0};
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
@@ -191,7 +243,8 @@ static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, fl
             sum_a = times_plus(a, a, sum_a);
             sum_b = times_plus(c, c, sum_b);
         }
-        carom_f32v sum = fast_max(sum_a, sum_b);
+        carom_f32v along = fast_max(gap_along(&f, node, at, b, way) - slack, zero);
+        carom_f32v sum = fast_max(fast_max(sum_a, sum_b), along * along);
         carom_f32v squared_limit = carom_f32v_splat(limit) * limit;
         lanes |= carom_lanes_of((sum <= squared_limit) & (sum < 0x1p120f)) << at;
         carom_f32v_store(apart + at, sum);
@@ -323,22 +376,63 @@ static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDT
     }
 }
 
+/* How far each of sixteen boxes reaches in a direction. */
+static inline void reach_along(const carom_obb_node *node, const float *way,
+                               float reach[CAROM_BVH_WIDTH]) {
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        carom_f32v sum = carom_f32v_splat(0.0f);
+        for (int i = 0; i < 3; ++i) {
+            carom_f32v along = times_plus(
+                carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
+                times_plus(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
+                           carom_f32v_load(&node->axis[i][2][at]) * way[2]));
+            sum = times_plus(f32v_abs(along), carom_f32v_load(&node->extent[i][at]), sum);
+            sum = times_plus(carom_f32v_load(&node->centre[i][at]), carom_f32v_splat(way[i]), sum);
+        }
+        carom_f32v_store(reach + at, sum);
+    }
+}
+
+/* Lanes that reach at least so far. */
+static inline uint32_t reaching(const float reach[CAROM_BVH_WIDTH], float least) {
+    uint32_t lanes = 0;
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES)
+        lanes |= carom_lanes_of(carom_f32v_load(reach + at) >= least) << at;
+    return lanes;
+}
+
+/* Items of two blocks. Most are seen to be too far apart along the direction of the nearest points,
+ * by one subtraction; the others one against sixteen, nearest first. */
 static inline float measure_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pair,
-                                      const carom_obb *box_a, float limit) {
+                                      const carom_obb *box_a, const carom_obb *box_b, float limit) {
     carom_obb_node room_a, room_b;
     const carom_obb_node *a = node_of(&walk->a, 0, pair->number_a, &room_a);
     const carom_obb_node *b = node_of(&walk->b, 0, pair->number_b, &room_b);
     float apart[CAROM_BVH_WIDTH], to_a = walk->b_to_a.scale, to_b = walk->a_to_b.scale;
-    carom_obb moved = move(&walk->a_to_b, box_a);
     ordered in_b, in_a;
-    put_in_order(nearer(b, &moved, walk->slack_b, limit * to_b, apart), apart, &in_b);
+    carom_obb moved = move(&walk->b_to_a, box_b);
+    uint32_t near_a = nearer(a, &moved, walk->direction_a, walk->slack_a, limit, apart);
     ++walk->visits;
+    if (near_a == 0) return limit;
+    moved = move(&walk->a_to_b, box_a);
+    put_in_order(nearer(b, &moved, walk->direction_b, walk->slack_b, limit * to_b, apart), apart,
+                 &in_b);
+    ++walk->visits;
+
+    float reach_a[CAROM_BVH_WIDTH], reach_b[CAROM_BVH_WIDTH], way = 0.0f;
+    reach_along(a, walk->direction_a, reach_a);
+    reach_along(b, walk->direction_b, reach_b);
+    for (int k = 0; k < 3; ++k) way += walk->direction_a[k] * walk->b_to_a.t[k];
     while (in_b.count > 0) {
         uint32_t lane = in_b.lane[--in_b.count];
         if (in_b.apart[in_b.count] > (limit * to_b) * (limit * to_b)) break;
+        float least = (way - reach_b[lane] * to_a) - (limit + walk->slack_a);
+        uint32_t lanes = reaching(reach_a, least) & near_a;
+        if (lanes == 0) continue;
         carom_obb item = lane_of(b, lane);
         moved = move(&walk->b_to_a, &item);
-        put_in_order(nearer(a, &moved, walk->slack_a, limit, apart), apart, &in_a);
+        lanes &= nearer(a, &moved, walk->direction_a, walk->slack_a, limit, apart);
+        put_in_order(lanes, apart, &in_a);
         ++walk->visits;
         while (in_a.count > 0) {
             uint32_t lane_a = in_a.lane[--in_a.count];
@@ -347,7 +441,6 @@ static inline float measure_in_blocks(carom_obb_walk *walk, const carom_obb_pair
                                   pair->number_b * CAROM_BVH_WIDTH + lane);
         }
     }
-    (void)to_a;
     return limit;
 }
 
@@ -363,7 +456,7 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_walk *walk, float limit, uint64_t vi
         carom_obb a = box_of(&walk->a, pair.level_a, pair.number_a);
         carom_obb b = box_of(&walk->b, pair.level_b, pair.number_b);
         if (pair.level_a == 0 && pair.level_b == 0) {
-            limit = measure_in_blocks(walk, &pair, &a, limit);
+            limit = measure_in_blocks(walk, &pair, &a, &b, limit);
             continue;
         }
         ++walk->visits;
@@ -371,7 +464,8 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_walk *walk, float limit, uint64_t vi
         if (opens_a(&pair, &a, &b, walk->b_to_a.scale)) {
             carom_obb moved = move(&walk->b_to_a, &b);
             const carom_obb_node *node = node_of(&walk->a, pair.level_a, pair.number_a, &room);
-            put_in_order(nearer(node, &moved, walk->slack_a, limit, apart), apart, &order);
+            put_in_order(nearer(node, &moved, walk->direction_a, walk->slack_a, limit, apart),
+                         apart, &order);
             --pair.level_a;
             uint32_t first = pair.number_a * CAROM_BVH_WIDTH;
             for (uint32_t i = 0; i < order.count; ++i) {
@@ -382,7 +476,9 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_walk *walk, float limit, uint64_t vi
         } else {
             carom_obb moved = move(&walk->a_to_b, &a);
             const carom_obb_node *node = node_of(&walk->b, pair.level_b, pair.number_b, &room);
-            put_in_order(nearer(node, &moved, walk->slack_b, limit * to_b, apart), apart, &order);
+            put_in_order(
+                nearer(node, &moved, walk->direction_b, walk->slack_b, limit * to_b, apart), apart,
+                &order);
             --pair.level_b;
             uint32_t first = pair.number_b * CAROM_BVH_WIDTH;
             for (uint32_t i = 0; i < order.count; ++i) {

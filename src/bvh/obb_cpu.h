@@ -13,4 +13,9 @@ CAROM_CPU_DECLARE(bool, carom_obb_find, carom_obb_walk *walk, uint64_t visits);
 /* The same by distance: leaves out what is farther than `limit`. */
 CAROM_CPU_DECLARE(void, carom_obb_nearest, carom_obb_walk *walk, float limit, uint64_t visits);
 
+/* The range of x a0 + (y a1 + z a2) over points (rows x, y, z) for each of three axes, row by row;
+ * the same bits on every instruction set. count > 0. */
+CAROM_CPU_DECLARE(void, carom_obb_slabs, const float *const points[3], uint64_t count,
+                  const float axes[9], float low[3], float high[3]);
+
 #endif

@@ -32,6 +32,8 @@ typedef struct seeker {
     search *search;
     nearest best;
     uint64_t measured;
+    uint32_t last_b; /* posed last */
+    carom_triangle posed_b;
 } seeker;
 
 static bool is_nearer(const nearest *than, double distance, uint32_t a, uint32_t b) {
@@ -40,12 +42,13 @@ static bool is_nearer(const nearest *than, double distance, uint32_t a, uint32_t
     return a != than->face_a ? a < than->face_a : b < than->face_b;
 }
 
-static void offer(nearest *best, const carom_soup_placing *placing, uint32_t a, uint32_t b,
+static bool offer(nearest *best, const carom_soup_placing *placing, uint32_t a, uint32_t b,
                   const carom_closest *closest) {
     uint32_t face_a = carom_soup_face(placing->a.soup, a);
     uint32_t face_b = carom_soup_face(placing->b.soup, b);
-    if (!is_nearer(best, closest->distance, face_a, face_b)) return;
+    if (!is_nearer(best, closest->distance, face_a, face_b)) return false;
     *best = (nearest){*closest, face_a, face_b, true};
+    return true;
 }
 
 /* As a float in a's frame, at least that; bounds compared with it are off by 2^-18. */
@@ -54,18 +57,52 @@ static float limit_of(const carom_soup_placing *placing, double distance) {
     return scaled < 0x1p60 ? (float)scaled + 0x1p-60f : HUGE_VALF;
 }
 
+/* From a to b in a's frame and back in b's, a little shorter than 1. */
+static void set_direction(carom_obb_walk *walk, const carom_soup_placing *placing, carom_vec3 way) {
+    double length = carom_length(way), unit = (1.0 - 0x1p-20) / length;
+    bool usable = length > 0x1p-900 && length < 0x1p900;
+    const double *ra = placing->a.frame.r, *rb = placing->b.frame.r;
+    carom_vec3 u = usable ? carom_vec_scale(way, unit) : carom_vec(0.0, 0.0, 0.0);
+    for (int k = 0; k < 3; ++k) {
+        walk->direction_a[k] = (float)((ra[k] * u.x + ra[3 + k] * u.y) + ra[6 + k] * u.z);
+        walk->direction_b[k] = (float)-((rb[k] * u.x + rb[3 + k] * u.y) + rb[6 + k] * u.z);
+    }
+}
+
+/* Whether a plane across the direction of the nearest points so far keeps two triangles farther
+ * apart than those are: then there is no need to measure. */
+static bool is_farther(const seeker *s, const carom_triangle *a, const carom_triangle *b) {
+    const carom_closest *c = &s->best.closest;
+    if (!s->best.any || !(c->distance > 0x1p-300 && c->distance < 0x1p300)) return false;
+    carom_vec3 way = carom_vec_sub(c->b, c->a);
+    double least = HUGE_VAL, size = 0.0;
+    double last = -HUGE_VAL;
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 p = carom_vec_sub(a->corner[i], c->a), q = carom_vec_sub(b->corner[i], c->a);
+        double at_a = carom_vec_dot(way, p), at_b = carom_vec_dot(way, q);
+        last = CAROM_MAX(at_a, last);
+        least = CAROM_MIN(at_b, least);
+        size = CAROM_MAX(carom_vec_largest(p), size);
+        size = CAROM_MAX(carom_vec_largest(q), size);
+    }
+    double error = 0x1p-48 * (size + carom_vec_largest(c->a)) * c->distance;
+    return least - last - error > carom_vec_dot(way, way) * (1.0 + 0x1p-40);
+}
+
 static float measure(carom_obb_walk *walk, uint32_t place_a, uint32_t place_b) {
     seeker *s = walk->user;
     search *search = s->search;
     const carom_soup_placing *placing = search->placing;
     uint32_t a = placing->a.items[place_a], b = placing->b.items[place_b];
     carom_triangle posed_a = carom_soup_posed(&placing->a, a);
-    carom_triangle posed_b = carom_soup_posed(&placing->b, b);
+    if (b != s->last_b) s->posed_b = carom_soup_posed(&placing->b, s->last_b = b);
     carom_closest closest;
-    carom_near_triangles(posed_a.corner, posed_b.corner, &closest);
-    offer(&s->best, placing, a, b, &closest);
-    ++s->measured;
     double least = atomic_load_explicit(&search->limit, memory_order_relaxed);
+    if (is_farther(s, &posed_a, &s->posed_b)) return limit_of(placing, least);
+    carom_near_triangles(posed_a.corner, s->posed_b.corner, &closest);
+    if (offer(&s->best, placing, a, b, &closest))
+        set_direction(walk, placing, carom_vec_sub(closest.b, closest.a));
+    ++s->measured;
     while (closest.distance < least &&
            !atomic_compare_exchange_weak(&search->limit, &least, closest.distance)) {
     }
@@ -76,9 +113,14 @@ static void seeker_begin(seeker *s, search *search) {
     s->search = search;
     s->best.any = false;
     s->measured = 0;
+    s->last_b = CAROM_BVH_NONE;
     s->walk.measure = measure;
     s->walk.user = s;
+    const carom_soup_side *a = &search->placing->a, *b = &search->placing->b;
     carom_soup_begin_walk(search->placing, &s->walk);
+    set_direction(&s->walk, search->placing,
+                  carom_vec_sub(carom_frame_apply(&b->frame, b->centre),
+                                carom_frame_apply(&a->frame, a->centre)));
 }
 
 /* ---- several threads ------------------------------------------------------------------------- */
@@ -146,7 +188,7 @@ static bool measure_two(void *user, uint32_t a, uint32_t b, const carom_triangle
     all_with_all *all = user;
     carom_closest closest;
     carom_near_triangles(posed_a->corner, posed_b->corner, &closest);
-    offer(&all->best, all->placing, a, b, &closest);
+    (void)offer(&all->best, all->placing, a, b, &closest);
     all->limit = all->best.closest.distance * (1.0 + 0x1p-40);
     return true;
 }

@@ -312,7 +312,7 @@ void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan,
 }
 
 void oracle_cross(carom_context *context, const carom_mesh_view *a, const carom_mesh_view *b,
-                  bool fan, oracle_pairs *pairs) {
+                  bool fan, carom_degenerate degenerate, oracle_pairs *pairs) {
     triangles ta = triangles_make(context, a, fan), tb = triangles_make(context, b, fan);
     const triangles *sets[] = {&ta, &tb};
     unit unit = unit_of(sets, 2);
@@ -320,7 +320,8 @@ void oracle_cross(carom_context *context, const carom_mesh_view *a, const carom_
     for (uint64_t i = 0; i < ta.count; ++i) {
         for (uint64_t j = 0; j < tb.count; ++j) {
             carom_triangle_relation r = relate(unit, &ta.corners[i], &tb.corners[j]);
-            if (r.dimension >= 0 && r.dimension_a == 2 && r.dimension_b == 2)
+            bool with_area = r.dimension_a == 2 && r.dimension_b == 2;
+            if (r.dimension >= 0 && (with_area || degenerate == CAROM_DEGENERATE_AS_SEGMENT))
                 put(pairs, ta.faces[i], tb.faces[j]);
         }
     }

@@ -23,9 +23,10 @@ void oracle_free(oracle_pairs *pairs);
 void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan,
                  carom_degenerate degenerate, const bool *dead, oracle_pairs *pairs);
 
-/* All pairs (face of a, face of b) whose closed faces meet; faces without area are left out. */
+/* All pairs (face of a, face of b) whose closed faces meet; faces without area are left out, or
+ * taken as what they are. */
 void oracle_cross(carom_context *context, const carom_mesh_view *a, const carom_mesh_view *b,
-                  bool fan, oracle_pairs *pairs);
+                  bool fan, carom_degenerate degenerate, oracle_pairs *pairs);
 
 /* Fails the test unless both lists are the same; `what` names the case. */
 void oracle_assert_equal(const carom_pairs *pairs, const oracle_pairs *expected, const char *what);
