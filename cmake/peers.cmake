@@ -21,7 +21,7 @@ target_include_directories(carom_peers PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(carom_peers PRIVATE -O3 -march=native -Wall -Wextra)
 set_target_properties(carom_peers PROPERTIES CXX_VISIBILITY_PRESET hidden)
 
-# carom_add_peer(NAME HEADER header... LIBRARY library... OPTIONS option... FOLDERS folder...):
+# carom_add_peer(NAME HEADERS ... LIBRARIES ... [OPTIONS ...] [FOLDERS of headers ...]):
 # bench/peers/NAME.cpp, if all headers and libraries are there.
 function(carom_add_peer name)
     cmake_parse_arguments(PARSE_ARGV 1 peer "" "" "HEADERS;LIBRARIES;OPTIONS;FOLDERS")
