@@ -193,16 +193,16 @@ static bool measure_two(void *user, uint32_t a, uint32_t b, const carom_triangle
     return true;
 }
 
-static carom_status find_nearest(carom_context *context, const carom_soup_placing *placing,
-                                 nearest *best) {
-    carom_arena *scratch = carom_scratch(context, 0);
-    if (placing->extreme) {
-        all_with_all all = {.placing = placing, .limit = HUGE_VAL};
-        CAROM_TRY(carom_soup_each_two(context, placing, &all.limit, measure_two, &all));
-        *best = all.best;
-        return CAROM_OK;
-    }
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
+static carom_status compare_all(carom_context *context, const carom_soup_placing *placing,
+                                nearest *best) {
+    all_with_all all = {.placing = placing, .limit = HUGE_VAL};
+    carom_status status = carom_soup_each_two(context, placing, &all.limit, measure_two, &all);
+    *best = all.best;
+    return status;
+}
+
+static carom_status walk_trees(carom_context *context, const carom_soup_placing *placing,
+                               nearest *best) {
     search search;
     seeker first;
     search.context = context;
@@ -213,10 +213,19 @@ static carom_status find_nearest(carom_context *context, const carom_soup_placin
     CAROM_CPU_CALL(context, carom_obb_nearest)(&first.walk, HUGE_VALF, visits);
     carom_status status = CAROM_OK;
     if (first.walk.stack_count > 0) status = share(&search, &first);
-    carom_arena_rewind(scratch, mark);
     context->work.visits += first.walk.visits;
     context->work.candidates += first.measured;
     *best = first.best;
+    return status;
+}
+
+static carom_status find_nearest(carom_context *context, const carom_soup_placing *placing,
+                                 nearest *best) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status =
+        placing->extreme ? compare_all(context, placing, best) : walk_trees(context, placing, best);
+    carom_arena_rewind(scratch, mark);
     return status;
 }
 

@@ -71,18 +71,14 @@ static bool compare(const carom_soup_placing *placing, const posed_box *boxes_a,
 carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
                                  const double *limit, carom_soup_each_fn *fn, void *user) {
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
     posed_box all_a, all_b;
     posed_box *a = boxes_of(&placing->a, scratch, &all_a);
     posed_box *b = boxes_of(&placing->b, scratch, &all_b);
-    carom_status status = CAROM_OK;
     if (a == NULL || b == NULL) {
         uint64_t count =
             (uint64_t)placing->a.soup->triangle_count + placing->b.soup->triangle_count;
-        status = carom_fail_memory(context, count * sizeof(posed_box), "comparing two soups");
-    } else {
-        (void)compare(placing, a, b, &all_a, limit, fn, user);
+        return carom_fail_memory(context, count * sizeof(posed_box), "comparing two soups");
     }
-    carom_arena_rewind(scratch, mark);
-    return status;
+    (void)compare(placing, a, b, &all_a, limit, fn, user);
+    return CAROM_OK;
 }

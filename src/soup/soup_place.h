@@ -42,7 +42,8 @@ static inline carom_triangle carom_soup_posed(const carom_soup_side *side, uint3
 /* ---- all with all ---------------------------------------------------------------------------- */
 
 /* Calls fn for every two triangles, posed, whose boxes are at most *limit apart along each axis;
- * false stops. For extreme placings: O(n_a n_b). */
+ * false stops. For extreme placings: O(n_a n_b). Takes scratch of worker 0 for the caller to
+ * rewind, as fn may take some too. */
 typedef bool carom_soup_each_fn(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                                 const carom_triangle *posed_b);
 carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
