@@ -6,6 +6,9 @@
 
 #include "bench/bench.h"
 
+/* Three points in a row as the triangle they are. */
+#define AS_TRIANGLE(points) ((const carom_triangle *)(const void *)(points))
+
 #define PAIRS 4096
 
 typedef struct distance_input {
@@ -36,7 +39,8 @@ static bool run_triangles(void *input) {
     carom_closest c;
     for (uint64_t i = 0; i < in->count; ++i) {
         const carom_vec3 *p = in->points + 6 * i;
-        good &= carom_triangles_distance(in->context, p, p + 3, &c) == CAROM_OK;
+        good &= carom_triangles_distance(in->context, AS_TRIANGLE(p), AS_TRIANGLE(p + 3), &c) ==
+                CAROM_OK;
         good &= c.distance >= in->least && c.distance <= in->most;
     }
     return good;
@@ -48,7 +52,7 @@ static bool run_point_triangle(void *input) {
     carom_closest c;
     for (uint64_t i = 0; i < in->count; ++i) {
         const carom_vec3 *p = in->points + 6 * i;
-        good &= carom_point_triangle_distance(in->context, p, p + 3, &c) == CAROM_OK;
+        good &= carom_point_triangle_distance(in->context, p, AS_TRIANGLE(p + 3), &c) == CAROM_OK;
     }
     return good;
 }
@@ -69,8 +73,8 @@ static bool run_box(void *input) {
     uint64_t meets = 0;
     for (uint64_t i = 0; i < in->count; ++i) {
         bool meet = false;
-        if (carom_triangle_meets_box(in->context, in->points + 6 * i, in->boxes + i, &meet) !=
-            CAROM_OK)
+        if (carom_triangle_meets_box(in->context, AS_TRIANGLE(in->points + 6 * i), in->boxes + i,
+                                     &meet) != CAROM_OK)
             return false;
         meets += meet;
     }
@@ -82,7 +86,8 @@ static bool run_ball_of_triangle(void *input) {
     bool good = true;
     carom_ball ball;
     for (uint64_t i = 0; i < in->count; ++i) {
-        good &= carom_ball_of_triangle(in->context, in->points + 6 * i, &ball) == CAROM_OK;
+        good &=
+            carom_ball_of_triangle(in->context, AS_TRIANGLE(in->points + 6 * i), &ball) == CAROM_OK;
         good &= ball.radius > 0.0;
     }
     return good;

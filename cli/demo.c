@@ -13,7 +13,7 @@ static const arg_option demo_options[] = {
      "where the page goes (carom-demo)", NULL},
 };
 
-static const demo_part *const parts[] = {&demo_base, NULL};
+static const demo_part *const parts[] = {&demo_base, &demo_mesh, &demo_soup, NULL};
 
 static carom_status run_parts(demo *demo, json *j) {
     if (j != NULL) json_begin_array(j, "parts");

@@ -14,6 +14,7 @@ static const char style[] =
     "color:#1c2430;background:#fff}h1{font-weight:600}h2{margin-top:2.5rem;font-weight:600}"
     "table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .9rem .25rem 0;"
     "text-align:left;border-bottom:1px solid #dde3ea}figure{margin:1.5rem 0}"
+    "figure.side{display:inline-block;margin:.5rem 1rem .5rem 0;vertical-align:top}"
     "figcaption{color:#566;font-size:.9rem}svg{max-width:100%;height:auto}"
     "svg text{font:12px system-ui,sans-serif;fill:#445}";
 
@@ -243,5 +244,31 @@ void page_dot(page *page, double x, double y, double depth) {
 }
 
 void page_end_dots(page *page, const char *caption) {
+    end_figure(page->out, caption);
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+void page_begin_picture(page *page, unsigned edge) {
+    fprintf(page->out,
+            "<figure class=\"side\" style=\"width:%upx\"><svg width=\"%u\" height=\"%u\" "
+            "viewBox=\"-1.05 -1.05 2.1 2.1\" stroke-width=\".004\" stroke-linejoin=\"round\">\n",
+            edge, edge, edge);
+}
+
+void page_face(page *page, const double (*points)[2], size_t count, double light, size_t colour) {
+    static const double full[][3] = {
+        {96, 165, 250}, {240, 130, 110}, {110, 200, 150}, {190, 150, 235}, {235, 190, 90}};
+    const double *rgb = full[colour % (sizeof(full) / sizeof(full[0]))];
+    double bright = 0.35 + 0.65 * light;
+    unsigned paint = (unsigned)(rgb[0] * bright) << 16 | (unsigned)(rgb[1] * bright) << 8 |
+                     (unsigned)(rgb[2] * bright);
+    fprintf(page->out, "<path fill=\"#%06x\" stroke=\"#%06x\" d=\"", paint, paint);
+    for (size_t i = 0; i < count; ++i)
+        fprintf(page->out, "%c%.3f %.3f", i == 0 ? 'M' : 'L', points[i][0], -points[i][1]);
+    fputs("z\"/>", page->out);
+}
+
+void page_end_picture(page *page, const char *caption) {
     end_figure(page->out, caption);
 }

@@ -41,4 +41,11 @@ void page_begin_dots(page *page);
 void page_dot(page *page, double x, double y, double depth);
 void page_end_dots(page *page, const char *caption);
 
+/* A picture of faces, painted in the order given; coordinates in [-1, 1], y up. `light` in [0, 1]
+ * is how brightly the face is lit, `colour` picks one of a few. Pictures stand side by side, `edge`
+ * pixels wide and high. */
+void page_begin_picture(page *page, unsigned edge);
+void page_face(page *page, const double (*points)[2], size_t count, double light, size_t colour);
+void page_end_picture(page *page, const char *caption);
+
 #endif

@@ -12,7 +12,7 @@ set(cuda_library_name
     "${CMAKE_SHARED_LIBRARY_PREFIX}carom_cuda${CMAKE_SHARED_LIBRARY_SUFFIX}.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
 add_library(carom_internal INTERFACE)
-target_link_libraries(carom_internal INTERFACE carom_flags)
+target_link_libraries(carom_internal INTERFACE carom_flags carom_dependencies)
 target_include_directories(carom_internal INTERFACE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
@@ -39,7 +39,6 @@ list(FILTER cpu_sources INCLUDE REGEX "_cpu\\.c$")
 list(FILTER sources EXCLUDE REGEX "_cpu\\.c$")
 
 carom_add_objects(carom_objects_core ${sources})
-target_link_libraries(carom_objects_core PRIVATE carom_dependencies)
 target_include_directories(carom_objects_core PRIVATE ${generated})
 target_compile_definitions(carom_objects_core PRIVATE CAROM_CUDA_LIBRARY="${cuda_library_name}")
 add_dependencies(carom_objects_core carom_commit)

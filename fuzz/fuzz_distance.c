@@ -7,6 +7,9 @@
 
 #include "carom/carom.h"
 
+/* Three points in a row as the triangle they are. */
+#define AS_TRIANGLE(points) ((const carom_triangle *)(const void *)(points))
+
 #define MOST_POINTS 64
 #define LIMIT       0x1p1020
 
@@ -40,14 +43,15 @@ static void check_closest(const carom_closest *c, const carom_vec3 *a, const car
 static void check_distances(carom_context *context, const carom_vec3 *p) {
     carom_closest ps, ss, pt, st, tt, turned;
     bool good = usable(&p[0].x, 18);
-    carom_status status = carom_triangles_distance(context, p, p + 3, &tt);
+    carom_status status =
+        carom_triangles_distance(context, AS_TRIANGLE(p), AS_TRIANGLE(p + 3), &tt);
     FUZZ_CHECK(status == (good ? CAROM_OK : CAROM_BAD_INPUT));
     if (!good) return;
     double size = largest(p, 6), slack = size * 1e-14 + 0x1p-1060;
     FUZZ_CHECK(carom_point_segment_distance(context, p, p + 3, &ps) == CAROM_OK);
     FUZZ_CHECK(carom_segments_distance(context, p, p + 3, &ss) == CAROM_OK);
-    FUZZ_CHECK(carom_point_triangle_distance(context, p, p + 3, &pt) == CAROM_OK);
-    FUZZ_CHECK(carom_segment_triangle_distance(context, p, p + 3, &st) == CAROM_OK);
+    FUZZ_CHECK(carom_point_triangle_distance(context, p, AS_TRIANGLE(p + 3), &pt) == CAROM_OK);
+    FUZZ_CHECK(carom_segment_triangle_distance(context, p, AS_TRIANGLE(p + 3), &st) == CAROM_OK);
     check_closest(&ps, p, p + 3, 2, size);
     check_closest(&ss, p, p + 3, 2, size);
     check_closest(&pt, p, p + 3, 3, size);
@@ -58,7 +62,8 @@ static void check_distances(carom_context *context, const carom_vec3 *p) {
     FUZZ_CHECK(ss.distance + slack >= st.distance && pt.distance + slack >= st.distance);
     FUZZ_CHECK(st.distance + slack >= tt.distance);
     carom_vec3 q[6] = {p[4], p[5], p[3], p[2], p[1], p[0]};
-    FUZZ_CHECK(carom_triangles_distance(context, q, q + 3, &turned) == CAROM_OK);
+    FUZZ_CHECK(carom_triangles_distance(context, AS_TRIANGLE(q), AS_TRIANGLE(q + 3), &turned) ==
+               CAROM_OK);
     FUZZ_CHECK(fabs(turned.distance - tt.distance) <= slack);
 }
 
@@ -67,7 +72,7 @@ static void check_box(carom_context *context, const carom_vec3 *p) {
     carom_bounds box = {p[3], p[4]};
     bool meets = false;
     bool good = usable(&p[0].x, 15);
-    carom_status status = carom_triangle_meets_box(context, p, &box, &meets);
+    carom_status status = carom_triangle_meets_box(context, AS_TRIANGLE(p), &box, &meets);
     FUZZ_CHECK(status == (good ? CAROM_OK : CAROM_BAD_INPUT));
     for (int i = 0; good && i < 3; ++i)
         if (p[i].x >= box.low.x && p[i].x <= box.high.x && p[i].y >= box.low.y &&
@@ -105,7 +110,7 @@ static void check_balls(carom_context *context, const double *numbers, int count
                    ball.radius * (1.0 + slack));
     if (n >= 3) {
         carom_ball of_triangle;
-        FUZZ_CHECK(carom_ball_of_triangle(context, points, &of_triangle) == CAROM_OK);
+        FUZZ_CHECK(carom_ball_of_triangle(context, AS_TRIANGLE(points), &of_triangle) == CAROM_OK);
         FUZZ_CHECK(of_triangle.radius >= 0.0 && of_triangle.radius <= 4.0 * size);
     }
     if (n >= 2) {

@@ -10,7 +10,7 @@ bad=0
 commands=$("$build/carom" --help | awk '/^options/ {exit} /^  [a-z]/ {print $1}')
 for command in $commands; do
     grep -qE "^\.(SS|B).*\b$command\b" <<<"$plain" || { echo "$page: no section for carom $command"; bad=1; }
-    for option in $("$build/carom" "$command" --help | grep -oE '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u); do
+    for option in $("$build/carom" "$command" --help | grep -oE '(^|[ ,])--[a-z][a-z0-9-]*' | tr -d ' ,' | sort -u); do
         grep -qF -- "$option" <<<"$plain" || { echo "$page: $option of carom $command is missing"; bad=1; }
     done
 done

@@ -12,6 +12,9 @@
 #include "tests/support/quad.h"
 #include "tests/support/test.h"
 
+/* Three points in a row as the triangle they are. */
+#define AS_TRIANGLE(points) ((const carom_triangle *)(const void *)(points))
+
 /* ---- exact containment ----------------------------------------------------------------------- */
 
 /* A sum of doubles without rounding: components that do not overlap, smallest first. */
@@ -359,7 +362,7 @@ static void public_functions_check_and_answer(void **state) {
     uint64_t before = test_malloc_count();
     assert_ok(context, carom_ball_of_points(context, points, 4, &ball));
     assert_true(ball.centre.x == 0.0 && ball.radius >= 1.0 && ball.radius < 1.0 + 1e-14);
-    assert_ok(context, carom_ball_of_triangle(context, points, &ball));
+    assert_ok(context, carom_ball_of_triangle(context, AS_TRIANGLE(points), &ball));
     assert_true(ball.centre.y == 0.0 && ball.radius >= 1.0 && ball.radius < 1.0 + 1e-14);
     assert_ok(context, carom_ball_of_balls(context, balls, 2, &ball));
     assert_true(ball.centre.x == 0.0 && ball.radius >= 3.0 && ball.radius < 3.0 + 1e-14);
@@ -370,15 +373,15 @@ static void public_functions_check_and_answer(void **state) {
     balls[1].radius = -1.0;
     assert_fails(context, carom_ball_of_balls(context, balls, 2, &ball), CAROM_BAD_INPUT,
                  "ball 1 of 2");
-    assert_fails(context, carom_ball_of_triangle(context, points + 1, &ball), CAROM_BAD_INPUT,
-                 "point 2 of the triangle");
+    assert_fails(context, carom_ball_of_triangle(context, AS_TRIANGLE(points + 1), &ball),
+                 CAROM_BAD_INPUT, "point 2 of the triangle");
     test_asserts_begin();
     assert_int_equal(carom_ball_of_points(context, points, 0, &ball), CAROM_INVALID);
     assert_int_equal(carom_ball_of_balls(context, NULL, 1, &ball), CAROM_INVALID);
-    assert_int_equal(carom_ball_of_triangle(context, points, NULL), CAROM_INVALID);
+    assert_int_equal(carom_ball_of_triangle(context, AS_TRIANGLE(points), NULL), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 3);
     carom_vec3 huge[3] = {{0x1p1020, 0, 0}, {-0x1p1020, 0, 0}, {0, 0x1p1020, -0x1p1020}};
-    assert_ok(context, carom_ball_of_triangle(context, huge, &ball));
+    assert_ok(context, carom_ball_of_triangle(context, AS_TRIANGLE(huge), &ball));
     assert_true(ball.radius >= 0x1p1020 && ball.radius < 0x1.8p1020);
     assert_ok(context, carom_ball_of_points(context, huge, 3, &ball));
     assert_true(ball.radius >= 0x1p1020 && ball.radius < 0x1.8p1020);

@@ -7,6 +7,9 @@
 #include "tests/support/quad.h"
 #include "tests/support/test.h"
 
+/* Three points in a row as the triangle they are. */
+#define AS_TRIANGLE(points) ((const carom_triangle *)(const void *)(points))
+
 /* The largest gap over the axes, each as a part of the magnitudes that enter; `size` is what
  * entered the axis itself. */
 static void gap_on(const carom_vec3 *t, const carom_bounds *box, quad3 axis, quad3 size,
@@ -145,27 +148,28 @@ static void odd_inputs(void **state) {
     carom_bounds empty = {{1, 1, 1}, {-1, -1, -1}}, box = {{-1, -1, -1}, {1, 1, 1}}, away;
     bool meets = true;
     uint64_t before = test_malloc_count();
-    assert_ok(context, carom_triangle_meets_box(context, t, &empty, &meets));
+    assert_ok(context, carom_triangle_meets_box(context, AS_TRIANGLE(t), &empty, &meets));
     assert_false(meets);
-    assert_ok(context, carom_triangle_meets_box(context, t, &box, &meets));
+    assert_ok(context, carom_triangle_meets_box(context, AS_TRIANGLE(t), &box, &meets));
     assert_true(meets);
     away = (carom_bounds){{5, 5, 5}, {6, 6, 6}};
-    assert_ok(context, carom_triangle_meets_box(context, t, &away, &meets));
+    assert_ok(context, carom_triangle_meets_box(context, AS_TRIANGLE(t), &away, &meets));
     assert_false(meets);
     assert_int_equal(test_malloc_count(), before);
     t[1].x = (double)NAN;
     assert_true(carom_triangle_meets_bounds(t, &box));
-    assert_fails(context, carom_triangle_meets_box(context, t, &box, &meets), CAROM_BAD_INPUT,
-                 "point 1 of the triangle");
+    assert_fails(context, carom_triangle_meets_box(context, AS_TRIANGLE(t), &box, &meets),
+                 CAROM_BAD_INPUT, "point 1 of the triangle");
     t[1].x = (double)INFINITY;
     assert_true(carom_triangle_meets_bounds(t, &box));
     t[1].x = 1.0;
     box.high.y = (double)INFINITY;
     assert_true(carom_triangle_meets_bounds(t, &box));
-    assert_fails(context, carom_triangle_meets_box(context, t, &box, &meets), CAROM_BAD_INPUT,
-                 "upper end");
+    assert_fails(context, carom_triangle_meets_box(context, AS_TRIANGLE(t), &box, &meets),
+                 CAROM_BAD_INPUT, "upper end");
     test_asserts_begin();
-    assert_int_equal(carom_triangle_meets_box(context, t, NULL, &meets), CAROM_INVALID);
+    assert_int_equal(carom_triangle_meets_box(context, AS_TRIANGLE(t), NULL, &meets),
+                     CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 1);
     carom_context_destroy(context);
 }

@@ -40,8 +40,8 @@ typedef struct carom_triangle {
 
 /* Exact for all finite doubles, subnormal and huge ones included; NaN and infinity are
  * CAROM_BAD_INPUT. Nothing is allocated. Typical cost 10 ns for an orientation and 50 ns for a
- * relation; within rounding of degenerate some microseconds; where the exponents of one call's
- * coordinates lie more than 600 apart up to milliseconds. docs/exact.md explains how. */
+ * pair of triangles; within rounding of degenerate some microseconds; where the exponents of one
+ * call's coordinates lie more than 600 apart up to milliseconds. docs/exact.md explains how. */
 
 /* The turn of points[0], points[1], points[2] seen along an axis (0, 1, 2: x, y, z), which is the
  * sign of that component of the normal: 1 counter-clockwise, -1 clockwise, 0 collinear. */
@@ -107,27 +107,27 @@ CAROM_API carom_status carom_segments_distance(carom_context *context, const car
                                                const carom_vec3 b[2], carom_closest *closest);
 CAROM_API carom_status carom_point_triangle_distance(carom_context *context,
                                                      const carom_vec3 *point,
-                                                     const carom_vec3 triangle[3],
+                                                     const carom_triangle *triangle,
                                                      carom_closest *closest);
 CAROM_API carom_status carom_segment_triangle_distance(carom_context *context,
                                                        const carom_vec3 segment[2],
-                                                       const carom_vec3 triangle[3],
+                                                       const carom_triangle *triangle,
                                                        carom_closest *closest);
-CAROM_API carom_status carom_triangles_distance(carom_context *context, const carom_vec3 a[3],
-                                                const carom_vec3 b[3], carom_closest *closest);
+CAROM_API carom_status carom_triangles_distance(carom_context *context, const carom_triangle *a,
+                                                const carom_triangle *b, carom_closest *closest);
 
 /* Says whether a triangle and a closed box may meet. False is certain; true may also be said of a
  * gap below some 1e-14 of their size. An empty box meets nothing. */
 CAROM_API carom_status carom_triangle_meets_box(carom_context *context,
-                                                const carom_vec3 triangle[3],
+                                                const carom_triangle *triangle,
                                                 const carom_bounds *box, bool *meets);
 
 /* The smallest ball around a triangle, points or balls, rounded outwards: it contains them in exact
  * arithmetic, and its radius is the smallest up to 1e-13 of itself and 8 units in the last place of
  * the largest coordinate. The triangle's is the same for every order of its corners. count > 0.
  * About ten passes over the input; no memory. */
-CAROM_API carom_status carom_ball_of_triangle(carom_context *context, const carom_vec3 triangle[3],
-                                              carom_ball *ball);
+CAROM_API carom_status carom_ball_of_triangle(carom_context *context,
+                                              const carom_triangle *triangle, carom_ball *ball);
 CAROM_API carom_status carom_ball_of_points(carom_context *context, const carom_vec3 *points,
                                             uint64_t count, carom_ball *ball);
 CAROM_API carom_status carom_ball_of_balls(carom_context *context, const carom_ball *balls,

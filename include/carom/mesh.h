@@ -102,8 +102,9 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  *
  * CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: malformed, a coordinate that is not finite
  * included. CAROM_TOO_LARGE: too many vertices. CAROM_UNSUPPORTED: needs a library this build was
- * made without. Memory: at most 16 times the uncompressed size of the file and 64 KiB; a count in
- * a header is not believed beyond what the file can hold. Runs on the calling thread. */
+ * made without. Memory: at most 16 times the uncompressed size of the file and 128 KiB (assimp
+ * takes what it takes); a count in a header is not believed beyond what the file can hold. Long
+ * files report progress and can be cancelled. Runs on the calling thread. */
 CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh);
 
 /* The same from memory; `name` stands in for the file's in sentences and for guessing, and may be
@@ -118,6 +119,7 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
  * nearest double) and the same faces, but for STL, which holds triangles only (others:
  * CAROM_BAD_INPUT), no shared vertices, and float32 only when binary (doubles that are no float32:
  * CAROM_BAD_INPUT; write them as text).
+ * CAROM_FORMAT_GUESS goes by the name; .stl becomes text when binary STL could not hold the values.
  * CAROM_IO: cannot be written, such as a full disk. CAROM_UNSUPPORTED: a format we do not write. */
 CAROM_API carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format, const char *path);
@@ -140,9 +142,10 @@ CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_
 /* No vertex, no face: what the `first_` fields of a report hold when there is none. */
 #define CAROM_NONE UINT64_MAX
 
-/* What a mesh is. Sides are pairs of corners that follow one another around a face; those from a
- * vertex to itself have no length and are left out. An edge is a pair of vertices joined by sides.
- * Vertices are the same when their numbers are: weld first. */
+/* What a mesh is. Sides are pairs of corners that follow one another around a face. Those from a
+ * vertex to itself are left out, and those of one face that run both ways between the same vertices
+ * cancel, so that collapsed faces and slits to holes are not seen. An edge is a pair of vertices
+ * that sides are left of. Vertices are the same when their numbers are: weld first. */
 typedef struct carom_mesh_report {
     uint64_t vertices, faces;
     uint64_t triangles; /* when each face of n corners is split into n - 2 */
@@ -151,13 +154,14 @@ typedef struct carom_mesh_report {
     uint64_t open_edges;         /* of one side */
     uint64_t nonmanifold_edges;  /* of more than two sides */
     uint64_t inconsistent_edges; /* sides one way outnumber those the other way by two or more */
-    uint64_t shells;             /* sets of faces connected by edges */
+    uint64_t shells;             /* sets of faces connected by edges; collapsed ones are in none */
     uint64_t duplicate_faces;    /* with the corners of an earlier face, in the same cycle either
                                     way round */
     uint64_t degenerate_faces;   /* whose corners all lie on one line; exact */
     uint64_t degenerate_triangles; /* the same for the triangles of fans from each first corner */
 
-    bool closed;   /* has faces, and every edge has two sides, one each way */
+    bool closed;   /* has edges, and each has two sides, one each way; so too when polygons are
+                      split into fans from their first corners */
     bool balanced; /* every edge has as many sides one way as the other: what winding numbers,
                       and so inside and volume, need; all closed meshes are */
     bool oriented; /* no inconsistent edge */
@@ -174,8 +178,8 @@ typedef struct carom_mesh_report {
     uint64_t first_degenerate_face, first_duplicate_face;
 } carom_mesh_report;
 
-/* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. O(n), on all threads;
- * the same bits for any number of them. */
+/* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. CAROM_TOO_LARGE from
+ * 2^32 - 1 corners on. O(n), on all threads; the same bits for any number of them. */
 CAROM_API carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *view,
                                           carom_mesh_report *report);
 

@@ -28,7 +28,8 @@ typedef enum carom_shape {
     CAROM_CONE,
     /* A tube around the torus knot that winds `p` times around z (2) and `q` times around the ring
      * (3), `detail` steps along (256) and an eighth of them, at least 6, at most 24, around; the
-     * ring's radius is `size`, `ratio` the tube's to it (0.12). p and q have no common factor. */
+     * ring's radius is `size`, `ratio` the tube's to it (0.12). p and q have no common factor, and
+     * detail is at least 8 times the larger. */
     CAROM_KNOT,
     /* Chazelle's polyhedron (Convex partitions of polyhedra, 1984): a block with `detail` (8)
      * wedges cut into it from below and as many from above, whose edges lie on one hyperbolic

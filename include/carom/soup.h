@@ -8,14 +8,18 @@
  * exact predicates: no misses, no ghosts, no duplicates, whatever the input. Lists are sorted and
  * the same for any number of threads and any instruction set.
  *
- * Which pairs of faces of one soup count. A face whose corners all lie on one line is listed once
- * as (f, f) and takes part in no other pair (see `degenerate`). Otherwise, by vertices in common
- * (the same index: weld first where equal coordinates should be one vertex): none   the closed
- * faces meet, touching included; one    they meet elsewhere too: the edge opposite the common
- * vertex in either face meets the other closed face; two    they are coplanar and lie on the same
- * side of the common edge; three  always. Polygons are split into triangles, and two polygons count
- * when a triangle of one and a triangle of the other do; never within one polygon. Two soups:
- * closed faces that meet, touching included; faces without area are left out.
+ * Which pairs of faces of one soup count. A face without area (the corners of each of its triangles
+ * lie on one line) is listed once as (f, f) and takes part in no other pair (see `degenerate`).
+ * Otherwise, by vertices in common (the same index: weld first where equal coordinates should be
+ * one vertex):
+ *   none   the closed faces meet, touching included;
+ *   one    they meet elsewhere too: the edge opposite the common vertex in either face meets the
+ *          other closed face;
+ *   two    they are coplanar and lie on the same side of the common edge;
+ *   three  always.
+ * Polygons are split into triangles, and two polygons count when a triangle of one and a triangle
+ * of the other do; never within one polygon. Two soups: closed faces that meet, touching included;
+ * faces without area are left out.
  */
 #ifndef CAROM_SOUP_H
 #define CAROM_SOUP_H
@@ -45,7 +49,7 @@ typedef struct carom_soup_def {
 typedef struct carom_soup carom_soup;
 
 /* Prepares a soup: O(n) on all threads. The mesh must pass carom_mesh_check. Beyond the copy of the
- * mesh it holds about 32 bytes a triangle. On failure *soup is NULL. */
+ * mesh it holds about 43 bytes a triangle. On failure *soup is NULL. */
 CAROM_API carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                          carom_soup **soup);
 
@@ -137,8 +141,10 @@ typedef struct carom_soup_hit {
 } carom_soup_hit;
 #define CAROM_NO_FACE UINT32_MAX
 
+/* Faces without area take no part in these (but see `degenerate`). */
+
 /* The nearest point of the soup to each of `count` points, on all threads; ties take the lowest
- * face. hits has room for count. */
+ * face. hits has room for count. An empty soup is infinitely far. */
 CAROM_API carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
                                                  const carom_vec3 *points, uint64_t count,
                                                  carom_soup_hit *hits);
@@ -148,7 +154,10 @@ typedef struct carom_ray {
     double length;                /* in units of direction; 0: without end */
 } carom_ray;
 
-/* The first face each ray meets: which faces it meets is decided exactly. */
+/* The first face each ray meets. A ray goes from its origin through the double origin + direction;
+ * which faces it meets, touching included, is decided exactly for that line, where along it is
+ * rounded. Ties take the lowest face. A direction too short to change the origin is
+ * CAROM_BAD_INPUT. */
 CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                             const carom_ray *rays, uint64_t count,
                                             carom_soup_hit *hits);

@@ -154,6 +154,70 @@ static inline carom_f64v carom_f64v_abs(carom_f64v a) {
     return (carom_f64v)bits;
 }
 
+#if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
+/* For each set of eight lanes the numbers of those in it, lowest first, computed by the compiler:
+ * place n holds the lane that is in the set and has n others below it. */
+#define CAROM_LANE_IN(set, lane) ((set) >> (lane)&1)
+#define CAROM_LANES_BELOW_4(set, lane)                                                             \
+    (CAROM_LANE_IN(set, 0) * ((lane) > 0) + CAROM_LANE_IN(set, 1) * ((lane) > 1) +                 \
+     CAROM_LANE_IN(set, 2) * ((lane) > 2) + CAROM_LANE_IN(set, 3) * ((lane) > 3))
+#define CAROM_LANES_BELOW(set, lane)                                                               \
+    (CAROM_LANES_BELOW_4(set, lane) + CAROM_LANES_BELOW_4((set) >> 4, (lane)-4))
+#define CAROM_LANE_AT(set, n, lane)                                                                \
+    ((lane) * (CAROM_LANE_IN(set, lane) & (CAROM_LANES_BELOW(set, lane) == (n))))
+#define CAROM_LANE_NUMBER(set, n)                                                                  \
+    (CAROM_LANE_AT(set, n, 1) + CAROM_LANE_AT(set, n, 2) + CAROM_LANE_AT(set, n, 3) +              \
+     CAROM_LANE_AT(set, n, 4) + CAROM_LANE_AT(set, n, 5) + CAROM_LANE_AT(set, n, 6) +              \
+     CAROM_LANE_AT(set, n, 7))
+#define CAROM_LANE_ROW(set)                                                                        \
+    {                                                                                              \
+        CAROM_LANE_NUMBER(set, 0), CAROM_LANE_NUMBER(set, 1), CAROM_LANE_NUMBER(set, 2),           \
+            CAROM_LANE_NUMBER(set, 3), CAROM_LANE_NUMBER(set, 4), CAROM_LANE_NUMBER(set, 5),       \
+            CAROM_LANE_NUMBER(set, 6), CAROM_LANE_NUMBER(set, 7)                                   \
+    }
+#define CAROM_LANE_ROWS_4(set)                                                                     \
+    CAROM_LANE_ROW(set), CAROM_LANE_ROW((set) + 1), CAROM_LANE_ROW((set) + 2),                     \
+        CAROM_LANE_ROW((set) + 3)
+#define CAROM_LANE_ROWS_16(set)                                                                    \
+    CAROM_LANE_ROWS_4(set), CAROM_LANE_ROWS_4((set) + 4), CAROM_LANE_ROWS_4((set) + 8),            \
+        CAROM_LANE_ROWS_4((set) + 12)
+#define CAROM_LANE_ROWS_64(set)                                                                    \
+    CAROM_LANE_ROWS_16(set), CAROM_LANE_ROWS_16((set) + 16), CAROM_LANE_ROWS_16((set) + 32),       \
+        CAROM_LANE_ROWS_16((set) + 48)
+static const uint8_t carom_lane_numbers[256][8] = {CAROM_LANE_ROWS_64(0), CAROM_LANE_ROWS_64(64),
+                                                   CAROM_LANE_ROWS_64(128),
+                                                   CAROM_LANE_ROWS_64(192)};
+#endif
+
+/* Writes first + the number of each lane in the set, lowest first, and returns how many there are;
+ * up to CAROM_LANES numbers are written whatever the set. No branch depends on it. */
+static inline uint32_t carom_lanes_list(carom_lanes lanes, uint32_t first, uint32_t *to) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    __m512i numbers =
+        _mm512_add_epi32(_mm512_set1_epi32((int)first),
+                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)lanes, numbers));
+    return (uint32_t)__builtin_popcount(lanes);
+#elif defined(__AVX2__)
+    __m256i numbers = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64((const __m128i *)(const void *)carom_lane_numbers[lanes]));
+    _mm256_storeu_si256((__m256i *)(void *)to,
+                        _mm256_add_epi32(numbers, _mm256_set1_epi32((int)first)));
+    return (uint32_t)__builtin_popcount(lanes);
+#else
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CAROM_LANES; ++i) {
+        to[count] = first + i;
+        count += lanes >> i & 1;
+    }
+    return count;
+#endif
+}
+
+static inline carom_u32v carom_u32v_splat(uint32_t value) {
+    return value + (carom_u32v){0};
+}
+
 /* Writes one cache line past the caches, for output that is too large to stay in them. Both
  * addresses are multiples of 64. Call carom_stream_fence before another thread may read. */
 static inline void carom_stream_line(void *to, const void *from) {

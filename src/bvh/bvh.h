@@ -64,7 +64,8 @@ carom_box carom_bvh_bounds(const carom_bvh *bvh);
 #define CAROM_BVH_FOUND 4096u
 
 typedef struct carom_bvh_found {
-    uint32_t a[CAROM_BVH_FOUND], b[CAROM_BVH_FOUND];
+    /* Vectors may write a node's width past the count. */
+    uint32_t a[CAROM_BVH_FOUND + CAROM_BVH_WIDTH], b[CAROM_BVH_FOUND + CAROM_BVH_WIDTH];
     uint32_t count;
     uint64_t visits;
     bool (*flush)(struct carom_bvh_found *found);

@@ -99,9 +99,10 @@ static inline void push(to_visit *stack, uint32_t level, uint32_t number) {
 
 static inline void emit(carom_bvh_found *found, uint32_t a, uint32_t block_b, uint32_t lanes) {
     uint32_t count = found->count;
-    for (; lanes != 0; lanes &= lanes - 1) {
-        found->a[count] = a;
-        found->b[count++] = block_b * CAROM_BVH_WIDTH + lowest(lanes);
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        carom_lanes some = lanes >> at & (0xFFFFu >> (16 - CAROM_LANES));
+        carom_u32v_store(&found->a[count], carom_u32v_splat(a));
+        count += carom_lanes_list(some, block_b * CAROM_BVH_WIDTH + at, &found->b[count]);
     }
     found->count = count;
 }

@@ -62,47 +62,48 @@ carom_status carom_segments_distance(carom_context *context, const carom_vec3 a[
 }
 
 carom_status carom_point_triangle_distance(carom_context *context, const carom_vec3 *point,
-                                           const carom_vec3 triangle[3], carom_closest *closest) {
+                                           const carom_triangle *triangle, carom_closest *closest) {
     REQUIRE_ALL(point != NULL && triangle != NULL && closest != NULL);
     CAROM_TRY(check(context, point, 1, "point"));
-    CAROM_TRY(check(context, triangle, 3, "triangle"));
-    carom_near_point_triangle(*point, triangle, closest);
+    CAROM_TRY(check(context, triangle->corner, 3, "triangle"));
+    carom_near_point_triangle(*point, triangle->corner, closest);
     return CAROM_OK;
 }
 
 carom_status carom_segment_triangle_distance(carom_context *context, const carom_vec3 segment[2],
-                                             const carom_vec3 triangle[3], carom_closest *closest) {
+                                             const carom_triangle *triangle,
+                                             carom_closest *closest) {
     REQUIRE_ALL(segment != NULL && triangle != NULL && closest != NULL);
     CAROM_TRY(check(context, segment, 2, "segment"));
-    CAROM_TRY(check(context, triangle, 3, "triangle"));
-    carom_near_segment_triangle(segment, triangle, closest);
+    CAROM_TRY(check(context, triangle->corner, 3, "triangle"));
+    carom_near_segment_triangle(segment, triangle->corner, closest);
     return CAROM_OK;
 }
 
-carom_status carom_triangles_distance(carom_context *context, const carom_vec3 a[3],
-                                      const carom_vec3 b[3], carom_closest *closest) {
+carom_status carom_triangles_distance(carom_context *context, const carom_triangle *a,
+                                      const carom_triangle *b, carom_closest *closest) {
     REQUIRE_ALL(a != NULL && b != NULL && closest != NULL);
-    CAROM_TRY(check(context, a, 3, "first triangle"));
-    CAROM_TRY(check(context, b, 3, "second triangle"));
-    carom_near_triangles(a, b, closest);
+    CAROM_TRY(check(context, a->corner, 3, "first triangle"));
+    CAROM_TRY(check(context, b->corner, 3, "second triangle"));
+    carom_near_triangles(a->corner, b->corner, closest);
     return CAROM_OK;
 }
 
-carom_status carom_triangle_meets_box(carom_context *context, const carom_vec3 triangle[3],
+carom_status carom_triangle_meets_box(carom_context *context, const carom_triangle *triangle,
                                       const carom_bounds *box, bool *meets) {
     REQUIRE_ALL(triangle != NULL && box != NULL && meets != NULL);
-    CAROM_TRY(check(context, triangle, 3, "triangle"));
+    CAROM_TRY(check(context, triangle->corner, 3, "triangle"));
     CAROM_TRY(check(context, &box->low, 1, "box's lower end"));
     CAROM_TRY(check(context, &box->high, 1, "box's upper end"));
-    *meets = carom_triangle_meets_bounds(triangle, box);
+    *meets = carom_triangle_meets_bounds(triangle->corner, box);
     return CAROM_OK;
 }
 
-carom_status carom_ball_of_triangle(carom_context *context, const carom_vec3 triangle[3],
+carom_status carom_ball_of_triangle(carom_context *context, const carom_triangle *triangle,
                                     carom_ball *ball) {
     REQUIRE_ALL(triangle != NULL && ball != NULL);
-    CAROM_TRY(check(context, triangle, 3, "triangle"));
-    carom_ball_around_triangle(triangle, ball);
+    CAROM_TRY(check(context, triangle->corner, 3, "triangle"));
+    carom_ball_around_triangle(triangle->corner, ball);
     return CAROM_OK;
 }
 

@@ -16,7 +16,7 @@
 #include "geom/enclosing_ball.h"
 
 #define MOST_SUPPORT 4
-#define MOST_ROUNDS  1000 /* for the proof of termination; some ten are usual, 40 the most seen */
+#define MOST_ROUNDS  1000 /* for the proof of termination; five are usual, 18 the most seen */
 
 /* Inputs as they were given: points when `balls` is NULL. */
 typedef struct inputs {

@@ -15,7 +15,7 @@ __extension__ typedef unsigned __int128 wide;
 #define LOW_DIGIT UINT64_C(0xFFFFFFFF)
 
 /* |value| = mantissa 2^exponent, also for subnormals. */
-static uint64_t split(double value, int *exponent, int *negative) {
+static inline uint64_t split(double value, int *exponent, int *negative) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof(bits));
     int biased = (int)(bits >> 52 & 0x7FF);
@@ -25,25 +25,27 @@ static uint64_t split(double value, int *exponent, int *negative) {
     return biased != 0 ? mantissa | UINT64_C(1) << 52 : mantissa;
 }
 
-static void add_product(carom_exact_sum *sum, double a, double b, double c, int negative) {
+/* The digits of word << shift with what the word before moves up; flip is 0 or -1. */
+static inline uint64_t add_word(int64_t *digits, uint64_t word, uint32_t shift, uint64_t below,
+                                int64_t flip) {
+    uint64_t moved = word << shift | below;
+    digits[0] += ((int64_t)(moved & LOW_DIGIT) ^ flip) - flip;
+    digits[1] += ((int64_t)(moved >> BASE_BITS) ^ flip) - flip;
+    return word >> 1 >> (63 - shift);
+}
+
+static inline void add_product(carom_exact_sum *sum, double a, double b, double c, int negative) {
     int exponent = 0;
     uint64_t ma = split(a, &exponent, &negative);
     uint64_t mb = split(b, &exponent, &negative);
     uint64_t mc = split(c, &exponent, &negative);
     wide ab = (wide)ma * mb;
     wide low = (wide)(uint64_t)ab * mc, high = (wide)(uint64_t)(ab >> 64) * mc + (low >> 64);
-    uint64_t words[3] = {(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)};
-
     uint32_t place = (uint32_t)(exponent - CAROM_EXACT_BOTTOM), shift = place % BASE_BITS;
-    int64_t *digits = sum->digits + place / BASE_BITS;
-    int64_t sign = negative ? -1 : 1;
-    uint64_t carry = 0; /* bits of the word before that the shift moves up */
-    for (int i = 0; i < 3; ++i) {
-        wide moved = (wide)words[i] << shift | carry;
-        digits[2 * i] += sign * (int64_t)(uint64_t)(moved & LOW_DIGIT);
-        digits[2 * i + 1] += sign * (int64_t)(uint64_t)(moved >> BASE_BITS & LOW_DIGIT);
-        carry = (uint64_t)(moved >> 64);
-    }
+    int64_t *digits = sum->digits + place / BASE_BITS, flip = -(int64_t)negative;
+    uint64_t up = add_word(digits, (uint64_t)low, shift, 0, flip);
+    up = add_word(digits + 2, (uint64_t)high, shift, up, flip);
+    (void)add_word(digits + 4, (uint64_t)(high >> 64), shift, up, flip);
 }
 
 void carom_exact_sum_add(carom_exact_sum *sum, double a, double b, double c) {
@@ -52,6 +54,16 @@ void carom_exact_sum_add(carom_exact_sum *sum, double a, double b, double c) {
 
 void carom_exact_sum_subtract(carom_exact_sum *sum, double a, double b, double c) {
     add_product(sum, a, b, c, 1);
+}
+
+void carom_exact_sum_add_determinant(carom_exact_sum *sum, carom_vec3 a, carom_vec3 b,
+                                     carom_vec3 c) {
+    add_product(sum, a.x, b.y, c.z, 0);
+    add_product(sum, a.x, b.z, c.y, 1);
+    add_product(sum, a.y, b.z, c.x, 0);
+    add_product(sum, a.y, b.x, c.z, 1);
+    add_product(sum, a.z, b.x, c.y, 0);
+    add_product(sum, a.z, b.y, c.x, 1);
 }
 
 void carom_exact_sum_settle(carom_exact_sum *sum) {
@@ -99,10 +111,8 @@ static uint64_t top_bits(const int64_t *digits, int *power) {
 static double round_once(uint64_t bits, int power) {
     int cut = -1074 - power; /* bits below the last that a subnormal has */
     if (cut > 0) {
-        if (cut > 63) {
-            bits = bits != 0; /* below half of the smallest: zero */
-            cut = 2;
-        }
+        if (cut > 63) /* above half of the smallest, or below it */
+            return cut == 64 && bits > UINT64_C(1) << 63 ? 0x1p-1074 : 0.0;
         uint64_t lost = bits & ((UINT64_C(1) << cut) - 1), half = UINT64_C(1) << (cut - 1);
         uint64_t kept = bits >> cut;
         if (kept >> 53 == 0) {

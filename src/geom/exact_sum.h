@@ -3,7 +3,7 @@
 #ifndef CAROM_SRC_GEOM_EXACT_SUM_H
 #define CAROM_SRC_GEOM_EXACT_SUM_H
 
-#include <stdint.h>
+#include "carom/geom.h"
 
 /* Digits of 32 bits hold every product of three finite doubles, 2^-3222 to 2^3072, with 42 bits
  * below for a quotient's rounding and 96 above for carries. */
@@ -19,6 +19,10 @@ typedef struct carom_exact_sum {
 /* Adds a b c, or takes it away. All three are finite. At most 2^30 calls between two settles. */
 void carom_exact_sum_add(carom_exact_sum *sum, double a, double b, double c);
 void carom_exact_sum_subtract(carom_exact_sum *sum, double a, double b, double c);
+
+/* Adds the determinant of three rows; six of the calls above. */
+void carom_exact_sum_add_determinant(carom_exact_sum *sum, carom_vec3 a, carom_vec3 b,
+                                     carom_vec3 c);
 
 /* Carries until digits [0, CAROM_EXACT_DIGITS - 1) lie in [0, 2^32). */
 void carom_exact_sum_settle(carom_exact_sum *sum);

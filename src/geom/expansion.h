@@ -57,17 +57,13 @@ CAROM_ITEM void carom_two_product(double a, double b, double *x, double *y) {
     *x = product;
 }
 
-/* h = a - b; returns its length, 1 or 2. */
+/* h[2] = a - b; returns its length, 1 or 2. */
 CAROM_ITEM int carom_expansion_diff(double a, double b, double *h) {
     double x, y;
     carom_two_diff(a, b, &x, &y);
-    if (y == 0.0) {
-        h[0] = x;
-        return 1;
-    }
-    h[0] = y;
-    h[1] = x;
-    return 2;
+    h[0] = y == 0.0 ? x : y;
+    h[1] = y == 0.0 ? 0.0 : x;
+    return y == 0.0 ? 1 : 2;
 }
 
 /* h = e + f; returns its length, at most ne + nf. h overlaps neither. */

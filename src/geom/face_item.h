@@ -37,6 +37,7 @@ typedef struct carom_common {
 CAROM_ITEM carom_common carom_common_make(const uint32_t *a, const uint32_t *b) {
     carom_common common;
     common.count = 0;
+    for (int i = 0; i < 3; ++i) common.a[i] = common.b[i] = 0;
     for (int i = 0; i < 3; ++i) {
         if ((i > 0 && a[i] == a[0]) || (i == 2 && a[2] == a[1])) continue;
         for (int j = 0; j < 3; ++j) {
@@ -97,6 +98,34 @@ CAROM_ITEM int carom_face_filter(const carom_triangle *a, const carom_triangle *
 
 /* ---- exact ----------------------------------------------------------------------------------- */
 
+/* Triangles on the edge e0 e1 with the apexes a and b; axis is one of the first's. */
+CAROM_ITEM int carom_face_exact_2(carom_vec3 e0, carom_vec3 e1, carom_vec3 a, carom_vec3 b,
+                                  int axis) {
+    return carom_orient3d(e0, e1, a, b) == 0 &&
+           carom_orient_along(e0, e1, a, axis) == carom_orient_along(e0, e1, b, axis);
+}
+
+/* In one plane: x lies in the closed cone from v over the edge p q. */
+CAROM_ITEM int carom_in_cone(carom_vec3 v, carom_vec3 p, carom_vec3 q, carom_vec3 x, int axis) {
+    int turn = carom_orient_along(v, p, q, axis);
+    return turn * carom_orient_along(v, p, x, axis) >= 0 &&
+           turn * carom_orient_along(v, x, q, axis) >= 0;
+}
+
+/* The triangles v p[0] p[1] and v q[0] q[1]: certain when they are coplanar or one lies on one side
+ * of the other's plane, else CAROM_UNDECIDED. */
+CAROM_ITEM int carom_face_exact_1(carom_vec3 v, const carom_vec3 *p, const carom_vec3 *q,
+                                  int axis) {
+    int q0 = carom_orient3d(v, p[0], p[1], q[0]), q1 = carom_orient3d(v, p[0], p[1], q[1]);
+    if (q0 * q1 > 0) return CAROM_NO;
+    if (q0 == 0 && q1 == 0)
+        return carom_in_cone(v, p[0], p[1], q[0], axis) ||
+               carom_in_cone(v, p[0], p[1], q[1], axis) ||
+               carom_in_cone(v, q[0], q[1], p[0], axis) || carom_in_cone(v, q[0], q[1], p[1], axis);
+    int p0 = carom_orient3d(v, q[0], q[1], p[0]), p1 = carom_orient3d(v, q[0], q[1], p[1]);
+    return p0 * p1 > 0 ? CAROM_NO : CAROM_UNDECIDED;
+}
+
 /* Whether two overlapping segments of one line both go on past an end of [c0, c1]. */
 CAROM_ITEM int carom_overlap_beyond(const carom_simplex *a, const carom_simplex *b, carom_vec3 c0,
                                     carom_vec3 c1) {
@@ -106,19 +135,36 @@ CAROM_ITEM int carom_overlap_beyond(const carom_simplex *a, const carom_simplex 
            (carom_vec_compare(a->p[1], high) > 0 && carom_vec_compare(b->p[1], high) > 0);
 }
 
+/* Any pair but with three common vertices, by the intersection's dimension. */
+CAROM_RARE_ITEM int carom_face_pair_general(const carom_simplex *a, const carom_simplex *b,
+                                            int common, carom_vec3 c0, carom_vec3 c1) {
+    int dimension = carom_simplex_meet(a, b).dimension;
+    if (common < 2) return dimension >= common;
+    if (carom_vec_compare(c0, c1) == 0) return dimension >= 1;
+    if (dimension == 1 && a->count == 2 && b->count == 2) return carom_overlap_beyond(a, b, c0, c1);
+    return dimension == 2;
+}
+
 /* Does the pair count? 1 or 0. */
 CAROM_RARE_ITEM int carom_face_pair_exact(const carom_triangle *a, const carom_triangle *b,
                                           const carom_common *common, int as_segments) {
     carom_simplex sa = carom_simplex_make(a), sb = carom_simplex_make(b);
-    if (!as_segments && (sa.count < 3 || sb.count < 3)) return 0;
+    const carom_vec3 *p = a->corner, *q = b->corner;
+    int thin = sa.count < 3 || sb.count < 3, i0 = common->a[0], j0 = common->b[0];
+    int i1 = common->count == 2 ? common->a[1] : i0 == 2 ? 0 : i0 + 1, i2 = 3 - i0 - i1;
+    int j1 = common->count == 2 ? common->b[1] : j0 == 2 ? 0 : j0 + 1, j2 = 3 - j0 - j1;
+    if (thin && !as_segments) return 0;
     if (common->count == 3) return 1;
-    int dimension = carom_simplex_meet(&sa, &sb).dimension;
-    if (common->count < 2) return dimension >= common->count;
-    carom_vec3 c0 = a->corner[common->a[0]], c1 = a->corner[common->a[1]];
-    if (carom_vec_compare(c0, c1) == 0) return dimension >= 1;
-    if (dimension == 1 && sa.count == 2 && sb.count == 2)
-        return carom_overlap_beyond(&sa, &sb, c0, c1);
-    return dimension == 2;
+    if (common->count == 0) return carom_simplex_meet(&sa, &sb).dimension >= 0;
+    if (!thin && common->count == 2) return carom_face_exact_2(p[i0], p[i1], p[i2], q[j2], sa.axis);
+    if (!thin) {
+        carom_vec3 from_a[2], from_b[2];
+        from_a[0] = p[i1], from_a[1] = p[i2];
+        from_b[0] = q[j1], from_b[1] = q[j2];
+        int verdict = carom_face_exact_1(p[i0], from_a, from_b, sa.axis);
+        if (verdict != CAROM_UNDECIDED) return verdict;
+    }
+    return carom_face_pair_general(&sa, &sb, common->count, p[i0], p[i1]);
 }
 
 /* Does the pair of two different faces count? 1 or 0; exact for any finite input. ia and ib are

@@ -11,8 +11,9 @@
  * through at most 8 roundings: three differences, two products, and two or three sums. So the
  * computed determinant is within 8.01 e of the sum of the terms' magnitudes; the bound takes 10 e,
  * which also covers the roundings of that sum. A product that underflows is off by at most 2^-1075
- * and is then multiplied by at most one difference: 2^-1070 (1 + their sum) covers all of them.
- * When anything overflows the bound is infinite or NaN and the stage is undecided.
+ * and is then multiplied by at most one difference: 2^-1070 (1 + their sum) would cover all of
+ * them, and 2^-1000 keeps the bound itself out of the subnormals, which are slow. When anything
+ * overflows the bound is infinite or NaN and the stage is undecided.
  *
  * Why stage 2 is right. A double of magnitude at least 2^-306 is a multiple of 2^-358, so
  * differences are, and every component of a product of three is a multiple of 2^-1074 and hence
@@ -32,7 +33,7 @@
 /* 10 e, 6 e and the share of underflow, as explained above. */
 #define CAROM_ORIENT3D_ERROR   0x1.4p-50
 #define CAROM_ORIENT2D_ERROR   0x1.8p-51
-#define CAROM_ORIENT_UNDERFLOW 0x1p-1070
+#define CAROM_ORIENT_UNDERFLOW 0x1p-1000
 #define CAROM_ORIENT_UNDECIDED 2
 
 CAROM_ITEM int carom_sign(double x) {
@@ -122,6 +123,8 @@ CAROM_RARE_ITEM int carom_orient3d_exact(carom_vec3 a, carom_vec3 b, carom_vec3 
     carom_vec_store(b, x + 3);
     carom_vec_store(c, x + 6);
     carom_vec_store(d, x + 9);
+    for (int k = 0; k < 3; ++k) /* flat across an axis, as in much that people design */
+        if (x[k] == x[3 + k] && x[k] == x[6 + k] && x[k] == x[9 + k]) return 0;
     if (!carom_orient_in_range(x, 12)) return carom_wide_orient3d(x);
     for (int k = 0; k < 3; ++k) {
         nu[k] = carom_expansion_diff(x[3 + k], x[k], u[k]);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* triangle_filter.h: do two triangles meet? The fast stage: doubles with one error bound per pair.
  *
- * All determinants of a pair take differences of its corners, so the extents of the pair's box
- * bound them all: with e = 2^-53, six terms of 8 roundings each are off by at most
- * 48.1 e X Y Z plus underflow (orient.h). The bound is 64 e X Y Z, and it is infinite, hence
- * everything undecided, when 8 X Y Z overflows. A yes or a no is certain; the rest goes to
+ * All determinants of a pair take differences of its corners, so the extents X, Y, Z of the pair's
+ * box bound them all: with e = 2^-53, six terms of 8 roundings each are off by at most 48.1 e X Y Z
+ * plus underflow (orient.h). The bound is 64 e X Y Z + 2^-1000 (X + Y + Z + 1)^2: its second part
+ * stands for underflow and is infinite, hence everything undecided, when a product of two
+ * differences could overflow, as its first is for three. A yes or a no is certain; the rest goes to
  * triangle_item.h. No sign here is zero, so a yes means that both are triangles of positive area
  * whose relative interiors cross.
  *
@@ -35,7 +36,8 @@ CAROM_ITEM double carom_extent_of_six(double a, double b, double c, double d, do
 
 /* Above it a determinant of differences bounded by x, y, z has the sign of its computed value. */
 CAROM_ITEM double carom_orient_error(double x, double y, double z) {
-    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * ((x + y) + (z + 1.0));
+    double sum = (x + y) + (z + 1.0);
+    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
 }
 
 CAROM_ITEM double carom_pair_error(const carom_vec3 *a, const carom_vec3 *b) {

@@ -26,12 +26,12 @@ CAROM_ITEM uint64_t carom_double_mantissa(double x, int *exponent) {
     return field != 0 ? mantissa | UINT64_C(0x10000000000000) : mantissa;
 }
 
-/* to = from, negated where asked, of n limbs. */
-CAROM_ITEM void carom_wide_negate(uint32_t *to, int n) {
+/* a = -a. */
+CAROM_ITEM void carom_wide_negate(uint32_t *a, int n) {
     uint64_t carry = 1;
     for (int i = 0; i < n; ++i) {
-        carry += (uint32_t)~to[i];
-        to[i] = (uint32_t)carry;
+        carry += (uint32_t)~a[i];
+        a[i] = (uint32_t)carry;
         carry >>= 32;
     }
 }

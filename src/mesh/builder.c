@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#include "base/progress.h"
+
 carom_status carom_builder_fail_memory(carom_builder *builder) {
     return carom_fail(builder->context, CAROM_NO_MEMORY,
                       "%s: out of memory after %" PRIu64 " vertices and %" PRIu64 " faces",
@@ -12,10 +14,16 @@ carom_status carom_builder_fail_memory(carom_builder *builder) {
                       builder->face_count);
 }
 
+void carom_builder_report(carom_builder *builder, const uint8_t *at) {
+    carom_progress_add(builder->context, 0, (uint64_t)(at - builder->reported));
+    builder->reported = at;
+    if (carom_progress_cancelled(builder->context)) builder->stopped = true;
+}
+
 void carom_builder_begin_offsets(carom_builder *builder) {
     const carom_allocator *allocator = &builder->context->allocator;
     if (!carom_offsets_reserve(&builder->offsets, allocator, builder->face_count + 2)) {
-        builder->out_of_memory = true;
+        carom_builder_run_out(builder);
         return;
     }
     for (uint64_t f = 0; f <= builder->face_count; ++f) builder->offsets.data[f] = 3 * f;

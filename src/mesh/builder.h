@@ -20,19 +20,33 @@ typedef struct carom_builder {
     carom_corners corners;
     carom_offsets offsets; /* empty while all faces are triangles */
     uint64_t face_count, skipped_faces;
-    bool out_of_memory; /* checked at the end: pushing never stops a reader */
+    const uint8_t *reported; /* how far the progress callback knows we are */
+    bool out_of_memory;      /* seen at the end: pushing never fails */
+    bool stopped;            /* out of memory or cancelled: readers go no further */
 } carom_builder;
 
 carom_status carom_builder_fail_memory(carom_builder *builder);
 
+static inline void carom_builder_run_out(carom_builder *builder) {
+    builder->out_of_memory = builder->stopped = true;
+}
+
+/* Asked by readers once for each line: reports progress now and then, says whether to go on. */
+#define CAROM_BUILDER_STEP (1u << 20)
+void carom_builder_report(carom_builder *builder, const uint8_t *at);
+static inline bool carom_builder_goes_on(carom_builder *builder, const uint8_t *at) {
+    if ((uint64_t)(at - builder->reported) >= CAROM_BUILDER_STEP) carom_builder_report(builder, at);
+    return !builder->stopped;
+}
+
 static inline void carom_builder_add_point(carom_builder *builder, carom_vec3 point) {
     if (!carom_points_push(&builder->points, &builder->context->allocator, point))
-        builder->out_of_memory = true;
+        carom_builder_run_out(builder);
 }
 
 static inline void carom_builder_add_corner(carom_builder *builder, uint32_t vertex) {
     if (!carom_corners_push(&builder->corners, &builder->context->allocator, vertex))
-        builder->out_of_memory = true;
+        carom_builder_run_out(builder);
 }
 
 /* Begins to keep offsets, at the first face that is no triangle. */
@@ -50,7 +64,7 @@ static inline void carom_builder_end_face(carom_builder *builder, uint64_t begin
     if (builder->offsets.count != 0 &&
         !carom_offsets_push(&builder->offsets, &builder->context->allocator,
                             builder->corners.count))
-        builder->out_of_memory = true;
+        carom_builder_run_out(builder);
     ++builder->face_count;
 }
 

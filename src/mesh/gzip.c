@@ -39,15 +39,14 @@ typedef struct unpacking {
     uint64_t used, capacity;
 } unpacking;
 
-/* Makes room for more; at most 1.5 times what is there already, and at first four times the
- * compressed size. */
+/* Makes room for more: at first twice the compressed size, then half as much again each time. */
 static carom_status grow(unpacking *u) {
     if (u->used >= TRAP_SIZE && u->used / TRAP_RATIO > u->size)
         return carom_fail(u->context, CAROM_TOO_LARGE,
                           "%s: %" PRIu64 " bytes unpack to more than %" PRIu64
                           ", which no mesh does; unpack it first if it is one",
                           u->name, u->size, u->used);
-    uint64_t capacity = CAROM_MAX(CAROM_MIN(4 * u->size, TRAP_SIZE), (uint64_t)4096);
+    uint64_t capacity = CAROM_MAX(2 * u->size, (uint64_t)4096);
     capacity = CAROM_MAX(capacity, u->capacity + u->capacity / 2);
     uint8_t *out = carom_allocate(&u->context->allocator, capacity, 1);
     if (out == NULL) return carom_fail_memory(u->context, capacity, "an unpacked file");

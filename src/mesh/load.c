@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/progress.h"
 #include "mesh/format.h"
 #include "mesh/gzip.h"
 
@@ -101,7 +102,11 @@ static carom_status read_source(carom_context *context, const request *r, carom_
                                     &source.size));
         source.bytes = unpacked;
     }
+    builder.reported = source.bytes;
+    carom_progress_begin(context, "reading a mesh", source.size);
     carom_status status = read_format(&builder, r, packed, source, &format);
+    carom_status ended = carom_progress_end(context);
+    if (ended != CAROM_OK) status = ended;
     carom_release(&context->allocator, unpacked);
     if (status == CAROM_OK) status = carom_builder_finish(&builder, format, mesh);
     if (status == CAROM_OK) (*mesh)->origin.compressed = packed;

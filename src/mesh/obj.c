@@ -40,15 +40,21 @@ static void skip_statement(carom_text *text) {
     }
 }
 
+static bool ends_word(const carom_text *text, const uint8_t *at) {
+    return at == text->end || carom_is_space(*at) || *at == '\\';
+}
+
 static carom_status read_vertex(obj *o) {
     carom_text *text = &o->text;
     double xyz[3];
     for (int i = 0; i < 3; ++i) {
         skip_blanks(text);
-        if (!carom_text_number(text, &xyz[i]))
+        const uint8_t *after = carom_number_parse(text->at, text->end, &xyz[i]);
+        if (after == NULL || !ends_word(text, after) || xyz[i] - xyz[i] != 0.0)
             return carom_text_fail(text, text->at, "vertex %" PRIu64 ": %s is no finite number",
                                    o->builder->points.count + 1,
                                    carom_text_quote(text, text->at).text);
+        text->at = after;
     }
     carom_vec3 point = {xyz[0], xyz[1], xyz[2]};
     carom_builder_add_point(o->builder, point);
@@ -64,11 +70,11 @@ static carom_status read_corner(obj *o) {
     const uint8_t *digits = at;
     uint64_t number = 0;
     for (; at < end && carom_is_digit(*at); ++at)
-        if (number <= UINT32_MAX) number = 10 * number + (*at - '0');
-    if (at == digits || (at < end && *at != '/' && *at != '\\' && !carom_is_space(*at)))
+        if (number < UINT64_MAX / 16) number = 10 * number + (*at - '0');
+    if (at == digits || number >= UINT64_MAX / 16 || (!ends_word(text, at) && *at != '/'))
         return carom_text_fail(text, word, "%s is no vertex number",
                                carom_text_quote(text, word).text);
-    while (at < end && !carom_is_space(*at) && *at != '\\') ++at;
+    while (!ends_word(text, at)) ++at;
     text->at = at;
     uint64_t count = o->builder->points.count;
     if (number == 0)
@@ -126,12 +132,13 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
                           source.bytes + source.size};
     *format = CAROM_FORMAT_OBJ;
     CAROM_TRY(carom_text_begin(&o.text));
-    while (!builder->out_of_memory) {
+    carom_text_trim(&o.text);
+    while (carom_builder_goes_on(builder, o.text.at)) {
         carom_text_skip_spaces(&o.text);
         if (o.text.at == o.text.end) break;
         CAROM_TRY(read_statement(&o));
     }
-    if (o.forward > builder->points.count && !builder->out_of_memory)
+    if (o.forward > builder->points.count && !builder->stopped)
         return carom_text_fail(&o.text, o.forward_at,
                                "a face names vertex %" PRIu64 ", the file has %" PRIu64, o.forward,
                                builder->points.count);

@@ -100,7 +100,7 @@ static carom_status read_face(carom_text *text, carom_builder *builder, uint64_t
     if (!carom_text_count(text, &count))
         return carom_text_fail(text, text->at, "face %" PRIu64 ": %s is no number of corners", face,
                                carom_text_quote(text, text->at).text);
-    for (uint64_t i = 0; i < count && !builder->out_of_memory; ++i) {
+    for (uint64_t i = 0; i < count && !builder->stopped; ++i) {
         uint64_t vertex;
         if (!carom_text_count(text, &vertex))
             return carom_text_fail(text, text->at,
@@ -125,13 +125,14 @@ carom_status carom_read_off(carom_builder *builder, carom_source source,
     uint64_t vertices = 0, faces = 0;
     *format = CAROM_FORMAT_OFF;
     CAROM_TRY(carom_text_begin(&text));
+    carom_text_trim(&text);
     CAROM_TRY(read_header(&text, &vertices, &faces));
     CAROM_TRY(check_counts(&text, text.at, vertices, faces));
     if (!carom_points_reserve(&builder->points, &builder->context->allocator, vertices))
-        builder->out_of_memory = true;
-    for (uint64_t i = 0; i < vertices && !builder->out_of_memory; ++i)
+        carom_builder_run_out(builder);
+    for (uint64_t i = 0; i < vertices && carom_builder_goes_on(builder, text.at); ++i)
         CAROM_TRY(read_vertex(&text, builder, i, vertices));
-    for (uint64_t f = 0; f < faces && !builder->out_of_memory; ++f)
+    for (uint64_t f = 0; f < faces && carom_builder_goes_on(builder, text.at); ++f)
         CAROM_TRY(read_face(&text, builder, f, faces));
     return CAROM_OK;
 }

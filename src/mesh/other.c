@@ -66,7 +66,7 @@ static carom_status add_mesh(carom_builder *builder, const struct aiMesh *mesh, 
     if (base + mesh->mNumVertices > CAROM_MESH_MOST_VERTICES)
         return carom_fail(builder->context, CAROM_TOO_LARGE, "%s: more than %" PRIu32 " vertices",
                           builder->name, CAROM_MESH_MOST_VERTICES);
-    for (unsigned i = 0; i < mesh->mNumVertices && !builder->out_of_memory; ++i) {
+    for (unsigned i = 0; i < mesh->mNumVertices && !builder->stopped; ++i) {
         const struct aiVector3D *v = &mesh->mVertices[i];
         carom_vec3 p = {row(m->m[0], v), row(m->m[1], v), row(m->m[2], v)};
         if (p.x - p.x != 0.0 || p.y - p.y != 0.0 || p.z - p.z != 0.0)
@@ -75,7 +75,7 @@ static carom_status add_mesh(carom_builder *builder, const struct aiMesh *mesh, 
                               builder->name, base + i);
         carom_builder_add_point(builder, p);
     }
-    for (unsigned f = 0; f < mesh->mNumFaces && !builder->out_of_memory; ++f) {
+    for (unsigned f = 0; f < mesh->mNumFaces && !builder->stopped; ++f) {
         uint64_t begin = builder->corners.count;
         for (unsigned c = 0; c < mesh->mFaces[f].mNumIndices; ++c) {
             unsigned vertex = mesh->mFaces[f].mIndices[c];
@@ -102,7 +102,7 @@ static carom_status add_nodes(carom_builder *builder, const struct aiScene *scen
     const carom_allocator *allocator = &builder->context->allocator;
     waiting root = {scene->mRootNode, identity};
     if (!waiting_nodes_push(stack, allocator, root)) return carom_builder_fail_memory(builder);
-    while (stack->count != 0 && !builder->out_of_memory) {
+    while (stack->count != 0 && !builder->stopped) {
         waiting w = stack->data[--stack->count];
         matrix m = multiply(&w.above, &w.node->mTransformation);
         for (unsigned i = 0; i < w.node->mNumMeshes; ++i)

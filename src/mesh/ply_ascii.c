@@ -31,7 +31,7 @@ static carom_status skip_values(const line *l, uint64_t count) {
 static carom_status read_corners(const line *l, uint64_t count, const carom_ply *ply,
                                  carom_builder *builder) {
     uint64_t begin = builder->corners.count;
-    for (uint64_t i = 0; i < count && !builder->out_of_memory; ++i) {
+    for (uint64_t i = 0; i < count && !builder->stopped; ++i) {
         uint64_t vertex;
         if (!carom_text_count(l->text, &vertex)) return fail_value(l, "a vertex number");
         if (vertex >= ply->vertex_count)
@@ -47,7 +47,7 @@ static carom_status read_corners(const line *l, uint64_t count, const carom_ply 
 
 static carom_status read_line(const line *l, const carom_ply *ply, carom_builder *builder) {
     double xyz[3] = {0.0, 0.0, 0.0};
-    for (uint32_t p = l->element->begin; p < l->element->end && !builder->out_of_memory; ++p) {
+    for (uint32_t p = l->element->begin; p < l->element->end && !builder->stopped; ++p) {
         const carom_ply_property *property = &ply->properties[p];
         uint64_t count = 1;
         if (property->list && !carom_text_count(l->text, &count))
@@ -67,7 +67,7 @@ static carom_status read_line(const line *l, const carom_ply *ply, carom_builder
             break;
         }
     }
-    if (!builder->out_of_memory && !carom_text_line_done(l->text))
+    if (!builder->stopped && !carom_text_line_done(l->text))
         return fail_value(l, "the end of the line");
     if (l->element->kind == CAROM_PLY_VERTEX) {
         carom_vec3 point = {xyz[0], xyz[1], xyz[2]};
@@ -77,10 +77,14 @@ static carom_status read_line(const line *l, const carom_ply *ply, carom_builder
 }
 
 carom_status carom_ply_read_ascii(carom_text *text, const carom_ply *ply, carom_builder *builder) {
+    carom_text_trim(text);
+    if (!carom_points_reserve(&builder->points, &builder->context->allocator, ply->vertex_count))
+        return carom_builder_fail_memory(builder);
     for (uint32_t e = 0; e < ply->element_count; ++e) {
         line l = {text, &ply->elements[e], 0};
         if (l.element->begin == l.element->end) continue; /* nothing to a line, no line */
-        for (; l.number < l.element->count && !builder->out_of_memory; ++l.number) {
+        for (; l.number < l.element->count && carom_builder_goes_on(builder, text->at);
+             ++l.number) {
             carom_text_skip_spaces(text);
             if (text->at == text->end)
                 return carom_text_fail(

@@ -99,7 +99,7 @@ static carom_status fail_position(const data *d, uint64_t vertex) {
 static carom_status read_corners(data *d, const carom_ply_property *property, uint64_t face,
                                  uint64_t count) {
     uint64_t begin = d->builder->corners.count, size = carom_ply_size(property->type);
-    for (uint64_t i = 0; i < count && !d->builder->out_of_memory; ++i) {
+    for (uint64_t i = 0; i < count && !d->builder->stopped; ++i) {
         int64_t vertex = load_integer(d, d->text->at + i * size, property->type);
         if (vertex < 0 || (uint64_t)vertex >= d->ply->vertex_count)
             return fail_corner(d, face, vertex);
@@ -209,7 +209,7 @@ static uint64_t read_plain_triangles(data *d, uint64_t most) {
     carom_builder *builder = d->builder;
     uint64_t left = (uint64_t)(d->text->end - d->text->at) / 13, done = 0;
     most = CAROM_MIN(most, left);
-    if (builder->offsets.count != 0 ||
+    if (most == 0 || builder->offsets.count != 0 ||
         !carom_corners_reserve(&builder->corners, &builder->context->allocator,
                                builder->corners.count + 3 * most))
         return 0;
@@ -241,14 +241,15 @@ static carom_status read_elements(data *d) {
         d->text->at += d->element->count * d->element->fixed_bytes;
         return CAROM_OK;
     }
-    for (; i < d->element->count && !d->builder->out_of_memory; ++i) CAROM_TRY(read_one(d, i));
+    for (; i < d->element->count && carom_builder_goes_on(d->builder, d->text->at); ++i)
+        CAROM_TRY(read_one(d, i));
     return CAROM_OK;
 }
 
 carom_status carom_ply_read_binary(carom_text *text, const carom_ply *ply, carom_builder *builder) {
     data d = {.text = text, .ply = ply, .builder = builder};
     d.swap = machine_is_little() != (ply->format == CAROM_FORMAT_PLY);
-    for (uint32_t e = 0; e < ply->element_count && !builder->out_of_memory; ++e) {
+    for (uint32_t e = 0; e < ply->element_count && !builder->stopped; ++e) {
         d.element = &ply->elements[e];
         if (d.element->kind == CAROM_PLY_VERTEX)
             CAROM_TRY(read_vertices(&d));

@@ -120,6 +120,11 @@ static carom_status check_element(const carom_text *text, const carom_ply *ply,
         !(has_role(ply, element, CAROM_PLY_X) && has_role(ply, element, CAROM_PLY_Y) &&
           has_role(ply, element, CAROM_PLY_Z)))
         return carom_text_fail(text, text->at, "element vertex lacks one of the scalars x, y, z");
+    if (element->kind == CAROM_PLY_OTHER && element->count != 0 &&
+        strcmp(element->name, "tristrips") == 0)
+        return carom_text_fail(text, text->at,
+                               "the faces are triangle strips, which cannot be read; save them as "
+                               "element face");
     if (element->kind == CAROM_PLY_FACE && element->count != 0 &&
         !has_role(ply, element, CAROM_PLY_CORNERS))
         return carom_text_fail(text, text->at, "element face lacks the list vertex_indices");

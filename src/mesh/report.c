@@ -71,12 +71,30 @@ static carom_status report_vertices(carom_context *context, const carom_mesh_vie
     report->bounds = nothing;
     report->unused_vertices = view->vertex_count;
     for (uint32_t i = 0; i < context->threads; ++i) {
-        include(&report->bounds, v.shares[i].bounds.low);
-        include(&report->bounds, v.shares[i].bounds.high);
+        if (v.shares[i].bounds.low.x <= v.shares[i].bounds.high.x) {
+            include(&report->bounds, v.shares[i].bounds.low);
+            include(&report->bounds, v.shares[i].bounds.high);
+        }
         report->unused_vertices -= v.shares[i].used;
     }
-    if (view->vertex_count == 0) report->bounds = nothing;
     return CAROM_OK;
+}
+
+/* Polygons that close the surface may share a diagonal of their fans: the triangles then have an
+ * edge too many, and the mesh is not closed for those who work with them. */
+static carom_status confirm_closed(carom_context *context, const carom_mesh_view *view,
+                                   carom_mesh_report *report) {
+    if (!report->closed || report->triangles == report->faces) return CAROM_OK;
+    carom_triangulate_def fan = {.fan = true};
+    carom_mesh *triangles;
+    carom_mesh_view triangle_view;
+    carom_mesh_report triangle_report = {0};
+    CAROM_TRY(carom_mesh_triangulate(context, view, &fan, &triangles, NULL));
+    carom_status status = carom_mesh_get_view(triangles, &triangle_view);
+    if (status == CAROM_OK) status = carom_report_edges(context, &triangle_view, &triangle_report);
+    carom_mesh_destroy(triangles);
+    report->closed = triangle_report.closed;
+    return status;
 }
 
 static carom_status run(carom_context *context, const carom_mesh_view *view,
@@ -84,6 +102,7 @@ static carom_status run(carom_context *context, const carom_mesh_view *view,
     CAROM_TRY(report_vertices(context, view, report));
     CAROM_TRY(carom_report_faces(context, view, report));
     CAROM_TRY(carom_report_edges(context, view, report));
+    CAROM_TRY(confirm_closed(context, view, report));
     return carom_report_duplicates(context, view, report);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Edges and shells. Every side is filed under its lower vertex and its direction (count, scan,
  * fill); the few sides of one vertex are then sorted by the other vertex, which brings those of one
- * edge together. Threads fill in any order; the sort makes the lists the same again.
+ * edge together. Threads fill in any order; the sort makes the lists the same again. A face that
+ * runs both ways along an edge has no width there (a collapsed triangle, a slit to a hole): such
+ * sides cancel.
  *
  * Shells: union-find over faces without locks (Anderson, Woll 1991): a root may only be hung under
  * a lower one, so there are no cycles, and the roots at the end are the lowest faces of the shells
@@ -11,6 +13,7 @@
 #include "mesh/report.h"
 
 #define LEAST_PART ((uint64_t)1 << 12)
+#define NO_FACE    UINT32_MAX
 
 /* First edges are the words low << 32 | high, so that the least is the first. */
 typedef struct share {
@@ -24,6 +27,7 @@ typedef struct edges {
     _Atomic uint32_t *places; /* the same while counting and filling */
     uint64_t *sides;          /* other vertex << 32 | face */
     _Atomic uint32_t *parents;
+    _Atomic uint8_t *has_edge; /* of each face: some side was not cancelled */
     share *shares;
 } edges;
 
@@ -143,6 +147,10 @@ static void note_edge(share *share, uint64_t edge, uint64_t forward, uint64_t ba
     }
 }
 
+static bool ends(const edges *e, uint64_t place, uint64_t end, uint64_t other) {
+    return place == end || e->sides[place] >> 32 != other;
+}
+
 static void visit_vertex(edges *e, share *share, uint64_t vertex) {
     uint64_t list = 2 * vertex;
     uint64_t a = list == 0 ? 0 : e->starts[list - 1], a_end = e->starts[list];
@@ -150,14 +158,24 @@ static void visit_vertex(edges *e, share *share, uint64_t vertex) {
     sort_list(e->sides + a, a_end - a);
     sort_list(e->sides + b, b_end - b);
     while (a < a_end || b < b_end) {
-        uint64_t first = b == b_end || (a < a_end && e->sides[a] < e->sides[b]) ? a : b;
-        uint64_t other = e->sides[first] >> 32, forward = 0, backward = 0;
-        uint32_t face = (uint32_t)e->sides[first];
-        for (; a < a_end && e->sides[a] >> 32 == other; ++a, ++forward)
-            join(e->parents, face, (uint32_t)e->sides[a]);
-        for (; b < b_end && e->sides[b] >> 32 == other; ++b, ++backward)
-            join(e->parents, face, (uint32_t)e->sides[b]);
-        note_edge(share, vertex << 32 | other, forward, backward);
+        uint64_t other = UINT32_MAX, forward = 0, backward = 0;
+        if (a < a_end) other = e->sides[a] >> 32;
+        if (b < b_end) other = CAROM_MIN(e->sides[b] >> 32, other);
+        uint32_t first = NO_FACE;
+        while (!(ends(e, a, a_end, other) && ends(e, b, b_end, other))) {
+            uint64_t x = ends(e, a, a_end, other) ? UINT64_MAX : e->sides[a];
+            uint64_t y = ends(e, b, b_end, other) ? UINT64_MAX : e->sides[b];
+            a += x <= y;
+            b += y <= x;
+            if (x == y) continue; /* one face both ways: they cancel */
+            forward += x < y;
+            backward += y < x;
+            uint32_t face = (uint32_t)CAROM_MIN(x, y);
+            atomic_store_explicit(&e->has_edge[face], 1, memory_order_relaxed);
+            if (first == NO_FACE) first = face;
+            join(e->parents, first, face);
+        }
+        if (first != NO_FACE) note_edge(share, vertex << 32 | other, forward, backward);
     }
 }
 
@@ -173,7 +191,10 @@ static carom_status find_edges(carom_context *context, edges *e) {
     uint64_t lists = 2 * e->view->vertex_count, faces = e->view->face_count;
     uint64_t grain = carom_grain(context, faces, LEAST_PART);
     for (uint64_t i = 0; i < lists; ++i) atomic_init(&e->places[i], 0);
-    for (uint64_t i = 0; i < faces; ++i) atomic_init(&e->parents[i], (uint32_t)i);
+    for (uint64_t i = 0; i < faces; ++i) {
+        atomic_init(&e->parents[i], (uint32_t)i);
+        atomic_init(&e->has_edge[i], 0);
+    }
     CAROM_TRY(carom_parallel_for(context, faces, grain, count_sides, e));
     for (uint64_t i = 0; i < lists; ++i) e->starts[i] = atomic_load(&e->places[i]);
     CAROM_TRY(carom_scan_u32(context, e->starts, lists, e->starts));
@@ -209,12 +230,12 @@ static void add_up(const edges *e, uint32_t threads, carom_mesh_report *report) 
     report->inconsistent_edges = total.inconsistent;
     report->oriented = total.inconsistent == 0;
     report->balanced = total.unbalanced == 0;
-    report->closed = report->balanced && total.nonmanifold == 0 && e->view->face_count != 0;
+    report->closed = report->balanced && total.nonmanifold == 0 && total.edges != 0;
     split_edge(total.first_open, report->first_open_edge);
     split_edge(total.first_nonmanifold, report->first_nonmanifold_edge);
     split_edge(total.first_inconsistent, report->first_inconsistent_edge);
     for (uint64_t f = 0; f < e->view->face_count; ++f)
-        report->shells += atomic_load_explicit(&e->parents[f], memory_order_relaxed) == f;
+        report->shells += atomic_load(&e->parents[f]) == f && atomic_load(&e->has_edge[f]) != 0;
 }
 
 carom_status carom_report_edges(carom_context *context, const carom_mesh_view *view,
@@ -226,9 +247,10 @@ carom_status carom_report_edges(carom_context *context, const carom_mesh_view *v
     e.places = CAROM_ARENA_TAKE(scratch, _Atomic uint32_t, lists);
     e.sides = CAROM_ARENA_TAKE(scratch, uint64_t, corners);
     e.parents = CAROM_ARENA_TAKE(scratch, _Atomic uint32_t, view->face_count);
+    e.has_edge = CAROM_ARENA_TAKE(scratch, _Atomic uint8_t, view->face_count);
     e.shares = CAROM_ARENA_TAKE(scratch, share, context->threads);
     if (e.starts == NULL || e.places == NULL || e.sides == NULL || e.parents == NULL ||
-        e.shares == NULL)
+        e.has_edge == NULL || e.shares == NULL)
         return carom_fail_memory(context, 8 * lists + 8 * corners, "the edges of a mesh");
     for (uint32_t i = 0; i < context->threads; ++i)
         e.shares[i] = (share){.first_open = CAROM_NONE,

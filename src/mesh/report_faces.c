@@ -8,7 +8,7 @@
 #include "base/item.h"
 #include "base/sum_item.h"
 #include "geom/exact_sum.h"
-#include "geom/turn.h"
+#include "geom/orient.h"
 #include "geom/vec.h"
 #include "mesh/report.h"
 
@@ -30,13 +30,14 @@ typedef struct faces {
     share *shares;
 } faces;
 
-static void add_cone(carom_exact_sum *sum, carom_vec3 a, carom_vec3 b, carom_vec3 c) {
-    carom_exact_sum_add(sum, a.x, b.y, c.z);
-    carom_exact_sum_subtract(sum, a.x, b.z, c.y);
-    carom_exact_sum_add(sum, a.y, b.z, c.x);
-    carom_exact_sum_subtract(sum, a.y, b.x, c.z);
-    carom_exact_sum_add(sum, a.z, b.x, c.y);
-    carom_exact_sum_subtract(sum, a.z, b.y, c.x);
+/* Whether three points lie on one line. All three filters first: a triangle that stands upright
+ * along one axis or two needs nothing exact. */
+static bool are_collinear(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
+    if (carom_orient2d_filter(a.x, a.y, b.x, b.y, c.x, c.y) != CAROM_ORIENT_UNDECIDED ||
+        carom_orient2d_filter(a.y, a.z, b.y, b.z, c.y, c.z) != CAROM_ORIENT_UNDECIDED ||
+        carom_orient2d_filter(a.z, a.x, b.z, b.x, c.z, c.x) != CAROM_ORIENT_UNDECIDED)
+        return false;
+    return carom_orient_axis(a, b, c) < 0;
 }
 
 /* Whether all corners lie on one line. */
@@ -48,7 +49,7 @@ static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t 
         if (b.x != a.x || b.y != a.y || b.z != a.z) break;
     }
     for (++i; i < end; ++i)
-        if (!carom_collinear(a, b, carom_mesh_position(view, view->corners[i]))) return false;
+        if (!are_collinear(a, b, carom_mesh_position(view, view->corners[i]))) return false;
     return true;
 }
 
@@ -63,10 +64,10 @@ static void visit_face(const faces *f, share *share, uint64_t face) {
     for (uint64_t i = begin + 2; i < end; ++i) {
         carom_vec3 c = carom_mesh_position(view, view->corners[i]);
         carom_vec3 v = carom_vec_sub(carom_vec_scale(c, f->shrink), small_a);
-        add_cone(&share->volume, a, b, c);
+        carom_exact_sum_add_determinant(&share->volume, a, b, c);
         if ((++share->cones & SETTLE_MASK) == 0) carom_exact_sum_settle(&share->volume);
         twice = carom_vec_add(twice, carom_vec_cross(u, v));
-        flat += carom_collinear(a, b, c);
+        flat += are_collinear(a, b, c);
         b = c;
         u = v;
     }

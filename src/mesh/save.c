@@ -2,8 +2,10 @@
 /* Saving: the format by name, the writer of the format, and a sink around it. */
 #include "mesh/format.h"
 
-static carom_status write_mesh(carom_sink *sink, const carom_mesh_view *view,
-                               carom_mesh_format format) {
+#include "base/progress.h"
+
+static carom_status write_format(carom_sink *sink, const carom_mesh_view *view,
+                                 carom_mesh_format format) {
     switch (format) {
     case CAROM_FORMAT_OBJ:
         return carom_write_obj(sink, view, format);
@@ -17,6 +19,16 @@ static carom_status write_mesh(carom_sink *sink, const carom_mesh_view *view,
     default:
         return carom_write_off(sink, view, format);
     }
+}
+
+/* With progress, by a guess of the bytes to come. */
+static carom_status write_mesh(carom_sink *sink, const carom_mesh_view *view,
+                               carom_mesh_format format) {
+    carom_progress_begin(sink->context, "writing a mesh",
+                         48 * view->vertex_count + 24 * view->face_count);
+    carom_status status = write_format(sink, view, format);
+    carom_status ended = carom_progress_end(sink->context);
+    return ended != CAROM_OK ? ended : status;
 }
 
 static bool is_written(carom_mesh_format format) {

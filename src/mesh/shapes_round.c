@@ -152,6 +152,11 @@ carom_status carom_shape_knot(carom_sketch *sketch) {
     const carom_shape_def *def = sketch->def;
     uint64_t n = def->detail, m = n / 8;
     m = CAROM_MIN(CAROM_MAX(m, 6), 24);
+    uint64_t least = 8 * (uint64_t)CAROM_MAX(def->p, def->q);
+    if (n < least)
+        return carom_fail(sketch->context, CAROM_BAD_INPUT,
+                          "detail %llu of a knot; with these turns it must be at least %llu",
+                          (unsigned long long)n, (unsigned long long)least);
     double count = (double)n * (double)m, p = (double)def->p, q = (double)def->q;
     CAROM_TRY(carom_sketch_begin(sketch, count, count, 0.0, 0.0));
     for (uint64_t i = 0; i < n; ++i) {

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/context.h"
+#include "base/progress.h"
 #include "mesh/gzip.h"
 #include "mesh/mesh.h"
 #include "mesh/number.h"
@@ -24,6 +25,9 @@ CAROM_RESULT_DEFINE_FREE(carom_bytes);
 
 void carom_sink_flush(carom_sink *sink) {
     if (sink->status == CAROM_OK) sink->status = sink->take(sink);
+    carom_progress_add(sink->context, 0, sink->used);
+    if (sink->status == CAROM_OK && carom_progress_cancelled(sink->context))
+        sink->status = CAROM_CANCELLED; /* carom_progress_end has the sentence */
     sink->used = 0;
 }
 

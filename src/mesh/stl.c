@@ -26,6 +26,9 @@ bool carom_stl_is_binary(carom_source source) {
 
 static bool looks_like_text(carom_source source) {
     carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size};
+    if (source.size >= 2 &&
+        (memcmp(source.bytes, "\xFE\xFF", 2) == 0 || memcmp(source.bytes, "\xFF\xFE", 2) == 0))
+        return true; /* UTF-16: to be told so */
     if (source.size >= 3 && memcmp(source.bytes, "\xEF\xBB\xBF", 3) == 0) text.at += 3;
     carom_text_skip_spaces(&text);
     uint64_t early = CAROM_MIN(source.size, 512);
@@ -96,6 +99,12 @@ static carom_status read_vertex(carom_text *text, carom_builder *builder) {
     return CAROM_OK;
 }
 
+/* Three words, be they numbers or not, as far as the line has them. */
+static void skip_normal(carom_text *text) {
+    if (!carom_text_accept(text, "normal")) return;
+    for (int i = 0; i < 3 && !carom_text_line_done(text); ++i) carom_text_skip_word(text);
+}
+
 /* What the words so far are inside of. */
 typedef enum inside { NOTHING, SOLID, FACET } inside;
 
@@ -105,14 +114,15 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
     inside where = NOTHING;
     uint64_t first_corner = 0;
     CAROM_TRY(carom_text_begin(&text));
-    while (!builder->out_of_memory) {
+    carom_text_trim(&text);
+    while (carom_builder_goes_on(builder, text.at)) {
         carom_text_skip_spaces(&text);
         const uint8_t *word = text.at;
         if (word == text.end) break;
         if (where == FACET && carom_text_accept(&text, "vertex")) {
             CAROM_TRY(read_vertex(&text, builder));
         } else if (where == SOLID && carom_text_accept(&text, "facet")) {
-            carom_text_skip_line(&text); /* the normal */
+            skip_normal(&text);
             first_corner = builder->corners.count;
             where = FACET;
         } else if (where == FACET && carom_text_accept(&text, "endfacet")) {
@@ -123,7 +133,8 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
         } else if (where == NOTHING && carom_text_accept(&text, "solid")) {
             carom_text_skip_line(&text); /* its name */
             where = SOLID;
-        } else if (where == SOLID && carom_text_accept(&text, "endsolid")) {
+        } else if (where == SOLID && (carom_text_accept(&text, "endsolid") ||
+                                      carom_text_accept(&text, "end"))) { /* or "end solid" */
             carom_text_skip_line(&text);
             where = NOTHING;
         } else if (where != FACET ||
@@ -136,10 +147,10 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
                                                     : "\"vertex\" or \"endfacet\"");
         }
     }
-    if (where == FACET && !builder->out_of_memory)
+    if (where == FACET && !builder->stopped)
         return carom_text_fail(&text, text.end, "the file ends inside facet %" PRIu64,
                                builder->face_count + builder->skipped_faces);
-    if (where == SOLID && !builder->out_of_memory)
+    if (where == SOLID && !builder->stopped)
         return carom_text_fail(&text, text.end,
                                "the file ends after %" PRIu64 " facets without \"endsolid\"",
                                builder->face_count + builder->skipped_faces);

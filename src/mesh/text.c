@@ -49,6 +49,10 @@ carom_status carom_text_fail(const carom_text *text, const uint8_t *at, const ch
                       line_of(text, at), reason);
 }
 
+void carom_text_trim(carom_text *text) {
+    while (text->end > text->at && (text->end[-1] == 0x00 || text->end[-1] == 0x1A)) --text->end;
+}
+
 carom_status carom_text_begin(carom_text *text) {
     const uint8_t *at = text->begin;
     text->at = at;

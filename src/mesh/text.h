@@ -90,4 +90,7 @@ carom_status carom_text_fail(const carom_text *text, const uint8_t *at, const ch
 /* Passes a UTF-8 mark; CAROM_BAD_FILE for UTF-16 and for an empty file. */
 carom_status carom_text_begin(carom_text *text);
 
+/* Leaves out zero bytes and control-Z at the very end, which some tools pad text with. */
+void carom_text_trim(carom_text *text);
+
 #endif

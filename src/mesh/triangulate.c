@@ -14,8 +14,7 @@
 #include "base/array.h"
 #include "base/item.h"
 #include "geom/exact_sum.h"
-#include "geom/turn.h"
-#include "geom/vec.h"
+#include "geom/orient.h"
 #include "mesh/room.h"
 
 #define LEAST_PART ((uint64_t)1 << 11)
@@ -23,8 +22,13 @@
 CAROM_RESULT_FILL(carom_numbers);
 CAROM_RESULT_DEFINE_FREE(carom_numbers);
 
+/* A point of the view. */
+typedef struct spot {
+    double x, y;
+} spot;
+
 typedef struct corner {
-    carom_vec2 p;
+    spot p;
     uint32_t vertex;
     uint32_t before, after;   /* around what is left of the polygon */
     uint32_t previous, next;  /* around the corners in the way */
@@ -65,10 +69,10 @@ static int exact_area_sign(const corner *corners, uint32_t count) {
 /* The same, from doubles where their error cannot hide the sign: each product of differences is off
  * by at most 4 units, each of the n additions by one more, and underflow by what ends the bound. */
 static int area_sign(const corner *corners, uint32_t count) {
-    carom_vec2 a = corners[0].p;
+    spot a = corners[0].p;
     double area = 0.0, size = 0.0, n = (double)count;
     for (uint32_t i = 2; i < count; ++i) {
-        carom_vec2 b = corners[i - 1].p, c = corners[i].p;
+        spot b = corners[i - 1].p, c = corners[i].p;
         double left = (b.x - a.x) * (c.y - a.y), right = (b.y - a.y) * (c.x - a.x);
         area += left - right;
         size += fabs(left) + fabs(right);
@@ -120,11 +124,11 @@ static void look_along_normal(polygon *polygon, const carom_mesh_view *view, uin
         carom_vec3 p = carom_mesh_position(view, view->corners[i]);
         corner c = {.vertex = view->corners[i]};
         if (z >= x && z >= y)
-            c.p = (carom_vec2){p.x, p.y};
+            c.p = (spot){p.x, p.y};
         else if (y >= x)
-            c.p = (carom_vec2){p.z, p.x};
+            c.p = (spot){p.z, p.x};
         else
-            c.p = (carom_vec2){p.y, p.z};
+            c.p = (spot){p.y, p.z};
         corners[i - begin] = c;
     }
     if (area_sign(corners, polygon->count) < 0) swap_axes(corners, polygon->count);
@@ -132,9 +136,13 @@ static void look_along_normal(polygon *polygon, const carom_mesh_view *view, uin
 
 /* ---- corners in the way ---------------------------------------------------------------------- */
 
+static int turn(spot a, spot b, spot c) {
+    return carom_orient2d(a.x, a.y, b.x, b.y, c.x, c.y);
+}
+
 static int turn_at(const polygon *polygon, uint32_t i) {
     const corner *c = polygon->corners;
-    return carom_turn(c[c[i].before].p, c[i].p, c[c[i].after].p);
+    return turn(c[c[i].before].p, c[i].p, c[c[i].after].p);
 }
 
 static void enter_way(polygon *polygon, uint32_t i) {
@@ -157,7 +165,7 @@ static void leave_way(polygon *polygon, uint32_t i) {
         polygon->in_way = c[i].next;
 }
 
-static bool are_equal(carom_vec2 a, carom_vec2 b) {
+static bool are_equal(spot a, spot b) {
     return a.x == b.x && a.y == b.y;
 }
 
@@ -166,18 +174,17 @@ static bool are_equal(carom_vec2 a, carom_vec2 b) {
 static bool is_ear(const polygon *polygon, uint32_t i) {
     const corner *c = polygon->corners;
     if (turn_at(polygon, i) <= 0) return false;
-    carom_vec2 p = c[c[i].before].p, q = c[i].p, r = c[c[i].after].p;
+    spot p = c[c[i].before].p, q = c[i].p, r = c[c[i].after].p;
     double low_x = CAROM_MIN(p.x, CAROM_MIN(q.x, r.x)),
            high_x = CAROM_MAX(p.x, CAROM_MAX(q.x, r.x));
     double low_y = CAROM_MIN(p.y, CAROM_MIN(q.y, r.y)),
            high_y = CAROM_MAX(p.y, CAROM_MAX(q.y, r.y));
     for (uint32_t k = polygon->in_way; k != NOBODY; k = c[k].next) {
-        carom_vec2 s = c[k].p;
+        spot s = c[k].p;
         if (s.x < low_x || s.x > high_x || s.y < low_y || s.y > high_y) continue;
         if (k == c[i].before || k == c[i].after) continue;
         if (are_equal(s, p) || are_equal(s, q) || are_equal(s, r)) continue;
-        if (carom_turn(p, q, s) >= 0 && carom_turn(q, r, s) >= 0 && carom_turn(r, p, s) >= 0)
-            return false;
+        if (turn(p, q, s) >= 0 && turn(q, r, s) >= 0 && turn(r, p, s) >= 0) return false;
     }
     return true;
 }

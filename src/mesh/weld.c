@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact welding: vertices are sorted by a hash of their coordinates' bits, so that equal ones lie
- * in one run; a run is then sorted by the bits themselves. The radix sort is stable: a run begins
- * with its lowest vertex, and most runs (all equal) are in order already. A hash table would be
- * read at random places for every vertex; the sort streams. */
+/* Exact welding: a hash table of the vertices seen so far, walked in file order, so that the first
+ * of each kind is the lowest. Equal vertices lie near one another in most files; then the table's
+ * slot and the first one's coordinates are still in the cache, which sorting by hash would lose.
+ *
+ * Threads share the work by hash: each takes the vertices whose hash falls to it, again in file
+ * order, into a table of its own. What is first does not depend on who finds it, nor on the hash:
+ * its seed is an address, so that no file can be made to collide. */
 #include "base/item.h"
 #include "base/scan.h"
-#include "base/sort.h"
 #include "mesh/room.h"
 
 #define LEAST_PART ((uint64_t)1 << 13)
+#define EMPTY      UINT32_MAX /* no vertex has this number */
+#define AHEAD      16         /* vertices whose slots are asked for early */
 
 /* Coordinates as words that are equal when the coordinates are: -0 becomes 0. */
 typedef struct point {
@@ -18,15 +22,25 @@ typedef struct point {
 typedef struct weld {
     carom_context *context;
     const carom_mesh_view *view;
-    uint32_t *hashes;   /* sorted, with ... */
-    uint32_t *order;    /* ... the vertices they belong to */
-    uint32_t *first;    /* of each vertex: the lowest equal one */
-    uint32_t *is_first; /* 0 or 1, then the new number */
-    uint32_t *number;
+    uint64_t seed;
+    uint32_t shares;  /* tables, a power of two */
+    uint32_t *hashes; /* of each vertex */
+    uint32_t *first;  /* of each vertex: the lowest equal one */
+    uint32_t *number; /* 1 for the first of a kind, else 0; then the new number */
     carom_mesh *mesh;
 } weld;
 
-static point read_point(const carom_mesh_view *view, uint64_t vertex) {
+/* Open addressing, at most half full, doubled when it would be more. */
+typedef struct slot {
+    uint32_t hash, vertex;
+} slot;
+
+typedef struct table {
+    slot *slots;
+    uint64_t size, count;
+} table;
+
+static inline point read_point(const carom_mesh_view *view, uint64_t vertex) {
     const char *at = (const char *)view->positions + vertex * carom_mesh_stride(view);
     point p;
     if (view->scalar == CAROM_FLOAT32) {
@@ -41,15 +55,13 @@ static point read_point(const carom_mesh_view *view, uint64_t vertex) {
     return p;
 }
 
-static int compare(point a, point b) {
-    for (int i = 0; i < 3; ++i)
-        if (a.word[i] != b.word[i]) return a.word[i] < b.word[i] ? -1 : 1;
-    return 0;
+static bool are_equal(point a, point b) {
+    return a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.word[2] == b.word[2];
 }
 
 /* splitmix64's finaliser over the three words; the top half is the best mixed. */
-static uint32_t hash_point(point p) {
-    uint64_t z = 0;
+static uint32_t hash_point(point p, uint64_t seed) {
+    uint64_t z = seed;
     for (int i = 0; i < 3; ++i) {
         z = (z ^ p.word[i]) + UINT64_C(0x9E3779B97F4A7C15);
         z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -60,74 +72,76 @@ static uint32_t hash_point(point p) {
 
 static carom_status hash_range(void *argument, carom_range range) {
     weld *w = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        w->hashes[i] = hash_point(read_point(w->view, i));
-        w->order[i] = (uint32_t)i;
-    }
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        w->hashes[i] = hash_point(read_point(w->view, i), w->seed);
     return CAROM_OK;
 }
 
-/* ---- runs of one hash ------------------------------------------------------------------------ */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
-static bool is_before(const weld *w, uint32_t a, uint32_t b) {
-    int order = compare(read_point(w->view, a), read_point(w->view, b));
-    return order < 0 || (order == 0 && a < b);
+static bool make_table(table *t, carom_arena *scratch, uint64_t size) {
+    t->slots = CAROM_ARENA_TAKE(scratch, slot, size);
+    t->size = size;
+    if (t->slots == NULL) return false;
+    memset(t->slots, 0xFF, size * sizeof(*t->slots)); /* all EMPTY */
+    return true;
 }
 
-static void sift_down(const weld *w, uint32_t *heap, uint64_t root, uint64_t count) {
-    for (;;) {
-        uint64_t child = 2 * root + 1;
-        if (child >= count) return;
-        if (child + 1 < count && is_before(w, heap[child], heap[child + 1])) ++child;
-        if (!is_before(w, heap[root], heap[child])) return;
-        uint32_t vertex = heap[root];
-        heap[root] = heap[child];
-        heap[child] = vertex;
-        root = child;
+/* The low bits choose the table, the high ones the slot. */
+static uint64_t place_of(const table *t, uint32_t hash) {
+    return (uint64_t)hash * t->size >> 32;
+}
+
+static uint64_t place_after(const table *t, uint64_t place) {
+    return place + 1 < t->size ? place + 1 : 0;
+}
+
+static bool double_table(table *t, carom_arena *scratch) {
+    table old = *t;
+    if (!make_table(t, scratch, 2 * old.size)) return false;
+    for (uint64_t i = 0; i < old.size; ++i) {
+        if (old.slots[i].vertex == EMPTY) continue;
+        uint64_t place = place_of(t, old.slots[i].hash);
+        while (t->slots[place].vertex != EMPTY) place = place_after(t, place);
+        t->slots[place] = old.slots[i];
     }
+    return true;
 }
 
-/* Heap sort, as a run that is long and mixed means that someone looked for collisions. */
-static void sort_run(const weld *w, uint32_t *run, uint64_t count) {
-    bool sorted = true;
-    for (uint64_t i = 1; i < count && sorted; ++i) sorted = is_before(w, run[i - 1], run[i]);
-    if (sorted) return;
-    for (uint64_t i = count / 2; i-- > 0;) sift_down(w, run, i, count);
-    for (uint64_t end = count; end-- > 1;) {
-        uint32_t last = run[0];
-        run[0] = run[end];
-        run[end] = last;
-        sift_down(w, run, 0, end);
-    }
-}
-
-static void weld_run(weld *w, uint32_t *run, uint64_t count) {
-    if (count > 1) sort_run(w, run, count);
-    uint32_t first = run[0];
-    point p = read_point(w->view, first);
-    for (uint64_t i = 0; i < count; ++i) {
-        point q = read_point(w->view, run[i]);
-        if (compare(p, q) != 0) {
-            first = run[i];
-            p = q;
+static uint32_t find_or_add(const carom_mesh_view *view, table *t, uint32_t hash, uint32_t vertex) {
+    point p = read_point(view, vertex);
+    for (uint64_t place = place_of(t, hash);; place = place_after(t, place)) {
+        slot seen = t->slots[place];
+        if (seen.vertex == EMPTY) {
+            t->slots[place] = (slot){hash, vertex};
+            ++t->count;
+            return vertex;
         }
-        w->first[run[i]] = first;
-        w->is_first[run[i]] = run[i] == first;
+        if (seen.hash == hash && are_equal(read_point(view, seen.vertex), p)) return seen.vertex;
     }
 }
 
-/* A range takes the runs that begin in it. */
-static carom_status weld_range(void *argument, carom_range range) {
-    weld *w = argument;
-    uint64_t i = range.begin, count = w->view->vertex_count;
-    while (i < range.end && i > 0 && w->hashes[i] == w->hashes[i - 1]) ++i;
-    while (i < range.end) {
-        uint64_t end = i + 1;
-        while (end < count && w->hashes[end] == w->hashes[i]) ++end;
-        weld_run(w, w->order + i, end - i);
-        i = end;
+static carom_status weld_share(weld *w, uint32_t share, carom_arena *scratch) {
+    table t = {.count = 0};
+    uint64_t count = w->view->vertex_count;
+    if (!make_table(&t, scratch, 1024)) return CAROM_NO_MEMORY;
+    for (uint64_t i = 0; i < count; ++i) {
+        if (i + AHEAD < count) __builtin_prefetch(&t.slots[place_of(&t, w->hashes[i + AHEAD])]);
+        if ((w->hashes[i] & (w->shares - 1)) != share) continue;
+        if (2 * t.count >= t.size && !double_table(&t, scratch)) return CAROM_NO_MEMORY;
+        w->first[i] = find_or_add(w->view, &t, w->hashes[i], (uint32_t)i);
+        w->number[i] = w->first[i] == i;
     }
     return CAROM_OK;
+}
+
+static carom_status weld_shares(void *argument, carom_range range) {
+    weld *w = argument;
+    carom_arena *scratch = carom_scratch(w->context, range.worker);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = weld_share(w, (uint32_t)range.begin, scratch);
+    carom_arena_rewind(scratch, mark);
+    return status;
 }
 
 /* ---- the new mesh ---------------------------------------------------------------------------- */
@@ -166,16 +180,16 @@ static carom_status run(weld *w, carom_mesh **mesh) {
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t count = w->view->vertex_count, grain = carom_grain(context, count, LEAST_PART);
     w->hashes = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    w->order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     w->first = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    w->is_first = CAROM_ARENA_TAKE(scratch, uint32_t, count + 1);
-    if (w->hashes == NULL || w->order == NULL || w->first == NULL || w->is_first == NULL)
-        return carom_fail_memory(context, 16 * count, "welding");
+    w->number = CAROM_ARENA_TAKE(scratch, uint32_t, count + 1);
+    if (w->hashes == NULL || w->first == NULL || w->number == NULL)
+        return carom_fail_memory(context, 12 * count, "welding");
+    w->seed = (uint64_t)(uintptr_t)w->hashes;
+    w->shares = 1;
+    while (w->shares < context->threads && w->shares * LEAST_PART < count) w->shares *= 2;
     CAROM_TRY(carom_parallel_for(context, count, grain, hash_range, w));
-    CAROM_TRY(carom_sort_keys(context, w->hashes, w->order, count));
-    CAROM_TRY(carom_parallel_for(context, count, grain, weld_range, w));
-    w->number = w->is_first;
-    CAROM_TRY(carom_scan_u32(context, w->is_first, count, w->number));
+    CAROM_TRY(carom_parallel_for(context, w->shares, 1, weld_shares, w));
+    CAROM_TRY(carom_scan_u32(context, w->number, count, w->number));
     carom_mesh_room room = {.scalar = w->view->scalar,
                             .vertices = w->number[count],
                             .faces = w->view->face_count,

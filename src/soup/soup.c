@@ -91,20 +91,25 @@ static void triangles_free(triangles *t) {
     carom_numbers_free(&t->faces);
 }
 
+static carom_status check_count(carom_context *context, uint64_t count) {
+    if (count > MOST_TRIANGLES)
+        return carom_fail(context, CAROM_TOO_LARGE,
+                          "the soup has %llu triangles, at most %u can be numbered; split it",
+                          (unsigned long long)count, MOST_TRIANGLES);
+    return CAROM_OK;
+}
+
 static carom_status triangles_make(carom_context *context, const carom_mesh_view *mesh, bool fan,
                                    triangles *t) {
     *t = (triangles){.view = *mesh};
+    CAROM_TRY(check_count(context, mesh->face_count)); /* before any is read */
     CAROM_TRY(carom_mesh_check(context, mesh));
     if (mesh->offsets != NULL) {
         carom_triangulate_def def = {.fan = fan};
         CAROM_TRY(carom_mesh_triangulate(context, mesh, &def, &t->mesh, fan ? NULL : &t->faces));
         CAROM_TRY(carom_mesh_get_view(t->mesh, &t->view));
     }
-    if (t->view.face_count > MOST_TRIANGLES)
-        return carom_fail(context, CAROM_TOO_LARGE,
-                          "the soup has %llu triangles, at most %u can be numbered; split it",
-                          (unsigned long long)t->view.face_count, MOST_TRIANGLES);
-    return CAROM_OK;
+    return check_count(context, t->view.face_count);
 }
 
 /* Appends triangles to what is there. */

@@ -75,7 +75,8 @@ static inline vec3v load(const carom_soup_points *points, bool is_double, const 
 /* ---- error bounds ---------------------------------------------------------------------------- */
 
 static inline carom_f64v orient_error(carom_f64v x, carom_f64v y, carom_f64v z) {
-    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * ((x + y) + (z + 1.0));
+    carom_f64v sum = (x + y) + (z + 1.0);
+    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
 }
 
 static inline carom_f64v most_of_4(carom_f64v a, carom_f64v b, carom_f64v c, carom_f64v d) {
@@ -253,7 +254,7 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
                                   const uint32_t *b, uint32_t count,
                                   carom_soup_verdicts *verdicts) {
     list lists[LISTS];
-    for (int i = 0; i < LISTS; ++i) lists[i].count = 0;
+    uint64_t counts = 0; /* of the four lists, sixteen bits each: in a register, not in memory */
     verdicts->yes_count = verdicts->open_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t *ca = points->corners + 3 * (uint64_t)a[i];
@@ -262,10 +263,12 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
         memcpy(&in_b, points->corners + 3 * (uint64_t)b[i], sizeof(in_b));
         const deal *deal = &deals[alike_of(ca, in_b)];
         list *list = &lists[deal->list];
-        uint32_t at = list->count++;
+        uint32_t at = counts >> (16 * deal->list) & 0xFFFF;
+        counts += UINT64_C(1) << (16 * deal->list);
         list->pair[at] = (uint16_t)i;
         put_in_order(in_a, in_b, deal, list->vertex[at]);
     }
+    for (int i = 0; i < LISTS; ++i) lists[i].count = counts >> (16 * i) & 0xFFFF;
     for (uint32_t i = 0; i < lists[OPEN].count; ++i)
         verdicts->open[verdicts->open_count++] = lists[OPEN].pair[i];
     if (points->is_double) {

@@ -19,17 +19,25 @@ static void round_outwards(double x, float *low, float *high) {
     *high = f + margin;
 }
 
-static carom_box box_of_floats(const float *positions, const uint32_t *corners) {
-    const float *p = positions + 3 * (uint64_t)corners[0],
-                *q = positions + 3 * (uint64_t)corners[1],
-                *r = positions + 3 * (uint64_t)corners[2];
-    carom_box box;
-    for (int k = 0; k < 3; ++k) {
-        float low = CAROM_MIN(p[k], q[k]), high = CAROM_MAX(p[k], q[k]);
-        box.low[k] = CAROM_MIN(low, r[k]);
-        box.high[k] = CAROM_MAX(high, r[k]);
-    }
-    return box;
+/* x, y, z and whatever follows in memory. */
+typedef float four_floats __attribute__((vector_size(16)));
+typedef int32_t four_signs __attribute__((vector_size(16)));
+
+static four_floats pick(four_signs comparison, four_floats yes, four_floats no) {
+    return (four_floats)(((four_signs)yes & comparison) | ((four_signs)no & ~comparison));
+}
+
+/* Three corners at a time; the fourth lane is of no interest. */
+static void box_of_floats(const float *positions, const uint32_t *corners, carom_box *box) {
+    four_floats p, q, r;
+    memcpy(&p, positions + 3 * (uint64_t)corners[0], sizeof(p));
+    memcpy(&q, positions + 3 * (uint64_t)corners[1], sizeof(q));
+    memcpy(&r, positions + 3 * (uint64_t)corners[2], sizeof(r));
+    four_floats low = pick(p < q, p, q), high = pick(p > q, p, q);
+    low = pick(low < r, low, r);
+    high = pick(high > r, high, r);
+    memcpy(box->low, &low, sizeof(low)); /* runs over into high, which comes next */
+    memcpy(box->high, &high, sizeof(box->high));
 }
 
 static carom_box box_of_doubles(const carom_soup *soup, const uint32_t *corners) {
@@ -53,15 +61,22 @@ static carom_box box_of_doubles(const carom_soup *soup, const uint32_t *corners)
 carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle) {
     const uint32_t *corners = soup->corners + 3 * (uint64_t)triangle;
     if (!carom_soup_searched(soup, triangle)) return carom_box_empty();
-    return soup->scalar == CAROM_FLOAT32 ? box_of_floats(soup->positions, corners)
-                                         : box_of_doubles(soup, corners);
+    if (soup->scalar != CAROM_FLOAT32) return box_of_doubles(soup, corners);
+    carom_box box;
+    box_of_floats(soup->positions, corners, &box);
+    return box;
 }
 
 static void boxes_of(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
                      carom_box *boxes) {
     const carom_soup *soup = user;
-    for (uint32_t i = 0; i < count; ++i)
-        boxes[i] = carom_soup_box(soup, items != NULL ? items[i] : first + i);
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t triangle = items != NULL ? items[i] : first + i;
+        if (soup->scalar == CAROM_FLOAT32 && soup->states[triangle] == 0)
+            box_of_floats(soup->positions, soup->corners + 3 * (uint64_t)triangle, &boxes[i]);
+        else
+            boxes[i] = carom_soup_box(soup, triangle);
+    }
 }
 
 static void find_bounds_of_floats(carom_soup *soup) {

@@ -17,7 +17,7 @@
 
 /* Streaming: triangles whose partners are listed at a time, and pairs handed over at a time. */
 #define TRIANGLES_A_RANGE  64u
-#define FIRST_WINDOW       1024u
+#define FIRST_WINDOW       64u
 #define LEAST_WINDOW_PAIRS 65536u
 #define PAIRS_AT_ONCE      1024u
 
@@ -38,7 +38,8 @@ typedef struct finder {
     uint64_t count;
     carom_work work;
     carom_status status;
-    _Atomic bool *stop;
+    _Atomic bool *stop, *crowded;
+    uint64_t most;
     bool keep, stop_at_first;
 } finder;
 
@@ -49,6 +50,8 @@ typedef struct search {
     const uint32_t *place_of; /* each triangle's place in the tree, for windows; else NULL */
     bool keep, stop_at_first;
     _Atomic bool stop;
+    uint64_t most; /* pairs a worker keeps before it gives up (`crowded`); 0: any number */
+    _Atomic bool crowded;
     finder **finders; /* one a worker, NULL until it has worked */
     carom_arena_mark *marks;
     uint64_t count; /* found by all workers */
@@ -60,6 +63,11 @@ static bool keep_pair(finder *f, uint32_t triangle_a, uint32_t triangle_b) {
     ++f->count;
     if (f->stop_at_first) atomic_store(f->stop, true);
     if (!f->keep) return !f->stop_at_first;
+    if (f->most != 0 && f->count > f->most) {
+        atomic_store(f->crowded, true);
+        atomic_store(f->stop, true);
+        return false;
+    }
     if (f->chunks == NULL || f->chunks->count == PAIRS_A_CHUNK) {
         chunk *fresh = CAROM_ARENA_TAKE(f->scratch, chunk, 1);
         if (fresh == NULL) {
@@ -146,6 +154,8 @@ static finder *finder_of(search *s, uint32_t worker) {
     f->work = (carom_work){0};
     f->status = CAROM_OK;
     f->stop = &s->stop;
+    f->crowded = &s->crowded;
+    f->most = s->most;
     f->keep = s->keep;
     f->stop_at_first = s->stop_at_first;
     s->finders[worker] = f;
@@ -261,8 +271,8 @@ static carom_status run(search *s, finish_fn *finish, void *argument) {
         else if (bvh->level_count != 0)
             status =
                 carom_parallel_for(context, bvh->node_count[0], BLOCKS_A_RANGE, search_blocks, s);
-        add_work(s);
-        if (status == CAROM_OK && finish != NULL) status = finish(s, argument);
+        if (!s->crowded) add_work(s);
+        if (status == CAROM_OK && finish != NULL && !s->crowded) status = finish(s, argument);
         for (uint32_t w = 1; w < context->threads; ++w)
             if (s->finders[w] != NULL) carom_arena_rewind(carom_scratch(context, w), s->marks[w]);
     }
@@ -358,23 +368,31 @@ static carom_status emit_window(search *s, void *argument) {
     return CAROM_OK;
 }
 
-/* Window after window; a window that gave many pairs is followed by a smaller one, so that the
- * scratch stays in the order of the soup's size however many pairs there are. */
+static uint32_t face_of(const carom_soup *soup, uint64_t triangle) {
+    return carom_soup_face(soup, (uint32_t)triangle);
+}
+
+/* Window after window. One that turns out to hold too many pairs is given up and begun again with
+ * fewer triangles, so that the scratch stays in the order of the soup's size however many pairs
+ * there are, and wherever. */
 static carom_status stream_windows(search *s, stream *stream) {
     const carom_soup *soup = s->soup;
     uint64_t most = CAROM_MAX(soup->triangle_count, LEAST_WINDOW_PAIRS), size = FIRST_WINDOW;
-    for (uint64_t first = 0; first < soup->triangle_count && !stream->stopped; first = s->end) {
+    for (uint64_t first = 0; first < soup->triangle_count && !stream->stopped;) {
         uint64_t end = CAROM_MIN(first + size, soup->triangle_count);
-        while (end < soup->triangle_count &&
-               carom_soup_face(soup, (uint32_t)end) == carom_soup_face(soup, (uint32_t)end - 1))
+        while (end < soup->triangle_count && face_of(soup, end) == face_of(soup, end - 1))
             ++end; /* whole faces only */
         s->first = (uint32_t)first;
         s->end = (uint32_t)end;
+        s->most = face_of(soup, first) != face_of(soup, end - 1) ? most : 0;
+        s->stop = s->crowded = false;
         CAROM_TRY(run(s, emit_window, stream));
-        if (stream->count > most)
-            size = CAROM_MAX(1, size * most / stream->count / 2);
-        else if (stream->count < most / 4)
-            size = CAROM_MIN(2 * size, soup->triangle_count);
+        if (s->crowded) {
+            size = CAROM_MAX(1, (end - first) / 8);
+            continue;
+        }
+        if (stream->count < most / 4) size = CAROM_MIN(2 * size, soup->triangle_count);
+        first = end;
     }
     return CAROM_OK;
 }

@@ -32,27 +32,39 @@ static inline BIG(int) BIG(sub)(BIG(int) a, BIG(int) b) {
     return BIG(add)(a, BIG(negate)(b));
 }
 
+static inline int BIG(sign)(BIG(int) a) {
+    if (a.word[BIG_WORDS - 1] >> 63 != 0) return -1;
+    for (int i = 0; i < BIG_WORDS; ++i)
+        if (a.word[i] != 0) return 1;
+    return 0;
+}
+
+/* Words up to the highest that is not zero. */
+static inline int BIG(length)(const BIG(int) * a) {
+    int n = BIG_WORDS;
+    while (n > 0 && a->word[n - 1] == 0) --n;
+    return n;
+}
+
 static inline BIG(int) BIG(mul)(BIG(int) a, BIG(int) b) {
     BIG(int) product = BIG(from)(0);
-    for (int i = 0; i < BIG_WORDS; ++i) {
+    int negative = (BIG(sign)(a) < 0) != (BIG(sign)(b) < 0);
+    if (BIG(sign)(a) < 0) a = BIG(negate)(a);
+    if (BIG(sign)(b) < 0) b = BIG(negate)(b);
+    int na = BIG(length)(&a), nb = BIG(length)(&b);
+    if (na + nb > BIG_WORDS + 1) abort(); /* a bug in the test */
+    for (int i = 0; i < na; ++i) {
         uint64_t carry = 0;
-        if (a.word[i] == 0) continue;
-        for (int j = 0; i + j < BIG_WORDS; ++j) {
+        for (int j = 0; j < nb && i + j < BIG_WORDS; ++j) {
             bigint_double_word sum = (bigint_double_word)a.word[i] * b.word[j];
             sum += product.word[i + j];
             sum += carry;
             product.word[i + j] = (uint64_t)sum;
             carry = (uint64_t)(sum >> 64);
         }
+        if (i + nb < BIG_WORDS) product.word[i + nb] = carry;
     }
-    return product;
-}
-
-static inline int BIG(sign)(BIG(int) a) {
-    if (a.word[BIG_WORDS - 1] >> 63 != 0) return -1;
-    for (int i = 0; i < BIG_WORDS; ++i)
-        if (a.word[i] != 0) return 1;
-    return 0;
+    return negative ? BIG(negate)(product) : product;
 }
 
 /* x / 2^base, which must be an integer. */

@@ -87,8 +87,8 @@ static inline int BIG(hull_dimension)(const BIG(hull) * a) {
 typedef enum BIG(side) { BIG(APART), BIG(SUPPORTS), BIG(NEITHER) } BIG(side);
 
 /* Tries one axis; when it supports both, *fa and *fb are the faces on the common plane. */
-static inline BIG(side) BIG(try_axis)(const BIG(vec) * axis, const BIG(hull) * a, const BIG(hull) * b,
-                               BIG(hull) * fa, BIG(hull) * fb) {
+static inline BIG(side) BIG(try_axis)(const BIG(vec) * axis, const BIG(hull) * a,
+                                      const BIG(hull) * b, BIG(hull) * fa, BIG(hull) * fb) {
     BIG(int) va[3], vb[3];
     /* relative to a corner of b, so that numbers stay small */
     for (int i = 0; i < a->count; ++i) {
@@ -122,7 +122,8 @@ static inline BIG(side) BIG(try_axis)(const BIG(vec) * axis, const BIG(hull) * a
 }
 
 static inline int BIG(collect_axes)(const BIG(hull) * a, const BIG(hull) * b, int rank,
-                             const BIG(vec) * normal, const BIG(vec) * line, BIG(vec) * axes) {
+                                    const BIG(vec) * normal, const BIG(vec) * line,
+                                    BIG(vec) * axes) {
     BIG(vec) ea[3], eb[3];
     int count = 0, na = a->count == 3 ? 3 : a->count - 1, nb = b->count == 3 ? 3 : b->count - 1;
     for (int i = 0; i < na; ++i) ea[i] = BIG(vec_sub)(&a->p[(i + 1) % 3], &a->p[i]);
@@ -141,7 +142,8 @@ static inline int BIG(collect_axes)(const BIG(hull) * a, const BIG(hull) * b, in
 
 /* Dimension of the intersection, -1 when there is none; *interior says whether the relative
  * interiors meet, *span is dim S. */
-static inline int BIG(hulls_meet)(const BIG(hull) * a, const BIG(hull) * b, int *interior, int *span) {
+static inline int BIG(hulls_meet)(const BIG(hull) * a, const BIG(hull) * b, int *interior,
+                                  int *span) {
     BIG(vec) v[6], normal, line, axes[11];
     BIG(hull) fa, fb, least_a, least_b;
     int count = 0, supported = 0;
@@ -178,7 +180,7 @@ static inline BIG(hull) BIG(hull_of)(const carom_triangle *t, int base) {
 
 /* Everything carom_triangles_relate says. All coordinates must be multiples of 2^base. */
 static inline carom_triangle_relation BIG(oracle)(const carom_triangle *a, const carom_triangle *b,
-                                           int base) {
+                                                  int base) {
     BIG(hull) ha = BIG(hull_of)(a, base), hb = BIG(hull_of)(b, base);
     carom_triangle_relation r;
     int interior, span;

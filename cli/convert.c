@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* carom convert: one mesh format into another. */
+#include "cli/meshes.h"
+
+typedef struct options {
+    bool weld, triangulate, fan, float32;
+    int format;
+} options;
+
+static const arg_option convert_options[] = {
+    {"--weld", 0, ARG_FLAG, offsetof(options, weld), NULL,
+     "make vertices with equal coordinates one", NULL},
+    {"--triangulate", 0, ARG_FLAG, offsetof(options, triangulate), NULL,
+     "split polygons by their form", NULL},
+    {"--fan", 0, ARG_FLAG, offsetof(options, fan), NULL, "split polygons from their first corner",
+     NULL},
+    {"--float32", 0, ARG_FLAG, offsetof(options, float32), NULL, "round positions to float32",
+     NULL},
+    {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
+     "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
+     meshes_format_names},
+};
+
+static void print_result(const cli *cli, const char *path, const carom_mesh_view *view) {
+    if (!cli->json) {
+        printf("%s: %llu vertices, %llu faces\n", path, (unsigned long long)view->vertex_count,
+               (unsigned long long)view->face_count);
+        return;
+    }
+    json j = {stdout, false};
+    json_begin_object(&j, NULL);
+    json_text(&j, "file", path);
+    json_count(&j, "vertices", view->vertex_count);
+    json_count(&j, "faces", view->face_count);
+    json_end_object(&j);
+    putchar('\n');
+}
+
+static int run(cli *cli, const void *values, size_t count, char **paths) {
+    (void)count;
+    const options *options = values;
+    if (options->triangulate && options->fan)
+        return cli_misuse(&cli_convert, "--triangulate and --fan are two ways; choose one");
+    carom_mesh *mesh = NULL;
+    carom_mesh_view view;
+    carom_mesh_format format = meshes_format(paths[1], options->format);
+    carom_status status = meshes_load(cli, paths[0], !options->weld, &mesh);
+    if (status == CAROM_OK && (options->triangulate || options->fan))
+        status = meshes_triangulate(cli, options->fan, &mesh);
+    if (status == CAROM_OK) status = meshes_save(cli, &mesh, format, options->float32, paths[1]);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
+    if (status == CAROM_OK) print_result(cli, paths[1], &view);
+    carom_mesh_destroy(mesh);
+    return status == CAROM_OK ? CLI_OK : cli_fail(cli, status);
+}
+
+const cli_command cli_convert = {
+    .name = "convert",
+    .arguments = "IN OUT",
+    .summary = "one mesh format into another",
+    .details = "The format follows from the name of OUT: .obj, .ply, .stl, .off, each also .gz.\n"
+               "STL holds triangles and float32: polygons are split and positions rounded for it.",
+    .options = convert_options,
+    .option_count = sizeof(convert_options) / sizeof(convert_options[0]),
+    .options_size = sizeof(options),
+    .fewest = 2,
+    .most = 2,
+    .run = run,
+};

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* carom info: what a mesh is: counts, edges, closedness, volume, area, bounds. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/meshes.h"
+
+typedef struct options {
+    bool no_weld;
+} options;
+
+static const arg_option info_options[] = {
+    {"--no-weld", 0, ARG_FLAG, offsetof(options, no_weld), NULL,
+     "keep vertices apart that have equal coordinates", NULL},
+};
+
+typedef struct subject {
+    const char *path;
+    carom_mesh_origin origin;
+    carom_scalar scalar;
+    uint64_t file_vertices;
+    carom_mesh_report report; /* of the welded mesh */
+} subject;
+
+static carom_status inspect(cli *cli, const char *path, bool no_weld, subject *s) {
+    carom_mesh *mesh = NULL, *welded = NULL;
+    carom_mesh_view view;
+    *s = (subject){.path = path};
+    carom_status status = carom_mesh_load(cli->context, path, &mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_origin(mesh, &s->origin);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
+    if (status == CAROM_OK) {
+        s->file_vertices = view.vertex_count;
+        s->scalar = view.scalar;
+        if (!no_weld) {
+            status = carom_mesh_weld(cli->context, &view, &welded);
+            if (status == CAROM_OK) status = carom_mesh_get_view(welded, &view);
+        }
+    }
+    if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &view, &s->report);
+    carom_mesh_destroy(welded);
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void print_point(json *j, const char *key, carom_vec3 p) {
+    json_begin_array(j, key);
+    json_number(j, NULL, p.x);
+    json_number(j, NULL, p.y);
+    json_number(j, NULL, p.z);
+    json_end_array(j);
+}
+
+static void print_json(json *j, const subject *s) {
+    const carom_mesh_report *r = &s->report;
+    json_begin_object(j, NULL);
+    json_text(j, "file", s->path);
+    json_text(j, "format", carom_mesh_format_name(s->origin.format));
+    json_count(j, "vertices", s->file_vertices);
+    json_count(j, "welded_vertices", r->vertices);
+    json_count(j, "unused_vertices", r->unused_vertices);
+    json_count(j, "faces", r->faces);
+    json_count(j, "skipped_faces", s->origin.skipped_faces);
+    json_count(j, "triangles", r->triangles);
+    json_count(j, "edges", r->edges);
+    json_count(j, "open_edges", r->open_edges);
+    json_count(j, "nonmanifold_edges", r->nonmanifold_edges);
+    json_count(j, "inconsistent_edges", r->inconsistent_edges);
+    json_count(j, "shells", r->shells);
+    json_bool(j, "closed", r->closed);
+    json_bool(j, "balanced", r->balanced);
+    json_bool(j, "oriented", r->oriented);
+    json_number(j, "volume", r->balanced ? r->volume : (double)NAN);
+    json_number(j, "area", r->area);
+    json_count(j, "degenerate", r->degenerate_faces);
+    json_count(j, "duplicates", r->duplicate_faces);
+    print_point(j, "low", r->bounds.low);
+    print_point(j, "high", r->bounds.high);
+    json_null(j, "k");
+    json_null(j, "height");
+    json_end_object(j);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* 1234567 as 1,234,567. */
+static const char *grouped(uint64_t value, char text[32]) {
+    char digits[24];
+    int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value), to = 0;
+    for (int i = 0; i < length; ++i) {
+        if (i > 0 && (length - i) % 3 == 0) text[to++] = ',';
+        text[to++] = digits[i];
+    }
+    text[to] = '\0';
+    return text;
+}
+
+static void print_count(const char *name, uint64_t value, const char *more) {
+    char text[32];
+    printf("  %-18s %12s%s%s\n", name, grouped(value, text), more[0] != '\0' ? "  " : "", more);
+}
+
+static const char *edge_note(const uint64_t edge[2], char *text, size_t size) {
+    text[0] = '\0';
+    if (edge[0] != CAROM_NONE)
+        snprintf(text, size, "the first between vertices %llu and %llu",
+                 (unsigned long long)edge[0], (unsigned long long)edge[1]);
+    return text;
+}
+
+static const char *face_note(uint64_t face, char *text, size_t size) {
+    text[0] = '\0';
+    if (face != CAROM_NONE)
+        snprintf(text, size, "the first is face %llu", (unsigned long long)face);
+    return text;
+}
+
+/* Why it is closed or not, in words. */
+static const char *verdict(const carom_mesh_report *r) {
+    if (r->closed) return r->volume < 0.0 ? "yes, but inside out" : "yes";
+    if (r->faces == 0) return "no, there are no faces";
+    if (r->open_edges != 0) return "no, there are open edges";
+    if (!r->balanced) return "no, faces do not go the same way round";
+    return "no, but every edge has as many sides one way as the other";
+}
+
+static void print_table(const subject *s, bool no_weld) {
+    const carom_mesh_report *r = &s->report;
+    char text[128], number[32];
+    printf("%s: %s%s, %s\n", s->path, carom_mesh_format_name(s->origin.format),
+           s->origin.compressed ? ", gzipped" : "",
+           s->scalar == CAROM_FLOAT32 ? "float32" : "float64");
+    text[0] = '\0';
+    if (!no_weld) snprintf(text, sizeof(text), "%s different ones", grouped(r->vertices, number));
+    print_count("vertices", s->file_vertices, text);
+    if (r->unused_vertices != 0) print_count("  unused", r->unused_vertices, "");
+    text[0] = '\0';
+    if (r->triangles != r->faces)
+        snprintf(text, sizeof(text), "%s triangles", grouped(r->triangles, number));
+    print_count("faces", r->faces, text);
+    if (s->origin.skipped_faces != 0)
+        print_count("  left out", s->origin.skipped_faces, "with fewer than three corners");
+    print_count("  degenerate", r->degenerate_faces,
+                face_note(r->first_degenerate_face, text, sizeof(text)));
+    print_count("  duplicate", r->duplicate_faces,
+                face_note(r->first_duplicate_face, text, sizeof(text)));
+    print_count("edges", r->edges, "");
+    print_count("  open", r->open_edges, edge_note(r->first_open_edge, text, sizeof(text)));
+    print_count("  non-manifold", r->nonmanifold_edges,
+                edge_note(r->first_nonmanifold_edge, text, sizeof(text)));
+    print_count("  inconsistent", r->inconsistent_edges,
+                edge_note(r->first_inconsistent_edge, text, sizeof(text)));
+    print_count("shells", r->shells, "");
+    printf("  %-18s %s\n", "closed", verdict(r));
+    if (r->balanced)
+        printf("  %-18s %.17g\n", "volume", r->volume);
+    else
+        printf("  %-18s none, as the mesh is not closed\n", "volume");
+    printf("  %-18s %.17g\n", "area", r->area);
+    if (r->vertices != 0) {
+        printf("  %-18s %.9g %.9g %.9g\n", "low corner", r->bounds.low.x, r->bounds.low.y,
+               r->bounds.low.z);
+        printf("  %-18s %.9g %.9g %.9g\n", "high corner", r->bounds.high.x, r->bounds.high.y,
+               r->bounds.high.z);
+    }
+}
+
+/* All or nothing: JSON must not stop halfway. */
+static int run_json(cli *cli, bool no_weld, size_t count, char **paths) {
+    subject *subjects = calloc(count, sizeof(*subjects));
+    carom_status status = subjects != NULL ? CAROM_OK : CAROM_NO_MEMORY;
+    for (size_t i = 0; i < count && status == CAROM_OK; ++i)
+        status = inspect(cli, paths[i], no_weld, &subjects[i]);
+    if (status == CAROM_OK) {
+        json j = {stdout, false};
+        if (count > 1) {
+            json_begin_object(&j, NULL);
+            json_begin_array(&j, "meshes");
+        }
+        for (size_t i = 0; i < count; ++i) print_json(&j, &subjects[i]);
+        if (count > 1) {
+            json_end_array(&j);
+            json_end_object(&j);
+        }
+        putchar('\n');
+    }
+    free(subjects);
+    return status == CAROM_OK ? CLI_OK : cli_fail(cli, status);
+}
+
+static int run(cli *cli, const void *values, size_t count, char **paths) {
+    const options *options = values;
+    if (cli->json) return run_json(cli, options->no_weld, count, paths);
+    for (size_t i = 0; i < count; ++i) {
+        subject subject;
+        carom_status status = inspect(cli, paths[i], options->no_weld, &subject);
+        if (status != CAROM_OK) return cli_fail(cli, status);
+        if (i != 0) putchar('\n');
+        print_table(&subject, options->no_weld);
+    }
+    return CLI_OK;
+}
+
+const cli_command cli_info = {
+    .name = "info",
+    .arguments = "MESH...",
+    .summary = "what a mesh is: counts, closedness, volume, area, bounds",
+    .details = "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
+               "The volume is exact, rounded once. Vertices and faces are numbered from 0.",
+    .options = info_options,
+    .option_count = sizeof(info_options) / sizeof(info_options[0]),
+    .options_size = sizeof(options),
+    .fewest = 1,
+    .most = 4096,
+    .run = run,
+};

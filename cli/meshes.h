@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* meshes.h: loading and saving for commands that take mesh files. */
+#ifndef CAROM_CLI_MESHES_H
+#define CAROM_CLI_MESHES_H
+
+#include "cli/command.h"
+
+/* Loads a file and, unless `no_weld`, welds it. */
+carom_status meshes_load(cli *cli, const char *path, bool no_weld, carom_mesh **mesh);
+
+/* Makes vertices with equal coordinates one, in place. */
+carom_status meshes_weld(cli *cli, carom_mesh **mesh);
+
+/* Splits polygons into triangles in place: by form, or as fans. */
+carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);
+
+/* The format a file name asks for; `name` NULL or one of meshes_format_names. */
+extern const char *const meshes_format_names[]; /* for ARG_CHOICE, ended by NULL; first: by name */
+carom_mesh_format meshes_format(const char *path, int choice);
+
+/* Whether the format holds float32 triangles only. */
+bool meshes_is_plain(carom_mesh_format format);
+
+/* Saves a mesh. For formats that hold less, polygons are split and positions rounded first; float32
+ * asks for the rounding in any case. */
+carom_status meshes_save(cli *cli, carom_mesh **mesh, carom_mesh_format format, bool float32,
+                         const char *path);
+
+#endif

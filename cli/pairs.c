@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* carom pairs: all pairs of faces that meet, of one mesh with itself or of two. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/meshes.h"
+#include "cli/pose.h"
+
+#define SHOWN     5u
+#define MOST_HELD (UINT64_C(1) << 24) /* pairs; more are streamed, never held */
+
+typedef struct options {
+    const char *pose, *output;
+    bool fan, no_weld, as_segments, check;
+} options;
+
+static const arg_option pairs_options[] = {
+    {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
+     "move B first; 12 numbers are a 3x4 matrix", NULL},
+    {"--fan", 0, ARG_FLAG, offsetof(options, fan), NULL,
+     "split polygons from their first corner, number the triangles", NULL},
+    {"--no-weld", 0, ARG_FLAG, offsetof(options, no_weld), NULL,
+     "keep vertices apart that have equal coordinates", NULL},
+    {"--as-segments", 0, ARG_FLAG, offsetof(options, as_segments), NULL,
+     "take faces without area for segments and points", NULL},
+    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE", "write all pairs there, as CSV",
+     NULL},
+    {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when any faces meet",
+     NULL},
+};
+
+static const char details[] =
+    "Lists every pair of faces that meet, exactly: A with itself, or A with B where B is given.\n"
+    "With itself, faces with common vertices count when they meet elsewhere too, and a face\n"
+    "without area is listed as a pair with itself and meets nothing else. Of two meshes, faces\n"
+    "count when they touch, and faces without area are left out. Faces are polygons, numbered\n"
+    "from 0 in the order of the file. Vertices with coordinates equal bit for bit are one\n"
+    "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.";
+
+/* What was asked and found. */
+typedef struct job {
+    cli *cli;
+    const options *options;
+    carom_soup *a, *b; /* b: NULL for a alone */
+    carom_pose pose;
+    uint64_t count, degenerate;
+    carom_pair first[SHOWN];
+    uint64_t shown;
+    double prepare_ms, query_ms;
+    carom_work work;
+    FILE *out;
+    char draft[4200];
+} job;
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Files are written under another name and renamed, so that nobody sees half of one; what is no
+ * file, such as /dev/stdout or a pipe, is written as it is. */
+static bool open_output(job *job) {
+    const char *path = job->options->output;
+    struct stat info;
+    if (path == NULL) return true;
+    bool as_it_is = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+    int length = snprintf(job->draft, sizeof(job->draft), as_it_is ? "%s" : "%s.part", path);
+    errno = ENAMETOOLONG;
+    if (length > 0 && (size_t)length < sizeof(job->draft)) job->out = fopen(job->draft, "w");
+    if (as_it_is) job->draft[0] = '\0';
+    if (job->out == NULL) fprintf(stderr, "carom: cannot write '%s': %s\n", path, strerror(errno));
+    return job->out != NULL;
+}
+
+/* Puts the file in its place, or removes what there is of it. */
+static bool close_output(job *job, bool keep) {
+    if (job->out == NULL) return true;
+    bool good = !ferror(job->out), renames = job->draft[0] != '\0';
+    good = fclose(job->out) == 0 && good;
+    job->out = NULL;
+    if (good && keep && renames) good = rename(job->draft, job->options->output) == 0;
+    if (!good)
+        fprintf(stderr, "carom: cannot finish '%s': %s\n", job->options->output, strerror(errno));
+    if ((!good || !keep) && renames) (void)remove(job->draft);
+    return good;
+}
+
+/* Two numbers, a comma and a newline: far faster than printf, and large results are common. */
+static char *put_number(char *to, uint32_t value) {
+    char digits[10];
+    int count = 0;
+    do digits[count++] = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    while (count > 0) *to++ = digits[--count];
+    return to;
+}
+
+/* A carom_pairs_fn: keeps the first few and writes all; stops when there is no more to do. */
+static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
+    job *job = user;
+    for (uint64_t i = 0; i < count && job->shown < SHOWN; ++i) job->first[job->shown++] = pairs[i];
+    if (job->out == NULL) return job->shown == SHOWN;
+    for (uint64_t i = 0; i < count; ++i) {
+        char line[24], *end = put_number(line, pairs[i].a);
+        *end++ = ',';
+        end = put_number(end, pairs[i].b);
+        *end++ = '\n';
+        (void)fwrite(line, 1, (size_t)(end - line), job->out);
+    }
+    return ferror(job->out) != 0;
+}
+
+/* ---- preparing and asking -------------------------------------------------------------------- */
+
+static carom_status prepare(job *job, const char *path, const pose_arg *pose, carom_soup **soup) {
+    carom_mesh *mesh = NULL;
+    carom_soup_def def = {.fan = job->options->fan,
+                          .degenerate = job->options->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
+                                                                  : CAROM_DEGENERATE_ALONE};
+    carom_status status = carom_mesh_load(job->cli->context, path, &mesh);
+    if (status == CAROM_OK && pose != NULL) status = pose_apply(job->cli, pose, &mesh);
+    if (status == CAROM_OK && !job->options->no_weld) status = meshes_weld(job->cli, &mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
+    double start = carom_time_seconds();
+    if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
+    job->prepare_ms += 1e3 * (carom_time_seconds() - start);
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
+/* Runs one query and notes its time and work. */
+#define ASK(job, call)                                                                             \
+    do {                                                                                           \
+        double start_ = carom_time_seconds();                                                      \
+        status = (call);                                                                           \
+        (job)->query_ms = 1e3 * (carom_time_seconds() - start_);                                   \
+        if (status == CAROM_OK)                                                                    \
+            status = carom_context_get_work((job)->cli->context, &(job)->work);                    \
+    } while (0)
+
+/* Counted first, so that a result of any size is fine: it is held only when it is small. */
+static carom_status ask_self(job *job, carom_pairs *pairs) {
+    carom_context *context = job->cli->context;
+    carom_soup_info info;
+    carom_status status;
+    ASK(job, carom_soup_self_count(context, job->a, &job->count));
+    if (status == CAROM_OK) status = carom_soup_get_info(context, job->a, &info);
+    if (status != CAROM_OK) return status;
+    if (!job->options->as_segments) job->degenerate = info.degenerate_faces;
+    if (job->count > MOST_HELD) return carom_soup_each_pair(context, job->a, receive, job);
+    ASK(job, carom_soup_self_pairs(context, job->a, pairs));
+    if (status == CAROM_OK) (void)receive(job, pairs->data, pairs->count);
+    return status;
+}
+
+static carom_status ask_cross(job *job, carom_pairs *pairs) {
+    carom_status status;
+    ASK(job, carom_soup_cross_pairs(job->cli->context, job->a, NULL, job->b, &job->pose, pairs));
+    if (status == CAROM_OK) (void)receive(job, pairs->data, pairs->count);
+    job->count = pairs->count;
+    return status;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void print_json(const job *job) {
+    json j = {stdout, false};
+    json_begin_object(&j, NULL);
+    json_count(&j, "pairs", job->count);
+    json_number(&j, "prepare_ms", job->prepare_ms);
+    json_number(&j, "query_ms", job->query_ms);
+    json_count(&j, "candidates", job->work.candidates);
+    if (job->b == NULL) json_count(&j, "degenerate", job->degenerate);
+    if (job->options->output != NULL) json_text(&j, "output", job->options->output);
+    json_end_object(&j);
+    putchar('\n');
+}
+
+static void print_words(const job *job, char **paths) {
+    unsigned long long count = job->count;
+    if (job->b != NULL)
+        printf("%s and %s: %llu pair%s of faces meet\n", paths[0], paths[1], count,
+               count == 1 ? "" : "s");
+    else
+        printf("%s: %llu pair%s of faces meet", paths[0], count, count == 1 ? "" : "s");
+    if (job->b == NULL && job->degenerate != 0)
+        printf(", %llu of them faces without area", (unsigned long long)job->degenerate);
+    if (job->b == NULL) putchar('\n');
+    for (uint64_t i = 0; i < job->shown; ++i)
+        printf("  %10u %10u\n", job->first[i].a, job->first[i].b);
+    if (job->count > job->shown)
+        printf("  ... and %llu more%s\n", count - (unsigned long long)job->shown,
+               job->options->output == NULL ? "; -o FILE writes them all" : "");
+    printf("prepared in %.2f ms, found in %.2f ms among %llu candidates\n", job->prepare_ms,
+           job->query_ms, (unsigned long long)job->work.candidates);
+    if (job->options->output != NULL) printf("all written to %s\n", job->options->output);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
+    carom_pairs pairs = {0};
+    carom_status status = prepare(job, paths[0], NULL, &job->a);
+    if (status == CAROM_OK && count == 2) status = prepare(job, paths[1], pose, &job->b);
+    job->pose = pose->pose;
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    if (!open_output(job)) return CLI_INPUT;
+    status = job->b != NULL ? ask_cross(job, &pairs) : ask_self(job, &pairs);
+    carom_pairs_free(&pairs);
+    bool written = close_output(job, status == CAROM_OK);
+    if (status != CAROM_OK) return cli_fail(job->cli, status);
+    if (!written) return CLI_MACHINE;
+    bar_clear(&job->cli->bar);
+    if (job->cli->json)
+        print_json(job);
+    else
+        print_words(job, paths);
+    return job->options->check && job->count != 0 ? CLI_YES : CLI_OK;
+}
+
+static int run(cli *cli, const void *values, size_t count, char **paths) {
+    const options *options = values;
+    pose_arg pose;
+    char sentence[256];
+    if (!pose_read(options->pose, &pose, sentence, sizeof(sentence)))
+        return cli_misuse(&cli_pairs, sentence);
+    if (options->pose != NULL && count < 2)
+        return cli_misuse(&cli_pairs, "--pose moves the second mesh, and there is none");
+    job job = {.cli = cli, .options = options};
+    int code = run_job(&job, &pose, count, paths);
+    carom_soup_destroy(job.a);
+    carom_soup_destroy(job.b);
+    return code;
+}
+
+const cli_command cli_pairs = {
+    .name = "pairs",
+    .arguments = "A [B] [--pose NUMBERS] [-o FILE] [--check]",
+    .summary = "which faces meet: all pairs, of a mesh with itself or of two",
+    .details = details,
+    .options = pairs_options,
+    .option_count = sizeof(pairs_options) / sizeof(pairs_options[0]),
+    .options_size = sizeof(options),
+    .fewest = 1,
+    .most = 2,
+    .run = run,
+};

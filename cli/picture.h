@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* picture.h: meshes drawn on a page. */
+#ifndef CAROM_CLI_PICTURE_H
+#define CAROM_CLI_PICTURE_H
+
+#include "carom/carom.h"
+#include "cli/page.h"
+
+/* Colours of page_face with a meaning. */
+#define PICTURE_LIT    1u
+#define PICTURE_INSIDE 4u
+
+typedef struct picture_def {
+    bool closed;     /* faces that look away are hidden by others: leave them out */
+    size_t colour;   /* of page_face */
+    unsigned edge;   /* in pixels; 0: 240 */
+    const bool *lit; /* one a face, or NULL: faces to stand out */
+} picture_def;
+
+/* Draws a mesh of float64 positions, scaled to the picture. */
+carom_status picture_draw(page *page, const carom_mesh_view *view, const picture_def *def,
+                          const char *words);
+
+#endif

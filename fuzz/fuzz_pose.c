@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* --pose: any text gives a pose of finite numbers or a sentence. */
+#include "fuzz/fuzz.h"
+
+#include "cli/pose.h"
+
+static int is_finite(double x) {
+    return x - x == 0.0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    char *text = malloc(size + 1), sentence[256] = "";
+    FUZZ_CHECK(text != NULL);
+    if (size != 0) memcpy(text, bytes, size);
+    text[size] = '\0';
+    pose_arg pose;
+    bool good = pose_read(text, &pose, sentence, sizeof(sentence));
+    FUZZ_CHECK(good == (sentence[0] == '\0'));
+    FUZZ_CHECK(strlen(sentence) < sizeof(sentence));
+    const carom_pose *p = &pose.pose;
+    FUZZ_CHECK(is_finite(p->w) && is_finite(p->x) && is_finite(p->y) && is_finite(p->z));
+    FUZZ_CHECK(is_finite(p->t.x) && is_finite(p->t.y) && is_finite(p->t.z));
+    for (int i = 0; i < POSE_NUMBERS; ++i) FUZZ_CHECK(is_finite(pose.matrix[i]));
+    if (good && !pose.is_matrix)
+        FUZZ_CHECK(p->w != 0.0 || p->x != 0.0 || p->y != 0.0 || p->z != 0.0);
+    free(text);
+    return 0;
+}

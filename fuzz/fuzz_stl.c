@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* STL, text and binary, plain or gzipped. */
+#include "fuzz/mesh.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    fuzz_mesh(bytes, size, CAROM_FORMAT_STL);
+    return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Points and a soup: the nearest face, and how often the soup winds around a point.
+ *
+ * Nearest: nodes are opened in the order of their distance, nothing farther than the best so far. A
+ * box's distance is taken a little too small, by more than its rounding, so that no face at the
+ * same distance is missed and ties can go to the lowest face.
+ *
+ * Winding: a ray goes up from the point, and each face it crosses counts by its side. The point is
+ * thought of as moved by (epsilon, epsilon^2) across the ray: then the ray never passes through an
+ * edge or a corner, and exact signs decide every crossing (simulation of simplicity: Edelsbrunner,
+ * Muecke 1990). A point on the soup itself is found first, exactly. */
+#include "bvh/bvh_cpu.h"
+#include "geom/distance_item.h"
+#include "soup/soup.h"
+
+#define POINTS_A_RANGE 16u
+
+static carom_status check_points(carom_context *context, const carom_vec3 *points, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i)
+        if (!isfinite(points[i].x) || !isfinite(points[i].y) || !isfinite(points[i].z))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "point %llu is not finite: leave it out or mend it",
+                              (unsigned long long)i);
+    return CAROM_OK;
+}
+
+/* A point in the frame of the soup's boxes. */
+static void to_frame(const carom_soup *soup, carom_vec3 p, double out[3]) {
+    out[0] = p.x * soup->scale - soup->origin.x;
+    out[1] = p.y * soup->scale - soup->origin.y;
+    out[2] = p.z * soup->scale - soup->origin.z;
+}
+
+/* ---- nearest --------------------------------------------------------------------------------- */
+
+typedef struct nearest {
+    const carom_soup *soup;
+    const carom_vec3 *points;
+    carom_soup_hit *hits;
+} nearest;
+
+typedef struct open_node {
+    double bound; /* no face below is nearer */
+    uint32_t level, number;
+} open_node;
+
+/* Lower bounds on the distances of 16 boxes, in the boxes' frame. */
+static void bounds_of_node(const carom_bvh_node *node, const double p[3], double bounds[]) {
+    double squares[CAROM_BVH_WIDTH] = {0};
+    for (int k = 0; k < 3; ++k) {
+        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
+            double low = (double)node->low[k][i], high = (double)node->high[k][i];
+            double below = low - p[k], above = p[k] - high;
+            double apart = CAROM_MAX(below, above);
+            apart -= 0x1p-50 * (fabs(p[k]) + CAROM_MAX(fabs(low), fabs(high)));
+            apart = CAROM_MAX(apart, 0.0);
+            squares[i] += low <= high ? apart * apart : HUGE_VAL; /* empty: nowhere */
+        }
+    }
+    for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) bounds[i] = sqrt(squares[i]) * (1.0 - 0x1p-50);
+}
+
+static void offer(const nearest *n, carom_vec3 point, uint32_t place, carom_soup_hit *best) {
+    carom_triangle t = carom_soup_triangle(n->soup, n->soup->placed + 3 * (uint64_t)place);
+    uint32_t face = carom_soup_face(n->soup, n->soup->bvh.items[place]);
+    carom_closest closest;
+    carom_near_point_triangle(point, t.corner, &closest);
+    if (closest.distance < best->distance ||
+        (closest.distance == best->distance && face < best->face))
+        *best = (carom_soup_hit){face, closest.distance, closest.b};
+}
+
+/* Pushes the children within reach, the nearest last, so that it is opened first. */
+static void push_children(open_node *stack, uint32_t *count, const open_node *node,
+                          const double bounds[], double reach) {
+    uint32_t first = *count;
+    for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
+        if (!(bounds[i] <= reach)) continue; /* boxes past the end are infinitely far */
+        uint32_t at = (*count)++;
+        for (; at > first && stack[at - 1].bound < bounds[i]; --at) stack[at] = stack[at - 1];
+        stack[at] = (open_node){bounds[i], node->level - 1, node->number * CAROM_BVH_WIDTH + i};
+    }
+}
+
+static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point) {
+    const carom_soup *soup = n->soup;
+    const carom_bvh *bvh = &soup->bvh;
+    carom_soup_hit best = {CAROM_NO_FACE, HUGE_VAL, point};
+    open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
+    double p[3], bounds[CAROM_BVH_WIDTH];
+    uint32_t count = 0;
+    to_frame(soup, point, p);
+    if (bvh->level_count != 0) stack[count++] = (open_node){0.0, bvh->level_count - 1, 0};
+    while (count > 0) {
+        open_node node = stack[--count];
+        double reach = best.distance * soup->scale * (1.0 + 0x1p-50);
+        if (node.bound > reach) continue;
+        bounds_of_node(&carom_bvh_level(bvh, node.level)[node.number], p, bounds);
+        if (node.level > 0) {
+            push_children(stack, &count, &node, bounds, reach);
+            continue;
+        }
+        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
+            uint32_t place = node.number * CAROM_BVH_WIDTH + i;
+            if (bounds[i] <= best.distance * soup->scale * (1.0 + 0x1p-50) && bounds[i] < HUGE_VAL)
+                offer(n, point, place, &best);
+        }
+    }
+    return best;
+}
+
+static carom_status nearest_range(void *argument, carom_range range) {
+    nearest *n = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) n->hits[i] = find_nearest(n, n->points[i]);
+    return CAROM_OK;
+}
+
+carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
+                                       const carom_vec3 *points, uint64_t count,
+                                       carom_soup_hit *hits) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    CAROM_TRY(check_points(context, points, count));
+    nearest n = {soup, points, hits};
+    return carom_parallel_for(context, count, POINTS_A_RANGE, nearest_range, &n);
+}
+
+/* ---- winding --------------------------------------------------------------------------------- */
+
+typedef struct windings {
+    carom_context *context;
+    const carom_soup *soup;
+    const carom_vec3 *points;
+    int32_t *results;
+} windings;
+
+typedef struct count {
+    const carom_soup *soup;
+    carom_vec3 point;
+    int32_t winding;
+    bool on_surface;
+} count;
+
+/* The side of the line a b, seen from above, on which the moved point lies; 0 only when a and b
+ * project to one point. */
+static int moved_side(carom_vec3 a, carom_vec3 b, carom_vec3 p) {
+    int side = carom_orient2d(a.x, a.y, b.x, b.y, p.x, p.y);
+    if (side != 0) return side;
+    return a.y != b.y ? carom_sign(a.y - b.y) : carom_sign(b.x - a.x);
+}
+
+static void count_face(count *c, const carom_triangle *t) {
+    const carom_vec3 *p = t->corner;
+    carom_triangle point;
+    point.corner[0] = point.corner[1] = point.corner[2] = c->point;
+    double low = CAROM_MIN(CAROM_MIN(p[0].z, p[1].z), p[2].z);
+    if (low <= c->point.z && carom_triangle_meet(t, &point)) {
+        c->on_surface = true;
+        return;
+    }
+    int side = moved_side(p[0], p[1], c->point);
+    if (side == 0 || moved_side(p[1], p[2], c->point) != side ||
+        moved_side(p[2], p[0], c->point) != side)
+        return;
+    /* Counter-clockwise from above is a face that looks up; it is crossed when the point is below.
+     */
+    if (carom_orient3d(p[0], p[1], p[2], c->point) * side < 0) c->winding += side;
+}
+
+static bool count_found(carom_bvh_found *found) {
+    count *c = found->user;
+    for (uint32_t i = 0; i < found->count && !c->on_surface; ++i) {
+        carom_triangle t =
+            carom_soup_triangle(c->soup, c->soup->placed + 3 * (uint64_t)found->b[i]);
+        count_face(c, &t);
+    }
+    found->count = 0;
+    return !c->on_surface;
+}
+
+/* Everything straight above the point, rounded outwards. */
+static carom_box box_above(const carom_soup *soup, carom_vec3 point) {
+    double p[3];
+    carom_box box;
+    to_frame(soup, point, p);
+    for (int k = 0; k < 3; ++k) {
+        double margin = 0x1p-50 * fabs(p[k]) + (double)FLT_MIN;
+        box.low[k] = carom_float_down(p[k] - margin, 0.0);
+        box.high[k] = k == 2 ? HUGE_VALF : carom_float_up(p[k] + margin, 0.0);
+    }
+    return box;
+}
+
+static carom_status winding_range(void *argument, carom_range range) {
+    windings *w = argument;
+    carom_arena *scratch = carom_scratch(w->context, range.worker);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_bvh_found *found = CAROM_ARENA_TAKE(scratch, carom_bvh_found, 1);
+    if (found == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        count c = {.soup = w->soup, .point = w->points[i]};
+        carom_box box = box_above(w->soup, w->points[i]);
+        found->count = 0;
+        found->visits = 0;
+        found->flush = count_found;
+        found->user = &c;
+        if (CAROM_CPU_CALL(w->context, carom_bvh_find_box)(&w->soup->bvh, &box, 0, found))
+            (void)count_found(found);
+        w->results[i] = c.on_surface ? CAROM_ON_SURFACE : c.winding;
+    }
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
+                                const carom_vec3 *points, uint64_t count, int32_t *results) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(count == 0 || (points != NULL && results != NULL), "points or windings are NULL");
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    CAROM_TRY(check_points(context, points, count));
+    windings w = {context, soup, points, results};
+    return carom_parallel_for(context, count, POINTS_A_RANGE, winding_range, &w);
+}

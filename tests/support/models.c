@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding and loading the shared models. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/support/models.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void unpack_stats(void) {
+    struct stat info;
+    char command[2400];
+    if (stat(CAROM_BINARY_DIR "/models/stats", &info) == 0) return;
+    /* another test may do the same at this moment: the first to rename wins */
+    snprintf(command, sizeof(command),
+             "cd '%s' && mkdir models.%ld && tar xzf '%s/models/stats.tar.gz' -C models.%ld && "
+             "{ mv -T models.%ld models 2>/dev/null || rm -r models.%ld; }",
+             CAROM_BINARY_DIR, (long)getpid(), test_shared_folder(), (long)getpid(), (long)getpid(),
+             (long)getpid());
+    assert_int_equal(system(command), 0);
+}
+
+void models_path(const char *file, char *path, size_t size) {
+    if (strncmp(file, "stats/", 6) == 0) {
+        unpack_stats();
+        snprintf(path, size, CAROM_BINARY_DIR "/models/%s", file);
+    } else {
+        snprintf(path, size, "%s/models/%s", test_shared_folder(), file);
+    }
+}
+
+FILE *models_open_gzip(const char *file) {
+    char path[1024], command[1100];
+    snprintf(path, sizeof(path), "%s/models/%s", test_shared_folder(), file);
+    if (access(path, R_OK) != 0) return NULL;
+    snprintf(command, sizeof(command), "gzip -dc '%s'", path);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    return pipe;
+}
+
+carom_mesh *models_load_fan(carom_context *context, const char *file) {
+    char path[1024];
+    carom_mesh *mesh, *welded, *fan;
+    carom_mesh_view view;
+    carom_triangulate_def def = {.fan = true};
+    models_path(file, path, sizeof(path));
+    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    assert_ok(context, carom_mesh_weld(context, &view, &welded));
+    assert_ok(context, carom_mesh_get_view(welded, &view));
+    assert_ok(context, carom_mesh_triangulate(context, &view, &def, &fan, NULL));
+    carom_mesh_destroy(mesh);
+    carom_mesh_destroy(welded);
+    return fan;
+}

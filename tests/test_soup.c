@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Which faces meet: 20,000 lattice soups against the oracle, in many guises; soups within rounding
+ * of touching; the cloths of known count; any number of threads, any instruction set. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/integer_oracle.h"
+#include "tests/support/lattice.h"
+#include "tests/support/triangle_pairs.h"
+
+#define SOUPS 20000
+
+static carom_pairs pairs;
+
+static void list_pairs(carom_context *context, const carom_soup_def *def) {
+    carom_soup *soup;
+    assert_ok(context, carom_soup_create(context, def, &soup));
+    assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
+    carom_soup_destroy(soup);
+}
+
+static bool count_pairs(void *user, const carom_pair *found, uint64_t count) {
+    uint64_t *seen = user;
+    if (count > pairs.count - *seen ||
+        memcmp(pairs.data + *seen, found, count * sizeof(*found)) != 0)
+        return true;
+    *seen += count;
+    return false;
+}
+
+static void ask(carom_context *context, const carom_soup_def *def, int way,
+                const oracle_pairs *expected, const char *what) {
+    carom_soup *soup;
+    uint64_t count = expected->count, seen = count;
+    bool any = count != 0;
+    assert_ok(context, carom_soup_create(context, def, &soup));
+    assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
+    oracle_assert_equal(&pairs, expected, what);
+    if (way % 4 == 1) assert_ok(context, carom_soup_self_count(context, soup, &count));
+    if (count != expected->count) fail_msg("%s: count is %" PRIu64, what, count);
+    if (way % 4 == 2) assert_ok(context, carom_soup_self_any(context, soup, &any));
+    if (any != (expected->count != 0)) fail_msg("%s: any is %d", what, any);
+    if (way % 4 == 3) seen = 0;
+    if (way % 4 == 3) assert_ok(context, carom_soup_each_pair(context, soup, count_pairs, &seen));
+    if (seen != expected->count) fail_msg("%s: streamed up to pair %" PRIu64, what, seen);
+    carom_soup_destroy(soup);
+}
+
+/* ---- lattice soups --------------------------------------------------------------------------- */
+
+/* The same soup elsewhere and in other sizes: none of this changes what meets. */
+typedef struct guise {
+    double by, scale;
+    bool floats;
+} guise;
+
+static const guise guises[] = {
+    {0.0, 1.0, true},        {1e6, 1.0, false},      {1e6, 1.0, true},      {0.0, 0x1p300, false},
+    {0.0, 0x1p-300, false},  {0.0, 0x1p100, true},   {0.0, 0x1p-100, true}, {-1e6, 0x1p-300, false},
+    {0.0, 0x1p-1074, false}, {0.0, 0x1p1020, false}, {0.0, 0x1p-149, true}, {-3.0, 0x1p124, true},
+};
+
+static void lattice_soups_agree_with_the_oracle(void **state) {
+    (void)state;
+    static lattice_soup soup, moved;
+    carom_context *contexts[CAROM_ISA_COUNT];
+    int context_count = 0;
+    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
+        carom_context *context = test_context_isa((uint32_t)isa, (carom_isa)isa);
+        if (context != NULL) contexts[context_count++] = context;
+    }
+    carom_random random = {4};
+    oracle_pairs expected = {0};
+    uint64_t total = 0;
+    for (int i = 0; i < SOUPS; ++i) {
+        lattice_make(&random, &soup);
+        carom_context *context = contexts[i % context_count];
+        for (int mode = 0; mode < 2 * CAROM_DEGENERATE_COUNT; ++mode) {
+            carom_soup_def def = {.mesh = lattice_view(&soup),
+                                  .degenerate = (carom_degenerate)(mode / 2),
+                                  .fan = mode % 2 == 1,
+                                  .rigid = i % 5 == 0};
+            if (def.fan != (soup.polygons && i % 2 == 1)) continue;
+            char what[128];
+            oracle_self(context, &def.mesh, def.fan, def.degenerate, NULL, &expected);
+            total += expected.count;
+            snprintf(what, sizeof(what), "soup %d of kind %d, mode %d", i, (int)soup.kind, mode);
+            ask(context, &def, i / 2, &expected, what);
+
+            const guise *guise = &guises[(size_t)(i + 5 * mode) % COUNT_OF(guises)];
+            moved = soup;
+            lattice_move(&moved, guise->by, guise->scale);
+            def.mesh = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
+            snprintf(what, sizeof(what), "soup %d of kind %d, mode %d, (x + %g) * %g%s", i,
+                     (int)soup.kind, mode, guise->by, guise->scale, guise->floats ? "f" : "");
+            ask(context, &def, 0, &expected, what);
+        }
+    }
+    print_message("%" PRIu64 " pairs\n", total);
+    oracle_free(&expected);
+    for (int i = 0; i < context_count; ++i) carom_context_destroy(contexts[i]);
+}
+
+/* One soup against another, both as they are, one moved by whole numbers and turned half round. */
+static void two_lattice_soups_agree_with_the_oracle(void **state) {
+    (void)state;
+    static lattice_soup a, b;
+    carom_context *context = test_context(1);
+    carom_random random = {10};
+    oracle_pairs expected = {0};
+    for (int i = 0; i < 3000; ++i) {
+        lattice_make(&random, &a);
+        lattice_make(&random, &b);
+        carom_soup_def def_a = {.mesh = lattice_view(&a),
+                                .degenerate = (carom_degenerate)(i % CAROM_DEGENERATE_COUNT),
+                                .fan = i % 3 == 0,
+                                .rigid = i % 4 == 0};
+        carom_soup_def def_b = def_a;
+        carom_soup *soup_a, *soup_b;
+        carom_pose pose = {.z = 1.0, .t = {5.0, 4.0, (double)(i % 3)}};
+        char what[64];
+        snprintf(what, sizeof(what), "two soups, case %d", i);
+        def_b.mesh = i % 5 == 0 ? lattice_view_floats(&b) : lattice_view(&b);
+        assert_ok(context, carom_soup_create(context, &def_a, &soup_a));
+        assert_ok(context, carom_soup_create(context, &def_b, &soup_b));
+        oracle_cross(context, &def_a.mesh, &def_b.mesh, def_a.fan, def_a.degenerate, &expected);
+        assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, NULL, &pairs));
+        oracle_assert_equal(&pairs, &expected, what);
+        for (uint32_t v = 0; v < b.vertices; ++v) { /* keeps the triangles of polygons */
+            b.xyz[v][0] = pose.t.x - b.xyz[v][0];
+            b.xyz[v][1] = pose.t.y - b.xyz[v][1];
+            b.xyz[v][2] = pose.t.z + b.xyz[v][2];
+        }
+        def_b.mesh = lattice_view(&b);
+        oracle_cross(context, &def_a.mesh, &def_b.mesh, def_a.fan, def_a.degenerate, &expected);
+        assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, &pose, &pairs));
+        oracle_assert_equal(&pairs, &expected, what);
+        carom_soup_destroy(soup_a);
+        carom_soup_destroy(soup_b);
+    }
+    oracle_free(&expected);
+    carom_context_destroy(context);
+}
+
+/* ---- within rounding ------------------------------------------------------------------------- */
+
+/* Pairs of triangles a few last places from touching, many in one soup, with common vertices. */
+static void soups_within_rounding_agree_with_the_oracle(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_random random = {5};
+    oracle_pairs expected = {0};
+    for (int i = 0; i < 400; ++i) {
+        carom_triangle t[8];
+        uint32_t corners[24];
+        for (uint32_t k = 0; k < 24; ++k) corners[k] = k;
+        for (int k = 0; k < 8; k += 2) pair_make(&random, PAIR_NEAR, &t[k], &t[k + 1]);
+        for (uint32_t k = 0; k < 24; k += 6) { /* give the second a corner or edge of the first */
+            uint64_t common = pair_below(&random, 3);
+            for (uint32_t c = 0; c < common; ++c) corners[k + 3 + c] = corners[k + c];
+        }
+        for (int mode = 0; mode < CAROM_DEGENERATE_COUNT; ++mode) {
+            carom_soup_def def = {
+                .mesh = {.positions = t, .vertex_count = 24, .corners = corners, .face_count = 8},
+                .degenerate = (carom_degenerate)mode};
+            char what[64];
+            snprintf(what, sizeof(what), "near soup %d, mode %d", i, mode);
+            oracle_self(context, &def.mesh, false, def.degenerate, NULL, &expected);
+            ask(context, &def, i, &expected, what);
+        }
+    }
+    oracle_free(&expected);
+    carom_context_destroy(context);
+}
+
+/* ---- cloths ---------------------------------------------------------------------------------- */
+
+/* Counts with and without faces that have a vertex in common, and the checksum of the latter: sum
+ * of splitmix64's finaliser over (a << 32 | b). Found by CGAL and by exact tests on all pairs. */
+typedef struct cloth {
+    uint64_t detail, disjoint, checksum, all;
+    bool quick;
+} cloth;
+
+static const cloth cloths[] = {
+    {100, 5190, UINT64_C(0xb95522c4faaea549), 5440, true},
+    {224, 12328, UINT64_C(0xf9438ed29f18797d), 12598, true},
+    {354, 19696, UINT64_C(0x868ea7c9bd16bd3b), 19972, false},
+    {707, 39535, UINT64_C(0xc8c8b16fde651b4f), 39816, false},
+};
+
+static bool have_common_vertex(const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < 9; ++i)
+        if (a[i / 3] == b[i % 3]) return true;
+    return false;
+}
+
+static void cloths_have_their_known_pairs(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    for (size_t i = 0; i < COUNT_OF(cloths); ++i) {
+        const cloth *c = &cloths[i];
+        if (!c->quick && getenv("CAROM_LONG") == NULL) continue;
+        for (int scalar = 0; scalar < CAROM_SCALAR_COUNT; ++scalar) {
+            carom_shape_def shape = {
+                .shape = CAROM_CLOTH, .detail = c->detail, .scalar = (carom_scalar)scalar};
+            carom_mesh *mesh;
+            carom_soup_def def = {0};
+            assert_ok(context, carom_shape_make(context, &shape, &mesh));
+            assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+            list_pairs(context, &def);
+            uint64_t disjoint = 0, checksum = 0;
+            for (uint64_t k = 0; k < pairs.count; ++k) {
+                carom_pair p = pairs.data[k];
+                if (have_common_vertex(def.mesh.corners + 3 * (uint64_t)p.a,
+                                       def.mesh.corners + 3 * (uint64_t)p.b))
+                    continue;
+                carom_random mix = {(uint64_t)p.a << 32 | p.b};
+                checksum += carom_random_next(&mix);
+                ++disjoint;
+            }
+            assert_int_equal(pairs.count, c->all);
+            assert_int_equal(disjoint, c->disjoint);
+            assert_int_equal(checksum, c->checksum);
+            carom_mesh_destroy(mesh);
+        }
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- one answer ------------------------------------------------------------------------------ */
+
+static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state) {
+    (void)state;
+    static const uint32_t threads[] = {1, 2, 3, 8};
+    static const carom_shape_def shapes[] = {
+        {.shape = CAROM_CLOTH, .detail = 120},
+        {.shape = CAROM_CLOTH, .detail = 90, .scalar = CAROM_FLOAT32, .polygons = true},
+        {.shape = CAROM_CHAZELLE, .detail = 60, .polygons = true},
+        {.shape = CAROM_SHARDS, .parts = 60, .ratio = 1e-9},
+    };
+    for (size_t s = 0; s < COUNT_OF(shapes); ++s) {
+        uint64_t hash = 0, work_hash = 0;
+        for (size_t i = 0; i < COUNT_OF(threads) * (CAROM_ISA_COUNT - 1); ++i) {
+            carom_isa isa = (carom_isa)(CAROM_ISA_BASELINE + i / COUNT_OF(threads));
+            carom_context *context = test_context_isa(threads[i % COUNT_OF(threads)], isa);
+            if (context == NULL) continue;
+            carom_mesh *mesh;
+            carom_soup *soup;
+            carom_soup_def def = {0};
+            carom_work work;
+            uint64_t count, seen = 0;
+            assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
+            assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+            assert_ok(context, carom_soup_create(context, &def, &soup));
+            assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
+            assert_ok(context, carom_context_get_work(context, &work));
+            assert_ok(context, carom_soup_self_count(context, soup, &count));
+            assert_int_equal(count, pairs.count);
+            assert_ok(context, carom_soup_each_pair(context, soup, count_pairs, &seen));
+            assert_int_equal(seen, count);
+            uint64_t bytes = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 0);
+            uint64_t candidates = test_hash(&work.candidates, sizeof(work.candidates), 0);
+            if (hash == 0) {
+                hash = bytes;
+                work_hash = candidates;
+            }
+            assert_int_equal(hash, bytes);
+            assert_int_equal(work_hash, candidates);
+            carom_soup_destroy(soup);
+            carom_mesh_destroy(mesh);
+            carom_context_destroy(context);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lattice_soups_agree_with_the_oracle),
+        cmocka_unit_test(two_lattice_soups_agree_with_the_oracle),
+        cmocka_unit_test(soups_within_rounding_agree_with_the_oracle),
+        cmocka_unit_test(cloths_have_their_known_pairs),
+        cmocka_unit_test(any_threads_and_any_instruction_set_give_the_same_bytes),
+    };
+    int failed = cmocka_run_group_tests_name("soup", tests, NULL, NULL);
+    carom_pairs_free(&pairs);
+    return failed;
+}

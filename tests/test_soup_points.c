@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Points and rays against a soup, beside loops over all faces. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "carom/shapes.h"
+#include "tests/support/test.h"
+
+#define MOST 60
+
+/* A small soup on a lattice: degenerate faces, shared corners and coplanar ones are common. */
+typedef struct lattice {
+    carom_vec3 positions[3 * MOST];
+    uint32_t corners[3 * MOST];
+    uint64_t count;
+    carom_soup *soup;
+} lattice;
+
+static void lattice_make(carom_context *context, lattice *l, carom_random *random, double scale,
+                         double shift) {
+    l->count = 1 + carom_random_next(random) % MOST;
+    for (uint64_t i = 0; i < 3 * l->count; ++i) {
+        double c[3];
+        for (int k = 0; k < 3; ++k)
+            c[k] = ((double)(carom_random_next(random) % 5) + shift) * scale;
+        l->positions[i] = (carom_vec3){c[0], c[1], c[2]};
+        l->corners[i] = (uint32_t)i;
+    }
+    carom_soup_def def = {.mesh = {.positions = l->positions,
+                                   .vertex_count = 3 * l->count,
+                                   .corners = l->corners,
+                                   .face_count = l->count}};
+    assert_ok(context, carom_soup_create(context, &def, &l->soup));
+}
+
+static carom_triangle triangle_of(const lattice *l, uint64_t f) {
+    return (carom_triangle){
+        {l->positions[3 * f], l->positions[3 * f + 1], l->positions[3 * f + 2]}};
+}
+
+static bool has_area(carom_context *context, const carom_triangle *t) {
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+        int sign;
+        assert_ok(context, carom_points_orient_2d(context, t->corner, axis, &sign));
+        if (sign != 0) return true;
+    }
+    return false;
+}
+
+static carom_vec3 lattice_point(carom_random *random, double scale, double shift, int fine) {
+    double c[3];
+    for (int k = 0; k < 3; ++k)
+        c[k] = ((double)(carom_random_next(random) % (uint64_t)(6 * fine)) / fine - 0.5 + shift) *
+               scale;
+    return (carom_vec3){c[0], c[1], c[2]};
+}
+
+static void the_nearest_face_is_the_nearest(void **state) {
+    (void)state;
+    carom_context *context = test_context(2);
+    static const double scales[] = {1.0, 0x1p300, 0x1p-300, 1.0}, shifts[] = {0, 0, 0, 1e6};
+    carom_random random = {1};
+    for (int trial = 0; trial < 400; ++trial) {
+        lattice l;
+        double scale = scales[trial % 4], shift = shifts[trial % 4];
+        lattice_make(context, &l, &random, scale, shift);
+        for (int i = 0; i < 10; ++i) {
+            carom_vec3 point = lattice_point(&random, scale, shift, 4);
+            carom_soup_hit hit, best = {CAROM_NO_FACE, HUGE_VAL, point};
+            assert_ok(context, carom_soup_closest_points(context, l.soup, &point, 1, &hit));
+            for (uint64_t f = 0; f < l.count; ++f) {
+                carom_triangle t = triangle_of(&l, f);
+                carom_closest closest;
+                if (!has_area(context, &t)) continue;
+                assert_ok(context, carom_point_triangle_distance(context, &point, &t, &closest));
+                if (closest.distance < best.distance)
+                    best = (carom_soup_hit){(uint32_t)f, closest.distance, closest.b};
+            }
+            assert_int_equal(hit.face, best.face);
+            assert_true(hit.distance == best.distance);
+            assert_memory_equal(&hit.point, &best.point, sizeof(hit.point));
+        }
+        carom_soup_destroy(l.soup);
+    }
+    carom_context_destroy(context);
+}
+
+/* Does the segment from a to b meet the triangle? As a thin triangle, by another exact path. */
+static bool segment_meets(carom_context *context, carom_vec3 a, carom_vec3 b,
+                          const carom_triangle *t) {
+    carom_triangle segment = {{a, b, b}};
+    bool meet;
+    assert_ok(context, carom_triangles_meet(context, &segment, t, &meet));
+    return meet;
+}
+
+static void rays_find_what_segments_meet(void **state) {
+    (void)state;
+    carom_context *context = test_context(2);
+    carom_random random = {2};
+    int found = 0, missed = 0;
+    for (int trial = 0; trial < 600; ++trial) {
+        lattice l;
+        double shift = trial % 3 == 0 ? 1e6 : 0.0;
+        lattice_make(context, &l, &random, 1.0, shift);
+        for (int i = 0; i < 10; ++i) {
+            /* Directions of whole numbers: 16 steps leave the lattice, and the end is exact. */
+            carom_ray ray = {.origin = lattice_point(&random, 1.0, shift, 2)};
+            ray.direction = (carom_vec3){(double)(carom_random_next(&random) % 5) - 2.0,
+                                         (double)(carom_random_next(&random) % 5) - 2.0,
+                                         (double)(carom_random_next(&random) % 5) - 2.0};
+            if (ray.direction.x == 0 && ray.direction.y == 0 && ray.direction.z == 0) continue;
+            ray.length = i % 3 == 0 ? 1.0 : 0.0;
+            double steps = ray.length > 0 ? 1.0 : 16.0;
+            carom_vec3 end = {ray.origin.x + steps * ray.direction.x,
+                              ray.origin.y + steps * ray.direction.y,
+                              ray.origin.z + steps * ray.direction.z};
+            carom_soup_hit hit;
+            assert_ok(context, carom_soup_cast_rays(context, l.soup, &ray, 1, &hit));
+            bool any = false;
+            for (uint64_t f = 0; f < l.count; ++f) {
+                carom_triangle t = triangle_of(&l, f);
+                if (!has_area(context, &t) || !segment_meets(context, ray.origin, end, &t))
+                    continue;
+                any = true;
+                if (hit.face == CAROM_NO_FACE) fail_msg("face %llu missed", (unsigned long long)f);
+                /* Nothing meets the ray clearly before the hit. */
+                double before = hit.distance - 1e-6;
+                carom_vec3 early = {ray.origin.x + before * ray.direction.x,
+                                    ray.origin.y + before * ray.direction.y,
+                                    ray.origin.z + before * ray.direction.z};
+                if (before > 0.0) assert_false(segment_meets(context, ray.origin, early, &t));
+            }
+            if (!any) {
+                assert_int_equal(hit.face, CAROM_NO_FACE);
+                ++missed;
+                continue;
+            }
+            ++found;
+            carom_triangle t = triangle_of(&l, hit.face);
+            carom_closest closest;
+            assert_true(segment_meets(context, ray.origin, end, &t));
+            assert_ok(context, carom_point_triangle_distance(context, &hit.point, &t, &closest));
+            assert_true(closest.distance < 1e-8);
+        }
+        carom_soup_destroy(l.soup);
+    }
+    assert_true(found > 500 && missed > 500);
+    carom_context_destroy(context);
+}
+
+/* Closed shapes whose inside is known by formula; lattice points hit edges and corners often. */
+static void windings_know_the_inside(void **state) {
+    (void)state;
+    carom_context *context = test_context(3);
+    for (int variant = 0; variant < 3; ++variant) {
+        carom_mesh *mesh;
+        carom_mesh_view view;
+        carom_soup *soup;
+        carom_shape_def def = {.shape = CAROM_BOX, .detail = (uint64_t)variant + 1, .size = 2.0};
+        assert_ok(context, carom_shape_make(context, &def, &mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+        carom_vec3 points[343];
+        int32_t windings[343];
+        for (int i = 0; i < 343; ++i)
+            points[i] = (carom_vec3){i % 7 - 3.0, i / 7 % 7 - 3.0, i / 49 - 3.0};
+        assert_ok(context, carom_soup_winding(context, soup, points, 343, windings));
+        for (int i = 0; i < 343; ++i) {
+            double x = fabs(points[i].x), y = fabs(points[i].y), z = fabs(points[i].z);
+            double reach = fmax(x, fmax(y, z));
+            assert_int_equal(windings[i], reach < 2.0 ? 1 : reach > 2.0 ? 0 : CAROM_ON_SURFACE);
+        }
+        carom_soup_destroy(soup);
+        carom_mesh_destroy(mesh);
+    }
+    carom_context_destroy(context);
+}
+
+/* Two nested shells, then the same turned inside out: windings add up. */
+static void windings_add_up(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_mesh *inner, *outer;
+    carom_mesh_view a, b;
+    carom_soup *soup;
+    assert_ok(context, carom_shape_make(context, &(carom_shape_def){.size = 1.0}, &inner));
+    assert_ok(context, carom_shape_make(context, &(carom_shape_def){.size = 2.0}, &outer));
+    assert_ok(context, carom_mesh_get_view(inner, &a));
+    assert_ok(context, carom_mesh_get_view(outer, &b));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = a}, &soup));
+    assert_ok(context, carom_soup_add(context, soup, &b, NULL));
+    carom_vec3 points[] = {{0, 0, 0}, {0, 0, 1.5}, {1.5, 0, 0}, {0, 3, 0}, {0.1, 0.2, 0.3}};
+    int32_t windings[5];
+    assert_ok(context, carom_soup_winding(context, soup, points, 5, windings));
+    static const int32_t expected[] = {2, 1, 1, 0, 2};
+    assert_memory_equal(windings, expected, sizeof(expected));
+    carom_soup_destroy(soup);
+    carom_mesh_destroy(inner);
+    carom_mesh_destroy(outer);
+    carom_context_destroy(context);
+}
+
+static void answers_do_not_depend_on_threads_or_instruction_sets(void **state) {
+    (void)state;
+    enum { COUNT = 300 };
+    static carom_vec3 points[COUNT];
+    static carom_ray rays[COUNT];
+    static carom_soup_hit near[2][COUNT], far[2][COUNT];
+    static int32_t windings[2][COUNT];
+    carom_random random = {4};
+    for (int i = 0; i < COUNT; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            (&points[i].x)[k] = carom_random_between(&random, -2, 2);
+            (&rays[i].origin.x)[k] = carom_random_between(&random, -2, 2);
+            (&rays[i].direction.x)[k] = carom_random_normal(&random);
+        }
+    }
+    for (int run = 0; run < 8; ++run) {
+        carom_isa isa = (carom_isa)(1 + run % 3);
+        if (!carom_isa_available(isa)) continue;
+        carom_context *context = test_context_isa(1 + (uint32_t)run, isa);
+        carom_mesh *mesh;
+        carom_mesh_view view;
+        carom_soup *soup;
+        int at = run == 0 ? 0 : 1;
+        assert_ok(context,
+                  carom_shape_make(context, &(carom_shape_def){.shape = CAROM_KNOT}, &mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+        memset(near[at], 0, sizeof(near[at]));
+        memset(far[at], 0, sizeof(far[at]));
+        assert_ok(context, carom_soup_closest_points(context, soup, points, COUNT, near[at]));
+        assert_ok(context, carom_soup_cast_rays(context, soup, rays, COUNT, far[at]));
+        assert_ok(context, carom_soup_winding(context, soup, points, COUNT, windings[at]));
+        for (int i = 0; run != 0 && i < COUNT; ++i) {
+            assert_true(near[0][i].face == near[1][i].face &&
+                        near[0][i].distance == near[1][i].distance);
+            assert_true(far[0][i].face == far[1][i].face &&
+                        (far[0][i].distance == far[1][i].distance));
+            assert_int_equal(windings[0][i], windings[1][i]);
+        }
+        carom_soup_destroy(soup);
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+    }
+}
+
+static void bad_input_gets_a_sentence(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_soup *empty;
+    assert_ok(context, carom_soup_create(context, NULL, &empty));
+    carom_vec3 points[2] = {{0, 0, 0}, {0, NAN, 0}};
+    carom_soup_hit hits[2];
+    int32_t winding[2];
+    assert_ok(context, carom_soup_closest_points(context, empty, points, 1, hits));
+    assert_true(hits[0].face == CAROM_NO_FACE && isinf(hits[0].distance));
+    assert_ok(context, carom_soup_winding(context, empty, points, 1, winding));
+    assert_int_equal(winding[0], 0);
+    assert_fails(context, carom_soup_closest_points(context, empty, points, 2, hits),
+                 CAROM_BAD_INPUT, "point 1");
+    assert_fails(context, carom_soup_winding(context, empty, points, 2, winding), CAROM_BAD_INPUT,
+                 "point 1");
+    carom_ray rays[2] = {{.direction = {1, 0, 0}},
+                         {.origin = {1e300, 0, 0}, .direction = {1, 0, 0}}};
+    assert_ok(context, carom_soup_cast_rays(context, empty, rays, 1, hits));
+    assert_int_equal(hits[0].face, CAROM_NO_FACE);
+    assert_fails(context, carom_soup_cast_rays(context, empty, rays, 2, hits), CAROM_BAD_INPUT,
+                 "ray 1 has a direction too short");
+    test_asserts_begin();
+    assert_int_equal(carom_soup_winding(context, NULL, points, 1, winding), CAROM_INVALID);
+    assert_int_equal(carom_soup_cast_rays(context, empty, NULL, 1, hits), CAROM_INVALID);
+    assert_int_equal(carom_soup_closest_points(NULL, empty, points, 1, hits), CAROM_INVALID);
+    assert_int_equal(test_asserts_end(), 3);
+    carom_soup_destroy(empty);
+    carom_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_face_is_the_nearest),
+        cmocka_unit_test(rays_find_what_segments_meet),
+        cmocka_unit_test(windings_know_the_inside),
+        cmocka_unit_test(windings_add_up),
+        cmocka_unit_test(answers_do_not_depend_on_threads_or_instruction_sets),
+        cmocka_unit_test(bad_input_gets_a_sentence),
+    };
+    return cmocka_run_group_tests_name("soup points", tests, NULL, NULL);
+}
