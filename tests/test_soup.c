@@ -90,7 +90,8 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
             snprintf(what, sizeof(what), "soup %d of kind %d, mode %d", i, (int)soup.kind, mode);
             ask(context, &def, i / 2, &expected, what);
 
-            const guise *guise = &guises[(size_t)(i + 5 * mode) % COUNT_OF(guises)];
+            if ((i + mode / 2) % 2 != 0) continue; /* in one mode it is enough */
+            const guise *guise = &guises[(size_t)(i / 2) % COUNT_OF(guises)];
             moved = soup;
             lattice_move(&moved, guise->by, guise->scale);
             def.mesh = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
@@ -153,7 +154,7 @@ static void soups_within_rounding_agree_with_the_oracle(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {5};
     oracle_pairs expected = {0};
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 250; ++i) {
         carom_triangle t[8];
         uint32_t corners[24];
         for (uint32_t k = 0; k < 24; ++k) corners[k] = k;

@@ -207,7 +207,7 @@ static void a_thousand_copies_in_one_place_are_streamed(void **state) {
     static const double xyz[4][3] = {
         {0.1, 0.2, 0.3}, {1.1, 0.3, 0.25}, {0.4, 1.3, 0.35}, {0.5, 0.6, 1.7}};
     static const uint32_t corners[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
-    uint32_t copies = getenv("CAROM_LONG") != NULL ? 1000 : 300;
+    uint32_t copies = getenv("CAROM_LONG") != NULL ? 1000 : 200;
     carom_context *context = test_context(2);
     heap h = heap_make(xyz, 4, corners, 4, copies);
     carom_mesh *mesh;
