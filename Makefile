@@ -33,6 +33,7 @@ test-all: ## the long campaign: release, clang, asan, tsan, valgrind
 bench: ## all benchmarks, ours and peers', side by side
 	@scripts/setup.sh build bench
 	@scripts/build.sh release $(JOBS)
+	@cmake --build build -j $(JOBS) --target carom_peers -- --no-print-directory
 	@build/carom bench
 
 install: all ## install under PREFIX

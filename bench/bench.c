@@ -4,9 +4,11 @@
 #include "bench/bench.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_ROUNDS 9
@@ -23,9 +25,16 @@ static double median(double *values, uint32_t count) {
     return values[count / 2];
 }
 
+static double cpu_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void bench_compare(bench *bench, const char *job, double items, const bench_contender *contenders,
                    uint32_t count) {
     static double seconds[BENCH_MOST_CONTENDERS][MOST_ROUNDS];
+    static double cpu_seconds[BENCH_MOST_CONTENDERS][MOST_ROUNDS];
     bool wrong[BENCH_MOST_CONTENDERS] = {false};
     uint32_t rounds = bench->rounds != 0 ? bench->rounds
                       : bench->quick     ? QUICK_ROUNDS
@@ -37,24 +46,39 @@ void bench_compare(bench *bench, const char *job, double items, const bench_cont
         for (uint32_t i = 0; i < count; ++i) {
             const bench_contender *contender = &contenders[i];
             if (contender->prepare != NULL) contender->prepare(contender->input);
-            double start = carom_time_seconds();
+            double cpu_start = cpu_time(), start = carom_time_seconds();
             if (!contender->run(contender->input)) wrong[i] = true;
-            if (round != 0) seconds[i][round - 1] = carom_time_seconds() - start;
+            double end = carom_time_seconds(), cpu_end = cpu_time();
+            if (round == 0) continue;
+            seconds[i][round - 1] = end - start;
+            cpu_seconds[i][round - 1] = cpu_end - cpu_start;
         }
     }
-    double first = 0.0;
+    double first = 0.0, cpu_first = 0.0;
     for (uint32_t i = 0; i < count && bench->row_count < BENCH_MOST_ROWS; ++i) {
         bench_row *row = &bench->rows[bench->row_count++];
         *row = (bench_row){.group = bench->group,
                            .contender = contenders[i].name,
                            .seconds = median(seconds[i], rounds),
+                           .cpu_seconds = median(cpu_seconds[i], rounds),
                            .wrong = wrong[i]};
         snprintf(row->job, sizeof(row->job), "%s", job);
-        if (i == 0) first = row->seconds;
+        if (i == 0) first = row->seconds, cpu_first = row->cpu_seconds;
         row->items_per_second = items / row->seconds;
         row->ratio = row->seconds / first;
+        row->cpu_ratio = row->cpu_seconds / cpu_first;
         if (bench->on_row != NULL) bench->on_row(bench->user, row);
     }
+}
+
+void bench_note(bench *bench, const char *format, ...) {
+    if (bench->note_count == BENCH_MOST_NOTES) return;
+    char *note = bench->notes[bench->note_count++];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(note, sizeof(bench->notes[0]), format, arguments);
+    va_end(arguments);
+    if (bench->on_note != NULL) bench->on_note(bench->user, note);
 }
 
 void bench_run(bench *bench, const bench_group *group) {

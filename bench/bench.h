@@ -2,7 +2,9 @@
 /* bench.h: contenders measured side by side.
  *
  * The machines are shared and noisy, so contenders take turns, round by round, and the medians are
- * compared: read the ratios, not the milliseconds. */
+ * compared: read the ratios, not the milliseconds. Where others keep the machine busy, a long run
+ * is interrupted and a short one may slip through, so wall time favours the quicker contender:
+ * processor time, taken as well, does not. */
 #ifndef CAROM_BENCH_BENCH_H
 #define CAROM_BENCH_BENCH_H
 
@@ -10,15 +12,17 @@
 
 #define BENCH_MOST_CONTENDERS 12
 #define BENCH_MOST_ROWS       512
+#define BENCH_MOST_NOTES      256
 
 /* One row of the result. */
 typedef struct bench_row {
     const char *group, *contender;
     char job[64];
-    double seconds; /* median of the rounds */
+    double seconds;     /* median of the rounds */
+    double cpu_seconds; /* the same of processor time, all threads together */
     double items_per_second;
-    double ratio; /* its seconds / the first contender's */
-    bool wrong;   /* the answer differed */
+    double ratio, cpu_ratio; /* to the first contender's */
+    bool wrong;              /* the answer differed */
 } bench_row;
 
 typedef struct bench {
@@ -26,10 +30,13 @@ typedef struct bench {
     uint32_t rounds;                                  /* 0: the default */
     const carom_context_def *def;                     /* of contexts the benchmarks make */
     void (*on_row)(void *user, const bench_row *row); /* called as rows come in; or NULL */
+    void (*on_note)(void *user, const char *text);    /* the same for notes */
     void *user;
     const char *group; /* the one running */
     bench_row rows[BENCH_MOST_ROWS];
     uint32_t row_count;
+    char notes[BENCH_MOST_NOTES][200];
+    uint32_t note_count;
 } bench;
 
 /* `prepare` is not timed and may be NULL; `run` is timed and returns false when its answer is
@@ -44,6 +51,9 @@ typedef struct bench_contender {
 /* Measures and reports one row per contender. `items` is what one run handles. */
 void bench_compare(bench *bench, const char *job, double items, const bench_contender *contenders,
                    uint32_t count);
+
+/* Says something about the rows above: counts, how a peer was built, in what an answer differed. */
+__attribute__((format(printf, 2, 3))) void bench_note(bench *bench, const char *format, ...);
 
 typedef struct bench_group {
     const char *name, *what;

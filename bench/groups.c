@@ -2,7 +2,8 @@
 /* The list of benchmark groups. */
 #include "bench/bench.h"
 
-extern const bench_group bench_base, bench_geom, bench_distance, bench_mesh, bench_mesh_report;
+extern const bench_group bench_base, bench_geom, bench_distance, bench_mesh, bench_mesh_report,
+    bench_soup;
 
-const bench_group *const bench_groups[] = {&bench_base, &bench_geom,        &bench_distance,
-                                           &bench_mesh, &bench_mesh_report, NULL};
+const bench_group *const bench_groups[] = {
+    &bench_base, &bench_geom, &bench_distance, &bench_mesh, &bench_mesh_report, &bench_soup, NULL};

@@ -42,9 +42,15 @@ static void print_row(void *user, const bench_row *row) {
     bench *b = user;
     const bench_row *before = b->row_count > 1 ? &b->rows[b->row_count - 2] : NULL;
     bool same_job = before != NULL && strcmp(before->job, row->job) == 0;
-    printf("%-24s %-22s %10.3f ms %10.2f M/s %8.2fx%s\n", same_job ? "" : row->job, row->contender,
-           1e3 * row->seconds, 1e-6 * row->items_per_second, row->ratio,
-           row->wrong ? "  WRONG ANSWER" : "");
+    printf("%-24s %-22s %10.3f ms %10.2f M/s %8.2fx %8.2fx%s\n", same_job ? "" : row->job,
+           row->contender, 1e3 * row->seconds, 1e-6 * row->items_per_second, row->ratio,
+           row->cpu_ratio, row->wrong ? "  WRONG ANSWER" : "");
+    fflush(stdout);
+}
+
+static void print_note(void *user, const char *text) {
+    (void)user;
+    printf("    %s\n", text);
     fflush(stdout);
 }
 
@@ -59,11 +65,16 @@ static void print_json(const bench *b) {
         json_text(&j, "job", row->job);
         json_text(&j, "contender", row->contender);
         json_number(&j, "seconds", row->seconds);
+        json_number(&j, "cpu_seconds", row->cpu_seconds);
         json_number(&j, "items_per_second", row->items_per_second);
         json_number(&j, "ratio", row->ratio);
+        json_number(&j, "cpu_ratio", row->cpu_ratio);
         json_bool(&j, "wrong", row->wrong);
         json_end_object(&j);
     }
+    json_end_array(&j);
+    json_begin_array(&j, "notes");
+    for (uint32_t i = 0; i < b->note_count; ++i) json_text(&j, NULL, b->notes[i]);
     json_end_array(&j);
     json_end_object(&j);
     putchar('\n');
@@ -107,14 +118,20 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     b = (bench){.quick = options->quick, .rounds = (uint32_t)options->rounds, .def = &def};
     if (!cli->json) {
         b.on_row = print_row;
+        b.on_note = print_note;
         b.user = &b;
-        printf("medians of interleaved rounds; the ratio is to the first of its job\n\n");
+        printf(
+            "medians of interleaved rounds; ratios to the first of its job, by the wall clock and "
+            "by\nprocessor time\n\n");
     }
     for (size_t i = 0; bench_groups[i] != NULL; ++i)
         if (is_wanted(bench_groups[i], count, names)) bench_run(&b, bench_groups[i]);
     if (cli->json) print_json(&b);
     if (bench_peer("peer_std_stable_sort") == NULL)
-        fputs("\nno peers: the module with other libraries' answers was not built here\n", stderr);
+        fputs(
+            "\nno peers: the module with other libraries' answers was not built here; `make bench` "
+            "builds it\n",
+            stderr);
     return CLI_OK;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* peers.h: what the peers' module offers, as plain C. */
+/* peers.h: what the peers' module offers, as plain C. A function is there when its library was at
+ * build time; README.md says how each is called and why. All run on the calling thread alone. */
 #ifndef CAROM_BENCH_PEERS_H
 #define CAROM_BENCH_PEERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,9 +12,53 @@
 extern "C" {
 #endif
 
+#define PEER_EXPORT __attribute__((visibility("default")))
+
 /* Sorts words by their low 32 bits, equal ones in order. */
 typedef void peer_sort_fn(uint64_t *words, size_t count);
-__attribute__((visibility("default"))) peer_sort_fn peer_std_stable_sort;
+PEER_EXPORT peer_sort_fn peer_std_stable_sort;
+
+/* ---- triangles ------------------------------------------------------------------------------- */
+
+/* Raw arrays. The functions below change none of it. */
+typedef struct peer_mesh {
+    const float *positions; /* x, y, z of each vertex */
+    const uint32_t *corners;
+    uint64_t vertex_count, triangle_count;
+} peer_mesh;
+
+/* In the peer's order. Belongs to the peer and lasts until the same function is called again. */
+typedef struct peer_pairs {
+    const uint32_t *data; /* two numbers a pair; the lower first where both are of one mesh */
+    uint64_t count;
+} peer_pairs;
+
+/* "CGAL 5.5.1, ...": the version and how it was built. */
+typedef const char *peer_name_fn(void);
+
+/* All pairs of triangles of one mesh that meet, everything built from nothing. False: the peer
+ * cannot take this mesh. */
+typedef bool peer_self_pairs_fn(const peer_mesh *mesh, peer_pairs *pairs);
+
+PEER_EXPORT peer_name_fn peer_cgal_name, peer_embree_name, peer_fcl_name;
+PEER_EXPORT peer_self_pairs_fn peer_cgal_self_pairs;   /* neighbours by its own rule */
+PEER_EXPORT peer_self_pairs_fn peer_embree_self_pairs; /* without pairs that share a vertex */
+PEER_EXPORT peer_self_pairs_fn peer_fcl_self_pairs;    /* the same */
+
+/* ---- two rigid meshes ------------------------------------------------------------------------ */
+
+/* A prepared mesh against itself moved by a pose: a 3 x 4 matrix, row by row. */
+typedef void *peer_prepare_fn(const peer_mesh *mesh); /* NULL: the peer cannot take it */
+typedef void peer_release_fn(void *prepared);
+typedef bool peer_any_fn(void *prepared, const double *pose);
+typedef uint64_t peer_cross_count_fn(void *prepared, const double *pose);
+typedef double peer_distance_fn(void *prepared, const double *pose); /* 0 when they meet */
+
+PEER_EXPORT peer_prepare_fn peer_cgal_prepare, peer_fcl_prepare;
+PEER_EXPORT peer_release_fn peer_cgal_release, peer_fcl_release;
+PEER_EXPORT peer_any_fn peer_cgal_any, peer_fcl_any;
+PEER_EXPORT peer_cross_count_fn peer_fcl_cross_count;
+PEER_EXPORT peer_distance_fn peer_fcl_distance;
 
 #ifdef __cplusplus
 }
