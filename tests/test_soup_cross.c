@@ -101,6 +101,27 @@ static uint64_t long_factor(void) {
     return getenv("CAROM_LONG") != NULL ? 40 : 1;
 }
 
+static carom_pose farther(carom_pose pose, double times) {
+    pose.t = carom_vec_scale(pose.t, times);
+    return pose;
+}
+
+static void soups_far_apart_agree(void **state) {
+    (void)state;
+    static oracle_soup a, b;
+    uint64_t dice = 40;
+    for (double times = 10.0; times < 1e40; times *= 10.0) {
+        for (uint64_t i = 0; i < 10 * long_factor(); ++i) {
+            oracle_make(&dice, oracle_below(&dice, 30), 7, 1.0, 0.0, &a);
+            oracle_make(&dice, oracle_below(&dice, 30), 7, 1.0, 0.0, &b);
+            carom_pose pose_a = farther(oracle_pose(&dice, 1.0), times);
+            carom_pose pose_b = farther(oracle_pose(&dice, 1.0), times);
+            compare_all_kinds(&a, &pose_a, &b, &pose_b);
+            compare_all_kinds(&a, &pose_a, &b, &pose_a);
+        }
+    }
+}
+
 static void lattice_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, double scale_a,
                           double scale_b, double offset) {
     static oracle_soup a, b;
@@ -403,6 +424,7 @@ int main(void) {
         cmocka_unit_test(lattice_soups_in_any_pose_agree_with_all_pairs),
         cmocka_unit_test(soups_of_different_size_agree),
         cmocka_unit_test(soups_far_from_the_origin_agree),
+        cmocka_unit_test(soups_far_apart_agree),
         cmocka_unit_test(soups_at_the_ends_of_the_range_agree),
         cmocka_unit_test(faces_without_area_stay_out_unless_they_are_segments),
         cmocka_unit_test(polygons_count_once),

@@ -267,6 +267,29 @@ static inline bool opens_a(const carom_obb_pair *pair, const carom_obb *a, const
     return pair->level_a != 0 && size_of(a) >= size_of(b) * scale_of_b;
 }
 
+/* ---- order ------------------------------------------------------------------------------------
+ */
+
+typedef struct ordered {
+    float apart[CAROM_BVH_WIDTH];
+    uint8_t lane[CAROM_BVH_WIDTH];
+    uint32_t count;
+} ordered;
+
+/* Lanes by distance, the farthest first. */
+static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDTH], ordered *o) {
+    o->count = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t lane = lowest(lanes), at = o->count++;
+        for (; at > 0 && o->apart[at - 1] < apart[lane]; --at) {
+            o->apart[at] = o->apart[at - 1];
+            o->lane[at] = o->lane[at - 1];
+        }
+        o->apart[at] = apart[lane];
+        o->lane[at] = (uint8_t)lane;
+    }
+}
+
 /* ---- all that meet --------------------------------------------------------------------------- */
 
 static inline void emit(carom_obb_walk *walk, uint32_t a, uint32_t b) {
@@ -315,8 +338,36 @@ static inline bool find_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pa
     return !full || hand_over(walk);
 }
 
+/* Squared distances of the centres, not fused: the same on every instruction set, so that the order
+ * made of them is. */
+static inline void centres_apart(const carom_obb_node *node, const carom_obb *b,
+                                 float apart[CAROM_BVH_WIDTH]) {
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        carom_f32v x = b->centre[0] - carom_f32v_load(&node->centre[0][at]);
+        carom_f32v y = b->centre[1] - carom_f32v_load(&node->centre[1][at]);
+        carom_f32v z = b->centre[2] - carom_f32v_load(&node->centre[2][at]);
+        carom_f32v_store(apart + at, (x * x + y * y) + z * z);
+    }
+}
+
+/* The lanes of a node that meet a box: in any order where all will be looked at, else nearest last,
+ * which is taken off the stack first. */
+static inline void find_in_node(const carom_obb_walk *walk, const carom_obb_node *node,
+                                const carom_obb *box, float slack, ordered *order) {
+    float apart[CAROM_BVH_WIDTH];
+    uint32_t lanes = meets(node, box, slack);
+    order->count = 0;
+    if (walk->each_block && lanes != 0) {
+        centres_apart(node, box, apart);
+        put_in_order(lanes, apart, order);
+    } else {
+        for (; lanes != 0; lanes &= lanes - 1) order->lane[order->count++] = (uint8_t)lowest(lanes);
+    }
+}
+
 bool CAROM_CPU(carom_obb_find)(carom_obb_walk *walk, uint64_t visits) {
     carom_obb_node room;
+    ordered order;
     uint64_t last = walk->visits + visits;
     while (walk->stack_count > 0 && walk->visits < last) {
         carom_obb_pair pair = walk->stack[--walk->stack_count];
@@ -331,21 +382,21 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_walk *walk, uint64_t visits) {
         if (opens_a(&pair, &a, &b, walk->b_to_a.scale)) {
             carom_obb moved = move(&walk->b_to_a, &b);
             const carom_obb_node *node = node_of(&walk->a, pair.level_a, pair.number_a, &room);
-            uint32_t lanes = meets(node, &moved, walk->slack_a);
+            find_in_node(walk, node, &moved, walk->slack_a, &order);
             --pair.level_a;
             uint32_t first = pair.number_a * CAROM_BVH_WIDTH;
-            for (; lanes != 0; lanes &= lanes - 1) {
-                pair.number_a = first + lowest(lanes);
+            for (uint32_t i = 0; i < order.count; ++i) {
+                pair.number_a = first + order.lane[i];
                 *top++ = pair;
             }
         } else {
             carom_obb moved = move(&walk->a_to_b, &a);
             const carom_obb_node *node = node_of(&walk->b, pair.level_b, pair.number_b, &room);
-            uint32_t lanes = meets(node, &moved, walk->slack_b);
+            find_in_node(walk, node, &moved, walk->slack_b, &order);
             --pair.level_b;
             uint32_t first = pair.number_b * CAROM_BVH_WIDTH;
-            for (; lanes != 0; lanes &= lanes - 1) {
-                pair.number_b = first + lowest(lanes);
+            for (uint32_t i = 0; i < order.count; ++i) {
+                pair.number_b = first + order.lane[i];
                 *top++ = pair;
             }
         }
@@ -355,26 +406,6 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_walk *walk, uint64_t visits) {
 }
 
 /* ---- the nearest ----------------------------------------------------------------------------- */
-
-typedef struct ordered {
-    float apart[CAROM_BVH_WIDTH];
-    uint8_t lane[CAROM_BVH_WIDTH];
-    uint32_t count;
-} ordered;
-
-/* Lanes by distance, the farthest first. */
-static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDTH], ordered *o) {
-    o->count = 0;
-    for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t lane = lowest(lanes), at = o->count++;
-        for (; at > 0 && o->apart[at - 1] < apart[lane]; --at) {
-            o->apart[at] = o->apart[at - 1];
-            o->lane[at] = o->lane[at - 1];
-        }
-        o->apart[at] = apart[lane];
-        o->lane[at] = (uint8_t)lane;
-    }
-}
 
 /* How far each of sixteen boxes reaches in a direction. */
 static inline void reach_along(const carom_obb_node *node, const float *way,

@@ -187,7 +187,8 @@ static carom_status seek(search *search, seeker *first) {
     carom_context *context = search->context;
     if (search->placing->extreme) {
         const double touching = 0.0;
-        CAROM_TRY(carom_soup_each_two(context, search->placing, &touching, decide_two, first));
+        CAROM_TRY(carom_soup_each_two(context, search->placing, carom_vec(0.0, 0.0, 0.0), &touching,
+                                      decide_two, first));
     } else {
         uint64_t visits = context->threads > 1 ? ALONE_VISITS : UINT64_MAX / 2;
         (void)CAROM_CPU_CALL(context, carom_obb_find)(&first->walk, visits);

@@ -57,12 +57,17 @@ static float limit_of(const carom_soup_placing *placing, double distance) {
     return scaled < 0x1p60 ? (float)scaled + 0x1p-60f : HUGE_VALF;
 }
 
-/* From a to b in a's frame and back in b's, a little shorter than 1. */
+/* A little shorter than 1, or zero where the way's length is out of range. */
+static carom_vec3 direction_of(carom_vec3 way) {
+    double length = carom_length(way);
+    if (!(length > 0x1p-900 && length < 0x1p900)) return carom_vec(0.0, 0.0, 0.0);
+    return carom_vec_scale(way, (1.0 - 0x1p-50) / length);
+}
+
+/* From a to b in a's frame and back in b's; as floats they must be shorter still. */
 static void set_direction(carom_obb_walk *walk, const carom_soup_placing *placing, carom_vec3 way) {
-    double length = carom_length(way), unit = (1.0 - 0x1p-20) / length;
-    bool usable = length > 0x1p-900 && length < 0x1p900;
     const double *ra = placing->a.frame.r, *rb = placing->b.frame.r;
-    carom_vec3 u = usable ? carom_vec_scale(way, unit) : carom_vec(0.0, 0.0, 0.0);
+    carom_vec3 u = carom_vec_scale(direction_of(way), 1.0 - 0x1p-20);
     for (int k = 0; k < 3; ++k) {
         walk->direction_a[k] = (float)((ra[k] * u.x + ra[3 + k] * u.y) + ra[6 + k] * u.z);
         walk->direction_b[k] = (float)-((rb[k] * u.x + rb[3 + k] * u.y) + rb[6 + k] * u.z);
@@ -116,11 +121,8 @@ static void seeker_begin(seeker *s, search *search) {
     s->last_b = CAROM_BVH_NONE;
     s->walk.measure = measure;
     s->walk.user = s;
-    const carom_soup_side *a = &search->placing->a, *b = &search->placing->b;
     carom_soup_begin_walk(search->placing, &s->walk);
-    set_direction(&s->walk, search->placing,
-                  carom_vec_sub(carom_frame_apply(&b->frame, b->centre),
-                                carom_frame_apply(&a->frame, a->centre)));
+    set_direction(&s->walk, search->placing, search->placing->way);
 }
 
 /* ---- several threads ------------------------------------------------------------------------- */
@@ -181,6 +183,7 @@ typedef struct all_with_all {
     const carom_soup_placing *placing;
     nearest best;
     double limit;
+    uint64_t measured;
 } all_with_all;
 
 static bool measure_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
@@ -188,21 +191,24 @@ static bool measure_two(void *user, uint32_t a, uint32_t b, const carom_triangle
     all_with_all *all = user;
     carom_closest closest;
     carom_near_triangles(posed_a->corner, posed_b->corner, &closest);
+    ++all->measured;
     (void)offer(&all->best, all->placing, a, b, &closest);
     all->limit = all->best.closest.distance * (1.0 + 0x1p-40);
     return true;
 }
 
-static carom_status find_nearest(carom_context *context, const carom_soup_placing *placing,
-                                 nearest *best) {
-    carom_arena *scratch = carom_scratch(context, 0);
-    if (placing->extreme) {
-        all_with_all all = {.placing = placing, .limit = HUGE_VAL};
-        CAROM_TRY(carom_soup_each_two(context, placing, &all.limit, measure_two, &all));
-        *best = all.best;
-        return CAROM_OK;
-    }
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
+static carom_status compare_all(carom_context *context, const carom_soup_placing *placing,
+                                nearest *best) {
+    all_with_all all = {.placing = placing, .limit = HUGE_VAL};
+    carom_status status = carom_soup_each_two(context, placing, direction_of(placing->way),
+                                              &all.limit, measure_two, &all);
+    context->work.candidates += all.measured;
+    *best = all.best;
+    return status;
+}
+
+static carom_status walk_trees(carom_context *context, const carom_soup_placing *placing,
+                               nearest *best) {
     search search;
     seeker first;
     search.context = context;
@@ -213,10 +219,19 @@ static carom_status find_nearest(carom_context *context, const carom_soup_placin
     CAROM_CPU_CALL(context, carom_obb_nearest)(&first.walk, HUGE_VALF, visits);
     carom_status status = CAROM_OK;
     if (first.walk.stack_count > 0) status = share(&search, &first);
-    carom_arena_rewind(scratch, mark);
     context->work.visits += first.walk.visits;
     context->work.candidates += first.measured;
     *best = first.best;
+    return status;
+}
+
+static carom_status find_nearest(carom_context *context, const carom_soup_placing *placing,
+                                 nearest *best) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = placing->extreme || placing->far ? compare_all(context, placing, best)
+                                                           : walk_trees(context, placing, best);
+    carom_arena_rewind(scratch, mark);
     return status;
 }
 

@@ -1,88 +1,133 @@
 /* SPDX-License-Identifier: MIT */
-/* All triangles of one soup with all of another, by boxes in doubles: slow, and right at any scale.
+/* All triangles of one soup with all of another, by boxes in doubles: right at any scale.
  *
- * For placings that boxes in float32 cannot hold: a speck beside a planet, soups as far apart as
- * doubles reach. The posed corners themselves are compared, which no rounding can spoil. */
+ * For placings that boxes in float32 cannot hold: a speck beside a planet, soups so far apart that
+ * their shape is lost in the distance. The posed corners themselves are compared, which no rounding
+ * can spoil. Beside x, y and z there may be a fourth axis, the direction from a to b: seen from
+ * afar, only what lies foremost in it can be nearest, and few triangles are left to be compared. */
+#include "geom/length.h"
 #include "soup/soup_place.h"
 
 typedef struct posed_box {
     carom_vec3 low, high;
+    double low_along, high_along; /* off by less than the slack */
+    uint32_t triangle;
 } posed_box;
 
-static posed_box box_of(const carom_triangle *t) {
-    posed_box box = {t->corner[0], t->corner[0]};
-    for (int i = 1; i < 3; ++i) {
-        carom_vec3 p = t->corner[i];
-        box.low = carom_vec(CAROM_MIN(p.x, box.low.x), CAROM_MIN(p.y, box.low.y),
-                            CAROM_MIN(p.z, box.low.z));
-        box.high = carom_vec(CAROM_MAX(p.x, box.high.x), CAROM_MAX(p.y, box.high.y),
-                             CAROM_MAX(p.z, box.high.z));
+typedef struct boxes {
+    posed_box *data;
+    uint32_t count;
+    posed_box all;
+} boxes;
+
+static posed_box box_nowhere(void) {
+    return (posed_box){.low = carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL),
+                       .high = carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL),
+                       .low_along = HUGE_VAL,
+                       .high_along = -HUGE_VAL};
+}
+
+static posed_box join(posed_box a, const posed_box *b) {
+    a.low = carom_vec(CAROM_MIN(b->low.x, a.low.x), CAROM_MIN(b->low.y, a.low.y),
+                      CAROM_MIN(b->low.z, a.low.z));
+    a.high = carom_vec(CAROM_MAX(b->high.x, a.high.x), CAROM_MAX(b->high.y, a.high.y),
+                       CAROM_MAX(b->high.z, a.high.z));
+    a.low_along = CAROM_MIN(b->low_along, a.low_along);
+    a.high_along = CAROM_MAX(b->high_along, a.high_along);
+    return a;
+}
+
+static posed_box box_of(const carom_soup_side *side, uint32_t triangle, carom_vec3 along) {
+    carom_triangle t = carom_soup_posed(side, triangle);
+    posed_box box = box_nowhere();
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 p = t.corner[i];
+        double at = carom_vec_dot(p, along);
+        posed_box point = {.low = p, .high = p, .low_along = at, .high_along = at};
+        box = join(box, &point);
     }
+    box.triangle = triangle;
     return box;
 }
 
-static posed_box join(posed_box a, posed_box b) {
-    return (posed_box){carom_vec(CAROM_MIN(a.low.x, b.low.x), CAROM_MIN(a.low.y, b.low.y),
-                                 CAROM_MIN(a.low.z, b.low.z)),
-                       carom_vec(CAROM_MAX(a.high.x, b.high.x), CAROM_MAX(a.high.y, b.high.y),
-                                 CAROM_MAX(a.high.z, b.high.z))};
-}
-
-/* Differences round to nearest, so a gap of more than `limit` stays at least `limit`. */
-static bool near(const posed_box *a, const posed_box *b, double limit) {
+/* Differences round to nearest, so a gap of more than `limit` stays at least `limit`. NaN, from
+ * sums out of range, says nothing. */
+static bool is_near(const posed_box *a, const posed_box *b, double limit, double slack) {
     return a->low.x - b->high.x <= limit && b->low.x - a->high.x <= limit &&
            a->low.y - b->high.y <= limit && b->low.y - a->high.y <= limit &&
-           a->low.z - b->high.z <= limit && b->low.z - a->high.z <= limit;
+           a->low.z - b->high.z <= limit && b->low.z - a->high.z <= limit &&
+           !(b->low_along - a->high_along > limit + slack);
 }
 
-/* Of all triangles that are searched; those that are not get a box that is near nothing. */
-static posed_box *boxes_of(const carom_soup_side *side, carom_arena *scratch, posed_box *all) {
+/* Of all triangles that are searched. */
+static bool boxes_make(const carom_soup_side *side, carom_arena *scratch, carom_vec3 along,
+                       boxes *out) {
     const carom_soup *soup = side->soup;
-    posed_box *boxes = CAROM_ARENA_TAKE(scratch, posed_box, soup->triangle_count);
-    posed_box nowhere = {carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL),
-                         carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL)};
-    *all = nowhere;
-    for (uint32_t i = 0; boxes != NULL && i < soup->triangle_count; ++i) {
-        boxes[i] = nowhere;
+    out->data = CAROM_ARENA_TAKE(scratch, posed_box, soup->triangle_count);
+    out->count = 0;
+    out->all = box_nowhere();
+    for (uint32_t i = 0; out->data != NULL && i < soup->triangle_count; ++i) {
         if (!carom_soup_searched(soup, i)) continue;
-        carom_triangle t = carom_soup_posed(side, i);
-        boxes[i] = box_of(&t);
-        *all = join(*all, boxes[i]);
+        posed_box box = box_of(side, i, along);
+        out->data[out->count++] = box;
+        out->all = join(out->all, &box);
     }
-    return boxes;
+    return out->data != NULL;
 }
 
-static bool compare(const carom_soup_placing *placing, const posed_box *boxes_a,
-                    const posed_box *boxes_b, const posed_box *all_a, const double *limit,
-                    carom_soup_each_fn *fn, void *user) {
-    for (uint32_t b = 0; b < placing->b.soup->triangle_count; ++b) {
-        if (!carom_soup_searched(placing->b.soup, b) || !near(&boxes_b[b], all_a, *limit)) continue;
-        carom_triangle posed_b = carom_soup_posed(&placing->b, b);
-        for (uint32_t a = 0; a < placing->a.soup->triangle_count; ++a) {
-            if (!carom_soup_searched(placing->a.soup, a) || !near(&boxes_a[a], &boxes_b[b], *limit))
-                continue;
-            carom_triangle posed_a = carom_soup_posed(&placing->a, a);
-            if (!fn(user, a, b, &posed_a, &posed_b)) return false;
-        }
+/* Calls fn for one pair; false when it says to stop. */
+static bool call(const carom_soup_placing *placing, const posed_box *a, const posed_box *b,
+                 carom_soup_each_fn *fn, void *user) {
+    carom_triangle posed_a = carom_soup_posed(&placing->a, a->triangle);
+    carom_triangle posed_b = carom_soup_posed(&placing->b, b->triangle);
+    return fn(user, a->triangle, b->triangle, &posed_a, &posed_b);
+}
+
+/* The foremost two set a first limit. */
+static bool call_foremost(const carom_soup_placing *placing, const boxes *a, const boxes *b,
+                          carom_soup_each_fn *fn, void *user) {
+    uint32_t last = 0, first = 0;
+    for (uint32_t i = 1; i < a->count; ++i)
+        if (a->data[i].high_along > a->data[last].high_along) last = i;
+    for (uint32_t i = 1; i < b->count; ++i)
+        if (b->data[i].low_along < b->data[first].low_along) first = i;
+    return call(placing, &a->data[last], &b->data[first], fn, user);
+}
+
+static void compare(const carom_soup_placing *placing, boxes *a, boxes *b, const double *limit,
+                    double slack, carom_soup_each_fn *fn, void *user) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < a->count; ++i)
+        if (is_near(&a->data[i], &b->all, *limit, slack)) a->data[kept++] = a->data[i];
+    a->count = kept;
+    for (uint32_t k = 0; k < b->count; ++k) {
+        const posed_box *box = &b->data[k];
+        if (!is_near(&a->all, box, *limit, slack)) continue;
+        for (uint32_t i = 0; i < a->count; ++i)
+            if (is_near(&a->data[i], box, *limit, slack) &&
+                !call(placing, &a->data[i], box, fn, user))
+                return;
     }
-    return true;
 }
 
 carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
-                                 const double *limit, carom_soup_each_fn *fn, void *user) {
+                                 carom_vec3 along, const double *limit, carom_soup_each_fn *fn,
+                                 void *user) {
     carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    posed_box all_a, all_b;
-    posed_box *a = boxes_of(&placing->a, scratch, &all_a);
-    posed_box *b = boxes_of(&placing->b, scratch, &all_b);
-    carom_status status = CAROM_OK;
-    if (a == NULL || b == NULL) {
+    boxes a, b;
+    bool made_a = boxes_make(&placing->a, scratch, along, &a);
+    bool made_b = boxes_make(&placing->b, scratch, along, &b);
+    if (!made_a || !made_b) {
         uint64_t count =
             (uint64_t)placing->a.soup->triangle_count + placing->b.soup->triangle_count;
-        status = carom_fail_memory(context, count * sizeof(posed_box), "comparing two soups");
-    } else {
-        (void)compare(placing, a, b, &all_a, limit, fn, user);
+        return carom_fail_memory(context, count * sizeof(posed_box), "comparing two soups");
     }
-    carom_arena_rewind(scratch, mark);
-    return status;
+    if (a.count == 0 || b.count == 0) return CAROM_OK;
+    double size = CAROM_MAX(carom_vec_largest(a.all.low), carom_vec_largest(a.all.high));
+    size = CAROM_MAX(carom_vec_largest(b.all.low), size);
+    size = CAROM_MAX(carom_vec_largest(b.all.high), size);
+    if (carom_vec_largest(along) > 0.0 && !call_foremost(placing, &a, &b, fn, user))
+        return CAROM_OK;
+    compare(placing, &a, &b, limit, 0x1p-48 * size, fn, user);
+    return CAROM_OK;
 }

@@ -23,6 +23,7 @@
 #include "geom/length.h"
 
 #define MOST_APART 0x1p50 /* its square fits float32 */
+#define FAR        256.0  /* sizes apart */
 
 /* ---- the frame of one soup ------------------------------------------------------------------- */
 
@@ -158,6 +159,8 @@ static void relate(carom_soup_placing *p) {
     double slack = rounding + 0x1p-17 * (4.0 * (1.0 + k) + 2.0 * size);
     p->extreme = !(ratio >= -50 && ratio <= 50 && size <= MOST_APART && size / k <= MOST_APART &&
                    rounding <= MOST_APART && rounding / k <= MOST_APART);
+    p->far = size > FAR * (1.0 + k);
+    p->way = way;
     if (p->extreme) return;
     p->b_to_a = move_make(r, t, k);
     p->a_to_b = move_make(back, t_back, 1.0 / k);

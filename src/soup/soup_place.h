@@ -19,7 +19,9 @@ typedef struct carom_soup_side {
 
 typedef struct carom_soup_placing {
     carom_soup_side a, b;
-    bool extreme; /* too far apart or too different in size for boxes in float32 */
+    bool extreme;   /* too far apart or too different in size for boxes in float32 */
+    bool far;       /* so far apart that float32 can tell this, but hardly what is nearest */
+    carom_vec3 way; /* from a's centre to b's, posed */
     carom_obb_move b_to_a, a_to_b;
     float slack_a, slack_b;
 } carom_soup_placing;
@@ -41,12 +43,15 @@ static inline carom_triangle carom_soup_posed(const carom_soup_side *side, uint3
 
 /* ---- all with all ---------------------------------------------------------------------------- */
 
-/* Calls fn for every two triangles, posed, whose boxes are at most *limit apart along each axis;
- * false stops. For extreme placings: O(n_a n_b). */
+/* Calls fn for every two triangles, posed, whose boxes are at most *limit apart along each axis and
+ * in the direction `along` (a vector of length at most 1 from a to b, or zero; then one pair may
+ * come twice); false stops. For extreme and far placings: O(n_a n_b), where the direction does not
+ * help. Takes scratch of worker 0 for the caller to rewind, as fn may take some too. */
 typedef bool carom_soup_each_fn(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                                 const carom_triangle *posed_b);
 carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
-                                 const double *limit, carom_soup_each_fn *fn, void *user);
+                                 carom_vec3 along, const double *limit, carom_soup_each_fn *fn,
+                                 void *user);
 
 /* ---- the first that meet --------------------------------------------------------------------- */
 
