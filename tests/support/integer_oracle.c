@@ -239,21 +239,15 @@ static bool segments_count(unit unit, const carom_triangle *a, const carom_trian
     return (before[0] && before[1]) || (behind[0] && behind[1]);
 }
 
-static bool pair_counts(unit unit, const triangles *t, uint64_t i, uint64_t j,
-                        carom_degenerate degenerate) {
-    int in_a[3], in_b[3];
-    const carom_triangle *a = &t->corners[i], *b = &t->corners[j];
-    int common = common_of(t->vertices[i], t->vertices[j], in_a, in_b);
-    if (t->dimension[i] == 2 && t->dimension[j] == 2)
-        return triangles_count(unit, a, b, common, in_a, in_b);
-    return degenerate == CAROM_DEGENERATE_AS_SEGMENT && segments_count(unit, a, b, common, in_a);
-}
-
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 void oracle_free(oracle_pairs *pairs) {
     free(pairs->data);
     *pairs = (oracle_pairs){0};
+}
+
+void oracle_free_all(oracle_pairs pairs[CAROM_DEGENERATE_COUNT]) {
+    for (int i = 0; i < CAROM_DEGENERATE_COUNT; ++i) oracle_free(&pairs[i]);
 }
 
 static void put(oracle_pairs *pairs, uint32_t a, uint32_t b) {
@@ -288,26 +282,39 @@ static bool face_is_degenerate(const triangles *t, uint64_t first, uint64_t end)
     return true;
 }
 
-void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan,
-                 carom_degenerate degenerate, const bool *dead, oracle_pairs *pairs) {
+/* Tries a pair for both kinds of soup: with degenerate faces alone, and as segments. */
+static void try_pair(unit unit, const triangles *t, uint64_t i, uint64_t j, oracle_pairs *pairs) {
+    int in_a[3], in_b[3];
+    const carom_triangle *a = &t->corners[i], *b = &t->corners[j];
+    int common = common_of(t->vertices[i], t->vertices[j], in_a, in_b);
+    bool with_area = t->dimension[i] == 2 && t->dimension[j] == 2;
+    if (with_area ? triangles_count(unit, a, b, common, in_a, in_b)
+                  : segments_count(unit, a, b, common, in_a)) {
+        if (with_area) put(&pairs[CAROM_DEGENERATE_ALONE], t->faces[i], t->faces[j]);
+        put(&pairs[CAROM_DEGENERATE_AS_SEGMENT], t->faces[i], t->faces[j]);
+    }
+}
+
+void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan, const bool *dead,
+                 oracle_pairs pairs[CAROM_DEGENERATE_COUNT]) {
     triangles t = triangles_make(context, mesh, fan);
     const triangles *sets[] = {&t};
     unit unit = unit_of(sets, 1);
     find_dimensions(unit, &t);
-    pairs->count = 0;
-    for (uint64_t i = 0, end; i < t.count && degenerate == CAROM_DEGENERATE_ALONE; i = end) {
+    for (int i = 0; i < CAROM_DEGENERATE_COUNT; ++i) pairs[i].count = 0;
+    for (uint64_t i = 0, end; i < t.count; i = end) {
         for (end = i + 1; end < t.count && t.faces[end] == t.faces[i];) ++end;
         if ((dead == NULL || !dead[t.faces[i]]) && face_is_degenerate(&t, i, end))
-            put(pairs, t.faces[i], t.faces[i]);
+            put(&pairs[CAROM_DEGENERATE_ALONE], t.faces[i], t.faces[i]);
     }
     for (uint64_t i = 0; i < t.count; ++i) {
         for (uint64_t j = i + 1; j < t.count; ++j) {
             if (t.faces[i] == t.faces[j]) continue;
             if (dead != NULL && (dead[t.faces[i]] || dead[t.faces[j]])) continue;
-            if (pair_counts(unit, &t, i, j, degenerate)) put(pairs, t.faces[i], t.faces[j]);
+            try_pair(unit, &t, i, j, pairs);
         }
     }
-    tidy(pairs);
+    for (int i = 0; i < CAROM_DEGENERATE_COUNT; ++i) tidy(&pairs[i]);
     triangles_free(&t);
 }
 

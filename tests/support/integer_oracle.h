@@ -17,11 +17,13 @@ typedef struct oracle_pairs {
 } oracle_pairs;
 
 void oracle_free(oracle_pairs *pairs);
+void oracle_free_all(oracle_pairs pairs[CAROM_DEGENERATE_COUNT]);
 
-/* All pairs of a mesh with itself. Polygons are split as carom_mesh_triangulate splits them; with
- * `fan` the triangles are the faces. dead[f] takes face f out; NULL: none. */
-void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan,
-                 carom_degenerate degenerate, const bool *dead, oracle_pairs *pairs);
+/* All pairs of a mesh with itself, one list for each choice of `degenerate`. Polygons are split as
+ * carom_mesh_triangulate splits them; with `fan` the triangles are the faces. dead[f] takes face f
+ * out; NULL: none. */
+void oracle_self(carom_context *context, const carom_mesh_view *mesh, bool fan, const bool *dead,
+                 oracle_pairs pairs[CAROM_DEGENERATE_COUNT]);
 
 /* All pairs (face of a, face of b) whose closed faces meet; faces without area are left out, or
  * taken as what they are. */
