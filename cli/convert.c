@@ -40,7 +40,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
     const options *options = values;
     if (options->triangulate && options->fan)
-        return cli_misuse(&cli_convert, "--triangulate and --fan are two ways; choose one");
+        return cli_misuse(cli, &cli_convert, "--triangulate and --fan are two ways; choose one");
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_mesh_format format = meshes_format(paths[1], options->format);
