@@ -11,7 +11,7 @@ carom_status meshes_load(cli *cli, const char *path, bool no_weld, carom_mesh **
 /* Splits polygons into triangles in place: by form, or as fans. */
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);
 
-/* The format a file name asks for; `name` NULL or one of meshes_format_names. */
+/* The format to write: that of --format (an index into meshes_format_names), or 0: by the path. */
 extern const char *const meshes_format_names[]; /* for ARG_CHOICE, ended by NULL; first: by name */
 carom_mesh_format meshes_format(const char *path, int choice);
 
