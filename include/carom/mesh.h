@@ -114,7 +114,8 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
                                               const char *name, carom_mesh **mesh);
 
 /* Writes a view that carom_mesh_check accepts. A name that ends in .gz is compressed. The file is
- * written beside its place and renamed, so that it is either the old or the whole new one.
+ * written beside its place and renamed, so that it is either the old or the whole new one; links
+ * are followed, and a file that was there keeps its mode.
  * What is written reads back with exactly the same values (float32 too: its text is that of the
  * nearest double) and the same faces, but for STL, which holds triangles only (others:
  * CAROM_BAD_INPUT), no shared vertices, and float32 only when binary (doubles that are no float32:
