@@ -97,6 +97,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     if (options->p > UINT32_MAX || options->q > UINT32_MAX)
         return cli_misuse(cli, &cli_make, "--around or --through is too large");
     carom_mesh_format format = meshes_format(options->output, options->format);
+    if (!meshes_can_write(format)) return meshes_refuse(cli, options->output);
     if (options->float32 || meshes_is_plain(format)) def.scalar = CAROM_FLOAT32;
     carom_mesh *mesh;
     carom_mesh_view view;
