@@ -205,6 +205,7 @@ typedef struct carom_triangulate_def {
  *
  * faces[t] becomes the face that triangle t came from; faces may be NULL, and a too small buffer
  * of the caller's gives CAROM_MORE, with the mesh complete. On failure *mesh is NULL.
+ * CAROM_BAD_INPUT as carom_mesh_check says, CAROM_TOO_LARGE from 2^32 - 1 corners on.
  * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. */
 CAROM_API carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
                                               const carom_triangulate_def *def, carom_mesh **mesh,

@@ -49,7 +49,8 @@ typedef enum carom_shape {
     CAROM_SHAPE_COUNT
 } carom_shape;
 
-/* All zero: a unit sphere of 1,280 triangles. Fields a shape does not name are ignored. */
+/* All zero: a unit sphere of 1,280 triangles. Fields a shape does not name are ignored, but a ratio
+ * that is not positive and finite is refused by all. */
 typedef struct carom_shape_def {
     carom_shape shape;
     uint64_t detail;     /* 0: the number in brackets above */

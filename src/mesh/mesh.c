@@ -122,6 +122,16 @@ carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *vie
     return check_corners(context, view);
 }
 
+carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_view *view,
+                                      const char *done) {
+    uint64_t corners = carom_mesh_corner_count(view);
+    if (view->face_count < UINT32_MAX && corners < UINT32_MAX) return CAROM_OK;
+    return carom_fail(context, CAROM_TOO_LARGE,
+                      "%" PRIu64 " faces with %" PRIu64
+                      " corners; at most 2^32 - 2 corners can be %s; split the mesh",
+                      view->face_count, corners, done);
+}
+
 /* ---- copying --------------------------------------------------------------------------------- */
 
 static bool all_triangles(const carom_mesh_view *view) {
