@@ -222,9 +222,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     pose_arg pose;
     char sentence[256];
     if (!pose_read(options->pose, &pose, sentence, sizeof(sentence)))
-        return cli_misuse(&cli_pairs, sentence);
+        return cli_misuse(cli, &cli_pairs, sentence);
     if (options->pose != NULL && count < 2)
-        return cli_misuse(&cli_pairs, "--pose moves the second mesh, and there is none");
+        return cli_misuse(cli, &cli_pairs, "--pose moves the second mesh, and there is none");
     job job = {.cli = cli, .options = options};
     int code = run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);

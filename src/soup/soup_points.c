@@ -148,7 +148,8 @@ typedef struct count {
 static int moved_side(carom_vec3 a, carom_vec3 b, carom_vec3 p) {
     int side = carom_orient2d(a.x, a.y, b.x, b.y, p.x, p.y);
     if (side != 0) return side;
-    return a.y != b.y ? carom_sign(a.y - b.y) : carom_sign(b.x - a.x);
+    if (a.y != b.y) return a.y > b.y ? 1 : -1;
+    return (b.x > a.x) - (b.x < a.x);
 }
 
 static void count_face(count *c, const carom_triangle *t) {
