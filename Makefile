@@ -16,7 +16,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
 
 demo: all ## the tour of every engine; writes build/demo/index.html
-	@build/carom demo -o build/demo
+	@$(build_dir)/carom demo -o build/demo
 
 test: ## set up, build and run all tests (PRESET=asan or tsan for sanitizers)
 	@scripts/setup.sh build test

@@ -78,6 +78,22 @@ bool args_read_count(const char *text, uint64_t *value) {
     return true;
 }
 
+/* "--isa takes best or avx2, not 'mmx'"; names that do not fit are left out. */
+static void say_choices(const arg_option *option, const char *text, arg_result *result) {
+    char names[sizeof(result->sentence) - 96] = "";
+    size_t length = 0;
+    for (size_t i = 0; option->choices[i] != NULL; ++i) {
+        size_t room = sizeof(names) - length;
+        int added =
+            snprintf(names + length, room, "%s%s", i == 0 ? "" : " or ", option->choices[i]);
+        if (added < 0 || (size_t)added >= room) break;
+        length += (size_t)added;
+    }
+    names[length] = '\0';
+    snprintf(result->sentence, sizeof(result->sentence), "%.40s takes %s, not '%.40s'",
+             option->name, names, text);
+}
+
 static bool store(const arg_option *option, const char *text, void *values, arg_result *result) {
     char *place = (char *)values + option->place;
     double number;
@@ -114,12 +130,7 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
             return true;
         }
     }
-    int length = snprintf(result->sentence, sizeof(result->sentence), "%s takes", option->name);
-    for (size_t i = 0; option->choices[i] != NULL; ++i)
-        length += snprintf(result->sentence + length, sizeof(result->sentence) - (size_t)length,
-                           "%s %s", i == 0 ? "" : " or", option->choices[i]);
-    snprintf(result->sentence + length, sizeof(result->sentence) - (size_t)length, ", not '%.40s'",
-             text);
+    say_choices(option, text, result);
     return false;
 }
 

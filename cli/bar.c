@@ -24,6 +24,10 @@ void bar_catch_interrupt(void) {
     signal(SIGINT, on_interrupt);
 }
 
+void bar_release_interrupt(void) {
+    signal(SIGINT, SIG_DFL);
+}
+
 static void draw(bar *bar, const char *what, double fraction, double elapsed) {
     char cells[WIDTH + 1];
     int full = (int)(fraction * WIDTH + 0.5);

@@ -20,4 +20,7 @@ void bar_clear(bar *bar);
 /* From now on the first Ctrl-C cancels the work under way; a second one kills. */
 void bar_catch_interrupt(void);
 
+/* From now on Ctrl-C kills at once: for work that reports no progress and leaves nothing behind. */
+void bar_release_interrupt(void);
+
 #endif

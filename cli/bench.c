@@ -111,9 +111,10 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     char sentence[192];
     if (options->list) return list_groups(cli);
     if (has_unknown(count, names, sentence, sizeof(sentence)))
-        return cli_misuse(&cli_bench, sentence);
-    if (options->rounds > 101) return cli_misuse(&cli_bench, "--rounds takes at most 101");
+        return cli_misuse(cli, &cli_bench, sentence);
+    if (options->rounds > 101) return cli_misuse(cli, &cli_bench, "--rounds takes at most 101");
     carom_context_def def = {.threads = (uint32_t)cli->threads, .isa = (carom_isa)cli->isa};
+    bar_release_interrupt();
     static bench b; /* large: all rows */
     b = (bench){.quick = options->quick, .rounds = (uint32_t)options->rounds, .def = &def};
     if (!cli->json) {

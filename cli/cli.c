@@ -80,31 +80,38 @@ static int print_version(const cli *cli) {
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-int cli_misuse(const cli_command *command, const char *sentence) {
+/* A failure as the one JSON object of --json. */
+static void print_json_failure(const char *sentence, const char *status) {
+    json j = {stdout, false};
+    json_begin_object(&j, NULL);
+    json_text(&j, "error", sentence);
+    json_text(&j, "status", status);
+    json_end_object(&j);
+    putchar('\n');
+}
+
+int cli_misuse(const cli *cli, const cli_command *command, const char *sentence) {
     if (command != NULL)
         fprintf(stderr, "carom %s: %s\n`carom %s --help` tells how to use it\n", command->name,
                 sentence, command->name);
     else
         fprintf(stderr, "carom: %s\n`carom --help` tells how to use it\n", sentence);
+    if (cli->json) print_json_failure(sentence, "wrong use");
     return CLI_USAGE;
+}
+
+int cli_fail_with(cli *cli, carom_status status, const char *sentence) {
+    bar_clear(&cli->bar);
+    fprintf(stderr, "carom: %s\n", sentence);
+    if (cli->json) print_json_failure(sentence, carom_status_name(status));
+    bool machine = status == CAROM_CANCELLED || status == CAROM_INVALID ||
+                   status == CAROM_NO_MEMORY || status == CAROM_NO_DEVICE;
+    return machine ? CLI_MACHINE : CLI_INPUT;
 }
 
 int cli_fail(cli *cli, carom_status status) {
     const char *sentence = carom_context_sentence(cli->context);
-    if (*sentence == '\0') sentence = carom_status_name(status);
-    bar_clear(&cli->bar);
-    fprintf(stderr, "carom: %s\n", sentence);
-    if (cli->json) {
-        json j = {stdout, false};
-        json_begin_object(&j, NULL);
-        json_text(&j, "error", sentence);
-        json_text(&j, "status", carom_status_name(status));
-        json_end_object(&j);
-        putchar('\n');
-    }
-    bool input = status == CAROM_BAD_INPUT || status == CAROM_BAD_FILE || status == CAROM_IO ||
-                 status == CAROM_TOO_LARGE;
-    return input ? CLI_INPUT : CLI_MACHINE;
+    return cli_fail_with(cli, status, *sentence != '\0' ? sentence : carom_status_name(status));
 }
 
 /* ---- running a command ----------------------------------------------------------------------- */
@@ -115,7 +122,7 @@ static const cli_command *find_command(const char *name) {
     return NULL;
 }
 
-static int unknown_command(const char *name) {
+static int unknown_command(const cli *cli, const char *name) {
     const char *names[64];
     size_t count = 0;
     for (; cli_commands[count] != NULL && count < 62; ++count)
@@ -128,12 +135,12 @@ static int unknown_command(const char *name) {
              near != NULL ? "unknown command '%.80s'; did you mean `carom %s`?"
                           : "unknown command '%.80s'",
              name, near);
-    return cli_misuse(NULL, sentence);
+    return cli_misuse(cli, NULL, sentence);
 }
 
 static int run_command(cli *cli, const cli_command *command, const void *options, size_t count,
                        char **arguments) {
-    if (cli->threads > UINT32_MAX) return cli_misuse(command, "--threads is too large");
+    if (cli->threads > UINT32_MAX) return cli_misuse(cli, command, "--threads is too large");
     cli->bar.visible = !cli->quiet && isatty(STDERR_FILENO);
     carom_context_def def = {.threads = (uint32_t)cli->threads,
                              .backend = (carom_backend)cli->device,
@@ -145,65 +152,88 @@ static int run_command(cli *cli, const cli_command *command, const void *options
         status == CAROM_OK ? command->run(cli, options, count, arguments) : cli_fail(cli, status);
     bar_clear(&cli->bar);
     carom_context_destroy(cli->context);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("carom: cannot write to the standard output\n", stderr);
-        if (code == CLI_OK || code == CLI_YES) code = CLI_MACHINE;
-    }
     return code;
 }
 
 /* `carom help`, `carom help COMMAND`. */
-static int help_command(size_t count, char **arguments) {
+static int help_command(const cli *cli, size_t count, char **arguments) {
     if (count == 0) {
         print_help(stdout);
         return CLI_OK;
     }
     const cli_command *command = find_command(arguments[0]);
-    if (command == NULL) return unknown_command(arguments[0]);
+    if (command == NULL) return unknown_command(cli, arguments[0]);
     print_command_help(stdout, command);
     return CLI_OK;
 }
 
-int cli_main(size_t argc, char **argv) {
-    cli cli = {0};
-    arg_set sets[2] = {{global_options, GLOBAL_COUNT, &cli}};
-    arg_result parsed;
-    if (argc == 0) {
-        print_help(stderr);
-        return CLI_USAGE;
-    }
-    const cli_command *command = find_command(argv[0]);
-    if (command == NULL) {
-        if (argv[0][0] != '-' && strcmp(argv[0], "help") != 0) return unknown_command(argv[0]);
-        if (!args_parse(sets, 1, argc, argv, &parsed)) return cli_misuse(NULL, parsed.sentence);
-        if (cli.version) return print_version(&cli);
-        if (parsed.count != 0 && strcmp(argv[0], "help") == 0)
-            return help_command(parsed.count - 1, argv + 1);
-        if (parsed.count != 0) return cli_misuse(NULL, "the command comes first, then its options");
-        print_help(cli.help ? stdout : stderr);
-        return cli.help ? CLI_OK : CLI_USAGE;
-    }
+/* The parser stops at the first mistake; --json may stand behind it. */
+static void look_for_json(cli *cli, size_t argc, char **argv) {
+    for (size_t i = 0; i < argc; ++i)
+        if (strcmp(argv[i], "--json") == 0) cli->json = true;
+}
 
+/* Without a command: help, version, or a mistake. */
+static int run_bare(cli *cli, size_t argc, char **argv) {
+    arg_set set = {global_options, GLOBAL_COUNT, cli};
+    arg_result parsed;
+    if (argv[0][0] != '-' && strcmp(argv[0], "help") != 0) {
+        look_for_json(cli, argc, argv);
+        return unknown_command(cli, argv[0]);
+    }
+    if (!args_parse(&set, 1, argc, argv, &parsed)) {
+        look_for_json(cli, argc, argv);
+        return cli_misuse(cli, NULL, parsed.sentence);
+    }
+    if (cli->version) return print_version(cli);
+    if (parsed.count != 0 && strcmp(argv[0], "help") == 0)
+        return help_command(cli, parsed.count - 1, argv + 1);
+    if (parsed.count != 0)
+        return cli_misuse(cli, NULL, "the command comes first, then its options");
+    print_help(cli->help ? stdout : stderr);
+    return cli->help ? CLI_OK : CLI_USAGE;
+}
+
+static int run_named(cli *cli, const cli_command *command, size_t argc, char **argv) {
     union {
         max_align_t align;
         char bytes[CLI_LARGEST_OPTIONS];
     } options;
     memset(&options, 0, sizeof(options));
-    sets[1] = (arg_set){command->options, command->option_count, &options};
-    ++argv;
-    --argc;
-    if (!args_parse(sets, 2, argc, argv, &parsed)) return cli_misuse(command, parsed.sentence);
-    if (cli.version) return print_version(&cli);
-    if (cli.help) {
+    arg_set sets[2] = {{global_options, GLOBAL_COUNT, cli},
+                       {command->options, command->option_count, &options}};
+    arg_result parsed;
+    if (!args_parse(sets, 2, argc, argv, &parsed)) {
+        look_for_json(cli, argc, argv);
+        return cli_misuse(cli, command, parsed.sentence);
+    }
+    if (cli->version) return print_version(cli);
+    if (cli->help) {
         print_command_help(stdout, command);
         return CLI_OK;
     }
-    if (parsed.count < command->fewest) return cli_misuse(command, "an argument is missing");
+    if (parsed.count < command->fewest) return cli_misuse(cli, command, "an argument is missing");
     if (parsed.count > command->most) {
         char sentence[128];
         snprintf(sentence, sizeof(sentence), "'%.80s' is one argument too many",
                  argv[command->most]);
-        return cli_misuse(command, sentence);
+        return cli_misuse(cli, command, sentence);
     }
-    return run_command(&cli, command, &options, parsed.count, argv);
+    return run_command(cli, command, &options, parsed.count, argv);
+}
+
+int cli_main(size_t argc, char **argv) {
+    cli cli = {0};
+    if (argc == 0) {
+        print_help(stderr);
+        return CLI_USAGE;
+    }
+    const cli_command *command = find_command(argv[0]);
+    int code =
+        command != NULL ? run_named(&cli, command, argc - 1, argv + 1) : run_bare(&cli, argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("carom: cannot write to the standard output\n", stderr);
+        if (code == CLI_OK || code == CLI_YES) code = CLI_MACHINE;
+    }
+    return code;
 }

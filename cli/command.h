@@ -52,7 +52,10 @@ int cli_main(size_t argc, char **argv);
 /* Prints the failure of a call (the context's sentence) and returns the exit code it means. */
 int cli_fail(cli *cli, carom_status status);
 
+/* The same for a failure of the tool's own, which no context has a sentence for. */
+int cli_fail_with(cli *cli, carom_status status, const char *sentence);
+
 /* Prints a sentence about wrong use of `command` (NULL: of carom) and returns CLI_USAGE. */
-int cli_misuse(const cli_command *command, const char *sentence);
+int cli_misuse(const cli *cli, const cli_command *command, const char *sentence);
 
 #endif

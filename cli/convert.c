@@ -40,10 +40,11 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
     const options *options = values;
     if (options->triangulate && options->fan)
-        return cli_misuse(&cli_convert, "--triangulate and --fan are two ways; choose one");
+        return cli_misuse(cli, &cli_convert, "--triangulate and --fan are two ways; choose one");
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_mesh_format format = meshes_format(paths[1], options->format);
+    if (!meshes_can_write(format)) return meshes_refuse(cli, paths[1]);
     carom_status status = meshes_load(cli, paths[0], !options->weld, &mesh);
     if (status == CAROM_OK && (options->triangulate || options->fan))
         status = meshes_triangulate(cli, options->fan, &mesh);

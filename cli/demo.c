@@ -3,6 +3,7 @@
 #include "cli/demo.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct options {
     const char *folder;
@@ -13,60 +14,75 @@ static const arg_option demo_options[] = {
      "where the page goes (carom-demo)", NULL},
 };
 
-static const demo_part *const parts[] = {&demo_base, &demo_mesh, &demo_soup, NULL};
+static const demo_part *const parts[] = {&demo_base, &demo_mesh, &demo_soup};
 
-static carom_status run_parts(demo *demo, json *j) {
-    if (j != NULL) json_begin_array(j, "parts");
-    for (size_t i = 0; parts[i] != NULL; ++i) {
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+/* What --json prints when all went well; until then nothing, as failures are objects too. */
+typedef struct outcome {
+    char result[sizeof(((demo *)0)->result)];
+    double seconds;
+} outcome;
+
+static carom_status run_parts(demo *demo, outcome outcomes[PART_COUNT]) {
+    for (size_t i = 0; i < PART_COUNT; ++i) {
         double start = carom_time_seconds();
         demo->result[0] = '\0';
         carom_status status = parts[i]->run(demo);
         if (status != CAROM_OK) return status;
-        double seconds = carom_time_seconds() - start;
-        if (j != NULL) {
-            json_begin_object(j, NULL);
-            json_text(j, "name", parts[i]->name);
-            json_text(j, "result", demo->result);
-            json_number(j, "seconds", seconds);
-            json_end_object(j);
-        } else {
-            printf("%-8s %-44s %6.2f s\n         %s\n", parts[i]->name, parts[i]->what, seconds,
-                   demo->result);
-            fflush(stdout);
-        }
+        outcomes[i].seconds = carom_time_seconds() - start;
+        memcpy(outcomes[i].result, demo->result, sizeof(demo->result));
+        if (demo->cli->json) continue;
+        printf("%-8s %-44s %6.2f s\n         %s\n", parts[i]->name, parts[i]->what,
+               outcomes[i].seconds, demo->result);
+        fflush(stdout);
     }
-    if (j != NULL) json_end_array(j);
     return CAROM_OK;
+}
+
+static void print_json(const outcome outcomes[PART_COUNT], const char *path) {
+    json j = {stdout, false};
+    json_begin_object(&j, NULL);
+    json_begin_array(&j, "parts");
+    for (size_t i = 0; i < PART_COUNT; ++i) {
+        json_begin_object(&j, NULL);
+        json_text(&j, "name", parts[i]->name);
+        json_text(&j, "result", outcomes[i].result);
+        json_number(&j, "seconds", outcomes[i].seconds);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_text(&j, "page", path);
+    json_end_object(&j);
+    putchar('\n');
 }
 
 static int run(cli *cli, const void *values, size_t count, char **arguments) {
     (void)count, (void)arguments;
     const options *options = values;
     const char *folder = options->folder != NULL ? options->folder : "carom-demo", *reason;
+    char sentence[512];
     demo demo = {.cli = cli};
+    outcome outcomes[PART_COUNT];
     if (!page_begin(&demo.page, folder, "Carom: the tour", &reason)) {
-        fprintf(stderr, "carom demo: cannot write to '%s': %s; choose a folder with -o\n", folder,
-                reason);
-        return CLI_INPUT;
+        snprintf(sentence, sizeof(sentence),
+                 "cannot write to '%.300s': %s; choose a folder with -o", folder, reason);
+        return cli_fail_with(cli, CAROM_IO, sentence);
     }
-    json j = {stdout, false};
-    if (cli->json) json_begin_object(&j, NULL);
-    carom_status status = run_parts(&demo, cli->json ? &j : NULL);
+    carom_status status = run_parts(&demo, outcomes);
     if (status != CAROM_OK) {
         page_abandon(&demo.page);
         return cli_fail(cli, status);
     }
     if (!page_end(&demo.page)) {
-        fprintf(stderr, "carom demo: cannot finish '%s'; is the disk full?\n", demo.page.path);
-        return CLI_MACHINE;
+        snprintf(sentence, sizeof(sentence), "cannot finish '%.300s'; is the disk full?",
+                 demo.page.path);
+        return cli_fail_with(cli, CAROM_IO, sentence);
     }
-    if (cli->json) {
-        json_text(&j, "page", demo.page.path);
-        json_end_object(&j);
-        putchar('\n');
-    } else {
+    if (cli->json)
+        print_json(outcomes, demo.page.path);
+    else
         printf("\nThe page with pictures: %s\n", demo.page.path);
-    }
     return CLI_OK;
 }
 

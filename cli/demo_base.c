@@ -58,7 +58,7 @@ static void show_points(page *page) {
         length = sqrt(length);
         page_dot(page, p[0] / length, p[1] / length, p[2] / length);
     }
-    page_end_dots(page, "1,500 directions from seed 2026: the same on every machine.");
+    page_end_dots(page, "1,500 directions from seed 2026: the same picture on every machine.");
 }
 
 static carom_status run(demo *demo) {

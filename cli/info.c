@@ -193,14 +193,20 @@ static int run_json(cli *cli, bool no_weld, size_t count, char **paths) {
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
     if (cli->json) return run_json(cli, options->no_weld, count, paths);
+    int code = CLI_OK;
     for (size_t i = 0; i < count; ++i) {
         subject subject;
         carom_status status = inspect(cli, paths[i], options->no_weld, &subject);
-        if (status != CAROM_OK) return cli_fail(cli, status);
+        if (status != CAROM_OK) { /* one bad file does not hide the others */
+            code = cli_fail(cli, status);
+            if (code == CLI_MACHINE) return code;
+            continue;
+        }
         if (i != 0) putchar('\n');
         print_table(&subject, options->no_weld);
+        fflush(stdout);
     }
-    return CLI_OK;
+    return code;
 }
 
 const cli_command cli_info = {

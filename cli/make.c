@@ -92,11 +92,12 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
                            .polygons = options->polygons};
     char sentence[160];
     if (!find_shape(arguments[0], &def.shape, sentence, sizeof(sentence)))
-        return cli_misuse(&cli_make, sentence);
-    if (options->output == NULL) return cli_misuse(&cli_make, "-o FILE is missing");
+        return cli_misuse(cli, &cli_make, sentence);
+    if (options->output == NULL) return cli_misuse(cli, &cli_make, "-o FILE is missing");
     if (options->p > UINT32_MAX || options->q > UINT32_MAX)
-        return cli_misuse(&cli_make, "--around or --through is too large");
+        return cli_misuse(cli, &cli_make, "--around or --through is too large");
     carom_mesh_format format = meshes_format(options->output, options->format);
+    if (!meshes_can_write(format)) return meshes_refuse(cli, options->output);
     if (options->float32 || meshes_is_plain(format)) def.scalar = CAROM_FLOAT32;
     carom_mesh *mesh;
     carom_mesh_view view;

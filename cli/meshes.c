@@ -15,6 +15,19 @@ carom_mesh_format meshes_format(const char *path, int choice) {
     return choice == 0 ? carom_mesh_format_guess(path, NULL, 0) : formats[choice];
 }
 
+bool meshes_can_write(carom_mesh_format format) {
+    return format != CAROM_FORMAT_GUESS && format != CAROM_FORMAT_OTHER;
+}
+
+int meshes_refuse(cli *cli, const char *path) {
+    char sentence[512];
+    snprintf(sentence, sizeof(sentence),
+             "%.300s: the name tells no format that can be written; end it in .obj, .ply, .stl or "
+             ".off, or give --format",
+             path);
+    return cli_fail_with(cli, CAROM_UNSUPPORTED, sentence);
+}
+
 bool meshes_is_plain(carom_mesh_format format) {
     return format == CAROM_FORMAT_STL;
 }

@@ -14,9 +14,13 @@ carom_status meshes_weld(cli *cli, carom_mesh **mesh);
 /* Splits polygons into triangles in place: by form, or as fans. */
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);
 
-/* The format a file name asks for; `name` NULL or one of meshes_format_names. */
+/* The format to write: that of --format (an index into meshes_format_names), or 0: by the path. */
 extern const char *const meshes_format_names[]; /* for ARG_CHOICE, ended by NULL; first: by name */
 carom_mesh_format meshes_format(const char *path, int choice);
+
+/* To be asked before the work is done; what cannot be written is refused with a sentence. */
+bool meshes_can_write(carom_mesh_format format);
+int meshes_refuse(cli *cli, const char *path);
 
 /* Whether the format holds float32 triangles only. */
 bool meshes_is_plain(carom_mesh_format format);

@@ -8,8 +8,11 @@ target_compile_features(carom_flags INTERFACE c_std_11)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-set(warnings -Wall -Wextra -Wpedantic -Werror -Wconversion -Wno-sign-conversion -Wundef
+set(warnings -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wundef
              -Wcast-qual -Wwrite-strings -Wvla)
+if(CAROM_WERROR)
+    list(APPEND warnings -Werror)
+endif()
 set(c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # a parameter may bear its type's name: cli *cli
     list(APPEND warnings -Wshadow=local -Wdouble-promotion)

@@ -63,7 +63,7 @@ foreach(source IN LISTS tests)
     string(REPLACE "test_" "" short ${name})
     add_executable(${name} ${source})
     target_link_libraries(${name} PRIVATE carom_test_support)
-    # Counts the C library's allocations, whoever makes them (tests/support/count_malloc.h).
+    # Counts the C library's allocations, whoever makes them (tests/support/memory.c).
     target_link_options(${name} PRIVATE
         -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 preset=$1 jobs=$2
 dir=build
 [ "$preset" = release ] || dir=build-$preset
-log=$(cmake --preset "$preset" 2>&1) || { echo "$log"; exit 1; }
+log=$(cmake --preset "$preset" -G "Unix Makefiles" 2>&1) || { echo "$log"; exit 1; }
 cmake --build "$dir" -j "$jobs" -- --no-print-directory | { grep -v -e '\] Built target' -e '^Consolidate' || true; }

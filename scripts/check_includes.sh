@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE '^ *# *include *"' /dev/null | awk -F '"' '
+scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE '^ *# *include *("|<(base|geom|mesh|bvh|grid|soup|solid|pack|tree|balls|broad|convex|scene|gas|cli|bench|scenes)/)' /dev/null | tr '<>' '""' | awk -F '"' '
     BEGIN {
         allowed["base"] = "base"
         allowed["geom"] = "base geom"
@@ -49,4 +49,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE '^ *# *include *"
             bad = 1
         }
     }
-    END { exit bad }'
+    END {
+        if (NR == 0) { print "no includes found"; bad = 1 }
+        exit bad
+    }'

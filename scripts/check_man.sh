@@ -8,6 +8,7 @@ page=docs/carom.1
 plain=$(sed 's/\\-/-/g; s/\\f[BIRP]//g' "$page")
 bad=0
 commands=$("$build/carom" --help | awk '/^options/ {exit} /^  [a-z]/ {print $1}')
+[ -n "$commands" ] || { echo "carom --help names no command"; exit 1; }
 for command in $commands; do
     grep -qE "^\.(SS|B).*\b$command\b" <<<"$plain" || { echo "$page: no section for carom $command"; bad=1; }
     for option in $("$build/carom" "$command" --help | grep -oE '(^|[ ,])--[a-z][a-z0-9-]*' | tr -d ' ,' | sort -u); do

@@ -14,7 +14,7 @@ awk -v out="$out" '
 count=0
 for block in "$out"/block_*.c; do
     grep -q 'int main' "$block" || continue
-    cc -std=c11 -Wall -Wextra -Werror -Iinclude "$block" "$build/lib/libcarom.a" -pthread -lm -ldl -o "$out/program"
+    cc -std=c11 -Wall -Wextra -Werror -Iinclude "$block" -L"$build/lib" -Wl,-rpath,"$build/lib" -lcarom -o "$out/program"
     (cd "$out" && ./program >/dev/null)
     count=$((count + 1))
 done

@@ -5,12 +5,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
-command -v nm >/dev/null || exit 77
+command -v nm >/dev/null || { echo "no nm on this machine"; exit 77; }
 lib=$build/lib
 
 exported=$(nm -D --defined-only "$lib/libcarom.so" | awk '{print $3}' | sed 's/@.*//' | sort)
 declared=$(cat include/carom/*.h | tr '\n' ' ' | sed 's/CAROM_RESULT_ARRAY(\(carom_[a-z0-9_]*\),/ CAROM_API void \1_free(/g' |
     grep -oE 'CAROM_API [^;{]*' | grep -oE 'carom_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u | grep -v '^carom_task_fn$' || true)
+[ -n "$declared" ] || { echo "no declarations found in include/carom"; exit 1; }
 missing=$(comm -13 <(echo "$exported") <(echo "$declared"))
 surplus=$(comm -23 <(echo "$exported") <(echo "$declared"))
 [ -z "$missing" ] || { echo "declared in a header but not exported:"; echo "$missing"; exit 1; }
@@ -21,4 +22,4 @@ foreign=$(nm -g --defined-only "$lib/libcarom.a" 2>/dev/null | awk 'NF == 3 && $
 
 size=$(find "$build/CMakeFiles" -path '*carom_objects_*/src/base/*.o' -exec cat {} + | wc -c)
 echo "base: $size bytes of objects"
-[ "$size" -lt 200000 ]
+[ "$size" -gt 0 ] && [ "$size" -lt 200000 ]

@@ -26,17 +26,27 @@ wanted=$(missing_of $(packages_for want "$@"))
 [ -n "$needed$wanted" ] || exit 0
 all=$(echo $needed $wanted)
 
-if [ "$(id -u)" = 0 ]; then
+# Wanted packages that this system does not have are tried once, not at every make.
+tried=build/setup.tried
+if [ "$(id -u)" = 0 ] && { [ -n "$needed" ] || [ "$(cat "$tried" 2>/dev/null)" != "$all" ]; }; then
     echo "setup: installing $all"
     export DEBIAN_FRONTEND=noninteractive
     log=$(mktemp)
-    if { apt-get update && apt-get install -y --no-install-recommends $all; } >"$log" 2>&1; then
-        rm -f "$log"
-        exit 0
+    trap 'rm -f "$log"' EXIT
+    install() { apt-get install -y --no-install-recommends "$@" >>"$log" 2>&1; }
+    apt-get update >"$log" 2>&1 || true # what was fetched before may do
+    if install $all; then exit 0; fi
+    # One that does not exist here must not keep the others away.
+    for package in $all; do install $package || echo "setup: cannot install $package" >&2; done
+    needed=$(missing_of $needed)
+    all=$(echo $needed $(missing_of $wanted))
+    if [ -n "$needed" ]; then
+        tail -n 5 "$log" >&2
+    else
+        mkdir -p build
+        echo "$all" >"$tried"
     fi
-    tail -n 5 "$log" >&2
-    rm -f "$log"
-    echo "setup: that did not work" >&2
+    [ -n "$all" ] || exit 0
 fi
 echo "setup: missing packages; run: sudo apt-get install -y --no-install-recommends $all" >&2
 [ -z "$needed" ]

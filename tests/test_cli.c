@@ -115,10 +115,32 @@ static void bad_values_are_code_3(void **state) {
     assert_says("cannot write to '/dev/null/nowhere'");
 }
 
+/* With --json the standard output is one object, whatever went wrong. */
+static void every_failure_is_an_object_with_json(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"frobnicate --json",
+                                        "info --json",
+                                        "bench --quik --json",
+                                        "make torus --detail --json",
+                                        "make ring --json -o x.off",
+                                        "info no-such-file --json",
+                                        "demo -o /dev/null/nowhere --json"};
+    for (size_t i = 0; i < COUNT_OF(wrong); ++i) {
+        int code = run(wrong[i]);
+        assert_true(code == CLI_USAGE || code == CLI_INPUT);
+        const char *object = strstr(output, "{\"error\": \"");
+        if (object == NULL) fail_msg("%s: %s", wrong[i], output);
+        assert_says("\"status\": \"");
+        assert_string_equal(strchr(object, '}'), "}\n");
+    }
+}
+
 static void a_full_disk_is_noticed(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
     assert_int_equal(run("bench --list >/dev/full"), CLI_MACHINE);
+    assert_int_equal(run("--help >/dev/full"), CLI_MACHINE);
+    assert_int_equal(run("--version >/dev/full"), CLI_MACHINE);
 }
 
 static void the_demo_writes_its_page(void **state) {
@@ -214,6 +236,7 @@ int main(void) {
         cmocka_unit_test(mistakes_are_answered_with_the_nearest_word),
         cmocka_unit_test(failures_of_the_machine_are_code_4),
         cmocka_unit_test(bad_values_are_code_3),
+        cmocka_unit_test(every_failure_is_an_object_with_json),
         cmocka_unit_test(a_full_disk_is_noticed),
         cmocka_unit_test(the_demo_writes_its_page),
         cmocka_unit_test(benchmarks_give_rows),

@@ -309,6 +309,28 @@ static void a_full_disk_is_a_status_and_spares_the_old_file(void **state) {
     carom_mesh_destroy(mesh);
 }
 
+static void links_and_modes_stay(void **state) {
+    (void)state;
+    static sample s;
+    char path[256], link[256];
+    carom_mesh_view given = make_sample(&s, 1, CAROM_FLOAT64, false);
+    struct stat before, after;
+    snprintf(path, sizeof(path), "%s/target.ply", folder);
+    snprintf(link, sizeof(link), "%s/link.ply", folder);
+    given.face_count = 5;
+    assert_ok(context, carom_mesh_save(context, &given, CAROM_FORMAT_GUESS, path));
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(symlink("target.ply", link), 0);
+    assert_int_equal(stat(path, &before), 0);
+    given.face_count = FACES;
+    assert_ok(context, carom_mesh_save(context, &given, CAROM_FORMAT_GUESS, link));
+    assert_int_equal(lstat(link, &after), 0);
+    assert_true(S_ISLNK(after.st_mode));
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(after.st_size > before.st_size);
+    assert_int_equal(after.st_mode, before.st_mode);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 typedef struct job {
@@ -632,6 +654,7 @@ int main(void) {
         cmocka_unit_test(a_callers_buffer_is_filled_and_the_true_size_told),
         cmocka_unit_test(files_are_written_by_name_compressed_too),
         cmocka_unit_test(a_full_disk_is_a_status_and_spares_the_old_file),
+        cmocka_unit_test(links_and_modes_stay),
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(memory_stays_below_sixteen_times_the_file),
         cmocka_unit_test(lying_headers_take_no_memory),

@@ -160,6 +160,16 @@ static void impossible_shapes_are_refused_in_words(void **state) {
                  "no common factor");
     def = (carom_shape_def){.shape = CAROM_KNOT, .p = 5, .detail = 30};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "at least 40");
+    def = (carom_shape_def){.shape = CAROM_TORUS, .ratio = 1.0};
+    assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "below 1");
+    def = (carom_shape_def){.shape = CAROM_SHARDS, .ratio = 1.0};
+    assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "below 1");
+    def = (carom_shape_def){.size = 1e40, .scalar = CAROM_FLOAT32};
+    assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
+    def = (carom_shape_def){.shape = CAROM_CLOTH, .size = 1e40};
+    assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
+    def = (carom_shape_def){.size = 1e-40, .scalar = CAROM_FLOAT32};
+    assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
     def = (carom_shape_def){.shape = CAROM_CHAIN, .ratio = 0.3};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "at most 0.25");
     test_asserts_begin();

@@ -3,7 +3,8 @@
  * random numbers. Each function's comment says what it does, then its constraints, ownership,
  * cost and thread safety where they are not the rule:
  *
- *   - A call returns carom_status. Anything but CAROM_OK leaves a sentence on the context.
+ *   - A call returns carom_status. A failure leaves a sentence on the context, but for
+ *     CAROM_INVALID, whose sentence goes to the assert handler; CAROM_MORE is no failure.
  *   - A context serves one thread at a time. Prepared structures are immutable to queries and may
  *     be queried through many contexts at once.
  *   - Zero means default: every `_def` may be `{0}` or NULL.
@@ -29,11 +30,9 @@ extern "C" {
 #define CAROM_ABI 1u
 
 #if defined(__GNUC__)
-#define CAROM_API          __attribute__((visibility("default")))
-#define CAROM_CHECK_RESULT __attribute__((warn_unused_result))
+#define CAROM_API __attribute__((visibility("default")))
 #else
 #define CAROM_API
-#define CAROM_CHECK_RESULT
 #endif
 
 /* ---- status ---------------------------------------------------------------------------------- */
@@ -66,9 +65,9 @@ CAROM_API carom_assert_fn *carom_assert_set_handler(carom_assert_fn *handler);
 
 /* ---- hooks ----------------------------------------------------------------------------------- */
 
-/* Memory. `allocate` returns `size` bytes aligned to `alignment` (a power of two, at most 64 or the
- * size of a page) or NULL; `release` takes what `allocate` returned. Both may be called from any
- * thread that uses a context or a structure made with it. */
+/* Memory. `allocate` returns `size` bytes (at least 1) aligned to `alignment` (a power of two, at
+ * most 64) or NULL; `release` takes what `allocate` returned, never NULL. Both may be called from
+ * any thread that uses a context or a structure made with it, and from Carom's own. */
 typedef struct carom_allocator {
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *pointer);
@@ -185,9 +184,10 @@ typedef struct carom_random {
 CAROM_API uint64_t carom_random_next(carom_random *random);
 /* Uniform in [0, 1), 53 bits. */
 CAROM_API double carom_random_uniform(carom_random *random);
-/* Uniform in [low, high): low + (high - low) u. */
+/* low + (high - low) u with u uniform in [0, 1); rounding may give high itself. */
 CAROM_API double carom_random_between(carom_random *random, double low, double high);
-/* Standard normal: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 drawn first. */
+/* Standard normal: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 drawn first. The last bits are those of the
+ * C library's log and cos; all else here is the same on every machine. */
 CAROM_API double carom_random_normal(carom_random *random);
 
 /* Seconds on a clock that never goes back; only differences mean something. Any thread. */

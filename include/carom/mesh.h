@@ -114,7 +114,8 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
                                               const char *name, carom_mesh **mesh);
 
 /* Writes a view that carom_mesh_check accepts. A name that ends in .gz is compressed. The file is
- * written beside its place and renamed, so that it is either the old or the whole new one.
+ * written beside its place and renamed, so that it is either the old or the whole new one; links
+ * are followed, and a file that was there keeps its mode.
  * What is written reads back with exactly the same values (float32 too: its text is that of the
  * nearest double) and the same faces, but for STL, which holds triangles only (others:
  * CAROM_BAD_INPUT), no shared vertices, and float32 only when binary (doubles that are no float32:
@@ -204,6 +205,7 @@ typedef struct carom_triangulate_def {
  *
  * faces[t] becomes the face that triangle t came from; faces may be NULL, and a too small buffer
  * of the caller's gives CAROM_MORE, with the mesh complete. On failure *mesh is NULL.
+ * CAROM_BAD_INPUT as carom_mesh_check says, CAROM_TOO_LARGE from 2^32 - 1 corners on.
  * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. */
 CAROM_API carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
                                               const carom_triangulate_def *def, carom_mesh **mesh,

@@ -42,19 +42,20 @@ typedef enum carom_shape {
      * (32) and `ratio` (0.2, at most 0.25). */
     CAROM_CHAIN,
     /* A cube of edge 2 `size` broken into `parts` (32) convex shards: the cells of seeded points,
-     * each shrunk by `ratio` (0.02) towards its point. */
+     * each shrunk by `ratio` (0.02; below 1) towards its point. */
     CAROM_SHARDS,
     /* A flat sheet of edge 2 `size` in the plane z = 0, `detail` x `detail` cells (10). Open. */
     CAROM_GRID,
     CAROM_SHAPE_COUNT
 } carom_shape;
 
-/* All zero: a unit sphere of 1,280 triangles. Fields a shape does not name are ignored. */
+/* All zero: a unit sphere of 1,280 triangles. Fields a shape does not name are ignored, but a ratio
+ * that is not positive and finite is refused by all. */
 typedef struct carom_shape_def {
     carom_shape shape;
     uint64_t detail;     /* 0: the number in brackets above */
     uint64_t parts;      /* 0: the number in brackets above */
-    double size;         /* 0: 1 */
+    double size;         /* 0: 1; from 2^-500 to 2^500, for float32 and cloth 2^-60 to 2^60 */
     double ratio;        /* 0: the number in brackets above */
     uint32_t p, q;       /* 0: 2 and 3 */
     uint64_t seed;       /* of cloth and shards */

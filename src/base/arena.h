@@ -10,7 +10,7 @@ typedef struct carom_arena_block carom_arena_block;
 typedef struct carom_arena {
     const carom_allocator *allocator;
     carom_arena_block *top; /* newest first */
-    size_t held, peak;      /* bytes in use now; the most since the arena was last empty */
+    size_t held, peak; /* bytes in use now; the most at once since the last block was made to fit */
 } carom_arena;
 
 typedef struct carom_arena_mark {

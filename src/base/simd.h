@@ -79,23 +79,35 @@ static inline carom_lanes carom_lanes_of(carom_i32v comparison) {
 #endif
 }
 
-/* yes where the comparison gave all ones, no elsewhere. */
-static inline carom_f32v carom_f32v_select(carom_i32v comparison, carom_f32v yes, carom_f32v no) {
-    carom_i32v y, n;
-    memcpy(&y, &yes, sizeof(y));
-    memcpy(&n, &no, sizeof(n));
-    carom_i32v bits = (y & comparison) | (n & ~comparison);
-    carom_f32v result;
-    memcpy(&result, &bits, sizeof(result));
-    return result;
-}
-
+/* The processor's min and max are exactly a < b ? a : b and a > b ? a : b. */
 static inline carom_f32v carom_f32v_min(carom_f32v a, carom_f32v b) {
-    return carom_f32v_select(a < b, a, b);
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f32v)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (carom_f32v)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (carom_f32v)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    for (int i = 0; i < CAROM_LANES; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
+    return a;
+#endif
 }
 
 static inline carom_f32v carom_f32v_max(carom_f32v a, carom_f32v b) {
-    return carom_f32v_select(a > b, a, b);
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f32v)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (carom_f32v)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (carom_f32v)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    for (int i = 0; i < CAROM_LANES; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
+    return a;
+#endif
+}
+
+static inline carom_f32v carom_f32v_abs(carom_f32v a) {
+    return (carom_f32v)((carom_i32v)a & INT32_MAX);
 }
 
 static inline carom_f64v carom_f64v_splat(double value) {
@@ -122,7 +134,6 @@ static inline carom_lanes carom_lanes_of64(carom_i64v comparison) {
 #endif
 }
 
-/* The processor's min and max are exactly a < b ? a : b and a > b ? a : b. */
 static inline carom_f64v carom_f64v_min(carom_f64v a, carom_f64v b) {
 #if defined(__AVX512F__) && defined(__AVX512BW__)
     return (carom_f64v)_mm512_min_pd((__m512d)a, (__m512d)b);

@@ -23,13 +23,6 @@ CAROM_ITEM double carom_reach_ball(carom_vec3 c, const carom_ball *ball) {
     return reach == 0.0 ? ball->radius : (reach + ball->radius) * (1.0 + 0x1p-51);
 }
 
-/* Left to right, for ties: smaller x, then y, then z. */
-CAROM_ITEM bool carom_vec_before(carom_vec3 a, carom_vec3 b) {
-    if (a.x != b.x) return a.x < b.x;
-    if (a.y != b.y) return a.y < b.y;
-    return a.z < b.z;
-}
-
 /* The smallest ball around a triangle. With the longest edge pq, its middle m and the apex t: when
  * the angle at t is not acute, the ball over pq; else the centre is m + f h, h the part of t - m at
  * right angles to pq and f = (t-p).(t-q) / (2 h.h), which is at most 1/3. Nothing here is large for
@@ -53,7 +46,7 @@ CAROM_ITEM void carom_ball_around_triangle(const carom_vec3 *v, carom_ball *ball
     double longest = carom_vec_dot(d[0], d[0]);
     for (int i = 1; i < 3; ++i) {
         double length = carom_vec_dot(d[i], d[i]);
-        if (length > longest || (length == longest && carom_vec_before(v[i], v[apex]))) {
+        if (length > longest || (length == longest && carom_vec_compare(v[i], v[apex]) < 0)) {
             apex = i;
             longest = length;
         }

@@ -36,10 +36,6 @@
 #define CAROM_ORIENT_UNDERFLOW 0x1p-1000
 #define CAROM_ORIENT_UNDECIDED 2
 
-CAROM_ITEM int carom_sign(double x) {
-    return (x > 0.0) - (x < 0.0);
-}
-
 CAROM_ITEM int carom_orient_in_range(const double *x, int count) {
     for (int i = 0; i < count; ++i) {
         double size = fabs(x[i]);
@@ -159,14 +155,6 @@ CAROM_ITEM int carom_orient3d_filter(carom_vec3 a, carom_vec3 b, carom_vec3 c, c
 CAROM_ITEM int carom_orient3d(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d) {
     int sign = carom_orient3d_filter(a, b, c, d);
     return sign != CAROM_ORIENT_UNDECIDED ? sign : carom_orient3d_exact(a, b, c, d);
-}
-
-/* Order of points by x, then y, then z: -1, 0, 1. Along a line it is the order on the line. */
-CAROM_ITEM int carom_vec_compare(carom_vec3 a, carom_vec3 b) {
-    if (a.x != b.x) return a.x < b.x ? -1 : 1;
-    if (a.y != b.y) return a.y < b.y ? -1 : 1;
-    if (a.z != b.z) return a.z < b.z ? -1 : 1;
-    return 0;
 }
 
 #endif

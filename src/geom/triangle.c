@@ -4,11 +4,12 @@
 #include "geom/triangle_item.h"
 
 #include "base/status.h"
+#include "geom/length.h"
 
 static carom_status check_points(carom_context *context, const carom_vec3 *points, int count,
                                  const char *whose) {
     for (int i = 0; i < count; ++i)
-        if (!isfinite(points[i].x) || !isfinite(points[i].y) || !isfinite(points[i].z))
+        if (!carom_vec_finite(points[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "point %d%s is (%g, %g, %g); coordinates must be finite", i, whose,
                               points[i].x, points[i].y, points[i].z);

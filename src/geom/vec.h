@@ -41,4 +41,12 @@ CAROM_ITEM double carom_vec_length(carom_vec3 a) {
     return sqrt(carom_vec_dot(a, a));
 }
 
+/* Order of points by x, then y, then z: -1, 0, 1. Along a line it is the order on the line. */
+CAROM_ITEM int carom_vec_compare(carom_vec3 a, carom_vec3 b) {
+    if (a.x != b.x) return a.x < b.x ? -1 : 1;
+    if (a.y != b.y) return a.y < b.y ? -1 : 1;
+    if (a.z != b.z) return a.z < b.z ? -1 : 1;
+    return 0;
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/item.h"
+#include "geom/length.h"
 
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
     carom_mesh *mesh = carom_allocate(allocator, 1, sizeof(*mesh));
@@ -47,14 +48,10 @@ carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *or
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-static bool is_finite(carom_vec3 p) {
-    return p.x - p.x == 0.0 && p.y - p.y == 0.0 && p.z - p.z == 0.0;
-}
-
 static carom_status check_positions(carom_context *context, const carom_mesh_view *view) {
     for (uint64_t i = 0; i < view->vertex_count; ++i) {
         carom_vec3 p = carom_mesh_position(view, i);
-        if (!is_finite(p))
+        if (!carom_vec_finite(p))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "vertex %" PRIu64 " is at (%g, %g, %g); positions must be finite", i,
                               p.x, p.y, p.z);
@@ -123,6 +120,16 @@ carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *vie
     CAROM_TRY(check_positions(context, view));
     if (view->offsets != NULL) CAROM_TRY(check_offsets(context, view));
     return check_corners(context, view);
+}
+
+carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_view *view,
+                                      const char *done) {
+    uint64_t corners = carom_mesh_corner_count(view);
+    if (view->face_count < UINT32_MAX && corners < UINT32_MAX) return CAROM_OK;
+    return carom_fail(context, CAROM_TOO_LARGE,
+                      "%" PRIu64 " faces with %" PRIu64
+                      " corners; at most 2^32 - 2 corners can be %s; split the mesh",
+                      view->face_count, corners, done);
 }
 
 /* ---- copying --------------------------------------------------------------------------------- */

@@ -19,6 +19,11 @@ struct carom_mesh {
     carom_mesh_origin origin;
 };
 
+/* CAROM_TOO_LARGE unless faces and corners can be numbered with 32 bits and one number is left;
+ * `done` is what cannot be done with more: "inspected". For views that carom_mesh_check accepts. */
+carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_view *view,
+                                      const char *done);
+
 /* An empty mesh that frees with carom_mesh_destroy, or NULL. */
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator);
 

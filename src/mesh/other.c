@@ -6,6 +6,7 @@
  * every node that shows it, moved by the nodes above it. */
 #include <inttypes.h>
 
+#include "geom/length.h"
 #include "mesh/format.h"
 
 #ifdef CAROM_HAVE_ASSIMP
@@ -69,7 +70,7 @@ static carom_status add_mesh(carom_builder *builder, const struct aiMesh *mesh, 
     for (unsigned i = 0; i < mesh->mNumVertices && !builder->stopped; ++i) {
         const struct aiVector3D *v = &mesh->mVertices[i];
         carom_vec3 p = {row(m->m[0], v), row(m->m[1], v), row(m->m[2], v)};
-        if (p.x - p.x != 0.0 || p.y - p.y != 0.0 || p.z - p.z != 0.0)
+        if (!carom_vec_finite(p))
             return carom_fail(builder->context, CAROM_BAD_FILE,
                               "%s: vertex %" PRIu64 " has a coordinate that is not finite",
                               builder->name, base + i);

@@ -110,11 +110,7 @@ carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *v
                                 carom_mesh_report *report) {
     CAROM_REQUIRE(report != NULL, "the place for the report is NULL");
     CAROM_TRY(carom_mesh_check(context, view));
-    if (view->face_count >= UINT32_MAX || carom_mesh_corner_count(view) >= UINT32_MAX)
-        return carom_fail(context, CAROM_TOO_LARGE,
-                          "%llu faces with %llu corners; at most 2^32 - 2 corners can be inspected",
-                          (unsigned long long)view->face_count,
-                          (unsigned long long)carom_mesh_corner_count(view));
+    CAROM_TRY(carom_mesh_check_numbers(context, view, "inspected"));
     memset(report, 0, sizeof(*report)); /* padding too: equal reports are equal bytes */
     report->vertices = view->vertex_count;
     report->faces = view->face_count;

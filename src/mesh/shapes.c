@@ -11,21 +11,22 @@ typedef struct shape_row {
     uint64_t detail, least_detail, parts;
     double ratio, most_ratio;
     bool has_polygons; /* makes general polygons, to be triangulated when not wanted */
+    bool below_most;   /* most_ratio itself is too much */
 } shape_row;
 
 static const shape_row rows[CAROM_SHAPE_COUNT] = {
-    [CAROM_SPHERE] = {"sphere", carom_shape_sphere, 4, 1, 1, 1.0, HUGE_VAL, false},
-    [CAROM_GLOBE] = {"globe", carom_shape_globe, 32, 3, 1, 1.0, HUGE_VAL, false},
-    [CAROM_TORUS] = {"torus", carom_shape_torus, 48, 3, 1, 0.4, 1.0, false},
-    [CAROM_BOX] = {"box", carom_shape_box, 1, 1, 1, 1.0, HUGE_VAL, false},
-    [CAROM_CYLINDER] = {"cylinder", carom_shape_cylinder, 32, 3, 1, 1.0, HUGE_VAL, false},
-    [CAROM_CONE] = {"cone", carom_shape_cone, 32, 3, 1, 1.0, HUGE_VAL, false},
-    [CAROM_KNOT] = {"knot", carom_shape_knot, 256, 3, 1, 0.12, 1.0, false},
-    [CAROM_CHAZELLE] = {"chazelle", carom_shape_chazelle, 8, 1, 1, 1.0, HUGE_VAL, true},
-    [CAROM_CLOTH] = {"cloth", carom_shape_cloth, 100, 1, 1, 1.0, HUGE_VAL, false},
-    [CAROM_CHAIN] = {"chain", carom_shape_chain, 32, 3, 8, 0.2, 0.25, false},
-    [CAROM_SHARDS] = {"shards", carom_shape_shards, 1, 1, 32, 0.02, 1.0, true},
-    [CAROM_GRID] = {"grid", carom_shape_grid, 10, 1, 1, 1.0, HUGE_VAL, false},
+    [CAROM_SPHERE] = {"sphere", carom_shape_sphere, 4, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_GLOBE] = {"globe", carom_shape_globe, 32, 3, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_TORUS] = {"torus", carom_shape_torus, 48, 3, 1, 0.4, 1.0, false, true},
+    [CAROM_BOX] = {"box", carom_shape_box, 1, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_CYLINDER] = {"cylinder", carom_shape_cylinder, 32, 3, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_CONE] = {"cone", carom_shape_cone, 32, 3, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_KNOT] = {"knot", carom_shape_knot, 256, 3, 1, 0.12, 1.0, false, false},
+    [CAROM_CHAZELLE] = {"chazelle", carom_shape_chazelle, 8, 1, 1, 1.0, HUGE_VAL, true, false},
+    [CAROM_CLOTH] = {"cloth", carom_shape_cloth, 100, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_CHAIN] = {"chain", carom_shape_chain, 32, 3, 8, 0.2, 0.25, false, false},
+    [CAROM_SHARDS] = {"shards", carom_shape_shards, 1, 1, 32, 0.02, 1.0, true, true},
+    [CAROM_GRID] = {"grid", carom_shape_grid, 10, 1, 1, 1.0, HUGE_VAL, false, false},
 };
 
 const char *carom_shape_name(carom_shape shape) {
@@ -99,14 +100,18 @@ static carom_shape_def complete(const carom_shape_def *def) {
 
 static carom_status check(carom_context *context, const carom_shape_def *def) {
     const shape_row *row = &rows[def->shape];
-    if (!(def->size > 0.0 && def->size <= 0x1p500))
+    /* Sizes and ratios whose products with one another and with counts stay in range. */
+    bool narrow = def->scalar == CAROM_FLOAT32 || def->shape == CAROM_CLOTH;
+    int bits = narrow ? 60 : 500;
+    double limit = ldexp(1.0, bits), most = fmin(row->most_ratio, limit);
+    if (!(def->size >= 1.0 / limit && def->size <= limit))
         return carom_fail(context, CAROM_BAD_INPUT,
-                          "size %g of a %s; it must be positive and below 2^500", def->size,
-                          row->name);
-    if (!(def->ratio > 0.0 && def->ratio < 0x1p500 && def->ratio <= row->most_ratio))
+                          "size %g of a %s; it must be from 2^-%d to 2^%d%s", def->size, row->name,
+                          bits, bits, narrow ? " for float32" : "");
+    if (!(def->ratio > 0.0 && def->ratio <= most) || (row->below_most && def->ratio == most))
         return carom_fail(context, CAROM_BAD_INPUT,
-                          "ratio %g of a %s; it must be positive and at most %g", def->ratio,
-                          row->name, fmin(row->most_ratio, 0x1p500));
+                          "ratio %g of a %s; it must be positive and %s %g", def->ratio, row->name,
+                          row->below_most ? "below" : "at most", most);
     if (def->detail < row->least_detail)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "detail %" PRIu64 " of a %s; it must be at least %" PRIu64, def->detail,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Where written bytes go. A file is written under another name beside its place and renamed when
- * it is whole: a full disk leaves the old file as it was. What is no plain file (a pipe, a device)
- * is written straight. */
-#define _POSIX_C_SOURCE 200809L
+ * it is whole: a full disk leaves the old file as it was. A symbolic link stays one, and a file
+ * that is replaced keeps its mode. What is no plain file (a pipe, a device) is written straight. */
+#define _XOPEN_SOURCE 700
 #include "mesh/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +21,9 @@
 #include "mesh/number.h"
 
 #define BUFFER_BYTES ((size_t)1 << 18)
+#ifdef PATH_MAX
+_Static_assert(CAROM_SINK_LONGEST_PATH >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
+#endif
 
 CAROM_RESULT_FILL(carom_bytes);
 CAROM_RESULT_DEFINE_FREE(carom_bytes);
@@ -96,21 +101,28 @@ static carom_status take_for_file(carom_sink *sink) {
     return carom_deflate_write(sink->deflate, sink->buffer, sink->used, false, put_file, sink);
 }
 
-/* Opens `name`.N.part with the first free N, or a pipe or device itself. */
+/* Opens a file beside the place with the first free number N in its name, place.N.part, or a pipe
+ * or device itself. */
 static carom_status open_draft(carom_sink_file *file) {
     carom_sink *sink = &file->sink;
     struct stat info;
-    if (stat(sink->name, &info) == 0 && !S_ISREG(info.st_mode)) {
+    bool replaces = stat(sink->name, &info) == 0;
+    if (replaces && !S_ISREG(info.st_mode)) {
         sink->file = open(sink->name, O_WRONLY | O_CLOEXEC);
         return sink->file < 0 ? fail_file(sink, "cannot be opened for writing") : CAROM_OK;
     }
-    size_t size = strlen(sink->name) + 32;
+    file->place =
+        replaces && realpath(sink->name, file->linked) != NULL ? file->linked : sink->name;
+    size_t size = strlen(file->place) + 32;
     file->draft = carom_allocate(&sink->context->allocator, size, 1);
     if (file->draft == NULL) return carom_fail_memory(sink->context, size, "a file name");
     for (unsigned n = 0; n < 1000; ++n) {
-        snprintf(file->draft, size, "%s.%u.part", sink->name, n);
+        snprintf(file->draft, size, "%s.%u.part", file->place, n);
         sink->file = open(file->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (sink->file >= 0) return CAROM_OK;
+        if (sink->file >= 0) {
+            if (replaces) (void)fchmod(sink->file, info.st_mode & 0777);
+            return CAROM_OK;
+        }
         if (errno != EEXIST) break;
     }
     carom_release(&sink->context->allocator, file->draft);
@@ -148,7 +160,7 @@ carom_status carom_sink_close_file(carom_sink_file *file, carom_status written) 
     if (close(sink->file) != 0 && written == CAROM_OK)
         written = fail_file(sink, "cannot be written");
     if (file->draft != NULL) {
-        if (written == CAROM_OK && rename(file->draft, sink->name) != 0)
+        if (written == CAROM_OK && rename(file->draft, file->place) != 0)
             written = fail_file(sink, "cannot be replaced");
         if (written != CAROM_OK) (void)unlink(file->draft);
     }

@@ -46,11 +46,16 @@ void carom_sink_faces(carom_sink *sink, const carom_mesh_view *view);
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+/* As long as a path may be, the closing zero included. */
+#define CAROM_SINK_LONGEST_PATH 4096
+
 /* `name` is the file's; bytes go to a new file beside it until carom_sink_close_file renames it or,
  * when the sink has failed, removes it. */
 typedef struct carom_sink_file {
     carom_sink sink;
-    char *draft; /* its name */
+    char *draft;       /* its name */
+    const char *place; /* what it becomes: the sink's name, or the file that name links to */
+    char linked[CAROM_SINK_LONGEST_PATH];
 } carom_sink_file;
 carom_status carom_sink_open_file(carom_context *context, const char *name, bool gzip,
                                   carom_sink_file *file);

@@ -325,6 +325,7 @@ carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_vie
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
+    CAROM_TRY(carom_mesh_check_numbers(context, view, "triangulated"));
     uint64_t triangles = carom_mesh_corner_count(view) - 2 * view->face_count;
     carom_mesh_room room = {.scalar = view->scalar,
                             .vertices = view->vertex_count,

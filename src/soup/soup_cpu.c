@@ -4,8 +4,8 @@
  * In a mesh most triangles with overlapping boxes are neighbours: of the two million candidates of
  * the crumpled cloth three in four share a vertex. So pairs are first dealt into lists by common
  * vertices, and each list is run through its own determinants with as many pairs as a vector has
- * lanes: two planes' worth for no or one common vertex, a single one for an edge. Error bounds are
- * those of carom_orient_error; lanes within the bound are left open. */
+ * lanes (soup_filter.h): two planes' worth for no or one common vertex, a single one for an edge.
+ * Lanes within the error bound are left open. */
 #include "soup/soup_cpu.h"
 
 #include "base/simd.h"
@@ -18,27 +18,30 @@ typedef int32_t four_signed __attribute__((vector_size(16)));
 /* The corners of each pair of one list, and the pair's number in the batch. */
 typedef struct list {
     uint32_t count;
-    uint16_t pair[CAROM_SOUP_BATCH + CAROM_LANES64];
-    uint32_t vertex[CAROM_SOUP_BATCH + CAROM_LANES64][8]; /* six are used */
+    uint16_t pair[CAROM_SOUP_BATCH + CAROM_LANES];
+    uint32_t vertex[CAROM_SOUP_BATCH + CAROM_LANES][8]; /* six are used */
 } list;
 
-typedef struct vec3v {
-    carom_f64v x, y, z;
-} vec3v;
+/* By common vertices; OPEN is for what the filters cannot take. */
+enum { NONE, ONE, TWO, OPEN, LISTS };
 
-static inline vec3v sub(vec3v a, vec3v b) {
-    return (vec3v){a.x - b.x, a.y - b.y, a.z - b.z};
-}
+/* Lanes that are a certain no, a certain yes. */
+typedef struct answer {
+    carom_lanes no, yes;
+} answer;
 
-static inline vec3v cross(vec3v a, vec3v b) {
-    return (vec3v){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
+/* ---- doubles --------------------------------------------------------------------------------- */
 
-static inline carom_f64v dot(vec3v a, vec3v b) {
-    return (a.x * b.x + a.y * b.y) + a.z * b.z;
-}
-
-/* ---- loading --------------------------------------------------------------------------------- */
+#define NAME(x)   x##_f64
+#define VECTOR    carom_f64v
+#define FLAGS     carom_i64v
+#define WIDTH     CAROM_LANES64
+#define MINIMUM   carom_f64v_min
+#define MAXIMUM   carom_f64v_max
+#define MAGNITUDE carom_f64v_abs
+#define LANES     carom_lanes_of64
+#define UNIT      0x1p-50
+#define UNDERFLOW CAROM_ORIENT_UNDERFLOW
 
 #if CAROM_LANES64 == 8
 #define LANES_OF(p, k)                                                                             \
@@ -57,134 +60,87 @@ static inline carom_f64v dot(vec3v a, vec3v b) {
     }
 #endif
 
-/* Corner `which` of the pairs from `at` on. */
-static inline vec3v load(const carom_soup_points *points, bool is_double, const list *list,
-                         int which, uint32_t at) {
-    if (is_double) {
-        const double *p[CAROM_LANES64];
-        for (uint32_t i = 0; i < CAROM_LANES64; ++i)
-            p[i] = (const double *)points->positions + 3 * (uint64_t)list->vertex[at + i][which];
-        return (vec3v){LANES_OF(p, 0), LANES_OF(p, 1), LANES_OF(p, 2)};
-    }
-    const float *p[CAROM_LANES64];
+typedef struct vec_f64 {
+    carom_f64v x, y, z;
+} vec_f64;
+
+static inline vec_f64 load_f64(const carom_soup_points *points, const list *list, int which,
+                               uint32_t at) {
+    const double *p[CAROM_LANES64];
     for (uint32_t i = 0; i < CAROM_LANES64; ++i)
-        p[i] = (const float *)points->positions + 3 * (uint64_t)list->vertex[at + i][which];
-    return (vec3v){LANES_OF(p, 0), LANES_OF(p, 1), LANES_OF(p, 2)};
+        p[i] = (const double *)points->positions + 3 * (uint64_t)list->vertex[at + i][which];
+    return (vec_f64){LANES_OF(p, 0), LANES_OF(p, 1), LANES_OF(p, 2)};
 }
 
-/* ---- error bounds ---------------------------------------------------------------------------- */
+#include "soup/soup_filter.h"
 
-static inline carom_f64v orient_error(carom_f64v x, carom_f64v y, carom_f64v z) {
-    carom_f64v sum = (x + y) + (z + 1.0);
-    return 0x1p-50 * (8.0 * x * y * z) + CAROM_ORIENT_UNDERFLOW * (sum * sum);
+/* ---- floats ---------------------------------------------------------------------------------- */
+
+#define NAME(x)   x##_f32
+#define VECTOR    carom_f32v
+#define FLAGS     carom_i32v
+#define WIDTH     CAROM_LANES
+#define MINIMUM   carom_f32v_min
+#define MAXIMUM   carom_f32v_max
+#define MAGNITUDE carom_f32v_abs
+#define LANES     carom_lanes_of
+#define UNIT      0x1p-21f
+#define UNDERFLOW 0x1p-120f /* above the subnormals, which are slow */
+
+typedef struct vec_f32 {
+    carom_f32v x, y, z;
+} vec_f32;
+
+static inline const float *vertex_f32(const carom_soup_points *points, const list *list, int which,
+                                      uint32_t at) {
+    return (const float *)points->positions + 3 * (uint64_t)list->vertex[at][which];
 }
 
-static inline carom_f64v most_of_4(carom_f64v a, carom_f64v b, carom_f64v c, carom_f64v d) {
-    return carom_f64v_max(carom_f64v_max(carom_f64v_abs(a), carom_f64v_abs(b)),
-                          carom_f64v_max(carom_f64v_abs(c), carom_f64v_abs(d)));
+#if defined(__AVX2__)
+/* Eight corners of four floats each, turned into rows of x, y and z. */
+static inline void load_eight(const carom_soup_points *points, const list *list, int which,
+                              uint32_t at, __m256 *x, __m256 *y, __m256 *z) {
+    __m256 row[4];
+    for (uint32_t i = 0; i < 4; ++i)
+        row[i] = _mm256_set_m128(_mm_loadu_ps(vertex_f32(points, list, which, at + 4 + i)),
+                                 _mm_loadu_ps(vertex_f32(points, list, which, at + i)));
+    __m256 xy01 = _mm256_unpacklo_ps(row[0], row[1]), xy23 = _mm256_unpacklo_ps(row[2], row[3]);
+    __m256 z01 = _mm256_unpackhi_ps(row[0], row[1]), z23 = _mm256_unpackhi_ps(row[2], row[3]);
+    *x = _mm256_shuffle_ps(xy01, xy23, 0x44);
+    *y = _mm256_shuffle_ps(xy01, xy23, 0xEE);
+    *z = _mm256_shuffle_ps(z01, z23, 0x44);
+}
+#endif
+
+static inline vec_f32 load_f32(const carom_soup_points *points, const list *list, int which,
+                               uint32_t at) {
+#if CAROM_LANES == 16
+    __m256 x[2], y[2], z[2];
+    for (uint32_t i = 0; i < 2; ++i)
+        load_eight(points, list, which, at + 8 * i, &x[i], &y[i], &z[i]);
+#define JOIN(v) (carom_f32v) _mm512_insertf32x8(_mm512_castps256_ps512(v[0]), v[1], 1)
+    return (vec_f32){JOIN(x), JOIN(y), JOIN(z)};
+#undef JOIN
+#elif CAROM_LANES == 8
+    __m256 x, y, z;
+    load_eight(points, list, which, at, &x, &y, &z);
+    return (vec_f32){(carom_f32v)x, (carom_f32v)y, (carom_f32v)z};
+#else
+    const float *p[4];
+    for (uint32_t i = 0; i < 4; ++i) p[i] = vertex_f32(points, list, which, at + i);
+    return (vec_f32){(carom_f32v){p[0][0], p[1][0], p[2][0], p[3][0]},
+                     (carom_f32v){p[0][1], p[1][1], p[2][1], p[3][1]},
+                     (carom_f32v){p[0][2], p[1][2], p[2][2], p[3][2]}};
+#endif
 }
 
-static inline carom_f64v extent_of_6(carom_f64v a, carom_f64v b, carom_f64v c, carom_f64v d,
-                                     carom_f64v e, carom_f64v f) {
-    carom_f64v low = carom_f64v_min(carom_f64v_min(a, b), carom_f64v_min(c, d));
-    carom_f64v high = carom_f64v_max(carom_f64v_max(a, b), carom_f64v_max(c, d));
-    return carom_f64v_max(high, carom_f64v_max(e, f)) - carom_f64v_min(low, carom_f64v_min(e, f));
-}
-
-/* ---- the three filters: lanes that are a certain no, a certain yes --------------------------- */
-
-typedef struct answer {
-    carom_lanes no, yes;
-} answer;
-
-/* No common vertex: all of one on one side of the other's plane. Never a yes. */
-static inline answer filter_0(const carom_soup_points *points, bool is_double, const list *list,
-                              uint32_t at) {
-    vec3v a0 = load(points, is_double, list, 0, at);
-    vec3v a1 = load(points, is_double, list, 1, at);
-    vec3v a2 = load(points, is_double, list, 2, at);
-    vec3v b0 = load(points, is_double, list, 3, at);
-    vec3v b1 = load(points, is_double, list, 4, at);
-    vec3v b2 = load(points, is_double, list, 5, at);
-    carom_f64v error = orient_error(extent_of_6(a0.x, a1.x, a2.x, b0.x, b1.x, b2.x),
-                                    extent_of_6(a0.y, a1.y, a2.y, b0.y, b1.y, b2.y),
-                                    extent_of_6(a0.z, a1.z, a2.z, b0.z, b1.z, b2.z));
-    vec3v nb = cross(sub(b1, b0), sub(b2, b0)), na = cross(sub(a1, a0), sub(a2, a0));
-    carom_f64v da0 = dot(nb, sub(a0, b0)), da1 = dot(nb, sub(a1, b0)), da2 = dot(nb, sub(a2, b0));
-    carom_f64v db0 = dot(na, sub(b0, a0)), db1 = dot(na, sub(b1, a0)), db2 = dot(na, sub(b2, a0));
-    carom_f64v a_low = carom_f64v_min(carom_f64v_min(da0, da1), da2);
-    carom_f64v a_high = carom_f64v_max(carom_f64v_max(da0, da1), da2);
-    carom_f64v b_low = carom_f64v_min(carom_f64v_min(db0, db1), db2);
-    carom_f64v b_high = carom_f64v_max(carom_f64v_max(db0, db1), db2);
-    carom_i64v no = (a_low > error) | (a_high < -error) | (b_low > error) | (b_high < -error);
-    return (answer){carom_lanes_of64(no), 0};
-}
-
-/* One: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
-static inline answer filter_1(const carom_soup_points *points, bool is_double, const list *list,
-                              uint32_t at) {
-    vec3v v = load(points, is_double, list, 0, at);
-    vec3v u1 = sub(load(points, is_double, list, 1, at), v);
-    vec3v u2 = sub(load(points, is_double, list, 2, at), v);
-    vec3v w1 = sub(load(points, is_double, list, 3, at), v);
-    vec3v w2 = sub(load(points, is_double, list, 4, at), v);
-    carom_f64v error =
-        orient_error(most_of_4(u1.x, u2.x, w1.x, w2.x), most_of_4(u1.y, u2.y, w1.y, w2.y),
-                     most_of_4(u1.z, u2.z, w1.z, w2.z));
-    vec3v na = cross(u1, u2), nb = cross(w1, w2);
-    carom_f64v sb1 = dot(na, w1), sb2 = dot(na, w2), sa1 = dot(nb, u1), sa2 = dot(nb, u2);
-    carom_i64v b_same = (carom_f64v_min(sb1, sb2) > error) | (carom_f64v_max(sb1, sb2) < -error);
-    carom_i64v a_same = (carom_f64v_min(sa1, sa2) > error) | (carom_f64v_max(sa1, sa2) < -error);
-    carom_f64v least = carom_f64v_min(carom_f64v_min(carom_f64v_abs(sb1), carom_f64v_abs(sb2)),
-                                      carom_f64v_min(carom_f64v_abs(sa1), carom_f64v_abs(sa2)));
-    carom_i64v apart = a_same | b_same, certain = least > error;
-    carom_i64v differ = (sa1 > 0.0) ^ (sb1 > 0.0);
-    return (answer){carom_lanes_of64(apart | (certain & ~differ)),
-                    carom_lanes_of64(~apart & certain & differ)};
-}
-
-/* Two: not coplanar. The vertices are the edge's and the apexes. Never a yes. */
-static inline answer filter_2(const carom_soup_points *points, bool is_double, const list *list,
-                              uint32_t at) {
-    vec3v e0 = load(points, is_double, list, 0, at);
-    vec3v e1 = sub(load(points, is_double, list, 1, at), e0);
-    vec3v a = sub(load(points, is_double, list, 2, at), e0);
-    vec3v b = sub(load(points, is_double, list, 3, at), e0);
-    carom_f64v error = orient_error(most_of_4(e1.x, a.x, b.x, b.x), most_of_4(e1.y, a.y, b.y, b.y),
-                                    most_of_4(e1.z, a.z, b.z, b.z));
-    carom_i64v no = carom_f64v_abs(dot(cross(e1, a), b)) > error;
-    return (answer){carom_lanes_of64(no), 0};
-}
-
-typedef answer filter_fn(const carom_soup_points *points, bool is_double, const list *list,
-                         uint32_t at);
-
-/* `filter` and `is_double` are constants in every call, so that each loop is compiled for its own.
- */
-static inline void run(const carom_soup_points *points, bool is_double, filter_fn *filter,
-                       list *list, carom_soup_verdicts *verdicts) {
-    uint32_t count = list->count;
-    if (count == 0) return;
-    for (uint32_t i = 0; i < CAROM_LANES64; ++i) /* fill the last vector up */
-        memcpy(list->vertex[count + i], list->vertex[0], sizeof(list->vertex[0]));
-    for (uint32_t at = 0; at < count; at += CAROM_LANES64) {
-        answer answer = filter(points, is_double, list, at);
-        uint32_t left = count - at;
-        carom_lanes inside = left >= CAROM_LANES64 ? ~0u >> (32 - CAROM_LANES64) : (1u << left) - 1;
-        for (carom_lanes yes = answer.yes & inside; yes != 0; yes &= yes - 1)
-            verdicts->yes[verdicts->yes_count++] = list->pair[at + (uint32_t)__builtin_ctz(yes)];
-        for (carom_lanes open = ~answer.no & ~answer.yes & inside; open != 0; open &= open - 1)
-            verdicts->open[verdicts->open_count++] = list->pair[at + (uint32_t)__builtin_ctz(open)];
-    }
-}
+#include "soup/soup_filter.h"
 
 /* ---- dealing --------------------------------------------------------------------------------- */
 
 /* Nine bits say which corners of a and b are the same vertex: bit 3 i + j for corner i of a and j
  * of b. A table, computed by the compiler, turns them into a list and the order of the six corners
  * in it, so that dealing has no branch to guess wrong. */
-enum { NONE, ONE, TWO, OPEN, LISTS };
-
 typedef struct deal {
     uint8_t order[6]; /* 0-2: corners of a, 4-6: corners of b */
     uint8_t fill, list;
@@ -271,13 +227,8 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
     for (int i = 0; i < LISTS; ++i) lists[i].count = counts >> (16 * i) & 0xFFFF;
     for (uint32_t i = 0; i < lists[OPEN].count; ++i)
         verdicts->open[verdicts->open_count++] = lists[OPEN].pair[i];
-    if (points->is_double) {
-        run(points, true, filter_0, &lists[NONE], verdicts);
-        run(points, true, filter_1, &lists[ONE], verdicts);
-        run(points, true, filter_2, &lists[TWO], verdicts);
-    } else {
-        run(points, false, filter_0, &lists[NONE], verdicts);
-        run(points, false, filter_1, &lists[ONE], verdicts);
-        run(points, false, filter_2, &lists[TWO], verdicts);
-    }
+    if (points->is_double)
+        decide_f64(points, lists, verdicts);
+    else
+        decide_f32(points, lists, verdicts);
 }

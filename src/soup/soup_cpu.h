@@ -21,7 +21,8 @@ typedef struct carom_soup_verdicts {
 } carom_soup_verdicts;
 
 /* Decides pairs (a[i], b[i]) of places, at most CAROM_SOUP_BATCH, by the rules of soup.h as far as
- * doubles can: the same decisions as carom_face_filter, or fewer. */
+ * doubles can, or floats where the positions are: the same decisions as carom_face_filter, or
+ * fewer. */
 CAROM_CPU_DECLARE(void, carom_soup_filter, const carom_soup_points *points, const uint32_t *a,
                   const uint32_t *b, uint32_t count, carom_soup_verdicts *verdicts);
 

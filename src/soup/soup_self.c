@@ -87,10 +87,8 @@ static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uin
     carom_triangle ta = carom_soup_triangle(soup, ca), tb = carom_soup_triangle(soup, cb);
     carom_common common = carom_common_make(ca, cb);
     bool as_segments = soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT;
-    if (common.count == 0) {
-        int verdict = carom_triangle_filter(&ta, &tb);
-        if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
-    }
+    int verdict = carom_face_filter(&ta, &tb, &common);
+    if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
     return carom_face_pair_exact(&ta, &tb, &common, as_segments) != 0;
 }
 

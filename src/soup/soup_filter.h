@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* soup_filter.h: the filters of face_item.h and triangle_filter.h on vectors, for soup_cpu.c, which
+ * includes this text once for doubles and once for floats. It defines before:
+ *
+ *   NAME(x)             x with an ending of its own
+ *   VECTOR, FLAGS       vectors of numbers, and what comparing them gives
+ *   WIDTH               lanes of a vector
+ *   MINIMUM, MAXIMUM, MAGNITUDE, LANES(flags)
+ *   NAME(load)(points, list, which, at)   corner `which` of the pairs from `at` on
+ *   UNIT, UNDERFLOW     of the error bound: 2^3 times the unit roundoff, and what underflow may
+ * cost
+ *
+ * Floats: a difference of floats is rounded, which the bound of triangle_filter.h allows for, as it
+ * does for doubles. So the same text is right for both; floats leave a few more pairs open, and
+ * decide twice as many at a time. */
+
+static inline NAME(vec) NAME(sub)(NAME(vec) a, NAME(vec) b) {
+    return (NAME(vec)){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static inline NAME(vec) NAME(cross)(NAME(vec) a, NAME(vec) b) {
+    return (NAME(vec)){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static inline VECTOR NAME(dot)(NAME(vec) a, NAME(vec) b) {
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+/* ---- error bounds ---------------------------------------------------------------------------- */
+
+/* carom_orient_error. */
+static inline VECTOR NAME(orient_error)(VECTOR x, VECTOR y, VECTOR z) {
+    VECTOR sum = (x + y) + (z + 1);
+    return UNIT * (8 * x * y * z) + UNDERFLOW * (sum * sum);
+}
+
+static inline VECTOR NAME(most_of_4)(VECTOR a, VECTOR b, VECTOR c, VECTOR d) {
+    return MAXIMUM(MAXIMUM(MAGNITUDE(a), MAGNITUDE(b)), MAXIMUM(MAGNITUDE(c), MAGNITUDE(d)));
+}
+
+static inline VECTOR NAME(extent_of_6)(VECTOR a, VECTOR b, VECTOR c, VECTOR d, VECTOR e, VECTOR f) {
+    VECTOR low = MINIMUM(MINIMUM(a, b), MINIMUM(c, d));
+    VECTOR high = MAXIMUM(MAXIMUM(a, b), MAXIMUM(c, d));
+    return MAXIMUM(high, MAXIMUM(e, f)) - MINIMUM(low, MINIMUM(e, f));
+}
+
+/* ---- the three filters: lanes that are a certain no, a certain yes --------------------------- */
+
+/* No common vertex: all of one on one side of the other's plane. Never a yes. */
+static inline answer NAME(filter_0)(const carom_soup_points *points, const list *list,
+                                    uint32_t at) {
+    NAME(vec) a0 = NAME(load)(points, list, 0, at);
+    NAME(vec) a1 = NAME(load)(points, list, 1, at);
+    NAME(vec) a2 = NAME(load)(points, list, 2, at);
+    NAME(vec) b0 = NAME(load)(points, list, 3, at);
+    NAME(vec) b1 = NAME(load)(points, list, 4, at);
+    NAME(vec) b2 = NAME(load)(points, list, 5, at);
+    VECTOR error = NAME(orient_error)(NAME(extent_of_6)(a0.x, a1.x, a2.x, b0.x, b1.x, b2.x),
+                                      NAME(extent_of_6)(a0.y, a1.y, a2.y, b0.y, b1.y, b2.y),
+                                      NAME(extent_of_6)(a0.z, a1.z, a2.z, b0.z, b1.z, b2.z));
+    NAME(vec)
+    nb = NAME(cross)(NAME(sub)(b1, b0), NAME(sub)(b2, b0)),
+    na = NAME(cross)(NAME(sub)(a1, a0), NAME(sub)(a2, a0));
+    VECTOR da0 = NAME(dot)(nb, NAME(sub)(a0, b0)), da1 = NAME(dot)(nb, NAME(sub)(a1, b0)),
+           da2 = NAME(dot)(nb, NAME(sub)(a2, b0));
+    VECTOR db0 = NAME(dot)(na, NAME(sub)(b0, a0)), db1 = NAME(dot)(na, NAME(sub)(b1, a0)),
+           db2 = NAME(dot)(na, NAME(sub)(b2, a0));
+    VECTOR a_low = MINIMUM(MINIMUM(da0, da1), da2);
+    VECTOR a_high = MAXIMUM(MAXIMUM(da0, da1), da2);
+    VECTOR b_low = MINIMUM(MINIMUM(db0, db1), db2);
+    VECTOR b_high = MAXIMUM(MAXIMUM(db0, db1), db2);
+    FLAGS no = (a_low > error) | (a_high < -error) | (b_low > error) | (b_high < -error);
+    return (answer){LANES(no), 0};
+}
+
+/* One: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
+static inline answer NAME(filter_1)(const carom_soup_points *points, const list *list,
+                                    uint32_t at) {
+    NAME(vec) v = NAME(load)(points, list, 0, at);
+    NAME(vec) u1 = NAME(sub)(NAME(load)(points, list, 1, at), v);
+    NAME(vec) u2 = NAME(sub)(NAME(load)(points, list, 2, at), v);
+    NAME(vec) w1 = NAME(sub)(NAME(load)(points, list, 3, at), v);
+    NAME(vec) w2 = NAME(sub)(NAME(load)(points, list, 4, at), v);
+    VECTOR error = NAME(orient_error)(NAME(most_of_4)(u1.x, u2.x, w1.x, w2.x),
+                                      NAME(most_of_4)(u1.y, u2.y, w1.y, w2.y),
+                                      NAME(most_of_4)(u1.z, u2.z, w1.z, w2.z));
+    NAME(vec) na = NAME(cross)(u1, u2), nb = NAME(cross)(w1, w2);
+    VECTOR sb1 = NAME(dot)(na, w1), sb2 = NAME(dot)(na, w2), sa1 = NAME(dot)(nb, u1),
+           sa2 = NAME(dot)(nb, u2);
+    FLAGS b_same = (MINIMUM(sb1, sb2) > error) | (MAXIMUM(sb1, sb2) < -error);
+    FLAGS a_same = (MINIMUM(sa1, sa2) > error) | (MAXIMUM(sa1, sa2) < -error);
+    VECTOR least =
+        MINIMUM(MINIMUM(MAGNITUDE(sb1), MAGNITUDE(sb2)), MINIMUM(MAGNITUDE(sa1), MAGNITUDE(sa2)));
+    FLAGS apart = a_same | b_same, certain = least > error;
+    FLAGS differ = (sa1 > 0) ^ (sb1 > 0);
+    return (answer){LANES(apart | (certain & ~differ)), LANES(~apart & certain & differ)};
+}
+
+/* Two: not coplanar. The vertices are the edge's and the apexes. Never a yes. */
+static inline answer NAME(filter_2)(const carom_soup_points *points, const list *list,
+                                    uint32_t at) {
+    NAME(vec) e0 = NAME(load)(points, list, 0, at);
+    NAME(vec) e1 = NAME(sub)(NAME(load)(points, list, 1, at), e0);
+    NAME(vec) a = NAME(sub)(NAME(load)(points, list, 2, at), e0);
+    NAME(vec) b = NAME(sub)(NAME(load)(points, list, 3, at), e0);
+    VECTOR error = NAME(orient_error)(NAME(most_of_4)(e1.x, a.x, b.x, b.x),
+                                      NAME(most_of_4)(e1.y, a.y, b.y, b.y),
+                                      NAME(most_of_4)(e1.z, a.z, b.z, b.z));
+    FLAGS no = MAGNITUDE(NAME(dot)(NAME(cross)(e1, a), b)) > error;
+    return (answer){LANES(no), 0};
+}
+
+/* ---- whole lists ----------------------------------------------------------------------------- */
+
+typedef answer NAME(filter_fn)(const carom_soup_points *points, const list *list, uint32_t at);
+
+/* `filter` is a constant in every call, so that each loop is compiled for its own. */
+static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * filter, list *list,
+                             carom_soup_verdicts *verdicts) {
+    uint32_t count = list->count;
+    if (count == 0) return;
+    for (uint32_t i = 0; i < WIDTH; ++i) /* fill the last vector up */
+        memcpy(list->vertex[count + i], list->vertex[0], sizeof(list->vertex[0]));
+    for (uint32_t at = 0; at < count; at += WIDTH) {
+        answer answer = filter(points, list, at);
+        uint32_t left = count - at;
+        carom_lanes inside = left >= WIDTH ? ~0u >> (32 - WIDTH) : (1u << left) - 1;
+        for (carom_lanes yes = answer.yes & inside; yes != 0; yes &= yes - 1)
+            verdicts->yes[verdicts->yes_count++] = list->pair[at + (uint32_t)__builtin_ctz(yes)];
+        for (carom_lanes open = ~answer.no & ~answer.yes & inside; open != 0; open &= open - 1)
+            verdicts->open[verdicts->open_count++] = list->pair[at + (uint32_t)__builtin_ctz(open)];
+    }
+}
+
+static void NAME(decide)(const carom_soup_points *points, list *lists,
+                         carom_soup_verdicts *verdicts) {
+    NAME(run)(points, NAME(filter_0), &lists[NONE], verdicts);
+    NAME(run)(points, NAME(filter_1), &lists[ONE], verdicts);
+    NAME(run)(points, NAME(filter_2), &lists[TWO], verdicts);
+}
+
+#undef NAME
+#undef VECTOR
+#undef FLAGS
+#undef WIDTH
+#undef MINIMUM
+#undef MAXIMUM
+#undef MAGNITUDE
+#undef LANES
+#undef UNIT
+#undef UNDERFLOW
