@@ -209,6 +209,10 @@ static void cloths_have_their_known_pairs(void **state) {
             carom_soup_def def = {0};
             assert_ok(context, carom_shape_make(context, &shape, &mesh));
             assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+            for (uint64_t k = 0; scalar == CAROM_FLOAT64 && k < 3 * def.mesh.vertex_count; ++k) {
+                volatile float rounded = (float)((const double *)def.mesh.positions)[k];
+                assert_true((double)rounded == ((const double *)def.mesh.positions)[k]);
+            }
             list_pairs(context, &def);
             uint64_t disjoint = 0, checksum = 0;
             for (uint64_t k = 0; k < pairs.count; ++k) {

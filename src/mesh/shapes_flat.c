@@ -117,6 +117,13 @@ static void draw_waves(wave *waves, uint64_t seed) {
     }
 }
 
+/* Through memory: gcc 12 drops a conversion to float and back where it turns two of them into one
+ * vector operation. */
+static double round_to_float(double x) {
+    volatile float f = (float)x;
+    return (double)f;
+}
+
 static carom_status lay_rows(void *argument, carom_range range) {
     const cloth *c = argument;
     uint64_t n = c->sketch->def->detail;
@@ -131,8 +138,9 @@ static carom_status lay_rows(void *argument, carom_range range) {
                 p = carom_vec_add(p, carom_vec_scale(w->direction, s));
             }
             p = carom_vec_scale(p, size);
-            carom_mesh_put(c->sketch->mesh, j * (n + 1) + i,
-                           carom_vec((double)(float)p.x, (double)(float)p.y, (double)(float)p.z));
+            carom_mesh_put(
+                c->sketch->mesh, j * (n + 1) + i,
+                carom_vec(round_to_float(p.x), round_to_float(p.y), round_to_float(p.z)));
         }
     return CAROM_OK;
 }
