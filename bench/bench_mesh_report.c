@@ -77,7 +77,7 @@ static void compare(bench *bench, const char *what, double items, bool (*run)(vo
 }
 
 static void bench_size(bench *bench, input *one, input *all, uint64_t cells) {
-    carom_shape_def def = {.shape = CAROM_CLOTH, .detail = cells, .scalar = CAROM_FLOAT32};
+    carom_shape_def def = {.shape = CAROM_SHAPE_CLOTH, .detail = cells, .scalar = CAROM_FLOAT32};
     carom_mesh *mesh, *quads = NULL;
     uint32_t *corners = NULL;
     if (carom_shape_make(one->context, &def, &mesh) != CAROM_OK ||
@@ -93,7 +93,7 @@ static void bench_size(bench *bench, input *one, input *all, uint64_t cells) {
         one->soup.positions = positions;
         one->soup.corners = corners;
         one->soup.vertex_count = 3 * one->welded.face_count;
-        one->shape = (carom_shape_def){.shape = CAROM_TORUS, .detail = cells};
+        one->shape = (carom_shape_def){.shape = CAROM_SHAPE_TORUS, .detail = cells};
         carom_context *parallel = all->context;
         *all = *one;
         all->context = parallel;

@@ -11,16 +11,17 @@ typedef struct exhibit {
 } exhibit;
 
 static const exhibit exhibits[] = {
-    {{.shape = CAROM_SPHERE, .detail = 3}, "Sphere: an icosahedron, subdivided."},
-    {{.shape = CAROM_TORUS, .detail = 32, .polygons = true}, "Torus."},
-    {{.shape = CAROM_KNOT, .detail = 160, .polygons = true}, "Knot: a tube around a torus knot."},
-    {{.shape = CAROM_CHAZELLE, .detail = 5, .polygons = true},
+    {{.shape = CAROM_SHAPE_SPHERE, .detail = 3}, "Sphere: an icosahedron, subdivided."},
+    {{.shape = CAROM_SHAPE_TORUS, .detail = 32, .polygons = true}, "Torus."},
+    {{.shape = CAROM_SHAPE_KNOT, .detail = 160, .polygons = true},
+     "Knot: a tube around a torus knot."},
+    {{.shape = CAROM_SHAPE_CHAZELLE, .detail = 5, .polygons = true},
      "Chazelle's polyhedron: wedges from both sides whose edges lie on one paraboloid."},
-    {{.shape = CAROM_CLOTH, .detail = 32, .polygons = true}, "Cloth: it crosses itself."},
-    {{.shape = CAROM_CHAIN, .detail = 20, .parts = 5, .polygons = true}, "Chain of rings."},
-    {{.shape = CAROM_SHARDS, .parts = 40, .ratio = 0.16, .polygons = true},
+    {{.shape = CAROM_SHAPE_CLOTH, .detail = 32, .polygons = true}, "Cloth: it crosses itself."},
+    {{.shape = CAROM_SHAPE_CHAIN, .detail = 20, .parts = 5, .polygons = true}, "Chain of rings."},
+    {{.shape = CAROM_SHAPE_SHARDS, .parts = 40, .ratio = 0.16, .polygons = true},
      "Shattered block: convex shards."},
-    {{.shape = CAROM_CYLINDER, .detail = 24, .polygons = true}, "Cylinder."},
+    {{.shape = CAROM_SHAPE_CYLINDER, .detail = 24, .polygons = true}, "Cylinder."},
 };
 
 static void add_row(page *page, const char *name, const carom_mesh_report *r) {

@@ -30,7 +30,7 @@ static void cloth_free(cloth *c) {
 }
 
 static carom_status cloth_make(carom_context *context, uint64_t detail, bool polygons, cloth *c) {
-    carom_shape_def shape = {.shape = CAROM_CLOTH, .detail = detail, .polygons = polygons};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = detail, .polygons = polygons};
     *c = (cloth){0};
     carom_status status = carom_shape_make(context, &shape, &c->mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(c->mesh, &c->def.mesh);

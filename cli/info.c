@@ -104,7 +104,7 @@ static void print_count(const char *name, uint64_t value, const char *more) {
 
 static const char *edge_note(const uint64_t edge[2], char *text, size_t size) {
     text[0] = '\0';
-    if (edge[0] != CAROM_NONE)
+    if (edge[0] != CAROM_MESH_NONE)
         snprintf(text, size, "the first between vertices %llu and %llu",
                  (unsigned long long)edge[0], (unsigned long long)edge[1]);
     return text;
@@ -112,7 +112,7 @@ static const char *edge_note(const uint64_t edge[2], char *text, size_t size) {
 
 static const char *face_note(uint64_t face, char *text, size_t size) {
     text[0] = '\0';
-    if (face != CAROM_NONE)
+    if (face != CAROM_MESH_NONE)
         snprintf(text, size, "the first is face %llu", (unsigned long long)face);
     return text;
 }

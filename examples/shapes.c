@@ -17,7 +17,8 @@ int main(void) {
     check(NULL, carom_context_create(NULL, &context));
 
     /* Input: a tube around the knot that winds twice around and three times through. */
-    carom_shape_def def = {.shape = CAROM_KNOT, .p = 2, .q = 3, .detail = 200, .polygons = true};
+    carom_shape_def def = {
+        .shape = CAROM_SHAPE_KNOT, .p = 2, .q = 3, .detail = 200, .polygons = true};
     carom_mesh *knot, *triangles, *soup, *welded;
     carom_mesh_view view;
     check(context, carom_shape_make(context, &def, &knot));

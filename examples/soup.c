@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     must(NULL, carom_context_create(NULL, &context));
 
     /* input */
-    carom_shape_def cloth = {.shape = CAROM_CLOTH, .detail = 40};
+    carom_shape_def cloth = {.shape = CAROM_SHAPE_CLOTH, .detail = 40};
     must(context, argc > 1 ? carom_mesh_load(context, argv[1], &mesh)
                            : carom_shape_make(context, &cloth, &mesh));
     must(context, carom_mesh_get_view(mesh, &view));

@@ -35,7 +35,7 @@ static void every_shape_goes_through_every_format(void **state) {
     static const char *const formats[] = {"obj", "ply", "stl", "off"};
     for (int shape = 0; shape < CAROM_SHAPE_COUNT; ++shape) {
         const char *name = carom_shape_name((carom_shape)shape);
-        bool sheet = shape == CAROM_CLOTH || shape == CAROM_GRID;
+        bool sheet = shape == CAROM_SHAPE_CLOTH || shape == CAROM_SHAPE_GRID;
         const char *format = formats[shape % 4], *other = formats[(shape + 1) % 4];
         char line[256];
         snprintf(line, sizeof(line), "make %s -o %s.%s --float32%s", name, name, format,

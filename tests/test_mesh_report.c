@@ -165,8 +165,8 @@ static carom_mesh_report inspect_by_hand(const soup *s) {
     r.faces = s->faces;
     for (int i = 0; i < 2; ++i)
         r.first_open_edge[i] = r.first_nonmanifold_edge[i] = r.first_inconsistent_edge[i] =
-            CAROM_NONE;
-    r.first_degenerate_face = r.first_duplicate_face = CAROM_NONE;
+            CAROM_MESH_NONE;
+    r.first_degenerate_face = r.first_duplicate_face = CAROM_MESH_NONE;
     for (uint32_t f = 0; f < s->faces; ++f) {
         const uint32_t *c = s->corners + s->offsets[f];
         uint64_t count = s->offsets[f + 1] - s->offsets[f];
@@ -255,9 +255,9 @@ static void any_number_of_threads_gives_the_same_bytes(void **state) {
     (void)state;
     static const uint32_t threads[] = {1, 2, 3, 8};
     static const carom_shape_def defs[] = {
-        {.shape = CAROM_CLOTH, .detail = 180},
-        {.shape = CAROM_KNOT, .detail = 3000, .polygons = true},
-        {.shape = CAROM_SHARDS, .parts = 400, .polygons = true},
+        {.shape = CAROM_SHAPE_CLOTH, .detail = 180},
+        {.shape = CAROM_SHAPE_KNOT, .detail = 3000, .polygons = true},
+        {.shape = CAROM_SHAPE_SHARDS, .parts = 400, .polygons = true},
     };
     for (size_t i = 0; i < COUNT_OF(defs); ++i) {
         carom_mesh_report first;
@@ -292,7 +292,7 @@ static void scaling_by_powers_of_two_scales_the_report(void **state) {
     (void)state;
     carom_context *context = test_context(2);
     static const double sizes[] = {0x1p-340, 0x1p-100, 0x1p100, 0x1p340};
-    carom_shape_def def = {.shape = CAROM_KNOT, .detail = 60};
+    carom_shape_def def = {.shape = CAROM_SHAPE_KNOT, .detail = 60};
     carom_mesh *mesh;
     carom_mesh_view view;
     carom_mesh_report unit, scaled;
@@ -390,10 +390,10 @@ static void failing_allocations_leak_nothing(void **state) {
         for (int polygons = 0; polygons < 2; ++polygons) {
             carom_shape_def def = {
                 .shape = (carom_shape)shape, .parts = 5, .polygons = polygons == 1};
-            def.detail = shape == CAROM_SPHERE  ? 2
-                         : shape == CAROM_CLOTH ? 100
-                         : shape == CAROM_KNOT  ? 24
-                                                : 6;
+            def.detail = shape == CAROM_SHAPE_SPHERE  ? 2
+                         : shape == CAROM_SHAPE_CLOTH ? 100
+                         : shape == CAROM_SHAPE_KNOT  ? 24
+                                                      : 6;
             test_allocation_failures(weld_and_inspect, &def);
         }
 }

@@ -83,7 +83,7 @@ static void welding_agrees_with_brute_force(void **state) {
 static void welding_keeps_polygons_and_undoes_a_split(void **state) {
     (void)state;
     carom_context *context = test_context(2);
-    carom_shape_def def = {.shape = CAROM_BOX, .detail = 40, .polygons = true};
+    carom_shape_def def = {.shape = CAROM_SHAPE_BOX, .detail = 40, .polygons = true};
     carom_mesh *box, *welded;
     carom_mesh_view view, again;
     assert_ok(context, carom_shape_make(context, &def, &box));

@@ -18,7 +18,7 @@ static carom_mesh_report report_of(carom_context *context, const carom_shape_def
 }
 
 static bool is_sheet(carom_shape shape) {
-    return shape == CAROM_CLOTH || shape == CAROM_GRID;
+    return shape == CAROM_SHAPE_CLOTH || shape == CAROM_SHAPE_GRID;
 }
 
 static void closed_shapes_are_closed_and_face_outward(void **state) {
@@ -34,21 +34,22 @@ static void closed_shapes_are_closed_and_face_outward(void **state) {
                                        .polygons = kind % 2 == 1,
                                        .seed = i,
                                        .scalar = kind < 2 ? CAROM_FLOAT64 : CAROM_FLOAT32};
-                bool round = shape == CAROM_GLOBE || shape == CAROM_TORUS || shape == CAROM_CONE ||
-                             shape == CAROM_CYLINDER || shape == CAROM_KNOT || shape == CAROM_CHAIN;
+                bool round = shape == CAROM_SHAPE_GLOBE || shape == CAROM_SHAPE_TORUS ||
+                             shape == CAROM_SHAPE_CONE || shape == CAROM_SHAPE_CYLINDER ||
+                             shape == CAROM_SHAPE_KNOT || shape == CAROM_SHAPE_CHAIN;
                 if (round && def.detail < 3) def.detail = 3;
-                if (shape == CAROM_KNOT && def.detail < 24) def.detail += 24;
-                if (shape == CAROM_SPHERE && def.detail > 7) continue;
+                if (shape == CAROM_SHAPE_KNOT && def.detail < 24) def.detail += 24;
+                if (shape == CAROM_SHAPE_SPHERE && def.detail > 7) continue;
                 carom_mesh_report r = report_of(context, &def);
                 const char *name = carom_shape_name(def.shape);
                 if (r.closed == is_sheet(def.shape) || !r.oriented || r.nonmanifold_edges != 0 ||
                     r.duplicate_faces != 0 || r.unused_vertices != 0)
                     fail_msg("%s of detail %llu", name, (unsigned long long)def.detail);
                 if (r.closed && !(r.volume > 0.0)) fail_msg("%s is inside out", name);
-                if (shape != CAROM_SHARDS) assert_int_equal(r.degenerate_faces, 0);
-                uint64_t shells = shape == CAROM_CHAIN    ? (def.parts != 0 ? def.parts : 8)
-                                  : shape == CAROM_SHARDS ? (def.parts != 0 ? def.parts : 32)
-                                                          : 1;
+                if (shape != CAROM_SHAPE_SHARDS) assert_int_equal(r.degenerate_faces, 0);
+                uint64_t shells = shape == CAROM_SHAPE_CHAIN    ? (def.parts != 0 ? def.parts : 8)
+                                  : shape == CAROM_SHAPE_SHARDS ? (def.parts != 0 ? def.parts : 32)
+                                                                : 1;
                 assert_int_equal(r.shells, shells);
             }
     carom_context_destroy(context);
@@ -67,22 +68,23 @@ static void shapes_have_the_numbers_and_volumes_of_their_formulas(void **state) 
         assert_true(r.volume < 32.0 / 3.0 * pi);
         assert_true(d < 6 || r.volume > 0.998 * 32.0 / 3.0 * pi);
     }
-    carom_shape_def def = {.shape = CAROM_BOX, .detail = 7, .size = 3.0, .polygons = true};
+    carom_shape_def def = {.shape = CAROM_SHAPE_BOX, .detail = 7, .size = 3.0, .polygons = true};
     carom_mesh_report r = report_of(context, &def);
     assert_true(r.volume > 215.9999999 && r.volume < 216.0000001 && r.faces == 6 * 49);
     assert_int_equal(r.vertices, 6 * 49 + 2);
-    def = (carom_shape_def){.shape = CAROM_TORUS, .detail = 600, .ratio = 0.25};
+    def = (carom_shape_def){.shape = CAROM_SHAPE_TORUS, .detail = 600, .ratio = 0.25};
     r = report_of(context, &def);
     assert_true(fabs(r.volume / (2.0 * pi * pi * 0.0625) - 1.0) < 1e-3);
-    def = (carom_shape_def){.shape = CAROM_CYLINDER, .detail = 2000, .ratio = 2.0};
+    def = (carom_shape_def){.shape = CAROM_SHAPE_CYLINDER, .detail = 2000, .ratio = 2.0};
     assert_true(fabs(report_of(context, &def).volume / (4.0 * pi) - 1.0) < 1e-5);
-    def.shape = CAROM_CONE;
+    def.shape = CAROM_SHAPE_CONE;
     assert_true(fabs(report_of(context, &def).volume / (4.0 / 3.0 * pi) - 1.0) < 1e-5);
-    def = (carom_shape_def){.shape = CAROM_SHARDS, .parts = 300, .ratio = 0.5, .polygons = true};
+    def = (carom_shape_def){
+        .shape = CAROM_SHAPE_SHARDS, .parts = 300, .ratio = 0.5, .polygons = true};
     r = report_of(context, &def);
     assert_true(fabs(r.volume - 1.0) < 1e-12); /* 8 (1/2)^3, whatever the cuts */
     for (uint64_t n = 1; n <= 40; n += 13) {
-        def = (carom_shape_def){.shape = CAROM_CHAZELLE, .detail = n, .polygons = true};
+        def = (carom_shape_def){.shape = CAROM_SHAPE_CHAZELLE, .detail = n, .polygons = true};
         r = report_of(context, &def);
         assert_int_equal(r.vertices, 12 * n + 8);
         assert_int_equal(r.faces, 6 * n + 6);
@@ -96,7 +98,7 @@ static void shards_welded_stay_apart(void **state) {
     carom_context *context = test_context(2);
     for (uint64_t seed = 0; seed < 12; ++seed) {
         carom_shape_def def = {
-            .shape = CAROM_SHARDS, .parts = 60, .seed = seed, .scalar = CAROM_FLOAT32};
+            .shape = CAROM_SHAPE_SHARDS, .parts = 60, .seed = seed, .scalar = CAROM_FLOAT32};
         carom_mesh *mesh, *welded;
         carom_mesh_view view;
         carom_mesh_report r;
@@ -119,7 +121,8 @@ static void the_cloth_is_that_of_the_benchmarks(void **state) {
         carom_context *context = test_context(threads);
         for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
             uint64_t w = sizes[i];
-            carom_shape_def def = {.shape = CAROM_CLOTH, .detail = w, .scalar = CAROM_FLOAT32};
+            carom_shape_def def = {
+                .shape = CAROM_SHAPE_CLOTH, .detail = w, .scalar = CAROM_FLOAT32};
             carom_mesh *mesh;
             carom_mesh_view view;
             char name[32];
@@ -153,24 +156,24 @@ static void impossible_shapes_are_refused_in_words(void **state) {
         def = (carom_shape_def){.shape = (carom_shape)shape, .ratio = HUGE_VAL};
         assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "ratio");
     }
-    carom_shape_def def = {.shape = CAROM_CONE, .detail = 2};
+    carom_shape_def def = {.shape = CAROM_SHAPE_CONE, .detail = 2};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "at least 3");
-    def = (carom_shape_def){.shape = CAROM_KNOT, .p = 4, .q = 6};
+    def = (carom_shape_def){.shape = CAROM_SHAPE_KNOT, .p = 4, .q = 6};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT,
                  "no common factor");
-    def = (carom_shape_def){.shape = CAROM_KNOT, .p = 5, .detail = 30};
+    def = (carom_shape_def){.shape = CAROM_SHAPE_KNOT, .p = 5, .detail = 30};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "at least 40");
-    def = (carom_shape_def){.shape = CAROM_TORUS, .ratio = 1.0};
+    def = (carom_shape_def){.shape = CAROM_SHAPE_TORUS, .ratio = 1.0};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "below 1");
-    def = (carom_shape_def){.shape = CAROM_SHARDS, .ratio = 1.0};
+    def = (carom_shape_def){.shape = CAROM_SHAPE_SHARDS, .ratio = 1.0};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "below 1");
     def = (carom_shape_def){.size = 1e40, .scalar = CAROM_FLOAT32};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
-    def = (carom_shape_def){.shape = CAROM_CLOTH, .size = 1e40};
+    def = (carom_shape_def){.shape = CAROM_SHAPE_CLOTH, .size = 1e40};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
     def = (carom_shape_def){.size = 1e-40, .scalar = CAROM_FLOAT32};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
-    def = (carom_shape_def){.shape = CAROM_CHAIN, .ratio = 0.3};
+    def = (carom_shape_def){.shape = CAROM_SHAPE_CHAIN, .ratio = 0.3};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "at most 0.25");
     test_asserts_begin();
     def = (carom_shape_def){.shape = (carom_shape)99};
@@ -190,7 +193,7 @@ static carom_status make_all(carom_allocator allocator, void *argument) {
     carom_status status = carom_context_create(&context_def, &context);
     for (int shape = 0; shape < CAROM_SHAPE_COUNT && status == CAROM_OK; ++shape) {
         carom_shape_def def = {.shape = (carom_shape)shape, .detail = 3, .parts = 9};
-        if (shape == CAROM_KNOT) def.detail = 24;
+        if (shape == CAROM_SHAPE_KNOT) def.detail = 24;
         carom_mesh *mesh;
         status = carom_shape_make(context, &def, &mesh);
         carom_mesh_destroy(mesh);

@@ -204,7 +204,7 @@ static void cloths_have_their_known_pairs(void **state) {
         if (!c->quick && getenv("CAROM_LONG") == NULL) continue;
         for (int scalar = 0; scalar < CAROM_SCALAR_COUNT; ++scalar) {
             carom_shape_def shape = {
-                .shape = CAROM_CLOTH, .detail = c->detail, .scalar = (carom_scalar)scalar};
+                .shape = CAROM_SHAPE_CLOTH, .detail = c->detail, .scalar = (carom_scalar)scalar};
             carom_mesh *mesh;
             carom_soup_def def = {0};
             assert_ok(context, carom_shape_make(context, &shape, &mesh));
@@ -239,10 +239,10 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
     (void)state;
     static const uint32_t threads[] = {1, 2, 3, 8};
     static const carom_shape_def shapes[] = {
-        {.shape = CAROM_CLOTH, .detail = 120},
-        {.shape = CAROM_CLOTH, .detail = 90, .scalar = CAROM_FLOAT32, .polygons = true},
-        {.shape = CAROM_CHAZELLE, .detail = 60, .polygons = true},
-        {.shape = CAROM_SHARDS, .parts = 60, .ratio = 1e-9},
+        {.shape = CAROM_SHAPE_CLOTH, .detail = 120},
+        {.shape = CAROM_SHAPE_CLOTH, .detail = 90, .scalar = CAROM_FLOAT32, .polygons = true},
+        {.shape = CAROM_SHAPE_CHAZELLE, .detail = 60, .polygons = true},
+        {.shape = CAROM_SHAPE_SHARDS, .parts = 60, .ratio = 1e-9},
     };
     for (size_t s = 0; s < COUNT_OF(shapes); ++s) {
         uint64_t hash = 0, work_hash = 0;

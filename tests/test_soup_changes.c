@@ -180,7 +180,7 @@ static void a_soup_may_become_empty(void **state) {
     carom_soup *soup;
     carom_soup_info info;
     uint32_t faces[2 * 12 * 12], first;
-    carom_shape_def shape = {.shape = CAROM_CLOTH, .detail = 12};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 12};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
     assert_ok(context, carom_soup_create(context, &def, &soup));
@@ -214,7 +214,7 @@ static void bad_changes_change_nothing(void **state) {
     carom_mesh *mesh;
     carom_soup_def def = {0};
     carom_soup *soup;
-    carom_shape_def shape = {.shape = CAROM_CLOTH, .detail = 20};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 20};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
     assert_ok(context, carom_soup_create(context, &def, &soup));
@@ -248,8 +248,8 @@ static void bad_changes_change_nothing(void **state) {
 static void frames_allocate_nothing(void **state) {
     (void)state;
     static const uint32_t threads[] = {1, 2, 3};
-    static const carom_shape_def shapes[] = {{.shape = CAROM_CLOTH, .detail = 60},
-                                             {.shape = CAROM_KNOT, .polygons = true}};
+    static const carom_shape_def shapes[] = {{.shape = CAROM_SHAPE_CLOTH, .detail = 60},
+                                             {.shape = CAROM_SHAPE_KNOT, .polygons = true}};
     for (size_t i = 0; i < COUNT_OF(threads) * COUNT_OF(shapes); ++i) {
         carom_context *context = test_context(threads[i % COUNT_OF(threads)]);
         carom_mesh *mesh;
@@ -328,9 +328,9 @@ static void failing_allocations_leak_nothing(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     static const carom_shape_def shapes[] = {
-        {.shape = CAROM_CLOTH, .detail = 40},
-        {.shape = CAROM_CHAZELLE, .polygons = true},
-        {.shape = CAROM_SHARDS, .parts = 8, .ratio = 1e-12, .polygons = true}};
+        {.shape = CAROM_SHAPE_CLOTH, .detail = 40},
+        {.shape = CAROM_SHAPE_CHAZELLE, .polygons = true},
+        {.shape = CAROM_SHAPE_SHARDS, .parts = 8, .ratio = 1e-12, .polygons = true}};
     for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
         carom_mesh *mesh;
         failing f = {.fan = i == 2};

@@ -199,7 +199,7 @@ static void polygons_count_once(void **state) {
     carom_mesh_view view;
     carom_soup *quads, *fans;
     carom_pairs by_quads = {0}, by_fans = {0};
-    carom_shape_def def = {.shape = CAROM_TORUS, .detail = 24, .polygons = true};
+    carom_shape_def def = {.shape = CAROM_SHAPE_TORUS, .detail = 24, .polygons = true};
     assert_ok(context, carom_shape_make(context, &def, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_non_null(view.offsets);
@@ -238,7 +238,7 @@ static carom_soup *knot_soup(carom_context *with, bool rigid) {
     carom_mesh *mesh;
     carom_soup *soup;
     carom_soup_def soup_def = {.rigid = rigid};
-    carom_shape_def def = {.shape = CAROM_KNOT, .detail = 3000};
+    carom_shape_def def = {.shape = CAROM_SHAPE_KNOT, .detail = 3000};
     assert_ok(with, carom_shape_make(with, &def, &mesh));
     assert_ok(with, carom_mesh_get_view(mesh, &soup_def.mesh));
     assert_ok(with, carom_soup_create(with, &soup_def, &soup));

@@ -25,7 +25,7 @@ static carom_soup *create(carom_context *context, const carom_soup_def *def) {
 static void one_giant_triangle_costs_little(void **state) {
     (void)state;
     carom_context *context = test_context(2);
-    carom_shape_def shape = {.shape = CAROM_CLOTH, .detail = 100};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 100};
     carom_mesh *mesh;
     carom_soup_def def = {0};
     carom_work small, with_giant;
@@ -212,7 +212,7 @@ static void a_thousand_copies_in_one_place_are_streamed(void **state) {
     carom_context *context = test_context(2);
     heap h = heap_make(xyz, 4, corners, 4, copies);
     carom_mesh *mesh;
-    carom_shape_def shape = {.shape = CAROM_GRID, .detail = 60};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_GRID, .detail = 60};
     carom_soup_def def = {0};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
@@ -276,7 +276,7 @@ static void nothing_gives_nothing(void **state) {
 static void a_small_buffer_is_filled_and_the_count_is_true(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_shape_def shape = {.shape = CAROM_CLOTH, .detail = 30};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 30};
     carom_mesh *mesh;
     carom_soup_def def = {0};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));

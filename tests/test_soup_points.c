@@ -160,7 +160,8 @@ static void windings_know_the_inside(void **state) {
         carom_mesh *mesh;
         carom_mesh_view view;
         carom_soup *soup;
-        carom_shape_def def = {.shape = CAROM_BOX, .detail = (uint64_t)variant + 1, .size = 2.0};
+        carom_shape_def def = {
+            .shape = CAROM_SHAPE_BOX, .detail = (uint64_t)variant + 1, .size = 2.0};
         assert_ok(context, carom_shape_make(context, &def, &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
@@ -228,7 +229,7 @@ static void answers_do_not_depend_on_threads_or_instruction_sets(void **state) {
         carom_soup *soup;
         int at = run == 0 ? 0 : 1;
         assert_ok(context,
-                  carom_shape_make(context, &(carom_shape_def){.shape = CAROM_KNOT}, &mesh));
+                  carom_shape_make(context, &(carom_shape_def){.shape = CAROM_SHAPE_KNOT}, &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
         memset(near[at], 0, sizeof(near[at]));

@@ -91,7 +91,7 @@ static bool equal(carom_vec3 p, carom_vec3 q) {
 /* Whether the point e lies inside the segment from o to p, its ends excluded. */
 static bool goes_past(carom_vec3 o, carom_vec3 e, carom_vec3 p, int base) {
     carom_triangle point = {{e, e, e}}, segment = {{o, p, p}};
-    return narrow_oracle(&point, &segment, base).relation == CAROM_COPLANAR_OVERLAP;
+    return narrow_oracle(&point, &segment, base).relation == CAROM_RELATION_COPLANAR_OVERLAP;
 }
 
 /* The rules of a self pair, read off the intersection's dimension. */

@@ -56,10 +56,10 @@ CAROM_API carom_status carom_points_orient_3d(carom_context *context, const caro
 /* How two closed triangles, segments or points lie to each other. The relative interior of a
  * segment is the segment without its ends; that of a point is the point. */
 typedef enum carom_relation {
-    CAROM_DISJOINT = 0,
-    CAROM_TOUCHING,         /* they meet, their relative interiors do not */
-    CAROM_CROSSING,         /* their relative interiors meet, no plane holds both */
-    CAROM_COPLANAR_OVERLAP, /* their relative interiors meet, one plane holds both */
+    CAROM_RELATION_DISJOINT = 0,
+    CAROM_RELATION_TOUCHING,         /* they meet, their relative interiors do not */
+    CAROM_RELATION_CROSSING,         /* their relative interiors meet, no plane holds both */
+    CAROM_RELATION_COPLANAR_OVERLAP, /* their relative interiors meet, one plane holds both */
     CAROM_RELATION_COUNT
 } carom_relation;
 

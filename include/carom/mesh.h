@@ -141,7 +141,7 @@ CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_
                                        carom_mesh **mesh);
 
 /* No vertex, no face: what the `first_` fields of a report hold when there is none. */
-#define CAROM_NONE UINT64_MAX
+#define CAROM_MESH_NONE UINT64_MAX
 
 /* What a mesh is. Sides are pairs of corners that follow one another around a face. Those from a
  * vertex to itself are left out, and those of one face that run both ways between the same vertices
@@ -173,7 +173,8 @@ typedef struct carom_mesh_report {
                       form; the sum does not depend on the order */
     carom_bounds bounds; /* of all vertices, used or not; low > high when there are none */
 
-    uint64_t first_open_edge[2]; /* its vertices, the lower first: lowest edge; else CAROM_NONE */
+    uint64_t
+        first_open_edge[2]; /* its vertices, the lower first: lowest edge; else CAROM_MESH_NONE */
     uint64_t first_nonmanifold_edge[2];
     uint64_t first_inconsistent_edge[2];
     uint64_t first_degenerate_face, first_duplicate_face;

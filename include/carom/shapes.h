@@ -14,38 +14,38 @@ extern "C" {
 
 typedef enum carom_shape {
     /* A subdivided icosahedron: 20 4^(detail-1) triangles (detail 4), radius `size`. */
-    CAROM_SPHERE = 0,
+    CAROM_SHAPE_SPHERE = 0,
     /* A sphere of `detail` meridians and half as many bands (32), poles on z. */
-    CAROM_GLOBE,
+    CAROM_SHAPE_GLOBE,
     /* `detail` steps around z and half as many around the tube (48), radius of the ring `size`,
      * `ratio` of the tube to it (0.4; below 1). */
-    CAROM_TORUS,
+    CAROM_SHAPE_TORUS,
     /* A cube of edge 2 `size`, `detail` cells along each edge (1). */
-    CAROM_BOX,
+    CAROM_SHAPE_BOX,
     /* `detail` steps around z (32), radius `size`, height 2 `size` `ratio` (1). */
-    CAROM_CYLINDER,
+    CAROM_SHAPE_CYLINDER,
     /* The same with its tip up. */
-    CAROM_CONE,
+    CAROM_SHAPE_CONE,
     /* A tube around the torus knot that winds `p` times around z (2) and `q` times around the ring
      * (3), `detail` steps along (256) and an eighth of them, at least 6, at most 24, around; the
      * ring's radius is `size`, `ratio` the tube's to it (0.12). p and q have no common factor, and
      * detail is at least 8 times the larger. */
-    CAROM_KNOT,
+    CAROM_SHAPE_KNOT,
     /* Chazelle's polyhedron (Convex partitions of polyhedra, 1984): a block with `detail` (8)
      * wedges cut into it from below and as many from above, whose edges lie on one hyperbolic
      * paraboloid, a hair apart. Non-convex in the worst way; detail^2 near misses. */
-    CAROM_CHAZELLE,
+    CAROM_SHAPE_CHAZELLE,
     /* A crumpled sheet: `detail` x `detail` cells (100), two triangles each, the sum of 24 seeded
      * waves, positions rounded to float32; seed 0 stands for 12345. Crosses itself. Open. */
-    CAROM_CLOTH,
-    /* `parts` tori (8) that hang in one another along x, each as CAROM_TORUS with `detail` steps
-     * (32) and `ratio` (0.2, at most 0.25). */
-    CAROM_CHAIN,
+    CAROM_SHAPE_CLOTH,
+    /* `parts` tori (8) that hang in one another along x, each as CAROM_SHAPE_TORUS with `detail`
+     * steps (32) and `ratio` (0.2, at most 0.25). */
+    CAROM_SHAPE_CHAIN,
     /* A cube of edge 2 `size` broken into `parts` (32) convex shards: the cells of seeded points,
      * each shrunk by `ratio` (0.02; below 1) towards its point. */
-    CAROM_SHARDS,
+    CAROM_SHAPE_SHARDS,
     /* A flat sheet of edge 2 `size` in the plane z = 0, `detail` x `detail` cells (10). Open. */
-    CAROM_GRID,
+    CAROM_SHAPE_GRID,
     CAROM_SHAPE_COUNT
 } carom_shape;
 

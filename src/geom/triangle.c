@@ -53,13 +53,13 @@ carom_status carom_triangles_meet(carom_context *context, const carom_triangle *
 
 const char *carom_relation_name(carom_relation relation) {
     switch (relation) {
-    case CAROM_DISJOINT:
+    case CAROM_RELATION_DISJOINT:
         return "disjoint";
-    case CAROM_TOUCHING:
+    case CAROM_RELATION_TOUCHING:
         return "touching";
-    case CAROM_CROSSING:
+    case CAROM_RELATION_CROSSING:
         return "crossing";
-    case CAROM_COPLANAR_OVERLAP:
+    case CAROM_RELATION_COPLANAR_OVERLAP:
         return "coplanar-overlap";
     case CAROM_RELATION_COUNT:
         break;

@@ -227,10 +227,10 @@ CAROM_ITEM int carom_triangle_meet(const carom_triangle *a, const carom_triangle
 
 CAROM_ITEM carom_triangle_relation carom_relation_make(carom_meeting m, int count_a, int count_b) {
     carom_triangle_relation r;
-    r.relation = m.dimension < 0 ? CAROM_DISJOINT
-                 : !m.interior   ? CAROM_TOUCHING
-                 : m.coplanar    ? CAROM_COPLANAR_OVERLAP
-                                 : CAROM_CROSSING;
+    r.relation = m.dimension < 0 ? CAROM_RELATION_DISJOINT
+                 : !m.interior   ? CAROM_RELATION_TOUCHING
+                 : m.coplanar    ? CAROM_RELATION_COPLANAR_OVERLAP
+                                 : CAROM_RELATION_CROSSING;
     r.dimension = m.dimension;
     r.dimension_a = count_a - 1;
     r.dimension_b = count_b - 1;

@@ -207,8 +207,8 @@ static carom_status find_edges(carom_context *context, edges *e) {
 }
 
 static void split_edge(uint64_t edge, uint64_t vertices[2]) {
-    vertices[0] = edge == CAROM_NONE ? CAROM_NONE : edge >> 32;
-    vertices[1] = edge == CAROM_NONE ? CAROM_NONE : edge & UINT32_MAX;
+    vertices[0] = edge == CAROM_MESH_NONE ? CAROM_MESH_NONE : edge >> 32;
+    vertices[1] = edge == CAROM_MESH_NONE ? CAROM_MESH_NONE : edge & UINT32_MAX;
 }
 
 static void add_up(const edges *e, uint32_t threads, carom_mesh_report *report) {
@@ -253,9 +253,9 @@ carom_status carom_report_edges(carom_context *context, const carom_mesh_view *v
         e.has_edge == NULL || e.shares == NULL)
         return carom_fail_memory(context, 8 * lists + 8 * corners, "the edges of a mesh");
     for (uint32_t i = 0; i < context->threads; ++i)
-        e.shares[i] = (share){.first_open = CAROM_NONE,
-                              .first_nonmanifold = CAROM_NONE,
-                              .first_inconsistent = CAROM_NONE};
+        e.shares[i] = (share){.first_open = CAROM_MESH_NONE,
+                              .first_nonmanifold = CAROM_MESH_NONE,
+                              .first_inconsistent = CAROM_MESH_NONE};
     CAROM_TRY(find_edges(context, &e));
     add_up(&e, context->threads, report);
     return CAROM_OK;

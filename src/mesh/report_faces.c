@@ -109,7 +109,7 @@ carom_status carom_report_faces(carom_context *context, const carom_mesh_view *v
     if (f.shares == NULL)
         return carom_fail_memory(context, context->threads * sizeof(share), "inspecting a mesh");
     memset(f.shares, 0, context->threads * sizeof(share));
-    for (uint32_t i = 0; i < context->threads; ++i) f.shares[i].first_degenerate = CAROM_NONE;
+    for (uint32_t i = 0; i < context->threads; ++i) f.shares[i].first_degenerate = CAROM_MESH_NONE;
     CAROM_TRY(carom_parallel_for(context, view->face_count,
                                  carom_grain(context, view->face_count, LEAST_PART), visit_faces,
                                  &f));

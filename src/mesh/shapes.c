@@ -15,18 +15,20 @@ typedef struct shape_row {
 } shape_row;
 
 static const shape_row rows[CAROM_SHAPE_COUNT] = {
-    [CAROM_SPHERE] = {"sphere", carom_shape_sphere, 4, 1, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_GLOBE] = {"globe", carom_shape_globe, 32, 3, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_TORUS] = {"torus", carom_shape_torus, 48, 3, 1, 0.4, 1.0, false, true},
-    [CAROM_BOX] = {"box", carom_shape_box, 1, 1, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_CYLINDER] = {"cylinder", carom_shape_cylinder, 32, 3, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_CONE] = {"cone", carom_shape_cone, 32, 3, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_KNOT] = {"knot", carom_shape_knot, 256, 3, 1, 0.12, 1.0, false, false},
-    [CAROM_CHAZELLE] = {"chazelle", carom_shape_chazelle, 8, 1, 1, 1.0, HUGE_VAL, true, false},
-    [CAROM_CLOTH] = {"cloth", carom_shape_cloth, 100, 1, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_CHAIN] = {"chain", carom_shape_chain, 32, 3, 8, 0.2, 0.25, false, false},
-    [CAROM_SHARDS] = {"shards", carom_shape_shards, 1, 1, 32, 0.02, 1.0, true, true},
-    [CAROM_GRID] = {"grid", carom_shape_grid, 10, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_SPHERE] = {"sphere", carom_shape_sphere, 4, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_GLOBE] = {"globe", carom_shape_globe, 32, 3, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_TORUS] = {"torus", carom_shape_torus, 48, 3, 1, 0.4, 1.0, false, true},
+    [CAROM_SHAPE_BOX] = {"box", carom_shape_box, 1, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_CYLINDER] = {"cylinder", carom_shape_cylinder, 32, 3, 1, 1.0, HUGE_VAL, false,
+                              false},
+    [CAROM_SHAPE_CONE] = {"cone", carom_shape_cone, 32, 3, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_KNOT] = {"knot", carom_shape_knot, 256, 3, 1, 0.12, 1.0, false, false},
+    [CAROM_SHAPE_CHAZELLE] = {"chazelle", carom_shape_chazelle, 8, 1, 1, 1.0, HUGE_VAL, true,
+                              false},
+    [CAROM_SHAPE_CLOTH] = {"cloth", carom_shape_cloth, 100, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_CHAIN] = {"chain", carom_shape_chain, 32, 3, 8, 0.2, 0.25, false, false},
+    [CAROM_SHAPE_SHARDS] = {"shards", carom_shape_shards, 1, 1, 32, 0.02, 1.0, true, true},
+    [CAROM_SHAPE_GRID] = {"grid", carom_shape_grid, 10, 1, 1, 1.0, HUGE_VAL, false, false},
 };
 
 const char *carom_shape_name(carom_shape shape) {
@@ -101,7 +103,7 @@ static carom_shape_def complete(const carom_shape_def *def) {
 static carom_status check(carom_context *context, const carom_shape_def *def) {
     const shape_row *row = &rows[def->shape];
     /* Sizes and ratios whose products with one another and with counts stay in range. */
-    bool narrow = def->scalar == CAROM_FLOAT32 || def->shape == CAROM_CLOTH;
+    bool narrow = def->scalar == CAROM_FLOAT32 || def->shape == CAROM_SHAPE_CLOTH;
     int bits = narrow ? 60 : 500;
     double limit = ldexp(1.0, bits), most = fmin(row->most_ratio, limit);
     if (!(def->size >= 1.0 / limit && def->size <= limit))
@@ -122,7 +124,7 @@ static carom_status check(carom_context *context, const carom_shape_def *def) {
         p = q;
         q = rest;
     }
-    if (def->shape == CAROM_KNOT && p != 1)
+    if (def->shape == CAROM_SHAPE_KNOT && p != 1)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "a knot of %" PRIu32 " and %" PRIu32
                           " turns meets itself; they must have no common factor",

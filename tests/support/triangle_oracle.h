@@ -188,10 +188,10 @@ static inline carom_triangle_relation BIG(oracle)(const carom_triangle *a, const
     r.dimension_a = BIG(hull_dimension)(&ha);
     r.dimension_b = BIG(hull_dimension)(&hb);
     r.coplanar = span < 3;
-    r.relation = r.dimension < 0 ? CAROM_DISJOINT
-                 : !interior     ? CAROM_TOUCHING
-                 : span < 3      ? CAROM_COPLANAR_OVERLAP
-                                 : CAROM_CROSSING;
+    r.relation = r.dimension < 0 ? CAROM_RELATION_DISJOINT
+                 : !interior     ? CAROM_RELATION_TOUCHING
+                 : span < 3      ? CAROM_RELATION_COPLANAR_OVERLAP
+                                 : CAROM_RELATION_CROSSING;
     return r;
 }
 
