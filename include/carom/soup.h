@@ -132,8 +132,9 @@ typedef struct carom_soup_gap {
     carom_vec3 point_a, point_b; /* on the posed faces */
 } carom_soup_gap;
 
-/* The least distance of any two faces, and where: right to 1e-12 of itself, and 0 if and only if
- * faces meet or are too near for doubles to tell. When faces meet, the pair is one of those. */
+/* The least distance of any two faces, and where; 0 when faces meet, which is decided exactly, and
+ * the pair is then one of those. The distance is that of carom_triangles_distance: right to 1e-15
+ * of the extent of the two faces. */
 CAROM_API carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
                                            const carom_pose *pose_a, const carom_soup *b,
                                            const carom_pose *pose_b, carom_soup_gap *gap);
