@@ -43,7 +43,8 @@ typedef struct carom_soup_def {
     carom_mesh_view mesh; /* copied */
     carom_degenerate degenerate;
     bool fan;   /* split polygons from their first corner, and count and number the triangles */
-    bool rigid; /* it will only be moved as a whole: prepare longer, query faster */
+    bool rigid; /* it will only be moved as a whole: prepare longer, and hold 68 bytes a triangle
+                   more, for faster queries of two soups */
 } carom_soup_def;
 
 typedef struct carom_soup carom_soup;
@@ -109,7 +110,11 @@ CAROM_API carom_status carom_soup_each_pair(carom_context *context, const carom_
 /* ---- query: two soups ------------------------------------------------------------------------ */
 
 /* Poses move a soup's vertices, x' = ((r00 x + r01 y) + r02 z) + tx in doubles; NULL or all zero is
- * the identity. Answers are exact with respect to x'. */
+ * the identity. Answers are exact with respect to x'. A face takes part when it has area as given,
+ * or as the segment it is (CAROM_DEGENERATE_AS_SEGMENT), whatever becomes of it in the pose.
+ * CAROM_BAD_INPUT: a pose that is not finite, or that moves a soup beyond the range of doubles.
+ * Soups made `rigid` are searched several times faster; any two may be mixed. Sizes or distances
+ * more than 2^50 apart are compared all with all. Allocates nothing once warm. */
 
 /* All pairs (face of a, face of b), sorted. */
 CAROM_API carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
@@ -127,7 +132,9 @@ typedef struct carom_soup_gap {
     carom_vec3 point_a, point_b; /* on the posed faces */
 } carom_soup_gap;
 
-/* The least distance of any two faces, and where. */
+/* The least distance of any two faces, and where; 0 when faces meet, which is decided exactly, and
+ * the pair is then one of those. The distance is that of carom_triangles_distance: right to 1e-15
+ * of the extent of the two faces. */
 CAROM_API carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
                                            const carom_pose *pose_a, const carom_soup *b,
                                            const carom_pose *pose_b, carom_soup_gap *gap);

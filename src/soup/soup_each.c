@@ -10,7 +10,7 @@
 
 typedef struct posed_box {
     carom_vec3 low, high;
-    double low_along, high_along; /* off by less than the slack */
+    double low_along, high_along; /* rounded */
     uint32_t triangle;
 } posed_box;
 
@@ -50,13 +50,13 @@ static posed_box box_of(const carom_soup_side *side, uint32_t triangle, carom_ve
     return box;
 }
 
-/* Differences round to nearest, so a gap of more than `limit` stays at least `limit`. NaN, from
- * sums out of range, says nothing. */
-static bool is_near(const posed_box *a, const posed_box *b, double limit, double slack) {
+/* Differences round to nearest, so a gap of more than the limit stays at least that. NaN, from sums
+ * out of range, says nothing. */
+static bool is_near(const posed_box *a, const posed_box *b, double limit) {
     return a->low.x - b->high.x <= limit && b->low.x - a->high.x <= limit &&
            a->low.y - b->high.y <= limit && b->low.y - a->high.y <= limit &&
            a->low.z - b->high.z <= limit && b->low.z - a->high.z <= limit &&
-           !(b->low_along - a->high_along > limit + slack);
+           !(b->low_along - a->high_along > limit);
 }
 
 /* Of all triangles that are searched. */
@@ -98,13 +98,13 @@ static void compare(const carom_soup_placing *placing, boxes *a, boxes *b, const
                     double slack, carom_soup_each_fn *fn, void *user) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < a->count; ++i)
-        if (is_near(&a->data[i], &b->all, *limit, slack)) a->data[kept++] = a->data[i];
+        if (is_near(&a->data[i], &b->all, *limit + slack)) a->data[kept++] = a->data[i];
     a->count = kept;
     for (uint32_t k = 0; k < b->count; ++k) {
         const posed_box *box = &b->data[k];
-        if (!is_near(&a->all, box, *limit, slack)) continue;
+        if (!is_near(&a->all, box, *limit + slack)) continue;
         for (uint32_t i = 0; i < a->count; ++i)
-            if (is_near(&a->data[i], box, *limit, slack) &&
+            if (is_near(&a->data[i], box, *limit + slack) &&
                 !call(placing, &a->data[i], box, fn, user))
                 return;
     }
@@ -126,8 +126,9 @@ carom_status carom_soup_each_two(carom_context *context, const carom_soup_placin
     double size = CAROM_MAX(carom_vec_largest(a.all.low), carom_vec_largest(a.all.high));
     size = CAROM_MAX(carom_vec_largest(b.all.low), size);
     size = CAROM_MAX(carom_vec_largest(b.all.high), size);
-    if (carom_vec_largest(along) > 0.0 && !call_foremost(placing, &a, &b, fn, user))
-        return CAROM_OK;
-    compare(placing, &a, &b, limit, 0x1p-48 * size, fn, user);
+    /* Who measures gets rounded numbers, and places along the direction are rounded too. */
+    bool measures = *limit > 0.0;
+    if (measures && !call_foremost(placing, &a, &b, fn, user)) return CAROM_OK;
+    compare(placing, &a, &b, limit, measures ? 0x1p-46 * size : 0.0, fn, user);
     return CAROM_OK;
 }
