@@ -70,7 +70,7 @@ static carom_gas_def varied_def(uint64_t seed) {
     return def;
 }
 
-static const carom_gas_method methods[] = {CAROM_GAS_CENTRE};
+static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_NEIGHBOURS};
 
 static void events_equal_those_of_the_oracle(void **state) {
     (void)state;

@@ -71,6 +71,11 @@ carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double un
         carom_gas_stop stop =
             CAROM_CPU_CALL(context, carom_gas_run)(gas, goal, STEPS_AT_ONCE, &culprit);
         if (stop == CAROM_GAS_STOP_EVENT || (stop == CAROM_GAS_STOP_TIME && last)) break;
+        if (stop == CAROM_GAS_STOP_LISTS) {
+            status = carom_gas_lists_grow(context, gas);
+            if (status != CAROM_OK) break;
+            continue;
+        }
         if (stop != CAROM_GAS_STOP_STEPS && stop != CAROM_GAS_STOP_TIME) {
             status = fail_stop(context, gas, stop, culprit);
             break;

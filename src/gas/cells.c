@@ -47,12 +47,32 @@ static double least_edge(const carom_gas *gas, double reach) {
     return reach * (1.0 + 1e-6) + 1e-9 * largest;
 }
 
+/* Packing fraction from which lists are faster, and their reach in diameters: measured. */
+#define LISTS_FROM 0.2
+
+static void choose_method(carom_gas *gas) {
+    gas->method = gas->def.method;
+    bool alike = gas->largest < 1.5 * gas->smallest;
+    if (gas->method == CAROM_GAS_AUTO)
+        gas->method = gas->packing >= LISTS_FROM && alike ? CAROM_GAS_NEIGHBOURS : CAROM_GAS_CENTRE;
+    if (gas->method != CAROM_GAS_NEIGHBOURS) return;
+    double reach = gas->def.reach, least = least_edge(gas, 2.0 * gas->largest);
+    if (reach == 0.0) reach = gas->packing > 0.4 ? 1.5 : 1.8;
+    gas->lists.reach = fmax(reach, 1.01);
+    gas->lists.leeway = 0.5 * (gas->lists.reach * 2.0 * gas->largest - least);
+    if (gas->lists.leeway < 0.001 * least) gas->lists.leeway = 0.001 * least;
+}
+
 static void choose_size(carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
     double least = least_edge(gas, 2.0 * gas->largest);
     double wish = gas->def.cell_edge;
     if (wish == 0.0) wish = carom_gas_model_edge((double)gas->count / volume, gas->largest);
+    if (gas->method == CAROM_GAS_NEIGHBOURS) {
+        least = least_edge(gas, 2.0 * gas->largest + 2.0 * gas->lists.leeway);
+        wish = gas->def.cell_edge;
+    }
     double edge = fmax(wish, least);
     for (;; edge *= 1.1) { /* not many more cells than spheres: memory */
         double all = 1.0;
@@ -109,6 +129,7 @@ bool carom_gas_cells_room(carom_gas *gas) {
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
     carom_gas_cells_release(gas);
+    choose_method(gas);
     choose_size(gas);
     cells->free_overflow = CAROM_GAS_EMPTY;
     cells->cells = carom_allocate(&gas->allocator, cells->count, sizeof(*cells->cells));

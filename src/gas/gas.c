@@ -158,6 +158,7 @@ static void survey(carom_gas *gas) {
     }
     if (gas->count == 0) gas->largest = gas->smallest = 0.25 * gas->longest * 1e-3;
     gas->uniform = gas->largest == gas->smallest;
+    gas->plain = gas->uniform && !gas->rules.accelerated;
     gas->reach2 = (gas->largest + gas->largest) * (gas->largest + gas->largest);
     gas->packing = volume / (gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2]);
 }
@@ -279,6 +280,7 @@ void carom_gas_destroy(carom_gas *gas) {
     carom_allocator allocator = gas->allocator;
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
+    carom_gas_lists_release(gas);
     carom_release(&allocator, gas->bodies);
     carom_release(&allocator, gas->plans);
     carom_release(&allocator, gas->homes);

@@ -79,7 +79,8 @@ typedef struct carom_gas_list {
 typedef struct carom_gas_lists {
     uint32_t *words;
     uint32_t stride, capacity; /* capacity: neighbours in a list */
-    double reach, leeway; /* centres nearer than reach are listed; a body may stray by leeway */
+    double reach;              /* as asked for, in largest diameters */
+    double leeway;             /* a body may stray from the centre of its list by this */
 } carom_gas_lists;
 
 /* ---- queue ----------------------------------------------------------------------------------- */
@@ -136,6 +137,7 @@ struct carom_gas {
     double *radius, *mass;
     uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when dead */
     bool uniform;             /* all radii are equal */
+    bool plain;               /* they are, and there is no acceleration */
     double reach2;            /* then: their diameter squared */
     bool ready;               /* cells and queue stand */
     double longest;           /* edge of the box */
@@ -182,6 +184,7 @@ typedef enum carom_gas_stop {
     CAROM_GAS_STOP_EVENT,    /* on_event said so */
     CAROM_GAS_STOP_STEPS,    /* enough steps for once */
     CAROM_GAS_STOP_ROOM,     /* no memory */
+    CAROM_GAS_STOP_LISTS,    /* a list of neighbours is full: grow them and go on */
     CAROM_GAS_STOP_COLLAPSE, /* a sphere collides without end: `culprit` */
     CAROM_GAS_STOP_RESPONSE  /* the response gave a velocity that is no number: `culprit` */
 } carom_gas_stop;
@@ -211,6 +214,12 @@ carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas);
 /* Overflow cells for one step; false when there is no memory. */
 bool carom_gas_cells_room(carom_gas *gas);
 void carom_gas_cells_release(carom_gas *gas);
+
+/* Cells must be in place. */
+carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas);
+/* Room for more neighbours in each list. */
+carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas);
+void carom_gas_lists_release(carom_gas *gas);
 
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas);
 /* Room for what one step adds; false when there is no memory. */

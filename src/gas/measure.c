@@ -99,6 +99,7 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
                              .cell_edge = HUGE_VAL,
                              .tick = gas->rules.tick};
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
+    if (gas->method == CAROM_GAS_NEIGHBOURS) info->reach = gas->lists.reach;
     info->model_edge = carom_gas_model_edge((double)gas->count / volume, gas->largest);
     for (int axis = 0; axis < 3; ++axis) {
         info->cells[axis] = gas->cells.size[axis];
@@ -108,6 +109,7 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
                   gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_plan) +
                                    sizeof(carom_gas_home) + 4 + 2 * sizeof(double)) +
                   (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
+                  (gas->lists.words != NULL ? gas->count * gas->lists.stride * 4 : 0) +
                   gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +
                   gas->calendar.window_capacity * sizeof(carom_gas_entry) +
                   gas->calendar.buckets * 4 + gas->tree.count * 8;

@@ -88,8 +88,10 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
     gas->ready = false;
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
+    carom_gas_lists_release(gas);
     CAROM_TRY(sort_spheres(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas));
+    if (gas->method == CAROM_GAS_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
     uint64_t predictions = gas->predictions;
     CAROM_CPU_CALL(context, carom_gas_predict_all)(gas);
     gas->predictions = predictions;

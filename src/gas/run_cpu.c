@@ -7,8 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "gas/cells.h"
+#include "gas/lists.h"
 #include "gas/queue.h"
+
+#define LARGEST_LIST 1024
+#define MOST_NEAR    (CAROM_GAS_BATCH + 2 * CAROM_GAS_CELL_SLOTS)
 
 /* ---- the earliest of many -------------------------------------------------------------------- */
 
@@ -40,57 +43,77 @@ static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *pl
     for (int axis = 0; axis < 3; ++axis) plan->image[axis] = (int8_t)image[axis];
 }
 
-/* The near ones against sphere `slot`, the earliest meeting into its plan. */
-static void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
-                 carom_gas_plan *plan) {
-    double dx[CAROM_GAS_BATCH + 8], dy[CAROM_GAS_BATCH + 8], dz[CAROM_GAS_BATCH + 8];
-    double ux[CAROM_GAS_BATCH + 8], uy[CAROM_GAS_BATCH + 8], uz[CAROM_GAS_BATCH + 8];
-    double reach2[CAROM_GAS_BATCH + 8], delay[CAROM_GAS_BATCH + 8];
+/* Boxes by which to shift `other`, from the code and the boxes the two cells lie in. */
+static inline void image_of(const carom_gas_body *body, const carom_gas_body *other, uint32_t code,
+                            int image[3]) {
+    int digit[3] = {(int)(code % 3), (int)(code / 3 % 3), (int)(code / 9)};
+    for (int axis = 0; axis < 3; ++axis)
+        image[axis] = digit[axis] - 1 + body->wraps[axis] - other->wraps[axis];
+}
+
+/* The near ones against sphere `slot`, the earliest meeting into its plan. `plain`: no acceleration
+ * and one radius, so that what is not needed falls away. */
+static inline __attribute__((always_inline)) void scan_as(const carom_gas *gas, uint32_t slot,
+                                                          const uint32_t *near, uint32_t count,
+                                                          carom_gas_plan *plan, bool plain) {
+    double dx[MOST_NEAR], dy[MOST_NEAR], dz[MOST_NEAR], ux[MOST_NEAR], uy[MOST_NEAR], uz[MOST_NEAR],
+        reach2[MOST_NEAR], delay[MOST_NEAR];
     const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body *body = &gas->bodies[slot];
-    uint32_t mask = (UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1;
+    const carom_gas_body body = gas->bodies[slot];
+    const uint32_t mask = (UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1;
+    const double tick = rules->tick;
+    uint32_t wraps;
+    memcpy(&wraps, body.wraps, sizeof(wraps));
+    for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(&gas->bodies[near[i] & mask]);
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t other = near[i] & mask, code = near[i] >> CAROM_GAS_SLOT_BITS;
+        uint32_t other = near[i] & mask, code = near[i] >> CAROM_GAS_SLOT_BITS, its_wraps;
         const carom_gas_body *b = &gas->bodies[other];
-        int64_t apart = body->t - b->t;
-        double own = carom_gas_span(rules, apart < 0 ? -apart : 0);
-        double its = carom_gas_span(rules, apart > 0 ? apart : 0);
-        double xa[3], va[3], xb[3], vb[3];
-        carom_gas_place(rules, body, own, xa, va);
-        carom_gas_place(rules, b, its, xb, vb);
-        double d[3] = {xb[0] - xa[0], xb[1] - xa[1], xb[2] - xa[2]};
-        if (code != CAROM_GAS_HERE || memcmp(body->wraps, b->wraps, 3) != 0) {
-            int digit[3] = {(int)(code % 3) - 1, (int)(code / 3 % 3) - 1, (int)(code / 9) - 1};
+        double apart = (double)(body.t - b->t) * tick, xa[3], va[3], xb[3], vb[3], d[3];
+        double own = apart < 0.0 ? -apart : 0.0, its = apart > 0.0 ? apart : 0.0;
+        if (plain) {
             for (int axis = 0; axis < 3; ++axis) {
-                int image = digit[axis] + body->wraps[axis] - b->wraps[axis];
-                d[axis] = d[axis] + (double)image * rules->edge[axis];
+                xa[axis] = body.x[axis] + (va[axis] = body.v[axis]) * own;
+                xb[axis] = b->x[axis] + (vb[axis] = b->v[axis]) * its;
             }
-        }
-        dx[i] = d[0], dy[i] = d[1], dz[i] = d[2];
-        ux[i] = vb[0] - va[0], uy[i] = vb[1] - va[1], uz[i] = vb[2] - va[2];
-        if (!gas->uniform) {
+        } else {
+            carom_gas_place(rules, &body, own, xa, va);
+            carom_gas_place(rules, b, its, xb, vb);
             double reach = carom_gas_reach(gas, slot, other);
             reach2[i] = reach * reach;
         }
+        for (int axis = 0; axis < 3; ++axis) d[axis] = xb[axis] - xa[axis];
+        memcpy(&its_wraps, b->wraps, sizeof(its_wraps));
+        if (((code ^ CAROM_GAS_HERE) | (wraps ^ its_wraps)) != 0) {
+            int image[3];
+            image_of(&body, b, code, image);
+            for (int axis = 0; axis < 3; ++axis)
+                d[axis] = d[axis] + (double)image[axis] * rules->edge[axis];
+        }
+        dx[i] = d[0], dy[i] = d[1], dz[i] = d[2];
+        ux[i] = vb[0] - va[0], uy[i] = vb[1] - va[1], uz[i] = vb[2] - va[2];
     }
-    if (gas->uniform) {
-        double common = gas->reach2;
-        for (uint32_t i = 0; i < count; ++i)
-            delay[i] = carom_gas_pair_delay(dx[i], dy[i], dz[i], ux[i], uy[i], uz[i], common);
-    } else {
-        for (uint32_t i = 0; i < count; ++i)
-            delay[i] = carom_gas_pair_delay(dx[i], dy[i], dz[i], ux[i], uy[i], uz[i], reach2[i]);
-    }
+    double common = gas->reach2;
+    for (uint32_t i = 0; i < count; ++i)
+        delay[i] = carom_gas_pair_delay(dx[i], dy[i], dz[i], ux[i], uy[i], uz[i],
+                                        plain ? common : reach2[i]);
     for (uint32_t i = 0; i < count; ++i) {
         if (!(delay[i] < CAROM_GAS_NEVER_DELAY)) continue;
         uint32_t other = near[i] & mask, code = near[i] >> CAROM_GAS_SLOT_BITS;
         const carom_gas_body *b = &gas->bodies[other];
-        int64_t time = carom_gas_after(rules, body->t > b->t ? body->t : b->t, delay[i]);
+        int64_t time = carom_gas_after(rules, body.t > b->t ? body.t : b->t, delay[i]);
         if (time > plan->physical) continue;
-        int image[3] = {(int)(code % 3) - 1, (int)(code / 3 % 3) - 1, (int)(code / 9) - 1};
-        for (int axis = 0; axis < 3; ++axis) image[axis] += body->wraps[axis] - b->wraps[axis];
+        int image[3];
+        image_of(&body, b, code, image);
         offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
     }
+}
+
+static void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
+                 carom_gas_plan *plan) {
+    if (gas->plain)
+        scan_as(gas, slot, near, count, plan, true);
+    else
+        scan_as(gas, slot, near, count, plan, false);
 }
 
 /* What needs no partner: walls and the refreshing of the body. */
@@ -139,12 +162,51 @@ static void scan_cell(const carom_gas *gas, uint32_t slot, uint64_t index, uint3
     }
 }
 
+/* Cells side by side, in this box. Slots fill a cell from the front, so all four places are written
+ * and only the slots counted: a branch on the number would be guessed wrong every other time. False
+ * when a cell is linked: then some are missing. */
+static inline bool collect_row(const carom_gas_cell *cell, int cells, carom_gas_nears *nears) {
+    const uint64_t high = UINT64_C(0x8000000080000000);
+    const uint64_t here = (uint64_t)CAROM_GAS_HERE << CAROM_GAS_SLOT_BITS;
+    bool simple = true;
+    for (int i = 0; i < cells; ++i) {
+        uint64_t pair[2];
+        memcpy(pair, cell[i].slot, sizeof(pair));
+        int empty = __builtin_popcountll((pair[0] & high) | (pair[1] & high) >> 1);
+        simple &= !carom_gas_is_link(cell[i].slot[CAROM_GAS_CELL_SLOTS - 1]);
+        pair[0] |= here | here << 32;
+        pair[1] |= here | here << 32;
+        memcpy(&nears->near[nears->count], pair, sizeof(pair));
+        nears->count += (uint32_t)(CAROM_GAS_CELL_SLOTS - empty);
+    }
+    return simple;
+}
+
 /* The block of cells around the sphere's own, limited to `from`..`to` along each axis. */
 static void scan_block(const carom_gas *gas, uint32_t slot, const int from[3], const int to[3],
                        carom_gas_plan *plan) {
     const carom_gas_home *home = &gas->homes[slot];
+    const carom_gas_cells *cells = &gas->cells;
     carom_gas_nears nears;
     nears.count = 0;
+    bool inside = true;
+    for (int axis = 0; axis < 3; ++axis)
+        inside &= home->at[axis] != 0 && home->at[axis] + 1u < cells->size[axis];
+    if (inside) {
+        bool simple = true;
+        for (int k = from[2]; k <= to[2]; ++k)
+            for (int j = from[1]; j <= to[1]; ++j) {
+                uint64_t row =
+                    carom_gas_cell_index(cells, (uint64_t)(home->at[0] + from[0]),
+                                         (uint64_t)(home->at[1] + j), (uint64_t)(home->at[2] + k));
+                simple &= collect_row(&cells->cells[row], to[0] - from[0] + 1, &nears);
+            }
+        if (simple) {
+            scan(gas, slot, nears.near, nears.count, plan);
+            return;
+        }
+        nears.count = 0;
+    }
     uint32_t x, y, z, digit_x, digit_y, digit_z;
     for (int k = from[2]; k <= to[2]; ++k) {
         if (!carom_gas_step_cell(gas, 2, home->at[2], k, &z, &digit_z)) continue;
@@ -152,7 +214,7 @@ static void scan_block(const carom_gas *gas, uint32_t slot, const int from[3], c
             if (!carom_gas_step_cell(gas, 1, home->at[1], j, &y, &digit_y)) continue;
             for (int i = from[0]; i <= to[0]; ++i) {
                 if (!carom_gas_step_cell(gas, 0, home->at[0], i, &x, &digit_x)) continue;
-                scan_cell(gas, slot, carom_gas_cell_index(&gas->cells, x, y, z),
+                scan_cell(gas, slot, carom_gas_cell_index(cells, x, y, z),
                           digit_x + 3 * digit_y + 9 * digit_z, &nears, plan);
             }
         }
@@ -168,6 +230,19 @@ static void plan_crossing(const carom_gas *gas, uint32_t slot, carom_gas_plan *p
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
         double a = rules->acceleration[axis];
+        if (!rules->accelerated) { /* one side only, one division */
+            int side = v[axis] > 0.0;
+            bool outermost = home->at[axis] == (side == 0 ? 0 : gas->cells.size[axis] - 1);
+            if (v[axis] == 0.0 || (outermost && !rules->periodic[axis])) continue;
+            double plane = (double)(home->at[axis] + side) * gas->cells.edge[axis] +
+                           (double)body->wraps[axis] * rules->edge[axis];
+            double delay = (plane - x[axis]) / v[axis];
+            if (delay < best) {
+                best = delay;
+                plan->side = (uint8_t)(2 * axis + side);
+            }
+            continue;
+        }
         double low = (double)home->at[axis] * gas->cells.edge[axis] +
                      (double)body->wraps[axis] * rules->edge[axis];
         for (int side = 0; side < 2; ++side) {
@@ -182,7 +257,7 @@ static void plan_crossing(const carom_gas *gas, uint32_t slot, carom_gas_plan *p
             }
         }
     }
-    plan->crossing = carom_gas_after(rules, gas->now, best);
+    plan->crossing = carom_gas_after(rules, gas->now, best > 0.0 ? best : 0.0);
 }
 
 static void cross_centre(carom_gas *gas, uint32_t slot) {
@@ -204,6 +279,126 @@ static void cross_centre(carom_gas *gas, uint32_t slot) {
     plan_crossing(gas, slot, plan);
 }
 
+/* ---- lists of neighbours --------------------------------------------------------------------- */
+
+static void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+    carom_gas_list *list = carom_gas_list_of(gas, slot);
+    const uint32_t *words = carom_gas_list_words(list);
+    for (uint32_t from = 0; from < list->count; from += CAROM_GAS_BATCH) {
+        uint32_t left = list->count - from;
+        scan(gas, slot, words + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH, plan);
+    }
+}
+
+/* When the sphere may have strayed too far. With an acceleration a bound, else exact. */
+static void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *body = &gas->bodies[slot];
+    const carom_gas_list *list = carom_gas_list_of(gas, slot);
+    double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, leeway = gas->lists.leeway;
+    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    for (int axis = 0; axis < 3; ++axis) {
+        double y = x[axis] - (double)body->wraps[axis] * rules->edge[axis] - list->centre[axis];
+        b += y * v[axis];
+        vv += v[axis] * v[axis];
+        yy += y * y;
+    }
+    double delay = CAROM_GAS_NEVER_DELAY;
+    if (rules->accelerated) {
+        double gap = leeway - sqrt(yy), a = 0.0;
+        for (int axis = 0; axis < 3; ++axis)
+            a += rules->acceleration[axis] * rules->acceleration[axis];
+        gap = gap > 0.0 ? gap : 0.0;
+        delay = 2.0 * gap / (sqrt(vv) + sqrt(vv + 2.0 * sqrt(a) * gap));
+    } else if (vv > 0.0) {
+        double gap = leeway * leeway - yy;
+        double root = sqrt(b * b + vv * (gap > 0.0 ? gap : 0.0));
+        delay = b > 0.0 ? gap / (root + b) : (root - b) / vv;
+    }
+    plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
+}
+
+static bool is_listed(const uint32_t *words, uint32_t count, uint32_t near) {
+    bool found = false;
+    for (uint32_t i = 0; i < count; ++i) found |= words[i] == near;
+    return found;
+}
+
+/* The neighbours of a sphere whose centre has just been set; false when there are too many. */
+static bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh, uint32_t *count) {
+    *count = 0;
+    for (int n = 0; n < 27; ++n) {
+        int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        uint32_t to[3], digit[3];
+        bool inside = true;
+        for (int axis = 0; axis < 3; ++axis)
+            inside &= carom_gas_step_cell(gas, axis, gas->homes[slot].at[axis], offset[axis],
+                                          &to[axis], &digit[axis]);
+        if (!inside) continue;
+        uint32_t code = digit[0] + 3 * digit[1] + 9 * digit[2];
+        const carom_gas_cell *cell =
+            &gas->cells.cells[carom_gas_cell_index(&gas->cells, to[0], to[1], to[2])];
+        for (;;) {
+            uint32_t last = cell->slot[CAROM_GAS_CELL_SLOTS - 1];
+            for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
+                uint32_t other = cell->slot[k];
+                if (other >= CAROM_GAS_LINK || other == slot) continue;
+                if (!carom_gas_lists_meet(gas, slot, other, code)) continue;
+                if (*count == gas->lists.capacity) return false;
+                fresh[(*count)++] = carom_gas_near(other, code);
+            }
+            if (!carom_gas_is_link(last)) break;
+            cell = carom_gas_linked(&gas->cells, last);
+        }
+    }
+    return true;
+}
+
+/* A new list for a sphere that has strayed; only those that are new to it are looked at. False, and
+ * the sphere is as it was, when a list is full. */
+static bool renew_list(carom_gas *gas, uint32_t slot) {
+    uint32_t mask = (UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1, count, added = 0;
+    carom_gas_list *list = carom_gas_list_of(gas, slot), old = *list;
+    uint32_t *words = carom_gas_list_words(list);
+    carom_gas_cells *cells = &gas->cells;
+    carom_gas_home before = gas->homes[slot];
+    carom_gas_body body = gas->bodies[slot];
+    uint32_t fresh[LARGEST_LIST], news[LARGEST_LIST];
+    carom_gas_list_centre(gas, slot);
+    bool fits = collect_list(gas, slot, fresh, &count);
+    for (uint32_t i = 0; i < count && fits; ++i) {
+        if (is_listed(words, list->count, fresh[i])) continue;
+        fits = carom_gas_list_of(gas, fresh[i] & mask)->count < gas->lists.capacity;
+        news[added++] = fresh[i];
+    }
+    if (!fits) {
+        *list = old;
+        gas->homes[slot] = before;
+        gas->bodies[slot] = body;
+        return false;
+    }
+    for (uint32_t i = 0; i < list->count; ++i)
+        if (!is_listed(fresh, count, words[i]))
+            carom_gas_list_drop(carom_gas_list_of(gas, words[i] & mask),
+                                carom_gas_near_back(words[i], slot));
+    for (uint32_t i = 0; i < added; ++i) {
+        carom_gas_list *its = carom_gas_list_of(gas, news[i] & mask);
+        carom_gas_list_words(its)[its->count++] = carom_gas_near_back(news[i], slot);
+    }
+    memcpy(words, fresh, count * sizeof(*words));
+    list->count = count;
+    const carom_gas_home *home = &gas->homes[slot];
+    if (memcmp(home, &before, sizeof(before)) != 0) {
+        carom_gas_cell_remove(
+            cells, carom_gas_cell_index(cells, before.at[0], before.at[1], before.at[2]), slot);
+        carom_gas_cell_add(
+            cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]), slot);
+    }
+    scan(gas, slot, news, added, &gas->plans[slot]);
+    plan_renewal(gas, slot, &gas->plans[slot]);
+    return true;
+}
+
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
 static void predict(carom_gas *gas, uint32_t slot) {
@@ -212,9 +407,14 @@ static void predict(carom_gas *gas, uint32_t slot) {
     ++gas->predictions;
     plan->physical = CAROM_GAS_NEVER;
     plan->kind = CAROM_GAS_REFRESH;
-    scan_block(gas, slot, from, to, plan);
+    if (gas->method == CAROM_GAS_NEIGHBOURS) {
+        scan_list(gas, slot, plan);
+        plan_renewal(gas, slot, plan);
+    } else {
+        scan_block(gas, slot, from, to, plan);
+        plan_crossing(gas, slot, plan);
+    }
     scan_alone(gas, slot, plan);
-    plan_crossing(gas, slot, plan);
 }
 
 static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
@@ -227,16 +427,19 @@ static bool is_inner(const carom_gas *gas, uint32_t slot) {
     return plan->crossing <= plan->physical || is_stale(gas, plan);
 }
 
-static void do_inner(carom_gas *gas, uint32_t slot) {
+static bool do_inner(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->plans[slot];
+    bool done = true;
     gas->now = carom_gas_due(plan);
-    if (plan->crossing <= plan->physical) {
-        ++gas->crossings;
-        cross_centre(gas, slot);
-    } else {
+    gas->crossings += plan->crossing <= plan->physical;
+    if (plan->crossing > plan->physical)
         predict(gas, slot);
-    }
+    else if (gas->method == CAROM_GAS_NEIGHBOURS)
+        done = renew_list(gas, slot);
+    else
+        cross_centre(gas, slot);
     carom_gas_queue_put(gas, slot);
+    return done;
 }
 
 /* ---- what happens ---------------------------------------------------------------------------- */
@@ -436,7 +639,7 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
         }
         gas->plans[slot].current = 0;
         if (is_inner(gas, slot)) {
-            do_inner(gas, slot);
+            if (!do_inner(gas, slot)) return CAROM_GAS_STOP_LISTS;
             continue;
         }
         carom_gas_stop stop = do_event(gas, slot, culprit);
