@@ -70,7 +70,8 @@ static void choose_size(carom_gas *gas) {
     double wish = gas->def.cell_edge;
     if (wish == 0.0) wish = carom_gas_model_edge((double)gas->count / volume, gas->largest);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
-        least = least_edge(gas, 2.0 * gas->largest + 2.0 * gas->lists.leeway);
+        least = least_edge(gas, 2.0 * gas->largest + 2.0 * gas->lists.leeway) +
+                1e-4 * gas->largest + 1e-5 * gas->longest; /* centres are rounded to float */
         wish = gas->def.cell_edge;
     }
     double edge = fmax(wish, least);

@@ -117,4 +117,23 @@ static inline bool carom_gas_step_cell(const carom_gas *gas, int axis, uint32_t 
     return true;
 }
 
+/* Cell n of the 27 around, with its code; NULL beyond a reflecting side. */
+static inline const carom_gas_cell *
+carom_gas_cell_beside(const carom_gas *gas, const carom_gas_home *home, int n, uint32_t *code) {
+    int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+    uint32_t to[3], digit[3];
+    for (int axis = 0; axis < 3; ++axis)
+        if (!carom_gas_step_cell(gas, axis, home->at[axis], offset[axis], &to[axis], &digit[axis]))
+            return NULL;
+    *code = digit[0] + 3 * digit[1] + 9 * digit[2];
+    return &gas->cells.cells[carom_gas_cell_index(&gas->cells, to[0], to[1], to[2])];
+}
+
+/* The overflow cell behind a cell, or NULL. */
+static inline const carom_gas_cell *carom_gas_cell_after(const carom_gas_cells *cells,
+                                                         const carom_gas_cell *cell) {
+    uint32_t last = cell->slot[CAROM_GAS_CELL_SLOTS - 1];
+    return carom_gas_is_link(last) ? carom_gas_linked(cells, last) : NULL;
+}
+
 #endif

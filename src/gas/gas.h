@@ -70,17 +70,18 @@ typedef struct carom_gas_cells {
 
 /* ---- neighbour lists ------------------------------------------------------------------------- */
 
-/* In front of each list; a list is `stride` words of 4 bytes, this included. */
-typedef struct carom_gas_list {
-    double centre[3]; /* in the box */
-    uint32_t count, spare;
-} carom_gas_list;
+/* Where a list was made, and the radius: rounded, as lists only have to hold enough. */
+typedef struct carom_gas_centre {
+    float x[3], radius;
+} carom_gas_centre;
 
 typedef struct carom_gas_lists {
-    uint32_t *words;
-    uint32_t stride, capacity; /* capacity: neighbours in a list */
+    carom_gas_centre *centres; /* by slot */
+    uint32_t *words;           /* a list is its length and the near ones; stride words apart */
+    uint32_t stride, capacity; /* capacity: near ones in a list, at most CAROM_GAS_MOST_LISTED */
     double reach;              /* as asked for, in largest diameters */
     double leeway;             /* a body may stray from the centre of its list by this */
+    float slack;               /* for the rounding of centres */
 } carom_gas_lists;
 
 /* ---- queue ----------------------------------------------------------------------------------- */
@@ -139,6 +140,7 @@ struct carom_gas {
     bool uniform;             /* all radii are equal */
     bool plain;               /* they are, and there is no acceleration */
     double reach2;            /* then: their diameter squared */
+    bool prefetch;            /* large enough to miss the caches */
     bool ready;               /* cells and queue stand */
     double longest;           /* edge of the box */
     double largest, smallest; /* radii */

@@ -85,11 +85,9 @@ CAROM_ITEM double carom_gas_pair_delay(double dx, double dy, double dz, double u
     double cx = dy * uz - dz * uy, cy = dz * ux - dx * uz, cz = dx * uy - dy * ux;
     double disc = reach2 * uu - ((cx * cx + cy * cy) + cz * cz);
     double root = sqrt(disc > 0.0 ? disc : 0.0);
-    gap = gap > 0.0 ? gap : 0.0;
-    double delay = gap / (root - b);
-    double hit = gap > 0.0 ? disc : 1.0;
-    delay = hit >= 0.0 ? delay : CAROM_GAS_NEVER_DELAY;
-    return b < 0.0 ? delay : CAROM_GAS_NEVER_DELAY;
+    double delay = 0.5 * (gap + fabs(gap)) / (root - b); /* the gap, or zero where they overlap */
+    int hits = (b < 0.0) & ((disc >= 0.0) | (gap <= 0.0));
+    return hits ? delay : CAROM_GAS_NEVER_DELAY;
 }
 
 /* Tick at which b, shifted by `image` boxes, meets a. Symmetric: exchanging a and b and the sign of

@@ -1,92 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* Making the lists of neighbours, and making them larger. */
+/* Making the lists of neighbours, and making them longer. */
 #include "gas/lists.h"
 
-#define FIRST_CAPACITY 24
-#define MORE_CAPACITY  16
+#include <string.h>
 
-static uint32_t stride_of(uint32_t capacity) {
-    return capacity + (uint32_t)(sizeof(carom_gas_list) / sizeof(uint32_t));
-}
+#include "base/array.h"
+
+#define FIRST_CAPACITY 31 /* with the length two cache lines, of which one is mostly enough */
+#define MORE_CAPACITY  32
 
 /* All lists anew, for centres and cells in place; false when one is full. */
 static bool fill(carom_gas *gas) {
-    for (uint64_t i = 0; i < gas->count; ++i) carom_gas_list_of(gas, (uint32_t)i)->count = 0;
-    for (uint32_t i = 0; i < gas->count; ++i) {
-        carom_gas_list *list = carom_gas_list_of(gas, i);
+    for (uint32_t slot = 0; slot < gas->count; ++slot) {
+        uint32_t *list = carom_gas_list_of(gas, slot), code;
+        list[0] = 0;
         for (int n = 0; n < 27; ++n) {
-            int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-            uint32_t to[3], digit[3];
-            bool inside = true;
-            for (int axis = 0; axis < 3; ++axis)
-                inside &= carom_gas_step_cell(gas, axis, gas->homes[i].at[axis], offset[axis],
-                                              &to[axis], &digit[axis]);
-            if (!inside) continue;
-            uint32_t code = digit[0] + 3 * digit[1] + 9 * digit[2];
-            const carom_gas_cell *cell =
-                &gas->cells.cells[carom_gas_cell_index(&gas->cells, to[0], to[1], to[2])];
-            for (;;) {
-                uint32_t last = cell->slot[CAROM_GAS_CELL_SLOTS - 1];
+            const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
+            for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
                 for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
                     uint32_t other = cell->slot[k];
-                    if (other >= CAROM_GAS_LINK || other == i) continue;
-                    if (!carom_gas_lists_meet(gas, i, other, code)) continue;
-                    if (list->count == gas->lists.capacity) return false;
-                    carom_gas_list_words(list)[list->count++] = carom_gas_near(other, code);
+                    if (other >= CAROM_GAS_LINK || other == slot) continue;
+                    if (!carom_gas_lists_meet(gas, slot, other, code)) continue;
+                    if (list[0] == gas->lists.capacity) return false;
+                    list[++list[0]] = carom_gas_near(other, code);
                 }
-                if (!carom_gas_is_link(last)) break;
-                cell = carom_gas_linked(&gas->cells, last);
-            }
         }
     }
     return true;
 }
 
-static uint32_t *allocate_words(carom_context *context, carom_gas *gas, uint32_t capacity) {
-    uint64_t bytes = gas->count * stride_of(capacity) * sizeof(uint32_t);
-    uint32_t *words = carom_allocate(&gas->allocator, bytes, 1);
-    if (words == NULL) (void)carom_fail_memory(context, bytes, "lists of neighbours");
-    return words;
+static void refile(carom_gas *gas, uint32_t slot) {
+    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_cells *cells = &gas->cells;
+    carom_gas_cell_remove(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
+                          slot);
+    carom_gas_list_centre(gas, slot);
+    carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
+                       slot);
+}
+
+/* Lists for `capacity` near ones, with what the old ones hold. */
+static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capacity) {
+    carom_gas_lists *lists = &gas->lists;
+    uint32_t stride = capacity + 1;
+    if (capacity > CAROM_GAS_MOST_LISTED)
+        return carom_fail(context, CAROM_TOO_LARGE,
+                          "a sphere has more than %d neighbours within reach %g; lower the reach, "
+                          "or use cells",
+                          CAROM_GAS_MOST_LISTED, lists->reach);
+    uint32_t *words = carom_allocate(&gas->allocator, gas->count * stride, sizeof(*words));
+    if (words == NULL)
+        return carom_fail_memory(context, gas->count * stride * 4, "lists of neighbours");
+    for (uint64_t i = 0; i < gas->count && lists->words != NULL; ++i)
+        memcpy(words + i * stride, lists->words + i * lists->stride, lists->stride * 4);
+    carom_release(&gas->allocator, lists->words);
+    lists->words = words;
+    lists->stride = stride;
+    lists->capacity = capacity;
+    return CAROM_OK;
 }
 
 carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas) {
     carom_gas_lists *lists = &gas->lists;
-    lists->capacity = FIRST_CAPACITY;
-    for (;; lists->capacity += MORE_CAPACITY) {
-        lists->stride = stride_of(lists->capacity);
-        lists->words = allocate_words(context, gas, lists->capacity);
-        if (lists->words == NULL) return CAROM_NO_MEMORY;
-        for (uint64_t i = 0; i < gas->count; ++i) {
-            carom_gas_home *home = &gas->homes[i];
-            carom_gas_cells *cells = &gas->cells;
-            carom_gas_cell_remove(
-                cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                (uint32_t)i);
-            carom_gas_list_centre(gas, (uint32_t)i);
-            carom_gas_cell_add(cells,
-                               carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                               (uint32_t)i);
-        }
-        if (fill(gas)) return CAROM_OK;
-        carom_gas_lists_release(gas);
+    lists->centres = carom_allocate(&gas->allocator, gas->count, sizeof(*lists->centres));
+    if (lists->centres == NULL)
+        return carom_fail_memory(context, gas->count * 16, "centres of lists");
+    for (uint32_t i = 0; i < gas->count; ++i) {
+        if (!carom_gas_cells_room(gas)) return carom_fail_memory(context, gas->count, "cells");
+        refile(gas, i);
     }
+    lists->slack = (float)(2.0 * lists->leeway + 1e-5 * gas->largest + 1e-6 * gas->longest);
+    CAROM_TRY(grow(context, gas, FIRST_CAPACITY));
+    while (!fill(gas)) CAROM_TRY(grow(context, gas, lists->capacity + MORE_CAPACITY));
+    return CAROM_OK;
 }
 
 carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas) {
-    carom_gas_lists *lists = &gas->lists, old = *lists;
-    uint32_t *words = allocate_words(context, gas, old.capacity + MORE_CAPACITY);
-    if (words == NULL) return CAROM_NO_MEMORY;
-    lists->words = words;
-    lists->capacity = old.capacity + MORE_CAPACITY;
-    lists->stride = stride_of(lists->capacity);
-    for (uint64_t i = 0; i < gas->count; ++i)
-        memcpy(words + i * lists->stride, old.words + i * old.stride,
-               old.stride * sizeof(uint32_t));
-    carom_release(&gas->allocator, old.words);
-    return CAROM_OK;
+    return grow(context, gas, gas->lists.capacity + MORE_CAPACITY);
 }
 
 void carom_gas_lists_release(carom_gas *gas) {
     carom_release(&gas->allocator, gas->lists.words);
+    carom_release(&gas->allocator, gas->lists.centres);
     gas->lists.words = NULL;
+    gas->lists.centres = NULL;
 }

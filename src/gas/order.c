@@ -13,6 +13,7 @@
 #define AXIS_BITS 10
 #define SAMPLES   512
 #define FEWEST    4096 /* smaller gases live in the cache anyway */
+#define LARGE     8192 /* bodies fill the second-level cache */
 #define STRANGERS 12.0 /* cells apart */
 
 static uint32_t spread(uint32_t v) {
@@ -86,6 +87,7 @@ static carom_status sort_spheres(carom_context *context, carom_gas *gas) {
 
 carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
     gas->ready = false;
+    gas->prefetch = gas->count >= LARGE;
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);

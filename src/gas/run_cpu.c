@@ -10,8 +10,8 @@
 #include "gas/lists.h"
 #include "gas/queue.h"
 
-#define LARGEST_LIST 1024
-#define MOST_NEAR    (CAROM_GAS_BATCH + 2 * CAROM_GAS_CELL_SLOTS)
+#define SLOT_MASK ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
+#define MOST_NEAR (CAROM_GAS_BATCH + 2 * CAROM_GAS_CELL_SLOTS)
 
 /* ---- the earliest of many -------------------------------------------------------------------- */
 
@@ -51,69 +51,162 @@ static inline void image_of(const carom_gas_body *body, const carom_gas_body *ot
         image[axis] = digit[axis] - 1 + body->wraps[axis] - other->wraps[axis];
 }
 
-/* The near ones against sphere `slot`, the earliest meeting into its plan. `plain`: no acceleration
- * and one radius, so that what is not needed falls away. */
-static inline __attribute__((always_inline)) void scan_as(const carom_gas *gas, uint32_t slot,
-                                                          const uint32_t *near, uint32_t count,
-                                                          carom_gas_plan *plan, bool plain) {
-    double dx[MOST_NEAR], dy[MOST_NEAR], dz[MOST_NEAR], ux[MOST_NEAR], uy[MOST_NEAR], uz[MOST_NEAR],
-        reach2[MOST_NEAR], delay[MOST_NEAR];
+/* Bodies as the vectors they lie in memory; the fourth lane, time or count, is cleared, as it may
+ * look like anything. */
+typedef double lanes __attribute__((vector_size(32)));
+typedef int64_t lane_bits __attribute__((vector_size(32)));
+
+static inline void load_lanes(const double *from, lanes *to) {
+    lane_bits bits;
+    const lane_bits three = {-1, -1, -1, 0};
+    memcpy(&bits, from, sizeof(bits));
+    *to = (lanes)(bits & three);
+}
+
+/* Four vectors of three to three vectors of four. */
+static inline void turn(const lanes *from, double *x, double *y, double *z) {
+    lanes low = __builtin_shufflevector(from[0], from[1], 0, 4, 2, 6);
+    lanes mid = __builtin_shufflevector(from[0], from[1], 1, 5, 3, 7);
+    lanes low2 = __builtin_shufflevector(from[2], from[3], 0, 4, 2, 6);
+    lanes mid2 = __builtin_shufflevector(from[2], from[3], 1, 5, 3, 7);
+    lanes out[3] = {__builtin_shufflevector(low, low2, 0, 1, 4, 5),
+                    __builtin_shufflevector(mid, mid2, 0, 1, 4, 5),
+                    __builtin_shufflevector(low, low2, 2, 3, 6, 7)};
+    memcpy(x, &out[0], sizeof(lanes));
+    memcpy(y, &out[1], sizeof(lanes));
+    memcpy(z, &out[2], sizeof(lanes));
+}
+
+/* What is known of the near ones on the way to their delays. */
+typedef struct batch {
+    lanes d[MOST_NEAR], u[MOST_NEAR]; /* place and velocity relative to the sphere */
+    double wait[MOST_NEAR];           /* from the sphere's own time to the common one */
+    double reach2[MOST_NEAR];
+    double delay[MOST_NEAR]; /* from the common time */
+    double from_own[MOST_NEAR];
+} batch;
+
+/* Brings each near one and the sphere to the later of their two times. `plain`: no acceleration and
+ * one radius; `newest`: no near one is later than the sphere. What falls away adds exact zeros. */
+static inline __attribute__((always_inline)) void gather(const carom_gas *gas, uint32_t slot,
+                                                         const uint32_t *near, uint32_t count,
+                                                         batch *batch, bool plain, bool newest) {
     const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body body = gas->bodies[slot];
-    const uint32_t mask = (UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1;
+    const carom_gas_body *body = &gas->bodies[slot];
+    lanes x, v;
+    load_lanes(body->x, &x);
+    load_lanes(body->v, &v);
+    const int64_t t = body->t;
     const double tick = rules->tick;
     uint32_t wraps;
-    memcpy(&wraps, body.wraps, sizeof(wraps));
-    for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(&gas->bodies[near[i] & mask]);
+    memcpy(&wraps, body->wraps, sizeof(wraps));
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t other = near[i] & mask, code = near[i] >> CAROM_GAS_SLOT_BITS, its_wraps;
+        uint32_t other = near[i] & SLOT_MASK, code = near[i] >> CAROM_GAS_SLOT_BITS, its_wraps;
         const carom_gas_body *b = &gas->bodies[other];
-        double apart = (double)(body.t - b->t) * tick, xa[3], va[3], xb[3], vb[3], d[3];
-        double own = apart < 0.0 ? -apart : 0.0, its = apart > 0.0 ? apart : 0.0;
+        double apart = (double)(t - b->t) * tick;
+        double own = newest || apart > 0.0 ? 0.0 : -apart;
+        double its = newest || apart > 0.0 ? apart : 0.0;
+        lanes xa = x, xb, va = v, vb;
+        load_lanes(b->x, &xb);
+        load_lanes(b->v, &vb);
         if (plain) {
-            for (int axis = 0; axis < 3; ++axis) {
-                xa[axis] = body.x[axis] + (va[axis] = body.v[axis]) * own;
-                xb[axis] = b->x[axis] + (vb[axis] = b->v[axis]) * its;
-            }
+            if (!newest) xa = x + va * own;
+            xb = xb + vb * its;
         } else {
-            carom_gas_place(rules, &body, own, xa, va);
-            carom_gas_place(rules, b, its, xb, vb);
+            double at[2][3], by[2][3];
+            carom_gas_place(rules, body, own, at[0], by[0]);
+            carom_gas_place(rules, b, its, at[1], by[1]);
+            xa = (lanes){at[0][0], at[0][1], at[0][2], 0.0};
+            va = (lanes){by[0][0], by[0][1], by[0][2], 0.0};
+            xb = (lanes){at[1][0], at[1][1], at[1][2], 0.0};
+            vb = (lanes){by[1][0], by[1][1], by[1][2], 0.0};
             double reach = carom_gas_reach(gas, slot, other);
-            reach2[i] = reach * reach;
+            batch->reach2[i] = reach * reach;
         }
-        for (int axis = 0; axis < 3; ++axis) d[axis] = xb[axis] - xa[axis];
+        lanes d = xb - xa;
         memcpy(&its_wraps, b->wraps, sizeof(its_wraps));
         if (((code ^ CAROM_GAS_HERE) | (wraps ^ its_wraps)) != 0) {
             int image[3];
-            image_of(&body, b, code, image);
-            for (int axis = 0; axis < 3; ++axis)
-                d[axis] = d[axis] + (double)image[axis] * rules->edge[axis];
+            image_of(body, b, code, image);
+            d = d + (lanes){(double)image[0] * rules->edge[0], (double)image[1] * rules->edge[1],
+                            (double)image[2] * rules->edge[2], 0.0};
         }
-        dx[i] = d[0], dy[i] = d[1], dz[i] = d[2];
-        ux[i] = vb[0] - va[0], uy[i] = vb[1] - va[1], uz[i] = vb[2] - va[2];
+        batch->d[i] = d;
+        batch->u[i] = vb - va;
+        if (!newest) batch->wait[i] = own;
     }
-    double common = gas->reach2;
-    for (uint32_t i = 0; i < count; ++i)
-        delay[i] = carom_gas_pair_delay(dx[i], dy[i], dz[i], ux[i], uy[i], uz[i],
-                                        plain ? common : reach2[i]);
+    const lanes zero = {0.0, 0.0, 0.0, 0.0};
+    for (uint32_t i = count; i % 4 != 0; ++i) {
+        batch->d[i] = batch->u[i] = zero; /* never meets */
+        batch->wait[i] = batch->reach2[i] = 0.0;
+    }
+}
+
+/* Delays of all, and the least of them as the sphere sees it. */
+static inline __attribute__((always_inline)) double solve(const carom_gas *gas, uint32_t count,
+                                                          batch *batch, bool plain, bool newest) {
+    double dx[MOST_NEAR], dy[MOST_NEAR], dz[MOST_NEAR], ux[MOST_NEAR], uy[MOST_NEAR], uz[MOST_NEAR],
+        common = gas->reach2;
+    for (uint32_t i = 0; i < count; i += 4) {
+        turn(&batch->d[i], &dx[i], &dy[i], &dz[i]);
+        turn(&batch->u[i], &ux[i], &uy[i], &uz[i]);
+    }
+    uint32_t fours = (count + 3) / 4;
+    for (uint32_t i = 0; i < 4 * fours; ++i)
+        batch->delay[i] = carom_gas_pair_delay(dx[i], dy[i], dz[i], ux[i], uy[i], uz[i],
+                                               plain ? common : batch->reach2[i]);
+    double *from_own = batch->delay;
+    if (!newest) {
+        from_own = batch->from_own;
+        for (uint32_t i = 0; i < 4 * fours; ++i) from_own[i] = batch->delay[i] + batch->wait[i];
+    }
+    lanes least = {CAROM_GAS_NEVER_DELAY, CAROM_GAS_NEVER_DELAY, CAROM_GAS_NEVER_DELAY,
+                   CAROM_GAS_NEVER_DELAY};
+    for (uint32_t i = 0; i < 4 * fours; i += 4) {
+        lanes delay;
+        memcpy(&delay, &from_own[i], sizeof(delay));
+        lane_bits less = delay < least;
+        least = (lanes)(((lane_bits)delay & less) | ((lane_bits)least & ~less));
+    }
+    double a = least[0] < least[1] ? least[0] : least[1];
+    double b = least[2] < least[3] ? least[2] : least[3];
+    return a < b ? a : b;
+}
+
+/* The near ones against sphere `slot`, the earliest meeting into its plan. The delays are compared
+ * roughly; ticks and ties decide among those that are as good as equal. */
+static inline __attribute__((always_inline)) void scan_as(const carom_gas *gas, uint32_t slot,
+                                                          const uint32_t *near, uint32_t count,
+                                                          carom_gas_plan *plan, bool plain,
+                                                          bool newest) {
+    batch batch;
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *body = &gas->bodies[slot];
+    if (gas->prefetch)
+        for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(&gas->bodies[near[i] & SLOT_MASK]);
+    gather(gas, slot, near, count, &batch, plain, newest);
+    double least = solve(gas, count, &batch, plain, newest);
+    if (!(least < CAROM_GAS_NEVER_DELAY)) return;
+    double bound = least * (1.0 + 1e-15) + 4.0 * rules->tick;
+    const double *from_own = newest ? batch.delay : batch.from_own;
     for (uint32_t i = 0; i < count; ++i) {
-        if (!(delay[i] < CAROM_GAS_NEVER_DELAY)) continue;
-        uint32_t other = near[i] & mask, code = near[i] >> CAROM_GAS_SLOT_BITS;
-        const carom_gas_body *b = &gas->bodies[other];
-        int64_t time = carom_gas_after(rules, body.t > b->t ? body.t : b->t, delay[i]);
-        if (time > plan->physical) continue;
+        if (!(from_own[i] <= bound)) continue;
+        const carom_gas_body *b = &gas->bodies[near[i] & SLOT_MASK];
+        int64_t time = carom_gas_after(rules, body->t > b->t ? body->t : b->t, batch.delay[i]);
         int image[3];
-        image_of(&body, b, code, image);
-        offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
+        image_of(body, b, near[i] >> CAROM_GAS_SLOT_BITS, image);
+        offer(gas, slot, plan, time, CAROM_GAS_PAIR, near[i] & SLOT_MASK, b->count, image);
     }
 }
 
 static void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
                  carom_gas_plan *plan) {
-    if (gas->plain)
-        scan_as(gas, slot, near, count, plan, true);
+    if (!gas->plain)
+        scan_as(gas, slot, near, count, plan, false, false);
+    else if (gas->bodies[slot].t == gas->now)
+        scan_as(gas, slot, near, count, plan, true, true);
     else
-        scan_as(gas, slot, near, count, plan, false);
+        scan_as(gas, slot, near, count, plan, true, false);
 }
 
 /* What needs no partner: walls and the refreshing of the body. */
@@ -147,21 +240,6 @@ static void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan
 
 /* ---- cells of the centre --------------------------------------------------------------------- */
 
-static void scan_cell(const carom_gas *gas, uint32_t slot, uint64_t index, uint32_t code,
-                      carom_gas_nears *nears, carom_gas_plan *plan) {
-    const carom_gas_cell *cell = &gas->cells.cells[index];
-    for (;;) {
-        nears->count = carom_gas_cell_collect(cell, code, nears->near, nears->count);
-        if (nears->count > CAROM_GAS_BATCH - CAROM_GAS_CELL_SLOTS) {
-            scan(gas, slot, nears->near, nears->count, plan);
-            nears->count = 0;
-        }
-        uint32_t last = cell->slot[CAROM_GAS_CELL_SLOTS - 1];
-        if (!carom_gas_is_link(last)) return;
-        cell = carom_gas_linked(&gas->cells, last);
-    }
-}
-
 /* Cells side by side, in this box. Slots fill a cell from the front, so all four places are written
  * and only the slots counted: a branch on the number would be guessed wrong every other time. False
  * when a cell is linked: then some are missing. */
@@ -182,40 +260,50 @@ static inline bool collect_row(const carom_gas_cell *cell, int cells, carom_gas_
     return simple;
 }
 
-/* The block of cells around the sphere's own, limited to `from`..`to` along each axis. */
-static void scan_block(const carom_gas *gas, uint32_t slot, const int from[3], const int to[3],
-                       carom_gas_plan *plan) {
+/* The cells from..to around the sphere's own, where all lie in this box and none is linked; else
+ * false. */
+static inline bool collect_block(const carom_gas *gas, uint32_t slot, const int from[3],
+                                 const int to[3], carom_gas_nears *nears) {
     const carom_gas_home *home = &gas->homes[slot];
     const carom_gas_cells *cells = &gas->cells;
+    for (int axis = 0; axis < 3; ++axis)
+        if (home->at[axis] == 0 || home->at[axis] + 1u >= cells->size[axis]) return false;
+    bool simple = true;
+    for (int k = from[2]; k <= to[2]; ++k)
+        for (int j = from[1]; j <= to[1]; ++j) {
+            uint64_t row =
+                carom_gas_cell_index(cells, (uint64_t)(home->at[0] + from[0]),
+                                     (uint64_t)(home->at[1] + j), (uint64_t)(home->at[2] + k));
+            simple &= collect_row(&cells->cells[row], to[0] - from[0] + 1, nears);
+        }
+    return simple;
+}
+
+static inline bool collect_inside(const carom_gas *gas, uint32_t slot, carom_gas_nears *nears) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    return collect_block(gas, slot, from, to, nears);
+}
+
+/* The block of cells around the sphere's own, limited to from..to along each axis. */
+static void scan_block(const carom_gas *gas, uint32_t slot, const int from[3], const int to[3],
+                       carom_gas_plan *plan) {
     carom_gas_nears nears;
     nears.count = 0;
-    bool inside = true;
-    for (int axis = 0; axis < 3; ++axis)
-        inside &= home->at[axis] != 0 && home->at[axis] + 1u < cells->size[axis];
-    if (inside) {
-        bool simple = true;
-        for (int k = from[2]; k <= to[2]; ++k)
-            for (int j = from[1]; j <= to[1]; ++j) {
-                uint64_t row =
-                    carom_gas_cell_index(cells, (uint64_t)(home->at[0] + from[0]),
-                                         (uint64_t)(home->at[1] + j), (uint64_t)(home->at[2] + k));
-                simple &= collect_row(&cells->cells[row], to[0] - from[0] + 1, &nears);
-            }
-        if (simple) {
-            scan(gas, slot, nears.near, nears.count, plan);
-            return;
-        }
+    if (!collect_block(gas, slot, from, to, &nears)) {
         nears.count = 0;
-    }
-    uint32_t x, y, z, digit_x, digit_y, digit_z;
-    for (int k = from[2]; k <= to[2]; ++k) {
-        if (!carom_gas_step_cell(gas, 2, home->at[2], k, &z, &digit_z)) continue;
-        for (int j = from[1]; j <= to[1]; ++j) {
-            if (!carom_gas_step_cell(gas, 1, home->at[1], j, &y, &digit_y)) continue;
-            for (int i = from[0]; i <= to[0]; ++i) {
-                if (!carom_gas_step_cell(gas, 0, home->at[0], i, &x, &digit_x)) continue;
-                scan_cell(gas, slot, carom_gas_cell_index(cells, x, y, z),
-                          digit_x + 3 * digit_y + 9 * digit_z, &nears, plan);
+        for (int n = 0; n < 27; ++n) {
+            int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+            bool wanted = true;
+            for (int axis = 0; axis < 3; ++axis)
+                wanted &= offset[axis] >= from[axis] && offset[axis] <= to[axis];
+            if (!wanted) continue;
+            uint32_t code;
+            const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
+            for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell)) {
+                nears.count = carom_gas_cell_collect(cell, code, nears.near, nears.count);
+                if (nears.count <= CAROM_GAS_BATCH - CAROM_GAS_CELL_SLOTS) continue;
+                scan(gas, slot, nears.near, nears.count, plan);
+                nears.count = 0;
             }
         }
     }
@@ -282,11 +370,10 @@ static void cross_centre(carom_gas *gas, uint32_t slot) {
 /* ---- lists of neighbours --------------------------------------------------------------------- */
 
 static void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
-    carom_gas_list *list = carom_gas_list_of(gas, slot);
-    const uint32_t *words = carom_gas_list_words(list);
-    for (uint32_t from = 0; from < list->count; from += CAROM_GAS_BATCH) {
-        uint32_t left = list->count - from;
-        scan(gas, slot, words + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH, plan);
+    const uint32_t *list = carom_gas_list_of(gas, slot);
+    for (uint32_t from = 0; from < list[0]; from += CAROM_GAS_BATCH) {
+        uint32_t left = list[0] - from;
+        scan(gas, slot, list + 1 + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH, plan);
     }
 }
 
@@ -294,11 +381,11 @@ static void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan)
 static void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_list *list = carom_gas_list_of(gas, slot);
+    const float *centre = gas->lists.centres[slot].x;
     double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, leeway = gas->lists.leeway;
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
-        double y = x[axis] - (double)body->wraps[axis] * rules->edge[axis] - list->centre[axis];
+        double y = x[axis] - (double)body->wraps[axis] * rules->edge[axis] - (double)centre[axis];
         b += y * v[axis];
         vv += v[axis] * v[axis];
         yy += y * y;
@@ -326,20 +413,23 @@ static bool is_listed(const uint32_t *words, uint32_t count, uint32_t near) {
 
 /* The neighbours of a sphere whose centre has just been set; false when there are too many. */
 static bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh, uint32_t *count) {
+    carom_gas_nears nears;
+    nears.count = 0;
     *count = 0;
+    if (collect_inside(gas, slot, &nears)) {
+        for (uint32_t i = 0; i < nears.count; ++i)
+            __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
+        for (uint32_t i = 0; i < nears.count; ++i) {
+            uint32_t other = nears.near[i] & SLOT_MASK;
+            fresh[*count] = nears.near[i];
+            *count += carom_gas_lists_meet(gas, slot, other, CAROM_GAS_HERE) & (other != slot);
+        }
+        return *count <= gas->lists.capacity;
+    }
     for (int n = 0; n < 27; ++n) {
-        int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-        uint32_t to[3], digit[3];
-        bool inside = true;
-        for (int axis = 0; axis < 3; ++axis)
-            inside &= carom_gas_step_cell(gas, axis, gas->homes[slot].at[axis], offset[axis],
-                                          &to[axis], &digit[axis]);
-        if (!inside) continue;
-        uint32_t code = digit[0] + 3 * digit[1] + 9 * digit[2];
-        const carom_gas_cell *cell =
-            &gas->cells.cells[carom_gas_cell_index(&gas->cells, to[0], to[1], to[2])];
-        for (;;) {
-            uint32_t last = cell->slot[CAROM_GAS_CELL_SLOTS - 1];
+        uint32_t code;
+        const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
+        while (cell != NULL) {
             for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
                 uint32_t other = cell->slot[k];
                 if (other >= CAROM_GAS_LINK || other == slot) continue;
@@ -347,8 +437,7 @@ static bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh, u
                 if (*count == gas->lists.capacity) return false;
                 fresh[(*count)++] = carom_gas_near(other, code);
             }
-            if (!carom_gas_is_link(last)) break;
-            cell = carom_gas_linked(&gas->cells, last);
+            cell = carom_gas_cell_after(&gas->cells, cell);
         }
     }
     return true;
@@ -357,37 +446,36 @@ static bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh, u
 /* A new list for a sphere that has strayed; only those that are new to it are looked at. False, and
  * the sphere is as it was, when a list is full. */
 static bool renew_list(carom_gas *gas, uint32_t slot) {
-    uint32_t mask = (UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1, count, added = 0;
-    carom_gas_list *list = carom_gas_list_of(gas, slot), old = *list;
-    uint32_t *words = carom_gas_list_words(list);
+    uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_BATCH], news[CAROM_GAS_MOST_LISTED], count,
+        added = 0;
+    uint32_t *list = carom_gas_list_of(gas, slot);
     carom_gas_cells *cells = &gas->cells;
-    carom_gas_home before = gas->homes[slot];
-    carom_gas_body body = gas->bodies[slot];
-    uint32_t fresh[LARGEST_LIST], news[LARGEST_LIST];
+    const carom_gas_home before = gas->homes[slot], *home = &gas->homes[slot];
+    const carom_gas_centre centre = gas->lists.centres[slot];
+    const carom_gas_body body = gas->bodies[slot];
     carom_gas_list_centre(gas, slot);
     bool fits = collect_list(gas, slot, fresh, &count);
     for (uint32_t i = 0; i < count && fits; ++i) {
-        if (is_listed(words, list->count, fresh[i])) continue;
-        fits = carom_gas_list_of(gas, fresh[i] & mask)->count < gas->lists.capacity;
+        if (is_listed(list + 1, list[0], fresh[i])) continue;
+        fits = carom_gas_list_of(gas, fresh[i] & SLOT_MASK)[0] < gas->lists.capacity;
         news[added++] = fresh[i];
     }
     if (!fits) {
-        *list = old;
+        gas->lists.centres[slot] = centre;
         gas->homes[slot] = before;
         gas->bodies[slot] = body;
         return false;
     }
-    for (uint32_t i = 0; i < list->count; ++i)
-        if (!is_listed(fresh, count, words[i]))
-            carom_gas_list_drop(carom_gas_list_of(gas, words[i] & mask),
-                                carom_gas_near_back(words[i], slot));
+    for (uint32_t i = 1; i <= list[0]; ++i)
+        if (!is_listed(fresh, count, list[i]))
+            carom_gas_list_drop(carom_gas_list_of(gas, list[i] & SLOT_MASK),
+                                carom_gas_near_back(list[i], slot));
     for (uint32_t i = 0; i < added; ++i) {
-        carom_gas_list *its = carom_gas_list_of(gas, news[i] & mask);
-        carom_gas_list_words(its)[its->count++] = carom_gas_near_back(news[i], slot);
+        uint32_t *its = carom_gas_list_of(gas, news[i] & SLOT_MASK);
+        its[++its[0]] = carom_gas_near_back(news[i], slot);
     }
-    memcpy(words, fresh, count * sizeof(*words));
-    list->count = count;
-    const carom_gas_home *home = &gas->homes[slot];
+    memcpy(list + 1, fresh, count * sizeof(*list));
+    list[0] = count;
     if (memcmp(home, &before, sizeof(before)) != 0) {
         carom_gas_cell_remove(
             cells, carom_gas_cell_index(cells, before.at[0], before.at[1], before.at[2]), slot);
