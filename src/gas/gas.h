@@ -109,6 +109,8 @@ typedef struct carom_gas_calendar {
     uint64_t entries;        /* in chunks, dead ones included */
     carom_gas_entry *window; /* sorted by time */
     uint64_t window_head, window_tail, window_capacity;
+    uint32_t pending[4];          /* slots whose chunk is on its way into the cache */
+    uint32_t pending_at;          /* where the oldest is */
     uint64_t loaded, loaded_from; /* entries that came into the window since bucket loaded_from */
 } carom_gas_calendar;
 

@@ -121,9 +121,9 @@ static bool look_at_overflow(carom_gas *gas) {
         for (uint32_t i = 0; i < chunk.count; ++i) {
             int64_t bucket = carom_gas_due(&gas->plans[chunk.slot[i]]) >> calendar->shift;
             if (bucket < calendar->base) continue;
-            bool near = bucket - calendar->base < (int64_t)calendar->buckets;
             carom_gas_calendar_push(
-                calendar, near ? (uint64_t)bucket & (calendar->buckets - 1) : calendar->buckets,
+                calendar,
+                carom_gas_calendar_bucket(calendar, carom_gas_due(&gas->plans[chunk.slot[i]])),
                 chunk.slot[i]);
         }
         index = chunk.next;
@@ -148,6 +148,7 @@ static bool turn_half(carom_gas *gas) {
 bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     carom_gas_calendar *calendar = &gas->calendar;
     for (;;) {
+        for (uint32_t i = 0; i < 4; ++i) carom_gas_calendar_settle(gas, i);
         int64_t last = until >> calendar->shift;
         for (;; ++calendar->base) {
             if (calendar->base >= calendar->next_look) break;
@@ -232,6 +233,7 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
     }
     memset(calendar->heads, 0xFF, (calendar->buckets + 1) * sizeof(*calendar->heads));
     calendar->window_head = calendar->window_tail = 0;
+    memset(calendar->pending, 0xFF, sizeof(calendar->pending));
     calendar->entries = 0;
     calendar->base = gas->now >> calendar->shift;
     calendar->next_look = calendar->base + calendar->buckets / 2;

@@ -67,7 +67,27 @@ static inline void carom_gas_tree_update(carom_gas *gas, uint32_t slot) {
     place[slot] = (uint32_t)at;
 }
 
-/* Enters a sphere whose plan has changed; an entry it had before is dead from now on. */
+/* The bucket of a time not in the window, or the overflow. */
+static inline uint64_t carom_gas_calendar_bucket(const carom_gas_calendar *calendar, int64_t time) {
+    int64_t bucket = time >> calendar->shift;
+    bool near = bucket - calendar->base < (int64_t)calendar->buckets;
+    return near ? (uint64_t)bucket & (calendar->buckets - 1) : calendar->buckets;
+}
+
+/* Puts slot number `at` of those waiting where it belongs by now. */
+static inline void carom_gas_calendar_settle(carom_gas *gas, uint32_t at) {
+    carom_gas_calendar *calendar = &gas->calendar;
+    uint32_t slot = calendar->pending[at];
+    if (slot == CAROM_GAS_NO_SLOT) return;
+    calendar->pending[at] = CAROM_GAS_NO_SLOT;
+    carom_gas_plan *plan = &gas->plans[slot];
+    if (plan->current) return;
+    carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, carom_gas_due(plan)),
+                            slot);
+}
+
+/* Enters a sphere whose plan has changed; an entry it had before is dead from now on. The line of
+ * its bucket is asked for and written some spheres later, when it has come. */
 static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
     if (gas->def.queue == CAROM_GAS_TREE) {
         carom_gas_tree_update(gas, slot);
@@ -75,16 +95,18 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
     }
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_plan *plan = &gas->plans[slot];
-    int64_t time = carom_gas_due(plan), bucket = time >> calendar->shift;
-    if (bucket < calendar->base) {
+    int64_t time = carom_gas_due(plan);
+    if (time >> calendar->shift < calendar->base) {
         plan->current = 1;
         carom_gas_window_insert(calendar, time, slot);
         return;
     }
     plan->current = 0;
-    bool near = bucket - calendar->base < (int64_t)calendar->buckets;
-    carom_gas_calendar_push(
-        calendar, near ? (uint64_t)bucket & (calendar->buckets - 1) : calendar->buckets, slot);
+    uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, time)];
+    if (head != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[head].count, 1);
+    uint32_t at = calendar->pending_at++ % 4;
+    carom_gas_calendar_settle(gas, at);
+    calendar->pending[at] = slot;
 }
 
 /* Does an entry of the window still stand for its sphere? */

@@ -10,8 +10,9 @@
 #include "gas/lists.h"
 #include "gas/queue.h"
 
-#define SLOT_MASK ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
-#define MOST_NEAR (CAROM_GAS_BATCH + 2 * CAROM_GAS_CELL_SLOTS)
+#define LOOK_AHEAD 8
+#define SLOT_MASK  ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
+#define MOST_NEAR  (CAROM_GAS_BATCH + 2 * CAROM_GAS_CELL_SLOTS)
 
 /* ---- the earliest of many -------------------------------------------------------------------- */
 
@@ -664,6 +665,75 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     return CAROM_GAS_STOP_STEPS;
 }
 
+/* ---- asking for memory in time ----------------------------------------------------------------
+ */
+
+/* Rows of cells around a home; rows in other boxes are left to chance. */
+static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
+    const carom_gas_cells *cells = &gas->cells;
+    const carom_gas_cell *own =
+        &cells->cells[carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2])];
+    int64_t row = cells->size[0], plane = row * cells->size[1];
+    for (int64_t k = -1; k <= 1; ++k)
+        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * plane + j * row);
+}
+
+static inline void touch_list(const carom_gas *gas, uint32_t slot) {
+    const uint32_t *list = carom_gas_list_of(gas, slot);
+    for (uint32_t i = 1; i <= list[0]; ++i) __builtin_prefetch(&gas->bodies[list[i] & SLOT_MASK]);
+}
+
+static inline void touch_around(const carom_gas *gas, uint32_t slot) {
+    carom_gas_nears nears;
+    nears.count = 0;
+    (void)collect_inside(gas, slot, &nears);
+    for (uint32_t i = 0; i < nears.count; ++i)
+        __builtin_prefetch(&gas->bodies[nears.near[i] & SLOT_MASK]);
+}
+
+/* The window says what comes next. Three stages, each asking for what the next will follow. */
+static inline void look_ahead(const carom_gas *gas) {
+    const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
+    uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
+    bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
+    if (count > 6) {
+        uint32_t slot = entry[6].slot;
+        const carom_gas_plan *plan = &gas->plans[slot];
+        __builtin_prefetch(&gas->bodies[slot], 1);
+        if (lists)
+            __builtin_prefetch(carom_gas_list_of(gas, slot));
+        else
+            __builtin_prefetch(&gas->homes[slot]);
+        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing) {
+            __builtin_prefetch(&gas->bodies[plan->partner], 1);
+            __builtin_prefetch(&gas->plans[plan->partner], 1);
+            if (lists)
+                __builtin_prefetch(carom_gas_list_of(gas, plan->partner));
+            else
+                __builtin_prefetch(&gas->homes[plan->partner]);
+        }
+    }
+    if (count > 3 && !lists) {
+        const carom_gas_plan *plan = &gas->plans[entry[3].slot];
+        touch_rows(gas, &gas->homes[entry[3].slot]);
+        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing)
+            touch_rows(gas, &gas->homes[plan->partner]);
+    }
+    if (count > 2) {
+        uint32_t slot = entry[2].slot;
+        const carom_gas_plan *plan = &gas->plans[slot];
+        if (plan->kind != CAROM_GAS_PAIR || plan->physical >= plan->crossing) {
+            if (!lists) touch_around(gas, slot);
+        } else if (lists) {
+            touch_list(gas, slot);
+            touch_list(gas, plan->partner);
+        } else {
+            touch_around(gas, slot);
+            touch_around(gas, plan->partner);
+        }
+    }
+}
+
 /* ---- taking turns ---------------------------------------------------------------------------- */
 
 /* Several spheres are due at one tick: inner work first, then by (kind, a, b). */
@@ -702,6 +772,12 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
         if (calendar->window_head < calendar->window_tail) break;
         if (gas->count == 0 || calendar->base > until >> calendar->shift) return true;
         if (!carom_gas_calendar_load(gas, until)) return false;
+    }
+    if (gas->prefetch) {
+        if (calendar->window_tail - calendar->window_head < LOOK_AHEAD &&
+            !carom_gas_calendar_load(gas, until))
+            return false;
+        look_ahead(gas);
     }
     const carom_gas_entry *entry = &calendar->window[calendar->window_head];
     if (entry->time > until) return true;
