@@ -25,8 +25,8 @@ static bool compare_event(void *user, const carom_gas_event *event) {
     follow *f = user;
     gas_oracle_event wanted = gas_oracle_next(f->oracle);
     uint64_t now = (uint64_t)f->gas->now + f->gas->epochs * (uint64_t)CAROM_GAS_EPOCH;
-    if (wanted.since_create != now || wanted.kind != (int)event->kind || wanted.a != (int)event->a ||
-        wanted.b != (int)event->b)
+    if (wanted.since_create != now || wanted.kind != (int)event->kind ||
+        wanted.a != (int)event->a || wanted.b != (int)event->b)
         fail_msg("event %d is kind %d of %u and %u at %lld, the oracle has kind %d of %d and %d at "
                  "%lld",
                  f->done, (int)event->kind, event->a, event->b, (long long)now, wanted.kind,
@@ -70,7 +70,8 @@ static carom_gas_def varied_def(uint64_t seed) {
     return def;
 }
 
-static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_NEIGHBOURS};
+static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_EXTENT,
+                                           CAROM_GAS_NEIGHBOURS};
 
 static void events_equal_those_of_the_oracle(void **state) {
     (void)state;

@@ -87,7 +87,38 @@ static void choose_size(carom_gas *gas) {
         }
         if (all <= 8.0 * (double)gas->count + 1024.0 && all < (double)MOST_CELLS) break;
     }
+    for (int axis = 0; axis < 3; ++axis) /* a sphere must not meet one cell twice */
+        if (gas->method == CAROM_GAS_EXTENT && gas->rules.periodic[axis] && cells->size[axis] < 2)
+            gas->method = CAROM_GAS_CENTRE;
     cells->count = (uint64_t)cells->size[0] * cells->size[1] * cells->size[2];
+}
+
+/* Every cell met by a sphere at x. */
+static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
+    carom_gas_home *home = &gas->homes[slot];
+    double radius = carom_gas_extent_radius(gas, slot);
+    for (int axis = 0; axis < 3; ++axis) {
+        double size = (double)gas->cells.size[axis];
+        double low = floor((x[axis] - radius) * gas->cells.per_edge[axis]), boxes = 0.0;
+        double high = floor((x[axis] + radius) * gas->cells.per_edge[axis]);
+        if (gas->rules.periodic[axis]) {
+            boxes = floor(low / size);
+        } else {
+            low = fmin(fmax(low, 0.0), size - 1.0);
+            high = fmin(high, size - 1.0);
+        }
+        home->at[axis] = (uint16_t)(low - boxes * size);
+        gas->bodies[slot].wraps[axis] = (int8_t)boxes;
+        if (high > low) home->extra = (uint16_t)(home->extra | 1u << axis);
+    }
+    for (uint32_t n = 0; n < 8; ++n) {
+        if ((n & ~(uint32_t)home->extra) != 0) continue;
+        uint64_t at[3];
+        for (int axis = 0; axis < 3; ++axis)
+            at[axis] = (home->at[axis] + (n >> axis & 1u)) % gas->cells.size[axis];
+        carom_gas_cell_add(&gas->cells, carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]),
+                           slot);
+    }
 }
 
 /* The cell of the place it is at now. */
@@ -104,6 +135,10 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
         body->wraps[axis] = (int8_t)boxes;
     }
     home->extra = 0;
+    if (gas->method == CAROM_GAS_EXTENT) {
+        file_extent(gas, slot, x);
+        return;
+    }
     carom_gas_cell_add(&gas->cells,
                        carom_gas_cell_index(&gas->cells, home->at[0], home->at[1], home->at[2]),
                        slot);

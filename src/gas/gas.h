@@ -180,6 +180,11 @@ static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t 
     return gas->radius[i] + gas->radius[k];
 }
 
+/* A sphere of CAROM_GAS_EXTENT, a little larger than it is. */
+static inline double carom_gas_extent_radius(const carom_gas *gas, uint32_t slot) {
+    return gas->radius[slot] * (1.0 + 2.5e-7) + 2.5e-10 * gas->longest;
+}
+
 /* ---- between the files ----------------------------------------------------------------------- */
 
 /* Why a run ended. */
