@@ -76,7 +76,26 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
     return CAROM_OK;
 }
 
-static carom_status check_all(carom_context *context, const carom_gas *gas) {
+/* Radii, packing: after any change of the set. */
+static void survey(carom_gas *gas) {
+    double volume = 0.0;
+    gas->largest = 0.0;
+    gas->smallest = HUGE_VAL;
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        double r = gas->radius[i];
+        gas->largest = fmax(gas->largest, r);
+        gas->smallest = fmin(gas->smallest, r);
+        volume += 4.0 / 3.0 * 3.141592653589793 * r * r * r;
+    }
+    if (gas->count == 0) gas->largest = gas->smallest = 0.25 * gas->longest * 1e-3;
+    gas->uniform = gas->largest == gas->smallest;
+    gas->plain = gas->uniform && !gas->rules.accelerated;
+    gas->reach2 = (gas->largest + gas->largest) * (gas->largest + gas->largest);
+    gas->packing = volume / (gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2]);
+}
+
+carom_status carom_gas_check(carom_context *context, carom_gas *gas) {
+    survey(gas);
     if (gas->largest > MOST_RADIUS_RATIO * gas->smallest * (1.0 + 1e-12))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "radii go from %g to %g; the largest may be ten times the smallest",
@@ -145,28 +164,10 @@ static void choose_tick(carom_gas *gas) {
     gas->rules.ticks_per_unit = 1.0 / gas->rules.tick;
 }
 
-/* Radii, packing: after any change of the set. */
-static void survey(carom_gas *gas) {
-    double volume = 0.0;
-    gas->largest = 0.0;
-    gas->smallest = HUGE_VAL;
-    for (uint64_t i = 0; i < gas->count; ++i) {
-        double r = gas->radius[i];
-        gas->largest = fmax(gas->largest, r);
-        gas->smallest = fmin(gas->smallest, r);
-        volume += 4.0 / 3.0 * 3.141592653589793 * r * r * r;
-    }
-    if (gas->count == 0) gas->largest = gas->smallest = 0.25 * gas->longest * 1e-3;
-    gas->uniform = gas->largest == gas->smallest;
-    gas->plain = gas->uniform && !gas->rules.accelerated;
-    gas->reach2 = (gas->largest + gas->largest) * (gas->largest + gas->largest);
-    gas->packing = volume / (gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2]);
-}
-
 /* ---- arrays by slot -------------------------------------------------------------------------- */
 
-static carom_status reserve(carom_context *context, carom_gas *gas, uint64_t count,
-                            uint64_t labels) {
+carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t count,
+                               uint64_t labels) {
     if (count >= CAROM_GAS_MOST_SPHERES || labels >= UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu spheres; at most %u are possible",
                           (unsigned long long)count, CAROM_GAS_MOST_SPHERES - 1);
@@ -255,7 +256,7 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
     memset(gas, 0, sizeof(*gas));
     gas->allocator = context->allocator;
     set_rules(gas, def);
-    carom_status status = reserve(context, gas, count, count);
+    carom_status status = carom_gas_reserve(context, gas, count, count);
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
         status = check_sphere(context, gas, &spheres[i], i);
         if (status == CAROM_OK) append(gas, (uint32_t)i, &spheres[i]);
@@ -264,7 +265,7 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
     if (status == CAROM_OK) {
         survey(gas);
         choose_tick(gas);
-        status = check_all(context, gas);
+        status = carom_gas_check(context, gas);
     }
     if (status == CAROM_OK) status = carom_gas_rebuild(context, gas);
     if (status != CAROM_OK) {
@@ -303,11 +304,10 @@ carom_status carom_gas_add(carom_context *context, carom_gas *gas, const carom_g
     CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check_sphere(context, gas, &spheres[i], i));
-    CAROM_TRY(reserve(context, gas, gas->count + count, gas->labels + count));
+    CAROM_TRY(carom_gas_reserve(context, gas, gas->count + count, gas->labels + count));
     uint64_t labels = gas->labels;
     for (uint64_t i = 0; i < count; ++i) append(gas, (uint32_t)gas->labels++, &spheres[i]);
-    survey(gas);
-    carom_status status = check_all(context, gas);
+    carom_status status = carom_gas_check(context, gas);
     if (status != CAROM_OK) return give_up_added(gas, labels, status);
     for (uint64_t i = 0; i < count && ids != NULL; ++i) ids[i] = (uint32_t)(labels + i);
     return carom_gas_rebuild(context, gas);
@@ -338,7 +338,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
                               ids[i]);
         CAROM_TRY(check_sphere(context, gas, &spheres[i], ids[i]));
     }
-    CAROM_TRY(reserve(context, gas, gas->count + count, gas->labels));
+    CAROM_TRY(carom_gas_reserve(context, gas, gas->count + count, gas->labels));
     /* What stood before, to go back to. */
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -360,8 +360,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
             append(gas, ids[i], &spheres[i]);
         }
     }
-    survey(gas);
-    carom_status status = check_all(context, gas);
+    carom_status status = carom_gas_check(context, gas);
     for (uint64_t i = count; status != CAROM_OK && i-- > 0;) {
         uint32_t slot = gas->slot_of[ids[i]];
         if (before[i].alive) {

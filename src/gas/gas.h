@@ -204,6 +204,12 @@ CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run, carom_gas *gas, int64_t until, 
 /* Plans for every sphere; the queue is then to be created. */
 CAROM_CPU_DECLARE(void, carom_gas_predict_all, carom_gas *gas);
 
+/* Room in the arrays by slot and by label. */
+carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t count,
+                               uint64_t labels);
+/* Looks over all spheres after a change of the set; CAROM_BAD_INPUT when two overlap. */
+carom_status carom_gas_check(carom_context *context, carom_gas *gas);
+
 /* Sorts the spheres in memory, lays out cells and lists for them as they are now, predicts all,
  * fills the queue. After a failure the gas holds no cells and no queue; the next call tries
  * again. */

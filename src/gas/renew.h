@@ -7,12 +7,18 @@
 #include "gas/centre.h"
 #include "gas/lists.h"
 
+/* As many as there are, in turns. */
+static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *near,
+                            uint32_t count, carom_gas_plan *plan) {
+    for (uint32_t from = 0; from < count; from += CAROM_GAS_BATCH) {
+        uint32_t left = count - from;
+        scan(gas, slot, near + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH, plan);
+    }
+}
+
 static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    for (uint32_t from = 0; from < list[0]; from += CAROM_GAS_BATCH) {
-        uint32_t left = list[0] - from;
-        scan(gas, slot, list + 1 + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH, plan);
-    }
+    scan_all(gas, slot, list + 1, list[0], plan);
 }
 
 /* When the sphere may have strayed too far. With an acceleration a bound, else exact. */
@@ -121,7 +127,13 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         carom_gas_cell_add(
             cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]), slot);
     }
-    scan(gas, slot, news, added, &gas->plans[slot]);
+    /* In another box the same entry means another image, which matters where a box is not much
+     * wider than the reach. */
+    bool moved = memcmp(body.wraps, gas->bodies[slot].wraps, sizeof(body.wraps)) != 0;
+    if (moved)
+        scan_list(gas, slot, &gas->plans[slot]);
+    else
+        scan_all(gas, slot, news, added, &gas->plans[slot]);
     plan_renewal(gas, slot, &gas->plans[slot]);
     return true;
 }
