@@ -49,8 +49,7 @@ static const arg_option gas_options[] = {
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-static carom_status start(cli *cli, const options *o, carom_gas **gas, double *edge,
-                          const char **misuse) {
+static carom_status start(cli *cli, const options *o, carom_gas **gas, const char **misuse) {
     carom_gas_def def = {.loss = o->loss,
                          .method = (carom_gas_method)o->method,
                          .queue = (carom_gas_queue)o->queue,
@@ -59,18 +58,18 @@ static carom_status start(cli *cli, const options *o, carom_gas **gas, double *e
     uint64_t count = o->count != 0 ? o->count : 1000;
     double radius = o->radius != 0.0 ? o->radius : 0.5;
     double fraction = o->fraction != 0.0 ? o->fraction : 0.1;
-    *edge = o->box;
+    double edge = o->box;
     if (o->box != 0.0 && o->fraction != 0.0) { /* the radius follows */
         radius = 0.5 * cbrt(6.0 * fraction * o->box * o->box * o->box /
                             (3.14159265358979323846 * (double)count));
         if (o->radius != 0.0) *misuse = "of --radius, --box and --fraction only two can be given";
     } else if (o->box == 0.0) {
-        *edge = scene_gas_edge(count, radius, fraction);
+        edge = scene_gas_edge(count, radius, fraction);
     }
-    if (!(radius > 0.0) || !(*edge > 0.0) || o->speed < 0.0)
+    if (!(radius > 0.0) || !(edge > 0.0) || o->speed < 0.0)
         *misuse = "--radius, --box, --fraction and --speed must be above zero";
     if (*misuse != NULL) return CAROM_OK;
-    def.edges = (carom_vec3){*edge, *edge, *edge};
+    def.edges = (carom_vec3){edge, edge, edge};
     for (int axis = 0; axis < 3; ++axis) def.periodic[axis] = o->periodic;
     carom_gas_sphere *spheres =
         scene_gas_lattice(count, radius, def.edges, o->seed != 0 ? o->seed : 1);
@@ -92,11 +91,14 @@ typedef struct outcome {
     double seconds, energy_before, overlap, time;
 } outcome;
 
-static bool write_frame(FILE *out, const carom_gas_spheres *spheres, double edge, double time) {
+static bool write_frame(FILE *out, const carom_gas_spheres *spheres, const carom_gas_info *info,
+                        double time) {
     fprintf(out,
-            "%llu\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" Origin=\"0 0 0\" "
+            "%llu\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" Origin=\"0 0 0\" pbc=\"%c %c %c\" "
             "Properties=species:S:1:pos:R:3:velo:R:3:radius:R:1 Time=%.17g\n",
-            (unsigned long long)spheres->count, edge, edge, edge, time);
+            (unsigned long long)spheres->count, info->edges.x, info->edges.y, info->edges.z,
+            info->periodic[0] ? 'T' : 'F', info->periodic[1] ? 'T' : 'F',
+            info->periodic[2] ? 'T' : 'F', time);
     for (uint64_t i = 0; i < spheres->count; ++i) {
         const carom_gas_sphere *s = &spheres->data[i];
         fprintf(out, "S %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", s->position.x, s->position.y,
@@ -106,7 +108,7 @@ static bool write_frame(FILE *out, const carom_gas_spheres *spheres, double edge
 }
 
 /* The run in as many pieces as there are frames; the deepest overlap is looked for at each. */
-static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, FILE *out, double edge,
+static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, FILE *out,
                                outcome *result) {
     carom_context *context = cli->context;
     uint64_t frames = o->frames != 0 ? o->frames : 100, pieces = out != NULL ? frames : 10;
@@ -117,6 +119,7 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, FILE 
         status = carom_gas_advance(context, gas, carom_gas_get_time(gas) + o->warm, NULL, NULL);
     if (o->resume == NULL || o->warm > 0.0) carom_gas_reset_measures(gas);
     if (status == CAROM_OK) status = carom_gas_measure(context, gas, &result->measures);
+    if (status == CAROM_OK) status = carom_gas_get_info(gas, &result->info);
     result->energy_before = result->measures.energy;
     double from = carom_gas_get_time(gas);
     for (uint64_t piece = 0; piece <= pieces && status == CAROM_OK; ++piece) {
@@ -128,7 +131,8 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, FILE 
         if (status == CAROM_OK && overlap > result->overlap) result->overlap = overlap;
         if (status != CAROM_OK || out == NULL) continue;
         status = carom_gas_get_spheres(context, gas, &spheres);
-        if (status == CAROM_OK && !write_frame(out, &spheres, edge, until)) status = CAROM_IO;
+        if (status == CAROM_OK && !write_frame(out, &spheres, &result->info, until))
+            status = CAROM_IO;
     }
     carom_gas_spheres_free(&spheres);
     if (status == CAROM_OK) status = carom_gas_measure(context, gas, &result->measures);
@@ -195,10 +199,9 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     const options *o = values;
     const char *misuse = NULL;
     carom_gas *gas = NULL;
-    double edge = 0.0;
     if (o->time < 0.0 || o->warm < 0.0 || o->frames > 1000000)
         return cli_misuse(&cli_gas, "--time and --warm go forward, --frames up to a million");
-    carom_status status = start(cli, o, &gas, &edge, &misuse);
+    carom_status status = start(cli, o, &gas, &misuse);
     if (misuse != NULL) return cli_misuse(&cli_gas, misuse);
     if (status != CAROM_OK) return cli_fail(cli, status);
     FILE *out = o->output != NULL ? fopen(o->output, "w") : NULL;
@@ -209,7 +212,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     }
     outcome result = {0};
     bar_catch_interrupt();
-    status = run_pieces(cli, o, gas, out, edge, &result);
+    status = run_pieces(cli, o, gas, out, &result);
     bool written = out == NULL || fclose(out) == 0;
     bar_clear(&cli->bar);
     carom_gas_destroy(gas);

@@ -182,6 +182,8 @@ typedef struct carom_gas_info {
     double reach;      /* of neighbour lists, or 0 */
     double tick;
     uint64_t bytes; /* held by the gas */
+    carom_vec3 edges;
+    bool periodic[3];
 } carom_gas_info;
 
 CAROM_API carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info);

@@ -94,10 +94,13 @@ void carom_gas_reset_measures(carom_gas *gas) {
 carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
     CAROM_REQUIRE(gas != NULL, "the gas is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
-    *info = (carom_gas_info){.method = gas->method,
-                             .queue = gas->def.queue,
-                             .cell_edge = HUGE_VAL,
-                             .tick = gas->rules.tick};
+    *info = (carom_gas_info){
+        .method = gas->method,
+        .queue = gas->def.queue,
+        .cell_edge = HUGE_VAL,
+        .edges = gas->def.edges,
+        .periodic = {gas->def.periodic[0], gas->def.periodic[1], gas->def.periodic[2]},
+        .tick = gas->rules.tick};
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
     if (gas->method == CAROM_GAS_NEIGHBOURS) info->reach = gas->lists.reach;
     info->model_edge = carom_gas_model_edge((double)gas->count / volume, gas->largest);

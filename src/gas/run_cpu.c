@@ -311,10 +311,17 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     const carom_gas_entry *entry = &calendar->window[calendar->window_head];
     if (entry->time > until) return true;
     uint32_t best = entry->slot;
-    for (uint64_t i = calendar->window_head + 1;
-         i < calendar->window_tail && calendar->window[i].time == entry->time; ++i)
-        if (carom_gas_entry_alive(gas, calendar->window[i]))
-            best = choose(gas, best, calendar->window[i].slot);
+    uint64_t place = calendar->window_head;
+    for (uint64_t i = place + 1;
+         i < calendar->window_tail && calendar->window[i].time == entry->time; ++i) {
+        if (!carom_gas_entry_alive(gas, calendar->window[i])) continue;
+        uint32_t chosen = choose(gas, best, calendar->window[i].slot);
+        if (chosen != best) place = i;
+        best = chosen;
+    }
+    /* Its entry goes, so that none is left over should it be due at this tick again. */
+    calendar->window[place] = *entry;
+    ++calendar->window_head;
     *next = best;
     return true;
 }

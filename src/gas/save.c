@@ -153,7 +153,8 @@ static bool get_head(stream *s, head *h) {
     h->count = get(s);
     for (int spare = 0; spare < 4; ++spare) (void)get(s);
     return !s->broken && h->tick > 0.0 && isfinite(h->tick) && h->now >= 0 &&
-           h->now <= 4 * CAROM_GAS_EPOCH && h->labels < UINT32_MAX && h->count <= h->labels;
+           h->now <= 4 * CAROM_GAS_EPOCH && h->epochs < UINT64_C(1) << 32 &&
+           h->labels < UINT32_MAX && h->count <= h->labels;
 }
 
 /* One sphere, checked as far as one alone can be. */
