@@ -225,9 +225,8 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_pla
             }
         }
     /* Only far events can lie behind the refreshing. */
-    int64_t ticks = plan->physical - body->t;
-    if (ticks < CAROM_GAS_HORIZON) {
-        double span = carom_gas_span(rules, ticks), speed = 0.0;
+    if (plan->physical < body->t + CAROM_GAS_HORIZON) {
+        double span = carom_gas_span(rules, plan->physical - body->t), speed = 0.0;
         for (int axis = 0; axis < 3; ++axis) {
             double v = body->v[axis] < 0.0 ? -body->v[axis] : body->v[axis];
             speed = v > speed ? v : speed;
