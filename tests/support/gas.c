@@ -139,6 +139,8 @@ gas_oracle_event gas_oracle_next(gas_oracle *o) {
         else
             carom_gas_rewrite(&o->rules, &o->bodies[best.a], best.time);
         int changed[2] = {best.a, best.kind == CAROM_GAS_PAIR ? best.b : best.a};
+        for (int c = 0; c < 2; ++c) /* no cells, so nothing to count boxes from */
+            memset(o->bodies[changed[c]].wraps, 0, sizeof(o->bodies[0].wraps));
         int64_t expiry = o->expiry;
         set_expiry(o); /* faster spheres may shorten it; it never grows without a new look at all */
         o->expiry = o->expiry < expiry ? o->expiry : expiry;
