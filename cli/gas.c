@@ -200,9 +200,9 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     const char *misuse = NULL;
     carom_gas *gas = NULL;
     if (o->time < 0.0 || o->warm < 0.0 || o->frames > 1000000)
-        return cli_misuse(&cli_gas, "--time and --warm go forward, --frames up to a million");
+        return cli_misuse(cli, &cli_gas, "--time and --warm go forward, --frames up to a million");
     carom_status status = start(cli, o, &gas, &misuse);
-    if (misuse != NULL) return cli_misuse(&cli_gas, misuse);
+    if (misuse != NULL) return cli_misuse(cli, &cli_gas, misuse);
     if (status != CAROM_OK) return cli_fail(cli, status);
     FILE *out = o->output != NULL ? fopen(o->output, "w") : NULL;
     if (o->output != NULL && out == NULL) {
