@@ -61,7 +61,7 @@ static void follow_oracle(carom_context *context, const carom_gas_def *def,
     carom_gas *gas;
     assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
     follow f = {gas, 0, events};
-    assert_ok(context, carom_gas_advance(context, gas, 1e6, compare_event, &f));
+    assert_ok(context, carom_gas_advance(context, gas, 1e12, compare_event, &f));
     assert_int_equal(f.done, events);
     compare_bodies(gas);
     double overlap;
