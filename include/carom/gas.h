@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* gas.h: when do many moving spheres meet, in order, missing none?
+ *
+ *   carom_gas_create(context, &def, spheres, count, &gas);        input, prepare
+ *   carom_gas_next(context, gas, until, &event);                  the next event, or
+ *   carom_gas_advance(context, gas, until, on_event, user);       all up to a time
+ *   carom_gas_get_spheres(context, gas, &spheres);                result: all spheres now
+ *
+ * Spheres fly freely (with one constant acceleration for all) inside the box [0, edges], whose
+ * sides reflect or are periodic, and collide with each other. Time is counted in ticks, a power of
+ * two of the caller's unit of time; every event happens at a tick. The events and their order are
+ * those of a simulator that tests all pairs after every event, bit for bit, for any cells, queue
+ * and number of calls the run is cut into: events are ordered by (time, kind, a, b).
+ */
+#ifndef CAROM_GAS_H
+#define CAROM_GAS_H
+
+#include "carom/geom.h"
+#include "carom/result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- input ----------------------------------------------------------------------------------- */
+
+typedef struct carom_gas_sphere {
+    carom_vec3 position; /* in the box with its whole body where sides reflect; anywhere else */
+    carom_vec3 velocity;
+    double radius; /* above 0; the largest at most ten times the smallest */
+    double mass;   /* 0: 1 */
+} carom_gas_sphere;
+
+CAROM_RESULT_ARRAY(carom_gas_spheres, carom_gas_sphere);
+
+typedef enum carom_gas_kind {
+    CAROM_GAS_PAIR = 0, /* a < b are the two spheres */
+    CAROM_GAS_WALL = 1, /* a is the sphere, b the side: 0, 1 low and high x; 2, 3 y; 4, 5 z */
+    CAROM_GAS_NONE = 2  /* nothing happened until the time asked for */
+} carom_gas_kind;
+
+typedef struct carom_gas_event {
+    double time;
+    carom_gas_kind kind;
+    uint32_t a, b;
+    uint64_t number; /* events before this one since create */
+} carom_gas_event;
+
+/* The caller's own law of collisions: looks at the event, sets the velocities. The spheres are as
+ * they touch, b in the periodic image where it touches a; b is NULL at a wall. `normal` is the unit
+ * vector from a to b, or into the wall. Only velocities are taken back. */
+typedef void carom_gas_response_fn(void *user, const carom_gas_event *event,
+                                   const carom_vec3 *normal, carom_gas_sphere *a,
+                                   carom_gas_sphere *b);
+
+/* How pairs that may meet are found. All give the same events. */
+typedef enum carom_gas_method {
+    CAROM_GAS_AUTO = 0,   /* by packing fraction */
+    CAROM_GAS_CENTRE,     /* a sphere is in the cell of its centre and looks into the 27 around */
+    CAROM_GAS_EXTENT,     /* a sphere is in every cell it meets (Kim, Guibas, Shin 1997); CENTRE
+                             where a periodic box is less than two cells wide */
+    CAROM_GAS_NEIGHBOURS, /* a list of neighbours, renewed when the sphere has moved too far */
+    CAROM_GAS_METHOD_COUNT
+} carom_gas_method;
+
+typedef enum carom_gas_queue {
+    CAROM_GAS_CALENDAR = 0, /* buckets of time: O(1) amortised */
+    CAROM_GAS_TREE,         /* a binary tree of all spheres: O(log n) */
+    CAROM_GAS_QUEUE_COUNT
+} carom_gas_queue;
+
+typedef struct carom_gas_def {
+    carom_vec3 edges;        /* of the box; each at least twice the largest radius (a little more
+                                where periodic) */
+    bool periodic[3];        /* false: both sides of that axis reflect */
+    carom_vec3 acceleration; /* of every sphere */
+    double loss;             /* 1 - restitution between spheres, in [0, 1]; 0: elastic */
+    double wall_loss;        /* the same at walls */
+    double elastic_below;    /* collisions at a lower normal speed lose nothing; 0: all lose. Keeps
+                                inelastic spheres from colliding infinitely often */
+    carom_gas_response_fn *response; /* NULL: the laws above */
+    void *response_user;
+    carom_gas_method method;
+    carom_gas_queue queue;
+    double cell_edge; /* 0: chosen by the method; else the least edge of a cell */
+    double reach;     /* of neighbour lists, in diameters; 0: chosen by packing fraction */
+    double tick;      /* 0: chosen from radii and speeds; else rounded to a power of two */
+} carom_gas_def;
+
+/* ---- prepare --------------------------------------------------------------------------------- */
+
+/* Owns the spheres, their cells and the queue of events. One thread at a time. */
+typedef struct carom_gas carom_gas;
+
+/* Copies the spheres; sphere i has the id i. CAROM_BAD_INPUT when a number is not finite, a sphere
+ * leaves a reflecting side, or two spheres overlap by more than 1e-9 of the sum of their radii
+ * (touching is fine). O(n); some 150 to 350 bytes a sphere. */
+CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
+                                        const carom_gas_sphere *spheres, uint64_t count,
+                                        carom_gas **gas);
+CAROM_API void carom_gas_destroy(carom_gas *gas);
+
+/* Adds spheres at the present time; ids (may be NULL) receives their ids, the next unused ones.
+ * Checks them as create does; on failure nothing is added. O(n). */
+CAROM_API carom_status carom_gas_add(carom_context *context, carom_gas *gas,
+                                     const carom_gas_sphere *spheres, uint64_t count,
+                                     uint32_t *ids);
+
+/* Gives the spheres with these ids a new state at the present time; removed ids live again.
+ * Checks as create does; on failure nothing is changed. O(n). */
+CAROM_API carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_t *ids,
+                                     const carom_gas_sphere *spheres, uint64_t count);
+
+/* Removes the spheres with these ids. O(n). */
+CAROM_API carom_status carom_gas_remove(carom_context *context, carom_gas *gas, const uint32_t *ids,
+                                        uint64_t count);
+
+/* ---- query: let time pass -------------------------------------------------------------------- */
+
+/* Called after each event, with the state just behind it. Return true to stop there. It must not
+ * change the gas. */
+typedef bool carom_gas_event_fn(void *user, const carom_gas_event *event);
+
+/* Goes to the next event, if that comes at or before `until`; else to `until`, with kind
+ * CAROM_GAS_NONE. CAROM_UNSUPPORTED after an inelastic collapse: a sphere collided 65,536 times
+ * without time passing. */
+CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until,
+                                      carom_gas_event *event);
+
+/* Lets time pass up to `until` (or to the event at which on_event returned true). on_event may be
+ * NULL. Cancelled, or after a failure, the gas stands at its last event and may go on. Amortised
+ * O(1) an event with the default queue; allocates only when more events crowd than ever before. */
+CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
+                                         carom_gas_event_fn *on_event, void *user);
+
+/* ---- result ---------------------------------------------------------------------------------- */
+
+CAROM_API double carom_gas_get_time(const carom_gas *gas);
+
+/* All living spheres now, in the order of their ids, positions inside the box. */
+CAROM_API carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
+                                             carom_gas_spheres *spheres);
+
+/* One sphere now; CAROM_BAD_INPUT when the id is not alive. */
+CAROM_API carom_status carom_gas_get_sphere(carom_context *context, const carom_gas *gas,
+                                            uint32_t id, carom_gas_sphere *sphere);
+
+/* What has happened since create or carom_gas_reset_measures. */
+typedef struct carom_gas_measures {
+    double time;         /* passed since then */
+    uint64_t spheres;    /* alive now */
+    uint64_t collisions; /* of two spheres */
+    uint64_t wall_hits;
+    uint64_t crossings;      /* cells entered or left, lists renewed: depends on the method */
+    uint64_t predictions;    /* searches for a sphere's next event: depends on the method */
+    double energy;           /* kinetic, now */
+    carom_vec3 momentum;     /* now */
+    double mean_speed;       /* now */
+    double virial;           /* sum over collisions of distance times momentum exchanged */
+    double z;                /* compressibility factor 1 + virial / (2 energy time); NaN where a
+                                side reflects, time has not passed or nothing moves */
+    double collision_rate;   /* collisions a sphere takes part in, per unit of time */
+    double mean_free_path;   /* mean speed now / collision rate */
+    double packing_fraction; /* volume of the spheres / volume of the box */
+} carom_gas_measures;
+
+CAROM_API carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
+                                         carom_gas_measures *measures);
+CAROM_API void carom_gas_reset_measures(carom_gas *gas);
+
+/* Deepest overlap of any two spheres, or of a sphere and a reflecting side, now, relative to the
+ * sum of the two radii; 0 when none. Looks at positions alone, through cells of its own. O(n). */
+CAROM_API carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas,
+                                         double *overlap);
+
+typedef struct carom_gas_info {
+    carom_gas_method method; /* never AUTO */
+    carom_gas_queue queue;
+    uint32_t cells[3];
+    double cell_edge;  /* the least of the three */
+    double model_edge; /* what the equation of the 1997 paper gives for these spheres */
+    double reach;      /* of neighbour lists, or 0 */
+    double tick;
+    uint64_t bytes; /* held by the gas */
+    carom_vec3 edges;
+    bool periodic[3];
+} carom_gas_info;
+
+CAROM_API carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info);
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Writes all that decides the future and the measures. Resuming gives the events the saved gas
+ * would have given, bit for bit. */
+CAROM_API carom_status carom_gas_save(carom_context *context, const carom_gas *gas,
+                                      const char *path);
+
+/* `def` may be NULL; else its response, method, queue, cell_edge and reach replace the saved ones
+ * (a response is never saved). */
+CAROM_API carom_status carom_gas_load(carom_context *context, const char *path,
+                                      const carom_gas_def *def, carom_gas **gas);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

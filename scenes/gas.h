@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* gas.h: named starts of moving spheres, by seed. */
+#ifndef CAROM_SCENES_GAS_H
+#define CAROM_SCENES_GAS_H
+
+#include "carom/carom.h"
+
+/* Edge of the cube in which `count` spheres of `radius` have the packing fraction. */
+double scene_gas_edge(uint64_t count, double radius, double fraction);
+
+/* Largest radius at which scene_gas_lattice can place `count` spheres in the box. */
+double scene_gas_most_radius(uint64_t count, carom_vec3 edges);
+
+/* `count` spheres of `radius` on sites of a face-centred cubic lattice stretched to the box, which
+ * sites by seed; velocities Gaussian with unit mass and temperature, without drift. The caller
+ * frees the array with free(); NULL when there is no memory or the spheres do not fit. */
+carom_gas_sphere *scene_gas_lattice(uint64_t count, double radius, carom_vec3 edges, uint64_t seed);
+
+/* Scales all velocities to the mean speed. */
+void scene_gas_set_speed(carom_gas_sphere *spheres, uint64_t count, double mean_speed);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* extent.h: CAROM_GAS_EXTENT: a sphere is filed in every cell it meets, as Kim, Guibas and Shin do,
+ * and looks at those it shares a cell with; part of the loop in run_cpu.c.
+ *
+ * Cells are wider than spheres, so along each axis a sphere meets one cell or two: its home and,
+ * where the bit of the axis is set in `extra`, the next. It enters a layer of cells with its front
+ * and leaves one with its back. The sphere is taken a little larger than it is, so that two share a
+ * cell for some time before they touch. */
+#ifndef CAROM_SRC_GAS_EXTENT_H
+#define CAROM_SRC_GAS_EXTENT_H
+
+#include "gas/scan.h"
+
+/* Cell number n (bit k: the second one along axis k) of a home. */
+static inline uint64_t extent_cell(const carom_gas *gas, const carom_gas_home *home, uint32_t n,
+                                   uint32_t at[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+        at[axis] = home->at[axis] + (n >> axis & 1u);
+        if (at[axis] == gas->cells.size[axis]) at[axis] = 0;
+    }
+    return carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]);
+}
+
+/* Does the sphere at `home` meet the cell at `at` along an axis, and in which box from its own? */
+static inline bool extent_meets(const carom_gas *gas, const carom_gas_home *home, int axis,
+                                uint32_t at, int *box) {
+    *box = 0;
+    if (at == home->at[axis]) return true;
+    uint32_t next = home->at[axis] + 1u;
+    if (next == gas->cells.size[axis]) {
+        next = 0;
+        *box = 1;
+    }
+    return (home->extra >> axis & 1u) != 0 && at == next;
+}
+
+/* Those in cell n of the sphere; who shares a lower cell of the sphere too was seen there. */
+static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_t n,
+                                    carom_gas_nears *nears, carom_gas_plan *plan) {
+    const carom_gas_home *home = &gas->homes[slot];
+    uint32_t at[3];
+    const carom_gas_cell *cell = &gas->cells.cells[extent_cell(gas, home, n, at)];
+    for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell)) {
+        for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
+            uint32_t other = cell->slot[k], code = 0, unit = 1;
+            if (other >= CAROM_GAS_LINK || other == slot) continue;
+            bool seen = false;
+            for (int axis = 0; axis < 3; ++axis, unit *= 3) {
+                int own, its, lower;
+                (void)extent_meets(gas, home, axis, at[axis], &own);
+                (void)extent_meets(gas, &gas->homes[other], axis, at[axis], &its);
+                seen |= (n >> axis & 1u) != 0 && gas->cells.size[axis] > 2 &&
+                        extent_meets(gas, &gas->homes[other], axis, home->at[axis], &lower);
+                code += unit * (uint32_t)(own - its + 1);
+            }
+            if (seen) continue;
+            nears->near[nears->count++] = carom_gas_near(other, code);
+        }
+        if (nears->count <= CAROM_GAS_BATCH - CAROM_GAS_CELL_SLOTS) continue;
+        scan(gas, slot, nears->near, nears->count, plan);
+        nears->count = 0;
+    }
+}
+
+/* The cells of one layer: those with (n & mask) == value; mask 0 for all. */
+static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask, uint32_t value,
+                              carom_gas_plan *plan) {
+    carom_gas_nears nears;
+    nears.count = 0;
+    for (uint32_t n = 0; n < 8; ++n)
+        if ((n & ~(uint32_t)gas->homes[slot].extra) == 0 && (n & mask) == value)
+            scan_extent_cell(gas, slot, n, &nears, plan);
+    scan(gas, slot, nears.near, nears.count, plan);
+}
+
+static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+    scan_layer(gas, slot, 0, 0, plan);
+}
+
+static inline void plan_extent(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *body = &gas->bodies[slot];
+    const carom_gas_home *home = &gas->homes[slot];
+    double x[3], v[3], best = CAROM_GAS_NEVER_DELAY, radius = carom_gas_extent_radius(gas, slot);
+    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    for (int axis = 0; axis < 3; ++axis) {
+        double edge = gas->cells.edge[axis], a = rules->acceleration[axis];
+        double low = (double)home->at[axis] * edge + (double)body->wraps[axis] * rules->edge[axis];
+        bool two = (home->extra >> axis & 1u) != 0;
+        /* Upwards the back leaves the lower of two cells, or the front enters the next one. */
+        double up = two ? low + edge - (x[axis] - radius) : low + edge - (x[axis] + radius);
+        double down = two ? x[axis] + radius - (low + edge) : x[axis] - radius - low;
+        bool walled = !rules->periodic[axis] && !two;
+        if (!(walled && home->at[axis] + 1u == gas->cells.size[axis])) {
+            double delay = carom_gas_fall_delay(up, -v[axis], -a);
+            if (delay < best) best = delay, plan->side = (uint8_t)(2 * axis + 1);
+        }
+        if (!(walled && home->at[axis] == 0)) {
+            double delay = carom_gas_fall_delay(down, v[axis], a);
+            if (delay < best) best = delay, plan->side = (uint8_t)(2 * axis);
+        }
+    }
+    plan->crossing = carom_gas_after(rules, gas->now, best);
+}
+
+static inline void cross_extent(carom_gas *gas, uint32_t slot) {
+    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_home *home = &gas->homes[slot];
+    int axis = plan->side / 2;
+    int8_t *wraps = &gas->bodies[slot].wraps[axis];
+    bool up = plan->side % 2 != 0, two = (home->extra >> axis & 1u) != 0;
+    uint32_t bit = 1u << axis, layer = up != two ? bit : 0, last = gas->cells.size[axis] - 1, at[3];
+    if (!two) {
+        home->extra = (uint16_t)(home->extra | bit);
+        if (!up) {
+            *wraps = (int8_t)(*wraps - (home->at[axis] == 0));
+            home->at[axis] = (uint16_t)(home->at[axis] == 0 ? last : home->at[axis] - 1u);
+        }
+    }
+    for (uint32_t n = 0; n < 8; ++n) {
+        if ((n & ~(uint32_t)home->extra) != 0 || (n & bit) != layer) continue;
+        uint64_t index = extent_cell(gas, home, n, at);
+        if (two)
+            carom_gas_cell_remove(&gas->cells, index, slot);
+        else
+            carom_gas_cell_add(&gas->cells, index, slot);
+    }
+    if (two) {
+        home->extra = (uint16_t)(home->extra & ~bit);
+        if (up) {
+            *wraps = (int8_t)(*wraps + (home->at[axis] == last));
+            home->at[axis] = (uint16_t)(home->at[axis] == last ? 0 : home->at[axis] + 1u);
+        }
+    } else {
+        scan_layer(gas, slot, bit, layer, plan);
+    }
+    plan_extent(gas, slot, plan);
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* gas.h: what a gas is made of.
+ *
+ *   label   the caller's id of a sphere; never changes
+ *   slot    where the sphere lies in memory; renewed now and then so that neighbours in space are
+ *           neighbours in memory
+ *
+ * Each sphere has one entry in the queue, the earlier of its physical event (the earliest it has
+ * with any partner, a wall or the refreshing of its body) and its own crossing. An event with a
+ * partner that has changed since is stale: a lower bound, predicted again when its time comes.
+ * Invariant: of two bodies that will meet, the one rewritten later has an event no later than the
+ * meeting, or will be predicted again before. */
+#ifndef CAROM_SRC_GAS_GAS_H
+#define CAROM_SRC_GAS_GAS_H
+
+#include "base/context.h"
+#include "base/isa.h"
+#include "carom/gas.h"
+#include "gas/gas_item.h"
+
+#define CAROM_GAS_MOST_SPHERES (UINT32_C(1) << 27)
+#define CAROM_GAS_NO_SLOT      UINT32_MAX
+
+/* After carom_gas_kind: what the caller never sees. */
+#define CAROM_GAS_REFRESH 2
+
+/* Half a cache line per sphere. */
+typedef struct carom_gas_plan {
+    int64_t physical, crossing; /* ticks */
+    uint32_t partner;           /* slot */
+    uint32_t partner_count;     /* its body's count when this was predicted */
+    int8_t image[3];            /* boxes to shift the partner by */
+    uint8_t kind;               /* of the physical event; for walls partner is the side */
+    uint8_t side;               /* of the cell to be crossed: 2 axis + (0 low, 1 high) */
+    uint8_t current;            /* it stands in the calendar's window */
+    uint16_t repeats;           /* events of this sphere at one tick */
+} carom_gas_plan;
+
+static inline int64_t carom_gas_due(const carom_gas_plan *plan) {
+    return plan->physical < plan->crossing ? plan->physical : plan->crossing;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* Slots fill from the front; the last place may hold a link to an overflow cell instead. Values
+ * from CAROM_GAS_LINK on are no slots. */
+#define CAROM_GAS_LINK       (UINT32_C(1) << 31)
+#define CAROM_GAS_EMPTY      UINT32_MAX
+#define CAROM_GAS_CELL_SLOTS 4
+typedef struct carom_gas_cell {
+    uint32_t slot[CAROM_GAS_CELL_SLOTS];
+} carom_gas_cell;
+
+/* CENTRE, NEIGHBOURS: the cell of the centre. EXTENT: the lowest cell met, `extra` bit k set when
+ * the next one along axis k is met too. */
+typedef struct carom_gas_home {
+    uint16_t at[3];
+    uint16_t extra;
+} carom_gas_home;
+
+typedef struct carom_gas_cells {
+    carom_gas_cell *cells; /* x fastest, then the overflow cells */
+    uint64_t count;        /* without overflow */
+    uint64_t overflow_count, overflow_capacity;
+    uint32_t free_overflow; /* chained through slot[0]; CAROM_GAS_EMPTY ends */
+    uint32_t free_count;
+    uint32_t size[3];
+    double edge[3], per_edge[3];
+} carom_gas_cells;
+
+/* ---- neighbour lists ------------------------------------------------------------------------- */
+
+/* Where a list was made, and the radius: rounded, as lists only have to hold enough. */
+typedef struct carom_gas_centre {
+    float x[3], radius;
+} carom_gas_centre;
+
+typedef struct carom_gas_lists {
+    carom_gas_centre *centres; /* by slot */
+    uint32_t *words;           /* a list is its length and the near ones; stride words apart */
+    uint32_t stride, capacity; /* capacity: near ones in a list, at most CAROM_GAS_MOST_LISTED */
+    double reach;              /* as asked for, in largest diameters */
+    double leeway;             /* a body may stray from the centre of its list by this */
+    float slack;               /* for the rounding of centres */
+} carom_gas_lists;
+
+/* ---- queue ----------------------------------------------------------------------------------- */
+
+#define CAROM_GAS_CHUNK_SLOTS 14
+typedef struct carom_gas_chunk { /* one cache line */
+    uint32_t slot[CAROM_GAS_CHUNK_SLOTS];
+    uint32_t next, count;
+} carom_gas_chunk;
+
+typedef struct carom_gas_entry {
+    int64_t time;
+    uint32_t slot, spare;
+} carom_gas_entry;
+
+typedef struct carom_gas_calendar {
+    carom_gas_chunk *chunks;
+    uint32_t *heads; /* bucket -> chunk, or CAROM_GAS_EMPTY; the last is the overflow */
+    uint64_t chunk_count, chunk_capacity;
+    uint32_t free_chunk, free_count;
+    uint32_t buckets;        /* a power of two */
+    int shift;               /* a bucket is 2^shift ticks */
+    int64_t base;            /* the first bucket not yet in the window, as time >> shift */
+    int64_t next_look;       /* at the overflow, as a bucket */
+    uint64_t entries;        /* in chunks, dead ones included */
+    carom_gas_entry *window; /* sorted by time */
+    uint64_t window_head, window_tail, window_capacity;
+    uint32_t pending[4];          /* slots whose chunk is on its way into the cache */
+    uint32_t pending_at;          /* where the oldest is */
+    uint64_t loaded, loaded_from; /* entries that came into the window since bucket loaded_from */
+} carom_gas_calendar;
+
+typedef struct carom_gas_tree {
+    uint32_t *heap; /* slots; the parent is never due later */
+    uint32_t *place;
+    uint64_t count;
+} carom_gas_tree;
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+typedef struct carom_gas_total { /* a sum with its rounding error carried along */
+    double sum, rest;
+} carom_gas_total;
+
+struct carom_gas {
+    carom_allocator allocator;
+    carom_gas_def def;
+    carom_gas_rules rules;
+    carom_gas_method method;
+    uint64_t count, capacity;        /* living spheres; room in the arrays by slot */
+    uint64_t labels, label_capacity; /* ids given out; room in slot_of */
+    carom_gas_body *bodies;          /* by slot, as the next four */
+    carom_gas_plan *plans;
+    carom_gas_home *homes;
+    uint32_t *label;
+    double *radius, *mass;
+    uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when dead */
+    bool uniform;             /* all radii are equal */
+    bool plain;               /* they are, and there is no acceleration */
+    double reach2;            /* then: their diameter squared */
+    bool prefetch;            /* large enough to miss the caches */
+    bool ready;               /* cells and queue stand */
+    double longest;           /* edge of the box */
+    double largest, smallest; /* radii */
+    double most_acceleration; /* along an axis */
+    double safe_drift;        /* a way that needs no refreshing of a body */
+    double packing;
+    carom_gas_cells cells;
+    carom_gas_lists lists;
+    carom_gas_calendar calendar;
+    carom_gas_tree tree;
+    int64_t now;
+    uint64_t epochs;     /* of CAROM_GAS_EPOCH ticks, passed before tick 0 */
+    uint64_t events;     /* since create */
+    uint64_t sort_after; /* predictions at which the order in memory is looked at again */
+    /* measures */
+    uint64_t collisions, wall_hits, crossings, predictions;
+    double measured_from;
+    carom_gas_total virial;
+    /* set for the length of a run */
+    carom_gas_event_fn *on_event;
+    void *on_event_user;
+};
+
+/* The epoch moves forward by this many ticks once `now` has passed twice as many. */
+#define CAROM_GAS_EPOCH (INT64_C(1) << 59)
+
+/* Room for one run of the item buffers: more candidates are handled in turns. */
+#define CAROM_GAS_BATCH 128
+
+static inline double carom_gas_time_of(const carom_gas *gas, int64_t tick) {
+    return ((double)gas->epochs * (double)CAROM_GAS_EPOCH + (double)tick) * gas->rules.tick;
+}
+
+static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t k) {
+    return gas->radius[i] + gas->radius[k];
+}
+
+/* A sphere of CAROM_GAS_EXTENT, a little larger than it is. */
+static inline double carom_gas_extent_radius(const carom_gas *gas, uint32_t slot) {
+    return gas->radius[slot] * (1.0 + 2.5e-7) + 2.5e-10 * gas->longest;
+}
+
+/* ---- between the files ----------------------------------------------------------------------- */
+
+/* Why a run ended. */
+typedef enum carom_gas_stop {
+    CAROM_GAS_STOP_TIME,     /* nothing more up to the time asked for */
+    CAROM_GAS_STOP_EVENT,    /* on_event said so */
+    CAROM_GAS_STOP_STEPS,    /* enough steps for once */
+    CAROM_GAS_STOP_ROOM,     /* no memory */
+    CAROM_GAS_STOP_LISTS,    /* a list of neighbours is full: grow them and go on */
+    CAROM_GAS_STOP_COLLAPSE, /* a sphere collides without end: `culprit` */
+    CAROM_GAS_STOP_RESPONSE  /* the response gave a velocity that is no number: `culprit` */
+} carom_gas_stop;
+
+/* Handles what is due up to tick `until`, at most `steps` entries of the queue. */
+CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run, carom_gas *gas, int64_t until, uint64_t steps,
+                  uint32_t *culprit);
+/* Plans for every sphere; the queue is then to be created. */
+CAROM_CPU_DECLARE(void, carom_gas_predict_all, carom_gas *gas);
+
+/* Room in the arrays by slot and by label. */
+carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t count,
+                               uint64_t labels);
+/* Looks over all spheres after a change of the set; CAROM_BAD_INPUT when two overlap. */
+carom_status carom_gas_check(carom_context *context, carom_gas *gas);
+
+/* Sorts the spheres in memory, lays out cells and lists for them as they are now, predicts all,
+ * fills the queue. After a failure the gas holds no cells and no queue; the next call tries
+ * again. */
+carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas);
+
+/* Looks whether the order in memory has decayed and renews it then. */
+carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
+
+/* Position now, inside the box along periodic axes. */
+void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]);
+
+/* Deepest overlap among all, relative to the sum of radii; `pair` receives the labels. */
+carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
+                               uint32_t pair[2]);
+
+carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas);
+/* Overflow cells for one step; false when there is no memory. */
+bool carom_gas_cells_room(carom_gas *gas);
+void carom_gas_cells_release(carom_gas *gas);
+
+/* Cells must be in place. */
+carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas);
+/* Room for more neighbours in each list. */
+carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas);
+void carom_gas_lists_release(carom_gas *gas);
+
+carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas);
+/* Room for what one step adds; false when there is no memory. */
+bool carom_gas_queue_room(carom_gas *gas);
+/* Empties the calendar, chooses the width of buckets anew, enters all spheres again. */
+bool carom_gas_calendar_refill(carom_gas *gas);
+void carom_gas_queue_release(carom_gas *gas);
+
+/* Cell edge at the least cost by the equation of Kim, Guibas and Shin. */
+double carom_gas_model_edge(double density, double radius);
+
+#endif

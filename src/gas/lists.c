@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Making the lists of neighbours, and making them longer. */
+#include "gas/lists.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+#define FIRST_CAPACITY 31 /* with the length two cache lines, of which one is mostly enough */
+#define MORE_CAPACITY  32
+
+/* All lists anew, for centres and cells in place; false when one is full. */
+static bool fill(carom_gas *gas) {
+    for (uint32_t slot = 0; slot < gas->count; ++slot) {
+        uint32_t *list = carom_gas_list_of(gas, slot), code;
+        list[0] = 0;
+        for (int n = 0; n < 27; ++n) {
+            const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
+            for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
+                for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
+                    uint32_t other = cell->slot[k];
+                    if (other >= CAROM_GAS_LINK || other == slot) continue;
+                    if (!carom_gas_lists_meet(gas, slot, other, code)) continue;
+                    if (list[0] == gas->lists.capacity) return false;
+                    list[++list[0]] = carom_gas_near(other, code);
+                }
+        }
+    }
+    return true;
+}
+
+static void refile(carom_gas *gas, uint32_t slot) {
+    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_cells *cells = &gas->cells;
+    carom_gas_cell_remove(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
+                          slot);
+    carom_gas_list_centre(gas, slot);
+    carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
+                       slot);
+}
+
+/* Lists for `capacity` near ones, with what the old ones hold. */
+static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capacity) {
+    carom_gas_lists *lists = &gas->lists;
+    uint32_t stride = capacity + 1;
+    if (capacity > CAROM_GAS_MOST_LISTED)
+        return carom_fail(context, CAROM_TOO_LARGE,
+                          "a sphere has more than %d neighbours within reach %g; lower the reach, "
+                          "or use cells",
+                          CAROM_GAS_MOST_LISTED, lists->reach);
+    uint32_t *words = carom_allocate(&gas->allocator, gas->count * stride, sizeof(*words));
+    if (words == NULL)
+        return carom_fail_memory(context, gas->count * stride * 4, "lists of neighbours");
+    for (uint64_t i = 0; i < gas->count && lists->words != NULL; ++i)
+        memcpy(words + i * stride, lists->words + i * lists->stride, lists->stride * 4);
+    carom_release(&gas->allocator, lists->words);
+    lists->words = words;
+    lists->stride = stride;
+    lists->capacity = capacity;
+    return CAROM_OK;
+}
+
+carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas) {
+    carom_gas_lists *lists = &gas->lists;
+    lists->centres = carom_allocate(&gas->allocator, gas->count, sizeof(*lists->centres));
+    if (lists->centres == NULL)
+        return carom_fail_memory(context, gas->count * 16, "centres of lists");
+    for (uint32_t i = 0; i < gas->count; ++i) {
+        if (!carom_gas_cells_room(gas)) return carom_fail_memory(context, gas->count, "cells");
+        refile(gas, i);
+    }
+    lists->slack = (float)(2.0 * lists->leeway + 1e-5 * gas->largest + 1e-6 * gas->longest);
+    CAROM_TRY(grow(context, gas, FIRST_CAPACITY));
+    while (!fill(gas)) CAROM_TRY(grow(context, gas, lists->capacity + MORE_CAPACITY));
+    return CAROM_OK;
+}
+
+carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas) {
+    return grow(context, gas, gas->lists.capacity + MORE_CAPACITY);
+}
+
+void carom_gas_lists_release(carom_gas *gas) {
+    carom_release(&gas->allocator, gas->lists.words);
+    carom_release(&gas->allocator, gas->lists.centres);
+    gas->lists.words = NULL;
+    gas->lists.centres = NULL;
+}

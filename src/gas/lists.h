@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* lists.h: who is near, by lists of neighbours; inlined into the loops that predict.
+ *
+ * Each sphere remembers where its list was made, its centre, and is filed in the cell of that. Two
+ * spheres are in each other's lists while their centres are nearer than the sum of their radii and
+ * twice the leeway; none strays further than the leeway from its centre without a new list. So all
+ * that can touch are listed, and a sphere that rattles among its neighbours crosses nothing. */
+#ifndef CAROM_SRC_GAS_LISTS_H
+#define CAROM_SRC_GAS_LISTS_H
+
+#include "gas/cells.h"
+
+#define CAROM_GAS_MOST_LISTED 1023
+
+/* Its length, then the near ones. */
+static inline uint32_t *carom_gas_list_of(const carom_gas *gas, uint32_t slot) {
+    return gas->lists.words + (size_t)slot * gas->lists.stride;
+}
+
+/* The same pair as the other sees it. */
+static inline uint32_t carom_gas_near_back(uint32_t near, uint32_t slot) {
+    return carom_gas_near(slot, 2 * CAROM_GAS_HERE - (near >> CAROM_GAS_SLOT_BITS));
+}
+
+static inline void carom_gas_list_drop(uint32_t *list, uint32_t near) {
+    for (uint32_t i = 1; i <= list[0]; ++i)
+        if (list[i] == near) {
+            list[i] = list[list[0]--];
+            return;
+        }
+}
+
+/* Are the centres near enough to be listed? `code` as in cells.h. */
+static inline bool carom_gas_lists_meet(const carom_gas *gas, uint32_t slot, uint32_t other,
+                                        uint32_t code) {
+    const carom_gas_centre *a = &gas->lists.centres[slot], *b = &gas->lists.centres[other];
+    float reach = a->radius + b->radius + gas->lists.slack;
+    float dx = b->x[0] - a->x[0], dy = b->x[1] - a->x[1], dz = b->x[2] - a->x[2];
+    if (code != CAROM_GAS_HERE) {
+        dx += ((float)(code % 3) - 1.0f) * (float)gas->rules.edge[0];
+        dy += ((float)(code / 3 % 3) - 1.0f) * (float)gas->rules.edge[1];
+        dz += ((float)(code / 9) - 1.0f) * (float)gas->rules.edge[2];
+    }
+    return (dx * dx + dy * dy) + dz * dz < reach * reach;
+}
+
+/* Sets the centre to where the sphere is now, and its home. */
+static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
+    carom_gas_body *body = &gas->bodies[slot];
+    carom_gas_centre *centre = &gas->lists.centres[slot];
+    double x[3], v[3];
+    carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    for (int axis = 0; axis < 3; ++axis) {
+        double edge = gas->rules.edge[axis];
+        body->wraps[axis] = 0;
+        if (gas->rules.periodic[axis] && !(x[axis] >= 0.0 && x[axis] < edge)) {
+            double boxes = floor(x[axis] / edge);
+            x[axis] -= boxes * edge;
+            body->wraps[axis] = (int8_t)boxes;
+        }
+        int64_t at = (int64_t)(x[axis] * gas->cells.per_edge[axis]);
+        int64_t last = (int64_t)gas->cells.size[axis] - 1;
+        gas->homes[slot].at[axis] = (uint16_t)(at < 0 ? 0 : at > last ? last : at);
+        centre->x[axis] = (float)x[axis];
+    }
+    centre->radius = (float)gas->radius[slot];
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* What a gas is like now, and what has happened in it. Sums run in the order of ids, so that they
+ * do not depend on the order in memory. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "gas/gas.h"
+
+CAROM_RESULT_DEFINE_FREE(carom_gas_spheres);
+CAROM_RESULT_FILL(carom_gas_spheres);
+
+double carom_gas_get_time(const carom_gas *gas) {
+    return carom_gas_time_of(gas, gas->now);
+}
+
+static void get_sphere(const carom_gas *gas, uint32_t slot, carom_gas_sphere *sphere) {
+    double x[3], v[3];
+    carom_gas_now(gas, slot, x, v);
+    sphere->position = (carom_vec3){x[0], x[1], x[2]};
+    sphere->velocity = (carom_vec3){v[0], v[1], v[2]};
+    sphere->radius = gas->radius[slot];
+    sphere->mass = gas->mass[slot];
+}
+
+carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
+                                   carom_gas_spheres *spheres) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_REQUIRE(spheres != NULL, "the place for the spheres is NULL");
+    uint64_t room = 0;
+    CAROM_TRY(carom_gas_spheres_begin(context, &context->allocator, spheres, gas->count, &room));
+    uint64_t filled = 0;
+    for (uint64_t label = 0; label < gas->labels && filled < room; ++label)
+        if (gas->slot_of[label] != CAROM_GAS_NO_SLOT)
+            get_sphere(gas, gas->slot_of[label], &spheres->data[filled++]);
+    return carom_gas_spheres_end(spheres);
+}
+
+carom_status carom_gas_get_sphere(carom_context *context, const carom_gas *gas, uint32_t id,
+                                  carom_gas_sphere *sphere) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_REQUIRE(sphere != NULL, "the place for the sphere is NULL");
+    if (id >= gas->labels || gas->slot_of[id] == CAROM_GAS_NO_SLOT)
+        return carom_fail(context, CAROM_BAD_INPUT, "there is no sphere with the id %u", id);
+    get_sphere(gas, gas->slot_of[id], sphere);
+    return CAROM_OK;
+}
+
+carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
+                               carom_gas_measures *m) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_REQUIRE(m != NULL, "the place for the measures is NULL");
+    *m = (carom_gas_measures){.time = carom_gas_get_time(gas) - gas->measured_from,
+                              .spheres = gas->count,
+                              .collisions = gas->collisions,
+                              .wall_hits = gas->wall_hits,
+                              .crossings = gas->crossings,
+                              .predictions = gas->predictions,
+                              .virial = gas->virial.sum + gas->virial.rest,
+                              .packing_fraction = gas->packing};
+    double n = (double)gas->count, speeds = 0.0;
+    for (uint64_t label = 0; label < gas->labels; ++label) {
+        uint32_t slot = gas->slot_of[label];
+        if (slot == CAROM_GAS_NO_SLOT) continue;
+        double x[3], v[3], mass = gas->mass[slot];
+        carom_gas_now(gas, slot, x, v);
+        double square = (v[0] * v[0] + v[1] * v[1]) + v[2] * v[2];
+        m->energy += 0.5 * mass * square;
+        m->momentum.x += mass * v[0];
+        m->momentum.y += mass * v[1];
+        m->momentum.z += mass * v[2];
+        speeds += sqrt(square);
+    }
+    m->mean_speed = n > 0.0 ? speeds / n : 0.0;
+    m->z = !gas->rules.walls && m->time > 0.0 && m->energy > 0.0
+               ? 1.0 + m->virial / (2.0 * m->energy * m->time)
+               : (double)NAN;
+    m->collision_rate =
+        m->time > 0.0 && n > 0.0 ? 2.0 * (double)gas->collisions / (n * m->time) : 0.0;
+    m->mean_free_path = m->collision_rate > 0.0 ? m->mean_speed / m->collision_rate : HUGE_VAL;
+    return CAROM_OK;
+}
+
+void carom_gas_reset_measures(carom_gas *gas) {
+    if (gas == NULL) return;
+    gas->collisions = gas->wall_hits = gas->crossings = 0;
+    gas->sort_after =
+        gas->sort_after == UINT64_MAX ? UINT64_MAX : gas->sort_after - gas->predictions;
+    gas->predictions = 0;
+    gas->virial = (carom_gas_total){0.0, 0.0};
+    gas->measured_from = carom_gas_get_time(gas);
+}
+
+carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
+    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    *info = (carom_gas_info){
+        .method = gas->method,
+        .queue = gas->def.queue,
+        .cell_edge = HUGE_VAL,
+        .edges = gas->def.edges,
+        .periodic = {gas->def.periodic[0], gas->def.periodic[1], gas->def.periodic[2]},
+        .tick = gas->rules.tick};
+    double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
+    if (gas->method == CAROM_GAS_NEIGHBOURS) info->reach = gas->lists.reach;
+    info->model_edge = carom_gas_model_edge((double)gas->count / volume, gas->largest);
+    for (int axis = 0; axis < 3; ++axis) {
+        info->cells[axis] = gas->cells.size[axis];
+        info->cell_edge = fmin(info->cell_edge, gas->cells.edge[axis]);
+    }
+    info->bytes = sizeof(*gas) + 4 * gas->label_capacity +
+                  gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_plan) +
+                                   sizeof(carom_gas_home) + 4 + 2 * sizeof(double)) +
+                  (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
+                  (gas->lists.words != NULL ? gas->count * gas->lists.stride * 4 : 0) +
+                  gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +
+                  gas->calendar.window_capacity * sizeof(carom_gas_entry) +
+                  gas->calendar.buckets * 4 + gas->tree.count * 8;
+    return CAROM_OK;
+}
+
+/* ---- overlap --------------------------------------------------------------------------------- */
+
+typedef struct overlap_grid {
+    const carom_gas *gas;
+    uint32_t *start, *slots; /* cell -> range of slots */
+    double *x;               /* three a slot */
+    uint32_t size[3];
+} overlap_grid;
+
+static uint32_t cell_at(const overlap_grid *grid, const double x[3], int at[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+        double cell = x[axis] / grid->gas->rules.edge[axis] * grid->size[axis];
+        at[axis] = (int)fmin(fmax(cell, 0.0), grid->size[axis] - 1.0);
+    }
+    return ((uint32_t)at[2] * grid->size[1] + (uint32_t)at[1]) * grid->size[0] + (uint32_t)at[0];
+}
+
+static double overlap_of(const overlap_grid *grid, uint32_t i, uint32_t k) {
+    double square = 0.0, reach = carom_gas_reach(grid->gas, i, k);
+    for (int axis = 0; axis < 3; ++axis) {
+        double d = fabs(grid->x[3 * i + axis] - grid->x[3 * k + axis]);
+        if (grid->gas->rules.periodic[axis]) d = fmin(d, fabs(d - grid->gas->rules.edge[axis]));
+        square += d * d;
+    }
+    return (reach - sqrt(square)) / reach;
+}
+
+static double look_around(const overlap_grid *grid, uint32_t i, uint32_t *partner) {
+    int at[3];
+    double deepest = 0.0;
+    (void)cell_at(grid, &grid->x[3 * i], at);
+    for (int n = 0; n < 27; ++n) {
+        int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        uint32_t to[3];
+        bool inside = true;
+        for (int axis = 0; axis < 3; ++axis) {
+            int size = (int)grid->size[axis], cell = at[axis] + offset[axis];
+            if (cell < 0 || cell >= size) inside &= grid->gas->rules.periodic[axis] != 0;
+            to[axis] = (uint32_t)((cell + size) % size);
+        }
+        if (!inside) continue;
+        uint32_t cell = (to[2] * grid->size[1] + to[1]) * grid->size[0] + to[0];
+        for (uint32_t s = grid->start[cell]; s < grid->start[cell + 1]; ++s) {
+            if (grid->slots[s] == i) continue;
+            double overlap = overlap_of(grid, i, grid->slots[s]);
+            if (overlap > deepest) {
+                deepest = overlap;
+                *partner = grid->slots[s];
+            }
+        }
+    }
+    return deepest;
+}
+
+carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
+                               uint32_t pair[2]) {
+    overlap_grid grid = {.gas = gas};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    double least = fmax(2.0 * gas->largest, gas->longest / fmax(1.0, cbrt((double)gas->count)));
+    uint64_t cells = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        double size = floor(gas->rules.edge[axis] / (least * 1.0001));
+        grid.size[axis] = (uint32_t)fmin(fmax(size, 1.0), 512.0);
+        cells *= grid.size[axis];
+    }
+    grid.start = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);
+    grid.slots = CAROM_ARENA_TAKE(scratch, uint32_t, gas->count);
+    grid.x = CAROM_ARENA_TAKE(scratch, double, 3 * gas->count);
+    if (grid.start == NULL || grid.slots == NULL || grid.x == NULL) {
+        carom_arena_rewind(scratch, mark);
+        return carom_fail_memory(context, gas->count * 28, "the search for overlaps");
+    }
+    memset(grid.start, 0, (cells + 2) * sizeof(uint32_t));
+    int at[3];
+    double v[3];
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        carom_gas_now(gas, (uint32_t)i, &grid.x[3 * i], v);
+        ++grid.start[cell_at(&grid, &grid.x[3 * i], at) + 2];
+    }
+    for (uint64_t c = 2; c < cells + 2; ++c) grid.start[c] += grid.start[c - 1];
+    for (uint64_t i = 0; i < gas->count; ++i)
+        grid.slots[grid.start[cell_at(&grid, &grid.x[3 * i], at) + 1]++] = (uint32_t)i;
+
+    *overlap = 0.0;
+    pair[0] = pair[1] = 0;
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        uint32_t partner = 0;
+        double deepest = look_around(&grid, (uint32_t)i, &partner);
+        for (int axis = 0; axis < 3; ++axis) {
+            if (gas->rules.periodic[axis]) continue;
+            double x = grid.x[3 * i + axis], radius = gas->radius[i];
+            double out = fmax(radius - x, x + radius - gas->rules.edge[axis]) / (2.0 * radius);
+            if (out > deepest) {
+                deepest = out;
+                partner = (uint32_t)i;
+            }
+        }
+        if (deepest > *overlap) {
+            *overlap = deepest;
+            pair[0] = gas->label[i];
+            pair[1] = gas->label[partner];
+        }
+    }
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas, double *overlap) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
+    uint32_t pair[2];
+    return carom_gas_deepest(context, gas, overlap, pair);
+}

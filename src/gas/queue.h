@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* queue.h: entering spheres into the queue, inlined into the loops that predict. */
+#ifndef CAROM_SRC_GAS_QUEUE_H
+#define CAROM_SRC_GAS_QUEUE_H
+
+#include "gas/gas.h"
+
+/* What one step may add at most. */
+#define CAROM_GAS_STEP_ENTRIES 4
+
+/* Moves the next bucket that holds anything into the window, looking no further than tick `until`.
+ * False when there was no memory for it: nothing has changed then. */
+bool carom_gas_calendar_load(carom_gas *gas, int64_t until);
+
+static inline void carom_gas_calendar_push(carom_gas_calendar *calendar, uint64_t bucket,
+                                           uint32_t slot) {
+    uint32_t head = calendar->heads[bucket];
+    if (head == CAROM_GAS_EMPTY || calendar->chunks[head].count == CAROM_GAS_CHUNK_SLOTS) {
+        uint32_t fresh = calendar->free_chunk;
+        carom_gas_chunk *chunk = &calendar->chunks[fresh];
+        calendar->free_chunk = chunk->next;
+        --calendar->free_count;
+        chunk->next = head;
+        chunk->count = 0;
+        calendar->heads[bucket] = head = fresh;
+    }
+    carom_gas_chunk *chunk = &calendar->chunks[head];
+    chunk->slot[chunk->count++] = slot;
+    ++calendar->entries;
+}
+
+static inline void carom_gas_window_insert(carom_gas_calendar *calendar, int64_t time,
+                                           uint32_t slot) {
+    carom_gas_entry *window = calendar->window;
+    uint64_t at = calendar->window_tail++;
+    for (; at > calendar->window_head && window[at - 1].time > time; --at)
+        window[at] = window[at - 1];
+    window[at].time = time;
+    window[at].slot = slot;
+}
+
+/* Parents are due no later than their children; slots break ties so that the shape of the heap does
+ * not depend on history. */
+static inline bool carom_gas_tree_before(const carom_gas *gas, uint32_t a, uint32_t b) {
+    int64_t ta = carom_gas_due(&gas->plans[a]), tb = carom_gas_due(&gas->plans[b]);
+    return ta != tb ? ta < tb : a < b;
+}
+
+static inline void carom_gas_tree_update(carom_gas *gas, uint32_t slot) {
+    uint32_t *heap = gas->tree.heap, *place = gas->tree.place;
+    uint64_t count = gas->tree.count, at = place[slot];
+    while (at > 0 && carom_gas_tree_before(gas, slot, heap[(at - 1) / 2])) {
+        heap[at] = heap[(at - 1) / 2];
+        place[heap[at]] = (uint32_t)at;
+        at = (at - 1) / 2;
+    }
+    for (;;) {
+        uint64_t child = 2 * at + 1;
+        if (child >= count) break;
+        if (child + 1 < count && carom_gas_tree_before(gas, heap[child + 1], heap[child])) ++child;
+        if (!carom_gas_tree_before(gas, heap[child], slot)) break;
+        heap[at] = heap[child];
+        place[heap[at]] = (uint32_t)at;
+        at = child;
+    }
+    heap[at] = slot;
+    place[slot] = (uint32_t)at;
+}
+
+/* The bucket of a time not in the window, or the overflow. */
+static inline uint64_t carom_gas_calendar_bucket(const carom_gas_calendar *calendar, int64_t time) {
+    int64_t bucket = time >> calendar->shift;
+    bool near = bucket - calendar->base < (int64_t)calendar->buckets;
+    return near ? (uint64_t)bucket & (calendar->buckets - 1) : calendar->buckets;
+}
+
+/* Puts slot number `at` of those waiting where it belongs by now. */
+static inline void carom_gas_calendar_settle(carom_gas *gas, uint32_t at) {
+    carom_gas_calendar *calendar = &gas->calendar;
+    uint32_t slot = calendar->pending[at];
+    if (slot == CAROM_GAS_NO_SLOT) return;
+    calendar->pending[at] = CAROM_GAS_NO_SLOT;
+    carom_gas_plan *plan = &gas->plans[slot];
+    if (plan->current) return;
+    carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, carom_gas_due(plan)),
+                            slot);
+}
+
+/* Enters a sphere whose plan has changed; an entry it had before is dead from now on. The line of
+ * its bucket is asked for and written some spheres later, when it has come. */
+static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
+    if (gas->def.queue == CAROM_GAS_TREE) {
+        carom_gas_tree_update(gas, slot);
+        return;
+    }
+    carom_gas_calendar *calendar = &gas->calendar;
+    carom_gas_plan *plan = &gas->plans[slot];
+    int64_t time = carom_gas_due(plan);
+    if (time >> calendar->shift < calendar->base) {
+        plan->current = 1;
+        carom_gas_window_insert(calendar, time, slot);
+        return;
+    }
+    plan->current = 0;
+    uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, time)];
+    if (head != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[head].count, 1);
+    uint32_t at = calendar->pending_at++ % 4;
+    carom_gas_calendar_settle(gas, at);
+    calendar->pending[at] = slot;
+}
+
+/* Does an entry of the window still stand for its sphere? */
+static inline bool carom_gas_entry_alive(const carom_gas *gas, carom_gas_entry entry) {
+    const carom_gas_plan *plan = &gas->plans[entry.slot];
+    return plan->current && carom_gas_due(plan) == entry.time;
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* renew.h: CAROM_GAS_NEIGHBOURS: predicting by lists and renewing them; part of the loop in
+ * run_cpu.c. */
+#ifndef CAROM_SRC_GAS_RENEW_H
+#define CAROM_SRC_GAS_RENEW_H
+
+#include "gas/centre.h"
+#include "gas/lists.h"
+
+/* As many as there are, in turns. */
+static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *near,
+                            uint32_t count, carom_gas_plan *plan) {
+    for (uint32_t from = 0; from < count; from += CAROM_GAS_BATCH) {
+        uint32_t left = count - from;
+        scan(gas, slot, near + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH, plan);
+    }
+}
+
+static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+    const uint32_t *list = carom_gas_list_of(gas, slot);
+    scan_all(gas, slot, list + 1, list[0], plan);
+}
+
+/* When the sphere may have strayed too far. With an acceleration a bound, else exact. */
+static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *body = &gas->bodies[slot];
+    const float *centre = gas->lists.centres[slot].x;
+    double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, leeway = gas->lists.leeway;
+    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    for (int axis = 0; axis < 3; ++axis) {
+        double y = x[axis] - (double)body->wraps[axis] * rules->edge[axis] - (double)centre[axis];
+        b += y * v[axis];
+        vv += v[axis] * v[axis];
+        yy += y * y;
+    }
+    double delay = CAROM_GAS_NEVER_DELAY;
+    if (rules->accelerated) {
+        double gap = leeway - sqrt(yy), a = 0.0;
+        for (int axis = 0; axis < 3; ++axis)
+            a += rules->acceleration[axis] * rules->acceleration[axis];
+        gap = gap > 0.0 ? gap : 0.0;
+        delay = 2.0 * gap / (sqrt(vv) + sqrt(vv + 2.0 * sqrt(a) * gap));
+    } else if (vv > 0.0) {
+        double gap = leeway * leeway - yy;
+        double root = sqrt(b * b + vv * (gap > 0.0 ? gap : 0.0));
+        delay = b > 0.0 ? gap / (root + b) : (root - b) / vv;
+    }
+    plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
+}
+
+static inline bool is_listed(const uint32_t *words, uint32_t count, uint32_t near) {
+    bool found = false;
+    for (uint32_t i = 0; i < count; ++i) found |= words[i] == near;
+    return found;
+}
+
+/* The neighbours of a sphere whose centre has just been set; false when there are too many. */
+static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
+                                uint32_t *count) {
+    carom_gas_nears nears;
+    nears.count = 0;
+    *count = 0;
+    if (collect_inside(gas, slot, &nears)) {
+        for (uint32_t i = 0; i < nears.count; ++i)
+            __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
+        for (uint32_t i = 0; i < nears.count; ++i) {
+            uint32_t other = nears.near[i] & SLOT_MASK;
+            fresh[*count] = nears.near[i];
+            *count += carom_gas_lists_meet(gas, slot, other, CAROM_GAS_HERE) & (other != slot);
+        }
+        return *count <= gas->lists.capacity;
+    }
+    for (int n = 0; n < 27; ++n) {
+        uint32_t code;
+        const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
+        while (cell != NULL) {
+            for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
+                uint32_t other = cell->slot[k];
+                if (other >= CAROM_GAS_LINK || other == slot) continue;
+                if (!carom_gas_lists_meet(gas, slot, other, code)) continue;
+                if (*count == gas->lists.capacity) return false;
+                fresh[(*count)++] = carom_gas_near(other, code);
+            }
+            cell = carom_gas_cell_after(&gas->cells, cell);
+        }
+    }
+    return true;
+}
+
+/* A new list for a sphere that has strayed; only those that are new to it are looked at. False, and
+ * the sphere is as it was, when a list is full. */
+static inline bool renew_list(carom_gas *gas, uint32_t slot) {
+    uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_BATCH], news[CAROM_GAS_MOST_LISTED], count,
+        added = 0;
+    uint32_t *list = carom_gas_list_of(gas, slot);
+    carom_gas_cells *cells = &gas->cells;
+    const carom_gas_home before = gas->homes[slot], *home = &gas->homes[slot];
+    const carom_gas_centre centre = gas->lists.centres[slot];
+    const carom_gas_body body = gas->bodies[slot];
+    carom_gas_list_centre(gas, slot);
+    bool fits = collect_list(gas, slot, fresh, &count);
+    for (uint32_t i = 0; i < count && fits; ++i) {
+        if (is_listed(list + 1, list[0], fresh[i])) continue;
+        fits = carom_gas_list_of(gas, fresh[i] & SLOT_MASK)[0] < gas->lists.capacity;
+        news[added++] = fresh[i];
+    }
+    if (!fits) {
+        gas->lists.centres[slot] = centre;
+        gas->homes[slot] = before;
+        gas->bodies[slot] = body;
+        return false;
+    }
+    for (uint32_t i = 1; i <= list[0]; ++i)
+        if (!is_listed(fresh, count, list[i]))
+            carom_gas_list_drop(carom_gas_list_of(gas, list[i] & SLOT_MASK),
+                                carom_gas_near_back(list[i], slot));
+    for (uint32_t i = 0; i < added; ++i) {
+        uint32_t *its = carom_gas_list_of(gas, news[i] & SLOT_MASK);
+        its[++its[0]] = carom_gas_near_back(news[i], slot);
+    }
+    memcpy(list + 1, fresh, count * sizeof(*list));
+    list[0] = count;
+    if (memcmp(home, &before, sizeof(before)) != 0) {
+        carom_gas_cell_remove(
+            cells, carom_gas_cell_index(cells, before.at[0], before.at[1], before.at[2]), slot);
+        carom_gas_cell_add(
+            cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]), slot);
+    }
+    /* In another box the same entry means another image, which matters where a box is not much
+     * wider than the reach. */
+    bool moved = memcmp(body.wraps, gas->bodies[slot].wraps, sizeof(body.wraps)) != 0;
+    if (moved)
+        scan_list(gas, slot, &gas->plans[slot]);
+    else
+        scan_all(gas, slot, news, added, &gas->plans[slot]);
+    plan_renewal(gas, slot, &gas->plans[slot]);
+    return true;
+}
+
+#endif

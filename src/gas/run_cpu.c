@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop: take what is due first, do it, predict anew.
+ *
+ * Events follow each other at random places in space and so in memory. The window of the calendar
+ * says what comes next, so the lines it will touch are asked for some events ahead. */
+#include <math.h>
+#include <string.h>
+
+#include "gas/extent.h"
+#include "gas/queue.h"
+#include "gas/renew.h"
+
+#define LOOK_AHEAD 8
+
+/* ---- one sphere ------------------------------------------------------------------------------ */
+
+static void predict(carom_gas *gas, uint32_t slot) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    carom_gas_plan *plan = &gas->plans[slot];
+    ++gas->predictions;
+    plan->physical = CAROM_GAS_NEVER;
+    plan->kind = CAROM_GAS_REFRESH;
+    if (gas->method == CAROM_GAS_NEIGHBOURS) {
+        scan_list(gas, slot, plan);
+        plan_renewal(gas, slot, plan);
+    } else if (gas->method == CAROM_GAS_EXTENT) {
+        scan_extent(gas, slot, plan);
+        plan_extent(gas, slot, plan);
+    } else {
+        scan_block(gas, slot, from, to, plan);
+        plan_crossing(gas, slot, plan);
+    }
+    scan_alone(gas, slot, plan);
+}
+
+static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
+    return plan->kind == CAROM_GAS_PAIR && gas->bodies[plan->partner].count != plan->partner_count;
+}
+
+/* Things the caller never sees: crossings and stale events. */
+static bool is_inner(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_plan *plan = &gas->plans[slot];
+    return plan->crossing <= plan->physical || is_stale(gas, plan);
+}
+
+static bool do_inner(carom_gas *gas, uint32_t slot) {
+    carom_gas_plan *plan = &gas->plans[slot];
+    bool done = true;
+    gas->now = carom_gas_due(plan);
+    gas->crossings += plan->crossing <= plan->physical;
+    if (plan->crossing > plan->physical)
+        predict(gas, slot);
+    else if (gas->method == CAROM_GAS_NEIGHBOURS)
+        done = renew_list(gas, slot);
+    else if (gas->method == CAROM_GAS_EXTENT)
+        cross_extent(gas, slot);
+    else
+        cross_centre(gas, slot);
+    carom_gas_queue_put(gas, slot);
+    return done;
+}
+
+/* ---- what happens ---------------------------------------------------------------------------- */
+
+static void add_total(carom_gas_total *total, double value) {
+    double sum = total->sum + value;
+    total->rest +=
+        fabs(total->sum) >= fabs(value) ? (total->sum - sum) + value : (value - sum) + total->sum;
+    total->sum = sum;
+}
+
+static void show_sphere(const carom_gas *gas, uint32_t slot, const carom_gas_body *body,
+                        carom_gas_sphere *sphere) {
+    sphere->position = (carom_vec3){body->x[0], body->x[1], body->x[2]};
+    sphere->velocity = (carom_vec3){body->v[0], body->v[1], body->v[2]};
+    sphere->radius = gas->radius[slot];
+    sphere->mass = gas->mass[slot];
+}
+
+static bool take_velocity(carom_gas_body *body, const carom_gas_sphere *sphere) {
+    double *v = body->v;
+    v[0] = sphere->velocity.x, v[1] = sphere->velocity.y, v[2] = sphere->velocity.z;
+    return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
+}
+
+/* The caller's law between two spheres; false, and nothing changed, when it gives no numbers. */
+static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const int image[3],
+                         const carom_gas_event *event) {
+    carom_gas_body a = gas->bodies[slot_a], b = gas->bodies[slot_b];
+    carom_gas_contact contact =
+        carom_gas_meet(&gas->rules, &a, &b, image, gas->now, gas->mass[slot_a], gas->mass[slot_b]);
+    carom_gas_body before_a = gas->bodies[slot_a], before_b = gas->bodies[slot_b];
+    carom_gas_rewrite(&gas->rules, &before_a, gas->now);
+    carom_gas_rewrite(&gas->rules, &before_b, gas->now);
+    carom_gas_sphere sphere_a, sphere_b;
+    carom_vec3 n = {contact.normal[0], contact.normal[1], contact.normal[2]};
+    double reach = carom_gas_reach(gas, slot_a, slot_b);
+    show_sphere(gas, slot_a, &before_a, &sphere_a);
+    show_sphere(gas, slot_b, &before_b, &sphere_b);
+    sphere_b.position =
+        (carom_vec3){sphere_a.position.x + reach * n.x, sphere_a.position.y + reach * n.y,
+                     sphere_a.position.z + reach * n.z};
+    gas->def.response(gas->def.response_user, event, &n, &sphere_a, &sphere_b);
+    if (!take_velocity(&a, &sphere_a) || !take_velocity(&b, &sphere_b)) return false;
+    double push = (b.v[0] - before_b.v[0]) * n.x + (b.v[1] - before_b.v[1]) * n.y +
+                  (b.v[2] - before_b.v[2]) * n.z;
+    add_total(&gas->virial, gas->mass[slot_b] * push * reach);
+    gas->bodies[slot_a] = a;
+    gas->bodies[slot_b] = b;
+    return true;
+}
+
+/* Counts events of a sphere that come without time passing. */
+static bool repeats_too_often(carom_gas *gas, uint32_t slot) {
+    carom_gas_plan *plan = &gas->plans[slot];
+    plan->repeats = gas->bodies[slot].t == gas->now ? (uint16_t)(plan->repeats + 1) : 0;
+    return plan->repeats == UINT16_MAX;
+}
+
+static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *event,
+                              uint32_t *culprit) {
+    const carom_gas_plan plan = gas->plans[slot];
+    uint32_t a = slot, b = plan.partner;
+    int image[3] = {plan.image[0], plan.image[1], plan.image[2]};
+    if (gas->label[a] > gas->label[b]) {
+        a = plan.partner, b = slot;
+        for (int axis = 0; axis < 3; ++axis) image[axis] = -image[axis];
+    }
+    event->a = gas->label[a], event->b = gas->label[b];
+    *culprit = event->a;
+    if (repeats_too_often(gas, a) | repeats_too_often(gas, b)) return CAROM_GAS_STOP_COLLAPSE;
+    if (gas->def.response == NULL) {
+        carom_gas_contact contact = carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b],
+                                                   image, gas->now, gas->mass[a], gas->mass[b]);
+        add_total(&gas->virial, contact.virial);
+    } else if (!respond_pair(gas, a, b, image, event)) {
+        return CAROM_GAS_STOP_RESPONSE;
+    }
+    ++gas->collisions;
+    predict(gas, a);
+    carom_gas_queue_put(gas, a);
+    predict(gas, b);
+    carom_gas_queue_put(gas, b);
+    return CAROM_GAS_STOP_STEPS;
+}
+
+static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *event,
+                              uint32_t *culprit) {
+    int side = (int)gas->plans[slot].partner, axis = side / 2;
+    carom_gas_body *body = &gas->bodies[slot];
+    event->a = gas->label[slot], event->b = (uint32_t)side;
+    *culprit = event->a;
+    if (repeats_too_often(gas, slot)) return CAROM_GAS_STOP_COLLAPSE;
+    if (gas->def.response == NULL) {
+        carom_gas_bounce(&gas->rules, body, axis, side % 2, gas->now);
+    } else {
+        carom_gas_sphere sphere;
+        carom_gas_body after = *body;
+        carom_gas_rewrite(&gas->rules, &after, gas->now);
+        show_sphere(gas, slot, &after, &sphere);
+        double out = side % 2 != 0 ? 1.0 : -1.0;
+        carom_vec3 n = {axis == 0 ? out : 0.0, axis == 1 ? out : 0.0, axis == 2 ? out : 0.0};
+        gas->def.response(gas->def.response_user, event, &n, &sphere, NULL);
+        if (!take_velocity(&after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
+        *body = after;
+    }
+    ++gas->wall_hits;
+    predict(gas, slot);
+    carom_gas_queue_put(gas, slot);
+    return CAROM_GAS_STOP_STEPS;
+}
+
+static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit) {
+    const carom_gas_plan *plan = &gas->plans[slot];
+    gas->now = plan->physical;
+    if (plan->kind == CAROM_GAS_REFRESH) {
+        carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
+        predict(gas, slot);
+        carom_gas_queue_put(gas, slot);
+        return CAROM_GAS_STOP_STEPS;
+    }
+    carom_gas_event event = {.time = carom_gas_time_of(gas, gas->now),
+                             .kind = (carom_gas_kind)plan->kind,
+                             .number = gas->events};
+    carom_gas_stop stop = plan->kind == CAROM_GAS_PAIR ? do_pair(gas, slot, &event, culprit)
+                                                       : do_wall(gas, slot, &event, culprit);
+    if (stop != CAROM_GAS_STOP_STEPS) { /* it did not happen: still due */
+        carom_gas_queue_put(gas, slot);
+        return stop;
+    }
+    ++gas->events;
+    if (gas->on_event != NULL && gas->on_event(gas->on_event_user, &event))
+        return CAROM_GAS_STOP_EVENT;
+    return CAROM_GAS_STOP_STEPS;
+}
+
+/* ---- asking for memory in time ----------------------------------------------------------------
+ */
+
+/* Rows of cells around a home; rows in other boxes are left to chance. */
+static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
+    const carom_gas_cells *cells = &gas->cells;
+    const carom_gas_cell *own =
+        &cells->cells[carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2])];
+    int64_t row = cells->size[0], plane = row * cells->size[1];
+    for (int64_t k = -1; k <= 1; ++k)
+        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * plane + j * row);
+}
+
+static inline void touch_list(const carom_gas *gas, uint32_t slot) {
+    const uint32_t *list = carom_gas_list_of(gas, slot);
+    for (uint32_t i = 1; i <= list[0]; ++i) __builtin_prefetch(&gas->bodies[list[i] & SLOT_MASK]);
+}
+
+static inline void touch_around(const carom_gas *gas, uint32_t slot) {
+    carom_gas_nears nears;
+    nears.count = 0;
+    (void)collect_inside(gas, slot, &nears);
+    for (uint32_t i = 0; i < nears.count; ++i)
+        __builtin_prefetch(&gas->bodies[nears.near[i] & SLOT_MASK]);
+}
+
+/* The window says what comes next. Three stages, each asking for what the next will follow. */
+static inline void look_ahead(const carom_gas *gas) {
+    const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
+    uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
+    bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
+    if (count > 6) {
+        uint32_t slot = entry[6].slot;
+        const carom_gas_plan *plan = &gas->plans[slot];
+        __builtin_prefetch(&gas->bodies[slot], 1);
+        if (lists)
+            __builtin_prefetch(carom_gas_list_of(gas, slot));
+        else
+            __builtin_prefetch(&gas->homes[slot]);
+        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing) {
+            __builtin_prefetch(&gas->bodies[plan->partner], 1);
+            __builtin_prefetch(&gas->plans[plan->partner], 1);
+            if (lists)
+                __builtin_prefetch(carom_gas_list_of(gas, plan->partner));
+            else
+                __builtin_prefetch(&gas->homes[plan->partner]);
+        }
+    }
+    if (count > 3 && !lists) {
+        const carom_gas_plan *plan = &gas->plans[entry[3].slot];
+        touch_rows(gas, &gas->homes[entry[3].slot]);
+        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing)
+            touch_rows(gas, &gas->homes[plan->partner]);
+    }
+    if (count > 2) {
+        uint32_t slot = entry[2].slot;
+        const carom_gas_plan *plan = &gas->plans[slot];
+        if (plan->kind != CAROM_GAS_PAIR || plan->physical >= plan->crossing) {
+            if (!lists) touch_around(gas, slot);
+        } else if (lists) {
+            touch_list(gas, slot);
+            touch_list(gas, plan->partner);
+        } else {
+            touch_around(gas, slot);
+            touch_around(gas, plan->partner);
+        }
+    }
+}
+
+/* ---- taking turns ---------------------------------------------------------------------------- */
+
+/* Several spheres are due at one tick: inner work first, then by (kind, a, b). */
+static uint32_t choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
+    if (is_inner(gas, best)) return best;
+    if (is_inner(gas, slot)) return slot;
+    const carom_gas_plan *p = &gas->plans[best], *q = &gas->plans[slot];
+    return ranks_before(gas, slot, q->kind, q->partner, best, p->kind, p->partner) ? slot : best;
+}
+
+static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, uint32_t best) {
+    for (uint64_t child = 2 * at + 1; child <= 2 * at + 2 && child < gas->tree.count; ++child) {
+        uint32_t slot = gas->tree.heap[child];
+        if (carom_gas_due(&gas->plans[slot]) != time) continue;
+        best = choose_in_tree(gas, child, time, choose(gas, best, slot));
+    }
+    return best;
+}
+
+/* The slot to be handled next, CAROM_GAS_NO_SLOT when nothing is due up to `until`; false when
+ * there was no memory. */
+static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
+    *next = CAROM_GAS_NO_SLOT;
+    if (gas->def.queue == CAROM_GAS_TREE) {
+        if (gas->tree.count == 0) return true;
+        uint32_t slot = gas->tree.heap[0];
+        int64_t time = carom_gas_due(&gas->plans[slot]);
+        if (time <= until) *next = choose_in_tree(gas, 0, time, slot);
+        return true;
+    }
+    carom_gas_calendar *calendar = &gas->calendar;
+    for (;;) {
+        while (calendar->window_head < calendar->window_tail &&
+               !carom_gas_entry_alive(gas, calendar->window[calendar->window_head]))
+            ++calendar->window_head;
+        if (calendar->window_head < calendar->window_tail) break;
+        if (gas->count == 0 || calendar->base > until >> calendar->shift) return true;
+        if (!carom_gas_calendar_load(gas, until)) return false;
+    }
+    if (gas->prefetch) {
+        if (calendar->window_tail - calendar->window_head < LOOK_AHEAD &&
+            !carom_gas_calendar_load(gas, until))
+            return false;
+        look_ahead(gas);
+    }
+    const carom_gas_entry *entry = &calendar->window[calendar->window_head];
+    if (entry->time > until) return true;
+    uint32_t best = entry->slot;
+    uint64_t place = calendar->window_head;
+    for (uint64_t i = place + 1;
+         i < calendar->window_tail && calendar->window[i].time == entry->time; ++i) {
+        if (!carom_gas_entry_alive(gas, calendar->window[i])) continue;
+        uint32_t chosen = choose(gas, best, calendar->window[i].slot);
+        if (chosen != best) place = i;
+        best = chosen;
+    }
+    /* Its entry goes, so that none is left over should it be due at this tick again. */
+    calendar->window[place] = *entry;
+    ++calendar->window_head;
+    *next = best;
+    return true;
+}
+
+carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t steps,
+                                        uint32_t *culprit) {
+    for (uint64_t step = 0; step < steps; ++step) {
+        uint32_t slot;
+        if (!carom_gas_queue_room(gas) || !carom_gas_cells_room(gas) ||
+            !next_slot(gas, until, &slot))
+            return CAROM_GAS_STOP_ROOM;
+        if (slot == CAROM_GAS_NO_SLOT) {
+            gas->now = until;
+            return CAROM_GAS_STOP_TIME;
+        }
+        gas->plans[slot].current = 0;
+        if (is_inner(gas, slot)) {
+            if (!do_inner(gas, slot)) return CAROM_GAS_STOP_LISTS;
+            continue;
+        }
+        carom_gas_stop stop = do_event(gas, slot, culprit);
+        if (stop != CAROM_GAS_STOP_STEPS) return stop;
+    }
+    return CAROM_GAS_STOP_STEPS;
+}
+
+void CAROM_CPU(carom_gas_predict_all)(carom_gas *gas) {
+    for (uint64_t i = 0; i < gas->count; ++i) predict(gas, (uint32_t)i);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving and resuming. All predictions are functions of the bodies, so a file holds the bodies, the
+ * rules, the clock and the measures, and nothing of cells, lists or queue. Numbers are
+ * little-endian words of 64 bits, the same on every machine. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gas/gas.h"
+
+#define MAGIC        UINT64_C(0x0153414752414301) /* "\1CARGAS\1" */
+#define SPHERE_WORDS 11
+#define HEAD_WORDS   34
+#define MOST_BOXES   100.0 /* a body strays less than CAROM_GAS_MOST_DRIFT */
+
+typedef struct stream {
+    FILE *file;
+    bool broken;
+} stream;
+
+static void put(stream *s, uint64_t word) {
+    unsigned char bytes[8];
+    for (int i = 0; i < 8; ++i) bytes[i] = (unsigned char)(word >> (8 * i));
+    s->broken |= fwrite(bytes, 8, 1, s->file) != 1;
+}
+
+static uint64_t get(stream *s) {
+    unsigned char bytes[8] = {0};
+    uint64_t word = 0;
+    s->broken |= fread(bytes, 8, 1, s->file) != 1;
+    for (int i = 0; i < 8; ++i) word |= (uint64_t)bytes[i] << (8 * i);
+    return word;
+}
+
+static void put_number(stream *s, double value) {
+    uint64_t word;
+    memcpy(&word, &value, sizeof(word));
+    put(s, word);
+}
+
+static double get_number(stream *s) {
+    uint64_t word = get(s);
+    double value;
+    memcpy(&value, &word, sizeof(value));
+    return value;
+}
+
+static void put_vec(stream *s, carom_vec3 v) {
+    put_number(s, v.x);
+    put_number(s, v.y);
+    put_number(s, v.z);
+}
+
+static carom_vec3 get_vec(stream *s) {
+    carom_vec3 v;
+    v.x = get_number(s);
+    v.y = get_number(s);
+    v.z = get_number(s);
+    return v;
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+static void put_head(stream *s, const carom_gas *gas) {
+    const carom_gas_def *def = &gas->def;
+    put(s, MAGIC);
+    put_vec(s, def->edges);
+    for (int axis = 0; axis < 3; ++axis) put(s, def->periodic[axis]);
+    put_vec(s, def->acceleration);
+    put_number(s, def->loss);
+    put_number(s, def->wall_loss);
+    put_number(s, def->elastic_below);
+    put(s, (uint64_t)def->method);
+    put(s, (uint64_t)def->queue);
+    put_number(s, def->cell_edge);
+    put_number(s, def->reach);
+    put_number(s, gas->rules.tick);
+    put(s, (uint64_t)gas->now);
+    put(s, gas->epochs);
+    put(s, gas->events);
+    put(s, gas->collisions);
+    put(s, gas->wall_hits);
+    put(s, gas->crossings);
+    put(s, gas->predictions);
+    put_number(s, gas->measured_from);
+    put_number(s, gas->virial.sum);
+    put_number(s, gas->virial.rest);
+    put(s, gas->labels);
+    put(s, gas->count);
+    for (int spare = 0; spare < 4; ++spare) put(s, 0);
+}
+
+carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const char *path) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_REQUIRE(path != NULL, "the path is NULL");
+    stream s = {fopen(path, "wb"), false};
+    if (s.file == NULL)
+        return carom_fail(context, CAROM_IO, "cannot write %s: %s", path, strerror(errno));
+    put_head(&s, gas);
+    for (uint64_t label = 0; label < gas->labels; ++label) {
+        uint32_t slot = gas->slot_of[label];
+        if (slot == CAROM_GAS_NO_SLOT) continue;
+        const carom_gas_body *body = &gas->bodies[slot];
+        put(&s, label | (uint64_t)gas->plans[slot].repeats << 32);
+        for (int axis = 0; axis < 3; ++axis) put_number(&s, body->x[axis]);
+        for (int axis = 0; axis < 3; ++axis) put_number(&s, body->v[axis]);
+        put(&s, (uint64_t)body->t);
+        put(&s, body->count);
+        put_number(&s, gas->radius[slot]);
+        put_number(&s, gas->mass[slot]);
+    }
+    bool good = fclose(s.file) == 0 && !s.broken;
+    return good ? CAROM_OK : carom_fail(context, CAROM_IO, "cannot write all of %s", path);
+}
+
+/* ---- resuming -------------------------------------------------------------------------------- */
+
+typedef struct head {
+    carom_gas_def def;
+    double tick, measured_from;
+    int64_t now;
+    uint64_t epochs, events, collisions, wall_hits, crossings, predictions, labels, count;
+    carom_gas_total virial;
+} head;
+
+static bool get_head(stream *s, head *h) {
+    *h = (head){0};
+    if (get(s) != MAGIC) return false;
+    h->def.edges = get_vec(s);
+    for (int axis = 0; axis < 3; ++axis) h->def.periodic[axis] = get(s) == 1;
+    h->def.acceleration = get_vec(s);
+    h->def.loss = get_number(s);
+    h->def.wall_loss = get_number(s);
+    h->def.elastic_below = get_number(s);
+    uint64_t method = get(s), queue = get(s);
+    h->def.method = method < CAROM_GAS_METHOD_COUNT ? (carom_gas_method)method : CAROM_GAS_AUTO;
+    h->def.queue = queue < CAROM_GAS_QUEUE_COUNT ? (carom_gas_queue)queue : CAROM_GAS_CALENDAR;
+    h->def.cell_edge = get_number(s);
+    h->def.reach = get_number(s);
+    h->tick = h->def.tick = get_number(s);
+    h->now = (int64_t)get(s);
+    h->epochs = get(s);
+    h->events = get(s);
+    h->collisions = get(s);
+    h->wall_hits = get(s);
+    h->crossings = get(s);
+    h->predictions = get(s);
+    h->measured_from = get_number(s);
+    h->virial.sum = get_number(s);
+    h->virial.rest = get_number(s);
+    h->labels = get(s);
+    h->count = get(s);
+    for (int spare = 0; spare < 4; ++spare) (void)get(s);
+    return !s->broken && h->tick > 0.0 && isfinite(h->tick) && h->now >= 0 &&
+           h->now <= 4 * CAROM_GAS_EPOCH && h->epochs < UINT64_C(1) << 32 &&
+           h->labels < UINT32_MAX && h->count <= h->labels;
+}
+
+/* One sphere, checked as far as one alone can be. */
+static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
+    carom_gas_body *body = &gas->bodies[slot];
+    uint64_t label = get(s);
+    memset(body, 0, sizeof(*body));
+    for (int axis = 0; axis < 3; ++axis) body->x[axis] = get_number(s);
+    for (int axis = 0; axis < 3; ++axis) body->v[axis] = get_number(s);
+    body->t = (int64_t)get(s);
+    body->count = (uint32_t)get(s);
+    gas->radius[slot] = get_number(s);
+    gas->mass[slot] = get_number(s);
+    gas->plans[slot].repeats = (uint16_t)(label >> 32);
+    gas->plans[slot].current = 0;
+    gas->label[slot] = (uint32_t)label;
+    if (s->broken || (uint32_t)label >= gas->labels ||
+        gas->slot_of[(uint32_t)label] != CAROM_GAS_NO_SLOT)
+        return false;
+    gas->slot_of[(uint32_t)label] = slot;
+    if (body->t > gas->now || body->t < gas->now - 2 * CAROM_GAS_HORIZON) return false;
+    double x[3], v[3], least = 2.00002 * gas->radius[slot] + 1e-8 * gas->longest;
+    carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    for (int axis = 0; axis < 3; ++axis)
+        if (!(gas->rules.edge[axis] >=
+              (gas->rules.periodic[axis] ? least : 2.0 * gas->radius[slot])) ||
+            !(fabs(x[axis]) < MOST_BOXES * gas->rules.edge[axis]) || !isfinite(v[axis]) ||
+            !isfinite(body->x[axis]) || !isfinite(body->v[axis]))
+            return false;
+    return gas->radius[slot] > 0.0 && gas->mass[slot] > 0.0 && isfinite(gas->mass[slot]);
+}
+
+static carom_status read_gas(carom_context *context, stream *s, const char *path,
+                             const carom_gas_def *def, carom_gas **out) {
+    head h;
+    if (!get_head(s, &h))
+        return carom_fail(context, CAROM_BAD_FILE,
+                          "%s is no saved gas, or damaged in its first %d bytes", path,
+                          8 * HEAD_WORDS);
+    if (def != NULL) {
+        h.def.method = def->method;
+        h.def.queue = def->queue;
+        h.def.cell_edge = def->cell_edge;
+        h.def.reach = def->reach;
+        h.def.response = def->response;
+        h.def.response_user = def->response_user;
+    }
+    long here = ftell(s->file);
+    if (fseek(s->file, 0, SEEK_END) != 0 || here < 0 ||
+        (uint64_t)(ftell(s->file) - here) != h.count * SPHERE_WORDS * 8 ||
+        fseek(s->file, here, SEEK_SET) != 0)
+        return carom_fail(context, CAROM_BAD_FILE,
+                          "%s should hold %llu spheres but has another length; it was cut off",
+                          path, (unsigned long long)h.count);
+    CAROM_TRY(carom_gas_create(context, &h.def, NULL, 0, out));
+    carom_gas *gas = *out;
+    CAROM_TRY(carom_gas_reserve(context, gas, h.count, h.labels));
+    gas->rules.tick = h.tick;
+    gas->rules.ticks_per_unit = 1.0 / h.tick;
+    gas->now = h.now;
+    gas->epochs = h.epochs;
+    gas->labels = h.labels;
+    memset(gas->slot_of, 0xFF, gas->labels * sizeof(*gas->slot_of));
+    for (uint64_t i = 0; i < h.count; ++i) {
+        if (!get_sphere(s, gas, (uint32_t)i))
+            return carom_fail(context, CAROM_BAD_FILE, "%s: sphere number %llu is damaged", path,
+                              (unsigned long long)i);
+        ++gas->count;
+    }
+    CAROM_TRY(carom_gas_check(context, gas));
+    CAROM_TRY(carom_gas_rebuild(context, gas));
+    gas->events = h.events;
+    gas->collisions = h.collisions;
+    gas->wall_hits = h.wall_hits;
+    gas->crossings = h.crossings;
+    gas->sort_after = gas->sort_after == UINT64_MAX ? UINT64_MAX : gas->sort_after + h.predictions;
+    gas->predictions = h.predictions;
+    gas->measured_from = h.measured_from;
+    gas->virial = h.virial;
+    return CAROM_OK;
+}
+
+carom_status carom_gas_load(carom_context *context, const char *path, const carom_gas_def *def,
+                            carom_gas **out) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
+    *out = NULL;
+    stream s = {fopen(path, "rb"), false};
+    if (s.file == NULL)
+        return carom_fail(context, CAROM_IO, "cannot read %s: %s", path, strerror(errno));
+    carom_status status = read_gas(context, &s, path, def, out);
+    fclose(s.file);
+    if (status != CAROM_OK) {
+        carom_gas_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* gas.h: a simulator of moving spheres that knows no cells and no queue: after every event it looks
+ * at all pairs, in all images that could meet soon. It shares only the item functions. */
+#ifndef CAROM_TESTS_GAS_H
+#define CAROM_TESTS_GAS_H
+
+#include "gas/gas_item.h"
+#include "tests/support/test.h"
+
+#define GAS_ORACLE_MOST 128
+
+typedef struct gas_oracle_event {
+    uint64_t since_create; /* ticks, modulo 2^64 */
+    int64_t time;          /* ticks of the oracle's epoch */
+    int kind, a, b, image[3];
+} gas_oracle_event;
+
+typedef struct gas_oracle {
+    carom_gas_rules rules;
+    int count;
+    uint64_t epochs;
+    int64_t now, expiry; /* images are right up to there */
+    carom_gas_body bodies[GAS_ORACLE_MOST];
+    double radius[GAS_ORACLE_MOST], mass[GAS_ORACLE_MOST];
+    gas_oracle_event alone[GAS_ORACLE_MOST], pairs[GAS_ORACLE_MOST][GAS_ORACLE_MOST];
+} gas_oracle;
+
+/* `tick` as carom_gas_info tells it. */
+void gas_oracle_init(gas_oracle *oracle, const carom_gas_def *def, double tick,
+                     const carom_gas_sphere *spheres, int count);
+/* The next pair or wall event, done. */
+gas_oracle_event gas_oracle_next(gas_oracle *oracle);
+
+/* Random spheres that do not overlap, some at rest, by seed. Returns how many fitted. */
+int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
+                       int count, carom_gas_sphere *spheres);
+
+#endif

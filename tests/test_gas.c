@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a gas against a simulator that tests all pairs after each event. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gas/gas.h"
+#include "tests/support/gas.h"
+
+/* CAROM_LONG=1 runs the full campaign. */
+static bool is_long(void) {
+    const char *value = getenv("CAROM_LONG");
+    return value != NULL && value[0] != '\0' && value[0] != '0';
+}
+
+/* ---- equality with the oracle ---------------------------------------------------------------- */
+
+#define MOST_EVENTS 10000
+static gas_oracle oracle;
+static gas_oracle_event wanted[MOST_EVENTS];
+
+typedef struct follow {
+    const carom_gas *gas;
+    int done, events;
+} follow;
+
+static bool compare_event(void *user, const carom_gas_event *event) {
+    follow *f = user;
+    const gas_oracle_event *w = &wanted[f->done];
+    uint64_t now = (uint64_t)f->gas->now + f->gas->epochs * (uint64_t)CAROM_GAS_EPOCH;
+    if (w->since_create != now || w->kind != (int)event->kind || w->a != (int)event->a ||
+        w->b != (int)event->b || event->number != (uint64_t)f->done)
+        fail_msg("event %d is kind %d of %u and %u at %llu, the oracle has kind %d of %d and %d at "
+                 "%llu",
+                 f->done, (int)event->kind, event->a, event->b, (unsigned long long)now, w->kind,
+                 w->a, w->b, (unsigned long long)w->since_create);
+    return ++f->done == f->events;
+}
+
+static void compare_bodies(const carom_gas *gas) {
+    for (int i = 0; i < oracle.count; ++i) {
+        const carom_gas_body *p = &gas->bodies[gas->slot_of[i]], *q = &oracle.bodies[i];
+        assert_memory_equal(p->x, q->x, sizeof(p->x));
+        assert_memory_equal(p->v, q->v, sizeof(p->v));
+    }
+}
+
+static void ask_oracle(carom_context *context, const carom_gas_def *def,
+                       const carom_gas_sphere *spheres, int count, int events) {
+    carom_gas *gas;
+    carom_gas_info info;
+    assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
+    assert_ok(context, carom_gas_get_info(gas, &info));
+    gas_oracle_init(&oracle, def, info.tick, spheres, count);
+    for (int i = 0; i < events; ++i) wanted[i] = gas_oracle_next(&oracle);
+    carom_gas_destroy(gas);
+}
+
+static void follow_oracle(carom_context *context, const carom_gas_def *def,
+                          const carom_gas_sphere *spheres, int count, int events) {
+    carom_gas *gas;
+    assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
+    follow f = {gas, 0, events};
+    assert_ok(context, carom_gas_advance(context, gas, 1e12, compare_event, &f));
+    assert_int_equal(f.done, events);
+    compare_bodies(gas);
+    double overlap;
+    assert_ok(context, carom_gas_overlap(context, gas, &overlap));
+    assert_true(overlap < 1e-12);
+    carom_gas_destroy(gas);
+}
+
+/* Boxes of all kinds, by seed. */
+static carom_gas_def varied_def(uint64_t seed) {
+    carom_gas_def def = {.edges = {6.0 + (double)(seed % 3), 7.0, 5.0 + (double)(seed % 5)}};
+    for (int axis = 0; axis < 3; ++axis) def.periodic[axis] = (seed >> axis & 1) != 0;
+    if (seed % 4 == 3) def.acceleration = (carom_vec3){0.0, 0.1, -0.5};
+    if (seed % 5 == 4) def.loss = 0.1, def.wall_loss = 0.05, def.elastic_below = 1e-3;
+    return def;
+}
+
+static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_EXTENT,
+                                           CAROM_GAS_NEIGHBOURS};
+
+static void events_equal_those_of_the_oracle(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_gas_sphere spheres[64];
+    int seeds = is_long() ? 100 : 10, events = is_long() ? MOST_EVENTS : 1500;
+    for (int seed = 0; seed < seeds; ++seed) {
+        carom_gas_def def = varied_def((uint64_t)seed);
+        double ratio = seed % 3 == 2 ? 3.0 : 1.0;
+        int count =
+            gas_random_spheres((uint64_t)seed, &def, 0.45, ratio, 16 + 48 * (seed % 2), spheres);
+        ask_oracle(context, &def, spheres, count, events);
+        for (size_t m = 0; m < COUNT_OF(methods); ++m)
+            for (int queue = 0; queue < CAROM_GAS_QUEUE_COUNT; ++queue)
+                for (int size = 0; size < 3; ++size) {
+                    def.method = methods[m];
+                    def.queue = (carom_gas_queue)queue;
+                    def.cell_edge = size == 0 ? 0.0 : size == 1 ? 1.0 : 2.7;
+                    def.reach = size == 0 ? 0.0 : size == 1 ? 1.1 : 2.2;
+                    follow_oracle(context, &def, spheres, count, events);
+                }
+    }
+    carom_context_destroy(context);
+}
+
+/* Every instruction set, and the run cut into small steps, saved and resumed on the way. */
+static void cuts_and_instruction_sets_change_nothing(void **state) {
+    (void)state;
+    carom_gas_sphere spheres[64];
+    carom_gas_def def = {.edges = {6.0, 5.5, 6.5}, .periodic = {true, true, false}};
+    int count = gas_random_spheres(77, &def, 0.45, 1.0, 64, spheres), events = 800;
+    carom_context *context = test_context(1);
+    ask_oracle(context, &def, spheres, count, events);
+    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
+        carom_context *other = test_context_isa(1, (carom_isa)isa);
+        if (other == NULL) continue;
+        for (size_t m = 0; m < COUNT_OF(methods); ++m) {
+            def.method = methods[m];
+            follow_oracle(other, &def, spheres, count, events);
+        }
+        carom_context_destroy(other);
+    }
+    const char path[] = CAROM_BINARY_DIR "/test_gas.saved";
+    for (size_t m = 0; m < COUNT_OF(methods); ++m) {
+        carom_gas *gas, *again;
+        def.method = methods[m];
+        assert_ok(context, carom_gas_create(context, &def, spheres, (uint64_t)count, &gas));
+        follow f = {gas, 0, events};
+        for (int cut = 0; f.done < events; ++cut) {
+            double until = carom_gas_get_time(gas) + 0.01 * (cut % 7);
+            assert_ok(context, carom_gas_advance(context, gas, until, compare_event, &f));
+            if (cut % 16 != 5) continue;
+            assert_ok(context, carom_gas_save(context, gas, path));
+            def.method = methods[(m + (size_t)cut) % COUNT_OF(methods)];
+            assert_ok(context, carom_gas_load(context, path, &def, &again));
+            carom_gas_measures one, two;
+            assert_ok(context, carom_gas_measure(context, gas, &one));
+            assert_ok(context, carom_gas_measure(context, again, &two));
+            assert_memory_equal(&one, &two, sizeof(one) - sizeof(double) * 4);
+            carom_gas_destroy(gas);
+            f.gas = gas = again;
+        }
+        compare_bodies(gas);
+        carom_gas_destroy(gas);
+    }
+    remove(path);
+    carom_context_destroy(context);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+typedef struct small_work {
+    carom_gas_method method;
+    carom_gas_queue queue;
+} small_work;
+
+static carom_status run_small_gas(carom_allocator allocator, void *argument) {
+    const small_work *work = argument;
+    carom_gas_def def = {.edges = {6.0, 6.0, 6.0},
+                         .periodic = {true, false, true},
+                         .method = work->method,
+                         .queue = work->queue};
+    carom_gas_sphere spheres[40];
+    int count = gas_random_spheres(5, &def, 0.4, 1.0, 40, spheres);
+    carom_context_def context_def = {.threads = 1, .allocator = allocator};
+    carom_context *context;
+    carom_gas *gas = NULL;
+    carom_status status = carom_context_create(&context_def, &context);
+    if (status != CAROM_OK) return status;
+    status = carom_gas_create(context, &def, spheres, (uint64_t)count - 1, &gas);
+    if (status == CAROM_OK) status = carom_gas_add(context, gas, &spheres[count - 1], 1, NULL);
+    if (status == CAROM_OK) status = carom_gas_advance(context, gas, 1.0, NULL, NULL);
+    if (status == CAROM_OK) status = carom_gas_remove(context, gas, &(uint32_t){7}, 1);
+    if (status == CAROM_OK) status = carom_gas_advance(context, gas, 2.0, NULL, NULL);
+    carom_gas_spheres result = {0};
+    if (status == CAROM_OK) status = carom_gas_get_spheres(context, gas, &result);
+    carom_gas_spheres_free(&result);
+    carom_gas_destroy(gas);
+    carom_context_destroy(context);
+    return status;
+}
+
+/* Once the queue has seen the worst, time passes without a single allocation. */
+static void a_steady_gas_allocates_nothing(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_gas_sphere spheres[100];
+    carom_gas_def def = {.edges = {8.0, 8.0, 8.0}, .periodic = {true, true, true}};
+    int count = gas_random_spheres(9, &def, 0.45, 1.0, 100, spheres);
+    for (size_t m = 0; m < COUNT_OF(methods); ++m) {
+        carom_gas *gas;
+        def.method = methods[m];
+        assert_ok(context, carom_gas_create(context, &def, spheres, (uint64_t)count, &gas));
+        assert_ok(context, carom_gas_advance(context, gas, 50.0, NULL, NULL));
+        uint64_t before = test_malloc_count();
+        assert_ok(context, carom_gas_advance(context, gas, 60.0, NULL, NULL));
+        assert_int_equal(test_malloc_count(), before);
+        carom_gas_destroy(gas);
+    }
+    carom_context_destroy(context);
+}
+
+static void failing_allocations_leak_nothing(void **state) {
+    (void)state;
+    for (size_t m = 0; m < COUNT_OF(methods); ++m)
+        for (int queue = 0; queue < CAROM_GAS_QUEUE_COUNT; ++queue) {
+            small_work work = {methods[m], (carom_gas_queue)queue};
+            test_allocation_failures(run_small_gas, &work);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_equal_those_of_the_oracle),
+        cmocka_unit_test(cuts_and_instruction_sets_change_nothing),
+        cmocka_unit_test(a_steady_gas_allocates_nothing),
+        cmocka_unit_test(failing_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests_name("gas", tests, NULL, NULL);
+}
