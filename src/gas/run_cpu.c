@@ -128,7 +128,9 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     }
     event->a = gas->label[a], event->b = gas->label[b];
     *culprit = event->a;
-    if (repeats_too_often(gas, a) | repeats_too_often(gas, b)) return CAROM_GAS_STOP_COLLAPSE;
+    bool too_often = repeats_too_often(gas, a); /* both keep count */
+    too_often = repeats_too_often(gas, b) || too_often;
+    if (too_often) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
         carom_gas_contact contact = carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b],
                                                    image, gas->now, gas->mass[a], gas->mass[b]);
