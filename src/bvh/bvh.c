@@ -28,7 +28,7 @@ typedef struct build {
     carom_context *context;
     carom_bvh *bvh;
     carom_bvh_boxes_fn *boxes;
-    void *user;
+    const void *user;
     uint32_t count;
     uint32_t *keys;
     carom_bvh_space space;
@@ -108,7 +108,7 @@ static carom_status fill_blocks(void *argument, carom_range range) {
     for (uint64_t block = range.begin; block < range.end; ++block) {
         uint32_t *items = b->bvh->items + block * CAROM_BVH_WIDTH;
         uint32_t count = (uint32_t)CAROM_MIN(b->count - block * CAROM_BVH_WIDTH, CAROM_BVH_WIDTH);
-        b->boxes(b->user, items, (uint32_t)(block * CAROM_BVH_WIDTH), count, boxes);
+        b->boxes(b->user, items, 0, count, boxes);
         for (uint32_t lane = count; lane < CAROM_BVH_WIDTH; ++lane) {
             items[lane] = CAROM_BVH_NONE;
             boxes[lane] = carom_box_empty();
@@ -186,7 +186,7 @@ static carom_status run(build *b, carom_arena *scratch, const carom_box *bounds)
 
 carom_status carom_bvh_build(carom_context *context, const carom_allocator *allocator,
                              carom_bvh *bvh, uint32_t count, const carom_box *bounds,
-                             carom_bvh_boxes_fn *boxes, void *user) {
+                             carom_bvh_boxes_fn *boxes, const void *user) {
     uint64_t nodes = lay_out(bvh, count);
     if (count == 0) return CAROM_OK;
     uint64_t places = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;

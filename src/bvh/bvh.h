@@ -33,19 +33,17 @@ typedef struct carom_bvh {
     uint64_t item_capacity, node_capacity;
 } carom_bvh;
 
-/* Computes the boxes of `count` items, called from any worker; an item with an empty box is never
- * found. First, with items NULL, for items from `first` on, perhaps more than once. In the end once
- * for each item, for items[i] at place first + i of the tree: where the user keeps anything else in
- * the tree's order, this is when to put it there. */
-typedef void carom_bvh_boxes_fn(void *user, const uint32_t *items, uint32_t first, uint32_t count,
-                                carom_box *boxes);
+/* Computes the boxes of `count` items: items[i], or first + i where items is NULL. Called from any
+ * worker. An item with an empty box is never found. */
+typedef void carom_bvh_boxes_fn(const void *user, const uint32_t *items, uint32_t first,
+                                uint32_t count, carom_box *boxes);
 
 /* Builds the tree over items [0, count), taking memory from `allocator` only when it lacks room. On
  * failure the tree is empty. All boxes are finite or empty; `bounds` holds them all, or nearly so:
  * items are ordered by where their centres lie in it. O(count) on all threads. */
 carom_status carom_bvh_build(carom_context *context, const carom_allocator *allocator,
                              carom_bvh *bvh, uint32_t count, const carom_box *bounds,
-                             carom_bvh_boxes_fn *boxes, void *user);
+                             carom_bvh_boxes_fn *boxes, const void *user);
 
 void carom_bvh_free(carom_bvh *bvh, const carom_allocator *allocator);
 

@@ -67,20 +67,13 @@ carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle) {
     return box;
 }
 
-/* Boxes for the tree; and each triangle's corners to its place there, while they are at hand. */
-static void boxes_of(void *user, const uint32_t *items, uint32_t first, uint32_t count,
+static void boxes_of(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
                      carom_box *boxes) {
-    carom_soup *soup = user;
-    if (items != NULL)
-        for (uint32_t i = 0; i < count; ++i) /* all misses at once, not one after the other */
-            __builtin_prefetch(soup->corners + 3 * (uint64_t)items[i]);
+    const carom_soup *soup = user;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t triangle = items != NULL ? items[i] : first + i;
-        const uint32_t *corners = soup->corners + 3 * (uint64_t)triangle;
-        if (items != NULL)
-            memcpy(soup->placed + 3 * ((uint64_t)first + i), corners, 3 * sizeof(uint32_t));
         if (soup->scalar == CAROM_FLOAT32 && soup->states[triangle] == 0)
-            box_of_floats(soup->positions, corners, &boxes[i]);
+            box_of_floats(soup->positions, soup->corners + 3 * (uint64_t)triangle, &boxes[i]);
         else
             boxes[i] = carom_soup_box(soup, triangle);
     }
@@ -173,19 +166,13 @@ static void count_faces(carom_soup *soup) {
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Room for the corners by place; those past the last item are never found, but must not be wild. */
-static carom_status reserve_places(carom_context *context, carom_soup *soup) {
-    uint64_t places =
-        ((uint64_t)soup->triangle_count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
-    if (places > soup->placed_capacity) {
-        carom_release(&soup->allocator, soup->placed);
-        soup->placed = carom_allocate(&soup->allocator, 3 * places + 1, sizeof(uint32_t));
-        soup->placed_capacity = soup->placed != NULL ? places : 0;
-        if (soup->placed == NULL)
-            return carom_fail_memory(context, places * 3 * sizeof(uint32_t), "a soup");
+static carom_status place_corners(void *argument, carom_range range) {
+    carom_soup *soup = argument;
+    for (uint64_t place = range.begin; place < range.end; ++place) {
+        uint32_t item = soup->bvh.items[place];
+        if (item == CAROM_BVH_NONE) item = 0; /* never found; only must not be wild */
+        memcpy(soup->placed + 3 * place, soup->corners + 3 * (uint64_t)item, 3 * sizeof(uint32_t));
     }
-    for (uint64_t i = 3 * (uint64_t)soup->triangle_count; places != 0 && i <= 3 * places; ++i)
-        soup->placed[i] = 0; /* vectors read one number past the last, too */
     return CAROM_OK;
 }
 
@@ -194,9 +181,19 @@ carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
     choose_frame(soup);
     CAROM_TRY(carom_parallel_for(context, soup->triangle_count, GRAIN, find_degenerate, soup));
     count_faces(soup);
-    CAROM_TRY(reserve_places(context, soup));
     CAROM_TRY(carom_bvh_build(context, &soup->allocator, &soup->bvh, soup->triangle_count,
                               &soup->bounds, boxes_of, soup));
+    uint64_t places =
+        soup->triangle_count == 0 ? 0 : (uint64_t)soup->bvh.node_count[0] * CAROM_BVH_WIDTH;
+    if (places > soup->placed_capacity) {
+        carom_release(&soup->allocator, soup->placed);
+        soup->placed = carom_allocate(&soup->allocator, 3 * places + 1, sizeof(uint32_t));
+        soup->placed_capacity = soup->placed != NULL ? places : 0;
+        if (soup->placed == NULL)
+            return carom_fail_memory(context, places * 3 * sizeof(uint32_t), "a soup");
+    }
+    if (places != 0) soup->placed[3 * places] = 0; /* vectors read one number past the last */
+    CAROM_TRY(carom_parallel_for(context, places, GRAIN, place_corners, soup));
     if (soup->rigid) CAROM_TRY(carom_soup_prepare_rigid(context, soup));
     soup->ready = true;
     return CAROM_OK;
