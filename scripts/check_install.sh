@@ -30,11 +30,13 @@ if command -v pkg-config >/dev/null; then
     libdir=$(pkg-config --variable=libdir carom)
     cc tests/outside/outside.c $(pkg-config --cflags --libs carom) -Wl,-rpath,"$libdir" -o "$root/dynamic"
     "$root/dynamic"
-    ldd "$root/dynamic" | grep -q libcarom.so
+    linked=$(ldd "$root/dynamic") # whole, as a pipe that grep -q leaves early is a failure too
+    grep -q libcarom.so <<<"$linked"
     flags=$(pkg-config --cflags --libs --static carom)
     cc tests/outside/outside.c ${flags/-lcarom/$libdir/libcarom.a} -o "$root/fixed"
     "$root/fixed"
-    if ldd "$root/fixed" | grep -q libcarom; then echo "not static"; exit 1; fi
+    linked=$(ldd "$root/fixed")
+    if grep -q libcarom <<<"$linked"; then echo "not static"; exit 1; fi
 else
     echo "no pkg-config: not checked"
 fi

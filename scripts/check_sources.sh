@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sources=$(scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' '\.sh' '\.cmake' CMakeLists.txt Makefile '\.ci/run')
-bad=$(for file in $sources; do head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' || echo "$file"; done)
+bad=$(for file in $sources; do grep -q 'SPDX-License-Identifier: MIT' <<<"$(head -n 2 "$file")" || echo "$file"; done)
 [ -z "$bad" ] || { echo "no SPDX line in:"; echo "$bad"; exit 1; }
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 case "$("${formatter:-true}" --version)" in

@@ -17,7 +17,7 @@ packages_for() { # need|want PURPOSE...
 missing_of() {
     local package
     for package in "$@"; do
-        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+        grep -q 'ok installed' <<<"$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null)" || echo "$package"
     done | sort -u
 }
 
