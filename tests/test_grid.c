@@ -352,7 +352,7 @@ static void items_decide_as_ever(void **state) {
         corners = test_hash(&on, sizeof(on), corners);
         for (int t = 0; t < 4; ++t) {
             uint32_t bucket[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
-            uint32_t count = carom_grid_enter(&tables[t], &on, level, bucket, tags);
+            uint32_t count = carom_grid_enter(&tables[t], &cells, level, bucket, tags);
             buckets[t] = test_hash(bucket, count * sizeof(*bucket), buckets[t]);
             buckets[t] = test_hash(tags, count * sizeof(*tags), buckets[t]);
         }
