@@ -11,6 +11,10 @@
  *
  *   bound = sum over i in A, levels e >= e_i of M_e(B)  +  the same with A and B exchanged.
  *
+ * That counts pairs on equal levels from both sides; once is enough, so one of the two sums leaves
+ * them out, whichever gives less. In one soup half of them are left out, and no item is its own
+ * partner.
+ *
  * The thousandth is for rounding. Items of a soup smaller than 2^-31 of its largest count as that
  * large: 32 levels are enough, and a larger cell holds no fewer.
  *
@@ -170,18 +174,30 @@ static void add_saturated(uint64_t *sum, uint64_t term) {
     if (__builtin_add_overflow(*sum, term, sum)) *sum = UINT64_MAX;
 }
 
-/* What items look for in a crowd: sum over them and over the levels from theirs up. */
-static uint64_t look_up(const centred *items, uint64_t count, const crowd *c) {
-    uint64_t from[LEVELS + 1] = {0}, sum = 0;
+/* What items look for in a crowd: M summed over them and over the levels from theirs up, or above
+ * theirs. */
+static uint64_t look_up(const centred *items, uint64_t count, const crowd *c, bool own_level) {
+    uint64_t above[LEVELS + 1] = {0}, sum = 0;
     for (int level = (int)LEVELS; level-- > 0;) {
-        from[level] = from[level + 1];
-        add_saturated(&from[level], c->most[level]);
+        above[level] = above[level + 1];
+        add_saturated(&above[level], c->most[level]);
     }
     for (uint64_t i = 0; i < count; ++i) {
-        int level = CAROM_MAX(items[i].exponent - c->lowest, 0);
-        if (level < (int)LEVELS) add_saturated(&sum, from[level]);
+        int level = items[i].exponent - c->lowest + (own_level ? 0 : 1);
+        /* Items below the crowd's lowest level find all of it above them. */
+        if (level < (int)LEVELS) add_saturated(&sum, above[CAROM_MAX(level, 0)]);
     }
     return sum;
+}
+
+static uint64_t bound_of(const centred *a, uint64_t count_a, const crowd *crowd_a, const centred *b,
+                         uint64_t count_b, const crowd *crowd_b) {
+    uint64_t bounds[2];
+    for (int i = 0; i < 2; ++i) {
+        bounds[i] = look_up(a, count_a, crowd_b, i == 0);
+        add_saturated(&bounds[i], look_up(b, count_b, crowd_a, i == 1));
+    }
+    return CAROM_MIN(bounds[0], bounds[1]);
 }
 
 carom_status carom_soup_bound(carom_context *context, const carom_soup *a, const carom_soup *b,
@@ -199,12 +215,25 @@ carom_status carom_soup_bound(carom_context *context, const carom_soup *a, const
     uint64_t count_a, count_b;
     carom_status status = make_crowd(context, a, &crowd_a, &items_a, &count_a);
     if (status == CAROM_OK) status = make_crowd(context, b, &crowd_b, &items_b, &count_b);
-    if (status == CAROM_OK) {
-        *bound = look_up(items_a, count_a, &crowd_b);
-        add_saturated(bound, look_up(items_b, count_b, &crowd_a));
-    }
+    if (status == CAROM_OK)
+        *bound = bound_of(items_a, count_a, &crowd_a, items_b, count_b, &crowd_b);
     carom_arena_rewind(scratch, mark);
     return status;
+}
+
+static uint64_t bound_of_one(const crowd *c) {
+    uint64_t sum = 0, above = 0;
+    for (int level = (int)LEVELS; level-- > 0;) {
+        uint64_t alike, larger;
+        if (c->items[level] == 0) continue;
+        if (__builtin_mul_overflow(c->items[level], c->most[level] - 1, &alike) ||
+            __builtin_mul_overflow(c->items[level], above, &larger))
+            return UINT64_MAX;
+        add_saturated(&sum, alike / 2);
+        add_saturated(&sum, larger);
+        add_saturated(&above, c->most[level]);
+    }
+    return sum;
 }
 
 carom_status carom_soup_self_bound(carom_context *context, const carom_soup *soup,
@@ -220,10 +249,7 @@ carom_status carom_soup_self_bound(carom_context *context, const carom_soup *sou
     centred *items;
     uint64_t count;
     carom_status status = make_crowd(context, soup, &crowd, &items, &count);
-    if (status == CAROM_OK) {
-        *bound = look_up(items, count, &crowd);
-        if (*bound != UINT64_MAX) *bound -= count; /* every item finds itself */
-    }
+    if (status == CAROM_OK) *bound = bound_of_one(&crowd);
     carom_arena_rewind(scratch, mark);
     return status;
 }
