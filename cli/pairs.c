@@ -14,7 +14,12 @@
 typedef struct options {
     const char *pose, *output;
     bool fan, no_weld, as_segments, check;
+    int method, hash;
 } options;
+
+/* In the order of carom_soup_method and carom_grid_hash. */
+static const char *const method_names[] = {"auto", "tree", "grid", NULL};
+static const char *const hash_names[] = {"block", "djb2", "morton", "perfect", NULL};
 
 static const arg_option pairs_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
@@ -29,6 +34,10 @@ static const arg_option pairs_options[] = {
      NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when any faces meet",
      NULL},
+    {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
+     "auto, tree or grid (auto): the same pairs", method_names},
+    {"--hash", 0, ARG_CHOICE, offsetof(options, hash), "NAME",
+     "of the grid: block, djb2, morton or perfect (block)", hash_names},
 };
 
 static const char details[] =
@@ -37,7 +46,8 @@ static const char details[] =
     "without area is listed as a pair with itself and meets nothing else. Of two meshes, faces\n"
     "count when they touch, and faces without area are left out. Faces are polygons, numbered\n"
     "from 0 in the order of the file. Vertices with coordinates equal bit for bit are one\n"
-    "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.";
+    "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.\n"
+    "--method grid also says how many candidates there can be, whatever the pose.";
 
 /* What was asked and found. */
 typedef struct job {
@@ -46,6 +56,7 @@ typedef struct job {
     carom_soup *a, *b; /* b: NULL for a alone */
     carom_pose pose;
     uint64_t count, degenerate;
+    uint64_t bound; /* of candidates, by grid */
     carom_pair first[SHOWN];
     uint64_t shown;
     double prepare_ms, query_ms;
@@ -115,7 +126,9 @@ static carom_status prepare(job *job, const char *path, const pose_arg *pose, ca
     carom_mesh *mesh = NULL;
     carom_soup_def def = {.fan = job->options->fan,
                           .degenerate = job->options->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
-                                                                  : CAROM_DEGENERATE_ALONE};
+                                                                  : CAROM_DEGENERATE_ALONE,
+                          .method = (carom_soup_method)job->options->method,
+                          .grid = {.hash = (carom_grid_hash)job->options->hash}};
     carom_status status = carom_mesh_load(job->cli->context, path, &mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(job->cli, pose, &mesh);
     if (status == CAROM_OK && !job->options->no_weld) status = meshes_weld(job->cli, &mesh);
@@ -160,6 +173,12 @@ static carom_status ask_cross(job *job, carom_pairs *pairs) {
     return status;
 }
 
+static carom_status ask_bound(job *job) {
+    if (job->options->method != CAROM_SOUP_GRID) return CAROM_OK;
+    if (job->b == NULL) return carom_soup_self_bound(job->cli->context, job->a, &job->bound);
+    return carom_soup_bound(job->cli->context, job->a, job->b, &job->bound);
+}
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_json(const job *job) {
@@ -169,6 +188,7 @@ static void print_json(const job *job) {
     json_number(&j, "prepare_ms", job->prepare_ms);
     json_number(&j, "query_ms", job->query_ms);
     json_count(&j, "candidates", job->work.candidates);
+    if (job->options->method == CAROM_SOUP_GRID) json_count(&j, "bound", job->bound);
     if (job->b == NULL) json_count(&j, "degenerate", job->degenerate);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
     json_end_object(&j);
@@ -192,6 +212,9 @@ static void print_words(const job *job, char **paths) {
                job->options->output == NULL ? "; -o FILE writes them all" : "");
     printf("prepared in %.2f ms, found in %.2f ms among %llu candidates\n", job->prepare_ms,
            job->query_ms, (unsigned long long)job->work.candidates);
+    if (job->options->method == CAROM_SOUP_GRID)
+        printf("at most %llu candidates were possible%s\n", (unsigned long long)job->bound,
+               job->b != NULL ? ", in any pose" : "");
     if (job->options->output != NULL) printf("all written to %s\n", job->options->output);
 }
 
@@ -205,6 +228,7 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     if (status != CAROM_OK) return cli_fail(job->cli, status);
     if (!open_output(job)) return CLI_INPUT;
     status = job->b != NULL ? ask_cross(job, &pairs) : ask_self(job, &pairs);
+    if (status == CAROM_OK) status = ask_bound(job);
     carom_pairs_free(&pairs);
     bool written = close_output(job, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
