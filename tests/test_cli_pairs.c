@@ -174,8 +174,35 @@ static void any_threads_write_the_same_bytes(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+static void any_method_writes_the_same_bytes(void **state) {
+    (void)state;
+    static const char *const ways[] = {
+        "--method tree", "--method grid", "--method grid --hash djb2",
+        "--method grid --hash=morton --threads 3", "--method grid --hash perfect"};
+    char command[1200];
+    assert_int_equal(carom("make cloth --detail 80 -o sheet.ply"), 0);
+    assert_int_equal(carom("pairs sheet.ply -o auto.csv --method auto"), 0);
+    assert_not_said("possible");
+    assert_int_equal(carom("pairs sheet.ply sheet.ply --pose .1,0,0,3,1,0,0 -o two.csv"), 0);
+    for (size_t i = 0; i < COUNT_OF(ways); ++i) {
+        snprintf(command, sizeof(command), "pairs sheet.ply -o way.csv %s", ways[i]);
+        assert_int_equal(carom(command), 0);
+        if (i > 0) assert_said("candidates were possible\n");
+        snprintf(command, sizeof(command), "cmp '%s/auto.csv' '%s/way.csv'", folder, folder);
+        assert_int_equal(system(command), 0);
+        snprintf(command, sizeof(command),
+                 "pairs sheet.ply sheet.ply --pose .1,0,0,3,1,0,0 --json -o way.csv %s", ways[i]);
+        assert_int_equal(carom(command), 0);
+        if (i > 0) assert_said("\"bound\": ");
+        snprintf(command, sizeof(command), "cmp '%s/two.csv' '%s/way.csv'", folder, folder);
+        assert_int_equal(system(command), 0);
+    }
+}
+
 static void mistakes_are_answered_in_words(void **state) {
     (void)state;
+    assert_int_equal(carom("pairs four.obj --method gird"), CLI_USAGE);
+    assert_said("grid");
     assert_int_equal(carom("pairs"), CLI_USAGE);
     assert_said("an argument is missing");
     assert_int_equal(carom("pairs a b c"), CLI_USAGE);
@@ -247,6 +274,7 @@ int main(void) {
         cmocka_unit_test(poses_move_the_second_mesh),
         cmocka_unit_test(polygons_keep_their_numbers),
         cmocka_unit_test(any_threads_write_the_same_bytes),
+        cmocka_unit_test(any_method_writes_the_same_bytes),
         cmocka_unit_test(mistakes_are_answered_in_words),
         cmocka_unit_test(poses_are_read_strictly),
     };
