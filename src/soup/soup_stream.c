@@ -7,7 +7,7 @@
  * By grid, where an item finds larger partners only and not all of them: one search counts pairs by
  * their lower face; then as many faces as have pairs to fill the scratch go to a search of their
  * own, which keeps those pairs alone. There are searches in proportion to the pairs there are. */
-#include "soup/soup_self.h"
+#include "soup/soup_search.h"
 
 #define FIRST_WINDOW       64u
 #define LEAST_WINDOW_PAIRS 65536u

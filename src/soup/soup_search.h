@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_self.h: the search for pairs of one soup, by tree or grid, whole or in windows. */
-#ifndef CAROM_SRC_SOUP_SOUP_SELF_H
-#define CAROM_SRC_SOUP_SOUP_SELF_H
+/* soup_search.h: the search for pairs of one soup, by tree or grid, whole or in windows. */
+#ifndef CAROM_SRC_SOUP_SOUP_SEARCH_H
+#define CAROM_SRC_SOUP_SOUP_SEARCH_H
 
 #include <stdatomic.h>
 
