@@ -301,7 +301,7 @@ static void any_threads_and_any_instruction_set_give_the_same_grid(void **state)
             carom_isa isa = (carom_isa)(CAROM_ISA_BASELINE + i / COUNT_OF(threads));
             carom_context *context = test_context_isa(threads[i % COUNT_OF(threads)], isa);
             if (context == NULL) continue;
-            carom_grid_def def = {.hash = (carom_grid_hash)h};
+            carom_grid_def def = {.hash = (carom_grid_hash)h, .cell_scale = 1.0};
             carom_grid grid = {0};
             carom_grid_source source = {b.count, give_boxes, &b};
             char name[32];
@@ -386,7 +386,7 @@ static void give_triangle_boxes(const void *user, const uint32_t *items, uint32_
 
 /* Nothing here depends on the order of items or of a bucket's entries: levels by item, entries by
  * bucket counted and added up, (item << 32 | tags) through splitmix64. Buckets by hash, as chosen
- * for the number of items. */
+ * for the number of items; cells of scale 1. */
 static void check_cloth(carom_context *context, uint64_t detail, const char *name) {
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = detail, .scalar = CAROM_FLOAT32};
     carom_mesh *mesh;
@@ -398,7 +398,7 @@ static void check_cloth(carom_context *context, uint64_t detail, const char *nam
     carom_grid_source source = {count, give_triangle_boxes, &view};
     for (int h = 0; h < CAROM_GRID_PERFECT; ++h) {
         carom_grid grid = {0};
-        carom_grid_def def = {.hash = (carom_grid_hash)h};
+        carom_grid_def def = {.hash = (carom_grid_hash)h, .cell_scale = 1.0};
         char line[64];
         assert_ok(context,
                   carom_grid_build(context, &context->allocator, &grid, &def, NULL, &source));

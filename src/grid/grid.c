@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Building the grid: measure, order, place, count, scan, fill.
  *
- * The cells of level 0 are as large as the smallest item (rounded up to a power of two), but no
- * smaller than 2^-31 of the largest or 2^-30 of all together, so that 32 levels and 32-bit cells
- * are enough. Buckets are filled by counting first, so there is no list to grow and no bucket to
- * overflow; an entry is eight bytes, a rank and its tags. With several threads entries of a bucket
- * come in any order and are sorted afterwards: the grid's bytes depend on the input alone. */
+ * Buckets are filled by counting first, so there is no list to grow and no bucket to overflow; an
+ * entry is eight bytes, a rank and its tags. With several threads entries of a bucket come in any
+ * order and are sorted afterwards: the grid's bytes depend on the input alone. */
 #include "grid/grid.h"
 
 #include <string.h>
 
 #include "base/context.h"
-#include "base/power.h"
 #include "base/scan.h"
 #include "base/sort.h"
-#include "geom/length.h"
 #include "grid/grid_cpu.h"
 
 #define BATCH         256u /* boxes computed at a time */
@@ -22,108 +18,20 @@
 #define LEAST_BUCKETS 16u
 #define MOST_BUCKETS  (1u << 30)
 
-/* What a range of items measures. */
-typedef struct extent {
-    double smallest, largest; /* longest sides; smallest of those that are not 0 */
-    float low[3], high[3];
-} extent;
-
 typedef struct build {
     carom_context *context;
     const carom_allocator *allocator;
     carom_grid *grid;
     const carom_grid_source *source;
-    extent *extents; /* of each range */
     uint32_t *keys;
     _Atomic uint32_t level_mask;
 } build;
-
-static bool is_empty(const carom_box *box) {
-    return !(box->low[0] <= box->high[0]);
-}
 
 void *carom_grid_renew(carom_context *context, const carom_allocator *allocator, void *old,
                        uint64_t count, size_t size) {
     if (allocator == NULL) return carom_arena_take(carom_scratch(context, 0), count, size);
     carom_release(allocator, old);
     return carom_allocate(allocator, count, size);
-}
-
-/* ---- measure --------------------------------------------------------------------------------- */
-
-static extent extent_of_nothing(void) {
-    return (extent){.smallest = HUGE_VAL,
-                    .low = {HUGE_VALF, HUGE_VALF, HUGE_VALF},
-                    .high = {-HUGE_VALF, -HUGE_VALF, -HUGE_VALF}};
-}
-
-static void extend(extent *e, const extent *by) {
-    e->smallest = CAROM_MIN(by->smallest, e->smallest);
-    e->largest = CAROM_MAX(by->largest, e->largest);
-    for (int k = 0; k < 3; ++k) {
-        e->low[k] = CAROM_MIN(by->low[k], e->low[k]);
-        e->high[k] = CAROM_MAX(by->high[k], e->high[k]);
-    }
-}
-
-static carom_status measure(void *argument, carom_range range) {
-    build *b = argument;
-    carom_box boxes[BATCH];
-    extent all = extent_of_nothing();
-    for (uint64_t at = range.begin; at < range.end; at += BATCH) {
-        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
-        b->source->boxes(b->source->user, NULL, (uint32_t)at, count, boxes);
-        for (uint32_t i = 0; i < count; ++i) {
-            extent one = extent_of_nothing();
-            if (is_empty(&boxes[i])) continue;
-            memcpy(one.low, boxes[i].low, sizeof(one.low));
-            memcpy(one.high, boxes[i].high, sizeof(one.high));
-            for (int k = 0; k < 3; ++k) {
-                double side = (double)one.high[k] - (double)one.low[k];
-                one.largest = CAROM_MAX(side, one.largest);
-            }
-            if (one.largest > 0.0) one.smallest = one.largest;
-            extend(&all, &one);
-        }
-    }
-    b->extents[range.begin / GRAIN] = all;
-    return CAROM_OK;
-}
-
-static int32_t lift_of(double cell_scale) {
-    double scale = cell_scale == 0.0 ? 2.0 : cell_scale;
-    return scale < 0.7 ? -1 : scale < 1.4 ? 0 : scale < 2.8 ? 1 : scale < 5.6 ? 2 : 3;
-}
-
-static void choose_space(const extent *all, double cell_scale, carom_grid_space *space) {
-    double size = 0.0, least = 0.0;
-    *space = (carom_grid_space){.inverse = 1.0, .lift = lift_of(cell_scale)};
-    for (int k = 0; k < 3 && all->low[0] <= all->high[0]; ++k) {
-        double side = (double)all->high[k] - (double)all->low[k];
-        size = CAROM_MAX(side, size);
-        space->low[k] = (double)all->low[k];
-    }
-    if (!(size > 0.0)) return; /* nothing, or all of it in one point */
-    least = all->largest > 0.0 ? all->smallest : 0x1p-10 * size; /* points: any cells will do */
-    if (space->lift < 0) least *= 0.5;
-    least = CAROM_MAX(0x1p-31 * all->largest, least);
-    least = CAROM_MAX(0x1p-30 * size, least);
-    int exponent = carom_exponent(least);
-    if (carom_power_of_two(exponent) < least) ++exponent;
-    space->inverse = carom_power_of_two(-exponent);
-    space->bits = 1u + carom_grid_highest_bit(1u | (uint32_t)(size * space->inverse));
-}
-
-static carom_status measure_all(build *b, double cell_scale) {
-    uint64_t count = b->source->count, ranges = (count + GRAIN - 1) / GRAIN;
-    b->extents = CAROM_ARENA_TAKE(carom_scratch(b->context, 0), extent, ranges);
-    if (b->extents == NULL)
-        return carom_fail_memory(b->context, ranges * sizeof(extent), "building a grid");
-    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, measure, b));
-    extent all = extent_of_nothing();
-    for (uint64_t i = 0; i < ranges; ++i) extend(&all, &b->extents[i]);
-    choose_space(&all, cell_scale, &b->grid->view.space);
-    return CAROM_OK;
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -138,7 +46,7 @@ static carom_status make_keys(void *argument, carom_range range) {
         b->source->boxes(b->source->user, NULL, (uint32_t)at, count, boxes);
         for (uint32_t i = 0; i < count; ++i) {
             carom_grid_cells cells = carom_grid_cells_of(space, &boxes[i]);
-            uint32_t level = is_empty(&boxes[i]) ? 31u : carom_grid_level(space, &cells);
+            uint32_t level = carom_grid_is_empty(&boxes[i]) ? 31u : carom_grid_level(space, &cells);
             uint32_t code = 0;
             for (int k = 0; k < 3; ++k)
                 code |= carom_grid_spread(CAROM_MIN(cells.low[k] >> shift, 511u)) << k;
@@ -182,7 +90,7 @@ static carom_status place(void *argument, carom_range range) {
             }
             to[6] = to[7] = 0.0f;
             grid->levels[at + i] = CAROM_GRID_NOWHERE;
-            if (is_empty(box)) continue;
+            if (carom_grid_is_empty(box)) continue;
             carom_grid_cells cells = carom_grid_cells_of(&grid->view.space, box);
             uint32_t level = carom_grid_level(&grid->view.space, &cells);
             grid->levels[at + i] = (uint8_t)level;
@@ -345,7 +253,7 @@ static carom_status run(build *b, const carom_grid_def *def, const carom_grid_sp
     if (space != NULL)
         grid->view.space = *space;
     else
-        CAROM_TRY(measure_all(b, def->cell_scale));
+        CAROM_TRY(carom_grid_measure(b->context, b->source, def->cell_scale, &grid->view.space));
     CAROM_TRY(order(b));
     grid->view.item_count = count;
     CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, place, b));

@@ -58,6 +58,14 @@ static inline carom_box carom_grid_box(const carom_grid_view *view, uint32_t ran
     return (carom_box){{b[0], b[1], b[2]}, {-b[3], -b[4], -b[5]}};
 }
 
+/* Chooses the cells for items. */
+carom_status carom_grid_measure(carom_context *context, const carom_grid_source *source,
+                                double cell_scale, carom_grid_space *space);
+
+static inline bool carom_grid_is_empty(const carom_box *box) {
+    return !(box->low[0] <= box->high[0]);
+}
+
 /* Makes a perfect hash for all cells that items are entered in: fills the table. */
 carom_status carom_grid_make_perfect(carom_context *context, const carom_allocator *allocator,
                                      carom_grid *grid);
