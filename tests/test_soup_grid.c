@@ -162,10 +162,29 @@ static carom_soup *soup_of(carom_context *context, const oracle_soup *from, int 
     return soup;
 }
 
+/* By grids and mixed with trees, in two poses. */
+static void check_two(carom_context *context, const oracle_soup *a, const carom_pose *pose_a,
+                      const oracle_soup *b, const carom_pose *pose_b, int seed) {
+    static oracle_answer answer;
+    oracle_compare(a, pose_a, b, pose_b, &answer);
+    for (int way = 0; way < 3; ++way) {
+        carom_soup *sa = soup_of(context, a, seed + 5 * way);
+        carom_soup *sb = soup_of(context, b, seed + 7 * way + 1);
+        bool any;
+        assert_ok(context, carom_soup_cross_pairs(context, sa, pose_a, sb, pose_b, &pairs));
+        assert_int_equal(pairs.count, answer.count);
+        if (pairs.count != 0)
+            assert_memory_equal(pairs.data, answer.pairs, pairs.count * sizeof(carom_pair));
+        assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
+        assert_int_equal(any, answer.count != 0);
+        carom_soup_destroy(sa);
+        carom_soup_destroy(sb);
+    }
+}
+
 static void two_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, double scale_a,
                       double scale_b, double offset) {
     static oracle_soup a, b;
-    static oracle_answer answer;
     uint64_t dice = seed;
     carom_context *contexts[2] = {test_context(1), test_context(3)};
     if (getenv("CAROM_LONG") != NULL) cases *= 40;
@@ -178,20 +197,7 @@ static void two_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, double
         b.as_segments = oracle_below(&dice, 4) == 0;
         carom_pose pose_a = oracle_pose(&dice, scale_a), pose_b = oracle_pose(&dice, scale_b);
         if (i % 3 == 0) memset(&pose_a, 0, sizeof(pose_a));
-        oracle_compare(&a, &pose_a, &b, &pose_b, &answer);
-        for (int way = 0; way < 3; ++way) {
-            carom_soup *sa = soup_of(context, &a, (int)(i % 84) + 5 * way);
-            carom_soup *sb = soup_of(context, &b, (int)(i % 84) + 7 * way + 1);
-            bool any;
-            assert_ok(context, carom_soup_cross_pairs(context, sa, &pose_a, sb, &pose_b, &pairs));
-            assert_int_equal(pairs.count, answer.count);
-            if (pairs.count != 0)
-                assert_memory_equal(pairs.data, answer.pairs, pairs.count * sizeof(carom_pair));
-            assert_ok(context, carom_soup_cross_any(context, sa, &pose_a, sb, &pose_b, &any));
-            assert_int_equal(any, answer.count != 0);
-            carom_soup_destroy(sa);
-            carom_soup_destroy(sb);
-        }
+        check_two(context, &a, &pose_a, &b, &pose_b, (int)(i % 84));
     }
     carom_context_destroy(contexts[0]);
     carom_context_destroy(contexts[1]);
@@ -212,6 +218,26 @@ static void soups_in_any_pose_agree_with_all_pairs(void **state) {
     two_soups(11, 20, 12, 0x1p-300, 0x1p-300, 0.0);
     two_soups(12, 20, 12, 0x1p1000, 1.0, 0.0);
     two_soups(13, 20, 12, 0x1p-1060, 0x1p-1060, 0.0);
+}
+
+/* Both moved so far that x' is rounded to coarse steps: what meets is what meets in those. */
+static void soups_rounded_by_their_poses_agree(void **state) {
+    (void)state;
+    static oracle_soup a, b;
+    uint64_t dice = 40, met = 0;
+    carom_context *context = test_context(1);
+    for (double far_away = 10.0; far_away < 1e18; far_away *= 10.0) {
+        for (int i = 0; i < 30; ++i) {
+            oracle_make(&dice, 1 + oracle_below(&dice, 20), 5, 1.0, 0.0, &a);
+            oracle_make(&dice, 1 + oracle_below(&dice, 20), 5, 1.0, 0.0, &b);
+            carom_pose pose = oracle_pose(&dice, far_away), other = pose;
+            if (i % 2 == 0) other.t.x += 1.0;
+            check_two(context, &a, &pose, &b, &other, i);
+            met += pairs.count;
+        }
+    }
+    assert_true(met > 1000);
+    carom_context_destroy(context);
 }
 
 /* ---- models and shapes ----------------------------------------------------------------------- */
@@ -502,6 +528,7 @@ int main(void) {
         cmocka_unit_test(lattice_soups_agree_with_the_oracle),
         cmocka_unit_test(sizes_may_be_far_apart),
         cmocka_unit_test(soups_in_any_pose_agree_with_all_pairs),
+        cmocka_unit_test(soups_rounded_by_their_poses_agree),
         cmocka_unit_test(shapes_have_the_same_pairs_by_any_method),
         cmocka_unit_test(models_have_their_true_pairs_by_grid),
         cmocka_unit_test(any_threads_and_any_instruction_set_give_the_same_bytes),
