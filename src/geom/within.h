@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* within.h: are two triangles no farther apart than a given reach? Exactly.
+ *
+ * Two certificates, each of which holds whatever rounding did on the way to it:
+ *   yes  a point of one and a point of the other that are near enough, from distance_item.h;
+ *   no   a slab across the line between those points, wider than the reach, with one triangle on
+ *        either side.
+ * The distance itself is the width of the widest slab, so between them the two leave only what lies
+ * within rounding of the reach. That is decided in integers (within.c).
+ *
+ * Why 2^-46 is enough. Seen from the first corner, all coordinates are at most `size` and rounded
+ * by 2^-53 of it. Points found are made of parameters in [0, 1] with at most eight roundings of
+ * that kind, dot products along a direction with four: below 2^-49 of size in each. */
+#ifndef CAROM_SRC_GEOM_WITHIN_H
+#define CAROM_SRC_GEOM_WITHIN_H
+
+#include "geom/distance_item.h"
+#include "geom/triangle_filter.h"
+
+#define CAROM_WITHIN_ERROR 0x1p-46
+
+/* Width of the slab between two triangles across `way`, times the length of `way`. */
+CAROM_ITEM double carom_within_gap(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 way) {
+    double a0 = carom_vec_dot(way, a[0]), b0 = carom_vec_dot(way, b[0]);
+    double a1 = carom_vec_dot(way, a[1]), b1 = carom_vec_dot(way, b[1]);
+    double a2 = carom_vec_dot(way, a[2]), b2 = carom_vec_dot(way, b[2]);
+    double last_a = CAROM_MAX(a0, a1), first_b = CAROM_MIN(b0, b1);
+    last_a = CAROM_MAX(last_a, a2);
+    first_b = CAROM_MIN(first_b, b2);
+    return first_b - last_a;
+}
+
+/* CAROM_YES, CAROM_NO, or CAROM_UNDECIDED within rounding of the reach. */
+CAROM_ITEM int carom_within_filter(const carom_triangle *a, const carom_triangle *b, double reach) {
+    carom_vec3 p[6];
+    carom_near_view view;
+    carom_closest best;
+    for (int i = 0; i < 3; ++i) {
+        p[i] = a->corner[i];
+        p[3 + i] = b->corner[i];
+    }
+    if (!carom_near_begin(p, 6, &view, &best)) return CAROM_UNDECIDED;
+    if (view.size == 0.0) return CAROM_YES; /* one point */
+    if (!(view.size > 0x1p-120 && view.size < 0x1p120)) return CAROM_UNDECIDED;
+    carom_near_local_triangles(p, p + 3, view.size, &best);
+    double local = reach * (1.0 / view.up), error = view.size * CAROM_WITHIN_ERROR;
+    double distance = sqrt(best.squared);
+    if (distance + error <= local) return CAROM_YES;
+    double gap = carom_within_gap(p, p + 3, carom_vec_sub(best.b, best.a));
+    if (gap > (local + error) * distance * (1.0 + 0x1p-50)) return CAROM_NO;
+    return CAROM_UNDECIDED;
+}
+
+/* The same for any finite corners and reach >= 0; some ten microseconds, more where exponents lie
+ * far apart. */
+bool carom_within_exact(const carom_triangle *a, const carom_triangle *b, double reach);
+
+static inline bool carom_within(const carom_triangle *a, const carom_triangle *b, double reach) {
+    int verdict = carom_within_filter(a, b, reach);
+    return verdict != CAROM_UNDECIDED ? verdict == CAROM_YES : carom_within_exact(a, b, reach);
+}
+
+#endif
