@@ -178,17 +178,18 @@ CAROM_API carom_status carom_soup_winding(carom_context *context, const carom_so
 
 /* ---- query: how crowded -------------------------------------------------------------------------
  *
- * For a face of diameter d, that of the smallest ball around its corners, count the other faces that
- * are at least as large and at most d/4 away. A soup in which every face counts fewer than k is
- * k-free (Weller, Debowski, Zachmann 2017), and two k-free soups, however they are moved, meet in no
- * more pairs of faces than carom_k_free_get_bounds says: linear in the number of faces.
+ * For a face of diameter d, that of the smallest ball around its corners, count the other faces
+ * that are at least as large and at most d/4 away. A soup in which every face counts fewer than k
+ * is k-free (Weller, Debowski, Zachmann 2017), and two k-free soups, however they are moved, meet
+ * in no more pairs of faces than carom_k_free_get_bounds says: linear in the number of faces.
  *
- * Diameters are doubles, rounded upwards: at least the true one, at most 2^-45 of it larger, the same
- * for any order of a face's corners and of the faces, and for a copy that is moved without rounding.
- * With respect to these doubles everything is exact: sizes are compared as they are (faces of equal
- * diameter count each other), and whether a face is within d/4 is decided without any error, touching
- * that distance included. Faces with a common vertex are at distance 0. Faces without area take no
- * part (but see `degenerate`: as points, of diameter 0, they count what touches them). */
+ * Diameters are doubles, rounded upwards: at least the true one, at most 2^-45 of it larger, the
+ * same for any order of a face's corners and of the faces, and for a copy that is moved without
+ * rounding. With respect to these doubles everything is exact: sizes are compared as they are
+ * (faces of equal diameter count each other), and whether a face is within d/4 is decided without
+ * any error, touching that distance included. Faces with a common vertex are at distance 0. Faces
+ * without area take no part (but see `degenerate`: as points, of diameter 0, they count what
+ * touches them). */
 
 typedef struct carom_k_free {
     uint64_t faces;            /* that take part */

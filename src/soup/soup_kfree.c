@@ -39,7 +39,7 @@ typedef struct crowd {
     double *placed;    /* the same by place in the tree */
     uint32_t *counts;  /* of each face */
     _Atomic uint64_t discs, neighbours;
-    _Atomic bool beyond; /* a coordinate is too large */
+    _Atomic bool beyond;       /* a coordinate is too large */
     struct counter **counters; /* one a worker, NULL until it has worked */
     carom_arena_mark *marks;
 } crowd;
@@ -259,8 +259,7 @@ static bool look_at_found(carom_bvh_found *found) {
         ++c->count;
         if (c->marked != NULL) {
             mark(c, face);
-            common = common ||
-                     faces_have_common_vertex(soup, c->span, span_around(soup, triangle));
+            common = common || faces_have_common_vertex(soup, c->span, span_around(soup, triangle));
         }
         c->neighbours += common ? 1 : 0;
     }
@@ -401,8 +400,8 @@ static carom_status sum_up(const crowd *c, carom_k_free *k) {
         double mantissa_largest = frexp(largest, &exponent_largest);
         k->least_diameter = least;
         k->largest_diameter = largest;
-        k->height = log2(mantissa_largest / mantissa_least) +
-                    (double)(exponent_largest - exponent_least);
+        k->height =
+            log2(mantissa_largest / mantissa_least) + (double)(exponent_largest - exponent_least);
     }
     return CAROM_OK;
 }
@@ -420,12 +419,13 @@ static carom_status count_all(crowd *c, carom_k_free *k) {
     const carom_soup *soup = c->soup;
     uint64_t blocks = soup->triangle_count != 0 ? soup->bvh.node_count[0] : 0;
     memset(c->counters, 0, context->threads * sizeof(*c->counters));
-    carom_status status = carom_parallel_for(context, soup->triangle_count, TRIANGLES_A_RANGE,
-                                             measure_range, c);
+    carom_status status =
+        carom_parallel_for(context, soup->triangle_count, TRIANGLES_A_RANGE, measure_range, c);
     if (status == CAROM_OK && c->beyond)
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "a coordinate is beyond 2^1020, where diameters are no doubles; scale the "
-                          "soup down");
+        return carom_fail(
+            context, CAROM_BAD_INPUT,
+            "a coordinate is beyond 2^1020, where diameters are no doubles; scale the "
+            "soup down");
     if (status == CAROM_OK)
         status = carom_parallel_for(context, blocks * CAROM_BVH_WIDTH, TRIANGLES_A_RANGE,
                                     place_range, c);
