@@ -30,6 +30,25 @@ CAROM_ITEM double carom_within_gap(const carom_vec3 *a, const carom_vec3 *b, car
     return first_b - last_a;
 }
 
+/* Whether a slab across `way`, any way, is wider than `reach`, which has the error in it. Most pairs
+ * that are apart are so across the plane of one of them, or along the line between them: a tenth of
+ * the work of measuring. */
+CAROM_ITEM bool carom_within_apart(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 way,
+                                   double reach) {
+    double there = carom_within_gap(a, b, way);
+    double gap = there > 0.0 ? there : carom_within_gap(b, a, way);
+    double squared = carom_vec_dot(way, way) * (1.0 + 0x1p-48);
+    return gap > 0.0 && squared > 0x1p-400 && gap * gap > reach * reach * squared;
+}
+
+CAROM_ITEM carom_vec3 carom_within_normal(const carom_vec3 *p) {
+    return carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
+}
+
+CAROM_ITEM carom_vec3 carom_within_sum(const carom_vec3 *p) {
+    return carom_vec_add(carom_vec_add(p[0], p[1]), p[2]);
+}
+
 /* CAROM_YES, CAROM_NO, or CAROM_UNDECIDED within rounding of the reach. */
 CAROM_ITEM int carom_within_filter(const carom_triangle *a, const carom_triangle *b, double reach) {
     carom_vec3 p[6];
@@ -42,8 +61,13 @@ CAROM_ITEM int carom_within_filter(const carom_triangle *a, const carom_triangle
     if (!carom_near_begin(p, 6, &view, &best)) return CAROM_UNDECIDED;
     if (view.size == 0.0) return CAROM_YES; /* one point */
     if (!(view.size > 0x1p-120 && view.size < 0x1p120)) return CAROM_UNDECIDED;
-    carom_near_local_triangles(p, p + 3, view.size, &best);
     double local = reach * (1.0 / view.up), error = view.size * CAROM_WITHIN_ERROR;
+    carom_vec3 between = carom_vec_sub(carom_within_sum(p + 3), carom_within_sum(p));
+    if (carom_within_apart(p, p + 3, between, local + error) ||
+        carom_within_apart(p, p + 3, carom_within_normal(p), local + error) ||
+        carom_within_apart(p, p + 3, carom_within_normal(p + 3), local + error))
+        return CAROM_NO;
+    carom_near_local_triangles(p, p + 3, view.size, &best);
     double distance = sqrt(best.squared);
     if (distance + error <= local) return CAROM_YES;
     double gap = carom_within_gap(p, p + 3, carom_vec_sub(best.b, best.a));
