@@ -240,9 +240,10 @@ const cli_command cli_info = {
     .name = "info",
     .arguments = "MESH...",
     .summary = "what a mesh is: counts, closedness, volume, area, bounds, k",
-    .details = "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
-               "The volume is exact, rounded once. Vertices and faces are numbered from 0. What k and\n"
-               "height are, carom kfree --help says.",
+    .details =
+        "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
+        "The volume is exact, rounded once. Vertices and faces are numbered from 0. What k and\n"
+        "height are, carom kfree --help says.",
     .options = info_options,
     .option_count = sizeof(info_options) / sizeof(info_options[0]),
     .options_size = sizeof(options),

@@ -89,8 +89,8 @@ static void print_words(const job *job, const char *path) {
            k->deviation);
     if (degenerate != 0 && !job->options->as_segments)
         printf("; %llu without area left out", degenerate);
-    printf("\n  %-12s least %u, quartiles %u %u %u, 90 %% up to %u, 99 %% up to %u\n", "",
-           k->least, k->quartile_1, k->median, k->quartile_3, k->percentile_90, k->percentile_99);
+    printf("\n  %-12s least %u, quartiles %u %u %u, 90 %% up to %u, 99 %% up to %u\n", "", k->least,
+           k->quartile_1, k->median, k->quartile_3, k->percentile_90, k->percentile_99);
     printf("  %-12s %.1f %% of all counted share a vertex\n", "neighbours", 100.0 * k->neighbours);
     printf("  %-12s %.3f, diameters from %.6g to %.6g\n", "height", k->height, k->least_diameter,
            k->largest_diameter);
@@ -135,7 +135,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_soup *soup = NULL;
     carom_numbers counts = {0};
     carom_status status = prepare(&job, paths[0], &soup);
-    bool opened = status == CAROM_OK && output_open(&job.out, job.options->output);
+    bool opened = status == CAROM_OK && output_open(cli, job.options->output, &job.out);
     if (opened) status = ask(&job, soup, &counts);
     bool written = output_close(&job.out, status == CAROM_OK);
     carom_numbers_free(&counts);

@@ -7,8 +7,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool output_open(output *o, const char *path) {
+static bool tell(const output *o, const char *what) {
+    char sentence[512];
+    snprintf(sentence, sizeof(sentence), "cannot %s '%.300s': %s", what, o->path, strerror(errno));
+    (void)cli_fail_with(o->cli, CAROM_IO, sentence);
+    return false;
+}
+
+bool output_open(cli *cli, const char *path, output *o) {
     struct stat info;
+    o->cli = cli;
     o->path = path;
     o->file = NULL;
     if (path == NULL) return true;
@@ -17,8 +25,7 @@ bool output_open(output *o, const char *path) {
     errno = ENAMETOOLONG;
     if (length > 0 && (size_t)length < sizeof(o->draft)) o->file = fopen(o->draft, "w");
     if (as_it_is) o->draft[0] = '\0';
-    if (o->file == NULL) fprintf(stderr, "carom: cannot write '%s': %s\n", path, strerror(errno));
-    return o->file != NULL;
+    return o->file != NULL || tell(o, "write");
 }
 
 bool output_close(output *o, bool keep) {
@@ -27,7 +34,7 @@ bool output_close(output *o, bool keep) {
     good = fclose(o->file) == 0 && good;
     o->file = NULL;
     if (good && keep && renames) good = rename(o->draft, o->path) == 0;
-    if (!good) fprintf(stderr, "carom: cannot finish '%s': %s\n", o->path, strerror(errno));
+    if (!good) (void)tell(o, "finish");
     if ((!good || !keep) && renames) (void)remove(o->draft);
     return good;
 }

@@ -152,7 +152,7 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     if (status == CAROM_OK && count == 2) status = prepare(job, paths[1], pose, &job->b);
     job->pose = pose->pose;
     if (status != CAROM_OK) return cli_fail(job->cli, status);
-    if (!output_open(&job->out, job->options->output)) return CLI_INPUT;
+    if (!output_open(job->cli, job->options->output, &job->out)) return CLI_INPUT;
     status = job->b != NULL ? ask_cross(job, &pairs) : ask_self(job, &pairs);
     carom_pairs_free(&pairs);
     bool written = output_close(&job->out, status == CAROM_OK);

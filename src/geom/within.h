@@ -30,9 +30,9 @@ CAROM_ITEM double carom_within_gap(const carom_vec3 *a, const carom_vec3 *b, car
     return first_b - last_a;
 }
 
-/* Whether a slab across `way`, any way, is wider than `reach`, which has the error in it. Most pairs
- * that are apart are so across the plane of one of them, or along the line between them: a tenth of
- * the work of measuring. */
+/* Whether a slab across `way`, any way, is wider than `reach`, which has the error in it. Most
+ * pairs that are apart are so across the plane of one of them, or along the line between them: a
+ * tenth of the work of measuring. */
 CAROM_ITEM bool carom_within_apart(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 way,
                                    double reach) {
     double there = carom_within_gap(a, b, way);
