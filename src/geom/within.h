@@ -49,30 +49,74 @@ CAROM_ITEM carom_vec3 carom_within_sum(const carom_vec3 *p) {
     return carom_vec_add(carom_vec_add(p[0], p[1]), p[2]);
 }
 
+/* What the nearest points so far prove. */
+CAROM_ITEM int carom_within_judge(const carom_closest *best, const carom_vec3 *a,
+                                  const carom_vec3 *b, double sure, double reach) {
+    if (best->squared <= sure) return CAROM_YES;
+    return carom_within_apart(a, b, carom_vec_sub(best->b, best->a), reach) ? CAROM_NO
+                                                                            : CAROM_UNDECIDED;
+}
+
+/* Edges first, the promising ones before the others; then feet on faces, and edges through them.
+ * Stops as soon as either certificate is there. */
+CAROM_ITEM int carom_within_local(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 between,
+                                  double sure, double reach) {
+    carom_near_edge ea[3], eb[3];
+    carom_closest best;
+    carom_vec3 foot, through;
+    int verdict = CAROM_UNDECIDED;
+    best.squared = DBL_MAX;
+    best.a = best.b = a[0];
+    int first_a = carom_near_backmost(a, between) + 1;
+    int first_b = carom_near_backmost(b, carom_vec_scale(between, -1.0)) + 1;
+    for (int i = 0; i < 3; ++i) {
+        ea[i] = carom_near_edge_of(a[(first_a + i) % 3], a[(first_a + i + 1) % 3]);
+        eb[i] = carom_near_edge_of(b[(first_b + i) % 3], b[(first_b + i + 1) % 3]);
+    }
+    for (int i = 0; i < 9; ++i) {
+        if (!carom_near_edges(&ea[i / 3], &eb[i % 3], &best)) continue;
+        verdict = carom_within_judge(&best, a, b, sure, reach);
+        if (verdict != CAROM_UNDECIDED) return verdict;
+    }
+    carom_near_face face_a = carom_near_face_of(a), face_b = carom_near_face_of(b);
+    for (int i = 0; i < 6; ++i) {
+        const carom_near_face *face = i < 3 ? &face_b : &face_a;
+        carom_vec3 p = i < 3 ? a[i] : b[i - 3];
+        if (!carom_near_foot(face, p, &foot)) continue;
+        if (!carom_near_offer(&best, i < 3 ? p : foot, i < 3 ? foot : p)) continue;
+        verdict = carom_within_judge(&best, a, b, sure, reach);
+        if (verdict != CAROM_UNDECIDED) return verdict;
+    }
+    for (int i = 0; i < 6; ++i) {
+        const carom_near_face *face = i < 3 ? &face_b : &face_a;
+        const carom_vec3 *t = i < 3 ? a : b;
+        if (carom_near_pierce(face, t[i % 3], t[(i + 1) % 3], &through, &foot) &&
+            carom_near_offer(&best, i < 3 ? through : foot, i < 3 ? foot : through) &&
+            best.squared <= sure)
+            return CAROM_YES;
+    }
+    return CAROM_UNDECIDED;
+}
+
 /* CAROM_YES, CAROM_NO, or CAROM_UNDECIDED within rounding of the reach. */
 CAROM_ITEM int carom_within_filter(const carom_triangle *a, const carom_triangle *b, double reach) {
     carom_vec3 p[6];
     carom_near_view view;
-    carom_closest best;
     for (int i = 0; i < 3; ++i) {
         p[i] = a->corner[i];
         p[3 + i] = b->corner[i];
     }
-    if (!carom_near_begin(p, 6, &view, &best)) return CAROM_UNDECIDED;
+    if (!carom_near_localise(p, 6, &view)) return CAROM_UNDECIDED;
     if (view.size == 0.0) return CAROM_YES; /* one point */
     if (!(view.size > 0x1p-120 && view.size < 0x1p120)) return CAROM_UNDECIDED;
     double local = reach * (1.0 / view.up), error = view.size * CAROM_WITHIN_ERROR;
+    double less = local - error, more = local + error;
     carom_vec3 between = carom_vec_sub(carom_within_sum(p + 3), carom_within_sum(p));
-    if (carom_within_apart(p, p + 3, between, local + error) ||
-        carom_within_apart(p, p + 3, carom_within_normal(p), local + error) ||
-        carom_within_apart(p, p + 3, carom_within_normal(p + 3), local + error))
+    if (carom_within_apart(p, p + 3, between, more) ||
+        carom_within_apart(p, p + 3, carom_within_normal(p), more) ||
+        carom_within_apart(p, p + 3, carom_within_normal(p + 3), more))
         return CAROM_NO;
-    carom_near_local_triangles(p, p + 3, view.size, &best);
-    double distance = sqrt(best.squared);
-    if (distance + error <= local) return CAROM_YES;
-    double gap = carom_within_gap(p, p + 3, carom_vec_sub(best.b, best.a));
-    if (gap > (local + error) * distance * (1.0 + 0x1p-50)) return CAROM_NO;
-    return CAROM_UNDECIDED;
+    return carom_within_local(p, p + 3, between, less > 0.0 ? less * less : -1.0, more);
 }
 
 /* The same for any finite corners and reach >= 0; some ten microseconds, more where exponents lie
