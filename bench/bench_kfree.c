@@ -58,7 +58,7 @@ static void run(bench *bench) {
         {"cloth 250k", {.shape = CAROM_SHAPE_CLOTH, .detail = 354, .scalar = CAROM_FLOAT32}, false},
         {"cloth 1M", {.shape = CAROM_SHAPE_CLOTH, .detail = 707, .scalar = CAROM_FLOAT32}, false},
         {"knot 200k quads", {.shape = CAROM_SHAPE_KNOT, .detail = 8192, .polygons = true}, false},
-        {"chazelle 500", {.shape = CAROM_SHAPE_CHAZELLE, .detail = 500}, true},
+        {"chazelle 2k", {.shape = CAROM_SHAPE_CHAZELLE, .detail = 100}, true},
     };
     static const char *const models[] = {"bunny", "armadillo", "ogre", "horse"};
     carom_context_def def = *bench->def;

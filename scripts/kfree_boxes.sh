@@ -5,6 +5,7 @@
 # kDet paper: quartiles, whiskers to the last model within one and a half times their distance, dots
 # beyond.
 set -euo pipefail
+export LC_ALL=C
 sort -t, -k3,3n "$1" | awk -F, -v svg="$2" '
 # value[class, 1 .. n] ascending; between two neighbours by proportion
 function quantile(class, share,   at, low) {
@@ -15,7 +16,7 @@ function root(x) { return x > 0 ? sqrt(x) : 0 }
 function take(class,   n) {
     n = ++count[class]
     value[class, n] = $3; sum[class] += $3; squares[class] += $3 * $3
-    mean[class] += $4; near[class] += $7; height[class] += $9; high[class] += $9 * $9
+    mean[class] += $4; near[class] += $4 * $8; height[class] += $9; high[class] += $9 * $9
     faces[class] += $2
 }
 function row(name, class,   n, m, h) {
@@ -25,7 +26,7 @@ function row(name, class,   n, m, h) {
     printf "| %s | %d | %.0f | %.1f | %.1f | %.1f | %.0f | %.1f | %.0f | %.1f | %.1f | %.1f | %.1f |\n", name, n, faces[class] / n, m, root(squares[class] / n - m * m), quantile(class, 0.25), quantile(class, 0.5), quantile(class, 0.75), value[class, n], mean[class] / n, near[class] / n, h, root(high[class] / n - h * h)
 }
 function head(what) {
-    print "| " what " | models | faces | mean k | deviation | quartile | median | quartile | largest | mean number | neighbours | height | deviation |"
+    print "| " what " | models | faces | mean k | deviation | quartile | median | quartile | largest | mean over faces | of these neighbours | height | deviation |"
     print "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 }
 function x_of(i) { return 70 + (i + 0.5) * 640 / classes }
