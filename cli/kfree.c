@@ -70,6 +70,7 @@ static void print_json(const job *job) {
     json_number(&j, "prepare_ms", job->prepare_ms);
     json_number(&j, "query_ms", job->query_ms);
     json_count(&j, "candidates", job->work.candidates);
+    json_count(&j, "undecided", job->work.undecided);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
     json_end_object(&j);
     putchar('\n');
