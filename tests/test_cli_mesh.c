@@ -79,6 +79,10 @@ static void mistakes_are_answered_in_words(void **state) {
     assert_said("did you mean torus?");
     assert_int_equal(carom("make torus"), 2);
     assert_said("-o FILE is missing");
+    assert_int_equal(carom("make torus -o x.off --size 0"), 2);
+    assert_said("--size takes a number above 0, not '0'");
+    assert_int_equal(carom("make torus -o x.off --ratio -1"), 2);
+    assert_said("--ratio takes a number above 0, not '-1'");
     assert_int_equal(carom("make torus -o x.ply --detail 2"), 3);
     assert_said("at least 3");
     assert_int_equal(carom("make grid -o x.ply --detail 70k"), 3);
