@@ -190,14 +190,19 @@ typedef struct counter {
     uint32_t count, neighbours;
 
     /* Polygons are found through several triangles: those counted are marked, and listed so that
-     * the marks can be taken back. NULL where faces are triangles. */
-    uint64_t *marked;
+     * the marks can be taken back. Marked, too, are the face's own vertices. NULL where faces are
+     * triangles. */
+    uint64_t *marked, *own;
     uint32_t listed_count;
     uint32_t listed[LISTED];
 } counter;
 
-static uint64_t mark_words(const carom_soup *soup) {
-    return ((uint64_t)soup->face_count + 63) / 64;
+static uint64_t words_for(uint64_t bits) {
+    return (bits + 63) / 64;
+}
+
+static bool has_bit(const uint64_t *words, uint32_t bit) {
+    return (words[bit / 64] >> bit % 64 & 1) != 0;
 }
 
 static void mark(counter *c, uint32_t face) {
@@ -207,11 +212,22 @@ static void mark(counter *c, uint32_t face) {
 }
 
 static void unmark_all(counter *c) {
-    if (c->marked == NULL) return;
-    if (c->listed_count > LISTED) memset(c->marked, 0, mark_words(c->crowd->soup) * 8);
+    if (c->listed_count > LISTED)
+        memset(c->marked, 0, words_for(c->crowd->soup->face_count) * sizeof(*c->marked));
     for (uint32_t i = 0; i < c->listed_count && c->listed_count <= LISTED; ++i)
         c->marked[c->listed[i] / 64] = 0;
     c->listed_count = 0;
+}
+
+static void mark_own(counter *c, bool marked) {
+    const carom_soup *soup = c->crowd->soup;
+    for (uint64_t i = 3 * (uint64_t)c->span.first; i < 3 * (uint64_t)c->span.end; ++i) {
+        uint32_t vertex = soup->corners[i];
+        if (marked)
+            c->own[vertex / 64] |= UINT64_C(1) << vertex % 64;
+        else
+            c->own[vertex / 64] = 0;
+    }
 }
 
 static bool have_common_vertex(const uint32_t *a, const uint32_t *b) {
@@ -219,19 +235,14 @@ static bool have_common_vertex(const uint32_t *a, const uint32_t *b) {
            a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
 }
 
-static bool faces_have_common_vertex(const carom_soup *soup, span a, span b) {
-    for (uint32_t i = a.first; i < a.end; ++i)
-        for (uint32_t j = b.first; j < b.end; ++j)
-            if (have_common_vertex(soup->corners + 3 * (uint64_t)i,
-                                   soup->corners + 3 * (uint64_t)j))
-                return true;
-    return false;
-}
-
-/* The triangles of the face that triangle t is one of. */
-static span span_around(const carom_soup *soup, uint32_t t) {
+/* Whether the face that triangle t is one of has a vertex of the face whose turn it is. */
+static bool face_has_own_vertex(const counter *c, uint32_t t) {
+    const carom_soup *soup = c->crowd->soup;
     while (!is_first(soup, t)) --t;
-    return span_at(soup, t);
+    span s = span_at(soup, t);
+    for (uint64_t i = 3 * (uint64_t)s.first; i < 3 * (uint64_t)s.end; ++i)
+        if (has_bit(c->own, soup->corners[i])) return true;
+    return false;
 }
 
 static bool look_at_found(carom_bvh_found *found) {
@@ -243,7 +254,7 @@ static bool look_at_found(carom_bvh_found *found) {
         if (diameters[place] < c->diameter) continue;
         uint32_t triangle = soup->bvh.items[place], face = carom_soup_face(soup, triangle);
         if (face == c->face) continue;
-        if (c->marked != NULL && (c->marked[face / 64] >> face % 64 & 1) != 0) continue;
+        if (c->marked != NULL && has_bit(c->marked, face)) continue;
         const uint32_t *corners = soup->placed + 3 * (uint64_t)place;
         bool common = have_common_vertex(c->triangle, corners);
         if (!common) {
@@ -259,7 +270,7 @@ static bool look_at_found(carom_bvh_found *found) {
         ++c->count;
         if (c->marked != NULL) {
             mark(c, face);
-            common = common || faces_have_common_vertex(soup, c->span, span_around(soup, triangle));
+            common = common || face_has_own_vertex(c, triangle);
         }
         c->neighbours += common ? 1 : 0;
     }
@@ -285,6 +296,7 @@ static void count_face(counter *c, uint32_t first) {
     c->diameter = c->crowd->diameters[c->face];
     c->reach = carom_diameter_reach(c->diameter);
     c->count = c->neighbours = 0;
+    if (c->marked != NULL) mark_own(c, true);
     for (uint32_t t = c->span.first; t < c->span.end; ++t) {
         if (!carom_soup_searched(soup, t)) continue;
         memcpy(c->triangle, soup->corners + 3 * (uint64_t)t, sizeof(c->triangle));
@@ -293,7 +305,9 @@ static void count_face(counter *c, uint32_t first) {
         (void)CAROM_CPU_CALL(c->crowd->context, carom_bvh_find_box)(&soup->bvh, &box, 0, &c->found);
         (void)look_at_found(&c->found);
     }
+    if (c->marked == NULL) return;
     unmark_all(c);
+    mark_own(c, false);
 }
 
 /* The worker's own, made at its first range; NULL: no memory. */
@@ -301,7 +315,9 @@ static counter *counter_of(crowd *crowd, uint32_t worker) {
     if (crowd->counters[worker] != NULL) return crowd->counters[worker];
     carom_arena *scratch = carom_scratch(crowd->context, worker);
     if (worker != 0) crowd->marks[worker] = carom_arena_get_mark(scratch);
-    uint64_t words = crowd->soup->faces != NULL ? mark_words(crowd->soup) : 0;
+    uint64_t face_words = words_for(crowd->soup->face_count);
+    uint64_t words = face_words + words_for(crowd->soup->vertex_count);
+    if (crowd->soup->faces == NULL) words = 0;
     counter *c = CAROM_ARENA_TAKE(scratch, counter, 1);
     uint64_t *marked = words != 0 ? CAROM_ARENA_TAKE(scratch, uint64_t, words) : NULL;
     if (c == NULL || (words != 0 && marked == NULL)) {
@@ -316,6 +332,7 @@ static counter *counter_of(crowd *crowd, uint32_t worker) {
     c->found.flush = look_at_found;
     c->found.user = c;
     c->marked = marked;
+    c->own = words != 0 ? marked + face_words : NULL;
     c->listed_count = 0;
     return crowd->counters[worker] = c;
 }
@@ -482,16 +499,18 @@ carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, c
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(k_free != NULL, "the place for the result is NULL");
-    *k_free = (carom_k_free){.worst_face = CAROM_NO_FACE};
+    memset(k_free, 0, sizeof(*k_free)); /* padding too: equal results are equal bytes */
+    k_free->worst_face = CAROM_NO_FACE;
     CAROM_TRY(carom_soup_check_ready(context, soup));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark at = carom_arena_get_mark(scratch);
-    carom_k_free k = *k_free;
+    carom_k_free k;
+    memcpy(&k, k_free, sizeof(k));
     crowd c = {.context = context, .soup = soup};
     context->work = (carom_work){0};
     carom_status status = run(&c, &k, counts);
     carom_arena_rewind(scratch, at);
-    if (status == CAROM_OK || status == CAROM_MORE) *k_free = k;
+    if (status == CAROM_OK || status == CAROM_MORE) memcpy(k_free, &k, sizeof(k));
     return status;
 }
 
