@@ -19,9 +19,8 @@ template <part PART>
 __global__ void digest_pairs(const digest_pair_of_triangles *pairs, uint64_t count,
                              unsigned long long *sum) {
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    const carom_triangle a = pairs[i].a, b = pairs[i].b;
-    uint64_t digest;
+    const carom_triangle a = pairs[i < count ? i : 0].a, b = pairs[i < count ? i : 0].b;
+    unsigned long long digest;
     if (PART == part::everything)
         digest = digest_pair(&a, &b);
     else if (PART == part::filter)
@@ -30,7 +29,9 @@ __global__ void digest_pairs(const digest_pair_of_triangles *pairs, uint64_t cou
         digest = (uint64_t)carom_triangle_meet(&a, &b);
     else
         digest = (uint64_t)carom_triangle_meet_exact(&a, &b);
-    atomicAdd(sum, (unsigned long long)digest);
+    if (i >= count) digest = 0;
+    for (int step = 16; step > 0; step /= 2) digest += __shfl_down_sync(~0u, digest, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(sum, digest);
 }
 
 /* Adds the time it took. */
