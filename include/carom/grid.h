@@ -23,7 +23,8 @@ typedef enum carom_grid_hash {
 typedef struct carom_grid_def {
     carom_grid_hash hash;
     uint32_t buckets;  /* 0: about one an item; at most 2^30; CAROM_GRID_PERFECT chooses itself */
-    double cell_scale; /* cells this many times as large, rounded to 1/2, 1, 2, 4 or 8; 0: 1 */
+    double cell_scale; /* edge of cells against the least that holds an item in two per axis,
+                          rounded to 1/2, 1, 2, 4 or 8; 0: 2, the fastest on processors */
 } carom_grid_def;
 
 #ifdef __cplusplus

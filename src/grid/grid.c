@@ -42,6 +42,13 @@ static bool is_empty(const carom_box *box) {
     return !(box->low[0] <= box->high[0]);
 }
 
+void *carom_grid_renew(carom_context *context, const carom_allocator *allocator, void *old,
+                       uint64_t count, size_t size) {
+    if (allocator == NULL) return carom_arena_take(carom_scratch(context, 0), count, size);
+    carom_release(allocator, old);
+    return carom_allocate(allocator, count, size);
+}
+
 /* ---- measure --------------------------------------------------------------------------------- */
 
 static extent extent_of_nothing(void) {
@@ -84,7 +91,7 @@ static carom_status measure(void *argument, carom_range range) {
 }
 
 static int32_t lift_of(double cell_scale) {
-    double scale = cell_scale == 0.0 ? 1.0 : cell_scale;
+    double scale = cell_scale == 0.0 ? 2.0 : cell_scale;
     return scale < 0.7 ? -1 : scale < 1.4 ? 0 : scale < 2.8 ? 1 : scale < 5.6 ? 2 : 3;
 }
 
@@ -236,10 +243,10 @@ static carom_status make_room_for_entries(build *b, uint64_t count) {
     carom_grid *grid = b->grid;
     if (count + CAROM_GRID_PADDING > grid->entry_capacity) {
         uint64_t room = count + count / 8 + CAROM_GRID_PADDING;
-        carom_release(b->allocator, grid->ranks);
-        carom_release(b->allocator, grid->tags);
-        grid->ranks = carom_allocate(b->allocator, room, sizeof(*grid->ranks));
-        grid->tags = carom_allocate(b->allocator, room, sizeof(*grid->tags));
+        grid->ranks =
+            carom_grid_renew(b->context, b->allocator, grid->ranks, room, sizeof(*grid->ranks));
+        grid->tags =
+            carom_grid_renew(b->context, b->allocator, grid->tags, room, sizeof(*grid->tags));
         grid->entry_capacity = grid->ranks != NULL && grid->tags != NULL ? room : 0;
         if (grid->entry_capacity == 0)
             return carom_fail_memory(b->context, room * 2 * sizeof(*grid->ranks), "a grid");
@@ -301,8 +308,8 @@ static carom_status make_room_for_buckets(build *b) {
     carom_grid *grid = b->grid;
     uint64_t room = (uint64_t)grid->view.table.bucket_count + 2;
     if (room > grid->bucket_capacity) {
-        carom_release(b->allocator, grid->offsets);
-        grid->offsets = carom_allocate(b->allocator, room, sizeof(*grid->offsets));
+        grid->offsets =
+            carom_grid_renew(b->context, b->allocator, grid->offsets, room, sizeof(*grid->offsets));
         grid->bucket_capacity = grid->offsets != NULL ? room : 0;
         if (grid->offsets == NULL)
             return carom_fail_memory(b->context, room * sizeof(*grid->offsets), "a grid");
@@ -315,12 +322,12 @@ static carom_status make_room_for_items(build *b) {
     carom_grid *grid = b->grid;
     uint64_t room = b->source->count;
     if (room > grid->item_capacity) {
-        carom_release(b->allocator, grid->items);
-        carom_release(b->allocator, grid->boxes);
-        carom_release(b->allocator, grid->levels);
-        grid->items = carom_allocate(b->allocator, room, sizeof(*grid->items));
-        grid->boxes = carom_allocate(b->allocator, room, 8 * sizeof(*grid->boxes));
-        grid->levels = carom_allocate(b->allocator, room, sizeof(*grid->levels));
+        grid->items =
+            carom_grid_renew(b->context, b->allocator, grid->items, room, sizeof(*grid->items));
+        grid->boxes =
+            carom_grid_renew(b->context, b->allocator, grid->boxes, room, 8 * sizeof(*grid->boxes));
+        grid->levels =
+            carom_grid_renew(b->context, b->allocator, grid->levels, room, sizeof(*grid->levels));
         grid->ordered = false;
         bool made = grid->items != NULL && grid->boxes != NULL && grid->levels != NULL;
         grid->item_capacity = made ? room : 0;
@@ -357,7 +364,7 @@ carom_status carom_grid_build(carom_context *context, const carom_allocator *all
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = run(&b, def, space);
-    carom_arena_rewind(scratch, mark);
+    if (allocator != NULL) carom_arena_rewind(scratch, mark);
     if (status != CAROM_OK) {
         grid->view.item_count = grid->view.level_mask = 0;
         grid->ordered = false;

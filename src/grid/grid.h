@@ -42,7 +42,8 @@ typedef struct carom_grid_source {
 carom_status carom_grid_check(carom_context *context, const carom_grid_def *def);
 
 /* Builds the grid in cells of its own (space NULL) or in those of another. Takes memory from
- * `allocator` only when it lacks room. On failure the grid is empty. CAROM_TOO_LARGE for more than
+ * `allocator` only when it lacks room; NULL: from the scratch of worker 0, for the caller to
+ * rewind, and the grid must be new. On failure the grid is empty. CAROM_TOO_LARGE for more than
  * 2^32 entries. O(count) on all threads, but for CAROM_GRID_PERFECT, which works alone. */
 carom_status carom_grid_build(carom_context *context, const carom_allocator *allocator,
                               carom_grid *grid, const carom_grid_def *def,
@@ -60,6 +61,11 @@ static inline carom_box carom_grid_box(const carom_grid_view *view, uint32_t ran
 /* Makes a perfect hash for all cells that items are entered in: fills the table. */
 carom_status carom_grid_make_perfect(carom_context *context, const carom_allocator *allocator,
                                      carom_grid *grid);
+
+/* Room for a structure that lives in `allocator`, or in the scratch of worker 0 when that is NULL;
+ * the old block is released. NULL when there is no memory. */
+void *carom_grid_renew(carom_context *context, const carom_allocator *allocator, void *old,
+                       uint64_t count, size_t size);
 
 /* ---- pairs whose boxes overlap --------------------------------------------------------------- */
 

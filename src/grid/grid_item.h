@@ -22,6 +22,7 @@
  *   bits 12-16  the level
  *   bit  17     several of the item's cells share this bucket: the tags say nothing, ask
  *               carom_grid_is_once
+ *   bits 18-29  the quarters of the entered cell that the item covers, along x, y, z
  *
  * Let C be the cell a query scans, C' the cell of an entry of the bucket, and the boxes overlap.
  * Then along each axis the two ranges of at most 4 cells meet, so C and C' differ by at most 6, and
@@ -29,6 +30,9 @@
  * the query or of the entry. Conversely, should the lower-corner cell L share the bucket of C and
  * C' without being both, then one of the two items has two cells in it: the query knows that of
  * itself, and bit 17 tells it of the entry.
+ *
+ * Boxes that overlap cover a quarter in common along each axis, and the lowest such quarter lies in
+ * the lower-corner cell: entries without one there need not be looked at.
  *
  * Sources: Eitz and Lixu 2007; Weller, Frese, Zachmann 2013, 4; Weller, Debowski, Zachmann 2017, 4
  * and 5. The papers print cells no larger than the item; eight cells need the opposite. */
@@ -51,6 +55,11 @@
 #define CAROM_GRID_TAG_LEVEL 12u
 #define CAROM_GRID_TAG_MULTI 0x20000u
 #define CAROM_GRID_TAG_PLACE 0x1FFF8u /* cell and level */
+
+/* Quarters: four bits an axis, of which all three must have one in common. */
+#define CAROM_GRID_TAG_QUARTERS 18u
+#define CAROM_GRID_QUARTERS_LOW (0x777u << CAROM_GRID_TAG_QUARTERS)
+#define CAROM_GRID_QUARTERS_TOP (0x888u << CAROM_GRID_TAG_QUARTERS)
 
 /* Where cells are. */
 typedef struct carom_grid_space {
@@ -222,32 +231,45 @@ CAROM_ITEM uint32_t carom_grid_bucket(const carom_grid_table *table, uint32_t x,
 
 /* ---- entering -------------------------------------------------------------------------------- */
 
-CAROM_ITEM uint32_t carom_grid_tags_of_cell(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
-    return (x & 7u) << CAROM_GRID_TAG_CELL | (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
-           (z & 7u) << (CAROM_GRID_TAG_CELL + 6) | level << CAROM_GRID_TAG_LEVEL;
+/* The quarters of cells of `level` that [low, high] of level 0 covers, four bits a cell from the
+ * cell of low on. Level 0 has no quarters, level 1 halves. */
+CAROM_ITEM uint32_t carom_grid_quarters(uint32_t low, uint32_t high, uint32_t level) {
+    uint32_t up = level < 2u ? 2u - level : 0u, down = level > 2u ? level - 2u : 0u;
+    uint32_t first = low >> level << 2;
+    uint32_t from = (low << up >> down) - first;
+    uint32_t to = ((high << up | ((1u << up) - 1u)) >> down) - first;
+    return (2u << to) - (1u << from);
 }
 
 /* The buckets of an item's cells on a level, each once, with the tags of an entry; returns their
- * number. `cells` are those of that level. Both arrays have room for CAROM_GRID_MOST_CELLS. */
+ * number. `cells` are those of level 0. Both arrays have room for CAROM_GRID_MOST_CELLS. */
 CAROM_ITEM uint32_t carom_grid_enter(const carom_grid_table *table, const carom_grid_cells *cells,
                                      uint32_t level, uint32_t *buckets, uint32_t *tags) {
-    uint32_t count = 0;
-    uint32_t wide = (cells->high[0] - cells->low[0]) | (cells->high[1] - cells->low[1]) |
-                    (cells->high[2] - cells->low[2]);
+    uint32_t count = 0, quarters[3], wide = 0;
+    carom_grid_cells on = carom_grid_cells_on(cells, level);
+    for (int k = 0; k < 3; ++k) {
+        quarters[k] = carom_grid_quarters(cells->low[k], cells->high[k], level);
+        wide |= on.high[k] - on.low[k];
+    }
     uint32_t apart = table->block_shift != 0 && wide <= 1u ? 1u : 0u;
-    for (uint32_t z = cells->low[2]; z <= cells->high[2]; ++z) {
-        for (uint32_t y = cells->low[1]; y <= cells->high[1]; ++y) {
-            for (uint32_t x = cells->low[0]; x <= cells->high[0]; ++x) {
+    for (uint32_t z = on.low[2]; z <= on.high[2]; ++z) {
+        for (uint32_t y = on.low[1]; y <= on.high[1]; ++y) {
+            for (uint32_t x = on.low[0]; x <= on.high[0]; ++x) {
                 uint32_t bucket = carom_grid_bucket(table, x, y, z, level), seen = 0;
                 for (; apart == 0 && seen < count && buckets[seen] != bucket;) ++seen;
                 if (apart == 0 && seen < count) {
                     tags[seen] |= CAROM_GRID_TAG_MULTI;
                     continue;
                 }
+                uint32_t covered = (quarters[0] >> 4 * (x - on.low[0]) & 15u) |
+                                   (quarters[1] >> 4 * (y - on.low[1]) & 15u) << 4 |
+                                   (quarters[2] >> 4 * (z - on.low[2]) & 15u) << 8;
                 buckets[count] = bucket;
-                tags[count++] = carom_grid_tags_of_cell(x, y, z, level) |
-                                (x == cells->low[0] ? 1u : 0u) | (y == cells->low[1] ? 2u : 0u) |
-                                (z == cells->low[2] ? 4u : 0u);
+                tags[count++] = (x == on.low[0] ? 1u : 0u) | (y == on.low[1] ? 2u : 0u) |
+                                (z == on.low[2] ? 4u : 0u) | (x & 7u) << CAROM_GRID_TAG_CELL |
+                                (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
+                                (z & 7u) << (CAROM_GRID_TAG_CELL + 6) |
+                                level << CAROM_GRID_TAG_LEVEL | covered << CAROM_GRID_TAG_QUARTERS;
             }
         }
     }
@@ -265,6 +287,18 @@ CAROM_ITEM uint32_t carom_grid_match_mask(uint32_t tags) {
 
 CAROM_ITEM uint32_t carom_grid_match_value(uint32_t tags) {
     return (tags & CAROM_GRID_TAG_PLACE) | (~tags & 7u);
+}
+
+/* Whether an entry matches a query, by their tags: the pair belongs to this bucket alone, if the
+ * boxes overlap, and they have a quarter in common along each axis. The sum carries into the
+ * highest of four bits when any of the lower three is set. */
+CAROM_ITEM uint32_t carom_grid_match(uint32_t entry, uint32_t query) {
+    uint32_t common = entry & query;
+    uint32_t any = ((common & CAROM_GRID_QUARTERS_LOW) + CAROM_GRID_QUARTERS_LOW) | common;
+    return ((entry & carom_grid_match_mask(query)) | (any & CAROM_GRID_QUARTERS_TOP)) ==
+                   (carom_grid_match_value(query) | CAROM_GRID_QUARTERS_TOP)
+               ? 1u
+               : 0u;
 }
 
 /* Whether `bucket` is that of the lower-corner cell of two items on `level`, by their cells of

@@ -121,8 +121,8 @@ static carom_status make(perfect *p, const carom_allocator *allocator, carom_are
     if (p->starts == NULL || p->by_size == NULL || p->taken == NULL)
         return carom_fail_memory(p->context, words * 8, "a perfect hash");
     if (table->group_count > grid->group_capacity) {
-        carom_release(allocator, grid->displacements);
-        grid->displacements = carom_allocate(allocator, table->group_count, sizeof(uint32_t));
+        grid->displacements = carom_grid_renew(p->context, allocator, grid->displacements,
+                                               table->group_count, sizeof(uint32_t));
         grid->group_capacity = grid->displacements != NULL ? table->group_count : 0;
         if (grid->displacements == NULL)
             return carom_fail_memory(p->context, table->group_count * UINT64_C(4), "a grid");
@@ -140,6 +140,6 @@ carom_status carom_grid_make_perfect(carom_context *context, const carom_allocat
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = make(&p, allocator, scratch);
-    carom_arena_rewind(scratch, mark);
+    if (allocator != NULL) carom_arena_rewind(scratch, mark);
     return status;
 }

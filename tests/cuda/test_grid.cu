@@ -63,8 +63,7 @@ __device__ void enter(const carom_grid_space &space, const carom_grid_table &tab
     uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
     carom_grid_cells cells = carom_grid_cells_of(&space, box);
     uint32_t level = carom_grid_level(&space, &cells);
-    carom_grid_cells on = carom_grid_cells_on(&cells, level);
-    uint32_t count = carom_grid_enter(&table, &on, level, buckets, tags);
+    uint32_t count = carom_grid_enter(&table, &cells, level, buckets, tags);
     *level_out = (uint8_t)level;
     for (uint32_t i = 0; i < count; ++i) put(buckets[i], tags[i]);
 }

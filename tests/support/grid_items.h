@@ -51,7 +51,7 @@ CAROM_ITEM grid_decision grid_decide(const carom_grid_space *space, const carom_
     carom_grid_cells cells = carom_grid_cells_of(space, box);
     d.level = carom_grid_level(space, &cells);
     d.on = carom_grid_cells_on(&cells, d.level);
-    d.count = carom_grid_enter(table, &d.on, d.level, buckets, tags);
+    d.count = carom_grid_enter(table, &cells, d.level, buckets, tags);
     for (uint32_t i = 0; i < 8; ++i) {
         d.buckets[i] = i < d.count ? buckets[i] : 0;
         d.tags[i] = i < d.count ? tags[i] : 0;
