@@ -24,6 +24,7 @@
 #ifndef CAROM_SOUP_H
 #define CAROM_SOUP_H
 
+#include "carom/grid.h"
 #include "carom/mesh.h"
 
 #ifdef __cplusplus
@@ -39,18 +40,31 @@ typedef enum carom_degenerate {
     CAROM_DEGENERATE_COUNT
 } carom_degenerate;
 
+/* How pairs are searched for. The answers are the same. */
+typedef enum carom_soup_method {
+    CAROM_SOUP_AUTO = 0, /* the tree, and the grid where the tree takes more than work_budget */
+    CAROM_SOUP_TREE,     /* a box tree: fastest nearly always, without a bound */
+    CAROM_SOUP_GRID, /* the hierarchical grid of kDet: work as carom_soup_bound says. Holds no tree:
+                        for pairs only; distance, points and rays give CAROM_UNSUPPORTED */
+    CAROM_SOUP_METHOD_COUNT
+} carom_soup_method;
+
 typedef struct carom_soup_def {
     carom_mesh_view mesh; /* copied */
     carom_degenerate degenerate;
     bool fan;   /* split polygons from their first corner, and count and number the triangles */
     bool rigid; /* it will only be moved as a whole: prepare longer, and hold 68 bytes a triangle
                    more, for faster queries of two soups */
+    carom_soup_method method;
+    carom_grid_def grid;  /* of CAROM_SOUP_GRID */
+    uint64_t work_budget; /* of CAROM_SOUP_AUTO: nodes and candidates a query for pairs may take in
+                             the tree; 0: 64 a triangle and 65,536 */
 } carom_soup_def;
 
 typedef struct carom_soup carom_soup;
 
 /* Prepares a soup: O(n) on all threads. The mesh must pass carom_mesh_check. Beyond the copy of the
- * mesh it holds about 43 bytes a triangle. On failure *soup is NULL. */
+ * mesh it holds about 43 bytes a triangle, with method GRID about 110. On failure *soup is NULL. */
 CAROM_API carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                          carom_soup **soup);
 
@@ -138,6 +152,21 @@ typedef struct carom_soup_gap {
 CAROM_API carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
                                            const carom_pose *pose_a, const carom_soup *b,
                                            const carom_pose *pose_b, carom_soup_gap *gap);
+
+/* ---- the bound ------------------------------------------------------------------------------- */
+
+/* The most candidates, carom_work.candidates, that method GRID can have between two soups, whatever
+ * their poses: pairs whose boxes and enclosing balls overlap. From the sizes of faces and how they
+ * crowd in each soup alone; linear in the number of faces where few large ones lie near one (k_free
+ * small). UINT64_MAX: that or more. Holds for poses whose rounding is small against the faces: they
+ * move no soup farther than 2^35 times its smallest face. O(n) expected, on one thread; any method.
+ */
+CAROM_API carom_status carom_soup_bound(carom_context *context, const carom_soup *a,
+                                        const carom_soup *b, uint64_t *bound);
+
+/* The same for a soup with itself. */
+CAROM_API carom_status carom_soup_self_bound(carom_context *context, const carom_soup *soup,
+                                             uint64_t *bound);
 
 /* ---- query: points and rays ------------------------------------------------------------------ */
 
