@@ -793,6 +793,10 @@ static void failures_are_sentences(void **state) {
     assert_ok(context, carom_soup_k_free(context, soup, &k, NULL));
     assert_int_equal(k.k, 1);
     carom_soup_destroy(soup);
+    def.method = CAROM_SOUP_GRID;
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_fails(context, carom_soup_k_free(context, soup, &k, NULL), CAROM_UNSUPPORTED, "GRID");
+    carom_soup_destroy(soup);
     carom_context_destroy(cancelling);
     carom_context_destroy(context);
 }

@@ -243,7 +243,8 @@ typedef struct carom_k_free {
 
 /* Counts for every face; O(n k) on all threads, allocates nothing once warm. `counts` gets the
  * number of each face, 0 for faces that take no part (NULL: not wanted). Progress is told and can
- * cancel. CAROM_BAD_INPUT: coordinates beyond 2^1020. */
+ * cancel. CAROM_BAD_INPUT: coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID,
+ * which has no tree to search. */
 CAROM_API carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup,
                                          carom_k_free *k_free, carom_numbers *counts);
 
