@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom pairs: all pairs of faces that meet, of one mesh with itself or of two. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "cli/meshes.h"
+#include "cli/output.h"
 #include "cli/pose.h"
 
 #define SHOWN     5u
@@ -61,63 +57,16 @@ typedef struct job {
     uint64_t shown;
     double prepare_ms, query_ms;
     carom_work work;
-    FILE *out;
-    char draft[4200];
+    output out;
 } job;
-
-/* ---- the file -------------------------------------------------------------------------------- */
-
-/* Files are written under another name and renamed, so that nobody sees half of one; what is no
- * file, such as /dev/stdout or a pipe, is written as it is. */
-static bool open_output(job *job) {
-    const char *path = job->options->output;
-    struct stat info;
-    if (path == NULL) return true;
-    bool as_it_is = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-    int length = snprintf(job->draft, sizeof(job->draft), as_it_is ? "%s" : "%s.part", path);
-    errno = ENAMETOOLONG;
-    if (length > 0 && (size_t)length < sizeof(job->draft)) job->out = fopen(job->draft, "w");
-    if (as_it_is) job->draft[0] = '\0';
-    if (job->out == NULL) fprintf(stderr, "carom: cannot write '%s': %s\n", path, strerror(errno));
-    return job->out != NULL;
-}
-
-/* Puts the file in its place, or removes what there is of it. */
-static bool close_output(job *job, bool keep) {
-    if (job->out == NULL) return true;
-    bool good = !ferror(job->out), renames = job->draft[0] != '\0';
-    good = fclose(job->out) == 0 && good;
-    job->out = NULL;
-    if (good && keep && renames) good = rename(job->draft, job->options->output) == 0;
-    if (!good)
-        fprintf(stderr, "carom: cannot finish '%s': %s\n", job->options->output, strerror(errno));
-    if ((!good || !keep) && renames) (void)remove(job->draft);
-    return good;
-}
-
-/* Two numbers, a comma and a newline: far faster than printf, and large results are common. */
-static char *put_number(char *to, uint32_t value) {
-    char digits[10];
-    int count = 0;
-    do digits[count++] = (char)('0' + value % 10);
-    while ((value /= 10) != 0);
-    while (count > 0) *to++ = digits[--count];
-    return to;
-}
 
 /* A carom_pairs_fn: keeps the first few and writes all; stops when there is no more to do. */
 static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     job *job = user;
     for (uint64_t i = 0; i < count && job->shown < SHOWN; ++i) job->first[job->shown++] = pairs[i];
-    if (job->out == NULL) return job->shown == SHOWN;
-    for (uint64_t i = 0; i < count; ++i) {
-        char line[24], *end = put_number(line, pairs[i].a);
-        *end++ = ',';
-        end = put_number(end, pairs[i].b);
-        *end++ = '\n';
-        (void)fwrite(line, 1, (size_t)(end - line), job->out);
-    }
-    return ferror(job->out) != 0;
+    if (job->out.file == NULL) return job->shown == SHOWN;
+    for (uint64_t i = 0; i < count; ++i) output_two(&job->out, pairs[i].a, pairs[i].b);
+    return ferror(job->out.file) != 0;
 }
 
 /* ---- preparing and asking -------------------------------------------------------------------- */
@@ -226,11 +175,11 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     if (status == CAROM_OK && count == 2) status = prepare(job, paths[1], pose, &job->b);
     job->pose = pose->pose;
     if (status != CAROM_OK) return cli_fail(job->cli, status);
-    if (!open_output(job)) return CLI_INPUT;
+    if (!output_open(job->cli, job->options->output, &job->out)) return CLI_INPUT;
     status = job->b != NULL ? ask_cross(job, &pairs) : ask_self(job, &pairs);
     if (status == CAROM_OK) status = ask_bound(job);
     carom_pairs_free(&pairs);
-    bool written = close_output(job, status == CAROM_OK);
+    bool written = output_close(&job->out, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
     if (!written) return CLI_MACHINE;
     bar_clear(&job->cli->bar);

@@ -5,54 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "cli/pose.h"
-#include "tests/support/test.h"
-
-static char folder[256];
-static char said[65536]; /* by the last command, stderr too */
-
-/* Runs `carom ...` in a folder of its own and returns its exit code. */
-static int carom(const char *arguments) {
-    char command[2048];
-    snprintf(command, sizeof(command), "cd '%s' && '%s/carom' %s 2>&1", folder, CAROM_BINARY_DIR,
-             arguments);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t size = fread(said, 1, sizeof(said) - 1, pipe);
-    said[size] = '\0';
-    int status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void assert_said(const char *words) {
-    if (strstr(said, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, said);
-}
-
-static void assert_not_said(const char *words) {
-    if (strstr(said, words) != NULL) fail_msg("\"%s\" in:\n%s", words, said);
-}
-
-static void write_file(const char *name, const char *text) {
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
-static void read_file(const char *name, char *text, size_t size) {
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *in = fopen(path, "r");
-    if (in == NULL) fail_msg("%s is not there", name);
-    text[fread(text, 1, size - 1, in)] = '\0';
-    fclose(in);
-}
+#include "tests/support/cli_run.h"
 
 /* Three triangles and a segment: 0 and 1 cross, 2 is apart, 3 has no area and touches 2. */
 static const char four_faces[] = "v 0 0 0\nv 4 0 0\nv 0 4 0\n"
@@ -266,8 +223,7 @@ static void poses_are_read_strictly(void **state) {
 }
 
 int main(void) {
-    snprintf(folder, sizeof(folder), "/tmp/carom_cli_pairs_XXXXXX");
-    if (mkdtemp(folder) == NULL) return 1;
+    if (!cli_run_begin("cli_pairs")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_listed_counted_and_written),
         cmocka_unit_test(check_is_the_exit_code),
@@ -278,8 +234,5 @@ int main(void) {
         cmocka_unit_test(mistakes_are_answered_in_words),
         cmocka_unit_test(poses_are_read_strictly),
     };
-    int failed = cmocka_run_group_tests_name("cli_pairs", tests, NULL, NULL);
-    char command[300];
-    snprintf(command, sizeof(command), "rm -r '%s'", folder);
-    return system(command) == 0 ? failed : 1;
+    return cli_run_end(cmocka_run_group_tests_name("cli_pairs", tests, NULL, NULL));
 }

@@ -10,6 +10,8 @@
 
 #include "base/context.h"
 #include "grid/grid_cpu.h"
+#include "tests/support/grid_cloth.h"
+#include "tests/support/grid_items.h"
 #include "tests/support/test.h"
 
 #define MOST 600u
@@ -301,7 +303,7 @@ static void any_threads_and_any_instruction_set_give_the_same_grid(void **state)
             carom_isa isa = (carom_isa)(CAROM_ISA_BASELINE + i / COUNT_OF(threads));
             carom_context *context = test_context_isa(threads[i % COUNT_OF(threads)], isa);
             if (context == NULL) continue;
-            carom_grid_def def = {.hash = (carom_grid_hash)h, .cell_scale = 1.0};
+            carom_grid_def def = {.hash = (carom_grid_hash)h};
             carom_grid grid = {0};
             carom_grid_source source = {b.count, give_boxes, &b};
             char name[32];
@@ -315,46 +317,26 @@ static void any_threads_and_any_instruction_set_give_the_same_grid(void **state)
     }
 }
 
-/* Seeded items, decision by decision: what a GPU must give for the same ones. For item i, three
- * draws of u give the low corner in [-100, 100), three more the sides, 2^(20 u - 15) each; then
- * level, cells on the level and buckets of the four hashes go into the hash. */
+/* Seeded items, decision by decision: what a GPU must give for the same ones. */
 static void items_decide_as_ever(void **state) {
     (void)state;
-    enum { ITEMS = 200000 };
-    static const uint32_t displacements[4] = {3, 1, 4, 1};
-    const carom_grid_space space = {{-100.0, -100.0, -100.0}, 0x1p10, 0, 18};
-    const carom_grid_table tables[4] = {
-        {.hash = CAROM_GRID_BLOCK, .bucket_count = 1u << 20, .block_shift = 15},
-        {.hash = CAROM_GRID_DJB2, .bucket_count = 131101},
-        {.hash = CAROM_GRID_MORTON, .bucket_count = 1u << 18},
-        {.hash = CAROM_GRID_PERFECT,
-         .bucket_count = 99991,
-         .group_count = 4,
-         .displacements = displacements},
-    };
+    static const uint32_t displacements[] = {3, 1, 4, 1};
+    carom_grid_space space = grid_items_space();
+    carom_grid_table tables[GRID_TABLES];
+    grid_items_tables(displacements, tables);
     carom_random random = {77};
-    uint64_t levels = 0, corners = 0, buckets[4] = {0};
-    for (int i = 0; i < ITEMS; ++i) {
-        carom_box box;
-        for (int k = 0; k < 3; ++k)
-            box.low[k] = (float)carom_random_between(&random, -100.0, 100.0);
-        for (int k = 0; k < 3; ++k) {
-            /* A power of two times a number in [1, 2), without libm. */
-            double u = 20.0 * carom_random_uniform(&random);
-            int whole = (int)u;
-            double side = (1.0 + (u - (double)whole)) * (double)(1u << whole) * 0x1p-15;
-            box.high[k] = box.low[k] + (float)side;
-        }
-        carom_grid_cells cells = carom_grid_cells_of(&space, &box);
-        uint32_t level = carom_grid_level(&space, &cells);
-        carom_grid_cells on = carom_grid_cells_on(&cells, level);
-        levels = test_hash(&level, sizeof(level), levels);
-        corners = test_hash(&on, sizeof(on), corners);
-        for (int t = 0; t < 4; ++t) {
-            uint32_t bucket[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
-            uint32_t count = carom_grid_enter(&tables[t], &cells, level, bucket, tags);
-            buckets[t] = test_hash(bucket, count * sizeof(*bucket), buckets[t]);
-            buckets[t] = test_hash(tags, count * sizeof(*tags), buckets[t]);
+    uint64_t levels = 0, corners = 0, buckets[GRID_TABLES] = {0};
+    for (int i = 0; i < GRID_ITEMS; ++i) {
+        carom_box box = grid_items_next(&random);
+        for (int t = 0; t < GRID_TABLES; ++t) {
+            grid_decision d = grid_decide(&space, &tables[t], &box);
+            assert_true(d.count <= 8);
+            if (t == 0) {
+                levels = test_hash(&d.level, sizeof(d.level), levels);
+                corners = test_hash(&d.on, sizeof(d.on), corners);
+            }
+            buckets[t] = test_hash(d.buckets, d.count * sizeof(d.buckets[0]), buckets[t]);
+            buckets[t] = test_hash(d.tags, d.count * sizeof(d.tags[0]), buckets[t]);
         }
     }
     test_golden("grid.txt", "items-levels", levels);
@@ -367,60 +349,16 @@ static void items_decide_as_ever(void **state) {
 
 /* ---- the cloth ------------------------------------------------------------------------------- */
 
-static void give_triangle_boxes(const void *user, const uint32_t *items, uint32_t first,
-                                uint32_t count, carom_box *out) {
-    const carom_mesh_view *mesh = user;
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t *corners =
-            mesh->corners + 3 * (uint64_t)(items != NULL ? items[i] : first + i);
-        out[i] = carom_box_empty();
-        for (int c = 0; c < 3; ++c) {
-            carom_box point;
-            memcpy(point.low, (const float *)mesh->positions + 3 * (uint64_t)corners[c],
-                   sizeof(point.low));
-            memcpy(point.high, point.low, sizeof(point.high));
-            out[i] = carom_box_join(point, out[i]);
-        }
-    }
-}
-
-/* Nothing here depends on the order of items or of a bucket's entries: levels by item, entries by
- * bucket counted and added up, (item << 32 | tags) through splitmix64. Buckets by hash, as chosen
- * for the number of items; cells of scale 1. */
 static void check_cloth(carom_context *context, uint64_t detail, const char *name) {
-    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = detail, .scalar = CAROM_FLOAT32};
-    carom_mesh *mesh;
-    carom_mesh_view view;
-    assert_ok(context, carom_shape_make(context, &shape, &mesh));
-    assert_ok(context, carom_mesh_get_view(mesh, &view));
-    uint32_t count = (uint32_t)view.face_count;
-    uint8_t *levels = malloc(count);
-    carom_grid_source source = {count, give_triangle_boxes, &view};
+    grid_cloth cloth;
+    grid_cloth_make(context, detail, &cloth);
     for (int h = 0; h < CAROM_GRID_PERFECT; ++h) {
-        carom_grid grid = {0};
-        carom_grid_def def = {.hash = (carom_grid_hash)h, .cell_scale = 1.0};
-        char line[64];
-        assert_ok(context,
-                  carom_grid_build(context, &context->allocator, &grid, &def, NULL, &source));
-        const carom_grid_view *v = &grid.view;
-        uint64_t buckets = v->table.bucket_count, *sums = calloc(buckets, sizeof(*sums));
-        for (uint32_t rank = 0; rank < count; ++rank) levels[grid.items[rank]] = v->levels[rank];
-        for (uint64_t b = 0; b < buckets; ++b)
-            for (uint32_t at = v->starts[b]; at < v->starts[b + 1]; ++at) {
-                carom_random mix = {(uint64_t)grid.items[v->ranks[at]] << 32 | v->tags[at]};
-                sums[b] += carom_random_next(&mix);
-            }
-        snprintf(line, sizeof(line), "%s-levels", name);
-        if (h == 0) test_golden("grid.txt", line, test_hash(levels, count, 0));
-        snprintf(line, sizeof(line), "%s-starts-%d", name, h);
-        test_golden("grid.txt", line, test_hash(v->starts, (buckets + 1) * 4, 0));
-        snprintf(line, sizeof(line), "%s-buckets-%d", name, h);
-        test_golden("grid.txt", line, test_hash(sums, buckets * sizeof(*sums), 0));
-        free(sums);
-        carom_grid_free(&grid, &context->allocator);
+        grid_content content;
+        grid_content_build(context, &cloth, (carom_grid_hash)h, &content);
+        grid_content_check(&content, cloth.count, name);
+        grid_content_free(&content);
     }
-    free(levels);
-    carom_mesh_destroy(mesh);
+    grid_cloth_free(&cloth);
 }
 
 static void the_cloth_is_where_it_was(void **state) {
