@@ -56,8 +56,15 @@ static void terms_add_face(terms_faces *faces, const terms_piece *piece, int oth
 #undef BIG_WORDS
 #undef BIG
 
-#define MOST_SHORT_BITS 15 /* 18 (k + 2) < 64 * 5 */
-#define MOST_LONG_BITS  75
+#define BIG_WORDS 36
+#define BIG(name) longest_##name
+#include "tests/support/solid_terms.h"
+#undef BIG_WORDS
+#undef BIG
+
+#define MOST_SHORT_BITS   15 /* 18 (k + 2) < 64 * 5, and so on */
+#define MOST_LONG_BITS    75
+#define MOST_LONGEST_BITS 125
 
 static terms_mesh mesh_of(const carom_mesh_view *view) {
     assert_true(view->scalar == CAROM_FLOAT64 && view->stride == 0 && view->offsets == NULL);
@@ -120,7 +127,7 @@ void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_trut
     if (!(size > 0.0)) goto done;
     carom_random random = {1};
     int base = e.lowest - 3, bits = ilogb(size) + 2 - base;
-    assert_true(bits <= MOST_LONG_BITS);
+    assert_true(bits <= MOST_LONGEST_BITS);
     /* Near the middle, but on no face's plane: coordinates that are odd eighths of the unit, or of
      * 2^-20 of the size where that is coarser. */
     int step = base > ilogb(size) - 20 ? base : ilogb(size) - 20;
@@ -134,9 +141,10 @@ void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_trut
             steps += 1.0 + 2.0 * (double)(carom_random_next(&random) % 4);
             apex[k] = ldexp(steps, step);
         }
-        bool good = bits <= MOST_SHORT_BITS
-                        ? short_terms_sum_pairs(&mesh_a, &mesh_b, apex, base, &sum)
-                        : long_terms_sum_pairs(&mesh_a, &mesh_b, apex, base, &sum);
+        bool good =
+            bits <= MOST_SHORT_BITS  ? short_terms_sum_pairs(&mesh_a, &mesh_b, apex, base, &sum)
+            : bits <= MOST_LONG_BITS ? long_terms_sum_pairs(&mesh_a, &mesh_b, apex, base, &sum)
+                                     : longest_terms_sum_pairs(&mesh_a, &mesh_b, apex, base, &sum);
         if (!good) continue;
         finish(&sum, apex, base, truth);
         break;
@@ -150,17 +158,17 @@ quad solid_oracle_volume(const carom_mesh_view *view) {
     terms_mesh mesh = mesh_of(view);
     extent e = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 1023};
     extend(&e, &mesh);
-    long_int sum = long_from(0);
+    longest_int sum = longest_from(0);
     for (uint64_t f = 0; f < mesh.triangle_count; ++f) {
-        long_vec corners[3];
+        longest_vec corners[3];
         for (int k = 0; k < 9; ++k)
             corners[k / 3].x[k % 3] =
-                long_sub(long_from_double(mesh.corners[f].x[k / 3][k % 3], e.lowest),
-                         long_from_double(e.low[k % 3], e.lowest));
-        long_vec across = long_vec_cross(&corners[0], &corners[1]);
-        sum = long_add(sum, long_vec_dot(&across, &corners[2]));
+                longest_sub(longest_from_double(mesh.corners[f].x[k / 3][k % 3], e.lowest),
+                            longest_from_double(e.low[k % 3], e.lowest));
+        longest_vec across = longest_vec_cross(&corners[0], &corners[1]);
+        sum = longest_add(sum, longest_vec_dot(&across, &corners[2]));
     }
     free(mesh.corners);
     quad unit = ldexp(1.0, e.lowest);
-    return mesh.triangle_count == 0 ? 0 : long_to_quad(sum) / 6 * unit * unit * unit;
+    return mesh.triangle_count == 0 ? 0 : longest_to_quad(sum) / 6 * unit * unit * unit;
 }

@@ -24,7 +24,7 @@ typedef struct solid_truth {
     quad coincident; /* area that A's and B's faces have in common */
 } solid_truth;
 
-/* Triangle meshes of doubles, packed. The bits of all coordinates, taken together, span at most 70
+/* Triangle meshes of doubles, packed. The bits of all coordinates, taken together, span at most 120
  * binary places. About a millisecond for two solids of 200 faces on a small lattice. */
 void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_truth *truth);
 
