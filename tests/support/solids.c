@@ -357,3 +357,31 @@ void solid_split(carom_random *random, solid_mesh *mesh, uint32_t times) {
         add_face(mesh, d, a, p);
     }
 }
+
+void solid_slit(carom_random *random, solid_mesh *mesh, uint32_t times) {
+    for (uint32_t i = 0; i < times; ++i) {
+        uint32_t f = below(random, mesh->faces), k = below(random, 3), *c = &mesh->corners[3 * f];
+        uint32_t a = c[k], b = c[(k + 1) % 3], apex = c[(k + 2) % 3];
+        const double *p = mesh->xyz[a], *q = mesh->xyz[b];
+        bool fine = false; /* halves stay halves */
+        for (int j = 0; j < 3; ++j) fine = fine || p[j] + q[j] != (double)(int64_t)(p[j] + q[j]);
+        if (fine) continue;
+        uint32_t m =
+            add_vertex(mesh, 0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1]), 0.5 * (p[2] + q[2]));
+        c[(k + 1) % 3] = m;
+        add_face(mesh, m, b, apex);
+        add_face(mesh, a, b, m);
+    }
+}
+
+void solid_unweld(solid_mesh *mesh) {
+    static solid_mesh apart;
+    apart.vertices = 0;
+    for (uint32_t i = 0; i < 3 * mesh->faces; ++i) {
+        const double *p = mesh->xyz[mesh->corners[i]];
+        apart.corners[i] = add_vertex(&apart, p[0], p[1], p[2]);
+    }
+    apart.faces = mesh->faces;
+    apart.kind = mesh->kind;
+    *mesh = apart;
+}

@@ -42,5 +42,9 @@ void solid_append(solid_mesh *mesh, const solid_mesh *other);
 /* Splits faces at random without changing the surface: edges at their middles, faces at a point
  * inside. Coordinates become multiples of 1/4 of what they were. */
 void solid_split(carom_random *random, solid_mesh *mesh, uint32_t times);
+/* Splits sides of single faces at their middles and closes the slits with faces without area. */
+void solid_slit(carom_random *random, solid_mesh *mesh, uint32_t times);
+/* Gives every face corners of its own, as STL does. */
+void solid_unweld(solid_mesh *mesh);
 
 #endif
