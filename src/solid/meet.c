@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* From two triangles whose boxes meet to terms of the overlap. */
+#include "solid/query.h"
+
+static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
+                      const double terms[CAROM_SOLID_TERMS]) {
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
+        if (terms[i] != 0.0)
+            tally->terms[i] =
+                carom_sum_add(tally->terms[i], carom_sum_term(terms[i], query->scales[i]));
+}
+
+/* ---- what hangs on a vertex ------------------------------------------------------------------ */
+
+/* Triangles one by one. */
+static void add_triangles(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                          uint64_t first, uint64_t last, int weight) {
+    uint64_t count = query->solids[of_b]->soup->triangle_count;
+    for (uint64_t t = first; t < last && t < count; ++t) {
+        carom_solid_face f;
+        double terms[CAROM_SOLID_TERMS] = {0};
+        carom_solid_pose(query, of_b, (uint32_t)t, &f);
+        carom_vec3 n =
+            carom_vec_cross(carom_vec_sub(f.p[1], f.p[0]), carom_vec_sub(f.p[2], f.p[0]));
+        for (int i = 0; i < 3; ++i) f.p[i] = carom_vec_sub(f.p[i], query->origin);
+        carom_solid_add_triangle(terms, carom_solid_unit(n), f.p[0], f.p[1], f.p[2], (double)weight,
+                                 of_b);
+        add_terms(query, tally, terms);
+    }
+}
+
+/* All triangles before `end`: by the sum at the nearest block, and one by one from there. */
+static void add_before(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                       uint64_t end, int weight) {
+    uint64_t block = (end + CAROM_SOLID_BLOCK / 2) / CAROM_SOLID_BLOCK;
+    uint64_t there = block * CAROM_SOLID_BLOCK;
+    carom_solid_moments_add(&query->solids[of_b]->sums, &tally->moments[of_b], block, weight);
+    add_triangles(query, tally, of_b, there, end, weight);
+    add_triangles(query, tally, of_b, end, there, -weight);
+}
+
+void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                           uint32_t vertex, int weight) {
+    const carom_solid *solid = query->solids[of_b];
+    if (weight == 0) return;
+    add_before(query, tally, of_b, solid->firsts[solid->ends[vertex]], weight);
+    add_before(query, tally, of_b, solid->firsts[vertex], -weight);
+}
+
+/* A crossing of a link changes the winding number of all that hangs on it. */
+static void cross_link(const carom_solid_query *query, carom_solid_tally *tally,
+                       const carom_solid_face *f, int of_b, int side, int change) {
+    uint32_t from = f->v[side], to = f->v[side == 2 ? 0 : side + 1];
+    carom_solid_add_below(query, tally, of_b, CAROM_MAX(from, to), from < to ? change : -change);
+}
+
+/* ---- two triangles --------------------------------------------------------------------------- */
+
+/* One has no area: it has no share in any surface, but the links it speaks for may pass through the
+ * other. */
+static void consider_flat(const carom_solid_query *query, carom_solid_tally *tally,
+                          const carom_solid_face *f, const carom_solid_face *g, int g_of_b) {
+    for (int side = 0; side < 3; ++side) {
+        if (!(f->owns >> side & 1u)) continue;
+        int change = carom_solid_side_crosses(f, side, g, g_of_b ? 1 : -1);
+        if (change != 0) cross_link(query, tally, f, !g_of_b, side, change);
+    }
+}
+
+/* Whether and how they touch, exactly, as they are. */
+static void relate(carom_solid_tally *tally, const carom_solid_face *a, const carom_solid_face *b) {
+    carom_triangle ta, tb;
+    memcpy(ta.corner, a->p, sizeof(ta.corner));
+    memcpy(tb.corner, b->p, sizeof(tb.corner));
+    carom_simplex sa = carom_simplex_make(&ta), sb = carom_simplex_make(&tb);
+    int dimension = carom_simplex_meet(&sa, &sb).dimension;
+    tally->pairs += dimension >= 0 ? 1u : 0u;
+    tally->one_sided |= dimension == 2;
+}
+
+void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
+                          const carom_solid_face *a, const carom_solid_face *b) {
+    carom_solid_sides sides_a, sides_b;
+    double error = carom_pair_error(a->p, b->p);
+    ++tally->candidates;
+    carom_vec3 nb =
+        carom_vec_cross(carom_vec_sub(b->p[1], b->p[0]), carom_vec_sub(b->p[2], b->p[0]));
+    carom_solid_find_values(b->p, nb, a->p, sides_a.value);
+    if (carom_same_side(sides_a.value, error)) return;
+    carom_vec3 na =
+        carom_vec_cross(carom_vec_sub(a->p[1], a->p[0]), carom_vec_sub(a->p[2], a->p[0]));
+    carom_solid_find_values(a->p, na, b->p, sides_b.value);
+    if (carom_same_side(sides_b.value, error)) return;
+
+    carom_solid_meeting m = {0};
+    carom_solid_find_signs(b->p, a->p, error, -1, &sides_a, &m.tied, &m.undecided);
+    carom_solid_find_signs(a->p, b->p, error, 1, &sides_b, &m.tied, &m.undecided);
+    tally->undecided += m.undecided ? 1u : 0u;
+    if (sides_a.sign[0] == 0 || sides_b.sign[0] == 0) {
+        consider_flat(query, tally, a, b, 1);
+        consider_flat(query, tally, b, a, 0);
+        return;
+    }
+    if (!carom_solid_one_side(sides_a.sign) && !carom_solid_one_side(sides_b.sign))
+        carom_solid_meet(a, &sides_a, b, &sides_b, query->origin, &m);
+    if (m.tied)
+        relate(tally, a, b);
+    else if (m.count != 0)
+        ++tally->pairs, tally->crossing = true;
+    if (m.count == 0) return;
+
+    double terms[CAROM_SOLID_TERMS] = {0};
+    carom_solid_add_meeting(terms, a, na, &m, 0, query->origin);
+    carom_solid_add_meeting(terms, b, nb, &m, 1, query->origin);
+    add_terms(query, tally, terms);
+    for (int i = 0; i < 2; ++i) {
+        const carom_solid_crossing *end = &m.ends[i];
+        const carom_solid_face *f = end->of_b ? b : a;
+        if (f->owns >> end->side & 1u)
+            cross_link(query, tally, f, end->of_b, end->side, end->change);
+    }
+}

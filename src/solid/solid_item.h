@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* solid_item.h: what two faces that meet add to the overlap of their solids.
+ *
+ * With w the winding number of the other solid, a face f contributes integrals of w over it. By
+ * Green's theorem each is a sum over oriented segments u -> v, of the triangles c u v with c the
+ * face's first corner:
+ *   - its edges, where w counts: those through c give nothing, and along the edge from corner 1 to
+ *     corner 2, w is w(corner 1) plus the changes passed, so each crossing x with change s adds s
+ *     times the segment x -> corner 2, and w(corner 1) counts the face as a whole (order.c);
+ *   - for each face g of the other solid that meets it, the segment they share, along n_f x n_g for
+ *     f and back for g, which has the inside of the other on its left.
+ * The segment's ends are crossings: of an edge of f with g or of g with f. Each crossing is found
+ * from both faces of its edge and computed the same way for both, from the edge's lower vertex to
+ * its higher one. Nothing has to be connected. */
+#ifndef CAROM_SRC_SOLID_SOLID_ITEM_H
+#define CAROM_SRC_SOLID_SOLID_ITEM_H
+
+#include "geom/triangle_item.h"
+#include "solid/moved.h"
+
+/* A face in its pose. */
+typedef struct carom_solid_face {
+    carom_vec3 p[3];
+    uint32_t v[3];
+    uint32_t owns; /* sides it speaks for (solid.h) */
+} carom_solid_face;
+
+/* Where the corners of a face lie to the plane of another. */
+typedef struct carom_solid_sides {
+    double value[3]; /* the determinants; right to a few units in the last place where they are near
+                        zero, else to rounding */
+    int sign[3];     /* exact, moved; 0 when the other has no area */
+} carom_solid_sides;
+
+/* An edge through a face. */
+typedef struct carom_solid_crossing {
+    carom_vec3 x; /* relative to the origin of the sums */
+    int of_b;     /* the edge is one of b's */
+    int side;     /* from this corner of its face to the next */
+    int change;   /* of the other's winding number along it */
+} carom_solid_crossing;
+
+/* How two faces meet. */
+typedef struct carom_solid_meeting {
+    int count; /* crossings: 2, in the direction of n_a x n_b, or none */
+    carom_solid_crossing ends[2];
+    int tied;      /* some determinant was zero */
+    int undecided; /* by doubles */
+} carom_solid_meeting;
+
+/* ---- which side ------------------------------------------------------------------------------ */
+
+/* A determinant that doubles could not decide, and its sign. */
+CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p, int push,
+                                            double *value, int *sign, int *tied) {
+    double x[12], sum[192];
+    for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x + 3 * i);
+    carom_vec_store(p, x + 9);
+    *sign = carom_moved_side(face, p, push, tied);
+    if (carom_orient_in_range(x, 12)) {
+        int n = carom_orient3d_expansion(x, sum);
+        *value = 0.0;
+        for (int i = 0; i < n; ++i) *value += sum[i];
+    } else if (!(*value * *sign > 0.0)) {
+        *value = 0.0;
+    }
+}
+
+/* The corners p of one face against another, whose normal is given. */
+CAROM_ITEM void carom_solid_find_values(const carom_vec3 *face, carom_vec3 normal,
+                                        const carom_vec3 *p, double *value) {
+    for (int i = 0; i < 3; ++i) value[i] = carom_vec_dot(normal, carom_vec_sub(p[i], face[0]));
+}
+
+CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 *p, double error,
+                                       int push, carom_solid_sides *sides, int *tied,
+                                       int *undecided) {
+    for (int i = 0; i < 3; ++i) {
+        sides->sign[i] = sides->value[i] > 0.0 ? 1 : -1;
+        if (fabs(sides->value[i]) > error) continue;
+        *undecided = 1;
+        carom_solid_side_exact(face, p[i], push, &sides->value[i], &sides->sign[i], tied);
+    }
+}
+
+/* ---- crossings ------------------------------------------------------------------------------- */
+
+/* Where the side from corner i to corner j passes through the plane; the same bits for both faces
+ * of the edge. */
+CAROM_ITEM carom_vec3 carom_solid_crossing_point(const carom_solid_face *f,
+                                                 const carom_solid_sides *sides, int i, int j,
+                                                 carom_vec3 origin) {
+    int low = f->v[i] < f->v[j] ? i : j, high = i + j - low;
+    double d_low = sides->value[low], d_high = sides->value[high];
+    int from = fabs(d_low) <= fabs(d_high) ? low : high, to = i + j - from;
+    double d = sides->value[from], whole = from == low ? d_low - d_high : d_high - d_low;
+    double t = whole != 0.0 ? d / whole : 0.0;
+    carom_vec3 way = carom_vec_sub(f->p[to], f->p[from]);
+    return carom_vec_add(carom_vec_sub(f->p[from], origin), carom_vec_scale(way, t));
+}
+
+/* The crossing of the edge from the lone corner `lone` to corner `other`. */
+CAROM_ITEM carom_solid_crossing carom_solid_crossing_make(const carom_solid_face *f,
+                                                          const carom_solid_sides *sides, int of_b,
+                                                          int lone, int other, carom_vec3 origin) {
+    carom_solid_crossing c;
+    c.of_b = of_b;
+    c.side = other == (lone == 2 ? 0 : lone + 1) ? lone : other;
+    c.change = sides->sign[c.side]; /* from outside, the side of the normal, to inside: one more */
+    c.x = carom_solid_crossing_point(f, sides, lone, other, origin);
+    return c;
+}
+
+CAROM_ITEM int carom_solid_lone(const int *s) {
+    return s[1] == s[2] ? 0 : s[0] == s[2] ? 1 : 2;
+}
+
+CAROM_ITEM int carom_solid_one_side(const int *s) {
+    return s[0] == s[1] && s[1] == s[2];
+}
+
+/* Finds the segment that two faces with area share, b's moved; see triangle_filter.h for the order
+ * of the four points on the line of both planes. */
+CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_sides *sides_a,
+                                 const carom_solid_face *b, const carom_solid_sides *sides_b,
+                                 carom_vec3 origin, carom_solid_meeting *m) {
+    int ia = carom_solid_lone(sides_a->sign), ib = carom_solid_lone(sides_b->sign);
+    int ja = ia == 2 ? 0 : ia + 1, ka = 3 - ia - ja;
+    int jb = ib == 2 ? 0 : ib + 1, kb = 3 - ib - jb;
+    int up_a = sides_a->sign[ia] > 0, up_b = sides_b->sign[ib] > 0, turn = up_a == up_b ? 1 : -1;
+    int low_a = up_a ? ka : ja, high_a = up_a ? ja : ka;
+    int low_b = up_b ? jb : kb, high_b = up_b ? kb : jb;
+#define BEFORE(x, y)                                                                               \
+    (turn * carom_moved_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], 1, &m->tied) > 0)
+    if (!BEFORE(low_a, high_b) || BEFORE(high_a, low_b)) return;
+    m->ends[0] = BEFORE(low_a, low_b) ? carom_solid_crossing_make(b, sides_b, 1, ib, low_b, origin)
+                                      : carom_solid_crossing_make(a, sides_a, 0, ia, low_a, origin);
+    m->ends[1] = BEFORE(high_a, high_b)
+                     ? carom_solid_crossing_make(a, sides_a, 0, ia, high_a, origin)
+                     : carom_solid_crossing_make(b, sides_b, 1, ib, high_b, origin);
+#undef BEFORE
+    m->count = 2;
+}
+
+/* Whether the side from corner j of f passes through g, whatever f's own area; push is 1 when g is
+ * b's, else -1. Returns the change of g's winding number along the side, or 0. */
+CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
+                                             const carom_solid_face *g, int push) {
+    carom_vec3 p = f->p[j], q = f->p[j == 2 ? 0 : j + 1];
+    int tied = 0, sign[3];
+    int from = carom_moved_side(g->p, p, -push, &tied);
+    if (from == 0 || carom_moved_side(g->p, q, -push, &tied) == from) return 0;
+    for (int i = 0; i < 3; ++i)
+        sign[i] = carom_moved_orient(p, q, g->p[i], g->p[i == 2 ? 0 : i + 1], push, &tied);
+    return carom_solid_one_side(sign) ? from : 0;
+}
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+/* Sums of terms, about the origin: of the overlap's volume, its moment and its surface, and of what
+ * of b's surface is inside a. */
+#define CAROM_SOLID_VOLUME 0u
+#define CAROM_SOLID_MOMENT 1u  /* 3 */
+#define CAROM_SOLID_EXTENT 4u  /* area */
+#define CAROM_SOLID_FORCE  5u  /* 3: integral of n */
+#define CAROM_SOLID_TORQUE 8u  /* 3: integral of x x n */
+#define CAROM_SOLID_SIZE   11u /* of the volume's terms: how large they were before they cancelled \
+                                */
+#define CAROM_SOLID_TERMS 12u
+
+/* Adds `weight` times the integrals over the triangle c u v of a face with the unit normal n; c, u
+ * and v are relative to the origin. */
+CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3 c, carom_vec3 u,
+                                         carom_vec3 v, double weight, int of_b) {
+    carom_vec3 area =
+        carom_vec_scale(carom_vec_cross(carom_vec_sub(u, c), carom_vec_sub(v, u)), 0.5 * weight);
+    carom_vec3 sum = carom_vec_add(carom_vec_add(u, v), c);
+    double volume = carom_vec_dot(u, area) / 3.0;
+    terms[CAROM_SOLID_VOLUME] += volume;
+    terms[CAROM_SOLID_MOMENT] += volume * sum.x * 0.25;
+    terms[CAROM_SOLID_MOMENT + 1] += volume * sum.y * 0.25;
+    terms[CAROM_SOLID_MOMENT + 2] += volume * sum.z * 0.25;
+    terms[CAROM_SOLID_EXTENT] += carom_vec_dot(n, area);
+    terms[CAROM_SOLID_SIZE] +=
+        (fabs(area.x) + fabs(area.y) + fabs(area.z)) *
+        ((fabs(c.x) + fabs(c.y) + fabs(c.z)) + (fabs(u.x) + fabs(u.y) + fabs(u.z)));
+    if (!of_b) return;
+    carom_vec3 turn = carom_vec_cross(sum, area);
+    terms[CAROM_SOLID_FORCE] += area.x;
+    terms[CAROM_SOLID_FORCE + 1] += area.y;
+    terms[CAROM_SOLID_FORCE + 2] += area.z;
+    terms[CAROM_SOLID_TORQUE] += turn.x / 3.0;
+    terms[CAROM_SOLID_TORQUE + 1] += turn.y / 3.0;
+    terms[CAROM_SOLID_TORQUE + 2] += turn.z / 3.0;
+}
+
+/* The direction of a normal; zero stays zero. */
+CAROM_ITEM carom_vec3 carom_solid_unit(carom_vec3 normal) {
+    double length = carom_vec_length(normal);
+    return carom_vec_scale(normal, length > 0.0 ? 1.0 / length : 0.0);
+}
+
+/* What a face takes from a meeting. */
+CAROM_ITEM void carom_solid_add_meeting(double *terms, const carom_solid_face *f, carom_vec3 normal,
+                                        const carom_solid_meeting *m, int of_b, carom_vec3 origin) {
+    carom_vec3 n = carom_solid_unit(normal), c = carom_vec_sub(f->p[0], origin);
+    carom_solid_add_triangle(terms, n, c, m->ends[of_b].x, m->ends[1 - of_b].x, 1.0, of_b);
+    for (int i = 0; i < 2; ++i)
+        if (m->ends[i].of_b == of_b && m->ends[i].side == 1)
+            carom_solid_add_triangle(terms, n, c, m->ends[i].x, carom_vec_sub(f->p[2], origin),
+                                     (double)m->ends[i].change, of_b);
+}
+
+#endif
