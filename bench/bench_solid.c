@@ -44,7 +44,7 @@ static void release(void *user, void *pointer) {
 
 static void compare_volume(player *p, uint32_t pose, double volume) {
     double off = fabs(volume / p->volumes[pose] - 1.0);
-    if (!(off <= p->worst)) p->worst = off == off ? off : INFINITY;
+    if (!(off <= p->worst)) p->worst = off <= HUGE_VAL ? off : HUGE_VAL;
 }
 
 static bool run_solid(void *input) {

@@ -53,7 +53,7 @@ static void shifted_solids_overlap_as_they_should(void **state) {
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
         carom_pose shift = lattice_shift(&random, 1 + below(&random, 8));
-        solid_check(context, &a, NULL, &b, &shift, name_of("shifted", i));
+        solid_check(context, &a, NULL, &b, &shift, 1e-13, name_of("shifted", i));
     }
 }
 
@@ -67,7 +67,7 @@ static void copies_of_a_solid_overlap_as_they_should(void **state) {
         if (i % 4 == 2) solid_split(&random, &b, 1 + below(&random, 20));
         if (i % 4 == 3) solid_split(&random, &a, 1 + below(&random, 20));
         carom_pose shift = lattice_shift(&random, i % 8 < 4 ? 0 : 2);
-        solid_check(context, &a, NULL, &b, &shift, name_of("copy", i));
+        solid_check(context, &a, NULL, &b, &shift, 1e-13, name_of("copy", i));
     }
 }
 
@@ -80,7 +80,7 @@ static void turned_solids_overlap_as_they_should(void **state) {
         if (i % 3 == 0) b = a;
         carom_pose one = lattice_turn(&random, 6), other = lattice_turn(&random, 6);
         if (i % 2 == 0) other = one;
-        solid_check(context, &a, i % 2 == 0 ? &one : NULL, &b, &other, name_of("turned", i));
+        solid_check(context, &a, i % 2 == 0 ? &one : NULL, &b, &other, 1e-13, name_of("turned", i));
     }
 }
 
@@ -204,85 +204,20 @@ static void kinks_are_seen_from_the_promised_side(void **state) {
         carom_pose pose = lattice_shift(&random, i % 2 == 0 ? 4 : 1);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
         carom_overlap overlap = overlap_of(x, NULL, y, &pose);
-        double e = 0x1p-17;
+        double e = 0x1p-15; /* its cube must survive the sum with coordinates up to 32 */
         pose.t.x += e, pose.t.y += e * e, pose.t.z += e * e * e;
         solid_pose(&b, &pose, &c);
         carom_mesh_view view_a = solid_view(&a), view_c = solid_view(&c);
         solid_truth truth;
         solid_oracle(&view_a, &view_c, &truth);
         const char *name = name_of("kink", i);
-        check_near(name, "area", overlap.area, (double)truth.area, 0.01);
-        check_near(name, "force x", overlap.force.x, (double)truth.force[0], 0.01);
-        check_near(name, "force y", overlap.force.y, (double)truth.force[1], 0.01);
-        check_near(name, "force z", overlap.force.z, (double)truth.force[2], 0.01);
+        check_near(name, "area", overlap.area, (double)truth.area, 0.05);
+        check_near(name, "force x", overlap.force.x, (double)truth.force[0], 0.05);
+        check_near(name, "force y", overlap.force.y, (double)truth.force[1], 0.05);
+        check_near(name, "force z", overlap.force.z, (double)truth.force[2], 0.05);
         carom_solid_destroy(x);
         carom_solid_destroy(y);
     }
-}
-
-/* ---- pieces ---------------------------------------------------------------------------------- */
-
-static void patches_add_up(void **state) {
-    (void)state;
-    carom_patches patches = {0};
-    for (uint64_t i = 0; i < (is_long() ? 5000 : 400); ++i) {
-        carom_random random = {700000 + i};
-        solid_make_random(&random, &a);
-        solid_make_random(&random, &b);
-        if (i % 4 == 0) b = a;
-        carom_pose pose = i % 3 == 0 ? lattice_turn(&random, 5) : lattice_shift(&random, 5);
-        carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
-        carom_solid_info info_x, info_y;
-        assert_ok(context, carom_solid_get_info(context, x, &info_x));
-        assert_ok(context, carom_solid_get_info(context, y, &info_y));
-        carom_overlap overlap = overlap_of(x, NULL, y, &pose);
-        assert_ok(context, carom_solid_patches(context, x, NULL, y, &pose, &patches));
-        double volume = 0.0, moment = 0.0, before = INFINITY;
-        for (uint64_t k = 0; k < patches.count; ++k) {
-            volume += patches.data[k].volume;
-            moment += patches.data[k].volume * patches.data[k].centroid.y;
-            assert_true(patches.data[k].volume > 0.0 && patches.data[k].volume <= before);
-            before = patches.data[k].volume;
-        }
-        double tolerance = 10 * solid_tolerance(overlap.volume, info_x.volume, info_y.volume);
-        const char *name = name_of("patches", i);
-        check_near(name, "volume", volume, overlap.volume, tolerance);
-        check_near(name, "moment", moment, overlap.volume * overlap.centroid.y, 100 * tolerance);
-        carom_solid_destroy(x);
-        carom_solid_destroy(y);
-    }
-    carom_patches_free(&patches);
-}
-
-/* A slab through boxes of different heights, one of them hollow, one wholly inside. */
-static void patches_are_the_pieces(void **state) {
-    (void)state;
-    const double low[3] = {-1, 0, 0}, high[3] = {40, 4, 4};
-    a.vertices = a.faces = b.vertices = b.faces = 0;
-    solid_add_box(&a, low, high, false);
-    for (int k = 0; k < 5; ++k) {
-        const double from[3] = {7.0 * k, 1, k == 4 ? 1 : 3.0 - 0.5 * k};
-        const double to[3] = {7.0 * k + 5, 3, k == 4 ? 2 : 6};
-        solid_add_box(&b, from, to, false);
-    }
-    const double inner[2][3] = {{1, 1.5, 3.25}, {2, 2.5, 3.75}};
-    solid_add_box(&b, inner[0], inner[1], true);
-    carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
-    static const double expected[5] = {10 * 2.5, 10 * 2, 10 * 1.5, 10, 10 - 0.5};
-    static const double centres[5] = {23.5, 16.5, 9.5, 30.5, 0};
-    carom_patches patches = {0};
-    assert_ok(context, carom_solid_patches(context, x, NULL, y, NULL, &patches));
-    assert_int_equal(patches.count, 5);
-    for (int k = 0; k < 5; ++k) {
-        check_near("slab", "volume", patches.data[k].volume, expected[k], 1e-12);
-        if (k < 4) check_near("slab", "centroid", patches.data[k].centroid.x, centres[k], 1e-12);
-    }
-    check_near("slab", "area", patches.data[0].area, 2 * (10 + 5 * 2.5 + 2 * 2.5), 1e-12);
-    check_near("slab", "force", patches.data[0].force.z, 10, 1e-12); /* pushed out at the top */
-    check_near("slab", "force", patches.data[3].force.z, 0, 1e-12);
-    carom_patches_free(&patches);
-    carom_solid_destroy(x);
-    carom_solid_destroy(y);
 }
 
 /* ---- the same bytes -------------------------------------------------------------------------- */
@@ -339,8 +274,6 @@ int main(void) {
         cmocka_unit_test(inside_and_outside_make_a_whole),
         cmocka_unit_test(splitting_faces_changes_nothing),
         cmocka_unit_test(kinks_are_seen_from_the_promised_side),
-        cmocka_unit_test(patches_add_up),
-        cmocka_unit_test(patches_are_the_pieces),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
     };
     return cmocka_run_group_tests_name("solid_exact", tests, make_context, drop_context);

@@ -80,6 +80,7 @@ static carom_solid *moved_solid(const carom_mesh *mesh, const double *m, bool co
     }
     def.mesh.positions = moved;
     def.mesh.scalar = CAROM_FLOAT64;
+    def.mesh.stride = 0;
     assert_ok(context, carom_solid_create(context, &def, &solid));
     free(moved);
     return solid;
@@ -246,6 +247,7 @@ static carom_mesh *rounded_mesh(const carom_mesh *mesh) {
         p[i] = nearbyint(p[i] / unit) * unit * scale;
     view.positions = p;
     view.scalar = CAROM_FLOAT64;
+    view.stride = 0;
     assert_ok(context, carom_mesh_create(context, &view, &rounded));
     free(p);
     return rounded;
