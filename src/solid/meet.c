@@ -42,9 +42,25 @@ static void add_before(const carom_solid_query *query, carom_solid_tally *tally,
 void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                            uint32_t vertex, int weight) {
     const carom_solid *solid = query->solids[of_b];
+    _Atomic int32_t *changes = query->changes[of_b];
     if (weight == 0) return;
+    if (changes != NULL) {
+        atomic_fetch_add_explicit(&changes[vertex], weight, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&changes[solid->ends[vertex]], weight, memory_order_relaxed);
+        return;
+    }
     add_before(query, tally, of_b, solid->firsts[solid->ends[vertex]], weight);
     add_before(query, tally, of_b, solid->firsts[vertex], -weight);
+}
+
+void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
+    const carom_solid *solid = query->solids[of_b];
+    int32_t winding = 0;
+    for (uint64_t v = 0; v < solid->soup->vertex_count; ++v) {
+        winding += atomic_load_explicit(&query->changes[of_b][v], memory_order_relaxed);
+        if (winding != 0)
+            add_triangles(query, tally, of_b, solid->firsts[v], solid->firsts[v + 1], winding);
+    }
 }
 
 /* A crossing of a link changes the winding number of all that hangs on it. */

@@ -160,20 +160,25 @@ CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
 /* Sums of terms, about the origin: of the overlap's volume, its moment and its surface, and of what
  * of b's surface is inside a. */
 #define CAROM_SOLID_VOLUME 0u
-#define CAROM_SOLID_MOMENT 1u  /* 3 */
-#define CAROM_SOLID_EXTENT 4u  /* area */
-#define CAROM_SOLID_FORCE  5u  /* 3: integral of n */
-#define CAROM_SOLID_TORQUE 8u  /* 3: integral of x x n */
-#define CAROM_SOLID_SIZE   11u /* of the volume's terms: how large they were before they cancelled \
-                                */
+#define CAROM_SOLID_MOMENT 1u /* 3 */
+#define CAROM_SOLID_EXTENT 4u /* area */
+#define CAROM_SOLID_FORCE  5u /* 3: integral of n */
+#define CAROM_SOLID_TORQUE 8u /* 3: integral of x x n */
+#define CAROM_SOLID_SIZE                                                                           \
+    11u /* of the volume's terms: how large they were before they cancelled                        \
+         */
 #define CAROM_SOLID_TERMS 12u
+
+CAROM_ITEM double carom_solid_norm(carom_vec3 v) {
+    return (fabs(v.x) + fabs(v.y)) + fabs(v.z);
+}
 
 /* Adds `weight` times the integrals over the triangle c u v of a face with the unit normal n; c, u
  * and v are relative to the origin. */
 CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3 c, carom_vec3 u,
                                          carom_vec3 v, double weight, int of_b) {
-    carom_vec3 area =
-        carom_vec_scale(carom_vec_cross(carom_vec_sub(u, c), carom_vec_sub(v, u)), 0.5 * weight);
+    carom_vec3 arm = carom_vec_sub(u, c), way = carom_vec_sub(v, u);
+    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
     carom_vec3 sum = carom_vec_add(carom_vec_add(u, v), c);
     double volume = carom_vec_dot(u, area) / 3.0;
     terms[CAROM_SOLID_VOLUME] += volume;
@@ -181,9 +186,8 @@ CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3
     terms[CAROM_SOLID_MOMENT + 1] += volume * sum.y * 0.25;
     terms[CAROM_SOLID_MOMENT + 2] += volume * sum.z * 0.25;
     terms[CAROM_SOLID_EXTENT] += carom_vec_dot(n, area);
-    terms[CAROM_SOLID_SIZE] +=
-        (fabs(area.x) + fabs(area.y) + fabs(area.z)) *
-        ((fabs(c.x) + fabs(c.y) + fabs(c.z)) + (fabs(u.x) + fabs(u.y) + fabs(u.z)));
+    terms[CAROM_SOLID_SIZE] += fabs(weight) * carom_solid_norm(arm) * carom_solid_norm(way) *
+                               (carom_solid_norm(c) + carom_solid_norm(u));
     if (!of_b) return;
     carom_vec3 turn = carom_vec_cross(sum, area);
     terms[CAROM_SOLID_FORCE] += area.x;
