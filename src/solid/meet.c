@@ -97,20 +97,15 @@ static void relate(carom_solid_tally *tally, const carom_solid_face *a, const ca
 void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
                           const carom_solid_face *a, const carom_solid_face *b) {
     carom_solid_sides sides_a, sides_b;
-    double error = carom_pair_error(a->p, b->p);
     ++tally->candidates;
-    carom_vec3 nb =
-        carom_vec_cross(carom_vec_sub(b->p[1], b->p[0]), carom_vec_sub(b->p[2], b->p[0]));
-    carom_solid_find_values(b->p, nb, a->p, sides_a.value);
-    if (carom_same_side(sides_a.value, error)) return;
-    carom_vec3 na =
-        carom_vec_cross(carom_vec_sub(a->p[1], a->p[0]), carom_vec_sub(a->p[2], a->p[0]));
-    carom_solid_find_values(a->p, na, b->p, sides_b.value);
-    if (carom_same_side(sides_b.value, error)) return;
+    carom_solid_plane plane_b = carom_solid_plane_make(b->p);
+    if (carom_solid_find_values(b->p, &plane_b, a->p, &sides_a)) return;
+    carom_solid_plane plane_a = carom_solid_plane_make(a->p);
+    if (carom_solid_find_values(a->p, &plane_a, b->p, &sides_b)) return;
 
     carom_solid_meeting m = {0};
-    carom_solid_find_signs(b->p, a->p, error, -1, &sides_a, &m.tied, &m.undecided);
-    carom_solid_find_signs(a->p, b->p, error, 1, &sides_b, &m.tied, &m.undecided);
+    carom_solid_find_signs(b->p, a->p, -1, &sides_a, &m.tied, &m.undecided);
+    carom_solid_find_signs(a->p, b->p, 1, &sides_b, &m.tied, &m.undecided);
     tally->undecided += m.undecided ? 1u : 0u;
     if (sides_a.sign[0] == 0 || sides_b.sign[0] == 0) {
         consider_flat(query, tally, a, b, 1);
@@ -126,8 +121,8 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     if (m.count == 0) return;
 
     double terms[CAROM_SOLID_TERMS] = {0};
-    carom_solid_add_meeting(terms, a, na, &m, 0, query->origin);
-    carom_solid_add_meeting(terms, b, nb, &m, 1, query->origin);
+    carom_solid_add_meeting(terms, a, plane_a.normal, &m, 0, query->origin);
+    carom_solid_add_meeting(terms, b, plane_b.normal, &m, 1, query->origin);
     add_terms(query, tally, terms);
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &m.ends[i];
