@@ -42,9 +42,25 @@ static void add_before(const carom_solid_query *query, carom_solid_tally *tally,
 void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                            uint32_t vertex, int weight) {
     const carom_solid *solid = query->solids[of_b];
+    _Atomic int32_t *changes = query->changes[of_b];
     if (weight == 0) return;
+    if (changes != NULL) {
+        atomic_fetch_add_explicit(&changes[vertex], weight, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&changes[solid->ends[vertex]], weight, memory_order_relaxed);
+        return;
+    }
     add_before(query, tally, of_b, solid->firsts[solid->ends[vertex]], weight);
     add_before(query, tally, of_b, solid->firsts[vertex], -weight);
+}
+
+void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
+    const carom_solid *solid = query->solids[of_b];
+    int32_t winding = 0;
+    for (uint64_t v = 0; v < solid->soup->vertex_count; ++v) {
+        winding += atomic_load_explicit(&query->changes[of_b][v], memory_order_relaxed);
+        if (winding != 0)
+            add_triangles(query, tally, of_b, solid->firsts[v], solid->firsts[v + 1], winding);
+    }
 }
 
 /* A crossing of a link changes the winding number of all that hangs on it. */
@@ -81,20 +97,15 @@ static void relate(carom_solid_tally *tally, const carom_solid_face *a, const ca
 void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
                           const carom_solid_face *a, const carom_solid_face *b) {
     carom_solid_sides sides_a, sides_b;
-    double error = carom_pair_error(a->p, b->p);
     ++tally->candidates;
-    carom_vec3 nb =
-        carom_vec_cross(carom_vec_sub(b->p[1], b->p[0]), carom_vec_sub(b->p[2], b->p[0]));
-    carom_solid_find_values(b->p, nb, a->p, sides_a.value);
-    if (carom_same_side(sides_a.value, error)) return;
-    carom_vec3 na =
-        carom_vec_cross(carom_vec_sub(a->p[1], a->p[0]), carom_vec_sub(a->p[2], a->p[0]));
-    carom_solid_find_values(a->p, na, b->p, sides_b.value);
-    if (carom_same_side(sides_b.value, error)) return;
+    carom_solid_plane plane_b = carom_solid_plane_make(b->p);
+    if (carom_solid_find_values(b->p, &plane_b, a->p, &sides_a)) return;
+    carom_solid_plane plane_a = carom_solid_plane_make(a->p);
+    if (carom_solid_find_values(a->p, &plane_a, b->p, &sides_b)) return;
 
     carom_solid_meeting m = {0};
-    carom_solid_find_signs(b->p, a->p, error, -1, &sides_a, &m.tied, &m.undecided);
-    carom_solid_find_signs(a->p, b->p, error, 1, &sides_b, &m.tied, &m.undecided);
+    carom_solid_find_signs(b->p, a->p, -1, &sides_a, &m.tied, &m.undecided);
+    carom_solid_find_signs(a->p, b->p, 1, &sides_b, &m.tied, &m.undecided);
     tally->undecided += m.undecided ? 1u : 0u;
     if (sides_a.sign[0] == 0 || sides_b.sign[0] == 0) {
         consider_flat(query, tally, a, b, 1);
@@ -110,8 +121,8 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     if (m.count == 0) return;
 
     double terms[CAROM_SOLID_TERMS] = {0};
-    carom_solid_add_meeting(terms, a, na, &m, 0, query->origin);
-    carom_solid_add_meeting(terms, b, nb, &m, 1, query->origin);
+    carom_solid_add_meeting(terms, a, plane_a.normal, &m, 0, query->origin);
+    carom_solid_add_meeting(terms, b, plane_b.normal, &m, 1, query->origin);
     add_terms(query, tally, terms);
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &m.ends[i];

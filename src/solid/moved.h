@@ -54,6 +54,14 @@ CAROM_RARE_ITEM int carom_turn_exact(const double *x) {
     return carom_wide_sign(sum, n2);
 }
 
+/* The same: doubles decide where they can, with the error bound of carom_orient2d_filter. */
+CAROM_ITEM int carom_turn(const double *x) {
+    double left = (x[2] - x[0]) * (x[7] - x[5]), right = (x[3] - x[1]) * (x[6] - x[4]);
+    double det = left - right;
+    double error = CAROM_ORIENT2D_ERROR * (fabs(left) + fabs(right)) + CAROM_ORIENT_UNDERFLOW;
+    return det > error ? 1 : det < -error ? -1 : carom_turn_exact(x);
+}
+
 /* The sign of the first component of (b - a) x (d - c) that is not zero; 0 when parallel. */
 CAROM_RARE_ITEM int carom_first_of_product(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d) {
     double p[4][3], x[8];
@@ -67,16 +75,22 @@ CAROM_RARE_ITEM int carom_first_of_product(carom_vec3 a, carom_vec3 b, carom_vec
             x[2 * k] = p[k][i];
             x[2 * k + 1] = p[k][j];
         }
-        int sign = carom_turn_exact(x);
+        int sign = carom_turn(x);
         if (sign != 0) return sign;
     }
     return 0;
 }
 
+/* Points that are one: a common case of zero determinants, and the cheapest to see. */
+CAROM_ITEM int carom_same(carom_vec3 a, carom_vec3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
 /* The side of the face on which p lies: never 0 unless the face has no area. `push` is 1 when p is
  * moved, -1 when the face is. *tied becomes 1 when p lies in the face's plane. */
 CAROM_RARE_ITEM int carom_moved_side(const carom_vec3 *face, carom_vec3 p, int push, int *tied) {
-    int sign = carom_orient3d(face[0], face[1], face[2], p);
+    int corner = carom_same(p, face[0]) || carom_same(p, face[1]) || carom_same(p, face[2]);
+    int sign = corner ? 0 : carom_orient3d(face[0], face[1], face[2], p);
     if (sign != 0) return sign;
     *tied = 1;
     return push * carom_first_of_normal(face[0], face[1], face[2]);
@@ -86,7 +100,11 @@ CAROM_RARE_ITEM int carom_moved_side(const carom_vec3 *face, carom_vec3 p, int p
  * edges a b and c d are parallel and in one plane. */
 CAROM_ITEM int carom_moved_orient(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d, int push,
                                   int *tied) {
-    int sign = carom_orient3d(a, b, c, d);
+    int sign = carom_orient3d_filter(a, b, c, d);
+    if (sign == CAROM_ORIENT_UNDECIDED) {
+        int joined = carom_same(a, c) || carom_same(a, d) || carom_same(b, c) || carom_same(b, d);
+        sign = joined ? 0 : carom_orient3d_exact(a, b, c, d);
+    }
     if (sign != 0) return sign;
     *tied = 1;
     return -push * carom_first_of_product(a, b, c, d);

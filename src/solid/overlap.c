@@ -9,8 +9,38 @@
 
 /* Error of one term relative to its size, and of a posed coordinate relative to what it was summed
  * from: some units of 2^-53 each. */
-#define TERM_ERROR 0x1p-49
+#define TERM_ERROR 0x1p-52
 #define POSE_ERROR 0x1p-51
+#define FINE       0x1p-45 /* of the smaller volume: when to go by posed corners instead */
+
+/* ---- how to add up --------------------------------------------------------------------------- */
+
+/* How far posed corners may be off the pose that sums are moved by; none when it changes nothing.
+ */
+static double pose_error(const carom_solid_query *query, int of_b) {
+    const carom_soup_side *side = carom_solid_side(query, of_b);
+    const carom_frame *f = &side->frame;
+    bool still = f->t.x == 0.0 && f->t.y == 0.0 && f->t.z == 0.0 && f->r[0] == 1.0 &&
+                 f->r[4] == 1.0 && f->r[8] == 1.0;
+    double largest = side->largest + carom_vec_largest(f->t);
+    return still ? 0.0 : POSE_ERROR * largest * query->power;
+}
+
+/* Sums are moved by the pose as it is, while everything else goes by corners that it has moved and
+ * rounded. This matters when a solid is small where it is: its triangles are then added one by one.
+ * Corners are rounded up and down alike, so that the volume is off by a share of the error that
+ * falls with the root of their number. */
+static carom_status choose_sums(carom_solid_query *query) {
+    const carom_solid_info *a = &query->solids[0]->info, *b = &query->solids[1]->info;
+    double volume = carom_scale_apply(CAROM_MIN(a->volume, b->volume), 3 * query->exponent);
+    for (int of_b = 0; of_b < 2; ++of_b) {
+        const carom_solid_info *info = &query->solids[of_b]->info;
+        double area = carom_scale_apply(info->area, 2 * query->exponent);
+        double error = pose_error(query, of_b) * area / sqrt((double)info->vertices);
+        if (error > FINE * volume) CAROM_TRY(carom_solid_query_keep_changes(query, of_b));
+    }
+    return CAROM_OK;
+}
 
 /* What is known of where the connected parts of both are. */
 typedef struct parts {
@@ -28,6 +58,7 @@ static void add_parts(const carom_solid_query *query, carom_solid_tally *tally, 
             if (winding != 0) parts->all_outside[of_b] = false;
             if (winding != 1) parts->all_inside[of_b] = false;
         }
+        if (query->changes[of_b] != NULL) carom_solid_add_changed(query, tally, of_b);
     }
 }
 
@@ -44,17 +75,6 @@ static double term(const carom_solid_query *query, const carom_solid_tally *tall
 static carom_vec3 vector(const carom_solid_query *query, const carom_solid_tally *tally,
                          unsigned i) {
     return carom_vec(term(query, tally, i), term(query, tally, i + 1), term(query, tally, i + 2));
-}
-
-/* How far posed corners may be off the pose that sums are moved by; none when it changes nothing.
- */
-static double pose_error(const carom_solid_query *query, int of_b) {
-    const carom_soup_side *side = carom_solid_side(query, of_b);
-    const carom_frame *f = &side->frame;
-    bool still = f->t.x == 0.0 && f->t.y == 0.0 && f->t.z == 0.0 && f->r[0] == 1.0 &&
-                 f->r[4] == 1.0 && f->r[8] == 1.0;
-    double largest = side->largest + carom_vec_largest(f->t);
-    return still ? 0.0 : POSE_ERROR * largest * query->power;
 }
 
 static totals add_up(const carom_solid_query *query, const carom_solid_tally *tally) {
@@ -99,7 +119,7 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
     overlap->volume_error = carom_scale_apply(t->error, -3 * query->exponent);
     overlap->area = carom_scale_apply(t->area, -2 * query->exponent);
     overlap->centroid = unscale(query, centroid, 1);
-    overlap->force = unscale(query, carom_vec_scale(t->normal, -1.0), 2);
+    overlap->force = unscale(query, carom_vec_sub(carom_vec(0.0, 0.0, 0.0), t->normal), 2);
     overlap->torque = unscale(query, turn, 3);
 }
 
@@ -145,6 +165,22 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
     return CAROM_OK;
 }
 
+static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
+                        carom_overlap *overlap) {
+    parts parts;
+    memset(tally, 0, sizeof(*tally));
+    CAROM_TRY(choose_sums(query));
+    CAROM_TRY(carom_solid_search(query, tally));
+    add_parts(query, tally, &parts);
+    totals t = add_up(query, tally);
+    fill(query, &t, overlap);
+    overlap->pairs = tally->pairs;
+    overlap->one_sided = tally->one_sided;
+    overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
+    overlap->relation = relate(query, tally, &parts, overlap);
+    return CAROM_OK;
+}
+
 carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_a, const carom_solid *b,
                                  const carom_pose *pose_b, const carom_overlap_def *def,
@@ -154,22 +190,17 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
     CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
     carom_solid_query query;
     carom_solid_tally tally;
-    parts parts;
-    memset(&tally, 0, sizeof(tally));
     memset(overlap, 0, sizeof(*overlap));
     if (a->info.complement && b->info.complement)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "both solids are complements, and their overlap is infinite; make one of "
                           "them without `complement`");
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
-    CAROM_TRY(carom_solid_search(&query, &tally));
-    add_parts(&query, &tally, &parts);
-    totals t = add_up(&query, &tally);
-    fill(&query, &t, overlap);
-    overlap->pairs = tally.pairs;
-    overlap->one_sided = tally.one_sided;
-    overlap->by_winding = a->info.by_winding || b->info.by_winding;
-    overlap->relation = relate(&query, &tally, &parts, overlap);
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = ask(&query, &tally, overlap);
+    carom_arena_rewind(scratch, mark);
+    CAROM_TRY(status);
     if (def != NULL && def->distance) CAROM_TRY(find_distance(&query, pose_a, pose_b, overlap));
     context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
     return CAROM_OK;

@@ -65,7 +65,19 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->context = context;
     query->solids[0] = a;
     query->solids[1] = b;
+    query->changes[0] = query->changes[1] = NULL;
     CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
     choose_frame(query);
+    return CAROM_OK;
+}
+
+carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b) {
+    uint64_t count = query->solids[of_b]->soup->vertex_count + 1;
+    _Atomic int32_t *changes =
+        CAROM_ARENA_TAKE(carom_scratch(query->context, 0), _Atomic int32_t, count);
+    if (changes == NULL)
+        return carom_fail_memory(query->context, count * sizeof(*changes), "windings of vertices");
+    for (uint64_t v = 0; v < count; ++v) atomic_init(&changes[v], 0);
+    query->changes[of_b] = changes;
     return CAROM_OK;
 }

@@ -15,6 +15,9 @@ typedef struct carom_solid_query {
     carom_vec3 origin; /* of all terms, in these units */
     double reach;      /* no point of either solid is farther from it along an axis */
     int scales[CAROM_SOLID_TERMS];
+    /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
+     * there than at the vertex before it. Then the triangles are added one by one. */
+    _Atomic int32_t *changes[2];
 } carom_solid_query;
 
 /* Sums in fixed point: any order gives the same bits. */
@@ -55,6 +58,9 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
 void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                            uint32_t vertex, int weight);
 
+/* Adds the triangles of a solid whose changes are known. */
+void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b);
+
 /* Considers all triangles whose boxes meet, on all threads (search.c). */
 carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tally *tally);
 
@@ -62,6 +68,9 @@ carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tall
 carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,
                                      const carom_pose *pose_a, const carom_solid *b,
                                      const carom_pose *pose_b, carom_solid_query *query);
+
+/* Makes room for a solid's changes, in scratch of worker 0 that the caller rewinds. */
+carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b);
 
 /* Triangles [first, last) that do not count. */
 typedef struct carom_solid_skip {

@@ -50,13 +50,34 @@ typedef struct carom_solid_meeting {
 
 /* ---- which side ------------------------------------------------------------------------------ */
 
+/* The plane of a face: the normal, rounded, and the size of the products that it was made of. */
+typedef struct carom_solid_plane {
+    carom_vec3 normal, size;
+} carom_solid_plane;
+
+CAROM_ITEM carom_solid_plane carom_solid_plane_make(const carom_vec3 *p) {
+    carom_vec3 u = carom_vec_sub(p[1], p[0]), v = carom_vec_sub(p[2], p[0]);
+    double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x;
+    double xz = u.x * v.z, xy = u.x * v.y, yx = u.y * v.x;
+    carom_solid_plane plane;
+    plane.normal = carom_vec(yz - zy, zx - xz, xy - yx);
+    plane.size = carom_vec(fabs(yz) + fabs(zy), fabs(zx) + fabs(xz), fabs(xy) + fabs(yx));
+    return plane;
+}
+
 /* A determinant that doubles could not decide, and its sign. */
 CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p, int push,
                                             double *value, int *sign, int *tied) {
     double x[12], sum[192];
+    int on_plane = 0;
+    *sign = carom_moved_side(face, p, push, &on_plane);
+    if (on_plane) {
+        *tied = 1;
+        *value = 0.0;
+        return;
+    }
     for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x + 3 * i);
     carom_vec_store(p, x + 9);
-    *sign = carom_moved_side(face, p, push, tied);
     if (carom_orient_in_range(x, 12)) {
         int n = carom_orient3d_expansion(x, sum);
         *value = 0.0;
@@ -66,18 +87,36 @@ CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p
     }
 }
 
-/* The corners p of one face against another, whose normal is given. */
-CAROM_ITEM void carom_solid_find_values(const carom_vec3 *face, carom_vec3 normal,
-                                        const carom_vec3 *p, double *value) {
-    for (int i = 0; i < 3; ++i) value[i] = carom_vec_dot(normal, carom_vec_sub(p[i], face[0]));
+/* Where doubles are certain of the sign and the value is right to one part in 16, nothing more is
+ * needed; what that is must depend on the face and the point alone, not on whose corner the point
+ * is seen as, for crossings to be the same from both faces of an edge. The error bound is that of
+ * carom_orient3d_filter. */
+#define CAROM_SOLID_ERROR (16.0 * CAROM_ORIENT3D_ERROR)
+
+/* The corners p of one face against the plane of another: whether they are, certainly, all on one
+ * side. Signs that are uncertain are 0. */
+CAROM_ITEM int carom_solid_find_values(const carom_vec3 *face, const carom_solid_plane *plane,
+                                       const carom_vec3 *p, carom_solid_sides *sides) {
+    int above = 0, below = 0;
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 w = carom_vec_sub(p[i], face[0]);
+        carom_vec3 a = carom_vec(fabs(w.x), fabs(w.y), fabs(w.z));
+        double value = carom_vec_dot(plane->normal, w);
+        double error = CAROM_SOLID_ERROR * carom_vec_dot(plane->size, a) +
+                       CAROM_ORIENT_UNDERFLOW * ((a.x + a.y) + (a.z + 1.0));
+        sides->value[i] = value;
+        sides->sign[i] = (value > error) - (value < -error);
+        above += value > error;
+        below += value < -error;
+    }
+    return above == 3 || below == 3;
 }
 
-CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 *p, double error,
-                                       int push, carom_solid_sides *sides, int *tied,
-                                       int *undecided) {
+/* Signs that are still open. */
+CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 *p, int push,
+                                       carom_solid_sides *sides, int *tied, int *undecided) {
     for (int i = 0; i < 3; ++i) {
-        sides->sign[i] = sides->value[i] > 0.0 ? 1 : -1;
-        if (fabs(sides->value[i]) > error) continue;
+        if (sides->sign[i] != 0) continue;
         *undecided = 1;
         carom_solid_side_exact(face, p[i], push, &sides->value[i], &sides->sign[i], tied);
     }
@@ -160,20 +199,25 @@ CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
 /* Sums of terms, about the origin: of the overlap's volume, its moment and its surface, and of what
  * of b's surface is inside a. */
 #define CAROM_SOLID_VOLUME 0u
-#define CAROM_SOLID_MOMENT 1u  /* 3 */
-#define CAROM_SOLID_EXTENT 4u  /* area */
-#define CAROM_SOLID_FORCE  5u  /* 3: integral of n */
-#define CAROM_SOLID_TORQUE 8u  /* 3: integral of x x n */
-#define CAROM_SOLID_SIZE   11u /* of the volume's terms: how large they were before they cancelled \
-                                */
+#define CAROM_SOLID_MOMENT 1u /* 3 */
+#define CAROM_SOLID_EXTENT 4u /* area */
+#define CAROM_SOLID_FORCE  5u /* 3: integral of n */
+#define CAROM_SOLID_TORQUE 8u /* 3: integral of x x n */
+#define CAROM_SOLID_SIZE                                                                           \
+    11u /* of the volume's terms: how large they were before they cancelled                        \
+         */
 #define CAROM_SOLID_TERMS 12u
+
+CAROM_ITEM double carom_solid_norm(carom_vec3 v) {
+    return (fabs(v.x) + fabs(v.y)) + fabs(v.z);
+}
 
 /* Adds `weight` times the integrals over the triangle c u v of a face with the unit normal n; c, u
  * and v are relative to the origin. */
 CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3 c, carom_vec3 u,
                                          carom_vec3 v, double weight, int of_b) {
-    carom_vec3 area =
-        carom_vec_scale(carom_vec_cross(carom_vec_sub(u, c), carom_vec_sub(v, u)), 0.5 * weight);
+    carom_vec3 arm = carom_vec_sub(u, c), way = carom_vec_sub(v, u);
+    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
     carom_vec3 sum = carom_vec_add(carom_vec_add(u, v), c);
     double volume = carom_vec_dot(u, area) / 3.0;
     terms[CAROM_SOLID_VOLUME] += volume;
@@ -181,9 +225,8 @@ CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3
     terms[CAROM_SOLID_MOMENT + 1] += volume * sum.y * 0.25;
     terms[CAROM_SOLID_MOMENT + 2] += volume * sum.z * 0.25;
     terms[CAROM_SOLID_EXTENT] += carom_vec_dot(n, area);
-    terms[CAROM_SOLID_SIZE] +=
-        (fabs(area.x) + fabs(area.y) + fabs(area.z)) *
-        ((fabs(c.x) + fabs(c.y) + fabs(c.z)) + (fabs(u.x) + fabs(u.y) + fabs(u.z)));
+    terms[CAROM_SOLID_SIZE] += fabs(weight) * carom_solid_norm(arm) * carom_solid_norm(way) *
+                               (carom_solid_norm(c) + carom_solid_norm(u));
     if (!of_b) return;
     carom_vec3 turn = carom_vec_cross(sum, area);
     terms[CAROM_SOLID_FORCE] += area.x;

@@ -166,6 +166,22 @@ static shifted shift(const carom_solid_sums *sums, const carom_solid_moments *mo
     return s;
 }
 
+/* From the posed centre to a point, rounded once: far from the world's origin the rounding of a
+ * posed point would move the whole solid. */
+static carom_vec3 way_from(const carom_frame *frame, carom_vec3 centre, carom_vec3 to) {
+    const double *r = frame->r;
+    const double c[3] = {centre.x, centre.y, centre.z};
+    const double t[3] = {frame->t.x, frame->t.y, frame->t.z}, p[3] = {to.x, to.y, to.z};
+    double way[3];
+    for (int i = 0; i < 3; ++i) {
+        carom_twofold sum = carom_twofold_diff(p[i], t[i]);
+        for (int k = 0; k < 3; ++k)
+            sum = carom_twofold_sub(sum, carom_twofold_multiply(TWO(r[3 * i + k]), TWO(c[k])));
+        way[i] = sum.high;
+    }
+    return carom_vec(way[0], way[1], way[2]);
+}
+
 carom_solid_integrals carom_solid_moments_place(const carom_solid_sums *sums,
                                                 const carom_solid_moments *moments,
                                                 const carom_frame *frame, carom_vec3 origin,
@@ -173,7 +189,7 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_sums *sums,
     const double *r = frame->r;
     double unit = carom_power_of_two(sums->exponent), by[3];
     /* The origin as the body sees it: nearly enough, what is left is `rest`. */
-    carom_vec3 way = carom_vec_sub(origin, carom_frame_apply(frame, sums->centre));
+    carom_vec3 way = way_from(frame, sums->centre, origin);
     carom_vec3 body = carom_vec((r[0] * way.x + r[3] * way.y) + r[6] * way.z,
                                 (r[1] * way.x + r[4] * way.y) + r[7] * way.z,
                                 (r[2] * way.x + r[5] * way.y) + r[8] * way.z);
