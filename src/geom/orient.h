@@ -140,6 +140,9 @@ CAROM_RARE_ITEM int carom_orient3d_exact(carom_vec3 a, carom_vec3 b, carom_vec3 
     carom_vec_store(d, x + 9);
     for (int k = 0; k < 3; ++k) /* flat across an axis, as in much that people design */
         if (x[k] == x[3 + k] && x[k] == x[6 + k] && x[k] == x[9 + k]) return 0;
+    for (int i = 0; i < 9; i += 3) /* points that are one, as where copies meet */
+        for (int j = i + 3; j < 12; j += 3)
+            if (x[i] == x[j] && x[i + 1] == x[j + 1] && x[i + 2] == x[j + 2]) return 0;
     if (!carom_orient_in_range(x, 12)) return carom_wide_orient3d(x);
     return carom_expansion_sign(sum, carom_orient3d_expansion(x, sum));
 }

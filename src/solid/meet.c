@@ -70,6 +70,24 @@ static void cross_link(const carom_solid_query *query, carom_solid_tally *tally,
     carom_solid_add_below(query, tally, of_b, CAROM_MAX(from, to), from < to ? change : -change);
 }
 
+static void keep_record(const carom_solid_query *query, carom_solid_tally *tally,
+                        const carom_solid_face *a, const carom_solid_face *b,
+                        const carom_solid_meeting *m) {
+    if (tally->records == NULL || tally->records->count == CAROM_SOLID_RECORDS) {
+        carom_solid_records *fresh =
+            CAROM_ARENA_TAKE(carom_scratch(query->context, 0), carom_solid_records, 1);
+        if (fresh == NULL) {
+            tally->no_memory = true;
+            return;
+        }
+        fresh->next = tally->records;
+        fresh->count = 0;
+        tally->records = fresh;
+    }
+    tally->records->data[tally->records->count++] =
+        (carom_solid_record){{a->number, b->number}, {m->ends[0], m->ends[1]}};
+}
+
 /* ---- two triangles --------------------------------------------------------------------------- */
 
 /* One has no area: it has no share in any surface, but the links it speaks for may pass through the
@@ -119,6 +137,7 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     else if (m.count != 0)
         ++tally->pairs, tally->crossing = true;
     if (m.count == 0) return;
+    if (query->record) keep_record(query, tally, a, b, &m);
 
     double terms[CAROM_SOLID_TERMS] = {0};
     carom_solid_add_meeting(terms, a, plane_a.normal, &m, 0, query->origin);

@@ -81,16 +81,10 @@ CAROM_RARE_ITEM int carom_first_of_product(carom_vec3 a, carom_vec3 b, carom_vec
     return 0;
 }
 
-/* Points that are one: a common case of zero determinants, and the cheapest to see. */
-CAROM_ITEM int carom_same(carom_vec3 a, carom_vec3 b) {
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
 /* The side of the face on which p lies: never 0 unless the face has no area. `push` is 1 when p is
  * moved, -1 when the face is. *tied becomes 1 when p lies in the face's plane. */
 CAROM_RARE_ITEM int carom_moved_side(const carom_vec3 *face, carom_vec3 p, int push, int *tied) {
-    int corner = carom_same(p, face[0]) || carom_same(p, face[1]) || carom_same(p, face[2]);
-    int sign = corner ? 0 : carom_orient3d(face[0], face[1], face[2], p);
+    int sign = carom_orient3d(face[0], face[1], face[2], p);
     if (sign != 0) return sign;
     *tied = 1;
     return push * carom_first_of_normal(face[0], face[1], face[2]);
@@ -100,11 +94,7 @@ CAROM_RARE_ITEM int carom_moved_side(const carom_vec3 *face, carom_vec3 p, int p
  * edges a b and c d are parallel and in one plane. */
 CAROM_ITEM int carom_moved_orient(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d, int push,
                                   int *tied) {
-    int sign = carom_orient3d_filter(a, b, c, d);
-    if (sign == CAROM_ORIENT_UNDECIDED) {
-        int joined = carom_same(a, c) || carom_same(a, d) || carom_same(b, c) || carom_same(b, d);
-        sign = joined ? 0 : carom_orient3d_exact(a, b, c, d);
-    }
+    int sign = carom_orient3d(a, b, c, d);
     if (sign != 0) return sign;
     *tied = 1;
     return -push * carom_first_of_product(a, b, c, d);

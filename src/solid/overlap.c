@@ -191,10 +191,6 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
     carom_solid_query query;
     carom_solid_tally tally;
     memset(overlap, 0, sizeof(*overlap));
-    if (a->info.complement && b->info.complement)
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "both solids are complements, and their overlap is infinite; make one of "
-                          "them without `complement`");
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

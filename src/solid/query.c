@@ -62,10 +62,15 @@ static void choose_frame(carom_solid_query *query) {
 carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,
                                      const carom_pose *pose_a, const carom_solid *b,
                                      const carom_pose *pose_b, carom_solid_query *query) {
+    if (a->info.complement && b->info.complement)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "both solids are complements, and their overlap is infinite; make one of "
+                          "them without `complement`");
     query->context = context;
     query->solids[0] = a;
     query->solids[1] = b;
     query->changes[0] = query->changes[1] = NULL;
+    query->record = false;
     CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
     choose_frame(query);
     return CAROM_OK;

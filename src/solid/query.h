@@ -6,6 +6,19 @@
 #include "solid/solid.h"
 #include "solid/solid_item.h"
 
+/* Two triangles that meet, for queries that want them one by one. */
+typedef struct carom_solid_record {
+    uint32_t triangle[2]; /* of a, of b */
+    carom_solid_crossing ends[2];
+} carom_solid_record;
+
+#define CAROM_SOLID_RECORDS 128u
+typedef struct carom_solid_records {
+    struct carom_solid_records *next; /* older ones */
+    uint32_t count;
+    carom_solid_record data[CAROM_SOLID_RECORDS];
+} carom_solid_records;
+
 typedef struct carom_solid_query {
     carom_context *context;
     const carom_solid *solids[2]; /* a, b */
@@ -18,6 +31,7 @@ typedef struct carom_solid_query {
     /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
      * there than at the vertex before it. Then the triangles are added one by one. */
     _Atomic int32_t *changes[2];
+    bool record; /* keep all that meet in the tally's records; on one thread */
 } carom_solid_query;
 
 /* Sums in fixed point: any order gives the same bits. */
@@ -25,8 +39,10 @@ typedef struct carom_solid_tally {
     carom_sum terms[CAROM_SOLID_TERMS];
     carom_solid_moments moments[2]; /* of what of either surface is inside the other as a whole */
     uint64_t pairs, candidates, undecided, visits;
-    bool crossing;  /* faces cross, none of their corners or edges touching */
-    bool one_sided; /* faces share an area */
+    bool crossing;                /* faces cross, none of their corners or edges touching */
+    bool one_sided;               /* faces share an area */
+    carom_solid_records *records; /* newest first, in scratch of worker 0 */
+    bool no_memory;               /* for records */
 } carom_solid_tally;
 
 static inline const carom_soup_side *carom_solid_side(const carom_solid_query *query, int of_b) {
@@ -47,6 +63,7 @@ static inline void carom_solid_pose(const carom_solid_query *query, int of_b, ui
         face->v[i] = corners[i];
         face->p[i] = carom_solid_vertex(query, of_b, corners[i]);
     }
+    face->number = triangle;
     face->owns = query->solids[of_b]->owns[triangle];
 }
 

@@ -83,6 +83,8 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     to->visits += s->walk.visits;
     to->crossing |= from->crossing;
     to->one_sided |= from->one_sided;
+    if (from->records != NULL) to->records = from->records;
+    to->no_memory |= from->no_memory;
 }
 
 /* What the first seeker left on its stack. */
@@ -132,11 +134,14 @@ carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tall
         status = carom_soup_each_two(context, &query->placing, carom_vec(0.0, 0.0, 0.0), &touching,
                                      consider_two, first);
     } else {
-        uint64_t visits = context->threads > 1 ? ALONE_VISITS : UINT64_MAX / 2;
+        bool alone = context->threads == 1 || query->record;
+        uint64_t visits = alone ? UINT64_MAX / 2 : ALONE_VISITS;
         (void)CAROM_CPU_CALL(context, carom_obb_find)(&first->walk, visits);
         if (first->walk.stack_count > 0) status = share(query, first, tally);
     }
     add_tally(tally, first);
-    carom_arena_rewind(scratch, mark);
+    if (!query->record) carom_arena_rewind(scratch, mark);
+    if (tally->no_memory)
+        return carom_fail_memory(context, sizeof(carom_solid_records), "the faces that meet");
     return status;
 }

@@ -114,7 +114,7 @@ static void find_centroid(carom_solid *solid) {
     solid->info.centroid = carom_vec_add(sums->centre, carom_vec_scale(all.moment, unit));
 }
 
-static carom_status describe(carom_context *context, carom_solid *solid, bool complement,
+static carom_status describe(carom_context *context, carom_solid *solid,
                              const carom_mesh_report *report) {
     carom_soup_info soup;
     CAROM_TRY(carom_soup_get_info(context, solid->soup, &soup));
@@ -124,7 +124,6 @@ static carom_status describe(carom_context *context, carom_solid *solid, bool co
     solid->info.shells = report->shells;
     solid->info.volume = fabs(report->volume);
     solid->info.area = report->area;
-    solid->info.complement = complement;
     solid->info.inside_out = report->volume < 0.0;
     solid->info.bytes = sizeof(*solid) + soup.bytes + solid->info.vertices * 8 +
                         solid->info.triangles + solid->root_count * sizeof(uint32_t) +
@@ -176,7 +175,8 @@ static carom_status create(carom_context *context, const carom_solid_def *def, c
     if (status == CAROM_OK) status = check_closed(context, &def->mesh, &view, &report);
     if (status == CAROM_OK)
         status = build(context, solid, &view, (report.volume < 0.0) != def->complement);
-    if (status == CAROM_OK) status = describe(context, solid, def->complement, &report);
+    if (status == CAROM_OK) status = describe(context, solid, &report);
+    solid->info.complement = def->complement;
     carom_mesh_destroy(welded);
     carom_mesh_destroy(split);
     return status;

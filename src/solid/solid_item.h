@@ -22,6 +22,7 @@
 typedef struct carom_solid_face {
     carom_vec3 p[3];
     uint32_t v[3];
+    uint32_t number;
     uint32_t owns; /* sides it speaks for (solid.h) */
 } carom_solid_face;
 
