@@ -16,6 +16,7 @@
 #define CAROM_SRC_SOLID_SOLID_ITEM_H
 
 #include "geom/triangle_item.h"
+#include "geom/twofold.h"
 #include "solid/moved.h"
 
 /* A face in its pose. */
@@ -28,8 +29,8 @@ typedef struct carom_solid_face {
 
 /* Where the corners of a face lie to the plane of another. */
 typedef struct carom_solid_sides {
-    double value[3]; /* the determinants; right to a few units in the last place where they are near
-                        zero, else to rounding */
+    double value[3]; /* the determinants: rounded, or exact where that did not decide their sign */
+    double error[3]; /* by which they were rounded, at most */
     int sign[3];     /* exact, moved; 0 when the other has no area */
 } carom_solid_sides;
 
@@ -88,11 +89,36 @@ CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p
     }
 }
 
-/* Where doubles are certain of the sign and the value is right to one part in 16, nothing more is
- * needed; what that is must depend on the face and the point alone, not on whose corner the point
- * is seen as, for crossings to be the same from both faces of an edge. The error bound is that of
- * carom_orient3d_filter. */
-#define CAROM_SOLID_ERROR (16.0 * CAROM_ORIENT3D_ERROR)
+/* A determinant in twice the precision. */
+CAROM_RARE_ITEM double carom_solid_value_fine(const carom_vec3 *face, carom_vec3 p) {
+    double x[4][3];
+    carom_twofold u[3], v[3], w[3], sum = carom_twofold_make(0.0, 0.0);
+    for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x[i]);
+    carom_vec_store(p, x[3]);
+    for (int k = 0; k < 3; ++k) {
+        u[k] = carom_twofold_diff(x[1][k], x[0][k]);
+        v[k] = carom_twofold_diff(x[2][k], x[0][k]);
+        w[k] = carom_twofold_diff(x[3][k], x[0][k]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        carom_twofold minor = carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
+                                                carom_twofold_multiply(u[j], v[i]));
+        sum = carom_twofold_add(sum, carom_twofold_multiply(minor, w[k]));
+    }
+    return sum.high;
+}
+
+/* The value of a corner that a crossing depends on, right to 2^-32 at least. What is done must
+ * depend on the face and the point alone, not on whose corner the point is seen as: then crossings
+ * are the same from both faces of an edge. */
+#define CAROM_SOLID_FINE 0x1p32
+CAROM_ITEM double carom_solid_value(const carom_vec3 *face, const carom_vec3 *p,
+                                    const carom_solid_sides *sides, int i) {
+    double size = fabs(sides->value[i]), error = sides->error[i];
+    if (size > CAROM_SOLID_FINE * error || !(size > error)) return sides->value[i];
+    return carom_solid_value_fine(face, p[i]);
+}
 
 /* The corners p of one face against the plane of another: whether they are, certainly, all on one
  * side. Signs that are uncertain are 0. */
@@ -103,9 +129,10 @@ CAROM_ITEM int carom_solid_find_values(const carom_vec3 *face, const carom_solid
         carom_vec3 w = carom_vec_sub(p[i], face[0]);
         carom_vec3 a = carom_vec(fabs(w.x), fabs(w.y), fabs(w.z));
         double value = carom_vec_dot(plane->normal, w);
-        double error = CAROM_SOLID_ERROR * carom_vec_dot(plane->size, a) +
+        double error = CAROM_ORIENT3D_ERROR * carom_vec_dot(plane->size, a) +
                        CAROM_ORIENT_UNDERFLOW * ((a.x + a.y) + (a.z + 1.0));
         sides->value[i] = value;
+        sides->error[i] = error;
         sides->sign[i] = (value > error) - (value < -error);
         above += value > error;
         below += value < -error;
@@ -128,12 +155,14 @@ CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 
 /* Where the side from corner i to corner j passes through the plane; the same bits for both faces
  * of the edge. */
 CAROM_ITEM carom_vec3 carom_solid_crossing_point(const carom_solid_face *f,
-                                                 const carom_solid_sides *sides, int i, int j,
+                                                 const carom_solid_sides *sides,
+                                                 const carom_solid_face *g, int i, int j,
                                                  carom_vec3 origin) {
     int low = f->v[i] < f->v[j] ? i : j, high = i + j - low;
-    double d_low = sides->value[low], d_high = sides->value[high];
+    double d_low = carom_solid_value(g->p, f->p, sides, low);
+    double d_high = carom_solid_value(g->p, f->p, sides, high);
     int from = fabs(d_low) <= fabs(d_high) ? low : high, to = i + j - from;
-    double d = sides->value[from], whole = from == low ? d_low - d_high : d_high - d_low;
+    double d = from == low ? d_low : d_high, whole = from == low ? d_low - d_high : d_high - d_low;
     double t = whole != 0.0 ? d / whole : 0.0;
     carom_vec3 way = carom_vec_sub(f->p[to], f->p[from]);
     return carom_vec_add(carom_vec_sub(f->p[from], origin), carom_vec_scale(way, t));
@@ -141,13 +170,14 @@ CAROM_ITEM carom_vec3 carom_solid_crossing_point(const carom_solid_face *f,
 
 /* The crossing of the edge from the lone corner `lone` to corner `other`. */
 CAROM_ITEM carom_solid_crossing carom_solid_crossing_make(const carom_solid_face *f,
-                                                          const carom_solid_sides *sides, int of_b,
+                                                          const carom_solid_sides *sides,
+                                                          const carom_solid_face *g, int of_b,
                                                           int lone, int other, carom_vec3 origin) {
     carom_solid_crossing c;
     c.of_b = of_b;
     c.side = other == (lone == 2 ? 0 : lone + 1) ? lone : other;
     c.change = sides->sign[c.side]; /* from outside, the side of the normal, to inside: one more */
-    c.x = carom_solid_crossing_point(f, sides, lone, other, origin);
+    c.x = carom_solid_crossing_point(f, sides, g, lone, other, origin);
     return c;
 }
 
@@ -173,11 +203,12 @@ CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_si
 #define BEFORE(x, y)                                                                               \
     (turn * carom_moved_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], 1, &m->tied) > 0)
     if (!BEFORE(low_a, high_b) || BEFORE(high_a, low_b)) return;
-    m->ends[0] = BEFORE(low_a, low_b) ? carom_solid_crossing_make(b, sides_b, 1, ib, low_b, origin)
-                                      : carom_solid_crossing_make(a, sides_a, 0, ia, low_a, origin);
+    m->ends[0] = BEFORE(low_a, low_b)
+                     ? carom_solid_crossing_make(b, sides_b, a, 1, ib, low_b, origin)
+                     : carom_solid_crossing_make(a, sides_a, b, 0, ia, low_a, origin);
     m->ends[1] = BEFORE(high_a, high_b)
-                     ? carom_solid_crossing_make(a, sides_a, 0, ia, high_a, origin)
-                     : carom_solid_crossing_make(b, sides_b, 1, ib, high_b, origin);
+                     ? carom_solid_crossing_make(a, sides_a, b, 0, ia, high_a, origin)
+                     : carom_solid_crossing_make(b, sides_b, a, 1, ib, high_b, origin);
 #undef BEFORE
     m->count = 2;
 }
