@@ -10,23 +10,74 @@ static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
                 carom_sum_add(tally->terms[i], carom_sum_term(terms[i], query->scales[i]));
 }
 
+/* ---- large triangles ------------------------------------------------------------------------- */
+
+/* One of many terms of a triangle: rounded to fixed point by itself, so that the same one taken
+ * away leaves nothing. */
+static void add_one(const carom_solid_query *query, carom_solid_tally *tally, carom_vec3 n,
+                    carom_vec3 c, carom_vec3 u, carom_vec3 v, int weight, int of_b) {
+    double terms[CAROM_SOLID_TERMS] = {0};
+    carom_solid_add_triangle(terms, n, c, u, v, (double)weight, of_b);
+    add_terms(query, tally, terms);
+}
+
+/* Its border from the anchor of side `from` to corner 1, passing that only at the end; all of it
+ * when from is 3. */
+static void add_border(const carom_solid_query *query, carom_solid_tally *tally,
+                       const carom_solid_anchors *a, carom_vec3 n, int from, int weight, int of_b) {
+    static const int sides[3] = {1, 2, 0};
+    bool on = from == 3;
+    for (int i = 0; i < 3; ++i) {
+        int side = sides[i], next = side == 2 ? 0 : side + 1;
+        if (on) add_one(query, tally, n, a->c, a->e[side], a->p[side], -weight, of_b);
+        on = on || side == from;
+        if (on) add_one(query, tally, n, a->c, a->e[side], a->p[next], weight, of_b);
+    }
+}
+
+static bool is_large(const carom_solid_query *query, const carom_solid_face *f, carom_vec3 normal,
+                     int of_b) {
+    return query->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > query->large[of_b] &&
+           carom_vec_dot(normal, normal) > 0.0;
+}
+
+/* What carom_solid_add_meeting gives for others. */
+static void add_meeting(const carom_solid_query *query, carom_solid_tally *tally,
+                        const carom_solid_face *f, carom_vec3 normal, const carom_solid_meeting *m,
+                        int of_b) {
+    carom_solid_anchors a = carom_solid_anchors_make(f, normal, query->origin);
+    carom_vec3 n = carom_solid_unit(normal);
+    add_one(query, tally, n, a.c, m->ends[of_b].x, m->ends[1 - of_b].x, 1, of_b);
+    for (int i = 0; i < 2; ++i) {
+        const carom_solid_crossing *end = &m->ends[i];
+        if (end->of_b != of_b) continue;
+        add_one(query, tally, n, a.c, end->x, a.e[end->side], end->change, of_b);
+        add_border(query, tally, &a, n, end->side, end->change, of_b);
+    }
+}
+
 /* ---- what hangs on a vertex ------------------------------------------------------------------ */
+
+static void add_triangle(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                         uint32_t triangle, int weight) {
+    carom_solid_face f;
+    carom_solid_pose(query, of_b, triangle, &f);
+    carom_vec3 normal = carom_solid_plane_make(f.p).normal, n = carom_solid_unit(normal);
+    if (is_large(query, &f, normal, of_b)) {
+        carom_solid_anchors a = carom_solid_anchors_make(&f, normal, query->origin);
+        add_border(query, tally, &a, n, 3, weight, of_b);
+        return;
+    }
+    for (int i = 0; i < 3; ++i) f.p[i] = carom_vec_sub(f.p[i], query->origin);
+    add_one(query, tally, n, f.p[0], f.p[1], f.p[2], weight, of_b);
+}
 
 /* Triangles one by one. */
 static void add_triangles(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                           uint64_t first, uint64_t last, int weight) {
     uint64_t count = query->solids[of_b]->soup->triangle_count;
-    for (uint64_t t = first; t < last && t < count; ++t) {
-        carom_solid_face f;
-        double terms[CAROM_SOLID_TERMS] = {0};
-        carom_solid_pose(query, of_b, (uint32_t)t, &f);
-        carom_vec3 n =
-            carom_vec_cross(carom_vec_sub(f.p[1], f.p[0]), carom_vec_sub(f.p[2], f.p[0]));
-        for (int i = 0; i < 3; ++i) f.p[i] = carom_vec_sub(f.p[i], query->origin);
-        carom_solid_add_triangle(terms, carom_solid_unit(n), f.p[0], f.p[1], f.p[2], (double)weight,
-                                 of_b);
-        add_terms(query, tally, terms);
-    }
+    for (uint64_t t = first; t < last && t < count; ++t)
+        add_triangle(query, tally, of_b, (uint32_t)t, weight);
 }
 
 /* All triangles before `end`: by the sum at the nearest block, and one by one from there. */
@@ -140,8 +191,14 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     if (query->record) keep_record(query, tally, a, b, &m);
 
     double terms[CAROM_SOLID_TERMS] = {0};
-    carom_solid_add_meeting(terms, a, plane_a.normal, &m, 0, query->origin);
-    carom_solid_add_meeting(terms, b, plane_b.normal, &m, 1, query->origin);
+    if (is_large(query, a, plane_a.normal, 0))
+        add_meeting(query, tally, a, plane_a.normal, &m, 0);
+    else
+        carom_solid_add_meeting(terms, a, plane_a.normal, &m, 0, query->origin);
+    if (is_large(query, b, plane_b.normal, 1))
+        add_meeting(query, tally, b, plane_b.normal, &m, 1);
+    else
+        carom_solid_add_meeting(terms, b, plane_b.normal, &m, 1, query->origin);
     add_terms(query, tally, terms);
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &m.ends[i];

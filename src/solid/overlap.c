@@ -12,6 +12,8 @@
 #define TERM_ERROR 0x1p-52
 #define POSE_ERROR 0x1p-51
 #define FINE       0x1p-45 /* of the smaller volume: when to go by posed corners instead */
+#define LARGE      4.0     /* times the size of what they are measured by */
+#define FEW        512u    /* triangles */
 
 /* ---- how to add up --------------------------------------------------------------------------- */
 
@@ -27,18 +29,37 @@ static double pose_error(const carom_solid_query *query, int of_b) {
 }
 
 /* Sums are moved by the pose as it is, while everything else goes by corners that it has moved and
- * rounded. This matters when a solid is small where it is: its triangles are then added one by one.
- * Corners are rounded up and down alike, so that the volume is off by a share of the error that
- * falls with the root of their number. */
-static carom_status choose_sums(carom_solid_query *query) {
+ * rounded. This matters when a solid is small where it is. Corners are rounded up and down alike,
+ * so that the volume is off by a share of the error that falls with the root of their number. */
+static bool is_rounded(const carom_solid_query *query, int of_b) {
     const carom_solid_info *a = &query->solids[0]->info, *b = &query->solids[1]->info;
+    const carom_solid_info *info = of_b ? b : a;
     double volume = carom_scale_apply(CAROM_MIN(a->volume, b->volume), 3 * query->exponent);
+    double area = carom_scale_apply(info->area, 2 * query->exponent);
+    return pose_error(query, of_b) * area / sqrt((double)info->vertices) > FINE * volume;
+}
+
+static double radius(const carom_solid_query *query, int of_b) {
+    return carom_scale_apply(query->power, -carom_solid_side(query, of_b)->exponent);
+}
+
+/* Decides for which solid triangles are added one by one, and which of them are large: those larger
+ * than the smaller solid by far, or where going through all costs nothing, than the overlap. Then
+ * scales may be finer, too; should they turn out too fine, `coarse` asks for safe ones. */
+static carom_status choose_sums(carom_solid_query *query, bool coarse) {
+    uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
+    double size = CAROM_MIN(radius(query, 0), radius(query, 1));
+    if (triangles <= FEW && query->overlap > 0.0) size = CAROM_MIN(size, query->overlap);
+    bool any = false;
     for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_solid_info *info = &query->solids[of_b]->info;
-        double area = carom_scale_apply(info->area, 2 * query->exponent);
-        double error = pose_error(query, of_b) * area / sqrt((double)info->vertices);
-        if (error > FINE * volume) CAROM_TRY(carom_solid_query_keep_changes(query, of_b));
+        bool large = query->solids[of_b]->longest * query->power > LARGE * size;
+        query->large[of_b] = large ? LARGE * size : HUGE_VAL;
+        any = any || large;
+        if (large || is_rounded(query, of_b))
+            CAROM_TRY(carom_solid_query_keep_changes(query, of_b));
     }
+    double near = any && !coarse ? 4.0 * LARGE * size : query->reach;
+    carom_solid_query_scale(query, CAROM_MIN(near, query->reach));
     return CAROM_OK;
 }
 
@@ -168,11 +189,17 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
 static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
                         carom_overlap *overlap) {
     parts parts;
-    memset(tally, 0, sizeof(*tally));
-    CAROM_TRY(choose_sums(query));
-    CAROM_TRY(carom_solid_search(query, tally));
-    add_parts(query, tally, &parts);
-    totals t = add_up(query, tally);
+    totals t;
+    bool coarse = false;
+    do {
+        memset(tally, 0, sizeof(*tally));
+        CAROM_TRY(choose_sums(query, coarse));
+        CAROM_TRY(carom_solid_search(query, tally));
+        add_parts(query, tally, &parts);
+        t = add_up(query, tally);
+        coarse = !coarse;
+    } while (coarse &&
+             !(t.volume * 0.0 == 0.0 && t.moment.x * t.moment.y * t.moment.z * 0.0 == 0.0));
     fill(query, &t, overlap);
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;

@@ -32,11 +32,14 @@ static void box_of(const carom_solid_query *query, int of_b, double low[3], doub
 }
 
 static void choose_frame(carom_solid_query *query) {
-    double low[2][3], high[2][3], middle[3], largest = 0.0, reach = 0.0;
+    double low[2][3], high[2][3], middle[3], largest = 0.0, reach = 0.0, overlap = 0.0;
     box_of(query, 0, low[0], high[0]);
     box_of(query, 1, low[1], high[1]);
     for (int k = 0; k < 3; ++k) {
         middle[k] = 0.5 * CAROM_MAX(low[0][k], low[1][k]) + 0.5 * CAROM_MIN(high[0][k], high[1][k]);
+        double common =
+            0.5 * CAROM_MIN(high[0][k], high[1][k]) - 0.5 * CAROM_MAX(low[0][k], low[1][k]);
+        overlap = CAROM_MAX(overlap, common);
         for (int i = 0; i < 2; ++i) {
             double size = CAROM_MAX(fabs(low[i][k]), fabs(high[i][k]));
             double apart = CAROM_MAX(fabs(low[i][k] - middle[k]), fabs(high[i][k] - middle[k]));
@@ -49,10 +52,14 @@ static void choose_frame(carom_solid_query *query) {
     query->power = carom_power_of_two(query->exponent);
     query->origin = carom_vec_scale(carom_vec(middle[0], middle[1], middle[2]), query->power);
     query->reach = CAROM_MAX(reach * query->power * (1.0 + 0x1p-20), 0x1p-100);
+    query->overlap = CAROM_MAX(overlap * query->power, 0.0);
+}
+
+void carom_solid_query_scale(carom_solid_query *query, double near) {
     double square = query->reach * query->reach * 64.0, cube = square * query->reach;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
-        double most = i == CAROM_SOLID_VOLUME  ? cube
-                      : i < CAROM_SOLID_EXTENT ? cube * query->reach
+        double most = i == CAROM_SOLID_VOLUME  ? square * near
+                      : i < CAROM_SOLID_EXTENT ? cube * near
                       : i < CAROM_SOLID_TORQUE ? square
                                                : cube * 4.0;
         query->scales[i] = carom_sum_scale(most, MOST_TERMS);
@@ -71,8 +78,10 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->solids[1] = b;
     query->changes[0] = query->changes[1] = NULL;
     query->record = false;
+    query->large[0] = query->large[1] = HUGE_VAL;
     CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
     choose_frame(query);
+    carom_solid_query_scale(query, query->reach);
     return CAROM_OK;
 }
 

@@ -27,6 +27,8 @@ typedef struct carom_solid_query {
     double power;      /* 2^exponent */
     carom_vec3 origin; /* of all terms, in these units */
     double reach;      /* no point of either solid is farther from it along an axis */
+    double overlap;    /* half the longest side of what the boxes of both have in common */
+    double large[2];   /* from which extent on triangles of a solid are large (meet.c) */
     int scales[CAROM_SOLID_TERMS];
     /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
      * there than at the vertex before it. Then the triangles are added one by one. */
@@ -85,6 +87,9 @@ carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tall
 carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,
                                      const carom_pose *pose_a, const carom_solid *b,
                                      const carom_pose *pose_b, carom_solid_query *query);
+
+/* Fixes the scales of the sums for volumes of terms up to reach^2 near. */
+void carom_solid_query_scale(carom_solid_query *query, double near);
 
 /* Makes room for a solid's changes, in scratch of worker 0 that the caller rewinds. */
 carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b);

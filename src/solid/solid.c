@@ -114,6 +114,15 @@ static void find_centroid(carom_solid *solid) {
     solid->info.centroid = carom_vec_add(sums->centre, carom_vec_scale(all.moment, unit));
 }
 
+static void find_longest(carom_solid *solid) {
+    const carom_soup *soup = solid->soup;
+    for (uint64_t t = 0; t < soup->triangle_count; ++t) {
+        carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
+        double extent = 2.0 * carom_solid_extent(c.corner); /* whatever the pose */
+        solid->longest = CAROM_MAX(solid->longest, extent);
+    }
+}
+
 static carom_status describe(carom_context *context, carom_solid *solid,
                              const carom_mesh_report *report) {
     carom_soup_info soup;
@@ -129,6 +138,7 @@ static carom_status describe(carom_context *context, carom_solid *solid,
                         solid->info.triangles + solid->root_count * sizeof(uint32_t) +
                         solid->sums.block_count * CAROM_SOLID_SUMS * sizeof(carom_solid_sum);
     find_centroid(solid);
+    find_longest(solid);
     CAROM_TRY(find_self_intersection(context, solid));
     return find_winding(context, solid, report->shells);
 }

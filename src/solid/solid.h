@@ -21,7 +21,8 @@ struct carom_solid {
     uint32_t *roots;  /* the first vertex of each connected part */
     uint32_t root_count;
     carom_solid_sums sums;
-    int base; /* the winding number far away: 1 for complements */
+    double longest; /* at least the extent of any triangle along an axis */
+    int base;       /* the winding number far away: 1 for complements */
     carom_solid_info info;
 };
 

@@ -275,6 +275,41 @@ CAROM_ITEM carom_vec3 carom_solid_unit(carom_vec3 normal) {
     return carom_vec_scale(normal, length > 0.0 ? 1.0 / length : 0.0);
 }
 
+/* ---- large faces ----------------------------------------------------------------------------- */
+
+/* Terms of a face that is much larger than the overlap are large, and what is left when they cancel
+ * has lost digits. Its triangles are therefore spanned from the point c of its plane nearest to the
+ * origin, and each edge is cut at its point e nearest to the origin: what lies beyond is then added
+ * as the same bits each time, and taken away again as the same bits. */
+typedef struct carom_solid_anchors {
+    carom_vec3 c, e[3], p[3]; /* relative to the origin; e[j] on the side from corner j */
+} carom_solid_anchors;
+
+/* The largest extent along an axis. */
+CAROM_ITEM double carom_solid_extent(const carom_vec3 *p) {
+    double x = carom_extent_of_six(p[0].x, p[1].x, p[2].x, p[0].x, p[1].x, p[2].x);
+    double y = carom_extent_of_six(p[0].y, p[1].y, p[2].y, p[0].y, p[1].y, p[2].y);
+    double z = carom_extent_of_six(p[0].z, p[1].z, p[2].z, p[0].z, p[1].z, p[2].z);
+    double xy = CAROM_MAX(x, y);
+    return CAROM_MAX(xy, z);
+}
+
+CAROM_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_face *f,
+                                                        carom_vec3 normal, carom_vec3 origin) {
+    carom_solid_anchors a;
+    double square = carom_vec_dot(normal, normal);
+    for (int j = 0; j < 3; ++j) a.p[j] = carom_vec_sub(f->p[j], origin);
+    for (int j = 0; j < 3; ++j) {
+        int k = j == 2 ? 0 : j + 1, low = f->v[j] < f->v[k] ? j : k, high = j + k - low;
+        carom_vec3 way = carom_vec_sub(f->p[high], f->p[low]);
+        double t = -carom_vec_dot(a.p[low], way) / carom_vec_dot(way, way);
+        t = t > 0.0 ? t : 0.0;
+        a.e[j] = t < 1.0 ? carom_vec_add(a.p[low], carom_vec_scale(way, t)) : a.p[high];
+    }
+    a.c = carom_vec_scale(normal, carom_vec_dot(normal, a.p[0]) / square);
+    return a;
+}
+
 /* What a face takes from a meeting. */
 CAROM_ITEM void carom_solid_add_meeting(double *terms, const carom_solid_face *f, carom_vec3 normal,
                                         const carom_solid_meeting *m, int of_b, carom_vec3 origin) {
