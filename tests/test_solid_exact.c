@@ -116,11 +116,19 @@ static void inside_and_outside_make_a_whole(void **state) {
         assert_ok(context, carom_solid_get_info(context, x, &info_x));
         assert_ok(context, carom_solid_get_info(context, y, &info_y));
         double volume_x = info_x.volume, volume_y = info_y.volume;
-        double volume = overlap_of(x, NULL, y, &pose).volume;
+        carom_overlap common = overlap_of(x, NULL, y, &pose);
+        carom_overlap rest = overlap_of(x, NULL, not_y, &pose);
+        double volume = common.volume, only_x = rest.volume;
         double tolerance = solid_tolerance(volume, volume_x, volume_y);
-        double only_x = overlap_of(x, NULL, not_y, &pose).volume;
         check_near(name, "a and not b", volume + only_x, volume_x,
                    tolerance + solid_tolerance(only_x, volume_x, volume_y));
+        double small = 1e-13 * (info_x.area + info_y.area);
+        check_near(name, "force", common.force.x, -rest.force.x, small);
+        check_near(name, "force", common.force.y, -rest.force.y, small);
+        check_near(name, "force", common.force.z, -rest.force.z, small);
+        check_near(name, "torque", common.torque.y, -rest.torque.y, 100 * small);
+        check_near(name, "moment", volume * common.centroid.z + only_x * rest.centroid.z,
+                   volume_x * info_x.centroid.z, 1e-12 * (100 + volume_x * 32));
         double only_y = overlap_of(not_x, NULL, y, &pose).volume;
         check_near(name, "b and not a", volume + only_y, volume_y,
                    tolerance + solid_tolerance(only_y, volume_x, volume_y));

@@ -162,6 +162,34 @@ static void far_solids_overlap_as_they_should(void **state) {
     }
 }
 
+/* A part on the ground: two triangles that are ten thousand times its size. */
+static void small_parts_sink_into_large_faces(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < (is_long() ? 1000 : 60); ++i) {
+        carom_random random = {10000 + i};
+        double size = pow(10.0, (double)(i % 4)), half = 0.025;
+        const double low[3] = {-size, -0.8 * size, -1}, high[3] = {size, size, 0};
+        const double from[3] = {-half, -half, -half}, to[3] = {half, half, half};
+        a.vertices = a.faces = b.vertices = b.faces = 0;
+        a.kind = "ground", b.kind = "part";
+        solid_add_box(&a, low, high, false);
+        solid_add_box(&b, from, to, false);
+        carom_pose pose = {.t = {size * carom_random_between(&random, -0.8, 0.8),
+                                 size * carom_random_between(&random, -0.8, 0.8),
+                                 carom_random_between(&random, -0.03, 0.03)}};
+        if (i % 5 == 0) pose.t = (carom_vec3){0, 0, -half}; /* flush with the ground */
+        if (i % 3 == 1) {
+            pose.w = 1.0;
+            pose.x = carom_random_normal(&random);
+            pose.y = carom_random_normal(&random);
+        }
+        if (i % 2 == 0)
+            solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("ground", i));
+        else
+            solid_check(context, &b, &pose, &a, NULL, 1e-6, name_of("ground", i));
+    }
+}
+
 /* Faces without area, and corners that only their coordinates tell to be the same. */
 static void untidy_meshes_overlap_as_they_should(void **state) {
     (void)state;
@@ -315,6 +343,7 @@ int main(void) {
         cmocka_unit_test(corners_a_bit_off_overlap_as_they_should),
         cmocka_unit_test(needles_and_flakes_overlap_as_they_should),
         cmocka_unit_test(far_solids_overlap_as_they_should),
+        cmocka_unit_test(small_parts_sink_into_large_faces),
         cmocka_unit_test(untidy_meshes_overlap_as_they_should),
         cmocka_unit_test(open_slits_let_nothing_out),
         cmocka_unit_test(small_solids_touch_in_every_way),
