@@ -51,6 +51,14 @@ CAROM_ITEM carom_twofold carom_twofold_multiply(carom_twofold a, carom_twofold b
     return carom_twofold_make(high, low + (a.high * b.low + a.low * b.high));
 }
 
+/* The divisor is not zero; off by a few 2^-103. */
+CAROM_ITEM carom_twofold carom_twofold_divide(carom_twofold a, carom_twofold b) {
+    double first = a.high / b.high;
+    carom_twofold rest =
+        carom_twofold_sub(a, carom_twofold_multiply(b, carom_twofold_make(first, 0.0)));
+    return carom_twofold_make(first, rest.high / b.high);
+}
+
 /* By a power of two. */
 CAROM_ITEM carom_twofold carom_twofold_scale(carom_twofold a, double power) {
     a.high *= power;

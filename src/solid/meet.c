@@ -4,10 +4,12 @@
 
 static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
                       const double terms[CAROM_SOLID_TERMS]) {
-    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
-        if (terms[i] != 0.0)
-            tally->terms[i] =
-                carom_sum_add(tally->terms[i], carom_sum_term(terms[i], query->scales[i]));
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
+        if (terms[i] == 0.0) continue;
+        if (!(fabs(terms[i]) <= query->bounds[i])) tally->too_large = true;
+        tally->terms[i] =
+            carom_sum_add(tally->terms[i], carom_sum_term(terms[i], query->scales[i]));
+    }
 }
 
 /* ---- large triangles ------------------------------------------------------------------------- */
@@ -172,6 +174,7 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     carom_solid_plane plane_a = carom_solid_plane_make(a->p);
     if (carom_solid_find_values(a->p, &plane_a, b->p, &sides_b)) return;
 
+    const carom_solid_place place = {query->origin, query->long_edge};
     carom_solid_meeting m = {0};
     carom_solid_find_signs(b->p, a->p, -1, &sides_a, &m.tied, &m.undecided);
     carom_solid_find_signs(a->p, b->p, 1, &sides_b, &m.tied, &m.undecided);
@@ -182,11 +185,11 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
         return;
     }
     if (!carom_solid_one_side(sides_a.sign) && !carom_solid_one_side(sides_b.sign))
-        carom_solid_meet(a, &sides_a, b, &sides_b, query->origin, &m);
+        carom_solid_meet(a, &sides_a, b, &sides_b, &place, &m);
     if (m.tied)
         relate(tally, a, b);
     else if (m.count != 0)
-        ++tally->pairs, tally->crossing = true;
+        ++tally->pairs;
     if (m.count == 0) return;
     if (query->record) keep_record(query, tally, a, b, &m);
 

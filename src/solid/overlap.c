@@ -48,17 +48,19 @@ static double radius(const carom_solid_query *query, int of_b) {
  * scales may be finer, too; should they turn out too fine, `coarse` asks for safe ones. */
 static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
-    double size = CAROM_MIN(radius(query, 0), radius(query, 1));
+    double size = LARGE * CAROM_MIN(radius(query, 0), radius(query, 1));
     if (triangles <= FEW && query->overlap > 0.0) size = CAROM_MIN(size, query->overlap);
+    bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
     bool any = false;
+    query->long_edge = size;
     for (int of_b = 0; of_b < 2; ++of_b) {
-        bool large = query->solids[of_b]->longest * query->power > LARGE * size;
-        query->large[of_b] = large ? LARGE * size : HUGE_VAL;
+        bool large = query->solids[of_b]->longest * query->power > size;
+        query->large[of_b] = large ? size : HUGE_VAL;
         any = any || large;
         if (large || is_rounded(query, of_b))
             CAROM_TRY(carom_solid_query_keep_changes(query, of_b));
     }
-    double near = any && !coarse ? 4.0 * LARGE * size : query->reach;
+    double near = any && !coarse && !complement ? 16.0 * size : query->reach;
     carom_solid_query_scale(query, CAROM_MIN(near, query->reach));
     return CAROM_OK;
 }
@@ -160,8 +162,8 @@ static carom_solid_relation relate(const carom_solid_query *query, const carom_s
         return CAROM_SOLID_OVERLAPPING;
     }
     if (overlap->volume <= overlap->volume_error) return CAROM_SOLID_TOUCHING;
-    if (!tally->crossing && has_all(query->solids[0], overlap)) return CAROM_SOLID_A_INSIDE_B;
-    if (!tally->crossing && has_all(query->solids[1], overlap)) return CAROM_SOLID_B_INSIDE_A;
+    if (has_all(query->solids[0], overlap)) return CAROM_SOLID_A_INSIDE_B;
+    if (has_all(query->solids[1], overlap)) return CAROM_SOLID_B_INSIDE_A;
     return CAROM_SOLID_OVERLAPPING;
 }
 
@@ -189,17 +191,15 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
 static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
                         carom_overlap *overlap) {
     parts parts;
-    totals t;
     bool coarse = false;
     do {
         memset(tally, 0, sizeof(*tally));
         CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
         add_parts(query, tally, &parts);
-        t = add_up(query, tally);
         coarse = !coarse;
-    } while (coarse &&
-             !(t.volume * 0.0 == 0.0 && t.moment.x * t.moment.y * t.moment.z * 0.0 == 0.0));
+    } while (coarse && tally->too_large);
+    totals t = add_up(query, tally);
     fill(query, &t, overlap);
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;

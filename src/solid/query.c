@@ -7,7 +7,7 @@
 
 #include "geom/length.h"
 
-#define MOST_TERMS (UINT64_C(1) << 33)
+#define MOST_TERMS 0x1p33
 
 /* A box with sides along the axes around a solid in its pose; nearly so is enough. */
 static void box_of(const carom_solid_query *query, int of_b, double low[3], double high[3]) {
@@ -55,14 +55,18 @@ static void choose_frame(carom_solid_query *query) {
     query->overlap = CAROM_MAX(overlap * query->power, 0.0);
 }
 
+/* A pair of triangles gives at most 19 terms and those of 16 triangles, a triangle 6. */
 void carom_solid_query_scale(carom_solid_query *query, double near) {
-    double square = query->reach * query->reach * 64.0, cube = square * query->reach;
+    double a = (double)query->solids[0]->info.triangles;
+    double b = (double)query->solids[1]->info.triangles, terms = 128.0 * (a * b + a + b);
+    uint64_t count = (uint64_t)CAROM_MIN(terms, MOST_TERMS);
+    double square = query->reach * query->reach * 16.0, cube = square * query->reach;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
-        double most = i == CAROM_SOLID_VOLUME  ? square * near
-                      : i < CAROM_SOLID_EXTENT ? cube * near
-                      : i < CAROM_SOLID_TORQUE ? square
-                                               : cube * 4.0;
-        query->scales[i] = carom_sum_scale(most, MOST_TERMS);
+        query->bounds[i] = i == CAROM_SOLID_VOLUME  ? square * near
+                           : i < CAROM_SOLID_EXTENT ? cube * near
+                           : i < CAROM_SOLID_TORQUE ? square
+                                                    : cube * 4.0;
+        query->scales[i] = carom_sum_scale(query->bounds[i], count);
     }
 }
 
@@ -78,7 +82,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->solids[1] = b;
     query->changes[0] = query->changes[1] = NULL;
     query->record = false;
-    query->large[0] = query->large[1] = HUGE_VAL;
+    query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;
     CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
     choose_frame(query);
     carom_solid_query_scale(query, query->reach);

@@ -28,7 +28,9 @@ typedef struct carom_solid_query {
     carom_vec3 origin; /* of all terms, in these units */
     double reach;      /* no point of either solid is farther from it along an axis */
     double overlap;    /* half the longest side of what the boxes of both have in common */
+    double long_edge;  /* from which extent on edges are cut in twice the precision */
     double large[2];   /* from which extent on triangles of a solid are large (meet.c) */
+    double bounds[CAROM_SOLID_TERMS]; /* of terms, and the scales of their sums for these bounds */
     int scales[CAROM_SOLID_TERMS];
     /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
      * there than at the vertex before it. Then the triangles are added one by one. */
@@ -41,7 +43,7 @@ typedef struct carom_solid_tally {
     carom_sum terms[CAROM_SOLID_TERMS];
     carom_solid_moments moments[2]; /* of what of either surface is inside the other as a whole */
     uint64_t pairs, candidates, undecided, visits;
-    bool crossing;                /* faces cross, none of their corners or edges touching */
+    bool too_large;               /* a term was beyond its bound: sums may have overflowed */
     bool one_sided;               /* faces share an area */
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
     bool no_memory;               /* for records */

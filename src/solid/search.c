@@ -81,7 +81,7 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     to->candidates += from->candidates;
     to->undecided += from->undecided;
     to->visits += s->walk.visits;
-    to->crossing |= from->crossing;
+    to->too_large |= from->too_large;
     to->one_sided |= from->one_sided;
     if (from->records != NULL) to->records = from->records;
     to->no_memory |= from->no_memory;

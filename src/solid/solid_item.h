@@ -90,7 +90,7 @@ CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p
 }
 
 /* A determinant in twice the precision. */
-CAROM_RARE_ITEM double carom_solid_value_fine(const carom_vec3 *face, carom_vec3 p) {
+CAROM_RARE_ITEM carom_twofold carom_solid_value_fine(const carom_vec3 *face, carom_vec3 p) {
     double x[4][3];
     carom_twofold u[3], v[3], w[3], sum = carom_twofold_make(0.0, 0.0);
     for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x[i]);
@@ -106,7 +106,7 @@ CAROM_RARE_ITEM double carom_solid_value_fine(const carom_vec3 *face, carom_vec3
                                                 carom_twofold_multiply(u[j], v[i]));
         sum = carom_twofold_add(sum, carom_twofold_multiply(minor, w[k]));
     }
-    return sum.high;
+    return sum;
 }
 
 /* The value of a corner that a crossing depends on, right to 2^-32 at least. What is done must
@@ -117,7 +117,7 @@ CAROM_ITEM double carom_solid_value(const carom_vec3 *face, const carom_vec3 *p,
                                     const carom_solid_sides *sides, int i) {
     double size = fabs(sides->value[i]), error = sides->error[i];
     if (size > CAROM_SOLID_FINE * error || !(size > error)) return sides->value[i];
-    return carom_solid_value_fine(face, p[i]);
+    return carom_solid_value_fine(face, p[i]).high;
 }
 
 /* The corners p of one face against the plane of another: whether they are, certainly, all on one
@@ -152,32 +152,79 @@ CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 
 
 /* ---- crossings ------------------------------------------------------------------------------- */
 
+/* from + t (to - from), relative to the origin, rounded once. */
+CAROM_RARE_ITEM carom_vec3 carom_solid_point_fine(carom_vec3 from, carom_vec3 to, carom_twofold t,
+                                                  carom_vec3 origin) {
+    double a[3], b[3], o[3], x[3];
+    carom_vec_store(from, a);
+    carom_vec_store(to, b);
+    carom_vec_store(origin, o);
+    for (int k = 0; k < 3; ++k) {
+        carom_twofold way = carom_twofold_multiply(t, carom_twofold_diff(b[k], a[k]));
+        x[k] = carom_twofold_add(carom_twofold_diff(a[k], o[k]), way).high;
+    }
+    return carom_vec(x[0], x[1], x[2]);
+}
+
+/* Where the planes' distances from two points say that the line through them crosses, in twice the
+ * precision: for edges much longer than the overlap. */
+CAROM_RARE_ITEM carom_twofold carom_solid_share_fine(const carom_vec3 *face, const carom_vec3 *p,
+                                                     const carom_solid_sides *sides, int from,
+                                                     int to) {
+    carom_twofold d[2];
+    for (int k = 0; k < 2; ++k) {
+        int i = k == 0 ? from : to;
+        if (fabs(sides->value[i]) > sides->error[i])
+            d[k] = carom_solid_value_fine(face, p[i]);
+        else
+            d[k] = carom_twofold_make(sides->value[i], 0.0); /* exact already */
+    }
+    carom_twofold whole = carom_twofold_sub(d[0], d[1]);
+    return whole.high != 0.0 ? carom_twofold_divide(d[0], whole) : carom_twofold_make(0.0, 0.0);
+}
+
+/* Where the terms are added up. */
+typedef struct carom_solid_place {
+    carom_vec3 origin;
+    double long_edge; /* extents of edges that are much longer than the overlap */
+} carom_solid_place;
+
+CAROM_ITEM double carom_solid_most(carom_vec3 v) {
+    double x = fabs(v.x), y = fabs(v.y), z = fabs(v.z), xy = CAROM_MAX(x, y);
+    return CAROM_MAX(xy, z);
+}
+
 /* Where the side from corner i to corner j passes through the plane; the same bits for both faces
  * of the edge. */
 CAROM_ITEM carom_vec3 carom_solid_crossing_point(const carom_solid_face *f,
                                                  const carom_solid_sides *sides,
                                                  const carom_solid_face *g, int i, int j,
-                                                 carom_vec3 origin) {
+                                                 const carom_solid_place *place) {
     int low = f->v[i] < f->v[j] ? i : j, high = i + j - low;
     double d_low = carom_solid_value(g->p, f->p, sides, low);
     double d_high = carom_solid_value(g->p, f->p, sides, high);
     int from = fabs(d_low) <= fabs(d_high) ? low : high, to = i + j - from;
+    carom_vec3 way = carom_vec_sub(f->p[to], f->p[from]);
+    if (carom_solid_most(way) > place->long_edge)
+        return carom_solid_point_fine(f->p[from], f->p[to],
+                                      carom_solid_share_fine(g->p, f->p, sides, from, to),
+                                      place->origin);
     double d = from == low ? d_low : d_high, whole = from == low ? d_low - d_high : d_high - d_low;
     double t = whole != 0.0 ? d / whole : 0.0;
-    carom_vec3 way = carom_vec_sub(f->p[to], f->p[from]);
-    return carom_vec_add(carom_vec_sub(f->p[from], origin), carom_vec_scale(way, t));
+    return carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(way, t));
 }
 
 /* The crossing of the edge from the lone corner `lone` to corner `other`. */
 CAROM_ITEM carom_solid_crossing carom_solid_crossing_make(const carom_solid_face *f,
                                                           const carom_solid_sides *sides,
                                                           const carom_solid_face *g, int of_b,
-                                                          int lone, int other, carom_vec3 origin) {
+                                                          int lone, int other,
+                                                          const carom_solid_place *place) {
     carom_solid_crossing c;
     c.of_b = of_b;
     c.side = other == (lone == 2 ? 0 : lone + 1) ? lone : other;
     c.change = sides->sign[c.side]; /* from outside, the side of the normal, to inside: one more */
-    c.x = carom_solid_crossing_point(f, sides, g, lone, other, origin);
+    c.x = carom_solid_crossing_point(f, sides, g, lone, other, place);
     return c;
 }
 
@@ -193,7 +240,7 @@ CAROM_ITEM int carom_solid_one_side(const int *s) {
  * of the four points on the line of both planes. */
 CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_sides *sides_a,
                                  const carom_solid_face *b, const carom_solid_sides *sides_b,
-                                 carom_vec3 origin, carom_solid_meeting *m) {
+                                 const carom_solid_place *place, carom_solid_meeting *m) {
     int ia = carom_solid_lone(sides_a->sign), ib = carom_solid_lone(sides_b->sign);
     int ja = ia == 2 ? 0 : ia + 1, ka = 3 - ia - ja;
     int jb = ib == 2 ? 0 : ib + 1, kb = 3 - ib - jb;
@@ -204,11 +251,11 @@ CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_si
     (turn * carom_moved_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], 1, &m->tied) > 0)
     if (!BEFORE(low_a, high_b) || BEFORE(high_a, low_b)) return;
     m->ends[0] = BEFORE(low_a, low_b)
-                     ? carom_solid_crossing_make(b, sides_b, a, 1, ib, low_b, origin)
-                     : carom_solid_crossing_make(a, sides_a, b, 0, ia, low_a, origin);
+                     ? carom_solid_crossing_make(b, sides_b, a, 1, ib, low_b, place)
+                     : carom_solid_crossing_make(a, sides_a, b, 0, ia, low_a, place);
     m->ends[1] = BEFORE(high_a, high_b)
-                     ? carom_solid_crossing_make(a, sides_a, b, 0, ia, high_a, origin)
-                     : carom_solid_crossing_make(b, sides_b, a, 1, ib, high_b, origin);
+                     ? carom_solid_crossing_make(a, sides_a, b, 0, ia, high_a, place)
+                     : carom_solid_crossing_make(b, sides_b, a, 1, ib, high_b, place);
 #undef BEFORE
     m->count = 2;
 }
@@ -294,19 +341,20 @@ CAROM_ITEM double carom_solid_extent(const carom_vec3 *p) {
     return CAROM_MAX(xy, z);
 }
 
-CAROM_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_face *f,
-                                                        carom_vec3 normal, carom_vec3 origin) {
+CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_face *f,
+                                                             carom_vec3 normal, carom_vec3 origin) {
     carom_solid_anchors a;
-    double square = carom_vec_dot(normal, normal);
+    double height = -carom_solid_value_fine(f->p, origin).high / carom_vec_dot(normal, normal);
     for (int j = 0; j < 3; ++j) a.p[j] = carom_vec_sub(f->p[j], origin);
     for (int j = 0; j < 3; ++j) {
         int k = j == 2 ? 0 : j + 1, low = f->v[j] < f->v[k] ? j : k, high = j + k - low;
         carom_vec3 way = carom_vec_sub(f->p[high], f->p[low]);
         double t = -carom_vec_dot(a.p[low], way) / carom_vec_dot(way, way);
         t = t > 0.0 ? t : 0.0;
-        a.e[j] = t < 1.0 ? carom_vec_add(a.p[low], carom_vec_scale(way, t)) : a.p[high];
+        t = t < 1.0 ? t : 1.0;
+        a.e[j] = carom_solid_point_fine(f->p[low], f->p[high], carom_twofold_make(t, 0.0), origin);
     }
-    a.c = carom_vec_scale(normal, carom_vec_dot(normal, a.p[0]) / square);
+    a.c = carom_vec_scale(normal, height);
     return a;
 }
 
