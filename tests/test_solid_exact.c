@@ -73,7 +73,7 @@ static void copies_of_a_solid_overlap_as_they_should(void **state) {
 
 static void turned_solids_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 3000 : 100); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 1000 : 100); ++i) {
         carom_random random = {200000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -200,7 +200,7 @@ static void splitting_faces_changes_nothing(void **state) {
 /* The force where faces lie in one another is that of b moved by (e, e^2, e^3). */
 static void kinks_are_seen_from_the_promised_side(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 2000 : 60); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 500 : 60); ++i) {
         carom_random random = {500000 + i};
         do {
             solid_make_random(&random, &a);

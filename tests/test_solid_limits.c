@@ -64,7 +64,7 @@ static void make_any_shape(carom_random *random, solid_mesh *mesh) {
 
 static void solids_in_any_pose_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 3000 : 40); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 500 : 40); ++i) {
         carom_random random = {1000 + i};
         make_any_shape(&random, &a);
         make_any_shape(&random, &b);
@@ -80,7 +80,7 @@ static void solids_in_any_pose_overlap_as_they_should(void **state) {
 
 static void copies_a_hair_apart_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 2000 : 40); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 400 : 40); ++i) {
         carom_random random = {2000 + i};
         make_any_shape(&random, &a);
         b = a;
@@ -98,7 +98,7 @@ static void copies_a_hair_apart_overlap_as_they_should(void **state) {
 /* Every coordinate goes to one of its neighbours, or stays. */
 static void corners_a_bit_off_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 3000 : 80); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 1000 : 80); ++i) {
         carom_random random = {3000 + i};
         do {
             solid_make_random(&random, &a);
@@ -211,7 +211,7 @@ static void untidy_meshes_overlap_as_they_should(void **state) {
 /* Turned, corners that split an edge leave it by a rounding: the slit opens. */
 static void open_slits_let_nothing_out(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 2000 : 50); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 1000 : 50); ++i) {
         carom_random random = {9000 + i};
         do {
             solid_make_random(&random, &a);
