@@ -42,6 +42,7 @@ typedef struct answer {
     carom_vec3 centroid, force, torque, point_a, point_b;
     double prepare_ms, query_us;
     carom_patches patches;
+    int refused; /* when preparing failed: 1 or 2, which of the two */
 } answer;
 
 /* A mesh with its pose's matrix applied, and how large it is. */
@@ -204,7 +205,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     pose_arg pose;
     body bodies[2] = {{0}, {0}};
     answer answer = {0};
-    char sentence[256];
+    char sentence[512];
     if (!pose_read(options->pose, &pose, sentence, sizeof(sentence)))
         return cli_misuse(cli, &cli_query, sentence);
     carom_status status = load(cli, paths[0], NULL, &bodies[0]);
@@ -212,9 +213,14 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (status == CAROM_OK)
         status = engines[options->engine](cli, options, bodies, &pose.pose, &answer);
     bar_clear(&cli->bar);
-    int code = status != CAROM_OK                   ? cli_fail(cli, status)
-               : options->check && answer.colliding ? CLI_YES
-                                                    : CLI_OK;
+    int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
+    if (status != CAROM_OK && answer.refused != 0) {
+        snprintf(sentence, sizeof(sentence), "%.200s: %.300s", paths[answer.refused - 1],
+                 carom_context_sentence(cli->context));
+        code = cli_fail_with(cli, status, sentence);
+    } else if (status != CAROM_OK) {
+        code = cli_fail(cli, status);
+    }
     if (status == CAROM_OK && cli->json)
         print_json(options, &answer);
     else if (status == CAROM_OK)

@@ -143,7 +143,7 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
     overlap->area = carom_scale_apply(t->area, -2 * query->exponent);
     overlap->centroid = unscale(query, centroid, 1);
     overlap->force = unscale(query, carom_vec_sub(carom_vec(0.0, 0.0, 0.0), t->normal), 2);
-    overlap->torque = unscale(query, turn, 3);
+    overlap->torque = unscale(query, carom_vec_add(turn, carom_vec(0.0, 0.0, 0.0)), 3); /* no -0 */
 }
 
 /* ---- relation -------------------------------------------------------------------------------- */
