@@ -129,12 +129,13 @@ static bool find_peer(player *p, const char *name, const soup_input *input) {
 }
 
 static void note_milliseconds(bench *bench, uint32_t first_row, uint32_t poses) {
-    char text[180];
-    int length = snprintf(text, sizeof(text), "milliseconds a pose, by the clock:");
-    for (uint32_t i = first_row; i < bench->row_count; ++i)
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " %s %.3f%s",
-                           bench->rows[i].contender, 1e3 * bench->rows[i].seconds / poses,
-                           i + 1 < bench->row_count ? "," : "");
+    char text[190];
+    int length = snprintf(text, sizeof(text), "ms a pose, by the clock (by the processor):");
+    for (uint32_t i = first_row; i < bench->row_count && length < 150; ++i)
+        length +=
+            snprintf(text + length, sizeof(text) - (size_t)length, " %s %.2f (%.2f)%s",
+                     bench->rows[i].contender, 1e3 * bench->rows[i].seconds / poses,
+                     1e3 * bench->rows[i].cpu_seconds / poses, i + 1 < bench->row_count ? "," : "");
     bench_note(bench, "%s", text);
 }
 
