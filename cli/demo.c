@@ -14,7 +14,8 @@ static const arg_option demo_options[] = {
      "where the page goes (carom-demo)", NULL},
 };
 
-static const demo_part *const parts[] = {&demo_base, &demo_mesh, &demo_soup, &demo_gas};
+static const demo_part *const parts[] = {&demo_base, &demo_mesh, &demo_soup, &demo_solid,
+                                         &demo_gas};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 

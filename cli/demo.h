@@ -17,6 +17,6 @@ typedef struct demo_part {
     carom_status (*run)(demo *demo);
 } demo_part;
 
-extern const demo_part demo_base, demo_mesh, demo_soup, demo_gas;
+extern const demo_part demo_base, demo_mesh, demo_soup, demo_solid, demo_gas;
 
 #endif

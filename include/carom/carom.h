@@ -10,6 +10,7 @@
 #include "carom/mesh.h"
 #include "carom/result.h"
 #include "carom/shapes.h"
+#include "carom/solid.h"
 #include "carom/soup.h"
 
 #endif

@@ -111,17 +111,11 @@ CAROM_ITEM void carom_vec_store(carom_vec3 a, double *x) {
     x[2] = a.z;
 }
 
-/* Stages 2 and 3. */
-CAROM_RARE_ITEM int carom_orient3d_exact(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d) {
-    double x[12], u[3][2], v[3][2], w[3][2], minor[16], scratch[64], sum[192], term[64], old[128];
+/* The determinant itself, as an expansion of up to 192 components; x holds a, b, c, d, all in
+ * range. Returns its length. */
+CAROM_RARE_ITEM int carom_orient3d_expansion(const double *x, double *sum) {
+    double u[3][2], v[3][2], w[3][2], minor[16], scratch[64], term[64], old[128];
     int nu[3], nv[3], nw[3], n = 0;
-    carom_vec_store(a, x);
-    carom_vec_store(b, x + 3);
-    carom_vec_store(c, x + 6);
-    carom_vec_store(d, x + 9);
-    for (int k = 0; k < 3; ++k) /* flat across an axis, as in much that people design */
-        if (x[k] == x[3 + k] && x[k] == x[6 + k] && x[k] == x[9 + k]) return 0;
-    if (!carom_orient_in_range(x, 12)) return carom_wide_orient3d(x);
     for (int k = 0; k < 3; ++k) {
         nu[k] = carom_expansion_diff(x[3 + k], x[k], u[k]);
         nv[k] = carom_expansion_diff(x[6 + k], x[k], v[k]);
@@ -134,7 +128,23 @@ CAROM_RARE_ITEM int carom_orient3d_exact(carom_vec3 a, carom_vec3 b, carom_vec3 
         for (int l = 0; l < n; ++l) old[l] = sum[l];
         n = carom_expansion_sum(old, n, term, nt, sum);
     }
-    return carom_expansion_sign(sum, n);
+    return n;
+}
+
+/* Stages 2 and 3. */
+CAROM_RARE_ITEM int carom_orient3d_exact(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d) {
+    double x[12], sum[192];
+    carom_vec_store(a, x);
+    carom_vec_store(b, x + 3);
+    carom_vec_store(c, x + 6);
+    carom_vec_store(d, x + 9);
+    for (int k = 0; k < 3; ++k) /* flat across an axis, as in much that people design */
+        if (x[k] == x[3 + k] && x[k] == x[6 + k] && x[k] == x[9 + k]) return 0;
+    for (int i = 0; i < 9; i += 3) /* points that are one, as where copies meet */
+        for (int j = i + 3; j < 12; j += 3)
+            if (x[i] == x[j] && x[i + 1] == x[j + 1] && x[i + 2] == x[j + 2]) return 0;
+    if (!carom_orient_in_range(x, 12)) return carom_wide_orient3d(x);
+    return carom_expansion_sign(sum, carom_orient3d_expansion(x, sum));
 }
 
 /* Stage 1: the sign, or CAROM_ORIENT_UNDECIDED. */

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* carom query: how two solids lie to each other: apart and how far, or overlapping and how much. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/meshes.h"
+#include "cli/pose.h"
+
+#define SHOWN 5u /* patches, in words */
+
+typedef struct options {
+    const char *pose;
+    int engine;
+    bool patches, check;
+} options;
+
+static const char *const engine_names[] = {"exact", NULL};
+
+static const arg_option query_options[] = {
+    {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
+     "move B first; 12 numbers are a 3x4 matrix", NULL},
+    {"--engine", 0, ARG_CHOICE, offsetof(options, engine), "NAME", "exact", engine_names},
+    {"--patches", 0, ARG_FLAG, offsetof(options, patches), NULL,
+     "list the overlap's connected pieces, too", NULL},
+    {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
+     "exit with 1 when the solids overlap or touch", NULL},
+};
+
+static const char details[] =
+    "Says whether the solids that two closed meshes enclose are apart (and how far), touch, "
+    "overlap\n"
+    "(and by how much), or lie in one another. The force on B is minus the derivative of the\n"
+    "overlap's volume by B's translation, the torque that by its rotation about its centroid: B\n"
+    "is pushed out. Bounds say how far each answer can be off.";
+
+/* What every engine answers. */
+typedef struct answer {
+    const char *relation;
+    bool colliding, one_sided, by_winding;
+    double distance, distance_lower, volume, volume_lower, volume_upper, area;
+    carom_vec3 centroid, force, torque, point_a, point_b;
+    double prepare_ms, query_us;
+    carom_patches patches;
+    int refused; /* when preparing failed: 1 or 2, which of the two */
+} answer;
+
+/* A mesh with its pose's matrix applied, and how large it is. */
+typedef struct body {
+    carom_mesh *mesh;
+    carom_mesh_view view;
+    double extent;
+} body;
+
+/* ---- exact ----------------------------------------------------------------------------------- */
+
+static carom_status query_exact(cli *cli, const options *options, const body bodies[2],
+                                const carom_pose *pose, answer *answer) {
+    carom_context *context = cli->context;
+    carom_solid *solids[2] = {NULL, NULL};
+    carom_overlap_def def = {.distance = true};
+    carom_overlap o;
+    carom_status status = CAROM_OK;
+    double start = carom_time_seconds();
+    for (int i = 0; i < 2 && status == CAROM_OK; ++i)
+        status =
+            carom_solid_create(context, &(carom_solid_def){.mesh = bodies[i].view}, &solids[i]);
+    answer->prepare_ms = 1e3 * (carom_time_seconds() - start);
+    for (int warm = 0; warm < 2 && status == CAROM_OK; ++warm) { /* the second does not allocate */
+        start = carom_time_seconds();
+        status = carom_solid_overlap(context, solids[0], NULL, solids[1], pose, &def, &o);
+        answer->query_us = 1e6 * (carom_time_seconds() - start);
+    }
+    if (status == CAROM_OK && options->patches)
+        status = carom_solid_patches(context, solids[0], NULL, solids[1], pose, &answer->patches);
+    if (status == CAROM_OK) {
+        /* as carom_soup_distance promises, of faces no larger than the meshes */
+        double off = 1e-15 * (bodies[0].extent + bodies[1].extent + o.distance);
+        answer->relation = carom_solid_relation_name(o.relation);
+        answer->colliding = o.relation != CAROM_SOLID_APART;
+        answer->one_sided = o.one_sided;
+        answer->by_winding = o.by_winding;
+        answer->distance = o.distance;
+        answer->distance_lower = fmax(o.distance - off, 0.0);
+        answer->volume = o.volume;
+        answer->volume_lower = fmax(o.volume - o.volume_error, 0.0);
+        answer->volume_upper = o.volume + o.volume_error;
+        answer->area = o.area;
+        answer->centroid = o.centroid;
+        answer->force = o.force;
+        answer->torque = o.torque;
+        answer->point_a = o.point_a;
+        answer->point_b = o.point_b;
+    }
+    carom_solid_destroy(solids[0]);
+    carom_solid_destroy(solids[1]);
+    return status;
+}
+
+typedef carom_status engine_fn(cli *cli, const options *options, const body bodies[2],
+                               const carom_pose *pose, answer *answer);
+static engine_fn *const engines[] = {query_exact};
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void json_vector(json *j, const char *key, carom_vec3 v) {
+    json_begin_array(j, key);
+    json_number(j, NULL, v.x);
+    json_number(j, NULL, v.y);
+    json_number(j, NULL, v.z);
+    json_end_array(j);
+}
+
+static void print_json(const options *options, const answer *a) {
+    json j = {stdout, false};
+    json_begin_object(&j, NULL);
+    json_text(&j, "engine", engine_names[options->engine]);
+    json_text(&j, "relation", a->relation);
+    json_bool(&j, "colliding", a->colliding);
+    json_number(&j, "distance", a->distance);
+    json_number(&j, "distance_lower", a->distance_lower);
+    json_number(&j, "volume", a->volume);
+    json_number(&j, "volume_lower", a->volume_lower);
+    json_number(&j, "volume_upper", a->volume_upper);
+    json_vector(&j, "force", a->force);
+    json_vector(&j, "torque", a->torque);
+    json_number(&j, "area", a->area);
+    json_vector(&j, "centroid", a->centroid);
+    json_bool(&j, "one_sided", a->one_sided);
+    json_bool(&j, "by_winding", a->by_winding);
+    if (!a->colliding) {
+        json_vector(&j, "point_a", a->point_a);
+        json_vector(&j, "point_b", a->point_b);
+    }
+    if (options->patches) {
+        json_begin_array(&j, "patches");
+        for (uint64_t i = 0; i < a->patches.count; ++i) {
+            const carom_patch *p = &a->patches.data[i];
+            json_begin_object(&j, NULL);
+            json_number(&j, "volume", p->volume);
+            json_vector(&j, "centroid", p->centroid);
+            json_number(&j, "area", p->area);
+            json_vector(&j, "force", p->force);
+            json_end_object(&j);
+        }
+        json_end_array(&j);
+    }
+    json_number(&j, "prepare_ms", a->prepare_ms);
+    json_number(&j, "query_us", a->query_us);
+    json_end_object(&j);
+    putchar('\n');
+}
+
+static void print_vector(const char *name, carom_vec3 v) {
+    printf("  %-9s %.9g, %.9g, %.9g\n", name, v.x, v.y, v.z);
+}
+
+static void print_words(const options *options, const answer *a, char **paths) {
+    printf("%s and %s: %s\n", paths[0], paths[1], a->relation);
+    if (a->colliding) {
+        printf("  %-9s %.15g, off by at most %.2g\n", "volume", a->volume,
+               a->volume_upper - a->volume);
+        printf("  %-9s %.9g\n", "area", a->area);
+        print_vector("centroid", a->centroid);
+        print_vector("force", a->force);
+        print_vector("torque", a->torque);
+        if (a->one_sided) puts("  faces lie in one another: the force is that of one side");
+        if (a->by_winding) puts("  a mesh crosses itself: parts it encloses twice count twice");
+    } else {
+        printf("  %-9s %.15g\n", "distance", a->distance);
+        print_vector("from", a->point_a);
+        print_vector("to", a->point_b);
+    }
+    if (options->patches)
+        printf("  %llu piece%s\n", (unsigned long long)a->patches.count,
+               a->patches.count == 1 ? "" : "s");
+    for (uint64_t i = 0; i < a->patches.count && i < SHOWN; ++i) {
+        const carom_patch *p = &a->patches.data[i];
+        printf("    volume %.9g at %.6g, %.6g, %.6g\n", p->volume, p->centroid.x, p->centroid.y,
+               p->centroid.z);
+    }
+    if (a->patches.count > SHOWN)
+        printf("    ... and %llu more; --json lists them all\n",
+               (unsigned long long)(a->patches.count - SHOWN));
+    printf("prepared in %.2f ms, answered in %.1f us\n", a->prepare_ms, a->query_us);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static carom_status load(cli *cli, const char *path, const pose_arg *pose, body *body) {
+    carom_mesh_report report;
+    carom_status status = carom_mesh_load(cli->context, path, &body->mesh);
+    if (status == CAROM_OK && pose != NULL) status = pose_apply(cli, pose, &body->mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &body->view);
+    if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &body->view, &report);
+    if (status != CAROM_OK) return status;
+    const carom_bounds *b = &report.bounds;
+    body->extent = fmax(fmax(b->high.x - b->low.x, b->high.y - b->low.y), b->high.z - b->low.z);
+    return CAROM_OK;
+}
+
+static int run(cli *cli, const void *values, size_t count, char **paths) {
+    (void)count;
+    const options *options = values;
+    pose_arg pose;
+    body bodies[2] = {{0}, {0}};
+    answer answer = {0};
+    char sentence[512];
+    if (!pose_read(options->pose, &pose, sentence, sizeof(sentence)))
+        return cli_misuse(cli, &cli_query, sentence);
+    carom_status status = load(cli, paths[0], NULL, &bodies[0]);
+    if (status == CAROM_OK) status = load(cli, paths[1], &pose, &bodies[1]);
+    if (status == CAROM_OK)
+        status = engines[options->engine](cli, options, bodies, &pose.pose, &answer);
+    bar_clear(&cli->bar);
+    int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
+    if (status != CAROM_OK && answer.refused != 0) {
+        snprintf(sentence, sizeof(sentence), "%.200s: %.300s", paths[answer.refused - 1],
+                 carom_context_sentence(cli->context));
+        code = cli_fail_with(cli, status, sentence);
+    } else if (status != CAROM_OK) {
+        code = cli_fail(cli, status);
+    }
+    if (status == CAROM_OK && cli->json)
+        print_json(options, &answer);
+    else if (status == CAROM_OK)
+        print_words(options, &answer, paths);
+    carom_patches_free(&answer.patches);
+    carom_mesh_destroy(bodies[0].mesh);
+    carom_mesh_destroy(bodies[1].mesh);
+    return code;
+}
+
+const cli_command cli_query = {
+    .name = "query",
+    .arguments = "A B [--pose NUMBERS] [--engine NAME] [--patches] [--check]",
+    .summary = "how two solids lie: distance, or overlap volume, force and torque",
+    .details = details,
+    .options = query_options,
+    .option_count = sizeof(query_options) / sizeof(query_options[0]),
+    .options_size = sizeof(options),
+    .fewest = 2,
+    .most = 2,
+    .run = run,
+};

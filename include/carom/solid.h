@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* solid.h: how much two solids overlap, exactly, and which way they push.
+ *
+ *   carom_solid_create(context, &(carom_solid_def){.mesh = view}, &solid);         prepare
+ *   carom_solid_overlap(context, a, NULL, b, &pose_b, NULL, &overlap);             query
+ *
+ * A solid is what a closed mesh encloses. The volume of two solids' overlap is a sum of one term
+ * for each pair of faces that meet and one for each edge that passes through a face; no mesh of the
+ * overlap is ever made. Which faces and edges those are is decided by exact predicates on the posed
+ * corners x' (soup.h says what x' is); their terms are rounded. docs/solid.md derives all this.
+ *
+ * Contact that is degenerate (faces in one plane, edges that meet edges, copies of one mesh) is
+ * decided as if b had been moved by (e, e^2, e^3) with e > 0 smaller than anything. Volume, area
+ * and centroid do not notice, as far as they are continuous; where they or the force jump, theirs
+ * is the value on that side.
+ *
+ * Where a mesh crosses itself, or shells do not lie in one another as solids and their cavities do,
+ * the overlap is the integral of the product of both winding numbers: parts that a mesh encloses
+ * twice count twice. Results say so in `by_winding`.
+ */
+#ifndef CAROM_SOLID_H
+#define CAROM_SOLID_H
+
+#include "carom/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- prepare --------------------------------------------------------------------------------- */
+
+typedef struct carom_solid_def {
+    carom_mesh_view mesh; /* copied; vertices with equal coordinates are made one */
+    bool complement;      /* the space outside the mesh instead */
+} carom_solid_def;
+
+typedef struct carom_solid carom_solid;
+
+/* Prepares a solid: O(n log n) on all threads. The mesh must pass carom_mesh_check, have a face and
+ * be closed and consistently oriented: across each edge as many sides go one way as the other.
+ * Otherwise CAROM_BAD_INPUT, and the sentence counts open and inconsistent edges and names the
+ * first. Several shells, cavities and faces without area are fine. A mesh that encloses a negative
+ * volume is inside out: it is turned, and the info says so. Polygons are split into triangles. On
+ * failure *solid is NULL. */
+CAROM_API carom_status carom_solid_create(carom_context *context, const carom_solid_def *def,
+                                          carom_solid **solid);
+
+/* NULL is fine. */
+CAROM_API void carom_solid_destroy(carom_solid *solid);
+
+typedef struct carom_solid_info {
+    uint64_t vertices;             /* after equal ones were made one */
+    uint64_t triangles;            /* faces are split into */
+    uint64_t degenerate_triangles; /* of these, without area */
+    uint64_t shells;               /* sets of faces connected by vertices */
+    double volume;                 /* of what the mesh encloses, also for a complement */
+    carom_vec3 centroid;           /* of that; of the vertices where there is no volume */
+    double area;                   /* of the mesh */
+    bool complement;
+    bool inside_out;        /* as given; it was turned */
+    bool self_intersecting; /* faces meet other than in common corners and edges: soup.h */
+    bool by_winding;        /* the winding number is not 0 or 1 everywhere, or may not be */
+    uint64_t bytes;         /* held by the solid */
+} carom_solid_info;
+
+CAROM_API carom_status carom_solid_get_info(carom_context *context, const carom_solid *solid,
+                                            carom_solid_info *info);
+
+/* ---- query ----------------------------------------------------------------------------------- */
+
+/* How two solids lie to each other. */
+typedef enum carom_solid_relation {
+    CAROM_SOLID_APART = 0,   /* surfaces do not meet, and neither is inside the other */
+    CAROM_SOLID_TOUCHING,    /* surfaces meet, but the volume is within its error */
+    CAROM_SOLID_OVERLAPPING, /* they share a volume, and each has some of its own */
+    CAROM_SOLID_A_INSIDE_B,  /* all of a, up to the error; surfaces may touch; so for copies */
+    CAROM_SOLID_B_INSIDE_A,
+    CAROM_SOLID_RELATION_COUNT
+} carom_solid_relation;
+
+/* Returns "apart", "touching", "overlapping", "a-inside-b" or "b-inside-a". Never NULL; any
+ * thread. */
+CAROM_API const char *carom_solid_relation_name(carom_solid_relation relation);
+
+typedef struct carom_overlap_def {
+    bool distance; /* find the least distance of the surfaces, too, when the solids are apart */
+} carom_overlap_def;
+
+typedef struct carom_overlap {
+    carom_solid_relation relation;
+    double volume;
+    double volume_error; /* how far the volume may be off, by a bound on the rounding of its terms;
+                            0 when it is exact */
+    carom_vec3 centroid; /* of the overlap; between the solids' boxes when there is none */
+    double area;         /* of the overlap's surface */
+    carom_vec3 force;    /* on b: minus the derivative of the volume by b's translation */
+    carom_vec3 torque; /* on b: minus that by b's rotation about its mesh's centroid, world axes */
+    bool one_sided;    /* faces lie in one another: force and torque jump here, and are those a
+                          little to the side of (e, e^2, e^3) */
+    bool by_winding;   /* a solid is (carom_solid_info) */
+    bool has_distance;
+    double distance; /* when it was asked for and the relation is CAROM_SOLID_APART, as of
+                        carom_soup_distance; 0 for all other relations */
+    carom_vec3 point_a, point_b; /* where */
+    uint64_t pairs;              /* of faces that meet, touching included */
+} carom_overlap;
+
+/* The overlap of a and b in their poses, which are as in soup.h; NULL or all zero is the identity.
+ * def may be NULL. The force on a is the opposite one.
+ * Cost: that of finding the faces that meet, and a constant for each; not that of the meshes'
+ * sizes, but for one ray a shell. Allocates nothing once warm. The same bytes for any number of
+ * threads. carom_context_get_work: boxes visited, pairs of faces tested, and of these, open after
+ * doubles.
+ * CAROM_BAD_INPUT: as for carom_soup_cross_pairs; both are complements, whose overlap is infinite.
+ */
+CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
+                                           const carom_pose *pose_a, const carom_solid *b,
+                                           const carom_pose *pose_b, const carom_overlap_def *def,
+                                           carom_overlap *overlap);
+
+/* ---- query: in pieces ------------------------------------------------------------------------ */
+
+/* A connected piece of an overlap. */
+typedef struct carom_patch {
+    double volume;
+    carom_vec3 centroid;
+    double area;      /* of its surface */
+    carom_vec3 force; /* its share of the force on b */
+} carom_patch;
+
+CAROM_RESULT_ARRAY(carom_patches, carom_patch);
+
+/* The pieces of the overlap, largest volume first; their sums are those of carom_solid_overlap up
+ * to rounding. Pieces whose volumes are within their error are left out. Cost: O(n) beside that of
+ * carom_solid_overlap. */
+CAROM_API carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
+                                           const carom_pose *pose_a, const carom_solid *b,
+                                           const carom_pose *pose_b, carom_patches *patches);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

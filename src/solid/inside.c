@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* How often one solid winds around a vertex of the other: a ray from the vertex, and for each face
+ * it crosses, one more when it leaves. One ray for each connected part of a mesh is all that is
+ * needed (order.c).
+ *
+ * The ray goes through a second point, so that all is orientations of points, which are exact; b is
+ * moved (moved.h), so that the ray never passes through an edge or a corner, nor starts on a face.
+ * It goes away from the middle of the other solid, where there is least in its way. Boxes are
+ * widened by more than the rounding of poses and of the slab test (Kay, Kajiya 1986). */
+#include "solid/query.h"
+
+#include "geom/length.h"
+
+typedef struct ray {
+    carom_vec3 from, through;
+    int push; /* 1: the ray is b's and moved; -1: the faces are */
+} ray;
+
+/* The winding number's change where the ray passes through the face, or 0. */
+static int crossing(const ray *r, const carom_vec3 *p) {
+    int tied = 0, side[3];
+    for (int i = 0; i < 3; ++i) {
+        side[i] =
+            carom_moved_orient(r->from, r->through, p[i], p[i == 2 ? 0 : i + 1], -r->push, &tied);
+        if (side[i] == 0 || side[i] != side[0]) return 0;
+    }
+    int at = carom_moved_side(p, r->from, r->push, &tied);
+    return at * side[0] < 0 ? side[0] : 0;
+}
+
+static int count_triangle(const carom_solid_query *query, int of_b, uint32_t triangle,
+                          const ray *r) {
+    carom_solid_face face;
+    carom_solid_pose(query, of_b, triangle, &face);
+    return crossing(r, face.p);
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+/* The ray in the frame of the boxes, and what they are widened by. */
+typedef struct slabs {
+    double from[3], inverse[3]; /* inverse 0: along the slab */
+    double margin;
+} slabs;
+
+static slabs slabs_make(const carom_solid_query *query, int of_b, const ray *r) {
+    const carom_soup_side *side = carom_solid_side(query, of_b);
+    const carom_soup *soup = side->soup;
+    const double *m = side->frame.r, back = 1.0 / query->power;
+    carom_vec3 from = carom_vec_sub(carom_vec_scale(r->from, back), side->frame.t);
+    carom_vec3 way = carom_vec_scale(carom_vec_sub(r->through, r->from), back);
+    const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
+    slabs s;
+    for (int k = 0; k < 3; ++k) {
+        double start = (m[k] * from.x + m[3 + k] * from.y) + m[6 + k] * from.z;
+        double along = ((m[k] * way.x + m[3 + k] * way.y) + m[6 + k] * way.z) * soup->scale;
+        s.from[k] = start * soup->scale - origin[k];
+        s.inverse[k] = along != 0.0 ? 1.0 / along : 0.0;
+    }
+    /* The direction turns by rounding, too: by some 2^-50 of itself, over a way of at most the
+     * soup's size and the distance to it. */
+    double size = side->largest + carom_vec_largest(side->frame.t) +
+                  carom_vec_largest(carom_vec_scale(r->from, back));
+    s.margin = 0x1p-42 * size * soup->scale;
+    return s;
+}
+
+static bool meets(const slabs *s, const carom_bvh_node *node, uint32_t i) {
+    double first = 0.0, last = HUGE_VAL;
+    for (int k = 0; k < 3; ++k) {
+        double low = (double)node->low[k][i], high = (double)node->high[k][i];
+        double margin = s->margin + 0x1p-45 * (fabs(low) + fabs(high));
+        if (!(low <= high)) return false; /* empty */
+        low = (low - margin) - s->from[k];
+        high = (high + margin) - s->from[k];
+        /* Along the slab, or nearly so, only where it is counts. */
+        if (!(fabs(s->inverse[k]) <= 0x1p100) || s->inverse[k] == 0.0) {
+            if (low > 0.0 || high < 0.0) return false;
+            continue;
+        }
+        double enter = low * s->inverse[k], leave = high * s->inverse[k];
+        first = CAROM_MAX(first, CAROM_MIN(enter, leave));
+        last = CAROM_MIN(last, CAROM_MAX(enter, leave));
+    }
+    return first <= last * (1.0 + 0x1p-45);
+}
+
+static int count_tree(const carom_solid_query *query, int of_b, const ray *r,
+                      const carom_solid_skip *skip) {
+    const carom_bvh *bvh = &query->solids[of_b]->soup->bvh;
+    slabs s = slabs_make(query, of_b, r);
+    struct {
+        uint32_t level, number;
+    } stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
+    uint32_t depth = 0;
+    int winding = 0;
+    if (bvh->level_count == 0) return 0;
+    stack[0].level = bvh->level_count - 1;
+    stack[depth++].number = 0;
+    while (depth > 0) {
+        --depth;
+        uint32_t level = stack[depth].level, number = stack[depth].number;
+        const carom_bvh_node *node = &carom_bvh_level(bvh, level)[number];
+        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
+            if (!meets(&s, node, i)) continue;
+            uint32_t child = number * CAROM_BVH_WIDTH + i;
+            if (level == 0) {
+                uint32_t triangle = bvh->items[child];
+                if (triangle < skip->first || triangle >= skip->last)
+                    winding += count_triangle(query, of_b, triangle, r);
+                continue;
+            }
+            stack[depth].level = level - 1;
+            stack[depth++].number = child;
+        }
+    }
+    return winding;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex,
+                        carom_solid_skip skip) {
+    const carom_solid *other = query->solids[!of_b];
+    const carom_soup_side *side = carom_solid_side(query, !of_b);
+    ray r;
+    r.from = carom_solid_vertex(query, of_b, vertex);
+    r.push = of_b ? 1 : -1;
+    carom_vec3 centre =
+        carom_vec_scale(carom_frame_apply(&side->frame, side->centre), query->power);
+    carom_vec3 way = carom_vec_sub(r.from, centre);
+    double radius = carom_scale_apply(query->power, -side->exponent);
+    double far = CAROM_MAX(CAROM_MAX(fabs(way.x), fabs(way.y)), fabs(way.z));
+    double rounding = 0x1p-45 * (carom_vec_largest(r.from) + carom_vec_largest(centre));
+    if (far > 1.8 * radius + rounding) return other->base; /* the root of 3, and some */
+    /* A way as long as the solid is wide, and long enough to change the point. */
+    double length = 4.0 * radius + 0x1p-20 * carom_vec_largest(r.from) + DBL_MIN;
+    if (far > 0.0)
+        way = carom_vec_scale(way, length / far);
+    else
+        way = carom_vec(length, 0.0, 0.0);
+    r.through = carom_vec_add(r.from, way);
+    int winding = 0;
+    if (!query->placing.extreme) return other->base + count_tree(query, !of_b, &r, &skip);
+    for (uint32_t t = 0; t < other->soup->triangle_count; ++t)
+        if (t < skip.first || t >= skip.last) winding += count_triangle(query, !of_b, t, &r);
+    return other->base + winding;
+}

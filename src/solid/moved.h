@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* moved.h: exact signs of two meshes of which the second is moved by (e, e^2, e^3), e > 0 smaller
+ * than anything, as items.
+ *
+ * A determinant that is zero takes the sign of what the move changes it by, which is its product
+ * with a vector that does not depend on e, and so the sign of that vector's first component that is
+ * not zero (Edelsbrunner, Muecke, "Simulation of simplicity", 1990; here only a translation is
+ * needed, as of two meshes nothing but their lie to each other is asked):
+ *   a corner against a face      + or - the face's normal;
+ *   an edge against an edge      - the product of their directions, first times second.
+ * The first is zero for faces without area only, which take no part. The second is zero for
+ * parallel edges only, which are never compared: one of them would have to pass through the plane
+ * of a face that holds the other. */
+#ifndef CAROM_SRC_SOLID_MOVED_H
+#define CAROM_SRC_SOLID_MOVED_H
+
+#include "geom/triangle_filter.h"
+
+/* The sign of the first component of (b - a) x (c - a) that is not zero; 0 without area. */
+CAROM_RARE_ITEM int carom_first_of_normal(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
+    for (int axis = 0; axis < 3; ++axis) {
+        int sign = carom_orient_along(a, b, c, axis);
+        if (sign != 0) return sign;
+    }
+    return 0;
+}
+
+/* The sign of (bx - ax) (dy - cy) - (by - ay) (dx - cx); x holds a, b, c, d. */
+CAROM_RARE_ITEM int carom_turn_exact(const double *x) {
+    if (carom_orient_in_range(x, 8)) {
+        double u[2][2], v[2][2], h[16];
+        int nu[2], nv[2];
+        for (int k = 0; k < 2; ++k) {
+            nu[k] = carom_expansion_diff(x[2 + k], x[k], u[k]);
+            nv[k] = carom_expansion_diff(x[6 + k], x[4 + k], v[k]);
+        }
+        return carom_expansion_sign(
+            h, carom_expansion_minor(u[0], nu[0], v[1], nv[1], u[1], nu[1], v[0], nv[0], h));
+    }
+    uint32_t u[2][CAROM_WIDE_LIMBS], v[2][CAROM_WIDE_LIMBS], a[CAROM_WIDE_LIMBS];
+    uint32_t sum[2 * CAROM_WIDE_LIMBS + 1];
+    int n, base = carom_wide_base(x, 8, &n), n2 = 2 * n + 1;
+    for (int k = 0; k < 2; ++k) {
+        carom_wide_load(x[k], base, a, n);
+        carom_wide_load(x[2 + k], base, u[k], n);
+        carom_wide_add(u[k], a, n, 1);
+        carom_wide_load(x[4 + k], base, a, n);
+        carom_wide_load(x[6 + k], base, v[k], n);
+        carom_wide_add(v[k], a, n, 1);
+    }
+    for (int i = 0; i < n2; ++i) sum[i] = 0;
+    carom_wide_add_product(sum, n2, u[0], n, v[1], n, 0);
+    carom_wide_add_product(sum, n2, u[1], n, v[0], n, 1);
+    return carom_wide_sign(sum, n2);
+}
+
+/* The same: doubles decide where they can, with the error bound of carom_orient2d_filter. */
+CAROM_ITEM int carom_turn(const double *x) {
+    double left = (x[2] - x[0]) * (x[7] - x[5]), right = (x[3] - x[1]) * (x[6] - x[4]);
+    double det = left - right;
+    double error = CAROM_ORIENT2D_ERROR * (fabs(left) + fabs(right)) + CAROM_ORIENT_UNDERFLOW;
+    return det > error ? 1 : det < -error ? -1 : carom_turn_exact(x);
+}
+
+/* The sign of the first component of (b - a) x (d - c) that is not zero; 0 when parallel. */
+CAROM_RARE_ITEM int carom_first_of_product(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d) {
+    double p[4][3], x[8];
+    carom_vec_store(a, p[0]);
+    carom_vec_store(b, p[1]);
+    carom_vec_store(c, p[2]);
+    carom_vec_store(d, p[3]);
+    for (int axis = 0; axis < 3; ++axis) {
+        int i = (axis + 1) % 3, j = (axis + 2) % 3;
+        for (int k = 0; k < 4; ++k) {
+            x[2 * k] = p[k][i];
+            x[2 * k + 1] = p[k][j];
+        }
+        int sign = carom_turn(x);
+        if (sign != 0) return sign;
+    }
+    return 0;
+}
+
+/* The side of the face on which p lies: never 0 unless the face has no area. `push` is 1 when p is
+ * moved, -1 when the face is. *tied becomes 1 when p lies in the face's plane. */
+CAROM_RARE_ITEM int carom_moved_side(const carom_vec3 *face, carom_vec3 p, int push, int *tied) {
+    int sign = carom_orient3d(face[0], face[1], face[2], p);
+    if (sign != 0) return sign;
+    *tied = 1;
+    return push * carom_first_of_normal(face[0], face[1], face[2]);
+}
+
+/* The sign of orient3d(a, b, c, d) with c and d moved (push 1) or a and b (push -1); 0 when the
+ * edges a b and c d are parallel and in one plane. */
+CAROM_ITEM int carom_moved_orient(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d, int push,
+                                  int *tied) {
+    int sign = carom_orient3d(a, b, c, d);
+    if (sign != 0) return sign;
+    *tied = 1;
+    return -push * carom_first_of_product(a, b, c, d);
+}
+
+#endif

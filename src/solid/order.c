@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* The spanning tree of a mesh's edges, along which inside and outside spread.
+ *
+ * The winding number of one solid, seen along an edge of the other, changes only where the edge
+ * passes through a face. So with w known at one vertex of a connected part, w at any other is the
+ * sum of changes on the way to it, and a sum over all vertices is
+ *     sum of w(v) s(v) = w(root) S(root) + sum over links of (change on the link) S(below it),
+ * where S(v) is the sum over what hangs on v. Only links that are crossed count.
+ *
+ * The tree is grown breadth first, which keeps it shallow; vertices are then numbered depth first,
+ * so that what hangs on a vertex is a range. */
+#include "solid/solid.h"
+
+#include "mesh/mesh.h"
+
+#define NONE UINT32_MAX
+
+typedef struct growth {
+    const carom_mesh_view *mesh;
+    uint32_t *starts;  /* of each vertex's triangles in `around`; one more than vertices */
+    uint32_t *around;  /* triangle numbers by vertex */
+    uint32_t *parents; /* NONE: a root; of vertices without triangles, too */
+    uint32_t *queue;   /* vertices in the order they were reached */
+    uint32_t *sizes;   /* of what hangs on each, itself included */
+    uint32_t *numbers; /* new ones */
+    uint32_t reached;  /* vertices in the queue */
+} growth;
+
+/* Which triangles are around each vertex: count, sum up, fill. */
+static void find_around(growth *g) {
+    const carom_mesh_view *mesh = g->mesh;
+    uint64_t corners = 3 * mesh->face_count;
+    memset(g->starts, 0, (mesh->vertex_count + 1) * sizeof(*g->starts));
+    for (uint64_t i = 0; i < corners; ++i) ++g->starts[mesh->corners[i] + 1];
+    for (uint64_t v = 0; v < mesh->vertex_count; ++v) g->starts[v + 1] += g->starts[v];
+    for (uint64_t i = 0; i < corners; ++i)
+        g->around[g->starts[mesh->corners[i]]++] = (uint32_t)(i / 3);
+    for (uint64_t v = mesh->vertex_count; v > 0; --v) g->starts[v] = g->starts[v - 1];
+    g->starts[0] = 0;
+}
+
+/* Reaches all vertices of the part that holds `root`. Sizes are NONE until a vertex is reached. */
+static void grow_part(growth *g, uint32_t root) {
+    uint32_t next = g->reached;
+    g->queue[g->reached++] = root;
+    g->sizes[root] = 1;
+    for (; next < g->reached; ++next) {
+        uint32_t v = g->queue[next];
+        for (uint32_t i = g->starts[v]; i < g->starts[v + 1]; ++i) {
+            const uint32_t *corners = g->mesh->corners + 3 * (uint64_t)g->around[i];
+            for (int k = 0; k < 3; ++k) {
+                if (g->sizes[corners[k]] != NONE) continue;
+                g->sizes[corners[k]] = 1;
+                g->parents[corners[k]] = v;
+                g->queue[g->reached++] = corners[k];
+            }
+        }
+    }
+}
+
+/* Depth-first numbers without a stack: each vertex, in the order reached, gives its children the
+ * ranges behind its own number; what a vertex still has to give is kept where its count was. */
+static void number(growth *g, carom_solid_order *order) {
+    uint32_t *given = order->firsts; /* free until triangles are counted */
+    for (uint32_t i = g->reached; i-- > 0;) {
+        uint32_t v = g->queue[i];
+        if (g->parents[v] != NONE) g->sizes[g->parents[v]] += g->sizes[v];
+    }
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < g->reached; ++i) {
+        uint32_t v = g->queue[i], parent = g->parents[v], at;
+        if (parent == NONE) {
+            at = next;
+            next += g->sizes[v];
+            order->roots[order->root_count++] = at;
+        } else {
+            at = given[parent];
+            given[parent] += g->sizes[v];
+        }
+        g->numbers[v] = at;
+        given[v] = at + 1;
+        order->ends[at] = at + g->sizes[v];
+    }
+}
+
+/* Positions and triangles in their new order, with new numbers. */
+static void place(growth *g, bool turn, carom_solid_order *order) {
+    const carom_mesh_view *mesh = g->mesh;
+    uint64_t count = mesh->face_count;
+    uint32_t *firsts = order->firsts;
+    for (uint32_t i = 0; i < g->reached; ++i) {
+        uint32_t v = g->queue[i];
+        carom_vec3 p = carom_mesh_position(mesh, v);
+        memcpy(order->positions + 3 * (uint64_t)g->numbers[v], &p, sizeof(p));
+    }
+    memset(firsts, 0, ((uint64_t)g->reached + 1) * sizeof(*firsts));
+    for (uint64_t t = 0; t < count; ++t) ++firsts[g->numbers[mesh->corners[3 * t + 1]] + 1];
+    for (uint32_t v = 0; v < g->reached; ++v) firsts[v + 1] += firsts[v];
+    for (uint64_t t = 0; t < count; ++t) {
+        const uint32_t *from = mesh->corners + 3 * t;
+        uint32_t *to = order->corners + 3 * (uint64_t)firsts[g->numbers[from[1]]]++;
+        to[0] = g->numbers[from[turn ? 2 : 0]];
+        to[1] = g->numbers[from[1]];
+        to[2] = g->numbers[from[turn ? 0 : 2]];
+    }
+    for (uint32_t v = g->reached; v > 0; --v) firsts[v] = firsts[v - 1];
+    firsts[0] = 0;
+}
+
+/* The first triangle with a link of the tree among its sides speaks for the link. */
+static void give_links(growth *g, carom_solid_order *order) {
+    uint32_t *parents = g->starts; /* by new numbers; what was there is no longer needed */
+    uint8_t *spoken_for = (uint8_t *)g->sizes;
+    for (uint32_t i = 0; i < g->reached; ++i) {
+        uint32_t v = g->queue[i], parent = g->parents[v];
+        parents[g->numbers[v]] = parent == NONE ? NONE : g->numbers[parent];
+    }
+    memset(spoken_for, 0, g->reached);
+    for (uint64_t t = 0; t < order->triangle_count; ++t) {
+        const uint32_t *c = order->corners + 3 * t;
+        order->owns[t] = 0;
+        for (int j = 0; j < 3; ++j) {
+            uint32_t a = c[j], b = c[j == 2 ? 0 : j + 1];
+            uint32_t low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);
+            if (parents[high] != low || spoken_for[high]) continue;
+            spoken_for[high] = 1;
+            order->owns[t] = (uint8_t)(order->owns[t] | 1u << j);
+        }
+    }
+}
+
+void carom_solid_order_free(carom_solid_order *order, const carom_allocator *allocator) {
+    carom_release(allocator, order->positions);
+    carom_release(allocator, order->corners);
+    carom_release(allocator, order->ends);
+    carom_release(allocator, order->firsts);
+    carom_release(allocator, order->roots);
+    carom_release(allocator, order->owns);
+    *order = (carom_solid_order){0};
+}
+
+static bool allocate(carom_context *context, const carom_mesh_view *mesh, growth *g,
+                     carom_solid_order *order) {
+    const carom_allocator *allocator = &context->allocator;
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint64_t vertices = mesh->vertex_count, triangles = mesh->face_count;
+    g->starts = CAROM_ARENA_TAKE(scratch, uint32_t, vertices + 1);
+    g->around = CAROM_ARENA_TAKE(scratch, uint32_t, 3 * triangles);
+    g->parents = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
+    g->queue = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
+    g->sizes = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
+    g->numbers = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
+    order->positions = carom_allocate(allocator, vertices, 3 * sizeof(double));
+    order->corners = carom_allocate(allocator, triangles, 3 * sizeof(uint32_t));
+    order->ends = carom_allocate(allocator, vertices, sizeof(uint32_t));
+    order->firsts = carom_allocate(allocator, vertices + 1, sizeof(uint32_t));
+    order->roots = carom_allocate(allocator, vertices, sizeof(uint32_t));
+    order->owns = carom_allocate(allocator, triangles, 1);
+    return g->starts != NULL && g->around != NULL && g->parents != NULL && g->queue != NULL &&
+           g->sizes != NULL && g->numbers != NULL && order->positions != NULL &&
+           order->corners != NULL && order->ends != NULL && order->firsts != NULL &&
+           order->roots != NULL && order->owns != NULL;
+}
+
+carom_status carom_solid_order_make(carom_context *context, const carom_mesh_view *mesh, bool turn,
+                                    carom_solid_order *order) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    growth g = {.mesh = mesh};
+    *order = (carom_solid_order){0};
+    if (!allocate(context, mesh, &g, order)) {
+        carom_arena_rewind(scratch, mark);
+        carom_solid_order_free(order, &context->allocator);
+        return carom_fail_memory(context, mesh->face_count * 12, "the order of a solid");
+    }
+    memset(g.sizes, 0xFF, mesh->vertex_count * sizeof(*g.sizes));
+    memset(g.parents, 0xFF, mesh->vertex_count * sizeof(*g.parents));
+    find_around(&g);
+    for (uint64_t v = 0; v < mesh->vertex_count; ++v)
+        if (g.sizes[v] == NONE && g.starts[v] != g.starts[v + 1]) grow_part(&g, (uint32_t)v);
+    order->vertex_count = g.reached; /* vertices without triangles are left out */
+    order->triangle_count = (uint32_t)mesh->face_count;
+    number(&g, order);
+    place(&g, turn, order);
+    give_links(&g, order);
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* The overlap in connected pieces.
+ *
+ * Each part of the overlap's surface that hangs together (pieces.c) encloses a volume: a positive
+ * one is a piece, a negative one a void inside a piece. A void belongs to the smallest piece that
+ * winds around one of its points, by the sum of solid angles (Van Oosterom, Strackee 1983). */
+#include "solid/pieces.h"
+
+CAROM_RESULT_FILL(carom_patches);
+CAROM_RESULT_DEFINE_FREE(carom_patches);
+
+#define TERM_ERROR 0x1p-52 /* as in overlap.c */
+
+typedef struct patch {
+    carom_sum terms[CAROM_SOLID_TERMS];
+    carom_vec3 point; /* on its surface */
+    double angle;     /* that it is seen under from the point in question */
+    double volume, error;
+    uint32_t holder; /* the patch it is a void of, or itself */
+    bool has_point;
+} patch;
+
+typedef struct patches {
+    const carom_solid_query *query;
+    carom_solid_pieces pieces;
+    uint32_t *numbers; /* by set; CAROM_SOLID_NONE until it is met */
+    patch *data;
+    uint32_t count;
+    carom_vec3 eye;
+} patches;
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void count_chip(void *user, const carom_solid_chip *chip) {
+    patches *p = user;
+    if (p->numbers[chip->piece] == CAROM_SOLID_NONE) p->numbers[chip->piece] = p->count++;
+}
+
+static void add_chip(void *user, const carom_solid_chip *chip) {
+    patches *p = user;
+    patch *to = &p->data[p->numbers[chip->piece]];
+    double terms[CAROM_SOLID_TERMS] = {0};
+    carom_solid_add_triangle(terms, chip->n, chip->c, chip->u, chip->v, chip->weight, chip->of_b);
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
+        to->terms[i] = carom_sum_add(to->terms[i], carom_sum_term(terms[i], p->query->scales[i]));
+    if (!to->has_point) to->point = chip->u;
+    to->has_point = true;
+}
+
+static void see_chip(void *user, const carom_solid_chip *chip) {
+    patches *p = user;
+    patch *to = &p->data[p->numbers[chip->piece]];
+    carom_vec3 a = carom_vec_sub(chip->c, p->eye), b = carom_vec_sub(chip->u, p->eye);
+    carom_vec3 c = carom_vec_sub(chip->v, p->eye);
+    double la = carom_vec_length(a), lb = carom_vec_length(b), lc = carom_vec_length(c);
+    double above = carom_vec_dot(a, carom_vec_cross(b, c));
+    double below = la * lb * lc + carom_vec_dot(a, b) * lc + carom_vec_dot(b, c) * la +
+                   carom_vec_dot(c, a) * lb;
+    to->angle += 2.0 * atan2(above, below) * chip->weight;
+}
+
+/* ---- voids ----------------------------------------------------------------------------------- */
+
+static void find_holder(patches *p, uint32_t which) {
+    const double half = 6.28; /* a sphere: the angle is that or none, but for rounding */
+    patch *hole = &p->data[which];
+    uint32_t best = which;
+    p->eye = hole->point;
+    for (uint32_t i = 0; i < p->count; ++i) p->data[i].angle = 0.0;
+    carom_solid_each_chip(&p->pieces, see_chip, p);
+    for (uint32_t i = 0; i < p->count; ++i) {
+        const patch *other = &p->data[i];
+        if (other->volume <= 0.0 || !(other->angle > half)) continue;
+        if (best == which || other->volume < p->data[best].volume) best = i;
+    }
+    hole->holder = best;
+}
+
+static void give_voids(patches *p) {
+    for (uint32_t i = 0; i < p->count; ++i) {
+        patch *one = &p->data[i];
+        one->volume =
+            carom_sum_value(one->terms[CAROM_SOLID_VOLUME], p->query->scales[CAROM_SOLID_VOLUME]);
+        one->error = TERM_ERROR * carom_sum_value(one->terms[CAROM_SOLID_SIZE],
+                                                  p->query->scales[CAROM_SOLID_SIZE]);
+        one->holder = i;
+    }
+    for (uint32_t i = 0; i < p->count; ++i)
+        if (p->data[i].volume < -p->data[i].error) find_holder(p, i);
+    for (uint32_t i = 0; i < p->count; ++i) {
+        patch *holder = &p->data[p->data[i].holder];
+        if (p->data[i].holder == i) continue;
+        for (unsigned k = 0; k < CAROM_SOLID_TERMS; ++k)
+            holder->terms[k] = carom_sum_add(holder->terms[k], p->data[i].terms[k]);
+    }
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static carom_vec3 vector(const patches *p, const patch *one, unsigned i) {
+    const int *scales = p->query->scales;
+    return carom_vec(carom_sum_value(one->terms[i], scales[i]),
+                     carom_sum_value(one->terms[i + 1], scales[i + 1]),
+                     carom_sum_value(one->terms[i + 2], scales[i + 2]));
+}
+
+static carom_vec3 unscale(carom_vec3 v, int k) {
+    return carom_vec(carom_scale_apply(v.x, k), carom_scale_apply(v.y, k),
+                     carom_scale_apply(v.z, k));
+}
+
+static carom_patch describe(const patches *p, const patch *one) {
+    const carom_solid_query *query = p->query;
+    int k = -query->exponent;
+    double volume = carom_sum_value(one->terms[CAROM_SOLID_VOLUME], query->scales[0]);
+    double area =
+        carom_sum_value(one->terms[CAROM_SOLID_EXTENT], query->scales[CAROM_SOLID_EXTENT]);
+    carom_vec3 moment = vector(p, one, CAROM_SOLID_MOMENT);
+    carom_vec3 normal = vector(p, one, CAROM_SOLID_FORCE);
+    carom_vec3 centroid = carom_vec_add(query->origin, carom_vec_scale(moment, 1.0 / volume));
+    carom_patch patch;
+    patch.volume = carom_scale_apply(volume, 3 * k);
+    patch.centroid = unscale(centroid, k);
+    patch.area = carom_scale_apply(area, 2 * k);
+    patch.force = unscale(carom_vec_sub(carom_vec(0.0, 0.0, 0.0), normal), 2 * k);
+    return patch;
+}
+
+static bool precedes(const carom_patch *a, const carom_patch *b) {
+    if (a->volume != b->volume) return a->volume > b->volume;
+    return carom_vec_compare(a->centroid, b->centroid) < 0;
+}
+
+static void sort(carom_patch *data, uint64_t count) {
+    for (uint64_t gap = count / 2; gap > 0; gap /= 2) /* Shell 1959 */
+        for (uint64_t i = gap; i < count; ++i) {
+            carom_patch one = data[i];
+            uint64_t k = i;
+            for (; k >= gap && precedes(&one, &data[k - gap]); k -= gap) data[k] = data[k - gap];
+            data[k] = one;
+        }
+}
+
+static carom_status hand_over(patches *p, carom_patches *out) {
+    carom_context *context = p->query->context;
+    uint64_t count = 0, room;
+    carom_patch *all = CAROM_ARENA_TAKE(p->pieces.scratch, carom_patch, p->count);
+    if (all == NULL) return carom_fail_memory(context, p->count * sizeof(*all), "patches");
+    for (uint32_t i = 0; i < p->count; ++i)
+        if (p->data[i].holder == i && p->data[i].volume > p->data[i].error)
+            all[count++] = describe(p, &p->data[i]);
+    sort(all, count);
+    CAROM_TRY(carom_patches_begin(context, &context->allocator, out, count, &room));
+    if (room != 0) memcpy(out->data, all, room * sizeof(*all));
+    return carom_patches_end(out);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static carom_status find(carom_solid_query *query, carom_patches *out) {
+    const carom_solid_skip none = {0, 0};
+    carom_context *context = query->context;
+    carom_solid_tally tally;
+    patches p = {.query = query};
+    memset(&tally, 0, sizeof(tally));
+    query->record = true;
+    CAROM_TRY(carom_solid_query_keep_changes(query, 0));
+    CAROM_TRY(carom_solid_query_keep_changes(query, 1));
+    CAROM_TRY(carom_solid_search(query, &tally));
+    for (int of_b = 0; of_b < 2; ++of_b)
+        for (uint32_t i = 0; i < query->solids[of_b]->root_count; ++i) {
+            uint32_t root = query->solids[of_b]->roots[i];
+            carom_solid_add_below(query, &tally, of_b, root,
+                                  carom_solid_winding(query, of_b, root, none));
+        }
+    CAROM_TRY(carom_solid_pieces_make(query, &tally, &p.pieces));
+    uint32_t nodes = carom_solid_node_count(&p.pieces);
+    p.numbers = CAROM_ARENA_TAKE(p.pieces.scratch, uint32_t, nodes);
+    if (p.numbers == NULL) return carom_fail_memory(context, nodes * 4ull, "patches");
+    memset(p.numbers, 0xFF, nodes * sizeof(uint32_t));
+    carom_solid_each_chip(&p.pieces, count_chip, &p);
+    p.data = CAROM_ARENA_TAKE(p.pieces.scratch, patch, p.count);
+    if (p.data == NULL) return carom_fail_memory(context, p.count * sizeof(patch), "patches");
+    if (p.count != 0) memset(p.data, 0, p.count * sizeof(patch));
+    carom_solid_each_chip(&p.pieces, add_chip, &p);
+    give_voids(&p);
+    context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
+    return hand_over(&p, out);
+}
+
+carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
+                                 const carom_pose *pose_a, const carom_solid *b,
+                                 const carom_pose *pose_b, carom_patches *out) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
+    CAROM_REQUIRE(out != NULL, "the place for the patches is NULL");
+    carom_solid_query query;
+    CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = find(&query, out);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}

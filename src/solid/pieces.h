@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* pieces.h: the surface of an overlap, cut up: which parts of it hang together, and what triangles
+ * it is the sum of. */
+#ifndef CAROM_SRC_SOLID_PIECES_H
+#define CAROM_SRC_SOLID_PIECES_H
+
+#include "solid/query.h"
+
+/* A point in which an edge of one solid passes through a face of the other. */
+typedef struct carom_solid_knot {
+    uint32_t of_b, low, high; /* the edge */
+    uint32_t face;            /* of the other */
+    int change;               /* from the lower vertex to the higher one */
+    double along;             /* where on the edge: 0 to 1 */
+    carom_vec3 x;
+    uint32_t next; /* on the edge, from low to high; CAROM_SOLID_NONE: the last */
+} carom_solid_knot;
+#define CAROM_SOLID_NONE UINT32_MAX
+
+typedef struct carom_solid_pieces {
+    const carom_solid_query *query;
+    carom_arena *scratch;
+    int32_t *windings[2]; /* of the other solid, by vertex */
+    const carom_solid_record **records;
+    uint32_t (*ends)[2]; /* knots of each record */
+    uint32_t record_count;
+    uint32_t *of_triangle[2]; /* the first record of each triangle, or CAROM_SOLID_NONE */
+    uint32_t (*next)[2];      /* the next of the same triangle of a, of b */
+    carom_solid_knot *knots;
+    uint32_t knot_count;
+    uint32_t *knot_table, *edge_table; /* by hash; edges by their first knot */
+    uint32_t table_mask;
+    uint32_t *parents; /* sets of: vertices of a, of b, knots */
+} carom_solid_pieces;
+
+/* Finds what hangs together from a search that has kept changes and records; all in scratch. */
+carom_status carom_solid_pieces_make(const carom_solid_query *query, const carom_solid_tally *tally,
+                                     carom_solid_pieces *pieces);
+
+/* The set that a vertex or a knot belongs to. */
+uint32_t carom_solid_piece_of(carom_solid_pieces *pieces, uint32_t node);
+uint32_t carom_solid_node_count(const carom_solid_pieces *pieces);
+
+/* Receives the surface as a sum of triangles, relative to the origin, each `weight` times. */
+typedef struct carom_solid_chip {
+    uint32_t piece;
+    int of_b;
+    double weight;
+    carom_vec3 n, c, u, v;
+} carom_solid_chip;
+typedef void carom_solid_chip_fn(void *user, const carom_solid_chip *chip);
+void carom_solid_each_chip(carom_solid_pieces *pieces, carom_solid_chip_fn *fn, void *user);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The frame in which a query adds up its terms.
+ *
+ * Terms are about the middle of what the boxes of the two solids have in common, so that those of a
+ * small overlap are small. Scales of the sums follow from the farthest point of either solid. */
+#include "solid/query.h"
+
+#include "geom/length.h"
+
+#define MOST_TERMS 0x1p33
+
+/* A box with sides along the axes around a solid in its pose; nearly so is enough. */
+static void box_of(const carom_solid_query *query, int of_b, double low[3], double high[3]) {
+    const carom_soup_side *side = carom_solid_side(query, of_b);
+    const carom_soup *soup = side->soup;
+    const double *r = side->frame.r, back = 1.0 / soup->scale;
+    const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
+    double middle[3], half[3];
+    for (int k = 0; k < 3; ++k) {
+        double l = (double)soup->bounds.low[k], h = (double)soup->bounds.high[k];
+        middle[k] = (0.5 * (l + h) + origin[k]) * back;
+        half[k] = 0.5 * (h - l) * back;
+    }
+    carom_vec3 c = carom_frame_apply(&side->frame, carom_vec(middle[0], middle[1], middle[2]));
+    const double centre[3] = {c.x, c.y, c.z};
+    for (int k = 0; k < 3; ++k) {
+        double reach = (fabs(r[3 * k]) * half[0] + fabs(r[3 * k + 1]) * half[1]) +
+                       fabs(r[3 * k + 2]) * half[2];
+        low[k] = centre[k] - reach;
+        high[k] = centre[k] + reach;
+    }
+}
+
+static void choose_frame(carom_solid_query *query) {
+    double low[2][3], high[2][3], middle[3], largest = 0.0, reach = 0.0, overlap = 0.0;
+    box_of(query, 0, low[0], high[0]);
+    box_of(query, 1, low[1], high[1]);
+    for (int k = 0; k < 3; ++k) {
+        middle[k] = 0.5 * CAROM_MAX(low[0][k], low[1][k]) + 0.5 * CAROM_MIN(high[0][k], high[1][k]);
+        double common =
+            0.5 * CAROM_MIN(high[0][k], high[1][k]) - 0.5 * CAROM_MAX(low[0][k], low[1][k]);
+        overlap = CAROM_MAX(overlap, common);
+        for (int i = 0; i < 2; ++i) {
+            double size = CAROM_MAX(fabs(low[i][k]), fabs(high[i][k]));
+            double apart = CAROM_MAX(fabs(low[i][k] - middle[k]), fabs(high[i][k] - middle[k]));
+            largest = CAROM_MAX(largest, size);
+            reach = CAROM_MAX(reach, apart);
+        }
+    }
+    int e = carom_exponent(CAROM_MAX(largest, DBL_MIN));
+    query->exponent = e > -60 && e < 60 ? 0 : CAROM_MAX(CAROM_MIN(-e, 1020), -1020);
+    query->power = carom_power_of_two(query->exponent);
+    query->origin = carom_vec_scale(carom_vec(middle[0], middle[1], middle[2]), query->power);
+    query->reach = CAROM_MAX(reach * query->power * (1.0 + 0x1p-20), 0x1p-100);
+    query->overlap = CAROM_MAX(overlap * query->power, 0.0);
+}
+
+/* A pair of triangles gives at most 19 terms and those of 16 triangles, a triangle 6. */
+void carom_solid_query_scale(carom_solid_query *query, double near) {
+    double a = (double)query->solids[0]->info.triangles;
+    double b = (double)query->solids[1]->info.triangles, terms = 128.0 * (a * b + a + b);
+    uint64_t count = (uint64_t)CAROM_MIN(terms, MOST_TERMS);
+    double square = query->reach * query->reach * 16.0, cube = square * query->reach;
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
+        query->bounds[i] = i == CAROM_SOLID_VOLUME  ? square * near
+                           : i < CAROM_SOLID_EXTENT ? cube * near
+                           : i < CAROM_SOLID_TORQUE ? square
+                                                    : cube * 4.0;
+        query->scales[i] = carom_sum_scale(query->bounds[i], count);
+    }
+}
+
+carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,
+                                     const carom_pose *pose_a, const carom_solid *b,
+                                     const carom_pose *pose_b, carom_solid_query *query) {
+    if (a->info.complement && b->info.complement)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "both solids are complements, and their overlap is infinite; make one of "
+                          "them without `complement`");
+    query->context = context;
+    query->solids[0] = a;
+    query->solids[1] = b;
+    query->changes[0] = query->changes[1] = NULL;
+    query->record = false;
+    query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;
+    CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
+    choose_frame(query);
+    carom_solid_query_scale(query, query->reach);
+    return CAROM_OK;
+}
+
+carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b) {
+    uint64_t count = query->solids[of_b]->soup->vertex_count + 1;
+    _Atomic int32_t *changes =
+        CAROM_ARENA_TAKE(carom_scratch(query->context, 0), _Atomic int32_t, count);
+    if (changes == NULL)
+        return carom_fail_memory(query->context, count * sizeof(*changes), "windings of vertices");
+    for (uint64_t v = 0; v < count; ++v) atomic_init(&changes[v], 0);
+    query->changes[of_b] = changes;
+    return CAROM_OK;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* query.h: one question about two solids, and what its workers gather. */
+#ifndef CAROM_SRC_SOLID_QUERY_H
+#define CAROM_SRC_SOLID_QUERY_H
+
+#include "solid/solid.h"
+#include "solid/solid_item.h"
+
+/* Two triangles that meet, for queries that want them one by one. */
+typedef struct carom_solid_record {
+    uint32_t triangle[2]; /* of a, of b */
+    carom_solid_crossing ends[2];
+} carom_solid_record;
+
+#define CAROM_SOLID_RECORDS 128u
+typedef struct carom_solid_records {
+    struct carom_solid_records *next; /* older ones */
+    uint32_t count;
+    carom_solid_record data[CAROM_SOLID_RECORDS];
+} carom_solid_records;
+
+typedef struct carom_solid_query {
+    carom_context *context;
+    const carom_solid *solids[2]; /* a, b */
+    carom_soup_placing placing;
+    int exponent;      /* everything is measured in units of 2^-exponent: 0 but for extreme sizes */
+    double power;      /* 2^exponent */
+    carom_vec3 origin; /* of all terms, in these units */
+    double reach;      /* no point of either solid is farther from it along an axis */
+    double overlap;    /* half the longest side of what the boxes of both have in common */
+    double long_edge;  /* from which extent on edges are cut in twice the precision */
+    double large[2];   /* from which extent on triangles of a solid are large (meet.c) */
+    double bounds[CAROM_SOLID_TERMS]; /* of terms, and the scales of their sums for these bounds */
+    int scales[CAROM_SOLID_TERMS];
+    /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
+     * there than at the vertex before it. Then the triangles are added one by one. */
+    _Atomic int32_t *changes[2];
+    bool record; /* keep all that meet in the tally's records; on one thread */
+} carom_solid_query;
+
+/* Sums in fixed point: any order gives the same bits. */
+typedef struct carom_solid_tally {
+    carom_sum terms[CAROM_SOLID_TERMS];
+    carom_solid_moments moments[2]; /* of what of either surface is inside the other as a whole */
+    uint64_t pairs, candidates, undecided, visits;
+    bool too_large;               /* a term was beyond its bound: sums may have overflowed */
+    bool one_sided;               /* faces share an area */
+    carom_solid_records *records; /* newest first, in scratch of worker 0 */
+    bool no_memory;               /* for records */
+} carom_solid_tally;
+
+static inline const carom_soup_side *carom_solid_side(const carom_solid_query *query, int of_b) {
+    return of_b ? &query->placing.b : &query->placing.a;
+}
+
+static inline carom_vec3 carom_solid_vertex(const carom_solid_query *query, int of_b,
+                                            uint32_t vertex) {
+    const carom_soup_side *side = carom_solid_side(query, of_b);
+    carom_vec3 x = carom_frame_apply(&side->frame, carom_soup_position(side->soup, vertex));
+    return carom_vec_scale(x, query->power);
+}
+
+static inline void carom_solid_pose(const carom_solid_query *query, int of_b, uint32_t triangle,
+                                    carom_solid_face *face) {
+    const uint32_t *corners = query->solids[of_b]->soup->corners + 3 * (uint64_t)triangle;
+    for (int i = 0; i < 3; ++i) {
+        face->v[i] = corners[i];
+        face->p[i] = carom_solid_vertex(query, of_b, corners[i]);
+    }
+    face->number = triangle;
+    face->owns = query->solids[of_b]->owns[triangle];
+}
+
+/* Adds what two triangles give (meet.c). */
+void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
+                          const carom_solid_face *a, const carom_solid_face *b);
+
+/* Adds `weight` times all that hangs on a vertex, itself included. */
+void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                           uint32_t vertex, int weight);
+
+/* Adds the triangles of a solid whose changes are known. */
+void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b);
+
+/* Considers all triangles whose boxes meet, on all threads (search.c). */
+carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tally *tally);
+
+/* Checks poses and makes the query ready. */
+carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,
+                                     const carom_pose *pose_a, const carom_solid *b,
+                                     const carom_pose *pose_b, carom_solid_query *query);
+
+/* Fixes the scales of the sums for volumes of terms up to reach^2 near. */
+void carom_solid_query_scale(carom_solid_query *query, double near);
+
+/* Makes room for a solid's changes, in scratch of worker 0 that the caller rewinds. */
+carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b);
+
+/* Triangles [first, last) that do not count. */
+typedef struct carom_solid_skip {
+    uint32_t first, last;
+} carom_solid_skip;
+
+/* How often one solid winds around a vertex of the other, of b or not, b moved (inside.c). */
+int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex,
+                        carom_solid_skip skip);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* All triangles of two solids whose boxes meet, each pair once.
+ *
+ * As in soup_cross.c: a walk over both trees starts on the calling thread; what is left on its
+ * stack after a while is shared among all threads. Each worker adds up what it happens to get; the
+ * sums are of fixed point, so nothing depends on who got what. */
+#include "base/context.h"
+#include "bvh/obb_cpu.h"
+#include "solid/query.h"
+
+#define ALONE_VISITS 1024u /* before other threads are called */
+
+typedef struct seeker {
+    carom_obb_walk walk;
+    const carom_solid_query *query;
+    carom_solid_tally tally;
+} seeker;
+
+typedef struct search {
+    const carom_solid_query *query;
+    carom_obb_pair tasks[CAROM_OBB_STACK];
+    seeker **seekers; /* one a worker, NULL until it has worked */
+    carom_arena_mark *marks;
+} search;
+
+static bool receive(carom_obb_walk *walk) {
+    seeker *s = walk->user;
+    const carom_solid_query *query = s->query;
+    const uint32_t *items_a = query->placing.a.items, *items_b = query->placing.b.items;
+    carom_solid_face a, b;
+    uint32_t last_a = CAROM_BVH_NONE, last_b = CAROM_BVH_NONE;
+    for (uint32_t i = 0; i < walk->found_count; ++i) {
+        uint32_t triangle_a = items_a[walk->found_a[i]], triangle_b = items_b[walk->found_b[i]];
+        if (triangle_a != last_a) carom_solid_pose(query, 0, last_a = triangle_a, &a);
+        if (triangle_b != last_b) carom_solid_pose(query, 1, last_b = triangle_b, &b);
+        carom_solid_consider(query, &s->tally, &a, &b);
+    }
+    return true;
+}
+
+static void seeker_begin(seeker *s, const carom_solid_query *query) {
+    s->query = query;
+    memset(&s->tally, 0, sizeof(s->tally));
+    s->walk.receive = receive;
+    s->walk.each_block = false;
+    s->walk.user = s;
+    carom_soup_begin_walk(&query->placing, &s->walk);
+}
+
+static seeker *seeker_of(search *search, uint32_t worker) {
+    if (search->seekers[worker] != NULL) return search->seekers[worker];
+    carom_arena *scratch = carom_scratch(search->query->context, worker);
+    search->marks[worker] = carom_arena_get_mark(scratch);
+    seeker *s = CAROM_ARENA_TAKE(scratch, seeker, 1);
+    if (s == NULL) return NULL;
+    seeker_begin(s, search->query);
+    return search->seekers[worker] = s;
+}
+
+static carom_status run_tasks(void *argument, carom_range range) {
+    search *search = argument;
+    seeker *s = seeker_of(search, range.worker);
+    if (s == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t task = range.begin; task < range.end; ++task) {
+        s->walk.stack[0] = search->tasks[task];
+        s->walk.stack_count = 1;
+        (void)CAROM_CPU_CALL(search->query->context, carom_obb_find)(&s->walk, UINT64_MAX / 2);
+    }
+    return CAROM_OK;
+}
+
+static void add_tally(carom_solid_tally *to, const seeker *s) {
+    const carom_solid_tally *from = &s->tally;
+    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
+        to->terms[i] = carom_sum_add(to->terms[i], from->terms[i]);
+    for (int of_b = 0; of_b < 2; ++of_b)
+        for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
+            to->moments[of_b].sums[i] =
+                carom_sum_add(to->moments[of_b].sums[i], from->moments[of_b].sums[i]);
+    to->pairs += from->pairs;
+    to->candidates += from->candidates;
+    to->undecided += from->undecided;
+    to->visits += s->walk.visits;
+    to->too_large |= from->too_large;
+    to->one_sided |= from->one_sided;
+    if (from->records != NULL) to->records = from->records;
+    to->no_memory |= from->no_memory;
+}
+
+/* What the first seeker left on its stack. */
+static carom_status share(const carom_solid_query *query, seeker *first, carom_solid_tally *tally) {
+    carom_context *context = query->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint32_t threads = context->threads, count = first->walk.stack_count;
+    search search = {.query = query};
+    memcpy(search.tasks, first->walk.stack, count * sizeof(search.tasks[0]));
+    search.seekers = CAROM_ARENA_TAKE(scratch, seeker *, threads);
+    search.marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, threads);
+    if (search.seekers == NULL || search.marks == NULL)
+        return carom_fail_memory(context, threads * sizeof(seeker *), "a search");
+    for (uint32_t w = 0; w < threads; ++w) search.seekers[w] = NULL;
+    search.seekers[0] = first;
+    carom_status status = carom_parallel_for(context, count, 1, run_tasks, &search);
+    if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, sizeof(seeker), "a search");
+    for (uint32_t w = 1; w < threads; ++w) {
+        if (search.seekers[w] == NULL) continue;
+        add_tally(tally, search.seekers[w]);
+        carom_arena_rewind(carom_scratch(context, w), search.marks[w]);
+    }
+    return status;
+}
+
+static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
+                         const carom_triangle *posed_b) {
+    seeker *s = user;
+    carom_solid_face face_a, face_b;
+    (void)posed_a, (void)posed_b;
+    carom_solid_pose(s->query, 0, a, &face_a);
+    carom_solid_pose(s->query, 1, b, &face_b);
+    carom_solid_consider(s->query, &s->tally, &face_a, &face_b);
+    return true;
+}
+
+carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tally *tally) {
+    carom_context *context = query->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = CAROM_OK;
+    seeker *first = CAROM_ARENA_TAKE(scratch, seeker, 1);
+    if (first == NULL) return carom_fail_memory(context, sizeof(*first), "a search");
+    seeker_begin(first, query);
+    if (query->placing.extreme) {
+        const double touching = 0.0;
+        status = carom_soup_each_two(context, &query->placing, carom_vec(0.0, 0.0, 0.0), &touching,
+                                     consider_two, first);
+    } else {
+        bool alone = context->threads == 1 || query->record;
+        uint64_t visits = alone ? UINT64_MAX / 2 : ALONE_VISITS;
+        (void)CAROM_CPU_CALL(context, carom_obb_find)(&first->walk, visits);
+        if (first->walk.stack_count > 0) status = share(query, first, tally);
+    }
+    add_tally(tally, first);
+    if (!query->record) carom_arena_rewind(scratch, mark);
+    if (tally->no_memory)
+        return carom_fail_memory(context, sizeof(carom_solid_records), "the faces that meet");
+    return status;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* A solid: a closed mesh made ready for overlaps.
+ *
+ * Equal vertices are made one and polygons split; then vertices and triangles are numbered along a
+ * spanning tree (order.c), a rigid soup is made of them for searches, and sums over ranges of
+ * triangles for what need not be searched (sums.c). Triangles without area stay in: a pose may give
+ * them some, and only with them is the mesh closed whatever the pose. */
+#include "mesh/mesh.h"
+#include "solid/query.h"
+
+/* ---- closed? --------------------------------------------------------------------------------- */
+
+/* The number, in the mesh as given, of a vertex of the welded one. */
+static unsigned long long number_given(const carom_mesh_view *given, const carom_mesh_view *welded,
+                                       uint64_t vertex) {
+    carom_vec3 p = carom_mesh_position(welded, vertex);
+    for (uint64_t v = 0; v < given->vertex_count; ++v)
+        if (carom_vec_compare(carom_mesh_position(given, v), p) == 0) return v;
+    return vertex;
+}
+
+static carom_status check_closed(carom_context *context, const carom_mesh_view *given,
+                                 const carom_mesh_view *welded, const carom_mesh_report *report) {
+    if (report->balanced) return CAROM_OK;
+    bool open = report->open_edges != 0;
+    const uint64_t *edge = open ? report->first_open_edge : report->first_inconsistent_edge;
+    if (edge[0] == CAROM_MESH_NONE)
+        return carom_fail(
+            context, CAROM_BAD_INPUT,
+            "the mesh is not closed: some edge has more sides one way than the other");
+    unsigned long long from = number_given(given, welded, edge[0]);
+    unsigned long long to = number_given(given, welded, edge[1]);
+    if (open)
+        return carom_fail(
+            context, CAROM_BAD_INPUT,
+            "the mesh is not closed: %llu edges have one face only, the first between "
+            "vertices %llu and %llu; close its holes first",
+            (unsigned long long)report->open_edges, from, to);
+    return carom_fail(
+        context, CAROM_BAD_INPUT,
+        "the mesh is not consistently oriented: %llu edges are passed the same way by "
+        "both faces, the first between vertices %llu and %llu; turn faces first",
+        (unsigned long long)report->inconsistent_edges, from, to);
+}
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+static bool stop_at_two(void *user, const carom_pair *pairs, uint64_t count) {
+    bool *found = user;
+    for (uint64_t i = 0; i < count && !*found; ++i) *found = pairs[i].a != pairs[i].b;
+    return *found;
+}
+
+/* Faces without area are searched as segments, which always meet their neighbours: where there are
+ * any, a soup that leaves them alone is asked. */
+static carom_status find_self_intersection(carom_context *context, carom_solid *solid) {
+    const carom_soup *soup = solid->soup;
+    bool *found = &solid->info.self_intersecting;
+    if (solid->info.degenerate_triangles == 0) return carom_soup_self_any(context, soup, found);
+    carom_soup_def def = {.mesh = {.positions = soup->positions,
+                                   .vertex_count = soup->vertex_count,
+                                   .corners = soup->corners,
+                                   .face_count = soup->triangle_count}};
+    carom_soup *alone;
+    CAROM_TRY(carom_soup_create(context, &def, &alone));
+    carom_status status = carom_soup_each_pair(context, alone, stop_at_two, found);
+    carom_soup_destroy(alone);
+    return status;
+}
+
+/* The volume that one connected part encloses, negative for cavities; sign and size are enough. */
+static double volume_of_part(const carom_solid_query *query, uint32_t root) {
+    const carom_solid *solid = query->solids[0];
+    carom_solid_tally tally;
+    memset(&tally, 0, sizeof(tally));
+    carom_solid_add_below(query, &tally, 0, root, 1);
+    carom_solid_integrals whole = carom_solid_moments_place(
+        &solid->sums, &tally.moments[0], &query->placing.a.frame,
+        carom_vec_scale(query->origin, 1.0 / query->power), query->exponent);
+    return whole.volume +
+           carom_sum_value(tally.terms[CAROM_SOLID_VOLUME], query->scales[CAROM_SOLID_VOLUME]);
+}
+
+/* Whether parts lie in one another as solids and their cavities do: the winding number by all other
+ * parts must be 0 around a solid part and 1 around a cavity. Parts of several shells that share
+ * single vertices are not looked into. */
+static carom_status find_winding(carom_context *context, carom_solid *solid, uint64_t shells) {
+    carom_solid_query query;
+    solid->info.by_winding = solid->info.self_intersecting || shells > solid->root_count;
+    if (solid->info.by_winding || solid->root_count == 1) return CAROM_OK;
+    CAROM_TRY(carom_solid_query_begin(context, solid, NULL, solid, NULL, &query));
+    for (uint32_t i = 0; i < solid->root_count && !solid->info.by_winding; ++i) {
+        uint32_t root = solid->roots[i];
+        carom_solid_skip own = {solid->firsts[root], solid->firsts[solid->ends[root]]};
+        double volume = volume_of_part(&query, root);
+        int winding = carom_solid_winding(&query, 0, root, own);
+        if (solid->base == 0 ? winding != (volume < 0.0) : winding != (volume > 0.0))
+            solid->info.by_winding = true;
+    }
+    return CAROM_OK;
+}
+
+static void find_centroid(carom_solid *solid) {
+    const carom_solid_sums *sums = &solid->sums;
+    carom_solid_moments moments;
+    carom_frame still = carom_frame_make(NULL);
+    memset(&moments, 0, sizeof(moments));
+    carom_solid_moments_add(sums, &moments, sums->block_count - 1, 1);
+    carom_solid_integrals all =
+        carom_solid_moments_place(sums, &moments, &still, sums->centre, sums->exponent);
+    solid->info.centroid = sums->centre;
+    if (all.volume == 0.0) return;
+    double unit = carom_power_of_two(-sums->exponent) / all.volume;
+    solid->info.centroid = carom_vec_add(sums->centre, carom_vec_scale(all.moment, unit));
+}
+
+static void find_longest(carom_solid *solid) {
+    const carom_soup *soup = solid->soup;
+    for (uint64_t t = 0; t < soup->triangle_count; ++t) {
+        carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
+        double extent = 2.0 * carom_solid_extent(c.corner); /* whatever the pose */
+        solid->longest = CAROM_MAX(solid->longest, extent);
+    }
+}
+
+static carom_status describe(carom_context *context, carom_solid *solid,
+                             const carom_mesh_report *report) {
+    carom_soup_info soup;
+    CAROM_TRY(carom_soup_get_info(context, solid->soup, &soup));
+    solid->info.vertices = solid->soup->vertex_count;
+    solid->info.triangles = solid->soup->triangle_count;
+    solid->info.degenerate_triangles = report->degenerate_triangles;
+    solid->info.shells = report->shells;
+    solid->info.volume = fabs(report->volume);
+    solid->info.area = report->area;
+    solid->info.inside_out = report->volume < 0.0;
+    solid->info.bytes = sizeof(*solid) + soup.bytes + solid->info.vertices * 8 +
+                        solid->info.triangles + solid->root_count * sizeof(uint32_t) +
+                        solid->sums.block_count * CAROM_SOLID_SUMS * sizeof(carom_solid_sum);
+    find_centroid(solid);
+    find_longest(solid);
+    CAROM_TRY(find_self_intersection(context, solid));
+    return find_winding(context, solid, report->shells);
+}
+
+/* ---- create and destroy ---------------------------------------------------------------------- */
+
+/* Everything but the description, from a welded mesh of triangles. */
+static carom_status build(carom_context *context, carom_solid *solid, const carom_mesh_view *mesh,
+                          bool turn) {
+    carom_solid_order order;
+    CAROM_TRY(carom_solid_order_make(context, mesh, turn, &order));
+    carom_soup_def def = {.mesh = {.positions = order.positions,
+                                   .vertex_count = order.vertex_count,
+                                   .corners = order.corners,
+                                   .face_count = order.triangle_count},
+                          .degenerate = CAROM_DEGENERATE_AS_SEGMENT,
+                          .rigid = true};
+    carom_status status = carom_soup_create(context, &def, &solid->soup);
+    solid->ends = order.ends, order.ends = NULL;
+    solid->firsts = order.firsts, order.firsts = NULL;
+    solid->roots = order.roots, order.roots = NULL;
+    solid->owns = order.owns, order.owns = NULL;
+    solid->root_count = order.root_count;
+    carom_solid_order_free(&order, &solid->allocator);
+    CAROM_TRY(status);
+    return carom_solid_sums_make(context, &solid->allocator, solid->soup, &solid->sums);
+}
+
+static carom_status create(carom_context *context, const carom_solid_def *def, carom_solid *solid) {
+    carom_mesh *welded = NULL, *split = NULL;
+    carom_mesh_view view;
+    carom_mesh_report report;
+    CAROM_TRY(carom_mesh_check(context, &def->mesh));
+    if (def->mesh.face_count == 0)
+        return carom_fail(context, CAROM_BAD_INPUT, "the mesh has no faces and encloses nothing");
+    CAROM_TRY(carom_mesh_weld(context, &def->mesh, &welded));
+    (void)carom_mesh_get_view(welded, &view);
+    carom_status status = CAROM_OK;
+    if (view.offsets != NULL) {
+        status = carom_mesh_triangulate(context, &view, NULL, &split, NULL);
+        if (status == CAROM_OK) (void)carom_mesh_get_view(split, &view);
+    }
+    if (status == CAROM_OK) status = carom_mesh_inspect(context, &view, &report);
+    if (status == CAROM_OK) status = check_closed(context, &def->mesh, &view, &report);
+    if (status == CAROM_OK)
+        status = build(context, solid, &view, (report.volume < 0.0) != def->complement);
+    if (status == CAROM_OK) status = describe(context, solid, &report);
+    solid->info.complement = def->complement;
+    carom_mesh_destroy(welded);
+    carom_mesh_destroy(split);
+    return status;
+}
+
+carom_status carom_solid_create(carom_context *context, const carom_solid_def *def,
+                                carom_solid **out) {
+    static const carom_solid_def defaults = {0};
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(out != NULL, "the place for the solid is NULL");
+    *out = NULL;
+    if (def == NULL) def = &defaults;
+    carom_solid *solid = carom_allocate(&context->allocator, 1, sizeof(*solid));
+    if (solid == NULL) return carom_fail_memory(context, sizeof(*solid), "a solid");
+    *solid = (carom_solid){.allocator = context->allocator, .base = def->complement ? 1 : 0};
+    carom_status status = create(context, def, solid);
+    if (status != CAROM_OK) {
+        carom_solid_destroy(solid);
+        return status;
+    }
+    *out = solid;
+    return CAROM_OK;
+}
+
+void carom_solid_destroy(carom_solid *solid) {
+    if (solid == NULL) return;
+    carom_allocator allocator = solid->allocator;
+    carom_soup_destroy(solid->soup);
+    carom_release(&allocator, solid->ends);
+    carom_release(&allocator, solid->firsts);
+    carom_release(&allocator, solid->roots);
+    carom_release(&allocator, solid->owns);
+    carom_release(&allocator, solid->sums.blocks);
+    carom_release(&allocator, solid);
+}
+
+carom_status carom_solid_get_info(carom_context *context, const carom_solid *solid,
+                                  carom_solid_info *info) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(solid != NULL, "the solid is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    *info = solid->info;
+    return CAROM_OK;
+}

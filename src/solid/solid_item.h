@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* solid_item.h: what two faces that meet add to the overlap of their solids.
+ *
+ * With w the winding number of the other solid, a face f contributes integrals of w over it. By
+ * Green's theorem each is a sum over oriented segments u -> v, of the triangles c u v with c the
+ * face's first corner:
+ *   - its edges, where w counts: those through c give nothing, and along the edge from corner 1 to
+ *     corner 2, w is w(corner 1) plus the changes passed, so each crossing x with change s adds s
+ *     times the segment x -> corner 2, and w(corner 1) counts the face as a whole (order.c);
+ *   - for each face g of the other solid that meets it, the segment they share, along n_f x n_g for
+ *     f and back for g, which has the inside of the other on its left.
+ * The segment's ends are crossings: of an edge of f with g or of g with f. Each crossing is found
+ * from both faces of its edge and computed the same way for both, from the edge's lower vertex to
+ * its higher one. Nothing has to be connected. */
+#ifndef CAROM_SRC_SOLID_SOLID_ITEM_H
+#define CAROM_SRC_SOLID_SOLID_ITEM_H
+
+#include "geom/triangle_item.h"
+#include "geom/twofold.h"
+#include "solid/moved.h"
+
+/* A face in its pose. */
+typedef struct carom_solid_face {
+    carom_vec3 p[3];
+    uint32_t v[3];
+    uint32_t number;
+    uint32_t owns; /* sides it speaks for (solid.h) */
+} carom_solid_face;
+
+/* Where the corners of a face lie to the plane of another. */
+typedef struct carom_solid_sides {
+    double value[3]; /* the determinants: rounded, or exact where that did not decide their sign */
+    double error[3]; /* by which they were rounded, at most */
+    int sign[3];     /* exact, moved; 0 when the other has no area */
+} carom_solid_sides;
+
+/* An edge through a face. */
+typedef struct carom_solid_crossing {
+    carom_vec3 x; /* relative to the origin of the sums */
+    int of_b;     /* the edge is one of b's */
+    int side;     /* from this corner of its face to the next */
+    int change;   /* of the other's winding number along it */
+} carom_solid_crossing;
+
+/* How two faces meet. */
+typedef struct carom_solid_meeting {
+    int count; /* crossings: 2, in the direction of n_a x n_b, or none */
+    carom_solid_crossing ends[2];
+    int tied;      /* some determinant was zero */
+    int undecided; /* by doubles */
+} carom_solid_meeting;
+
+/* ---- which side ------------------------------------------------------------------------------ */
+
+/* The plane of a face: the normal, rounded, and the size of the products that it was made of. */
+typedef struct carom_solid_plane {
+    carom_vec3 normal, size;
+} carom_solid_plane;
+
+CAROM_ITEM carom_solid_plane carom_solid_plane_make(const carom_vec3 *p) {
+    carom_vec3 u = carom_vec_sub(p[1], p[0]), v = carom_vec_sub(p[2], p[0]);
+    double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x;
+    double xz = u.x * v.z, xy = u.x * v.y, yx = u.y * v.x;
+    carom_solid_plane plane;
+    plane.normal = carom_vec(yz - zy, zx - xz, xy - yx);
+    plane.size = carom_vec(fabs(yz) + fabs(zy), fabs(zx) + fabs(xz), fabs(xy) + fabs(yx));
+    return plane;
+}
+
+/* A determinant that doubles could not decide, and its sign. */
+CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p, int push,
+                                            double *value, int *sign, int *tied) {
+    double x[12], sum[192];
+    int on_plane = 0;
+    *sign = carom_moved_side(face, p, push, &on_plane);
+    if (on_plane) {
+        *tied = 1;
+        *value = 0.0;
+        return;
+    }
+    for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x + 3 * i);
+    carom_vec_store(p, x + 9);
+    if (carom_orient_in_range(x, 12)) {
+        int n = carom_orient3d_expansion(x, sum);
+        *value = 0.0;
+        for (int i = 0; i < n; ++i) *value += sum[i];
+    } else if (!(*value * *sign > 0.0)) {
+        *value = 0.0;
+    }
+}
+
+/* A determinant in twice the precision. */
+CAROM_RARE_ITEM carom_twofold carom_solid_value_fine(const carom_vec3 *face, carom_vec3 p) {
+    double x[4][3];
+    carom_twofold u[3], v[3], w[3], sum = carom_twofold_make(0.0, 0.0);
+    for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x[i]);
+    carom_vec_store(p, x[3]);
+    for (int k = 0; k < 3; ++k) {
+        u[k] = carom_twofold_diff(x[1][k], x[0][k]);
+        v[k] = carom_twofold_diff(x[2][k], x[0][k]);
+        w[k] = carom_twofold_diff(x[3][k], x[0][k]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        carom_twofold minor = carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
+                                                carom_twofold_multiply(u[j], v[i]));
+        sum = carom_twofold_add(sum, carom_twofold_multiply(minor, w[k]));
+    }
+    return sum;
+}
+
+/* The value of a corner that a crossing depends on, right to 2^-32 at least. What is done must
+ * depend on the face and the point alone, not on whose corner the point is seen as: then crossings
+ * are the same from both faces of an edge. */
+#define CAROM_SOLID_FINE 0x1p32
+CAROM_ITEM double carom_solid_value(const carom_vec3 *face, const carom_vec3 *p,
+                                    const carom_solid_sides *sides, int i) {
+    double size = fabs(sides->value[i]), error = sides->error[i];
+    if (size > CAROM_SOLID_FINE * error || !(size > error)) return sides->value[i];
+    return carom_solid_value_fine(face, p[i]).high;
+}
+
+/* The corners p of one face against the plane of another: whether they are, certainly, all on one
+ * side. Signs that are uncertain are 0. */
+CAROM_ITEM int carom_solid_find_values(const carom_vec3 *face, const carom_solid_plane *plane,
+                                       const carom_vec3 *p, carom_solid_sides *sides) {
+    int above = 0, below = 0;
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 w = carom_vec_sub(p[i], face[0]);
+        carom_vec3 a = carom_vec(fabs(w.x), fabs(w.y), fabs(w.z));
+        double value = carom_vec_dot(plane->normal, w);
+        double error = CAROM_ORIENT3D_ERROR * carom_vec_dot(plane->size, a) +
+                       CAROM_ORIENT_UNDERFLOW * ((a.x + a.y) + (a.z + 1.0));
+        sides->value[i] = value;
+        sides->error[i] = error;
+        sides->sign[i] = (value > error) - (value < -error);
+        above += value > error;
+        below += value < -error;
+    }
+    return above == 3 || below == 3;
+}
+
+/* Signs that are still open. */
+CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 *p, int push,
+                                       carom_solid_sides *sides, int *tied, int *undecided) {
+    for (int i = 0; i < 3; ++i) {
+        if (sides->sign[i] != 0) continue;
+        *undecided = 1;
+        carom_solid_side_exact(face, p[i], push, &sides->value[i], &sides->sign[i], tied);
+    }
+}
+
+/* ---- crossings ------------------------------------------------------------------------------- */
+
+/* from + t (to - from), relative to the origin, rounded once. */
+CAROM_RARE_ITEM carom_vec3 carom_solid_point_fine(carom_vec3 from, carom_vec3 to, carom_twofold t,
+                                                  carom_vec3 origin) {
+    double a[3], b[3], o[3], x[3];
+    carom_vec_store(from, a);
+    carom_vec_store(to, b);
+    carom_vec_store(origin, o);
+    for (int k = 0; k < 3; ++k) {
+        carom_twofold way = carom_twofold_multiply(t, carom_twofold_diff(b[k], a[k]));
+        x[k] = carom_twofold_add(carom_twofold_diff(a[k], o[k]), way).high;
+    }
+    return carom_vec(x[0], x[1], x[2]);
+}
+
+/* Where the planes' distances from two points say that the line through them crosses, in twice the
+ * precision: for edges much longer than the overlap. */
+CAROM_RARE_ITEM carom_twofold carom_solid_share_fine(const carom_vec3 *face, const carom_vec3 *p,
+                                                     const carom_solid_sides *sides, int from,
+                                                     int to) {
+    carom_twofold d[2];
+    for (int k = 0; k < 2; ++k) {
+        int i = k == 0 ? from : to;
+        if (fabs(sides->value[i]) > sides->error[i])
+            d[k] = carom_solid_value_fine(face, p[i]);
+        else
+            d[k] = carom_twofold_make(sides->value[i], 0.0); /* exact already */
+    }
+    carom_twofold whole = carom_twofold_sub(d[0], d[1]);
+    return whole.high != 0.0 ? carom_twofold_divide(d[0], whole) : carom_twofold_make(0.0, 0.0);
+}
+
+/* Where the terms are added up. */
+typedef struct carom_solid_place {
+    carom_vec3 origin;
+    double long_edge; /* extents of edges that are much longer than the overlap */
+} carom_solid_place;
+
+CAROM_ITEM double carom_solid_most(carom_vec3 v) {
+    double x = fabs(v.x), y = fabs(v.y), z = fabs(v.z), xy = CAROM_MAX(x, y);
+    return CAROM_MAX(xy, z);
+}
+
+/* Where the side from corner i to corner j passes through the plane; the same bits for both faces
+ * of the edge. */
+CAROM_ITEM carom_vec3 carom_solid_crossing_point(const carom_solid_face *f,
+                                                 const carom_solid_sides *sides,
+                                                 const carom_solid_face *g, int i, int j,
+                                                 const carom_solid_place *place) {
+    int low = f->v[i] < f->v[j] ? i : j, high = i + j - low;
+    double d_low = carom_solid_value(g->p, f->p, sides, low);
+    double d_high = carom_solid_value(g->p, f->p, sides, high);
+    int from = fabs(d_low) <= fabs(d_high) ? low : high, to = i + j - from;
+    carom_vec3 way = carom_vec_sub(f->p[to], f->p[from]);
+    if (carom_solid_most(way) > place->long_edge)
+        return carom_solid_point_fine(f->p[from], f->p[to],
+                                      carom_solid_share_fine(g->p, f->p, sides, from, to),
+                                      place->origin);
+    double d = from == low ? d_low : d_high, whole = from == low ? d_low - d_high : d_high - d_low;
+    double t = whole != 0.0 ? d / whole : 0.0;
+    return carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(way, t));
+}
+
+/* The crossing of the edge from the lone corner `lone` to corner `other`. */
+CAROM_ITEM carom_solid_crossing carom_solid_crossing_make(const carom_solid_face *f,
+                                                          const carom_solid_sides *sides,
+                                                          const carom_solid_face *g, int of_b,
+                                                          int lone, int other,
+                                                          const carom_solid_place *place) {
+    carom_solid_crossing c;
+    c.of_b = of_b;
+    c.side = other == (lone == 2 ? 0 : lone + 1) ? lone : other;
+    c.change = sides->sign[c.side]; /* from outside, the side of the normal, to inside: one more */
+    c.x = carom_solid_crossing_point(f, sides, g, lone, other, place);
+    return c;
+}
+
+CAROM_ITEM int carom_solid_lone(const int *s) {
+    return s[1] == s[2] ? 0 : s[0] == s[2] ? 1 : 2;
+}
+
+CAROM_ITEM int carom_solid_one_side(const int *s) {
+    return s[0] == s[1] && s[1] == s[2];
+}
+
+/* Finds the segment that two faces with area share, b's moved; see triangle_filter.h for the order
+ * of the four points on the line of both planes. */
+CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_sides *sides_a,
+                                 const carom_solid_face *b, const carom_solid_sides *sides_b,
+                                 const carom_solid_place *place, carom_solid_meeting *m) {
+    int ia = carom_solid_lone(sides_a->sign), ib = carom_solid_lone(sides_b->sign);
+    int ja = ia == 2 ? 0 : ia + 1, ka = 3 - ia - ja;
+    int jb = ib == 2 ? 0 : ib + 1, kb = 3 - ib - jb;
+    int up_a = sides_a->sign[ia] > 0, up_b = sides_b->sign[ib] > 0, turn = up_a == up_b ? 1 : -1;
+    int low_a = up_a ? ka : ja, high_a = up_a ? ja : ka;
+    int low_b = up_b ? jb : kb, high_b = up_b ? kb : jb;
+#define BEFORE(x, y)                                                                               \
+    (turn * carom_moved_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], 1, &m->tied) > 0)
+    if (!BEFORE(low_a, high_b) || BEFORE(high_a, low_b)) return;
+    m->ends[0] = BEFORE(low_a, low_b)
+                     ? carom_solid_crossing_make(b, sides_b, a, 1, ib, low_b, place)
+                     : carom_solid_crossing_make(a, sides_a, b, 0, ia, low_a, place);
+    m->ends[1] = BEFORE(high_a, high_b)
+                     ? carom_solid_crossing_make(a, sides_a, b, 0, ia, high_a, place)
+                     : carom_solid_crossing_make(b, sides_b, a, 1, ib, high_b, place);
+#undef BEFORE
+    m->count = 2;
+}
+
+/* Whether the side from corner j of f passes through g, whatever f's own area; push is 1 when g is
+ * b's, else -1. Returns the change of g's winding number along the side, or 0. */
+CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
+                                             const carom_solid_face *g, int push) {
+    carom_vec3 p = f->p[j], q = f->p[j == 2 ? 0 : j + 1];
+    int tied = 0, sign[3];
+    int from = carom_moved_side(g->p, p, -push, &tied);
+    if (from == 0 || carom_moved_side(g->p, q, -push, &tied) == from) return 0;
+    for (int i = 0; i < 3; ++i)
+        sign[i] = carom_moved_orient(p, q, g->p[i], g->p[i == 2 ? 0 : i + 1], push, &tied);
+    return carom_solid_one_side(sign) ? from : 0;
+}
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+/* Sums of terms, about the origin: of the overlap's volume, its moment and its surface, and of what
+ * of b's surface is inside a. */
+#define CAROM_SOLID_VOLUME 0u
+#define CAROM_SOLID_MOMENT 1u /* 3 */
+#define CAROM_SOLID_EXTENT 4u /* area */
+#define CAROM_SOLID_FORCE  5u /* 3: integral of n */
+#define CAROM_SOLID_TORQUE 8u /* 3: integral of x x n */
+#define CAROM_SOLID_SIZE                                                                           \
+    11u /* of the volume's terms: how large they were before they cancelled                        \
+         */
+#define CAROM_SOLID_TERMS 12u
+
+CAROM_ITEM double carom_solid_norm(carom_vec3 v) {
+    return (fabs(v.x) + fabs(v.y)) + fabs(v.z);
+}
+
+/* Adds `weight` times the integrals over the triangle c u v of a face with the unit normal n; c, u
+ * and v are relative to the origin. */
+CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3 c, carom_vec3 u,
+                                         carom_vec3 v, double weight, int of_b) {
+    carom_vec3 arm = carom_vec_sub(u, c), way = carom_vec_sub(v, u);
+    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
+    carom_vec3 sum = carom_vec_add(carom_vec_add(u, v), c);
+    double volume = carom_vec_dot(u, area) / 3.0;
+    terms[CAROM_SOLID_VOLUME] += volume;
+    terms[CAROM_SOLID_MOMENT] += volume * sum.x * 0.25;
+    terms[CAROM_SOLID_MOMENT + 1] += volume * sum.y * 0.25;
+    terms[CAROM_SOLID_MOMENT + 2] += volume * sum.z * 0.25;
+    terms[CAROM_SOLID_EXTENT] += carom_vec_dot(n, area);
+    terms[CAROM_SOLID_SIZE] += fabs(weight) * carom_solid_norm(arm) * carom_solid_norm(way) *
+                               (carom_solid_norm(c) + carom_solid_norm(u));
+    if (!of_b) return;
+    carom_vec3 turn = carom_vec_cross(sum, area);
+    terms[CAROM_SOLID_FORCE] += area.x;
+    terms[CAROM_SOLID_FORCE + 1] += area.y;
+    terms[CAROM_SOLID_FORCE + 2] += area.z;
+    terms[CAROM_SOLID_TORQUE] += turn.x / 3.0;
+    terms[CAROM_SOLID_TORQUE + 1] += turn.y / 3.0;
+    terms[CAROM_SOLID_TORQUE + 2] += turn.z / 3.0;
+}
+
+/* The direction of a normal; zero stays zero. */
+CAROM_ITEM carom_vec3 carom_solid_unit(carom_vec3 normal) {
+    double length = carom_vec_length(normal);
+    return carom_vec_scale(normal, length > 0.0 ? 1.0 / length : 0.0);
+}
+
+/* ---- large faces ----------------------------------------------------------------------------- */
+
+/* Terms of a face that is much larger than the overlap are large, and what is left when they cancel
+ * has lost digits. Its triangles are therefore spanned from the point c of its plane nearest to the
+ * origin, and each edge is cut at its point e nearest to the origin: what lies beyond is then added
+ * as the same bits each time, and taken away again as the same bits. */
+typedef struct carom_solid_anchors {
+    carom_vec3 c, e[3], p[3]; /* relative to the origin; e[j] on the side from corner j */
+} carom_solid_anchors;
+
+/* The largest extent along an axis. */
+CAROM_ITEM double carom_solid_extent(const carom_vec3 *p) {
+    double x = carom_extent_of_six(p[0].x, p[1].x, p[2].x, p[0].x, p[1].x, p[2].x);
+    double y = carom_extent_of_six(p[0].y, p[1].y, p[2].y, p[0].y, p[1].y, p[2].y);
+    double z = carom_extent_of_six(p[0].z, p[1].z, p[2].z, p[0].z, p[1].z, p[2].z);
+    double xy = CAROM_MAX(x, y);
+    return CAROM_MAX(xy, z);
+}
+
+CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_face *f,
+                                                             carom_vec3 normal, carom_vec3 origin) {
+    carom_solid_anchors a;
+    double height = -carom_solid_value_fine(f->p, origin).high / carom_vec_dot(normal, normal);
+    for (int j = 0; j < 3; ++j) a.p[j] = carom_vec_sub(f->p[j], origin);
+    for (int j = 0; j < 3; ++j) {
+        int k = j == 2 ? 0 : j + 1, low = f->v[j] < f->v[k] ? j : k, high = j + k - low;
+        carom_vec3 way = carom_vec_sub(f->p[high], f->p[low]);
+        double t = -carom_vec_dot(a.p[low], way) / carom_vec_dot(way, way);
+        t = t > 0.0 ? t : 0.0;
+        t = t < 1.0 ? t : 1.0;
+        a.e[j] = carom_solid_point_fine(f->p[low], f->p[high], carom_twofold_make(t, 0.0), origin);
+    }
+    a.c = carom_vec_scale(normal, height);
+    return a;
+}
+
+/* What a face takes from a meeting. */
+CAROM_ITEM void carom_solid_add_meeting(double *terms, const carom_solid_face *f, carom_vec3 normal,
+                                        const carom_solid_meeting *m, int of_b, carom_vec3 origin) {
+    carom_vec3 n = carom_solid_unit(normal), c = carom_vec_sub(f->p[0], origin);
+    carom_solid_add_triangle(terms, n, c, m->ends[of_b].x, m->ends[1 - of_b].x, 1.0, of_b);
+    for (int i = 0; i < 2; ++i)
+        if (m->ends[i].of_b == of_b && m->ends[i].side == 1)
+            carom_solid_add_triangle(terms, n, c, m->ends[i].x, carom_vec_sub(f->p[2], origin),
+                                     (double)m->ends[i].change, of_b);
+}
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Integrals over ranges of triangles.
+ *
+ * All are polynomials of the corners, worked out in twice the precision and added in fixed point
+ * with 120 bits below their total: sums over ranges are exact differences. They are moved to where
+ * they are needed in the same precision, so that a small part of a large mesh, far from its centre,
+ * is as good as if it had been integrated there. */
+#include "solid/sums.h"
+
+#define TWO(x) carom_twofold_make(x, 0.0)
+
+/* The integrals over one triangle. */
+static void integrate(const carom_solid_sums *sums, const carom_triangle *t,
+                      carom_twofold out[CAROM_SOLID_SUMS]) {
+    double power = carom_power_of_two(sums->exponent);
+    carom_twofold y[3][3], sum[3], normal[3], u[3], v[3];
+    const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
+    for (int i = 0; i < 3; ++i) {
+        double x[3];
+        memcpy(x, &t->corner[i], sizeof(x));
+        for (int k = 0; k < 3; ++k)
+            y[i][k] = carom_twofold_scale(carom_twofold_diff(x[k], c[k]), power);
+    }
+    for (int k = 0; k < 3; ++k) {
+        u[k] = carom_twofold_sub(y[1][k], y[0][k]);
+        v[k] = carom_twofold_sub(y[2][k], y[0][k]);
+        sum[k] = carom_twofold_add(carom_twofold_add(y[0][k], y[1][k]), y[2][k]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        normal[k] = carom_twofold_scale(carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
+                                                          carom_twofold_multiply(u[j], v[i])),
+                                        0.5);
+        out[CAROM_SOLID_NORMAL + (unsigned)k] = normal[k];
+    }
+    carom_twofold height = TWO(0.0);
+    for (int k = 0; k < 3; ++k)
+        height = carom_twofold_add(height, carom_twofold_multiply(y[0][k], normal[k]));
+    for (unsigned i = 0; i < 3; ++i) {
+        for (unsigned j = 0; j < 3; ++j)
+            out[CAROM_SOLID_FIRST + 3 * i + j] = carom_twofold_multiply(sum[i], normal[j]);
+        out[CAROM_SOLID_SECOND + i] = carom_twofold_multiply(sum[i], height);
+    }
+    out[CAROM_SOLID_AREA] =
+        TWO(carom_vec_length(carom_vec(normal[0].high, normal[1].high, normal[2].high)));
+}
+
+static carom_triangle triangle(const carom_soup *soup, uint64_t t) {
+    return carom_soup_triangle(soup, soup->corners + 3 * t);
+}
+
+static carom_sum fixed(carom_twofold a, int scale) {
+    return carom_sum_add(carom_sum_term(a.high, scale), carom_sum_term(a.low, scale));
+}
+
+/* ---- make ------------------------------------------------------------------------------------ */
+
+/* A frame in which all coordinates are below 1, and scales at which no sum can overflow: |y| < 1
+ * for each coordinate, so that y . n is below 2 and sums of three corners' below 3. */
+static void choose(const carom_soup *soup, carom_solid_sums *sums) {
+    carom_vec3 low = carom_soup_position(soup, 0), high = low;
+    double area = 0.0;
+    for (uint64_t v = 1; v < soup->vertex_count; ++v) {
+        carom_vec3 p = carom_soup_position(soup, (uint32_t)v);
+        low = carom_vec(CAROM_MIN(p.x, low.x), CAROM_MIN(p.y, low.y), CAROM_MIN(p.z, low.z));
+        high = carom_vec(CAROM_MAX(p.x, high.x), CAROM_MAX(p.y, high.y), CAROM_MAX(p.z, high.z));
+    }
+    sums->centre = carom_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y,
+                             0.5 * low.z + 0.5 * high.z);
+    double extent = CAROM_MAX(CAROM_MAX(0.5 * high.x - 0.5 * low.x, 0.5 * high.y - 0.5 * low.y),
+                              0.5 * high.z - 0.5 * low.z);
+    carom_scale_range range = carom_scale_range_add(carom_scale_range_empty(), extent);
+    sums->exponent = extent > 0.0 ? CAROM_MAX(CAROM_MIN(-range.high - 1, 1000), -1000) : 0;
+    double power = carom_power_of_two(sums->exponent);
+    for (uint64_t t = 0; t < soup->triangle_count; ++t) {
+        carom_triangle c = triangle(soup, t);
+        carom_vec3 u = carom_vec_scale(carom_vec_sub(c.corner[1], c.corner[0]), power);
+        carom_vec3 v = carom_vec_scale(carom_vec_sub(c.corner[2], c.corner[0]), power);
+        area += carom_vec_length(carom_vec_cross(u, v));
+    }
+    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
+        sums->scales[i] = carom_sum_scale(16.0 * area + 0x1p-900, 1);
+}
+
+carom_status carom_solid_sums_make(carom_context *context, const carom_allocator *allocator,
+                                   const carom_soup *soup, carom_solid_sums *sums) {
+    uint64_t count = soup->triangle_count;
+    sums->block_count = count / CAROM_SOLID_BLOCK + 2;
+    sums->blocks =
+        carom_allocate(allocator, sums->block_count, CAROM_SOLID_SUMS * sizeof(*sums->blocks));
+    if (sums->blocks == NULL)
+        return carom_fail_memory(
+            context, sums->block_count * CAROM_SOLID_SUMS * sizeof(*sums->blocks), "a solid");
+    choose(soup, sums);
+    carom_sum all[CAROM_SOLID_SUMS] = {{0}};
+    for (uint64_t t = 0, block = 0; block < sums->block_count; ++block) {
+        carom_solid_sum *to = sums->blocks + CAROM_SOLID_SUMS * block;
+        for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
+            to[i] = (carom_solid_sum){all[i].low, all[i].high};
+        for (; t < count && t < (block + 1) * CAROM_SOLID_BLOCK; ++t) {
+            carom_twofold one[CAROM_SOLID_SUMS];
+            carom_triangle corners = triangle(soup, t);
+            integrate(sums, &corners, one);
+            for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
+                all[i] = carom_sum_add(all[i], fixed(one[i], sums->scales[i]));
+        }
+    }
+    return CAROM_OK;
+}
+
+/* ---- use ------------------------------------------------------------------------------------- */
+
+void carom_solid_moments_add(const carom_solid_sums *sums, carom_solid_moments *moments,
+                             uint64_t block, int weight) {
+    const carom_solid_sum *from = sums->blocks + CAROM_SOLID_SUMS * block;
+    int times = weight < 0 ? -weight : weight;
+    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i) {
+        carom_sum term = {from[i].low, from[i].high, 0};
+        if (weight < 0) term = carom_sum_negate(term);
+        for (int k = 0; k < times; ++k) moments->sums[i] = carom_sum_add(moments->sums[i], term);
+    }
+}
+
+static carom_twofold value(const carom_solid_sums *sums, const carom_solid_moments *moments,
+                           unsigned i) {
+    int scale = sums->scales[i];
+    double high = carom_sum_value(moments->sums[i], scale);
+    carom_sum rest = carom_sum_add(moments->sums[i], carom_sum_negate(carom_sum_term(high, scale)));
+    return carom_twofold_make(high, carom_sum_value(rest, scale));
+}
+
+/* In the body's own directions, about `shift` from its centre. */
+typedef struct shifted {
+    double normal[3], first[3][3], second[3], area;
+} shifted;
+
+static shifted shift(const carom_solid_sums *sums, const carom_solid_moments *moments,
+                     const double by[3]) {
+    shifted s;
+    carom_twofold normal[3], first[3][3], trace = TWO(0.0), along = TWO(0.0), d[3];
+    const carom_twofold three = TWO(3.0);
+    for (unsigned i = 0; i < 3; ++i) {
+        d[i] = TWO(by[i]);
+        normal[i] = value(sums, moments, CAROM_SOLID_NORMAL + i);
+        s.normal[i] = normal[i].high;
+        along = carom_twofold_add(along, carom_twofold_multiply(d[i], normal[i]));
+        for (unsigned j = 0; j < 3; ++j)
+            first[i][j] = value(sums, moments, CAROM_SOLID_FIRST + 3 * i + j);
+        trace = carom_twofold_add(trace, first[i][i]);
+    }
+    /* With first and second three times the integrals F and S:
+     *   F'_ij = F_ij - d_i n_j,  S'_i = S_i - d_i tr F - (F d)_i + d_i (d . n). */
+    for (unsigned i = 0; i < 3; ++i) {
+        carom_twofold second = value(sums, moments, CAROM_SOLID_SECOND + i);
+        second = carom_twofold_sub(second, carom_twofold_multiply(d[i], trace));
+        for (unsigned j = 0; j < 3; ++j) {
+            carom_twofold lever = carom_twofold_multiply(three, normal[j]);
+            second = carom_twofold_sub(second, carom_twofold_multiply(first[i][j], d[j]));
+            s.first[i][j] =
+                carom_twofold_sub(first[i][j], carom_twofold_multiply(d[i], lever)).high / 3.0;
+        }
+        carom_twofold last = carom_twofold_multiply(carom_twofold_multiply(three, d[i]), along);
+        s.second[i] = carom_twofold_add(second, last).high / 3.0;
+    }
+    s.area = value(sums, moments, CAROM_SOLID_AREA).high;
+    return s;
+}
+
+/* From the posed centre to a point, rounded once: far from the world's origin the rounding of a
+ * posed point would move the whole solid. */
+static carom_vec3 way_from(const carom_frame *frame, carom_vec3 centre, carom_vec3 to) {
+    const double *r = frame->r;
+    const double c[3] = {centre.x, centre.y, centre.z};
+    const double t[3] = {frame->t.x, frame->t.y, frame->t.z}, p[3] = {to.x, to.y, to.z};
+    double way[3];
+    for (int i = 0; i < 3; ++i) {
+        carom_twofold sum = carom_twofold_diff(p[i], t[i]);
+        for (int k = 0; k < 3; ++k)
+            sum = carom_twofold_sub(sum, carom_twofold_multiply(TWO(r[3 * i + k]), TWO(c[k])));
+        way[i] = sum.high;
+    }
+    return carom_vec(way[0], way[1], way[2]);
+}
+
+carom_solid_integrals carom_solid_moments_place(const carom_solid_sums *sums,
+                                                const carom_solid_moments *moments,
+                                                const carom_frame *frame, carom_vec3 origin,
+                                                int exponent) {
+    const double *r = frame->r;
+    double unit = carom_power_of_two(sums->exponent), by[3];
+    /* The origin as the body sees it: nearly enough, what is left is `rest`. */
+    carom_vec3 way = way_from(frame, sums->centre, origin);
+    carom_vec3 body = carom_vec((r[0] * way.x + r[3] * way.y) + r[6] * way.z,
+                                (r[1] * way.x + r[4] * way.y) + r[7] * way.z,
+                                (r[2] * way.x + r[5] * way.y) + r[8] * way.z);
+    by[0] = body.x * unit, by[1] = body.y * unit, by[2] = body.z * unit;
+    shifted s = shift(sums, moments, by);
+    carom_vec3 back = carom_vec_sub(carom_frame_turn(frame, body), way);
+    double rest[3] = {back.x * unit, back.y * unit, back.z * unit};
+    double n[3], f[3][3], half[3][3], trace = 0.0, along = 0.0, q[3];
+    for (int i = 0; i < 3; ++i) {
+        n[i] = (r[3 * i] * s.normal[0] + r[3 * i + 1] * s.normal[1]) + r[3 * i + 2] * s.normal[2];
+        for (int j = 0; j < 3; ++j)
+            half[i][j] = (r[3 * i] * s.first[0][j] + r[3 * i + 1] * s.first[1][j]) +
+                         r[3 * i + 2] * s.first[2][j];
+    }
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            f[i][j] =
+                (half[i][0] * r[3 * j] + half[i][1] * r[3 * j + 1]) + half[i][2] * r[3 * j + 2];
+    for (int i = 0; i < 3; ++i) {
+        trace += f[i][i];
+        along += rest[i] * n[i];
+    }
+    for (int i = 0; i < 3; ++i) {
+        q[i] = (r[3 * i] * s.second[0] + r[3 * i + 1] * s.second[1]) + r[3 * i + 2] * s.second[2];
+        q[i] += rest[i] * trace + rest[i] * along +
+                ((f[i][0] * rest[0] + f[i][1] * rest[1]) + f[i][2] * rest[2]);
+    }
+    /* From y to x, and to the caller's unit. */
+    double k = carom_scale_apply(1.0, exponent - sums->exponent);
+    carom_solid_integrals out;
+    out.volume = (trace + along) / 3.0 * k * k * k;
+    out.moment = carom_vec_scale(carom_vec(q[0], q[1], q[2]), 0.25 * k * k * k * k);
+    out.area = s.area * k * k;
+    out.normal = carom_vec_scale(carom_vec(n[0], n[1], n[2]), k * k);
+    out.turn = carom_vec((f[1][2] - f[2][1]) + (rest[1] * n[2] - rest[2] * n[1]),
+                         (f[2][0] - f[0][2]) + (rest[2] * n[0] - rest[0] * n[2]),
+                         (f[0][1] - f[1][0]) + (rest[0] * n[1] - rest[1] * n[0]));
+    out.turn = carom_vec_scale(out.turn, k * k * k);
+    return out;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* sums.h: integrals over ranges of a mesh's triangles, ready before any query. */
+#ifndef CAROM_SRC_SOLID_SUMS_H
+#define CAROM_SRC_SOLID_SUMS_H
+
+#include "base/sum_item.h"
+#include "geom/pose.h"
+#include "geom/twofold.h"
+#include "soup/soup.h"
+
+/* Integrals over triangles with unit normals n, y = 2^exponent (x - centre): */
+#define CAROM_SOLID_NORMAL 0u  /* of n: 3 */
+#define CAROM_SOLID_FIRST  3u  /* 3 times that of y_i n_j: 9, row by row */
+#define CAROM_SOLID_SECOND 12u /* 3 times that of y_i (y . n): 3 */
+#define CAROM_SOLID_AREA   15u /* of 1 */
+#define CAROM_SOLID_SUMS   16u
+
+/* Sums are of fixed point, so that those over ranges are exact differences of those from the first
+ * triangle on: a small part of a large mesh loses nothing. */
+#define CAROM_SOLID_BLOCK 8u /* triangles from one such sum to the next */
+
+typedef struct carom_solid_sum {
+    uint64_t low, high;
+} carom_solid_sum;
+
+typedef struct carom_solid_sums {
+    carom_vec3 centre;
+    int exponent;
+    int scales[CAROM_SOLID_SUMS];
+    carom_solid_sum *blocks; /* CAROM_SOLID_SUMS for each block: over all triangles before it */
+    uint64_t block_count;
+} carom_solid_sums;
+
+/* What a range of triangles adds up to, in a frame of the caller's: in twice the precision until it
+ * is where it is needed. */
+typedef struct carom_solid_moments {
+    carom_sum sums[CAROM_SOLID_SUMS];
+} carom_solid_moments;
+
+/* The integrals of one kind, as doubles, in world coordinates about some origin. */
+typedef struct carom_solid_integrals {
+    double volume;     /* 1/3 of x . n */
+    carom_vec3 moment; /* 1/4 of x (x . n) */
+    double area;
+    carom_vec3 normal; /* of n */
+    carom_vec3 turn;   /* of x x n */
+} carom_solid_integrals;
+
+carom_status carom_solid_sums_make(carom_context *context, const carom_allocator *allocator,
+                                   const carom_soup *soup, carom_solid_sums *sums);
+
+/* Adds `weight` times the sum over the first `block` blocks. */
+void carom_solid_moments_add(const carom_solid_sums *sums, carom_solid_moments *moments,
+                             uint64_t block, int weight);
+
+/* What they are in a pose, about the point `origin` of the world, in units of 2^-exponent. */
+carom_solid_integrals carom_solid_moments_place(const carom_solid_sums *sums,
+                                                const carom_solid_moments *moments,
+                                                const carom_frame *frame, carom_vec3 origin,
+                                                int exponent);
+
+#endif

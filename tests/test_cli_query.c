@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* carom query, as a user runs it. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "tests/support/test.h"
+
+static char folder[256];
+static char said[65536]; /* by the last command, stderr too */
+
+/* Runs `carom ...` in a folder of its own and returns its exit code. */
+static int carom(const char *arguments) {
+    char command[2048];
+    snprintf(command, sizeof(command), "cd '%s' && '%s/carom' %s 2>&1", folder, CAROM_BINARY_DIR,
+             arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t size = fread(said, 1, sizeof(said) - 1, pipe);
+    said[size] = '\0';
+    int status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void assert_said(const char *words) {
+    if (strstr(said, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, said);
+}
+
+static void boxes_are_related(void **state) {
+    (void)state;
+    assert_int_equal(carom("make box -o box.ply"), 0);
+    assert_int_equal(carom("make box --size 0.5 -o small.ply"), 0);
+    assert_int_equal(carom("query box.ply box.ply --json --pose 1.5,0.5,0.25,1,0,0,0"), 0);
+    assert_said("\"relation\": \"overlapping\", \"colliding\": true, \"distance\": 0, "
+                "\"distance_lower\": 0, \"volume\": 1.3125, \"volume_lower\": 1.31");
+    assert_said("\"volume_upper\": 1.31");
+    assert_said("\"force\": [2.625, 0.875, 0.75");
+    assert_said("\"torque\": [");
+    assert_said("\"query_us\": ");
+    assert_int_equal(carom("query box.ply small.ply --json"), 0);
+    assert_said("\"relation\": \"b-inside-a\"");
+    assert_int_equal(carom("query small.ply box.ply --json"), 0);
+    assert_said("\"relation\": \"a-inside-b\"");
+    assert_int_equal(carom("query box.ply box.ply --json --pose 5,0,0,1,0,0,0"), 0);
+    assert_said("\"relation\": \"apart\", \"colliding\": false, \"distance\": 3, "
+                "\"distance_lower\": 2.99999999999999");
+    assert_said("\"volume\": 0, \"volume_lower\": 0, \"volume_upper\": 0, \"force\": [0, 0, 0], "
+                "\"torque\": [0, 0, 0]");
+    /* a matrix may scale */
+    assert_int_equal(carom("query box.ply box.ply --json --pose 2,0,0,0,0,2,0,0,0,0,2,0"), 0);
+    assert_said("\"relation\": \"a-inside-b\"");
+}
+
+static void words_are_for_people(void **state) {
+    (void)state;
+    assert_int_equal(carom("make torus -o ring.ply"), 0);
+    assert_int_equal(carom("make box -o bar.ply"), 0);
+    assert_int_equal(carom("query ring.ply bar.ply --patches --pose 9,0,0,0,0,0.1,0,0,0,0,0.1,0"),
+                     0);
+    assert_said("ring.ply and bar.ply: overlapping\n  volume ");
+    assert_said("  2 pieces\n    volume ");
+    assert_said("answered in ");
+    assert_int_equal(carom("query ring.ply bar.ply --pose 0,0,3,1,0,0,0 --engine exact"), 0);
+    assert_said("ring.ply and bar.ply: apart\n  distance  1.6");
+    assert_int_equal(carom("query bar.ply bar.ply"), 0);
+    assert_said("faces lie in one another: the force is that of one side");
+    assert_int_equal(carom("query ring.ply bar.ply --patches --json"), 0);
+    assert_said("\"patches\": [{\"volume\": ");
+}
+
+static void check_is_the_exit_code(void **state) {
+    (void)state;
+    assert_int_equal(carom("query box.ply box.ply --check"), CLI_YES);
+    assert_int_equal(carom("query box.ply box.ply --check --pose 2,2,2,1,0,0,0"), CLI_YES);
+    assert_said("touching");
+    assert_int_equal(carom("query box.ply box.ply --check --pose 2.1,0,0,1,0,0,0"), CLI_OK);
+}
+
+static void mistakes_are_answered_in_words(void **state) {
+    (void)state;
+    assert_int_equal(carom("make cloth --detail 4 -o sheet.ply"), 0);
+    assert_int_equal(carom("query box.ply sheet.ply"), CLI_INPUT);
+    assert_said("sheet.ply: the mesh is not closed: 16 edges have one face only");
+    assert_int_equal(carom("query box.ply"), CLI_USAGE);
+    assert_int_equal(carom("query box.ply box.ply --engine magic"), CLI_USAGE);
+    assert_int_equal(carom("query box.ply box.ply --pose 1,2"), CLI_USAGE);
+    assert_int_equal(carom("query box.ply nothing.ply"), CLI_INPUT);
+}
+
+int main(void) {
+    snprintf(folder, sizeof(folder), "/tmp/carom_cli_query_XXXXXX");
+    if (mkdtemp(folder) == NULL) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boxes_are_related),
+        cmocka_unit_test(words_are_for_people),
+        cmocka_unit_test(check_is_the_exit_code),
+        cmocka_unit_test(mistakes_are_answered_in_words),
+    };
+    int failed = cmocka_run_group_tests_name("cli_query", tests, NULL, NULL);
+    char command[300];
+    snprintf(command, sizeof(command), "rm -r '%s'", folder);
+    return system(command) == 0 ? failed : 1;
+}
