@@ -19,6 +19,8 @@ static bool move_epoch(carom_gas *gas) {
         if (plan->crossing != CAROM_GAS_NEVER) plan->crossing -= CAROM_GAS_EPOCH;
     }
     gas->now -= CAROM_GAS_EPOCH;
+    gas->flights.start -= CAROM_GAS_EPOCH;
+    gas->flights.until -= CAROM_GAS_EPOCH;
     ++gas->epochs;
     return gas->def.queue == CAROM_GAS_TREE || carom_gas_calendar_refill(gas);
 }

@@ -126,6 +126,7 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
                           slot);
     home->at[axis] = (uint16_t)to;
     gas->bodies[slot].wraps[axis] = (int8_t)(gas->bodies[slot].wraps[axis] + (int)digit - 1);
+    if (digit != 1) carom_gas_flight_set(gas, slot);
     carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
                        slot);
     int from[3] = {-1, -1, -1}, last[3] = {1, 1, 1};

@@ -108,6 +108,7 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
     carom_gas_home *home = &gas->homes[slot];
     int axis = plan->side / 2;
     int8_t *wraps = &gas->bodies[slot].wraps[axis];
+    const int8_t before = *wraps;
     bool up = plan->side % 2 != 0, two = (home->extra >> axis & 1u) != 0;
     uint32_t bit = 1u << axis, layer = up != two ? bit : 0, last = gas->cells.size[axis] - 1, at[3];
     if (!two) {
@@ -131,9 +132,9 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
             *wraps = (int8_t)(*wraps + (home->at[axis] == last));
             home->at[axis] = (uint16_t)(home->at[axis] == last ? 0 : home->at[axis] + 1u);
         }
-    } else {
-        scan_layer(gas, slot, bit, layer, plan);
     }
+    if (*wraps != before) carom_gas_flight_set(gas, slot);
+    if (!two) scan_layer(gas, slot, bit, layer, plan);
     plan_extent(gas, slot, plan);
 }
 

@@ -99,6 +99,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
     carom_gas_list_centre(gas, slot);
+    carom_gas_flight_set(gas, slot);
     bool fits = collect_list(gas, slot, fresh, &count);
     for (uint32_t i = 0; i < count && fits; ++i) {
         if (is_listed(list + 1, list[0], fresh[i])) continue;
@@ -109,6 +110,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         gas->lists.centres[slot] = centre;
         gas->homes[slot] = before;
         gas->bodies[slot] = body;
+        carom_gas_flight_set(gas, slot);
         return false;
     }
     for (uint32_t i = 1; i <= list[0]; ++i)

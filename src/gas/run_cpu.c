@@ -139,6 +139,8 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         return CAROM_GAS_STOP_RESPONSE;
     }
     ++gas->collisions;
+    carom_gas_flight_set(gas, a);
+    carom_gas_flight_set(gas, b);
     predict(gas, a);
     carom_gas_queue_put(gas, a);
     predict(gas, b);
@@ -167,6 +169,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         *body = after;
     }
     ++gas->wall_hits;
+    carom_gas_flight_set(gas, slot);
     predict(gas, slot);
     carom_gas_queue_put(gas, slot);
     return CAROM_GAS_STOP_STEPS;
@@ -177,6 +180,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     gas->now = plan->physical;
     if (plan->kind == CAROM_GAS_REFRESH) {
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
+        carom_gas_flight_set(gas, slot);
         predict(gas, slot);
         carom_gas_queue_put(gas, slot);
         return CAROM_GAS_STOP_STEPS;
@@ -340,6 +344,11 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
             return CAROM_GAS_STOP_TIME;
         }
         gas->plans[slot].current = 0;
+        if (carom_gas_due(&gas->plans[slot]) > gas->flights.until ||
+            gas->flights.wild > gas->flights.most_wild) {
+            gas->now = carom_gas_due(&gas->plans[slot]);
+            carom_gas_flights_renew(gas);
+        }
         if (is_inner(gas, slot)) {
             if (!do_inner(gas, slot)) return CAROM_GAS_STOP_LISTS;
             continue;

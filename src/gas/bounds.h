@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* bounds.h: when flights could meet at the earliest, eight at a time; part of the loop in
+ * run_cpu.c. */
+#ifndef CAROM_SRC_GAS_BOUNDS_H
+#define CAROM_SRC_GAS_BOUNDS_H
+
+#include "gas/flight.h"
+
+typedef float carom_gas_f4 __attribute__((vector_size(16)));
+typedef float carom_gas_f8 __attribute__((vector_size(32)));
+typedef int32_t carom_gas_i8 __attribute__((vector_size(32)));
+
+/* Eight vectors of four to four vectors of eight. */
+static inline void carom_gas_turn(const carom_gas_f4 row[8], carom_gas_f8 column[4]) {
+    carom_gas_f8 pair[4], low[2], high[2];
+    for (int i = 0; i < 4; ++i)
+        pair[i] = __builtin_shufflevector(row[i], row[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+    for (int i = 0; i < 2; ++i) {
+        low[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        high[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    column[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 8, 9, 4, 5, 12, 13);
+    column[1] = __builtin_shufflevector(low[0], low[1], 2, 3, 10, 11, 6, 7, 14, 15);
+    column[2] = __builtin_shufflevector(high[0], high[1], 0, 1, 8, 9, 4, 5, 12, 13);
+    column[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+/* Per lane, a where the mask is set. */
+#define CAROM_GAS_CHOOSE(mask, a, b)                                                               \
+    ((carom_gas_f8)(((mask) & (carom_gas_i8)(a)) | (~(mask) & (carom_gas_i8)(b))))
+
+/* Lower bounds of the delays until those eight meet the flight `own`, which is taken to the time
+ * `since` the common one already; CAROM_GAS_NEVER_BOUND for those who never do. Kept apart from
+ * all that needs a gas, so that it can be tested alone. */
+static inline void carom_gas_bounds(const carom_gas_flight *own, carom_gas_f4 rows[2][8],
+                                    float since, float recede2, carom_gas_f8 *bounds) {
+    carom_gas_f8 x[4], v[4], zero = {0.0f};
+    const carom_gas_f8 never = CAROM_GAS_NEVER_BOUND - zero;
+    carom_gas_turn(rows[0], x);
+    carom_gas_turn(rows[1], v);
+    carom_gas_f8 dx = (x[0] + v[0] * since) - own->x[0], ux = v[0] - own->v[0];
+    carom_gas_f8 dy = (x[1] + v[1] * since) - own->x[1], uy = v[1] - own->v[1];
+    carom_gas_f8 dz = (x[2] + v[2] * since) - own->x[2], uz = v[2] - own->v[2];
+    carom_gas_f8 b = dx * ux + dy * uy + dz * uz, uu = ux * ux + uy * uy + uz * uz;
+    carom_gas_f8 dd = dx * dx + dy * dy + dz * dz;
+    carom_gas_f8 reach = x[3] + own->radius, speeds = v[3] + own->speed;
+    carom_gas_f8 reach2 = reach * reach, bb = b * b;
+    carom_gas_f8 gap = dd * (1.0f - 0x1p-19f) - reach2; /* less than it is, for all rounding */
+    carom_gas_f8 disc = bb - uu * gap, root;
+    disc = CAROM_GAS_CHOOSE(disc > zero, disc, zero);
+    for (int i = 0; i < 8; ++i) root[i] = sqrtf(disc[i]);
+    carom_gas_f8 bound = gap / (root - b);
+    carom_gas_i8 touches = gap <= zero;
+    carom_gas_i8 recedes = (b > zero) & (bb > uu * reach2 * recede2);
+    carom_gas_i8 meets = (b < zero) & (bb >= uu * gap);
+    carom_gas_i8 slow = uu < speeds * speeds * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW);
+    bound = CAROM_GAS_CHOOSE(meets, bound, never);
+    bound = CAROM_GAS_CHOOSE(touches & ~recedes, zero, bound);
+    bound = CAROM_GAS_CHOOSE(touches & recedes, never, bound);
+    *bounds = CAROM_GAS_CHOOSE(slow, zero, bound);
+}
+
+#endif
