@@ -4,6 +4,7 @@
 #ifndef CAROM_SRC_GAS_BOUNDS_H
 #define CAROM_SRC_GAS_BOUNDS_H
 
+#include "base/simd.h"
 #include "gas/flight.h"
 
 typedef float carom_gas_f4 __attribute__((vector_size(16)));
@@ -28,6 +29,23 @@ static inline void carom_gas_turn(const carom_gas_f4 row[8], carom_gas_f8 column
 /* Per lane, a where the mask is set. */
 #define CAROM_GAS_CHOOSE(mask, a, b)                                                               \
     ((carom_gas_f8)(((mask) & (carom_gas_i8)(a)) | (~(mask) & (carom_gas_i8)(b))))
+
+/* Bits of the lanes that are set. */
+static inline uint32_t carom_gas_lanes(const carom_gas_i8 *mask) {
+#if defined(__AVX2__)
+    __m256 bits;
+    memcpy(&bits, mask, sizeof(bits));
+    return (uint32_t)_mm256_movemask_ps(bits);
+#elif defined(__SSE2__)
+    __m128 bits[2];
+    memcpy(bits, mask, sizeof(bits));
+    return (uint32_t)_mm_movemask_ps(bits[0]) | (uint32_t)_mm_movemask_ps(bits[1]) << 4;
+#else
+    uint32_t lanes = 0;
+    for (int i = 0; i < 8; ++i) lanes |= (uint32_t)((*mask)[i] & 1) << i;
+    return lanes;
+#endif
+}
 
 /* Lower bounds of the delays until those eight meet the flight `own`, which is taken to the time
  * `since` the common one already; CAROM_GAS_NEVER_BOUND for those who never do. Kept apart from

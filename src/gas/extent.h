@@ -57,7 +57,7 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
             nears->near[nears->count++] = carom_gas_near(other, code);
         }
         if (nears->count <= CAROM_GAS_BATCH - CAROM_GAS_CELL_SLOTS) continue;
-        scan(gas, slot, nears->near, nears->count, plan);
+        scan(gas, slot, nears->near, nears->count, true, plan);
         nears->count = 0;
     }
 }
@@ -70,7 +70,7 @@ static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask
     for (uint32_t n = 0; n < 8; ++n)
         if ((n & ~(uint32_t)gas->homes[slot].extra) == 0 && (n & mask) == value)
             scan_extent_cell(gas, slot, n, &nears, plan);
-    scan(gas, slot, nears.near, nears.count, plan);
+    scan(gas, slot, nears.near, nears.count, true, plan);
 }
 
 static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {

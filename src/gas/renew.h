@@ -12,7 +12,8 @@ static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t 
                             uint32_t count, carom_gas_plan *plan) {
     for (uint32_t from = 0; from < count; from += CAROM_GAS_BATCH) {
         uint32_t left = count - from;
-        scan(gas, slot, near + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH, plan);
+        scan(gas, slot, near + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH,
+             !is_inside(gas, &gas->homes[slot]), plan);
     }
 }
 
@@ -58,16 +59,19 @@ static inline bool is_listed(const uint32_t *words, uint32_t count, uint32_t nea
 /* The neighbours of a sphere whose centre has just been set; false when there are too many. */
 static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
                                 uint32_t *count) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_nears nears;
-    nears.count = 0;
+    block block;
     *count = 0;
-    if (collect_inside(gas, slot, &nears)) {
-        for (uint32_t i = 0; i < nears.count; ++i)
-            __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
+    collect_block(gas, slot, from, to, &block, &nears);
+    if (!block.linked) {
+        if (gas->prefetch)
+            for (uint32_t i = 0; i < nears.count; ++i)
+                __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
         for (uint32_t i = 0; i < nears.count; ++i) {
-            uint32_t other = nears.near[i] & SLOT_MASK;
+            uint32_t other = nears.near[i] & SLOT_MASK, code = nears.near[i] >> CAROM_GAS_SLOT_BITS;
             fresh[*count] = nears.near[i];
-            *count += carom_gas_lists_meet(gas, slot, other, CAROM_GAS_HERE) & (other != slot);
+            *count += carom_gas_lists_meet(gas, slot, other, code) & (other != slot);
         }
         return *count <= gas->lists.capacity;
     }

@@ -215,15 +215,16 @@ static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) 
 
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    for (uint32_t i = 1; i <= list[0]; ++i) __builtin_prefetch(&gas->bodies[list[i] & SLOT_MASK]);
+    for (uint32_t i = 1; i <= list[0]; ++i) __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
 }
 
 static inline void touch_around(const carom_gas *gas, uint32_t slot) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_nears nears;
-    nears.count = 0;
-    (void)collect_inside(gas, slot, &nears);
+    block block;
+    collect_block(gas, slot, from, to, &block, &nears);
     for (uint32_t i = 0; i < nears.count; ++i)
-        __builtin_prefetch(&gas->bodies[nears.near[i] & SLOT_MASK]);
+        __builtin_prefetch(&gas->flights.by_slot[nears.near[i] & SLOT_MASK]);
 }
 
 /* The window says what comes next. Three stages, each asking for what the next will follow. */

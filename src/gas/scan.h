@@ -49,7 +49,8 @@ static inline void image_of(const carom_gas_body *body, const carom_gas_body *ot
         image[axis] = digit[axis] - 1 + body->wraps[axis] - other->wraps[axis];
 }
 
-/* Bounds of all near ones in eights, and the least of them. */
+/* Bounds of all near ones in eights, and the least of them. Up to seven words behind the last are
+ * read. */
 static inline __attribute__((always_inline)) float bound_all(const carom_gas *gas, uint32_t slot,
                                                              const uint32_t *near, uint32_t count,
                                                              float *bounds, bool shifted) {
@@ -62,10 +63,12 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
     for (uint32_t i = 0; i < count; i += 8) {
         uint32_t eight[8];
         carom_gas_f4 rows[2][8];
-        if (i + 8 <= count)
-            memcpy(eight, near + i, sizeof(eight));
-        else
-            for (uint32_t k = 0; k < 8; ++k) eight[k] = i + k < count ? near[i + k] : slot;
+        carom_gas_i8 words;
+        memcpy(&words, near + i, sizeof(words));
+        const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+        carom_gas_i8 real = numbers < (int32_t)(count - i);
+        words = (words & real) | (~real & (int32_t)slot);
+        memcpy(eight, &words, sizeof(words));
         for (int k = 0; k < 8; ++k) {
             const carom_gas_flight *flight = &flights->by_slot[eight[k] & SLOT_MASK];
             memcpy(&rows[0][k], flight->x, sizeof(rows[0][k]));
@@ -78,9 +81,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         }
         carom_gas_f8 bound;
         carom_gas_bounds(&own, rows, since, flights->recede2, &bound);
-        carom_gas_i8 slots;
-        memcpy(&slots, eight, sizeof(slots));
-        bound = CAROM_GAS_CHOOSE((slots & (int32_t)SLOT_MASK) == (int32_t)slot, never, bound);
+        bound = CAROM_GAS_CHOOSE((words & (int32_t)SLOT_MASK) == (int32_t)slot, never, bound);
         memcpy(bounds + i, &bound, sizeof(bound));
         least = CAROM_GAS_CHOOSE(bound < least, bound, least);
     }
@@ -89,20 +90,28 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
     return all;
 }
 
-/* The near ones whose bound is in (after, limit] by the item function. */
-static inline void ask_exactly(const carom_gas *gas, uint32_t slot, const uint32_t *near,
+/* One near one by the item function. */
+static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t near,
+                               carom_gas_plan *plan) {
+    uint32_t other = near & SLOT_MASK;
+    const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
+    int image[3];
+    image_of(body, b, near >> CAROM_GAS_SLOT_BITS, image);
+    int64_t time = carom_gas_pair_time(&gas->rules, body, b, image,
+                                       carom_gas_reach(gas, slot, other));
+    offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
+}
+
+/* The near ones whose bound is in (after, limit], all exactly. */
+static inline void ask_between(const carom_gas *gas, uint32_t slot, const uint32_t *near,
                                uint32_t count, const float *bounds, float after, float limit,
                                carom_gas_plan *plan) {
-    const carom_gas_body *body = &gas->bodies[slot];
-    for (uint32_t i = 0; i < count; ++i) {
-        if (!(bounds[i] > after && bounds[i] <= limit)) continue;
-        uint32_t other = near[i] & SLOT_MASK;
-        const carom_gas_body *b = &gas->bodies[other];
-        int image[3];
-        image_of(body, b, near[i] >> CAROM_GAS_SLOT_BITS, image);
-        int64_t time = carom_gas_pair_time(&gas->rules, body, b, image,
-                                           carom_gas_reach(gas, slot, other));
-        offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
+    for (uint32_t i = 0; i < count; i += 8) {
+        carom_gas_f8 bound;
+        memcpy(&bound, bounds + i, sizeof(bound));
+        carom_gas_i8 wanted = (bound > after) & (bound <= limit);
+        for (uint32_t lanes = carom_gas_lanes(&wanted); lanes != 0; lanes &= lanes - 1)
+            ask_exactly(gas, slot, near[i + (uint32_t)__builtin_ctz(lanes)], plan);
     }
 }
 
@@ -113,23 +122,22 @@ static inline float bound_of(const carom_gas *gas, int64_t time) {
     return (float)delay * (1.0f + 0x1p-20f) + 0x1p-40f;
 }
 
-/* The near ones against sphere `slot`, the earliest meeting into its plan: first the one that seems
+/* The near ones against sphere `slot`, the earliest meeting into its plan; `shifted` when some may
+ * be in another box. First the one that seems
  * earliest, then all whose bound does not exclude that they come before. */
 static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
-                        carom_gas_plan *plan) {
+                        bool shifted, carom_gas_plan *plan) {
     float bounds[MOST_NEAR + 8], least;
-    uint32_t boxes = 0;
-    for (uint32_t i = 0; i < count; ++i) boxes |= near[i] ^ CAROM_GAS_HERE << CAROM_GAS_SLOT_BITS;
-    if (boxes > SLOT_MASK)
+    if (shifted)
         least = bound_all(gas, slot, near, count, bounds, true);
     else
         least = bound_all(gas, slot, near, count, bounds, false);
     float limit = bound_of(gas, plan->physical);
     if (!(least <= limit)) return;
     float first = least * 1.0001f;
-    ask_exactly(gas, slot, near, count, bounds, -1.0f, first, plan);
+    ask_between(gas, slot, near, count, bounds, -1.0f, first, plan);
     limit = bound_of(gas, plan->physical);
-    if (limit > first) ask_exactly(gas, slot, near, count, bounds, first, limit, plan);
+    if (limit > first) ask_between(gas, slot, near, count, bounds, first, limit, plan);
 }
 
 /* What needs no partner: walls and the refreshing of the body. */
