@@ -26,10 +26,6 @@ static inline void carom_gas_turn(const carom_gas_f4 row[8], carom_gas_f8 column
     column[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
-/* Per lane, a where the mask is set. */
-#define CAROM_GAS_CHOOSE(mask, a, b)                                                               \
-    ((carom_gas_f8)(((mask) & (carom_gas_i8)(a)) | (~(mask) & (carom_gas_i8)(b))))
-
 /* Bits of the lanes that are set. */
 static inline uint32_t carom_gas_lanes(const carom_gas_i8 *mask) {
 #if defined(__AVX2__)
@@ -47,35 +43,48 @@ static inline uint32_t carom_gas_lanes(const carom_gas_i8 *mask) {
 #endif
 }
 
-/* Lower bounds of the delays until those eight meet the flight `own`, which is taken to the time
- * `since` the common one already; CAROM_GAS_NEVER_BOUND for those who never do. Kept apart from
- * all that needs a gas, so that it can be tested alone. */
-static inline void carom_gas_bounds(const carom_gas_flight *own, carom_gas_f4 rows[2][8],
-                                    float since, float recede2, carom_gas_f8 *bounds) {
-    carom_gas_f8 x[4], v[4], zero = {0.0f};
-    const carom_gas_f8 never = CAROM_GAS_NEVER_BOUND - zero;
+/* Square roots, and NaN of negative numbers. */
+static inline void carom_gas_roots(const carom_gas_f8 *from, carom_gas_f8 *to) {
+#if defined(__AVX2__)
+    *to = (carom_gas_f8)_mm256_sqrt_ps((__m256)*from);
+#else
+    for (int i = 0; i < 8; ++i) (*to)[i] = sqrtf((*from)[i]);
+#endif
+}
+
+/* Per lane a < b ? a : b. */
+static inline void carom_gas_least(const carom_gas_f8 *a, carom_gas_f8 *b) {
+#if defined(__AVX2__)
+    *b = (carom_gas_f8)_mm256_min_ps((__m256)*a, (__m256)*b);
+#else
+    for (int i = 0; i < 8; ++i) (*b)[i] = (*a)[i] < (*b)[i] ? (*a)[i] : (*b)[i];
+#endif
+}
+
+/* Lower bounds of the delays until those eight meet the flight `own`, whose place is taken to the
+ * time `since` the common one already; NaN for those who never do. Two that are within reach are
+ * taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`, here
+ * squared with its sign. */
+static inline __attribute__((always_inline)) void
+carom_gas_bounds(const carom_gas_flight *own, carom_gas_f4 rows[2][8], float since, float recede2,
+                 carom_gas_f8 *bounds) {
+    carom_gas_f8 x[4], v[4], root;
+    const carom_gas_f8 zero = {0.0f};
     carom_gas_turn(rows[0], x);
     carom_gas_turn(rows[1], v);
     carom_gas_f8 dx = (x[0] + v[0] * since) - own->x[0], ux = v[0] - own->v[0];
     carom_gas_f8 dy = (x[1] + v[1] * since) - own->x[1], uy = v[1] - own->v[1];
     carom_gas_f8 dz = (x[2] + v[2] * since) - own->x[2], uz = v[2] - own->v[2];
     carom_gas_f8 b = dx * ux + dy * uy + dz * uz, uu = ux * ux + uy * uy + uz * uz;
-    carom_gas_f8 dd = dx * dx + dy * dy + dz * dz;
-    carom_gas_f8 reach = x[3] + own->radius, speeds = v[3] + own->speed;
-    carom_gas_f8 reach2 = reach * reach, bb = b * b;
-    carom_gas_f8 gap = dd * (1.0f - 0x1p-19f) - reach2; /* less than it is, for all rounding */
-    carom_gas_f8 disc = bb - uu * gap, root;
-    disc = CAROM_GAS_CHOOSE(disc > zero, disc, zero);
-    for (int i = 0; i < 8; ++i) root[i] = sqrtf(disc[i]);
-    carom_gas_f8 bound = gap / (root - b);
-    carom_gas_i8 touches = gap <= zero;
-    carom_gas_i8 recedes = (b > zero) & (bb > uu * reach2 * recede2);
-    carom_gas_i8 meets = (b < zero) & (bb >= uu * gap);
-    carom_gas_i8 slow = uu < speeds * speeds * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW);
-    bound = CAROM_GAS_CHOOSE(meets, bound, never);
-    bound = CAROM_GAS_CHOOSE(touches & ~recedes, zero, bound);
-    bound = CAROM_GAS_CHOOSE(touches & recedes, never, bound);
-    *bounds = CAROM_GAS_CHOOSE(slow, zero, bound);
+    carom_gas_f8 dd = dx * dx + dy * dy + dz * dz, reach = x[3] + own->radius;
+    carom_gas_f8 gap = dd * (1.0f - 0x1p-19f) - reach * reach; /* less than it is: rounding */
+    carom_gas_f8 disc = b * b - uu * gap;
+    carom_gas_roots(&disc, &root);
+    carom_gas_i8 apart = gap > zero;
+    carom_gas_i8 recedes = b * (carom_gas_f8)((carom_gas_i8)b & INT32_MAX) > uu * recede2;
+    carom_gas_i8 slow = uu < v[3] + own->slow2;
+    carom_gas_f8 bound = (carom_gas_f8)((carom_gas_i8)gap & apart) / (root - b);
+    *bounds = (carom_gas_f8)(((carom_gas_i8)bound | recedes) & ~slow);
 }
 
 #endif

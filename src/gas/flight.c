@@ -36,7 +36,7 @@ void carom_gas_flights_renew(carom_gas *gas) {
     flights->growth = (BY_PLACE * gas->longest + BY_AIM / CAROM_GAS_SLOW * way) / length;
     flights->growth_by_speed = BY_WAY * CAROM_GAS_FLIGHT_LENGTH;
     double recede = 0.02 + 4.0 * flights->growth * length / gas->smallest;
-    flights->recede2 = (float)fmin(recede * recede, 4.0);
+    flights->recede2 = (float)(recede * recede); /* times the diameter, which is 1 */
     for (int code = 0; code < 27; ++code) {
         int box[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
         for (int axis = 0; axis < 3; ++axis)

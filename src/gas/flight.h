@@ -9,8 +9,8 @@
  *
  * Off by at most, in units of 2^-24 and per axis: 2 edges for places, 5 ways flown since the common
  * time, and 8 (sum of speeds) / (relative speed) of the way still to go. The last is kept small by
- * calling pairs slow whose relative speed is below SLOW of the sum of their speeds: those always
- * go to the item function, as do spheres far faster than most. */
+ * calling pairs slow whose relative speed is below SLOW of the sum of their speeds, or a little
+ * above: those always go to the item function, as do spheres far faster than most. */
 #ifndef CAROM_SRC_GAS_FLIGHT_H
 #define CAROM_SRC_GAS_FLIGHT_H
 
@@ -51,9 +51,10 @@ static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
     double radius = gas->radius[slot] * flights->per_length, speed = sqrt(square);
     double growth = flights->growth_by_speed * speed;
     flight->radius = (float)(radius + flights->growth + growth);
-    flight->speed = (float)CAROM_MAX(speed, CAROM_GAS_LEAST_SPEED);
+    square = CAROM_MAX(square, CAROM_GAS_LEAST_SPEED * CAROM_GAS_LEAST_SPEED);
+    flight->slow2 = (float)(2.0 * CAROM_GAS_SLOW * CAROM_GAS_SLOW * square);
     if (!(most < CAROM_GAS_MOST_NUMBER && growth < CAROM_GAS_MOST_GROWTH * radius)) {
-        *flight = (carom_gas_flight){.speed = HUGE_VALF};
+        *flight = (carom_gas_flight){.slow2 = HUGE_VALF};
         ++flights->wild;
     }
 }

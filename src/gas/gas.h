@@ -45,17 +45,15 @@ static inline int64_t carom_gas_due(const carom_gas_plan *plan) {
 /* In units of the largest diameter and a typical speed. Half a cache line. */
 typedef struct carom_gas_flight {
     float x[3], radius;
-    float v[3], speed;
+    float v[3], slow2; /* a pair is slow when u^2 is less than the sum of the two */
 } carom_gas_flight;
-
-#define CAROM_GAS_NEVER_BOUND 1e30f
 
 typedef struct carom_gas_flights {
     carom_gas_flight *by_slot;
     int64_t start, until; /* the common time; they are good up to the other */
     double per_length, per_speed, per_time;
     double growth, growth_by_speed; /* of radii */
-    float recede2;                  /* squared cosine of an angle at which two surely recede */
+    float recede2;                  /* two that touch surely recede when d u / |u| is above its root */
     uint64_t wild, most_wild;       /* written since, and when to choose units anew */
     float shift[27][4];             /* of those seen in another box, by code */
 } carom_gas_flights;

@@ -44,49 +44,61 @@ static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *pl
 /* Boxes by which to shift `other`, from the code and the boxes the two cells lie in. */
 static inline void image_of(const carom_gas_body *body, const carom_gas_body *other, uint32_t code,
                             int image[3]) {
+    uint32_t wraps, its_wraps;
+    memcpy(&wraps, body->wraps, sizeof(wraps));
+    memcpy(&its_wraps, other->wraps, sizeof(its_wraps));
+    image[0] = image[1] = image[2] = 0;
+    if (code == CAROM_GAS_HERE && wraps == its_wraps) return;
     int digit[3] = {(int)(code % 3), (int)(code / 3 % 3), (int)(code / 9)};
     for (int axis = 0; axis < 3; ++axis)
         image[axis] = digit[axis] - 1 + body->wraps[axis] - other->wraps[axis];
 }
 
-/* Bounds of all near ones in eights, and the least of them. Up to seven words behind the last are
- * read. */
+/* Bounds of all near ones in eights, and the least of them; NaN are those who are never met. Up to
+ * seven words behind the last are read. */
 static inline __attribute__((always_inline)) float bound_all(const carom_gas *gas, uint32_t slot,
                                                              const uint32_t *near, uint32_t count,
                                                              float *bounds, bool shifted) {
     const carom_gas_flights *flights = &gas->flights;
-    float since = (float)(carom_gas_span(&gas->rules, gas->now - flights->start) *
-                          flights->per_time);
+    const char *first = (const char *)flights->by_slot;
+    float since =
+        (float)(carom_gas_span(&gas->rules, gas->now - flights->start) * flights->per_time);
     carom_gas_flight own = flights->by_slot[slot];
-    carom_gas_f8 zero = {0.0f}, never = CAROM_GAS_NEVER_BOUND - zero, least = never;
+    carom_gas_f8 least = HUGE_VALF - (carom_gas_f8){0.0f};
     for (int axis = 0; axis < 3; ++axis) own.x[axis] += own.v[axis] * since;
     for (uint32_t i = 0; i < count; i += 8) {
-        uint32_t eight[8];
-        carom_gas_f4 rows[2][8];
-        carom_gas_i8 words;
-        memcpy(&words, near + i, sizeof(words));
         const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
-        carom_gas_i8 real = numbers < (int32_t)(count - i);
-        words = (words & real) | (~real & (int32_t)slot);
-        memcpy(eight, &words, sizeof(words));
+        uint32_t place[8];
+        carom_gas_f4 rows[2][8];
+        carom_gas_f8 bound;
+        carom_gas_i8 words, slots, absent;
+        memcpy(&words, near + i, sizeof(words));
+        slots = words & (int32_t)SLOT_MASK;
+        absent = (numbers >= (int32_t)(count - i)) | (slots == (int32_t)slot);
+        slots &= ~absent;
+        memcpy(place, &slots, sizeof(place));
         for (int k = 0; k < 8; ++k) {
-            const carom_gas_flight *flight = &flights->by_slot[eight[k] & SLOT_MASK];
-            memcpy(&rows[0][k], flight->x, sizeof(rows[0][k]));
-            memcpy(&rows[1][k], flight->v, sizeof(rows[1][k]));
-            if (shifted) {
+            const char *flight = first + (size_t)place[k] * sizeof(own);
+            memcpy(&rows[0][k], flight, sizeof(rows[0][k]));
+            memcpy(&rows[1][k], flight + sizeof(rows[0][k]), sizeof(rows[1][k]));
+        }
+        if (shifted) {
+            uint32_t code[8];
+            carom_gas_i8 codes = (words & ~absent) >> CAROM_GAS_SLOT_BITS & 31;
+            memcpy(code, &codes, sizeof(code));
+            for (int k = 0; k < 8; ++k) {
                 carom_gas_f4 shift;
-                memcpy(&shift, flights->shift[eight[k] >> CAROM_GAS_SLOT_BITS], sizeof(shift));
+                memcpy(&shift, flights->shift[code[k]], sizeof(shift));
                 rows[0][k] += shift;
             }
         }
-        carom_gas_f8 bound;
         carom_gas_bounds(&own, rows, since, flights->recede2, &bound);
-        bound = CAROM_GAS_CHOOSE((words & (int32_t)SLOT_MASK) == (int32_t)slot, never, bound);
+        bound = (carom_gas_f8)((carom_gas_i8)bound | absent);
         memcpy(bounds + i, &bound, sizeof(bound));
-        least = CAROM_GAS_CHOOSE(bound < least, bound, least);
+        carom_gas_least(&bound, &least);
     }
-    float all = least[0];
-    for (int k = 1; k < 8; ++k) all = least[k] < all ? least[k] : all;
+    float all = HUGE_VALF;
+    for (int k = 0; k < 8; ++k) all = least[k] < all ? least[k] : all;
     return all;
 }
 
@@ -97,34 +109,29 @@ static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t nea
     const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
     int image[3];
     image_of(body, b, near >> CAROM_GAS_SLOT_BITS, image);
-    int64_t time = carom_gas_pair_time(&gas->rules, body, b, image,
-                                       carom_gas_reach(gas, slot, other));
+    int64_t time =
+        carom_gas_pair_time(&gas->rules, body, b, image, carom_gas_reach(gas, slot, other));
     offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
 }
 
-/* The near ones whose bound is in (after, limit], all exactly. */
-static inline void ask_between(const carom_gas *gas, uint32_t slot, const uint32_t *near,
-                               uint32_t count, const float *bounds, float after, float limit,
-                               carom_gas_plan *plan) {
-    for (uint32_t i = 0; i < count; i += 8) {
-        carom_gas_f8 bound;
-        memcpy(&bound, bounds + i, sizeof(bound));
-        carom_gas_i8 wanted = (bound > after) & (bound <= limit);
-        for (uint32_t lanes = carom_gas_lanes(&wanted); lanes != 0; lanes &= lanes - 1)
-            ask_exactly(gas, slot, near[i + (uint32_t)__builtin_ctz(lanes)], plan);
-    }
+/* Of the eight bounds from `bounds` on, those in the range. */
+static inline uint32_t bounds_between(const float *bounds, float from, float to) {
+    carom_gas_f8 bound;
+    memcpy(&bound, bounds, sizeof(bound));
+    carom_gas_i8 wanted = (bound >= from) & (bound <= to);
+    return carom_gas_lanes(&wanted);
 }
 
 /* A delay as bounds count it, rounded up. */
 static inline float bound_of(const carom_gas *gas, int64_t time) {
-    if (time == CAROM_GAS_NEVER) return 0.5f * CAROM_GAS_NEVER_BOUND;
+    if (time == CAROM_GAS_NEVER) return 1e37f;
     double delay = carom_gas_span(&gas->rules, time - gas->now) * gas->flights.per_time;
     return (float)delay * (1.0f + 0x1p-20f) + 0x1p-40f;
 }
 
 /* The near ones against sphere `slot`, the earliest meeting into its plan; `shifted` when some may
- * be in another box. First the one that seems
- * earliest, then all whose bound does not exclude that they come before. */
+ * be in another box. First the one that seems earliest, then all whose bound does not exclude that
+ * they come before. */
 static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
                         bool shifted, carom_gas_plan *plan) {
     float bounds[MOST_NEAR + 8], least;
@@ -134,10 +141,16 @@ static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *nea
         least = bound_all(gas, slot, near, count, bounds, false);
     float limit = bound_of(gas, plan->physical);
     if (!(least <= limit)) return;
-    float first = least * 1.0001f;
-    ask_between(gas, slot, near, count, bounds, -1.0f, first, plan);
+    uint32_t first = 0, lanes;
+    while ((lanes = bounds_between(bounds + first, least, least)) == 0) first += 8;
+    first += (uint32_t)__builtin_ctz(lanes);
+    ask_exactly(gas, slot, near[first], plan);
     limit = bound_of(gas, plan->physical);
-    if (limit > first) ask_between(gas, slot, near, count, bounds, first, limit, plan);
+    for (uint32_t i = 0; i < count; i += 8)
+        for (lanes = bounds_between(bounds + i, least, limit); lanes != 0; lanes &= lanes - 1) {
+            uint32_t at = i + (uint32_t)__builtin_ctz(lanes);
+            if (at != first) ask_exactly(gas, slot, near[at], plan);
+        }
 }
 
 /* What needs no partner: walls and the refreshing of the body. */
