@@ -71,8 +71,8 @@ typedef struct steps {
 typedef struct block {
     const carom_gas_cell *own;
     int64_t row, layer;
-    bool inside; /* no cell of the block is in another box; `along` is not set then */
-    bool linked; /* some are behind links */
+    bool inside; /* no cell of the block is in another box */
+    bool linked; /* some are behind links; `along` is set then, or when not inside */
     int from[3], to[3];
     steps along[3];
 } block;
@@ -142,32 +142,32 @@ collect_block(const carom_gas *gas, uint32_t slot, const int from[3], const int 
     }
 }
 
-/* Those behind links, handed on in turns. */
-static inline void scan_links(const carom_gas *gas, uint32_t slot, const block *block,
-                              carom_gas_plan *plan) {
-    carom_gas_nears nears;
-    nears.count = 0;
-    for (int n = 0; n < 27; ++n) {
-        int at[3] = {n % 3, n / 3 % 3, n / 9};
-        const carom_gas_cell *cell = block->own;
-        uint32_t code = 0;
-        bool inside = true;
-        for (int axis = 0; axis < 3; ++axis) {
-            const steps *steps = &block->along[axis];
-            if (at[axis] >= steps->count) inside = false;
-            cell += inside ? steps->offset[at[axis]] : 0;
-            code += inside ? steps->code[at[axis]] : 0;
+/* Where the walk along the links of a block has come to. */
+typedef struct link_walk {
+    const carom_gas_cell *cell; /* NULL: begin with cell `next` of the block */
+    uint32_t code;
+    int next;
+} link_walk;
+
+/* Adds those behind links while there is room; true when all are there. */
+static inline bool collect_links(const carom_gas *gas, const block *block, link_walk *walk,
+                                 carom_gas_nears *nears) {
+    const steps *x = &block->along[0], *y = &block->along[1], *z = &block->along[2];
+    for (;;) {
+        while (walk->cell != NULL) {
+            if (nears->count > CAROM_GAS_MOST_NEAR) return false;
+            nears->count =
+                carom_gas_cell_collect(walk->cell, walk->code, nears->near, nears->count);
+            walk->cell = carom_gas_cell_after(&gas->cells, walk->cell);
         }
-        if (!inside) continue;
-        while ((cell = carom_gas_cell_after(&gas->cells, cell)) != NULL) {
-            nears.count = carom_gas_cell_collect(cell, code >> CAROM_GAS_SLOT_BITS, nears.near,
-                                                 nears.count);
-            if (nears.count <= CAROM_GAS_BATCH - CAROM_GAS_CELL_SLOTS) continue;
-            scan(gas, slot, nears.near, nears.count, true, plan);
-            nears.count = 0;
-        }
+        if (walk->next == 27) return true;
+        int i = walk->next % 3, j = walk->next / 3 % 3, k = walk->next / 9;
+        ++walk->next;
+        if (i >= x->count || j >= y->count || k >= z->count) continue;
+        walk->code = (z->code[k] + y->code[j] + x->code[i]) >> CAROM_GAS_SLOT_BITS;
+        walk->cell = carom_gas_cell_after(
+            &gas->cells, block->own + (z->offset[k] + y->offset[j] + x->offset[i]));
     }
-    if (nears.count != 0) scan(gas, slot, nears.near, nears.count, true, plan);
 }
 
 /* The block of cells around the sphere's own, limited to from..to along each axis. */
@@ -177,8 +177,14 @@ static inline __attribute__((always_inline)) void scan_block(const carom_gas *ga
     carom_gas_nears nears;
     block block;
     collect_block(gas, slot, from, to, &block, &nears);
+    link_walk walk = {.next = 0};
+    bool all = !block.linked || collect_links(gas, &block, &walk, &nears);
     if (nears.count != 0) scan(gas, slot, nears.near, nears.count, !block.inside, plan);
-    if (block.linked) scan_links(gas, slot, &block, plan);
+    while (!all) {
+        nears.count = 0;
+        all = collect_links(gas, &block, &walk, &nears);
+        scan(gas, slot, nears.near, nears.count, !block.inside, plan);
+    }
 }
 
 /* Under an acceleration: both sides of each axis. */

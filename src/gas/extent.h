@@ -56,7 +56,7 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
             if (seen) continue;
             nears->near[nears->count++] = carom_gas_near(other, code);
         }
-        if (nears->count <= CAROM_GAS_BATCH - CAROM_GAS_CELL_SLOTS) continue;
+        if (nears->count <= CAROM_GAS_MOST_NEAR - CAROM_GAS_CELL_SLOTS) continue;
         scan(gas, slot, nears->near, nears->count, true, plan);
         nears->count = 0;
     }

@@ -186,9 +186,6 @@ struct carom_gas {
 /* The epoch moves forward by this many ticks once `now` has passed twice as many. */
 #define CAROM_GAS_EPOCH (INT64_C(1) << 59)
 
-/* Room for one run of the item buffers: more candidates are handled in turns. */
-#define CAROM_GAS_BATCH 128
-
 static inline double carom_gas_time_of(const carom_gas *gas, int64_t tick) {
     return ((double)gas->epochs * (double)CAROM_GAS_EPOCH + (double)tick) * gas->rules.tick;
 }

@@ -11,7 +11,6 @@
 #include "gas/cells.h"
 
 #define SLOT_MASK ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
-#define MOST_NEAR (CAROM_GAS_BATCH + 2 * CAROM_GAS_CELL_SLOTS)
 
 /* Is (kind, a, b) of one event before that of the other? Both are at the same tick. */
 static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kind, uint32_t partner,
@@ -134,7 +133,7 @@ static inline float bound_of(const carom_gas *gas, int64_t time) {
  * they come before. */
 static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
                         bool shifted, carom_gas_plan *plan) {
-    float bounds[MOST_NEAR + 8], least;
+    float bounds[CAROM_GAS_MOST_NEAR + 8], least;
     if (shifted)
         least = bound_all(gas, slot, near, count, bounds, true);
     else
