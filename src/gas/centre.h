@@ -99,12 +99,11 @@ static inline bool is_inside(const carom_gas *gas, const carom_gas_home *home) {
            (home->at[2] - 1u < size[2] - 2u) & (size[0] > 2) & (size[1] > 2) & (size[2] > 2);
 }
 
-/* The cells from..to around the sphere's own. */
+/* The cells from..to around a home. */
 static inline __attribute__((always_inline)) void
-collect_block(const carom_gas *gas, uint32_t slot, const int from[3], const int to[3],
+collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3], const int to[3],
               block *block, carom_gas_nears *nears) {
     const carom_gas_cells *cells = &gas->cells;
-    const carom_gas_home *home = &gas->homes[slot];
     places4 links = {0};
     uint32_t count = 0;
     block->row = cells->size[0];
@@ -176,7 +175,7 @@ static inline __attribute__((always_inline)) void scan_block(const carom_gas *ga
                                                              carom_gas_plan *plan) {
     carom_gas_nears nears;
     block block;
-    collect_block(gas, slot, from, to, &block, &nears);
+    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
     link_walk walk = {.next = 0};
     bool all = !block.linked || collect_links(gas, &block, &walk, &nears);
     if (nears.count != 0) scan(gas, slot, nears.near, nears.count, !block.inside, plan);

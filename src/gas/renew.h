@@ -102,7 +102,7 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     block block;
     link_walk walk = {.next = 0};
     *count = 0;
-    collect_block(gas, slot, from, to, &block, &nears);
+    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
         all = !block.linked || collect_links(gas, &block, &walk, &nears);
         if (gas->prefetch)

@@ -10,7 +10,7 @@
 #include "gas/queue.h"
 #include "gas/renew.h"
 
-#define LOOK_AHEAD 8
+#define LOOK_AHEAD 12
 
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
@@ -215,16 +215,54 @@ static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) 
 
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    for (uint32_t i = 1; i <= list[0]; ++i) __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
+    for (uint32_t i = 1; i <= list[0]; ++i)
+        __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
+}
+
+static inline void touch_block(const carom_gas *gas, const carom_gas_home *home, const int from[3],
+                               const int to[3]) {
+    carom_gas_nears nears;
+    block block;
+    collect_block(gas, home, from, to, &block, &nears);
+    for (uint32_t i = 0; i < nears.count; ++i)
+        __builtin_prefetch(&gas->flights.by_slot[nears.near[i] & SLOT_MASK]);
 }
 
 static inline void touch_around(const carom_gas *gas, uint32_t slot) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    carom_gas_nears nears;
-    block block;
-    collect_block(gas, slot, from, to, &block, &nears);
-    for (uint32_t i = 0; i < nears.count; ++i)
-        __builtin_prefetch(&gas->flights.by_slot[nears.near[i] & SLOT_MASK]);
+    touch_block(gas, &gas->homes[slot], from, to);
+}
+
+/* The home that a sphere is about to cross into. */
+static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
+    carom_gas_home home = gas->homes[slot];
+    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
+    uint32_t to, digit;
+    if (carom_gas_step_cell(gas, axis, home.at[axis], offset, &to, &digit))
+        home.at[axis] = (uint16_t)to;
+    return home;
+}
+
+static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
+    carom_gas_home home = next_home(gas, slot);
+    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
+    if (axis == 0) {
+        touch_block(gas, &home, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1});
+        return;
+    }
+    int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    from[axis] = to[axis] = offset;
+    touch_block(gas, &home, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]});
+}
+
+static inline bool is_pair_next(const carom_gas_plan *plan) {
+    return plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing;
+}
+
+static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
+    __builtin_prefetch(&gas->bodies[slot], 1);
+    __builtin_prefetch(&gas->homes[slot]);
+    if (gas->method == CAROM_GAS_NEIGHBOURS) __builtin_prefetch(carom_gas_list_of(gas, slot));
 }
 
 /* The window says what comes next. Three stages, each asking for what the next will follow. */
@@ -232,40 +270,36 @@ static inline void look_ahead(const carom_gas *gas) {
     const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
     uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
     bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
-    if (count > 6) {
-        uint32_t slot = entry[6].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
-        __builtin_prefetch(&gas->bodies[slot], 1);
-        if (lists)
-            __builtin_prefetch(carom_gas_list_of(gas, slot));
-        else
-            __builtin_prefetch(&gas->homes[slot]);
-        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing) {
-            __builtin_prefetch(&gas->bodies[plan->partner], 1);
+    if (count > 9) {
+        const carom_gas_plan *plan = &gas->plans[entry[9].slot];
+        touch_sphere(gas, entry[9].slot);
+        if (is_pair_next(plan)) {
             __builtin_prefetch(&gas->plans[plan->partner], 1);
-            if (lists)
-                __builtin_prefetch(carom_gas_list_of(gas, plan->partner));
-            else
-                __builtin_prefetch(&gas->homes[plan->partner]);
+            touch_sphere(gas, plan->partner);
         }
     }
-    if (count > 3 && !lists) {
-        const carom_gas_plan *plan = &gas->plans[entry[3].slot];
-        touch_rows(gas, &gas->homes[entry[3].slot]);
-        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing)
-            touch_rows(gas, &gas->homes[plan->partner]);
-    }
-    if (count > 2) {
-        uint32_t slot = entry[2].slot;
+    if (count > 6 && !lists) {
+        uint32_t slot = entry[6].slot;
         const carom_gas_plan *plan = &gas->plans[slot];
-        if (plan->kind != CAROM_GAS_PAIR || plan->physical >= plan->crossing) {
-            if (!lists) touch_around(gas, slot);
-        } else if (lists) {
+        if (is_pair_next(plan)) {
+            touch_rows(gas, &gas->homes[slot]);
+            touch_rows(gas, &gas->homes[plan->partner]);
+        } else {
+            carom_gas_home home = next_home(gas, slot);
+            touch_rows(gas, &home);
+        }
+    }
+    if (count > 3) {
+        uint32_t slot = entry[3].slot;
+        const carom_gas_plan *plan = &gas->plans[slot];
+        if (is_pair_next(plan) && lists) {
             touch_list(gas, slot);
             touch_list(gas, plan->partner);
-        } else {
+        } else if (is_pair_next(plan)) {
             touch_around(gas, slot);
             touch_around(gas, plan->partner);
+        } else if (!lists) {
+            touch_ahead(gas, slot);
         }
     }
 }
