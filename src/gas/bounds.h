@@ -65,9 +65,10 @@ static inline void carom_gas_least(const carom_gas_f8 *a, carom_gas_f8 *b) {
  * time `since` the common one already; NaN for those who never do. Two that are within reach are
  * taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`, here
  * squared with its sign. */
-static inline __attribute__((always_inline)) void
-carom_gas_bounds(const carom_gas_flight *own, carom_gas_f4 rows[2][8], float since, float recede2,
-                 carom_gas_f8 *bounds) {
+static inline __attribute__((always_inline)) void carom_gas_bounds(const carom_gas_flight *own,
+                                                                   carom_gas_f4 rows[2][8],
+                                                                   float since, float recede2,
+                                                                   carom_gas_f8 *bounds) {
     carom_gas_f8 x[4], v[4], root;
     const carom_gas_f8 zero = {0.0f};
     carom_gas_turn(rows[0], x);

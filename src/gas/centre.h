@@ -128,9 +128,9 @@ collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3
         for (int k = 0; k < z->count; ++k)
             for (int j = 0; j < y->count; ++j)
                 for (int i = 0; i < x->count; ++i)
-                    count += collect_cell(
-                        block->own + (z->offset[k] + y->offset[j] + x->offset[i]),
-                        z->code[k] + y->code[j] + x->code[i], &nears->near[count], &links);
+                    count += collect_cell(block->own + (z->offset[k] + y->offset[j] + x->offset[i]),
+                                          z->code[k] + y->code[j] + x->code[i], &nears->near[count],
+                                          &links);
     }
     nears->count = count;
     block->linked = ((links[0] | links[1] | links[2] | links[3]) & CAROM_GAS_LINK) != 0;

@@ -33,8 +33,7 @@ static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
     double span = carom_gas_span(rules, body->t - flights->start), square = 0.0, most = 0.0;
     for (int axis = 0; axis < 3; ++axis) {
         double v = body->v[axis];
-        double x =
-            (body->x[axis] - (double)body->wraps[axis] * rules->edge[axis]) - v * span;
+        double x = (body->x[axis] - (double)body->wraps[axis] * rules->edge[axis]) - v * span;
         if (rules->accelerated) {
             double pull = rules->acceleration[axis] * span;
             x += 0.5 * pull * span;

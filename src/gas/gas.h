@@ -53,9 +53,9 @@ typedef struct carom_gas_flights {
     int64_t start, until; /* the common time; they are good up to the other */
     double per_length, per_speed, per_time;
     double growth, growth_by_speed; /* of radii */
-    float recede2;                  /* two that touch surely recede when d u / |u| is above its root */
-    uint64_t wild, most_wild;       /* written since, and when to choose units anew */
-    float shift[27][4];             /* of those seen in another box, by code */
+    float recede2;            /* two that touch surely recede when d u / |u| is above its root */
+    uint64_t wild, most_wild; /* written since, and when to choose units anew */
+    float shift[27][4];       /* of those seen in another box, by code */
 } carom_gas_flights;
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -188,6 +188,13 @@ struct carom_gas {
 
 static inline double carom_gas_time_of(const carom_gas *gas, int64_t tick) {
     return ((double)gas->epochs * (double)CAROM_GAS_EPOCH + (double)tick) * gas->rules.tick;
+}
+
+/* Within one tick a sphere must move next to nothing: crossings are found by time. */
+#define CAROM_GAS_MOST_PACE 0x1p-20 /* of the smallest radius */
+static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3]) {
+    return (fabs(v[0]) + fabs(v[1]) + fabs(v[2])) * gas->rules.tick <=
+           CAROM_GAS_MOST_PACE * gas->smallest;
 }
 
 static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t k) {

@@ -117,8 +117,8 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
 /* A new list for a sphere that has strayed; only those that are new to it are looked at. False, and
  * the sphere is as it was, when a list is full. */
 static inline bool renew_list(carom_gas *gas, uint32_t slot) {
-    uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_NEAR + 8], news[CAROM_GAS_MOST_LISTED], count,
-        added = 0;
+    uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_NEAR + 8], news[CAROM_GAS_MOST_LISTED],
+        count, added = 0;
     uint32_t *list = carom_gas_list_of(gas, slot);
     carom_gas_cells *cells = &gas->cells;
     const carom_gas_home before = gas->homes[slot], *home = &gas->homes[slot];

@@ -77,13 +77,16 @@ static void show_sphere(const carom_gas *gas, uint32_t slot, const carom_gas_bod
     sphere->mass = gas->mass[slot];
 }
 
-static bool take_velocity(carom_gas_body *body, const carom_gas_sphere *sphere) {
+/* False when it is no number or too fast for the tick. */
+static bool take_velocity(const carom_gas *gas, carom_gas_body *body,
+                          const carom_gas_sphere *sphere) {
     double *v = body->v;
     v[0] = sphere->velocity.x, v[1] = sphere->velocity.y, v[2] = sphere->velocity.z;
-    return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
+    return carom_gas_keeps_pace(gas, v);
 }
 
-/* The caller's law between two spheres; false, and nothing changed, when it gives no numbers. */
+/* The caller's law between two spheres; false, and nothing changed, when it gives no velocities to
+ * go on with. */
 static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const int image[3],
                          const carom_gas_event *event) {
     carom_gas_body a = gas->bodies[slot_a], b = gas->bodies[slot_b];
@@ -101,7 +104,7 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
         (carom_vec3){sphere_a.position.x + reach * n.x, sphere_a.position.y + reach * n.y,
                      sphere_a.position.z + reach * n.z};
     gas->def.response(gas->def.response_user, event, &n, &sphere_a, &sphere_b);
-    if (!take_velocity(&a, &sphere_a) || !take_velocity(&b, &sphere_b)) return false;
+    if (!take_velocity(gas, &a, &sphere_a) || !take_velocity(gas, &b, &sphere_b)) return false;
     double push = (b.v[0] - before_b.v[0]) * n.x + (b.v[1] - before_b.v[1]) * n.y +
                   (b.v[2] - before_b.v[2]) * n.z;
     add_total(&gas->virial, gas->mass[slot_b] * push * reach);
@@ -165,7 +168,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         double out = side % 2 != 0 ? 1.0 : -1.0;
         carom_vec3 n = {axis == 0 ? out : 0.0, axis == 1 ? out : 0.0, axis == 2 ? out : 0.0};
         gas->def.response(gas->def.response_user, event, &n, &sphere, NULL);
-        if (!take_velocity(&after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
+        if (!take_velocity(gas, &after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
         *body = after;
     }
     ++gas->wall_hits;
