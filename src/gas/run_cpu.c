@@ -10,7 +10,7 @@
 #include "gas/queue.h"
 #include "gas/renew.h"
 
-#define LOOK_AHEAD 8
+#define LOOK_AHEAD 12
 
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
@@ -77,13 +77,16 @@ static void show_sphere(const carom_gas *gas, uint32_t slot, const carom_gas_bod
     sphere->mass = gas->mass[slot];
 }
 
-static bool take_velocity(carom_gas_body *body, const carom_gas_sphere *sphere) {
+/* False when it is no number or too fast for the tick. */
+static bool take_velocity(const carom_gas *gas, carom_gas_body *body,
+                          const carom_gas_sphere *sphere) {
     double *v = body->v;
     v[0] = sphere->velocity.x, v[1] = sphere->velocity.y, v[2] = sphere->velocity.z;
-    return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
+    return carom_gas_keeps_pace(gas, v);
 }
 
-/* The caller's law between two spheres; false, and nothing changed, when it gives no numbers. */
+/* The caller's law between two spheres; false, and nothing changed, when it gives no velocities to
+ * go on with. */
 static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const int image[3],
                          const carom_gas_event *event) {
     carom_gas_body a = gas->bodies[slot_a], b = gas->bodies[slot_b];
@@ -101,7 +104,7 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
         (carom_vec3){sphere_a.position.x + reach * n.x, sphere_a.position.y + reach * n.y,
                      sphere_a.position.z + reach * n.z};
     gas->def.response(gas->def.response_user, event, &n, &sphere_a, &sphere_b);
-    if (!take_velocity(&a, &sphere_a) || !take_velocity(&b, &sphere_b)) return false;
+    if (!take_velocity(gas, &a, &sphere_a) || !take_velocity(gas, &b, &sphere_b)) return false;
     double push = (b.v[0] - before_b.v[0]) * n.x + (b.v[1] - before_b.v[1]) * n.y +
                   (b.v[2] - before_b.v[2]) * n.z;
     add_total(&gas->virial, gas->mass[slot_b] * push * reach);
@@ -139,6 +142,8 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         return CAROM_GAS_STOP_RESPONSE;
     }
     ++gas->collisions;
+    carom_gas_flight_set(gas, a);
+    carom_gas_flight_set(gas, b);
     predict(gas, a);
     carom_gas_queue_put(gas, a);
     predict(gas, b);
@@ -163,10 +168,11 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         double out = side % 2 != 0 ? 1.0 : -1.0;
         carom_vec3 n = {axis == 0 ? out : 0.0, axis == 1 ? out : 0.0, axis == 2 ? out : 0.0};
         gas->def.response(gas->def.response_user, event, &n, &sphere, NULL);
-        if (!take_velocity(&after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
+        if (!take_velocity(gas, &after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
         *body = after;
     }
     ++gas->wall_hits;
+    carom_gas_flight_set(gas, slot);
     predict(gas, slot);
     carom_gas_queue_put(gas, slot);
     return CAROM_GAS_STOP_STEPS;
@@ -177,6 +183,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     gas->now = plan->physical;
     if (plan->kind == CAROM_GAS_REFRESH) {
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
+        carom_gas_flight_set(gas, slot);
         predict(gas, slot);
         carom_gas_queue_put(gas, slot);
         return CAROM_GAS_STOP_STEPS;
@@ -211,15 +218,54 @@ static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) 
 
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    for (uint32_t i = 1; i <= list[0]; ++i) __builtin_prefetch(&gas->bodies[list[i] & SLOT_MASK]);
+    for (uint32_t i = 1; i <= list[0]; ++i)
+        __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
+}
+
+static inline void touch_block(const carom_gas *gas, const carom_gas_home *home, const int from[3],
+                               const int to[3]) {
+    carom_gas_nears nears;
+    block block;
+    collect_block(gas, home, from, to, &block, &nears);
+    for (uint32_t i = 0; i < nears.count; ++i)
+        __builtin_prefetch(&gas->flights.by_slot[nears.near[i] & SLOT_MASK]);
 }
 
 static inline void touch_around(const carom_gas *gas, uint32_t slot) {
-    carom_gas_nears nears;
-    nears.count = 0;
-    (void)collect_inside(gas, slot, &nears);
-    for (uint32_t i = 0; i < nears.count; ++i)
-        __builtin_prefetch(&gas->bodies[nears.near[i] & SLOT_MASK]);
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    touch_block(gas, &gas->homes[slot], from, to);
+}
+
+/* The home that a sphere is about to cross into. */
+static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
+    carom_gas_home home = gas->homes[slot];
+    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
+    uint32_t to, digit;
+    if (carom_gas_step_cell(gas, axis, home.at[axis], offset, &to, &digit))
+        home.at[axis] = (uint16_t)to;
+    return home;
+}
+
+static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
+    carom_gas_home home = next_home(gas, slot);
+    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
+    if (axis == 0) {
+        touch_block(gas, &home, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1});
+        return;
+    }
+    int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    from[axis] = to[axis] = offset;
+    touch_block(gas, &home, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]});
+}
+
+static inline bool is_pair_next(const carom_gas_plan *plan) {
+    return plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing;
+}
+
+static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
+    __builtin_prefetch(&gas->bodies[slot], 1);
+    __builtin_prefetch(&gas->homes[slot]);
+    if (gas->method == CAROM_GAS_NEIGHBOURS) __builtin_prefetch(carom_gas_list_of(gas, slot));
 }
 
 /* The window says what comes next. Three stages, each asking for what the next will follow. */
@@ -227,40 +273,36 @@ static inline void look_ahead(const carom_gas *gas) {
     const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
     uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
     bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
-    if (count > 6) {
-        uint32_t slot = entry[6].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
-        __builtin_prefetch(&gas->bodies[slot], 1);
-        if (lists)
-            __builtin_prefetch(carom_gas_list_of(gas, slot));
-        else
-            __builtin_prefetch(&gas->homes[slot]);
-        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing) {
-            __builtin_prefetch(&gas->bodies[plan->partner], 1);
+    if (count > 9) {
+        const carom_gas_plan *plan = &gas->plans[entry[9].slot];
+        touch_sphere(gas, entry[9].slot);
+        if (is_pair_next(plan)) {
             __builtin_prefetch(&gas->plans[plan->partner], 1);
-            if (lists)
-                __builtin_prefetch(carom_gas_list_of(gas, plan->partner));
-            else
-                __builtin_prefetch(&gas->homes[plan->partner]);
+            touch_sphere(gas, plan->partner);
         }
     }
-    if (count > 3 && !lists) {
-        const carom_gas_plan *plan = &gas->plans[entry[3].slot];
-        touch_rows(gas, &gas->homes[entry[3].slot]);
-        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing)
-            touch_rows(gas, &gas->homes[plan->partner]);
-    }
-    if (count > 2) {
-        uint32_t slot = entry[2].slot;
+    if (count > 6 && !lists) {
+        uint32_t slot = entry[6].slot;
         const carom_gas_plan *plan = &gas->plans[slot];
-        if (plan->kind != CAROM_GAS_PAIR || plan->physical >= plan->crossing) {
-            if (!lists) touch_around(gas, slot);
-        } else if (lists) {
+        if (is_pair_next(plan)) {
+            touch_rows(gas, &gas->homes[slot]);
+            touch_rows(gas, &gas->homes[plan->partner]);
+        } else {
+            carom_gas_home home = next_home(gas, slot);
+            touch_rows(gas, &home);
+        }
+    }
+    if (count > 3) {
+        uint32_t slot = entry[3].slot;
+        const carom_gas_plan *plan = &gas->plans[slot];
+        if (is_pair_next(plan) && lists) {
             touch_list(gas, slot);
             touch_list(gas, plan->partner);
-        } else {
+        } else if (is_pair_next(plan)) {
             touch_around(gas, slot);
             touch_around(gas, plan->partner);
+        } else if (!lists) {
+            touch_ahead(gas, slot);
         }
     }
 }
@@ -340,6 +382,11 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
             return CAROM_GAS_STOP_TIME;
         }
         gas->plans[slot].current = 0;
+        if (carom_gas_due(&gas->plans[slot]) > gas->flights.until ||
+            gas->flights.wild > gas->flights.most_wild) {
+            gas->now = carom_gas_due(&gas->plans[slot]);
+            carom_gas_flights_renew(gas);
+        }
         if (is_inner(gas, slot)) {
             if (!do_inner(gas, slot)) return CAROM_GAS_STOP_LISTS;
             continue;
