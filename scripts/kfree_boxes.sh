@@ -83,7 +83,7 @@ END {
         label(64, y_of(k) + 4, "end", k)
     }
     line(70, y_of(30.79), 710, y_of(30.79), "stroke=\"#c33\" stroke-dasharray=\"4 3\"")
-    label(706, y_of(30.79) - 4, "end", "mean of the paper, 30.8")
+    label(74, y_of(30.79) - 4, "start", "mean of the paper, 30.8")
     for (i = 0; i < classes; ++i) box(i)
     label(14, 30, "start", "k")
     label(390, 410, "middle", "number of faces")
