@@ -27,6 +27,7 @@ static carom_gas *make(carom_context *context, carom_gas_def *def, uint64_t coun
     carom_gas *gas = NULL;
     carom_gas_sphere *spheres = scene_gas_lattice(count, radius, def->edges, 1);
     if (spheres == NULL) return NULL;
+    scene_gas_keep_inside(spheres, count, def);
     if (speed > 0.0) scene_gas_set_speed(spheres, count, speed);
     if (carom_gas_create(context, def, spheres, count, &gas) != CAROM_OK) gas = NULL;
     free(spheres);

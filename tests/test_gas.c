@@ -102,6 +102,7 @@ static void events_equal_those_of_the_oracle(void **state) {
                     def.reach = size == 0 ? 0.0 : size == 1 ? 1.1 : 2.2;
                     follow_oracle(context, &def, spheres, count, events);
                 }
+        if (is_long()) print_message("seed %d: %d events, 18 ways\n", seed, events);
     }
     carom_context_destroy(context);
 }
