@@ -13,7 +13,7 @@
 #define SPHERE_WORDS 11
 #define HEAD_WORDS   34
 #define MOST_BOXES   100.0 /* a body strays less than CAROM_GAS_MOST_DRIFT */
-#define FEW_LABELS   (UINT64_C(1) << 24)
+#define FEW_LABELS   (UINT64_C(1) << 20)
 #define MOST_CHURN   1024 /* ids given out, for each sphere that lives */
 
 typedef struct stream {
