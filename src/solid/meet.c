@@ -23,6 +23,16 @@ static void add_one(const carom_solid_query *query, carom_solid_tally *tally, ca
     add_terms(query, tally, terms);
 }
 
+/* The same for a piece of the border, `sign` times. What is taken away again leaves no error
+ * either, so its size is taken away, too. */
+static void add_piece(const carom_solid_query *query, carom_solid_tally *tally, carom_vec3 n,
+                      carom_vec3 c, carom_vec3 u, carom_vec3 v, int sign, int weight, int of_b) {
+    double terms[CAROM_SOLID_TERMS] = {0};
+    carom_solid_add_triangle(terms, n, c, u, v, (double)(sign * weight), of_b);
+    if (weight < 0) terms[CAROM_SOLID_SIZE] = -terms[CAROM_SOLID_SIZE];
+    add_terms(query, tally, terms);
+}
+
 /* Its border from the anchor of side `from` to corner 1, passing that only at the end; all of it
  * when from is 3. */
 static void add_border(const carom_solid_query *query, carom_solid_tally *tally,
@@ -31,9 +41,9 @@ static void add_border(const carom_solid_query *query, carom_solid_tally *tally,
     bool on = from == 3;
     for (int i = 0; i < 3; ++i) {
         int side = sides[i], next = side == 2 ? 0 : side + 1;
-        if (on) add_one(query, tally, n, a->c, a->e[side], a->p[side], -weight, of_b);
+        if (on) add_piece(query, tally, n, a->c, a->e[side], a->p[side], -1, weight, of_b);
         on = on || side == from;
-        if (on) add_one(query, tally, n, a->c, a->e[side], a->p[next], weight, of_b);
+        if (on) add_piece(query, tally, n, a->c, a->e[side], a->p[next], 1, weight, of_b);
     }
 }
 
@@ -206,6 +216,7 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &m.ends[i];
         const carom_solid_face *f = end->of_b ? b : a;
+        carom_solid_tally_hold(tally, end->x, end->x);
         if (f->owns >> end->side & 1u)
             cross_link(query, tally, f, end->of_b, end->side, end->change);
     }

@@ -7,11 +7,10 @@
 #include "geom/length.h"
 #include "solid/query.h"
 
-/* Error of one term relative to its size, and of a posed coordinate relative to what it was summed
- * from: some units of 2^-53 each. */
-#define TERM_ERROR 0x1p-52
+/* Error of a posed coordinate relative to what it was summed from. */
 #define POSE_ERROR 0x1p-51
 #define FINE       0x1p-45 /* of the smaller volume: when to go by posed corners instead */
+#define POOR       0x1p-43 /* of the smaller volume: when to look for a better origin */
 #define LARGE      4.0     /* times the size of what they are measured by */
 #define FEW        512u    /* triangles */
 
@@ -49,7 +48,8 @@ static double radius(const carom_solid_query *query, int of_b) {
 static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
     double size = LARGE * CAROM_MIN(radius(query, 0), radius(query, 1));
-    if (triangles <= FEW && query->overlap > 0.0) size = CAROM_MIN(size, query->overlap);
+    if ((triangles <= FEW || query->refined) && query->overlap > 0.0)
+        size = CAROM_MIN(size, query->overlap);
     bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
     bool any = false;
     query->long_edge = size;
@@ -91,22 +91,14 @@ typedef struct totals {
     carom_vec3 moment, normal, turn;
 } totals;
 
-static double term(const carom_solid_query *query, const carom_solid_tally *tally, unsigned i) {
-    return carom_sum_value(tally->terms[i], query->scales[i]);
-}
-
-static carom_vec3 vector(const carom_solid_query *query, const carom_solid_tally *tally,
-                         unsigned i) {
-    return carom_vec(term(query, tally, i), term(query, tally, i + 1), term(query, tally, i + 2));
-}
-
 static totals add_up(const carom_solid_query *query, const carom_solid_tally *tally) {
-    totals t = {.volume = term(query, tally, CAROM_SOLID_VOLUME),
-                .error = TERM_ERROR * term(query, tally, CAROM_SOLID_SIZE),
-                .area = term(query, tally, CAROM_SOLID_EXTENT),
-                .moment = vector(query, tally, CAROM_SOLID_MOMENT),
-                .normal = vector(query, tally, CAROM_SOLID_FORCE),
-                .turn = vector(query, tally, CAROM_SOLID_TORQUE)};
+    totals t = {.volume = carom_solid_sum_of(query, tally->terms, CAROM_SOLID_VOLUME),
+                .error = CAROM_SOLID_TERM_ERROR *
+                         carom_solid_sum_of(query, tally->terms, CAROM_SOLID_SIZE),
+                .area = carom_solid_sum_of(query, tally->terms, CAROM_SOLID_EXTENT),
+                .moment = carom_solid_vector_of(query, tally->terms, CAROM_SOLID_MOMENT),
+                .normal = carom_solid_vector_of(query, tally->terms, CAROM_SOLID_FORCE),
+                .turn = carom_solid_vector_of(query, tally->terms, CAROM_SOLID_TORQUE)};
     carom_vec3 origin = carom_vec_scale(query->origin, 1.0 / query->power);
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_solid *solid = query->solids[of_b];
@@ -116,18 +108,12 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
         t.volume += i.volume;
         t.moment = carom_vec_add(t.moment, i.moment);
         t.area += i.area;
-        t.error += pose_error(query, of_b) * fabs(i.area) + TERM_ERROR * fabs(i.volume);
+        t.error += pose_error(query, of_b) * fabs(i.area) + CAROM_SOLID_TERM_ERROR * fabs(i.volume);
         if (!of_b) continue;
         t.normal = carom_vec_add(t.normal, i.normal);
         t.turn = carom_vec_add(t.turn, i.turn);
     }
     return t;
-}
-
-static carom_vec3 unscale(const carom_solid_query *query, carom_vec3 v, int power) {
-    int k = -power * query->exponent;
-    return carom_vec(carom_scale_apply(v.x, k), carom_scale_apply(v.y, k),
-                     carom_scale_apply(v.z, k));
 }
 
 static void fill(const carom_solid_query *query, const totals *t, carom_overlap *overlap) {
@@ -138,18 +124,20 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
     if (t->volume > t->error)
         centroid = carom_vec_add(centroid, carom_vec_scale(t->moment, 1.0 / t->volume));
     carom_vec3 turn = carom_vec_sub(carom_vec_cross(arm, t->normal), t->turn);
-    overlap->volume = carom_scale_apply(t->volume, -3 * query->exponent);
-    overlap->volume_error = carom_scale_apply(t->error, -3 * query->exponent);
-    overlap->area = carom_scale_apply(t->area, -2 * query->exponent);
-    overlap->centroid = unscale(query, centroid, 1);
-    overlap->force = unscale(query, carom_vec_sub(carom_vec(0.0, 0.0, 0.0), t->normal), 2);
-    overlap->torque = unscale(query, carom_vec_add(turn, carom_vec(0.0, 0.0, 0.0)), 3); /* no -0 */
+    /* what is below zero by rounding is zero */
+    double volume = t->volume < 0.0 && t->volume >= -t->error ? 0.0 : t->volume;
+    overlap->volume = carom_solid_unscale(query, volume, 3);
+    overlap->volume_error = carom_solid_unscale(query, t->error, 3);
+    overlap->area = carom_solid_unscale(query, t->area, 2);
+    overlap->centroid = carom_solid_unscale_vector(query, centroid, 1);
+    overlap->force = carom_solid_unscale_vector(query, carom_vec_scale(t->normal, -1.0), 2);
+    overlap->torque = carom_solid_unscale_vector(query, turn, 3);
 }
 
 /* ---- relation -------------------------------------------------------------------------------- */
 
 static bool has_all(const carom_solid *solid, const carom_overlap *overlap) {
-    double error = overlap->volume_error + TERM_ERROR * solid->info.volume;
+    double error = overlap->volume_error + CAROM_SOLID_TERM_ERROR * solid->info.volume;
     return !solid->info.complement && solid->info.volume - overlap->volume <= error;
 }
 
@@ -188,23 +176,37 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
     return CAROM_OK;
 }
 
+/* Terms that cancelled: their origin may be far from where the solids meet. */
+static bool is_poor(const carom_solid_query *query, const totals *t) {
+    const carom_solid_info *a = &query->solids[0]->info, *b = &query->solids[1]->info;
+    double volume = carom_scale_apply(CAROM_MIN(a->volume, b->volume), 3 * query->exponent);
+    return t->error > POOR * volume;
+}
+
 static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
                         carom_overlap *overlap) {
     parts parts;
-    bool coarse = false;
+    totals t;
+    bool coarse = false, again;
     do {
-        memset(tally, 0, sizeof(*tally));
+        carom_solid_tally_begin(tally);
         CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
         add_parts(query, tally, &parts);
-        coarse = !coarse;
-    } while (coarse && tally->too_large);
-    totals t = add_up(query, tally);
+        t = add_up(query, tally);
+        again = tally->too_large && !coarse;
+        coarse = coarse || again;
+        if (!again && is_poor(query, &t)) again = carom_solid_query_refine(query, tally);
+    } while (again);
     fill(query, &t, overlap);
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
     overlap->relation = relate(query, tally, &parts, overlap);
+    if (overlap->relation == CAROM_SOLID_APART) { /* whatever rounding and the range made of it */
+        overlap->volume = overlap->volume_error = overlap->area = 0.0;
+        overlap->force = overlap->torque = carom_vec(0.0, 0.0, 0.0);
+    }
     return CAROM_OK;
 }
 

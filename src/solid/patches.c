@@ -9,8 +9,6 @@
 CAROM_RESULT_FILL(carom_patches);
 CAROM_RESULT_DEFINE_FREE(carom_patches);
 
-#define TERM_ERROR 0x1p-52 /* as in overlap.c */
-
 typedef struct patch {
     carom_sum terms[CAROM_SOLID_TERMS];
     carom_vec3 point; /* on its surface */
@@ -79,10 +77,9 @@ static void find_holder(patches *p, uint32_t which) {
 static void give_voids(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
-        one->volume =
-            carom_sum_value(one->terms[CAROM_SOLID_VOLUME], p->query->scales[CAROM_SOLID_VOLUME]);
-        one->error = TERM_ERROR * carom_sum_value(one->terms[CAROM_SOLID_SIZE],
-                                                  p->query->scales[CAROM_SOLID_SIZE]);
+        one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
+        one->error =
+            CAROM_SOLID_TERM_ERROR * carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_SIZE);
         one->holder = i;
     }
     for (uint32_t i = 0; i < p->count; ++i)
@@ -97,32 +94,17 @@ static void give_voids(patches *p) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static carom_vec3 vector(const patches *p, const patch *one, unsigned i) {
-    const int *scales = p->query->scales;
-    return carom_vec(carom_sum_value(one->terms[i], scales[i]),
-                     carom_sum_value(one->terms[i + 1], scales[i + 1]),
-                     carom_sum_value(one->terms[i + 2], scales[i + 2]));
-}
-
-static carom_vec3 unscale(carom_vec3 v, int k) {
-    return carom_vec(carom_scale_apply(v.x, k), carom_scale_apply(v.y, k),
-                     carom_scale_apply(v.z, k));
-}
-
-static carom_patch describe(const patches *p, const patch *one) {
-    const carom_solid_query *query = p->query;
-    int k = -query->exponent;
-    double volume = carom_sum_value(one->terms[CAROM_SOLID_VOLUME], query->scales[0]);
-    double area =
-        carom_sum_value(one->terms[CAROM_SOLID_EXTENT], query->scales[CAROM_SOLID_EXTENT]);
-    carom_vec3 moment = vector(p, one, CAROM_SOLID_MOMENT);
-    carom_vec3 normal = vector(p, one, CAROM_SOLID_FORCE);
+static carom_patch describe(const carom_solid_query *query, const carom_sum *terms) {
+    double volume = carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME);
+    double area = carom_solid_sum_of(query, terms, CAROM_SOLID_EXTENT);
+    carom_vec3 moment = carom_solid_vector_of(query, terms, CAROM_SOLID_MOMENT);
+    carom_vec3 normal = carom_solid_vector_of(query, terms, CAROM_SOLID_FORCE);
     carom_vec3 centroid = carom_vec_add(query->origin, carom_vec_scale(moment, 1.0 / volume));
     carom_patch patch;
-    patch.volume = carom_scale_apply(volume, 3 * k);
-    patch.centroid = unscale(centroid, k);
-    patch.area = carom_scale_apply(area, 2 * k);
-    patch.force = unscale(carom_vec_sub(carom_vec(0.0, 0.0, 0.0), normal), 2 * k);
+    patch.volume = carom_solid_unscale(query, volume, 3);
+    patch.centroid = carom_solid_unscale_vector(query, centroid, 1);
+    patch.area = carom_solid_unscale(query, area, 2);
+    patch.force = carom_solid_unscale_vector(query, carom_vec_scale(normal, -1.0), 2);
     return patch;
 }
 
@@ -148,7 +130,7 @@ static carom_status hand_over(patches *p, carom_patches *out) {
     if (all == NULL) return carom_fail_memory(context, p->count * sizeof(*all), "patches");
     for (uint32_t i = 0; i < p->count; ++i)
         if (p->data[i].holder == i && p->data[i].volume > p->data[i].error)
-            all[count++] = describe(p, &p->data[i]);
+            all[count++] = describe(p->query, p->data[i].terms);
     sort(all, count);
     CAROM_TRY(carom_patches_begin(context, &context->allocator, out, count, &room));
     if (room != 0) memcpy(out->data, all, room * sizeof(*all));
@@ -162,7 +144,7 @@ static carom_status find(carom_solid_query *query, carom_patches *out) {
     carom_context *context = query->context;
     carom_solid_tally tally;
     patches p = {.query = query};
-    memset(&tally, 0, sizeof(tally));
+    carom_solid_tally_begin(&tally);
     query->record = true;
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));

@@ -8,6 +8,7 @@
 #include "geom/length.h"
 
 #define MOST_TERMS 0x1p33
+#define MUCH_LESS  0.25
 
 /* A box with sides along the axes around a solid in its pose; nearly so is enough. */
 static void box_of(const carom_solid_query *query, int of_b, double low[3], double high[3]) {
@@ -55,6 +56,19 @@ static void choose_frame(carom_solid_query *query) {
     query->overlap = CAROM_MAX(overlap * query->power, 0.0);
 }
 
+bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally) {
+    carom_vec3 low = tally->low, high = tally->high;
+    carom_vec3 middle = carom_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y,
+                                  0.5 * low.z + 0.5 * high.z);
+    double half = carom_solid_most(carom_vec_sub(high, middle));
+    if (query->refined || !(low.x <= high.x) || !(half < MUCH_LESS * query->overlap)) return false;
+    query->origin = carom_vec_add(query->origin, middle);
+    query->reach += carom_solid_most(middle);
+    query->overlap = half;
+    query->refined = true;
+    return true;
+}
+
 /* A pair of triangles gives at most 19 terms and those of 16 triangles, a triangle 6. */
 void carom_solid_query_scale(carom_solid_query *query, double near) {
     double a = (double)query->solids[0]->info.triangles;
@@ -81,7 +95,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->solids[0] = a;
     query->solids[1] = b;
     query->changes[0] = query->changes[1] = NULL;
-    query->record = false;
+    query->record = query->refined = false;
     query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;
     CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
     choose_frame(query);

@@ -28,6 +28,7 @@ typedef struct carom_solid_query {
     carom_vec3 origin; /* of all terms, in these units */
     double reach;      /* no point of either solid is farther from it along an axis */
     double overlap;    /* half the longest side of what the boxes of both have in common */
+    bool refined;      /* to the box of the crossings that a first search found */
     double long_edge;  /* from which extent on edges are cut in twice the precision */
     double large[2];   /* from which extent on triangles of a solid are large (meet.c) */
     double bounds[CAROM_SOLID_TERMS]; /* of terms, and the scales of their sums for these bounds */
@@ -41,6 +42,7 @@ typedef struct carom_solid_query {
 /* Sums in fixed point: any order gives the same bits. */
 typedef struct carom_solid_tally {
     carom_sum terms[CAROM_SOLID_TERMS];
+    carom_vec3 low, high;           /* of all crossings; low > high when there are none */
     carom_solid_moments moments[2]; /* of what of either surface is inside the other as a whole */
     uint64_t pairs, candidates, undecided, visits;
     bool too_large;               /* a term was beyond its bound: sums may have overflowed */
@@ -48,6 +50,34 @@ typedef struct carom_solid_tally {
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
     bool no_memory;               /* for records */
 } carom_solid_tally;
+
+/* Error of a term relative to CAROM_SOLID_SIZE. */
+#define CAROM_SOLID_TERM_ERROR 0x1p-52
+
+/* A sum as a number, and three of them as a vector. */
+static inline double carom_solid_sum_of(const carom_solid_query *query, const carom_sum *terms,
+                                        unsigned i) {
+    return carom_sum_value(terms[i], query->scales[i]);
+}
+
+static inline carom_vec3 carom_solid_vector_of(const carom_solid_query *query,
+                                               const carom_sum *terms, unsigned i) {
+    return carom_vec(carom_solid_sum_of(query, terms, i), carom_solid_sum_of(query, terms, i + 1),
+                     carom_solid_sum_of(query, terms, i + 2));
+}
+
+/* A length, an area or a volume (power 1, 2, 3) from the query's units to the caller's; a vector of
+ * them, without -0. */
+static inline double carom_solid_unscale(const carom_solid_query *query, double x, int power) {
+    return carom_scale_apply(x, -power * query->exponent);
+}
+
+static inline carom_vec3 carom_solid_unscale_vector(const carom_solid_query *query, carom_vec3 v,
+                                                    int power) {
+    return carom_vec(carom_solid_unscale(query, v.x, power) + 0.0,
+                     carom_solid_unscale(query, v.y, power) + 0.0,
+                     carom_solid_unscale(query, v.z, power) + 0.0);
+}
 
 static inline const carom_soup_side *carom_solid_side(const carom_solid_query *query, int of_b) {
     return of_b ? &query->placing.b : &query->placing.a;
@@ -71,6 +101,20 @@ static inline void carom_solid_pose(const carom_solid_query *query, int of_b, ui
     face->owns = query->solids[of_b]->owns[triangle];
 }
 
+static inline void carom_solid_tally_begin(carom_solid_tally *tally) {
+    memset(tally, 0, sizeof(*tally));
+    tally->low = carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL);
+    tally->high = carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL);
+}
+
+static inline void carom_solid_tally_hold(carom_solid_tally *tally, carom_vec3 low,
+                                          carom_vec3 high) {
+    tally->low = carom_vec(CAROM_MIN(low.x, tally->low.x), CAROM_MIN(low.y, tally->low.y),
+                           CAROM_MIN(low.z, tally->low.z));
+    tally->high = carom_vec(CAROM_MAX(high.x, tally->high.x), CAROM_MAX(high.y, tally->high.y),
+                            CAROM_MAX(high.z, tally->high.z));
+}
+
 /* Adds what two triangles give (meet.c). */
 void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
                           const carom_solid_face *a, const carom_solid_face *b);
@@ -89,6 +133,10 @@ carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tall
 carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,
                                      const carom_pose *pose_a, const carom_solid *b,
                                      const carom_pose *pose_b, carom_solid_query *query);
+
+/* Takes the box of the crossings found, much smaller than that in common, for another search;
+ * false when it is not. */
+bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally);
 
 /* Fixes the scales of the sums for volumes of terms up to reach^2 near. */
 void carom_solid_query_scale(carom_solid_query *query, double near);

@@ -40,7 +40,7 @@ static bool receive(carom_obb_walk *walk) {
 
 static void seeker_begin(seeker *s, const carom_solid_query *query) {
     s->query = query;
-    memset(&s->tally, 0, sizeof(s->tally));
+    carom_solid_tally_begin(&s->tally);
     s->walk.receive = receive;
     s->walk.each_block = false;
     s->walk.user = s;
@@ -77,6 +77,7 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
         for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
             to->moments[of_b].sums[i] =
                 carom_sum_add(to->moments[of_b].sums[i], from->moments[of_b].sums[i]);
+    carom_solid_tally_hold(to, from->low, from->high);
     to->pairs += from->pairs;
     to->candidates += from->candidates;
     to->undecided += from->undecided;

@@ -72,7 +72,7 @@ static carom_status find_self_intersection(carom_context *context, carom_solid *
 static double volume_of_part(const carom_solid_query *query, uint32_t root) {
     const carom_solid *solid = query->solids[0];
     carom_solid_tally tally;
-    memset(&tally, 0, sizeof(tally));
+    carom_solid_tally_begin(&tally);
     carom_solid_add_below(query, &tally, 0, root, 1);
     carom_solid_integrals whole = carom_solid_moments_place(
         &solid->sums, &tally.moments[0], &query->placing.a.frame,
