@@ -63,8 +63,8 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
     carom_status status = CAROM_OK;
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
-        status =
-            carom_solid_create(context, &(carom_solid_def){.mesh = bodies[i].view}, &solids[i]);
+        carom_solid_def one = {.mesh = bodies[i].view};
+        status = carom_solid_create(context, &one, &solids[i]);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
     answer->prepare_ms = 1e3 * (carom_time_seconds() - start);

@@ -132,11 +132,11 @@ static void needles_and_flakes_overlap_as_they_should(void **state) {
         } while (b.faces > 50);
         if (i % 3 == 0) b = a;
         double thin[3];
-        for (int k = 0; k < 3; ++k) thin[k] = ldexp(1.0, (int)below(&random, 7) - 3);
+        for (int k = 0; k < 3; ++k) thin[k] = ldexp(1.0, (int)below(&random, 24) - 12);
         for (uint32_t v = 0; v < a.vertices; ++v)
             for (int k = 0; k < 3; ++k) a.xyz[v][k] *= thin[k];
         if (i % 2 == 0)
-            for (int k = 0; k < 3; ++k) thin[k] = ldexp(1.0, (int)below(&random, 7) - 3);
+            for (int k = 0; k < 3; ++k) thin[k] = ldexp(1.0, (int)below(&random, 24) - 12);
         for (uint32_t v = 0; v < b.vertices; ++v)
             for (int k = 0; k < 3; ++k) b.xyz[v][k] *= thin[k];
         solid_check(context, &a, NULL, &b, NULL, 1e-6, name_of("thin", i));
