@@ -3,7 +3,7 @@
  *
  * Blocks of two megabytes and more are aligned to 2 MiB and offered to the kernel for huge pages:
  * sorting ten million keys touches 80 MB of scratch in random order, and with 4 KiB pages the
- * misses of the address cache cost more than the sort. */
+ * misses of the address cache cost more than the sort; a gas of 10^5 spheres gains a tenth. */
 #define _GNU_SOURCE
 #include "base/memory.h"
 
