@@ -111,9 +111,9 @@ typedef struct carom_overlap {
  * sizes, but for one ray a shell. Where a solid is smaller than faces of the other by far, or than
  * its pose is rounded by, all triangles are gone through for the sake of accuracy. Allocates
  * nothing once warm. The same bytes for any number of threads. carom_context_get_work: boxes
- * visited, pairs of faces tested, and of these, open after doubles. CAROM_BAD_INPUT: as for
- * carom_soup_cross_pairs; both are complements, whose overlap is infinite.
- */
+ * visited, pairs of triangles tested, and of these, open after doubles.
+ * CAROM_BAD_INPUT: as for carom_soup_cross_pairs; or both are complements, whose overlap is
+ * infinite. */
 CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
                                            const carom_pose *pose_b, const carom_overlap_def *def,
