@@ -114,12 +114,13 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
                  "%s takes a whole number such as 8 or 10k, not '%.80s'", option->name, text);
         return false;
     case ARG_NUMBER:
-        if (args_read_number(text, &number)) {
+    case ARG_SIZE:
+        if (args_read_number(text, &number) && (option->kind == ARG_NUMBER || number > 0.0)) {
             memcpy(place, &number, sizeof(number));
             return true;
         }
-        snprintf(result->sentence, sizeof(result->sentence), "%s takes a number, not '%.80s'",
-                 option->name, text);
+        snprintf(result->sentence, sizeof(result->sentence), "%s takes a number%s, not '%.80s'",
+                 option->name, option->kind == ARG_SIZE ? " above 0" : "", text);
         return false;
     case ARG_CHOICE:
         break;

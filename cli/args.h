@@ -13,6 +13,7 @@ typedef enum arg_kind {
     ARG_TEXT,   /* const char * */
     ARG_COUNT,  /* uint64_t, decimal, with k, M, G for powers of 1000 */
     ARG_NUMBER, /* double, finite */
+    ARG_SIZE,   /* double, finite, above 0: 0 in the struct means that none was given */
     ARG_CHOICE  /* int: index into choices */
 } arg_kind;
 

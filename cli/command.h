@@ -43,8 +43,8 @@ typedef struct cli_command {
 #define CLI_LARGEST_OPTIONS 512
 
 extern const cli_command *const cli_commands[]; /* ended by NULL */
-extern const cli_command cli_bench, cli_convert, cli_demo, cli_gas, cli_info, cli_make, cli_pairs,
-    cli_query;
+extern const cli_command cli_bench, cli_convert, cli_demo, cli_gas, cli_info, cli_kfree, cli_make,
+    cli_pairs, cli_query;
 
 /* The whole tool but for the process around it: returns the exit code. Changes the order of argv.
  */

@@ -13,6 +13,7 @@ static carom_status make(carom_context *context, uint64_t count, carom_gas **gas
     carom_gas_def def = {.edges = {200.0, 200.0, 200.0}};
     carom_gas_sphere *spheres = scene_gas_lattice(count, 1.5, def.edges, 1);
     if (spheres == NULL) return CAROM_NO_MEMORY;
+    scene_gas_keep_inside(spheres, count, &def);
     scene_gas_set_speed(spheres, count, 10.0 * sqrt(3.0));
     carom_status status = carom_gas_create(context, &def, spheres, count, gas);
     free(spheres);

@@ -77,6 +77,7 @@ static carom_status start(cli *cli, const options *o, carom_gas **gas, const cha
         *misuse = "so many spheres of that radius do not fit the box on a lattice";
         return CAROM_OK;
     }
+    scene_gas_keep_inside(spheres, count, &def);
     if (o->speed != 0.0) scene_gas_set_speed(spheres, count, o->speed);
     carom_status status = carom_gas_create(cli->context, &def, spheres, count, gas);
     free(spheres);

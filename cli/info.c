@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* carom info: what a mesh is: counts, edges, closedness, volume, area, bounds. */
+/* carom info: what a mesh is: counts, edges, closedness, volume, area, bounds, k. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "cli/meshes.h"
 
 typedef struct options {
-    bool no_weld;
+    bool no_weld, no_k;
 } options;
 
 static const arg_option info_options[] = {
     {"--no-weld", 0, ARG_FLAG, offsetof(options, no_weld), NULL,
      "keep vertices apart that have equal coordinates", NULL},
+    {"--no-k", 0, ARG_FLAG, offsetof(options, no_k), NULL,
+     "leave k and height out, which take longest", NULL},
 };
 
 typedef struct subject {
@@ -20,9 +22,23 @@ typedef struct subject {
     carom_scalar scalar;
     uint64_t file_vertices;
     carom_mesh_report report; /* of the welded mesh */
+    carom_k_free k_free;
+    bool has_k;
 } subject;
 
-static carom_status inspect(cli *cli, const char *path, bool no_weld, subject *s) {
+/* A mesh that no soup can be made of, or too large for diameters, has no k: the rest is still worth
+ * telling. */
+static carom_status count_near(cli *cli, const carom_mesh_view *view, subject *s) {
+    carom_soup *soup = NULL;
+    carom_soup_def def = {.mesh = *view};
+    carom_status status = carom_soup_create(cli->context, &def, &soup);
+    if (status == CAROM_OK) status = carom_soup_k_free(cli->context, soup, &s->k_free, NULL);
+    carom_soup_destroy(soup);
+    s->has_k = status == CAROM_OK && s->k_free.faces != 0;
+    return status == CAROM_BAD_INPUT || status == CAROM_TOO_LARGE ? CAROM_OK : status;
+}
+
+static carom_status inspect(cli *cli, const char *path, const options *options, subject *s) {
     carom_mesh *mesh = NULL, *welded = NULL;
     carom_mesh_view view;
     *s = (subject){.path = path};
@@ -32,12 +48,13 @@ static carom_status inspect(cli *cli, const char *path, bool no_weld, subject *s
     if (status == CAROM_OK) {
         s->file_vertices = view.vertex_count;
         s->scalar = view.scalar;
-        if (!no_weld) {
+        if (!options->no_weld) {
             status = carom_mesh_weld(cli->context, &view, &welded);
             if (status == CAROM_OK) status = carom_mesh_get_view(welded, &view);
         }
     }
     if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &view, &s->report);
+    if (status == CAROM_OK && !options->no_k) status = count_near(cli, &view, s);
     carom_mesh_destroy(welded);
     carom_mesh_destroy(mesh);
     return status;
@@ -78,8 +95,11 @@ static void print_json(json *j, const subject *s) {
     json_count(j, "duplicates", r->duplicate_faces);
     print_point(j, "low", r->bounds.low);
     print_point(j, "high", r->bounds.high);
-    json_null(j, "k");
-    json_null(j, "height");
+    if (s->has_k)
+        json_count(j, "k", s->k_free.k);
+    else
+        json_null(j, "k");
+    json_number(j, "height", s->has_k ? s->k_free.height : (double)NAN);
     json_end_object(j);
 }
 
@@ -159,6 +179,13 @@ static void print_table(const subject *s, bool no_weld) {
     else
         printf("  %-18s none, as the mesh is not closed\n", "volume");
     printf("  %-18s %.17g\n", "area", r->area);
+    if (s->has_k) {
+        snprintf(text, sizeof(text), "a face has up to %s larger ones within d/4",
+                 grouped(s->k_free.k - 1, number));
+        print_count("k", s->k_free.k, text);
+        printf("  %-18s %12.2f  powers of two between the least and the largest face\n", "height",
+               s->k_free.height);
+    }
     if (r->vertices != 0) {
         printf("  %-18s %.9g %.9g %.9g\n", "low corner", r->bounds.low.x, r->bounds.low.y,
                r->bounds.low.z);
@@ -168,11 +195,11 @@ static void print_table(const subject *s, bool no_weld) {
 }
 
 /* All or nothing: JSON must not stop halfway. */
-static int run_json(cli *cli, bool no_weld, size_t count, char **paths) {
+static int run_json(cli *cli, const options *options, size_t count, char **paths) {
     subject *subjects = calloc(count, sizeof(*subjects));
     carom_status status = subjects != NULL ? CAROM_OK : CAROM_NO_MEMORY;
     for (size_t i = 0; i < count && status == CAROM_OK; ++i)
-        status = inspect(cli, paths[i], no_weld, &subjects[i]);
+        status = inspect(cli, paths[i], options, &subjects[i]);
     if (status == CAROM_OK) {
         json j = {stdout, false};
         if (count > 1) {
@@ -192,11 +219,11 @@ static int run_json(cli *cli, bool no_weld, size_t count, char **paths) {
 
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
-    if (cli->json) return run_json(cli, options->no_weld, count, paths);
+    if (cli->json) return run_json(cli, options, count, paths);
     int code = CLI_OK;
     for (size_t i = 0; i < count; ++i) {
         subject subject;
-        carom_status status = inspect(cli, paths[i], options->no_weld, &subject);
+        carom_status status = inspect(cli, paths[i], options, &subject);
         if (status != CAROM_OK) { /* one bad file does not hide the others */
             code = cli_fail(cli, status);
             if (code == CLI_MACHINE) return code;
@@ -212,9 +239,11 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 const cli_command cli_info = {
     .name = "info",
     .arguments = "MESH...",
-    .summary = "what a mesh is: counts, closedness, volume, area, bounds",
-    .details = "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
-               "The volume is exact, rounded once. Vertices and faces are numbered from 0.",
+    .summary = "what a mesh is: counts, closedness, volume, area, bounds, k",
+    .details =
+        "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
+        "The volume is exact, rounded once. Vertices and faces are numbered from 0. What k and\n"
+        "height are, carom kfree --help says.",
     .options = info_options,
     .option_count = sizeof(info_options) / sizeof(info_options[0]),
     .options_size = sizeof(options),

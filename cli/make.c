@@ -14,10 +14,10 @@ typedef struct options {
 
 static const arg_option make_options[] = {
     {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE", "where it goes (needed)", NULL},
-    {"--size", 0, ARG_NUMBER, offsetof(options, size), "X", "radius or half edge (1)", NULL},
+    {"--size", 0, ARG_SIZE, offsetof(options, size), "X", "radius or half edge (1)", NULL},
     {"--detail", 0, ARG_COUNT, offsetof(options, detail), "N", "how fine; see above", NULL},
     {"--parts", 0, ARG_COUNT, offsetof(options, parts), "N", "rings of a chain, shards", NULL},
-    {"--ratio", 0, ARG_NUMBER, offsetof(options, ratio), "X", "proportion; see above", NULL},
+    {"--ratio", 0, ARG_SIZE, offsetof(options, ratio), "X", "proportion; see above", NULL},
     {"--around", 0, ARG_COUNT, offsetof(options, p), "N", "turns of a knot around its axis (2)",
      NULL},
     {"--through", 0, ARG_COUNT, offsetof(options, q), "N", "turns through its hole (3)", NULL},

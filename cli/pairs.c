@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom pairs: all pairs of faces that meet, of one mesh with itself or of two. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "cli/meshes.h"
+#include "cli/output.h"
 #include "cli/pose.h"
 
 #define SHOWN     5u
@@ -14,7 +10,12 @@
 typedef struct options {
     const char *pose, *output;
     bool fan, no_weld, as_segments, check;
+    int method, hash;
 } options;
+
+/* In the order of carom_soup_method and carom_grid_hash. */
+static const char *const method_names[] = {"auto", "tree", "grid", NULL};
+static const char *const hash_names[] = {"block", "djb2", "morton", "perfect", NULL};
 
 static const arg_option pairs_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
@@ -29,6 +30,10 @@ static const arg_option pairs_options[] = {
      NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when any faces meet",
      NULL},
+    {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
+     "auto, tree or grid (auto): the same pairs", method_names},
+    {"--hash", 0, ARG_CHOICE, offsetof(options, hash), "NAME",
+     "of the grid: block, djb2, morton or perfect (block)", hash_names},
 };
 
 static const char details[] =
@@ -37,7 +42,8 @@ static const char details[] =
     "without area is listed as a pair with itself and meets nothing else. Of two meshes, faces\n"
     "count when they touch, and faces without area are left out. Faces are polygons, numbered\n"
     "from 0 in the order of the file. Vertices with coordinates equal bit for bit are one\n"
-    "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.";
+    "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.\n"
+    "--method grid also says how many candidates there can be, whatever the pose.";
 
 /* What was asked and found. */
 typedef struct job {
@@ -46,67 +52,21 @@ typedef struct job {
     carom_soup *a, *b; /* b: NULL for a alone */
     carom_pose pose;
     uint64_t count, degenerate;
+    uint64_t bound; /* of candidates, by grid */
     carom_pair first[SHOWN];
     uint64_t shown;
     double prepare_ms, query_ms;
     carom_work work;
-    FILE *out;
-    char draft[4200];
+    output out;
 } job;
-
-/* ---- the file -------------------------------------------------------------------------------- */
-
-/* Files are written under another name and renamed, so that nobody sees half of one; what is no
- * file, such as /dev/stdout or a pipe, is written as it is. */
-static bool open_output(job *job) {
-    const char *path = job->options->output;
-    struct stat info;
-    if (path == NULL) return true;
-    bool as_it_is = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-    int length = snprintf(job->draft, sizeof(job->draft), as_it_is ? "%s" : "%s.part", path);
-    errno = ENAMETOOLONG;
-    if (length > 0 && (size_t)length < sizeof(job->draft)) job->out = fopen(job->draft, "w");
-    if (as_it_is) job->draft[0] = '\0';
-    if (job->out == NULL) fprintf(stderr, "carom: cannot write '%s': %s\n", path, strerror(errno));
-    return job->out != NULL;
-}
-
-/* Puts the file in its place, or removes what there is of it. */
-static bool close_output(job *job, bool keep) {
-    if (job->out == NULL) return true;
-    bool good = !ferror(job->out), renames = job->draft[0] != '\0';
-    good = fclose(job->out) == 0 && good;
-    job->out = NULL;
-    if (good && keep && renames) good = rename(job->draft, job->options->output) == 0;
-    if (!good)
-        fprintf(stderr, "carom: cannot finish '%s': %s\n", job->options->output, strerror(errno));
-    if ((!good || !keep) && renames) (void)remove(job->draft);
-    return good;
-}
-
-/* Two numbers, a comma and a newline: far faster than printf, and large results are common. */
-static char *put_number(char *to, uint32_t value) {
-    char digits[10];
-    int count = 0;
-    do digits[count++] = (char)('0' + value % 10);
-    while ((value /= 10) != 0);
-    while (count > 0) *to++ = digits[--count];
-    return to;
-}
 
 /* A carom_pairs_fn: keeps the first few and writes all; stops when there is no more to do. */
 static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     job *job = user;
     for (uint64_t i = 0; i < count && job->shown < SHOWN; ++i) job->first[job->shown++] = pairs[i];
-    if (job->out == NULL) return job->shown == SHOWN;
-    for (uint64_t i = 0; i < count; ++i) {
-        char line[24], *end = put_number(line, pairs[i].a);
-        *end++ = ',';
-        end = put_number(end, pairs[i].b);
-        *end++ = '\n';
-        (void)fwrite(line, 1, (size_t)(end - line), job->out);
-    }
-    return ferror(job->out) != 0;
+    if (job->out.file == NULL) return job->shown == SHOWN;
+    for (uint64_t i = 0; i < count; ++i) output_two(&job->out, pairs[i].a, pairs[i].b);
+    return ferror(job->out.file) != 0;
 }
 
 /* ---- preparing and asking -------------------------------------------------------------------- */
@@ -115,7 +75,9 @@ static carom_status prepare(job *job, const char *path, const pose_arg *pose, ca
     carom_mesh *mesh = NULL;
     carom_soup_def def = {.fan = job->options->fan,
                           .degenerate = job->options->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
-                                                                  : CAROM_DEGENERATE_ALONE};
+                                                                  : CAROM_DEGENERATE_ALONE,
+                          .method = (carom_soup_method)job->options->method,
+                          .grid = {.hash = (carom_grid_hash)job->options->hash}};
     carom_status status = carom_mesh_load(job->cli->context, path, &mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(job->cli, pose, &mesh);
     if (status == CAROM_OK && !job->options->no_weld) status = meshes_weld(job->cli, &mesh);
@@ -160,6 +122,12 @@ static carom_status ask_cross(job *job, carom_pairs *pairs) {
     return status;
 }
 
+static carom_status ask_bound(job *job) {
+    if (job->options->method != CAROM_SOUP_GRID) return CAROM_OK;
+    if (job->b == NULL) return carom_soup_self_bound(job->cli->context, job->a, &job->bound);
+    return carom_soup_bound(job->cli->context, job->a, job->b, &job->bound);
+}
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_json(const job *job) {
@@ -169,6 +137,7 @@ static void print_json(const job *job) {
     json_number(&j, "prepare_ms", job->prepare_ms);
     json_number(&j, "query_ms", job->query_ms);
     json_count(&j, "candidates", job->work.candidates);
+    if (job->options->method == CAROM_SOUP_GRID) json_count(&j, "bound", job->bound);
     if (job->b == NULL) json_count(&j, "degenerate", job->degenerate);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
     json_end_object(&j);
@@ -192,6 +161,9 @@ static void print_words(const job *job, char **paths) {
                job->options->output == NULL ? "; -o FILE writes them all" : "");
     printf("prepared in %.2f ms, found in %.2f ms among %llu candidates\n", job->prepare_ms,
            job->query_ms, (unsigned long long)job->work.candidates);
+    if (job->options->method == CAROM_SOUP_GRID)
+        printf("at most %llu candidates were possible%s\n", (unsigned long long)job->bound,
+               job->b != NULL ? ", in any pose" : "");
     if (job->options->output != NULL) printf("all written to %s\n", job->options->output);
 }
 
@@ -203,10 +175,11 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     if (status == CAROM_OK && count == 2) status = prepare(job, paths[1], pose, &job->b);
     job->pose = pose->pose;
     if (status != CAROM_OK) return cli_fail(job->cli, status);
-    if (!open_output(job)) return CLI_INPUT;
+    if (!output_open(job->cli, job->options->output, &job->out)) return CLI_INPUT;
     status = job->b != NULL ? ask_cross(job, &pairs) : ask_self(job, &pairs);
+    if (status == CAROM_OK) status = ask_bound(job);
     carom_pairs_free(&pairs);
-    bool written = close_output(job, status == CAROM_OK);
+    bool written = output_close(&job->out, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
     if (!written) return CLI_MACHINE;
     bar_clear(&job->cli->bar);

@@ -15,7 +15,8 @@ endif()
 enable_language(CXX)
 
 set(peers_dir ${PROJECT_SOURCE_DIR}/bench/peers)
-add_library(carom_peers MODULE EXCLUDE_FROM_ALL ${peers_dir}/std_sort.cpp)
+add_library(carom_peers MODULE EXCLUDE_FROM_ALL ${peers_dir}/std_sort.cpp
+    ${peers_dir}/manifold.cpp)
 target_compile_features(carom_peers PRIVATE cxx_std_17)
 target_include_directories(carom_peers PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(carom_peers PRIVATE -O3 -march=native -Wall -Wextra)
@@ -52,6 +53,8 @@ endfunction()
 
 # Its interval arithmetic needs the rounding mode respected.
 carom_add_peer(cgal HEADERS CGAL/version.h boost/version.hpp LIBRARIES mpfr gmp
+    OPTIONS -frounding-math)
+carom_add_peer(cgal_solid HEADERS CGAL/version.h boost/version.hpp LIBRARIES mpfr gmp
     OPTIONS -frounding-math)
 carom_add_peer(embree HEADERS embree3/rtcore.h tbb/global_control.h LIBRARIES embree3 tbb)
 # The packaged library was compiled with Eigen's alignment for SSE2: ours must be the same.

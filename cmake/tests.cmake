@@ -57,19 +57,41 @@ foreach(isa IN LISTS isas)
     target_link_libraries(carom_test_support PUBLIC $<TARGET_OBJECTS:carom_test_${isa}>)
 endforeach()
 
-file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
-foreach(source IN LISTS tests)
-    get_filename_component(name ${source} NAME_WE)
-    string(REPLACE "test_" "" short ${name})
+function(carom_add_test_program name source)
     add_executable(${name} ${source})
     target_link_libraries(${name} PRIVATE carom_test_support)
     # Counts the C library's allocations, whoever makes them (tests/support/memory.c).
     target_link_options(${name} PRIVATE
         -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endfunction()
+
+file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
+foreach(source IN LISTS tests)
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "test_" "" short ${name})
+    carom_add_test_program(${name} ${source})
     add_test(NAME ${short} COMMAND ${name})
     set_tests_properties(${short} PROPERTIES TIMEOUT 900)
 endforeach()
+
+# The shared items on the GPU, where there is a compiler for it; without a device they are skipped.
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER AND NOT CAROM_SANITIZE)
+    enable_language(CUDA)
+    file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cuda/test_*.cu)
+    foreach(source IN LISTS tests)
+        get_filename_component(name ${source} NAME_WE)
+        string(REPLACE "test_" "" short ${name})
+        carom_add_test_program(${name}_cuda ${source})
+        target_compile_options(${name}_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>)
+        set_target_properties(${name}_cuda PROPERTIES CUDA_STANDARD 17 CUDA_ARCHITECTURES 90
+            CUDA_RUNTIME_LIBRARY Static)
+        add_test(NAME cuda.${short} COMMAND ${name}_cuda)
+        set_tests_properties(cuda.${short} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+    endforeach()
+endif()
 
 # Fuzz targets replay their corpora as ordinary tests.
 file(GLOB fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c)

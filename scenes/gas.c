@@ -87,6 +87,25 @@ carom_gas_sphere *scene_gas_lattice(uint64_t count, double radius, carom_vec3 ed
     return spheres;
 }
 
+void scene_gas_keep_inside(carom_gas_sphere *spheres, uint64_t count, const carom_gas_def *def) {
+    const double edges[3] = {def->edges.x, def->edges.y, def->edges.z};
+    for (int axis = 0; axis < 3; ++axis) {
+        double low = HUGE_VAL, high = -HUGE_VAL, radius = 0.0;
+        for (uint64_t i = 0; i < count; ++i) {
+            double x = (&spheres[i].position.x)[axis];
+            low = fmin(low, x);
+            high = fmax(high, x);
+            radius = fmax(radius, spheres[i].radius);
+        }
+        double to_low = fmax(low, radius), to_high = fmin(high, edges[axis] - radius);
+        if (def->periodic[axis] || !(high > low) || !(to_high > to_low)) continue;
+        for (uint64_t i = 0; i < count; ++i) {
+            double *x = &(&spheres[i].position.x)[axis];
+            *x = to_low + (*x - low) * ((to_high - to_low) / (high - low));
+        }
+    }
+}
+
 void scene_gas_set_speed(carom_gas_sphere *spheres, uint64_t count, double mean_speed) {
     double sum = 0.0;
     for (uint64_t i = 0; i < count; ++i)

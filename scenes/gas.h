@@ -16,6 +16,10 @@ double scene_gas_most_radius(uint64_t count, carom_vec3 edges);
  * frees the array with free(); NULL when there is no memory or the spheres do not fit. */
 carom_gas_sphere *scene_gas_lattice(uint64_t count, double radius, carom_vec3 edges, uint64_t seed);
 
+/* For a box with walls: squeezes the places along axes that are not periodic so that the outermost
+ * spheres touch the walls at most. */
+void scene_gas_keep_inside(carom_gas_sphere *spheres, uint64_t count, const carom_gas_def *def);
+
 /* Scales all velocities to the mean speed. */
 void scene_gas_set_speed(carom_gas_sphere *spheres, uint64_t count, double mean_speed);
 

@@ -4,44 +4,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/args.h"
 #include "cli/command.h"
-#include "tests/support/test.h"
-
-#define TOOL CAROM_BINARY_DIR "/carom"
-
-static char output[1 << 23];
-
-/* Runs the tool with stdout and stderr together in `output`; returns the exit code. */
-static int run(const char *arguments) {
-    char command[1024];
-    snprintf(command, sizeof(command), "%s %s 2>&1 </dev/null", TOOL, arguments);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t length = fread(output, 1, sizeof(output) - 1, pipe);
-    output[length] = '\0';
-    int status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void assert_says(const char *words) {
-    if (strstr(output, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, output);
-}
+#include "tests/support/cli_run.h"
 
 static void help_names_every_command(void **state) {
     (void)state;
     static const char *const ways[] = {"--help", "help", "-h"};
     for (size_t i = 0; i < COUNT_OF(ways); ++i) {
-        assert_int_equal(run(ways[i]), CLI_OK);
-        assert_says("usage: carom COMMAND");
-        for (size_t c = 0; cli_commands[c] != NULL; ++c) assert_says(cli_commands[c]->summary);
+        assert_int_equal(carom(ways[i]), CLI_OK);
+        assert_said("usage: carom COMMAND");
+        for (size_t c = 0; cli_commands[c] != NULL; ++c) assert_said(cli_commands[c]->summary);
     }
-    assert_int_equal(run(""), CLI_USAGE);
-    assert_says("usage: carom COMMAND");
+    assert_int_equal(carom(""), CLI_USAGE);
+    assert_said("usage: carom COMMAND");
 }
 
 static void every_command_has_its_help(void **state) {
@@ -51,68 +29,68 @@ static void every_command_has_its_help(void **state) {
         const cli_command *command = cli_commands[c];
         assert_true(command->options_size <= CLI_LARGEST_OPTIONS);
         snprintf(arguments, sizeof(arguments), "%s --help", command->name);
-        assert_int_equal(run(arguments), CLI_OK);
-        for (size_t i = 0; i < command->option_count; ++i) assert_says(command->options[i].name);
+        assert_int_equal(carom(arguments), CLI_OK);
+        for (size_t i = 0; i < command->option_count; ++i) assert_said(command->options[i].name);
         snprintf(arguments, sizeof(arguments), "help %s", command->name);
-        assert_int_equal(run(arguments), CLI_OK);
-        assert_says(command->summary);
+        assert_int_equal(carom(arguments), CLI_OK);
+        assert_said(command->summary);
     }
 }
 
 static void version_tells_what_the_build_is_made_of(void **state) {
     (void)state;
     const carom_build *build = carom_build_get();
-    assert_int_equal(run("--version"), CLI_OK);
-    assert_says(build->version);
-    assert_says(build->commit);
-    assert_says(build->compiler);
-    assert_says("threads");
-    assert_says("CUDA");
-    assert_int_equal(run("--version --json"), CLI_OK);
-    assert_says("{\"version\": \"");
-    assert_says("\"instruction_set\": \"");
+    assert_int_equal(carom("--version"), CLI_OK);
+    assert_said(build->version);
+    assert_said(build->commit);
+    assert_said(build->compiler);
+    assert_said("threads");
+    assert_said("CUDA");
+    assert_int_equal(carom("--version --json"), CLI_OK);
+    assert_said("{\"version\": \"");
+    assert_said("\"instruction_set\": \"");
 }
 
 static void mistakes_are_answered_with_the_nearest_word(void **state) {
     (void)state;
-    assert_int_equal(run("bnech"), CLI_USAGE);
-    assert_says("did you mean `carom bench`?");
-    assert_int_equal(run("frobnicate"), CLI_USAGE);
-    assert_says("unknown command 'frobnicate'\n");
-    assert_int_equal(run("help demmo"), CLI_USAGE);
-    assert_says("did you mean `carom demo`?");
-    assert_int_equal(run("bench --quik"), CLI_USAGE);
-    assert_says("did you mean --quick?");
-    assert_int_equal(run("bench bsae"), CLI_USAGE);
-    assert_says("did you mean base?");
-    assert_int_equal(run("demo surplus"), CLI_USAGE);
-    assert_says("'surplus' is one argument too many");
-    assert_int_equal(run("bench --rounds many"), CLI_USAGE);
-    assert_says("whole number");
-    assert_int_equal(run("bench --rounds"), CLI_USAGE);
-    assert_says("needs a value");
-    assert_int_equal(run("--json bench"), CLI_USAGE);
-    assert_says("the command comes first");
-    assert_int_equal(run("--isa=mmx"), CLI_USAGE);
-    assert_says("best or baseline or avx2 or avx512");
+    assert_int_equal(carom("bnech"), CLI_USAGE);
+    assert_said("did you mean `carom bench`?");
+    assert_int_equal(carom("frobnicate"), CLI_USAGE);
+    assert_said("unknown command 'frobnicate'\n");
+    assert_int_equal(carom("help demmo"), CLI_USAGE);
+    assert_said("did you mean `carom demo`?");
+    assert_int_equal(carom("bench --quik"), CLI_USAGE);
+    assert_said("did you mean --quick?");
+    assert_int_equal(carom("bench bsae"), CLI_USAGE);
+    assert_said("did you mean base?");
+    assert_int_equal(carom("demo surplus"), CLI_USAGE);
+    assert_said("'surplus' is one argument too many");
+    assert_int_equal(carom("bench --rounds many"), CLI_USAGE);
+    assert_said("whole number");
+    assert_int_equal(carom("bench --rounds"), CLI_USAGE);
+    assert_said("needs a value");
+    assert_int_equal(carom("--json bench"), CLI_USAGE);
+    assert_said("the command comes first");
+    assert_int_equal(carom("--isa=mmx"), CLI_USAGE);
+    assert_said("best or baseline or avx2 or avx512");
 }
 
 static void failures_of_the_machine_are_code_4(void **state) {
     (void)state;
     char cuda[256];
     if (carom_cuda_describe(cuda, sizeof(cuda))) skip();
-    assert_int_equal(run("demo --device cuda"), CLI_MACHINE);
-    assert_says("no CUDA device");
-    assert_int_equal(run("demo --device cuda --json"), CLI_MACHINE);
-    assert_says("{\"error\": \"no CUDA device");
+    assert_int_equal(carom("demo --device cuda"), CLI_MACHINE);
+    assert_said("no CUDA device");
+    assert_int_equal(carom("demo --device cuda --json"), CLI_MACHINE);
+    assert_said("{\"error\": \"no CUDA device");
 }
 
 static void bad_values_are_code_3(void **state) {
     (void)state;
-    assert_int_equal(run("bench --list --threads 300"), CLI_INPUT);
-    assert_says("at most 256");
-    assert_int_equal(run("demo -o /dev/null/nowhere"), CLI_INPUT);
-    assert_says("cannot write to '/dev/null/nowhere'");
+    assert_int_equal(carom("bench --list --threads 300"), CLI_INPUT);
+    assert_said("at most 256");
+    assert_int_equal(carom("demo -o /dev/null/nowhere"), CLI_INPUT);
+    assert_said("cannot write to '/dev/null/nowhere'");
 }
 
 /* With --json the standard output is one object, whatever went wrong. */
@@ -126,11 +104,11 @@ static void every_failure_is_an_object_with_json(void **state) {
                                         "info no-such-file --json",
                                         "demo -o /dev/null/nowhere --json"};
     for (size_t i = 0; i < COUNT_OF(wrong); ++i) {
-        int code = run(wrong[i]);
+        int code = carom(wrong[i]);
         assert_true(code == CLI_USAGE || code == CLI_INPUT);
-        const char *object = strstr(output, "{\"error\": \"");
-        if (object == NULL) fail_msg("%s: %s", wrong[i], output);
-        assert_says("\"status\": \"");
+        const char *object = strstr(said, "{\"error\": \"");
+        if (object == NULL) fail_msg("%s: %s", wrong[i], said);
+        assert_said("\"status\": \"");
         assert_string_equal(strchr(object, '}'), "}\n");
     }
 }
@@ -138,9 +116,9 @@ static void every_failure_is_an_object_with_json(void **state) {
 static void a_full_disk_is_noticed(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
-    assert_int_equal(run("bench --list >/dev/full"), CLI_MACHINE);
-    assert_int_equal(run("--help >/dev/full"), CLI_MACHINE);
-    assert_int_equal(run("--version >/dev/full"), CLI_MACHINE);
+    assert_int_equal(carom("bench --list >/dev/full"), CLI_MACHINE);
+    assert_int_equal(carom("--help >/dev/full"), CLI_MACHINE);
+    assert_int_equal(carom("--version >/dev/full"), CLI_MACHINE);
 }
 
 static void the_demo_writes_its_page(void **state) {
@@ -149,26 +127,26 @@ static void the_demo_writes_its_page(void **state) {
     snprintf(path, sizeof(path), "%s/Testing/demo/index.html", CAROM_BINARY_DIR);
     snprintf(arguments, sizeof(arguments), "demo -o %s/Testing/demo", CAROM_BINARY_DIR);
     remove(path);
-    assert_int_equal(run(arguments), CLI_OK);
-    assert_says(path);
+    assert_int_equal(carom(arguments), CLI_OK);
+    assert_said(path);
     FILE *page = fopen(path, "r");
     assert_non_null(page);
-    output[fread(output, 1, sizeof(output) - 1, page)] = '\0';
+    said[fread(said, 1, SAID_SIZE - 1, page)] = '\0';
     fclose(page);
-    assert_says("<svg");
-    assert_says("</html>");
+    assert_said("<svg");
+    assert_said("</html>");
     strcat(path, ".part");
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
 static void benchmarks_give_rows(void **state) {
     (void)state;
-    assert_int_equal(run("bench --list"), CLI_OK);
-    assert_says("base");
-    assert_int_equal(run("bench base --quick --rounds 1 --json --threads 2"), CLI_OK);
-    assert_says("{\"rows\": [{\"benchmark\": \"base\"");
-    assert_says("\"wrong\": false");
-    assert_null(strstr(output, "\"wrong\": true"));
+    assert_int_equal(carom("bench --list"), CLI_OK);
+    assert_said("base");
+    assert_int_equal(carom("bench base --quick --rounds 1 --json --threads 2"), CLI_OK);
+    assert_said("{\"rows\": [{\"benchmark\": \"base\"");
+    assert_said("\"wrong\": false");
+    assert_null(strstr(said, "\"wrong\": true"));
 }
 
 /* ---- the parts ------------------------------------------------------------------------------- */
@@ -229,6 +207,7 @@ static void json_escapes_what_it_must(void **state) {
 }
 
 int main(void) {
+    if (!cli_run_begin("cli")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_names_every_command),
         cmocka_unit_test(every_command_has_its_help),
@@ -244,5 +223,5 @@ int main(void) {
         cmocka_unit_test(the_nearest_word_is_found),
         cmocka_unit_test(json_escapes_what_it_must),
     };
-    return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
+    return cli_run_end(cmocka_run_group_tests_name("cli", tests, NULL, NULL));
 }

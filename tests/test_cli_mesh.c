@@ -1,34 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* carom info, make and convert, as a user runs them. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "tests/support/test.h"
-
-static char folder[256];
-static char said[65536]; /* by the last command, stderr too */
-
-/* Runs `carom ...` in a folder of its own and returns its exit code. */
-static int carom(const char *arguments) {
-    char command[1024];
-    snprintf(command, sizeof(command), "cd '%s' && '%s/carom' %s 2>&1", folder, CAROM_BINARY_DIR,
-             arguments);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t size = fread(said, 1, sizeof(said) - 1, pipe);
-    said[size] = '\0';
-    int status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void assert_said(const char *words) {
-    if (strstr(said, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, said);
-}
+#include "tests/support/cli_run.h"
 
 static void every_shape_goes_through_every_format(void **state) {
     (void)state;
@@ -57,12 +32,14 @@ static void info_tells_all_in_json_and_in_words(void **state) {
     assert_int_equal(carom("make box --polygons -o box.obj --size 2"), 0);
     assert_said("a box of 8 vertices and 6 faces");
     assert_int_equal(carom("info box.obj --json"), 0);
-    static const char *const keys[] = {
-        "\"vertices\": 8",   "\"faces\": 6",          "\"triangles\": 12",
-        "\"closed\": true",  "\"volume\": 64",        "\"area\": 96",
-        "\"degenerate\": 0", "\"k\": null",           "\"height\": null",
-        "\"open_edges\": 0", "\"shells\": 1",         "\"nonmanifold_edges\": 0",
-        "\"duplicates\": 0", "\"low\": [-2, -2, -2]", "\"high\": [2, 2, 2]"};
+    static const char *const keys[] = {"\"vertices\": 8",    "\"faces\": 6",
+                                       "\"triangles\": 12",  "\"closed\": true",
+                                       "\"volume\": 64",     "\"area\": 96",
+                                       "\"degenerate\": 0",  "\"k\": 5",
+                                       "\"height\": 0",      "\"open_edges\": 0",
+                                       "\"shells\": 1",      "\"nonmanifold_edges\": 0",
+                                       "\"duplicates\": 0",  "\"low\": [-2, -2, -2]",
+                                       "\"high\": [2, 2, 2]"};
     for (size_t i = 0; i < COUNT_OF(keys); ++i) assert_said(keys[i]);
     assert_int_equal(carom("info box.obj"), 0);
     static const char *const words[] = {"vertices", "faces",        "degenerate", "duplicate",
@@ -102,6 +79,10 @@ static void mistakes_are_answered_in_words(void **state) {
     assert_said("did you mean torus?");
     assert_int_equal(carom("make torus"), 2);
     assert_said("-o FILE is missing");
+    assert_int_equal(carom("make torus -o x.off --size 0"), 2);
+    assert_said("--size takes a number above 0, not '0'");
+    assert_int_equal(carom("make torus -o x.off --ratio -1"), 2);
+    assert_said("--ratio takes a number above 0, not '-1'");
     assert_int_equal(carom("make torus -o x.ply --detail 2"), 3);
     assert_said("at least 3");
     assert_int_equal(carom("make grid -o x.ply --detail 70k"), 3);
@@ -126,10 +107,10 @@ static void mistakes_are_answered_in_words(void **state) {
 
 static void any_number_of_threads_says_the_same(void **state) {
     (void)state;
-    static char first[sizeof(said)];
+    static char first[SAID_SIZE];
     assert_int_equal(carom("make cloth --detail 120 -o cloth.ply"), 0);
     assert_int_equal(carom("info cloth.ply --json --threads 1"), 0);
-    memcpy(first, said, sizeof(said));
+    memcpy(first, said, SAID_SIZE);
     assert_int_equal(carom("info cloth.ply --json --threads 8"), 0);
     assert_string_equal(first, said);
     test_memory memory = {0}; /* linked for its count of allocations */
@@ -137,8 +118,7 @@ static void any_number_of_threads_says_the_same(void **state) {
 }
 
 int main(void) {
-    snprintf(folder, sizeof(folder), "/tmp/carom_cli_mesh_XXXXXX");
-    if (mkdtemp(folder) == NULL) return 1;
+    if (!cli_run_begin("cli_mesh")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_goes_through_every_format),
         cmocka_unit_test(info_tells_all_in_json_and_in_words),
@@ -146,8 +126,5 @@ int main(void) {
         cmocka_unit_test(mistakes_are_answered_in_words),
         cmocka_unit_test(any_number_of_threads_says_the_same),
     };
-    int failed = cmocka_run_group_tests_name("cli_mesh", tests, NULL, NULL);
-    char command[300];
-    snprintf(command, sizeof(command), "rm -r '%s'", folder);
-    return system(command) == 0 ? failed : 1;
+    return cli_run_end(cmocka_run_group_tests_name("cli_mesh", tests, NULL, NULL));
 }

@@ -5,54 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "cli/pose.h"
-#include "tests/support/test.h"
-
-static char folder[256];
-static char said[65536]; /* by the last command, stderr too */
-
-/* Runs `carom ...` in a folder of its own and returns its exit code. */
-static int carom(const char *arguments) {
-    char command[2048];
-    snprintf(command, sizeof(command), "cd '%s' && '%s/carom' %s 2>&1", folder, CAROM_BINARY_DIR,
-             arguments);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t size = fread(said, 1, sizeof(said) - 1, pipe);
-    said[size] = '\0';
-    int status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void assert_said(const char *words) {
-    if (strstr(said, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, said);
-}
-
-static void assert_not_said(const char *words) {
-    if (strstr(said, words) != NULL) fail_msg("\"%s\" in:\n%s", words, said);
-}
-
-static void write_file(const char *name, const char *text) {
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
-static void read_file(const char *name, char *text, size_t size) {
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *in = fopen(path, "r");
-    if (in == NULL) fail_msg("%s is not there", name);
-    text[fread(text, 1, size - 1, in)] = '\0';
-    fclose(in);
-}
+#include "tests/support/cli_run.h"
 
 /* Three triangles and a segment: 0 and 1 cross, 2 is apart, 3 has no area and touches 2. */
 static const char four_faces[] = "v 0 0 0\nv 4 0 0\nv 0 4 0\n"
@@ -174,8 +131,35 @@ static void any_threads_write_the_same_bytes(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+static void any_method_writes_the_same_bytes(void **state) {
+    (void)state;
+    static const char *const ways[] = {
+        "--method tree", "--method grid", "--method grid --hash djb2",
+        "--method grid --hash=morton --threads 3", "--method grid --hash perfect"};
+    char command[1200];
+    assert_int_equal(carom("make cloth --detail 80 -o sheet.ply"), 0);
+    assert_int_equal(carom("pairs sheet.ply -o auto.csv --method auto"), 0);
+    assert_not_said("possible");
+    assert_int_equal(carom("pairs sheet.ply sheet.ply --pose .1,0,0,3,1,0,0 -o two.csv"), 0);
+    for (size_t i = 0; i < COUNT_OF(ways); ++i) {
+        snprintf(command, sizeof(command), "pairs sheet.ply -o way.csv %s", ways[i]);
+        assert_int_equal(carom(command), 0);
+        if (i > 0) assert_said("candidates were possible\n");
+        snprintf(command, sizeof(command), "cmp '%s/auto.csv' '%s/way.csv'", folder, folder);
+        assert_int_equal(system(command), 0);
+        snprintf(command, sizeof(command),
+                 "pairs sheet.ply sheet.ply --pose .1,0,0,3,1,0,0 --json -o way.csv %s", ways[i]);
+        assert_int_equal(carom(command), 0);
+        if (i > 0) assert_said("\"bound\": ");
+        snprintf(command, sizeof(command), "cmp '%s/two.csv' '%s/way.csv'", folder, folder);
+        assert_int_equal(system(command), 0);
+    }
+}
+
 static void mistakes_are_answered_in_words(void **state) {
     (void)state;
+    assert_int_equal(carom("pairs four.obj --method gird"), CLI_USAGE);
+    assert_said("grid");
     assert_int_equal(carom("pairs"), CLI_USAGE);
     assert_said("an argument is missing");
     assert_int_equal(carom("pairs a b c"), CLI_USAGE);
@@ -239,19 +223,16 @@ static void poses_are_read_strictly(void **state) {
 }
 
 int main(void) {
-    snprintf(folder, sizeof(folder), "/tmp/carom_cli_pairs_XXXXXX");
-    if (mkdtemp(folder) == NULL) return 1;
+    if (!cli_run_begin("cli_pairs")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_listed_counted_and_written),
         cmocka_unit_test(check_is_the_exit_code),
         cmocka_unit_test(poses_move_the_second_mesh),
         cmocka_unit_test(polygons_keep_their_numbers),
         cmocka_unit_test(any_threads_write_the_same_bytes),
+        cmocka_unit_test(any_method_writes_the_same_bytes),
         cmocka_unit_test(mistakes_are_answered_in_words),
         cmocka_unit_test(poses_are_read_strictly),
     };
-    int failed = cmocka_run_group_tests_name("cli_pairs", tests, NULL, NULL);
-    char command[300];
-    snprintf(command, sizeof(command), "rm -r '%s'", folder);
-    return system(command) == 0 ? failed : 1;
+    return cli_run_end(cmocka_run_group_tests_name("cli_pairs", tests, NULL, NULL));
 }

@@ -272,7 +272,7 @@ static void spheres_come_and_go(void **state) {
 static void bad_input_gets_a_sentence(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_gas *gas;
+    carom_gas *gas, *none;
     carom_gas_def def = {.edges = {4.0, 4.0, 4.0}};
     carom_gas_sphere good = {.position = {1.0, 1.0, 1.0}, .radius = 0.5}, s = good;
     s.velocity.y = (double)NAN;
@@ -301,15 +301,21 @@ static void bad_input_gets_a_sentence(void **state) {
     def.loss = 0.0, def.tick = -1.0;
     assert_fails(context, carom_gas_create(context, &def, &good, 1, &gas), CAROM_BAD_INPUT, "tick");
     assert_null(gas);
+    def.tick = 1e-3, s = good, s.velocity.x = 1.0;
+    assert_fails(context, carom_gas_create(context, &def, &s, 1, &gas), CAROM_BAD_INPUT,
+                 "too fast");
     def.tick = 0.0;
     gas = make(context, &def, &good, 1);
+    s.velocity.x = 1e30; /* a tick was chosen for a gas at rest */
+    assert_fails(context, carom_gas_set(context, gas, &(uint32_t){0}, &s, 1), CAROM_BAD_INPUT,
+                 "too fast");
     assert_ok(context, carom_gas_advance(context, gas, 1.0, NULL, NULL));
     assert_fails(context, carom_gas_advance(context, gas, 0.5, NULL, NULL), CAROM_BAD_INPUT,
                  "not before 1");
     assert_fails(context, carom_gas_advance(context, gas, (double)NAN, NULL, NULL), CAROM_BAD_INPUT,
                  "finite");
     test_asserts_begin();
-    assert_int_equal(carom_gas_create(context, NULL, &good, 1, &gas), CAROM_INVALID);
+    assert_int_equal(carom_gas_create(context, NULL, &good, 1, &none), CAROM_INVALID);
     assert_int_equal(carom_gas_next(context, NULL, 1.0, NULL), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 2);
     carom_gas_destroy(gas);

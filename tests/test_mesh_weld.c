@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Welding against brute force. */
+/* Welding against brute force; cancelling it, and splitting polygons. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,11 +142,58 @@ static void many_copies_of_each_place_become_one(void **state) {
     free(positions);
 }
 
+static bool stop_at_third(void *user, const char *what, double fraction) {
+    assert_true(strlen(what) > 0 && fraction >= 0.0 && fraction <= 1.0);
+    return ++*(int *)user == 3;
+}
+
+/* In the middle of the work: a comb of so many teeth takes seconds to split. */
+static void long_work_can_be_cancelled(void **state) {
+    (void)state;
+    for (uint32_t threads = 1; threads <= 2; ++threads) {
+        int calls = 0;
+        uint32_t count = 60000;
+        uint64_t offsets[2] = {0, count};
+        carom_context_def def = {
+            .threads = threads, .progress = stop_at_third, .progress_user = &calls};
+        carom_context *context;
+        double(*comb)[3] = calloc(count, sizeof(*comb));
+        uint32_t *corners = malloc(count * sizeof(*corners));
+        for (uint32_t i = 0; i < count;
+             ++i) { /* teeth as long as the comb, all reflex at the root */
+            comb[i][0] = i < count / 2 ? i : count - i - 0.5;
+            comb[i][1] = i < count / 2 ? (i % 2 == 0 ? 0.0 : 1e6) : -1.0 - (i % 2 == 0 ? 0.0 : 1e6);
+            corners[i] = i;
+        }
+        carom_mesh_view view = {.positions = comb,
+                                .vertex_count = count,
+                                .corners = corners,
+                                .offsets = offsets,
+                                .face_count = 1};
+        carom_mesh *mesh;
+        assert_ok(NULL, carom_context_create(&def, &context));
+        assert_fails(context, carom_mesh_triangulate(context, &view, NULL, &mesh, NULL),
+                     CAROM_CANCELLED, "cancelled by the progress callback");
+        assert_null(mesh);
+        calls = 2; /* at once */
+        assert_fails(context, carom_mesh_weld(context, &view, &mesh), CAROM_CANCELLED,
+                     "cancelled by the progress callback");
+        assert_null(mesh);
+        calls = 10; /* never */
+        assert_ok(context, carom_mesh_weld(context, &view, &mesh));
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+        free(comb);
+        free(corners);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(welding_agrees_with_brute_force),
         cmocka_unit_test(welding_keeps_polygons_and_undoes_a_split),
         cmocka_unit_test(many_copies_of_each_place_become_one),
+        cmocka_unit_test(long_work_can_be_cancelled),
     };
     return cmocka_run_group_tests_name("mesh_weld", tests, NULL, NULL);
 }

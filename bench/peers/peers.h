@@ -60,6 +60,15 @@ PEER_EXPORT peer_any_fn peer_cgal_any, peer_fcl_any;
 PEER_EXPORT peer_cross_count_fn peer_fcl_cross_count;
 PEER_EXPORT peer_distance_fn peer_fcl_distance;
 
+/* ---- two solids ------------------------------------------------------------------------------ */
+
+/* The volume that a prepared solid has in common with itself moved; NaN when the peer fails. */
+typedef double peer_overlap_fn(void *prepared, const double *pose);
+
+PEER_EXPORT peer_prepare_fn peer_cgal_overlap_prepare, peer_manifold_overlap_prepare;
+PEER_EXPORT peer_release_fn peer_cgal_overlap_release, peer_manifold_overlap_release;
+PEER_EXPORT peer_overlap_fn peer_cgal_overlap, peer_manifold_overlap;
+
 #ifdef __cplusplus
 }
 #endif

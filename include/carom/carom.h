@@ -6,6 +6,7 @@
 #include "carom/base.h"
 #include "carom/gas.h"
 #include "carom/geom.h"
+#include "carom/grid.h"
 #include "carom/mesh.h"
 #include "carom/result.h"
 #include "carom/shapes.h"

@@ -84,7 +84,8 @@ typedef struct carom_gas_def {
     carom_gas_queue queue;
     double cell_edge; /* 0: chosen by the method; else the least edge of a cell */
     double reach;     /* of neighbour lists, in diameters; 0: chosen by packing fraction */
-    double tick;      /* 0: chosen from radii and speeds; else rounded to a power of two */
+    double tick;      /* 0: chosen from radii and speeds; else rounded to a power of two. No sphere
+                         may move by more than a millionth of the smallest radius in one */
 } carom_gas_def;
 
 /* ---- prepare --------------------------------------------------------------------------------- */
@@ -93,8 +94,8 @@ typedef struct carom_gas_def {
 typedef struct carom_gas carom_gas;
 
 /* Copies the spheres; sphere i has the id i. CAROM_BAD_INPUT when a number is not finite, a sphere
- * leaves a reflecting side, or two spheres overlap by more than 1e-9 of the sum of their radii
- * (touching is fine). O(n); some 150 to 350 bytes a sphere. */
+ * leaves a reflecting side, is too fast for the tick, or two spheres overlap by more than 1e-9 of
+ * the sum of their radii (touching is fine). O(n); some 200 to 350 bytes a sphere. */
 CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                                         const carom_gas_sphere *spheres, uint64_t count,
                                         carom_gas **gas);

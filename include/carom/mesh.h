@@ -136,7 +136,8 @@ CAROM_API carom_status carom_mesh_save_memory(carom_context *context, const caro
 /* Makes vertices whose coordinates are equal bit for bit (-0 = 0) one vertex. The first of each
  * kind stays, in the old order, with its own coordinates; faces keep their order, number and
  * corners. Corners of one face that become the same vertex stay too: such a face is degenerate or
- * has a side of no length. CAROM_BAD_INPUT as carom_mesh_check says. O(n). */
+ * has a side of no length. CAROM_BAD_INPUT as carom_mesh_check says. O(n). Progress is told and can
+ * cancel. */
 CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh **mesh);
 
@@ -207,7 +208,8 @@ typedef struct carom_triangulate_def {
  * faces[t] becomes the face that triangle t came from; faces may be NULL, and a too small buffer
  * of the caller's gives CAROM_MORE, with the mesh complete. On failure *mesh is NULL.
  * CAROM_BAD_INPUT as carom_mesh_check says, CAROM_TOO_LARGE from 2^32 - 1 corners on.
- * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. */
+ * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. Progress
+ * is told and can cancel, in the middle of a face too. */
 CAROM_API carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
                                               const carom_triangulate_def *def, carom_mesh **mesh,
                                               carom_numbers *faces);

@@ -24,6 +24,7 @@
 #ifndef CAROM_SOUP_H
 #define CAROM_SOUP_H
 
+#include "carom/grid.h"
 #include "carom/mesh.h"
 
 #ifdef __cplusplus
@@ -39,18 +40,31 @@ typedef enum carom_degenerate {
     CAROM_DEGENERATE_COUNT
 } carom_degenerate;
 
+/* How pairs are searched for. The answers are the same. */
+typedef enum carom_soup_method {
+    CAROM_SOUP_AUTO = 0, /* the tree, and the grid where the tree takes more than work_budget */
+    CAROM_SOUP_TREE,     /* a box tree: fastest nearly always, without a bound */
+    CAROM_SOUP_GRID, /* the hierarchical grid of kDet: work as carom_soup_bound says. Holds no tree:
+                        for pairs only; distance, points and rays give CAROM_UNSUPPORTED */
+    CAROM_SOUP_METHOD_COUNT
+} carom_soup_method;
+
 typedef struct carom_soup_def {
     carom_mesh_view mesh; /* copied */
     carom_degenerate degenerate;
     bool fan;   /* split polygons from their first corner, and count and number the triangles */
     bool rigid; /* it will only be moved as a whole: prepare longer, and hold 68 bytes a triangle
                    more, for faster queries of two soups */
+    carom_soup_method method;
+    carom_grid_def grid;  /* of CAROM_SOUP_GRID */
+    uint64_t work_budget; /* of CAROM_SOUP_AUTO: nodes and candidates a query for pairs may take in
+                             the tree; 0: 64 a triangle and 65,536 */
 } carom_soup_def;
 
 typedef struct carom_soup carom_soup;
 
 /* Prepares a soup: O(n) on all threads. The mesh must pass carom_mesh_check. Beyond the copy of the
- * mesh it holds about 43 bytes a triangle. On failure *soup is NULL. */
+ * mesh it holds about 43 bytes a triangle, with method GRID about 110. On failure *soup is NULL. */
 CAROM_API carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                          carom_soup **soup);
 
@@ -139,6 +153,21 @@ CAROM_API carom_status carom_soup_distance(carom_context *context, const carom_s
                                            const carom_pose *pose_a, const carom_soup *b,
                                            const carom_pose *pose_b, carom_soup_gap *gap);
 
+/* ---- the bound ------------------------------------------------------------------------------- */
+
+/* The most candidates, carom_work.candidates, that method GRID can have between two soups, whatever
+ * their poses: pairs whose boxes and enclosing balls overlap. From the sizes of faces and how they
+ * crowd in each soup alone; linear in the number of faces where few large ones lie near one (k_free
+ * small). UINT64_MAX: that or more. Holds for poses whose rounding is small against the faces: they
+ * move no soup farther than 2^35 times its smallest face. O(n) expected, on one thread; any method.
+ */
+CAROM_API carom_status carom_soup_bound(carom_context *context, const carom_soup *a,
+                                        const carom_soup *b, uint64_t *bound);
+
+/* The same for a soup with itself. */
+CAROM_API carom_status carom_soup_self_bound(carom_context *context, const carom_soup *soup,
+                                             uint64_t *bound);
+
 /* ---- query: points and rays ------------------------------------------------------------------ */
 
 typedef struct carom_soup_hit {
@@ -175,6 +204,63 @@ CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_
 CAROM_API carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
                                           const carom_vec3 *points, uint64_t count,
                                           int32_t *windings);
+
+/* ---- query: how crowded -------------------------------------------------------------------------
+ *
+ * For a face of diameter d, that of the smallest ball around its corners, count the other faces
+ * that are at least as large and at most d/4 away. A soup in which every face counts fewer than k
+ * is k-free (Weller, Debowski, Zachmann 2017), and two k-free soups, however they are moved, meet
+ * in no more pairs of faces than carom_k_free_get_bounds says: linear in the number of faces.
+ *
+ * Diameters are doubles, rounded upwards: at least the true one, at most 2^-45 of it larger, the
+ * same for any order of a face's corners and of the faces, and for a copy that is moved without
+ * rounding. With respect to these doubles everything is exact: sizes are compared as they are
+ * (faces of equal diameter count each other), and whether a face is within d/4 is decided without
+ * any error, touching that distance included. Faces with a common vertex are at distance 0. Faces
+ * without area take no part (but see `degenerate`: as points, of diameter 0, they count what
+ * touches them). */
+
+typedef struct carom_k_free {
+    uint64_t faces;            /* that take part */
+    uint64_t k;                /* the least k for which the soup is k-free; 0: no faces */
+    uint32_t worst_face;       /* the lowest that counts k - 1 others; CAROM_NO_FACE: no faces */
+    uint32_t worst_neighbours; /* those of the k - 1 that share a vertex with it */
+
+    /* Of the numbers that the faces count. A quantile is the least number that at least that share
+     * of the faces does not pass. */
+    uint64_t total;
+    double mean, deviation;
+    uint32_t least, quartile_1, median, quartile_3, percentile_90, percentile_99, most;
+    double neighbours; /* the share of all counted that have a common vertex; 0 when none */
+
+    double least_diameter, largest_diameter; /* of faces that are no points */
+    double height;                           /* log2 of largest / least */
+
+    /* A quarter of a face's diameter wide and enough to cover all faces: 12 a triangle; for a face
+     * of more triangles 12 for each, or 49 when it is flat and that is fewer. */
+    uint64_t discs;
+} carom_k_free;
+
+/* Counts for every face; O(n k) on all threads, allocates nothing once warm. `counts` gets the
+ * number of each face, 0 for faces that take no part (NULL: not wanted). Progress is told and can
+ * cancel. CAROM_BAD_INPUT: coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID,
+ * which has no tree to search. */
+CAROM_API carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup,
+                                         carom_k_free *k_free, carom_numbers *counts);
+
+typedef struct carom_k_free_bounds {
+    /* No rigid motion makes more pairs meet: discs_a k_b + discs_b k_a, which is at most
+     * 12 k (n_a + n_b) for triangles and 49 k (n_a + n_b) for flat polygons; or n_a n_b when that
+     * is less. For soups of one scale; moved coordinates are taken as unrounded. */
+    uint64_t pairs;
+    /* 3 k (n_a + n_b) for triangles, 7 k (n_a + n_b) for polygons: as published. Not a bound: see
+     * docs/kfree.md. */
+    uint64_t published;
+} carom_k_free_bounds;
+
+/* From what is known of each; numbers too large are UINT64_MAX. */
+CAROM_API carom_status carom_k_free_get_bounds(carom_context *context, const carom_k_free *a,
+                                               const carom_k_free *b, carom_k_free_bounds *bounds);
 
 #ifdef __cplusplus
 }

@@ -17,8 +17,10 @@ bool carom_cuda_describe(char *line, size_t size) {
         size = sizeof(ignored);
     }
     void *library = dlopen(CAROM_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        snprintf(line, size, "none: %s is not installed", CAROM_CUDA_LIBRARY);
+    if (library == NULL) { /* missing itself, or lacking what it needs: the loader knows which */
+        const char *why = dlerror();
+        snprintf(line, size, "none: %s",
+                 why != NULL ? why : CAROM_CUDA_LIBRARY " cannot be loaded");
         return false;
     }
     carom_cuda_describe_fn *describe;

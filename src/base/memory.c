@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The default allocator and the overflow check in front of every allocator.
  *
- * Blocks of many megabytes are aligned to 2 MiB and offered to the kernel for huge pages: sorting
- * ten million keys touches 80 MB of scratch in random order, and with 4 KiB pages the misses of
- * the address cache cost more than the sort. */
+ * Blocks of two megabytes and more are aligned to 2 MiB and offered to the kernel for huge pages:
+ * sorting ten million keys touches 80 MB of scratch in random order, and with 4 KiB pages the
+ * misses of the address cache cost more than the sort. */
 #define _GNU_SOURCE
 #include "base/memory.h"
 
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define HUGE_FROM ((size_t)8 << 20)
+#define HUGE_FROM HUGE_PAGE
 
 static size_t round_up(size_t size, size_t unit) {
     return (size + unit - 1) / unit * unit;

@@ -19,6 +19,8 @@ static bool move_epoch(carom_gas *gas) {
         if (plan->crossing != CAROM_GAS_NEVER) plan->crossing -= CAROM_GAS_EPOCH;
     }
     gas->now -= CAROM_GAS_EPOCH;
+    gas->flights.start -= CAROM_GAS_EPOCH;
+    gas->flights.until -= CAROM_GAS_EPOCH;
     ++gas->epochs;
     return gas->def.queue == CAROM_GAS_TREE || carom_gas_calendar_refill(gas);
 }
@@ -35,7 +37,7 @@ static carom_status fail_stop(carom_context *context, carom_gas *gas, carom_gas_
     case CAROM_GAS_STOP_RESPONSE:
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the response gave sphere %u or its partner a velocity that is not "
-                          "finite at time %.17g",
+                          "finite, or too fast for the tick, at time %.17g",
                           culprit, time);
     default:
         return carom_fail_memory(context, gas->count * 8, "more events at once than before");

@@ -59,7 +59,7 @@ static void choose_method(carom_gas *gas) {
         gas->method = gas->packing >= LISTS_FROM && alike ? CAROM_GAS_NEIGHBOURS : CAROM_GAS_CENTRE;
     if (gas->method != CAROM_GAS_NEIGHBOURS) return;
     double reach = gas->def.reach, least = least_edge(gas, 2.0 * gas->largest);
-    if (reach == 0.0) reach = gas->packing > 0.4 ? 1.5 : 1.8;
+    if (reach == 0.0) reach = gas->packing > 0.4 ? 1.6 : 1.8;
     gas->lists.reach = fmax(reach, 1.01);
     gas->lists.leeway = 0.5 * (gas->lists.reach * 2.0 * gas->largest - least);
     if (gas->lists.leeway < 0.001 * least) gas->lists.leeway = 0.001 * least;

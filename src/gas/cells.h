@@ -80,10 +80,11 @@ static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index,
 
 /* ---- walking cells --------------------------------------------------------------------------- */
 
-/* A growing list of near ones that is handed on when full. */
+/* A growing list of near ones. */
+#define CAROM_GAS_MOST_NEAR 256
 typedef struct carom_gas_nears {
     uint32_t count;
-    uint32_t near[CAROM_GAS_BATCH + 2 * CAROM_GAS_CELL_SLOTS];
+    uint32_t near[CAROM_GAS_MOST_NEAR + 16];
 } carom_gas_nears;
 
 /* All four places are written; only slots count. Occupation is random, so a branch would be guessed

@@ -7,99 +7,195 @@
 
 #include "gas/scan.h"
 
-/* Cells side by side, in this box. Slots fill a cell from the front, so all four places are written
- * and only the slots counted: a branch on the number would be guessed wrong every other time. False
- * when a cell is linked: then some are missing. */
-static inline bool collect_row(const carom_gas_cell *cell, int cells, carom_gas_nears *nears) {
+/* ---- collecting ------------------------------------------------------------------------------
+ * Which places of a cell are taken is random and a branch on it would be guessed wrong every other
+ * time, so all are written and only slots are counted. `links` gathers the places plus one: the
+ * highest bit is then set by links alone. */
+
+typedef uint32_t places4 __attribute__((vector_size(16)));
+
+/* The slots among the four places of a cell, to the end of the near ones. */
+static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t code, uint32_t *near,
+                                    places4 *links) {
+    places4 places;
+    memcpy(&places, cell->slot, sizeof(places));
+    *links |= places + 1;
+    uint64_t pair[2];
     const uint64_t high = UINT64_C(0x8000000080000000);
-    const uint64_t here = (uint64_t)CAROM_GAS_HERE << CAROM_GAS_SLOT_BITS;
-    bool simple = true;
-    for (int i = 0; i < cells; ++i) {
-        uint64_t pair[2];
-        memcpy(pair, cell[i].slot, sizeof(pair));
-        int empty = __builtin_popcountll((pair[0] & high) | (pair[1] & high) >> 1);
-        simple &= !carom_gas_is_link(cell[i].slot[CAROM_GAS_CELL_SLOTS - 1]);
-        pair[0] |= here | here << 32;
-        pair[1] |= here | here << 32;
-        memcpy(&nears->near[nears->count], pair, sizeof(pair));
-        nears->count += (uint32_t)(CAROM_GAS_CELL_SLOTS - empty);
-    }
-    return simple;
+    memcpy(pair, cell->slot, sizeof(pair));
+    int empty = __builtin_popcountll((pair[0] & high) | (pair[1] & high) >> 1);
+    places |= code; /* slots fill a cell from the front */
+    memcpy(near, &places, sizeof(places));
+    return (uint32_t)(CAROM_GAS_CELL_SLOTS - empty);
 }
 
-/* The cells from..to around the sphere's own, where all lie in this box and none is linked; else
- * false. */
-static inline bool collect_block(const carom_gas *gas, uint32_t slot, const int from[3],
-                                 const int to[3], carom_gas_nears *nears) {
-    const carom_gas_home *home = &gas->homes[slot];
-    const carom_gas_cells *cells = &gas->cells;
-    for (int axis = 0; axis < 3; ++axis)
-        if (home->at[axis] == 0 || home->at[axis] + 1u >= cells->size[axis]) return false;
-    bool simple = true;
-    for (int k = from[2]; k <= to[2]; ++k)
-        for (int j = from[1]; j <= to[1]; ++j) {
-            uint64_t row =
-                carom_gas_cell_index(cells, (uint64_t)(home->at[0] + from[0]),
-                                     (uint64_t)(home->at[1] + j), (uint64_t)(home->at[2] + k));
-            simple &= collect_row(&cells->cells[row], to[0] - from[0] + 1, nears);
+/* The same for three cells side by side. */
+static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t code, uint32_t *near,
+                                     places4 *links) {
+#if defined(__AVX2__)
+    const __m256i one = _mm256_set1_epi32(1), codes = _mm256_set1_epi32((int)code);
+    __m256i two = _mm256_loadu_si256((const __m256i *)(const void *)cell);
+    __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(cell + 2));
+    uint32_t taken = ~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(two)) & 0xFF;
+    uint32_t taken_last = ~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(last)) & 0xF;
+    __m256i more = _mm256_add_epi32(two, one);
+    __m128i all = _mm_or_si128(_mm256_castsi256_si128(more), _mm256_extracti128_si256(more, 1));
+    *links |= (places4)all | (places4)_mm_add_epi32(last, _mm256_castsi256_si128(one));
+    two = _mm256_or_si256(two, codes);
+#if CAROM_LANES == 16
+    two = _mm256_maskz_compress_epi32((__mmask8)taken, two);
+#else
+    __m128i numbers = _mm_loadl_epi64((const __m128i *)(const void *)carom_lane_numbers[taken]);
+    two = _mm256_permutevar8x32_epi32(two, _mm256_cvtepu8_epi32(numbers));
+#endif
+    _mm256_storeu_si256((__m256i *)(void *)near, two);
+    uint32_t count = (uint32_t)__builtin_popcount(taken);
+    _mm_storeu_si128((__m128i *)(void *)(near + count),
+                     _mm_or_si128(last, _mm256_castsi256_si128(codes)));
+    return count + (uint32_t)__builtin_popcount(taken_last);
+#else
+    uint32_t count = collect_cell(cell, code, near, links);
+    count += collect_cell(cell + 1, code, near + count, links);
+    return count + collect_cell(cell + 2, code, near + count, links);
+#endif
+}
+
+/* The cells at from..to along one axis, as steps in memory, and the digits of their boxes. */
+typedef struct steps {
+    int count;
+    int64_t offset[3];
+    uint32_t code[3]; /* shifted to its place above a slot */
+} steps;
+
+/* A block of cells around one. */
+typedef struct block {
+    const carom_gas_cell *own;
+    int64_t row, layer;
+    bool inside; /* no cell of the block is in another box */
+    bool linked; /* some are behind links; `along` is set then, or when not inside */
+    int from[3], to[3];
+    steps along[3];
+} block;
+
+static inline void find_steps(const carom_gas *gas, const carom_gas_home *home, block *block) {
+    const int64_t stride[3] = {1, block->row, block->layer};
+    uint32_t unit = UINT32_C(1) << CAROM_GAS_SLOT_BITS;
+    for (int axis = 0; axis < 3; ++axis, unit *= 3) {
+        steps *steps = &block->along[axis];
+        steps->count = 0;
+        for (int offset = block->from[axis]; offset <= block->to[axis]; ++offset) {
+            uint32_t cell, digit, at = home->at[axis];
+            if (!carom_gas_step_cell(gas, axis, at, offset, &cell, &digit)) continue;
+            steps->offset[steps->count] = ((int64_t)cell - (int64_t)at) * stride[axis];
+            steps->code[steps->count++] = unit * digit;
         }
-    return simple;
+    }
 }
 
-static inline bool collect_inside(const carom_gas *gas, uint32_t slot, carom_gas_nears *nears) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    return collect_block(gas, slot, from, to, nears);
+/* Whose cell has none of its neighbours in another box. */
+static inline bool is_inside(const carom_gas *gas, const carom_gas_home *home) {
+    const uint32_t *size = gas->cells.size;
+    return (home->at[0] - 1u < size[0] - 2u) & (home->at[1] - 1u < size[1] - 2u) &
+           (home->at[2] - 1u < size[2] - 2u) & (size[0] > 2) & (size[1] > 2) & (size[2] > 2);
+}
+
+/* The cells from..to around a home. */
+static inline __attribute__((always_inline)) void
+collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3], const int to[3],
+              block *block, carom_gas_nears *nears) {
+    const carom_gas_cells *cells = &gas->cells;
+    places4 links = {0};
+    uint32_t count = 0;
+    block->row = cells->size[0];
+    block->layer = block->row * cells->size[1];
+    block->own = &cells->cells[home->at[0] + home->at[1] * block->row + home->at[2] * block->layer];
+    block->inside = is_inside(gas, home);
+    if (block->inside) {
+        const uint32_t here = CAROM_GAS_HERE << CAROM_GAS_SLOT_BITS;
+        for (int k = from[2]; k <= to[2]; ++k)
+            for (int j = from[1]; j <= to[1]; ++j) {
+                const carom_gas_cell *cell = block->own + (k * block->layer + j * block->row);
+                if (from[0] < to[0])
+                    count += collect_three(cell - 1, here, &nears->near[count], &links);
+                else
+                    count += collect_cell(cell + from[0], here, &nears->near[count], &links);
+            }
+    } else {
+        memcpy(block->from, from, sizeof(block->from));
+        memcpy(block->to, to, sizeof(block->to));
+        find_steps(gas, home, block);
+        const steps *x = &block->along[0], *y = &block->along[1], *z = &block->along[2];
+        for (int k = 0; k < z->count; ++k)
+            for (int j = 0; j < y->count; ++j)
+                for (int i = 0; i < x->count; ++i)
+                    count += collect_cell(block->own + (z->offset[k] + y->offset[j] + x->offset[i]),
+                                          z->code[k] + y->code[j] + x->code[i], &nears->near[count],
+                                          &links);
+    }
+    nears->count = count;
+    block->linked = ((links[0] | links[1] | links[2] | links[3]) & CAROM_GAS_LINK) != 0;
+    if (block->linked && block->inside) {
+        memcpy(block->from, from, sizeof(block->from));
+        memcpy(block->to, to, sizeof(block->to));
+        find_steps(gas, home, block);
+    }
+}
+
+/* Where the walk along the links of a block has come to. */
+typedef struct link_walk {
+    const carom_gas_cell *cell; /* NULL: begin with cell `next` of the block */
+    uint32_t code;
+    int next;
+} link_walk;
+
+/* Adds those behind links while there is room; true when all are there. */
+static inline bool collect_links(const carom_gas *gas, const block *block, link_walk *walk,
+                                 carom_gas_nears *nears) {
+    const steps *x = &block->along[0], *y = &block->along[1], *z = &block->along[2];
+    for (;;) {
+        while (walk->cell != NULL) {
+            if (nears->count > CAROM_GAS_MOST_NEAR) return false;
+            nears->count =
+                carom_gas_cell_collect(walk->cell, walk->code, nears->near, nears->count);
+            walk->cell = carom_gas_cell_after(&gas->cells, walk->cell);
+        }
+        if (walk->next == 27) return true;
+        int i = walk->next % 3, j = walk->next / 3 % 3, k = walk->next / 9;
+        ++walk->next;
+        if (i >= x->count || j >= y->count || k >= z->count) continue;
+        walk->code = (z->code[k] + y->code[j] + x->code[i]) >> CAROM_GAS_SLOT_BITS;
+        walk->cell = carom_gas_cell_after(
+            &gas->cells, block->own + (z->offset[k] + y->offset[j] + x->offset[i]));
+    }
 }
 
 /* The block of cells around the sphere's own, limited to from..to along each axis. */
-static inline void scan_block(const carom_gas *gas, uint32_t slot, const int from[3],
-                              const int to[3], carom_gas_plan *plan) {
+static inline __attribute__((always_inline)) void scan_block(const carom_gas *gas, uint32_t slot,
+                                                             const int from[3], const int to[3],
+                                                             carom_gas_plan *plan) {
     carom_gas_nears nears;
-    nears.count = 0;
-    if (!collect_block(gas, slot, from, to, &nears)) {
+    block block;
+    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
+    link_walk walk = {.next = 0};
+    bool all = !block.linked || collect_links(gas, &block, &walk, &nears);
+    if (nears.count != 0) scan(gas, slot, nears.near, nears.count, !block.inside, plan);
+    while (!all) {
         nears.count = 0;
-        for (int n = 0; n < 27; ++n) {
-            int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-            bool wanted = true;
-            for (int axis = 0; axis < 3; ++axis)
-                wanted &= offset[axis] >= from[axis] && offset[axis] <= to[axis];
-            if (!wanted) continue;
-            uint32_t code;
-            const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
-            for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell)) {
-                nears.count = carom_gas_cell_collect(cell, code, nears.near, nears.count);
-                if (nears.count <= CAROM_GAS_BATCH - CAROM_GAS_CELL_SLOTS) continue;
-                scan(gas, slot, nears.near, nears.count, plan);
-                nears.count = 0;
-            }
-        }
+        all = collect_links(gas, &block, &walk, &nears);
+        scan(gas, slot, nears.near, nears.count, !block.inside, plan);
     }
-    scan(gas, slot, nears.near, nears.count, plan);
 }
 
-static inline void plan_crossing(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+/* Under an acceleration: both sides of each axis. */
+static inline double find_fall(const carom_gas *gas, uint32_t slot, const double x[3],
+                               const double v[3], uint8_t *first) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
     const carom_gas_home *home = &gas->homes[slot];
-    double x[3], v[3], best = CAROM_GAS_NEVER_DELAY;
-    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    double best = CAROM_GAS_NEVER_DELAY;
     for (int axis = 0; axis < 3; ++axis) {
-        double a = rules->acceleration[axis];
-        if (!rules->accelerated) { /* one side only, one division */
-            int side = v[axis] > 0.0;
-            bool outermost = home->at[axis] == (side == 0 ? 0 : gas->cells.size[axis] - 1);
-            if (v[axis] == 0.0 || (outermost && !rules->periodic[axis])) continue;
-            double plane = (double)(home->at[axis] + side) * gas->cells.edge[axis] +
-                           (double)body->wraps[axis] * rules->edge[axis];
-            double delay = (plane - x[axis]) / v[axis];
-            if (delay < best) {
-                best = delay;
-                plan->side = (uint8_t)(2 * axis + side);
-            }
-            continue;
-        }
-        double low = (double)home->at[axis] * gas->cells.edge[axis] +
-                     (double)body->wraps[axis] * rules->edge[axis];
+        double a = rules->acceleration[axis], low = (double)home->at[axis] * gas->cells.edge[axis] +
+                                                    (double)body->wraps[axis] * rules->edge[axis];
         for (int side = 0; side < 2; ++side) {
             bool outermost = home->at[axis] == (side == 0 ? 0 : gas->cells.size[axis] - 1);
             if (outermost && !rules->periodic[axis]) continue;
@@ -108,11 +204,54 @@ static inline void plan_crossing(const carom_gas *gas, uint32_t slot, carom_gas_
                                      : carom_gas_fall_delay(gap, -v[axis], -a);
             if (delay < best) {
                 best = delay;
-                plan->side = (uint8_t)(2 * axis + side);
+                *first = (uint8_t)(2 * axis + side);
             }
         }
     }
-    plan->crossing = carom_gas_after(rules, gas->now, best > 0.0 ? best : 0.0);
+    return best;
+}
+
+/* Without: the side ahead along each axis. */
+static inline double find_side(const carom_gas *gas, uint32_t slot, const double x[3],
+                               const double v[3], uint8_t *first) {
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *body = &gas->bodies[slot];
+    const carom_gas_home *home = &gas->homes[slot];
+    double delay[3];
+    uint8_t sides[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        uint32_t side = v[axis] > 0.0, outermost = side * (gas->cells.size[axis] - 1);
+        double plane = (double)(home->at[axis] + side) * gas->cells.edge[axis] +
+                       (double)body->wraps[axis] * rules->edge[axis];
+        bool stays = (v[axis] == 0.0) | ((home->at[axis] == outermost) & !rules->periodic[axis]);
+        delay[axis] = stays ? CAROM_GAS_NEVER_DELAY : (plane - x[axis]) / v[axis];
+        sides[axis] = (uint8_t)(2 * axis + (int)side);
+    }
+    int best = delay[1] < delay[0] ? 1 : 0;
+    best = delay[2] < delay[best] ? 2 : best;
+    *first = sides[best];
+    return delay[best];
+}
+
+static inline void plan_crossing(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *body = &gas->bodies[slot];
+    double x[3], v[3];
+    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    double delay = rules->accelerated ? find_fall(gas, slot, x, v, &plan->side)
+                                      : find_side(gas, slot, x, v, &plan->side);
+    plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
+}
+
+/* The nine cells that have come near, one step ahead along an axis. */
+static inline void scan_ahead(const carom_gas *gas, uint32_t slot, int axis, int offset,
+                              carom_gas_plan *plan) {
+    int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    from[axis] = to[axis] = offset;
+    if (axis == 0)
+        scan_block(gas, slot, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1}, plan);
+    else
+        scan_block(gas, slot, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]}, plan);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
@@ -126,11 +265,10 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
                           slot);
     home->at[axis] = (uint16_t)to;
     gas->bodies[slot].wraps[axis] = (int8_t)(gas->bodies[slot].wraps[axis] + (int)digit - 1);
+    if (digit != 1) carom_gas_flight_set(gas, slot);
     carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
                        slot);
-    int from[3] = {-1, -1, -1}, last[3] = {1, 1, 1};
-    from[axis] = last[axis] = offset;
-    scan_block(gas, slot, from, last, plan);
+    scan_ahead(gas, slot, axis, offset, plan);
     plan_crossing(gas, slot, plan);
 }
 

@@ -56,8 +56,8 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
             if (seen) continue;
             nears->near[nears->count++] = carom_gas_near(other, code);
         }
-        if (nears->count <= CAROM_GAS_BATCH - CAROM_GAS_CELL_SLOTS) continue;
-        scan(gas, slot, nears->near, nears->count, plan);
+        if (nears->count <= CAROM_GAS_MOST_NEAR - CAROM_GAS_CELL_SLOTS) continue;
+        scan(gas, slot, nears->near, nears->count, true, plan);
         nears->count = 0;
     }
 }
@@ -70,7 +70,7 @@ static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask
     for (uint32_t n = 0; n < 8; ++n)
         if ((n & ~(uint32_t)gas->homes[slot].extra) == 0 && (n & mask) == value)
             scan_extent_cell(gas, slot, n, &nears, plan);
-    scan(gas, slot, nears.near, nears.count, plan);
+    scan(gas, slot, nears.near, nears.count, true, plan);
 }
 
 static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
@@ -108,6 +108,7 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
     carom_gas_home *home = &gas->homes[slot];
     int axis = plan->side / 2;
     int8_t *wraps = &gas->bodies[slot].wraps[axis];
+    const int8_t before = *wraps;
     bool up = plan->side % 2 != 0, two = (home->extra >> axis & 1u) != 0;
     uint32_t bit = 1u << axis, layer = up != two ? bit : 0, last = gas->cells.size[axis] - 1, at[3];
     if (!two) {
@@ -131,9 +132,9 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
             *wraps = (int8_t)(*wraps + (home->at[axis] == last));
             home->at[axis] = (uint16_t)(home->at[axis] == last ? 0 : home->at[axis] + 1u);
         }
-    } else {
-        scan_layer(gas, slot, bit, layer, plan);
     }
+    if (*wraps != before) carom_gas_flight_set(gas, slot);
+    if (!two) scan_layer(gas, slot, bit, layer, plan);
     plan_extent(gas, slot, plan);
 }
 

@@ -89,8 +89,6 @@ static void survey(carom_gas *gas) {
     }
     if (gas->count == 0) gas->largest = gas->smallest = 0.25 * gas->longest * 1e-3;
     gas->uniform = gas->largest == gas->smallest;
-    gas->plain = gas->uniform && !gas->rules.accelerated;
-    gas->reach2 = (gas->largest + gas->largest) * (gas->largest + gas->largest);
     gas->packing = volume / (gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2]);
 }
 
@@ -100,6 +98,13 @@ carom_status carom_gas_check(carom_context *context, carom_gas *gas) {
         return carom_fail(context, CAROM_BAD_INPUT,
                           "radii go from %g to %g; the largest may be ten times the smallest",
                           gas->smallest, gas->largest);
+    for (uint64_t i = 0; i < gas->count; ++i)
+        if (!carom_gas_keeps_pace(gas, gas->bodies[i].v))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "sphere %u is too fast: it moves by more than a millionth of the "
+                              "smallest radius, %g, in one tick of %g; slow it down or make the "
+                              "gas with a smaller tick",
+                              gas->label[i], gas->smallest, gas->rules.tick);
     double overlap;
     uint32_t pair[2];
     CAROM_TRY(carom_gas_deepest(context, gas, &overlap, pair));
@@ -174,10 +179,13 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
     struct {
         void **place;
         size_t size;
-    } arrays[] = {
-        {(void **)&gas->bodies, sizeof(*gas->bodies)}, {(void **)&gas->plans, sizeof(*gas->plans)},
-        {(void **)&gas->homes, sizeof(*gas->homes)},   {(void **)&gas->label, sizeof(*gas->label)},
-        {(void **)&gas->radius, sizeof(*gas->radius)}, {(void **)&gas->mass, sizeof(*gas->mass)}};
+    } arrays[] = {{(void **)&gas->bodies, sizeof(*gas->bodies)},
+                  {(void **)&gas->plans, sizeof(*gas->plans)},
+                  {(void **)&gas->homes, sizeof(*gas->homes)},
+                  {(void **)&gas->label, sizeof(*gas->label)},
+                  {(void **)&gas->radius, sizeof(*gas->radius)},
+                  {(void **)&gas->mass, sizeof(*gas->mass)},
+                  {(void **)&gas->flights.by_slot, sizeof(*gas->flights.by_slot)}};
     if (count > gas->capacity || gas->bodies == NULL) {
         uint64_t capacity = 0;
         for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
@@ -289,6 +297,7 @@ void carom_gas_destroy(carom_gas *gas) {
     carom_release(&allocator, gas->radius);
     carom_release(&allocator, gas->mass);
     carom_release(&allocator, gas->slot_of);
+    carom_release(&allocator, gas->flights.by_slot);
     carom_release(&allocator, gas);
 }
 

@@ -40,6 +40,24 @@ static inline int64_t carom_gas_due(const carom_gas_plan *plan) {
     return plan->physical < plan->crossing ? plan->physical : plan->crossing;
 }
 
+/* ---- flights: see flight.h ------------------------------------------------------------------- */
+
+/* In units of the largest diameter and a typical speed. Half a cache line. */
+typedef struct carom_gas_flight {
+    float x[3], radius;
+    float v[3], slow2; /* a pair is slow when u^2 is less than the sum of the two */
+} carom_gas_flight;
+
+typedef struct carom_gas_flights {
+    carom_gas_flight *by_slot;
+    int64_t start, until; /* the common time; they are good up to the other */
+    double per_length, per_speed, per_time;
+    double growth, growth_by_speed; /* of radii */
+    float recede2;            /* two that touch surely recede when d u / |u| is above its root */
+    uint64_t wild, most_wild; /* written since, and when to choose units anew */
+    float shift[27][4];       /* of those seen in another box, by code */
+} carom_gas_flights;
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 /* Slots fill from the front; the last place may hold a link to an overflow cell instead. Values
@@ -140,8 +158,6 @@ struct carom_gas {
     double *radius, *mass;
     uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when dead */
     bool uniform;             /* all radii are equal */
-    bool plain;               /* they are, and there is no acceleration */
-    double reach2;            /* then: their diameter squared */
     bool prefetch;            /* large enough to miss the caches */
     bool ready;               /* cells and queue stand */
     double longest;           /* edge of the box */
@@ -149,6 +165,7 @@ struct carom_gas {
     double most_acceleration; /* along an axis */
     double safe_drift;        /* a way that needs no refreshing of a body */
     double packing;
+    carom_gas_flights flights;
     carom_gas_cells cells;
     carom_gas_lists lists;
     carom_gas_calendar calendar;
@@ -169,11 +186,15 @@ struct carom_gas {
 /* The epoch moves forward by this many ticks once `now` has passed twice as many. */
 #define CAROM_GAS_EPOCH (INT64_C(1) << 59)
 
-/* Room for one run of the item buffers: more candidates are handled in turns. */
-#define CAROM_GAS_BATCH 128
-
 static inline double carom_gas_time_of(const carom_gas *gas, int64_t tick) {
     return ((double)gas->epochs * (double)CAROM_GAS_EPOCH + (double)tick) * gas->rules.tick;
+}
+
+/* Within one tick a sphere must move next to nothing: crossings are found by time. */
+#define CAROM_GAS_MOST_PACE 0x1p-20 /* of the smallest radius */
+static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3]) {
+    return (fabs(v[0]) + fabs(v[1]) + fabs(v[2])) * gas->rules.tick <=
+           CAROM_GAS_MOST_PACE * gas->smallest;
 }
 
 static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t k) {
@@ -224,6 +245,9 @@ void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]
 /* Deepest overlap among all, relative to the sum of radii; `pair` receives the labels. */
 carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
                                uint32_t pair[2]);
+
+/* All flights from bodies, with `now` as the common time. Cells and wraps must be in place. */
+void carom_gas_flights_renew(carom_gas *gas);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas);
 /* Overflow cells for one step; false when there is no memory. */

@@ -8,6 +8,7 @@
 
 #define FIRST_CAPACITY 31 /* with the length two cache lines, of which one is mostly enough */
 #define MORE_CAPACITY  32
+#define READ_BEHIND    8
 
 /* All lists anew, for centres and cells in place; false when one is full. */
 static bool fill(carom_gas *gas) {
@@ -48,7 +49,8 @@ static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capaci
                           "a sphere has more than %d neighbours within reach %g; lower the reach, "
                           "or use cells",
                           CAROM_GAS_MOST_LISTED, lists->reach);
-    uint32_t *words = carom_allocate(&gas->allocator, gas->count * stride, sizeof(*words));
+    uint32_t *words =
+        carom_allocate(&gas->allocator, gas->count * stride + READ_BEHIND, sizeof(*words));
     if (words == NULL)
         return carom_fail_memory(context, gas->count * stride * 4, "lists of neighbours");
     for (uint64_t i = 0; i < gas->count && lists->words != NULL; ++i)

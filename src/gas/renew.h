@@ -10,9 +10,10 @@
 /* As many as there are, in turns. */
 static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *near,
                             uint32_t count, carom_gas_plan *plan) {
-    for (uint32_t from = 0; from < count; from += CAROM_GAS_BATCH) {
+    for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_NEAR) {
         uint32_t left = count - from;
-        scan(gas, slot, near + from, left < CAROM_GAS_BATCH ? left : CAROM_GAS_BATCH, plan);
+        scan(gas, slot, near + from, left < CAROM_GAS_MOST_NEAR ? left : CAROM_GAS_MOST_NEAR,
+             !is_inside(gas, &gas->homes[slot]), plan);
     }
 }
 
@@ -49,56 +50,82 @@ static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_p
     plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
+/* Up to seven words behind the last are read. */
 static inline bool is_listed(const uint32_t *words, uint32_t count, uint32_t near) {
-    bool found = false;
-    for (uint32_t i = 0; i < count; ++i) found |= words[i] == near;
-    return found;
+    const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+    carom_gas_i8 found = {0};
+    for (uint32_t i = 0; i < count; i += 8) {
+        carom_gas_i8 eight;
+        memcpy(&eight, words + i, sizeof(eight));
+        found |= (eight == (int32_t)near) & (numbers < (int32_t)(count - i));
+    }
+    return carom_gas_lanes(&found) != 0;
+}
+
+/* Of the near ones those whose centres are near enough, added to `fresh`: eight at a time. There is
+ * room for eight more near ones. */
+static inline __attribute__((always_inline)) uint32_t
+list_nears(const carom_gas *gas, uint32_t slot, carom_gas_nears *nears, bool shifted,
+           uint32_t *fresh, uint32_t count) {
+    const carom_gas_centre *own = &gas->lists.centres[slot];
+    const float length = (float)(1.0 / gas->flights.per_length);
+    for (uint32_t k = 0; k < 8; ++k)
+        nears->near[nears->count + k] = carom_gas_near(slot, CAROM_GAS_HERE);
+    for (uint32_t i = 0; i < nears->count; i += 8) {
+        carom_gas_f4 rows[8], shift;
+        carom_gas_f8 c[4];
+        for (uint32_t k = 0; k < 8; ++k) {
+            uint32_t near = nears->near[i + k];
+            memcpy(&rows[k], &gas->lists.centres[near & SLOT_MASK], sizeof(rows[k]));
+            if (!shifted) continue;
+            memcpy(&shift, gas->flights.shift[near >> CAROM_GAS_SLOT_BITS], sizeof(shift));
+            rows[k] += shift * length;
+        }
+        carom_gas_turn(rows, c);
+        carom_gas_f8 dx = c[0] - own->x[0], dy = c[1] - own->x[1], dz = c[2] - own->x[2];
+        carom_gas_f8 reach = c[3] + (own->radius + gas->lists.slack);
+        carom_gas_i8 meet = (dx * dx + dy * dy) + dz * dz < reach * reach;
+        for (uint32_t lanes = carom_gas_lanes(&meet); lanes != 0; lanes &= lanes - 1) {
+            uint32_t near = nears->near[i + (uint32_t)__builtin_ctz(lanes)];
+            fresh[count] = near;
+            count += (near & SLOT_MASK) != slot;
+        }
+    }
+    return count;
 }
 
 /* The neighbours of a sphere whose centre has just been set; false when there are too many. */
 static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
                                 uint32_t *count) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_nears nears;
-    nears.count = 0;
+    block block;
+    link_walk walk = {.next = 0};
     *count = 0;
-    if (collect_inside(gas, slot, &nears)) {
-        for (uint32_t i = 0; i < nears.count; ++i)
-            __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
-        for (uint32_t i = 0; i < nears.count; ++i) {
-            uint32_t other = nears.near[i] & SLOT_MASK;
-            fresh[*count] = nears.near[i];
-            *count += carom_gas_lists_meet(gas, slot, other, CAROM_GAS_HERE) & (other != slot);
-        }
-        return *count <= gas->lists.capacity;
+    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
+    for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
+        all = !block.linked || collect_links(gas, &block, &walk, &nears);
+        if (gas->prefetch)
+            for (uint32_t i = 0; i < nears.count; ++i)
+                __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
+        *count = block.inside ? list_nears(gas, slot, &nears, false, fresh, *count)
+                              : list_nears(gas, slot, &nears, true, fresh, *count);
     }
-    for (int n = 0; n < 27; ++n) {
-        uint32_t code;
-        const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
-        while (cell != NULL) {
-            for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
-                uint32_t other = cell->slot[k];
-                if (other >= CAROM_GAS_LINK || other == slot) continue;
-                if (!carom_gas_lists_meet(gas, slot, other, code)) continue;
-                if (*count == gas->lists.capacity) return false;
-                fresh[(*count)++] = carom_gas_near(other, code);
-            }
-            cell = carom_gas_cell_after(&gas->cells, cell);
-        }
-    }
-    return true;
+    return *count <= gas->lists.capacity;
 }
 
 /* A new list for a sphere that has strayed; only those that are new to it are looked at. False, and
  * the sphere is as it was, when a list is full. */
 static inline bool renew_list(carom_gas *gas, uint32_t slot) {
-    uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_BATCH], news[CAROM_GAS_MOST_LISTED], count,
-        added = 0;
+    uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_NEAR + 8], news[CAROM_GAS_MOST_LISTED],
+        count, added = 0;
     uint32_t *list = carom_gas_list_of(gas, slot);
     carom_gas_cells *cells = &gas->cells;
     const carom_gas_home before = gas->homes[slot], *home = &gas->homes[slot];
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
     carom_gas_list_centre(gas, slot);
+    carom_gas_flight_set(gas, slot);
     bool fits = collect_list(gas, slot, fresh, &count);
     for (uint32_t i = 0; i < count && fits; ++i) {
         if (is_listed(list + 1, list[0], fresh[i])) continue;
@@ -109,6 +136,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         gas->lists.centres[slot] = centre;
         gas->homes[slot] = before;
         gas->bodies[slot] = body;
+        carom_gas_flight_set(gas, slot);
         return false;
     }
     for (uint32_t i = 1; i <= list[0]; ++i)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop: take what is due first, do it, predict anew.
- *
- * Events follow each other at random places in space and so in memory. The window of the calendar
- * says what comes next, so the lines it will touch are asked for some events ahead. */
+/* The loop: take what is due first, do it, predict anew. */
 #include <math.h>
 #include <string.h>
 
+#include "gas/ahead.h"
 #include "gas/extent.h"
 #include "gas/queue.h"
 #include "gas/renew.h"
-
-#define LOOK_AHEAD 8
 
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
@@ -77,13 +73,16 @@ static void show_sphere(const carom_gas *gas, uint32_t slot, const carom_gas_bod
     sphere->mass = gas->mass[slot];
 }
 
-static bool take_velocity(carom_gas_body *body, const carom_gas_sphere *sphere) {
+/* False when it is no number or too fast for the tick. */
+static bool take_velocity(const carom_gas *gas, carom_gas_body *body,
+                          const carom_gas_sphere *sphere) {
     double *v = body->v;
     v[0] = sphere->velocity.x, v[1] = sphere->velocity.y, v[2] = sphere->velocity.z;
-    return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
+    return carom_gas_keeps_pace(gas, v);
 }
 
-/* The caller's law between two spheres; false, and nothing changed, when it gives no numbers. */
+/* The caller's law between two spheres; false, and nothing changed, when it gives no velocities to
+ * go on with. */
 static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const int image[3],
                          const carom_gas_event *event) {
     carom_gas_body a = gas->bodies[slot_a], b = gas->bodies[slot_b];
@@ -101,7 +100,7 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
         (carom_vec3){sphere_a.position.x + reach * n.x, sphere_a.position.y + reach * n.y,
                      sphere_a.position.z + reach * n.z};
     gas->def.response(gas->def.response_user, event, &n, &sphere_a, &sphere_b);
-    if (!take_velocity(&a, &sphere_a) || !take_velocity(&b, &sphere_b)) return false;
+    if (!take_velocity(gas, &a, &sphere_a) || !take_velocity(gas, &b, &sphere_b)) return false;
     double push = (b.v[0] - before_b.v[0]) * n.x + (b.v[1] - before_b.v[1]) * n.y +
                   (b.v[2] - before_b.v[2]) * n.z;
     add_total(&gas->virial, gas->mass[slot_b] * push * reach);
@@ -139,6 +138,8 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         return CAROM_GAS_STOP_RESPONSE;
     }
     ++gas->collisions;
+    carom_gas_flight_set(gas, a);
+    carom_gas_flight_set(gas, b);
     predict(gas, a);
     carom_gas_queue_put(gas, a);
     predict(gas, b);
@@ -163,10 +164,11 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         double out = side % 2 != 0 ? 1.0 : -1.0;
         carom_vec3 n = {axis == 0 ? out : 0.0, axis == 1 ? out : 0.0, axis == 2 ? out : 0.0};
         gas->def.response(gas->def.response_user, event, &n, &sphere, NULL);
-        if (!take_velocity(&after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
+        if (!take_velocity(gas, &after, &sphere)) return CAROM_GAS_STOP_RESPONSE;
         *body = after;
     }
     ++gas->wall_hits;
+    carom_gas_flight_set(gas, slot);
     predict(gas, slot);
     carom_gas_queue_put(gas, slot);
     return CAROM_GAS_STOP_STEPS;
@@ -177,6 +179,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     gas->now = plan->physical;
     if (plan->kind == CAROM_GAS_REFRESH) {
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
+        carom_gas_flight_set(gas, slot);
         predict(gas, slot);
         carom_gas_queue_put(gas, slot);
         return CAROM_GAS_STOP_STEPS;
@@ -194,75 +197,6 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     if (gas->on_event != NULL && gas->on_event(gas->on_event_user, &event))
         return CAROM_GAS_STOP_EVENT;
     return CAROM_GAS_STOP_STEPS;
-}
-
-/* ---- asking for memory in time ----------------------------------------------------------------
- */
-
-/* Rows of cells around a home; rows in other boxes are left to chance. */
-static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
-    const carom_gas_cells *cells = &gas->cells;
-    const carom_gas_cell *own =
-        &cells->cells[carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2])];
-    int64_t row = cells->size[0], plane = row * cells->size[1];
-    for (int64_t k = -1; k <= 1; ++k)
-        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * plane + j * row);
-}
-
-static inline void touch_list(const carom_gas *gas, uint32_t slot) {
-    const uint32_t *list = carom_gas_list_of(gas, slot);
-    for (uint32_t i = 1; i <= list[0]; ++i) __builtin_prefetch(&gas->bodies[list[i] & SLOT_MASK]);
-}
-
-static inline void touch_around(const carom_gas *gas, uint32_t slot) {
-    carom_gas_nears nears;
-    nears.count = 0;
-    (void)collect_inside(gas, slot, &nears);
-    for (uint32_t i = 0; i < nears.count; ++i)
-        __builtin_prefetch(&gas->bodies[nears.near[i] & SLOT_MASK]);
-}
-
-/* The window says what comes next. Three stages, each asking for what the next will follow. */
-static inline void look_ahead(const carom_gas *gas) {
-    const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
-    uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
-    bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
-    if (count > 6) {
-        uint32_t slot = entry[6].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
-        __builtin_prefetch(&gas->bodies[slot], 1);
-        if (lists)
-            __builtin_prefetch(carom_gas_list_of(gas, slot));
-        else
-            __builtin_prefetch(&gas->homes[slot]);
-        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing) {
-            __builtin_prefetch(&gas->bodies[plan->partner], 1);
-            __builtin_prefetch(&gas->plans[plan->partner], 1);
-            if (lists)
-                __builtin_prefetch(carom_gas_list_of(gas, plan->partner));
-            else
-                __builtin_prefetch(&gas->homes[plan->partner]);
-        }
-    }
-    if (count > 3 && !lists) {
-        const carom_gas_plan *plan = &gas->plans[entry[3].slot];
-        touch_rows(gas, &gas->homes[entry[3].slot]);
-        if (plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing)
-            touch_rows(gas, &gas->homes[plan->partner]);
-    }
-    if (count > 2) {
-        uint32_t slot = entry[2].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
-        if (plan->kind != CAROM_GAS_PAIR || plan->physical >= plan->crossing) {
-            if (!lists) touch_around(gas, slot);
-        } else if (lists) {
-            touch_list(gas, slot);
-            touch_list(gas, plan->partner);
-        } else {
-            touch_around(gas, slot);
-            touch_around(gas, plan->partner);
-        }
-    }
 }
 
 /* ---- taking turns ---------------------------------------------------------------------------- */
@@ -340,6 +274,11 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
             return CAROM_GAS_STOP_TIME;
         }
         gas->plans[slot].current = 0;
+        if (carom_gas_due(&gas->plans[slot]) > gas->flights.until ||
+            gas->flights.wild > gas->flights.most_wild) {
+            gas->now = carom_gas_due(&gas->plans[slot]);
+            carom_gas_flights_renew(gas);
+        }
         if (is_inner(gas, slot)) {
             if (!do_inner(gas, slot)) return CAROM_GAS_STOP_LISTS;
             continue;

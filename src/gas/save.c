@@ -13,6 +13,8 @@
 #define SPHERE_WORDS 11
 #define HEAD_WORDS   34
 #define MOST_BOXES   100.0 /* a body strays less than CAROM_GAS_MOST_DRIFT */
+#define FEW_LABELS   (UINT64_C(1) << 20)
+#define MOST_CHURN   1024 /* ids given out, for each sphere that lives */
 
 typedef struct stream {
     FILE *file;
@@ -152,9 +154,13 @@ static bool get_head(stream *s, head *h) {
     h->labels = get(s);
     h->count = get(s);
     for (int spare = 0; spare < 4; ++spare) (void)get(s);
-    return !s->broken && h->tick > 0.0 && isfinite(h->tick) && h->now >= 0 &&
-           h->now <= 4 * CAROM_GAS_EPOCH && h->epochs < UINT64_C(1) << 32 &&
-           h->labels < UINT32_MAX && h->count <= h->labels;
+    int exponent;
+    bool sound = !s->broken && frexp(h->tick, &exponent) == 0.5; /* a power of two */
+    double time = ((double)h->epochs * (double)CAROM_GAS_EPOCH + (double)h->now) * h->tick;
+    return sound && exponent > -900 && exponent < 900 && h->now >= 0 &&
+           h->now <= 4 * CAROM_GAS_EPOCH && h->epochs < UINT64_C(1) << 32 && isfinite(time) &&
+           isfinite(h->measured_from) && h->measured_from <= time && h->labels < UINT32_MAX &&
+           h->count <= h->labels && (h->labels < FEW_LABELS || h->labels / MOST_CHURN <= h->count);
 }
 
 /* One sphere, checked as far as one alone can be. */
@@ -217,7 +223,7 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
     gas->now = h.now;
     gas->epochs = h.epochs;
     gas->labels = h.labels;
-    memset(gas->slot_of, 0xFF, gas->labels * sizeof(*gas->slot_of));
+    if (gas->labels != 0) memset(gas->slot_of, 0xFF, gas->labels * sizeof(*gas->slot_of));
     for (uint64_t i = 0; i < h.count; ++i) {
         if (!get_sphere(s, gas, (uint32_t)i))
             return carom_fail(context, CAROM_BAD_FILE, "%s: sphere number %llu is damaged", path,

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* scan.h: the earliest event of a sphere among many candidates; part of the loop in run_cpu.c.
  *
- * The candidates are brought to a common time, then solved in lanes by the item function, then the
- * few that could be first are compared by tick and rank. Of each sphere only the earliest physical
- * event is kept. */
+ * Lower bounds of all delays are found in lanes of floats; the few near ones that could be first by
+ * their bound are asked by the item function and compared by tick and rank. Of each sphere only the
+ * earliest physical event is kept. */
 #ifndef CAROM_SRC_GAS_SCAN_H
 #define CAROM_SRC_GAS_SCAN_H
 
-#include <string.h>
-
+#include "gas/bounds.h"
 #include "gas/cells.h"
 
 #define SLOT_MASK ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
-#define MOST_NEAR (CAROM_GAS_BATCH + 2 * CAROM_GAS_CELL_SLOTS)
 
 /* Is (kind, a, b) of one event before that of the other? Both are at the same tick. */
 static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kind, uint32_t partner,
@@ -45,167 +43,113 @@ static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *pl
 /* Boxes by which to shift `other`, from the code and the boxes the two cells lie in. */
 static inline void image_of(const carom_gas_body *body, const carom_gas_body *other, uint32_t code,
                             int image[3]) {
+    uint32_t wraps, its_wraps;
+    memcpy(&wraps, body->wraps, sizeof(wraps));
+    memcpy(&its_wraps, other->wraps, sizeof(its_wraps));
+    image[0] = image[1] = image[2] = 0;
+    if (code == CAROM_GAS_HERE && wraps == its_wraps) return;
     int digit[3] = {(int)(code % 3), (int)(code / 3 % 3), (int)(code / 9)};
     for (int axis = 0; axis < 3; ++axis)
         image[axis] = digit[axis] - 1 + body->wraps[axis] - other->wraps[axis];
 }
 
-/* Bodies as the vectors they lie in memory; the fourth lane, time or count, is cleared, as it may
- * look like anything. */
-typedef double lanes __attribute__((vector_size(32)));
-typedef int64_t lane_bits __attribute__((vector_size(32)));
-
-static inline void load_lanes(const double *from, lanes *to) {
-    lane_bits bits;
-    const lane_bits three = {-1, -1, -1, 0};
-    memcpy(&bits, from, sizeof(bits));
-    *to = (lanes)(bits & three);
-}
-
-/* Four vectors of three to three vectors of four. */
-static inline void turn(const lanes *from, double *x, double *y, double *z) {
-    lanes low = __builtin_shufflevector(from[0], from[1], 0, 4, 2, 6);
-    lanes mid = __builtin_shufflevector(from[0], from[1], 1, 5, 3, 7);
-    lanes low2 = __builtin_shufflevector(from[2], from[3], 0, 4, 2, 6);
-    lanes mid2 = __builtin_shufflevector(from[2], from[3], 1, 5, 3, 7);
-    lanes out[3] = {__builtin_shufflevector(low, low2, 0, 1, 4, 5),
-                    __builtin_shufflevector(mid, mid2, 0, 1, 4, 5),
-                    __builtin_shufflevector(low, low2, 2, 3, 6, 7)};
-    memcpy(x, &out[0], sizeof(lanes));
-    memcpy(y, &out[1], sizeof(lanes));
-    memcpy(z, &out[2], sizeof(lanes));
-}
-
-/* What is known of the near ones on the way to their delays. */
-typedef struct batch {
-    lanes d[MOST_NEAR], u[MOST_NEAR]; /* place and velocity relative to the sphere */
-    double wait[MOST_NEAR];           /* from the sphere's own time to the common one */
-    double reach2[MOST_NEAR];
-    double delay[MOST_NEAR]; /* from the common time */
-    double from_own[MOST_NEAR];
-} batch;
-
-/* Brings each near one and the sphere to the later of their two times. `plain`: no acceleration and
- * one radius; `newest`: no near one is later than the sphere. What falls away adds exact zeros. */
-static inline __attribute__((always_inline)) void gather(const carom_gas *gas, uint32_t slot,
-                                                         const uint32_t *near, uint32_t count,
-                                                         batch *batch, bool plain, bool newest) {
-    const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body *body = &gas->bodies[slot];
-    lanes x, v;
-    load_lanes(body->x, &x);
-    load_lanes(body->v, &v);
-    const int64_t t = body->t;
-    const double tick = rules->tick;
-    uint32_t wraps;
-    memcpy(&wraps, body->wraps, sizeof(wraps));
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t other = near[i] & SLOT_MASK, code = near[i] >> CAROM_GAS_SLOT_BITS, its_wraps;
-        const carom_gas_body *b = &gas->bodies[other];
-        double apart = (double)(t - b->t) * tick;
-        double own = newest || apart > 0.0 ? 0.0 : -apart;
-        double its = newest || apart > 0.0 ? apart : 0.0;
-        lanes xa = x, xb, va = v, vb;
-        load_lanes(b->x, &xb);
-        load_lanes(b->v, &vb);
-        if (plain) {
-            if (!newest) xa = x + va * own;
-            xb = xb + vb * its;
-        } else {
-            double at[2][3], by[2][3];
-            carom_gas_place(rules, body, own, at[0], by[0]);
-            carom_gas_place(rules, b, its, at[1], by[1]);
-            xa = (lanes){at[0][0], at[0][1], at[0][2], 0.0};
-            va = (lanes){by[0][0], by[0][1], by[0][2], 0.0};
-            xb = (lanes){at[1][0], at[1][1], at[1][2], 0.0};
-            vb = (lanes){by[1][0], by[1][1], by[1][2], 0.0};
-            double reach = carom_gas_reach(gas, slot, other);
-            batch->reach2[i] = reach * reach;
+/* Bounds of all near ones in eights, and the least of them; NaN are those who are never met. Up to
+ * seven words behind the last are read. */
+static inline __attribute__((always_inline)) float bound_all(const carom_gas *gas, uint32_t slot,
+                                                             const uint32_t *near, uint32_t count,
+                                                             float *bounds, bool shifted) {
+    const carom_gas_flights *flights = &gas->flights;
+    const char *first = (const char *)flights->by_slot;
+    float since =
+        (float)(carom_gas_span(&gas->rules, gas->now - flights->start) * flights->per_time);
+    carom_gas_flight own = flights->by_slot[slot];
+    carom_gas_f8 least = HUGE_VALF - (carom_gas_f8){0.0f};
+    for (int axis = 0; axis < 3; ++axis) own.x[axis] += own.v[axis] * since;
+    for (uint32_t i = 0; i < count; i += 8) {
+        const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+        uint32_t place[8];
+        carom_gas_f4 rows[2][8];
+        carom_gas_f8 bound;
+        carom_gas_i8 words, slots, absent;
+        memcpy(&words, near + i, sizeof(words));
+        slots = words & (int32_t)SLOT_MASK;
+        absent = (numbers >= (int32_t)(count - i)) | (slots == (int32_t)slot);
+        slots &= ~absent;
+        memcpy(place, &slots, sizeof(place));
+        for (int k = 0; k < 8; ++k) {
+            const char *flight = first + (size_t)place[k] * sizeof(own);
+            memcpy(&rows[0][k], flight, sizeof(rows[0][k]));
+            memcpy(&rows[1][k], flight + sizeof(rows[0][k]), sizeof(rows[1][k]));
         }
-        lanes d = xb - xa;
-        memcpy(&its_wraps, b->wraps, sizeof(its_wraps));
-        if (((code ^ CAROM_GAS_HERE) | (wraps ^ its_wraps)) != 0) {
-            int image[3];
-            image_of(body, b, code, image);
-            d = d + (lanes){(double)image[0] * rules->edge[0], (double)image[1] * rules->edge[1],
-                            (double)image[2] * rules->edge[2], 0.0};
+        if (shifted) {
+            uint32_t code[8];
+            carom_gas_i8 codes = (words & ~absent) >> CAROM_GAS_SLOT_BITS & 31;
+            memcpy(code, &codes, sizeof(code));
+            for (int k = 0; k < 8; ++k) {
+                carom_gas_f4 shift;
+                memcpy(&shift, flights->shift[code[k]], sizeof(shift));
+                rows[0][k] += shift;
+            }
         }
-        batch->d[i] = d;
-        batch->u[i] = vb - va;
-        if (!newest) batch->wait[i] = own;
+        carom_gas_bounds(&own, rows, since, flights->recede2, &bound);
+        bound = (carom_gas_f8)((carom_gas_i8)bound | absent);
+        memcpy(bounds + i, &bound, sizeof(bound));
+        carom_gas_least(&bound, &least);
     }
-    const lanes zero = {0.0, 0.0, 0.0, 0.0};
-    for (uint32_t i = count; i % 4 != 0; ++i) {
-        batch->d[i] = batch->u[i] = zero; /* never meets */
-        batch->wait[i] = batch->reach2[i] = 0.0;
-    }
+    float all = HUGE_VALF;
+    for (int k = 0; k < 8; ++k) all = least[k] < all ? least[k] : all;
+    return all;
 }
 
-/* Delays of all, and the least of them as the sphere sees it. */
-static inline __attribute__((always_inline)) double solve(const carom_gas *gas, uint32_t count,
-                                                          batch *batch, bool plain, bool newest) {
-    double dx[MOST_NEAR], dy[MOST_NEAR], dz[MOST_NEAR], ux[MOST_NEAR], uy[MOST_NEAR], uz[MOST_NEAR],
-        common = gas->reach2;
-    for (uint32_t i = 0; i < count; i += 4) {
-        turn(&batch->d[i], &dx[i], &dy[i], &dz[i]);
-        turn(&batch->u[i], &ux[i], &uy[i], &uz[i]);
-    }
-    uint32_t fours = (count + 3) / 4;
-    for (uint32_t i = 0; i < 4 * fours; ++i)
-        batch->delay[i] = carom_gas_pair_delay(dx[i], dy[i], dz[i], ux[i], uy[i], uz[i],
-                                               plain ? common : batch->reach2[i]);
-    double *from_own = batch->delay;
-    if (!newest) {
-        from_own = batch->from_own;
-        for (uint32_t i = 0; i < 4 * fours; ++i) from_own[i] = batch->delay[i] + batch->wait[i];
-    }
-    lanes least = {CAROM_GAS_NEVER_DELAY, CAROM_GAS_NEVER_DELAY, CAROM_GAS_NEVER_DELAY,
-                   CAROM_GAS_NEVER_DELAY};
-    for (uint32_t i = 0; i < 4 * fours; i += 4) {
-        lanes delay;
-        memcpy(&delay, &from_own[i], sizeof(delay));
-        lane_bits less = delay < least;
-        least = (lanes)(((lane_bits)delay & less) | ((lane_bits)least & ~less));
-    }
-    double a = least[0] < least[1] ? least[0] : least[1];
-    double b = least[2] < least[3] ? least[2] : least[3];
-    return a < b ? a : b;
+/* One near one by the item function. */
+static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t near,
+                               carom_gas_plan *plan) {
+    uint32_t other = near & SLOT_MASK;
+    const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
+    int image[3];
+    image_of(body, b, near >> CAROM_GAS_SLOT_BITS, image);
+    int64_t time =
+        carom_gas_pair_time(&gas->rules, body, b, image, carom_gas_reach(gas, slot, other));
+    offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
 }
 
-/* The near ones against sphere `slot`, the earliest meeting into its plan. The delays are compared
- * roughly; ticks and ties decide among those that are as good as equal. */
-static inline __attribute__((always_inline)) void scan_as(const carom_gas *gas, uint32_t slot,
-                                                          const uint32_t *near, uint32_t count,
-                                                          carom_gas_plan *plan, bool plain,
-                                                          bool newest) {
-    batch batch;
-    const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body *body = &gas->bodies[slot];
-    if (gas->prefetch)
-        for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(&gas->bodies[near[i] & SLOT_MASK]);
-    gather(gas, slot, near, count, &batch, plain, newest);
-    double least = solve(gas, count, &batch, plain, newest);
-    if (!(least < CAROM_GAS_NEVER_DELAY)) return;
-    double bound = least * (1.0 + 1e-15) + 4.0 * rules->tick;
-    const double *from_own = newest ? batch.delay : batch.from_own;
-    for (uint32_t i = 0; i < count; ++i) {
-        if (!(from_own[i] <= bound)) continue;
-        const carom_gas_body *b = &gas->bodies[near[i] & SLOT_MASK];
-        int64_t time = carom_gas_after(rules, body->t > b->t ? body->t : b->t, batch.delay[i]);
-        int image[3];
-        image_of(body, b, near[i] >> CAROM_GAS_SLOT_BITS, image);
-        offer(gas, slot, plan, time, CAROM_GAS_PAIR, near[i] & SLOT_MASK, b->count, image);
-    }
+/* Of the eight bounds from `bounds` on, those in the range. */
+static inline uint32_t bounds_between(const float *bounds, float from, float to) {
+    carom_gas_f8 bound;
+    memcpy(&bound, bounds, sizeof(bound));
+    carom_gas_i8 wanted = (bound >= from) & (bound <= to);
+    return carom_gas_lanes(&wanted);
 }
 
+/* A delay as bounds count it, rounded up. */
+static inline float bound_of(const carom_gas *gas, int64_t time) {
+    if (time == CAROM_GAS_NEVER) return 1e37f;
+    double delay = carom_gas_span(&gas->rules, time - gas->now) * gas->flights.per_time;
+    return (float)delay * (1.0f + 0x1p-20f) + 0x1p-40f;
+}
+
+/* The near ones against sphere `slot`, the earliest meeting into its plan; `shifted` when some may
+ * be in another box. First the one that seems earliest, then all whose bound does not exclude that
+ * they come before. */
 static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
-                        carom_gas_plan *plan) {
-    if (!gas->plain)
-        scan_as(gas, slot, near, count, plan, false, false);
-    else if (gas->bodies[slot].t == gas->now)
-        scan_as(gas, slot, near, count, plan, true, true);
+                        bool shifted, carom_gas_plan *plan) {
+    float bounds[CAROM_GAS_MOST_NEAR + 8], least;
+    if (shifted)
+        least = bound_all(gas, slot, near, count, bounds, true);
     else
-        scan_as(gas, slot, near, count, plan, true, false);
+        least = bound_all(gas, slot, near, count, bounds, false);
+    float limit = bound_of(gas, plan->physical);
+    if (!(least <= limit)) return;
+    uint32_t first = 0, lanes;
+    while ((lanes = bounds_between(bounds + first, least, least)) == 0) first += 8;
+    first += (uint32_t)__builtin_ctz(lanes);
+    ask_exactly(gas, slot, near[first], plan);
+    limit = bound_of(gas, plan->physical);
+    for (uint32_t i = 0; i < count; i += 8)
+        for (lanes = bounds_between(bounds + i, least, limit); lanes != 0; lanes &= lanes - 1) {
+            uint32_t at = i + (uint32_t)__builtin_ctz(lanes);
+            if (at != first) ask_exactly(gas, slot, near[at], plan);
+        }
 }
 
 /* What needs no partner: walls and the refreshing of the body. */

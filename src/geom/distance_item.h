@@ -61,15 +61,15 @@ CAROM_ITEM bool carom_near_localise(carom_vec3 *p, int count, carom_near_view *v
     carom_vec3 local[6];
     double size = 0.0;
     view->origin = p[0];
+    view->up = 1.0;
     for (int i = 0; i < count; ++i) {
         local[i] = carom_vec_sub(p[i], p[0]);
         size += (fabs(local[i].x) + fabs(local[i].y)) + fabs(local[i].z);
     }
+    view->size = size;
     if (!((size > 0x1p-100 && size < 0x1p100) || size == 0.0))
         return carom_near_rescale(p, count, view);
     for (int i = 0; i < count; ++i) p[i] = local[i];
-    view->up = 1.0;
-    view->size = size;
     return true;
 }
 

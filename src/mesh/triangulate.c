@@ -13,11 +13,13 @@
 
 #include "base/array.h"
 #include "base/item.h"
+#include "base/progress.h"
 #include "geom/exact_sum.h"
 #include "geom/orient.h"
 #include "mesh/room.h"
 
-#define LEAST_PART ((uint64_t)1 << 11)
+#define LEAST_PART         ((uint64_t)1 << 11)
+#define EARS_BETWEEN_LOOKS 256u
 
 CAROM_RESULT_FILL(carom_numbers);
 CAROM_RESULT_DEFINE_FREE(carom_numbers);
@@ -231,9 +233,9 @@ static uint32_t *cut(polygon *polygon, uint32_t i, uint32_t *to) {
     return to;
 }
 
-/* Writes count - 2 triangles. */
-static void cut_ears(polygon *polygon, uint32_t *to) {
-    uint32_t count = polygon->count, any = 0;
+/* Writes count - 2 triangles, fewer when cancelled. */
+static void cut_ears(carom_context *context, uint32_t worker, polygon *polygon, uint32_t *to) {
+    uint32_t count = polygon->count, any = 0, looked_at = 0;
     polygon->left = count;
     polygon->in_way = NOBODY;
     polygon->queue_begin = polygon->queue_count = 0;
@@ -249,6 +251,9 @@ static void cut_ears(polygon *polygon, uint32_t *to) {
     while (polygon->left > 3 && polygon->queue_count != 0) {
         uint32_t i = dequeue(polygon);
         if (!polygon->corners[i].cut && is_ear(polygon, i)) to = cut(polygon, i, to);
+        if (++looked_at % EARS_BETWEEN_LOOKS != 0) continue;
+        carom_progress_add(context, worker, 0);
+        if (carom_progress_cancelled(context)) return;
     }
     while (polygon->corners[any].cut) ++any;
     for (uint32_t b = polygon->corners[any].after; polygon->left > 2; --polygon->left) {
@@ -283,7 +288,7 @@ static carom_status split_face(triangulation *t, uint64_t begin, uint64_t end, u
     bool room = polygon.corners != NULL && polygon.queue != NULL;
     if (room) {
         look_along_normal(&polygon, t->view, begin, end);
-        cut_ears(&polygon, to);
+        cut_ears(t->context, worker, &polygon, to);
     }
     carom_arena_rewind(scratch, mark);
     return room ? CAROM_OK : CAROM_NO_MEMORY;
@@ -291,6 +296,7 @@ static carom_status split_face(triangulation *t, uint64_t begin, uint64_t end, u
 
 static carom_status split_faces(void *argument, carom_range range) {
     triangulation *t = argument;
+    uint64_t done = 0;
     for (uint64_t f = range.begin; f < range.end; ++f) {
         uint64_t begin = carom_mesh_offset(t->view, f), end = carom_mesh_offset(t->view, f + 1);
         uint64_t first = begin - 2 * f,
@@ -298,7 +304,9 @@ static carom_status split_faces(void *argument, carom_range range) {
         CAROM_TRY(split_face(t, begin, end, range.worker, t->mesh->corners + 3 * first));
         for (uint64_t i = first; i < first + count && i < t->face_room; ++i)
             t->faces[i] = (uint32_t)f;
+        done += count;
     }
+    carom_progress_add(t->context, range.worker, done);
     return CAROM_OK;
 }
 
@@ -314,9 +322,12 @@ static carom_status run(triangulation *t, carom_numbers *faces) {
     for (uint64_t i = 0; i < view->vertex_count; ++i)
         memcpy((char *)t->mesh->positions + i * size, (const char *)view->positions + i * stride,
                size);
-    return carom_parallel_for(t->context, view->face_count,
-                              carom_grain(t->context, view->face_count, LEAST_PART), split_faces,
-                              t);
+    carom_progress_begin(t->context, "splitting polygons", triangles);
+    carom_status status =
+        carom_parallel_for(t->context, view->face_count,
+                           carom_grain(t->context, view->face_count, LEAST_PART), split_faces, t);
+    carom_status ended = carom_progress_end(t->context);
+    return status == CAROM_OK ? ended : status;
 }
 
 carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,

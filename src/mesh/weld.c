@@ -7,12 +7,14 @@
  * order, into a table of its own. What is first does not depend on who finds it, nor on the hash:
  * its seed is an address, so that no file can be made to collide. */
 #include "base/item.h"
+#include "base/progress.h"
 #include "base/scan.h"
 #include "mesh/room.h"
 
-#define LEAST_PART ((uint64_t)1 << 13)
-#define EMPTY      UINT32_MAX /* no vertex has this number */
-#define AHEAD      16         /* vertices whose slots are asked for early */
+#define LEAST_PART        ((uint64_t)1 << 13)
+#define EMPTY             UINT32_MAX /* no vertex has this number */
+#define AHEAD             16         /* vertices whose slots are asked for early */
+#define OWN_BETWEEN_LOOKS 16384u
 
 /* Coordinates as words that are equal when the coordinates are: -0 becomes 0. */
 typedef struct point {
@@ -74,6 +76,7 @@ static carom_status hash_range(void *argument, carom_range range) {
     weld *w = argument;
     for (uint64_t i = range.begin; i < range.end; ++i)
         w->hashes[i] = hash_point(read_point(w->view, i), w->seed);
+    carom_progress_add(w->context, range.worker, range.end - range.begin);
     return CAROM_OK;
 }
 
@@ -121,9 +124,9 @@ static uint32_t find_or_add(const carom_mesh_view *view, table *t, uint32_t hash
     }
 }
 
-static carom_status weld_share(weld *w, uint32_t share, carom_arena *scratch) {
+static carom_status weld_share(weld *w, uint32_t share, uint32_t worker, carom_arena *scratch) {
     table t = {.count = 0};
-    uint64_t count = w->view->vertex_count;
+    uint64_t count = w->view->vertex_count, own = 0;
     if (!make_table(&t, scratch, 1024)) return CAROM_NO_MEMORY;
     for (uint64_t i = 0; i < count; ++i) {
         if (i + AHEAD < count) __builtin_prefetch(&t.slots[place_of(&t, w->hashes[i + AHEAD])]);
@@ -131,6 +134,9 @@ static carom_status weld_share(weld *w, uint32_t share, carom_arena *scratch) {
         if (2 * t.count >= t.size && !double_table(&t, scratch)) return CAROM_NO_MEMORY;
         w->first[i] = find_or_add(w->view, &t, w->hashes[i], (uint32_t)i);
         w->number[i] = w->first[i] == i;
+        if (++own % OWN_BETWEEN_LOOKS != 0) continue;
+        carom_progress_add(w->context, worker, OWN_BETWEEN_LOOKS);
+        if (carom_progress_cancelled(w->context)) return CAROM_CANCELLED;
     }
     return CAROM_OK;
 }
@@ -139,7 +145,7 @@ static carom_status weld_shares(void *argument, carom_range range) {
     weld *w = argument;
     carom_arena *scratch = carom_scratch(w->context, range.worker);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = weld_share(w, (uint32_t)range.begin, scratch);
+    carom_status status = weld_share(w, (uint32_t)range.begin, range.worker, scratch);
     carom_arena_rewind(scratch, mark);
     return status;
 }
@@ -160,6 +166,7 @@ static carom_status copy_corners(void *argument, carom_range range) {
     weld *w = argument;
     for (uint64_t i = range.begin; i < range.end; ++i)
         w->mesh->corners[i] = w->number[w->first[w->view->corners[i]]];
+    carom_progress_add(w->context, range.worker, range.end - range.begin);
     return CAROM_OK;
 }
 
@@ -212,7 +219,13 @@ carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view
     CAROM_TRY(carom_mesh_check(context, view));
     weld w = {.context = context, .view = view};
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
-    carom_status status = run(&w, mesh);
+    carom_progress_begin(context, "welding vertices",
+                         2 * view->vertex_count + carom_mesh_corner_count(view));
+    carom_status status = run(&w, mesh), ended = carom_progress_end(context);
     carom_arena_rewind(carom_scratch(context, 0), mark);
-    return status;
+    if (status == CAROM_OK && ended != CAROM_OK) { /* cancelled at the very last */
+        carom_mesh_destroy(*mesh);
+        *mesh = NULL;
+    }
+    return status == CAROM_OK ? ended : status;
 }

@@ -151,10 +151,15 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
     if (def == NULL) def = &defaults;
     CAROM_REQUIRE((unsigned)def->degenerate < CAROM_DEGENERATE_COUNT,
                   "def->degenerate is no such choice");
+    CAROM_REQUIRE((unsigned)def->method < CAROM_SOUP_METHOD_COUNT, "def->method is no such choice");
+    CAROM_TRY(carom_grid_check(context, &def->grid));
     carom_soup *soup = carom_allocate(&context->allocator, 1, sizeof(*soup));
     if (soup == NULL) return carom_fail_memory(context, sizeof(*soup), "a soup");
     *soup = (carom_soup){.allocator = context->allocator,
                          .degenerate = def->degenerate,
+                         .method = def->method,
+                         .grid_def = def->grid,
+                         .work_budget = def->work_budget,
                          .fan = def->fan,
                          .rigid = def->rigid};
     triangles t;
@@ -176,6 +181,7 @@ void carom_soup_destroy(carom_soup *soup) {
     carom_allocator allocator = soup->allocator;
     carom_bvh_free(&soup->bvh, &allocator);
     carom_obb_free(&soup->oriented, &allocator);
+    carom_soup_grid_free(&soup->cells, &allocator);
     carom_release(&allocator, soup->placed);
     carom_release(&allocator, soup->positions);
     carom_release(&allocator, soup->corners);
@@ -264,12 +270,13 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
-    uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
-                     carom_obb_bytes(&soup->oriented) +
-                     soup->vertex_capacity * 3 * carom_scalar_size(soup->scalar) +
-                     soup->triangle_capacity * (3 * sizeof(uint32_t) + 1) +
-                     (soup->faces != NULL ? soup->triangle_capacity * sizeof(uint32_t) : 0) +
-                     soup->placed_capacity * 3 * sizeof(uint32_t);
+    uint64_t bytes =
+        sizeof(*soup) + carom_bvh_bytes(&soup->bvh) + carom_obb_bytes(&soup->oriented) +
+        soup->vertex_capacity * 3 * carom_scalar_size(soup->scalar) +
+        soup->triangle_capacity * (3 * sizeof(uint32_t) + 1) +
+        (soup->faces != NULL ? soup->triangle_capacity * sizeof(uint32_t) : 0) +
+        soup->placed_capacity * 3 * sizeof(uint32_t) + carom_grid_bytes(&soup->cells.grid) +
+        soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
     *info = (carom_soup_info){.faces = soup->face_count,
                               .live = soup->face_count - soup->dead_faces,
                               .triangles = soup->triangle_count,
@@ -278,8 +285,17 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
     return CAROM_OK;
 }
 
-carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup) {
+carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup) {
     if (soup->ready) return CAROM_OK;
     return carom_fail(context, CAROM_NO_MEMORY,
-                      "the soup lost its tree when memory ran out in a change; update it again");
+                      "the soup lost its %s when memory ran out in a change; update it again",
+                      soup->method == CAROM_SOUP_GRID ? "grid" : "tree");
+}
+
+carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup) {
+    if (soup->method == CAROM_SOUP_GRID)
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "a soup made with method GRID has no tree for this query; make it with "
+                          "method AUTO or TREE");
+    return carom_soup_check_any(context, soup);
 }

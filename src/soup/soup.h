@@ -10,14 +10,24 @@
 #include "bvh/obb.h"
 #include "carom/soup.h"
 #include "geom/face_item.h"
+#include "grid/grid.h"
 
 /* Of a triangle. */
 #define CAROM_SOUP_DEAD       1u
 #define CAROM_SOUP_DEGENERATE 2u
 
+/* A soup's grid and what searches need by rank. */
+typedef struct carom_soup_grid {
+    carom_grid grid;
+    uint32_t *placed;  /* corners, three each, and one number more behind the last */
+    carom_ball *balls; /* around the triangles, in the frame of boxes */
+    uint64_t capacity;
+} carom_soup_grid;
+
 struct carom_soup {
     carom_allocator allocator;
     carom_degenerate degenerate;
+    carom_soup_method method;
     bool fan, rigid;
     bool ready; /* false after a change that failed half-way */
 
@@ -44,6 +54,10 @@ struct carom_soup {
     uint64_t placed_capacity;
 
     carom_obb_tree oriented; /* of rigid soups; in the frame of carom_soup_unit_frame */
+
+    carom_grid_def grid_def;
+    carom_soup_grid cells; /* of method GRID, which has neither of the trees */
+    uint64_t work_budget;  /* of method AUTO, as given */
 };
 
 static inline carom_vec3 carom_soup_position(const carom_soup *soup, uint32_t vertex) {
@@ -81,10 +95,39 @@ carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
 /* Builds the tree of oriented boxes. */
 carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup);
 
-/* CAROM_OK, or why the soup cannot be searched. */
+/* CAROM_OK, or why the soup cannot be searched: it lost what it had, or has no tree. */
 carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);
+/* The same for searches that any method can do. */
+carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup);
 
 /* The box of a triangle in the soup's boxes' frame; empty when it is not searched. */
 carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle);
+
+/* The boxes of several: a carom_bvh_boxes_fn and a carom_grid_boxes_fn. */
+void carom_soup_boxes(const void *soup, const uint32_t *items, uint32_t first, uint32_t count,
+                      carom_box *boxes);
+
+/* The ball around a triangle in the frame of boxes, which holds it whatever was rounded. */
+carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle);
+
+/* Whether balls that may be `slack` nearer than they seem overlap; a little more often than they
+ * do. */
+static inline bool carom_soup_balls_meet(const carom_ball *a, const carom_ball *b, double slack) {
+    carom_vec3 way = carom_vec_sub(a->centre, b->centre);
+    double reach = (a->radius + b->radius) + slack;
+    return carom_vec_dot(way, way) <= reach * reach * (1.0 + 0x1p-48) + 0x1p-1000;
+}
+
+/* Builds a grid over the soup; allocator as for carom_grid_build. */
+carom_status carom_soup_grid_build(carom_context *context, const carom_allocator *allocator,
+                                   const carom_soup *soup, const carom_grid_def *def,
+                                   carom_soup_grid *cells);
+void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocator);
+
+/* What the tree may spend in a query for pairs, in nodes visited and candidates. */
+static inline uint64_t carom_soup_budget(const carom_soup *soup, uint64_t triangles) {
+    if (soup->method != CAROM_SOUP_AUTO) return UINT64_MAX;
+    return soup->work_budget != 0 ? soup->work_budget : 64 * triangles + 65536;
+}
 
 #endif

@@ -8,27 +8,21 @@
  * The stack is also an order: every walk comes to pairs of blocks in the same sequence, as what to
  * open is decided by the trees alone and boxes only say what to leave out. The first pair of blocks
  * with triangles that meet is therefore the same for any number of threads and instruction set. */
-#include "base/sort.h"
 #include "base/threads.h"
 #include "bvh/obb_cpu.h"
+#include "soup/soup_found.h"
 #include "soup/soup_place.h"
 
-#define ALONE_VISITS  1024u /* before other threads are called: some 50 microseconds */
-#define PAIRS_A_CHUNK 1022u
-
-/* What a worker found: chunks from its scratch. */
-typedef struct chunk {
-    struct chunk *next;
-    uint64_t count;
-    uint64_t pairs[PAIRS_A_CHUNK]; /* face of a << 32 | face of b */
-} chunk;
+#define ALONE_VISITS   1024u /* before other threads are called: some 50 microseconds */
+#define VISITS_AT_ONCE 65536u
 
 typedef struct seeker {
     carom_obb_walk walk;
+    struct search *search;
     const carom_soup_placing *placing;
+    uint64_t visits_paid;
     carom_arena *scratch;
-    chunk *chunks; /* newest first */
-    uint64_t count;
+    carom_soup_list list;
     carom_work work;
     carom_status status;
     carom_soup_meeting first;
@@ -38,6 +32,9 @@ typedef struct search {
     carom_context *context;
     const carom_soup_placing *placing;
     bool first_only;
+    uint64_t budget; /* work before all give up (`spent`) */
+    _Atomic uint64_t work;
+    _Atomic bool spent;
     carom_obb_pair tasks[CAROM_OBB_STACK];
     uint32_t task_count;
     seeker **seekers; /* one a worker, NULL until it has worked */
@@ -49,28 +46,31 @@ typedef struct search {
 /* ---- deciding -------------------------------------------------------------------------------- */
 
 static bool keep_pair(seeker *s, uint32_t a, uint32_t b) {
-    ++s->count;
-    if (s->chunks == NULL || s->chunks->count == PAIRS_A_CHUNK) {
-        chunk *fresh = CAROM_ARENA_TAKE(s->scratch, chunk, 1);
-        if (fresh == NULL) {
-            s->status = CAROM_NO_MEMORY;
-            return false;
-        }
-        fresh->next = s->chunks;
-        fresh->count = 0;
-        s->chunks = fresh;
-    }
-    uint64_t face_a = carom_soup_face(s->placing->a.soup, a);
-    uint64_t face_b = carom_soup_face(s->placing->b.soup, b);
-    s->chunks->pairs[s->chunks->count++] = face_a << 32 | face_b;
-    return true;
+    uint32_t face_a = carom_soup_face(s->placing->a.soup, a);
+    uint32_t face_b = carom_soup_face(s->placing->b.soup, b);
+    if (!carom_soup_list_put(&s->list, face_a, face_b)) s->status = CAROM_NO_MEMORY;
+    return s->status == CAROM_OK;
 }
 
-static bool meet(seeker *s, const carom_triangle *a, const carom_triangle *b) {
-    int verdict = carom_triangle_filter(a, b);
-    if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
-    ++s->work.undecided;
-    return carom_triangle_meet_exact(a, b) != 0;
+/* Adds work to what all have done; false when that is too much. */
+static bool pay(seeker *s, uint64_t candidates) {
+    search *search = s->search;
+    if (search->budget == UINT64_MAX) return true;
+    uint64_t units = s->walk.visits - s->visits_paid + candidates;
+    s->visits_paid = s->walk.visits;
+    if (atomic_fetch_add(&search->work, units) + units <= search->budget) return true;
+    atomic_store(&search->spent, true);
+    return false;
+}
+
+/* Walks on until the stack is empty, the receiver has enough, or the budget is spent. */
+static void walk_on(seeker *s) {
+    carom_context *context = s->search->context;
+    while (s->walk.stack_count > 0 && s->status == CAROM_OK && !s->first.any &&
+           !atomic_load_explicit(&s->search->spent, memory_order_relaxed)) {
+        (void)CAROM_CPU_CALL(context, carom_obb_find)(&s->walk, VISITS_AT_ONCE);
+        if (!pay(s, 0)) return;
+    }
 }
 
 static bool precedes(uint32_t a, uint32_t b, const carom_soup_meeting *than) {
@@ -84,12 +84,13 @@ static bool receive(carom_obb_walk *walk) {
     const carom_soup_side *a = &s->placing->a, *b = &s->placing->b;
     carom_triangle posed_a, posed_b;
     uint32_t last_a = CAROM_BVH_NONE, last_b = CAROM_BVH_NONE;
+    if (!pay(s, walk->found_count)) return false;
     s->work.candidates += walk->found_count;
     for (uint32_t i = 0; i < walk->found_count; ++i) {
         uint32_t triangle_a = a->items[walk->found_a[i]], triangle_b = b->items[walk->found_b[i]];
         if (triangle_a != last_a) posed_a = carom_soup_posed(a, last_a = triangle_a);
         if (triangle_b != last_b) posed_b = carom_soup_posed(b, last_b = triangle_b);
-        if (!meet(s, &posed_a, &posed_b)) continue;
+        if (!carom_soup_meet(&posed_a, &posed_b, &s->work.undecided)) continue;
         if (!walk->each_block) {
             if (!keep_pair(s, triangle_a, triangle_b)) return false;
         } else if (precedes(triangle_a, triangle_b, &s->first)) {
@@ -99,11 +100,12 @@ static bool receive(carom_obb_walk *walk) {
     return !s->first.any;
 }
 
-static void seeker_begin(seeker *s, const search *search, uint32_t worker) {
+static void seeker_begin(seeker *s, search *search, uint32_t worker) {
+    s->search = search;
+    s->visits_paid = 0;
     s->placing = search->placing;
     s->scratch = carom_scratch(search->context, worker);
-    s->chunks = NULL;
-    s->count = 0;
+    carom_soup_list_begin(&s->list, s->scratch);
     s->work = (carom_work){0};
     s->status = CAROM_OK;
     s->first.any = false;
@@ -142,7 +144,7 @@ static carom_status run_tasks(void *argument, carom_range range) {
         s->first.any = false;
         s->walk.stack[0] = search->tasks[task];
         s->walk.stack_count = 1;
-        (void)CAROM_CPU_CALL(search->context, carom_obb_find)(&s->walk, UINT64_MAX / 2);
+        walk_on(s);
         if (s->first.any) note_meeting(search, (uint32_t)task, &s->first);
         if (s->status != CAROM_OK) return s->status;
     }
@@ -177,7 +179,7 @@ static bool decide_two(void *user, uint32_t a, uint32_t b, const carom_triangle 
                        const carom_triangle *posed_b) {
     seeker *s = user;
     ++s->work.candidates;
-    if (!meet(s, posed_a, posed_b)) return true;
+    if (!carom_soup_meet(posed_a, posed_b, &s->work.undecided)) return true;
     if (!s->walk.each_block) return keep_pair(s, a, b);
     s->first = (carom_soup_meeting){a, b, true};
     return false;
@@ -190,13 +192,14 @@ static carom_status seek(search *search, seeker *first) {
         CAROM_TRY(carom_soup_each_two(context, search->placing, carom_vec(0.0, 0.0, 0.0), &touching,
                                       decide_two, first));
     } else {
-        uint64_t visits = context->threads > 1 ? ALONE_VISITS : UINT64_MAX / 2;
-        (void)CAROM_CPU_CALL(context, carom_obb_find)(&first->walk, visits);
-        if (first->walk.stack_count > 0 && first->status == CAROM_OK && !first->first.any)
-            return share(search, first);
+        (void)CAROM_CPU_CALL(context, carom_obb_find)(&first->walk, ALONE_VISITS);
+        bool more = first->walk.stack_count > 0 && first->status == CAROM_OK && !first->first.any;
+        if (!pay(first, 0)) return CAROM_OK;
+        if (more && context->threads > 1) return share(search, first);
+        if (more) walk_on(first);
     }
     if (first->status != CAROM_OK)
-        return carom_fail_memory(context, sizeof(chunk), "the pairs found");
+        return carom_fail_memory(context, sizeof(carom_soup_chunk), "the pairs found");
     return CAROM_OK;
 }
 
@@ -217,41 +220,72 @@ static void end(search *search, seeker *first) {
     }
 }
 
-static uint64_t remove_repeats(uint64_t *pairs, uint64_t count) {
-    uint64_t kept = count != 0 ? 1 : 0;
-    for (uint64_t i = 1; i < count; ++i)
-        if (pairs[i] != pairs[i - 1]) pairs[kept++] = pairs[i];
-    return kept;
-}
-
-static uint64_t take_chunks(const seeker *s, uint64_t *pairs) {
-    uint64_t count = 0;
-    for (const chunk *c = s->chunks; c != NULL; c = c->next) {
-        memcpy(pairs + count, c->pairs, c->count * sizeof(*pairs));
-        count += c->count;
-    }
-    return count;
-}
-
 static carom_status gather(search *search, seeker *first, carom_pairs *out) {
     carom_context *context = search->context;
     const carom_soup_placing *placing = search->placing;
     uint32_t others = search->seekers != NULL ? context->threads : 1;
-    uint64_t total = first->count, count, room;
+    uint64_t total = first->list.count;
     for (uint32_t w = 1; w < others; ++w)
-        if (search->seekers[w] != NULL) total += search->seekers[w]->count;
-    uint64_t *pairs = CAROM_ARENA_TAKE(first->scratch, uint64_t, total);
+        if (search->seekers[w] != NULL) total += search->seekers[w]->list.count;
+    uint64_t *pairs = CAROM_ARENA_TAKE(first->scratch, uint64_t, total), *end;
     if (pairs == NULL) return carom_fail_memory(context, total * 8, "the list of pairs");
-    count = take_chunks(first, pairs);
+    end = carom_soup_list_copy(&first->list, pairs);
     for (uint32_t w = 1; w < others; ++w)
-        if (search->seekers[w] != NULL) count += take_chunks(search->seekers[w], pairs + count);
-    CAROM_TRY(carom_sort_words(context, pairs, count, 0, 64));
-    if (placing->a.soup->faces != NULL || placing->b.soup->faces != NULL)
-        count = remove_repeats(pairs, count);
-    CAROM_TRY(carom_pairs_begin(context, &context->allocator, out, count, &room));
-    for (uint64_t i = 0; i < room; ++i)
-        out->data[i] = (carom_pair){(uint32_t)(pairs[i] >> 32), (uint32_t)pairs[i]};
-    return carom_pairs_end(out);
+        if (search->seekers[w] != NULL) end = carom_soup_list_copy(&search->seekers[w]->list, end);
+    bool repeats = placing->a.soup->faces != NULL || placing->b.soup->faces != NULL;
+    CAROM_TRY(carom_soup_sort_pairs(context, pairs, &total, repeats));
+    return carom_soup_fill_pairs(context, pairs, total, out);
+}
+
+/* ---- the queries ----------------------------------------------------------------------------- */
+
+/* By trees: the list of pairs, or with pairs NULL the first. *spent: the budget was, nothing else
+ * was done. */
+static carom_status find(carom_context *context, const carom_soup_placing *placing, uint64_t budget,
+                         carom_pairs *pairs, carom_soup_meeting *meeting, bool *spent) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    search search;
+    seeker first;
+    search.context = context;
+    search.placing = placing;
+    search.first_only = pairs == NULL;
+    search.seekers = NULL;
+    search.budget = budget;
+    atomic_init(&search.work, 0);
+    atomic_init(&search.spent, false);
+    seeker_begin(&first, &search, 0);
+    carom_status status = seek(&search, &first);
+    *spent = search.spent;
+    if (status == CAROM_OK && pairs != NULL && !*spent) status = gather(&search, &first, pairs);
+    if (meeting != NULL) *meeting = first.first;
+    end(&search, &first);
+    if (*spent) context->work = (carom_work){.visits = budget};
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+static uint64_t budget_of(const carom_soup *a, const carom_soup *b) {
+    uint64_t triangles = (uint64_t)a->triangle_count + b->triangle_count;
+    uint64_t budget_a = carom_soup_budget(a, triangles), budget_b = carom_soup_budget(b, triangles);
+    return CAROM_MIN(budget_a, budget_b);
+}
+
+/* By trees, or by grids where a soup has one or the trees take too much work. */
+static carom_status ask(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
+                        const carom_soup *b, const carom_pose *pose_b, carom_pairs *pairs,
+                        bool *any) {
+    carom_soup_placing placing;
+    carom_soup_meeting meeting = {.any = false};
+    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
+    bool by_grid = (a->method == CAROM_SOUP_GRID || b->method == CAROM_SOUP_GRID), spent = false;
+    context->work = (carom_work){0};
+    if (placing.extreme || !by_grid) {
+        CAROM_TRY(find(context, &placing, budget_of(a, b), pairs, &meeting, &spent));
+        if (any != NULL) *any = meeting.any;
+        if (!spent) return CAROM_OK;
+    }
+    return carom_soup_cross_grid(context, &placing, pairs, any);
 }
 
 carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
@@ -260,40 +294,7 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
     CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
-    carom_soup_placing placing;
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    search search;
-    seeker first;
-    search.context = context;
-    search.placing = &placing;
-    search.first_only = false;
-    search.seekers = NULL;
-    seeker_begin(&first, &search, 0);
-    carom_status status = seek(&search, &first);
-    if (status == CAROM_OK) status = gather(&search, &first, pairs);
-    end(&search, &first);
-    carom_arena_rewind(scratch, mark);
-    return status;
-}
-
-carom_status carom_soup_find_first(carom_context *context, const carom_soup_placing *placing,
-                                   carom_soup_meeting *meeting) {
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    search search;
-    seeker first;
-    search.context = context;
-    search.placing = placing;
-    search.first_only = true;
-    search.seekers = NULL;
-    seeker_begin(&first, &search, 0);
-    carom_status status = seek(&search, &first);
-    *meeting = first.first;
-    end(&search, &first);
-    carom_arena_rewind(scratch, mark);
-    return status;
+    return ask(context, a, pose_a, b, pose_b, pairs, NULL);
 }
 
 carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
@@ -303,10 +304,11 @@ carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
     CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
     CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
     *any = false;
-    carom_soup_placing placing;
-    carom_soup_meeting meeting;
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    CAROM_TRY(carom_soup_find_first(context, &placing, &meeting));
-    *any = meeting.any;
-    return CAROM_OK;
+    return ask(context, a, pose_a, b, pose_b, NULL, any);
+}
+
+carom_status carom_soup_find_first(carom_context *context, const carom_soup_placing *placing,
+                                   carom_soup_meeting *meeting) {
+    bool spent;
+    return find(context, placing, UINT64_MAX, NULL, meeting, &spent);
 }

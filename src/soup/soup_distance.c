@@ -245,6 +245,8 @@ carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
     carom_soup_placing placing;
     carom_soup_meeting meeting;
     nearest best = {.any = false};
+    CAROM_TRY(carom_soup_check_ready(context, a));
+    CAROM_TRY(carom_soup_check_ready(context, b));
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
     CAROM_TRY(carom_soup_find_first(context, &placing, &meeting));
     if (meeting.any) {

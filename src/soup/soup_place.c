@@ -93,12 +93,15 @@ static carom_status check_pose(carom_context *context, const carom_pose *pose, c
 
 static carom_status make_side(carom_context *context, const carom_soup *soup,
                               const carom_pose *pose, const char *whose, carom_soup_side *side) {
-    CAROM_TRY(carom_soup_check_ready(context, soup));
+    CAROM_TRY(carom_soup_check_any(context, soup));
     CAROM_TRY(check_pose(context, pose, whose));
     unit_frame u = unit_frame_of(soup);
     side->soup = soup;
     side->frame = carom_frame_make(pose);
-    if (soup->rigid) {
+    if (soup->method == CAROM_SOUP_GRID) {
+        side->items = NULL;
+        memset(&side->view, 0, sizeof(side->view));
+    } else if (soup->rigid) {
         side->items = soup->oriented.items;
         carom_obb_view_of_tree(&soup->oriented, &side->view);
     } else {

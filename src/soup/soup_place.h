@@ -4,6 +4,7 @@
 #define CAROM_SRC_SOUP_SOUP_PLACE_H
 
 #include "geom/pose.h"
+#include "geom/triangle_filter.h"
 #include "soup/soup.h"
 
 /* A soup as a search sees it. */
@@ -26,7 +27,7 @@ typedef struct carom_soup_placing {
     float slack_a, slack_b;
 } carom_soup_placing;
 
-/* Checks soups and poses and makes them ready. */
+/* Checks soups and poses and makes them ready. Soups without a tree have no view and no items. */
 carom_status carom_soup_place(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
                               const carom_soup *b, const carom_pose *pose_b,
                               carom_soup_placing *placing);
@@ -40,6 +41,20 @@ static inline carom_triangle carom_soup_posed(const carom_soup_side *side, uint3
     for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&side->frame, t.corner[i]);
     return t;
 }
+
+/* Whether two posed triangles meet; counts where the filter could not tell. */
+static inline bool carom_soup_meet(const carom_triangle *a, const carom_triangle *b,
+                                   uint64_t *undecided) {
+    int verdict = carom_triangle_filter(a, b);
+    if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
+    ++*undecided;
+    return carom_triangle_meet_exact(a, b) != 0;
+}
+
+/* All pairs that meet, or with pairs NULL only whether there are any, by grids: any soups, no
+ * extreme placings. Adds to the context's work. */
+carom_status carom_soup_cross_grid(carom_context *context, const carom_soup_placing *placing,
+                                   carom_pairs *pairs, bool *any);
 
 /* ---- all with all ---------------------------------------------------------------------------- */
 
@@ -61,6 +76,6 @@ typedef struct carom_soup_meeting {
     bool any;
 } carom_soup_meeting;
 carom_status carom_soup_find_first(carom_context *context, const carom_soup_placing *placing,
-                                   carom_soup_meeting *meeting);
+                                   carom_soup_meeting *meeting); /* both have trees */
 
 #endif

@@ -67,8 +67,8 @@ carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle) {
     return box;
 }
 
-static void boxes_of(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
-                     carom_box *boxes) {
+void carom_soup_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
+                      carom_box *boxes) {
     const carom_soup *soup = user;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t triangle = items != NULL ? items[i] : first + i;
@@ -176,13 +176,9 @@ static carom_status place_corners(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
-    soup->ready = false;
-    choose_frame(soup);
-    CAROM_TRY(carom_parallel_for(context, soup->triangle_count, GRAIN, find_degenerate, soup));
-    count_faces(soup);
+static carom_status build_tree(carom_context *context, carom_soup *soup) {
     CAROM_TRY(carom_bvh_build(context, &soup->allocator, &soup->bvh, soup->triangle_count,
-                              &soup->bounds, boxes_of, soup));
+                              &soup->bounds, carom_soup_boxes, soup));
     uint64_t places =
         soup->triangle_count == 0 ? 0 : (uint64_t)soup->bvh.node_count[0] * CAROM_BVH_WIDTH;
     if (places > soup->placed_capacity) {
@@ -194,7 +190,19 @@ carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
     }
     if (places != 0) soup->placed[3 * places] = 0; /* vectors read one number past the last */
     CAROM_TRY(carom_parallel_for(context, places, GRAIN, place_corners, soup));
-    if (soup->rigid) CAROM_TRY(carom_soup_prepare_rigid(context, soup));
+    return soup->rigid ? carom_soup_prepare_rigid(context, soup) : CAROM_OK;
+}
+
+carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
+    soup->ready = false;
+    choose_frame(soup);
+    CAROM_TRY(carom_parallel_for(context, soup->triangle_count, GRAIN, find_degenerate, soup));
+    count_faces(soup);
+    if (soup->method == CAROM_SOUP_GRID)
+        CAROM_TRY(
+            carom_soup_grid_build(context, &soup->allocator, soup, &soup->grid_def, &soup->cells));
+    else
+        CAROM_TRY(build_tree(context, soup));
     soup->ready = true;
     return CAROM_OK;
 }

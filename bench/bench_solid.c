@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Overlap of two solids: three models at ten poses each, beside booleans that build the
+ * intersection, and beside our own search for all pairs of faces that meet; and two globes whose
+ * contact stays while their triangles grow in number. One run of a contender is all poses. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/soup.h"
+
+#define POSES 10
+
+typedef struct player {
+    const char *name;
+    carom_context *context;
+    const soup_input *input;
+    carom_solid *solid;
+    carom_soup *soup;
+    carom_pairs pairs;
+    void *prepared; /* a peer's */
+    peer_release_fn *release;
+    peer_overlap_fn *overlap;
+    uint32_t first, count; /* poses to run */
+    carom_pose poses[POSES];
+    double matrices[POSES][12], volumes[POSES];
+    double worst; /* difference from the volumes, relative */
+    uint64_t pair_count;
+} player;
+
+/* ---- memory, counted ------------------------------------------------------------------------- */
+
+static void *allocate(void *user, size_t size, size_t alignment) {
+    ++*(uint64_t *)user;
+    if (alignment < sizeof(void *)) alignment = sizeof(void *);
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void release(void *user, void *pointer) {
+    (void)user;
+    free(pointer);
+}
+
+/* ---- contenders ------------------------------------------------------------------------------ */
+
+static void compare_volume(player *p, uint32_t pose, double volume) {
+    double off = fabs(volume / p->volumes[pose] - 1.0);
+    if (!(off <= p->worst)) p->worst = off <= HUGE_VAL ? off : HUGE_VAL;
+}
+
+static bool run_solid(void *input) {
+    player *p = input;
+    for (uint32_t k = p->first; k < p->first + p->count; ++k) {
+        carom_overlap overlap;
+        if (carom_solid_overlap(p->context, p->solid, NULL, p->solid, &p->poses[k], NULL,
+                                &overlap) != CAROM_OK)
+            return false;
+        compare_volume(p, k, overlap.volume);
+    }
+    return p->worst <= 1e-9;
+}
+
+static bool run_peer(void *input) {
+    player *p = input;
+    for (uint32_t k = p->first; k < p->first + p->count; ++k)
+        compare_volume(p, k, p->overlap(p->prepared, p->matrices[k]));
+    return p->worst <= 1e-9;
+}
+
+static bool run_pairs(void *input) {
+    player *p = input;
+    p->pair_count = 0;
+    for (uint32_t k = p->first; k < p->first + p->count; ++k) {
+        if (carom_soup_cross_pairs(p->context, p->soup, NULL, p->soup, &p->poses[k], &p->pairs) !=
+            CAROM_OK)
+            return false;
+        p->pair_count += p->pairs.count;
+    }
+    return true;
+}
+
+static bool run_prepare_solid(void *input) {
+    player *p = input;
+    carom_solid *solid;
+    carom_solid_def def = {.mesh = p->input->view};
+    bool done = carom_solid_create(p->context, &def, &solid) == CAROM_OK;
+    carom_solid_destroy(solid);
+    return done;
+}
+
+static bool run_prepare_soup(void *input) {
+    player *p = input;
+    carom_soup *soup;
+    carom_soup_def def = {.mesh = p->input->view, .rigid = true};
+    bool done = carom_soup_create(p->context, &def, &soup) == CAROM_OK;
+    carom_soup_destroy(soup);
+    return done;
+}
+
+/* Ours and the all-pairs search; false where one fails. */
+static bool prepare_ours(carom_context *context, const soup_input *input, player *p) {
+    p->context = context;
+    p->input = input;
+    carom_solid_def solid_def = {.mesh = input->view};
+    carom_soup_def soup_def = {.mesh = input->view, .rigid = true};
+    return carom_solid_create(context, &solid_def, &p->solid) == CAROM_OK &&
+           carom_soup_create(context, &soup_def, &p->soup) == CAROM_OK;
+}
+
+static void dismiss(player *p) {
+    carom_solid_destroy(p->solid);
+    carom_soup_destroy(p->soup);
+    carom_pairs_free(&p->pairs);
+    if (p->prepared != NULL) p->release(p->prepared);
+    p->solid = NULL;
+    p->soup = NULL;
+    p->prepared = NULL;
+}
+
+static bool find_peer(player *p, const char *name, const soup_input *input) {
+    char symbol[64];
+    snprintf(symbol, sizeof(symbol), "peer_%s_overlap_prepare", name);
+    peer_prepare_fn *prepare = (peer_prepare_fn *)bench_peer(symbol);
+    snprintf(symbol, sizeof(symbol), "peer_%s_overlap_release", name);
+    p->release = (peer_release_fn *)bench_peer(symbol);
+    snprintf(symbol, sizeof(symbol), "peer_%s_overlap", name);
+    p->overlap = (peer_overlap_fn *)bench_peer(symbol);
+    if (prepare != NULL) p->prepared = prepare(&input->raw);
+    return p->prepared != NULL;
+}
+
+static void note_milliseconds(bench *bench, uint32_t first_row, uint32_t poses) {
+    char text[190];
+    int length = snprintf(text, sizeof(text), "ms a pose, by the clock (by the processor):");
+    for (uint32_t i = first_row; i < bench->row_count && length < 150; ++i)
+        length +=
+            snprintf(text + length, sizeof(text) - (size_t)length, " %s %.2f (%.2f)%s",
+                     bench->rows[i].contender, 1e3 * bench->rows[i].seconds / poses,
+                     1e3 * bench->rows[i].cpu_seconds / poses, i + 1 < bench->row_count ? "," : "");
+    bench_note(bench, "%s", text);
+}
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+/* The rotation of a 3 x 4 matrix as a pose (Shepperd 1978). */
+static carom_pose pose_of(const double *m) {
+    carom_pose p = {.t = {m[3], m[7], m[11]}};
+    double w = 1 + m[0] + m[5] + m[10], x = 1 + m[0] - m[5] - m[10];
+    double y = 1 - m[0] + m[5] - m[10], z = 1 - m[0] - m[5] + m[10];
+    if (w >= x && w >= y && w >= z) {
+        p.w = w, p.x = m[9] - m[6], p.y = m[2] - m[8], p.z = m[4] - m[1];
+    } else if (x >= y && x >= z) {
+        p.w = m[9] - m[6], p.x = x, p.y = m[1] + m[4], p.z = m[2] + m[8];
+    } else if (y >= z) {
+        p.w = m[2] - m[8], p.x = m[1] + m[4], p.y = y, p.z = m[6] + m[9];
+    } else {
+        p.w = m[4] - m[1], p.x = m[2] + m[8], p.y = m[6] + m[9], p.z = z;
+    }
+    return p;
+}
+
+/* Ten lines of a 3 x 4 matrix and CGAL's volume. */
+static bool read_poses(const char *file, player *p) {
+    char path[4096], line[1024];
+    soup_input_path(file, path, sizeof(path));
+    FILE *stream = fopen(path, "r");
+    if (stream == NULL) return false;
+    bool good = fgets(line, sizeof(line), stream) != NULL; /* the heading */
+    for (uint32_t k = 0; k < POSES && good; ++k) {
+        char *at = line;
+        good = fgets(line, sizeof(line), stream) != NULL;
+        for (int i = 0; i < 13 && good; ++i) {
+            char *end;
+            double value = strtod(at, &end);
+            good = end != at;
+            at = *end == ',' ? end + 1 : end;
+            if (i < 12)
+                p->matrices[k][i] = value;
+            else
+                p->volumes[k] = value;
+        }
+        p->poses[k] = pose_of(p->matrices[k]);
+    }
+    fclose(stream);
+    p->count = POSES;
+    return good;
+}
+
+static void measure_model(bench *bench, carom_context *context, const char *name,
+                          uint64_t *allocations) {
+    char file[64], job[64];
+    soup_input input;
+    static player players[3];
+    bench_contender contenders[4];
+    snprintf(file, sizeof(file), "solid_%s", name);
+    if (!soup_input_load(context, file, &input)) return;
+    snprintf(file, sizeof(file), "j6_%s.csv", name);
+    players[0] = (player){.name = "carom"};
+    if (!read_poses(file, &players[0]) || !prepare_ours(context, &input, &players[0])) {
+        bench_note(bench, "%s: %s", name, carom_context_sentence(context));
+        dismiss(&players[0]);
+        soup_input_free(&input);
+        return;
+    }
+    uint32_t count = 1;
+    static const char *const symbols[] = {"cgal", "manifold"};
+    static const char *const names[] = {"CGAL corefinement", "manifold-3d in Node"};
+    for (int i = 0; i < 2; ++i) {
+        players[count] = players[0];
+        players[count].name = names[i];
+        players[count].solid = NULL;
+        players[count].soup = NULL;
+        if (find_peer(&players[count], symbols[i], &input))
+            ++count;
+        else
+            bench_note(bench, "%s is not there", names[i]);
+    }
+
+    snprintf(job, sizeof(job), "%s prepare", name);
+    contenders[0] = (bench_contender){"carom", NULL, run_prepare_solid, &players[0]};
+    contenders[1] = (bench_contender){"carom, soup only", NULL, run_prepare_soup, &players[0]};
+    bench_compare(bench, job, (double)input.raw.triangle_count, contenders, 2);
+
+    contenders[0] = (bench_contender){players[0].name, NULL, run_solid, &players[0]};
+    contenders[1] = (bench_contender){"carom, all pairs", NULL, run_pairs, &players[0]};
+    for (uint32_t i = 1; i < count; ++i)
+        contenders[i + 1] = (bench_contender){players[i].name, NULL, run_peer, &players[i]};
+    snprintf(job, sizeof(job), "%s overlap", name);
+    uint32_t row = bench->row_count;
+    bench_compare(bench, job, POSES, contenders, count + 1);
+    note_milliseconds(bench, row, POSES);
+    for (uint32_t i = 0; i < count; ++i)
+        bench_note(bench, "%s: volumes differ from those on file by at most %.1e", players[i].name,
+                   players[i].worst);
+
+    /* One pose that overlaps by a twentieth. */
+    carom_solid_info info;
+    if (carom_solid_get_info(context, players[0].solid, &info) == CAROM_OK) {
+        uint32_t best = 0;
+        for (uint32_t k = 1; k < POSES; ++k)
+            if (fabs(players[0].volumes[k] / info.volume - 0.05) <
+                fabs(players[0].volumes[best] / info.volume - 0.05))
+                best = k;
+        players[0].first = best;
+        players[0].count = 1;
+        snprintf(job, sizeof(job), "%s %.0f%% overlap", name,
+                 100 * players[0].volumes[best] / info.volume);
+        row = bench->row_count;
+        uint64_t before = *allocations;
+        bench_compare(bench, job, 1, contenders, 2);
+        note_milliseconds(bench, row, 1);
+        bench_note(bench, "%llu pairs; %llu allocations by all of that",
+                   (unsigned long long)players[0].pair_count,
+                   (unsigned long long)(*allocations - before));
+    }
+    for (uint32_t i = 0; i < count; ++i) dismiss(&players[i]);
+    soup_input_free(&input);
+}
+
+/* ---- growth ---------------------------------------------------------------------------------- */
+
+static void measure_growth(bench *bench, carom_context *context) {
+    static const uint64_t details[] = {32, 100, 316, 1000, 2000}; /* its square: triangles */
+    for (size_t i = 0; i < (bench->quick ? 3u : 5u); ++i) {
+        soup_input input;
+        static player p;
+        carom_shape_def def = {
+            .shape = CAROM_SHAPE_GLOBE, .detail = details[i], .scalar = CAROM_FLOAT32};
+        if (!soup_input_make(context, &def, &input)) continue;
+        p = (player){.name = "carom", .count = 1};
+        p.poses[0] = (carom_pose){0.9, 0.1, 0.2, 0.3, {1.5, 0.1, 0.2}};
+        if (prepare_ours(context, &input, &p)) {
+            carom_overlap overlap = {0};
+            (void)carom_solid_overlap(context, p.solid, NULL, p.solid, &p.poses[0], NULL, &overlap);
+            p.volumes[0] = overlap.volume;
+            bench_contender contenders[2] = {{"carom", NULL, run_solid, &p},
+                                             {"carom, all pairs", NULL, run_pairs, &p}};
+            char job[64];
+            snprintf(job, sizeof(job), "globes %llu", (unsigned long long)input.raw.triangle_count);
+            uint32_t row = bench->row_count;
+            bench_compare(bench, job, 1, contenders, 2);
+            note_milliseconds(bench, row, 1);
+            bench_note(bench, "growth: volume %.9g, %llu pairs, %.0f ns a pair", overlap.volume,
+                       (unsigned long long)p.pair_count,
+                       1e9 * bench->rows[row].cpu_seconds / (double)p.pair_count);
+        }
+        dismiss(&p);
+        soup_input_free(&input);
+    }
+}
+
+static void run(bench *bench) {
+    static uint64_t allocations;
+    static const char *const models[] = {"cheburashka13k", "bunny70k", "armadillo100k"};
+    carom_context_def def = bench->def != NULL ? *bench->def : (carom_context_def){0};
+    carom_context *context;
+    def.threads = 1;
+    def.allocator = (carom_allocator){allocate, release, &allocations};
+    if (carom_context_create(&def, &context) != CAROM_OK) return;
+    for (size_t i = 0; i < (bench->quick ? 1u : 3u); ++i)
+        measure_model(bench, context, models[i], &allocations);
+    measure_growth(bench, context);
+    carom_context_destroy(context);
+}
+
+const bench_group bench_solid = {"solid", "how much two solids overlap", run};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* bounds.h: when flights could meet at the earliest, eight at a time; part of the loop in
+ * run_cpu.c. */
+#ifndef CAROM_SRC_GAS_BOUNDS_H
+#define CAROM_SRC_GAS_BOUNDS_H
+
+#include "base/simd.h"
+#include "gas/flight.h"
+
+typedef float carom_gas_f4 __attribute__((vector_size(16)));
+typedef float carom_gas_f8 __attribute__((vector_size(32)));
+typedef int32_t carom_gas_i8 __attribute__((vector_size(32)));
+
+/* Eight vectors of four to four vectors of eight. */
+static inline void carom_gas_turn(const carom_gas_f4 row[8], carom_gas_f8 column[4]) {
+    carom_gas_f8 pair[4], low[2], high[2];
+    for (int i = 0; i < 4; ++i)
+        pair[i] = __builtin_shufflevector(row[i], row[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+    for (int i = 0; i < 2; ++i) {
+        low[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        high[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    column[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 8, 9, 4, 5, 12, 13);
+    column[1] = __builtin_shufflevector(low[0], low[1], 2, 3, 10, 11, 6, 7, 14, 15);
+    column[2] = __builtin_shufflevector(high[0], high[1], 0, 1, 8, 9, 4, 5, 12, 13);
+    column[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+/* Bits of the lanes that are set. */
+static inline uint32_t carom_gas_lanes(const carom_gas_i8 *mask) {
+#if defined(__AVX2__)
+    __m256 bits;
+    memcpy(&bits, mask, sizeof(bits));
+    return (uint32_t)_mm256_movemask_ps(bits);
+#elif defined(__SSE2__)
+    __m128 bits[2];
+    memcpy(bits, mask, sizeof(bits));
+    return (uint32_t)_mm_movemask_ps(bits[0]) | (uint32_t)_mm_movemask_ps(bits[1]) << 4;
+#else
+    uint32_t lanes = 0;
+    for (int i = 0; i < 8; ++i) lanes |= (uint32_t)((*mask)[i] & 1) << i;
+    return lanes;
+#endif
+}
+
+/* Square roots, and NaN of negative numbers. */
+static inline void carom_gas_roots(const carom_gas_f8 *from, carom_gas_f8 *to) {
+#if defined(__AVX2__)
+    *to = (carom_gas_f8)_mm256_sqrt_ps((__m256)*from);
+#else
+    for (int i = 0; i < 8; ++i) (*to)[i] = sqrtf((*from)[i]);
+#endif
+}
+
+/* Per lane a < b ? a : b. */
+static inline void carom_gas_least(const carom_gas_f8 *a, carom_gas_f8 *b) {
+#if defined(__AVX2__)
+    *b = (carom_gas_f8)_mm256_min_ps((__m256)*a, (__m256)*b);
+#else
+    for (int i = 0; i < 8; ++i) (*b)[i] = (*a)[i] < (*b)[i] ? (*a)[i] : (*b)[i];
+#endif
+}
+
+/* Lower bounds of the delays until those eight meet the flight `own`, whose place is taken to the
+ * time `since` the common one already; NaN for those who never do. Two that are within reach are
+ * taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`, here
+ * squared with its sign. */
+static inline __attribute__((always_inline)) void carom_gas_bounds(const carom_gas_flight *own,
+                                                                   carom_gas_f4 rows[2][8],
+                                                                   float since, float recede2,
+                                                                   carom_gas_f8 *bounds) {
+    carom_gas_f8 x[4], v[4], root;
+    const carom_gas_f8 zero = {0.0f};
+    carom_gas_turn(rows[0], x);
+    carom_gas_turn(rows[1], v);
+    carom_gas_f8 dx = (x[0] + v[0] * since) - own->x[0], ux = v[0] - own->v[0];
+    carom_gas_f8 dy = (x[1] + v[1] * since) - own->x[1], uy = v[1] - own->v[1];
+    carom_gas_f8 dz = (x[2] + v[2] * since) - own->x[2], uz = v[2] - own->v[2];
+    carom_gas_f8 b = dx * ux + dy * uy + dz * uz, uu = ux * ux + uy * uy + uz * uz;
+    carom_gas_f8 dd = dx * dx + dy * dy + dz * dz, reach = x[3] + own->radius;
+    carom_gas_f8 gap = dd * (1.0f - 0x1p-19f) - reach * reach; /* less than it is: rounding */
+    carom_gas_f8 disc = b * b - uu * gap;
+    carom_gas_roots(&disc, &root);
+    carom_gas_i8 apart = gap > zero;
+    carom_gas_i8 recedes = b * (carom_gas_f8)((carom_gas_i8)b & INT32_MAX) > uu * recede2;
+    carom_gas_i8 slow = uu < v[3] + own->slow2;
+    carom_gas_f8 bound = (carom_gas_f8)((carom_gas_i8)gap & apart) / (root - b);
+    *bounds = (carom_gas_f8)(((carom_gas_i8)bound | recedes) & ~slow);
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* flight.h: the flights of all spheres in floats, to tell in lanes who can be met first.
+ *
+ * A flight is where the sphere would have been at one common time, and its velocity; under an
+ * acceleration, in the frame that falls with it, so that all flights are straight. Its radius is
+ * larger than the sphere's by all that floats can be off, so that the time at which two flights
+ * meet is never later than the true one: a lower bound. Bounds alone never decide; those who could
+ * be first are asked by the exact item function.
+ *
+ * Off by at most, in units of 2^-24 and per axis: 2 edges for places, 5 ways flown since the common
+ * time, and 8 (sum of speeds) / (relative speed) of the way still to go. The last is kept small by
+ * calling pairs slow whose relative speed is below SLOW of the sum of their speeds, or a little
+ * above: those always go to the item function, as do spheres far faster than most. */
+#ifndef CAROM_SRC_GAS_FLIGHT_H
+#define CAROM_SRC_GAS_FLIGHT_H
+
+#include <string.h>
+
+#include "gas/gas.h"
+
+#define CAROM_GAS_SLOW          0.01
+#define CAROM_GAS_FLIGHT_LENGTH 64.0 /* typical ways between two common times, in lengths */
+#define CAROM_GAS_LEAST_SPEED   1e-12
+#define CAROM_GAS_MOST_NUMBER   1e9
+#define CAROM_GAS_MOST_GROWTH   0.002 /* of a radius, by speed; faster ones are wild */
+
+/* Writes the flight of a body that was rewritten or has got other wraps. */
+static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
+    carom_gas_flights *flights = &gas->flights;
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *body = &gas->bodies[slot];
+    carom_gas_flight *flight = &flights->by_slot[slot];
+    double span = carom_gas_span(rules, body->t - flights->start), square = 0.0, most = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double v = body->v[axis];
+        double x = (body->x[axis] - (double)body->wraps[axis] * rules->edge[axis]) - v * span;
+        if (rules->accelerated) {
+            double pull = rules->acceleration[axis] * span;
+            x += 0.5 * pull * span;
+            v -= pull;
+        }
+        x *= flights->per_length;
+        v *= flights->per_speed;
+        square += v * v;
+        most = CAROM_MAX(most, x);
+        most = CAROM_MAX(most, -x);
+        flight->x[axis] = (float)x;
+        flight->v[axis] = (float)v;
+    }
+    double radius = gas->radius[slot] * flights->per_length, speed = sqrt(square);
+    double growth = flights->growth_by_speed * speed;
+    flight->radius = (float)(radius + flights->growth + growth);
+    square = CAROM_MAX(square, CAROM_GAS_LEAST_SPEED * CAROM_GAS_LEAST_SPEED);
+    flight->slow2 = (float)(2.0 * CAROM_GAS_SLOW * CAROM_GAS_SLOW * square);
+    if (!(most < CAROM_GAS_MOST_NUMBER && growth < CAROM_GAS_MOST_GROWTH * radius)) {
+        *flight = (carom_gas_flight){.slow2 = HUGE_VALF};
+        ++flights->wild;
+    }
+}
+
+#endif

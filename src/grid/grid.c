@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Building the grid: measure, order, place, count, scan, fill.
+ *
+ * Buckets are filled by counting first, so there is no list to grow and no bucket to overflow; an
+ * entry is eight bytes, a rank and its tags. With several threads entries of a bucket come in any
+ * order and are sorted afterwards: the grid's bytes depend on the input alone. */
+#include "grid/grid.h"
+
+#include <string.h>
+
+#include "base/context.h"
+#include "base/scan.h"
+#include "base/sort.h"
+#include "grid/grid_cpu.h"
+
+#define BATCH         256u /* boxes computed at a time */
+#define GRAIN         4096u
+#define LEAST_BUCKETS 16u
+#define MOST_BUCKETS  (1u << 30)
+
+typedef struct build {
+    carom_context *context;
+    const carom_allocator *allocator;
+    carom_grid *grid;
+    const carom_grid_source *source;
+    uint32_t *keys;
+    _Atomic uint32_t level_mask;
+} build;
+
+void *carom_grid_renew(carom_context *context, const carom_allocator *allocator, void *old,
+                       uint64_t count, size_t size) {
+    if (allocator == NULL) return carom_arena_take(carom_scratch(context, 0), count, size);
+    carom_release(allocator, old);
+    return carom_allocate(allocator, count, size);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static carom_status make_keys(void *argument, carom_range range) {
+    build *b = argument;
+    const carom_grid_space *space = &b->grid->view.space;
+    uint32_t shift = space->bits > 9 ? space->bits - 9 : 0;
+    carom_box boxes[BATCH];
+    for (uint64_t at = range.begin; at < range.end; at += BATCH) {
+        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
+        b->source->boxes(b->source->user, NULL, (uint32_t)at, count, boxes);
+        for (uint32_t i = 0; i < count; ++i) {
+            carom_grid_cells cells = carom_grid_cells_of(space, &boxes[i]);
+            uint32_t level = carom_grid_is_empty(&boxes[i]) ? 31u : carom_grid_level(space, &cells);
+            uint32_t code = 0;
+            for (int k = 0; k < 3; ++k)
+                code |= carom_grid_spread(CAROM_MIN(cells.low[k] >> shift, 511u)) << k;
+            b->keys[at + i] = level << 27 | code;
+            b->grid->items[at + i] = (uint32_t)(at + i);
+        }
+    }
+    return CAROM_OK;
+}
+
+/* Level after level along the Morton curve, once; later builds keep the order. */
+static carom_status order(build *b) {
+    uint64_t count = b->source->count;
+    if (b->grid->ordered && b->grid->view.item_count == count) return CAROM_OK;
+    carom_arena *scratch = carom_scratch(b->context, 0);
+    b->keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (b->keys == NULL)
+        return carom_fail_memory(b->context, count * sizeof(*b->keys), "building a grid");
+    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, make_keys, b));
+    CAROM_TRY(carom_sort_keys(b->context, b->keys, b->grid->items, count));
+    b->grid->ordered = true;
+    return CAROM_OK;
+}
+
+/* ---- place ----------------------------------------------------------------------------------- */
+
+static carom_status place(void *argument, carom_range range) {
+    build *b = argument;
+    carom_grid *grid = b->grid;
+    carom_box boxes[BATCH];
+    uint32_t mask = 0;
+    for (uint64_t at = range.begin; at < range.end; at += BATCH) {
+        uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
+        b->source->boxes(b->source->user, grid->items + at, 0, count, boxes);
+        for (uint32_t i = 0; i < count; ++i) {
+            const carom_box *box = &boxes[i];
+            float *to = grid->boxes + 8 * (at + i);
+            for (int k = 0; k < 3; ++k) {
+                to[k] = box->low[k];
+                to[3 + k] = -box->high[k];
+            }
+            to[6] = to[7] = 0.0f;
+            grid->levels[at + i] = CAROM_GRID_NOWHERE;
+            if (carom_grid_is_empty(box)) continue;
+            carom_grid_cells cells = carom_grid_cells_of(&grid->view.space, box);
+            uint32_t level = carom_grid_level(&grid->view.space, &cells);
+            grid->levels[at + i] = (uint8_t)level;
+            mask |= 1u << level;
+        }
+    }
+    atomic_fetch_or(&b->level_mask, mask);
+    return CAROM_OK;
+}
+
+/* ---- count, scan, fill ----------------------------------------------------------------------- */
+
+static carom_status count_entries(void *argument, carom_range range) {
+    build *b = argument;
+    CAROM_CPU_CALL(b->context, carom_grid_count)
+    (&b->grid->view, (uint32_t)range.begin, (uint32_t)range.end, b->context->threads > 1,
+     b->grid->offsets);
+    return CAROM_OK;
+}
+
+/* Ranges are taken last first, so that one thread alone fills buckets in order. */
+static carom_status fill_entries(void *argument, carom_range range) {
+    build *b = argument;
+    uint64_t count = b->grid->view.item_count;
+    CAROM_CPU_CALL(b->context, carom_grid_fill)
+    (&b->grid->view, (uint32_t)(count - range.end), (uint32_t)(count - range.begin),
+     b->context->threads > 1, b->grid->offsets + 1, b->grid->ranks, b->grid->tags);
+    return CAROM_OK;
+}
+
+/* Shell's sort: buckets are short, but for tables that are far too small. */
+static void sort_entries(uint32_t *ranks, uint32_t *tags, uint32_t count) {
+    uint32_t gap = 1;
+    while (gap < count / 3) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3) {
+        for (uint32_t i = gap; i < count; ++i) {
+            uint32_t rank = ranks[i], tag = tags[i], at = i;
+            for (; at >= gap && ranks[at - gap] > rank; at -= gap) {
+                ranks[at] = ranks[at - gap];
+                tags[at] = tags[at - gap];
+            }
+            ranks[at] = rank;
+            tags[at] = tag;
+        }
+    }
+}
+
+static carom_status sort_buckets(void *argument, carom_range range) {
+    build *b = argument;
+    const uint32_t *starts = b->grid->view.starts;
+    for (uint64_t bucket = range.begin; bucket < range.end; ++bucket)
+        sort_entries(b->grid->ranks + starts[bucket], b->grid->tags + starts[bucket],
+                     starts[bucket + 1] - starts[bucket]);
+    return CAROM_OK;
+}
+
+static carom_status make_room_for_entries(build *b, uint64_t count) {
+    carom_grid *grid = b->grid;
+    if (count + CAROM_GRID_PADDING > grid->entry_capacity) {
+        uint64_t room = count + count / 8 + CAROM_GRID_PADDING;
+        grid->ranks =
+            carom_grid_renew(b->context, b->allocator, grid->ranks, room, sizeof(*grid->ranks));
+        grid->tags =
+            carom_grid_renew(b->context, b->allocator, grid->tags, room, sizeof(*grid->tags));
+        grid->entry_capacity = grid->ranks != NULL && grid->tags != NULL ? room : 0;
+        if (grid->entry_capacity == 0)
+            return carom_fail_memory(b->context, room * 2 * sizeof(*grid->ranks), "a grid");
+    }
+    memset(grid->ranks + count, 0, CAROM_GRID_PADDING * sizeof(*grid->ranks));
+    memset(grid->tags + count, 0, CAROM_GRID_PADDING * sizeof(*grid->tags));
+    grid->view.ranks = grid->ranks;
+    grid->view.tags = grid->tags;
+    return CAROM_OK;
+}
+
+static carom_status enter_all(build *b) {
+    carom_grid *grid = b->grid;
+    uint64_t buckets = grid->view.table.bucket_count, count = grid->view.item_count;
+    memset(grid->offsets, 0, buckets * sizeof(*grid->offsets));
+    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, count_entries, b));
+    CAROM_TRY(carom_scan_u32(b->context, grid->offsets, buckets, grid->offsets));
+    uint32_t total = grid->offsets[buckets];
+    grid->offsets[buckets + 1] = total;
+    CAROM_TRY(make_room_for_entries(b, total));
+    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, fill_entries, b));
+    if (b->context->threads > 1)
+        CAROM_TRY(carom_parallel_for(b->context, buckets, GRAIN, sort_buckets, b));
+    return CAROM_OK;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+carom_status carom_grid_check(carom_context *context, const carom_grid_def *def) {
+    CAROM_REQUIRE((unsigned)def->hash < CAROM_GRID_HASH_COUNT, "grid.hash is no such choice");
+    if (def->cell_scale != 0.0 && !(def->cell_scale >= 0.5 && def->cell_scale <= 8.0))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "a grid's cell_scale of %g cannot be; it is 0 or from 0.5 to 8",
+                          def->cell_scale);
+    if (def->buckets > MOST_BUCKETS)
+        return carom_fail(context, CAROM_BAD_INPUT, "a grid of %u buckets; at most %u can be",
+                          def->buckets, MOST_BUCKETS);
+    return CAROM_OK;
+}
+
+/* 2^k less these is prime, k from 4: DJB2 wants a table that is no power of two. */
+static const uint8_t below_power[27] = {3, 1, 3, 1, 5, 3,  3, 9,  3, 1,  3,  19, 15, 1,
+                                        5, 1, 3, 9, 3, 15, 3, 39, 5, 39, 57, 3,  35};
+
+static void choose_table(const carom_grid_def *def, uint32_t count, carom_grid_table *table) {
+    uint32_t power = 4;
+    while ((1u << power) < CAROM_MIN(count, MOST_BUCKETS)) ++power;
+    *table = (carom_grid_table){.hash = (uint32_t)def->hash, .bucket_count = 1u << power};
+    if (def->hash == CAROM_GRID_DJB2) table->bucket_count -= below_power[power - 4];
+    if (def->buckets != 0) table->bucket_count = def->buckets;
+    if (def->hash == CAROM_GRID_BLOCK && table->bucket_count >= LEAST_BUCKETS) {
+        for (power = 4; (1u << power) < table->bucket_count;) ++power;
+        table->bucket_count = 1u << power;
+        table->block_shift = 35u - power;
+    }
+}
+
+static carom_status make_room_for_buckets(build *b) {
+    carom_grid *grid = b->grid;
+    uint64_t room = (uint64_t)grid->view.table.bucket_count + 2;
+    if (room > grid->bucket_capacity) {
+        grid->offsets =
+            carom_grid_renew(b->context, b->allocator, grid->offsets, room, sizeof(*grid->offsets));
+        grid->bucket_capacity = grid->offsets != NULL ? room : 0;
+        if (grid->offsets == NULL)
+            return carom_fail_memory(b->context, room * sizeof(*grid->offsets), "a grid");
+    }
+    grid->view.starts = grid->offsets + 1;
+    return CAROM_OK;
+}
+
+static carom_status make_room_for_items(build *b) {
+    carom_grid *grid = b->grid;
+    uint64_t room = b->source->count;
+    if (room > grid->item_capacity) {
+        grid->items =
+            carom_grid_renew(b->context, b->allocator, grid->items, room, sizeof(*grid->items));
+        grid->boxes =
+            carom_grid_renew(b->context, b->allocator, grid->boxes, room, 8 * sizeof(*grid->boxes));
+        grid->levels =
+            carom_grid_renew(b->context, b->allocator, grid->levels, room, sizeof(*grid->levels));
+        grid->ordered = false;
+        bool made = grid->items != NULL && grid->boxes != NULL && grid->levels != NULL;
+        grid->item_capacity = made ? room : 0;
+        if (!made) return carom_fail_memory(b->context, room * 37, "a grid");
+    }
+    grid->view.boxes = grid->boxes;
+    grid->view.levels = grid->levels;
+    return CAROM_OK;
+}
+
+static carom_status run(build *b, const carom_grid_def *def, const carom_grid_space *space) {
+    carom_grid *grid = b->grid;
+    uint32_t count = b->source->count;
+    CAROM_TRY(make_room_for_items(b));
+    if (space != NULL)
+        grid->view.space = *space;
+    else
+        CAROM_TRY(carom_grid_measure(b->context, b->source, def->cell_scale, &grid->view.space));
+    CAROM_TRY(order(b));
+    grid->view.item_count = count;
+    CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, place, b));
+    grid->view.level_mask = atomic_load(&b->level_mask);
+    choose_table(def, count, &grid->view.table);
+    if (def->hash == CAROM_GRID_PERFECT)
+        CAROM_TRY(carom_grid_make_perfect(b->context, b->allocator, grid));
+    CAROM_TRY(make_room_for_buckets(b));
+    return enter_all(b);
+}
+
+carom_status carom_grid_build(carom_context *context, const carom_allocator *allocator,
+                              carom_grid *grid, const carom_grid_def *def,
+                              const carom_grid_space *space, const carom_grid_source *source) {
+    build b = {.context = context, .allocator = allocator, .grid = grid, .source = source};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = run(&b, def, space);
+    if (allocator != NULL) carom_arena_rewind(scratch, mark);
+    if (status != CAROM_OK) {
+        grid->view.item_count = grid->view.level_mask = 0;
+        grid->ordered = false;
+    }
+    return status;
+}
+
+void carom_grid_free(carom_grid *grid, const carom_allocator *allocator) {
+    carom_release(allocator, grid->items);
+    carom_release(allocator, grid->boxes);
+    carom_release(allocator, grid->levels);
+    carom_release(allocator, grid->offsets);
+    carom_release(allocator, grid->ranks);
+    carom_release(allocator, grid->tags);
+    carom_release(allocator, grid->displacements);
+    *grid = (carom_grid){0};
+}
+
+uint64_t carom_grid_bytes(const carom_grid *grid) {
+    return grid->item_capacity * (9 * sizeof(uint32_t) + 1) +
+           grid->bucket_capacity * sizeof(uint32_t) + grid->entry_capacity * 2 * sizeof(uint32_t) +
+           grid->group_capacity * sizeof(uint32_t);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Entering items into buckets, and scanning buckets.
+ *
+ * A scan compares the tags of as many entries as a vector has lanes with one masked value
+ * (grid_item.h): what is left is every pair that shares a cell, once. Only then boxes are looked
+ * at. Ranks are near in memory when items are near in space, so boxes stay in the caches. */
+#include "grid/grid_cpu.h"
+
+#include "base/simd.h"
+
+#define MOST_HITS   256u /* entries whose tags matched, before boxes are compared */
+#define MOST_VISITS 128u /* buckets looked up, before they are scanned */
+
+/* ---- the cells of an item -------------------------------------------------------------------- */
+
+typedef uint32_t eight __attribute__((vector_size(32)));
+
+/* The cells that an item has on a level: those in the set, which is of 64 places. */
+typedef struct places {
+    uint64_t set;
+    uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
+} places;
+
+/* Which of eight cells there are, by axes along which the item has two. */
+static const uint8_t sets_of_eight[8] = {0x01, 0x03, 0x05, 0x0F, 0x11, 0x33, 0x55, 0xFF};
+
+/* All eight cells of a block of two per axis at once, by the formulas of grid_item.h. */
+static inline void place_eight(const carom_grid_table *table, const carom_grid_cells *cells,
+                               uint32_t level, places *p) {
+    const eight right = {0, 1, 0, 1, 0, 1, 0, 1}, up = {0, 0, 1, 1, 0, 0, 1, 1},
+                behind = {0, 0, 0, 0, 1, 1, 1, 1}, lower = {7, 6, 5, 4, 3, 2, 1, 0};
+    carom_grid_cells on = carom_grid_cells_on(cells, level);
+    uint32_t covered[3];
+    for (int k = 0; k < 3; ++k)
+        covered[k] = carom_grid_quarters(cells->low[k], cells->high[k], level);
+    eight x = right + on.low[0], y = up + on.low[1], z = behind + on.low[2];
+    eight hash = ((x >> 1) * 0x9E3779B1u ^ (y >> 1) * 0x85EBCA77u) +
+                 ((z >> 1) * 0xC2B2AE3Du ^ level * 0x27D4EB2Fu);
+    hash = (hash ^ hash >> 15) * 0x2C1B3C6Du;
+    hash = (hash ^ hash >> 13) >> table->block_shift;
+    eight buckets = hash << 3 | (x & 1u) | (y & 1u) << 1 | (z & 1u) << 2;
+    eight tags = (x & 7u) << CAROM_GRID_TAG_CELL | (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
+                 (z & 7u) << (CAROM_GRID_TAG_CELL + 6) | level << CAROM_GRID_TAG_LEVEL | lower;
+    eight quarters = (covered[0] >> (right << 2) & 15u) | (covered[1] >> (up << 2) & 15u) << 4 |
+                     (covered[2] >> (behind << 2) & 15u) << 8;
+    tags |= quarters << CAROM_GRID_TAG_QUARTERS;
+    memcpy(p->buckets, &buckets, sizeof(buckets));
+    memcpy(p->tags, &tags, sizeof(tags));
+    p->set = sets_of_eight[(on.high[0] - on.low[0]) | (on.high[1] - on.low[1]) << 1 |
+                           (on.high[2] - on.low[2]) << 2];
+}
+
+/* Any cells, by any hash. */
+__attribute__((noinline)) static void place_each(const carom_grid_table *table,
+                                                 const carom_grid_cells *cells, uint32_t level,
+                                                 places *p) {
+    uint32_t count = carom_grid_enter(table, cells, level, p->buckets, p->tags);
+    p->set = ~UINT64_C(0) >> (64 - count);
+}
+
+static inline void place(const carom_grid_table *table, const carom_grid_cells *cells,
+                         uint32_t level, places *p) {
+    uint32_t wide = 0;
+    for (int k = 0; k < 3; ++k) wide |= (cells->high[k] >> level) - (cells->low[k] >> level);
+    if (table->block_shift != 0 && wide <= 1u)
+        place_eight(table, cells, level, p);
+    else
+        place_each(table, cells, level, p);
+}
+
+static inline carom_grid_cells cells_of_rank(const carom_grid_view *view, uint32_t rank) {
+    carom_box box = carom_grid_box(view, rank);
+    return carom_grid_cells_of(&view->space, &box);
+}
+
+static inline bool place_rank(const carom_grid_view *view, uint32_t rank, places *p) {
+    uint32_t level = view->levels[rank];
+    if (level == CAROM_GRID_NOWHERE) return false;
+    carom_grid_cells cells = cells_of_rank(view, rank);
+    place(&view->table, &cells, level, p);
+    return true;
+}
+
+static inline uint32_t lowest(uint64_t set) {
+    return (uint32_t)__builtin_ctzll(set);
+}
+
+void CAROM_CPU(carom_grid_count)(const carom_grid_view *view, uint32_t first, uint32_t end,
+                                 bool shared, uint32_t *counts) {
+    places p;
+    for (uint32_t rank = first; rank < end; ++rank) {
+        if (!place_rank(view, rank, &p)) continue;
+        for (; p.set != 0; p.set &= p.set - 1) {
+            uint32_t *count = &counts[p.buckets[lowest(p.set)]];
+            if (shared)
+                (void)__atomic_fetch_add(count, 1u, __ATOMIC_RELAXED);
+            else
+                ++*count;
+        }
+    }
+}
+
+void CAROM_CPU(carom_grid_fill)(const carom_grid_view *view, uint32_t first, uint32_t end,
+                                bool shared, uint32_t *ends, uint32_t *ranks, uint32_t *tags) {
+    places p;
+    for (uint32_t rank = end; rank-- > first;) {
+        if (!place_rank(view, rank, &p)) continue;
+        for (; p.set != 0; p.set &= p.set - 1) {
+            uint32_t i = lowest(p.set), *last = &ends[p.buckets[i]];
+            uint32_t at = shared ? __atomic_sub_fetch(last, 1u, __ATOMIC_RELAXED) : --*last;
+            ranks[at] = rank;
+            tags[at] = p.tags[i];
+        }
+    }
+}
+
+/* ---- one query ------------------------------------------------------------------------------- */
+
+/* A bucket to be scanned for what matches these tags and is ranked at least `after`. */
+typedef struct visit {
+    uint32_t bucket, at, end, tags, after;
+} visit;
+
+typedef struct query {
+    const carom_grid_view *view;
+    carom_grid_found *found;
+    carom_grid_cells cells; /* of level 0 */
+    float bounds[8];        /* high x, y, z, then -low: entries overlap that are nowhere above */
+    uint32_t a;
+    uint32_t visit_count, hit_count;
+    visit visits[MOST_VISITS + CAROM_GRID_MOST_CELLS];
+    uint32_t hits[MOST_HITS + CAROM_LANES];
+} query;
+
+static inline bool overlaps(const query *q, uint32_t rank) {
+    const float *box = q->view->boxes + 8 * (uint64_t)rank;
+#if defined(__AVX2__)
+    __m256 above = _mm256_cmp_ps(_mm256_loadu_ps(box), _mm256_loadu_ps(q->bounds), _CMP_LE_OQ);
+    return (_mm256_movemask_ps(above) & 0x3F) == 0x3F;
+#elif defined(__SSE2__)
+    int low = _mm_movemask_ps(_mm_cmple_ps(_mm_loadu_ps(box), _mm_loadu_ps(q->bounds)));
+    int high = _mm_movemask_ps(_mm_cmple_ps(_mm_loadu_ps(box + 4), _mm_loadu_ps(q->bounds + 4)));
+    return ((low | high << 4) & 0x3F) == 0x3F;
+#else
+    bool all = true;
+    for (int k = 0; k < 6; ++k) all = all & (box[k] <= q->bounds[k]);
+    return all;
+#endif
+}
+
+/* Compares the boxes of what was hit. */
+static inline bool settle(query *q) {
+    carom_grid_found *found = q->found;
+    const uint32_t *ranks = q->view->ranks;
+    for (uint32_t at = 0; at < q->hit_count; at += CAROM_GRID_FLUSH) {
+        uint32_t end = CAROM_MIN(q->hit_count, at + CAROM_GRID_FLUSH), count;
+        if (found->count + CAROM_GRID_FLUSH > CAROM_GRID_FOUND && !found->flush(found))
+            return false;
+        count = found->count;
+        for (uint32_t i = at; i < end; ++i) {
+            uint32_t rank = ranks[q->hits[i]];
+            found->a[count] = q->a;
+            found->b[count] = rank;
+            count += overlaps(q, rank) ? 1u : 0u;
+        }
+        found->count = count;
+    }
+    q->hit_count = 0;
+    return true;
+}
+
+/* An entry whose tags cannot tell. */
+static bool ask_entry(query *q, const visit *v, uint32_t entry) {
+    const carom_grid_view *view = q->view;
+    uint32_t rank = view->ranks[entry], level = v->tags >> CAROM_GRID_TAG_LEVEL & 31u;
+    if (view->levels[rank] != level || rank < v->after || !overlaps(q, rank)) return true;
+    carom_grid_cells cells = cells_of_rank(view, rank);
+    if (!carom_grid_is_once(&view->table, &q->cells, &cells, level, v->bucket)) return true;
+    if (q->hit_count >= MOST_HITS && !settle(q)) return false;
+    q->hits[q->hit_count++] = entry;
+    return true;
+}
+
+/* Entries of a bucket against the query's tags for it. */
+static inline bool scan(query *q, const visit *v) {
+    const carom_grid_view *view = q->view;
+    uint32_t at = v->at, end = v->end;
+    if ((v->tags & CAROM_GRID_TAG_MULTI) != 0) {
+        for (; at < end; ++at)
+            if (!ask_entry(q, v, at)) return false;
+        return true;
+    }
+    carom_u32v mask = carom_u32v_splat(carom_grid_match_mask(v->tags));
+    carom_u32v value = carom_u32v_splat(carom_grid_match_value(v->tags) | CAROM_GRID_QUARTERS_TOP);
+    carom_u32v after = carom_u32v_splat(v->after), quarters = carom_u32v_splat(v->tags);
+    do {
+        carom_u32v entry = carom_u32v_load(view->tags + at);
+        carom_u32v common = entry & quarters; /* carom_grid_match from here on */
+        common |= (common & CAROM_GRID_QUARTERS_LOW) + CAROM_GRID_QUARTERS_LOW;
+        carom_i32v match =
+            (carom_i32v)(((entry & mask) | (common & CAROM_GRID_QUARTERS_TOP)) == value) &
+            (carom_i32v)(carom_u32v_load(view->ranks + at) >= after);
+        carom_i32v several = (carom_i32v)((entry & CAROM_GRID_TAG_MULTI) != 0u);
+        uint32_t left = CAROM_MIN(end - at, CAROM_LANES);
+        carom_lanes there = ~0u >> (32 - left), ask = carom_lanes_of(several) & there;
+        if (q->hit_count + CAROM_LANES > MOST_HITS && !settle(q)) return false;
+        q->hit_count +=
+            carom_lanes_list(carom_lanes_of(match) & there & ~ask, at, &q->hits[q->hit_count]);
+        for (; ask != 0; ask &= ask - 1)
+            if (!ask_entry(q, v, at + (uint32_t)__builtin_ctz(ask))) return false;
+        at += CAROM_LANES;
+    } while (at < end);
+    return true;
+}
+
+/* Notes the buckets to scan on one level: looking up where they begin first, all of them, lets the
+ * processor wait for memory once and not once each. Empty ones fall out without a branch. */
+static inline void look(query *q, uint32_t level, uint32_t after) {
+    const carom_grid_view *view = q->view;
+    places p;
+    place(&view->table, &q->cells, level, &p);
+    for (; p.set != 0; p.set &= p.set - 1) {
+        uint32_t i = lowest(p.set), bucket = p.buckets[i];
+        visit *v = &q->visits[q->visit_count];
+        *v = (visit){bucket, view->starts[bucket], view->starts[bucket + 1], p.tags[i], after};
+        q->visit_count += v->at < v->end ? 1u : 0u;
+        ++q->found->visits;
+    }
+}
+
+static inline bool scan_all(query *q) {
+    for (uint32_t i = 0; i < q->visit_count; ++i)
+        if (!scan(q, &q->visits[i])) return false;
+    q->visit_count = 0;
+    return true;
+}
+
+/* On all levels of a set, then what is left of it. */
+static inline bool look_on(query *q, uint32_t levels) {
+    for (; levels != 0; levels &= levels - 1) {
+        if (q->visit_count > MOST_VISITS && !scan_all(q)) return false;
+        look(q, (uint32_t)__builtin_ctz(levels), 0);
+    }
+    return scan_all(q) && settle(q);
+}
+
+static inline void begin(query *q, const carom_box *box, uint32_t a) {
+    q->a = a;
+    q->cells = carom_grid_cells_of(&q->view->space, box);
+    q->visit_count = q->hit_count = 0;
+    for (int k = 0; k < 3; ++k) {
+        q->bounds[k] = box->high[k];
+        q->bounds[3 + k] = -box->low[k];
+    }
+    q->bounds[6] = q->bounds[7] = 0.0f;
+}
+
+bool CAROM_CPU(carom_grid_self)(const carom_grid_view *view, uint32_t first, uint32_t end,
+                                carom_grid_found *found) {
+    query q;
+    q.view = view;
+    q.found = found;
+    for (uint32_t rank = first; rank < end; ++rank) {
+        uint32_t level = view->levels[rank];
+        if (level == CAROM_GRID_NOWHERE) continue;
+        carom_box box = carom_grid_box(view, rank);
+        begin(&q, &box, rank);
+        look(&q, level, rank + 1);
+        if (!look_on(&q, level < 31 ? view->level_mask & ~0u << (level + 1) : 0u)) return false;
+    }
+    return true;
+}
+
+bool CAROM_CPU(carom_grid_find)(const carom_grid_view *view, const carom_box *box, uint32_t level,
+                                uint32_t a, carom_grid_found *found) {
+    query q;
+    q.view = view;
+    q.found = found;
+    uint32_t levels = level < 32 ? view->level_mask & ~0u << level : 0u;
+    if (levels == 0) return true;
+    begin(&q, box, a);
+    return look_on(&q, levels);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* grid_item.h: the decisions of the hierarchical hash grid, as items.
+ *
+ *   level 2   |               .               |       cells of edge c0 2^l, c0 a power of two
+ *   level 1   |       .       |       .       |
+ *   level 0   |   |   |   |   |   |   |   |   |       an item lives on the lowest level where its
+ *                 [=item=]                            box spans at most two cells per axis
+ *
+ * Cells. A coordinate becomes an integer, its cell on level 0, by one rounded formula; on level l
+ * the cell is that integer shifted right by l. All that is ever needed of the formula is that it
+ * does not decrease, which rounding cannot spoil: boxes that overlap have cells in common on every
+ * level.
+ *
+ * Once only. An item is entered in the bucket of each of its cells, at most 8; it looks for others
+ * on its own level and above. Two items have several cells in common, and cells may share a bucket.
+ * The pair is reported if and only if the bucket scanned is that of its lower-corner cell, the
+ * componentwise maximum of the two lower cells (carom_grid_is_once). Entries carry a word of tags
+ * that nearly always decides this by one masked comparison:
+ *
+ *   bits 0-2    the entered cell is the item's lower one along x, y, z
+ *   bits 3-11   the three lowest bits of the cell along x, y, z
+ *   bits 12-16  the level
+ *   bit  17     several of the item's cells share this bucket: the tags say nothing, ask
+ *               carom_grid_is_once
+ *   bits 18-29  the quarters of the entered cell that the item covers, along x, y, z
+ *
+ * Let C be the cell a query scans, C' the cell of an entry of the bucket, and the boxes overlap.
+ * Then along each axis the two ranges of at most 4 cells meet, so C and C' differ by at most 6, and
+ * equal low bits mean C = C'. C is the lower-corner cell if along each axis it is the lower cell of
+ * the query or of the entry. Conversely, should the lower-corner cell L share the bucket of C and
+ * C' without being both, then one of the two items has two cells in it: the query knows that of
+ * itself, and bit 17 tells it of the entry.
+ *
+ * Boxes that overlap cover a quarter in common along each axis, and the lowest such quarter lies in
+ * the lower-corner cell: entries without one there need not be looked at.
+ *
+ * Sources: Eitz and Lixu 2007; Weller, Frese, Zachmann 2013, 4; Weller, Debowski, Zachmann 2017, 4
+ * and 5. The papers print cells no larger than the item; eight cells need the opposite. */
+#ifndef CAROM_SRC_GRID_GRID_ITEM_H
+#define CAROM_SRC_GRID_GRID_ITEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/item.h"
+#include "carom/grid.h"
+#include "geom/box.h"
+
+#define CAROM_GRID_LEVELS     32u
+#define CAROM_GRID_LAST       0x40000000u /* the last cell of level 0 along an axis */
+#define CAROM_GRID_MOST_CELLS 64u         /* of an item; 8 where cells are not shrunk */
+#define CAROM_GRID_NOWHERE    255u        /* the level of an item with an empty box */
+
+#define CAROM_GRID_TAG_CELL  3u
+#define CAROM_GRID_TAG_LEVEL 12u
+#define CAROM_GRID_TAG_MULTI 0x20000u
+#define CAROM_GRID_TAG_PLACE 0x1FFF8u /* cell and level */
+
+/* Quarters: four bits an axis, of which all three must have one in common. */
+#define CAROM_GRID_TAG_QUARTERS 18u
+#define CAROM_GRID_QUARTERS_LOW (0x777u << CAROM_GRID_TAG_QUARTERS)
+#define CAROM_GRID_QUARTERS_TOP (0x888u << CAROM_GRID_TAG_QUARTERS)
+
+/* Where cells are. */
+typedef struct carom_grid_space {
+    double low[3];  /* where cell 0 begins */
+    double inverse; /* 1 / c0 */
+    int32_t lift;   /* levels above the lowest that would do: -1 (shrunk cells) to 3 */
+    uint32_t bits;  /* that cells of level 0 need */
+} carom_grid_space;
+
+/* A box in cells of level 0, first and last included. */
+typedef struct carom_grid_cells {
+    uint32_t low[3], high[3];
+} carom_grid_cells;
+
+/* How cells become buckets. */
+typedef struct carom_grid_table {
+    uint32_t hash; /* carom_grid_hash */
+    uint32_t bucket_count;
+    uint32_t block_shift; /* CAROM_GRID_BLOCK: bucket_count is 8 2^(32 - this); 0: no blocks */
+    uint32_t group_count; /* CAROM_GRID_PERFECT */
+    const uint32_t *displacements; /* of each group */
+} carom_grid_table;
+
+/* A grid as loops and kernels see it: plain pointers. Items are numbered by rank, the order of the
+ * pre-sort. */
+typedef struct carom_grid_view {
+    carom_grid_space space;
+    carom_grid_table table;
+    uint32_t item_count;
+    uint32_t level_mask;    /* bit l: there are items on level l */
+    const float *boxes;     /* eight a rank: low x, y, z, then -high x, y, z, two unused */
+    const uint8_t *levels;  /* of each rank */
+    const uint32_t *starts; /* of each bucket in the entries, and the end of the last */
+    const uint32_t *ranks;  /* of each entry; ascending within a bucket */
+    const uint32_t *tags;
+} carom_grid_view;
+
+/* ---- cells and levels ------------------------------------------------------------------------ */
+
+CAROM_ITEM uint32_t carom_grid_cell(const carom_grid_space *space, int axis, float x) {
+    double cell = ((double)x - space->low[axis]) * space->inverse;
+    cell = cell > 0.0 ? cell : 0.0;
+    cell = cell < (double)CAROM_GRID_LAST ? cell : (double)CAROM_GRID_LAST;
+    return (uint32_t)cell;
+}
+
+/* Of a box that is not empty; what lies outside goes to the outermost cells. */
+CAROM_ITEM carom_grid_cells carom_grid_cells_of(const carom_grid_space *space,
+                                                const carom_box *box) {
+    carom_grid_cells cells;
+    for (int k = 0; k < 3; ++k) {
+        cells.low[k] = carom_grid_cell(space, k, box->low[k]);
+        cells.high[k] = carom_grid_cell(space, k, box->high[k]);
+    }
+    return cells;
+}
+
+/* The same cells on a level. */
+CAROM_ITEM carom_grid_cells carom_grid_cells_on(const carom_grid_cells *cells, uint32_t level) {
+    carom_grid_cells above;
+    for (int k = 0; k < 3; ++k) {
+        above.low[k] = cells->low[k] >> level;
+        above.high[k] = cells->high[k] >> level;
+    }
+    return above;
+}
+
+CAROM_ITEM uint32_t carom_grid_highest_bit(uint32_t x) {
+#ifdef __CUDA_ARCH__
+    return 31u - (uint32_t)__clz((int)x);
+#else
+    return 31u - (uint32_t)__builtin_clz(x);
+#endif
+}
+
+/* The lowest level where the box spans at most two cells per axis, lifted. With s the largest span
+ * on level 0 and f the place of its highest bit, spans on level f are one or two, and on level
+ * f + 1 at most one. */
+CAROM_ITEM uint32_t carom_grid_level(const carom_grid_space *space, const carom_grid_cells *cells) {
+    uint32_t span = 0;
+    for (int k = 0; k < 3; ++k) {
+        uint32_t s = cells->high[k] - cells->low[k];
+        span = CAROM_MAX(s, span);
+    }
+    uint32_t level = carom_grid_highest_bit(span | 1u), wide = 0;
+    for (int k = 0; k < 3; ++k)
+        wide |= (cells->high[k] >> level) - (cells->low[k] >> level) > 1u ? 1u : 0u;
+    int32_t lifted = (int32_t)(level + wide) + space->lift;
+    lifted = CAROM_MAX(lifted, 0);
+    return (uint32_t)CAROM_MIN(lifted, (int32_t)CAROM_GRID_LEVELS - 1);
+}
+
+/* ---- hashes ---------------------------------------------------------------------------------- */
+
+/* As printed; its last line adds the level. */
+CAROM_ITEM uint32_t carom_grid_djb2(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
+    uint32_t hash = 5381u;
+    hash = hash * 33u + x;
+    hash = hash * 33u + y;
+    hash = hash * 33u + z;
+    return hash * 33u + level;
+}
+
+/* Ten bits, two zeros after each. */
+CAROM_ITEM uint32_t carom_grid_spread(uint32_t x) {
+    x = (x | x << 16) & 0x030000FFu;
+    x = (x | x << 8) & 0x0300F00Fu;
+    x = (x | x << 4) & 0x030C30C3u;
+    return (x | x << 2) & 0x09249249u;
+}
+
+/* Wraps around after 1024 cells; levels begin at places of their own. */
+CAROM_ITEM uint32_t carom_grid_morton(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
+    uint32_t code = carom_grid_spread(x & 1023u) | carom_grid_spread(y & 1023u) << 1 |
+                    carom_grid_spread(z & 1023u) << 2;
+    return code + level * 0x9E3779B1u;
+}
+
+CAROM_ITEM uint32_t carom_grid_mix(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
+    uint32_t hash = (x * 0x9E3779B1u ^ y * 0x85EBCA77u) + (z * 0xC2B2AE3Du ^ level * 0x27D4EB2Fu);
+    hash = (hash ^ hash >> 15) * 0x2C1B3C6Du;
+    return hash ^ hash >> 13;
+}
+
+/* hash in [0, 2^32) to [0, count), in order. */
+CAROM_ITEM uint32_t carom_grid_reduce(uint32_t hash, uint32_t count) {
+    return (uint32_t)((uint64_t)hash * count >> 32);
+}
+
+/* The group of a cell and what tells it from others of its group. */
+CAROM_ITEM uint64_t carom_grid_perfect_key(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
+    uint64_t key = (((uint64_t)x << 32 | y) * 0x9E3779B97F4A7C15u) ^
+                   (((uint64_t)z << 32 | level) * 0xC2B2AE3D27D4EB4Fu);
+    key = (key ^ key >> 29) * 0xBF58476D1CE4E5B9u;
+    key = (key ^ key >> 32) * 0x94D049BB133111EBu;
+    return key ^ key >> 31;
+}
+
+CAROM_ITEM uint32_t carom_grid_perfect_group(uint64_t key, uint32_t group_count) {
+    return carom_grid_reduce((uint32_t)(key >> 32), group_count);
+}
+
+CAROM_ITEM uint32_t carom_grid_perfect_bucket(uint64_t key, uint32_t displacement,
+                                              uint32_t bucket_count) {
+    uint32_t hash = ((uint32_t)key ^ displacement * 0x9E3779B1u) * 0x85EBCA6Bu;
+    hash = (hash ^ hash >> 13) * 0xC2B2AE35u;
+    return carom_grid_reduce(hash ^ hash >> 16, bucket_count);
+}
+
+/* The bucket of a cell. CAROM_GRID_BLOCK with blocks never gives two of eight neighbours the same
+ * bucket. */
+CAROM_ITEM uint32_t carom_grid_bucket(const carom_grid_table *table, uint32_t x, uint32_t y,
+                                      uint32_t z, uint32_t level) {
+    if (table->block_shift != 0) {
+        uint32_t block = carom_grid_mix(x >> 1, y >> 1, z >> 1, level) >> table->block_shift;
+        return block << 3 | (x & 1u) | (y & 1u) << 1 | (z & 1u) << 2;
+    }
+    if (table->hash == CAROM_GRID_DJB2)
+        return carom_grid_djb2(x, y, z, level) % table->bucket_count;
+    if (table->hash == CAROM_GRID_MORTON)
+        return carom_grid_morton(x, y, z, level) % table->bucket_count;
+    if (table->hash == CAROM_GRID_PERFECT) {
+        uint64_t key = carom_grid_perfect_key(x, y, z, level);
+        uint32_t group = carom_grid_perfect_group(key, table->group_count);
+        return carom_grid_perfect_bucket(key, table->displacements[group], table->bucket_count);
+    }
+    return carom_grid_reduce(carom_grid_mix(x, y, z, level), table->bucket_count);
+}
+
+/* ---- entering -------------------------------------------------------------------------------- */
+
+/* The quarters of cells of `level` that [low, high] of level 0 covers, four bits a cell from the
+ * cell of low on. Level 0 has no quarters, level 1 halves. */
+CAROM_ITEM uint32_t carom_grid_quarters(uint32_t low, uint32_t high, uint32_t level) {
+    uint32_t up = level < 2u ? 2u - level : 0u, down = level > 2u ? level - 2u : 0u;
+    uint32_t first = low >> level << 2;
+    uint32_t from = (low << up >> down) - first;
+    uint32_t to = ((high << up | ((1u << up) - 1u)) >> down) - first;
+    return (2u << to) - (1u << from);
+}
+
+/* The buckets of an item's cells on a level, each once, with the tags of an entry; returns their
+ * number. `cells` are those of level 0. Both arrays have room for CAROM_GRID_MOST_CELLS. */
+CAROM_ITEM uint32_t carom_grid_enter(const carom_grid_table *table, const carom_grid_cells *cells,
+                                     uint32_t level, uint32_t *buckets, uint32_t *tags) {
+    uint32_t count = 0, quarters[3], wide = 0;
+    carom_grid_cells on = carom_grid_cells_on(cells, level);
+    for (int k = 0; k < 3; ++k) {
+        quarters[k] = carom_grid_quarters(cells->low[k], cells->high[k], level);
+        wide |= on.high[k] - on.low[k];
+    }
+    uint32_t apart = table->block_shift != 0 && wide <= 1u ? 1u : 0u;
+    for (uint32_t z = on.low[2]; z <= on.high[2]; ++z) {
+        for (uint32_t y = on.low[1]; y <= on.high[1]; ++y) {
+            for (uint32_t x = on.low[0]; x <= on.high[0]; ++x) {
+                uint32_t bucket = carom_grid_bucket(table, x, y, z, level), seen = 0;
+                for (; apart == 0 && seen < count && buckets[seen] != bucket;) ++seen;
+                if (apart == 0 && seen < count) {
+                    tags[seen] |= CAROM_GRID_TAG_MULTI;
+                    continue;
+                }
+                uint32_t covered = (quarters[0] >> 4 * (x - on.low[0]) & 15u) |
+                                   (quarters[1] >> 4 * (y - on.low[1]) & 15u) << 4 |
+                                   (quarters[2] >> 4 * (z - on.low[2]) & 15u) << 8;
+                buckets[count] = bucket;
+                tags[count++] = (x == on.low[0] ? 1u : 0u) | (y == on.low[1] ? 2u : 0u) |
+                                (z == on.low[2] ? 4u : 0u) | (x & 7u) << CAROM_GRID_TAG_CELL |
+                                (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
+                                (z & 7u) << (CAROM_GRID_TAG_CELL + 6) |
+                                level << CAROM_GRID_TAG_LEVEL | covered << CAROM_GRID_TAG_QUARTERS;
+            }
+        }
+    }
+    return count;
+}
+
+/* ---- once only ------------------------------------------------------------------------------- */
+
+/* What the tags of an entry must be, under a mask, to match a query's tags for the same bucket:
+ * the same cell on the same level, and along each axis where it is not the query's lower cell it is
+ * the entry's. Not for tags of several cells. */
+CAROM_ITEM uint32_t carom_grid_match_mask(uint32_t tags) {
+    return CAROM_GRID_TAG_PLACE | (~tags & 7u);
+}
+
+CAROM_ITEM uint32_t carom_grid_match_value(uint32_t tags) {
+    return (tags & CAROM_GRID_TAG_PLACE) | (~tags & 7u);
+}
+
+/* Whether an entry matches a query, by their tags: the pair belongs to this bucket alone, if the
+ * boxes overlap, and they have a quarter in common along each axis. The sum carries into the
+ * highest of four bits when any of the lower three is set. */
+CAROM_ITEM uint32_t carom_grid_match(uint32_t entry, uint32_t query) {
+    uint32_t common = entry & query;
+    uint32_t any = ((common & CAROM_GRID_QUARTERS_LOW) + CAROM_GRID_QUARTERS_LOW) | common;
+    return ((entry & carom_grid_match_mask(query)) | (any & CAROM_GRID_QUARTERS_TOP)) ==
+                   (carom_grid_match_value(query) | CAROM_GRID_QUARTERS_TOP)
+               ? 1u
+               : 0u;
+}
+
+/* Whether `bucket` is that of the lower-corner cell of two items on `level`, by their cells of
+ * level 0. */
+CAROM_ITEM uint32_t carom_grid_is_once(const carom_grid_table *table, const carom_grid_cells *a,
+                                       const carom_grid_cells *b, uint32_t level, uint32_t bucket) {
+    uint32_t corner[3];
+    for (int k = 0; k < 3; ++k) corner[k] = CAROM_MAX(a->low[k], b->low[k]) >> level;
+    return carom_grid_bucket(table, corner[0], corner[1], corner[2], level) == bucket ? 1u : 0u;
+}
+
+#endif

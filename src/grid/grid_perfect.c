@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* A perfect hash for the cells in use: hash and displace (Pagh 1999; Belazzougui, Botelho,
+ * Dietzfelbinger 2009).
+ *
+ * Cells are dealt into groups of about four by one half of a 64-bit key. Group after group, the
+ * largest first, the least displacement is found that sends all its cells to buckets still free.
+ * A lookup reads one displacement. Cells that are not in use land anywhere; tags and boxes sort out
+ * what they meet there. */
+#include "base/context.h"
+#include "base/sort.h"
+#include "grid/grid.h"
+
+#define CELLS_A_GROUP      4u
+#define BUCKETS_TO_CELLS   1.25
+#define MOST_IN_GROUP      256u
+#define MOST_CELLS         (1u << 31)
+#define MOST_DISPLACEMENTS (1u << 24)
+
+typedef struct perfect {
+    carom_context *context;
+    carom_grid *grid;
+    uint64_t *keys; /* of all cells in use, sorted, each once */
+    uint64_t key_count;
+    uint32_t *starts;  /* of each group in the keys */
+    uint32_t *by_size; /* groups, the largest first */
+    uint64_t *taken;   /* a bit a bucket */
+} perfect;
+
+static uint64_t list_keys(const carom_grid_view *view, uint64_t *keys) {
+    uint64_t count = 0;
+    for (uint32_t rank = 0; rank < view->item_count; ++rank) {
+        uint32_t level = view->levels[rank];
+        if (level == CAROM_GRID_NOWHERE) continue;
+        carom_box box = carom_grid_box(view, rank);
+        carom_grid_cells cells = carom_grid_cells_of(&view->space, &box);
+        carom_grid_cells on = carom_grid_cells_on(&cells, level);
+        for (uint32_t z = on.low[2]; z <= on.high[2]; ++z)
+            for (uint32_t y = on.low[1]; y <= on.high[1]; ++y)
+                for (uint32_t x = on.low[0]; x <= on.high[0]; ++x) {
+                    if (keys != NULL) keys[count] = carom_grid_perfect_key(x, y, z, level);
+                    ++count;
+                }
+    }
+    return count;
+}
+
+static carom_status make_keys(perfect *p, carom_arena *scratch) {
+    uint64_t count = list_keys(&p->grid->view, NULL), kept = 0;
+    p->keys = CAROM_ARENA_TAKE(scratch, uint64_t, count);
+    if (p->keys == NULL) return carom_fail_memory(p->context, count * 8, "a perfect hash");
+    (void)list_keys(&p->grid->view, p->keys);
+    CAROM_TRY(carom_sort_words(p->context, p->keys, count, 0, 64));
+    for (uint64_t i = 0; i < count; ++i)
+        if (i == 0 || p->keys[i] != p->keys[kept - 1]) p->keys[kept++] = p->keys[i];
+    p->key_count = kept;
+    return CAROM_OK;
+}
+
+/* Groups are stretches of the sorted keys. */
+static void deal(perfect *p) {
+    uint32_t groups = p->grid->view.table.group_count, sizes[MOST_IN_GROUP + 1] = {0};
+    uint64_t at = 0;
+    for (uint32_t g = 0; g < groups; ++g) {
+        p->starts[g] = (uint32_t)at;
+        while (at < p->key_count && carom_grid_perfect_group(p->keys[at], groups) == g) ++at;
+    }
+    p->starts[groups] = (uint32_t)at;
+    for (uint32_t g = 0; g < groups; ++g)
+        ++sizes[CAROM_MIN(p->starts[g + 1] - p->starts[g], MOST_IN_GROUP)];
+    for (uint32_t size = MOST_IN_GROUP, start = 0; size != UINT32_MAX; --size) {
+        uint32_t here = sizes[size];
+        sizes[size] = start;
+        start += here;
+    }
+    for (uint32_t g = 0; g < groups; ++g)
+        p->by_size[sizes[CAROM_MIN(p->starts[g + 1] - p->starts[g], MOST_IN_GROUP)]++] = g;
+}
+
+/* Takes the buckets of a group under a displacement, or none where one is taken already. */
+static bool try_displacement(perfect *p, uint32_t group, uint32_t displacement) {
+    uint32_t buckets = p->grid->view.table.bucket_count;
+    for (uint32_t i = p->starts[group]; i < p->starts[group + 1]; ++i) {
+        uint32_t b = carom_grid_perfect_bucket(p->keys[i], displacement, buckets);
+        uint64_t bit = UINT64_C(1) << (b & 63u);
+        if ((p->taken[b >> 6] & bit) != 0) {
+            while (i-- > p->starts[group]) {
+                b = carom_grid_perfect_bucket(p->keys[i], displacement, buckets);
+                p->taken[b >> 6] &= ~(UINT64_C(1) << (b & 63u));
+            }
+            return false;
+        }
+        p->taken[b >> 6] |= bit;
+    }
+    return true;
+}
+
+static void displace(perfect *p, uint32_t *displacements) {
+    uint32_t groups = p->grid->view.table.group_count;
+    for (uint32_t i = 0; i < groups; ++i) {
+        uint32_t group = p->by_size[i], d = 0;
+        while (d < MOST_DISPLACEMENTS && !try_displacement(p, group, d)) ++d;
+        /* Keys alike in the half that spreads a group share a bucket: rare, and no harm. */
+        displacements[group] = d < MOST_DISPLACEMENTS ? d : 0;
+    }
+}
+
+static carom_status make(perfect *p, const carom_allocator *allocator, carom_arena *scratch) {
+    carom_grid *grid = p->grid;
+    carom_grid_table *table = &grid->view.table;
+    CAROM_TRY(make_keys(p, scratch));
+    if (p->key_count > MOST_CELLS)
+        return carom_fail(p->context, CAROM_TOO_LARGE,
+                          "a perfect hash of %llu cells, at most %u can be; take another hash",
+                          (unsigned long long)p->key_count, MOST_CELLS);
+    table->group_count = (uint32_t)(p->key_count / CELLS_A_GROUP + 1);
+    table->bucket_count = (uint32_t)((double)p->key_count * BUCKETS_TO_CELLS) + 1;
+    uint64_t words = table->bucket_count / 64u + 1;
+    p->starts = CAROM_ARENA_TAKE(scratch, uint32_t, table->group_count + UINT64_C(1));
+    p->by_size = CAROM_ARENA_TAKE(scratch, uint32_t, table->group_count);
+    p->taken = CAROM_ARENA_TAKE(scratch, uint64_t, words);
+    if (p->starts == NULL || p->by_size == NULL || p->taken == NULL)
+        return carom_fail_memory(p->context, words * 8, "a perfect hash");
+    if (table->group_count > grid->group_capacity) {
+        grid->displacements = carom_grid_renew(p->context, allocator, grid->displacements,
+                                               table->group_count, sizeof(uint32_t));
+        grid->group_capacity = grid->displacements != NULL ? table->group_count : 0;
+        if (grid->displacements == NULL)
+            return carom_fail_memory(p->context, table->group_count * UINT64_C(4), "a grid");
+    }
+    memset(p->taken, 0, words * sizeof(*p->taken));
+    table->displacements = grid->displacements;
+    deal(p);
+    displace(p, grid->displacements);
+    return CAROM_OK;
+}
+
+carom_status carom_grid_make_perfect(carom_context *context, const carom_allocator *allocator,
+                                     carom_grid *grid) {
+    perfect p = {.context = context, .grid = grid};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = make(&p, allocator, scratch);
+    if (allocator != NULL) carom_arena_rewind(scratch, mark);
+    return status;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* The most candidates two soups can have, whatever their poses.
+ *
+ * A candidate of method GRID is a pair whose enclosing balls overlap, and balls do not change with
+ * the pose. Put each item on the level of its ball: the least e with 2^e at least its diameter and
+ * a thousandth more. Let i be in A, j in B, on levels e_i <= e_j, and their balls overlap. Then the
+ * centres are less than 2^e_j apart, and in B's own frame the centre of j is in a cube of edge
+ * 2 2^e_j around that of i, wherever the pose puts it: within 3 x 3 x 3 cells of edge 2^e_j. So i
+ * has at most M_e(B) such partners on level e, where M_e(B) is the most items of B on that level
+ * with centres in any 3 x 3 x 3 cells, and
+ *
+ *   bound = sum over i in A, levels e >= e_i of M_e(B)  +  the same with A and B exchanged.
+ *
+ * That counts pairs on equal levels from both sides; once is enough, so one of the two sums leaves
+ * them out, whichever gives less. In one soup half of them are left out, and no item is its own
+ * partner.
+ *
+ * The thousandth is for rounding. Items of a soup smaller than 2^-31 of its largest count as that
+ * large: 32 levels are enough, and a larger cell holds no fewer.
+ *
+ * M is found exactly: centres are counted by cell, and counts are spread over the cells before
+ * them, along x, then y; along z three are added up. A best block can be moved up until its lowest
+ * layer is not empty, so these are all that matter. */
+#include "geom/length.h"
+#include "soup/soup.h"
+
+#define LEVELS      32u
+#define MARGIN      (1.0 + 0x1p-10)
+#define NO_EXPONENT (-4000)
+
+/* ---- cells and their counts ------------------------------------------------------------------ */
+
+typedef struct cell {
+    uint32_t x, y, z; /* modulo 2^32: far cells that fall together make M larger, never smaller */
+    uint32_t count;   /* 0: free */
+} cell;
+
+/* Open addressing; at most half full. */
+typedef struct table {
+    cell *cells;
+    uint32_t *used; /* places in the order they were taken */
+    uint64_t used_count, mask;
+} table;
+
+static uint64_t place_of(const table *t, uint32_t x, uint32_t y, uint32_t z) {
+    uint64_t h = ((uint64_t)x << 32 | y) * 0x9E3779B97F4A7C15u ^ (uint64_t)z * 0xC2B2AE3D27D4EB4Fu;
+    h = (h ^ h >> 32) * 0xBF58476D1CE4E5B9u;
+    uint64_t at = (h ^ h >> 29) & t->mask;
+    for (; t->cells[at].count != 0; at = (at + 1) & t->mask)
+        if (t->cells[at].x == x && t->cells[at].y == y && t->cells[at].z == z) break;
+    return at;
+}
+
+static void add(table *t, uint32_t x, uint32_t y, uint32_t z, uint32_t count) {
+    uint64_t at = place_of(t, x, y, z);
+    cell *c = &t->cells[at];
+    if (c->count == 0) t->used[t->used_count++] = (uint32_t)at;
+    *c = (cell){x, y, z, c->count + count};
+}
+
+static bool table_make(carom_arena *scratch, uint64_t most, table *t) {
+    uint64_t size = 16;
+    while (size < 2 * most) size *= 2;
+    t->cells = size <= UINT32_MAX ? CAROM_ARENA_TAKE(scratch, cell, size) : NULL;
+    t->used = CAROM_ARENA_TAKE(scratch, uint32_t, most);
+    t->used_count = 0;
+    t->mask = size - 1;
+    if (t->cells != NULL) memset(t->cells, 0, size * sizeof(*t->cells));
+    return t->cells != NULL && t->used != NULL;
+}
+
+/* Each count goes to its cell and the two before it along an axis. */
+static bool spread(const table *from, int axis, carom_arena *scratch, table *to) {
+    if (!table_make(scratch, 3 * from->used_count, to)) return false;
+    for (uint64_t i = 0; i < from->used_count; ++i) {
+        const cell *c = &from->cells[from->used[i]];
+        for (uint32_t d = 0; d < 3; ++d)
+            add(to, axis == 0 ? c->x - d : c->x, axis == 1 ? c->y - d : c->y, c->z, c->count);
+    }
+    return true;
+}
+
+static uint64_t most_in_three(const table *t) {
+    uint64_t most = 0;
+    for (uint64_t i = 0; i < t->used_count; ++i) {
+        const cell *c = &t->cells[t->used[i]];
+        uint64_t sum = c->count;
+        for (uint32_t d = 1; d < 3; ++d) sum += t->cells[place_of(t, c->x, c->y, c->z + d)].count;
+        most = CAROM_MAX(sum, most);
+    }
+    return most;
+}
+
+/* ---- one soup -------------------------------------------------------------------------------- */
+
+/* What the bound needs of a soup, by level: exponents are lowest, lowest + 1, ... in the soup's own
+ * units. */
+typedef struct crowd {
+    int lowest;
+    uint64_t items[LEVELS]; /* on each level */
+    uint64_t most[LEVELS];  /* M */
+} crowd;
+
+typedef struct centred {
+    carom_vec3 centre;
+    int32_t exponent;
+} centred;
+
+static uint32_t cell_of(double x, double inverse) {
+    double at = x * inverse;
+    at = at > -0x1p62 ? at : -0x1p62;
+    at = at < 0x1p62 ? at : 0x1p62;
+    int64_t whole = (int64_t)at;
+    return (uint32_t)(uint64_t)(whole - (at < (double)whole ? 1 : 0));
+}
+
+static int exponent_of(double diameter) {
+    if (!(diameter > 0x1p-1000)) return NO_EXPONENT;
+    int exponent = carom_exponent(diameter * MARGIN);
+    return carom_power_of_two(exponent) < diameter * MARGIN ? exponent + 1 : exponent;
+}
+
+static bool find_most(const centred *items, uint64_t count, int level, const crowd *c,
+                      carom_arena *scratch, uint64_t *most) {
+    table cells, along_x, along_y;
+    int exponent = c->lowest + level;
+    double inverse = carom_power_of_two(CAROM_MAX(-1022, CAROM_MIN(-exponent, 1022)));
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    bool made = table_make(scratch, c->items[level], &cells);
+    for (uint64_t i = 0; made && i < count; ++i) {
+        if (CAROM_MAX(items[i].exponent, c->lowest) != exponent) continue;
+        add(&cells, cell_of(items[i].centre.x, inverse), cell_of(items[i].centre.y, inverse),
+            cell_of(items[i].centre.z, inverse), 1);
+    }
+    made = made && spread(&cells, 0, scratch, &along_x) && spread(&along_x, 1, scratch, &along_y);
+    if (made) *most = most_in_three(&along_y);
+    carom_arena_rewind(scratch, mark);
+    return made;
+}
+
+static carom_status make_crowd(carom_context *context, const carom_soup *soup, crowd *c,
+                               centred **out, uint64_t *out_count) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    centred *items = CAROM_ARENA_TAKE(scratch, centred, soup->triangle_count);
+    uint64_t count = 0;
+    int highest = NO_EXPONENT;
+    if (items == NULL)
+        return carom_fail_memory(context, soup->triangle_count * sizeof(*items), "a bound");
+    /* In the soup's own units, whatever its boxes' frame is scaled by. */
+    int unit = carom_exponent(soup->scale);
+    for (uint32_t t = 0; t < soup->triangle_count; ++t) {
+        if (!carom_soup_searched(soup, t)) continue;
+        carom_ball ball = carom_soup_ball(soup, t);
+        int exponent = exponent_of(2.0 * ball.radius);
+        highest = CAROM_MAX(exponent, highest);
+        items[count++] = (centred){ball.centre, exponent};
+    }
+    *c = (crowd){.lowest = CAROM_MAX(highest - (int)LEVELS + 1, -1000)};
+    for (uint64_t i = 0; i < count; ++i)
+        ++c->items[CAROM_MAX(items[i].exponent, c->lowest) - c->lowest];
+    for (int level = 0; level < (int)LEVELS; ++level)
+        if (c->items[level] != 0 && !find_most(items, count, level, c, scratch, &c->most[level]))
+            return carom_fail_memory(context, c->items[level] * 9 * sizeof(cell), "a bound");
+    c->lowest -= unit;
+    for (uint64_t i = 0; i < count; ++i) items[i].exponent -= unit;
+    *out = items;
+    *out_count = count;
+    return CAROM_OK;
+}
+
+/* ---- the sum --------------------------------------------------------------------------------- */
+
+static void add_saturated(uint64_t *sum, uint64_t term) {
+    if (__builtin_add_overflow(*sum, term, sum)) *sum = UINT64_MAX;
+}
+
+/* What items look for in a crowd: M summed over them and over the levels from theirs up, or above
+ * theirs. */
+static uint64_t look_up(const centred *items, uint64_t count, const crowd *c, bool own_level) {
+    uint64_t above[LEVELS + 1] = {0}, sum = 0;
+    for (int level = (int)LEVELS; level-- > 0;) {
+        above[level] = above[level + 1];
+        add_saturated(&above[level], c->most[level]);
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+        int level = items[i].exponent - c->lowest + (own_level ? 0 : 1);
+        /* Items below the crowd's lowest level find all of it above them. */
+        if (level < (int)LEVELS) add_saturated(&sum, above[CAROM_MAX(level, 0)]);
+    }
+    return sum;
+}
+
+static uint64_t bound_of(const centred *a, uint64_t count_a, const crowd *crowd_a, const centred *b,
+                         uint64_t count_b, const crowd *crowd_b) {
+    uint64_t bounds[2];
+    for (int i = 0; i < 2; ++i) {
+        bounds[i] = look_up(a, count_a, crowd_b, i == 0);
+        add_saturated(&bounds[i], look_up(b, count_b, crowd_a, i == 1));
+    }
+    return CAROM_MIN(bounds[0], bounds[1]);
+}
+
+carom_status carom_soup_bound(carom_context *context, const carom_soup *a, const carom_soup *b,
+                              uint64_t *bound) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
+    CAROM_REQUIRE(bound != NULL, "the place for the bound is NULL");
+    *bound = 0;
+    CAROM_TRY(carom_soup_check_any(context, a));
+    CAROM_TRY(carom_soup_check_any(context, b));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    crowd crowd_a, crowd_b;
+    centred *items_a, *items_b;
+    uint64_t count_a, count_b;
+    carom_status status = make_crowd(context, a, &crowd_a, &items_a, &count_a);
+    if (status == CAROM_OK) status = make_crowd(context, b, &crowd_b, &items_b, &count_b);
+    if (status == CAROM_OK)
+        *bound = bound_of(items_a, count_a, &crowd_a, items_b, count_b, &crowd_b);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+static uint64_t bound_of_one(const crowd *c) {
+    uint64_t sum = 0, above = 0;
+    for (int level = (int)LEVELS; level-- > 0;) {
+        uint64_t alike, larger;
+        if (c->items[level] == 0) continue;
+        if (__builtin_mul_overflow(c->items[level], c->most[level] - 1, &alike) ||
+            __builtin_mul_overflow(c->items[level], above, &larger))
+            return UINT64_MAX;
+        add_saturated(&sum, alike / 2);
+        add_saturated(&sum, larger);
+        add_saturated(&above, c->most[level]);
+    }
+    return sum;
+}
+
+carom_status carom_soup_self_bound(carom_context *context, const carom_soup *soup,
+                                   uint64_t *bound) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(bound != NULL, "the place for the bound is NULL");
+    *bound = 0;
+    CAROM_TRY(carom_soup_check_any(context, soup));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    crowd crowd;
+    centred *items;
+    uint64_t count;
+    carom_status status = make_crowd(context, soup, &crowd, &items, &count);
+    if (status == CAROM_OK) *bound = bound_of_one(&crowd);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Which faces of two soups meet, by grids (kDet, 4.2).
+ *
+ * One soup, g, has its grid in its own frame, made once. The other, q, is moved into that frame and
+ * entered, as far as it reaches into g's bounds, into a second grid of the same cells. Then every
+ * item of q looks in g's grid on its own level and above, and every item of g in q's grid on levels
+ * above its own: each pair is found by its smaller item, once. Boxes of q are widened by all that
+ * rounding can do (soup_place.c); decisions are made on x' as ever. */
+#include <stdatomic.h>
+
+#include "base/threads.h"
+#include "geom/length.h"
+#include "geom/scale.h"
+#include "grid/grid_cpu.h"
+#include "soup/soup_found.h"
+#include "soup/soup_place.h"
+
+#define GRAIN 512u
+
+typedef struct search {
+    carom_context *context;
+    const carom_soup_side *g, *q;
+    bool turned; /* g is the caller's b */
+    bool first_only;
+    double slack; /* in g's frame of boxes */
+
+    const carom_soup_grid *cells; /* of g */
+    carom_grid q_grid;
+    carom_box *q_boxes; /* by triangle, in g's frame of boxes */
+    carom_ball *q_balls;
+    carom_box q_bounds;
+
+    _Atomic bool stop;
+    struct finder **finders; /* one a worker, NULL until it has worked */
+    carom_arena_mark *marks;
+} search;
+
+typedef struct finder {
+    search *search;
+    bool from_g; /* a is a rank of g, b one of q; else the other way round */
+    carom_soup_list list;
+    carom_work work;
+    carom_status status;
+    uint32_t last_g, last_q; /* posed last */
+    carom_triangle posed_g, posed_q;
+    carom_grid_found found;
+} finder;
+
+/* ---- moving q into g's frame ----------------------------------------------------------------- */
+
+/* From posed coordinates to g's frame of boxes. */
+static carom_vec3 into_frame(const carom_soup_side *g, carom_vec3 p) {
+    const double *r = g->frame.r;
+    carom_vec3 d = carom_vec_sub(p, g->frame.t);
+    carom_vec3 own =
+        carom_vec((r[0] * d.x + r[3] * d.y) + r[6] * d.z, (r[1] * d.x + r[4] * d.y) + r[7] * d.z,
+                  (r[2] * d.x + r[5] * d.y) + r[8] * d.z);
+    return carom_vec_sub(carom_vec_scale(own, g->soup->scale), g->soup->origin);
+}
+
+static carom_box moved_box(const search *s, const carom_triangle *posed) {
+    carom_vec3 low = into_frame(s->g, posed->corner[0]), high = low;
+    for (int i = 1; i < 3; ++i) {
+        carom_vec3 p = into_frame(s->g, posed->corner[i]);
+        low = carom_vec(CAROM_MIN(low.x, p.x), CAROM_MIN(low.y, p.y), CAROM_MIN(low.z, p.z));
+        high = carom_vec(CAROM_MAX(high.x, p.x), CAROM_MAX(high.y, p.y), CAROM_MAX(high.z, p.z));
+    }
+    carom_vec3 slack = carom_vec(s->slack, s->slack, s->slack);
+    return carom_box_of_bounds(carom_vec_sub(low, slack), carom_vec_add(high, slack),
+                               carom_vec(0.0, 0.0, 0.0));
+}
+
+static carom_ball moved_ball(const search *s, uint32_t triangle) {
+    const carom_soup *soup = s->q->soup;
+    carom_ball ball = carom_soup_ball(soup, triangle);
+    int scale = carom_exponent(soup->scale);
+    carom_vec3 c = carom_vec_add(ball.centre, soup->origin);
+    c = carom_vec(carom_scale_apply(c.x, -scale), carom_scale_apply(c.y, -scale),
+                  carom_scale_apply(c.z, -scale));
+    ball.centre = into_frame(s->g, carom_frame_apply(&s->q->frame, c));
+    ball.radius = carom_scale_apply(ball.radius, carom_exponent(s->g->soup->scale) - scale);
+    return ball;
+}
+
+static carom_status move_triangles(void *argument, carom_range range) {
+    search *s = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        s->q_boxes[i] = carom_box_empty();
+        if (!carom_soup_searched(s->q->soup, (uint32_t)i)) continue;
+        carom_triangle posed = carom_soup_posed(s->q, (uint32_t)i);
+        carom_box box = moved_box(s, &posed);
+        if (!carom_box_overlap(&box, &s->g->soup->bounds)) continue;
+        s->q_boxes[i] = box;
+        s->q_balls[i] = moved_ball(s, (uint32_t)i);
+    }
+    return CAROM_OK;
+}
+
+static void give_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
+                       carom_box *boxes) {
+    const search *s = user;
+    for (uint32_t i = 0; i < count; ++i)
+        boxes[i] = s->q_boxes[items != NULL ? items[i] : first + i];
+}
+
+static carom_status move_q(search *s) {
+    carom_arena *scratch = carom_scratch(s->context, 0);
+    uint32_t count = s->q->soup->triangle_count;
+    s->q_boxes = CAROM_ARENA_TAKE(scratch, carom_box, count);
+    s->q_balls = CAROM_ARENA_TAKE(scratch, carom_ball, count);
+    if (s->q_boxes == NULL || s->q_balls == NULL)
+        return carom_fail_memory(s->context, (uint64_t)count * sizeof(carom_ball), "a search");
+    CAROM_TRY(carom_parallel_for(s->context, count, GRAIN, move_triangles, s));
+    s->q_bounds = carom_box_empty();
+    for (uint32_t i = 0; i < count; ++i)
+        if (s->q_boxes[i].low[0] <= s->q_boxes[i].high[0])
+            s->q_bounds = carom_box_join(s->q_boxes[i], s->q_bounds);
+    carom_grid_def def = {.hash = CAROM_GRID_BLOCK};
+    carom_grid_source source = {count, give_boxes, s};
+    return carom_grid_build(s->context, NULL, &s->q_grid, &def, &s->cells->grid.view.space,
+                            &source);
+}
+
+/* ---- deciding -------------------------------------------------------------------------------- */
+
+static bool decide(finder *f, uint32_t g, uint32_t q) {
+    search *s = f->search;
+    if (g != f->last_g) f->posed_g = carom_soup_posed(s->g, f->last_g = g);
+    if (q != f->last_q) f->posed_q = carom_soup_posed(s->q, f->last_q = q);
+    ++f->work.candidates;
+    if (!carom_soup_meet(&f->posed_g, &f->posed_q, &f->work.undecided)) return true;
+    if (s->first_only) {
+        atomic_store(&s->stop, true);
+        return false;
+    }
+    uint32_t face_g = carom_soup_face(s->g->soup, g), face_q = carom_soup_face(s->q->soup, q);
+    if (!carom_soup_list_put(&f->list, s->turned ? face_q : face_g, s->turned ? face_g : face_q))
+        f->status = CAROM_NO_MEMORY;
+    return f->status == CAROM_OK;
+}
+
+static bool take(carom_grid_found *found) {
+    finder *f = found->user;
+    search *s = f->search;
+    for (uint32_t i = 0; i < found->count; ++i) {
+        uint32_t rank = f->from_g ? found->a[i] : found->b[i];
+        uint32_t q = s->q_grid.items[f->from_g ? found->b[i] : found->a[i]];
+        if (!carom_soup_balls_meet(&s->cells->balls[rank], &s->q_balls[q], s->slack)) continue;
+        if (!decide(f, s->cells->grid.items[rank], q)) return false;
+    }
+    found->count = 0;
+    return !atomic_load_explicit(&s->stop, memory_order_relaxed);
+}
+
+/* ---- searching ------------------------------------------------------------------------------- */
+
+static finder *finder_of(search *s, uint32_t worker, bool from_g) {
+    finder *f = s->finders[worker];
+    if (f == NULL) {
+        carom_arena *scratch = carom_scratch(s->context, worker);
+        if (worker != 0) s->marks[worker] = carom_arena_get_mark(scratch);
+        f = CAROM_ARENA_TAKE(scratch, finder, 1);
+        if (f == NULL) return NULL;
+        f->search = s;
+        carom_soup_list_begin(&f->list, scratch);
+        f->work = (carom_work){0};
+        f->status = CAROM_OK;
+        f->last_g = f->last_q = UINT32_MAX;
+        f->found.count = 0;
+        f->found.visits = 0;
+        f->found.flush = take;
+        f->found.user = f;
+        s->finders[worker] = f;
+    }
+    f->from_g = from_g;
+    return f;
+}
+
+static carom_status search_from_q(void *argument, carom_range range) {
+    search *s = argument;
+    finder *f = finder_of(s, range.worker, false);
+    if (f == NULL) return CAROM_NO_MEMORY;
+    const carom_grid_view *q = &s->q_grid.view;
+    for (uint64_t rank = range.begin; rank < range.end; ++rank) {
+        carom_box box = carom_grid_box(q, (uint32_t)rank);
+        if (q->levels[rank] == CAROM_GRID_NOWHERE) continue;
+        if (!CAROM_CPU_CALL(s->context, carom_grid_find)(
+                &s->cells->grid.view, &box, q->levels[rank], (uint32_t)rank, &f->found))
+            return f->status;
+    }
+    (void)take(&f->found);
+    return f->status;
+}
+
+static carom_status search_from_g(void *argument, carom_range range) {
+    search *s = argument;
+    finder *f = finder_of(s, range.worker, true);
+    if (f == NULL) return CAROM_NO_MEMORY;
+    const carom_grid_view *g = &s->cells->grid.view, *q = &s->q_grid.view;
+    if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return CAROM_OK;
+    for (uint64_t rank = range.begin; rank < range.end; ++rank) {
+        uint32_t level = g->levels[rank];
+        if (level == CAROM_GRID_NOWHERE || q->level_mask >> level <= 1u) continue;
+        carom_box box = carom_grid_box(g, (uint32_t)rank);
+        if (!carom_box_overlap(&box, &s->q_bounds)) continue;
+        if (!CAROM_CPU_CALL(s->context, carom_grid_find)(q, &box, level + 1, (uint32_t)rank,
+                                                         &f->found))
+            return f->status;
+    }
+    (void)take(&f->found);
+    return f->status;
+}
+
+static carom_status search_both(search *s) {
+    CAROM_TRY(carom_parallel_for(s->context, s->q_grid.view.item_count, GRAIN, search_from_q, s));
+    if (s->stop) return CAROM_OK;
+    return carom_parallel_for(s->context, s->cells->grid.view.item_count, GRAIN, search_from_g, s);
+}
+
+static carom_status gather(search *s, carom_pairs *out) {
+    carom_context *context = s->context;
+    uint64_t total = 0;
+    for (uint32_t w = 0; w < context->threads; ++w)
+        if (s->finders[w] != NULL) total += s->finders[w]->list.count;
+    uint64_t *pairs = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint64_t, total), *end = pairs;
+    if (pairs == NULL) return carom_fail_memory(context, total * 8, "the list of pairs");
+    for (uint32_t w = 0; w < context->threads; ++w)
+        if (s->finders[w] != NULL) end = carom_soup_list_copy(&s->finders[w]->list, end);
+    bool repeats = s->g->soup->faces != NULL || s->q->soup->faces != NULL;
+    CAROM_TRY(carom_soup_sort_pairs(context, pairs, &total, repeats));
+    return carom_soup_fill_pairs(context, pairs, total, out);
+}
+
+static carom_status run(search *s, carom_pairs *out) {
+    carom_context *context = s->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    CAROM_TRY(move_q(s));
+    s->finders = CAROM_ARENA_TAKE(scratch, finder *, context->threads);
+    s->marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, context->threads);
+    if (s->finders == NULL || s->marks == NULL)
+        return carom_fail_memory(context, context->threads * sizeof(void *), "a search");
+    memset(s->finders, 0, context->threads * sizeof(*s->finders));
+    carom_status status = search_both(s);
+    if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, sizeof(finder), "a search");
+    for (uint32_t w = 0; w < context->threads; ++w) {
+        if (s->finders[w] == NULL) continue;
+        context->work.visits += s->finders[w]->found.visits;
+        context->work.candidates += s->finders[w]->work.candidates;
+        context->work.undecided += s->finders[w]->work.undecided;
+    }
+    if (status == CAROM_OK && out != NULL) status = gather(s, out);
+    for (uint32_t w = 1; w < context->threads; ++w)
+        if (s->finders[w] != NULL) carom_arena_rewind(carom_scratch(context, w), s->marks[w]);
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* The one that has a grid already, else the larger. */
+static bool b_is_gridded(const carom_soup *a, const carom_soup *b) {
+    bool grid_a = a->method == CAROM_SOUP_GRID, grid_b = b->method == CAROM_SOUP_GRID;
+    return grid_a != grid_b ? grid_b : b->triangle_count > a->triangle_count;
+}
+
+carom_status carom_soup_cross_grid(carom_context *context, const carom_soup_placing *placing,
+                                   carom_pairs *pairs, bool *any) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    const carom_soup_side *a = &placing->a, *b = &placing->b;
+    search s = {.context = context, .first_only = pairs == NULL};
+    s.turned = b_is_gridded(a->soup, b->soup);
+    s.g = s.turned ? b : a;
+    s.q = s.turned ? a : b;
+    double moved =
+        (a->largest + b->largest) + (carom_vec_largest(a->frame.t) + carom_vec_largest(b->frame.t));
+    s.slack = carom_scale_apply(0x1p-45 * moved + 0x1p-1064, carom_exponent(s.g->soup->scale));
+    carom_status status = CAROM_OK;
+    carom_soup_grid made = {0};
+    if (s.g->soup->method == CAROM_SOUP_GRID) {
+        s.cells = &s.g->soup->cells;
+    } else {
+        s.cells = &made;
+        status = carom_soup_grid_build(context, NULL, s.g->soup, &s.g->soup->grid_def, &made);
+    }
+    if (status == CAROM_OK) status = run(&s, pairs);
+    if (any != NULL) *any = s.stop;
+    carom_arena_rewind(scratch, mark);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* A grid over the triangles of a soup, with their enclosing balls.
+ *
+ * The balls are what the bound of soup_bound.c is proved of: they do not depend on the pose. So
+ * they are kept in doubles, in the frame of boxes, and are larger than the triangles by no more
+ * than rounding. */
+#include "base/threads.h"
+#include "geom/enclosing_ball.h"
+#include "soup/soup.h"
+
+#define GRAIN 4096u
+
+typedef struct place {
+    const carom_soup *soup;
+    carom_soup_grid *cells;
+} place;
+
+/* Corners are off their place in the frame by at most 2^-53 of it, or by an underflow. */
+carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
+    carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)triangle);
+    double largest = 0.0;
+    carom_ball ball;
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 p = carom_vec_scale(t.corner[i], soup->scale);
+        t.corner[i] = carom_vec_sub(p, soup->origin);
+        double size = carom_vec_largest(t.corner[i]);
+        largest = CAROM_MAX(size, largest);
+    }
+    carom_ball_around_triangle(t.corner, &ball);
+    if (soup->scalar != CAROM_FLOAT32) ball.radius += 0x1p-51 * largest + 0x1p-1000;
+    return ball;
+}
+
+static carom_status place_triangles(void *argument, carom_range range) {
+    place *p = argument;
+    const carom_soup *soup = p->soup;
+    for (uint64_t rank = range.begin; rank < range.end; ++rank) {
+        uint32_t item = p->cells->grid.items[rank];
+        memcpy(p->cells->placed + 3 * rank, soup->corners + 3 * (uint64_t)item,
+               3 * sizeof(uint32_t));
+        if (carom_soup_searched(soup, item))
+            p->cells->balls[rank] = carom_soup_ball(soup, item);
+        else
+            p->cells->balls[rank] = (carom_ball){{0.0, 0.0, 0.0}, 0.0};
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_soup_grid_build(carom_context *context, const carom_allocator *allocator,
+                                   const carom_soup *soup, const carom_grid_def *def,
+                                   carom_soup_grid *cells) {
+    carom_grid_source source = {soup->triangle_count, carom_soup_boxes, soup};
+    uint64_t count = soup->triangle_count;
+    CAROM_TRY(carom_grid_build(context, allocator, &cells->grid, def, NULL, &source));
+    if (count > cells->capacity || cells->placed == NULL) {
+        cells->placed =
+            carom_grid_renew(context, allocator, cells->placed, 3 * count + 1, sizeof(uint32_t));
+        cells->balls =
+            carom_grid_renew(context, allocator, cells->balls, count, sizeof(carom_ball));
+        bool made = cells->placed != NULL && cells->balls != NULL;
+        cells->capacity = made ? count : 0;
+        if (!made) return carom_fail_memory(context, count * 44, "a soup's grid");
+    }
+    cells->placed[3 * count] = 0; /* vectors read one number past the last */
+    place p = {soup, cells};
+    return carom_parallel_for(context, count, GRAIN, place_triangles, &p);
+}
+
+void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocator) {
+    carom_grid_free(&cells->grid, allocator);
+    carom_release(allocator, cells->placed);
+    carom_release(allocator, cells->balls);
+    *cells = (carom_soup_grid){0};
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/* How crowded a soup is: for each face the larger ones near it (kDet: Weller, Debowski, Zachmann
+ * 2017, Definitions 3.1 and 3.2; the distance is d/4, as their sphere has diameter d/2).
+ *
+ * Each face looks around itself in the tree, as far as a quarter of its diameter. What it finds is
+ * refused by size first, which needs one number, then taken for a common vertex, and only then
+ * measured (geom/within.h). Every number is counted by its own face alone, from exact decisions, so
+ * threads, instruction sets and the order of faces cannot show in it.
+ *
+ * Why the bound holds, where the paper's does not. A triangle of diameter d is covered by three
+ * discs of diameter d/2 (Lemma 3.2), a fourth of it by three of d/4, hence the whole by 12. Faces
+ * that meet one such disc are at most d/4 apart. If all of them are at least as large as d, the
+ * smallest of them counts all others: there are at most k. So a triangle meets at most 12 k larger
+ * ones. A flat polygon lies in its disc, which seven of half its size cover, and 49 of a quarter.
+ * Diameters are rounded upwards, so "at most d/4 apart" survives the rounding. */
+#include "soup/soup.h"
+
+#include "base/progress.h"
+#include "base/threads.h"
+#include "bvh/bvh_cpu.h"
+#include "geom/enclosing_ball.h"
+#include "geom/within.h"
+#include "soup/soup_kfree_item.h"
+
+#define TRIANGLES_A_RANGE 4096u
+#define BLOCKS_A_RANGE    32u
+#define LISTED            4096u
+#define NOT_THERE         (-1.0) /* the diameter of faces that take no part: smaller than any */
+
+#define DISCS_A_TRIANGLE 12u
+#define DISCS_A_POLYGON  49u /* flat */
+
+CAROM_RESULT_FILL(carom_numbers);
+
+typedef struct crowd {
+    carom_context *context;
+    const carom_soup *soup;
+    double *diameters; /* of each face */
+    double *placed;    /* the same by place in the tree */
+    uint32_t *counts;  /* of each face */
+    _Atomic uint64_t discs, neighbours;
+    _Atomic bool beyond;       /* a coordinate is too large */
+    struct counter **counters; /* one a worker, NULL until it has worked */
+    carom_arena_mark *marks;
+} crowd;
+
+/* A face's triangles are [first, end). */
+typedef struct span {
+    uint32_t first, end;
+} span;
+
+static span span_at(const carom_soup *soup, uint32_t first) {
+    span s = {first, first + 1};
+    if (soup->faces != NULL)
+        while (s.end < soup->triangle_count && soup->faces[s.end] == soup->faces[first]) ++s.end;
+    return s;
+}
+
+static bool is_first(const carom_soup *soup, uint32_t triangle) {
+    return triangle == 0 || carom_soup_face(soup, triangle - 1) != carom_soup_face(soup, triangle);
+}
+
+/* ---- diameters ------------------------------------------------------------------------------- */
+
+/* In place and without a stack: heaps. */
+static void sort_points(carom_vec3 *p, uint64_t count) {
+    for (uint64_t built = count / 2, end = count; end > 1;) {
+        carom_vec3 sinking;
+        if (built > 0) {
+            sinking = p[--built];
+        } else {
+            sinking = p[--end];
+            p[end] = p[0];
+        }
+        uint64_t at = built;
+        for (uint64_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
+            if (child + 1 < end && carom_vec_compare(p[child], p[child + 1]) < 0) ++child;
+            if (carom_vec_compare(sinking, p[child]) >= 0) break;
+            p[at] = p[child];
+            at = child;
+        }
+        p[at] = sinking;
+    }
+}
+
+/* Of the smallest ball around sorted points. Destroys them. */
+static double diameter_of_points(carom_vec3 *p, uint64_t count) {
+    carom_vec3 first = p[0];
+    carom_ball ball;
+    uint64_t bad, kept = 0;
+    double size = 0.0;
+    for (uint64_t i = 0; i < count; ++i) {
+        if (i > 0 && carom_vec_compare(p[i], p[kept - 1]) == 0) continue;
+        p[kept++] = p[i];
+    }
+    if (kept <= 3) {
+        carom_vec3 v[3] = {p[0], p[kept > 1 ? 1 : 0], p[kept - 1]};
+        return carom_triangle_diameter(v);
+    }
+    for (uint64_t i = 0; i < kept; ++i) {
+        p[i] = carom_vec_sub(p[i], first);
+        size = CAROM_MAX(carom_vec_largest(p[i]), size);
+    }
+    int e = carom_diameter_exponent(size);
+    double down = carom_power_of_two(-e);
+    for (uint64_t i = 0; i < kept; ++i) p[i] = carom_vec_scale(p[i], down);
+    (void)carom_ball_around_points(p, kept, &ball, &bad); /* all are finite */
+    return carom_diameter_finish(2.0 * ball.radius, carom_power_of_two(e));
+}
+
+static bool is_flat(const carom_soup *soup, span s) {
+    const uint32_t *plane = NULL;
+    for (uint32_t t = s.first; t < s.end && plane == NULL; ++t)
+        if (soup->states[t] == 0) plane = soup->corners + 3 * (uint64_t)t;
+    if (plane == NULL) return true; /* on one line */
+    carom_triangle base = carom_soup_triangle(soup, plane);
+    for (uint64_t i = 3 * (uint64_t)s.first; i < 3 * (uint64_t)s.end; ++i)
+        if (carom_orient3d(base.corner[0], base.corner[1], base.corner[2],
+                           carom_soup_position(soup, soup->corners[i])) != 0)
+            return false;
+    return true;
+}
+
+/* CAROM_OK, or CAROM_NO_MEMORY. */
+static carom_status measure_polygon(const carom_soup *soup, carom_arena *scratch, span s,
+                                    double *diameter) {
+    uint64_t count = 3 * (uint64_t)(s.end - s.first);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_vec3 *points = CAROM_ARENA_TAKE(scratch, carom_vec3, count);
+    if (points == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = 0; i < count; ++i)
+        points[i] = carom_soup_position(soup, soup->corners[3 * (uint64_t)s.first + i]);
+    sort_points(points, count);
+    *diameter = diameter_of_points(points, count);
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+static carom_status measure_range(void *argument, carom_range range) {
+    crowd *c = argument;
+    const carom_soup *soup = c->soup;
+    uint64_t discs = 0;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        if (!is_first(soup, (uint32_t)i)) continue;
+        span s = span_at(soup, (uint32_t)i);
+        double *diameter = &c->diameters[carom_soup_face(soup, s.first)];
+        uint64_t searched = 0;
+        for (uint32_t t = s.first; t < s.end; ++t) searched += carom_soup_searched(soup, t) ? 1 : 0;
+        *diameter = NOT_THERE;
+        if (searched == 0) continue;
+        for (uint64_t k = 3 * i; k < 3 * (uint64_t)s.end; ++k)
+            if (!(carom_vec_largest(carom_soup_position(soup, soup->corners[k])) <=
+                  CAROM_LARGEST_COORDINATE))
+                atomic_store(&c->beyond, true);
+        if (s.end - s.first == 1) {
+            carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
+            *diameter = carom_triangle_diameter(t.corner);
+        } else {
+            CAROM_TRY(measure_polygon(soup, carom_scratch(c->context, range.worker), s, diameter));
+        }
+        searched *= DISCS_A_TRIANGLE;
+        discs += searched > DISCS_A_POLYGON && is_flat(soup, s) ? DISCS_A_POLYGON : searched;
+    }
+    atomic_fetch_add(&c->discs, discs);
+    return CAROM_OK;
+}
+
+static carom_status place_range(void *argument, carom_range range) {
+    crowd *c = argument;
+    for (uint64_t place = range.begin; place < range.end; ++place) {
+        uint32_t item = c->soup->bvh.items[place];
+        c->placed[place] =
+            item == CAROM_BVH_NONE ? NOT_THERE : c->diameters[carom_soup_face(c->soup, item)];
+    }
+    return CAROM_OK;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+typedef struct counter {
+    carom_bvh_found found;
+    const crowd *crowd;
+    carom_work work;
+
+    uint32_t face; /* whose turn it is */
+    span span;
+    double diameter, reach;
+    uint32_t triangle[3]; /* corners of the one that is looking */
+    carom_triangle shape;
+    uint32_t count, neighbours;
+
+    /* Polygons are found through several triangles: those counted are marked, and listed so that
+     * the marks can be taken back. Marked, too, are the face's own vertices. NULL where faces are
+     * triangles. */
+    uint64_t *marked, *own;
+    uint32_t listed_count;
+    uint32_t listed[LISTED];
+} counter;
+
+static uint64_t words_for(uint64_t bits) {
+    return (bits + 63) / 64;
+}
+
+static bool has_bit(const uint64_t *words, uint32_t bit) {
+    return (words[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+static void mark(counter *c, uint32_t face) {
+    c->marked[face / 64] |= UINT64_C(1) << face % 64;
+    if (c->listed_count < LISTED) c->listed[c->listed_count] = face;
+    ++c->listed_count;
+}
+
+static void unmark_all(counter *c) {
+    if (c->listed_count > LISTED)
+        memset(c->marked, 0, words_for(c->crowd->soup->face_count) * sizeof(*c->marked));
+    for (uint32_t i = 0; i < c->listed_count && c->listed_count <= LISTED; ++i)
+        c->marked[c->listed[i] / 64] = 0;
+    c->listed_count = 0;
+}
+
+static void mark_own(counter *c, bool marked) {
+    const carom_soup *soup = c->crowd->soup;
+    for (uint64_t i = 3 * (uint64_t)c->span.first; i < 3 * (uint64_t)c->span.end; ++i) {
+        uint32_t vertex = soup->corners[i];
+        if (marked)
+            c->own[vertex / 64] |= UINT64_C(1) << vertex % 64;
+        else
+            c->own[vertex / 64] = 0;
+    }
+}
+
+static bool have_common_vertex(const uint32_t *a, const uint32_t *b) {
+    return a[0] == b[0] || a[0] == b[1] || a[0] == b[2] || a[1] == b[0] || a[1] == b[1] ||
+           a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
+}
+
+/* Whether the face that triangle t is one of has a vertex of the face whose turn it is. */
+static bool face_has_own_vertex(const counter *c, uint32_t t) {
+    const carom_soup *soup = c->crowd->soup;
+    while (!is_first(soup, t)) --t;
+    span s = span_at(soup, t);
+    for (uint64_t i = 3 * (uint64_t)s.first; i < 3 * (uint64_t)s.end; ++i)
+        if (has_bit(c->own, soup->corners[i])) return true;
+    return false;
+}
+
+static bool look_at_found(carom_bvh_found *found) {
+    counter *c = found->user;
+    const carom_soup *soup = c->crowd->soup;
+    const double *diameters = c->crowd->placed;
+    for (uint32_t i = 0; i < found->count; ++i) {
+        uint32_t place = found->b[i];
+        if (diameters[place] < c->diameter) continue;
+        uint32_t triangle = soup->bvh.items[place], face = carom_soup_face(soup, triangle);
+        if (face == c->face) continue;
+        if (c->marked != NULL && has_bit(c->marked, face)) continue;
+        const uint32_t *corners = soup->placed + 3 * (uint64_t)place;
+        bool common = have_common_vertex(c->triangle, corners);
+        if (!common) {
+            carom_triangle other = carom_soup_triangle(soup, corners);
+            ++c->work.candidates;
+            int verdict = carom_within_filter(&c->shape, &other, c->reach);
+            if (verdict == CAROM_NO) continue;
+            if (verdict == CAROM_UNDECIDED) {
+                ++c->work.undecided;
+                if (!carom_within_exact(&c->shape, &other, c->reach)) continue;
+            }
+        }
+        ++c->count;
+        if (c->marked != NULL) {
+            mark(c, face);
+            common = common || face_has_own_vertex(c, triangle);
+        }
+        c->neighbours += common ? 1 : 0;
+    }
+    found->count = 0;
+    return true;
+}
+
+/* The box of a triangle, wider by the reach on all sides. */
+static carom_box box_around(const carom_soup *soup, uint32_t triangle, double reach) {
+    carom_box box = carom_soup_box(soup, triangle);
+    double by = reach * soup->scale + 0x1p-1000; /* more than an underflow takes */
+    for (int k = 0; k < 3; ++k) {
+        box.low[k] = carom_float_down((double)box.low[k], by);
+        box.high[k] = carom_float_up((double)box.high[k], -by);
+    }
+    return box;
+}
+
+static void count_face(counter *c, uint32_t first) {
+    const carom_soup *soup = c->crowd->soup;
+    c->span = span_at(soup, first);
+    c->face = carom_soup_face(soup, first);
+    c->diameter = c->crowd->diameters[c->face];
+    c->reach = carom_diameter_reach(c->diameter);
+    c->count = c->neighbours = 0;
+    if (c->marked != NULL) mark_own(c, true);
+    for (uint32_t t = c->span.first; t < c->span.end; ++t) {
+        if (!carom_soup_searched(soup, t)) continue;
+        memcpy(c->triangle, soup->corners + 3 * (uint64_t)t, sizeof(c->triangle));
+        c->shape = carom_soup_triangle(soup, c->triangle);
+        carom_box box = box_around(soup, t, c->reach);
+        (void)CAROM_CPU_CALL(c->crowd->context, carom_bvh_find_box)(&soup->bvh, &box, 0, &c->found);
+        (void)look_at_found(&c->found);
+    }
+    if (c->marked == NULL) return;
+    unmark_all(c);
+    mark_own(c, false);
+}
+
+/* The worker's own, made at its first range; NULL: no memory. */
+static counter *counter_of(crowd *crowd, uint32_t worker) {
+    if (crowd->counters[worker] != NULL) return crowd->counters[worker];
+    carom_arena *scratch = carom_scratch(crowd->context, worker);
+    if (worker != 0) crowd->marks[worker] = carom_arena_get_mark(scratch);
+    uint64_t face_words = words_for(crowd->soup->face_count);
+    uint64_t words = face_words + words_for(crowd->soup->vertex_count);
+    if (crowd->soup->faces == NULL) words = 0;
+    counter *c = CAROM_ARENA_TAKE(scratch, counter, 1);
+    uint64_t *marked = words != 0 ? CAROM_ARENA_TAKE(scratch, uint64_t, words) : NULL;
+    if (c == NULL || (words != 0 && marked == NULL)) {
+        if (worker != 0) carom_arena_rewind(scratch, crowd->marks[worker]);
+        return NULL;
+    }
+    if (words != 0) memset(marked, 0, words * sizeof(*marked));
+    c->crowd = crowd;
+    c->work = (carom_work){0};
+    c->found.count = 0;
+    c->found.visits = 0;
+    c->found.flush = look_at_found;
+    c->found.user = c;
+    c->marked = marked;
+    c->own = words != 0 ? marked + face_words : NULL;
+    c->listed_count = 0;
+    return crowd->counters[worker] = c;
+}
+
+/* Blocks of the tree, as neighbours in it look at the same nodes; each face at its first triangle.
+ */
+static carom_status count_range(void *argument, carom_range range) {
+    crowd *crowd = argument;
+    const carom_soup *soup = crowd->soup;
+    counter *c = counter_of(crowd, range.worker);
+    if (c == NULL) return CAROM_NO_MEMORY;
+    uint64_t neighbours = 0;
+    for (uint64_t place = range.begin * CAROM_BVH_WIDTH; place < range.end * CAROM_BVH_WIDTH;
+         ++place) {
+        uint32_t item = soup->bvh.items[place];
+        if (item == CAROM_BVH_NONE || !is_first(soup, item)) continue;
+        uint32_t face = carom_soup_face(soup, item);
+        crowd->counts[face] = 0;
+        if (crowd->diameters[face] < 0.0) continue;
+        count_face(c, item);
+        crowd->counts[face] = c->count;
+        neighbours += c->neighbours;
+    }
+    atomic_fetch_add(&crowd->neighbours, neighbours);
+    carom_progress_add(crowd->context, range.worker, range.end - range.begin);
+    return CAROM_OK;
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* The least count that `share` of the faces does not pass; histogram[c] faces count c. */
+static uint32_t quantile(const uint32_t *histogram, uint64_t faces, double share) {
+    uint64_t wanted = (uint64_t)ceil(share * (double)faces), below = 0;
+    uint32_t count = 0;
+    for (;; ++count)
+        if ((below += histogram[count]) >= CAROM_MAX(wanted, 1)) return count;
+}
+
+static carom_status sum_up(const crowd *c, carom_k_free *k) {
+    const carom_soup *soup = c->soup;
+    double least = HUGE_VAL, largest = 0.0;
+    for (uint32_t f = 0; f < soup->face_count; ++f) {
+        double diameter = c->diameters[f];
+        if (diameter < 0.0) continue;
+        ++k->faces;
+        k->total += c->counts[f];
+        if (k->worst_face == CAROM_NO_FACE || c->counts[f] > k->most) {
+            k->most = c->counts[f];
+            k->worst_face = f;
+        }
+        if (diameter == 0.0) continue;
+        least = CAROM_MIN(diameter, least);
+        largest = CAROM_MAX(diameter, largest);
+    }
+    if (k->faces == 0) return CAROM_OK;
+    uint32_t *histogram =
+        CAROM_ARENA_TAKE(carom_scratch(c->context, 0), uint32_t, (uint64_t)k->most + 1);
+    if (histogram == NULL)
+        return carom_fail_memory(c->context, ((uint64_t)k->most + 1) * 4, "a histogram");
+    memset(histogram, 0, ((uint64_t)k->most + 1) * sizeof(*histogram));
+    for (uint32_t f = 0; f < soup->face_count; ++f)
+        if (c->diameters[f] >= 0.0) ++histogram[c->counts[f]];
+    double squares = 0.0, faces = (double)k->faces;
+    k->k = (uint64_t)k->most + 1;
+    k->mean = (double)k->total / faces;
+    for (uint64_t count = 0; count <= k->most; ++count) {
+        double apart = (double)count - k->mean;
+        squares += (double)histogram[count] * (apart * apart);
+    }
+    k->deviation = sqrt(squares / faces);
+    k->least = quantile(histogram, k->faces, 0.0);
+    k->quartile_1 = quantile(histogram, k->faces, 0.25);
+    k->median = quantile(histogram, k->faces, 0.5);
+    k->quartile_3 = quantile(histogram, k->faces, 0.75);
+    k->percentile_90 = quantile(histogram, k->faces, 0.9);
+    k->percentile_99 = quantile(histogram, k->faces, 0.99);
+    k->neighbours = k->total != 0 ? (double)c->neighbours / (double)k->total : 0.0;
+    k->discs = c->discs;
+    if (largest > 0.0) { /* by mantissa and exponent, as the quotient could be out of range */
+        int exponent_least, exponent_largest;
+        double mantissa_least = frexp(least, &exponent_least);
+        double mantissa_largest = frexp(largest, &exponent_largest);
+        k->least_diameter = least;
+        k->largest_diameter = largest;
+        k->height =
+            log2(mantissa_largest / mantissa_least) + (double)(exponent_largest - exponent_least);
+    }
+    return CAROM_OK;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static uint32_t first_triangle_of(const carom_soup *soup, uint32_t face) {
+    uint32_t t = 0;
+    while (carom_soup_face(soup, t) != face) ++t;
+    return t;
+}
+
+static carom_status count_all(crowd *c, carom_k_free *k) {
+    carom_context *context = c->context;
+    const carom_soup *soup = c->soup;
+    uint64_t blocks = soup->triangle_count != 0 ? soup->bvh.node_count[0] : 0;
+    memset(c->counters, 0, context->threads * sizeof(*c->counters));
+    carom_status status =
+        carom_parallel_for(context, soup->triangle_count, TRIANGLES_A_RANGE, measure_range, c);
+    if (status == CAROM_OK && c->beyond)
+        return carom_fail(
+            context, CAROM_BAD_INPUT,
+            "a coordinate is beyond 2^1020, where diameters are no doubles; scale the "
+            "soup down");
+    if (status == CAROM_OK)
+        status = carom_parallel_for(context, blocks * CAROM_BVH_WIDTH, TRIANGLES_A_RANGE,
+                                    place_range, c);
+    if (status == CAROM_OK) {
+        carom_progress_begin(context, "counting near faces", blocks);
+        status = carom_parallel_for(context, blocks, BLOCKS_A_RANGE, count_range, c);
+        carom_status ended = carom_progress_end(context);
+        if (status == CAROM_OK) status = ended;
+    }
+    if (status == CAROM_NO_MEMORY)
+        status = carom_fail_memory(context, sizeof(counter), "counting near faces");
+    if (status == CAROM_OK) status = sum_up(c, k);
+    if (status == CAROM_OK && k->faces != 0) {
+        counter *again = counter_of(c, 0);
+        if (again == NULL) status = carom_fail_memory(context, sizeof(counter), "a face");
+        if (again != NULL) {
+            count_face(again, first_triangle_of(soup, k->worst_face));
+            k->worst_neighbours = again->neighbours;
+        }
+    }
+    for (uint32_t w = 0; w < context->threads; ++w) {
+        if (c->counters[w] == NULL) continue;
+        context->work.visits += c->counters[w]->found.visits;
+        context->work.candidates += c->counters[w]->work.candidates;
+        context->work.undecided += c->counters[w]->work.undecided;
+        if (w != 0) carom_arena_rewind(carom_scratch(context, w), c->marks[w]);
+    }
+    return status;
+}
+
+static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
+    carom_context *context = c->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint64_t faces = c->soup->face_count, threads = context->threads, room;
+    uint64_t places =
+        c->soup->triangle_count != 0 ? (uint64_t)c->soup->bvh.node_count[0] * CAROM_BVH_WIDTH : 0;
+    c->diameters = CAROM_ARENA_TAKE(scratch, double, faces);
+    c->placed = CAROM_ARENA_TAKE(scratch, double, places);
+    c->counts = CAROM_ARENA_TAKE(scratch, uint32_t, faces);
+    c->counters = CAROM_ARENA_TAKE(scratch, counter *, threads);
+    c->marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, threads);
+    if (c->diameters == NULL || c->placed == NULL || c->counts == NULL || c->counters == NULL ||
+        c->marks == NULL)
+        return carom_fail_memory(context, faces * 12 + places * 8, "counting near faces");
+    CAROM_TRY(count_all(c, k));
+    if (counts == NULL) return CAROM_OK;
+    CAROM_TRY(carom_numbers_begin(context, &context->allocator, counts, faces, &room));
+    if (room != 0) memcpy(counts->data, c->counts, room * sizeof(*c->counts));
+    return carom_numbers_end(counts);
+}
+
+carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, carom_k_free *k_free,
+                               carom_numbers *counts) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE(k_free != NULL, "the place for the result is NULL");
+    memset(k_free, 0, sizeof(*k_free)); /* padding too: equal results are equal bytes */
+    k_free->worst_face = CAROM_NO_FACE;
+    CAROM_TRY(carom_soup_check_ready(context, soup));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark at = carom_arena_get_mark(scratch);
+    carom_k_free k;
+    memcpy(&k, k_free, sizeof(k));
+    crowd c = {.context = context, .soup = soup};
+    context->work = (carom_work){0};
+    carom_status status = run(&c, &k, counts);
+    carom_arena_rewind(scratch, at);
+    if (status == CAROM_OK || status == CAROM_MORE) memcpy(k_free, &k, sizeof(k));
+    return status;
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+static uint64_t times(uint64_t a, uint64_t b) {
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+carom_status carom_k_free_get_bounds(carom_context *context, const carom_k_free *a,
+                                     const carom_k_free *b, carom_k_free_bounds *bounds) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(a != NULL && b != NULL, "a k_free is NULL");
+    CAROM_REQUIRE(bounds != NULL, "the place for the bounds is NULL");
+    uint64_t k = CAROM_MAX(a->k, b->k);
+    bool triangles = a->discs == times(DISCS_A_TRIANGLE, a->faces) &&
+                     b->discs == times(DISCS_A_TRIANGLE, b->faces);
+    uint64_t pairs = plus(times(a->discs, b->k), times(b->discs, a->k));
+    uint64_t all = times(a->faces, b->faces);
+    bounds->pairs = CAROM_MIN(pairs, all);
+    bounds->published = times(triangles ? 3 : 7, times(k, plus(a->faces, b->faces)));
+    return CAROM_OK;
+}

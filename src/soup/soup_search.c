@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* The search for pairs of one soup.
+ *
+ * The tree or the grid hands over pairs whose boxes overlap, a few thousand at a time and still in
+ * the first-level cache; they are decided at once: a filter on vectors, then, for the few it leaves
+ * open, the exact test. What counts goes to a list of the worker's own.
+ *
+ * Method AUTO gives the tree a budget of work. Whether all workers together stay below it depends
+ * on the input alone; when they do not, all stop, and the grid does it. */
+#include "soup/soup_search.h"
+
+#include "base/threads.h"
+#include "bvh/bvh_cpu.h"
+#include "grid/grid_cpu.h"
+#include "soup/soup_cpu.h"
+
+#define BLOCKS_A_RANGE    32u
+#define RANKS_A_RANGE     512u
+#define TRIANGLES_A_RANGE 64u /* of a window */
+
+struct carom_soup_finder {
+    carom_soup_search *search;
+    const uint32_t *items, *placed; /* triangles and corners by place in the tree, or by rank */
+    carom_soup_list list;
+    uint64_t count; /* pairs that count, kept or not */
+    uint64_t visits_paid;
+    carom_work work;
+    carom_status status;
+    carom_soup_verdicts verdicts;
+    union {
+        carom_bvh_found tree;
+        carom_grid_found grid;
+    } found;
+};
+
+/* ---- deciding -------------------------------------------------------------------------------- */
+
+static bool keep_pair(carom_soup_finder *f, uint32_t triangle_a, uint32_t triangle_b) {
+    carom_soup_search *s = f->search;
+    uint32_t a = carom_soup_face(s->soup, triangle_a), b = carom_soup_face(s->soup, triangle_b);
+    uint32_t low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);
+    if (a == b || low < s->first_face || low >= s->end_face) return true;
+    ++f->count;
+    if (s->stop_at_first) atomic_store(&s->stop, true);
+    if (s->face_counts != NULL)
+        (void)__atomic_fetch_add(&s->face_counts[low], 1u, __ATOMIC_RELAXED);
+    if (!s->keep) return !s->stop_at_first;
+    if (s->most != 0 && f->count > s->most) {
+        atomic_store(&s->crowded, true);
+        atomic_store(&s->stop, true);
+        return false;
+    }
+    if (!carom_soup_list_put(&f->list, low, high)) f->status = CAROM_NO_MEMORY;
+    return f->status == CAROM_OK;
+}
+
+static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uint32_t *cb) {
+    carom_triangle ta = carom_soup_triangle(soup, ca), tb = carom_soup_triangle(soup, cb);
+    carom_common common = carom_common_make(ca, cb);
+    bool as_segments = soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT;
+    int verdict = carom_face_filter(&ta, &tb, &common);
+    if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
+    return carom_face_pair_exact(&ta, &tb, &common, as_segments) != 0;
+}
+
+static bool decide(carom_soup_finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
+    const carom_soup *soup = f->search->soup;
+    carom_soup_points points = {soup->positions, f->placed, soup->scalar == CAROM_FLOAT64};
+    carom_soup_verdicts *v = &f->verdicts;
+    f->work.candidates += count;
+    for (uint32_t at = 0; at < count;
+         at += CAROM_SOUP_BATCH, a += CAROM_SOUP_BATCH, b += CAROM_SOUP_BATCH) {
+        uint32_t some = CAROM_MIN(count - at, CAROM_SOUP_BATCH);
+        CAROM_CPU_CALL(f->search->context, carom_soup_filter)(&points, a, b, some, v);
+        f->work.undecided += v->open_count;
+        for (uint32_t i = 0; i < v->yes_count; ++i)
+            if (!keep_pair(f, f->items[a[v->yes[i]]], f->items[b[v->yes[i]]])) return false;
+        for (uint32_t i = 0; i < v->open_count; ++i) {
+            uint32_t pa = a[v->open[i]], pb = b[v->open[i]];
+            if (counts_exactly(soup, f->placed + 3 * (uint64_t)pa, f->placed + 3 * (uint64_t)pb) &&
+                !keep_pair(f, f->items[pa], f->items[pb]))
+                return false;
+        }
+    }
+    return !atomic_load_explicit(&f->search->stop, memory_order_relaxed);
+}
+
+/* Adds work to what all have done; false when that is too much. */
+static bool pay(carom_soup_finder *f, uint64_t visits, uint64_t candidates) {
+    carom_soup_search *s = f->search;
+    if (s->budget == UINT64_MAX) return true;
+    uint64_t units = visits - f->visits_paid + candidates;
+    f->visits_paid = visits;
+    if (atomic_fetch_add(&s->work, units) + units <= s->budget) return true;
+    atomic_store(&s->spent, true);
+    atomic_store(&s->stop, true);
+    return false;
+}
+
+static bool decide_tree(carom_bvh_found *found) {
+    carom_soup_finder *f = found->user;
+    uint32_t count = found->count;
+    found->count = 0;
+    return pay(f, found->visits, count) && decide(f, found->a, found->b, count);
+}
+
+/* In a window each triangle looks for all others; those before it have found it themselves. */
+static bool decide_later_ones(carom_bvh_found *found) {
+    carom_soup_finder *f = found->user;
+    const carom_soup *soup = f->search->soup;
+    uint32_t kept = 0, count = found->count;
+    found->count = 0;
+    if (!pay(f, found->visits, count)) return false;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t a = f->items[found->a[i]], b = f->items[found->b[i]];
+        found->a[kept] = found->a[i];
+        found->b[kept] = found->b[i];
+        kept += carom_soup_face(soup, a) < carom_soup_face(soup, b) ? 1 : 0;
+    }
+    return decide(f, found->a, found->b, kept);
+}
+
+/* The grid's candidates are those whose balls overlap too. */
+static bool decide_grid(carom_grid_found *found) {
+    carom_soup_finder *f = found->user;
+    const carom_ball *balls = f->search->cells->balls;
+    uint32_t kept = 0, count = found->count;
+    found->count = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t a = found->a[i], b = found->b[i];
+        found->a[kept] = a;
+        found->b[kept] = b;
+        kept += carom_soup_balls_meet(&balls[a], &balls[b], 0.0) ? 1u : 0u;
+    }
+    return decide(f, found->a, found->b, kept);
+}
+
+/* ---- searching ------------------------------------------------------------------------------- */
+
+/* The worker's finder, made at its first range. */
+static carom_soup_finder *finder_of(carom_soup_search *s, uint32_t worker) {
+    carom_soup_finder *f = s->finders[worker];
+    if (f != NULL) return f;
+    carom_arena *scratch = carom_scratch(s->context, worker);
+    if (worker != 0) s->marks[worker] = carom_arena_get_mark(scratch);
+    f = CAROM_ARENA_TAKE(scratch, carom_soup_finder, 1);
+    if (f == NULL) return NULL;
+    f->search = s;
+    carom_soup_list_begin(&f->list, scratch);
+    f->count = f->visits_paid = 0;
+    f->work = (carom_work){0};
+    f->status = CAROM_OK;
+    if (s->cells != NULL) {
+        f->items = s->cells->grid.items;
+        f->placed = s->cells->placed;
+        f->found.grid.count = 0;
+        f->found.grid.visits = 0;
+        f->found.grid.flush = decide_grid;
+        f->found.grid.user = f;
+    } else {
+        f->items = s->soup->bvh.items;
+        f->placed = s->soup->placed;
+        f->found.tree.count = 0;
+        f->found.tree.visits = 0;
+        f->found.tree.flush = s->place_of != NULL ? decide_later_ones : decide_tree;
+        f->found.tree.user = f;
+    }
+    s->finders[worker] = f;
+    return f;
+}
+
+static carom_status search_blocks(void *argument, carom_range range) {
+    carom_soup_search *s = argument;
+    carom_soup_finder *f = finder_of(s, range.worker);
+    if (f == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t block = range.begin; block < range.end; ++block)
+        if (atomic_load_explicit(&s->stop, memory_order_relaxed) ||
+            !CAROM_CPU_CALL(s->context, carom_bvh_self_block)(&s->soup->bvh, (uint32_t)block,
+                                                              &f->found.tree))
+            return f->status;
+    (void)decide_tree(&f->found.tree);
+    return f->status;
+}
+
+static carom_status search_window(void *argument, carom_range range) {
+    carom_soup_search *s = argument;
+    const carom_soup *soup = s->soup;
+    carom_soup_finder *f = finder_of(s, range.worker);
+    if (f == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        uint32_t triangle = s->first + (uint32_t)i;
+        if (!carom_soup_searched(soup, triangle)) continue;
+        carom_box box = carom_soup_box(soup, triangle);
+        if (!CAROM_CPU_CALL(s->context, carom_bvh_find_box)(&soup->bvh, &box, s->place_of[triangle],
+                                                            &f->found.tree))
+            return f->status;
+    }
+    (void)decide_later_ones(&f->found.tree);
+    return f->status;
+}
+
+static carom_status search_ranks(void *argument, carom_range range) {
+    carom_soup_search *s = argument;
+    carom_soup_finder *f = finder_of(s, range.worker);
+    if (f == NULL) return CAROM_NO_MEMORY;
+    if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return CAROM_OK;
+    if (CAROM_CPU_CALL(s->context, carom_grid_self)(&s->cells->grid.view, (uint32_t)range.begin,
+                                                    (uint32_t)range.end, &f->found.grid))
+        (void)decide_grid(&f->found.grid);
+    return f->status;
+}
+
+static carom_status search_all(carom_soup_search *s) {
+    const carom_bvh *bvh = &s->soup->bvh;
+    if (s->cells != NULL)
+        return carom_parallel_for(s->context, s->cells->grid.view.item_count, RANKS_A_RANGE,
+                                  search_ranks, s);
+    if (s->place_of != NULL)
+        return carom_parallel_for(s->context, s->end - s->first, TRIANGLES_A_RANGE, search_window,
+                                  s);
+    if (bvh->level_count == 0) return CAROM_OK;
+    return carom_parallel_for(s->context, bvh->node_count[0], BLOCKS_A_RANGE, search_blocks, s);
+}
+
+/* ---- putting it together --------------------------------------------------------------------- */
+
+/* Degenerate faces among triangles [first, end) are listed by themselves. */
+static uint64_t put_degenerate(const carom_soup *soup, uint32_t first, uint32_t end,
+                               uint64_t *pairs) {
+    uint64_t count = 0;
+    if (soup->degenerate_faces == 0 || soup->degenerate != CAROM_DEGENERATE_ALONE) return 0;
+    for (uint32_t t = first; t < end;) {
+        uint64_t face = carom_soup_face(soup, t);
+        bool all = true;
+        for (; t < end && carom_soup_face(soup, t) == face; ++t)
+            all = all && soup->states[t] == CAROM_SOUP_DEGENERATE;
+        if (all) pairs[count++] = face << 32 | face;
+    }
+    return count;
+}
+
+carom_status carom_soup_search_gather(carom_soup_search *s, uint64_t **out, uint64_t *out_count) {
+    const carom_soup *soup = s->soup;
+    uint64_t total = CAROM_MIN(s->end - s->first, soup->degenerate_faces);
+    for (uint32_t w = 0; w < s->context->threads; ++w)
+        if (s->finders[w] != NULL) total += s->finders[w]->list.count;
+    uint64_t *pairs = CAROM_ARENA_TAKE(carom_scratch(s->context, 0), uint64_t, total), *end;
+    if (pairs == NULL) return carom_fail_memory(s->context, total * 8, "the list of pairs");
+    end = pairs + put_degenerate(soup, s->first, s->end, pairs);
+    for (uint32_t w = 0; w < s->context->threads; ++w)
+        if (s->finders[w] != NULL) end = carom_soup_list_copy(&s->finders[w]->list, end);
+    *out = pairs;
+    *out_count = (uint64_t)(end - pairs);
+    return carom_soup_sort_pairs(s->context, pairs, out_count, soup->faces != NULL);
+}
+
+static void add_work(carom_soup_search *s) {
+    for (uint32_t w = 0; w < s->context->threads; ++w) {
+        const carom_soup_finder *f = s->finders[w];
+        if (f == NULL) continue;
+        s->context->work.visits += s->cells != NULL ? f->found.grid.visits : f->found.tree.visits;
+        s->context->work.candidates += f->work.candidates;
+        s->context->work.undecided += f->work.undecided;
+        s->count += f->count;
+    }
+}
+
+carom_status carom_soup_search_run(carom_soup_search *s, carom_soup_finish_fn *finish,
+                                   void *argument) {
+    carom_context *context = s->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    s->finders = CAROM_ARENA_TAKE(scratch, carom_soup_finder *, context->threads);
+    s->marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, context->threads);
+    carom_status status = CAROM_OK;
+    s->count = 0;
+    if (s->finders == NULL || s->marks == NULL) {
+        status = carom_fail_memory(context, context->threads * sizeof(void *), "a search");
+    } else {
+        memset(s->finders, 0, context->threads * sizeof(*s->finders));
+        status = search_all(s);
+        bool given_up = s->crowded || s->spent;
+        if (status == CAROM_NO_MEMORY)
+            status = carom_fail_memory(context, sizeof(carom_soup_finder), "a search");
+        if (!given_up) add_work(s);
+        if (status == CAROM_OK && finish != NULL && !given_up) status = finish(s, argument);
+        for (uint32_t w = 1; w < context->threads; ++w)
+            if (s->finders[w] != NULL) carom_arena_rewind(carom_scratch(context, w), s->marks[w]);
+    }
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+void carom_soup_search_begin(carom_context *context, const carom_soup *soup,
+                             carom_soup_search *search) {
+    context->work = (carom_work){0};
+    *search = (carom_soup_search){.context = context,
+                                  .soup = soup,
+                                  .cells = soup->method == CAROM_SOUP_GRID ? &soup->cells : NULL,
+                                  .end = soup->triangle_count,
+                                  .end_face = UINT32_MAX,
+                                  .budget = carom_soup_budget(soup, soup->triangle_count)};
+}
+
+carom_status carom_soup_search_on_grid(carom_soup_search *s, carom_soup_grid *cells) {
+    s->context->work.visits += s->budget;
+    s->budget = UINT64_MAX;
+    s->stop = s->spent = false;
+    s->place_of = NULL;
+    *cells = (carom_soup_grid){0};
+    s->cells = cells;
+    return carom_soup_grid_build(s->context, NULL, s->soup, &s->soup->grid_def, cells);
+}

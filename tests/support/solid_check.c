@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Overlaps against the oracle. */
+#include "tests/support/solid_check.h"
+
+#include <math.h>
+
+#include "geom/pose.h"
+
+void solid_pose(const solid_mesh *mesh, const carom_pose *pose, solid_mesh *posed) {
+    carom_frame frame = carom_frame_make(pose);
+    *posed = *mesh;
+    for (uint32_t v = 0; v < mesh->vertices; ++v) {
+        const double *p = mesh->xyz[v];
+        carom_vec3 moved = carom_frame_apply(&frame, (carom_vec3){p[0], p[1], p[2]});
+        posed->xyz[v][0] = moved.x, posed->xyz[v][1] = moved.y, posed->xyz[v][2] = moved.z;
+    }
+}
+
+carom_solid *solid_prepare(carom_context *context, const solid_mesh *mesh, bool complement) {
+    carom_solid_def def = {.mesh = solid_view(mesh), .complement = complement};
+    carom_solid *solid;
+    assert_ok(context, carom_solid_create(context, &def, &solid));
+    return solid;
+}
+
+double solid_tolerance(double volume, double volume_a, double volume_b) {
+    return fmax(1e-12 * fabs(volume), 1e-14 * fmin(fabs(volume_a), fabs(volume_b)));
+}
+
+/* ---- what is expected ------------------------------------------------------------------------ */
+
+static bool surfaces_meet(carom_context *context, const solid_mesh *a, const solid_mesh *b,
+                          uint64_t *count) {
+    carom_soup *soup_a, *soup_b;
+    carom_pairs pairs = {0};
+    carom_soup_def def_a = {.mesh = solid_view(a)}, def_b = {.mesh = solid_view(b)};
+    assert_ok(context, carom_soup_create(context, &def_a, &soup_a));
+    assert_ok(context, carom_soup_create(context, &def_b, &soup_b));
+    assert_ok(context, carom_soup_cross_pairs(context, soup_a, NULL, soup_b, NULL, &pairs));
+    *count = pairs.count;
+    carom_pairs_free(&pairs);
+    carom_soup_destroy(soup_a);
+    carom_soup_destroy(soup_b);
+    return *count != 0;
+}
+
+/* Says whether a relation fits. What is missing to all or nothing must be seen where it is more
+ * than the error, and cannot be seen where it is nothing at all: less than `nothing`. */
+static bool relation_fits(carom_solid_relation relation, bool meet, quad volume, quad volume_a,
+                          quad volume_b, double error, quad nothing) {
+    quad most = 2 * (quad)error + (quad)1e-15 * volume + quad_abs(nothing);
+    quad missing_a = volume_a - volume, missing_b = volume_b - volume;
+    switch (relation) {
+    case CAROM_SOLID_APART:
+        return !meet && volume <= most;
+    case CAROM_SOLID_TOUCHING:
+        return meet && volume <= most;
+    case CAROM_SOLID_A_INSIDE_B:
+        return missing_a <= most;
+    case CAROM_SOLID_B_INSIDE_A:
+        return missing_b <= most && missing_a >= nothing;
+    default:
+        return volume >= nothing && missing_a >= nothing && missing_b >= nothing;
+    }
+}
+
+static double reach_of(const solid_mesh *mesh) {
+    double reach = 0.0;
+    for (uint32_t v = 0; v < mesh->vertices; ++v)
+        for (int k = 0; k < 3; ++k) reach = fmax(reach, fabs(mesh->xyz[v][k]));
+    return reach;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static void check_number(const char *what, const char *field, double value, quad truth,
+                         double tolerance) {
+    double off = fabs((double)((quad)value - truth));
+    if (!(off <= tolerance))
+        fail_msg("%s: %s %.17g, not %.17g: off by %.3g, allowed %.3g", what, field, value,
+                 (double)truth, off, tolerance);
+}
+
+static void check_vector(const char *what, const char *field, carom_vec3 value, const quad truth[3],
+                         double tolerance) {
+    const double xyz[3] = {value.x, value.y, value.z};
+    for (int k = 0; k < 3; ++k) check_number(what, field, xyz[k], truth[k], tolerance);
+}
+
+carom_overlap solid_check(carom_context *context, const solid_mesh *a, const carom_pose *pose_a,
+                          const solid_mesh *b, const carom_pose *pose_b, double off,
+                          const char *what) {
+    static solid_mesh posed_a, posed_b;
+    solid_pose(a, pose_a, &posed_a);
+    solid_pose(b, pose_b, &posed_b);
+    carom_mesh_view view_a = solid_view(&posed_a), view_b = solid_view(&posed_b);
+    solid_truth truth;
+    solid_oracle(&view_a, &view_b, &truth);
+
+    carom_solid *solid_a = solid_prepare(context, a, false);
+    carom_solid *solid_b = solid_prepare(context, b, false);
+    carom_solid_info info_a, info_b;
+    carom_overlap overlap;
+    assert_ok(context, carom_solid_get_info(context, solid_a, &info_a));
+    assert_ok(context, carom_solid_get_info(context, solid_b, &info_b));
+    assert_ok(context,
+              carom_solid_overlap(context, solid_a, pose_a, solid_b, pose_b, NULL, &overlap));
+    carom_solid_destroy(solid_a);
+    carom_solid_destroy(solid_b);
+
+    double volume_a = info_a.volume, volume_b = info_b.volume, volume = (double)truth.volume;
+    double tolerance = solid_tolerance(volume, volume_a, volume_b);
+    /* off the lattice, needles and flakes: a large surface for their volume */
+    if (off > 1e-12) tolerance += 2e-17 * fmin(info_a.area, info_b.area);
+    check_number(what, "volume", overlap.volume, truth.volume, tolerance);
+    check_number(what, "volume beyond its error", overlap.volume, truth.volume,
+                 overlap.volume_error + 1e-26 * fmin(volume_a, volume_b)); /* the oracle's own */
+
+    uint64_t pairs;
+    bool meet = surfaces_meet(context, &posed_a, &posed_b, &pairs);
+    assert_int_equal(overlap.pairs, pairs);
+    /* Off the lattice a corner may stick out by 1e-16, with a volume beyond what the oracle sees.
+     */
+    quad nothing = off > 1e-12 ? (quad)-1e-25 : (quad)1e-25;
+    nothing *= fmin(volume_a, volume_b);
+    if (!relation_fits(overlap.relation, meet, truth.volume, solid_oracle_volume(&view_a),
+                       solid_oracle_volume(&view_b), overlap.volume_error, nothing))
+        fail_msg("%s: %s, with %llu pairs and volume %g (found %g +- %g) of %g and %g", what,
+                 carom_solid_relation_name(overlap.relation), (unsigned long long)pairs, volume,
+                 overlap.volume, overlap.volume_error, volume_a, volume_b);
+
+    double reach = fmax(reach_of(&posed_a), reach_of(&posed_b));
+    double smaller = fmin(info_a.area, info_b.area);
+    if (volume > 1e-9 * fmin(volume_a, volume_b)) {
+        quad centroid[3];
+        for (int k = 0; k < 3; ++k) centroid[k] = truth.moment[k] / truth.volume;
+        check_vector(what, "centroid", overlap.centroid, centroid, 10 * tolerance / volume * reach);
+    }
+    /* On either side of faces that lie in one another things jump by these at most. */
+    double jump = (double)truth.coincident;
+    double small = off * fmax(smaller, overlap.area);
+    check_number(what, "area", overlap.area, truth.area, jump * (1 + 1e-12) + small);
+    check_vector(what, "force", overlap.force, truth.force, 0.5 * jump * (1 + 1e-12) + small);
+    assert_int_equal(overlap.one_sided, jump > 0.0);
+    if (jump == 0.0) {
+        carom_frame frame = carom_frame_make(pose_b);
+        carom_vec3 c = carom_frame_apply(&frame, info_b.centroid);
+        const quad at[3] = {c.x, c.y, c.z};
+        quad torque[3];
+        for (int k = 0; k < 3; ++k) {
+            int i = (k + 1) % 3, j = (k + 2) % 3;
+            torque[k] = truth.torque[k] - (at[i] * truth.force[j] - at[j] * truth.force[i]);
+        }
+        check_vector(what, "torque", overlap.torque, torque, 10 * small * reach);
+    }
+    return overlap;
+}
+
+uint64_t solid_hash(const carom_overlap *o, uint64_t seed) {
+    const double numbers[] = {o->volume,     o->volume_error, o->centroid.x, o->centroid.y,
+                              o->centroid.z, o->area,         o->force.x,    o->force.y,
+                              o->force.z,    o->torque.x,     o->torque.y,   o->torque.z,
+                              o->distance,   o->point_a.x,    o->point_a.y,  o->point_a.z,
+                              o->point_b.x,  o->point_b.y,    o->point_b.z};
+    const uint64_t words[] = {(uint64_t)o->relation, o->one_sided, o->by_winding, o->has_distance,
+                              o->pairs};
+    seed = test_hash(numbers, sizeof(numbers), seed);
+    return test_hash(words, sizeof(words), seed);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* carom kfree, as a user runs it. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "tests/support/cli_run.h"
+
+static double number_of(const char *key) {
+    char quoted[64];
+    snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
+    const char *at = strstr(said, quoted);
+    if (at == NULL) fail_msg("no %s in:\n%s", key, said);
+    return strtod(at + strlen(quoted), NULL);
+}
+
+/* A large square, a small triangle that touches it, one a little above it, and one without area. */
+static const char few_faces[] = "v 0 0 0\nv 8 0 0\nv 8 8 0\nv 0 8 0\n"
+                                "v 8 8 0\nv 9 8 0\nv 9 9 0\n"
+                                "v 2 2 .125\nv 3 2 .125\nv 2 3 .125\n"
+                                "f 1 2 3 4\nf 5 6 7\nf 8 9 10\nf 8 9 9\n";
+
+static void faces_are_counted_and_written(void **state) {
+    (void)state;
+    char text[256];
+    write_file("few.obj", few_faces);
+    assert_int_equal(carom("kfree few.obj --json -o few.csv"), 0);
+    static const char *const keys[] = {"{\"k\": 2, ",
+                                       "\"mean\": 0.66666666666666663",
+                                       "\"worst_face\": 1, ",
+                                       "\"neighbours\": 0.5",
+                                       "\"height\": 3.00000",
+                                       "\"deviation\": ",
+                                       "\"least\": 0",
+                                       "\"quartile_1\": 0",
+                                       "\"median\": 1",
+                                       "\"quartile_3\": 1",
+                                       "\"percentile_90\": 1",
+                                       "\"percentile_99\": 1",
+                                       "\"most\": 1",
+                                       "\"total\": 2",
+                                       "\"worst_neighbours\": 1",
+                                       "\"faces\": 3",
+                                       "\"degenerate\": 1",
+                                       "\"bound\": 9",
+                                       "\"published_bound\": 84",
+                                       "\"output\": \"few.csv\"}"};
+    for (size_t i = 0; i < COUNT_OF(keys); ++i) assert_said(keys[i]);
+    read_file("few.csv", text, sizeof(text));
+    assert_string_equal(text, "0,0\n1,1\n2,1\n3,0\n");
+    assert_int_equal(carom("kfree few.obj"), 0);
+    assert_said("few.obj: 2-free\n");
+    assert_said("face 1 counts 1 larger ones within d/4, 1 of them neighbours");
+    assert_said("over 3 faces");
+    assert_said("1 without area left out");
+    assert_said("50.0 % of all counted share a vertex");
+
+    /* not welded, the corner is no vertex of both */
+    assert_int_equal(carom("kfree few.obj --json --no-weld"), 0);
+    assert_said("\"neighbours\": 0,");
+    assert_int_equal(carom("kfree few.obj --json --fan -o /dev/stdout"), 0);
+    assert_said("0,1\n1,1\n2,2\n3,2\n4,0\n");
+    assert_int_equal(carom("kfree few.obj --json --as-segments"), 0);
+    assert_said("\"faces\": 4");
+}
+
+static void info_says_the_same(void **state) {
+    (void)state;
+    assert_int_equal(carom("make knot -o knot.ply --polygons"), 0);
+    assert_int_equal(carom("kfree knot.ply --json"), 0);
+    double k = number_of("k"), height = number_of("height");
+    assert_true(k > 2.0 && height > 0.0);
+    assert_int_equal(carom("info knot.ply --json"), 0);
+    assert_true(number_of("k") == k && number_of("height") == height);
+    assert_int_equal(carom("info knot.ply --json --no-k"), 0);
+    assert_said("\"k\": null, \"height\": null}");
+    assert_int_equal(carom("info knot.ply"), 0);
+    assert_said("larger ones within d/4");
+    write_file("points.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n");
+    assert_int_equal(carom("info points.obj --json"), 0);
+    assert_said("\"k\": null, \"height\": null}");
+    assert_int_equal(carom("kfree points.obj"), 0);
+    assert_said("no faces with area");
+    assert_int_equal(carom("kfree points.obj --json"), 0);
+    assert_said("{\"k\": 0, \"mean\": 0, \"worst_face\": null,");
+    write_file("huge.obj", "v 0 0 0\nv 1e308 0 0\nv 0 1e308 0\nf 1 2 3\n");
+    assert_int_equal(carom("info huge.obj --json"), 0);
+    assert_said("\"k\": null, \"height\": null}");
+}
+
+static void any_threads_write_the_same_bytes(void **state) {
+    (void)state;
+    char command[600];
+    assert_int_equal(carom("make cloth --detail 120 -o cloth.ply --polygons"), 0);
+    assert_int_equal(carom("kfree cloth.ply -o 1.csv --threads 1"), 0);
+    assert_int_equal(carom("kfree cloth.ply -o 8.csv --threads 8 --isa baseline"), 0);
+    snprintf(command, sizeof(command), "cmp '%s/1.csv' '%s/8.csv'", folder, folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void mistakes_are_answered_in_words(void **state) {
+    (void)state;
+    assert_int_equal(carom("kfree"), CLI_USAGE);
+    assert_said("an argument is missing");
+    assert_int_equal(carom("kfree nothing.ply"), CLI_INPUT);
+    assert_said("nothing.ply");
+    assert_int_equal(carom("kfree huge.obj --json"), CLI_INPUT);
+    assert_said("{\"error\": \"a coordinate is beyond 2^1020");
+    assert_int_equal(carom("kfree cloth.ply -o no/such/x.csv --json"), CLI_INPUT);
+    assert_said("{\"error\": \"cannot write 'no/such/x.csv'");
+    if (access("/dev/full", W_OK) == 0) {
+        assert_int_equal(carom("kfree cloth.ply -o /dev/full"), CLI_MACHINE);
+        assert_said("cannot finish '/dev/full'");
+    }
+    assert_int_equal(carom("kfree --help"), 0);
+    assert_said("--as-segments");
+}
+
+int main(void) {
+    if (!cli_run_begin("cli_kfree")) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faces_are_counted_and_written),
+        cmocka_unit_test(info_says_the_same),
+        cmocka_unit_test(any_threads_write_the_same_bytes),
+        cmocka_unit_test(mistakes_are_answered_in_words),
+    };
+    return cli_run_end(cmocka_run_group_tests_name("cli_kfree", tests, NULL, NULL));
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* The connected pieces of overlaps. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/support/solid_check.h"
+
+static carom_context *context;
+static solid_mesh a, b;
+
+static bool is_long(void) {
+    return getenv("CAROM_LONG") != NULL;
+}
+
+static uint32_t below(carom_random *random, uint32_t bound) {
+    return (uint32_t)(carom_random_next(random) % bound);
+}
+
+static carom_pose lattice_shift(carom_random *random, uint32_t most) {
+    carom_pose pose = {0};
+    pose.t.x = (double)below(random, 2 * most + 1) - most;
+    pose.t.y = (double)below(random, 2 * most + 1) - most;
+    pose.t.z = (double)below(random, 2 * most + 1) - most;
+    return pose;
+}
+
+/* Quaternions with small integers: quarter turns, and turns by Pythagorean angles, whose matrices
+ * are rounded: what coincided is then some 1e-16 apart. */
+static carom_pose lattice_turn(carom_random *random, uint32_t shift) {
+    carom_pose pose = lattice_shift(random, shift);
+    do {
+        pose.w = (double)below(random, 3) - 1;
+        pose.x = (double)below(random, 3) - 1;
+        pose.y = (double)below(random, 3) - 1;
+        pose.z = (double)below(random, 3) - 1;
+    } while (pose.w == 0.0 && pose.x == 0.0 && pose.y == 0.0 && pose.z == 0.0);
+    return pose;
+}
+
+static const char *name_of(const char *test, uint64_t i) {
+    static char name[128];
+    snprintf(name, sizeof(name), "%s %llu: %s and %s", test, (unsigned long long)i, a.kind, b.kind);
+    return name;
+}
+
+static carom_overlap overlap_of(const carom_solid *x, const carom_pose *pose_x,
+                                const carom_solid *y, const carom_pose *pose_y) {
+    carom_overlap overlap;
+    assert_ok(context, carom_solid_overlap(context, x, pose_x, y, pose_y, NULL, &overlap));
+    return overlap;
+}
+
+static void check_near(const char *what, const char *which, double value, double expected,
+                       double tolerance) {
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%s: %s: %.17g, not %.17g", what, which, value, expected);
+}
+
+static void patches_add_up(void **state) {
+    (void)state;
+    carom_patches patches = {0};
+    for (uint64_t i = 0; i < (is_long() ? 5000 : 400); ++i) {
+        carom_random random = {700000 + i};
+        solid_make_random(&random, &a);
+        solid_make_random(&random, &b);
+        if (i % 4 == 0) b = a;
+        carom_pose pose = i % 3 == 0 ? lattice_turn(&random, 5) : lattice_shift(&random, 5);
+        carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
+        carom_solid_info info_x, info_y;
+        assert_ok(context, carom_solid_get_info(context, x, &info_x));
+        assert_ok(context, carom_solid_get_info(context, y, &info_y));
+        carom_overlap overlap = overlap_of(x, NULL, y, &pose);
+        assert_ok(context, carom_solid_patches(context, x, NULL, y, &pose, &patches));
+        double volume = 0.0, moment = 0.0, before = INFINITY;
+        for (uint64_t k = 0; k < patches.count; ++k) {
+            volume += patches.data[k].volume;
+            moment += patches.data[k].volume * patches.data[k].centroid.y;
+            assert_true(patches.data[k].volume > 0.0 && patches.data[k].volume <= before);
+            before = patches.data[k].volume;
+        }
+        double tolerance = 10 * solid_tolerance(overlap.volume, info_x.volume, info_y.volume);
+        const char *name = name_of("patches", i);
+        check_near(name, "volume", volume, overlap.volume, tolerance);
+        check_near(name, "moment", moment, overlap.volume * overlap.centroid.y, 100 * tolerance);
+        carom_solid_destroy(x);
+        carom_solid_destroy(y);
+    }
+    carom_patches_free(&patches);
+}
+
+/* A slab through boxes of different heights, one of them hollow, one wholly inside. */
+static void patches_are_the_pieces(void **state) {
+    (void)state;
+    const double low[3] = {-1, 0, 0}, high[3] = {40, 4, 4};
+    a.vertices = a.faces = b.vertices = b.faces = 0;
+    solid_add_box(&a, low, high, false);
+    for (int k = 0; k < 5; ++k) {
+        const double from[3] = {7.0 * k, 1, k == 4 ? 1 : 3.0 - 0.5 * k};
+        const double to[3] = {7.0 * k + 5, 3, k == 4 ? 2 : 6};
+        solid_add_box(&b, from, to, false);
+    }
+    const double inner[2][3] = {{1, 1.5, 3.25}, {2, 2.5, 3.75}};
+    solid_add_box(&b, inner[0], inner[1], true);
+    carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
+    static const double expected[5] = {10 * 2.5, 10 * 2, 10 * 1.5, 10, 10 - 0.5};
+    static const double centres[5] = {23.5, 16.5, 9.5, 30.5, 0};
+    carom_patches patches = {0};
+    assert_ok(context, carom_solid_patches(context, x, NULL, y, NULL, &patches));
+    assert_int_equal(patches.count, 5);
+    for (int k = 0; k < 5; ++k) {
+        check_near("slab", "volume", patches.data[k].volume, expected[k], 1e-12);
+        if (k < 4) check_near("slab", "centroid", patches.data[k].centroid.x, centres[k], 1e-12);
+    }
+    check_near("slab", "area", patches.data[0].area, 2 * (10 + 5 * 2.5 + 2 * 2.5), 1e-12);
+    check_near("slab", "force", patches.data[0].force.z, 10, 1e-12); /* pushed out at the top */
+    check_near("slab", "force", patches.data[3].force.z, 0, 1e-12);
+    carom_patches_free(&patches);
+    carom_solid_destroy(x);
+    carom_solid_destroy(y);
+}
+
+static int make_context(void **state) {
+    (void)state;
+    context = test_context(1);
+    return 0;
+}
+
+static int drop_context(void **state) {
+    (void)state;
+    carom_context_destroy(context);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patches_add_up),
+        cmocka_unit_test(patches_are_the_pieces),
+    };
+    return cmocka_run_group_tests_name("solid_patches", tests, make_context, drop_context);
+}

@@ -1,0 +1,890 @@
+/* SPDX-License-Identifier: MIT */
+/* How crowded soups are, against counting by hand; the bounds that follow, and where the published
+ * one does not. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geom/within.h"
+#include "tests/support/kfree_oracle.h"
+#include "tests/support/lattice.h"
+#include "tests/support/models.h"
+
+static carom_numbers counts;
+
+/* ---- within ---------------------------------------------------------------------------------- */
+
+static carom_triangle random_triangle(carom_random *random, uint32_t size) {
+    carom_triangle t;
+    for (int i = 0; i < 3; ++i) {
+        t.corner[i].x = (double)(carom_random_next(random) % size);
+        t.corner[i].y = (double)(carom_random_next(random) % size);
+        t.corner[i].z = (double)(carom_random_next(random) % size);
+    }
+    return t;
+}
+
+static carom_triangle scaled_triangle(carom_triangle t, double scale, double by) {
+    for (int i = 0; i < 3; ++i) {
+        t.corner[i].x = t.corner[i].x * scale + by;
+        t.corner[i].y = t.corner[i].y * scale + by;
+        t.corner[i].z = t.corner[i].z * scale + by;
+    }
+    return t;
+}
+
+/* Reaches that are exactly the distance are common on a lattice; so are those a hair less. */
+static void within_is_exact_at_the_reach(void **state) {
+    (void)state;
+    static const double scales[] = {1.0, 0x1p-40, 0x1p300, 0x1p-600, 0x1p900};
+    carom_random random = {31};
+    int undecided = 0, yes = 0, ties = 0;
+    for (int i = 0; i < 200000; ++i) {
+        uint32_t size = i % 2 == 0 ? 5 : 24;
+        carom_triangle a = random_triangle(&random, size), b = random_triangle(&random, size);
+        real3 ra[3], rb[3];
+        double reach = (double)(carom_random_next(&random) % (size / 2));
+        double moved = i % 3 == 0 ? (double)(size / 2) : 0.0; /* apart, most of the time */
+        for (int k = 0; k < 3; ++k) b.corner[k].x += moved;
+        for (int k = 0; k < 3; ++k) {
+            ra[k] = real3_of(a.corner[k]);
+            rb[k] = real3_of(b.corner[k]);
+        }
+        bool expected = oracle_within(ra, rb, (real)reach * (real)reach);
+        double scale = scales[i % (int)COUNT_OF(scales)], by = scale == 1.0 ? 1e6 : 0.0;
+        carom_triangle sa = scaled_triangle(a, scale, by), sb = scaled_triangle(b, scale, by);
+        int verdict = carom_within_filter(&sa, &sb, reach * scale);
+        if (verdict != CAROM_UNDECIDED && (verdict == CAROM_YES) != expected)
+            fail_msg("pair %d, reach %g: the filter says %d", i, reach, verdict);
+        if (verdict == CAROM_UNDECIDED || i % 16 == 0) {
+            if (carom_within_exact(&sa, &sb, reach * scale) != expected ||
+                carom_within_exact(&sb, &sa, reach * scale) != expected)
+                fail_msg("pair %d, reach %g: the exact test is wrong", i, reach);
+            if (expected && reach > 0.0) {
+                double less = nextafter(reach, 0.0);
+                real squared = (real)reach * (real)reach * (1.0L - 0x1p-50L);
+                bool still = oracle_within(ra, rb, squared);
+                ties += still ? 0 : 1;
+                if (carom_within_exact(&sa, &sb, less * scale) != still)
+                    fail_msg("pair %d, a hair below %g", i, reach);
+            }
+        }
+        undecided += verdict == CAROM_UNDECIDED ? 1 : 0;
+        yes += expected ? 1 : 0;
+    }
+    print_message("%d within, %d left open, %d at exactly the reach\n", yes, undecided, ties);
+    assert_true(undecided > 1000 && yes > 10000 && ties > 500);
+}
+
+/* Sizes 2^1000 apart in one pair: the filter must not guess. */
+static void within_holds_at_any_scale(void **state) {
+    (void)state;
+    carom_triangle huge = {{{0, 0, 0}, {0x1p900, 0, 0}, {0, 0x1p900, 0}}};
+    carom_triangle tiny = {{{1.0, 1.0, 0x1p-900}, {2.0, 1.0, 0x1p-900}, {1.0, 2.0, 0x1p-900}}};
+    assert_true(carom_within(&huge, &tiny, 0x1p-900));
+    assert_false(carom_within(&huge, &tiny, nextafter(0x1p-900, 0.0)));
+    assert_false(carom_within(&huge, &tiny, 0.0));
+    tiny.corner[0].z = 0.0;
+    assert_true(carom_within(&tiny, &huge, 0.0));
+    carom_triangle point = {{{3, 4, 0}, {3, 4, 0}, {3, 4, 0}}};
+    carom_triangle other = {{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+    assert_true(carom_within(&point, &point, 0.0));
+    assert_true(carom_within(&point, &other, 5.0));
+    assert_false(carom_within(&point, &other, nextafter(5.0, 0.0)));
+}
+
+/* ---- small soups ----------------------------------------------------------------------------- */
+
+static void ask(carom_context *context, const carom_soup_def *def, carom_k_free *k) {
+    carom_soup *soup;
+    assert_ok(context, carom_soup_create(context, def, &soup));
+    assert_ok(context, carom_soup_k_free(context, soup, k, &counts));
+    carom_soup_destroy(soup);
+}
+
+/* A soup taken apart: triangles, and what is known of each face. */
+#define MOST_TRIANGLES 400
+typedef struct parts {
+    uint32_t triangles, faces;
+    uint32_t face[MOST_TRIANGLES], vertex[MOST_TRIANGLES][3];
+    real3 corner[MOST_TRIANGLES][3];
+    bool there[MOST_TRIANGLES]; /* takes part */
+    bool face_there[MOST_TRIANGLES];
+    double diameter[MOST_TRIANGLES]; /* of a face */
+} parts;
+
+static carom_vec3 position_of(const carom_mesh_view *view, uint32_t v) {
+    const double *d = view->positions;
+    const float *f = view->positions;
+    if (view->scalar == CAROM_FLOAT64) return (carom_vec3){d[3 * v], d[3 * v + 1], d[3 * v + 2]};
+    return (carom_vec3){(double)f[3 * v], (double)f[3 * v + 1], (double)f[3 * v + 2]};
+}
+
+/* A face is as large as it is alone; that again must agree with trying all balls. */
+static double diameter_alone(carom_context *context, const carom_mesh_view *mesh, uint64_t face,
+                             bool check) {
+    uint64_t begin = mesh->offsets != NULL ? mesh->offsets[face] : 3 * face;
+    uint64_t end = mesh->offsets != NULL ? mesh->offsets[face + 1] : 3 * face + 3;
+    uint64_t offsets[2] = {0, end - begin};
+    carom_soup_def def = {.mesh = *mesh, .degenerate = CAROM_DEGENERATE_AS_SEGMENT};
+    def.mesh.corners = mesh->corners + begin;
+    def.mesh.offsets = offsets;
+    def.mesh.face_count = 1;
+    carom_k_free k;
+    ask(context, &def, &k);
+    assert_int_equal(k.faces, 1);
+    assert_int_equal(k.k, 1);
+    if (check) {
+        real3 p[16];
+        for (uint64_t i = begin; i < end; ++i)
+            p[i - begin] = real3_of(position_of(mesh, mesh->corners[i]));
+        real squared = oracle_squared_diameter(p, (uint32_t)(end - begin));
+        real d = k.largest_diameter;
+        if (!(d * d >= squared * (1 - 1e-17L) && d * d <= squared * (1 + 0x1p-43L)))
+            fail_msg("face %" PRIu64 ": diameter %.17g, not %.17g", face, k.largest_diameter,
+                     (double)sqrtl(squared));
+    }
+    return k.largest_diameter;
+}
+
+static void take_apart(carom_context *context, const carom_soup_def *def, bool check, parts *p) {
+    carom_mesh *mesh;
+    carom_mesh_view view, faces;
+    carom_numbers face = {0};
+    carom_triangulate_def split = {.fan = def->fan};
+    assert_ok(context, carom_mesh_triangulate(context, &def->mesh, &split, &mesh, &face));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    faces = def->fan ? view : def->mesh;
+    p->triangles = (uint32_t)view.face_count;
+    p->faces = (uint32_t)faces.face_count;
+    assert_true(p->triangles <= MOST_TRIANGLES);
+    memset(p->face_there, 0, sizeof(p->face_there));
+    for (uint32_t t = 0; t < p->triangles; ++t) {
+        p->face[t] = def->fan ? t : face.data[t];
+        for (int i = 0; i < 3; ++i) {
+            p->vertex[t][i] = view.corners[3 * t + (uint32_t)i];
+            p->corner[t][i] = real3_of(position_of(&view, p->vertex[t][i]));
+        }
+        real3 n = real3_cross(real3_sub(p->corner[t][1], p->corner[t][0]),
+                              real3_sub(p->corner[t][2], p->corner[t][0]));
+        p->there[t] = def->degenerate == CAROM_DEGENERATE_AS_SEGMENT || real3_dot(n, n) > 0;
+        if (p->there[t]) p->face_there[p->face[t]] = true;
+    }
+    for (uint32_t f = 0; f < p->faces; ++f)
+        p->diameter[f] = diameter_alone(context, &faces, f, check);
+    carom_numbers_free(&face);
+    carom_mesh_destroy(mesh);
+}
+
+static bool have_common(const parts *p, uint32_t a, uint32_t b) {
+    for (uint32_t s = 0; s < p->triangles; ++s)
+        for (uint32_t t = 0; t < p->triangles; ++t)
+            for (int i = 0; i < 9 && p->face[s] == a && p->face[t] == b; ++i)
+                if (p->vertex[s][i / 3] == p->vertex[t][i % 3]) return true;
+    return false;
+}
+
+static bool faces_within(const parts *p, uint32_t a, uint32_t b) {
+    real reach = (real)p->diameter[a] / 4;
+    for (uint32_t s = 0; s < p->triangles; ++s)
+        for (uint32_t t = 0; t < p->triangles; ++t)
+            if (p->face[s] == a && p->face[t] == b && p->there[s] && p->there[t] &&
+                oracle_within(p->corner[s], p->corner[t], reach * reach))
+                return true;
+    return false;
+}
+
+static void check_soup(const parts *p, const carom_k_free *k, const char *what) {
+    uint64_t total = 0, most = 0, neighbours = 0, faces = 0, discs = 0;
+    uint32_t worst = CAROM_NO_FACE;
+    double least = HUGE_VAL, largest = 0.0;
+    assert_int_equal(counts.count, p->faces);
+    for (uint32_t f = 0; f < p->faces; ++f) {
+        uint32_t count = 0;
+        for (uint32_t g = 0; g < p->faces && p->face_there[f]; ++g) {
+            if (g == f || !p->face_there[g] || p->diameter[g] < p->diameter[f]) continue;
+            if (!faces_within(p, f, g)) continue;
+            ++count;
+            neighbours += have_common(p, f, g) ? 1 : 0;
+        }
+        if (counts.data[f] != count)
+            fail_msg("%s: face %u counts %u, not %u", what, f, counts.data[f], count);
+        if (!p->face_there[f]) continue;
+        ++faces;
+        total += count;
+        if (worst == CAROM_NO_FACE || count > most) worst = f, most = count;
+        if (p->diameter[f] > 0.0) least = fmin(least, p->diameter[f]);
+        largest = fmax(largest, p->diameter[f]);
+        uint64_t triangles = 0;
+        for (uint32_t t = 0; t < p->triangles; ++t)
+            triangles += p->face[t] == f && p->there[t] ? 1 : 0;
+        discs += triangles < 5 ? 12 * triangles : 0;
+        if (triangles >= 5) discs = UINT64_MAX / 2; /* flat or not: not asked here */
+    }
+    assert_int_equal(k->faces, faces);
+    assert_int_equal(k->total, total);
+    assert_int_equal(k->k, faces != 0 ? most + 1 : 0);
+    assert_int_equal(k->worst_face, worst);
+    assert_true(fabs(k->neighbours - (total != 0 ? (double)neighbours / (double)total : 0.0)) <
+                1e-12);
+    if (discs < UINT64_MAX / 2) assert_int_equal(k->discs, discs);
+    if (faces != 0 && largest > 0.0) {
+        assert_true(k->least_diameter == least && k->largest_diameter == largest);
+        assert_true(fabs(k->height - log2(largest / least)) < 1e-9);
+    }
+}
+
+static int order_of_numbers(const void *a, const void *b) {
+    return (*(const uint32_t *)a > *(const uint32_t *)b) -
+           (*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+/* Quantiles and moments from the sorted list. */
+static void check_statistics(const parts *p, const carom_k_free *k) {
+    uint32_t sorted[MOST_TRIANGLES], n = 0;
+    double sum = 0.0, squares = 0.0;
+    for (uint32_t f = 0; f < p->faces; ++f)
+        if (p->face_there[f]) sorted[n++] = counts.data[f];
+    if (n == 0) return;
+    qsort(sorted, n, sizeof(*sorted), order_of_numbers);
+    for (uint32_t i = 0; i < n; ++i) sum += sorted[i];
+    for (uint32_t i = 0; i < n; ++i) squares += (sorted[i] - sum / n) * (sorted[i] - sum / n);
+    assert_true(fabs(k->mean - sum / n) < 1e-12 * (1.0 + sum));
+    assert_true(fabs(k->deviation - sqrt(squares / n)) < 1e-9 * (1.0 + sum));
+    static const uint32_t percents[] = {25, 50, 75, 90, 99};
+    const uint32_t got[] = {k->quartile_1, k->median, k->quartile_3, k->percentile_90,
+                            k->percentile_99};
+    for (size_t i = 0; i < COUNT_OF(percents); ++i)
+        assert_int_equal(got[i], sorted[(n * percents[i] + 99) / 100 - 1]);
+    assert_int_equal(k->least, sorted[0]);
+    assert_int_equal(k->most, sorted[n - 1]);
+}
+
+static const struct guise {
+    double by, scale;
+    bool floats;
+} guises[] = {{0.0, 1.0, true},      {1e6, 1.0, false},      {1e6, 1.0, true},
+              {0.0, 0x1p300, false}, {0.0, 0x1p100, true},   {-1e6, 0x1p-300, false},
+              {0.0, 0x1p-149, true}, {0.0, 0x1p-900, false}, {0.0, 0x1p1000, false}};
+
+static void lattice_soups_agree_with_the_oracle(void **state) {
+    (void)state;
+    static lattice_soup soup, moved;
+    static parts p;
+    carom_context *contexts[CAROM_ISA_COUNT];
+    int context_count = 0;
+    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
+        carom_context *context = test_context_isa((uint32_t)isa, (carom_isa)isa);
+        if (context != NULL) contexts[context_count++] = context;
+    }
+    carom_random random = {77};
+    uint64_t total = 0, undecided = 0;
+    for (int i = 0; i < 6000; ++i) {
+        carom_context *context = contexts[i % context_count];
+        lattice_make(&random, &soup);
+        if (soup.faces > 16 && i % 8 != 0) soup.faces = 16; /* quadratic, and then some */
+        carom_soup_def def = {.mesh = lattice_view(&soup),
+                              .fan = soup.polygons && i % 2 == 1,
+                              .degenerate = (carom_degenerate)(i / 2 % CAROM_DEGENERATE_COUNT)};
+        char what[128];
+        snprintf(what, sizeof(what), "soup %d of kind %d", i, (int)soup.kind);
+        carom_k_free k, again;
+        carom_work work;
+        take_apart(context, &def, i % 10 == 0, &p);
+        ask(context, &def, &k);
+        assert_ok(context, carom_context_get_work(context, &work));
+        undecided += work.undecided;
+        check_soup(&p, &k, what);
+        check_statistics(&p, &k);
+        total += k.total;
+        const struct guise *guise = &guises[(size_t)i % COUNT_OF(guises)];
+        moved = soup;
+        lattice_move(&moved, guise->by, guise->scale);
+        def.mesh = guise->floats ? lattice_view_floats(&moved) : lattice_view(&moved);
+        ask(context, &def, &again);
+        again.least_diameter = again.largest_diameter / guise->scale == k.largest_diameter
+                                   ? k.least_diameter
+                                   : again.least_diameter;
+        again.largest_diameter /= guise->scale;
+        if (memcmp(&k, &again, sizeof(k)) != 0)
+            fail_msg("%s, (x + %g) * %g: differs", what, guise->by, guise->scale);
+    }
+    print_message("%" PRIu64 " counted, %" PRIu64 " within rounding of d/4\n", total, undecided);
+    for (int i = 0; i < context_count; ++i) carom_context_destroy(contexts[i]);
+}
+
+/* Any doubles, small faces beside large ones. */
+static void random_soups_agree_with_the_oracle(void **state) {
+    (void)state;
+    static lattice_soup soup;
+    static parts p;
+    carom_context *context = test_context(2);
+    carom_random random = {78};
+    for (int i = 0; i < 2000; ++i) {
+        lattice_make(&random, &soup);
+        if (soup.faces > 20) soup.faces = 20;
+        for (uint32_t v = 0; v < soup.vertices; ++v) {
+            double spread = i % 2 == 0 ? 1.0 : exp2(-(double)(carom_random_next(&random) % 12));
+            for (int c = 0; c < 3; ++c) {
+                soup.xyz[v][c] = soup.xyz[v][c] * (i % 3 == 0 ? 1.0 : 0.25) +
+                                 spread * carom_random_between(&random, 0.0, 1.0);
+                if (i % 4 == 0) soup.xyz[v][c] = (double)(float)soup.xyz[v][c];
+            }
+        }
+        carom_soup_def def = {.mesh = i % 4 == 0 ? lattice_view_floats(&soup) : lattice_view(&soup),
+                              .fan = soup.polygons && i % 3 == 1,
+                              .degenerate = (carom_degenerate)(i % CAROM_DEGENERATE_COUNT)};
+        char what[64];
+        snprintf(what, sizeof(what), "random soup %d", i);
+        carom_k_free k;
+        take_apart(context, &def, i % 10 == 0, &p);
+        for (uint32_t t = 0; t < p.triangles; ++t) /* as the engine decides: exactly */
+            if (def.degenerate == CAROM_DEGENERATE_ALONE)
+                p.there[t] = p.vertex[t][0] != p.vertex[t][1] && p.vertex[t][1] != p.vertex[t][2] &&
+                             p.vertex[t][0] != p.vertex[t][2];
+        memset(p.face_there, 0, sizeof(p.face_there));
+        for (uint32_t t = 0; t < p.triangles; ++t)
+            if (p.there[t]) p.face_there[p.face[t]] = true;
+        ask(context, &def, &k);
+        check_soup(&p, &k, what);
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* Faces, the corners of each and the vertices in another order; more threads, other instructions.
+ */
+static void no_order_shows(void **state) {
+    (void)state;
+    static const carom_shape_def shapes[] = {
+        {.shape = CAROM_SHAPE_CLOTH, .detail = 40},
+        {.shape = CAROM_SHAPE_KNOT, .polygons = true},
+        {.shape = CAROM_SHAPE_SHARDS, .polygons = true},
+        {.shape = CAROM_SHAPE_CHAZELLE, .detail = 6, .polygons = true},
+        {.shape = CAROM_SHAPE_CYLINDER, .polygons = true},
+        {.shape = CAROM_SHAPE_SPHERE}};
+    carom_random random = {5};
+    for (size_t s = 0; s < COUNT_OF(shapes); ++s) {
+        carom_context *context = test_context(1);
+        carom_mesh *mesh;
+        carom_soup_def def = {0};
+        carom_k_free k, again;
+        assert_ok(context, carom_shape_make(context, &shapes[s], &mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        ask(context, &def, &k);
+        uint64_t faces = def.mesh.face_count, vertices = def.mesh.vertex_count;
+        uint32_t *first = malloc(faces * sizeof(*first));
+        memcpy(first, counts.data, faces * sizeof(*first));
+        for (uint32_t threads = 2; threads <= 5; threads += 3) {
+            for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
+                carom_context *other = test_context_isa(threads, (carom_isa)isa);
+                if (other == NULL) continue;
+                ask(other, &def, &again);
+                assert_memory_equal(&k, &again, sizeof(k));
+                assert_memory_equal(first, counts.data, faces * sizeof(*first));
+                carom_context_destroy(other);
+            }
+        }
+        /* face f of the new mesh is face order[f] of the old one; so with vertices */
+        uint64_t *order = malloc(faces * sizeof(*order)), *offsets = malloc((faces + 1) * 8);
+        uint32_t *place = malloc(vertices * sizeof(*place));
+        double *xyz = malloc(vertices * 3 * sizeof(*xyz));
+        uint64_t corner_count = def.mesh.offsets != NULL ? def.mesh.offsets[faces] : 3 * faces;
+        uint32_t *corners = malloc(corner_count * sizeof(*corners));
+        for (uint64_t f = 0; f < faces; ++f) {
+            uint64_t other = carom_random_next(&random) % (f + 1);
+            order[f] = order[other];
+            order[other] = f;
+        }
+        for (uint32_t v = 0; v < vertices; ++v) {
+            uint32_t other = (uint32_t)(carom_random_next(&random) % (v + 1u));
+            place[v] = place[other];
+            place[other] = v;
+        }
+        for (uint32_t v = 0; v < vertices; ++v) {
+            carom_vec3 p = position_of(&def.mesh, v);
+            xyz[3 * place[v]] = p.x;
+            xyz[3 * place[v] + 1] = p.y;
+            xyz[3 * place[v] + 2] = p.z;
+        }
+        offsets[0] = 0;
+        for (uint64_t f = 0; f < faces; ++f) {
+            uint64_t old = order[f];
+            uint64_t begin = def.mesh.offsets != NULL ? def.mesh.offsets[old] : 3 * old;
+            uint64_t end = def.mesh.offsets != NULL ? def.mesh.offsets[old + 1] : 3 * old + 3;
+            uint64_t size = end - begin, turn = carom_random_next(&random) % size;
+            bool reversed = carom_random_next(&random) % 2 == 0;
+            for (uint64_t i = 0; i < size; ++i) {
+                uint64_t from = (turn + (reversed ? size - i : i)) % size;
+                corners[offsets[f] + i] = place[def.mesh.corners[begin + from]];
+            }
+            offsets[f + 1] = offsets[f] + size;
+        }
+        def.mesh.positions = xyz;
+        def.mesh.scalar = CAROM_FLOAT64;
+        def.mesh.stride = 0;
+        def.mesh.corners = corners;
+        if (def.mesh.offsets != NULL) def.mesh.offsets = offsets;
+        ask(context, &def, &again);
+        for (uint64_t f = 0; f < faces; ++f)
+            if (counts.data[f] != first[order[f]])
+                fail_msg("shape %zu: face %" PRIu64 " counts %u, elsewhere %u", s, f,
+                         counts.data[f], first[order[f]]);
+        again.worst_face = k.worst_face; /* ties are for the lowest, whichever that is */
+        again.worst_neighbours = k.worst_neighbours;
+        assert_memory_equal(&k, &again, sizeof(k));
+        free(corners), free(xyz), free(place), free(offsets), free(order), free(first);
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+    }
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+/* An upright triangle of no width to speak of. */
+static void stand(double x, double y, double height, double needle[3][3]) {
+    double corners[3][3] = {{x, y, 0.0}, {x, y, height}, {x + 1e-4, y, 0.5 * height}};
+    memcpy(needle, corners, sizeof(corners));
+}
+
+/* Equal triangles stacked a little over d/4 apart do not see each other; a triangle across them
+ * meets four, where Lemma 3.1 of the paper allows three. Upright needles, fifteen of them in a
+ * lattice, do not see each other either and all go through the four: 60 pairs, where Theorem 3.3
+ * allows 3 (4 + 15). The mended bound holds. */
+static void the_published_bounds_have_counterexamples(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    double d = 2.0 / sqrt(3.0), gap = 0.25 * d * 1.0001, length = 3.0 * gap + 1e-3;
+    double stack[12][3], needles[45][3], base[3][2] = {{0.0, 0.0}, {1.0, 0.0}, {0.5, sqrt(0.75)}};
+    uint32_t corners[45], count = 0;
+    for (uint32_t i = 0; i < 45; ++i) corners[i] = i;
+    for (uint32_t i = 0; i < 12; ++i) {
+        stack[i][0] = base[i % 3][0];
+        stack[i][1] = base[i % 3][1];
+        stack[i][2] = 5e-4 + gap * (i / 3);
+    }
+    double step = 0.25 * length + 1e-3, edge = 4.0 * step;
+    for (int row = 0; row < 5; ++row)
+        for (int i = 0; i + row < 5; ++i)
+            stand(0.5 * (1.0 - edge) + step * (i + 0.5 * row),
+                  (1.0 - edge) * 0.5 / sqrt(3.0) + step * sqrt(0.75) * row, length,
+                  &needles[3 * count++]);
+    assert_int_equal(count, 15);
+    carom_soup_def def_a = {.mesh = {.positions = stack, .vertex_count = 12, .face_count = 4}};
+    carom_soup_def def_b = {.mesh = {.positions = needles, .vertex_count = 45, .face_count = 15}};
+    def_a.mesh.scalar = def_b.mesh.scalar = CAROM_FLOAT64;
+    def_a.mesh.corners = def_b.mesh.corners = corners;
+    carom_soup *a, *b;
+    carom_k_free k_a, k_b;
+    carom_k_free_bounds bounds;
+    carom_pairs pairs = {0};
+    assert_ok(context, carom_soup_create(context, &def_a, &a));
+    assert_ok(context, carom_soup_create(context, &def_b, &b));
+    assert_ok(context, carom_soup_k_free(context, a, &k_a, NULL));
+    assert_ok(context, carom_soup_k_free(context, b, &k_b, NULL));
+    assert_true(k_a.k == 1 && k_b.k == 1 && k_b.largest_diameter < k_a.least_diameter);
+    assert_ok(context, carom_soup_cross_pairs(context, a, NULL, b, NULL, &pairs));
+    assert_int_equal(pairs.count, 15 * 4); /* each meets four: more than 3 k */
+    assert_ok(context, carom_k_free_get_bounds(context, &k_a, &k_b, &bounds));
+    assert_int_equal(bounds.published, 3 * (4 + 15));
+    assert_true(pairs.count > bounds.published);
+    assert_int_equal(bounds.pairs, 60); /* all with all, which is less than 12 (4 + 15) */
+    /* a hair closer, and each of the stack sees the next */
+    for (uint32_t i = 0; i < 12; ++i) stack[i][2] *= 0.9998;
+    ask(context, &def_a, &k_a);
+    assert_int_equal(k_a.k, 3);
+    carom_pairs_free(&pairs);
+    carom_soup_destroy(a);
+    carom_soup_destroy(b);
+    carom_context_destroy(context);
+}
+
+typedef struct tried {
+    uint64_t pairs, poses;
+    double fullest, fullest_published; /* most pairs in parts of the bounds */
+} tried;
+
+static carom_pose random_pose(carom_random *random, double reach) {
+    carom_pose pose;
+    pose.w = carom_random_normal(random);
+    pose.x = carom_random_normal(random);
+    pose.y = carom_random_normal(random);
+    pose.z = carom_random_normal(random);
+    pose.t.x = carom_random_between(random, -reach, reach);
+    pose.t.y = carom_random_between(random, -reach, reach);
+    pose.t.z = carom_random_between(random, -reach, reach);
+    return pose;
+}
+
+static void check_pair(carom_context *context, const carom_soup *a, const carom_k_free *k_a,
+                       const carom_soup *b, const carom_k_free *k_b, const carom_pose *pose,
+                       const char *what, tried *all) {
+    static carom_pairs pairs;
+    carom_k_free_bounds bounds;
+    assert_ok(context, carom_k_free_get_bounds(context, k_a, k_b, &bounds));
+    assert_ok(context, carom_soup_cross_pairs(context, a, NULL, b, pose, &pairs));
+    if (pairs.count > bounds.pairs)
+        fail_msg("%s: %" PRIu64 " pairs, bound %" PRIu64, what, pairs.count, bounds.pairs);
+    all->pairs += pairs.count;
+    ++all->poses;
+    all->fullest = fmax(all->fullest, (double)pairs.count / (double)bounds.pairs);
+    all->fullest_published =
+        fmax(all->fullest_published, (double)pairs.count / (double)bounds.published);
+}
+
+static void bounds_hold_for_shapes_in_any_pose(void **state) {
+    (void)state;
+    static const carom_shape_def shapes[] = {{.shape = CAROM_SHAPE_SPHERE, .detail = 3},
+                                             {.shape = CAROM_SHAPE_BOX, .polygons = true},
+                                             {.shape = CAROM_SHAPE_CHAZELLE, .detail = 8},
+                                             {.shape = CAROM_SHAPE_CLOTH, .detail = 20},
+                                             {.shape = CAROM_SHAPE_CYLINDER, .polygons = true},
+                                             {.shape = CAROM_SHAPE_SHARDS}};
+    enum { COUNT = COUNT_OF(shapes) };
+    carom_context *context = test_context(1);
+    carom_random random = {9};
+    carom_soup *soups[COUNT];
+    carom_k_free k[COUNT];
+    tried all = {0};
+    for (size_t i = 0; i < COUNT; ++i) {
+        carom_mesh *mesh;
+        carom_soup_def def = {.rigid = true};
+        assert_ok(context, carom_shape_make(context, &shapes[i], &mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(context, carom_soup_create(context, &def, &soups[i]));
+        assert_ok(context, carom_soup_k_free(context, soups[i], &k[i], NULL));
+        assert_true(k[i].discs <= 49 * k[i].faces);
+        carom_mesh_destroy(mesh);
+    }
+    for (size_t i = 0; i < COUNT; ++i)
+        for (size_t j = i; j < COUNT; ++j)
+            for (int n = 0; n < 60; ++n) {
+                carom_pose pose = random_pose(&random, 0.7);
+                char what[64];
+                snprintf(what, sizeof(what), "shapes %zu and %zu, pose %d", i, j, n);
+                check_pair(context, soups[i], &k[i], soups[j], &k[j], &pose, what, &all);
+            }
+    print_message("%" PRIu64 " poses, %" PRIu64 " pairs, at most %.4f of the bound, %.4f of the "
+                  "published one\n",
+                  all.poses, all.pairs, all.fullest, all.fullest_published);
+    for (size_t i = 0; i < COUNT; ++i) carom_soup_destroy(soups[i]);
+    carom_context_destroy(context);
+}
+
+static carom_k_free k_free_of_file(carom_context *context, const char *file) {
+    carom_mesh *mesh = models_load_fan(context, file);
+    carom_soup_def def = {0};
+    carom_k_free k;
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    ask(context, &def, &k);
+    carom_mesh_destroy(mesh);
+    return k;
+}
+
+/* Fifteen pairs of models in twenty poses each, whose meeting faces were counted in exact
+ * arithmetic. One of each pair is scaled by a power of two, which changes no number here. */
+static void bounds_hold_for_the_pairs_of_truth(void **state) {
+    (void)state;
+    if (test_shared_folder() == NULL) skip();
+    carom_context *context = test_context(2);
+    char path[1024], line[4096], a[128], b[128], pair[64];
+    tried all = {0};
+    models_path("truth/mesh_pairs_files.csv", path, sizeof(path));
+    FILE *files = fopen(path, "r");
+    assert_non_null(files);
+    while (fgets(line, sizeof(line), files) != NULL) {
+        if (sscanf(line, "%63[^,],\"%127[^\"]\",\"%127[^\"]\"", pair, a, b) != 3) continue;
+        carom_k_free k_a = k_free_of_file(context, a), k_b = k_free_of_file(context, b);
+        carom_k_free_bounds bounds;
+        assert_ok(context, carom_k_free_get_bounds(context, &k_a, &k_b, &bounds));
+        models_path("truth/mesh_pairs.csv", path, sizeof(path));
+        FILE *rows = fopen(path, "r");
+        assert_non_null(rows);
+        while (fgets(line, sizeof(line), rows) != NULL) {
+            const char *cell = line;
+            if (strncmp(line, pair, strlen(pair)) != 0 || line[strlen(pair)] != ',') continue;
+            for (int i = 0; i < 16; ++i) cell = strchr(cell, ',') + 1;
+            uint64_t count = strtoull(cell, NULL, 10);
+            if (count > bounds.pairs) fail_msg("%s: %" PRIu64 " pairs", pair, count);
+            all.pairs += count;
+            ++all.poses;
+            all.fullest = fmax(all.fullest, (double)count / (double)bounds.pairs);
+            all.fullest_published =
+                fmax(all.fullest_published, (double)count / (double)bounds.published);
+        }
+        fclose(rows);
+    }
+    fclose(files);
+    print_message("%" PRIu64 " poses, %" PRIu64 " pairs, at most %.6f of the bound, %.6f of the "
+                  "published one\n",
+                  all.poses, all.pairs, all.fullest, all.fullest_published);
+    assert_int_equal(all.poses, 300);
+    carom_context_destroy(context);
+}
+
+static void bounds_hold_for_models(void **state) {
+    (void)state;
+    if (test_shared_folder() == NULL) skip();
+    static const char *const files[] = {"bench/bunny.ply", "bench/horse.ply", "bench/ogre.ply"};
+    enum { COUNT = COUNT_OF(files) };
+    carom_context *context = test_context(2);
+    carom_random random = {10};
+    carom_soup *soups[COUNT];
+    carom_k_free k[COUNT];
+    double reach[COUNT];
+    carom_vec3 middle[COUNT];
+    tried all = {0};
+    for (size_t i = 0; i < COUNT; ++i) {
+        char path[1024];
+        models_path(files[i], path, sizeof(path));
+        carom_mesh *mesh;
+        carom_soup_def def = {.rigid = true};
+        carom_mesh_report report;
+        assert_ok(context, carom_mesh_load(context, path, &mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+        assert_ok(context, carom_mesh_inspect(context, &def.mesh, &report));
+        reach[i] = 0.5 * (report.bounds.high.x - report.bounds.low.x);
+        middle[i].x = 0.5 * (report.bounds.high.x + report.bounds.low.x);
+        middle[i].y = 0.5 * (report.bounds.high.y + report.bounds.low.y);
+        middle[i].z = 0.5 * (report.bounds.high.z + report.bounds.low.z);
+        assert_ok(context, carom_soup_create(context, &def, &soups[i]));
+        assert_ok(context, carom_soup_k_free(context, soups[i], &k[i], NULL));
+        carom_mesh_destroy(mesh);
+    }
+    for (size_t i = 0; i < COUNT; ++i)
+        for (size_t j = 0; j < COUNT; ++j)
+            for (int n = 0; n < 6; ++n) {
+                carom_pose pose = random_pose(&random, reach[i]);
+                pose.t.x += middle[i].x;
+                pose.t.y += middle[i].y;
+                pose.t.z += middle[i].z;
+                char what[64];
+                snprintf(what, sizeof(what), "%s and %s, pose %d", files[i], files[j], n);
+                check_pair(context, soups[i], &k[i], soups[j], &k[j], &pose, what, &all);
+            }
+    print_message("%" PRIu64 " poses, %" PRIu64 " pairs, at most %.6f of the bound, %.6f of the "
+                  "published one\n",
+                  all.poses, all.pairs, all.fullest, all.fullest_published);
+    for (size_t i = 0; i < COUNT; ++i) carom_soup_destroy(soups[i]);
+    carom_context_destroy(context);
+}
+
+/* ---- the edges ------------------------------------------------------------------------------- */
+
+static void flat_polygons_need_fewer_discs(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    double ring[32][3];
+    uint32_t corners[32];
+    uint64_t offsets[2] = {0, 32};
+    for (uint32_t i = 0; i < 32; ++i) { /* two to one, so that the heights are exact */
+        ring[i][0] = cos(i * 0.19634954084936207);
+        ring[i][1] = sin(i * 0.19634954084936207);
+        ring[i][2] = 2.0 * ring[i][0];
+        corners[i] = i;
+    }
+    carom_soup_def def = {.mesh = {.positions = ring,
+                                   .scalar = CAROM_FLOAT64,
+                                   .vertex_count = 32,
+                                   .corners = corners,
+                                   .offsets = offsets,
+                                   .face_count = 1}};
+    carom_k_free k;
+    ask(context, &def, &k);
+    assert_int_equal(k.discs, 49);
+    ring[7][2] += 1e-9;
+    ask(context, &def, &k);
+    assert_int_equal(k.discs, 12 * 30);
+    offsets[1] = 5;
+    ask(context, &def, &k);
+    assert_int_equal(k.discs, 12 * 3);
+    carom_context_destroy(context);
+}
+
+static void nothing_and_points_have_their_answers(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_k_free k, none = {.worst_face = CAROM_NO_FACE};
+    carom_k_free_bounds bounds;
+    carom_soup_def def = {0};
+    ask(context, &def, &k);
+    assert_memory_equal(&k, &none, sizeof(k));
+    assert_int_equal(counts.count, 0);
+    assert_ok(context, carom_k_free_get_bounds(context, &k, &k, &bounds));
+    assert_true(bounds.pairs == 0 && bounds.published == 0);
+
+    /* a point on a triangle, a point beside it, and the triangle */
+    double xyz[5][3] = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}, {1, 1, 0}, {1, 1, 1}};
+    uint32_t corners[9] = {0, 1, 2, 3, 3, 3, 4, 4, 4};
+    def.mesh = (carom_mesh_view){.positions = xyz,
+                                 .scalar = CAROM_FLOAT64,
+                                 .vertex_count = 5,
+                                 .corners = corners,
+                                 .face_count = 3};
+    ask(context, &def, &k);
+    assert_int_equal(k.faces, 1);
+    assert_true(k.k == 1 && k.height == 0.0);
+    def.degenerate = CAROM_DEGENERATE_AS_SEGMENT;
+    ask(context, &def, &k);
+    assert_int_equal(k.faces, 3);
+    assert_int_equal(k.k, 2);
+    assert_true(counts.data[0] == 0 && counts.data[1] == 1 && counts.data[2] == 0);
+    assert_true(k.least_diameter == k.largest_diameter && k.neighbours == 0.0);
+
+    /* dead faces are not there */
+    carom_soup *soup;
+    uint32_t dead = 1;
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_ok(context, carom_soup_remove(context, soup, &dead, 1));
+    assert_ok(context, carom_soup_k_free(context, soup, &k, &counts));
+    assert_int_equal(k.faces, 2);
+    assert_true(k.k == 1 && counts.count == 3 && counts.data[1] == 0);
+
+    /* a caller's buffer too small */
+    uint32_t two[2];
+    carom_numbers small = {.data = two, .capacity = 2, .owner = CAROM_OWNED_BY_CALLER};
+    assert_int_equal(carom_soup_k_free(context, soup, &k, &small), CAROM_MORE);
+    assert_true(small.count == 3 && k.faces == 2);
+    carom_soup_destroy(soup);
+    carom_context_destroy(context);
+}
+
+static bool cancel(void *user, const char *what, double fraction) {
+    (void)what;
+    (void)fraction;
+    return ++*(int *)user > 0;
+}
+
+static void failures_are_sentences(void **state) {
+    (void)state;
+    int calls = 0;
+    carom_context *context = test_context(1), *cancelling;
+    carom_context_def cancels = {.threads = 2, .progress = cancel, .progress_user = &calls};
+    double xyz[3][3] = {{0, 0, 0}, {0x1p1021, 0, 0}, {0, 1, 0}};
+    uint32_t corners[3] = {0, 1, 2};
+    carom_soup_def def = {.mesh = {.positions = xyz,
+                                   .scalar = CAROM_FLOAT64,
+                                   .vertex_count = 3,
+                                   .corners = corners,
+                                   .face_count = 1}};
+    carom_soup *soup;
+    carom_k_free k;
+    carom_k_free_bounds bounds;
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_fails(context, carom_soup_k_free(context, soup, &k, NULL), CAROM_BAD_INPUT, "2^1020");
+    assert_true(k.faces == 0 && k.worst_face == CAROM_NO_FACE);
+    test_asserts_begin();
+    assert_int_equal(carom_soup_k_free(NULL, soup, &k, NULL), CAROM_INVALID);
+    assert_int_equal(carom_soup_k_free(context, NULL, &k, NULL), CAROM_INVALID);
+    assert_int_equal(carom_soup_k_free(context, soup, NULL, NULL), CAROM_INVALID);
+    assert_int_equal(carom_k_free_get_bounds(context, &k, NULL, &bounds), CAROM_INVALID);
+    assert_int_equal(carom_k_free_get_bounds(context, &k, &k, NULL), CAROM_INVALID);
+    assert_int_equal(test_asserts_end(), 5);
+    carom_soup_destroy(soup);
+    xyz[1][0] = 1.0;
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_ok(context, carom_context_create(&cancels, &cancelling));
+    assert_fails(cancelling, carom_soup_k_free(cancelling, soup, &k, NULL), CAROM_CANCELLED,
+                 "counting near faces");
+    assert_true(calls > 0);
+    assert_ok(context, carom_soup_k_free(context, soup, &k, NULL));
+    assert_int_equal(k.k, 1);
+    carom_soup_destroy(soup);
+    def.method = CAROM_SOUP_GRID;
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_fails(context, carom_soup_k_free(context, soup, &k, NULL), CAROM_UNSUPPORTED, "GRID");
+    carom_soup_destroy(soup);
+    carom_context_destroy(cancelling);
+    carom_context_destroy(context);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+typedef struct work {
+    const carom_shape_def *shape;
+    uint32_t threads;
+} work;
+
+static carom_status run_once(carom_allocator allocator, void *argument) {
+    const work *w = argument;
+    carom_context *context;
+    carom_context_def def = {.allocator = allocator, .threads = w->threads};
+    carom_mesh *mesh = NULL;
+    carom_soup *soup = NULL;
+    carom_soup_def soup_def = {0};
+    carom_numbers numbers = {0};
+    carom_k_free k;
+    carom_status status = carom_context_create(&def, &context);
+    if (status != CAROM_OK) return status;
+    status = carom_shape_make(context, w->shape, &mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &soup_def.mesh);
+    if (status == CAROM_OK) status = carom_soup_create(context, &soup_def, &soup);
+    if (status == CAROM_OK) status = carom_soup_k_free(context, soup, &k, &numbers);
+    carom_numbers_free(&numbers);
+    carom_soup_destroy(soup);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    return status;
+}
+
+static void allocation_failures_leak_nothing(void **state) {
+    (void)state;
+    static const carom_shape_def shapes[] = {{.shape = CAROM_SHAPE_SPHERE, .detail = 4},
+                                             {.shape = CAROM_SHAPE_CYLINDER, .polygons = true}};
+    for (size_t i = 0; i < COUNT_OF(shapes); ++i)
+        for (uint32_t threads = 1; threads <= 3; threads += 2)
+            test_allocation_failures(run_once, &(work){&shapes[i], threads});
+}
+
+static void counting_allocates_nothing(void **state) {
+    (void)state;
+    static const carom_shape_def shapes[] = {{.shape = CAROM_SHAPE_CLOTH, .detail = 60},
+                                             {.shape = CAROM_SHAPE_KNOT, .polygons = true}};
+    for (uint32_t threads = 1; threads <= 3; ++threads) {
+        for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
+            carom_context *context = test_context(threads);
+            carom_mesh *mesh;
+            carom_soup_def def = {0};
+            carom_soup *soup;
+            carom_k_free k;
+            assert_ok(context, carom_shape_make(context, &shapes[i], &mesh));
+            assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+            assert_ok(context, carom_soup_create(context, &def, &soup));
+            int quiet = 0, most = threads == 1 ? 8 : 200;
+            for (int round = 0; round < most && quiet < 5; ++round) {
+                uint64_t before = test_malloc_count();
+                assert_ok(context, carom_soup_k_free(context, soup, &k, &counts));
+                quiet = test_malloc_count() == before ? quiet + 1 : 0;
+            }
+            assert_int_equal(quiet, 5);
+            carom_soup_destroy(soup);
+            carom_mesh_destroy(mesh);
+            carom_context_destroy(context);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(within_is_exact_at_the_reach),
+        cmocka_unit_test(within_holds_at_any_scale),
+        cmocka_unit_test(lattice_soups_agree_with_the_oracle),
+        cmocka_unit_test(random_soups_agree_with_the_oracle),
+        cmocka_unit_test(no_order_shows),
+        cmocka_unit_test(the_published_bounds_have_counterexamples),
+        cmocka_unit_test(bounds_hold_for_shapes_in_any_pose),
+        cmocka_unit_test(bounds_hold_for_models),
+        cmocka_unit_test(bounds_hold_for_the_pairs_of_truth),
+        cmocka_unit_test(flat_polygons_need_fewer_discs),
+        cmocka_unit_test(nothing_and_points_have_their_answers),
+        cmocka_unit_test(failures_are_sentences),
+        cmocka_unit_test(allocation_failures_leak_nothing),
+        cmocka_unit_test(counting_allocates_nothing),
+    };
+    int failed = cmocka_run_group_tests_name("soup_kfree", tests, NULL, NULL);
+    carom_numbers_free(&counts);
+    return failed;
+}
