@@ -102,17 +102,18 @@ typedef struct carom_overlap {
     double distance; /* when it was asked for and the relation is CAROM_SOLID_APART, as of
                         carom_soup_distance; 0 for all other relations */
     carom_vec3 point_a, point_b; /* where */
-    uint64_t pairs;              /* of faces that meet, touching included */
+    uint64_t pairs;              /* of triangles that meet, touching included */
 } carom_overlap;
 
 /* The overlap of a and b in their poses, which are as in soup.h; NULL or all zero is the identity.
  * def may be NULL. The force on a is the opposite one.
  * Cost: that of finding the faces that meet, and a constant for each; not that of the meshes'
- * sizes, but for one ray a shell. Allocates nothing once warm. The same bytes for any number of
- * threads. carom_context_get_work: boxes visited, pairs of faces tested, and of these, open after
- * doubles.
- * CAROM_BAD_INPUT: as for carom_soup_cross_pairs; both are complements, whose overlap is infinite.
- */
+ * sizes, but for one ray a shell. Where a solid is smaller than faces of the other by far, or than
+ * its pose is rounded by, all triangles are gone through for the sake of accuracy. Allocates
+ * nothing once warm. The same bytes for any number of threads. carom_context_get_work: boxes
+ * visited, pairs of triangles tested, and of these, open after doubles.
+ * CAROM_BAD_INPUT: as for carom_soup_cross_pairs; or both are complements, whose overlap is
+ * infinite. */
 CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
                                            const carom_pose *pose_b, const carom_overlap_def *def,

@@ -53,6 +53,7 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
     bool any = false;
     query->long_edge = size;
+    query->changes[0] = query->changes[1] = NULL; /* those of a search before are spent */
     for (int of_b = 0; of_b < 2; ++of_b) {
         bool large = query->solids[of_b]->longest * query->power > size;
         query->large[of_b] = large ? size : HUGE_VAL;

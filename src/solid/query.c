@@ -61,7 +61,7 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
     carom_vec3 middle = carom_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y,
                                   0.5 * low.z + 0.5 * high.z);
     double half = carom_solid_most(carom_vec_sub(high, middle));
-    if (query->refined || !(low.x <= high.x) || !(half < MUCH_LESS * query->overlap)) return false;
+    if (query->refined || !(half > 0.0 && half < MUCH_LESS * query->overlap)) return false;
     query->origin = carom_vec_add(query->origin, middle);
     query->reach += carom_solid_most(middle);
     query->overlap = half;

@@ -111,7 +111,7 @@ carom_overlap solid_check(carom_context *context, const solid_mesh *a, const car
     double volume_a = info_a.volume, volume_b = info_b.volume, volume = (double)truth.volume;
     double tolerance = solid_tolerance(volume, volume_a, volume_b);
     /* off the lattice, needles and flakes: a large surface for their volume */
-    if (off > 1e-12) tolerance += 2e-17 * fmin(info_a.area, info_b.area);
+    if (off > 1e-12) tolerance += 1e-16 * fmin(info_a.area, info_b.area);
     check_number(what, "volume", overlap.volume, truth.volume, tolerance);
     check_number(what, "volume beyond its error", overlap.volume, truth.volume,
                  overlap.volume_error + 1e-26 * fmin(volume_a, volume_b)); /* the oracle's own */
