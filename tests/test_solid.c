@@ -327,12 +327,14 @@ static void nothing_is_allocated_once_warm(void **state) {
     carom_solid *a = shape_solid(&shape);
     carom_pose pose = {.w = 0.9, .x = 0.2, .y = -0.3, .z = 0.1, .t = {0.1, 0.05, -0.2}};
     carom_overlap o;
-    for (int i = 0; i < 3; ++i)
+    /* A worker that comes too late for the first queries takes its scratch later. */
+    int quiet = 0;
+    for (int i = 0; i < 200 && quiet < 10; ++i) {
+        uint64_t before = test_malloc_count();
         assert_ok(two, carom_solid_overlap(two, a, NULL, a, &pose, NULL, &o));
-    uint64_t before = test_malloc_count();
-    for (int i = 0; i < 20; ++i)
-        assert_ok(two, carom_solid_overlap(two, a, NULL, a, &pose, NULL, &o));
-    assert_int_equal(test_malloc_count(), before);
+        quiet = test_malloc_count() == before ? quiet + 1 : 0;
+    }
+    assert_int_equal(quiet, 10);
     carom_solid_destroy(a);
     carom_context_destroy(two);
 }

