@@ -14,48 +14,7 @@ static bool is_long(void) {
     return getenv("CAROM_LONG") != NULL;
 }
 
-static FILE *open_file(const char *path) {
-    char whole[1024];
-    snprintf(whole, sizeof(whole), "%s/models/%s", test_shared_folder(), path);
-    FILE *file = fopen(whole, "r");
-    assert_non_null(file);
-    return file;
-}
-
-/* Cuts a line at its commas. */
-static int cells_of(char *line, char *cells[], int most) {
-    int count = 0;
-    line[strcspn(line, "\r\n")] = '\0';
-    for (char *at = line; at != NULL && count < most;) {
-        char *comma = strchr(at, ',');
-        if (comma != NULL) *comma = '\0';
-        cells[count++] = at;
-        at = comma != NULL ? comma + 1 : NULL;
-    }
-    return count;
-}
-
 /* ---- meshes moved ---------------------------------------------------------------------------- */
-
-/* The rotation of a 3 x 4 matrix as a pose (Shepperd 1978); its scale is taken out. */
-static carom_pose pose_of(const double *m, double scale) {
-    double r[3][3];
-    carom_pose p = {.t = {m[3], m[7], m[11]}};
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) r[i][k] = m[4 * i + k] / scale;
-    double w = 1 + r[0][0] + r[1][1] + r[2][2], x = 1 + r[0][0] - r[1][1] - r[2][2];
-    double y = 1 - r[0][0] + r[1][1] - r[2][2], z = 1 - r[0][0] - r[1][1] + r[2][2];
-    if (w >= x && w >= y && w >= z) {
-        p.w = w, p.x = r[2][1] - r[1][2], p.y = r[0][2] - r[2][0], p.z = r[1][0] - r[0][1];
-    } else if (x >= y && x >= z) {
-        p.w = r[2][1] - r[1][2], p.x = x, p.y = r[0][1] + r[1][0], p.z = r[0][2] + r[2][0];
-    } else if (y >= z) {
-        p.w = r[0][2] - r[2][0], p.x = r[0][1] + r[1][0], p.y = y, p.z = r[1][2] + r[2][1];
-    } else {
-        p.w = r[1][0] - r[0][1], p.x = r[0][2] + r[2][0], p.y = r[1][2] + r[2][1], p.z = z;
-    }
-    return p;
-}
 
 static double *positions_of(const carom_mesh_view *view) {
     double *p = malloc(view->vertex_count * 3 * sizeof(double));
@@ -123,7 +82,7 @@ static bool next_row(FILE *file, posed_row *row) {
     static char line[4096];
     char *cells[32];
     if (fgets(line, sizeof(line), file) == NULL) return false;
-    assert_true(cells_of(line, cells, 32) >= 23);
+    assert_true(models_cut_line(line, cells, 32) >= 23);
     snprintf(row->pair, sizeof(row->pair), "%s", cells[0]);
     row->scale = strtod(cells[2], NULL);
     for (int i = 0; i < 12; ++i) row->m[i] = strtod(cells[3 + i], NULL);
@@ -157,8 +116,8 @@ static void posed_meshes_have_the_true_volumes(void **state) {
     (void)state;
     if (test_shared_folder() == NULL) skip();
     char line[512], *cells[4];
-    FILE *files = open_file("truth/mesh_pairs_files.csv"),
-         *rows = open_file("truth/mesh_pairs.csv");
+    FILE *files = models_open_text("truth/mesh_pairs_files.csv"),
+         *rows = models_open_text("truth/mesh_pairs.csv");
     posed_row row;
     static char header[4096];
     assert_non_null(fgets(line, sizeof(line), files));
@@ -166,7 +125,7 @@ static void posed_meshes_have_the_true_volumes(void **state) {
     bool more = next_row(rows, &row);
     uint64_t checked = 0;
     while (fgets(line, sizeof(line), files) != NULL) {
-        assert_true(cells_of(line, cells, 4) >= 4);
+        assert_true(models_cut_line(line, cells, 4) >= 4);
         char pair[64];
         snprintf(pair, sizeof(pair), "%s", cells[0]);
         char *name_a = cells[1] + 1, *name_b = cells[2] + 1; /* in quotes */
@@ -182,7 +141,7 @@ static void posed_meshes_have_the_true_volumes(void **state) {
                 a = scaled_solid(mesh_a, 1.0, false);
                 b = scaled_solid(mesh_b, row.scale, false);
             }
-            carom_pose pose = pose_of(row.m, row.scale);
+            carom_pose pose = models_pose(row.m, row.scale);
             check_row(&row, a, b, &pose);
             if (i % 4 == 0 || is_long()) {
                 carom_solid *moved = moved_solid(mesh_b, row.m, false);
@@ -212,14 +171,14 @@ static void the_benchmarks_poses_have_the_true_volumes(void **state) {
         carom_mesh *mesh = models_load_fan(context, path);
         carom_solid *solid = scaled_solid(mesh, 1.0, false);
         snprintf(path, sizeof(path), "bench/j6_%s.csv", names[n]);
-        FILE *file = open_file(path);
+        FILE *file = models_open_text(path);
         assert_non_null(fgets(line, sizeof(line), file));
         while (fgets(line, sizeof(line), file) != NULL) {
             char *cells[13];
             double m[12];
-            assert_int_equal(cells_of(line, cells, 13), 13);
+            assert_int_equal(models_cut_line(line, cells, 13), 13);
             for (int i = 0; i < 12; ++i) m[i] = strtod(cells[i], NULL);
-            carom_pose pose = pose_of(m, 1.0);
+            carom_pose pose = models_pose(m, 1.0);
             check_volume(names[n], overlap_of(solid, NULL, solid, &pose).volume,
                          strtod(cells[12], NULL), volume_of(solid));
         }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/models.h"
 #include "tests/support/test.h"
 
 static carom_context *context;
@@ -22,48 +23,7 @@ static carom_mesh *load(const char *path) {
     return mesh;
 }
 
-static FILE *open_file(const char *path) {
-    char whole[1024];
-    snprintf(whole, sizeof(whole), "%s/models/%s", test_shared_folder(), path);
-    FILE *file = fopen(whole, "r");
-    assert_non_null(file);
-    return file;
-}
-
-/* Cuts a line at its commas. */
-static int cells_of(char *line, char *cells[], int most) {
-    int count = 0;
-    line[strcspn(line, "\r\n")] = '\0';
-    for (char *at = line; at != NULL && count < most;) {
-        char *comma = strchr(at, ',');
-        if (comma != NULL) *comma = '\0';
-        cells[count++] = at;
-        at = comma != NULL ? comma + 1 : NULL;
-    }
-    return count;
-}
-
 /* ---- posed ----------------------------------------------------------------------------------- */
-
-/* The rotation of a 3 x 4 matrix as a pose (Shepperd 1978); its scale is taken out. */
-static carom_pose pose_of(const double *m, double scale) {
-    double r[3][3];
-    carom_pose p = {.t = {m[3], m[7], m[11]}};
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) r[i][k] = m[4 * i + k] / scale;
-    double w = 1 + r[0][0] + r[1][1] + r[2][2], x = 1 + r[0][0] - r[1][1] - r[2][2];
-    double y = 1 - r[0][0] + r[1][1] - r[2][2], z = 1 - r[0][0] - r[1][1] + r[2][2];
-    if (w >= x && w >= y && w >= z) {
-        p.w = w, p.x = r[2][1] - r[1][2], p.y = r[0][2] - r[2][0], p.z = r[1][0] - r[0][1];
-    } else if (x >= y && x >= z) {
-        p.w = r[2][1] - r[1][2], p.x = x, p.y = r[0][1] + r[1][0], p.z = r[0][2] + r[2][0];
-    } else if (y >= z) {
-        p.w = r[0][2] - r[2][0], p.x = r[0][1] + r[1][0], p.y = y, p.z = r[1][2] + r[2][1];
-    } else {
-        p.w = r[1][0] - r[0][1], p.x = r[0][2] + r[2][0], p.y = r[1][2] + r[2][1], p.z = z;
-    }
-    return p;
-}
 
 /* A soup of the mesh with its vertices moved by a matrix, in doubles. */
 static carom_soup *moved_soup(const carom_mesh *mesh, const double *m, bool rigid) {
@@ -100,7 +60,7 @@ static bool next_row(FILE *file, posed_row *row) {
     static char line[4096];
     char *cells[32];
     if (fgets(line, sizeof(line), file) == NULL) return false;
-    assert_true(cells_of(line, cells, 32) >= 22);
+    assert_true(models_cut_line(line, cells, 32) >= 22);
     snprintf(row->pair, sizeof(row->pair), "%s", cells[0]);
     row->scale = strtod(cells[2], NULL);
     for (int i = 0; i < 12; ++i) row->m[i] = strtod(cells[3 + i], NULL);
@@ -129,8 +89,8 @@ static void posed_meshes_have_the_true_pairs_and_distances(void **state) {
     (void)state;
     if (test_shared_folder() == NULL) skip();
     char line[512], *cells[4];
-    FILE *files = open_file("truth/mesh_pairs_files.csv"),
-         *rows = open_file("truth/mesh_pairs.csv");
+    FILE *files = models_open_text("truth/mesh_pairs_files.csv"),
+         *rows = models_open_text("truth/mesh_pairs.csv");
     posed_row row;
     assert_non_null(fgets(line, sizeof(line), files));
     static char header[4096];
@@ -138,7 +98,7 @@ static void posed_meshes_have_the_true_pairs_and_distances(void **state) {
     bool more = next_row(rows, &row);
     uint64_t checked = 0;
     while (fgets(line, sizeof(line), files) != NULL) {
-        assert_true(cells_of(line, cells, 4) >= 3);
+        assert_true(models_cut_line(line, cells, 4) >= 3);
         char pair[64];
         snprintf(pair, sizeof(pair), "%s", cells[0]);
         char *name_a = cells[1] + 1, *name_b = cells[2] + 1; /* in quotes */
@@ -157,7 +117,7 @@ static void posed_meshes_have_the_true_pairs_and_distances(void **state) {
                 assert_ok(context, carom_soup_create(context, &def, &a));
                 b = moved_soup(mesh_b, scaling, true);
             }
-            carom_pose pose = pose_of(row.m, row.scale);
+            carom_pose pose = models_pose(row.m, row.scale);
             check_row(&row, a, b, &pose);
             carom_soup *moved = moved_soup(mesh_b, row.m, i % 2 == 0);
             check_row(&row, a, moved, NULL);
@@ -181,7 +141,7 @@ static void check_set(const carom_soup *soup, const char *name, uint64_t pairs_e
     char path[128];
     static char line[4096];
     snprintf(path, sizeof(path), "bench/j4_%s.csv", name);
-    FILE *file = open_file(path);
+    FILE *file = models_open_text(path);
     carom_pairs pairs = {0};
     uint64_t total = 0, colliding = 0;
     assert_non_null(fgets(line, sizeof(line), file));
@@ -190,9 +150,9 @@ static void check_set(const carom_soup *soup, const char *name, uint64_t pairs_e
         double m[12];
         bool any;
         carom_soup_gap gap;
-        assert_int_equal(cells_of(line, cells, 12), 12);
+        assert_int_equal(models_cut_line(line, cells, 12), 12);
         for (int i = 0; i < 12; ++i) m[i] = strtod(cells[i], NULL);
-        carom_pose pose = pose_of(m, 1.0);
+        carom_pose pose = models_pose(m, 1.0);
         assert_ok(context, carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs));
         assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &pose, &any));
         assert_int_equal(any, pairs.count != 0);
@@ -293,7 +253,7 @@ static void check_scene(const char *name) {
     load_scene(name, &s);
     uint64_t *expected = calloc((size_t)s.part_count * s.part_count, sizeof(uint64_t));
     snprintf(path, sizeof(path), "truth/clash_%s.csv", name);
-    FILE *file = open_file(path);
+    FILE *file = models_open_text(path);
     assert_non_null(fgets(line, sizeof(line), file));
     uint32_t a, b;
     unsigned long long count;

@@ -15,6 +15,15 @@ void models_path(const char *file, char *path, size_t size);
  * pclose. */
 FILE *models_open_gzip(const char *file);
 
+/* Opens a text file of the shared models; fails the test when it is not there. */
+FILE *models_open_text(const char *file);
+
+/* Cuts a line at its commas; returns the number of cells. */
+int models_cut_line(char *line, char *cells[], int most);
+
+/* The rotation of a 3 x 4 matrix as a pose; its scale is taken out. */
+carom_pose models_pose(const double *m, double scale);
+
 /* Loads, welds bit for bit and splits into fans: how the truth numbers triangles. */
 carom_mesh *models_load_fan(carom_context *context, const char *file);
 
