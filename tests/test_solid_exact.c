@@ -17,27 +17,6 @@ static uint32_t below(carom_random *random, uint32_t bound) {
     return (uint32_t)(carom_random_next(random) % bound);
 }
 
-static carom_pose lattice_shift(carom_random *random, uint32_t most) {
-    carom_pose pose = {0};
-    pose.t.x = (double)below(random, 2 * most + 1) - most;
-    pose.t.y = (double)below(random, 2 * most + 1) - most;
-    pose.t.z = (double)below(random, 2 * most + 1) - most;
-    return pose;
-}
-
-/* Quaternions with small integers: quarter turns, and turns by Pythagorean angles, whose matrices
- * are rounded: what coincided is then some 1e-16 apart. */
-static carom_pose lattice_turn(carom_random *random, uint32_t shift) {
-    carom_pose pose = lattice_shift(random, shift);
-    do {
-        pose.w = (double)below(random, 3) - 1;
-        pose.x = (double)below(random, 3) - 1;
-        pose.y = (double)below(random, 3) - 1;
-        pose.z = (double)below(random, 3) - 1;
-    } while (pose.w == 0.0 && pose.x == 0.0 && pose.y == 0.0 && pose.z == 0.0);
-    return pose;
-}
-
 static const char *name_of(const char *test, uint64_t i) {
     static char name[128];
     snprintf(name, sizeof(name), "%s %llu: %s and %s", test, (unsigned long long)i, a.kind, b.kind);
@@ -52,7 +31,7 @@ static void shifted_solids_overlap_as_they_should(void **state) {
         carom_random random = {1000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
-        carom_pose shift = lattice_shift(&random, 1 + below(&random, 8));
+        carom_pose shift = solid_lattice_shift(&random, 1 + below(&random, 8));
         solid_check(context, &a, NULL, &b, &shift, 1e-13, name_of("shifted", i));
     }
 }
@@ -66,7 +45,7 @@ static void copies_of_a_solid_overlap_as_they_should(void **state) {
         if (i % 4 == 1) solid_rotate(&b, below(&random, 24));
         if (i % 4 == 2) solid_split(&random, &b, 1 + below(&random, 20));
         if (i % 4 == 3) solid_split(&random, &a, 1 + below(&random, 20));
-        carom_pose shift = lattice_shift(&random, i % 8 < 4 ? 0 : 2);
+        carom_pose shift = solid_lattice_shift(&random, i % 8 < 4 ? 0 : 2);
         solid_check(context, &a, NULL, &b, &shift, 1e-13, name_of("copy", i));
     }
 }
@@ -78,7 +57,7 @@ static void turned_solids_overlap_as_they_should(void **state) {
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
         if (i % 3 == 0) b = a;
-        carom_pose one = lattice_turn(&random, 6), other = lattice_turn(&random, 6);
+        carom_pose one = solid_lattice_turn(&random, 6), other = solid_lattice_turn(&random, 6);
         if (i % 2 == 0) other = one;
         solid_check(context, &a, i % 2 == 0 ? &one : NULL, &b, &other, 1e-13, name_of("turned", i));
     }
@@ -106,8 +85,9 @@ static void inside_and_outside_make_a_whole(void **state) {
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
         if (i % 5 == 0) b = a;
-        carom_pose pose = i % 3 == 0 ? lattice_turn(&random, 5) : lattice_shift(&random, 5);
-        carom_pose both = lattice_turn(&random, 100), there;
+        carom_pose pose =
+            i % 3 == 0 ? solid_lattice_turn(&random, 5) : solid_lattice_shift(&random, 5);
+        carom_pose both = solid_lattice_turn(&random, 100), there;
         const char *name = name_of("whole", i);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
         carom_solid *not_x = solid_prepare(context, &a, true);
@@ -135,7 +115,7 @@ static void inside_and_outside_make_a_whole(void **state) {
         check_near(name, "swapped", overlap_of(y, &pose, x, NULL).volume, volume, tolerance);
         there = pose;
         if (i % 3 != 0) { /* lattice shifts add up without rounding */
-            carom_pose shift = lattice_shift(&random, 1000);
+            carom_pose shift = solid_lattice_shift(&random, 1000);
             there.t.x += shift.t.x, there.t.y += shift.t.y, there.t.z += shift.t.z;
             check_near(name, "shifted", overlap_of(x, &shift, y, &there).volume, volume, tolerance);
             both.t = (carom_vec3){0, 0, 0}; /* a and b as far from each other as before */
@@ -163,7 +143,8 @@ static void splitting_faces_changes_nothing(void **state) {
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
         if (i % 4 == 0) b = a;
-        carom_pose pose = i % 3 == 0 ? lattice_turn(&random, 5) : lattice_shift(&random, 5);
+        carom_pose pose =
+            i % 3 == 0 ? solid_lattice_turn(&random, 5) : solid_lattice_shift(&random, 5);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
         solid_split(&random, &a, 1 + below(&random, 60));
         solid_split(&random, &b, 1 + below(&random, 60));
@@ -209,7 +190,7 @@ static void kinks_are_seen_from_the_promised_side(void **state) {
             solid_make_random(&random, &b);
         } while (b.faces > 60);
         if (i % 3 == 0) b = a;
-        carom_pose pose = lattice_shift(&random, i % 2 == 0 ? 4 : 1);
+        carom_pose pose = solid_lattice_shift(&random, i % 2 == 0 ? 4 : 1);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
         carom_overlap overlap = overlap_of(x, NULL, y, &pose);
         double e = 0x1p-15; /* its cube must survive the sum with coordinates up to 32 */
@@ -236,7 +217,8 @@ static uint64_t hash_of_overlaps(carom_context *with) {
         carom_random random = {600000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
-        carom_pose pose = i % 2 == 0 ? lattice_turn(&random, 5) : lattice_shift(&random, 5);
+        carom_pose pose =
+            i % 2 == 0 ? solid_lattice_turn(&random, 5) : solid_lattice_shift(&random, 5);
         carom_solid *x = solid_prepare(with, &a, false), *y = solid_prepare(with, &b, i % 7 == 6);
         carom_overlap overlap;
         carom_overlap_def def = {.distance = i % 3 == 0};

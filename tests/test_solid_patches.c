@@ -13,31 +13,6 @@ static bool is_long(void) {
     return getenv("CAROM_LONG") != NULL;
 }
 
-static uint32_t below(carom_random *random, uint32_t bound) {
-    return (uint32_t)(carom_random_next(random) % bound);
-}
-
-static carom_pose lattice_shift(carom_random *random, uint32_t most) {
-    carom_pose pose = {0};
-    pose.t.x = (double)below(random, 2 * most + 1) - most;
-    pose.t.y = (double)below(random, 2 * most + 1) - most;
-    pose.t.z = (double)below(random, 2 * most + 1) - most;
-    return pose;
-}
-
-/* Quaternions with small integers: quarter turns, and turns by Pythagorean angles, whose matrices
- * are rounded: what coincided is then some 1e-16 apart. */
-static carom_pose lattice_turn(carom_random *random, uint32_t shift) {
-    carom_pose pose = lattice_shift(random, shift);
-    do {
-        pose.w = (double)below(random, 3) - 1;
-        pose.x = (double)below(random, 3) - 1;
-        pose.y = (double)below(random, 3) - 1;
-        pose.z = (double)below(random, 3) - 1;
-    } while (pose.w == 0.0 && pose.x == 0.0 && pose.y == 0.0 && pose.z == 0.0);
-    return pose;
-}
-
 static const char *name_of(const char *test, uint64_t i) {
     static char name[128];
     snprintf(name, sizeof(name), "%s %llu: %s and %s", test, (unsigned long long)i, a.kind, b.kind);
@@ -65,7 +40,8 @@ static void patches_add_up(void **state) {
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
         if (i % 4 == 0) b = a;
-        carom_pose pose = i % 3 == 0 ? lattice_turn(&random, 5) : lattice_shift(&random, 5);
+        carom_pose pose =
+            i % 3 == 0 ? solid_lattice_turn(&random, 5) : solid_lattice_shift(&random, 5);
         carom_solid *x = solid_prepare(context, &a, false), *y = solid_prepare(context, &b, false);
         carom_solid_info info_x, info_y;
         assert_ok(context, carom_solid_get_info(context, x, &info_x));

@@ -385,3 +385,22 @@ void solid_unweld(solid_mesh *mesh) {
     apart.kind = mesh->kind;
     *mesh = apart;
 }
+
+carom_pose solid_lattice_shift(carom_random *random, uint32_t most) {
+    carom_pose pose = {0};
+    pose.t.x = (double)below(random, 2 * most + 1) - most;
+    pose.t.y = (double)below(random, 2 * most + 1) - most;
+    pose.t.z = (double)below(random, 2 * most + 1) - most;
+    return pose;
+}
+
+carom_pose solid_lattice_turn(carom_random *random, uint32_t shift) {
+    carom_pose pose = solid_lattice_shift(random, shift);
+    do {
+        pose.w = (double)below(random, 3) - 1;
+        pose.x = (double)below(random, 3) - 1;
+        pose.y = (double)below(random, 3) - 1;
+        pose.z = (double)below(random, 3) - 1;
+    } while (pose.w == 0.0 && pose.x == 0.0 && pose.y == 0.0 && pose.z == 0.0);
+    return pose;
+}

@@ -47,4 +47,11 @@ void solid_slit(carom_random *random, solid_mesh *mesh, uint32_t times);
 /* Gives every face corners of its own, as STL does. */
 void solid_unweld(solid_mesh *mesh);
 
+/* A shift by whole numbers, at most `most` along each axis. */
+carom_pose solid_lattice_shift(carom_random *random, uint32_t most);
+
+/* Quaternions with small integers: quarter turns, and turns by Pythagorean angles, whose matrices
+ * are rounded: what coincided is then some 1e-16 apart. Shifted as above. */
+carom_pose solid_lattice_turn(carom_random *random, uint32_t shift);
+
 #endif
