@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gas.h: a simulator of moving spheres that knows no cells and no queue: after every event it looks
- * at all pairs, in all images that could meet soon. It shares only the item functions. */
+ * at all pairs, in all images that could meet soon. It shares only the item functions. And the ways
+ * to hold a gas against it, event by event. */
 #ifndef CAROM_TESTS_GAS_H
 #define CAROM_TESTS_GAS_H
 
-#include "gas/gas_item.h"
+#include "gas/gas.h"
 #include "tests/support/test.h"
 
 #define GAS_ORACLE_MOST 128
@@ -17,9 +18,11 @@ typedef struct gas_oracle_event {
 
 typedef struct gas_oracle {
     carom_gas_rules rules;
-    int count;
+    int count; /* ids given out */
     uint64_t epochs;
     int64_t now, expiry; /* images are right up to there */
+    bool plain;          /* asks every image of every pair; else those that come near in time */
+    bool alive[GAS_ORACLE_MOST];
     carom_gas_body bodies[GAS_ORACLE_MOST];
     double radius[GAS_ORACLE_MOST], mass[GAS_ORACLE_MOST];
     gas_oracle_event alone[GAS_ORACLE_MOST], pairs[GAS_ORACLE_MOST][GAS_ORACLE_MOST];
@@ -28,8 +31,28 @@ typedef struct gas_oracle {
 /* `tick` as carom_gas_info tells it. */
 void gas_oracle_init(gas_oracle *oracle, const carom_gas_def *def, double tick,
                      const carom_gas_sphere *spheres, int count);
+/* From here on every image of every pair is asked. */
+void gas_oracle_make_plain(gas_oracle *oracle);
+
+/* Sphere `id` appears, or gets a new state, now; disappears. */
+void gas_oracle_put(gas_oracle *oracle, int id, const carom_gas_sphere *sphere);
+void gas_oracle_take(gas_oracle *oracle, int id);
+
 /* The next pair or wall event, done. */
 gas_oracle_event gas_oracle_next(gas_oracle *oracle);
+/* The same when it comes within so many ticks; else false, and they have passed. */
+bool gas_oracle_wait(gas_oracle *oracle, int64_t ticks, gas_oracle_event *event);
+
+/* Ticks since create, as the oracle counts them. */
+uint64_t gas_ticks(const carom_gas *gas);
+/* Fails the test unless the event is the oracle's and has just happened to the gas. */
+void gas_assert_event(const carom_gas *gas, const carom_gas_event *event,
+                      const gas_oracle_event *wanted);
+/* Fails the test unless all bodies are the oracle's, bit for bit. */
+void gas_assert_bodies(const carom_gas *gas, const gas_oracle *oracle);
+/* Deepest overlap of two spheres, in any image, or of a sphere and a wall, in units of the sum of
+ * radii: all pairs in long double. 0 when none. */
+double gas_deepest_overlap(const carom_gas *gas);
 
 /* Random spheres that do not overlap, some at rest, by seed. Returns how many fitted. */
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
