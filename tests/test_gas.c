@@ -5,48 +5,11 @@
 #include <string.h>
 
 #include "tests/support/campaign.h"
-#include "tests/support/gas.h"
+#include "tests/support/gas_course.h"
 
 /* ---- equality with the oracle ---------------------------------------------------------------- */
 
-#define MOST_EVENTS 10000
-static gas_oracle oracle;
-static gas_oracle_event wanted[MOST_EVENTS];
-
-typedef struct follow {
-    const carom_gas *gas;
-    int done, events;
-} follow;
-
-static bool compare_event(void *user, const carom_gas_event *event) {
-    follow *f = user;
-    gas_assert_event(f->gas, event, &wanted[f->done]);
-    assert_int_equal(event->number, f->done);
-    return ++f->done == f->events;
-}
-
-static void ask_oracle(carom_context *context, const carom_gas_def *def,
-                       const carom_gas_sphere *spheres, int count, int events) {
-    carom_gas *gas;
-    carom_gas_info info;
-    assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
-    assert_ok(context, carom_gas_get_info(gas, &info));
-    gas_oracle_init(&oracle, def, info.tick, spheres, count);
-    for (int i = 0; i < events; ++i) wanted[i] = gas_oracle_next(&oracle);
-    carom_gas_destroy(gas);
-}
-
-static void follow_oracle(carom_context *context, const carom_gas_def *def,
-                          const carom_gas_sphere *spheres, int count, int events) {
-    carom_gas *gas;
-    assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
-    follow f = {gas, 0, events};
-    assert_ok(context, carom_gas_advance(context, gas, 1e12, compare_event, &f));
-    assert_int_equal(f.done, events);
-    gas_assert_bodies(gas, &oracle);
-    assert_true(gas_deepest_overlap(gas) < 1e-12);
-    carom_gas_destroy(gas);
-}
+static gas_course course;
 
 /* Boxes of all kinds, by seed. */
 static carom_gas_def varied_def(uint64_t seed) {
@@ -64,18 +27,18 @@ static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_EXTENT,
 /* The oracle leaves out images that stay away; the plain one asks all. */
 static void the_oracle_is_the_plain_one(void **state) {
     (void)state;
-    static gas_oracle plain;
+    static gas_oracle quick, plain;
     carom_gas_sphere spheres[64];
     int seeds = campaign_is_long() ? 40 : 8, events = campaign_is_long() ? 2000 : 150, done = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;
         carom_gas_def def = varied_def((uint64_t)seed);
         int count = gas_random_spheres((uint64_t)seed, &def, 0.45, 3.0, 32, spheres);
-        gas_oracle_init(&oracle, &def, 0x1p-52, spheres, count);
+        gas_oracle_init(&quick, &def, 0x1p-52, spheres, count);
         gas_oracle_init(&plain, &def, 0x1p-52, spheres, count);
         gas_oracle_make_plain(&plain);
         for (int i = 0; i < events; ++i) {
-            gas_oracle_event p = gas_oracle_next(&oracle), q = gas_oracle_next(&plain);
+            gas_oracle_event p = gas_oracle_next(&quick), q = gas_oracle_next(&plain);
             assert_memory_equal(&p, &q, sizeof(p));
         }
         ++done;
@@ -88,7 +51,7 @@ static void events_equal_those_of_the_oracle(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_gas_sphere spheres[64];
-    int seeds = campaign_is_long() ? 100 : 10, events = campaign_is_long() ? MOST_EVENTS : 1500;
+    int seeds = campaign_is_long() ? 100 : 10, events = campaign_is_long() ? GAS_COURSE_MOST : 1500;
     int done = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;
@@ -96,20 +59,12 @@ static void events_equal_those_of_the_oracle(void **state) {
         double ratio = seed % 3 == 2 ? 3.0 : 1.0;
         int count =
             gas_random_spheres((uint64_t)seed, &def, 0.45, ratio, 16 + 48 * (seed % 2), spheres);
-        ask_oracle(context, &def, spheres, count, events);
-        for (size_t m = 0; m < COUNT_OF(methods); ++m)
-            for (int queue = 0; queue < CAROM_GAS_QUEUE_COUNT; ++queue)
-                for (int size = 0; size < 3; ++size) {
-                    def.method = methods[m];
-                    def.queue = (carom_gas_queue)queue;
-                    def.cell_edge = size == 0 ? 0.0 : size == 1 ? 1.0 : 2.7;
-                    def.reach = size == 0 ? 0.0 : size == 1 ? 1.1 : 2.2;
-                    follow_oracle(context, &def, spheres, count, events);
-                }
+        gas_course_ask(context, &course, &def, spheres, count, events);
+        gas_course_follow_all(context, &course, &def, spheres, count);
         ++done;
     }
-    print_message("%d seeds: %d events each equal the oracle's, bit for bit, in 18 ways\n", done,
-                  events);
+    print_message("%d seeds: %d events each equal the oracle's, bit for bit, in %d ways\n", done,
+                  events, GAS_WAYS);
     carom_context_destroy(context);
 }
 
@@ -134,10 +89,10 @@ static void odd_speeds_fool_no_bound(void **state) {
             if (i % 31 == 30) share = 3e3;
             *v = (carom_vec3){1.0 + share * v->x, -0.7 + share * v->y, 0.4 + share * v->z};
         }
-        ask_oracle(context, &def, spheres, count, events);
+        gas_course_ask(context, &course, &def, spheres, count, events);
         for (size_t m = 0; m < COUNT_OF(methods); ++m) {
             def.method = methods[m];
-            follow_oracle(context, &def, spheres, count, events);
+            gas_course_follow(context, &course, &def, spheres, count);
         }
         ++done;
     }
@@ -153,13 +108,13 @@ static void cuts_and_instruction_sets_change_nothing(void **state) {
     carom_gas_def def = {.edges = {6.0, 5.5, 6.5}, .periodic = {true, true, false}};
     int count = gas_random_spheres(77, &def, 0.45, 1.0, 64, spheres), events = 800;
     carom_context *context = test_context(1);
-    ask_oracle(context, &def, spheres, count, events);
+    gas_course_ask(context, &course, &def, spheres, count, events);
     for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
         carom_context *other = test_context_isa(1, (carom_isa)isa);
         if (other == NULL) continue;
         for (size_t m = 0; m < COUNT_OF(methods); ++m) {
             def.method = methods[m];
-            follow_oracle(other, &def, spheres, count, events);
+            gas_course_follow(other, &course, &def, spheres, count);
         }
         carom_context_destroy(other);
     }
@@ -168,10 +123,10 @@ static void cuts_and_instruction_sets_change_nothing(void **state) {
         carom_gas *gas, *again;
         def.method = methods[m];
         assert_ok(context, carom_gas_create(context, &def, spheres, (uint64_t)count, &gas));
-        follow f = {gas, 0, events};
+        gas_follower f = {gas, &course, 0};
         for (int cut = 0; f.done < events; ++cut) {
             double until = carom_gas_get_time(gas) + 0.01 * (cut % 7);
-            assert_ok(context, carom_gas_advance(context, gas, until, compare_event, &f));
+            assert_ok(context, carom_gas_advance(context, gas, until, gas_follower_compare, &f));
             if (cut % 16 != 5) continue;
             assert_ok(context, carom_gas_save(context, gas, path));
             def.method = methods[(m + (size_t)cut) % COUNT_OF(methods)];
@@ -183,7 +138,7 @@ static void cuts_and_instruction_sets_change_nothing(void **state) {
             carom_gas_destroy(gas);
             f.gas = gas = again;
         }
-        gas_assert_bodies(gas, &oracle);
+        gas_assert_bodies(gas, &course.oracle);
         carom_gas_destroy(gas);
     }
     remove(path);

@@ -8,7 +8,7 @@
 
 #include "scenes/gas.h"
 #include "tests/support/campaign.h"
-#include "tests/support/gas.h"
+#include "tests/support/gas_course.h"
 
 #define PI 3.14159265358979323846
 

@@ -199,65 +199,6 @@ gas_oracle_event gas_oracle_next(gas_oracle *o) {
     return event;
 }
 
-/* ---- a gas against it ------------------------------------------------------------------------ */
-
-uint64_t gas_ticks(const carom_gas *gas) {
-    return (uint64_t)gas->now + gas->epochs * (uint64_t)CAROM_GAS_EPOCH;
-}
-
-void gas_assert_event(const carom_gas *gas, const carom_gas_event *event,
-                      const gas_oracle_event *wanted) {
-    if (wanted->since_create == gas_ticks(gas) && wanted->kind == (int)event->kind &&
-        wanted->a == (int)event->a && wanted->b == (int)event->b)
-        return;
-    fail_msg("event %llu is kind %d of %u and %u at %llu, the oracle has kind %d of %d and %d at "
-             "%llu",
-             (unsigned long long)event->number, (int)event->kind, event->a, event->b,
-             (unsigned long long)gas_ticks(gas), wanted->kind, wanted->a, wanted->b,
-             (unsigned long long)wanted->since_create);
-}
-
-void gas_assert_bodies(const carom_gas *gas, const gas_oracle *oracle) {
-    for (int i = 0; i < oracle->count; ++i) {
-        assert_true(oracle->alive[i] == (gas->slot_of[i] != CAROM_GAS_NO_SLOT));
-        if (!oracle->alive[i]) continue;
-        const carom_gas_body *p = &gas->bodies[gas->slot_of[i]], *q = &oracle->bodies[i];
-        assert_memory_equal(p->x, q->x, sizeof(p->x));
-        assert_memory_equal(p->v, q->v, sizeof(p->v));
-    }
-}
-
-static void place_exactly(const carom_gas *gas, uint32_t slot, long double x[3]) {
-    const carom_gas_body *body = &gas->bodies[slot];
-    long double span = (long double)(gas->now - body->t) * (long double)gas->rules.tick;
-    for (int axis = 0; axis < 3; ++axis)
-        x[axis] = body->x[axis] + span * body->v[axis] +
-                  0.5L * span * span * (long double)gas->rules.acceleration[axis];
-}
-
-double gas_deepest_overlap(const carom_gas *gas) {
-    long double deepest = 0.0L, x[3], y[3];
-    for (uint32_t i = 0; i < gas->count; ++i) {
-        place_exactly(gas, i, x);
-        for (int axis = 0; axis < 3; ++axis) {
-            long double r = gas->radius[i],
-                        out = fmaxl(r - x[axis], x[axis] + r - gas->rules.edge[axis]);
-            if (!gas->rules.periodic[axis]) deepest = fmaxl(deepest, out / (2.0L * r));
-        }
-        for (uint32_t k = 0; k < i; ++k) {
-            long double square = 0.0L, reach = (long double)gas->radius[i] + gas->radius[k];
-            place_exactly(gas, k, y);
-            for (int axis = 0; axis < 3; ++axis) {
-                long double d = y[axis] - x[axis], edge = gas->rules.edge[axis];
-                if (gas->rules.periodic[axis]) d -= edge * roundl(d / edge);
-                square += d * d;
-            }
-            deepest = fmaxl(deepest, 1.0L - sqrtl(square) / reach);
-        }
-    }
-    return (double)deepest;
-}
-
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
                        int count, carom_gas_sphere *spheres) {
     carom_random random = {seed};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gas.h: a simulator of moving spheres that knows no cells and no queue: after every event it looks
- * at all pairs, in all images that could meet soon. It shares only the item functions. And the ways
- * to hold a gas against it, event by event. */
+ * at all pairs, in all images that could meet soon. It shares only the item functions. */
 #ifndef CAROM_TESTS_GAS_H
 #define CAROM_TESTS_GAS_H
 
@@ -42,17 +41,6 @@ void gas_oracle_take(gas_oracle *oracle, int id);
 gas_oracle_event gas_oracle_next(gas_oracle *oracle);
 /* The same when it comes within so many ticks; else false, and they have passed. */
 bool gas_oracle_wait(gas_oracle *oracle, int64_t ticks, gas_oracle_event *event);
-
-/* Ticks since create, as the oracle counts them. */
-uint64_t gas_ticks(const carom_gas *gas);
-/* Fails the test unless the event is the oracle's and has just happened to the gas. */
-void gas_assert_event(const carom_gas *gas, const carom_gas_event *event,
-                      const gas_oracle_event *wanted);
-/* Fails the test unless all bodies are the oracle's, bit for bit. */
-void gas_assert_bodies(const carom_gas *gas, const gas_oracle *oracle);
-/* Deepest overlap of two spheres, in any image, or of a sphere and a wall, in units of the sum of
- * radii: all pairs in long double. 0 when none. */
-double gas_deepest_overlap(const carom_gas *gas);
 
 /* Random spheres that do not overlap, some at rest, by seed. Returns how many fitted. */
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
