@@ -199,39 +199,54 @@ gas_oracle_event gas_oracle_next(gas_oracle *o) {
     return event;
 }
 
+bool gas_fits(const carom_gas_def *def, const carom_gas_sphere *spheres, int count,
+              const carom_gas_sphere *sphere) {
+    const double edge[3] = {def->edges.x, def->edges.y, def->edges.z};
+    const double x[3] = {sphere->position.x, sphere->position.y, sphere->position.z};
+    for (int k = 0; k < count; ++k) {
+        const double y[3] = {spheres[k].position.x, spheres[k].position.y, spheres[k].position.z};
+        double square = 0.0, reach = sphere->radius + spheres[k].radius;
+        for (int axis = 0; axis < 3; ++axis) {
+            double d = fabs(x[axis] - y[axis]);
+            if (def->periodic[axis]) d = fmin(d, edge[axis] - d);
+            square += d * d;
+        }
+        if (square < reach * reach) return false;
+    }
+    return true;
+}
+
+bool gas_random_place(carom_random *random, const carom_gas_def *def,
+                      const carom_gas_sphere *spheres, int count, carom_gas_sphere *sphere) {
+    const double edge[3] = {def->edges.x, def->edges.y, def->edges.z};
+    double x[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        double margin = def->periodic[axis] ? 0.0 : sphere->radius;
+        x[axis] = carom_random_between(random, margin, edge[axis] - margin);
+    }
+    sphere->position = (carom_vec3){x[0], x[1], x[2]};
+    return gas_fits(def, spheres, count, sphere);
+}
+
+carom_vec3 gas_random_velocity(carom_random *random) {
+    carom_vec3 v;
+    v.x = carom_random_normal(random);
+    v.y = carom_random_normal(random);
+    v.z = carom_random_normal(random);
+    return v;
+}
+
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
                        int count, carom_gas_sphere *spheres) {
     carom_random random = {seed};
-    const double edge[3] = {def->edges.x, def->edges.y, def->edges.z};
     int placed = 0;
     for (int attempt = 0; attempt < 200 * count && placed < count; ++attempt) {
         carom_gas_sphere *s = &spheres[placed];
-        *s =
-            (carom_gas_sphere){.radius = radius * (1.0 + (ratio - 1.0) * (double)(placed % 7 == 0) *
-                                                             carom_random_uniform(&random)),
-                               .mass = placed % 3 == 0 ? 2.5 : 0.0};
-        double x[3];
-        for (int axis = 0; axis < 3; ++axis) {
-            double margin = def->periodic[axis] ? 0.0 : s->radius;
-            x[axis] = carom_random_between(&random, margin, edge[axis] - margin);
-        }
-        bool free = true;
-        for (int k = 0; k < placed && free; ++k) {
-            const double y[3] = {spheres[k].position.x, spheres[k].position.y,
-                                 spheres[k].position.z};
-            double square = 0.0, reach = s->radius + spheres[k].radius;
-            for (int axis = 0; axis < 3; ++axis) {
-                double d = fabs(x[axis] - y[axis]);
-                if (def->periodic[axis]) d = fmin(d, edge[axis] - d);
-                square += d * d;
-            }
-            free = square >= reach * reach;
-        }
-        if (!free) continue;
-        s->position = (carom_vec3){x[0], x[1], x[2]};
-        if (placed % 11 != 5)
-            s->velocity = (carom_vec3){carom_random_normal(&random), carom_random_normal(&random),
-                                       carom_random_normal(&random)};
+        double more = (ratio - 1.0) * (placed % 7 == 0) * carom_random_uniform(&random);
+        *s = (carom_gas_sphere){.radius = radius * (1.0 + more),
+                                .mass = placed % 3 == 0 ? 2.5 : 0.0};
+        if (!gas_random_place(&random, def, spheres, placed, s)) continue;
+        if (placed % 11 != 5) s->velocity = gas_random_velocity(&random);
         ++placed;
     }
     return placed;

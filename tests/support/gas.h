@@ -42,6 +42,13 @@ gas_oracle_event gas_oracle_next(gas_oracle *oracle);
 /* The same when it comes within so many ticks; else false, and they have passed. */
 bool gas_oracle_wait(gas_oracle *oracle, int64_t ticks, gas_oracle_event *event);
 
+/* Does it overlap none of the others? */
+bool gas_fits(const carom_gas_def *def, const carom_gas_sphere *spheres, int count,
+              const carom_gas_sphere *sphere);
+/* Gives the sphere a random position in the box; false when it overlaps others there. */
+bool gas_random_place(carom_random *random, const carom_gas_def *def,
+                      const carom_gas_sphere *spheres, int count, carom_gas_sphere *sphere);
+carom_vec3 gas_random_velocity(carom_random *random);
 /* Random spheres that do not overlap, some at rest, by seed. Returns how many fitted. */
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
                        int count, carom_gas_sphere *spheres);
