@@ -16,10 +16,13 @@ void gas_assert_event(const carom_gas *gas, const carom_gas_event *event,
         wanted->a == (int)event->a && wanted->b == (int)event->b)
         return;
     fail_msg("event %llu is kind %d of %u and %u at %llu, the oracle has kind %d of %d and %d at "
-             "%llu",
+             "%llu; method %d, queue %d, box %g %g %g periodic %d%d%d, cells %u %u %u, reach %g",
              (unsigned long long)event->number, (int)event->kind, event->a, event->b,
              (unsigned long long)gas_ticks(gas), wanted->kind, wanted->a, wanted->b,
-             (unsigned long long)wanted->since_create);
+             (unsigned long long)wanted->since_create, (int)gas->method, (int)gas->def.queue,
+             gas->rules.edge[0], gas->rules.edge[1], gas->rules.edge[2], gas->rules.periodic[0],
+             gas->rules.periodic[1], gas->rules.periodic[2], gas->cells.size[0], gas->cells.size[1],
+             gas->cells.size[2], gas->lists.reach);
 }
 
 void gas_assert_bodies(const carom_gas *gas, const gas_oracle *oracle) {
