@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Spheres that come, go and are set while time passes: the oracle does the same and agrees on every
  * event and every bit, in all methods and queues. Refused changes change nothing. */
-#include <math.h>
+#include <stdio.h>
 
 #include "tests/support/campaign.h"
 #include "tests/support/gas_course.h"
@@ -141,9 +141,62 @@ static void changes_on_the_way_are_the_oracles(void **state) {
     carom_context_destroy(context);
 }
 
+/* Ids are never used twice, so a gas may have given out far more than it has spheres. */
+static void a_gas_of_many_dead_is_saved(void **state) {
+    (void)state;
+    enum { SIDE = 44, BATCH = SIDE * SIDE * SIDE, BATCHES = 13 };
+    static carom_gas_sphere batch[BATCH];
+    static uint32_t ids[BATCH];
+    carom_context *context = test_context(1);
+    carom_gas_def def = {.edges = {SIDE + 4.0, SIDE, SIDE}};
+    carom_gas *gas, *again;
+    carom_gas_sphere few[3] = {
+        {.position = {SIDE + 2.0, 7.0, 7.0}, .velocity = {0.1, 2.0, 0.3}, .radius = 0.5},
+        {.position = {SIDE + 2.0, 9.0, 7.0}, .velocity = {0.2, -1.0, 0.1}, .radius = 0.5},
+        {.position = {SIDE + 2.0, 9.0, 9.0}, .velocity = {0.0, -1.0, 0.1}, .radius = 0.5}};
+    for (int i = 0; i < BATCH; ++i)
+        batch[i] = (carom_gas_sphere){
+            .position = {0.5 + i % SIDE, 0.5 + i / SIDE % SIDE, 0.5 + i / SIDE / SIDE},
+            .radius = 0.2};
+    assert_ok(context, carom_gas_create(context, &def, few, 2, &gas));
+    for (int n = 0; n < BATCHES; ++n) {
+        assert_ok(context, carom_gas_add(context, gas, batch, BATCH, ids));
+        assert_ok(context, carom_gas_remove(context, gas, ids, BATCH));
+    }
+    assert_ok(context, carom_gas_add(context, gas, &few[2], 1, ids));
+    assert_true(ids[0] > UINT32_C(1) << 20);
+    const char path[] = CAROM_BINARY_DIR "/test_gas_changes.saved";
+    assert_ok(context, carom_gas_save(context, gas, path));
+    assert_ok(context, carom_gas_load(context, path, NULL, &again));
+    for (int i = 0; i < 100; ++i) {
+        carom_gas_event a, b;
+        assert_ok(context, carom_gas_next(context, gas, 1e6, &a));
+        assert_ok(context, carom_gas_next(context, again, 1e6, &b));
+        assert_true(a.kind != CAROM_GAS_NONE && a.time == b.time && a.kind == b.kind);
+        assert_true(a.a == b.a && a.b == b.b && a.number == b.number);
+    }
+    carom_gas_sphere dead;
+    assert_fails(context, carom_gas_get_sphere(context, again, 5, &dead), CAROM_BAD_INPUT, "id 5");
+    carom_gas_destroy(again);
+    /* Without its padding the file is not believed. */
+    FILE *file = fopen(path, "rb");
+    static unsigned char bytes[1 << 16];
+    size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    assert_in_range(size, 8 * (34 + 3 * 11 + 1000), 8 * (34 + 3 * 11 + 1100));
+    file = fopen(path, "wb");
+    fwrite(bytes, 1, 8 * (34 + 3 * 11), file);
+    fclose(file);
+    assert_fails(context, carom_gas_load(context, path, NULL, &again), CAROM_BAD_FILE, "cut off");
+    remove(path);
+    carom_gas_destroy(gas);
+    carom_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_on_the_way_are_the_oracles),
+        cmocka_unit_test(a_gas_of_many_dead_is_saved),
     };
     return cmocka_run_group_tests_name("gas changes", tests, NULL, NULL);
 }
