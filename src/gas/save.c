@@ -13,6 +13,7 @@
 #define SPHERE_WORDS 11
 #define HEAD_WORDS   34
 #define MOST_BOXES   100.0 /* a body strays less than CAROM_GAS_MOST_DRIFT */
+#define MOST_WIDTH   1e15  /* of a box, in radii: beyond, a double cannot tell two places apart */
 #define FEW_LABELS   (UINT64_C(1) << 20)
 #define MOST_CHURN   1024 /* ids given out, for each sphere that lives and each word of padding */
 
@@ -198,7 +199,8 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
             !(fabs(x[axis]) < MOST_BOXES * gas->rules.edge[axis]) || !isfinite(v[axis]) ||
             !isfinite(body->x[axis]) || !isfinite(body->v[axis]))
             return false;
-    return gas->radius[slot] > 0.0 && gas->mass[slot] > 0.0 && isfinite(gas->mass[slot]);
+    return gas->radius[slot] > 0.0 && gas->longest <= MOST_WIDTH * gas->radius[slot] &&
+           gas->mass[slot] > 0.0 && isfinite(gas->mass[slot]);
 }
 
 static carom_status read_gas(carom_context *context, stream *s, const char *path,
