@@ -123,7 +123,7 @@ static void bench_figure(bench *bench, carom_context *context) {
         double unit = (double)input.runs / input.passed; /* runs in one unit of time */
         if (carom_gas_get_info(input.gas, &info) == CAROM_OK)
             bench_note(bench,
-                       "figure 1, %llu spheres: %.4f s wall, %.4f s of processor for one unit of "
+                       "figure 1, %llu spheres: %.4g s wall, %.4g s of processor for one unit of "
                        "time, %.0f events; cells of %.2f, model %.2f",
                        (unsigned long long)counts[i], row->seconds * unit, row->cpu_seconds * unit,
                        (double)input.events * unit, info.cell_edge, info.model_edge);

@@ -20,12 +20,11 @@ function text(x, y, anchor, what) {
 }
 function x_of(v) { return 70 + 500 * (log(v) - log(800)) / (log(250000) - log(800)) }
 function y_of(v) { return 340 - 320 * (log(v) - low) / (high - low) }
-function draw(values, colour, name,   i) {
+function draw(values, colour,   i) {
     for (i = 1; i <= count; ++i) {
         if (i > 1) line(x_of(n[i - 1]), y_of(values[i - 1]), x_of(n[i]), y_of(values[i]), "stroke=\"" colour "\" stroke-width=\"1.5\"")
         printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", x_of(n[i]), y_of(values[i]), colour >svg
     }
-    text(x_of(n[count]) - 10, y_of(values[count]) + 4, "end", name)
 }
 END {
     if (count < 2) {
@@ -51,8 +50,10 @@ END {
     }
     line(x_of(n[1]), y_of(seconds[1]), x_of(n[count]), y_of(seconds[1] * n[count] / n[1]), "stroke=\"#999\" stroke-dasharray=\"4 4\"")
     text(x_of(n[count]), y_of(seconds[1] * n[count] / n[1]) + 16, "end", "linear")
-    draw(seconds, "#246", "seconds for a unit of time")
-    draw(micro, "#c60", "microseconds an event")
+    draw(seconds, "#246")
+    text(x_of(n[count]) - 10, y_of(seconds[count]), "end", "seconds of processor for a unit of time")
+    draw(micro, "#c60")
+    text(x_of(n[1]), y_of(micro[1]) - 10, "start", "microseconds an event")
     text(320, 375, "middle", "spheres of radius 1.5, mean speed 10 sqrt(3), in a box of 200 with walls")
     print "</svg>" >svg
 }' "$1"
