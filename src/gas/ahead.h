@@ -63,7 +63,7 @@ static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
 }
 
 static inline bool is_pair_next(const carom_gas_plan *plan) {
-    return plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing;
+    return plan->kind == CAROM_GAS_ROUGH && plan->physical < plan->crossing;
 }
 
 static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {

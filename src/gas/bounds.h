@@ -61,6 +61,20 @@ static inline void carom_gas_least(const carom_gas_f8 *a, carom_gas_f8 *b) {
 #endif
 }
 
+/* The least of eight numbers. */
+static inline float carom_gas_least_lane(const carom_gas_f8 *from) {
+#if defined(__AVX2__)
+    __m256 all = (__m256)*from;
+    __m128 four = _mm_min_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
+    __m128 two = _mm_min_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_min_ss(two, _mm_movehdup_ps(two)));
+#else
+    float least = (*from)[0];
+    for (int i = 1; i < 8; ++i) least = (*from)[i] < least ? (*from)[i] : least;
+    return least;
+#endif
+}
+
 /* Lower bounds of the delays until those eight meet the flight `own`, whose place is taken to the
  * time `since` the common one already; NaN for those who never do. Two that are within reach are
  * taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`, here

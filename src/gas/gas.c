@@ -185,7 +185,8 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
                   {(void **)&gas->label, sizeof(*gas->label)},
                   {(void **)&gas->radius, sizeof(*gas->radius)},
                   {(void **)&gas->mass, sizeof(*gas->mass)},
-                  {(void **)&gas->flights.by_slot, sizeof(*gas->flights.by_slot)}};
+                  {(void **)&gas->flights.by_slot, sizeof(*gas->flights.by_slot)},
+                  {(void **)&gas->flights.marks, sizeof(*gas->flights.marks)}};
     if (count > gas->capacity || gas->bodies == NULL) {
         uint64_t capacity = 0;
         for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
@@ -298,6 +299,7 @@ void carom_gas_destroy(carom_gas *gas) {
     carom_release(&allocator, gas->mass);
     carom_release(&allocator, gas->slot_of);
     carom_release(&allocator, gas->flights.by_slot);
+    carom_release(&allocator, gas->flights.marks);
     carom_release(&allocator, gas);
 }
 

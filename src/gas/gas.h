@@ -23,6 +23,8 @@
 
 /* After carom_gas_kind: what the caller never sees. */
 #define CAROM_GAS_REFRESH 2
+#define CAROM_GAS_ROUGH   3 /* a pair by floats: due no later than they meet; see scan.h */
+#define CAROM_GAS_AGAIN   4 /* floats cannot tell who is first: to be asked exactly when due */
 
 /* Half a cache line per sphere. */
 typedef struct carom_gas_plan {
@@ -48,11 +50,22 @@ typedef struct carom_gas_flight {
     float v[3], slow2; /* a pair is slow when u^2 is less than the sum of the two */
 } carom_gas_flight;
 
+/* The end of a body, apart: what is asked of a partner when its flight seems to be met first. */
+typedef struct carom_gas_mark {
+    uint32_t count;
+    int8_t wraps[3];
+    uint8_t spare;
+} carom_gas_mark;
+
 typedef struct carom_gas_flights {
     carom_gas_flight *by_slot;
-    int64_t start, until; /* the common time; they are good up to the other */
+    carom_gas_mark *marks; /* by slot */
+    int64_t start, until;  /* the common time; they are good up to the other */
     double per_length, per_speed, per_time;
     double growth, growth_by_speed; /* of radii */
+    double ticks_per_bound;         /* a little less than ticks in one unit of time */
+    float margin;                   /* a rough pair is first when it is by this much of a bound */
+    int64_t leeway;                 /* half of it in ticks: so late a rough pair may really meet */
     float recede2;            /* two that touch surely recede when d u / |u| is above its root */
     uint64_t wild, most_wild; /* written since, and when to choose units anew */
     float shift[27][4];       /* of those seen in another box, by code */
@@ -160,6 +173,7 @@ struct carom_gas {
     bool uniform;             /* all radii are equal */
     bool prefetch;            /* large enough to miss the caches */
     bool ready;               /* cells and queue stand */
+    bool exactly;             /* predictions are to be exact at once */
     double longest;           /* edge of the box */
     double largest, smallest; /* radii */
     double most_acceleration; /* along an axis */

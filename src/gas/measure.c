@@ -111,7 +111,7 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
     info->bytes =
         sizeof(*gas) + 4 * gas->label_capacity +
         gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_plan) + sizeof(carom_gas_home) +
-                         sizeof(carom_gas_flight) + 4 + 2 * sizeof(double)) +
+                         sizeof(carom_gas_flight) + sizeof(carom_gas_mark) + 4 + 2 * sizeof(double)) +
         (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
         (gas->lists.words != NULL ? gas->count * gas->lists.stride * 4 : 0) +
         gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +

@@ -94,6 +94,7 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
     CAROM_TRY(sort_spheres(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas));
     if (gas->method == CAROM_GAS_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
+    gas->flights.leeway = INT64_MAX; /* no plans to keep */
     carom_gas_flights_renew(gas);
     uint64_t predictions = gas->predictions;
     CAROM_CPU_CALL(context, carom_gas_predict_all)(gas);

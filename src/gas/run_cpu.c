@@ -29,14 +29,36 @@ static void predict(carom_gas *gas, uint32_t slot) {
     scan_alone(gas, slot, plan);
 }
 
-static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
-    return plan->kind == CAROM_GAS_PAIR && gas->bodies[plan->partner].count != plan->partner_count;
+/* Not by floats: what has to be told apart exactly, or was once found to fool them. */
+static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t slot) {
+    gas->exactly = true;
+    predict(gas, slot);
+    gas->exactly = false;
 }
 
-/* Things the caller never sees: crossings and stale events. */
+static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
+    bool pair = plan->kind == CAROM_GAS_PAIR || plan->kind == CAROM_GAS_ROUGH;
+    return pair && gas->flights.marks[plan->partner].count != plan->partner_count;
+}
+
+/* The bound of a pair has come: from now on it has its exact tick. */
+static void refine(carom_gas *gas, uint32_t slot) {
+    carom_gas_plan *plan = &gas->plans[slot];
+    int image[3] = {plan->image[0], plan->image[1], plan->image[2]};
+    int64_t time = carom_gas_pair_time(&gas->rules, &gas->bodies[slot], &gas->bodies[plan->partner],
+                                       image, carom_gas_reach(gas, slot, plan->partner));
+    if (time > latest(gas, plan)) {
+        predict_exactly(gas, slot);
+        return;
+    }
+    plan->physical = time;
+    plan->kind = CAROM_GAS_PAIR;
+}
+
+/* Things the caller never sees: crossings, stale and rough events. */
 static bool is_inner(const carom_gas *gas, uint32_t slot) {
     const carom_gas_plan *plan = &gas->plans[slot];
-    return plan->crossing <= plan->physical || is_stale(gas, plan);
+    return plan->crossing <= plan->physical || is_rough(plan) || is_stale(gas, plan);
 }
 
 static bool do_inner(carom_gas *gas, uint32_t slot) {
@@ -44,9 +66,14 @@ static bool do_inner(carom_gas *gas, uint32_t slot) {
     bool done = true;
     gas->now = carom_gas_due(plan);
     gas->crossings += plan->crossing <= plan->physical;
-    if (plan->crossing > plan->physical)
-        predict(gas, slot);
-    else if (gas->method == CAROM_GAS_NEIGHBOURS)
+    if (plan->crossing > plan->physical) {
+        if (plan->kind == CAROM_GAS_AGAIN)
+            predict_exactly(gas, slot);
+        else if (is_stale(gas, plan))
+            predict(gas, slot);
+        else
+            refine(gas, slot);
+    } else if (gas->method == CAROM_GAS_NEIGHBOURS)
         done = renew_list(gas, slot);
     else if (gas->method == CAROM_GAS_EXTENT)
         cross_extent(gas, slot);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* scan.h: the earliest event of a sphere among many candidates; part of the loop in run_cpu.c.
  *
- * Lower bounds of all delays are found in lanes of floats; the few near ones that could be first by
- * their bound are asked by the item function and compared by tick and rank. Of each sphere only the
- * earliest physical event is kept. */
+ * Lower bounds of all delays are found in lanes of floats. Most predictions are overtaken by other
+ * events before their time comes, so the item function is not asked yet: where one near one is
+ * first by a margin, the plan is ROUGH, due at its bound, and asked for the exact tick when that
+ * has come. Where bounds lie too close together, or are zero, the item function decides at once.
+ * Of each sphere only the earliest physical event is kept. */
 #ifndef CAROM_SRC_GAS_SCAN_H
 #define CAROM_SRC_GAS_SCAN_H
 
 #include "gas/bounds.h"
 #include "gas/cells.h"
 
-#define SLOT_MASK ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
+#define SLOT_MASK    ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
+#define FLIGHT_SHIFT 5 /* a flight is 32 bytes */
 
 /* Is (kind, a, b) of one event before that of the other? Both are at the same tick. */
 static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kind, uint32_t partner,
@@ -26,13 +29,8 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
     return a != c ? a < c : b < d;
 }
 
-static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan, int64_t time,
-                         uint8_t kind, uint32_t partner, uint32_t count, const int image[3]) {
-    if (time > plan->physical) return;
-    if (time == plan->physical &&
-        (time == CAROM_GAS_NEVER ||
-         !ranks_before(gas, slot, kind, partner, slot, plan->kind, plan->partner)))
-        return;
+static inline void set_plan(carom_gas_plan *plan, int64_t time, uint8_t kind, uint32_t partner,
+                            uint32_t count, const int image[3]) {
     plan->physical = time;
     plan->kind = kind;
     plan->partner = partner;
@@ -40,18 +38,64 @@ static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *pl
     for (int axis = 0; axis < 3; ++axis) plan->image[axis] = (int8_t)image[axis];
 }
 
-/* Boxes by which to shift `other`, from the code and the boxes the two cells lie in. */
-static inline void image_of(const carom_gas_body *body, const carom_gas_body *other, uint32_t code,
+/* What is sure to come later than this does not matter to the plan. */
+static inline int64_t latest(const carom_gas *gas, const carom_gas_plan *plan) {
+    return plan->physical + (plan->kind == CAROM_GAS_ROUGH ? gas->flights.leeway : 0);
+}
+
+static inline bool is_rough(const carom_gas_plan *plan) {
+    return plan->kind >= CAROM_GAS_ROUGH;
+}
+
+/* Who comes first from `time` on cannot be told yet. */
+static inline void offer_again(carom_gas_plan *plan, int64_t time) {
+    plan->physical = time < plan->physical ? time : plan->physical;
+    plan->kind = CAROM_GAS_AGAIN;
+}
+
+/* An event at its exact tick. */
+static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan, int64_t time,
+                         uint8_t kind, uint32_t partner, uint32_t count, const int image[3]) {
+    if (time > latest(gas, plan)) return;
+    if (is_rough(plan) && time >= plan->physical) {
+        offer_again(plan, time);
+        return;
+    }
+    if (time == plan->physical &&
+        (time == CAROM_GAS_NEVER ||
+         !ranks_before(gas, slot, kind, partner, slot, plan->kind, plan->partner)))
+        return;
+    set_plan(plan, time, kind, partner, count, image);
+}
+
+/* Boxes by which to shift another, from the code and the boxes the two cells lie in. */
+static inline void image_of(const carom_gas_mark *own, const carom_gas_mark *other, uint32_t code,
                             int image[3]) {
     uint32_t wraps, its_wraps;
-    memcpy(&wraps, body->wraps, sizeof(wraps));
+    memcpy(&wraps, own->wraps, sizeof(wraps));
     memcpy(&its_wraps, other->wraps, sizeof(its_wraps));
     image[0] = image[1] = image[2] = 0;
     if (code == CAROM_GAS_HERE && wraps == its_wraps) return;
     int digit[3] = {(int)(code % 3), (int)(code / 3 % 3), (int)(code / 9)};
     for (int axis = 0; axis < 3; ++axis)
-        image[axis] = digit[axis] - 1 + body->wraps[axis] - other->wraps[axis];
+        image[axis] = digit[axis] - 1 + own->wraps[axis] - other->wraps[axis];
 }
+
+/* A near one that is met no earlier than at `time`, and first by the margin among its likes. */
+static inline void offer_rough(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan,
+                               int64_t time, uint32_t near) {
+    if (time + gas->flights.leeway >= plan->physical) {
+        offer_again(plan, time);
+        return;
+    }
+    uint32_t other = near & SLOT_MASK;
+    const carom_gas_mark *mark = &gas->flights.marks[other];
+    int image[3];
+    image_of(&gas->flights.marks[slot], mark, near >> CAROM_GAS_SLOT_BITS, image);
+    set_plan(plan, time, CAROM_GAS_ROUGH, other, mark->count, image);
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* Bounds of all near ones in eights, and the least of them; NaN are those who are never met. Up to
  * seven words behind the last are read. */
@@ -70,14 +114,14 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         uint32_t place[8];
         carom_gas_f4 rows[2][8];
         carom_gas_f8 bound;
-        carom_gas_i8 words, slots, absent;
+        carom_gas_i8 words, places, absent;
         memcpy(&words, near + i, sizeof(words));
-        slots = words & (int32_t)SLOT_MASK;
-        absent = (numbers >= (int32_t)(count - i)) | (slots == (int32_t)slot);
-        slots &= ~absent;
-        memcpy(place, &slots, sizeof(place));
+        places = words << FLIGHT_SHIFT; /* the code falls out */
+        absent = (numbers >= (int32_t)(count - i)) | (places == (int32_t)(slot << FLIGHT_SHIFT));
+        places &= ~absent;
+        memcpy(place, &places, sizeof(place));
         for (int k = 0; k < 8; ++k) {
-            const char *flight = first + (size_t)place[k] * sizeof(own);
+            const char *flight = first + place[k];
             memcpy(&rows[0][k], flight, sizeof(rows[0][k]));
             memcpy(&rows[1][k], flight + sizeof(rows[0][k]), sizeof(rows[1][k]));
         }
@@ -96,21 +140,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         memcpy(bounds + i, &bound, sizeof(bound));
         carom_gas_least(&bound, &least);
     }
-    float all = HUGE_VALF;
-    for (int k = 0; k < 8; ++k) all = least[k] < all ? least[k] : all;
-    return all;
-}
-
-/* One near one by the item function. */
-static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t near,
-                               carom_gas_plan *plan) {
-    uint32_t other = near & SLOT_MASK;
-    const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
-    int image[3];
-    image_of(body, b, near >> CAROM_GAS_SLOT_BITS, image);
-    int64_t time =
-        carom_gas_pair_time(&gas->rules, body, b, image, carom_gas_reach(gas, slot, other));
-    offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
+    return carom_gas_least_lane(&least);
 }
 
 /* Of the eight bounds from `bounds` on, those in the range. */
@@ -121,6 +151,28 @@ static inline uint32_t bounds_between(const float *bounds, float from, float to)
     return carom_gas_lanes(&wanted);
 }
 
+/* The tick of a bound, never later than what it bounds. */
+static inline int64_t tick_of(const carom_gas *gas, float bound) {
+    double ticks = ((double)bound - 0x1p-39) * gas->flights.ticks_per_bound;
+    if (!(ticks < (double)CAROM_GAS_HORIZON)) return CAROM_GAS_NEVER;
+    return gas->now + (ticks > 0.0 ? (int64_t)ticks : 0);
+}
+
+/* ---- exactly --------------------------------------------------------------------------------- */
+
+/* One near one by the item function. */
+static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t near,
+                               carom_gas_plan *plan) {
+    uint32_t other = near & SLOT_MASK;
+    const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
+    const carom_gas_mark *marks = gas->flights.marks;
+    int image[3];
+    image_of(&marks[slot], &marks[other], near >> CAROM_GAS_SLOT_BITS, image);
+    int64_t time =
+        carom_gas_pair_time(&gas->rules, body, b, image, carom_gas_reach(gas, slot, other));
+    offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
+}
+
 /* A delay as bounds count it, rounded up. */
 static inline float bound_of(const carom_gas *gas, int64_t time) {
     if (time == CAROM_GAS_NEVER) return 1e37f;
@@ -128,28 +180,48 @@ static inline float bound_of(const carom_gas *gas, int64_t time) {
     return (float)delay * (1.0f + 0x1p-20f) + 0x1p-40f;
 }
 
+/* The one that seems earliest first, then all whose bound does not exclude that they come before. */
+static __attribute__((noinline)) void ask_all(const carom_gas *gas, uint32_t slot,
+                                              const uint32_t *near, uint32_t count,
+                                              const float *bounds, float least, uint32_t first,
+                                              carom_gas_plan *plan) {
+    ask_exactly(gas, slot, near[first], plan);
+    float limit = bound_of(gas, plan->physical);
+    for (uint32_t i = 0; i < count; i += 8)
+        for (uint32_t lanes = bounds_between(bounds + i, least, limit); lanes != 0;
+             lanes &= lanes - 1) {
+            uint32_t at = i + (uint32_t)__builtin_ctz(lanes);
+            if (at != first) ask_exactly(gas, slot, near[at], plan);
+        }
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
 /* The near ones against sphere `slot`, the earliest meeting into its plan; `shifted` when some may
- * be in another box. First the one that seems earliest, then all whose bound does not exclude that
- * they come before. */
+ * be in another box. */
 static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
                         bool shifted, carom_gas_plan *plan) {
-    float bounds[CAROM_GAS_MOST_NEAR + 8], least;
+    float bounds[CAROM_GAS_MOST_NEAR + 8], least, margin = gas->flights.margin;
     if (shifted)
         least = bound_all(gas, slot, near, count, bounds, true);
     else
         least = bound_all(gas, slot, near, count, bounds, false);
-    float limit = bound_of(gas, plan->physical);
-    if (!(least <= limit)) return;
-    uint32_t first = 0, lanes;
-    while ((lanes = bounds_between(bounds + first, least, least)) == 0) first += 8;
-    first += (uint32_t)__builtin_ctz(lanes);
-    ask_exactly(gas, slot, near[first], plan);
-    limit = bound_of(gas, plan->physical);
-    for (uint32_t i = 0; i < count; i += 8)
-        for (lanes = bounds_between(bounds + i, least, limit); lanes != 0; lanes &= lanes - 1) {
-            uint32_t at = i + (uint32_t)__builtin_ctz(lanes);
-            if (at != first) ask_exactly(gas, slot, near[at], plan);
-        }
+    int64_t time = tick_of(gas, least);
+    if (time > latest(gas, plan) || time == CAROM_GAS_NEVER) return;
+    uint32_t close = 0, first = 0;
+    for (uint32_t i = 0; i < count; i += 8) { /* without branches: where it is, is random */
+        uint32_t lanes = bounds_between(bounds + i, least, least + margin);
+        close += (uint32_t)__builtin_popcount(lanes);
+        lanes = bounds_between(bounds + i, least, least);
+        first = lanes != 0 ? i + (uint32_t)__builtin_ctz(lanes) : first;
+    }
+    bool clear = (close == 1) & (least > 0.0f) & (least < 0x1p20f * margin) & !gas->exactly;
+    if (clear)
+        offer_rough(gas, slot, plan, time, near[first]);
+    else if (is_rough(plan))
+        offer_again(plan, time);
+    else
+        ask_all(gas, slot, near, count, bounds, least, first, plan);
 }
 
 /* What needs no partner: walls and the refreshing of the body. */
