@@ -41,18 +41,25 @@ static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
     return pair && gas->flights.marks[plan->partner].count != plan->partner_count;
 }
 
-/* The bound of a pair has come: from now on it has its exact tick. */
-static void refine(carom_gas *gas, uint32_t slot) {
+/* The bound of a rough pair has come: from now on it has its exact tick. False when floats were
+ * fooled and all has to be predicted exactly. */
+static bool refine(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->plans[slot];
-    int image[3] = {plan->image[0], plan->image[1], plan->image[2]};
-    int64_t time = carom_gas_pair_time(&gas->rules, &gas->bodies[slot], &gas->bodies[plan->partner],
-                                       image, carom_gas_reach(gas, slot, plan->partner));
-    if (time > latest(gas, plan)) {
-        predict_exactly(gas, slot);
-        return;
+    const carom_gas_plan *other = &gas->plans[plan->partner];
+    int64_t time = other->physical;
+    bool known = other->kind == CAROM_GAS_PAIR && other->partner == slot &&
+                 other->partner_count == gas->flights.marks[slot].count &&
+                 other->image[0] == -plan->image[0] && other->image[1] == -plan->image[1] &&
+                 other->image[2] == -plan->image[2];
+    if (!known) {
+        int image[3] = {plan->image[0], plan->image[1], plan->image[2]};
+        time = carom_gas_pair_time(&gas->rules, &gas->bodies[slot], &gas->bodies[plan->partner],
+                                   image, carom_gas_reach(gas, slot, plan->partner));
     }
+    if (time > latest(gas, plan)) return false;
     plan->physical = time;
     plan->kind = CAROM_GAS_PAIR;
+    return true;
 }
 
 /* Things the caller never sees: crossings, stale and rough events. */
@@ -71,8 +78,8 @@ static bool do_inner(carom_gas *gas, uint32_t slot) {
             predict_exactly(gas, slot);
         else if (is_stale(gas, plan))
             predict(gas, slot);
-        else
-            refine(gas, slot);
+        else if (!refine(gas, slot))
+            predict_exactly(gas, slot);
     } else if (gas->method == CAROM_GAS_NEIGHBOURS)
         done = renew_list(gas, slot);
     else if (gas->method == CAROM_GAS_EXTENT)
@@ -245,6 +252,28 @@ static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, 
     return best;
 }
 
+/* A rough pair at the head of the window is refined where it stands. False when there is none, or
+ * it is not to be refined. */
+static bool refine_head(carom_gas *gas) {
+    carom_gas_calendar *calendar = &gas->calendar;
+    carom_gas_entry *window = calendar->window, entry = window[calendar->window_head];
+    carom_gas_plan *plan = &gas->plans[entry.slot];
+    if (plan->kind != CAROM_GAS_ROUGH || plan->crossing <= plan->physical ||
+        is_stale(gas, plan) || !refine(gas, entry.slot))
+        return false;
+    entry.time = carom_gas_due(plan);
+    if (entry.time >> calendar->shift >= calendar->base) {
+        ++calendar->window_head;
+        carom_gas_queue_put(gas, entry.slot);
+        return true;
+    }
+    uint64_t at = calendar->window_head;
+    for (; at + 1 < calendar->window_tail && window[at + 1].time < entry.time; ++at)
+        window[at] = window[at + 1];
+    window[at] = entry;
+    return true;
+}
+
 /* The slot to be handled next, CAROM_GAS_NO_SLOT when nothing is due up to `until`; false when
  * there was no memory. */
 static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
@@ -261,7 +290,10 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
         while (calendar->window_head < calendar->window_tail &&
                !carom_gas_entry_alive(gas, calendar->window[calendar->window_head]))
             ++calendar->window_head;
-        if (calendar->window_head < calendar->window_tail) break;
+        if (calendar->window_head < calendar->window_tail) {
+            if (calendar->window[calendar->window_head].time <= until && refine_head(gas)) continue;
+            break;
+        }
         if (gas->count == 0 || calendar->base > until >> calendar->shift) return true;
         if (!carom_gas_calendar_load(gas, until)) return false;
     }
