@@ -37,13 +37,13 @@ static inline void touch_block(const carom_gas *gas, const carom_gas_home *home,
 
 static inline void touch_around(const carom_gas *gas, uint32_t slot) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    touch_block(gas, &gas->homes[slot], from, to);
+    touch_block(gas, &gas->cards[slot].home, from, to);
 }
 
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
-    carom_gas_home home = gas->homes[slot];
-    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
+    carom_gas_home home = gas->cards[slot].home;
+    int axis = gas->cards[slot].plan.side / 2, offset = gas->cards[slot].plan.side % 2 != 0 ? 1 : -1;
     uint32_t to, digit;
     if (carom_gas_step_cell(gas, axis, home.at[axis], offset, &to, &digit))
         home.at[axis] = (uint16_t)to;
@@ -52,7 +52,7 @@ static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
 
 static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
-    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
+    int axis = gas->cards[slot].plan.side / 2, offset = gas->cards[slot].plan.side % 2 != 0 ? 1 : -1;
     if (axis == 0) {
         touch_block(gas, &home, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1});
         return;
@@ -68,7 +68,8 @@ static inline bool is_pair_next(const carom_gas_plan *plan) {
 
 static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->bodies[slot], 1);
-    __builtin_prefetch(&gas->homes[slot]);
+    __builtin_prefetch(&gas->flights.by_slot[slot], 1);
+    __builtin_prefetch(&gas->flights.marks[slot], 1);
     if (gas->method == CAROM_GAS_NEIGHBOURS) __builtin_prefetch(carom_gas_list_of(gas, slot));
 }
 
@@ -78,19 +79,19 @@ static inline void look_ahead(const carom_gas *gas) {
     uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
     bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
     if (count > 9) {
-        const carom_gas_plan *plan = &gas->plans[entry[9].slot];
+        const carom_gas_plan *plan = &gas->cards[entry[9].slot].plan;
         touch_sphere(gas, entry[9].slot);
         if (is_pair_next(plan)) {
-            __builtin_prefetch(&gas->plans[plan->partner], 1);
+            __builtin_prefetch(&gas->cards[plan->partner], 1);
             touch_sphere(gas, plan->partner);
         }
     }
     if (count > 6 && !lists) {
         uint32_t slot = entry[6].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
+        const carom_gas_plan *plan = &gas->cards[slot].plan;
         if (is_pair_next(plan)) {
-            touch_rows(gas, &gas->homes[slot]);
-            touch_rows(gas, &gas->homes[plan->partner]);
+            touch_rows(gas, &gas->cards[slot].home);
+            touch_rows(gas, &gas->cards[plan->partner].home);
         } else {
             carom_gas_home home = next_home(gas, slot);
             touch_rows(gas, &home);
@@ -98,7 +99,7 @@ static inline void look_ahead(const carom_gas *gas) {
     }
     if (count > 3) {
         uint32_t slot = entry[3].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
+        const carom_gas_plan *plan = &gas->cards[slot].plan;
         if (is_pair_next(plan) && lists) {
             touch_list(gas, slot);
             touch_list(gas, plan->partner);

@@ -175,7 +175,7 @@ static inline __attribute__((always_inline)) void scan_block(const carom_gas *ga
                                                              carom_gas_plan *plan) {
     carom_gas_nears nears;
     block block;
-    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
+    collect_block(gas, &gas->cards[slot].home, from, to, &block, &nears);
     link_walk walk = {.next = 0};
     bool all = !block.linked || collect_links(gas, &block, &walk, &nears);
     if (nears.count != 0) scan(gas, slot, nears.near, nears.count, !block.inside, plan);
@@ -191,7 +191,7 @@ static inline double find_fall(const carom_gas *gas, uint32_t slot, const double
                                const double v[3], uint8_t *first) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->homes[slot];
+    const carom_gas_home *home = &gas->cards[slot].home;
     double best = CAROM_GAS_NEVER_DELAY;
     for (int axis = 0; axis < 3; ++axis) {
         double a = rules->acceleration[axis], low = (double)home->at[axis] * gas->cells.edge[axis] +
@@ -216,7 +216,7 @@ static inline double find_side(const carom_gas *gas, uint32_t slot, const double
                                const double v[3], uint8_t *first) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->homes[slot];
+    const carom_gas_home *home = &gas->cards[slot].home;
     double delay[3];
     uint8_t sides[3];
     for (int axis = 0; axis < 3; ++axis) {
@@ -255,8 +255,8 @@ static inline void scan_ahead(const carom_gas *gas, uint32_t slot, int axis, int
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
-    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
+    carom_gas_home *home = &gas->cards[slot].home;
     int axis = plan->side / 2, offset = plan->side % 2 != 0 ? 1 : -1;
     uint32_t to, digit;
     (void)carom_gas_step_cell(gas, axis, home->at[axis], offset, &to, &digit);

@@ -29,7 +29,7 @@ static void grant_leeway(carom_gas *gas, int64_t leeway) {
     carom_gas_flights *flights = &gas->flights;
     if (leeway > flights->leeway && leeway / 2 <= flights->leeway) return;
     for (uint64_t i = 0; i < gas->count && leeway > flights->leeway; ++i)
-        if (gas->plans[i].kind == CAROM_GAS_ROUGH) gas->plans[i].kind = CAROM_GAS_AGAIN;
+        if (gas->cards[i].plan.kind == CAROM_GAS_ROUGH) gas->cards[i].plan.kind = CAROM_GAS_AGAIN;
     flights->leeway = leeway;
 }
 

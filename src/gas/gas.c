@@ -76,7 +76,7 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
     return CAROM_OK;
 }
 
-/* Radii, packing: after any change of the set. */
+/* Radii, masses, packing: after any change of the set. */
 static void survey(carom_gas *gas) {
     double volume = 0.0;
     gas->largest = 0.0;
@@ -89,6 +89,9 @@ static void survey(carom_gas *gas) {
     }
     if (gas->count == 0) gas->largest = gas->smallest = 0.25 * gas->longest * 1e-3;
     gas->uniform = gas->largest == gas->smallest;
+    gas->common_mass = gas->count != 0 ? gas->mass[0] : 0.0;
+    for (uint64_t i = 0; i < gas->count; ++i)
+        if (gas->mass[i] != gas->common_mass) gas->common_mass = 0.0;
     gas->packing = volume / (gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2]);
 }
 
@@ -104,7 +107,7 @@ carom_status carom_gas_check(carom_context *context, carom_gas *gas) {
                               "sphere %u is too fast: it moves by more than a millionth of the "
                               "smallest radius, %g, in one tick of %g; slow it down or make the "
                               "gas with a smaller tick",
-                              gas->label[i], gas->smallest, gas->rules.tick);
+                              gas->cards[i].label, gas->smallest, gas->rules.tick);
     double overlap;
     uint32_t pair[2];
     CAROM_TRY(carom_gas_deepest(context, gas, &overlap, pair));
@@ -180,9 +183,7 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
         void **place;
         size_t size;
     } arrays[] = {{(void **)&gas->bodies, sizeof(*gas->bodies)},
-                  {(void **)&gas->plans, sizeof(*gas->plans)},
-                  {(void **)&gas->homes, sizeof(*gas->homes)},
-                  {(void **)&gas->label, sizeof(*gas->label)},
+                  {(void **)&gas->cards, sizeof(*gas->cards)},
                   {(void **)&gas->radius, sizeof(*gas->radius)},
                   {(void **)&gas->mass, sizeof(*gas->mass)},
                   {(void **)&gas->flights.by_slot, sizeof(*gas->flights.by_slot)},
@@ -222,15 +223,15 @@ static void put_sphere(carom_gas *gas, uint32_t slot, const carom_gas_sphere *sp
     body->t = gas->now;
     body->count = 0;
     body->spare = 0;
-    gas->plans[slot].repeats = 0;
-    gas->plans[slot].current = 0;
+    gas->cards[slot].plan.repeats = 0;
+    gas->cards[slot].plan.current = 0;
     gas->radius[slot] = sphere->radius;
     gas->mass[slot] = sphere->mass == 0.0 ? 1.0 : sphere->mass;
 }
 
 static void append(carom_gas *gas, uint32_t label, const carom_gas_sphere *sphere) {
     uint32_t slot = (uint32_t)gas->count++;
-    gas->label[slot] = label;
+    gas->cards[slot].label = label;
     gas->slot_of[label] = slot;
     put_sphere(gas, slot, sphere);
 }
@@ -241,11 +242,10 @@ static void take_out(carom_gas *gas, uint32_t label) {
     gas->slot_of[label] = CAROM_GAS_NO_SLOT;
     if (slot == last) return;
     gas->bodies[slot] = gas->bodies[last];
-    gas->plans[slot] = gas->plans[last];
-    gas->label[slot] = gas->label[last];
+    gas->cards[slot] = gas->cards[last];
     gas->radius[slot] = gas->radius[last];
     gas->mass[slot] = gas->mass[last];
-    gas->slot_of[gas->label[slot]] = slot;
+    gas->slot_of[gas->cards[slot].label] = slot;
 }
 
 /* ---- the public calls ------------------------------------------------------------------------ */
@@ -292,9 +292,7 @@ void carom_gas_destroy(carom_gas *gas) {
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
     carom_release(&allocator, gas->bodies);
-    carom_release(&allocator, gas->plans);
-    carom_release(&allocator, gas->homes);
-    carom_release(&allocator, gas->label);
+    carom_release(&allocator, gas->cards);
     carom_release(&allocator, gas->radius);
     carom_release(&allocator, gas->mass);
     carom_release(&allocator, gas->slot_of);

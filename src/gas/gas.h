@@ -89,6 +89,16 @@ typedef struct carom_gas_home {
     uint16_t extra;
 } carom_gas_home;
 
+/* The second cache line of a sphere, after its body. */
+typedef struct carom_gas_card {
+    carom_gas_plan plan;
+    carom_gas_home home;
+    uint32_t label;
+    float centre[3]; /* NEIGHBOURS: where its list was made */
+    uint64_t spare;
+} carom_gas_card;
+_Static_assert(sizeof(carom_gas_card) == 64, "a card is a cache line");
+
 typedef struct carom_gas_cells {
     carom_gas_cell *cells; /* x fastest, then the overflow cells */
     uint64_t count;        /* without overflow */
@@ -164,13 +174,12 @@ struct carom_gas {
     carom_gas_method method;
     uint64_t count, capacity;        /* living spheres; room in the arrays by slot */
     uint64_t labels, label_capacity; /* ids given out; room in slot_of */
-    carom_gas_body *bodies;          /* by slot, as the next four */
-    carom_gas_plan *plans;
-    carom_gas_home *homes;
-    uint32_t *label;
+    carom_gas_body *bodies;          /* by slot, as the next three */
+    carom_gas_card *cards;
     double *radius, *mass;
     uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when dead */
     bool uniform;             /* all radii are equal */
+    double common_mass;       /* 0 where masses differ */
     bool prefetch;            /* large enough to miss the caches */
     bool ready;               /* cells and queue stand */
     bool exactly;             /* predictions are to be exact at once */
@@ -212,7 +221,11 @@ static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3])
 }
 
 static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t k) {
-    return gas->radius[i] + gas->radius[k];
+    return gas->uniform ? gas->largest + gas->largest : gas->radius[i] + gas->radius[k];
+}
+
+static inline double carom_gas_mass(const carom_gas *gas, uint32_t slot) {
+    return gas->common_mass > 0.0 ? gas->common_mass : gas->mass[slot];
 }
 
 /* A sphere of CAROM_GAS_EXTENT, a little larger than it is. */

@@ -16,7 +16,7 @@ static bool fill(carom_gas *gas) {
         uint32_t *list = carom_gas_list_of(gas, slot), code;
         list[0] = 0;
         for (int n = 0; n < 27; ++n) {
-            const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
+            const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->cards[slot].home, n, &code);
             for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
                 for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
                     uint32_t other = cell->slot[k];
@@ -31,7 +31,7 @@ static bool fill(carom_gas *gas) {
 }
 
 static void refile(carom_gas *gas, uint32_t slot) {
-    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_home *home = &gas->cards[slot].home;
     carom_gas_cells *cells = &gas->cells;
     carom_gas_cell_remove(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
                           slot);

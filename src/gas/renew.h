@@ -13,7 +13,7 @@ static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t 
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_NEAR) {
         uint32_t left = count - from;
         scan(gas, slot, near + from, left < CAROM_GAS_MOST_NEAR ? left : CAROM_GAS_MOST_NEAR,
-             !is_inside(gas, &gas->homes[slot]), plan);
+             !is_inside(gas, &gas->cards[slot].home), plan);
     }
 }
 
@@ -26,7 +26,7 @@ static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan
 static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const float *centre = gas->lists.centres[slot].x;
+    const float *centre = gas->cards[slot].centre;
     double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, leeway = gas->lists.leeway;
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
@@ -102,7 +102,7 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     block block;
     link_walk walk = {.next = 0};
     *count = 0;
-    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
+    collect_block(gas, &gas->cards[slot].home, from, to, &block, &nears);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
         all = !block.linked || collect_links(gas, &block, &walk, &nears);
         if (gas->prefetch)
@@ -121,7 +121,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         count, added = 0;
     uint32_t *list = carom_gas_list_of(gas, slot);
     carom_gas_cells *cells = &gas->cells;
-    const carom_gas_home before = gas->homes[slot], *home = &gas->homes[slot];
+    const carom_gas_home before = gas->cards[slot].home, *home = &gas->cards[slot].home;
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
     carom_gas_list_centre(gas, slot);
@@ -134,7 +134,8 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     }
     if (!fits) {
         gas->lists.centres[slot] = centre;
-        gas->homes[slot] = before;
+        memcpy(gas->cards[slot].centre, centre.x, sizeof(centre.x));
+        gas->cards[slot].home = before;
         gas->bodies[slot] = body;
         carom_gas_flight_set(gas, slot);
         return false;
@@ -159,10 +160,10 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
      * wider than the reach. */
     bool moved = memcmp(body.wraps, gas->bodies[slot].wraps, sizeof(body.wraps)) != 0;
     if (moved)
-        scan_list(gas, slot, &gas->plans[slot]);
+        scan_list(gas, slot, &gas->cards[slot].plan);
     else
-        scan_all(gas, slot, news, added, &gas->plans[slot]);
-    plan_renewal(gas, slot, &gas->plans[slot]);
+        scan_all(gas, slot, news, added, &gas->cards[slot].plan);
+    plan_renewal(gas, slot, &gas->cards[slot].plan);
     return true;
 }
 

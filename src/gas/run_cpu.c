@@ -12,7 +12,7 @@
 
 static void predict(carom_gas *gas, uint32_t slot) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     ++gas->predictions;
     plan->physical = CAROM_GAS_NEVER;
     plan->kind = CAROM_GAS_REFRESH;
@@ -44,8 +44,8 @@ static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
 /* The bound of a rough pair has come: from now on it has its exact tick. False when floats were
  * fooled and all has to be predicted exactly. */
 static bool refine(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
-    const carom_gas_plan *other = &gas->plans[plan->partner];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
+    const carom_gas_plan *other = &gas->cards[plan->partner].plan;
     int64_t time = other->physical;
     bool known = other->kind == CAROM_GAS_PAIR && other->partner == slot &&
                  other->partner_count == gas->flights.marks[slot].count &&
@@ -64,12 +64,12 @@ static bool refine(carom_gas *gas, uint32_t slot) {
 
 /* Things the caller never sees: crossings, stale and rough events. */
 static bool is_inner(const carom_gas *gas, uint32_t slot) {
-    const carom_gas_plan *plan = &gas->plans[slot];
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
     return plan->crossing <= plan->physical || is_rough(plan) || is_stale(gas, plan);
 }
 
 static bool do_inner(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     bool done = true;
     gas->now = carom_gas_due(plan);
     gas->crossings += plan->crossing <= plan->physical;
@@ -145,28 +145,28 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
 
 /* Counts events of a sphere that come without time passing. */
 static bool repeats_too_often(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     plan->repeats = gas->bodies[slot].t == gas->now ? (uint16_t)(plan->repeats + 1) : 0;
     return plan->repeats == UINT16_MAX;
 }
 
 static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *event,
                               uint32_t *culprit) {
-    const carom_gas_plan plan = gas->plans[slot];
+    const carom_gas_plan plan = gas->cards[slot].plan;
     uint32_t a = slot, b = plan.partner;
     int image[3] = {plan.image[0], plan.image[1], plan.image[2]};
-    if (gas->label[a] > gas->label[b]) {
+    if (gas->cards[a].label > gas->cards[b].label) {
         a = plan.partner, b = slot;
         for (int axis = 0; axis < 3; ++axis) image[axis] = -image[axis];
     }
-    event->a = gas->label[a], event->b = gas->label[b];
+    event->a = gas->cards[a].label, event->b = gas->cards[b].label;
     *culprit = event->a;
     bool too_often = repeats_too_often(gas, a); /* both keep count */
     too_often = repeats_too_often(gas, b) || too_often;
     if (too_often) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
         carom_gas_contact contact = carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b],
-                                                   image, gas->now, gas->mass[a], gas->mass[b]);
+                                                   image, gas->now, carom_gas_mass(gas, a), carom_gas_mass(gas, b));
         add_total(&gas->virial, contact.virial);
     } else if (!respond_pair(gas, a, b, image, event)) {
         return CAROM_GAS_STOP_RESPONSE;
@@ -183,9 +183,9 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
 
 static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *event,
                               uint32_t *culprit) {
-    int side = (int)gas->plans[slot].partner, axis = side / 2;
+    int side = (int)gas->cards[slot].plan.partner, axis = side / 2;
     carom_gas_body *body = &gas->bodies[slot];
-    event->a = gas->label[slot], event->b = (uint32_t)side;
+    event->a = gas->cards[slot].label, event->b = (uint32_t)side;
     *culprit = event->a;
     if (repeats_too_often(gas, slot)) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
@@ -209,7 +209,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
 }
 
 static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit) {
-    const carom_gas_plan *plan = &gas->plans[slot];
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
     gas->now = plan->physical;
     if (plan->kind == CAROM_GAS_REFRESH) {
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
@@ -239,14 +239,14 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
 static uint32_t choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
     if (is_inner(gas, best)) return best;
     if (is_inner(gas, slot)) return slot;
-    const carom_gas_plan *p = &gas->plans[best], *q = &gas->plans[slot];
+    const carom_gas_plan *p = &gas->cards[best].plan, *q = &gas->cards[slot].plan;
     return ranks_before(gas, slot, q->kind, q->partner, best, p->kind, p->partner) ? slot : best;
 }
 
 static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, uint32_t best) {
     for (uint64_t child = 2 * at + 1; child <= 2 * at + 2 && child < gas->tree.count; ++child) {
         uint32_t slot = gas->tree.heap[child];
-        if (carom_gas_due(&gas->plans[slot]) != time) continue;
+        if (carom_gas_due(&gas->cards[slot].plan) != time) continue;
         best = choose_in_tree(gas, child, time, choose(gas, best, slot));
     }
     return best;
@@ -257,7 +257,7 @@ static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, 
 static bool refine_head(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_entry *window = calendar->window, entry = window[calendar->window_head];
-    carom_gas_plan *plan = &gas->plans[entry.slot];
+    carom_gas_plan *plan = &gas->cards[entry.slot].plan;
     if (plan->kind != CAROM_GAS_ROUGH || plan->crossing <= plan->physical ||
         is_stale(gas, plan) || !refine(gas, entry.slot))
         return false;
@@ -281,7 +281,7 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     if (gas->def.queue == CAROM_GAS_TREE) {
         if (gas->tree.count == 0) return true;
         uint32_t slot = gas->tree.heap[0];
-        int64_t time = carom_gas_due(&gas->plans[slot]);
+        int64_t time = carom_gas_due(&gas->cards[slot].plan);
         if (time <= until) *next = choose_in_tree(gas, 0, time, slot);
         return true;
     }
@@ -332,10 +332,10 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
             gas->now = until;
             return CAROM_GAS_STOP_TIME;
         }
-        gas->plans[slot].current = 0;
-        if (carom_gas_due(&gas->plans[slot]) > gas->flights.until ||
+        gas->cards[slot].plan.current = 0;
+        if (carom_gas_due(&gas->cards[slot].plan) > gas->flights.until ||
             gas->flights.wild > gas->flights.most_wild) {
-            gas->now = carom_gas_due(&gas->plans[slot]);
+            gas->now = carom_gas_due(&gas->cards[slot].plan);
             carom_gas_flights_renew(gas);
         }
         if (is_inner(gas, slot)) {
