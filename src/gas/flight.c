@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-/* Shares of what floats can be off, for each of two spheres: 1.5 times what flight.h adds up to,
- * or more. */
-#define BY_PLACE 0x1p-21
+/* Shares of what floats can be off, for each of two spheres: a little more than flight.h adds up
+ * to. */
+#define BY_PLACE 0x1.8p-22
 #define BY_WAY   0x1p-21
 #define BY_AIM   0x1p-23
 
@@ -43,6 +43,7 @@ void carom_gas_flights_renew(carom_gas *gas) {
     flights->start = gas->now;
     flights->until = carom_gas_after(&gas->rules, gas->now, CAROM_GAS_FLIGHT_LENGTH * time);
     flights->per_length = 1.0 / length;
+    flights->common_radius = gas->uniform ? gas->largest / length : 0.0;
     flights->per_speed = time / length;
     flights->per_time = 1.0 / time;
     flights->growth = (BY_PLACE * gas->longest + BY_AIM / CAROM_GAS_SLOW * way) / length;

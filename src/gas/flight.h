@@ -20,8 +20,8 @@
 
 #include "gas/gas.h"
 
-#define CAROM_GAS_SLOW          0.04
-#define CAROM_GAS_FLIGHT_LENGTH 16.0 /* typical ways between two common times, in lengths */
+#define CAROM_GAS_SLOW          0.05
+#define CAROM_GAS_FLIGHT_LENGTH 8.0  /* typical ways between two common times, in lengths */
 #define CAROM_GAS_LEAST_SPEED   1e-12
 #define CAROM_GAS_MOST_NUMBER   1e9
 #define CAROM_GAS_MOST_GROWTH   0.002 /* of a radius, by speed; faster ones are wild */
@@ -50,7 +50,8 @@ static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
         flight->x[axis] = (float)x;
         flight->v[axis] = (float)v;
     }
-    double radius = gas->radius[slot] * flights->per_length, speed = sqrt(square);
+    double speed = sqrt(square), radius = flights->common_radius;
+    if (!(radius > 0.0)) radius = gas->radius[slot] * flights->per_length;
     double growth = flights->growth_by_speed * speed;
     flight->radius = (float)(radius + flights->growth + growth);
     square = CAROM_MAX(square, CAROM_GAS_LEAST_SPEED * CAROM_GAS_LEAST_SPEED);

@@ -63,6 +63,7 @@ typedef struct carom_gas_flights {
     int64_t start, until;  /* the common time; they are good up to the other */
     double per_length, per_speed, per_time;
     double growth, growth_by_speed; /* of radii */
+    double common_radius;           /* 0 where radii differ */
     double ticks_per_bound;         /* a little less than ticks in one unit of time */
     float margin;                   /* a rough pair is first when it is by this much of a bound */
     int64_t leeway;                 /* half of it in ticks: so late a rough pair may really meet */
@@ -94,8 +95,10 @@ typedef struct carom_gas_card {
     carom_gas_plan plan;
     carom_gas_home home;
     uint32_t label;
-    float centre[3]; /* NEIGHBOURS: where its list was made */
-    uint64_t spare;
+    float centre[3];   /* NEIGHBOURS: where its list was made */
+    uint32_t follower; /* a slot without entry in the queue, as it is met by this one; or NO_SLOT */
+    uint8_t inside;    /* no cell around its home is in another box */
+    uint8_t spare[3];
 } carom_gas_card;
 _Static_assert(sizeof(carom_gas_card) == 64, "a card is a cache line");
 

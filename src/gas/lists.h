@@ -44,6 +44,15 @@ static inline bool carom_gas_lists_meet(const carom_gas *gas, uint32_t slot, uin
     return (dx * dx + dy * dy) + dz * dz < reach * reach;
 }
 
+/* Notes whether all that is listed lies in this box. */
+static inline void carom_gas_list_inside(carom_gas *gas, uint32_t slot) {
+    carom_gas_card *card = &gas->cards[slot];
+    bool inside = true;
+    for (int axis = 0; axis < 3; ++axis)
+        inside &= card->home.at[axis] > 0 && card->home.at[axis] + 1u < gas->cells.size[axis];
+    card->inside = inside;
+}
+
 /* Sets the centre to where the sphere is now, and its home. */
 static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
@@ -64,6 +73,7 @@ static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
         gas->cards[slot].centre[axis] = centre->x[axis] = (float)x[axis];
     }
     centre->radius = (float)gas->radius[slot];
+    carom_gas_list_inside(gas, slot);
 }
 
 #endif

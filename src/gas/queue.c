@@ -239,7 +239,10 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
     calendar->next_look = calendar->base + calendar->buckets / 2;
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
-    for (uint64_t i = 0; i < gas->count; ++i) carom_gas_queue_put(gas, (uint32_t)i);
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        gas->cards[i].follower = CAROM_GAS_NO_SLOT;
+        carom_gas_calendar_put(gas, (uint32_t)i);
+    }
     return true;
 }
 

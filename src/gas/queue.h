@@ -86,13 +86,7 @@ static inline void carom_gas_calendar_settle(carom_gas *gas, uint32_t at) {
                             slot);
 }
 
-/* Enters a sphere whose plan has changed; an entry it had before is dead from now on. The line of
- * its bucket is asked for and written some spheres later, when it has come. */
-static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
-    if (gas->def.queue == CAROM_GAS_TREE) {
-        carom_gas_tree_update(gas, slot);
-        return;
-    }
+static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_plan *plan = &gas->cards[slot].plan;
     int64_t time = carom_gas_due(plan);
@@ -107,6 +101,22 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
     uint32_t at = calendar->pending_at++ % 4;
     carom_gas_calendar_settle(gas, at);
     calendar->pending[at] = slot;
+}
+
+/* Enters a sphere whose plan has changed, and one that relied on that plan; an entry it had before
+ * is dead from now on. The line of its bucket is asked for and written some spheres later, when it
+ * has come. */
+static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
+    if (gas->def.queue == CAROM_GAS_TREE) {
+        carom_gas_tree_update(gas, slot);
+        return;
+    }
+    uint32_t follower = gas->cards[slot].follower;
+    if (follower != CAROM_GAS_NO_SLOT) {
+        gas->cards[slot].follower = CAROM_GAS_NO_SLOT;
+        carom_gas_calendar_put(gas, follower);
+    }
+    carom_gas_calendar_put(gas, slot);
 }
 
 /* Does an entry of the window still stand for its sphere? */

@@ -13,7 +13,7 @@ static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t 
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_NEAR) {
         uint32_t left = count - from;
         scan(gas, slot, near + from, left < CAROM_GAS_MOST_NEAR ? left : CAROM_GAS_MOST_NEAR,
-             !is_inside(gas, &gas->cards[slot].home), plan);
+             !gas->cards[slot].inside, plan);
     }
 }
 
@@ -45,7 +45,7 @@ static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_p
     } else if (vv > 0.0) {
         double gap = leeway * leeway - yy;
         double root = sqrt(b * b + vv * (gap > 0.0 ? gap : 0.0));
-        delay = b > 0.0 ? gap / (root + b) : (root - b) / vv;
+        delay = (root - b) / vv; /* what cancels here is far below the slack of centres */
     }
     plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
@@ -136,6 +136,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         gas->lists.centres[slot] = centre;
         memcpy(gas->cards[slot].centre, centre.x, sizeof(centre.x));
         gas->cards[slot].home = before;
+        carom_gas_list_inside(gas, slot);
         gas->bodies[slot] = body;
         carom_gas_flight_set(gas, slot);
         return false;

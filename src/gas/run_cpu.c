@@ -41,21 +41,22 @@ static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
     return pair && gas->flights.marks[plan->partner].count != plan->partner_count;
 }
 
+/* Is the pair planned for `slot` planned for its partner, too, with its exact tick? */
+static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_plan *plan = &gas->cards[slot].plan, *its = &gas->cards[plan->partner].plan;
+    return its->kind == CAROM_GAS_PAIR && its->partner == slot &&
+           its->partner_count == gas->flights.marks[slot].count &&
+           its->physical < its->crossing && its->image[0] == -plan->image[0] &&
+           its->image[1] == -plan->image[1] && its->image[2] == -plan->image[2];
+}
+
 /* The bound of a rough pair has come: from now on it has its exact tick. False when floats were
  * fooled and all has to be predicted exactly. */
 static bool refine(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->cards[slot].plan;
-    const carom_gas_plan *other = &gas->cards[plan->partner].plan;
-    int64_t time = other->physical;
-    bool known = other->kind == CAROM_GAS_PAIR && other->partner == slot &&
-                 other->partner_count == gas->flights.marks[slot].count &&
-                 other->image[0] == -plan->image[0] && other->image[1] == -plan->image[1] &&
-                 other->image[2] == -plan->image[2];
-    if (!known) {
-        int image[3] = {plan->image[0], plan->image[1], plan->image[2]};
-        time = carom_gas_pair_time(&gas->rules, &gas->bodies[slot], &gas->bodies[plan->partner],
-                                   image, carom_gas_reach(gas, slot, plan->partner));
-    }
+    int image[3] = {plan->image[0], plan->image[1], plan->image[2]};
+    int64_t time = carom_gas_pair_time(&gas->rules, &gas->bodies[slot], &gas->bodies[plan->partner],
+                                       image, carom_gas_reach(gas, slot, plan->partner));
     if (time > latest(gas, plan)) return false;
     plan->physical = time;
     plan->kind = CAROM_GAS_PAIR;
@@ -172,6 +173,8 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         return CAROM_GAS_STOP_RESPONSE;
     }
     ++gas->collisions;
+    if (gas->cards[a].follower == b) gas->cards[a].follower = CAROM_GAS_NO_SLOT;
+    if (gas->cards[b].follower == a) gas->cards[b].follower = CAROM_GAS_NO_SLOT;
     carom_gas_flight_set(gas, a);
     carom_gas_flight_set(gas, b);
     predict(gas, a);
@@ -252,15 +255,26 @@ static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, 
     return best;
 }
 
-/* A rough pair at the head of the window is refined where it stands. False when there is none, or
- * it is not to be refined. */
+/* A rough pair at the head of the window is refined where it stands; the second of the two leaves
+ * the queue, as the first will bring the meeting. False when there is none, or it is not to be
+ * refined. */
 static bool refine_head(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_entry *window = calendar->window, entry = window[calendar->window_head];
     carom_gas_plan *plan = &gas->cards[entry.slot].plan;
-    if (plan->kind != CAROM_GAS_ROUGH || plan->crossing <= plan->physical ||
-        is_stale(gas, plan) || !refine(gas, entry.slot))
+    if (plan->kind != CAROM_GAS_ROUGH || plan->crossing <= plan->physical || is_stale(gas, plan))
         return false;
+    carom_gas_card *partner = &gas->cards[plan->partner];
+    if (is_met_by_partner(gas, entry.slot) && partner->plan.physical < plan->crossing &&
+        partner->follower == CAROM_GAS_NO_SLOT && partner->plan.physical <= latest(gas, plan)) {
+        plan->physical = partner->plan.physical;
+        plan->kind = CAROM_GAS_PAIR;
+        plan->current = 0;
+        partner->follower = entry.slot;
+        ++calendar->window_head;
+        return true;
+    }
+    if (!refine(gas, entry.slot)) return false;
     entry.time = carom_gas_due(plan);
     if (entry.time >> calendar->shift >= calendar->base) {
         ++calendar->window_head;
