@@ -20,10 +20,15 @@ static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) 
         for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * plane + j * row);
 }
 
+/* Two eights without asking how many there are, as branches would be guessed wrong; what lies behind
+ * the last was listed once. */
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    for (uint32_t i = 1; i <= list[0]; ++i)
-        __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
+    const char *flights = (const char *)gas->flights.by_slot;
+    for (uint32_t i = 1; i <= 16; ++i)
+        __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
+    for (uint32_t i = 17; i <= list[0]; ++i)
+        __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
 }
 
 static inline void touch_block(const carom_gas *gas, const carom_gas_home *home, const int from[3],
@@ -70,7 +75,9 @@ static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->bodies[slot], 1);
     __builtin_prefetch(&gas->flights.by_slot[slot], 1);
     __builtin_prefetch(&gas->flights.marks[slot], 1);
-    if (gas->method == CAROM_GAS_NEIGHBOURS) __builtin_prefetch(carom_gas_list_of(gas, slot));
+    if (gas->method != CAROM_GAS_NEIGHBOURS) return;
+    __builtin_prefetch(carom_gas_list_of(gas, slot));
+    __builtin_prefetch(carom_gas_list_of(gas, slot) + 16);
 }
 
 /* The window says what comes next. Three stages, each asking for what the next will follow. */

@@ -45,8 +45,7 @@ static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
         x *= flights->per_length;
         v *= flights->per_speed;
         square += v * v;
-        most = CAROM_MAX(most, x);
-        most = CAROM_MAX(most, -x);
+        most += fabs(x);
         flight->x[axis] = (float)x;
         flight->v[axis] = (float)v;
     }

@@ -291,8 +291,8 @@ carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas);
 void carom_gas_lists_release(carom_gas *gas);
 
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas);
-/* Room for what one step adds; false when there is no memory. */
-bool carom_gas_queue_room(carom_gas *gas);
+/* Sweeps out the dead or makes room for what some steps add; false when there is no memory. */
+bool carom_gas_calendar_room(carom_gas *gas);
 /* Empties the calendar, chooses the width of buckets anew, enters all spheres again. */
 bool carom_gas_calendar_refill(carom_gas *gas);
 void carom_gas_queue_release(carom_gas *gas);

@@ -53,6 +53,7 @@ static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capaci
         carom_allocate(&gas->allocator, gas->count * stride + READ_BEHIND, sizeof(*words));
     if (words == NULL)
         return carom_fail_memory(context, gas->count * stride * 4, "lists of neighbours");
+    memset(words, 0, (gas->count * stride + READ_BEHIND) * sizeof(*words));
     for (uint64_t i = 0; i < gas->count && lists->words != NULL; ++i)
         memcpy(words + i * stride, lists->words + i * lists->stride, lists->stride * 4);
     carom_release(&gas->allocator, lists->words);

@@ -57,8 +57,7 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
     return true;
 }
 
-bool carom_gas_queue_room(carom_gas *gas) {
-    if (gas->def.queue == CAROM_GAS_TREE) return true;
+bool carom_gas_calendar_room(carom_gas *gas) {
     if (gas->calendar.entries > 4 * gas->count + 1024) return carom_gas_calendar_refill(gas);
     return reserve_chunks(gas, CAROM_GAS_STEP_ENTRIES + 64) && reserve_window(gas, WINDOW_SPARE);
 }

@@ -6,7 +6,7 @@
 #include "gas/gas.h"
 
 /* What one step may add at most. */
-#define CAROM_GAS_STEP_ENTRIES 4
+#define CAROM_GAS_STEP_ENTRIES 16
 
 /* Moves the next bucket that holds anything into the window, looking no further than tick `until`.
  * False when there was no memory for it: nothing has changed then. */
@@ -117,6 +117,16 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
         carom_gas_calendar_put(gas, follower);
     }
     carom_gas_calendar_put(gas, slot);
+}
+
+/* Room for what one step adds; false when there is no memory. */
+static inline bool carom_gas_queue_room(carom_gas *gas) {
+    const carom_gas_calendar *calendar = &gas->calendar;
+    if (calendar->entries <= 4 * gas->count + 1024 &&
+        calendar->free_count >= CAROM_GAS_STEP_ENTRIES &&
+        calendar->window_capacity - calendar->window_tail >= CAROM_GAS_STEP_ENTRIES)
+        return true;
+    return gas->def.queue == CAROM_GAS_TREE || carom_gas_calendar_room(gas);
 }
 
 /* Does an entry of the window still stand for its sphere? */

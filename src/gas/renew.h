@@ -19,7 +19,10 @@ static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t 
 
 static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    scan_all(gas, slot, list + 1, list[0], plan);
+    if (list[0] <= CAROM_GAS_MOST_NEAR)
+        scan(gas, slot, list + 1, list[0], !gas->cards[slot].inside, plan);
+    else
+        scan_all(gas, slot, list + 1, list[0], plan);
 }
 
 /* When the sphere may have strayed too far. With an acceleration a bound, else exact. */

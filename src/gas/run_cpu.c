@@ -10,8 +10,18 @@
 
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
-static void predict(carom_gas *gas, uint32_t slot) {
+static __attribute__((noinline)) void predict_extent(carom_gas *gas, uint32_t slot) {
+    scan_extent(gas, slot, &gas->cards[slot].plan);
+    plan_extent(gas, slot, &gas->cards[slot].plan);
+}
+
+static __attribute__((noinline)) void predict_centre(carom_gas *gas, uint32_t slot) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    scan_block(gas, slot, from, to, &gas->cards[slot].plan);
+    plan_crossing(gas, slot, &gas->cards[slot].plan);
+}
+
+static void predict(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->cards[slot].plan;
     ++gas->predictions;
     plan->physical = CAROM_GAS_NEVER;
@@ -20,11 +30,9 @@ static void predict(carom_gas *gas, uint32_t slot) {
         scan_list(gas, slot, plan);
         plan_renewal(gas, slot, plan);
     } else if (gas->method == CAROM_GAS_EXTENT) {
-        scan_extent(gas, slot, plan);
-        plan_extent(gas, slot, plan);
+        predict_extent(gas, slot);
     } else {
-        scan_block(gas, slot, from, to, plan);
-        plan_crossing(gas, slot, plan);
+        predict_centre(gas, slot);
     }
     scan_alone(gas, slot, plan);
 }
@@ -274,7 +282,7 @@ static bool refine_head(carom_gas *gas) {
         ++calendar->window_head;
         return true;
     }
-    if (!refine(gas, entry.slot)) return false;
+    if (calendar->free_count < CAROM_GAS_STEP_ENTRIES || !refine(gas, entry.slot)) return false;
     entry.time = carom_gas_due(plan);
     if (entry.time >> calendar->shift >= calendar->base) {
         ++calendar->window_head;
@@ -339,7 +347,8 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
                                         uint32_t *culprit) {
     for (uint64_t step = 0; step < steps; ++step) {
         uint32_t slot;
-        if (!carom_gas_queue_room(gas) || !carom_gas_cells_room(gas) ||
+        if (!carom_gas_queue_room(gas) ||
+            (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_room(gas)) ||
             !next_slot(gas, until, &slot))
             return CAROM_GAS_STOP_ROOM;
         if (slot == CAROM_GAS_NO_SLOT) {

@@ -71,14 +71,14 @@ static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *pl
 /* Boxes by which to shift another, from the code and the boxes the two cells lie in. */
 static inline void image_of(const carom_gas_mark *own, const carom_gas_mark *other, uint32_t code,
                             int image[3]) {
-    uint32_t wraps, its_wraps;
-    memcpy(&wraps, own->wraps, sizeof(wraps));
-    memcpy(&its_wraps, other->wraps, sizeof(its_wraps));
-    image[0] = image[1] = image[2] = 0;
-    if (code == CAROM_GAS_HERE && wraps == its_wraps) return;
-    int digit[3] = {(int)(code % 3), (int)(code / 3 % 3), (int)(code / 9)};
+    /* the digits of a code less one; no branch, as it would be guessed wrong */
+    static const int8_t boxes[27][3] = {
+        {-1, -1, -1}, {0, -1, -1}, {1, -1, -1}, {-1, 0, -1}, {0, 0, -1}, {1, 0, -1}, {-1, 1, -1},
+        {0, 1, -1},   {1, 1, -1},  {-1, -1, 0}, {0, -1, 0},  {1, -1, 0}, {-1, 0, 0}, {0, 0, 0},
+        {1, 0, 0},    {-1, 1, 0},  {0, 1, 0},   {1, 1, 0},   {-1, -1, 1}, {0, -1, 1}, {1, -1, 1},
+        {-1, 0, 1},   {0, 0, 1},   {1, 0, 1},   {-1, 1, 1},  {0, 1, 1},  {1, 1, 1}};
     for (int axis = 0; axis < 3; ++axis)
-        image[axis] = digit[axis] - 1 + own->wraps[axis] - other->wraps[axis];
+        image[axis] = boxes[code][axis] + own->wraps[axis] - other->wraps[axis];
 }
 
 /* A near one that is met no earlier than at `time`, and first by the margin among its likes. */
@@ -242,11 +242,8 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_pla
         }
     /* Only far events can lie behind the refreshing. */
     if (plan->physical < body->t + CAROM_GAS_HORIZON) {
-        double span = carom_gas_span(rules, plan->physical - body->t), speed = 0.0;
-        for (int axis = 0; axis < 3; ++axis) {
-            double v = body->v[axis] < 0.0 ? -body->v[axis] : body->v[axis];
-            speed = v > speed ? v : speed;
-        }
+        double span = carom_gas_span(rules, plan->physical - body->t);
+        double speed = (fabs(body->v[0]) + fabs(body->v[1])) + fabs(body->v[2]);
         if ((speed + gas->most_acceleration * span) * span < gas->safe_drift) return;
     }
     offer(gas, slot, plan, carom_gas_refresh_time(rules, body), CAROM_GAS_REFRESH, 0, 0, no_image);
