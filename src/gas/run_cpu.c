@@ -37,6 +37,30 @@ static void predict(carom_gas *gas, uint32_t slot) {
     scan_alone(gas, slot, plan);
 }
 
+/* Both of a pair by their lists: the bounds of one while those of the other are on their way. */
+static bool predict_two(carom_gas *gas, uint32_t a, uint32_t b) {
+    const uint32_t slots[2] = {a, b};
+    outlook outlooks[2];
+    if (gas->method != CAROM_GAS_NEIGHBOURS || carom_gas_list_of(gas, a)[0] > CAROM_GAS_MOST_NEAR ||
+        carom_gas_list_of(gas, b)[0] > CAROM_GAS_MOST_NEAR)
+        return false;
+    for (int i = 0; i < 2; ++i) {
+        const uint32_t *list = carom_gas_list_of(gas, slots[i]);
+        look_out(gas, slots[i], list + 1, list[0], !gas->cards[slots[i]].inside, &outlooks[i]);
+    }
+    gas->predictions += 2;
+    for (int i = 0; i < 2; ++i) {
+        carom_gas_plan *plan = &gas->cards[slots[i]].plan;
+        plan->physical = CAROM_GAS_NEVER;
+        plan->kind = CAROM_GAS_REFRESH;
+        decide(gas, &outlooks[i], plan);
+        plan_renewal(gas, slots[i], plan);
+        scan_alone(gas, slots[i], plan);
+        carom_gas_queue_put(gas, slots[i]);
+    }
+    return true;
+}
+
 /* Not by floats: what has to be told apart exactly, or was once found to fool them. */
 static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t slot) {
     gas->exactly = true;
@@ -185,6 +209,7 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     if (gas->cards[b].follower == a) gas->cards[b].follower = CAROM_GAS_NO_SLOT;
     carom_gas_flight_set(gas, a);
     carom_gas_flight_set(gas, b);
+    if (predict_two(gas, a, b)) return CAROM_GAS_STOP_STEPS;
     predict(gas, a);
     carom_gas_queue_put(gas, a);
     predict(gas, b);

@@ -197,19 +197,33 @@ static __attribute__((noinline)) void ask_all(const carom_gas *gas, uint32_t slo
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* The near ones against sphere `slot`, the earliest meeting into its plan; `shifted` when some may
- * be in another box. */
-static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
-                        bool shifted, carom_gas_plan *plan) {
-    float bounds[CAROM_GAS_MOST_NEAR + 8], least, margin = gas->flights.margin;
+/* Bounds of the near ones of a sphere, not yet looked at. */
+typedef struct outlook {
+    const uint32_t *near;
+    uint32_t slot, count;
+    float least, bounds[CAROM_GAS_MOST_NEAR + 8];
+} outlook;
+
+/* `shifted` when some may be in another box. */
+static inline void look_out(const carom_gas *gas, uint32_t slot, const uint32_t *near,
+                            uint32_t count, bool shifted, outlook *outlook) {
+    outlook->near = near;
+    outlook->slot = slot;
+    outlook->count = count;
     if (shifted)
-        least = bound_all(gas, slot, near, count, bounds, true);
+        outlook->least = bound_all(gas, slot, near, count, outlook->bounds, true);
     else
-        least = bound_all(gas, slot, near, count, bounds, false);
+        outlook->least = bound_all(gas, slot, near, count, outlook->bounds, false);
+}
+
+/* The earliest meeting into the plan. */
+static inline void decide(const carom_gas *gas, const outlook *outlook, carom_gas_plan *plan) {
+    const float *bounds = outlook->bounds;
+    const float least = outlook->least, margin = gas->flights.margin;
     int64_t time = tick_of(gas, least);
     if (time > latest(gas, plan) || time == CAROM_GAS_NEVER) return;
     uint32_t close = 0, first = 0;
-    for (uint32_t i = 0; i < count; i += 8) { /* without branches: where it is, is random */
+    for (uint32_t i = 0; i < outlook->count; i += 8) { /* no branches: where it is, is random */
         uint32_t lanes = bounds_between(bounds + i, least, least + margin);
         close += (uint32_t)__builtin_popcount(lanes);
         lanes = bounds_between(bounds + i, least, least);
@@ -217,11 +231,19 @@ static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *nea
     }
     bool clear = (close == 1) & (least > 0.0f) & (least < 0x1p20f * margin) & !gas->exactly;
     if (clear)
-        offer_rough(gas, slot, plan, time, near[first]);
+        offer_rough(gas, outlook->slot, plan, time, outlook->near[first]);
     else if (is_rough(plan))
         offer_again(plan, time);
     else
-        ask_all(gas, slot, near, count, bounds, least, first, plan);
+        ask_all(gas, outlook->slot, outlook->near, outlook->count, bounds, least, first, plan);
+}
+
+/* The near ones against sphere `slot`, the earliest meeting into its plan. */
+static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
+                        bool shifted, carom_gas_plan *plan) {
+    outlook outlook;
+    look_out(gas, slot, near, count, shifted, &outlook);
+    decide(gas, &outlook, plan);
 }
 
 /* What needs no partner: walls and the refreshing of the body. */
