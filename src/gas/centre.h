@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* centre.h: CAROM_GAS_CENTRE: a sphere is filed in the cell of its centre and looks into the 27
- * cells around; part of the loop in run_cpu.c. A cell is at least as wide as two spheres that touch
- * are apart. */
+/* centre.h: CAROM_GAS_CENTRE: a sphere is filed in one cell and looks into the 27 around; part of
+ * the loop in run_cpu.c.
+ *
+ * Two spheres that touch have to be in the same cell or in neighbouring ones. Where cells are wider
+ * than two that touch are apart, half of what is too much is leeway: a sphere may stray from its
+ * cell by that on either side before it has to cross. And as it looks all around after a collision
+ * anyway, it may move then to a cell beside at no cost: to the one furthest ahead. */
 #ifndef CAROM_SRC_GAS_CENTRE_H
 #define CAROM_SRC_GAS_CENTRE_H
 
@@ -186,25 +190,45 @@ static inline __attribute__((always_inline)) void scan_block(const carom_gas *ga
     }
 }
 
-/* Under an acceleration: both sides of each axis. */
-static inline double find_fall(const carom_gas *gas, uint32_t slot, const double x[3],
-                               const double v[3], uint8_t *first) {
+/* ---- crossing -------------------------------------------------------------------------------- */
+
+/* Where a sphere is now and how it moves, seen from the low corner of its cell. */
+typedef struct carom_gas_view {
+    double x[3], v[3];
+} carom_gas_view;
+
+static inline carom_gas_view view_from_cell(const carom_gas *gas, uint32_t slot) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
     const carom_gas_home *home = &gas->homes[slot];
+    carom_gas_view view;
+    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), view.x, view.v);
+    for (int axis = 0; axis < 3; ++axis)
+        view.x[axis] -= (double)body->wraps[axis] * rules->edge[axis] +
+                        (double)home->at[axis] * gas->cells.edge[axis];
+    return view;
+}
+
+/* Is the cell the last one before a wall on that side? */
+static inline bool is_at_wall(const carom_gas *gas, const carom_gas_home *home, int axis,
+                              uint32_t side) {
+    return (home->at[axis] == side * (gas->cells.size[axis] - 1)) & !gas->rules.periodic[axis];
+}
+
+/* Under an acceleration: both sides of each axis. */
+static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
+                               const carom_gas_view *view, uint8_t *first) {
     double best = CAROM_GAS_NEVER_DELAY;
     for (int axis = 0; axis < 3; ++axis) {
-        double a = rules->acceleration[axis], low = (double)home->at[axis] * gas->cells.edge[axis] +
-                                                    (double)body->wraps[axis] * rules->edge[axis];
-        for (int side = 0; side < 2; ++side) {
-            bool outermost = home->at[axis] == (side == 0 ? 0 : gas->cells.size[axis] - 1);
-            if (outermost && !rules->periodic[axis]) continue;
-            double gap = side == 0 ? x[axis] - low : low + gas->cells.edge[axis] - x[axis];
-            double delay = side == 0 ? carom_gas_fall_delay(gap, v[axis], a)
-                                     : carom_gas_fall_delay(gap, -v[axis], -a);
+        double a = gas->rules.acceleration[axis], leeway = gas->cells.leeway[axis];
+        double x = view->x[axis], v = view->v[axis], edge = gas->cells.edge[axis];
+        for (uint32_t side = 0; side < 2; ++side) {
+            if (is_at_wall(gas, home, axis, side)) continue;
+            double delay = side == 0 ? carom_gas_fall_delay(leeway + x, v, a)
+                                     : carom_gas_fall_delay(edge + leeway - x, -v, -a);
             if (delay < best) {
                 best = delay;
-                *first = (uint8_t)(2 * axis + side);
+                *first = (uint8_t)(2 * axis + (int)side);
             }
         }
     }
@@ -212,19 +236,16 @@ static inline double find_fall(const carom_gas *gas, uint32_t slot, const double
 }
 
 /* Without: the side ahead along each axis. */
-static inline double find_side(const carom_gas *gas, uint32_t slot, const double x[3],
-                               const double v[3], uint8_t *first) {
-    const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->homes[slot];
+static inline double find_side(const carom_gas *gas, const carom_gas_home *home,
+                               const carom_gas_view *view, uint8_t *first) {
     double delay[3];
     uint8_t sides[3];
     for (int axis = 0; axis < 3; ++axis) {
-        uint32_t side = v[axis] > 0.0, outermost = side * (gas->cells.size[axis] - 1);
-        double plane = (double)(home->at[axis] + side) * gas->cells.edge[axis] +
-                       (double)body->wraps[axis] * rules->edge[axis];
-        bool stays = (v[axis] == 0.0) | ((home->at[axis] == outermost) & !rules->periodic[axis]);
-        delay[axis] = stays ? CAROM_GAS_NEVER_DELAY : (plane - x[axis]) / v[axis];
+        double v = view->v[axis], leeway = gas->cells.leeway[axis];
+        uint32_t side = v > 0.0;
+        double plane = side != 0 ? gas->cells.edge[axis] + leeway : -leeway;
+        bool stays = (v == 0.0) | is_at_wall(gas, home, axis, side);
+        delay[axis] = stays ? CAROM_GAS_NEVER_DELAY : (plane - view->x[axis]) / v;
         sides[axis] = (uint8_t)(2 * axis + (int)side);
     }
     int best = delay[1] < delay[0] ? 1 : 0;
@@ -233,14 +254,53 @@ static inline double find_side(const carom_gas *gas, uint32_t slot, const double
     return delay[best];
 }
 
-static inline void plan_crossing(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
-    const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body *body = &gas->bodies[slot];
-    double x[3], v[3];
-    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
-    double delay = rules->accelerated ? find_fall(gas, slot, x, v, &plan->side)
-                                      : find_side(gas, slot, x, v, &plan->side);
-    plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
+static inline void plan_crossing(const carom_gas *gas, uint32_t slot, const carom_gas_view *view,
+                                 carom_gas_plan *plan) {
+    const carom_gas_home *home = &gas->homes[slot];
+    double delay = gas->rules.accelerated ? find_fall(gas, home, view, &plan->side)
+                                          : find_side(gas, home, view, &plan->side);
+    plan->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
+}
+
+/* Moves the home one cell along an axis; true when into another box. */
+static inline bool step_home(carom_gas *gas, uint32_t slot, int axis, int offset) {
+    carom_gas_home *home = &gas->homes[slot];
+    uint32_t to, digit;
+    (void)carom_gas_step_cell(gas, axis, home->at[axis], offset, &to, &digit);
+    home->at[axis] = (uint16_t)to;
+    gas->bodies[slot].wraps[axis] = (int8_t)(gas->bodies[slot].wraps[axis] + (int)digit - 1);
+    return digit != 1;
+}
+
+/* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
+ * around it has to be looked at afterwards. */
+static inline void settle(carom_gas *gas, uint32_t slot, carom_gas_view *view) {
+    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_cells *cells = &gas->cells;
+    const uint64_t before = carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]);
+    bool moves = false, turns = false;
+    for (int axis = 0; axis < 3; ++axis) {
+        double v = view->v[axis], edge = cells->edge[axis], leeway = cells->leeway[axis];
+        uint32_t side = v > 0.0;
+        bool ahead = side != 0 ? view->x[axis] > edge - leeway : view->x[axis] < leeway;
+        if (!ahead | (v == 0.0) | is_at_wall(gas, home, axis, side)) continue;
+        turns |= step_home(gas, slot, axis, side != 0 ? 1 : -1);
+        view->x[axis] += side != 0 ? -edge : edge;
+        moves = true;
+    }
+    if (!moves) return;
+    carom_gas_cell_remove(cells, before, slot);
+    carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
+                       slot);
+    if (turns) carom_gas_flight_set(gas, slot);
+}
+
+static inline void predict_centre(carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    carom_gas_view view = view_from_cell(gas, slot);
+    settle(gas, slot, &view);
+    plan_crossing(gas, slot, &view, plan);
+    scan_block(gas, slot, from, to, plan);
 }
 
 /* The nine cells that have come near, one step ahead along an axis. */
@@ -256,20 +316,17 @@ static inline void scan_ahead(const carom_gas *gas, uint32_t slot, int axis, int
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->plans[slot];
-    carom_gas_home *home = &gas->homes[slot];
-    int axis = plan->side / 2, offset = plan->side % 2 != 0 ? 1 : -1;
-    uint32_t to, digit;
-    (void)carom_gas_step_cell(gas, axis, home->at[axis], offset, &to, &digit);
+    const carom_gas_home *home = &gas->homes[slot];
     carom_gas_cells *cells = &gas->cells;
+    int axis = plan->side / 2, offset = plan->side % 2 != 0 ? 1 : -1;
     carom_gas_cell_remove(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
                           slot);
-    home->at[axis] = (uint16_t)to;
-    gas->bodies[slot].wraps[axis] = (int8_t)(gas->bodies[slot].wraps[axis] + (int)digit - 1);
-    if (digit != 1) carom_gas_flight_set(gas, slot);
+    if (step_home(gas, slot, axis, offset)) carom_gas_flight_set(gas, slot);
     carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
                        slot);
     scan_ahead(gas, slot, axis, offset, plan);
-    plan_crossing(gas, slot, plan);
+    carom_gas_view view = view_from_cell(gas, slot);
+    plan_crossing(gas, slot, &view, plan);
 }
 
 #endif

@@ -27,7 +27,7 @@ void carom_gas_flights_renew(carom_gas *gas) {
     carom_gas_flights *flights = &gas->flights;
     double length = 2.0 * gas->largest, time = typical_time(gas, length), way = 0.0;
     for (int axis = 0; axis < 3; ++axis) /* of two in cells that touch */
-        way = fmax(way, 4.0 * gas->cells.edge[axis] + 4.0 * gas->largest);
+        way = fmax(way, 6.0 * gas->cells.edge[axis] + 4.0 * gas->largest);
     flights->start = gas->now;
     flights->until = carom_gas_after(&gas->rules, gas->now, CAROM_GAS_FLIGHT_LENGTH * time);
     flights->per_length = 1.0 / length;

@@ -69,8 +69,8 @@ typedef struct carom_gas_cell {
     uint32_t slot[CAROM_GAS_CELL_SLOTS];
 } carom_gas_cell;
 
-/* CENTRE, NEIGHBOURS: the cell of the centre. EXTENT: the lowest cell met, `extra` bit k set when
- * the next one along axis k is met too. */
+/* CENTRE: the cell of the centre or one beside it. NEIGHBOURS: the cell of the list's centre.
+ * EXTENT: the lowest cell met, `extra` bit k set when the next one along axis k is met too. */
 typedef struct carom_gas_home {
     uint16_t at[3];
     uint16_t extra;
@@ -84,6 +84,7 @@ typedef struct carom_gas_cells {
     uint32_t free_count;
     uint32_t size[3];
     double edge[3], per_edge[3];
+    double leeway[3]; /* CENTRE: a sphere may stray from its cell by this; see centre.h */
 } carom_gas_cells;
 
 /* ---- neighbour lists ------------------------------------------------------------------------- */

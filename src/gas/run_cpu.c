@@ -11,7 +11,6 @@
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
 static void predict(carom_gas *gas, uint32_t slot) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_plan *plan = &gas->plans[slot];
     ++gas->predictions;
     plan->physical = CAROM_GAS_NEVER;
@@ -23,8 +22,7 @@ static void predict(carom_gas *gas, uint32_t slot) {
         scan_extent(gas, slot, plan);
         plan_extent(gas, slot, plan);
     } else {
-        scan_block(gas, slot, from, to, plan);
-        plan_crossing(gas, slot, plan);
+        predict_centre(gas, slot, plan);
     }
     scan_alone(gas, slot, plan);
 }
