@@ -10,14 +10,13 @@
 
 #define LOOK_AHEAD 12 /* entries the window should hold */
 
-/* Rows of cells around a home; rows in other boxes are left to chance. */
+/* Rows of cells around a home. */
 static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
     const carom_gas_cells *cells = &gas->cells;
-    const carom_gas_cell *own =
-        &cells->cells[carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2])];
-    int64_t row = cells->size[0], plane = row * cells->size[1];
+    const carom_gas_cell *own = &cells->cells[carom_gas_home_index(cells, home)];
+    int64_t row = carom_gas_row(cells), layer = carom_gas_layer(cells);
     for (int64_t k = -1; k <= 1; ++k)
-        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * plane + j * row);
+        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * layer + j * row);
 }
 
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {

@@ -85,7 +85,7 @@ static void choose_size(carom_gas *gas) {
             cells->size[axis] = (uint32_t)size;
             cells->edge[axis] = gas->rules.edge[axis] / size;
             cells->per_edge[axis] = size / gas->rules.edge[axis];
-            all *= size;
+            all *= size + 2.0;
         }
         if (all <= 8.0 * (double)gas->count + 1024.0 && all < (double)MOST_CELLS) break;
     }
@@ -94,7 +94,7 @@ static void choose_size(carom_gas *gas) {
             gas->method = CAROM_GAS_CENTRE;
     for (int axis = 0; axis < 3; ++axis)
         cells->leeway[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
-    cells->count = (uint64_t)cells->size[0] * cells->size[1] * cells->size[2];
+    cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
 }
 
 /* Every cell met by a sphere at x. */
@@ -121,7 +121,7 @@ static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
         for (int axis = 0; axis < 3; ++axis)
             at[axis] = (home->at[axis] + (n >> axis & 1u)) % gas->cells.size[axis];
         carom_gas_cell_add(&gas->cells, carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]),
-                           slot);
+                           carom_gas_near(slot, CAROM_GAS_HERE));
     }
 }
 
@@ -143,9 +143,7 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
         file_extent(gas, slot, x);
         return;
     }
-    carom_gas_cell_add(&gas->cells,
-                       carom_gas_cell_index(&gas->cells, home->at[0], home->at[1], home->at[2]),
-                       slot);
+    carom_gas_file(gas, slot, home, true);
 }
 
 bool carom_gas_cells_room(carom_gas *gas) {
@@ -159,7 +157,7 @@ bool carom_gas_cells_room(carom_gas *gas) {
     cells->cells = grown;
     cells->overflow_capacity = capacity - cells->count;
     for (uint64_t i = have; i < capacity; ++i) {
-        cells->cells[i].slot[0] = cells->free_overflow;
+        cells->cells[i].word[0] = cells->free_overflow;
         cells->free_overflow = (uint32_t)(i - cells->count);
         ++cells->free_count;
     }

@@ -13,39 +13,49 @@
 
 /* ---- collecting ------------------------------------------------------------------------------
  * Which places of a cell are taken is random and a branch on it would be guessed wrong every other
- * time, so all are written and only slots are counted. `links` gathers the places plus one: the
- * highest bit is then set by links alone. */
+ * time, so all are written and only words are counted. */
 
-typedef uint32_t places4 __attribute__((vector_size(16)));
+typedef uint32_t words4 __attribute__((vector_size(16)));
+typedef uint32_t words8 __attribute__((vector_size(32)));
 
-/* The slots among the four places of a cell, to the end of the near ones. */
-static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t code, uint32_t *near,
-                                    places4 *links) {
-    places4 places;
-    memcpy(&places, cell->slot, sizeof(places));
-    *links |= places + 1;
-    uint64_t pair[2];
-    const uint64_t high = UINT64_C(0x8000000080000000);
-    memcpy(pair, cell->slot, sizeof(pair));
-    int empty = __builtin_popcountll((pair[0] & high) | (pair[1] & high) >> 1);
-    places |= code; /* slots fill a cell from the front */
-    memcpy(near, &places, sizeof(places));
-    return (uint32_t)(CAROM_GAS_CELL_SLOTS - empty);
+/* Largest of what was met plus one: above CAROM_GAS_LINK by links alone. */
+typedef struct link_marks {
+    words4 four;
+    words8 eight;
+} link_marks;
+
+static inline words4 larger4(words4 a, words4 b) {
+#if defined(__AVX2__)
+    return (words4)_mm_max_epu32((__m128i)a, (__m128i)b);
+#else
+    words4 larger = (words4)(a > b);
+    return (a & larger) | (b & ~larger);
+#endif
+}
+
+/* The words of a cell, to the end of the near ones. */
+static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
+    words4 words;
+    memcpy(&words, cell->word, sizeof(words));
+    marks->four = larger4(marks->four, words + 1);
+    memcpy(near, &words, sizeof(words));
+    return carom_gas_cell_taken(cell);
 }
 
 /* The same for three cells side by side. */
-static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t code, uint32_t *near,
-                                     places4 *links) {
+static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
+                                     link_marks *marks) {
 #if defined(__AVX2__)
-    const __m256i one = _mm256_set1_epi32(1), codes = _mm256_set1_epi32((int)code);
+    const __m256i one = _mm256_set1_epi32(1), most = _mm256_set1_epi32((int)(CAROM_GAS_LINK - 1));
     __m256i two = _mm256_loadu_si256((const __m256i *)(const void *)cell);
     __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(cell + 2));
-    uint32_t taken = ~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(two)) & 0xFF;
-    uint32_t taken_last = ~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(last)) & 0xF;
-    __m256i more = _mm256_add_epi32(two, one);
-    __m128i all = _mm_or_si128(_mm256_castsi256_si128(more), _mm256_extracti128_si256(more, 1));
-    *links |= (places4)all | (places4)_mm_add_epi32(last, _mm256_castsi256_si128(one));
-    two = _mm256_or_si256(two, codes);
+    __m256i words = _mm256_cmpeq_epi32(two, _mm256_min_epu32(two, most));
+    __m128i words_last = _mm_cmpeq_epi32(last, _mm_min_epu32(last, _mm256_castsi256_si128(most)));
+    uint32_t taken = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(words));
+    uint32_t taken_last = (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(words_last));
+    marks->eight = (words8)_mm256_max_epu32((__m256i)marks->eight, _mm256_add_epi32(two, one));
+    marks->four = (words4)_mm_max_epu32((__m128i)marks->four,
+                                        _mm_add_epi32(last, _mm256_castsi256_si128(one)));
 #if CAROM_LANES == 16
     two = _mm256_maskz_compress_epi32((__mmask8)taken, two);
 #else
@@ -54,123 +64,86 @@ static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t code, 
 #endif
     _mm256_storeu_si256((__m256i *)(void *)near, two);
     uint32_t count = (uint32_t)__builtin_popcount(taken);
-    _mm_storeu_si128((__m128i *)(void *)(near + count),
-                     _mm_or_si128(last, _mm256_castsi256_si128(codes)));
+    _mm_storeu_si128((__m128i *)(void *)(near + count), last); /* words are at the front */
     return count + (uint32_t)__builtin_popcount(taken_last);
 #else
-    uint32_t count = collect_cell(cell, code, near, links);
-    count += collect_cell(cell + 1, code, near + count, links);
-    return count + collect_cell(cell + 2, code, near + count, links);
+    uint32_t count = collect_cell(cell, near, marks);
+    count += collect_cell(cell + 1, near + count, marks);
+    return count + collect_cell(cell + 2, near + count, marks);
 #endif
 }
 
-/* The cells at from..to along one axis, as steps in memory, and the digits of their boxes. */
-typedef struct steps {
-    int count;
-    int64_t offset[3];
-    uint32_t code[3]; /* shifted to its place above a slot */
-} steps;
+static inline bool are_linked(const link_marks *marks) {
+    words4 high, low;
+    memcpy(&low, &marks->eight, sizeof(low));
+    memcpy(&high, (const char *)&marks->eight + sizeof(low), sizeof(high));
+    high = larger4(larger4(high, low), marks->four);
+    return (high[0] > CAROM_GAS_LINK) | (high[1] > CAROM_GAS_LINK) | (high[2] > CAROM_GAS_LINK) |
+           (high[3] > CAROM_GAS_LINK);
+}
 
 /* A block of cells around one. */
 typedef struct block {
     const carom_gas_cell *own;
     int64_t row, layer;
     bool inside; /* no cell of the block is in another box */
-    bool linked; /* some are behind links; `along` is set then, or when not inside */
+    bool linked; /* some are behind links */
     int from[3], to[3];
-    steps along[3];
 } block;
 
-static inline void find_steps(const carom_gas *gas, const carom_gas_home *home, block *block) {
-    const int64_t stride[3] = {1, block->row, block->layer};
-    uint32_t unit = UINT32_C(1) << CAROM_GAS_SLOT_BITS;
-    for (int axis = 0; axis < 3; ++axis, unit *= 3) {
-        steps *steps = &block->along[axis];
-        steps->count = 0;
-        for (int offset = block->from[axis]; offset <= block->to[axis]; ++offset) {
-            uint32_t cell, digit, at = home->at[axis];
-            if (!carom_gas_step_cell(gas, axis, at, offset, &cell, &digit)) continue;
-            steps->offset[steps->count] = ((int64_t)cell - (int64_t)at) * stride[axis];
-            steps->code[steps->count++] = unit * digit;
-        }
-    }
-}
-
-/* Whose cell has none of its neighbours in another box. */
-static inline bool is_inside(const carom_gas *gas, const carom_gas_home *home) {
-    const uint32_t *size = gas->cells.size;
-    return (home->at[0] - 1u < size[0] - 2u) & (home->at[1] - 1u < size[1] - 2u) &
-           (home->at[2] - 1u < size[2] - 2u) & (size[0] > 2) & (size[1] > 2) & (size[2] > 2);
-}
-
-/* The cells from..to around a home. */
+/* The cells from..to around a home, without those behind links. */
 static inline __attribute__((always_inline)) void
 collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3], const int to[3],
               block *block, carom_gas_nears *nears) {
     const carom_gas_cells *cells = &gas->cells;
-    places4 links = {0};
+    link_marks marks = {{0}, {0}};
     uint32_t count = 0;
-    block->row = cells->size[0];
-    block->layer = block->row * cells->size[1];
-    block->own = &cells->cells[home->at[0] + home->at[1] * block->row + home->at[2] * block->layer];
-    block->inside = is_inside(gas, home);
-    if (block->inside) {
-        const uint32_t here = CAROM_GAS_HERE << CAROM_GAS_SLOT_BITS;
-        for (int k = from[2]; k <= to[2]; ++k)
-            for (int j = from[1]; j <= to[1]; ++j) {
-                const carom_gas_cell *cell = block->own + (k * block->layer + j * block->row);
-                if (from[0] < to[0])
-                    count += collect_three(cell - 1, here, &nears->near[count], &links);
-                else
-                    count += collect_cell(cell + from[0], here, &nears->near[count], &links);
-            }
-    } else {
-        memcpy(block->from, from, sizeof(block->from));
-        memcpy(block->to, to, sizeof(block->to));
-        find_steps(gas, home, block);
-        const steps *x = &block->along[0], *y = &block->along[1], *z = &block->along[2];
-        for (int k = 0; k < z->count; ++k)
-            for (int j = 0; j < y->count; ++j)
-                for (int i = 0; i < x->count; ++i)
-                    count += collect_cell(block->own + (z->offset[k] + y->offset[j] + x->offset[i]),
-                                          z->code[k] + y->code[j] + x->code[i], &nears->near[count],
-                                          &links);
-    }
+    block->row = carom_gas_row(cells);
+    block->layer = carom_gas_layer(cells);
+    block->own = &cells->cells[carom_gas_home_index(cells, home)];
+    block->inside = carom_gas_is_inside(cells, home);
+    for (int k = from[2]; k <= to[2]; ++k)
+        for (int j = from[1]; j <= to[1]; ++j) {
+            const carom_gas_cell *cell = block->own + (k * block->layer + j * block->row);
+            if (from[0] < to[0])
+                count += collect_three(cell - 1, &nears->near[count], &marks);
+            else
+                count += collect_cell(cell + from[0], &nears->near[count], &marks);
+        }
     nears->count = count;
-    block->linked = ((links[0] | links[1] | links[2] | links[3]) & CAROM_GAS_LINK) != 0;
-    if (block->linked && block->inside) {
-        memcpy(block->from, from, sizeof(block->from));
-        memcpy(block->to, to, sizeof(block->to));
-        find_steps(gas, home, block);
-    }
+    block->linked = are_linked(&marks);
+    memcpy(block->from, from, sizeof(block->from));
+    memcpy(block->to, to, sizeof(block->to));
 }
 
 /* Where the walk along the links of a block has come to. */
 typedef struct link_walk {
-    const carom_gas_cell *cell; /* NULL: begin with cell `next` of the block */
-    uint32_t code;
-    int next;
+    const carom_gas_cell *cell; /* the last one collected, NULL at the start of a chain */
+    int at[3];
 } link_walk;
+
+static inline link_walk begin_links(const block *block) {
+    return (link_walk){NULL, {block->from[0], block->from[1], block->from[2]}};
+}
 
 /* Adds those behind links while there is room; true when all are there. */
 static inline bool collect_links(const carom_gas *gas, const block *block, link_walk *walk,
                                  carom_gas_nears *nears) {
-    const steps *x = &block->along[0], *y = &block->along[1], *z = &block->along[2];
-    for (;;) {
-        while (walk->cell != NULL) {
-            if (nears->count > CAROM_GAS_MOST_NEAR) return false;
-            nears->count =
-                carom_gas_cell_collect(walk->cell, walk->code, nears->near, nears->count);
-            walk->cell = carom_gas_cell_after(&gas->cells, walk->cell);
-        }
-        if (walk->next == 27) return true;
-        int i = walk->next % 3, j = walk->next / 3 % 3, k = walk->next / 9;
-        ++walk->next;
-        if (i >= x->count || j >= y->count || k >= z->count) continue;
-        walk->code = (z->code[k] + y->code[j] + x->code[i]) >> CAROM_GAS_SLOT_BITS;
-        walk->cell = carom_gas_cell_after(
-            &gas->cells, block->own + (z->offset[k] + y->offset[j] + x->offset[i]));
-    }
+    int *at = walk->at;
+    for (; at[2] <= block->to[2]; at[1] = block->from[1], ++at[2])
+        for (; at[1] <= block->to[1]; at[0] = block->from[0], ++at[1])
+            for (; at[0] <= block->to[0]; walk->cell = NULL, ++at[0]) {
+                const carom_gas_cell *after;
+                if (walk->cell == NULL)
+                    walk->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
+                while ((after = carom_gas_cell_after(&gas->cells, walk->cell)) != NULL) {
+                    if (nears->count > CAROM_GAS_MOST_NEAR) return false;
+                    memcpy(&nears->near[nears->count], after->word, sizeof(after->word));
+                    nears->count += carom_gas_cell_taken(after);
+                    walk->cell = after;
+                }
+            }
+    return true;
 }
 
 /* The block of cells around the sphere's own, limited to from..to along each axis. */
@@ -180,7 +153,7 @@ static inline __attribute__((always_inline)) void scan_block(const carom_gas *ga
     carom_gas_nears nears;
     block block;
     collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
-    link_walk walk = {.next = 0};
+    link_walk walk = begin_links(&block);
     bool all = !block.linked || collect_links(gas, &block, &walk, &nears);
     if (nears.count != 0) scan(gas, slot, nears.near, nears.count, !block.inside, plan);
     while (!all) {
@@ -275,9 +248,8 @@ static inline bool step_home(carom_gas *gas, uint32_t slot, int axis, int offset
 /* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
  * around it has to be looked at afterwards. */
 static inline void settle(carom_gas *gas, uint32_t slot, carom_gas_view *view) {
-    carom_gas_home *home = &gas->homes[slot];
-    carom_gas_cells *cells = &gas->cells;
-    const uint64_t before = carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]);
+    const carom_gas_cells *cells = &gas->cells;
+    const carom_gas_home *home = &gas->homes[slot], before = *home;
     bool moves = false, turns = false;
     for (int axis = 0; axis < 3; ++axis) {
         double v = view->v[axis], edge = cells->edge[axis], leeway = cells->leeway[axis];
@@ -289,9 +261,8 @@ static inline void settle(carom_gas *gas, uint32_t slot, carom_gas_view *view) {
         moves = true;
     }
     if (!moves) return;
-    carom_gas_cell_remove(cells, before, slot);
-    carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                       slot);
+    carom_gas_file(gas, slot, &before, false);
+    carom_gas_file(gas, slot, home, true);
     if (turns) carom_gas_flight_set(gas, slot);
 }
 
@@ -317,13 +288,10 @@ static inline void scan_ahead(const carom_gas *gas, uint32_t slot, int axis, int
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->plans[slot];
     const carom_gas_home *home = &gas->homes[slot];
-    carom_gas_cells *cells = &gas->cells;
     int axis = plan->side / 2, offset = plan->side % 2 != 0 ? 1 : -1;
-    carom_gas_cell_remove(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                          slot);
+    carom_gas_file(gas, slot, home, false);
     if (step_home(gas, slot, axis, offset)) carom_gas_flight_set(gas, slot);
-    carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                       slot);
+    carom_gas_file(gas, slot, home, true);
     scan_ahead(gas, slot, axis, offset, plan);
     carom_gas_view view = view_from_cell(gas, slot);
     plan_crossing(gas, slot, &view, plan);

@@ -60,13 +60,14 @@ typedef struct carom_gas_flights {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Slots fill from the front; the last place may hold a link to an overflow cell instead. Values
- * from CAROM_GAS_LINK on are no slots. */
-#define CAROM_GAS_LINK       (UINT32_C(1) << 31)
+/* Words, slots with the box they are seen in, fill from the front; the last place may hold a link
+ * to an overflow cell instead. Values from CAROM_GAS_LINK on are no such words: no box has that
+ * code. */
+#define CAROM_GAS_LINK       (UINT32_C(27) << 27)
 #define CAROM_GAS_EMPTY      UINT32_MAX
-#define CAROM_GAS_CELL_SLOTS 4
+#define CAROM_GAS_CELL_WORDS 4
 typedef struct carom_gas_cell {
-    uint32_t slot[CAROM_GAS_CELL_SLOTS];
+    uint32_t word[CAROM_GAS_CELL_WORDS];
 } carom_gas_cell;
 
 /* CENTRE: the cell of the centre or one beside it. NEIGHBOURS: the cell of the list's centre.
@@ -77,12 +78,12 @@ typedef struct carom_gas_home {
 } carom_gas_home;
 
 typedef struct carom_gas_cells {
-    carom_gas_cell *cells; /* x fastest, then the overflow cells */
+    carom_gas_cell *cells; /* x fastest, with a layer around, then the overflow cells */
     uint64_t count;        /* without overflow */
     uint64_t overflow_count, overflow_capacity;
-    uint32_t free_overflow; /* chained through slot[0]; CAROM_GAS_EMPTY ends */
+    uint32_t free_overflow; /* chained through word[0]; CAROM_GAS_EMPTY ends */
     uint32_t free_count;
-    uint32_t size[3];
+    uint32_t size[3]; /* without the layer around */
     double edge[3], per_edge[3];
     double leeway[3]; /* CENTRE: a sphere may stray from its cell by this; see centre.h */
 } carom_gas_cells;

@@ -13,7 +13,7 @@ static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t 
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_NEAR) {
         uint32_t left = count - from;
         scan(gas, slot, near + from, left < CAROM_GAS_MOST_NEAR ? left : CAROM_GAS_MOST_NEAR,
-             !is_inside(gas, &gas->homes[slot]), plan);
+             !carom_gas_is_inside(&gas->cells, &gas->homes[slot]), plan);
     }
 }
 
@@ -100,9 +100,9 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_nears nears;
     block block;
-    link_walk walk = {.next = 0};
     *count = 0;
     collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
+    link_walk walk = begin_links(&block);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
         all = !block.linked || collect_links(gas, &block, &walk, &nears);
         if (gas->prefetch)
@@ -120,7 +120,6 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_NEAR + 8], news[CAROM_GAS_MOST_LISTED],
         count, added = 0;
     uint32_t *list = carom_gas_list_of(gas, slot);
-    carom_gas_cells *cells = &gas->cells;
     const carom_gas_home before = gas->homes[slot], *home = &gas->homes[slot];
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
@@ -150,10 +149,8 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     memcpy(list + 1, fresh, count * sizeof(*list));
     list[0] = count;
     if (memcmp(home, &before, sizeof(before)) != 0) {
-        carom_gas_cell_remove(
-            cells, carom_gas_cell_index(cells, before.at[0], before.at[1], before.at[2]), slot);
-        carom_gas_cell_add(
-            cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]), slot);
+        carom_gas_file(gas, slot, &before, false);
+        carom_gas_file(gas, slot, home, true);
     }
     /* In another box the same entry means another image, which matters where a box is not much
      * wider than the reach. */
