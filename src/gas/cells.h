@@ -11,6 +11,8 @@
 #ifndef CAROM_SRC_GAS_CELLS_H
 #define CAROM_SRC_GAS_CELLS_H
 
+#include <string.h>
+
 #include "gas/gas.h"
 
 #define CAROM_GAS_SLOT_BITS 27
@@ -70,52 +72,46 @@ static inline uint32_t carom_gas_cell_taken(const carom_gas_cell *cell) {
     return taken;
 }
 
+/* To or from a chain of overflow cells. */
+void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t word);
+void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t word);
+
 static inline void carom_gas_cell_add(carom_gas_cells *cells, uint64_t index, uint32_t word) {
-    carom_gas_cell *cell = &cells->cells[index], *after;
-    while ((after = carom_gas_cell_after(cells, cell)) != NULL) cell = after;
-    uint32_t *last = &cell->word[CAROM_GAS_CELL_WORDS - 1];
-    if (*last == CAROM_GAS_EMPTY) {
+    carom_gas_cell *cell = &cells->cells[index];
+    if (cell->word[CAROM_GAS_CELL_WORDS - 1] == CAROM_GAS_EMPTY)
         cell->word[carom_gas_cell_taken(cell)] = word;
-        return;
-    }
-    uint32_t fresh = cells->free_overflow;
-    carom_gas_cell *next = &cells->cells[cells->count + fresh];
-    cells->free_overflow = next->word[0];
-    --cells->free_count;
-    next->word[0] = *last;
-    next->word[1] = word;
-    for (int k = 2; k < CAROM_GAS_CELL_WORDS; ++k) next->word[k] = CAROM_GAS_EMPTY;
-    *last = CAROM_GAS_LINK + fresh;
+    else
+        carom_gas_chain_add(cells, index, word);
 }
 
-/* The last one of the cell takes the place of the one that goes; an overflow cell left with one
- * word gives it back to the cell before. */
+/* The last one of the cell takes the place of the one that goes. */
 static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index, uint32_t word) {
-    carom_gas_cell *cell = &cells->cells[index], *found = cell, *before = NULL, *after;
-    uint32_t place = 0;
-    for (;; before = cell, cell = after) {
-        for (uint32_t k = 0; k < CAROM_GAS_CELL_WORDS; ++k) {
-            found = cell->word[k] == word ? cell : found;
-            place = cell->word[k] == word ? k : place;
-        }
-        if ((after = carom_gas_cell_after(cells, cell)) == NULL) break;
+    carom_gas_cell *cell = &cells->cells[index];
+    if (carom_gas_is_link(cell->word[CAROM_GAS_CELL_WORDS - 1])) {
+        carom_gas_chain_remove(cells, index, word);
+        return;
     }
-    uint32_t last = carom_gas_cell_taken(cell) - 1;
-    found->word[place] = cell->word[last];
+    uint32_t place = 0, last = carom_gas_cell_taken(cell) - 1;
+    for (uint32_t k = 1; k < CAROM_GAS_CELL_WORDS; ++k) place += k * (cell->word[k] == word);
+    cell->word[place] = cell->word[last];
     cell->word[last] = CAROM_GAS_EMPTY;
-    if (before == NULL || last != 1) return;
-    uint32_t *link = &before->word[CAROM_GAS_CELL_WORDS - 1], freed = *link - CAROM_GAS_LINK;
-    *link = cell->word[0];
-    cell->word[0] = cells->free_overflow;
-    cells->free_overflow = freed;
-    ++cells->free_count;
+}
+
+/* Is one of the three places zero? All at once, in the lanes of a word. */
+static inline bool carom_gas_touches_zero(uint64_t lanes) {
+    static const carom_gas_home none = {{0, 0, 0}, UINT16_MAX}; /* leaves `extra` out */
+    uint64_t out;
+    memcpy(&out, &none, sizeof(out));
+    lanes |= out;
+    return ((lanes - UINT64_C(0x0001000100010001)) & ~lanes & UINT64_C(0x8000800080008000)) != 0;
 }
 
 /* Has the cell neither ghosts nor a wall beside it? */
 static inline bool carom_gas_is_inside(const carom_gas_cells *cells, const carom_gas_home *home) {
-    const uint32_t *size = cells->size;
-    return (home->at[0] - 1u < size[0] - 2u) & (home->at[1] - 1u < size[1] - 2u) &
-           (home->at[2] - 1u < size[2] - 2u) & (size[0] > 2) & (size[1] > 2) & (size[2] > 2);
+    uint64_t at, last;
+    memcpy(&at, home, sizeof(at));
+    memcpy(&last, &cells->last, sizeof(last));
+    return !carom_gas_touches_zero(at) & !carom_gas_touches_zero(at ^ last);
 }
 
 /* The cells at one place of an axis: the true one and its ghosts. */

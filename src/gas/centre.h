@@ -9,6 +9,8 @@
 #ifndef CAROM_SRC_GAS_CENTRE_H
 #define CAROM_SRC_GAS_CENTRE_H
 
+#include <stddef.h>
+
 #include "gas/scan.h"
 
 /* ---- collecting ------------------------------------------------------------------------------
@@ -24,38 +26,25 @@ typedef struct link_marks {
     words8 eight;
 } link_marks;
 
-static inline words4 larger4(words4 a, words4 b) {
 #if defined(__AVX2__)
-    return (words4)_mm_max_epu32((__m128i)a, (__m128i)b);
-#else
-    words4 larger = (words4)(a > b);
-    return (a & larger) | (b & ~larger);
-#endif
-}
-
 /* The words of a cell, to the end of the near ones. */
 static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
-    words4 words;
-    memcpy(&words, cell->word, sizeof(words));
-    marks->four = larger4(marks->four, words + 1);
-    memcpy(near, &words, sizeof(words));
-    return carom_gas_cell_taken(cell);
+    const __m128i one = _mm_set1_epi32(1), most = _mm_set1_epi32((int)(CAROM_GAS_LINK - 1));
+    __m128i places = _mm_loadu_si128((const __m128i *)(const void *)cell);
+    __m128i words = _mm_cmpeq_epi32(places, _mm_min_epu32(places, most));
+    marks->four = (words4)_mm_max_epu32((__m128i)marks->four, _mm_add_epi32(places, one));
+    _mm_storeu_si128((__m128i *)(void *)near, places); /* words are at the front */
+    return (uint32_t)__builtin_popcount((unsigned)_mm_movemask_ps(_mm_castsi128_ps(words)));
 }
 
 /* The same for three cells side by side. */
 static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
                                      link_marks *marks) {
-#if defined(__AVX2__)
     const __m256i one = _mm256_set1_epi32(1), most = _mm256_set1_epi32((int)(CAROM_GAS_LINK - 1));
     __m256i two = _mm256_loadu_si256((const __m256i *)(const void *)cell);
-    __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(cell + 2));
     __m256i words = _mm256_cmpeq_epi32(two, _mm256_min_epu32(two, most));
-    __m128i words_last = _mm_cmpeq_epi32(last, _mm_min_epu32(last, _mm256_castsi256_si128(most)));
     uint32_t taken = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(words));
-    uint32_t taken_last = (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(words_last));
     marks->eight = (words8)_mm256_max_epu32((__m256i)marks->eight, _mm256_add_epi32(two, one));
-    marks->four = (words4)_mm_max_epu32((__m128i)marks->four,
-                                        _mm_add_epi32(last, _mm256_castsi256_si128(one)));
 #if CAROM_LANES == 16
     two = _mm256_maskz_compress_epi32((__mmask8)taken, two);
 #else
@@ -64,31 +53,45 @@ static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
 #endif
     _mm256_storeu_si256((__m256i *)(void *)near, two);
     uint32_t count = (uint32_t)__builtin_popcount(taken);
-    _mm_storeu_si128((__m128i *)(void *)(near + count), last); /* words are at the front */
-    return count + (uint32_t)__builtin_popcount(taken_last);
-#else
-    uint32_t count = collect_cell(cell, near, marks);
-    count += collect_cell(cell + 1, near + count, marks);
     return count + collect_cell(cell + 2, near + count, marks);
-#endif
 }
 
 static inline bool are_linked(const link_marks *marks) {
-    words4 high, low;
-    memcpy(&low, &marks->eight, sizeof(low));
-    memcpy(&high, (const char *)&marks->eight + sizeof(low), sizeof(high));
-    high = larger4(larger4(high, low), marks->four);
-    return (high[0] > CAROM_GAS_LINK) | (high[1] > CAROM_GAS_LINK) | (high[2] > CAROM_GAS_LINK) |
-           (high[3] > CAROM_GAS_LINK);
+    const __m128i most = _mm_set1_epi32((int)CAROM_GAS_LINK);
+    __m256i eight = (__m256i)marks->eight;
+    __m128i all = _mm_max_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    all = _mm_max_epu32(all, (__m128i)marks->four);
+    return _mm_movemask_epi8(_mm_cmpeq_epi32(all, _mm_min_epu32(all, most))) != 0xFFFF;
 }
+#else
+static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
+    words4 places, larger;
+    memcpy(&places, cell->word, sizeof(places));
+    memcpy(near, &places, sizeof(places));
+    larger = (words4)(places + 1 > marks->four);
+    marks->four = ((places + 1) & larger) | (marks->four & ~larger);
+    return carom_gas_cell_taken(cell);
+}
+
+static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
+                                     link_marks *marks) {
+    uint32_t count = collect_cell(cell, near, marks);
+    count += collect_cell(cell + 1, near + count, marks);
+    return count + collect_cell(cell + 2, near + count, marks);
+}
+
+static inline bool are_linked(const link_marks *marks) {
+    words4 linked = (words4)(marks->four > CAROM_GAS_LINK);
+    return (linked[0] | linked[1] | linked[2] | linked[3]) != 0;
+}
+#endif
 
 /* A block of cells around one. */
 typedef struct block {
     const carom_gas_cell *own;
     int64_t row, layer;
-    bool inside; /* no cell of the block is in another box */
     bool linked; /* some are behind links */
-    int from[3], to[3];
+    const int *from, *to;
 } block;
 
 /* The cells from..to around a home, without those behind links. */
@@ -98,10 +101,11 @@ collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3
     const carom_gas_cells *cells = &gas->cells;
     link_marks marks = {{0}, {0}};
     uint32_t count = 0;
+    block->from = from;
+    block->to = to;
     block->row = carom_gas_row(cells);
     block->layer = carom_gas_layer(cells);
     block->own = &cells->cells[carom_gas_home_index(cells, home)];
-    block->inside = carom_gas_is_inside(cells, home);
     for (int k = from[2]; k <= to[2]; ++k)
         for (int j = from[1]; j <= to[1]; ++j) {
             const carom_gas_cell *cell = block->own + (k * block->layer + j * block->row);
@@ -112,8 +116,6 @@ collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3
         }
     nears->count = count;
     block->linked = are_linked(&marks);
-    memcpy(block->from, from, sizeof(block->from));
-    memcpy(block->to, to, sizeof(block->to));
 }
 
 /* Where the walk along the links of a block has come to. */
@@ -154,38 +156,58 @@ static inline __attribute__((always_inline)) void scan_block(const carom_gas *ga
     block block;
     collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
     link_walk walk = begin_links(&block);
+    bool shifted = !carom_gas_is_inside(&gas->cells, &gas->homes[slot]);
     bool all = !block.linked || collect_links(gas, &block, &walk, &nears);
-    if (nears.count != 0) scan(gas, slot, nears.near, nears.count, !block.inside, plan);
+    if (nears.count != 0) scan(gas, slot, nears.near, nears.count, shifted, plan);
     while (!all) {
         nears.count = 0;
         all = collect_links(gas, &block, &walk, &nears);
-        scan(gas, slot, nears.near, nears.count, !block.inside, plan);
+        scan(gas, slot, nears.near, nears.count, shifted, plan);
     }
 }
 
 /* ---- crossing -------------------------------------------------------------------------------- */
 
-/* Where a sphere is now and how it moves, seen from the low corner of its cell. */
+typedef double doubles4 __attribute__((vector_size(32)));
+typedef int64_t masks4 __attribute__((vector_size(32)));
+typedef int32_t numbers4 __attribute__((vector_size(16)));
+
+/* Where a sphere is now, from the low corner of its cell, and how it moves. */
 typedef struct carom_gas_view {
-    double x[3], v[3];
+    doubles4 x, v;
 } carom_gas_view;
 
-static inline carom_gas_view view_from_cell(const carom_gas *gas, uint32_t slot) {
+static inline __attribute__((always_inline)) void
+view_from_cell(const carom_gas *gas, uint32_t slot, carom_gas_view *view) {
+    const masks4 axes = {-1, -1, -1, 0};
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
     const carom_gas_home *home = &gas->homes[slot];
-    carom_gas_view view;
-    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), view.x, view.v);
-    for (int axis = 0; axis < 3; ++axis)
-        view.x[axis] -= (double)body->wraps[axis] * rules->edge[axis] +
-                        (double)home->at[axis] * gas->cells.edge[axis];
-    return view;
+    double span = carom_gas_span(rules, gas->now - body->t);
+    if (rules->accelerated) {
+        double x[4] = {0.0}, v[4] = {0.0};
+        carom_gas_place(rules, body, span, x, v);
+        memcpy(&view->x, x, sizeof(x));
+        memcpy(&view->v, v, sizeof(v));
+    } else {
+        const char *bytes = (const char *)body;
+        memcpy(&view->x, bytes + offsetof(carom_gas_body, x), sizeof(view->x));
+        memcpy(&view->v, bytes + offsetof(carom_gas_body, v), sizeof(view->v));
+        view->v = (doubles4)((masks4)view->v & axes);
+        view->x = (doubles4)((masks4)view->x & axes) + view->v * span;
+    }
+    numbers4 size, at = {home->at[0], home->at[1], home->at[2], 0};
+    numbers4 wraps = {body->wraps[0], body->wraps[1], body->wraps[2], 0};
+    doubles4 edge;
+    memcpy(&size, gas->cells.size, sizeof(size));
+    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    view->x -= __builtin_convertvector(at + wraps * size, doubles4) * edge;
 }
 
 /* Is the cell the last one before a wall on that side? */
-static inline bool is_at_wall(const carom_gas *gas, const carom_gas_home *home, int axis,
-                              uint32_t side) {
-    return (home->at[axis] == side * (gas->cells.size[axis] - 1)) & !gas->rules.periodic[axis];
+static inline bool is_at_wall(const carom_gas *gas, const carom_gas_home *home, int axis, bool up) {
+    uint32_t last = up ? gas->cells.size[axis] - 1 : 0;
+    return home->at[axis] == last && !gas->rules.periodic[axis];
 }
 
 /* Under an acceleration: both sides of each axis. */
@@ -195,40 +217,57 @@ static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
     for (int axis = 0; axis < 3; ++axis) {
         double a = gas->rules.acceleration[axis], leeway = gas->cells.leeway[axis];
         double x = view->x[axis], v = view->v[axis], edge = gas->cells.edge[axis];
-        for (uint32_t side = 0; side < 2; ++side) {
-            if (is_at_wall(gas, home, axis, side)) continue;
+        for (int side = 0; side < 2; ++side) {
+            if (is_at_wall(gas, home, axis, side != 0)) continue;
             double delay = side == 0 ? carom_gas_fall_delay(leeway + x, v, a)
                                      : carom_gas_fall_delay(edge + leeway - x, -v, -a);
             if (delay < best) {
                 best = delay;
-                *first = (uint8_t)(2 * axis + (int)side);
+                *first = (uint8_t)(2 * axis + side);
             }
         }
     }
     return best;
 }
 
-/* Without: the side ahead along each axis. */
-static inline double find_side(const carom_gas *gas, const carom_gas_home *home,
-                               const carom_gas_view *view, uint8_t *first) {
-    double delay[3];
-    uint8_t sides[3];
-    for (int axis = 0; axis < 3; ++axis) {
-        double v = view->v[axis], leeway = gas->cells.leeway[axis];
-        uint32_t side = v > 0.0;
-        double plane = side != 0 ? gas->cells.edge[axis] + leeway : -leeway;
-        bool stays = (v == 0.0) | is_at_wall(gas, home, axis, side);
-        delay[axis] = stays ? CAROM_GAS_NEVER_DELAY : (plane - view->x[axis]) / v;
-        sides[axis] = (uint8_t)(2 * axis + (int)side);
-    }
-    int best = delay[1] < delay[0] ? 1 : 0;
-    best = delay[2] < delay[best] ? 2 : best;
-    *first = sides[best];
-    return delay[best];
+/* The way come from the side of the cell that lies behind, along each axis. */
+static inline __attribute__((always_inline)) void
+way_come(const carom_gas *gas, const carom_gas_view *view, doubles4 *come) {
+    doubles4 edge;
+    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    masks4 up = view->v > 0.0;
+    *come = (doubles4)(((masks4)view->x & up) | ((masks4)(edge - view->x) & ~up));
 }
 
-static inline void plan_crossing(const carom_gas *gas, uint32_t slot, const carom_gas_view *view,
-                                 carom_gas_plan *plan) {
+/* Without: the side ahead along each axis. */
+static inline __attribute__((always_inline)) double find_side(const carom_gas *gas,
+                                                              const carom_gas_home *home,
+                                                              const carom_gas_view *view,
+                                                              uint8_t *first) {
+    doubles4 edge, leeway, come;
+    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    memcpy(&leeway, gas->cells.leeway, sizeof(leeway));
+    way_come(gas, view, &come);
+    doubles4 speed = (doubles4)((masks4)view->v & INT64_MAX);
+    doubles4 delay = ((edge + leeway) - come) / speed;
+    masks4 moves = speed > 0.0;
+    delay = (doubles4)(((masks4)delay & moves) |
+                       ((masks4)(CAROM_GAS_NEVER_DELAY - (doubles4){0.0}) & ~moves));
+    if (gas->rules.walls)
+        for (int axis = 0; axis < 3; ++axis)
+            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0))
+                delay[axis] = CAROM_GAS_NEVER_DELAY;
+    int best = delay[1] < delay[0] ? 1 : 0;
+    double least = delay[1] < delay[0] ? delay[1] : delay[0];
+    best = delay[2] < least ? 2 : best;
+    least = delay[2] < least ? delay[2] : least;
+    *first = (uint8_t)(2 * best + (view->v[best] > 0.0));
+    return least;
+}
+
+static inline __attribute__((always_inline)) void plan_crossing(const carom_gas *gas, uint32_t slot,
+                                                                const carom_gas_view *view,
+                                                                carom_gas_plan *plan) {
     const carom_gas_home *home = &gas->homes[slot];
     double delay = gas->rules.accelerated ? find_fall(gas, home, view, &plan->side)
                                           : find_side(gas, home, view, &plan->side);
@@ -247,17 +286,21 @@ static inline bool step_home(carom_gas *gas, uint32_t slot, int axis, int offset
 
 /* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
  * around it has to be looked at afterwards. */
-static inline void settle(carom_gas *gas, uint32_t slot, carom_gas_view *view) {
+static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_t slot,
+                                                         carom_gas_view *view) {
     const carom_gas_cells *cells = &gas->cells;
     const carom_gas_home *home = &gas->homes[slot], before = *home;
+    doubles4 edge, leeway, come;
+    memcpy(&edge, cells->edge, sizeof(edge));
+    memcpy(&leeway, cells->leeway, sizeof(leeway));
+    way_come(gas, view, &come);
+    masks4 ahead = (come > edge - leeway) & (view->v != 0.0);
     bool moves = false, turns = false;
     for (int axis = 0; axis < 3; ++axis) {
-        double v = view->v[axis], edge = cells->edge[axis], leeway = cells->leeway[axis];
-        uint32_t side = v > 0.0;
-        bool ahead = side != 0 ? view->x[axis] > edge - leeway : view->x[axis] < leeway;
-        if (!ahead | (v == 0.0) | is_at_wall(gas, home, axis, side)) continue;
-        turns |= step_home(gas, slot, axis, side != 0 ? 1 : -1);
-        view->x[axis] += side != 0 ? -edge : edge;
+        bool up = view->v[axis] > 0.0;
+        if (!ahead[axis] || is_at_wall(gas, home, axis, up)) continue;
+        turns |= step_home(gas, slot, axis, up ? 1 : -1);
+        view->x[axis] += up ? -cells->edge[axis] : cells->edge[axis];
         moves = true;
     }
     if (!moves) return;
@@ -268,7 +311,8 @@ static inline void settle(carom_gas *gas, uint32_t slot, carom_gas_view *view) {
 
 static inline void predict_centre(carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    carom_gas_view view = view_from_cell(gas, slot);
+    carom_gas_view view;
+    view_from_cell(gas, slot, &view);
     settle(gas, slot, &view);
     plan_crossing(gas, slot, &view, plan);
     scan_block(gas, slot, from, to, plan);
@@ -289,11 +333,12 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->plans[slot];
     const carom_gas_home *home = &gas->homes[slot];
     int axis = plan->side / 2, offset = plan->side % 2 != 0 ? 1 : -1;
+    carom_gas_view view;
     carom_gas_file(gas, slot, home, false);
     if (step_home(gas, slot, axis, offset)) carom_gas_flight_set(gas, slot);
     carom_gas_file(gas, slot, home, true);
     scan_ahead(gas, slot, axis, offset, plan);
-    carom_gas_view view = view_from_cell(gas, slot);
+    view_from_cell(gas, slot, &view);
     plan_crossing(gas, slot, &view, plan);
 }
 

@@ -83,9 +83,10 @@ typedef struct carom_gas_cells {
     uint64_t overflow_count, overflow_capacity;
     uint32_t free_overflow; /* chained through word[0]; CAROM_GAS_EMPTY ends */
     uint32_t free_count;
-    uint32_t size[3]; /* without the layer around */
-    double edge[3], per_edge[3];
-    double leeway[3]; /* CENTRE: a sphere may stray from its cell by this; see centre.h */
+    uint32_t size[4];    /* without the layer around; a fourth axis rounds the vectors off */
+    carom_gas_home last; /* the highest cell */
+    double edge[4], per_edge[3];
+    double leeway[4]; /* CENTRE: a sphere may stray from its cell by this; see centre.h */
 } carom_gas_cells;
 
 /* ---- neighbour lists ------------------------------------------------------------------------- */

@@ -103,13 +103,14 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     *count = 0;
     collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
     link_walk walk = begin_links(&block);
+    bool inside = carom_gas_is_inside(&gas->cells, &gas->homes[slot]);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
         all = !block.linked || collect_links(gas, &block, &walk, &nears);
         if (gas->prefetch)
             for (uint32_t i = 0; i < nears.count; ++i)
                 __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
-        *count = block.inside ? list_nears(gas, slot, &nears, false, fresh, *count)
-                              : list_nears(gas, slot, &nears, true, fresh, *count);
+        *count = inside ? list_nears(gas, slot, &nears, false, fresh, *count)
+                        : list_nears(gas, slot, &nears, true, fresh, *count);
     }
     return *count <= gas->lists.capacity;
 }
