@@ -92,6 +92,8 @@ static void choose_size(carom_gas *gas) {
     for (int axis = 0; axis < 3; ++axis) /* a sphere must not meet one cell twice */
         if (gas->method == CAROM_GAS_EXTENT && gas->rules.periodic[axis] && cells->size[axis] < 2)
             gas->method = CAROM_GAS_CENTRE;
+    cells->size[3] = 1;
+    cells->edge[3] = 1.0;
     for (int axis = 0; axis < 3; ++axis) {
         cells->last.at[axis] = (uint16_t)(cells->size[axis] - 1);
         cells->leeway[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);

@@ -148,24 +148,6 @@ static inline bool collect_links(const carom_gas *gas, const block *block, link_
     return true;
 }
 
-/* The block of cells around the sphere's own, limited to from..to along each axis. */
-static inline __attribute__((always_inline)) void scan_block(const carom_gas *gas, uint32_t slot,
-                                                             const int from[3], const int to[3],
-                                                             carom_gas_plan *plan) {
-    carom_gas_nears nears;
-    block block;
-    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
-    link_walk walk = begin_links(&block);
-    bool shifted = !carom_gas_is_inside(&gas->cells, &gas->homes[slot]);
-    bool all = !block.linked || collect_links(gas, &block, &walk, &nears);
-    if (nears.count != 0) scan(gas, slot, nears.near, nears.count, shifted, plan);
-    while (!all) {
-        nears.count = 0;
-        all = collect_links(gas, &block, &walk, &nears);
-        scan(gas, slot, nears.near, nears.count, shifted, plan);
-    }
-}
-
 /* ---- crossing -------------------------------------------------------------------------------- */
 
 typedef double doubles4 __attribute__((vector_size(32)));
@@ -175,6 +157,7 @@ typedef int32_t numbers4 __attribute__((vector_size(16)));
 /* Where a sphere is now, from the low corner of its cell, and how it moves. */
 typedef struct carom_gas_view {
     doubles4 x, v;
+    numbers4 at; /* its cell */
 } carom_gas_view;
 
 static inline __attribute__((always_inline)) void
@@ -196,12 +179,12 @@ view_from_cell(const carom_gas *gas, uint32_t slot, carom_gas_view *view) {
         view->v = (doubles4)((masks4)view->v & axes);
         view->x = (doubles4)((masks4)view->x & axes) + view->v * span;
     }
-    numbers4 size, at = {home->at[0], home->at[1], home->at[2], 0};
-    numbers4 wraps = {body->wraps[0], body->wraps[1], body->wraps[2], 0};
+    view->at = (numbers4){home->at[0], home->at[1], home->at[2], 0};
+    numbers4 size, wraps = {body->wraps[0], body->wraps[1], body->wraps[2], 0};
     doubles4 edge;
     memcpy(&size, gas->cells.size, sizeof(size));
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    view->x -= __builtin_convertvector(at + wraps * size, doubles4) * edge;
+    view->x -= __builtin_convertvector(view->at + wraps * size, doubles4) * edge;
 }
 
 /* Is the cell the last one before a wall on that side? */
@@ -285,28 +268,58 @@ static inline bool step_home(carom_gas *gas, uint32_t slot, int axis, int offset
 }
 
 /* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
- * around it has to be looked at afterwards. */
+ * around it has to be looked at afterwards. Which axes it moves along is random, so there are no
+ * branches but for leaving the box. */
 static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_t slot,
                                                          carom_gas_view *view) {
-    const carom_gas_cells *cells = &gas->cells;
-    const carom_gas_home *home = &gas->homes[slot], before = *home;
+    carom_gas_home *home = &gas->homes[slot], before = *home;
     doubles4 edge, leeway, come;
-    memcpy(&edge, cells->edge, sizeof(edge));
-    memcpy(&leeway, cells->leeway, sizeof(leeway));
+    numbers4 size;
+    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    memcpy(&leeway, gas->cells.leeway, sizeof(leeway));
+    memcpy(&size, gas->cells.size, sizeof(size));
     way_come(gas, view, &come);
     masks4 ahead = (come > edge - leeway) & (view->v != 0.0);
-    bool moves = false, turns = false;
-    for (int axis = 0; axis < 3; ++axis) {
-        bool up = view->v[axis] > 0.0;
-        if (!ahead[axis] || is_at_wall(gas, home, axis, up)) continue;
-        turns |= step_home(gas, slot, axis, up ? 1 : -1);
-        view->x[axis] += up ? -cells->edge[axis] : cells->edge[axis];
-        moves = true;
+    if (gas->rules.walls)
+        for (int axis = 0; axis < 3; ++axis)
+            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) ahead[axis] = 0;
+    numbers4 up = __builtin_convertvector(view->v > 0.0, numbers4); /* -1 or 0 */
+    numbers4 step = __builtin_convertvector(ahead, numbers4) & (-1 - 2 * up);
+    numbers4 to = view->at + step, out = (to < 0) | (to >= size);
+    if ((step[0] | step[1] | step[2]) == 0) return;
+    if ((out[0] | out[1] | out[2]) != 0) {
+        for (int axis = 0; axis < 3; ++axis)
+            if (step[axis] != 0) (void)step_home(gas, slot, axis, step[axis]);
+        carom_gas_flight_set(gas, slot);
+    } else {
+        for (int axis = 0; axis < 3; ++axis) home->at[axis] = (uint16_t)to[axis];
     }
-    if (!moves) return;
+    view->x -= __builtin_convertvector(step, doubles4) * edge;
     carom_gas_file(gas, slot, &before, false);
     carom_gas_file(gas, slot, home, true);
-    if (turns) carom_gas_flight_set(gas, slot);
+}
+
+/* ---- predicting ------------------------------------------------------------------------------ */
+
+/* The cells from..to around the sphere's own, and when it leaves that. The crossing is planned
+ * while the near ones just written are on their way to where they can be read again. */
+static inline __attribute__((always_inline)) void scan_block(const carom_gas *gas, uint32_t slot,
+                                                             const int from[3], const int to[3],
+                                                             const carom_gas_view *view,
+                                                             carom_gas_plan *plan) {
+    carom_gas_nears nears;
+    block block;
+    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
+    plan_crossing(gas, slot, view, plan);
+    bool shifted = !carom_gas_is_inside(&gas->cells, &gas->homes[slot]), all = true;
+    link_walk walk = begin_links(&block);
+    if (block.linked) all = collect_links(gas, &block, &walk, &nears);
+    if (nears.count != 0) scan(gas, slot, nears.near, nears.count, shifted, plan);
+    while (!all) {
+        nears.count = 0;
+        all = collect_links(gas, &block, &walk, &nears);
+        scan(gas, slot, nears.near, nears.count, shifted, plan);
+    }
 }
 
 static inline void predict_centre(carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
@@ -314,19 +327,19 @@ static inline void predict_centre(carom_gas *gas, uint32_t slot, carom_gas_plan 
     carom_gas_view view;
     view_from_cell(gas, slot, &view);
     settle(gas, slot, &view);
-    plan_crossing(gas, slot, &view, plan);
-    scan_block(gas, slot, from, to, plan);
+    scan_block(gas, slot, from, to, &view, plan);
 }
 
 /* The nine cells that have come near, one step ahead along an axis. */
 static inline void scan_ahead(const carom_gas *gas, uint32_t slot, int axis, int offset,
-                              carom_gas_plan *plan) {
+                              const carom_gas_view *view, carom_gas_plan *plan) {
     int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     from[axis] = to[axis] = offset;
     if (axis == 0)
-        scan_block(gas, slot, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1}, plan);
+        scan_block(gas, slot, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1}, view, plan);
     else
-        scan_block(gas, slot, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]}, plan);
+        scan_block(gas, slot, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]}, view,
+                   plan);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
@@ -337,9 +350,8 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_file(gas, slot, home, false);
     if (step_home(gas, slot, axis, offset)) carom_gas_flight_set(gas, slot);
     carom_gas_file(gas, slot, home, true);
-    scan_ahead(gas, slot, axis, offset, plan);
     view_from_cell(gas, slot, &view);
-    plan_crossing(gas, slot, &view, plan);
+    scan_ahead(gas, slot, axis, offset, &view, plan);
 }
 
 #endif
