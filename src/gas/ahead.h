@@ -25,18 +25,11 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
         __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
 }
 
-static inline void touch_block(const carom_gas *gas, const carom_gas_home *home, const int from[3],
-                               const int to[3]) {
-    carom_gas_nears nears;
-    block block;
-    collect_block(gas, home, from, to, &block, &nears);
-    for (uint32_t i = 0; i < nears.count; ++i)
-        __builtin_prefetch(&gas->flights.by_slot[nears.near[i] & SLOT_MASK]);
-}
-
 static inline void touch_around(const carom_gas *gas, uint32_t slot) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    touch_block(gas, &gas->homes[slot], from, to);
+    carom_gas_around around;
+    collect_block(gas, &gas->homes[slot], from, to, true, &around.block, &around.nears);
+    touch_flights(gas, &around.nears);
 }
 
 /* The home that a sphere is about to cross into. */
@@ -51,14 +44,9 @@ static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
 
 static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
-    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
-    if (axis == 0) {
-        touch_block(gas, &home, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1});
-        return;
-    }
-    int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    from[axis] = to[axis] = offset;
-    touch_block(gas, &home, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]});
+    carom_gas_around around;
+    collect_ahead(gas, &home, gas->plans[slot].side, &around);
+    touch_flights(gas, &around.nears);
 }
 
 static inline bool is_pair_next(const carom_gas_plan *plan) {

@@ -94,10 +94,10 @@ typedef struct block {
     const int *from, *to;
 } block;
 
-/* The cells from..to around a home, without those behind links. */
+/* The cells from..to around a home, without those behind links; in rows of three or of one. */
 static inline __attribute__((always_inline)) void
 collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3], const int to[3],
-              block *block, carom_gas_nears *nears) {
+              bool rows, block *block, carom_gas_nears *nears) {
     const carom_gas_cells *cells = &gas->cells;
     link_marks marks = {{0}, {0}};
     uint32_t count = 0;
@@ -109,7 +109,7 @@ collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3
     for (int k = from[2]; k <= to[2]; ++k)
         for (int j = from[1]; j <= to[1]; ++j) {
             const carom_gas_cell *cell = block->own + (k * block->layer + j * block->row);
-            if (from[0] < to[0])
+            if (rows)
                 count += collect_three(cell - 1, &nears->near[count], &marks);
             else
                 count += collect_cell(cell + from[0], &nears->near[count], &marks);
@@ -301,57 +301,79 @@ static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_
 
 /* ---- predicting ------------------------------------------------------------------------------ */
 
-/* The cells from..to around the sphere's own, and when it leaves that. The crossing is planned
- * while the near ones just written are on their way to where they can be read again. */
-static inline __attribute__((always_inline)) void scan_block(const carom_gas *gas, uint32_t slot,
-                                                             const int from[3], const int to[3],
-                                                             const carom_gas_view *view,
-                                                             carom_gas_plan *plan) {
+/* Those in a block of cells around a sphere. */
+typedef struct carom_gas_around {
     carom_gas_nears nears;
     block block;
-    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
-    plan_crossing(gas, slot, view, plan);
+} carom_gas_around;
+
+static inline void scan_around(const carom_gas *gas, uint32_t slot, carom_gas_around *around,
+                               carom_gas_plan *plan) {
+    carom_gas_nears *nears = &around->nears;
     bool shifted = !carom_gas_is_inside(&gas->cells, &gas->homes[slot]), all = true;
-    link_walk walk = begin_links(&block);
-    if (block.linked) all = collect_links(gas, &block, &walk, &nears);
-    if (nears.count != 0) scan(gas, slot, nears.near, nears.count, shifted, plan);
+    link_walk walk = begin_links(&around->block);
+    if (around->block.linked) all = collect_links(gas, &around->block, &walk, nears);
+    if (nears->count != 0) scan(gas, slot, nears->near, nears->count, shifted, plan);
     while (!all) {
-        nears.count = 0;
-        all = collect_links(gas, &block, &walk, &nears);
-        scan(gas, slot, nears.near, nears.count, shifted, plan);
+        nears->count = 0;
+        all = collect_links(gas, &around->block, &walk, nears);
+        scan(gas, slot, nears->near, nears->count, shifted, plan);
     }
 }
 
-static inline void predict_centre(carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    carom_gas_view view;
-    view_from_cell(gas, slot, &view);
-    settle(gas, slot, &view);
-    scan_block(gas, slot, from, to, &view, plan);
+static inline void touch_flights(const carom_gas *gas, const carom_gas_nears *nears) {
+    for (uint32_t i = 0; i < nears->count; ++i)
+        __builtin_prefetch(&gas->flights.by_slot[nears->near[i] & SLOT_MASK]);
 }
 
-/* The nine cells that have come near, one step ahead along an axis. */
-static inline void scan_ahead(const carom_gas *gas, uint32_t slot, int axis, int offset,
-                              const carom_gas_view *view, carom_gas_plan *plan) {
-    int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    from[axis] = to[axis] = offset;
-    if (axis == 0)
-        scan_block(gas, slot, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1}, view, plan);
+/* All around each of the spheres; their plans are empty. Two together wait for memory once, and
+ * between the writing and the reading of near ones lies some other work. */
+static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
+                                                                 const uint32_t *slots, int count) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    carom_gas_view views[2];
+    carom_gas_around around[2];
+    for (int i = 0; i < count; ++i) {
+        view_from_cell(gas, slots[i], &views[i]);
+        settle(gas, slots[i], &views[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+        collect_block(gas, &gas->homes[slots[i]], from, to, true, &around[i].block,
+                      &around[i].nears);
+        if (gas->prefetch) touch_flights(gas, &around[i].nears);
+    }
+    for (int i = 0; i < count; ++i) plan_crossing(gas, slots[i], &views[i], &gas->plans[slots[i]]);
+    for (int i = 0; i < count; ++i) scan_around(gas, slots[i], &around[i], &gas->plans[slots[i]]);
+}
+
+/* The nine cells ahead on a side: along x each by itself, else in rows of three. */
+static inline __attribute__((always_inline)) void collect_ahead(const carom_gas *gas,
+                                                                const carom_gas_home *home,
+                                                                uint8_t side,
+                                                                carom_gas_around *around) {
+    static const int from[6][3] = {{-1, -1, -1}, {1, -1, -1},  {-1, -1, -1},
+                                   {-1, 1, -1},  {-1, -1, -1}, {-1, -1, 1}};
+    static const int to[6][3] = {{-1, 1, 1}, {1, 1, 1},  {1, -1, 1},
+                                 {1, 1, 1},  {1, 1, -1}, {1, 1, 1}};
+    if (side < 2)
+        collect_block(gas, home, from[side], to[side], false, &around->block, &around->nears);
     else
-        scan_block(gas, slot, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]}, view,
-                   plan);
+        collect_block(gas, home, from[side], to[side], true, &around->block, &around->nears);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->plans[slot];
     const carom_gas_home *home = &gas->homes[slot];
-    int axis = plan->side / 2, offset = plan->side % 2 != 0 ? 1 : -1;
+    const uint8_t side = plan->side;
     carom_gas_view view;
+    carom_gas_around around;
     carom_gas_file(gas, slot, home, false);
-    if (step_home(gas, slot, axis, offset)) carom_gas_flight_set(gas, slot);
+    if (step_home(gas, slot, side / 2, side % 2 != 0 ? 1 : -1)) carom_gas_flight_set(gas, slot);
     carom_gas_file(gas, slot, home, true);
+    collect_ahead(gas, home, side, &around);
     view_from_cell(gas, slot, &view);
-    scan_ahead(gas, slot, axis, offset, &view, plan);
+    plan_crossing(gas, slot, &view, plan);
+    scan_around(gas, slot, &around, plan);
 }
 
 #endif

@@ -101,7 +101,7 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     carom_gas_nears nears;
     block block;
     *count = 0;
-    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
+    collect_block(gas, &gas->homes[slot], from, to, true, &block, &nears);
     link_walk walk = begin_links(&block);
     bool inside = carom_gas_is_inside(&gas->cells, &gas->homes[slot]);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {

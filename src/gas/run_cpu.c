@@ -10,11 +10,15 @@
 
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
+static void forget_plan(carom_gas *gas, uint32_t slot) {
+    ++gas->predictions;
+    gas->plans[slot].physical = CAROM_GAS_NEVER;
+    gas->plans[slot].kind = CAROM_GAS_REFRESH;
+}
+
 static void predict(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->plans[slot];
-    ++gas->predictions;
-    plan->physical = CAROM_GAS_NEVER;
-    plan->kind = CAROM_GAS_REFRESH;
+    forget_plan(gas, slot);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
         scan_list(gas, slot, plan);
         plan_renewal(gas, slot, plan);
@@ -22,9 +26,26 @@ static void predict(carom_gas *gas, uint32_t slot) {
         scan_extent(gas, slot, plan);
         plan_extent(gas, slot, plan);
     } else {
-        predict_centre(gas, slot, plan);
+        predict_centre(gas, &slot, 1);
     }
     scan_alone(gas, slot, plan);
+}
+
+/* Two that have met: predicted and entered. The tree takes no two changes at once. */
+static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
+    bool together = gas->method == CAROM_GAS_CENTRE && gas->def.queue != CAROM_GAS_TREE;
+    if (together) {
+        forget_plan(gas, a);
+        forget_plan(gas, b);
+        predict_centre(gas, (uint32_t[2]){a, b}, 2);
+        scan_alone(gas, a, &gas->plans[a]);
+        scan_alone(gas, b, &gas->plans[b]);
+    } else {
+        predict(gas, a);
+    }
+    carom_gas_queue_put(gas, a);
+    if (!together) predict(gas, b);
+    carom_gas_queue_put(gas, b);
 }
 
 static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
@@ -138,10 +159,7 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     ++gas->collisions;
     carom_gas_flight_set(gas, a);
     carom_gas_flight_set(gas, b);
-    predict(gas, a);
-    carom_gas_queue_put(gas, a);
-    predict(gas, b);
-    carom_gas_queue_put(gas, b);
+    predict_both(gas, a, b);
     return CAROM_GAS_STOP_STEPS;
 }
 
