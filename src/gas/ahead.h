@@ -26,9 +26,8 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
 }
 
 static inline void touch_around(const carom_gas *gas, uint32_t slot) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_around around;
-    collect_block(gas, &gas->homes[slot], from, to, true, &around.block, &around.nears);
+    collect_block(gas, &gas->homes[slot], &around.block, &around.nears);
     touch_flights(gas, &around.nears);
 }
 
@@ -45,7 +44,7 @@ static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
 static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
     carom_gas_around around;
-    collect_ahead(gas, &home, gas->plans[slot].side, &around);
+    collect_side(gas, &home, gas->plans[slot].side, &around.block, &around.nears);
     touch_flights(gas, &around.nears);
 }
 

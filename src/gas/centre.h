@@ -86,34 +86,68 @@ static inline bool are_linked(const link_marks *marks) {
 }
 #endif
 
-/* A block of cells around one. */
+/* Three rows of three, a step apart, around cells in their middle. */
+static inline __attribute__((always_inline)) uint32_t
+collect_rows(const carom_gas_cell *cell, int64_t step, uint32_t *near, link_marks *marks) {
+    uint32_t count = collect_three(cell - step - 1, near, marks);
+    count += collect_three(cell - 1, near + count, marks);
+    return count + collect_three(cell + step - 1, near + count, marks);
+}
+
+/* Some of the 27 cells around one: those within the two corners. */
 typedef struct block {
     const carom_gas_cell *own;
     int64_t row, layer;
-    bool linked; /* some are behind links */
     const int *from, *to;
+    bool linked; /* some are behind links */
 } block;
 
-/* The cells from..to around a home, without those behind links; in rows of three or of one. */
-static inline __attribute__((always_inline)) void
-collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3], const int to[3],
-              bool rows, block *block, carom_gas_nears *nears) {
+static inline void find_block(const carom_gas *gas, const carom_gas_home *home, block *block) {
     const carom_gas_cells *cells = &gas->cells;
-    link_marks marks = {{0}, {0}};
-    uint32_t count = 0;
-    block->from = from;
-    block->to = to;
     block->row = carom_gas_row(cells);
     block->layer = carom_gas_layer(cells);
     block->own = &cells->cells[carom_gas_home_index(cells, home)];
-    for (int k = from[2]; k <= to[2]; ++k)
-        for (int j = from[1]; j <= to[1]; ++j) {
-            const carom_gas_cell *cell = block->own + (k * block->layer + j * block->row);
-            if (rows)
-                count += collect_three(cell - 1, &nears->near[count], &marks);
-            else
-                count += collect_cell(cell + from[0], &nears->near[count], &marks);
-        }
+}
+
+/* All 27 cells around a home, without those behind links. */
+static inline void collect_block(const carom_gas *gas, const carom_gas_home *home, block *block,
+                                 carom_gas_nears *nears) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    link_marks marks = {{0}, {0}};
+    uint32_t count = 0;
+    find_block(gas, home, block);
+    block->from = from;
+    block->to = to;
+    for (int k = -1; k <= 1; ++k)
+        count +=
+            collect_rows(block->own + k * block->layer, block->row, &nears->near[count], &marks);
+    nears->count = count;
+    block->linked = are_linked(&marks);
+}
+
+/* The nine on one side. */
+static inline void collect_side(const carom_gas *gas, const carom_gas_home *home, uint8_t side,
+                                block *block, carom_gas_nears *nears) {
+    static const int from[6][3] = {{-1, -1, -1}, {1, -1, -1},  {-1, -1, -1},
+                                   {-1, 1, -1},  {-1, -1, -1}, {-1, -1, 1}};
+    static const int to[6][3] = {{-1, 1, 1}, {1, 1, 1},  {1, -1, 1},
+                                 {1, 1, 1},  {1, 1, -1}, {1, 1, 1}};
+    link_marks marks = {{0}, {0}};
+    uint32_t count = 0, *near = nears->near;
+    find_block(gas, home, block);
+    block->from = from[side];
+    block->to = to[side];
+    const carom_gas_cell *own = block->own;
+    int64_t ahead = side % 2 != 0 ? 1 : -1;
+    if (side / 2 == 2)
+        count = collect_rows(own + ahead * block->layer, block->row, near, &marks);
+    else if (side / 2 == 1)
+        count = collect_rows(own + ahead * block->row, block->layer, near, &marks);
+    else
+        for (int n = 0; n < 9; ++n)
+            count +=
+                collect_cell(own + ahead + (n / 3 - 1) * block->layer + (n % 3 - 1) * block->row,
+                             near + count, &marks);
     nears->count = count;
     block->linked = are_linked(&marks);
 }
@@ -330,7 +364,6 @@ static inline void touch_flights(const carom_gas *gas, const carom_gas_nears *ne
  * between the writing and the reading of near ones lies some other work. */
 static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
                                                                  const uint32_t *slots, int count) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_view views[2];
     carom_gas_around around[2];
     for (int i = 0; i < count; ++i) {
@@ -338,27 +371,11 @@ static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
         settle(gas, slots[i], &views[i]);
     }
     for (int i = 0; i < count; ++i) {
-        collect_block(gas, &gas->homes[slots[i]], from, to, true, &around[i].block,
-                      &around[i].nears);
+        collect_block(gas, &gas->homes[slots[i]], &around[i].block, &around[i].nears);
         if (gas->prefetch) touch_flights(gas, &around[i].nears);
     }
     for (int i = 0; i < count; ++i) plan_crossing(gas, slots[i], &views[i], &gas->plans[slots[i]]);
     for (int i = 0; i < count; ++i) scan_around(gas, slots[i], &around[i], &gas->plans[slots[i]]);
-}
-
-/* The nine cells ahead on a side: along x each by itself, else in rows of three. */
-static inline __attribute__((always_inline)) void collect_ahead(const carom_gas *gas,
-                                                                const carom_gas_home *home,
-                                                                uint8_t side,
-                                                                carom_gas_around *around) {
-    static const int from[6][3] = {{-1, -1, -1}, {1, -1, -1},  {-1, -1, -1},
-                                   {-1, 1, -1},  {-1, -1, -1}, {-1, -1, 1}};
-    static const int to[6][3] = {{-1, 1, 1}, {1, 1, 1},  {1, -1, 1},
-                                 {1, 1, 1},  {1, 1, -1}, {1, 1, 1}};
-    if (side < 2)
-        collect_block(gas, home, from[side], to[side], false, &around->block, &around->nears);
-    else
-        collect_block(gas, home, from[side], to[side], true, &around->block, &around->nears);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
@@ -370,7 +387,7 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_file(gas, slot, home, false);
     if (step_home(gas, slot, side / 2, side % 2 != 0 ? 1 : -1)) carom_gas_flight_set(gas, slot);
     carom_gas_file(gas, slot, home, true);
-    collect_ahead(gas, home, side, &around);
+    collect_side(gas, home, side, &around.block, &around.nears);
     view_from_cell(gas, slot, &view);
     plan_crossing(gas, slot, &view, plan);
     scan_around(gas, slot, &around, plan);

@@ -97,11 +97,10 @@ list_nears(const carom_gas *gas, uint32_t slot, carom_gas_nears *nears, bool shi
 /* The neighbours of a sphere whose centre has just been set; false when there are too many. */
 static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
                                 uint32_t *count) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_nears nears;
     block block;
     *count = 0;
-    collect_block(gas, &gas->homes[slot], from, to, true, &block, &nears);
+    collect_block(gas, &gas->homes[slot], &block, &nears);
     link_walk walk = begin_links(&block);
     bool inside = carom_gas_is_inside(&gas->cells, &gas->homes[slot]);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
