@@ -360,8 +360,8 @@ static inline void touch_flights(const carom_gas *gas, const carom_gas_nears *ne
         __builtin_prefetch(&gas->flights.by_slot[nears->near[i] & SLOT_MASK]);
 }
 
-/* All around each of the spheres; their plans are empty. Two together wait for memory once, and
- * between the writing and the reading of near ones lies some other work. */
+/* All around one or two spheres whose plans are empty. Two together wait for memory once, which
+ * pays where it is far; where it is near, one after the other is faster. */
 static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
                                                                  const uint32_t *slots, int count) {
     carom_gas_view views[2];
@@ -372,7 +372,7 @@ static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
     }
     for (int i = 0; i < count; ++i) {
         collect_block(gas, &gas->homes[slots[i]], &around[i].block, &around[i].nears);
-        if (gas->prefetch) touch_flights(gas, &around[i].nears);
+        if (count > 1) touch_flights(gas, &around[i].nears);
     }
     for (int i = 0; i < count; ++i) plan_crossing(gas, slots[i], &views[i], &gas->plans[slots[i]]);
     for (int i = 0; i < count; ++i) scan_around(gas, slots[i], &around[i], &gas->plans[slots[i]]);

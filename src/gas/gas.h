@@ -162,6 +162,7 @@ struct carom_gas {
     uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when dead */
     bool uniform;             /* all radii are equal */
     bool prefetch;            /* large enough to miss the caches */
+    bool in_twos;             /* two that have met are predicted together: see centre.h */
     bool ready;               /* cells and queue stand */
     double longest;           /* edge of the box */
     double largest, smallest; /* radii */

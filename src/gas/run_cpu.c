@@ -31,10 +31,9 @@ static void predict(carom_gas *gas, uint32_t slot) {
     scan_alone(gas, slot, plan);
 }
 
-/* Two that have met: predicted and entered. The tree takes no two changes at once. */
+/* Two that have met: predicted and entered. */
 static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
-    bool together = gas->method == CAROM_GAS_CENTRE && gas->def.queue != CAROM_GAS_TREE;
-    if (together) {
+    if (gas->in_twos) {
         forget_plan(gas, a);
         forget_plan(gas, b);
         predict_centre(gas, (uint32_t[2]){a, b}, 2);
@@ -44,7 +43,7 @@ static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
         predict(gas, a);
     }
     carom_gas_queue_put(gas, a);
-    if (!together) predict(gas, b);
+    if (!gas->in_twos) predict(gas, b);
     carom_gas_queue_put(gas, b);
 }
 
