@@ -27,14 +27,14 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
 
 static inline void touch_around(const carom_gas *gas, uint32_t slot) {
     carom_gas_around around;
-    collect_block(gas, &gas->homes[slot], &around.block, &around.nears);
+    collect_block(gas, &gas->cards[slot].home, &around.block, &around.nears);
     touch_flights(gas, &around.nears);
 }
 
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
-    carom_gas_home home = gas->homes[slot];
-    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
+    carom_gas_home home = gas->cards[slot].home;
+    int axis = gas->cards[slot].plan.side / 2, offset = gas->cards[slot].plan.side % 2 != 0 ? 1 : -1;
     uint32_t to, digit;
     if (carom_gas_step_cell(gas, axis, home.at[axis], offset, &to, &digit))
         home.at[axis] = (uint16_t)to;
@@ -44,7 +44,7 @@ static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
 static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
     carom_gas_around around;
-    collect_side(gas, &home, gas->plans[slot].side, &around.block, &around.nears);
+    collect_side(gas, &home, gas->cards[slot].plan.side, &around.block, &around.nears);
     touch_flights(gas, &around.nears);
 }
 
@@ -54,7 +54,7 @@ static inline bool is_pair_next(const carom_gas_plan *plan) {
 
 static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->bodies[slot], 1);
-    __builtin_prefetch(&gas->homes[slot]);
+    __builtin_prefetch(&gas->cards[slot].home);
     if (gas->method == CAROM_GAS_NEIGHBOURS) __builtin_prefetch(carom_gas_list_of(gas, slot));
 }
 
@@ -64,19 +64,19 @@ static inline void look_ahead(const carom_gas *gas) {
     uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
     bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
     if (count > 9) {
-        const carom_gas_plan *plan = &gas->plans[entry[9].slot];
+        const carom_gas_plan *plan = &gas->cards[entry[9].slot].plan;
         touch_sphere(gas, entry[9].slot);
         if (is_pair_next(plan)) {
-            __builtin_prefetch(&gas->plans[plan->partner], 1);
+            __builtin_prefetch(&gas->cards[plan->partner].plan, 1);
             touch_sphere(gas, plan->partner);
         }
     }
     if (count > 6 && !lists) {
         uint32_t slot = entry[6].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
+        const carom_gas_plan *plan = &gas->cards[slot].plan;
         if (is_pair_next(plan)) {
-            touch_rows(gas, &gas->homes[slot]);
-            touch_rows(gas, &gas->homes[plan->partner]);
+            touch_rows(gas, &gas->cards[slot].home);
+            touch_rows(gas, &gas->cards[plan->partner].home);
         } else {
             carom_gas_home home = next_home(gas, slot);
             touch_rows(gas, &home);
@@ -84,7 +84,7 @@ static inline void look_ahead(const carom_gas *gas) {
     }
     if (count > 3) {
         uint32_t slot = entry[3].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
+        const carom_gas_plan *plan = &gas->cards[slot].plan;
         if (is_pair_next(plan) && lists) {
             touch_list(gas, slot);
             touch_list(gas, plan->partner);

@@ -103,7 +103,7 @@ static void choose_size(carom_gas *gas) {
 
 /* Every cell met by a sphere at x. */
 static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
-    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_home *home = &gas->cards[slot].home;
     double radius = carom_gas_extent_radius(gas, slot);
     for (int axis = 0; axis < 3; ++axis) {
         double size = (double)gas->cells.size[axis];
@@ -132,7 +132,7 @@ static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
 /* The cell of the place it is at now. */
 static void file_sphere(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
-    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_home *home = &gas->cards[slot].home;
     double x[3], v[3];
     carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {

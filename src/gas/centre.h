@@ -199,7 +199,7 @@ view_from_cell(const carom_gas *gas, uint32_t slot, carom_gas_view *view) {
     const masks4 axes = {-1, -1, -1, 0};
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->homes[slot];
+    const carom_gas_home *home = &gas->cards[slot].home;
     double span = carom_gas_span(rules, gas->now - body->t);
     if (rules->accelerated) {
         double x[4] = {0.0}, v[4] = {0.0};
@@ -285,7 +285,7 @@ static inline __attribute__((always_inline)) double find_side(const carom_gas *g
 static inline __attribute__((always_inline)) void plan_crossing(const carom_gas *gas, uint32_t slot,
                                                                 const carom_gas_view *view,
                                                                 carom_gas_plan *plan) {
-    const carom_gas_home *home = &gas->homes[slot];
+    const carom_gas_home *home = &gas->cards[slot].home;
     double delay = gas->rules.accelerated ? find_fall(gas, home, view, &plan->side)
                                           : find_side(gas, home, view, &plan->side);
     plan->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
@@ -293,7 +293,7 @@ static inline __attribute__((always_inline)) void plan_crossing(const carom_gas 
 
 /* Moves the home one cell along an axis; true when into another box. */
 static inline bool step_home(carom_gas *gas, uint32_t slot, int axis, int offset) {
-    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_home *home = &gas->cards[slot].home;
     uint32_t to, digit;
     (void)carom_gas_step_cell(gas, axis, home->at[axis], offset, &to, &digit);
     home->at[axis] = (uint16_t)to;
@@ -306,7 +306,7 @@ static inline bool step_home(carom_gas *gas, uint32_t slot, int axis, int offset
  * branches but for leaving the box. */
 static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_t slot,
                                                          carom_gas_view *view) {
-    carom_gas_home *home = &gas->homes[slot], before = *home;
+    carom_gas_home *home = &gas->cards[slot].home, before = *home;
     doubles4 edge, leeway, come;
     numbers4 size;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
@@ -344,7 +344,7 @@ typedef struct carom_gas_around {
 static inline void scan_around(const carom_gas *gas, uint32_t slot, carom_gas_around *around,
                                carom_gas_plan *plan) {
     carom_gas_nears *nears = &around->nears;
-    bool shifted = !carom_gas_is_inside(&gas->cells, &gas->homes[slot]), all = true;
+    bool shifted = !carom_gas_is_inside(&gas->cells, &gas->cards[slot].home), all = true;
     link_walk walk = begin_links(&around->block);
     if (around->block.linked) all = collect_links(gas, &around->block, &walk, nears);
     if (nears->count != 0) scan(gas, slot, nears->near, nears->count, shifted, plan);
@@ -371,16 +371,16 @@ static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
         settle(gas, slots[i], &views[i]);
     }
     for (int i = 0; i < count; ++i) {
-        collect_block(gas, &gas->homes[slots[i]], &around[i].block, &around[i].nears);
+        collect_block(gas, &gas->cards[slots[i]].home, &around[i].block, &around[i].nears);
         if (count > 1) touch_flights(gas, &around[i].nears);
     }
-    for (int i = 0; i < count; ++i) plan_crossing(gas, slots[i], &views[i], &gas->plans[slots[i]]);
-    for (int i = 0; i < count; ++i) scan_around(gas, slots[i], &around[i], &gas->plans[slots[i]]);
+    for (int i = 0; i < count; ++i) plan_crossing(gas, slots[i], &views[i], &gas->cards[slots[i]].plan);
+    for (int i = 0; i < count; ++i) scan_around(gas, slots[i], &around[i], &gas->cards[slots[i]].plan);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
-    const carom_gas_home *home = &gas->homes[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
+    const carom_gas_home *home = &gas->cards[slot].home;
     const uint8_t side = plan->side;
     carom_gas_view view;
     carom_gas_around around;

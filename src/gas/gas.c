@@ -104,7 +104,7 @@ carom_status carom_gas_check(carom_context *context, carom_gas *gas) {
                               "sphere %u is too fast: it moves by more than a millionth of the "
                               "smallest radius, %g, in one tick of %g; slow it down or make the "
                               "gas with a smaller tick",
-                              gas->label[i], gas->smallest, gas->rules.tick);
+                              gas->cards[i].label, gas->smallest, gas->rules.tick);
     double overlap;
     uint32_t pair[2];
     CAROM_TRY(carom_gas_deepest(context, gas, &overlap, pair));
@@ -221,15 +221,15 @@ static void put_sphere(carom_gas *gas, uint32_t slot, const carom_gas_sphere *sp
     body->t = gas->now;
     body->count = 0;
     body->spare = 0;
-    gas->plans[slot].repeats = 0;
-    gas->plans[slot].current = 0;
+    gas->cards[slot].plan.repeats = 0;
+    gas->cards[slot].plan.current = 0;
     gas->radius[slot] = sphere->radius;
     gas->mass[slot] = sphere->mass == 0.0 ? 1.0 : sphere->mass;
 }
 
 static void append(carom_gas *gas, uint32_t label, const carom_gas_sphere *sphere) {
     uint32_t slot = (uint32_t)gas->count++;
-    gas->label[slot] = label;
+    gas->cards[slot].label = label;
     gas->slot_of[label] = slot;
     put_sphere(gas, slot, sphere);
 }
@@ -240,11 +240,11 @@ static void take_out(carom_gas *gas, uint32_t label) {
     gas->slot_of[label] = CAROM_GAS_NO_SLOT;
     if (slot == last) return;
     gas->bodies[slot] = gas->bodies[last];
-    gas->plans[slot] = gas->plans[last];
-    gas->label[slot] = gas->label[last];
+    gas->cards[slot].plan = gas->cards[last].plan;
+    gas->cards[slot].label = gas->cards[last].label;
     gas->radius[slot] = gas->radius[last];
     gas->mass[slot] = gas->mass[last];
-    gas->slot_of[gas->label[slot]] = slot;
+    gas->slot_of[gas->cards[slot].label] = slot;
 }
 
 /* ---- the public calls ------------------------------------------------------------------------ */

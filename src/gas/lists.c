@@ -16,7 +16,7 @@ static bool fill(carom_gas *gas) {
         uint32_t *list = carom_gas_list_of(gas, slot);
         list[0] = 0;
         for (int n = 0; n < 27; ++n) {
-            const carom_gas_cell *cell = carom_gas_cell_beside(&gas->cells, &gas->homes[slot], n);
+            const carom_gas_cell *cell = carom_gas_cell_beside(&gas->cells, &gas->cards[slot].home, n);
             for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
                 for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k) {
                     uint32_t near = cell->word[k], other = carom_gas_near_slot(near);
@@ -32,9 +32,9 @@ static bool fill(carom_gas *gas) {
 }
 
 static void refile(carom_gas *gas, uint32_t slot) {
-    carom_gas_file(gas, slot, &gas->homes[slot], false);
+    carom_gas_file(gas, slot, &gas->cards[slot].home, false);
     carom_gas_list_centre(gas, slot);
-    carom_gas_file(gas, slot, &gas->homes[slot], true);
+    carom_gas_file(gas, slot, &gas->cards[slot].home, true);
 }
 
 /* Lists for `capacity` near ones, with what the old ones hold. */

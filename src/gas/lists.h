@@ -60,7 +60,7 @@ static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
         }
         int64_t at = (int64_t)(x[axis] * gas->cells.per_edge[axis]);
         int64_t last = (int64_t)gas->cells.size[axis] - 1;
-        gas->homes[slot].at[axis] = (uint16_t)(at < 0 ? 0 : at > last ? last : at);
+        gas->cards[slot].home.at[axis] = (uint16_t)(at < 0 ? 0 : at > last ? last : at);
         centre->x[axis] = (float)x[axis];
     }
     centre->radius = (float)gas->radius[slot];

@@ -220,8 +220,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
         }
         if (deepest > *overlap) {
             *overlap = deepest;
-            pair[0] = gas->label[i];
-            pair[1] = gas->label[partner];
+            pair[0] = gas->cards[i].label;
+            pair[1] = gas->cards[partner].label;
         }
     }
     carom_arena_rewind(scratch, mark);

@@ -37,28 +37,28 @@ static void permute(carom_gas *gas, uint32_t *order) {
     for (uint32_t start = 0; start < gas->count; ++start) {
         if (order[start] == start) continue;
         carom_gas_body body = gas->bodies[start];
-        uint32_t label = gas->label[start];
+        uint32_t label = gas->cards[start].label;
         double radius = gas->radius[start], mass = gas->mass[start];
-        uint16_t repeats = gas->plans[start].repeats;
+        uint16_t repeats = gas->cards[start].plan.repeats;
         uint32_t to = start;
         while (order[to] != start) {
             uint32_t from = order[to];
             gas->bodies[to] = gas->bodies[from];
-            gas->label[to] = gas->label[from];
+            gas->cards[to].label = gas->cards[from].label;
             gas->radius[to] = gas->radius[from];
             gas->mass[to] = gas->mass[from];
-            gas->plans[to].repeats = gas->plans[from].repeats;
+            gas->cards[to].plan.repeats = gas->cards[from].plan.repeats;
             order[to] = to;
             to = from;
         }
         gas->bodies[to] = body;
-        gas->label[to] = label;
+        gas->cards[to].label = label;
         gas->radius[to] = radius;
         gas->mass[to] = mass;
-        gas->plans[to].repeats = repeats;
+        gas->cards[to].plan.repeats = repeats;
         order[to] = to;
     }
-    for (uint32_t i = 0; i < gas->count; ++i) gas->slot_of[gas->label[i]] = i;
+    for (uint32_t i = 0; i < gas->count; ++i) gas->slot_of[gas->cards[i].label] = i;
 }
 
 static carom_status sort_spheres(carom_context *context, carom_gas *gas) {
@@ -112,7 +112,7 @@ static double strangeness(const carom_gas *gas) {
     double sum = 0.0;
     uint64_t step = gas->count / SAMPLES;
     for (uint64_t i = 0; i < SAMPLES; ++i) {
-        const carom_gas_home *a = &gas->homes[i * step], *b = a + 1;
+        const carom_gas_home *a = &gas->cards[i * step].home, *b = a + 1;
         for (int axis = 0; axis < 3; ++axis) {
             int apart = a->at[axis] - b->at[axis], size = (int)gas->cells.size[axis];
             apart = apart < 0 ? -apart : apart;

@@ -119,11 +119,11 @@ static bool look_at_overflow(carom_gas *gas) {
         carom_gas_chunk chunk = calendar->chunks[index];
         free_chunk(calendar, index);
         for (uint32_t i = 0; i < chunk.count; ++i) {
-            int64_t bucket = carom_gas_due(&gas->plans[chunk.slot[i]]) >> calendar->shift;
+            int64_t bucket = carom_gas_due(&gas->cards[chunk.slot[i]].plan) >> calendar->shift;
             if (bucket < calendar->base) continue;
             carom_gas_calendar_push(
                 calendar,
-                carom_gas_calendar_bucket(calendar, carom_gas_due(&gas->plans[chunk.slot[i]])),
+                carom_gas_calendar_bucket(calendar, carom_gas_due(&gas->cards[chunk.slot[i]].plan)),
                 chunk.slot[i]);
         }
         index = chunk.next;
@@ -170,7 +170,7 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     for (uint32_t i = *head; i != CAROM_GAS_EMPTY;) {
         const carom_gas_chunk *chunk = &calendar->chunks[i];
         for (uint32_t k = 0; k < chunk->count; ++k) {
-            carom_gas_plan *plan = &gas->plans[chunk->slot[k]];
+            carom_gas_plan *plan = &gas->cards[chunk->slot[k]].plan;
             int64_t time = carom_gas_due(plan);
             if (plan->current || time >> calendar->shift != calendar->base) continue;
             plan->current = 1;
@@ -193,7 +193,7 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     if (later != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[later]);
     if (soon != CAROM_GAS_EMPTY) {
         const carom_gas_chunk *chunk = &calendar->chunks[soon];
-        for (uint32_t k = 0; k < chunk->count; ++k) __builtin_prefetch(&gas->plans[chunk->slot[k]]);
+        for (uint32_t k = 0; k < chunk->count; ++k) __builtin_prefetch(&gas->cards[chunk->slot[k]].plan);
     }
     return true;
 }
@@ -206,7 +206,7 @@ static void choose_width(carom_gas *gas) {
     carom_gas_entry samples[MOST_SAMPLES];
     uint64_t count = 0, step = gas->count / MOST_SAMPLES + 1;
     for (uint64_t i = 0; i < gas->count; i += step)
-        samples[count++].time = carom_gas_due(&gas->plans[i]) - gas->now;
+        samples[count++].time = carom_gas_due(&gas->cards[i].plan) - gas->now;
     sort_entries(samples, count);
     int64_t median = count != 0 ? samples[count / 2].time : 1;
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;

@@ -42,7 +42,7 @@ static inline void carom_gas_window_insert(carom_gas_calendar *calendar, int64_t
 /* Parents are due no later than their children; slots break ties so that the shape of the heap does
  * not depend on history. */
 static inline bool carom_gas_tree_before(const carom_gas *gas, uint32_t a, uint32_t b) {
-    int64_t ta = carom_gas_due(&gas->plans[a]), tb = carom_gas_due(&gas->plans[b]);
+    int64_t ta = carom_gas_due(&gas->cards[a].plan), tb = carom_gas_due(&gas->cards[b].plan);
     return ta != tb ? ta < tb : a < b;
 }
 
@@ -80,7 +80,7 @@ static inline void carom_gas_calendar_settle(carom_gas *gas, uint32_t at) {
     uint32_t slot = calendar->pending[at];
     if (slot == CAROM_GAS_NO_SLOT) return;
     calendar->pending[at] = CAROM_GAS_NO_SLOT;
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     if (plan->current) return;
     carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, carom_gas_due(plan)),
                             slot);
@@ -94,7 +94,7 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
         return;
     }
     carom_gas_calendar *calendar = &gas->calendar;
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     int64_t time = carom_gas_due(plan);
     if (time >> calendar->shift < calendar->base) {
         plan->current = 1;
@@ -111,7 +111,7 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
 
 /* Does an entry of the window still stand for its sphere? */
 static inline bool carom_gas_entry_alive(const carom_gas *gas, carom_gas_entry entry) {
-    const carom_gas_plan *plan = &gas->plans[entry.slot];
+    const carom_gas_plan *plan = &gas->cards[entry.slot].plan;
     return plan->current && carom_gas_due(plan) == entry.time;
 }
 

@@ -13,7 +13,7 @@ static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t 
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_NEAR) {
         uint32_t left = count - from;
         scan(gas, slot, near + from, left < CAROM_GAS_MOST_NEAR ? left : CAROM_GAS_MOST_NEAR,
-             !carom_gas_is_inside(&gas->cells, &gas->homes[slot]), plan);
+             !carom_gas_is_inside(&gas->cells, &gas->cards[slot].home), plan);
     }
 }
 
@@ -100,9 +100,9 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     carom_gas_nears nears;
     block block;
     *count = 0;
-    collect_block(gas, &gas->homes[slot], &block, &nears);
+    collect_block(gas, &gas->cards[slot].home, &block, &nears);
     link_walk walk = begin_links(&block);
-    bool inside = carom_gas_is_inside(&gas->cells, &gas->homes[slot]);
+    bool inside = carom_gas_is_inside(&gas->cells, &gas->cards[slot].home);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
         all = !block.linked || collect_links(gas, &block, &walk, &nears);
         if (gas->prefetch)
@@ -120,7 +120,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_NEAR + 8], news[CAROM_GAS_MOST_LISTED],
         count, added = 0;
     uint32_t *list = carom_gas_list_of(gas, slot);
-    const carom_gas_home before = gas->homes[slot], *home = &gas->homes[slot];
+    const carom_gas_home before = gas->cards[slot].home, *home = &gas->cards[slot].home;
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
     carom_gas_list_centre(gas, slot);
@@ -133,7 +133,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     }
     if (!fits) {
         gas->lists.centres[slot] = centre;
-        gas->homes[slot] = before;
+        gas->cards[slot].home = before;
         gas->bodies[slot] = body;
         carom_gas_flight_set(gas, slot);
         return false;
@@ -156,10 +156,10 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
      * wider than the reach. */
     bool moved = memcmp(body.wraps, gas->bodies[slot].wraps, sizeof(body.wraps)) != 0;
     if (moved)
-        scan_list(gas, slot, &gas->plans[slot]);
+        scan_list(gas, slot, &gas->cards[slot].plan);
     else
-        scan_all(gas, slot, news, added, &gas->plans[slot]);
-    plan_renewal(gas, slot, &gas->plans[slot]);
+        scan_all(gas, slot, news, added, &gas->cards[slot].plan);
+    plan_renewal(gas, slot, &gas->cards[slot].plan);
     return true;
 }
 

@@ -12,12 +12,12 @@
 
 static void forget_plan(carom_gas *gas, uint32_t slot) {
     ++gas->predictions;
-    gas->plans[slot].physical = CAROM_GAS_NEVER;
-    gas->plans[slot].kind = CAROM_GAS_REFRESH;
+    gas->cards[slot].plan.physical = CAROM_GAS_NEVER;
+    gas->cards[slot].plan.kind = CAROM_GAS_REFRESH;
 }
 
 static void predict(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     forget_plan(gas, slot);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
         scan_list(gas, slot, plan);
@@ -37,8 +37,8 @@ static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
         forget_plan(gas, a);
         forget_plan(gas, b);
         predict_centre(gas, (uint32_t[2]){a, b}, 2);
-        scan_alone(gas, a, &gas->plans[a]);
-        scan_alone(gas, b, &gas->plans[b]);
+        scan_alone(gas, a, &gas->cards[a].plan);
+        scan_alone(gas, b, &gas->cards[b].plan);
     } else {
         predict(gas, a);
     }
@@ -53,12 +53,12 @@ static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
 
 /* Things the caller never sees: crossings and stale events. */
 static bool is_inner(const carom_gas *gas, uint32_t slot) {
-    const carom_gas_plan *plan = &gas->plans[slot];
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
     return plan->crossing <= plan->physical || is_stale(gas, plan);
 }
 
 static bool do_inner(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     bool done = true;
     gas->now = carom_gas_due(plan);
     gas->crossings += plan->crossing <= plan->physical;
@@ -129,21 +129,21 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
 
 /* Counts events of a sphere that come without time passing. */
 static bool repeats_too_often(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     plan->repeats = gas->bodies[slot].t == gas->now ? (uint16_t)(plan->repeats + 1) : 0;
     return plan->repeats == UINT16_MAX;
 }
 
 static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *event,
                               uint32_t *culprit) {
-    const carom_gas_plan plan = gas->plans[slot];
+    const carom_gas_plan plan = gas->cards[slot].plan;
     uint32_t a = slot, b = plan.partner;
     int image[3] = {plan.image[0], plan.image[1], plan.image[2]};
-    if (gas->label[a] > gas->label[b]) {
+    if (gas->cards[a].label > gas->cards[b].label) {
         a = plan.partner, b = slot;
         for (int axis = 0; axis < 3; ++axis) image[axis] = -image[axis];
     }
-    event->a = gas->label[a], event->b = gas->label[b];
+    event->a = gas->cards[a].label, event->b = gas->cards[b].label;
     *culprit = event->a;
     bool too_often = repeats_too_often(gas, a); /* both keep count */
     too_often = repeats_too_often(gas, b) || too_often;
@@ -164,9 +164,9 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
 
 static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *event,
                               uint32_t *culprit) {
-    int side = (int)gas->plans[slot].partner, axis = side / 2;
+    int side = (int)gas->cards[slot].plan.partner, axis = side / 2;
     carom_gas_body *body = &gas->bodies[slot];
-    event->a = gas->label[slot], event->b = (uint32_t)side;
+    event->a = gas->cards[slot].label, event->b = (uint32_t)side;
     *culprit = event->a;
     if (repeats_too_often(gas, slot)) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
@@ -190,7 +190,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
 }
 
 static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit) {
-    const carom_gas_plan *plan = &gas->plans[slot];
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
     gas->now = plan->physical;
     if (plan->kind == CAROM_GAS_REFRESH) {
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
@@ -220,14 +220,14 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
 static uint32_t choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
     if (is_inner(gas, best)) return best;
     if (is_inner(gas, slot)) return slot;
-    const carom_gas_plan *p = &gas->plans[best], *q = &gas->plans[slot];
+    const carom_gas_plan *p = &gas->cards[best].plan, *q = &gas->cards[slot].plan;
     return ranks_before(gas, slot, q->kind, q->partner, best, p->kind, p->partner) ? slot : best;
 }
 
 static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, uint32_t best) {
     for (uint64_t child = 2 * at + 1; child <= 2 * at + 2 && child < gas->tree.count; ++child) {
         uint32_t slot = gas->tree.heap[child];
-        if (carom_gas_due(&gas->plans[slot]) != time) continue;
+        if (carom_gas_due(&gas->cards[slot].plan) != time) continue;
         best = choose_in_tree(gas, child, time, choose(gas, best, slot));
     }
     return best;
@@ -240,7 +240,7 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     if (gas->def.queue == CAROM_GAS_TREE) {
         if (gas->tree.count == 0) return true;
         uint32_t slot = gas->tree.heap[0];
-        int64_t time = carom_gas_due(&gas->plans[slot]);
+        int64_t time = carom_gas_due(&gas->cards[slot].plan);
         if (time <= until) *next = choose_in_tree(gas, 0, time, slot);
         return true;
     }
@@ -288,10 +288,10 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
             gas->now = until;
             return CAROM_GAS_STOP_TIME;
         }
-        gas->plans[slot].current = 0;
-        if (carom_gas_due(&gas->plans[slot]) > gas->flights.until ||
+        gas->cards[slot].plan.current = 0;
+        if (carom_gas_due(&gas->cards[slot].plan) > gas->flights.until ||
             gas->flights.wild > gas->flights.most_wild) {
-            gas->now = carom_gas_due(&gas->plans[slot]);
+            gas->now = carom_gas_due(&gas->cards[slot].plan);
             carom_gas_flights_renew(gas);
         }
         if (is_inner(gas, slot)) {

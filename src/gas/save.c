@@ -104,7 +104,7 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
         uint32_t slot = gas->slot_of[label];
         if (slot == CAROM_GAS_NO_SLOT) continue;
         const carom_gas_body *body = &gas->bodies[slot];
-        put(&s, label | (uint64_t)gas->plans[slot].repeats << 32);
+        put(&s, label | (uint64_t)gas->cards[slot].plan.repeats << 32);
         for (int axis = 0; axis < 3; ++axis) put_number(&s, body->x[axis]);
         for (int axis = 0; axis < 3; ++axis) put_number(&s, body->v[axis]);
         put(&s, (uint64_t)body->t);
@@ -174,9 +174,9 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     body->count = (uint32_t)get(s);
     gas->radius[slot] = get_number(s);
     gas->mass[slot] = get_number(s);
-    gas->plans[slot].repeats = (uint16_t)(label >> 32);
-    gas->plans[slot].current = 0;
-    gas->label[slot] = (uint32_t)label;
+    gas->cards[slot].plan.repeats = (uint16_t)(label >> 32);
+    gas->cards[slot].plan.current = 0;
+    gas->cards[slot].label = (uint32_t)label;
     if (s->broken || (uint32_t)label >= gas->labels ||
         gas->slot_of[(uint32_t)label] != CAROM_GAS_NO_SLOT)
         return false;

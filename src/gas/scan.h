@@ -16,10 +16,10 @@
 static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kind, uint32_t partner,
                                 uint32_t other_slot, uint8_t other_kind, uint32_t other_partner) {
     if (kind != other_kind) return kind < other_kind;
-    uint32_t a = gas->label[slot], c = gas->label[other_slot], b = partner, d = other_partner;
+    uint32_t a = gas->cards[slot].label, c = gas->cards[other_slot].label, b = partner, d = other_partner;
     if (kind == CAROM_GAS_PAIR) {
-        b = gas->label[partner];
-        d = gas->label[other_partner];
+        b = gas->cards[partner].label;
+        d = gas->cards[other_partner].label;
         if (a > b) a ^= b, b ^= a, a ^= b;
         if (c > d) c ^= d, d ^= c, c ^= d;
     }
