@@ -10,18 +10,17 @@
 
 #define LOOK_AHEAD 12 /* entries the window should hold */
 
-/* Rows of cells around a home; rows in other boxes are left to chance. */
+/* Rows of cells around a home. */
 static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
     const carom_gas_cells *cells = &gas->cells;
-    const carom_gas_cell *own =
-        &cells->cells[carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2])];
-    int64_t row = cells->size[0], plane = row * cells->size[1];
+    const carom_gas_cell *own = &cells->cells[carom_gas_home_index(cells, home)];
+    int64_t row = carom_gas_row(cells), layer = carom_gas_layer(cells);
     for (int64_t k = -1; k <= 1; ++k)
-        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * plane + j * row);
+        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * layer + j * row);
 }
 
-/* Two eights without asking how many there are, as branches would be guessed wrong; what lies behind
- * the last was listed once. */
+/* Two eights without asking how many there are, as branches would be guessed wrong; what lies
+ * behind the last was listed once. */
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
     const char *flights = (const char *)gas->flights.by_slot;
@@ -31,24 +30,17 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
         __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
 }
 
-static inline void touch_block(const carom_gas *gas, const carom_gas_home *home, const int from[3],
-                               const int to[3]) {
-    carom_gas_nears nears;
-    block block;
-    collect_block(gas, home, from, to, &block, &nears);
-    for (uint32_t i = 0; i < nears.count; ++i)
-        __builtin_prefetch(&gas->flights.by_slot[nears.near[i] & SLOT_MASK]);
-}
-
 static inline void touch_around(const carom_gas *gas, uint32_t slot) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    touch_block(gas, &gas->cards[slot].home, from, to);
+    carom_gas_around around;
+    collect_block(gas, &gas->cards[slot].home, &around.block, &around.nears);
+    touch_flights(gas, &around.nears);
 }
 
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = gas->cards[slot].home;
-    int axis = gas->cards[slot].plan.side / 2, offset = gas->cards[slot].plan.side % 2 != 0 ? 1 : -1;
+    int axis = gas->cards[slot].plan.side / 2,
+        offset = gas->cards[slot].plan.side % 2 != 0 ? 1 : -1;
     uint32_t to, digit;
     if (carom_gas_step_cell(gas, axis, home.at[axis], offset, &to, &digit))
         home.at[axis] = (uint16_t)to;
@@ -57,14 +49,9 @@ static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
 
 static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
-    int axis = gas->cards[slot].plan.side / 2, offset = gas->cards[slot].plan.side % 2 != 0 ? 1 : -1;
-    if (axis == 0) {
-        touch_block(gas, &home, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1});
-        return;
-    }
-    int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    from[axis] = to[axis] = offset;
-    touch_block(gas, &home, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]});
+    carom_gas_around around;
+    collect_side(gas, &home, gas->cards[slot].plan.side, &around.block, &around.nears);
+    touch_flights(gas, &around.nears);
 }
 
 static inline bool is_pair_next(const carom_gas_plan *plan) {

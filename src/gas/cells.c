@@ -85,14 +85,20 @@ static void choose_size(carom_gas *gas) {
             cells->size[axis] = (uint32_t)size;
             cells->edge[axis] = gas->rules.edge[axis] / size;
             cells->per_edge[axis] = size / gas->rules.edge[axis];
-            all *= size;
+            all *= size + 2.0;
         }
         if (all <= 8.0 * (double)gas->count + 1024.0 && all < (double)MOST_CELLS) break;
     }
     for (int axis = 0; axis < 3; ++axis) /* a sphere must not meet one cell twice */
         if (gas->method == CAROM_GAS_EXTENT && gas->rules.periodic[axis] && cells->size[axis] < 2)
             gas->method = CAROM_GAS_CENTRE;
-    cells->count = (uint64_t)cells->size[0] * cells->size[1] * cells->size[2];
+    cells->size[3] = 1;
+    cells->edge[3] = 1.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        cells->last.at[axis] = (uint16_t)(cells->size[axis] - 1);
+        cells->leeway[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
+    }
+    cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
 }
 
 /* Every cell met by a sphere at x. */
@@ -119,7 +125,7 @@ static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
         for (int axis = 0; axis < 3; ++axis)
             at[axis] = (home->at[axis] + (n >> axis & 1u)) % gas->cells.size[axis];
         carom_gas_cell_add(&gas->cells, carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]),
-                           slot);
+                           carom_gas_near(slot, CAROM_GAS_HERE));
     }
 }
 
@@ -141,9 +147,47 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
         file_extent(gas, slot, x);
         return;
     }
-    carom_gas_cell_add(&gas->cells,
-                       carom_gas_cell_index(&gas->cells, home->at[0], home->at[1], home->at[2]),
-                       slot);
+    carom_gas_file(gas, slot, home, true);
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t word) {
+    carom_gas_cell *cell = &cells->cells[index], *after;
+    while ((after = carom_gas_cell_after(cells, cell)) != NULL) cell = after;
+    uint32_t *last = &cell->word[CAROM_GAS_CELL_WORDS - 1];
+    if (*last == CAROM_GAS_EMPTY) {
+        cell->word[carom_gas_cell_taken(cell)] = word;
+        return;
+    }
+    uint32_t fresh = cells->free_overflow;
+    carom_gas_cell *next = &cells->cells[cells->count + fresh];
+    cells->free_overflow = next->word[0];
+    --cells->free_count;
+    next->word[0] = *last;
+    next->word[1] = word;
+    for (int k = 2; k < CAROM_GAS_CELL_WORDS; ++k) next->word[k] = CAROM_GAS_EMPTY;
+    *last = CAROM_GAS_LINK + fresh;
+}
+
+/* An overflow cell left with one word gives it back to the cell before. */
+void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t word) {
+    carom_gas_cell *cell = &cells->cells[index], *before = NULL, *after;
+    uint32_t *found = NULL;
+    for (;; before = cell, cell = after) {
+        for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k)
+            if (cell->word[k] == word) found = &cell->word[k];
+        if ((after = carom_gas_cell_after(cells, cell)) == NULL) break;
+    }
+    uint32_t last = carom_gas_cell_taken(cell) - 1;
+    *found = cell->word[last];
+    cell->word[last] = CAROM_GAS_EMPTY;
+    if (before == NULL || last != 1) return;
+    uint32_t *link = &before->word[CAROM_GAS_CELL_WORDS - 1], freed = *link - CAROM_GAS_LINK;
+    *link = cell->word[0];
+    cell->word[0] = cells->free_overflow;
+    cells->free_overflow = freed;
+    ++cells->free_count;
 }
 
 bool carom_gas_cells_room(carom_gas *gas) {
@@ -157,7 +201,7 @@ bool carom_gas_cells_room(carom_gas *gas) {
     cells->cells = grown;
     cells->overflow_capacity = capacity - cells->count;
     for (uint64_t i = have; i < capacity; ++i) {
-        cells->cells[i].slot[0] = cells->free_overflow;
+        cells->cells[i].word[0] = cells->free_overflow;
         cells->free_overflow = (uint32_t)(i - cells->count);
         ++cells->free_count;
     }

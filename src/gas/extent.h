@@ -41,9 +41,9 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
     uint32_t at[3];
     const carom_gas_cell *cell = &gas->cells.cells[extent_cell(gas, home, n, at)];
     for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell)) {
-        for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
-            uint32_t other = cell->slot[k], code = 0, unit = 1;
-            if (other >= CAROM_GAS_LINK || other == slot) continue;
+        for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k) {
+            uint32_t other = carom_gas_near_slot(cell->word[k]), code = 0, unit = 1;
+            if (cell->word[k] >= CAROM_GAS_LINK || other == slot) continue;
             bool seen = false;
             for (int axis = 0; axis < 3; ++axis, unit *= 3) {
                 int own, its, lower;
@@ -56,7 +56,7 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
             if (seen) continue;
             nears->near[nears->count++] = carom_gas_near(other, code);
         }
-        if (nears->count <= CAROM_GAS_MOST_NEAR - CAROM_GAS_CELL_SLOTS) continue;
+        if (nears->count <= CAROM_GAS_MOST_NEAR - CAROM_GAS_CELL_WORDS) continue;
         scan(gas, slot, nears->near, nears->count, true, plan);
         nears->count = 0;
     }
@@ -122,9 +122,9 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
         if ((n & ~(uint32_t)home->extra) != 0 || (n & bit) != layer) continue;
         uint64_t index = extent_cell(gas, home, n, at);
         if (two)
-            carom_gas_cell_remove(&gas->cells, index, slot);
+            carom_gas_cell_remove(&gas->cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
         else
-            carom_gas_cell_add(&gas->cells, index, slot);
+            carom_gas_cell_add(&gas->cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
     }
     if (two) {
         home->extra = (uint16_t)(home->extra & ~bit);

@@ -21,7 +21,7 @@
 #include "gas/gas.h"
 
 #define CAROM_GAS_SLOW          0.05
-#define CAROM_GAS_FLIGHT_LENGTH 8.0  /* typical ways between two common times, in lengths */
+#define CAROM_GAS_FLIGHT_LENGTH 8.0 /* typical ways between two common times, in lengths */
 #define CAROM_GAS_LEAST_SPEED   1e-12
 #define CAROM_GAS_MOST_NUMBER   1e9
 #define CAROM_GAS_MOST_GROWTH   0.002 /* of a radius, by speed; faster ones are wild */

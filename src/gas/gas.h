@@ -74,17 +74,18 @@ typedef struct carom_gas_flights {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Slots fill from the front; the last place may hold a link to an overflow cell instead. Values
- * from CAROM_GAS_LINK on are no slots. */
-#define CAROM_GAS_LINK       (UINT32_C(1) << 31)
+/* Words, slots with the box they are seen in, fill from the front; the last place may hold a link
+ * to an overflow cell instead. Values from CAROM_GAS_LINK on are no such words: no box has that
+ * code. */
+#define CAROM_GAS_LINK       (UINT32_C(27) << 27)
 #define CAROM_GAS_EMPTY      UINT32_MAX
-#define CAROM_GAS_CELL_SLOTS 4
+#define CAROM_GAS_CELL_WORDS 4
 typedef struct carom_gas_cell {
-    uint32_t slot[CAROM_GAS_CELL_SLOTS];
+    uint32_t word[CAROM_GAS_CELL_WORDS];
 } carom_gas_cell;
 
-/* CENTRE, NEIGHBOURS: the cell of the centre. EXTENT: the lowest cell met, `extra` bit k set when
- * the next one along axis k is met too. */
+/* CENTRE: the cell of the centre or one beside it. NEIGHBOURS: the cell of the list's centre.
+ * EXTENT: the lowest cell met, `extra` bit k set when the next one along axis k is met too. */
 typedef struct carom_gas_home {
     uint16_t at[3];
     uint16_t extra;
@@ -103,13 +104,15 @@ typedef struct carom_gas_card {
 _Static_assert(sizeof(carom_gas_card) == 64, "a card is a cache line");
 
 typedef struct carom_gas_cells {
-    carom_gas_cell *cells; /* x fastest, then the overflow cells */
+    carom_gas_cell *cells; /* x fastest, with a layer around, then the overflow cells */
     uint64_t count;        /* without overflow */
     uint64_t overflow_count, overflow_capacity;
-    uint32_t free_overflow; /* chained through slot[0]; CAROM_GAS_EMPTY ends */
+    uint32_t free_overflow; /* chained through word[0]; CAROM_GAS_EMPTY ends */
     uint32_t free_count;
-    uint32_t size[3];
-    double edge[3], per_edge[3];
+    uint32_t size[4];    /* without the layer around; a fourth axis rounds the vectors off */
+    carom_gas_home last; /* the highest cell */
+    double edge[4], per_edge[3];
+    double leeway[4]; /* CENTRE: a sphere may stray from its cell by this; see centre.h */
 } carom_gas_cells;
 
 /* ---- neighbour lists ------------------------------------------------------------------------- */
@@ -184,6 +187,7 @@ struct carom_gas {
     bool uniform;             /* all radii are equal */
     double common_mass;       /* 0 where masses differ */
     bool prefetch;            /* large enough to miss the caches */
+    bool in_twos;             /* two that have met are predicted together: see centre.h */
     bool ready;               /* cells and queue stand */
     bool exactly;             /* predictions are to be exact at once */
     double longest;           /* edge of the box */

@@ -174,9 +174,9 @@ typedef struct carom_gas_contact {
 } carom_gas_contact;
 
 /* a and b, shifted by `image` boxes, are rewritten at `time` and collide. Their velocities stay as
- * they are when the two do not approach: a graze, to rounding. Afterwards they do not approach: what
- * rounding left of it is pushed away, harder and harder where velocities swallow the push; else the
- * two would meet again at once, without end. */
+ * they are when the two do not approach: a graze, to rounding. Afterwards they do not approach:
+ * what rounding left of it is pushed away, harder and harder where velocities swallow the push;
+ * else the two would meet again at once, without end. */
 CAROM_ITEM carom_gas_contact carom_gas_meet(const carom_gas_rules *rules, carom_gas_body *a,
                                             carom_gas_body *b, const int image[3], int64_t time,
                                             double mass_a, double mass_b) {

@@ -10,11 +10,12 @@
 #include "base/sort.h"
 #include "gas/gas.h"
 
-#define AXIS_BITS 10
-#define SAMPLES   512
-#define FEWEST    4096 /* smaller gases live in the cache anyway */
-#define LARGE     8192 /* bodies fill the second-level cache */
-#define STRANGERS 12.0 /* cells apart */
+#define AXIS_BITS  10
+#define SAMPLES    512
+#define FEWEST     4096  /* smaller gases live in the cache anyway */
+#define LARGE      8192  /* bodies fill the second-level cache */
+#define FAR_LARGER 32768 /* most of all is far from the core */
+#define STRANGERS  12.0  /* cells apart */
 
 static uint32_t spread(uint32_t v) {
     v = (v | v << 16) & 0x030000FF;
@@ -90,6 +91,8 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
     carom_gas_lists_release(gas);
     CAROM_TRY(sort_spheres(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas));
+    gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_CENTRE &&
+                   gas->def.queue != CAROM_GAS_TREE; /* that takes no two changes at once */
     if (gas->method == CAROM_GAS_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
     gas->flights.leeway = INT64_MAX; /* no plans to keep */
     carom_gas_flights_renew(gas);

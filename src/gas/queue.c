@@ -192,7 +192,8 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     if (later != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[later]);
     if (soon != CAROM_GAS_EMPTY) {
         const carom_gas_chunk *chunk = &calendar->chunks[soon];
-        for (uint32_t k = 0; k < chunk->count; ++k) __builtin_prefetch(&gas->cards[chunk->slot[k]].plan);
+        for (uint32_t k = 0; k < chunk->count; ++k)
+            __builtin_prefetch(&gas->cards[chunk->slot[k]].plan);
     }
     return true;
 }

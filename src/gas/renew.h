@@ -100,19 +100,19 @@ list_nears(const carom_gas *gas, uint32_t slot, carom_gas_nears *nears, bool shi
 /* The neighbours of a sphere whose centre has just been set; false when there are too many. */
 static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
                                 uint32_t *count) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_nears nears;
     block block;
-    link_walk walk = {.next = 0};
     *count = 0;
-    collect_block(gas, &gas->cards[slot].home, from, to, &block, &nears);
+    collect_block(gas, &gas->cards[slot].home, &block, &nears);
+    link_walk walk = begin_links(&block);
+    bool inside = carom_gas_is_inside(&gas->cells, &gas->cards[slot].home);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
         all = !block.linked || collect_links(gas, &block, &walk, &nears);
         if (gas->prefetch)
             for (uint32_t i = 0; i < nears.count; ++i)
                 __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
-        *count = block.inside ? list_nears(gas, slot, &nears, false, fresh, *count)
-                              : list_nears(gas, slot, &nears, true, fresh, *count);
+        *count = inside ? list_nears(gas, slot, &nears, false, fresh, *count)
+                        : list_nears(gas, slot, &nears, true, fresh, *count);
     }
     return *count <= gas->lists.capacity;
 }
@@ -123,7 +123,6 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_NEAR + 8], news[CAROM_GAS_MOST_LISTED],
         count, added = 0;
     uint32_t *list = carom_gas_list_of(gas, slot);
-    carom_gas_cells *cells = &gas->cells;
     const carom_gas_home before = gas->cards[slot].home, *home = &gas->cards[slot].home;
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
@@ -155,10 +154,8 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     memcpy(list + 1, fresh, count * sizeof(*list));
     list[0] = count;
     if (memcmp(home, &before, sizeof(before)) != 0) {
-        carom_gas_cell_remove(
-            cells, carom_gas_cell_index(cells, before.at[0], before.at[1], before.at[2]), slot);
-        carom_gas_cell_add(
-            cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]), slot);
+        carom_gas_file(gas, slot, &before, false);
+        carom_gas_file(gas, slot, home, true);
     }
     /* In another box the same entry means another image, which matters where a box is not much
      * wider than the reach. */

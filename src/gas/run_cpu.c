@@ -10,55 +10,77 @@
 
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
-static __attribute__((noinline)) void predict_extent(carom_gas *gas, uint32_t slot) {
-    scan_extent(gas, slot, &gas->cards[slot].plan);
-    plan_extent(gas, slot, &gas->cards[slot].plan);
+static void forget_plan(carom_gas *gas, uint32_t slot) {
+    ++gas->predictions;
+    gas->cards[slot].plan.physical = CAROM_GAS_NEVER;
+    gas->cards[slot].plan.kind = CAROM_GAS_REFRESH;
 }
 
-static __attribute__((noinline)) void predict_centre(carom_gas *gas, uint32_t slot) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    scan_block(gas, slot, from, to, &gas->cards[slot].plan);
-    plan_crossing(gas, slot, &gas->cards[slot].plan);
+static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t slot) {
+    if (gas->method == CAROM_GAS_EXTENT) {
+        scan_extent(gas, slot, &gas->cards[slot].plan);
+        plan_extent(gas, slot, &gas->cards[slot].plan);
+    } else {
+        predict_centre(gas, &slot, 1);
+    }
 }
 
 static void predict(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->cards[slot].plan;
-    ++gas->predictions;
-    plan->physical = CAROM_GAS_NEVER;
-    plan->kind = CAROM_GAS_REFRESH;
+    forget_plan(gas, slot);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
         scan_list(gas, slot, plan);
         plan_renewal(gas, slot, plan);
-    } else if (gas->method == CAROM_GAS_EXTENT) {
-        predict_extent(gas, slot);
     } else {
-        predict_centre(gas, slot);
+        predict_by_cells(gas, slot);
     }
     scan_alone(gas, slot, plan);
 }
 
-/* Both of a pair by their lists: the bounds of one while those of the other are on their way. */
-static bool predict_two(carom_gas *gas, uint32_t a, uint32_t b) {
+/* Two that have met, by their cells. */
+static __attribute__((noinline)) void predict_both_by_cells(carom_gas *gas, uint32_t a,
+                                                            uint32_t b) {
+    forget_plan(gas, a);
+    forget_plan(gas, b);
+    predict_centre(gas, (uint32_t[2]){a, b}, 2);
+    scan_alone(gas, a, &gas->cards[a].plan);
+    scan_alone(gas, b, &gas->cards[b].plan);
+    carom_gas_queue_put(gas, a);
+    carom_gas_queue_put(gas, b);
+}
+
+/* By their lists: the bounds of one while those of the other are on their way. */
+static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
     const uint32_t slots[2] = {a, b};
     outlook outlooks[2];
-    if (gas->method != CAROM_GAS_NEIGHBOURS || carom_gas_list_of(gas, a)[0] > CAROM_GAS_MOST_NEAR ||
-        carom_gas_list_of(gas, b)[0] > CAROM_GAS_MOST_NEAR)
-        return false;
     for (int i = 0; i < 2; ++i) {
         const uint32_t *list = carom_gas_list_of(gas, slots[i]);
         look_out(gas, slots[i], list + 1, list[0], !gas->cards[slots[i]].inside, &outlooks[i]);
     }
-    gas->predictions += 2;
     for (int i = 0; i < 2; ++i) {
         carom_gas_plan *plan = &gas->cards[slots[i]].plan;
-        plan->physical = CAROM_GAS_NEVER;
-        plan->kind = CAROM_GAS_REFRESH;
+        forget_plan(gas, slots[i]);
         decide(gas, &outlooks[i], plan);
         plan_renewal(gas, slots[i], plan);
         scan_alone(gas, slots[i], plan);
         carom_gas_queue_put(gas, slots[i]);
     }
-    return true;
+}
+
+/* Two that have met: predicted and entered. */
+static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
+    if (gas->in_twos) {
+        predict_both_by_cells(gas, a, b);
+    } else if (gas->method == CAROM_GAS_NEIGHBOURS &&
+               carom_gas_list_of(gas, a)[0] <= CAROM_GAS_MOST_NEAR &&
+               carom_gas_list_of(gas, b)[0] <= CAROM_GAS_MOST_NEAR) {
+        predict_both_by_lists(gas, a, b);
+    } else {
+        predict(gas, a);
+        carom_gas_queue_put(gas, a);
+        predict(gas, b);
+        carom_gas_queue_put(gas, b);
+    }
 }
 
 /* Not by floats: what has to be told apart exactly, or was once found to fool them. */
@@ -77,9 +99,9 @@ static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
 static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
     const carom_gas_plan *plan = &gas->cards[slot].plan, *its = &gas->cards[plan->partner].plan;
     return its->kind == CAROM_GAS_PAIR && its->partner == slot &&
-           its->partner_count == gas->flights.marks[slot].count &&
-           its->physical < its->crossing && its->image[0] == -plan->image[0] &&
-           its->image[1] == -plan->image[1] && its->image[2] == -plan->image[2];
+           its->partner_count == gas->flights.marks[slot].count && its->physical < its->crossing &&
+           its->image[0] == -plan->image[0] && its->image[1] == -plan->image[1] &&
+           its->image[2] == -plan->image[2];
 }
 
 /* The bound of a rough pair has come: from now on it has its exact tick. False when floats were
@@ -198,8 +220,9 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     too_often = repeats_too_often(gas, b) || too_often;
     if (too_often) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
-        carom_gas_contact contact = carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b],
-                                                   image, gas->now, carom_gas_mass(gas, a), carom_gas_mass(gas, b));
+        carom_gas_contact contact =
+            carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b], image, gas->now,
+                           carom_gas_mass(gas, a), carom_gas_mass(gas, b));
         add_total(&gas->virial, contact.virial);
     } else if (!respond_pair(gas, a, b, image, event)) {
         return CAROM_GAS_STOP_RESPONSE;
@@ -209,11 +232,7 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     if (gas->cards[b].follower == a) gas->cards[b].follower = CAROM_GAS_NO_SLOT;
     carom_gas_flight_set(gas, a);
     carom_gas_flight_set(gas, b);
-    if (predict_two(gas, a, b)) return CAROM_GAS_STOP_STEPS;
-    predict(gas, a);
-    carom_gas_queue_put(gas, a);
-    predict(gas, b);
-    carom_gas_queue_put(gas, b);
+    predict_both(gas, a, b);
     return CAROM_GAS_STOP_STEPS;
 }
 

@@ -19,7 +19,8 @@
 static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kind, uint32_t partner,
                                 uint32_t other_slot, uint8_t other_kind, uint32_t other_partner) {
     if (kind != other_kind) return kind < other_kind;
-    uint32_t a = gas->cards[slot].label, c = gas->cards[other_slot].label, b = partner, d = other_partner;
+    uint32_t a = gas->cards[slot].label, c = gas->cards[other_slot].label, b = partner,
+             d = other_partner;
     if (kind == CAROM_GAS_PAIR) {
         b = gas->cards[partner].label;
         d = gas->cards[other_partner].label;
@@ -73,10 +74,10 @@ static inline void image_of(const carom_gas_mark *own, const carom_gas_mark *oth
                             int image[3]) {
     /* the digits of a code less one; no branch, as it would be guessed wrong */
     static const int8_t boxes[27][3] = {
-        {-1, -1, -1}, {0, -1, -1}, {1, -1, -1}, {-1, 0, -1}, {0, 0, -1}, {1, 0, -1}, {-1, 1, -1},
-        {0, 1, -1},   {1, 1, -1},  {-1, -1, 0}, {0, -1, 0},  {1, -1, 0}, {-1, 0, 0}, {0, 0, 0},
+        {-1, -1, -1}, {0, -1, -1}, {1, -1, -1}, {-1, 0, -1}, {0, 0, -1},  {1, 0, -1}, {-1, 1, -1},
+        {0, 1, -1},   {1, 1, -1},  {-1, -1, 0}, {0, -1, 0},  {1, -1, 0},  {-1, 0, 0}, {0, 0, 0},
         {1, 0, 0},    {-1, 1, 0},  {0, 1, 0},   {1, 1, 0},   {-1, -1, 1}, {0, -1, 1}, {1, -1, 1},
-        {-1, 0, 1},   {0, 0, 1},   {1, 0, 1},   {-1, 1, 1},  {0, 1, 1},  {1, 1, 1}};
+        {-1, 0, 1},   {0, 0, 1},   {1, 0, 1},   {-1, 1, 1},  {0, 1, 1},   {1, 1, 1}};
     for (int axis = 0; axis < 3; ++axis)
         image[axis] = boxes[code][axis] + own->wraps[axis] - other->wraps[axis];
 }
@@ -180,7 +181,8 @@ static inline float bound_of(const carom_gas *gas, int64_t time) {
     return (float)delay * (1.0f + 0x1p-20f) + 0x1p-40f;
 }
 
-/* The one that seems earliest first, then all whose bound does not exclude that they come before. */
+/* The one that seems earliest first, then all whose bound does not exclude that they come before.
+ */
 static __attribute__((noinline)) void ask_all(const carom_gas *gas, uint32_t slot,
                                               const uint32_t *near, uint32_t count,
                                               const float *bounds, float least, uint32_t first,
