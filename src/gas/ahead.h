@@ -6,9 +6,10 @@
 #ifndef CAROM_SRC_GAS_AHEAD_H
 #define CAROM_SRC_GAS_AHEAD_H
 
+#include "gas/queue.h"
 #include "gas/renew.h"
 
-#define LOOK_AHEAD 12 /* entries the window should hold */
+#define LOOK_AHEAD 14 /* entries the window should hold */
 
 /* Rows of cells around a home. */
 static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
@@ -28,12 +29,6 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
         __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
     for (uint32_t i = 17; i <= list[0]; ++i)
         __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
-}
-
-static inline void touch_around(const carom_gas *gas, uint32_t slot) {
-    carom_gas_around around;
-    collect_block(gas, &gas->cards[slot].home, &around.block, &around.nears);
-    touch_flights(gas, &around.nears);
 }
 
 /* The home that a sphere is about to cross into. */
@@ -61,47 +56,60 @@ static inline bool is_pair_next(const carom_gas_plan *plan) {
 static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->bodies[slot], 1);
     __builtin_prefetch(&gas->flights.by_slot[slot], 1);
-    __builtin_prefetch(&gas->flights.marks[slot], 1);
+    if (!gas->uniform) __builtin_prefetch(&gas->radius[slot]);
+    if (!(gas->common_mass > 0.0)) __builtin_prefetch(&gas->mass[slot]);
     if (gas->method != CAROM_GAS_NEIGHBOURS) return;
     __builtin_prefetch(carom_gas_list_of(gas, slot));
     __builtin_prefetch(carom_gas_list_of(gas, slot) + 16);
 }
 
-/* The window says what comes next. Three stages, each asking for what the next will follow. */
-static inline void look_ahead(const carom_gas *gas) {
-    const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
-    uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
-    bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
-    if (count > 9) {
-        const carom_gas_plan *plan = &gas->cards[entry[9].slot].plan;
-        touch_sphere(gas, entry[9].slot);
-        if (is_pair_next(plan)) {
-            __builtin_prefetch(&gas->cards[plan->partner], 1);
-            touch_sphere(gas, plan->partner);
-        }
+/* First: both spheres. */
+static inline void look_far(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
+    touch_sphere(gas, slot);
+    if (is_pair_next(plan)) {
+        __builtin_prefetch(&gas->cards[plan->partner], 1);
+        touch_sphere(gas, plan->partner);
     }
-    if (count > 6 && !lists) {
-        uint32_t slot = entry[6].slot;
-        const carom_gas_plan *plan = &gas->cards[slot].plan;
-        if (is_pair_next(plan)) {
-            touch_rows(gas, &gas->cards[slot].home);
-            touch_rows(gas, &gas->cards[plan->partner].home);
-        } else {
-            carom_gas_home home = next_home(gas, slot);
-            touch_rows(gas, &home);
-        }
+}
+
+/* Then the cells of a crossing. Which ones two that meet will look into is not known before: see
+ * settle in centre.h. */
+static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
+    if (gas->method == CAROM_GAS_NEIGHBOURS || is_pair_next(&gas->cards[slot].plan)) return;
+    carom_gas_home home = next_home(gas, slot);
+    touch_rows(gas, &home);
+}
+
+/* Last those around. */
+static inline void look_near(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
+    if (gas->method == CAROM_GAS_NEIGHBOURS) {
+        touch_list(gas, slot);
+        if (is_pair_next(plan)) touch_list(gas, plan->partner);
+    } else if (!is_pair_next(plan)) {
+        touch_ahead(gas, slot);
     }
-    if (count > 3) {
-        uint32_t slot = entry[3].slot;
-        const carom_gas_plan *plan = &gas->cards[slot].plan;
-        if (is_pair_next(plan) && lists) {
-            touch_list(gas, slot);
-            touch_list(gas, plan->partner);
-        } else if (is_pair_next(plan)) {
-            touch_around(gas, slot);
-            touch_around(gas, plan->partner);
-        } else if (!lists) {
-            touch_ahead(gas, slot);
+}
+
+/* The window says what comes next. Three stages, each asking for what the next will follow; each
+ * entry passes all three, however many leave the window at once. */
+static inline void look_ahead(carom_gas *gas) {
+    static const uint64_t distance[3] = {LOOK_AHEAD - 2, 7, 3};
+    carom_gas_calendar *calendar = &gas->calendar;
+    for (int stage = 0; stage < 3; ++stage) {
+        uint64_t *at = &calendar->looked[stage], end = calendar->window_head + distance[stage] + 1;
+        if (end > calendar->window_tail) end = calendar->window_tail;
+        if (*at < calendar->window_head) *at = calendar->window_head;
+        for (; *at < end; ++*at) {
+            const carom_gas_entry entry = calendar->window[*at];
+            if (!carom_gas_entry_alive(gas, entry)) continue;
+            if (stage == 0)
+                look_far(gas, entry.slot);
+            else if (stage == 1)
+                look_nearer(gas, entry.slot);
+            else
+                look_near(gas, entry.slot);
         }
     }
 }

@@ -79,10 +79,9 @@ static inline float carom_gas_least_lane(const carom_gas_f8 *from) {
  * time `since` the common one already; NaN for those who never do. Two that are within reach are
  * taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`, here
  * squared with its sign. */
-static inline __attribute__((always_inline)) void carom_gas_bounds(const carom_gas_flight *own,
-                                                                   carom_gas_f4 rows[2][8],
-                                                                   float since, float recede2,
-                                                                   carom_gas_f8 *bounds) {
+static inline __attribute__((always_inline)) void
+carom_gas_bounds(const carom_gas_flight *own, carom_gas_f4 rows[2][8], float since, float own_slow2,
+                 float recede2, carom_gas_f8 *bounds) {
     carom_gas_f8 x[4], v[4], root;
     const carom_gas_f8 zero = {0.0f};
     carom_gas_turn(rows[0], x);
@@ -97,7 +96,8 @@ static inline __attribute__((always_inline)) void carom_gas_bounds(const carom_g
     carom_gas_roots(&disc, &root);
     carom_gas_i8 apart = gap > zero;
     carom_gas_i8 recedes = b * (carom_gas_f8)((carom_gas_i8)b & INT32_MAX) > uu * recede2;
-    carom_gas_i8 slow = uu < v[3] + own->slow2;
+    carom_gas_f8 vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    carom_gas_i8 slow = ~(uu >= vv * CAROM_GAS_SLOW2 + own_slow2); /* NaN is slow */
     carom_gas_f8 bound = (carom_gas_f8)((carom_gas_i8)gap & apart) / (root - b);
     *bounds = (carom_gas_f8)(((carom_gas_i8)bound | recedes) & ~slow);
 }

@@ -2,8 +2,6 @@
 /* Choosing the units of flights and writing all of them. */
 #include "gas/flight.h"
 
-#include <math.h>
-
 /* Shares of what floats can be off, for each of two spheres: a little more than flight.h adds up
  * to. */
 #define BY_PLACE 0x1.8p-22
@@ -62,6 +60,6 @@ void carom_gas_flights_renew(carom_gas *gas) {
         flights->shift[code][3] = 0.0f;
     }
     flights->wild = 0;
-    for (uint64_t i = 0; i < gas->count; ++i) carom_gas_flight_set(gas, (uint32_t)i);
+    for (uint64_t i = 0; i < gas->count; ++i) carom_gas_flight_write(gas, (uint32_t)i);
     flights->most_wild = 2 * flights->wild + gas->count / 16 + 64;
 }

@@ -16,23 +16,23 @@
 #ifndef CAROM_SRC_GAS_FLIGHT_H
 #define CAROM_SRC_GAS_FLIGHT_H
 
-#include <string.h>
+#include <math.h>
 
 #include "gas/gas.h"
 
 #define CAROM_GAS_SLOW          0.05
 #define CAROM_GAS_FLIGHT_LENGTH 8.0 /* typical ways between two common times, in lengths */
-#define CAROM_GAS_LEAST_SPEED   1e-12
+#define CAROM_GAS_SLOW2         (2.0f * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW))
+#define CAROM_GAS_LEAST_SPEED2  1e-26f /* below this nothing is told from rest */
 #define CAROM_GAS_MOST_NUMBER   1e9
 #define CAROM_GAS_MOST_GROWTH   0.002 /* of a radius, by speed; faster ones are wild */
 
-/* Writes the flight of a body that was rewritten or has got other wraps. */
-static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
+/* Writes the flight of a body, all but its stamp. */
+static inline void carom_gas_flight_write(carom_gas *gas, uint32_t slot) {
     carom_gas_flights *flights = &gas->flights;
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
     carom_gas_flight *flight = &flights->by_slot[slot];
-    memcpy(&flights->marks[slot], &body->count, sizeof(*flights->marks));
     double span = carom_gas_span(rules, body->t - flights->start), square = 0.0, most = 0.0;
     for (int axis = 0; axis < 3; ++axis) {
         double v = body->v[axis];
@@ -49,16 +49,20 @@ static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
         flight->x[axis] = (float)x;
         flight->v[axis] = (float)v;
     }
-    double speed = sqrt(square), radius = flights->common_radius;
+    double radius = flights->common_radius;
     if (!(radius > 0.0)) radius = gas->radius[slot] * flights->per_length;
-    double growth = flights->growth_by_speed * speed;
+    double growth = flights->growth_by_speed * sqrt(square);
     flight->radius = (float)(radius + flights->growth + growth);
-    square = CAROM_MAX(square, CAROM_GAS_LEAST_SPEED * CAROM_GAS_LEAST_SPEED);
-    flight->slow2 = (float)(2.0 * CAROM_GAS_SLOW * CAROM_GAS_SLOW * square);
     if (!(most < CAROM_GAS_MOST_NUMBER && growth < CAROM_GAS_MOST_GROWTH * radius)) {
-        *flight = (carom_gas_flight){.slow2 = HUGE_VALF};
+        for (int axis = 0; axis < 3; ++axis) flight->v[axis] = NAN; /* slow with all */
         ++flights->wild;
     }
+}
+
+/* The same for a body that was rewritten or has got other wraps. */
+static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
+    ++gas->flights.by_slot[slot].stamp;
+    carom_gas_flight_write(gas, slot);
 }
 
 #endif

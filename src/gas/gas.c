@@ -186,8 +186,7 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
                   {(void **)&gas->cards, sizeof(*gas->cards)},
                   {(void **)&gas->radius, sizeof(*gas->radius)},
                   {(void **)&gas->mass, sizeof(*gas->mass)},
-                  {(void **)&gas->flights.by_slot, sizeof(*gas->flights.by_slot)},
-                  {(void **)&gas->flights.marks, sizeof(*gas->flights.marks)}};
+                  {(void **)&gas->flights.by_slot, sizeof(*gas->flights.by_slot)}};
     if (count > gas->capacity || gas->bodies == NULL) {
         uint64_t capacity = 0;
         for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
@@ -221,8 +220,7 @@ static void put_sphere(carom_gas *gas, uint32_t slot, const carom_gas_sphere *sp
         body->wraps[axis] = 0;
     }
     body->t = gas->now;
-    body->count = 0;
-    body->spare = 0;
+    memset(body->spare, 0, sizeof(body->spare));
     gas->cards[slot].plan.repeats = 0;
     gas->cards[slot].plan.current = 0;
     gas->radius[slot] = sphere->radius;
@@ -297,7 +295,6 @@ void carom_gas_destroy(carom_gas *gas) {
     carom_release(&allocator, gas->mass);
     carom_release(&allocator, gas->slot_of);
     carom_release(&allocator, gas->flights.by_slot);
-    carom_release(&allocator, gas->flights.marks);
     carom_release(&allocator, gas);
 }
 

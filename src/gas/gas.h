@@ -30,8 +30,8 @@
 typedef struct carom_gas_plan {
     int64_t physical, crossing; /* ticks */
     uint32_t partner;           /* slot */
-    uint32_t partner_count;     /* its body's count when this was predicted */
-    int8_t image[3];            /* boxes to shift the partner by */
+    uint32_t stamp;             /* of its flight when this was predicted */
+    int8_t image[3];            /* boxes to shift the partner by, if its own were 0 */
     uint8_t kind;               /* of the physical event; for walls partner is the side */
     uint8_t side;               /* of the cell to be crossed: 2 axis + (0 low, 1 high) */
     uint8_t current;            /* it stands in the calendar's window */
@@ -47,20 +47,13 @@ static inline int64_t carom_gas_due(const carom_gas_plan *plan) {
 /* In units of the largest diameter and a typical speed. Half a cache line. */
 typedef struct carom_gas_flight {
     float x[3], radius;
-    float v[3], slow2; /* a pair is slow when u^2 is less than the sum of the two */
+    float v[3];
+    uint32_t stamp; /* of writings: an event predicted with another is stale */
 } carom_gas_flight;
-
-/* The end of a body, apart: what is asked of a partner when its flight seems to be met first. */
-typedef struct carom_gas_mark {
-    uint32_t count;
-    int8_t wraps[3];
-    uint8_t spare;
-} carom_gas_mark;
 
 typedef struct carom_gas_flights {
     carom_gas_flight *by_slot;
-    carom_gas_mark *marks; /* by slot */
-    int64_t start, until;  /* the common time; they are good up to the other */
+    int64_t start, until; /* the common time; they are good up to the other */
     double per_length, per_speed, per_time;
     double growth, growth_by_speed; /* of radii */
     double common_radius;           /* 0 where radii differ */
@@ -156,7 +149,8 @@ typedef struct carom_gas_calendar {
     uint64_t entries;        /* in chunks, dead ones included */
     carom_gas_entry *window; /* sorted by time */
     uint64_t window_head, window_tail, window_capacity;
-    uint32_t pending[4];          /* slots whose chunk is on its way into the cache */
+    uint64_t looked[3];           /* up to where in the window the loop has looked ahead */
+    uint32_t pending[8];          /* slots whose chunk is on its way into the cache */
     uint32_t pending_at;          /* where the oldest is */
     uint64_t loaded, loaded_from; /* entries that came into the window since bucket loaded_from */
 } carom_gas_calendar;

@@ -32,9 +32,8 @@ typedef struct carom_gas_body {
     double x[3];
     int64_t t;
     double v[3];
-    uint32_t count;  /* of rewritings: an event predicted with another count is stale */
     int8_t wraps[3]; /* the box its cell lies in: cell-relative x = x - wraps * edge */
-    uint8_t spare;
+    uint8_t spare[5];
 } carom_gas_body;
 
 typedef struct carom_gas_rules {
@@ -164,7 +163,6 @@ CAROM_ITEM void carom_gas_rewrite(const carom_gas_rules *rules, carom_gas_body *
         body->v[axis] = v[axis];
     }
     body->t = time;
-    ++body->count;
 }
 
 /* What one collision was like. */

@@ -47,6 +47,7 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
     for (uint64_t i = calendar->window_head; i < calendar->window_tail; ++i)
         if (carom_gas_entry_alive(gas, calendar->window[i]))
             calendar->window[kept++] = calendar->window[i];
+    for (int stage = 0; stage < 3; ++stage) calendar->looked[stage] = 0;
     calendar->window_head = 0;
     calendar->window_tail = kept;
     if (calendar->window_capacity - kept >= more) return true;
@@ -147,7 +148,7 @@ static bool turn_half(carom_gas *gas) {
 bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     carom_gas_calendar *calendar = &gas->calendar;
     for (;;) {
-        for (uint32_t i = 0; i < 4; ++i) carom_gas_calendar_settle(gas, i);
+        for (uint32_t i = 0; i < 8; ++i) carom_gas_calendar_settle(gas, i);
         int64_t last = until >> calendar->shift;
         for (;; ++calendar->base) {
             if (calendar->base >= calendar->next_look) break;
@@ -187,14 +188,19 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     sort_entries(window + first, tail - first);
 
     /* What the next buckets will ask for. */
-    uint32_t soon = calendar->heads[calendar->base & (calendar->buckets - 1)];
-    uint32_t later = calendar->heads[(calendar->base + 1) & (calendar->buckets - 1)];
-    if (later != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[later]);
-    if (soon != CAROM_GAS_EMPTY) {
+    uint64_t mask = calendar->buckets - 1;
+    uint32_t soon = calendar->heads[calendar->base & mask];
+    uint32_t later = calendar->heads[(calendar->base + 1) & mask];
+    for (int i = 0; i < 2 && soon != CAROM_GAS_EMPTY; ++i, soon = calendar->chunks[soon].next) {
         const carom_gas_chunk *chunk = &calendar->chunks[soon];
-        for (uint32_t k = 0; k < chunk->count; ++k)
-            __builtin_prefetch(&gas->cards[chunk->slot[k]].plan);
+        for (uint32_t k = 0; k < chunk->count; ++k) __builtin_prefetch(&gas->cards[chunk->slot[k]]);
     }
+    if (later != CAROM_GAS_EMPTY) {
+        uint32_t next = calendar->chunks[later].next;
+        if (next != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[next]);
+    }
+    uint32_t last = calendar->heads[(calendar->base + 2) & mask];
+    if (last != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[last]);
     return true;
 }
 
@@ -233,6 +239,7 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
     }
     memset(calendar->heads, 0xFF, (calendar->buckets + 1) * sizeof(*calendar->heads));
     calendar->window_head = calendar->window_tail = 0;
+    memset(calendar->looked, 0, sizeof(calendar->looked));
     memset(calendar->pending, 0xFF, sizeof(calendar->pending));
     calendar->entries = 0;
     calendar->base = gas->now >> calendar->shift;

@@ -6,7 +6,7 @@
 #include "gas/gas.h"
 
 /* What one step may add at most. */
-#define CAROM_GAS_STEP_ENTRIES 16
+#define CAROM_GAS_STEP_ENTRIES 24
 
 /* Moves the next bucket that holds anything into the window, looking no further than tick `until`.
  * False when there was no memory for it: nothing has changed then. */
@@ -96,16 +96,20 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
         return;
     }
     plan->current = 0;
-    uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, time)];
-    if (head != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[head].count, 1);
-    uint32_t at = calendar->pending_at++ % 4;
+    __builtin_prefetch(&calendar->heads[carom_gas_calendar_bucket(calendar, time)], 1);
+    uint32_t at = calendar->pending_at++ % 8, half = calendar->pending[(at + 4) % 8];
+    if (half != CAROM_GAS_NO_SLOT) {
+        int64_t due = carom_gas_due(&gas->cards[half].plan);
+        uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, due)];
+        if (head != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[head].count, 1);
+    }
     carom_gas_calendar_settle(gas, at);
     calendar->pending[at] = slot;
 }
 
 /* Enters a sphere whose plan has changed, and one that relied on that plan; an entry it had before
- * is dead from now on. The line of its bucket is asked for and written some spheres later, when it
- * has come. */
+ * is dead from now on. The lines of its bucket are asked for and written some spheres later,
+ * when they have come. */
 static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
     if (gas->def.queue == CAROM_GAS_TREE) {
         carom_gas_tree_update(gas, slot);

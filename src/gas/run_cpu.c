@@ -92,23 +92,27 @@ static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t s
 
 static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
     bool pair = plan->kind == CAROM_GAS_PAIR || plan->kind == CAROM_GAS_ROUGH;
-    return pair && gas->flights.marks[plan->partner].count != plan->partner_count;
+    return pair && gas->flights.by_slot[plan->partner].stamp != plan->stamp;
 }
 
 /* Is the pair planned for `slot` planned for its partner, too, with its exact tick? */
 static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
     const carom_gas_plan *plan = &gas->cards[slot].plan, *its = &gas->cards[plan->partner].plan;
-    return its->kind == CAROM_GAS_PAIR && its->partner == slot &&
-           its->partner_count == gas->flights.marks[slot].count && its->physical < its->crossing &&
-           its->image[0] == -plan->image[0] && its->image[1] == -plan->image[1] &&
-           its->image[2] == -plan->image[2];
+    if (its->kind != CAROM_GAS_PAIR || its->partner != slot || its->physical >= its->crossing ||
+        its->stamp != gas->flights.by_slot[slot].stamp)
+        return false;
+    int image[3], its_image[3];
+    image_planned(gas, plan, image);
+    image_planned(gas, its, its_image);
+    return image[0] == -its_image[0] && image[1] == -its_image[1] && image[2] == -its_image[2];
 }
 
 /* The bound of a rough pair has come: from now on it has its exact tick. False when floats were
  * fooled and all has to be predicted exactly. */
 static bool refine(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->cards[slot].plan;
-    int image[3] = {plan->image[0], plan->image[1], plan->image[2]};
+    int image[3];
+    image_planned(gas, plan, image);
     int64_t time = carom_gas_pair_time(&gas->rules, &gas->bodies[slot], &gas->bodies[plan->partner],
                                        image, carom_gas_reach(gas, slot, plan->partner));
     if (time > latest(gas, plan)) return false;
@@ -209,7 +213,8 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
                               uint32_t *culprit) {
     const carom_gas_plan plan = gas->cards[slot].plan;
     uint32_t a = slot, b = plan.partner;
-    int image[3] = {plan.image[0], plan.image[1], plan.image[2]};
+    int image[3];
+    image_planned(gas, &plan, image);
     if (gas->cards[a].label > gas->cards[b].label) {
         a = plan.partner, b = slot;
         for (int axis = 0; axis < 3; ++axis) image[axis] = -image[axis];

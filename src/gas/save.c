@@ -108,7 +108,7 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
         for (int axis = 0; axis < 3; ++axis) put_number(&s, body->x[axis]);
         for (int axis = 0; axis < 3; ++axis) put_number(&s, body->v[axis]);
         put(&s, (uint64_t)body->t);
-        put(&s, body->count);
+        put(&s, 0); /* spare */
         put_number(&s, gas->radius[slot]);
         put_number(&s, gas->mass[slot]);
     }
@@ -171,7 +171,7 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     for (int axis = 0; axis < 3; ++axis) body->x[axis] = get_number(s);
     for (int axis = 0; axis < 3; ++axis) body->v[axis] = get_number(s);
     body->t = (int64_t)get(s);
-    body->count = (uint32_t)get(s);
+    (void)get(s);
     gas->radius[slot] = get_number(s);
     gas->mass[slot] = get_number(s);
     gas->cards[slot].plan.repeats = (uint16_t)(label >> 32);

@@ -31,11 +31,11 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
 }
 
 static inline void set_plan(carom_gas_plan *plan, int64_t time, uint8_t kind, uint32_t partner,
-                            uint32_t count, const int image[3]) {
+                            uint32_t stamp, const int image[3]) {
     plan->physical = time;
     plan->kind = kind;
     plan->partner = partner;
-    plan->partner_count = count;
+    plan->stamp = stamp;
     for (int axis = 0; axis < 3; ++axis) plan->image[axis] = (int8_t)image[axis];
 }
 
@@ -56,7 +56,7 @@ static inline void offer_again(carom_gas_plan *plan, int64_t time) {
 
 /* An event at its exact tick. */
 static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan, int64_t time,
-                         uint8_t kind, uint32_t partner, uint32_t count, const int image[3]) {
+                         uint8_t kind, uint32_t partner, uint32_t stamp, const int image[3]) {
     if (time > latest(gas, plan)) return;
     if (is_rough(plan) && time >= plan->physical) {
         offer_again(plan, time);
@@ -66,20 +66,24 @@ static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *pl
         (time == CAROM_GAS_NEVER ||
          !ranks_before(gas, slot, kind, partner, slot, plan->kind, plan->partner)))
         return;
-    set_plan(plan, time, kind, partner, count, image);
+    set_plan(plan, time, kind, partner, stamp, image);
 }
 
-/* Boxes by which to shift another, from the code and the boxes the two cells lie in. */
-static inline void image_of(const carom_gas_mark *own, const carom_gas_mark *other, uint32_t code,
-                            int image[3]) {
+/* Boxes by which to shift another whose wraps are 0, from the code. */
+static inline void image_of(const carom_gas_body *own, uint32_t code, int image[3]) {
     /* the digits of a code less one; no branch, as it would be guessed wrong */
     static const int8_t boxes[27][3] = {
         {-1, -1, -1}, {0, -1, -1}, {1, -1, -1}, {-1, 0, -1}, {0, 0, -1},  {1, 0, -1}, {-1, 1, -1},
         {0, 1, -1},   {1, 1, -1},  {-1, -1, 0}, {0, -1, 0},  {1, -1, 0},  {-1, 0, 0}, {0, 0, 0},
         {1, 0, 0},    {-1, 1, 0},  {0, 1, 0},   {1, 1, 0},   {-1, -1, 1}, {0, -1, 1}, {1, -1, 1},
         {-1, 0, 1},   {0, 0, 1},   {1, 0, 1},   {-1, 1, 1},  {0, 1, 1},   {1, 1, 1}};
-    for (int axis = 0; axis < 3; ++axis)
-        image[axis] = boxes[code][axis] + own->wraps[axis] - other->wraps[axis];
+    for (int axis = 0; axis < 3; ++axis) image[axis] = boxes[code][axis] + own->wraps[axis];
+}
+
+/* The image a plan speaks of: its partner's wraps are those it was made with, or it is stale. */
+static inline void image_planned(const carom_gas *gas, const carom_gas_plan *plan, int image[3]) {
+    const carom_gas_body *partner = &gas->bodies[plan->partner];
+    for (int axis = 0; axis < 3; ++axis) image[axis] = plan->image[axis] - partner->wraps[axis];
 }
 
 /* A near one that is met no earlier than at `time`, and first by the margin among its likes. */
@@ -90,10 +94,9 @@ static inline void offer_rough(const carom_gas *gas, uint32_t slot, carom_gas_pl
         return;
     }
     uint32_t other = near & SLOT_MASK;
-    const carom_gas_mark *mark = &gas->flights.marks[other];
     int image[3];
-    image_of(&gas->flights.marks[slot], mark, near >> CAROM_GAS_SLOT_BITS, image);
-    set_plan(plan, time, CAROM_GAS_ROUGH, other, mark->count, image);
+    image_of(&gas->bodies[slot], near >> CAROM_GAS_SLOT_BITS, image);
+    set_plan(plan, time, CAROM_GAS_ROUGH, other, gas->flights.by_slot[other].stamp, image);
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
@@ -109,6 +112,9 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         (float)(carom_gas_span(&gas->rules, gas->now - flights->start) * flights->per_time);
     carom_gas_flight own = flights->by_slot[slot];
     carom_gas_f8 least = HUGE_VALF - (carom_gas_f8){0.0f};
+    float own_slow2 =
+        CAROM_GAS_SLOW2 * (own.v[0] * own.v[0] + own.v[1] * own.v[1] + own.v[2] * own.v[2]) +
+        CAROM_GAS_LEAST_SPEED2;
     for (int axis = 0; axis < 3; ++axis) own.x[axis] += own.v[axis] * since;
     for (uint32_t i = 0; i < count; i += 8) {
         const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -136,7 +142,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
                 rows[0][k] += shift;
             }
         }
-        carom_gas_bounds(&own, rows, since, flights->recede2, &bound);
+        carom_gas_bounds(&own, rows, since, own_slow2, flights->recede2, &bound);
         bound = (carom_gas_f8)((carom_gas_i8)bound | absent);
         memcpy(bounds + i, &bound, sizeof(bound));
         carom_gas_least(&bound, &least);
@@ -166,12 +172,12 @@ static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t nea
                                carom_gas_plan *plan) {
     uint32_t other = near & SLOT_MASK;
     const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
-    const carom_gas_mark *marks = gas->flights.marks;
-    int image[3];
-    image_of(&marks[slot], &marks[other], near >> CAROM_GAS_SLOT_BITS, image);
+    int image[3], seen[3];
+    image_of(body, near >> CAROM_GAS_SLOT_BITS, image);
+    for (int axis = 0; axis < 3; ++axis) seen[axis] = image[axis] - b->wraps[axis];
     int64_t time =
-        carom_gas_pair_time(&gas->rules, body, b, image, carom_gas_reach(gas, slot, other));
-    offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, b->count, image);
+        carom_gas_pair_time(&gas->rules, body, b, seen, carom_gas_reach(gas, slot, other));
+    offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, gas->flights.by_slot[other].stamp, image);
 }
 
 /* A delay as bounds count it, rounded up. */
