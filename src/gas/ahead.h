@@ -10,6 +10,9 @@
 #include "gas/renew.h"
 
 #define LOOK_AHEAD 14 /* entries the window should hold */
+#define FAR        11 /* how far the first stage looks */
+#define NEARER     4  /* and how far the others stay behind it */
+#define NEAR       8
 
 /* Rows of cells around a home. */
 static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
@@ -95,23 +98,19 @@ static inline void look_near(const carom_gas *gas, uint32_t slot) {
 /* The window says what comes next. Three stages, each asking for what the next will follow; each
  * entry passes all three, however many leave the window at once. */
 static inline void look_ahead(carom_gas *gas) {
-    static const uint64_t distance[3] = {LOOK_AHEAD - 2, 7, 3};
     carom_gas_calendar *calendar = &gas->calendar;
-    for (int stage = 0; stage < 3; ++stage) {
-        uint64_t *at = &calendar->looked[stage], end = calendar->window_head + distance[stage] + 1;
-        if (end > calendar->window_tail) end = calendar->window_tail;
-        if (*at < calendar->window_head) *at = calendar->window_head;
-        for (; *at < end; ++*at) {
-            const carom_gas_entry entry = calendar->window[*at];
-            if (!carom_gas_entry_alive(gas, entry)) continue;
-            if (stage == 0)
-                look_far(gas, entry.slot);
-            else if (stage == 1)
-                look_nearer(gas, entry.slot);
-            else
-                look_near(gas, entry.slot);
-        }
+    const carom_gas_entry *window = calendar->window;
+    uint64_t head = calendar->window_head, at = calendar->looked, end = head + FAR + 1;
+    if (at < head) at = head;
+    if (end > calendar->window_tail) end = calendar->window_tail;
+    for (; at < end; ++at) {
+        if (carom_gas_entry_alive(gas, window[at])) look_far(gas, window[at].slot);
+        if (at < head + NEAR) continue;
+        if (carom_gas_entry_alive(gas, window[at - NEARER]))
+            look_nearer(gas, window[at - NEARER].slot);
+        if (carom_gas_entry_alive(gas, window[at - NEAR])) look_near(gas, window[at - NEAR].slot);
     }
+    calendar->looked = at;
 }
 
 #endif

@@ -149,7 +149,7 @@ typedef struct carom_gas_calendar {
     uint64_t entries;        /* in chunks, dead ones included */
     carom_gas_entry *window; /* sorted by time */
     uint64_t window_head, window_tail, window_capacity;
-    uint64_t looked[3];           /* up to where in the window the loop has looked ahead */
+    uint64_t looked;              /* up to where in the window the loop has looked ahead */
     uint32_t pending[8];          /* slots whose chunk is on its way into the cache */
     uint32_t pending_at;          /* where the oldest is */
     uint64_t loaded, loaded_from; /* entries that came into the window since bucket loaded_from */

@@ -47,7 +47,7 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
     for (uint64_t i = calendar->window_head; i < calendar->window_tail; ++i)
         if (carom_gas_entry_alive(gas, calendar->window[i]))
             calendar->window[kept++] = calendar->window[i];
-    for (int stage = 0; stage < 3; ++stage) calendar->looked[stage] = 0;
+    calendar->looked = 0;
     calendar->window_head = 0;
     calendar->window_tail = kept;
     if (calendar->window_capacity - kept >= more) return true;
@@ -239,7 +239,7 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
     }
     memset(calendar->heads, 0xFF, (calendar->buckets + 1) * sizeof(*calendar->heads));
     calendar->window_head = calendar->window_tail = 0;
-    memset(calendar->looked, 0, sizeof(calendar->looked));
+    calendar->looked = 0;
     memset(calendar->pending, 0xFF, sizeof(calendar->pending));
     calendar->entries = 0;
     calendar->base = gas->now >> calendar->shift;
