@@ -9,10 +9,10 @@
 #include "gas/queue.h"
 #include "gas/renew.h"
 
-#define LOOK_AHEAD 14 /* entries the window should hold */
-#define FAR        11 /* how far the first stage looks */
-#define NEARER     4  /* and how far the others stay behind it */
-#define NEAR       8
+#define LOOK_AHEAD 24 /* entries the window should hold */
+#define FAR        20 /* how far the first stage looks */
+#define NEARER     7  /* and how far the others stay behind it */
+#define NEAR       14
 
 /* Rows of cells around a home. */
 static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {

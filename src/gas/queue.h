@@ -96,6 +96,10 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
         return;
     }
     plan->current = 0;
+    if (!gas->prefetch) {
+        carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, time), slot);
+        return;
+    }
     __builtin_prefetch(&calendar->heads[carom_gas_calendar_bucket(calendar, time)], 1);
     uint32_t at = calendar->pending_at++ % 8, half = calendar->pending[(at + 4) % 8];
     if (half != CAROM_GAS_NO_SLOT) {

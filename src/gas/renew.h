@@ -32,8 +32,11 @@ static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_p
     const float *centre = gas->cards[slot].centre;
     double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, leeway = gas->lists.leeway;
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    if ((body->wraps[0] | body->wraps[1] | body->wraps[2]) != 0)
+        for (int axis = 0; axis < 3; ++axis)
+            x[axis] -= (double)body->wraps[axis] * rules->edge[axis];
     for (int axis = 0; axis < 3; ++axis) {
-        double y = x[axis] - (double)body->wraps[axis] * rules->edge[axis] - (double)centre[axis];
+        double y = x[axis] - (double)centre[axis];
         b += y * v[axis];
         vv += v[axis] * v[axis];
         yy += y * y;
