@@ -25,12 +25,6 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
         __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
 }
 
-static inline void touch_around(const carom_gas *gas, uint32_t slot) {
-    carom_gas_around around;
-    collect_block(gas, &gas->homes[slot], &around.block, &around.nears);
-    touch_flights(gas, &around.nears);
-}
-
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = gas->homes[slot];
@@ -58,7 +52,16 @@ static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     if (gas->method == CAROM_GAS_NEIGHBOURS) __builtin_prefetch(carom_gas_list_of(gas, slot));
 }
 
-/* The window says what comes next. Three stages, each asking for what the next will follow. */
+/* What collisions alone ask for. */
+static inline void touch_kind(const carom_gas *gas, uint32_t slot) {
+    __builtin_prefetch(&gas->label[slot]);
+    __builtin_prefetch(&gas->radius[slot]);
+    __builtin_prefetch(&gas->mass[slot]);
+    __builtin_prefetch(&gas->flights.by_slot[slot], 1);
+}
+
+/* The window says what comes next. Three stages, each asking for what the next will follow. Which
+ * cells two that meet will look into is not known before: see settle in centre.h. */
 static inline void look_ahead(const carom_gas *gas) {
     const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
     uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
@@ -71,13 +74,13 @@ static inline void look_ahead(const carom_gas *gas) {
             touch_sphere(gas, plan->partner);
         }
     }
-    if (count > 6 && !lists) {
+    if (count > 6) {
         uint32_t slot = entry[6].slot;
         const carom_gas_plan *plan = &gas->plans[slot];
         if (is_pair_next(plan)) {
-            touch_rows(gas, &gas->homes[slot]);
-            touch_rows(gas, &gas->homes[plan->partner]);
-        } else {
+            touch_kind(gas, slot);
+            touch_kind(gas, plan->partner);
+        } else if (!lists) {
             carom_gas_home home = next_home(gas, slot);
             touch_rows(gas, &home);
         }
@@ -88,10 +91,7 @@ static inline void look_ahead(const carom_gas *gas) {
         if (is_pair_next(plan) && lists) {
             touch_list(gas, slot);
             touch_list(gas, plan->partner);
-        } else if (is_pair_next(plan)) {
-            touch_around(gas, slot);
-            touch_around(gas, plan->partner);
-        } else if (!lists) {
+        } else if (!lists && !is_pair_next(plan)) {
             touch_ahead(gas, slot);
         }
     }
