@@ -190,6 +190,41 @@ void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t wor
     ++cells->free_count;
 }
 
+/* ---- ghosts ---------------------------------------------------------------------------------- */
+
+/* The cells at one place of an axis: the true one and its ghosts. */
+static uint32_t find_images(const carom_gas *gas, int axis, uint32_t at, int64_t step[3],
+                            uint32_t digit[3]) {
+    uint32_t size = gas->cells.size[axis], count = 1;
+    step[0] = 0, digit[0] = 1;
+    if (!gas->rules.periodic[axis]) return count;
+    if (at == 0) step[count] = size, digit[count++] = 2;
+    if (at + 1 == size) step[count] = -(int64_t)size, digit[count++] = 0;
+    return count;
+}
+
+void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *home, bool add) {
+    carom_gas_cells *cells = &gas->cells;
+    const int64_t stride[3] = {1, carom_gas_row(cells), carom_gas_layer(cells)};
+    const uint64_t index = carom_gas_home_index(cells, home);
+    int64_t step[3][3];
+    uint32_t digit[3][3], count[3];
+    for (int axis = 0; axis < 3; ++axis)
+        count[axis] = find_images(gas, axis, home->at[axis], step[axis], digit[axis]);
+    for (uint32_t k = 0; k < count[2]; ++k)
+        for (uint32_t j = 0; j < count[1]; ++j)
+            for (uint32_t i = 0; i < count[0]; ++i) {
+                uint64_t image = index + (uint64_t)(step[2][k] * stride[2] +
+                                                    step[1][j] * stride[1] + step[0][i]);
+                uint32_t word =
+                    carom_gas_near(slot, digit[0][i] + 3 * digit[1][j] + 9 * digit[2][k]);
+                if (add)
+                    carom_gas_cell_add(cells, image, word);
+                else
+                    carom_gas_cell_remove(cells, image, word);
+            }
+}
+
 bool carom_gas_cells_room(carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
     if (cells->free_count >= CAROM_GAS_STEP_OVERFLOW) return true;

@@ -291,14 +291,21 @@ static inline __attribute__((always_inline)) void plan_crossing(const carom_gas 
     plan->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
-/* Moves the home one cell along an axis; true when into another box. */
-static inline bool step_home(carom_gas *gas, uint32_t slot, int axis, int offset) {
+/* Seldom, so out of the way. */
+static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, int axis,
+                                                int boxes) {
+    int8_t *wraps = gas->bodies[slot].wraps;
+    wraps[axis] = (int8_t)(wraps[axis] + boxes);
+    carom_gas_flight_set(gas, slot);
+}
+
+/* Moves the home one cell along an axis, maybe into another box. */
+static inline void step_home(carom_gas *gas, uint32_t slot, int axis, int offset) {
     carom_gas_home *home = &gas->homes[slot];
     uint32_t to, digit;
     (void)carom_gas_step_cell(gas, axis, home->at[axis], offset, &to, &digit);
     home->at[axis] = (uint16_t)to;
-    gas->bodies[slot].wraps[axis] = (int8_t)(gas->bodies[slot].wraps[axis] + (int)digit - 1);
-    return digit != 1;
+    if (digit != 1) enter_box(gas, slot, axis, (int)digit - 1);
 }
 
 /* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
@@ -323,8 +330,7 @@ static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_
     if ((step[0] | step[1] | step[2]) == 0) return;
     if ((out[0] | out[1] | out[2]) != 0) {
         for (int axis = 0; axis < 3; ++axis)
-            if (step[axis] != 0) (void)step_home(gas, slot, axis, step[axis]);
-        carom_gas_flight_set(gas, slot);
+            if (step[axis] != 0) step_home(gas, slot, axis, step[axis]);
     } else {
         for (int axis = 0; axis < 3; ++axis) home->at[axis] = (uint16_t)to[axis];
     }
@@ -385,7 +391,7 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_view view;
     carom_gas_around around;
     carom_gas_file(gas, slot, home, false);
-    if (step_home(gas, slot, side / 2, side % 2 != 0 ? 1 : -1)) carom_gas_flight_set(gas, slot);
+    step_home(gas, slot, side / 2, side % 2 != 0 ? 1 : -1);
     carom_gas_file(gas, slot, home, true);
     collect_side(gas, home, side, &around.block, &around.nears);
     view_from_cell(gas, slot, &view);
