@@ -139,26 +139,6 @@ typedef struct carom_gas_nears {
     uint32_t near[CAROM_GAS_MOST_NEAR + 16];
 } carom_gas_nears;
 
-/* The cell at `offset` (-1, 0, 1) along an axis: false when beyond a reflecting side. `digit` is
- * that of the box. */
-static inline bool carom_gas_step_cell(const carom_gas *gas, int axis, uint32_t at, int offset,
-                                       uint32_t *to, uint32_t *digit) {
-    uint32_t size = gas->cells.size[axis];
-    *digit = 1;
-    *to = at + (uint32_t)offset;
-    if (offset < 0 && at == 0) {
-        *to = size - 1;
-        *digit = 0;
-        return gas->rules.periodic[axis];
-    }
-    if (offset > 0 && at + 1 == size) {
-        *to = 0;
-        *digit = 2;
-        return gas->rules.periodic[axis];
-    }
-    return true;
-}
-
 /* Cell n of the 27 around. */
 static inline const carom_gas_cell *carom_gas_cell_beside(const carom_gas_cells *cells,
                                                           const carom_gas_home *home, int n) {

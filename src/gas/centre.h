@@ -298,22 +298,24 @@ static inline __attribute__((always_inline)) void plan_crossing(const carom_gas 
     plan->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
+/* Moves a home one cell to a side; true when into another box. */
+static inline bool step_home(const carom_gas_cells *cells, carom_gas_home *home, uint32_t side) {
+    uint32_t axis = side / 2, up = side % 2, last = cells->last.at[axis];
+    bool leaves = home->at[axis] == up * last;
+    home->at[axis] = (uint16_t)(leaves ? last - up * last : home->at[axis] + 2 * up - 1);
+    return leaves;
+}
+
 /* Seldom, so out of the way. */
-static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, int axis, bool up) {
-    int8_t *wraps = gas->bodies[slot].wraps;
-    wraps[axis] = (int8_t)(wraps[axis] + (up ? 1 : -1));
-    gas->homes[slot].at[axis] = up ? 0 : gas->cells.last.at[axis];
+static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, uint32_t side) {
+    int8_t *wraps = &gas->bodies[slot].wraps[side / 2];
+    *wraps = (int8_t)(*wraps + (side % 2 != 0 ? 1 : -1));
     carom_gas_flight_set(gas, slot);
 }
 
-/* Moves the home one cell to a side, maybe into another box. */
-static inline void step_home(carom_gas *gas, uint32_t slot, uint32_t side) {
-    carom_gas_home *home = &gas->homes[slot];
-    uint32_t axis = side / 2, up = side % 2, end = up * gas->cells.last.at[axis];
-    if (home->at[axis] == end)
-        enter_box(gas, slot, (int)axis, up != 0);
-    else
-        home->at[axis] = (uint16_t)(home->at[axis] + 2 * up - 1);
+/* Moves the home of a sphere. */
+static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
+    if (step_home(&gas->cells, &gas->homes[slot], side)) enter_box(gas, slot, side);
 }
 
 /* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
@@ -338,7 +340,7 @@ static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_
     if ((step[0] | step[1] | step[2]) == 0) return;
     if ((out[0] | out[1] | out[2]) != 0) {
         for (int axis = 0; axis < 3; ++axis)
-            if (step[axis] != 0) step_home(gas, slot, 2 * (uint32_t)axis + (step[axis] > 0));
+            if (step[axis] != 0) step_sphere(gas, slot, 2 * (uint32_t)axis + (step[axis] > 0));
     } else {
         for (int axis = 0; axis < 3; ++axis) home->at[axis] = (uint16_t)to[axis];
     }
@@ -399,7 +401,7 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_view view;
     carom_gas_around around;
     carom_gas_file(gas, slot, home, false);
-    step_home(gas, slot, side);
+    step_sphere(gas, slot, side);
     carom_gas_file(gas, slot, home, true);
     collect_side(gas, home, side, &around.block, &around.nears);
     view_from_cell(gas, slot, &view);
