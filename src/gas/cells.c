@@ -50,7 +50,7 @@ static double least_edge(const carom_gas *gas, double reach) {
 }
 
 /* Packing fraction from which lists are faster, and their reach in diameters: measured. */
-#define LISTS_FROM 0.4
+#define LISTS_FROM 0.45
 
 static void choose_method(carom_gas *gas) {
     gas->method = gas->def.method;

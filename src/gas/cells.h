@@ -97,13 +97,13 @@ static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index,
     cell->word[last] = CAROM_GAS_EMPTY;
 }
 
-/* Is one of the three places zero? All at once, in the lanes of a word. */
-static inline bool carom_gas_touches_zero(uint64_t lanes) {
+/* Not zero when one of the three places is: all at once, in the lanes of a word. */
+static inline uint64_t carom_gas_zero_places(uint64_t lanes) {
     static const carom_gas_home none = {{0, 0, 0}, UINT16_MAX}; /* leaves `extra` out */
     uint64_t out;
     memcpy(&out, &none, sizeof(out));
     lanes |= out;
-    return ((lanes - UINT64_C(0x0001000100010001)) & ~lanes & UINT64_C(0x8000800080008000)) != 0;
+    return (lanes - UINT64_C(0x0001000100010001)) & ~lanes & UINT64_C(0x8000800080008000);
 }
 
 /* Has the cell neither ghosts nor a wall beside it? */
@@ -111,7 +111,7 @@ static inline bool carom_gas_is_inside(const carom_gas_cells *cells, const carom
     uint64_t at, last;
     memcpy(&at, home, sizeof(at));
     memcpy(&last, &cells->last, sizeof(last));
-    return !carom_gas_touches_zero(at) & !carom_gas_touches_zero(at ^ last);
+    return (carom_gas_zero_places(at) | carom_gas_zero_places(at ^ last)) == 0;
 }
 
 /* The same for a cell with ghosts, or beside a wall. */
