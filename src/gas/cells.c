@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Laying out the cells and filing the spheres.
  *
- * A cell is a little wider than it must be. So two spheres are in neighbouring cells for some time
- * before they touch, and rounding in the times of crossings, which are not exact, cannot hide a
- * collision. */
+ * A cell is a little wider than it must be, and its leeway is measured from that. So two spheres
+ * are in neighbouring cells for some time before they touch, and rounding in the times of
+ * crossings, which are not exact, cannot hide a collision. */
 #include "gas/cells.h"
 
 #include <math.h>
@@ -65,12 +65,17 @@ static void choose_method(carom_gas *gas) {
     if (gas->lists.leeway < 0.001 * least) gas->lists.leeway = 0.001 * least;
 }
 
+/* Diameters: some leeway pays in dense gases too, measured at 0.3. */
+#define LEAST_WISH 1.06
+
 static void choose_size(carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
     double least = least_edge(gas, 2.0 * gas->largest);
     double wish = gas->def.cell_edge;
-    if (wish == 0.0) wish = carom_gas_model_edge((double)gas->count / volume, gas->largest);
+    if (wish == 0.0)
+        wish = fmax(carom_gas_model_edge((double)gas->count / volume, gas->largest),
+                    LEAST_WISH * 2.0 * gas->largest);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
         least = least_edge(gas, 2.0 * gas->largest + 2.0 * gas->lists.leeway) +
                 1e-4 * gas->largest + 1e-5 * gas->longest; /* centres are rounded to float */
