@@ -25,19 +25,10 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
         __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
 }
 
-static inline void touch_around(const carom_gas *gas, uint32_t slot) {
-    carom_gas_around around;
-    collect_block(gas, &gas->cards[slot].home, &around.block, &around.nears);
-    touch_flights(gas, &around.nears);
-}
-
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
-    carom_gas_home home = gas->cards[slot].home;
-    int axis = gas->cards[slot].plan.side / 2, offset = gas->cards[slot].plan.side % 2 != 0 ? 1 : -1;
-    uint32_t to, digit;
-    if (carom_gas_step_cell(gas, axis, home.at[axis], offset, &to, &digit))
-        home.at[axis] = (uint16_t)to;
+    carom_gas_home home = gas->homes[slot];
+    (void)step_home(&gas->cells, &home, gas->plans[slot].side);
     return home;
 }
 
@@ -48,50 +39,55 @@ static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
     touch_flights(gas, &around.nears);
 }
 
-static inline bool is_pair_next(const carom_gas_plan *plan) {
-    return plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing;
-}
-
 static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->bodies[slot], 1);
     __builtin_prefetch(&gas->cards[slot].home);
     if (gas->method == CAROM_GAS_NEIGHBOURS) __builtin_prefetch(carom_gas_list_of(gas, slot));
 }
 
-/* The window says what comes next. Three stages, each asking for what the next will follow. */
+/* What collisions alone ask for. */
+static inline void touch_kind(const carom_gas *gas, uint32_t slot) {
+    __builtin_prefetch(&gas->label[slot]);
+    __builtin_prefetch(&gas->radius[slot]);
+    __builtin_prefetch(&gas->mass[slot]);
+    __builtin_prefetch(&gas->flights.by_slot[slot], 1);
+}
+
+/* The partner where the next is a collision, else the sphere itself. */
+static inline uint32_t other_next(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_plan *plan = &gas->plans[slot];
+    bool pair = (plan->kind == CAROM_GAS_PAIR) & (plan->physical < plan->crossing);
+    return pair ? plan->partner : slot;
+}
+
+/* The window says what comes next. Three stages, each asking for what the next will follow. Which
+ * cells two that meet will look into is not known before: see settle in centre.h. Whether two will
+ * meet is random, so rather than guess it wrong, lines are asked for twice, or those of slot 0. */
 static inline void look_ahead(const carom_gas *gas) {
     const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
     uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
     bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
     if (count > 9) {
-        const carom_gas_plan *plan = &gas->cards[entry[9].slot].plan;
-        touch_sphere(gas, entry[9].slot);
-        if (is_pair_next(plan)) {
-            __builtin_prefetch(&gas->cards[plan->partner].plan, 1);
-            touch_sphere(gas, plan->partner);
-        }
+        uint32_t slot = entry[9].slot, other = other_next(gas, slot);
+        __builtin_prefetch(&gas->plans[other], 1);
+        touch_sphere(gas, slot);
+        touch_sphere(gas, other);
     }
-    if (count > 6 && !lists) {
-        uint32_t slot = entry[6].slot;
-        const carom_gas_plan *plan = &gas->cards[slot].plan;
-        if (is_pair_next(plan)) {
-            touch_rows(gas, &gas->cards[slot].home);
-            touch_rows(gas, &gas->cards[plan->partner].home);
-        } else {
+    if (count > 6) {
+        uint32_t slot = entry[6].slot, other = other_next(gas, slot);
+        touch_kind(gas, other != slot ? slot : 0);
+        touch_kind(gas, other != slot ? other : 0);
+        if (!lists) {
             carom_gas_home home = next_home(gas, slot);
             touch_rows(gas, &home);
         }
     }
     if (count > 3) {
-        uint32_t slot = entry[3].slot;
-        const carom_gas_plan *plan = &gas->cards[slot].plan;
-        if (is_pair_next(plan) && lists) {
+        uint32_t slot = entry[3].slot, other = other_next(gas, slot);
+        if (lists) {
             touch_list(gas, slot);
-            touch_list(gas, plan->partner);
-        } else if (is_pair_next(plan)) {
-            touch_around(gas, slot);
-            touch_around(gas, plan->partner);
-        } else if (!lists) {
+            touch_list(gas, other);
+        } else if (other == slot) {
             touch_ahead(gas, slot);
         }
     }

@@ -202,7 +202,7 @@ static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3])
 }
 
 static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t k) {
-    return gas->radius[i] + gas->radius[k];
+    return gas->uniform ? 2.0 * gas->largest : gas->radius[i] + gas->radius[k];
 }
 
 /* A sphere of CAROM_GAS_EXTENT, a little larger than it is. */
