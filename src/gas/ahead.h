@@ -27,8 +27,8 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
 
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
-    carom_gas_home home = gas->homes[slot];
-    (void)step_home(&gas->cells, &home, gas->plans[slot].side);
+    carom_gas_home home = gas->cards[slot].home;
+    (void)step_home(&gas->cells, &home, gas->cards[slot].plan.side);
     return home;
 }
 
@@ -47,7 +47,7 @@ static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
 
 /* What collisions alone ask for. */
 static inline void touch_kind(const carom_gas *gas, uint32_t slot) {
-    __builtin_prefetch(&gas->label[slot]);
+    __builtin_prefetch(&gas->cards[slot].label);
     __builtin_prefetch(&gas->radius[slot]);
     __builtin_prefetch(&gas->mass[slot]);
     __builtin_prefetch(&gas->flights.by_slot[slot], 1);
@@ -55,7 +55,7 @@ static inline void touch_kind(const carom_gas *gas, uint32_t slot) {
 
 /* The partner where the next is a collision, else the sphere itself. */
 static inline uint32_t other_next(const carom_gas *gas, uint32_t slot) {
-    const carom_gas_plan *plan = &gas->plans[slot];
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
     bool pair = (plan->kind == CAROM_GAS_PAIR) & (plan->physical < plan->crossing);
     return pair ? plan->partner : slot;
 }
@@ -69,7 +69,7 @@ static inline void look_ahead(const carom_gas *gas) {
     bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
     if (count > 9) {
         uint32_t slot = entry[9].slot, other = other_next(gas, slot);
-        __builtin_prefetch(&gas->plans[other], 1);
+        __builtin_prefetch(&gas->cards[other].plan, 1);
         touch_sphere(gas, slot);
         touch_sphere(gas, other);
     }

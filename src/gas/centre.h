@@ -315,7 +315,7 @@ static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, u
 
 /* Moves the home of a sphere. */
 static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
-    if (step_home(&gas->cells, &gas->homes[slot], side)) enter_box(gas, slot, side);
+    if (step_home(&gas->cells, &gas->cards[slot].home, side)) enter_box(gas, slot, side);
 }
 
 /* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
