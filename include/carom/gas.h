@@ -56,7 +56,7 @@ typedef void carom_gas_response_fn(void *user, const carom_gas_event *event,
 /* How pairs that may meet are found. All give the same events. */
 typedef enum carom_gas_method {
     CAROM_GAS_AUTO = 0,   /* by packing fraction */
-    CAROM_GAS_CENTRE,     /* a sphere is in the cell of its centre and looks into the 27 around */
+    CAROM_GAS_CENTRE,     /* a sphere is in one cell, of its centre or beside, and looks into 27 */
     CAROM_GAS_EXTENT,     /* a sphere is in every cell it meets (Kim, Guibas, Shin 1997); CENTRE
                              where a periodic box is less than two cells wide */
     CAROM_GAS_NEIGHBOURS, /* a list of neighbours, renewed when the sphere has moved too far */

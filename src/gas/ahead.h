@@ -37,11 +37,7 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = gas->cards[slot].home;
-    int axis = gas->cards[slot].plan.side / 2,
-        offset = gas->cards[slot].plan.side % 2 != 0 ? 1 : -1;
-    uint32_t to, digit;
-    if (carom_gas_step_cell(gas, axis, home.at[axis], offset, &to, &digit))
-        home.at[axis] = (uint16_t)to;
+    (void)step_home(&gas->cells, &home, gas->cards[slot].plan.side);
     return home;
 }
 

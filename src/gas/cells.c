@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Laying out the cells and filing the spheres.
  *
- * A cell is a little wider than it must be. So two spheres are in neighbouring cells for some time
- * before they touch, and rounding in the times of crossings, which are not exact, cannot hide a
- * collision. */
+ * A cell is a little wider than it must be, and its leeway is measured from that. So two spheres
+ * are in neighbouring cells for some time before they touch, and rounding in the times of
+ * crossings, which are not exact, cannot hide a collision. */
 #include "gas/cells.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static double least_edge(const carom_gas *gas, double reach) {
 }
 
 /* Packing fraction from which lists are faster, and their reach in diameters: measured. */
-#define LISTS_FROM 0.4
+#define LISTS_FROM 0.45
 
 static void choose_method(carom_gas *gas) {
     gas->method = gas->def.method;
@@ -65,12 +65,17 @@ static void choose_method(carom_gas *gas) {
     if (gas->lists.leeway < 0.001 * least) gas->lists.leeway = 0.001 * least;
 }
 
+/* Diameters: some leeway pays in dense gases too, measured at 0.3. */
+#define LEAST_WISH 1.06
+
 static void choose_size(carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
     double least = least_edge(gas, 2.0 * gas->largest);
     double wish = gas->def.cell_edge;
-    if (wish == 0.0) wish = carom_gas_model_edge((double)gas->count / volume, gas->largest);
+    if (wish == 0.0)
+        wish = fmax(carom_gas_model_edge((double)gas->count / volume, gas->largest),
+                    LEAST_WISH * 2.0 * gas->largest);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
         least = least_edge(gas, 2.0 * gas->largest + 2.0 * gas->lists.leeway) +
                 1e-4 * gas->largest + 1e-5 * gas->longest; /* centres are rounded to float */
@@ -188,6 +193,41 @@ void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t wor
     cell->word[0] = cells->free_overflow;
     cells->free_overflow = freed;
     ++cells->free_count;
+}
+
+/* ---- ghosts ---------------------------------------------------------------------------------- */
+
+/* The cells at one place of an axis: the true one and its ghosts. */
+static uint32_t find_images(const carom_gas *gas, int axis, uint32_t at, int64_t step[3],
+                            uint32_t digit[3]) {
+    uint32_t size = gas->cells.size[axis], count = 1;
+    step[0] = 0, digit[0] = 1;
+    if (!gas->rules.periodic[axis]) return count;
+    if (at == 0) step[count] = size, digit[count++] = 2;
+    if (at + 1 == size) step[count] = -(int64_t)size, digit[count++] = 0;
+    return count;
+}
+
+void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *home, bool add) {
+    carom_gas_cells *cells = &gas->cells;
+    const int64_t stride[3] = {1, carom_gas_row(cells), carom_gas_layer(cells)};
+    const uint64_t index = carom_gas_home_index(cells, home);
+    int64_t step[3][3];
+    uint32_t digit[3][3], count[3];
+    for (int axis = 0; axis < 3; ++axis)
+        count[axis] = find_images(gas, axis, home->at[axis], step[axis], digit[axis]);
+    for (uint32_t k = 0; k < count[2]; ++k)
+        for (uint32_t j = 0; j < count[1]; ++j)
+            for (uint32_t i = 0; i < count[0]; ++i) {
+                uint64_t image = index + (uint64_t)(step[2][k] * stride[2] +
+                                                    step[1][j] * stride[1] + step[0][i]);
+                uint32_t word =
+                    carom_gas_near(slot, digit[0][i] + 3 * digit[1][j] + 9 * digit[2][k]);
+                if (add)
+                    carom_gas_cell_add(cells, image, word);
+                else
+                    carom_gas_cell_remove(cells, image, word);
+            }
 }
 
 bool carom_gas_cells_room(carom_gas *gas) {

@@ -97,13 +97,13 @@ static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index,
     cell->word[last] = CAROM_GAS_EMPTY;
 }
 
-/* Is one of the three places zero? All at once, in the lanes of a word. */
-static inline bool carom_gas_touches_zero(uint64_t lanes) {
+/* Not zero when one of the three places is: all at once, in the lanes of a word. */
+static inline uint64_t carom_gas_zero_places(uint64_t lanes) {
     static const carom_gas_home none = {{0, 0, 0}, UINT16_MAX}; /* leaves `extra` out */
     uint64_t out;
     memcpy(&out, &none, sizeof(out));
     lanes |= out;
-    return ((lanes - UINT64_C(0x0001000100010001)) & ~lanes & UINT64_C(0x8000800080008000)) != 0;
+    return (lanes - UINT64_C(0x0001000100010001)) & ~lanes & UINT64_C(0x8000800080008000);
 }
 
 /* Has the cell neither ghosts nor a wall beside it? */
@@ -111,49 +111,23 @@ static inline bool carom_gas_is_inside(const carom_gas_cells *cells, const carom
     uint64_t at, last;
     memcpy(&at, home, sizeof(at));
     memcpy(&last, &cells->last, sizeof(last));
-    return !carom_gas_touches_zero(at) & !carom_gas_touches_zero(at ^ last);
+    return (carom_gas_zero_places(at) | carom_gas_zero_places(at ^ last)) == 0;
 }
 
-/* The cells at one place of an axis: the true one and its ghosts. */
-static inline uint32_t carom_gas_axis_images(const carom_gas *gas, int axis, uint32_t at,
-                                             int64_t step[3], uint32_t digit[3]) {
-    uint32_t size = gas->cells.size[axis], count = 1;
-    step[0] = 0, digit[0] = 1;
-    if (!gas->rules.periodic[axis]) return count;
-    if (at == 0) step[count] = size, digit[count++] = 2;
-    if (at + 1 == size) step[count] = -(int64_t)size, digit[count++] = 0;
-    return count;
-}
+/* The same for a cell with ghosts, or beside a wall. */
+void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *home, bool add);
 
 /* Files a sphere in the cell of its home and the ghosts of that, or takes it out of them. */
 static inline void carom_gas_file(carom_gas *gas, uint32_t slot, const carom_gas_home *home,
                                   bool add) {
     carom_gas_cells *cells = &gas->cells;
     uint64_t index = carom_gas_home_index(cells, home);
-    uint32_t here = carom_gas_near(slot, CAROM_GAS_HERE);
-    if (carom_gas_is_inside(cells, home)) {
-        if (add)
-            carom_gas_cell_add(cells, index, here);
-        else
-            carom_gas_cell_remove(cells, index, here);
-        return;
-    }
-    int64_t step[3][3];
-    uint32_t digit[3][3], count[3];
-    for (int axis = 0; axis < 3; ++axis)
-        count[axis] = carom_gas_axis_images(gas, axis, home->at[axis], step[axis], digit[axis]);
-    for (uint32_t k = 0; k < count[2]; ++k)
-        for (uint32_t j = 0; j < count[1]; ++j)
-            for (uint32_t i = 0; i < count[0]; ++i) {
-                uint64_t image = index + (uint64_t)(step[2][k] * carom_gas_layer(cells) +
-                                                    step[1][j] * carom_gas_row(cells) + step[0][i]);
-                uint32_t word =
-                    carom_gas_near(slot, digit[0][i] + 3 * digit[1][j] + 9 * digit[2][k]);
-                if (add)
-                    carom_gas_cell_add(cells, image, word);
-                else
-                    carom_gas_cell_remove(cells, image, word);
-            }
+    if (!carom_gas_is_inside(cells, home))
+        carom_gas_file_images(gas, slot, home, add);
+    else if (add)
+        carom_gas_cell_add(cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
+    else
+        carom_gas_cell_remove(cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
 }
 
 /* ---- walking cells --------------------------------------------------------------------------- */
@@ -164,26 +138,6 @@ typedef struct carom_gas_nears {
     uint32_t count;
     uint32_t near[CAROM_GAS_MOST_NEAR + 16];
 } carom_gas_nears;
-
-/* The cell at `offset` (-1, 0, 1) along an axis: false when beyond a reflecting side. `digit` is
- * that of the box. */
-static inline bool carom_gas_step_cell(const carom_gas *gas, int axis, uint32_t at, int offset,
-                                       uint32_t *to, uint32_t *digit) {
-    uint32_t size = gas->cells.size[axis];
-    *digit = 1;
-    *to = at + (uint32_t)offset;
-    if (offset < 0 && at == 0) {
-        *to = size - 1;
-        *digit = 0;
-        return gas->rules.periodic[axis];
-    }
-    if (offset > 0 && at + 1 == size) {
-        *to = 0;
-        *digit = 2;
-        return gas->rules.periodic[axis];
-    }
-    return true;
-}
 
 /* Cell n of the 27 around. */
 static inline const carom_gas_cell *carom_gas_cell_beside(const carom_gas_cells *cells,

@@ -125,7 +125,7 @@ static inline void collect_block(const carom_gas *gas, const carom_gas_home *hom
     block->linked = are_linked(&marks);
 }
 
-/* The nine on one side. */
+/* The nine on one side. Which side is random: one loop for all. */
 static inline void collect_side(const carom_gas *gas, const carom_gas_home *home, uint8_t side,
                                 block *block, carom_gas_nears *nears) {
     static const int from[6][3] = {{-1, -1, -1}, {1, -1, -1},  {-1, -1, -1},
@@ -133,21 +133,16 @@ static inline void collect_side(const carom_gas *gas, const carom_gas_home *home
     static const int to[6][3] = {{-1, 1, 1}, {1, 1, 1},  {1, -1, 1},
                                  {1, 1, 1},  {1, 1, -1}, {1, 1, 1}};
     link_marks marks = {{0}, {0}};
-    uint32_t count = 0, *near = nears->near;
+    uint32_t count = 0;
     find_block(gas, home, block);
     block->from = from[side];
     block->to = to[side];
-    const carom_gas_cell *own = block->own;
-    int64_t ahead = side % 2 != 0 ? 1 : -1;
-    if (side / 2 == 2)
-        count = collect_rows(own + ahead * block->layer, block->row, near, &marks);
-    else if (side / 2 == 1)
-        count = collect_rows(own + ahead * block->row, block->layer, near, &marks);
-    else
-        for (int n = 0; n < 9; ++n)
-            count +=
-                collect_cell(own + ahead + (n / 3 - 1) * block->layer + (n % 3 - 1) * block->row,
-                             near + count, &marks);
+    const int64_t stride[5] = {1, block->row, block->layer, 1, block->row};
+    const int64_t *along = &stride[side / 2]; /* the axis and the two others */
+    const carom_gas_cell *cell = block->own + (side % 2 != 0 ? along[0] : -along[0]);
+    for (int n = 0; n < 9; ++n)
+        count += collect_cell(cell + (n / 3 - 1) * along[1] + (n % 3 - 1) * along[2],
+                              &nears->near[count], &marks);
     nears->count = count;
     block->linked = are_linked(&marks);
 }
@@ -256,6 +251,18 @@ way_come(const carom_gas *gas, const carom_gas_view *view, doubles4 *come) {
     *come = (doubles4)(((masks4)view->x & up) | ((masks4)(edge - view->x) & ~up));
 }
 
+/* Bits of the axes along which it moves up. */
+static inline uint32_t up_axes(const carom_gas_view *view) {
+#if defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_pd(
+        _mm256_cmp_pd((__m256d)view->v, _mm256_setzero_pd(), _CMP_GT_OQ));
+#else
+    uint32_t ups = 0;
+    for (int axis = 0; axis < 3; ++axis) ups |= (uint32_t)(view->v[axis] > 0.0) << axis;
+    return ups;
+#endif
+}
+
 /* Without: the side ahead along each axis. */
 static inline __attribute__((always_inline)) double find_side(const carom_gas *gas,
                                                               const carom_gas_home *home,
@@ -274,12 +281,12 @@ static inline __attribute__((always_inline)) double find_side(const carom_gas *g
         for (int axis = 0; axis < 3; ++axis)
             if (is_at_wall(gas, home, axis, view->v[axis] > 0.0))
                 delay[axis] = CAROM_GAS_NEVER_DELAY;
-    int best = delay[1] < delay[0] ? 1 : 0;
-    double least = delay[1] < delay[0] ? delay[1] : delay[0];
-    best = delay[2] < least ? 2 : best;
-    least = delay[2] < least ? delay[2] : least;
-    *first = (uint8_t)(2 * best + (view->v[best] > 0.0));
-    return least;
+    /* Which comes first is random: no branches. */
+    uint32_t second = delay[1] < delay[0], ups = up_axes(view);
+    double least = CAROM_MIN(delay[0], delay[1]);
+    uint32_t third = delay[2] < least, best = second + third * (2 - second);
+    *first = (uint8_t)(2 * best + (ups >> best & 1));
+    return CAROM_MIN(least, delay[2]);
 }
 
 static inline __attribute__((always_inline)) void plan_crossing(const carom_gas *gas, uint32_t slot,
@@ -291,14 +298,24 @@ static inline __attribute__((always_inline)) void plan_crossing(const carom_gas 
     plan->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
-/* Moves the home one cell along an axis; true when into another box. */
-static inline bool step_home(carom_gas *gas, uint32_t slot, int axis, int offset) {
-    carom_gas_home *home = &gas->cards[slot].home;
-    uint32_t to, digit;
-    (void)carom_gas_step_cell(gas, axis, home->at[axis], offset, &to, &digit);
-    home->at[axis] = (uint16_t)to;
-    gas->bodies[slot].wraps[axis] = (int8_t)(gas->bodies[slot].wraps[axis] + (int)digit - 1);
-    return digit != 1;
+/* Moves a home one cell to a side; true when into another box. */
+static inline bool step_home(const carom_gas_cells *cells, carom_gas_home *home, uint32_t side) {
+    uint32_t axis = side / 2, up = side % 2, last = cells->last.at[axis];
+    bool leaves = home->at[axis] == up * last;
+    home->at[axis] = (uint16_t)(leaves ? last - up * last : home->at[axis] + 2 * up - 1);
+    return leaves;
+}
+
+/* Seldom, so out of the way. */
+static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, uint32_t side) {
+    int8_t *wraps = &gas->bodies[slot].wraps[side / 2];
+    *wraps = (int8_t)(*wraps + (side % 2 != 0 ? 1 : -1));
+    carom_gas_flight_set(gas, slot);
+}
+
+/* Moves the home of a sphere. */
+static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
+    if (step_home(&gas->cells, &gas->cards[slot].home, side)) enter_box(gas, slot, side);
 }
 
 /* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
@@ -323,8 +340,7 @@ static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_
     if ((step[0] | step[1] | step[2]) == 0) return;
     if ((out[0] | out[1] | out[2]) != 0) {
         for (int axis = 0; axis < 3; ++axis)
-            if (step[axis] != 0) (void)step_home(gas, slot, axis, step[axis]);
-        carom_gas_flight_set(gas, slot);
+            if (step[axis] != 0) step_sphere(gas, slot, 2 * (uint32_t)axis + (step[axis] > 0));
     } else {
         for (int axis = 0; axis < 3; ++axis) home->at[axis] = (uint16_t)to[axis];
     }
@@ -387,7 +403,7 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_view view;
     carom_gas_around around;
     carom_gas_file(gas, slot, home, false);
-    if (step_home(gas, slot, side / 2, side % 2 != 0 ? 1 : -1)) carom_gas_flight_set(gas, slot);
+    step_sphere(gas, slot, side);
     carom_gas_file(gas, slot, home, true);
     collect_side(gas, home, side, &around.block, &around.nears);
     view_from_cell(gas, slot, &view);

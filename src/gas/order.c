@@ -13,7 +13,7 @@
 #define AXIS_BITS  10
 #define SAMPLES    512
 #define FEWEST     4096  /* smaller gases live in the cache anyway */
-#define LARGE      16384  /* bodies fill the second-level cache */
+#define LARGE      16384 /* bodies fill the second-level cache */
 #define FAR_LARGER 32768 /* most of all is far from the core */
 #define STRANGERS  12.0  /* cells apart */
 
