@@ -54,7 +54,12 @@ static carom_status start(cli *cli, const options *o, carom_gas **gas, const cha
                          .method = (carom_gas_method)o->method,
                          .queue = (carom_gas_queue)o->queue,
                          .cell_edge = o->cell};
-    if (o->resume != NULL) return carom_gas_load(cli->context, o->resume, &def, gas);
+    if (o->resume != NULL) {
+        if (o->count != 0 || o->radius != 0.0 || o->speed != 0.0 || o->box != 0.0 ||
+            o->fraction != 0.0 || o->periodic || o->loss != 0.0 || o->seed != 0)
+            *misuse = "--resume brings its own spheres, box and losses";
+        return *misuse != NULL ? CAROM_OK : carom_gas_load(cli->context, o->resume, &def, gas);
+    }
     uint64_t count = o->count != 0 ? o->count : 1000;
     double radius = o->radius != 0.0 ? o->radius : 0.5;
     double fraction = o->fraction != 0.0 ? o->fraction : 0.1;
@@ -108,11 +113,13 @@ static bool write_frame(FILE *out, const carom_gas_spheres *spheres, const carom
     return !ferror(out);
 }
 
-/* The run in as many pieces as there are frames; the deepest overlap is looked for at each. */
+/* The run in pieces between the frames, of which the first is the start and the last the end; the
+ * deepest overlap is looked for at each. */
 static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, FILE *out,
                                outcome *result) {
     carom_context *context = cli->context;
-    uint64_t frames = o->frames != 0 ? o->frames : 100, pieces = out != NULL ? frames : 10;
+    uint64_t frames = o->frames != 0 ? o->frames : 100;
+    uint64_t pieces = out == NULL ? 10 : frames > 1 ? frames - 1 : 1;
     double length = o->time != 0.0 ? o->time : 10.0;
     carom_gas_spheres spheres = {0};
     carom_status status = CAROM_OK;
@@ -130,10 +137,9 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, FILE 
         result->seconds += carom_time_seconds() - began;
         if (status == CAROM_OK) status = carom_gas_overlap(context, gas, &overlap);
         if (status == CAROM_OK && overlap > result->overlap) result->overlap = overlap;
-        if (status != CAROM_OK || out == NULL) continue;
+        if (status != CAROM_OK || out == NULL || (frames == 1 && piece == 0)) continue;
         status = carom_gas_get_spheres(context, gas, &spheres);
-        if (status == CAROM_OK && !write_frame(out, &spheres, &result->info, until))
-            status = CAROM_IO;
+        if (status == CAROM_OK && !write_frame(out, &spheres, &result->info, until)) break;
     }
     carom_gas_spheres_free(&spheres);
     if (status == CAROM_OK) status = carom_gas_measure(context, gas, &result->measures);
@@ -214,10 +220,11 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     outcome result = {0};
     bar_catch_interrupt();
     status = run_pieces(cli, o, gas, out, &result);
-    bool written = out == NULL || fclose(out) == 0;
+    bool written = out == NULL || !ferror(out);
+    written = (out == NULL || fclose(out) == 0) && written;
     bar_clear(&cli->bar);
     carom_gas_destroy(gas);
-    if (status == CAROM_IO || !written) {
+    if (!written) {
         fprintf(stderr, "carom gas: cannot write all of the output; is the disk full?\n");
         return CLI_MACHINE;
     }

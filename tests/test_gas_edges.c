@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gas/gas.h"
-#include "tests/support/gas.h"
+#include "tests/support/gas_course.h"
 
 static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_EXTENT,
                                            CAROM_GAS_NEIGHBOURS};

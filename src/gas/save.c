@@ -13,8 +13,9 @@
 #define SPHERE_WORDS 11
 #define HEAD_WORDS   34
 #define MOST_BOXES   100.0 /* a body strays less than CAROM_GAS_MOST_DRIFT */
+#define MOST_WIDTH   1e15  /* of a box, in radii: beyond, a double cannot tell two places apart */
 #define FEW_LABELS   (UINT64_C(1) << 20)
-#define MOST_CHURN   1024 /* ids given out, for each sphere that lives */
+#define MOST_CHURN   1024 /* ids given out, for each sphere that lives and each word of padding */
 
 typedef struct stream {
     FILE *file;
@@ -60,6 +61,13 @@ static carom_vec3 get_vec(stream *s) {
     v.y = get_number(s);
     v.z = get_number(s);
     return v;
+}
+
+/* Every id ever given out takes memory, dead ones too, so a file must be long enough to be believed
+ * when it speaks of many: where few spheres live, so many words of zero stand at its end. */
+static uint64_t padding_words(uint64_t labels, uint64_t count) {
+    uint64_t wanted = labels < FEW_LABELS ? 0 : labels / MOST_CHURN;
+    return wanted > count ? wanted - count : 0;
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -112,6 +120,7 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
         put_number(&s, gas->radius[slot]);
         put_number(&s, gas->mass[slot]);
     }
+    for (uint64_t left = padding_words(gas->labels, gas->count); left > 0; --left) put(&s, 0);
     bool good = fclose(s.file) == 0 && !s.broken;
     return good ? CAROM_OK : carom_fail(context, CAROM_IO, "cannot write all of %s", path);
 }
@@ -160,7 +169,7 @@ static bool get_head(stream *s, head *h) {
     return sound && exponent > -900 && exponent < 900 && h->now >= 0 &&
            h->now <= 4 * CAROM_GAS_EPOCH && h->epochs < UINT64_C(1) << 32 && isfinite(time) &&
            isfinite(h->measured_from) && h->measured_from <= time && h->labels < UINT32_MAX &&
-           h->count <= h->labels && (h->labels < FEW_LABELS || h->labels / MOST_CHURN <= h->count);
+           h->count <= h->labels;
 }
 
 /* One sphere, checked as far as one alone can be. */
@@ -190,7 +199,8 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
             !(fabs(x[axis]) < MOST_BOXES * gas->rules.edge[axis]) || !isfinite(v[axis]) ||
             !isfinite(body->x[axis]) || !isfinite(body->v[axis]))
             return false;
-    return gas->radius[slot] > 0.0 && gas->mass[slot] > 0.0 && isfinite(gas->mass[slot]);
+    return gas->radius[slot] > 0.0 && gas->longest <= MOST_WIDTH * gas->radius[slot] &&
+           gas->mass[slot] > 0.0 && isfinite(gas->mass[slot]);
 }
 
 static carom_status read_gas(carom_context *context, stream *s, const char *path,
@@ -210,7 +220,8 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
     }
     long here = ftell(s->file);
     if (fseek(s->file, 0, SEEK_END) != 0 || here < 0 ||
-        (uint64_t)(ftell(s->file) - here) != h.count * SPHERE_WORDS * 8 ||
+        (uint64_t)(ftell(s->file) - here) !=
+            8 * (h.count * SPHERE_WORDS + padding_words(h.labels, h.count)) ||
         fseek(s->file, here, SEEK_SET) != 0)
         return carom_fail(context, CAROM_BAD_FILE,
                           "%s should hold %llu spheres but has another length; it was cut off",
@@ -232,6 +243,11 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
     }
     CAROM_TRY(carom_gas_check(context, gas));
     CAROM_TRY(carom_gas_rebuild(context, gas));
+    for (uint64_t i = 0; i < gas->count; ++i)
+        if (gas->plans[i].physical < gas->now)
+            return carom_fail(context, CAROM_BAD_FILE,
+                              "%s: sphere %u should have met something before the time of the file",
+                              path, gas->label[i]);
     gas->events = h.events;
     gas->collisions = h.collisions;
     gas->wall_hits = h.wall_hits;

@@ -14,7 +14,7 @@ static bool before(const gas_oracle_event *p, const gas_oracle_event *q) {
 static void predict_alone(gas_oracle *o, int i) {
     const carom_gas_rules *rules = &o->rules;
     gas_oracle_event best = {
-        .time = carom_gas_refresh_time(rules, &o->bodies[i]), .kind = 2, .a = i};
+        .time = carom_gas_refresh_time(rules, &o->bodies[i]), .kind = CAROM_GAS_REFRESH, .a = i};
     for (int side = 0; side < 6; ++side) {
         if (rules->periodic[side / 2]) continue;
         gas_oracle_event wall = {.kind = CAROM_GAS_WALL, .a = i, .b = side};
@@ -24,27 +24,30 @@ static void predict_alone(gas_oracle *o, int i) {
     o->alone[i] = best;
 }
 
-/* All images next to the one that is nearest now. */
+/* All images next to the one that is nearest now; but none that, along some axis, does not come
+ * within reach before all are looked at again: relative velocities do not change until then. */
 static void predict_pair(gas_oracle *o, int i, int k) {
     int a = i < k ? i : k, b = i < k ? k : i, middle[3], image[3];
     const carom_gas_rules *rules = &o->rules;
-    double xa[3], xb[3], v[3];
-    carom_gas_place(rules, &o->bodies[a], carom_gas_span(rules, o->now - o->bodies[a].t), xa, v);
-    carom_gas_place(rules, &o->bodies[b], carom_gas_span(rules, o->now - o->bodies[b].t), xb, v);
-    for (int axis = 0; axis < 3; ++axis)
-        middle[axis] =
-            rules->periodic[axis] ? (int)lround((xa[axis] - xb[axis]) / rules->edge[axis]) : 0;
+    double xa[3], xb[3], va[3], vb[3], reach = o->radius[a] + o->radius[b];
+    bool sensible[3][3];
+    carom_gas_place(rules, &o->bodies[a], carom_gas_span(rules, o->now - o->bodies[a].t), xa, va);
+    carom_gas_place(rules, &o->bodies[b], carom_gas_span(rules, o->now - o->bodies[b].t), xb, vb);
+    for (int axis = 0; axis < 3; ++axis) {
+        double d = xb[axis] - xa[axis], edge = rules->edge[axis];
+        double way = fabs(vb[axis] - va[axis]) * carom_gas_span(rules, o->expiry - o->now);
+        middle[axis] = rules->periodic[axis] ? (int)lround(-d / edge) : 0;
+        for (int n = 0; n < 3; ++n) {
+            bool comes = fabs(d + (middle[axis] + n - 1) * edge) - way <= 1.001 * reach;
+            sensible[axis][n] = (rules->periodic[axis] || n == 1) && (o->plain || comes);
+        }
+    }
     gas_oracle_event best = {.time = CAROM_GAS_NEVER, .kind = CAROM_GAS_PAIR, .a = a, .b = b};
     for (int n = 0; n < 27; ++n) {
-        int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-        bool sensible = true;
-        for (int axis = 0; axis < 3; ++axis) {
-            image[axis] = middle[axis] + offset[axis];
-            sensible &= rules->periodic[axis] || image[axis] == 0;
-        }
-        if (!sensible) continue;
-        int64_t time = carom_gas_pair_time(rules, &o->bodies[a], &o->bodies[b], image,
-                                           o->radius[a] + o->radius[b]);
+        int at[3] = {n % 3, n / 3 % 3, n / 9};
+        if (!sensible[0][at[0]] || !sensible[1][at[1]] || !sensible[2][at[2]]) continue;
+        for (int axis = 0; axis < 3; ++axis) image[axis] = middle[axis] + at[axis] - 1;
+        int64_t time = carom_gas_pair_time(rules, &o->bodies[a], &o->bodies[b], image, reach);
         if (time >= best.time) continue;
         best.time = time;
         memcpy(best.image, image, sizeof(image));
@@ -54,12 +57,11 @@ static void predict_pair(gas_oracle *o, int i, int k) {
 
 /* Half a box of relative motion: within that, no other image can come near. */
 static void set_expiry(gas_oracle *o) {
-    double speed = 1e-30, edge = 1e30, a = 0.0;
-    for (int axis = 0; axis < 3; ++axis) {
+    double speed = 1e-30, edge = 1e30;
+    for (int axis = 0; axis < 3; ++axis)
         if (o->rules.periodic[axis] && o->rules.edge[axis] < edge) edge = o->rules.edge[axis];
-        a = fmax(a, fabs(o->rules.acceleration[axis]));
-    }
     for (int i = 0; i < o->count; ++i) {
+        if (!o->alive[i]) continue;
         double x[3], v[3];
         carom_gas_place(&o->rules, &o->bodies[i],
                         carom_gas_span(&o->rules, o->now - o->bodies[i].t), x, v);
@@ -69,12 +71,32 @@ static void set_expiry(gas_oracle *o) {
     o->expiry = ticks == CAROM_GAS_NEVER ? CAROM_GAS_NEVER : o->now + ticks;
 }
 
+static void predict_with_all(gas_oracle *o, int i, int from) {
+    predict_alone(o, i);
+    for (int k = from; k < o->count; ++k)
+        if (k != i && o->alive[k]) predict_pair(o, i, k);
+}
+
 static void predict_all(gas_oracle *o) {
     set_expiry(o);
-    for (int i = 0; i < o->count; ++i) {
-        predict_alone(o, i);
-        for (int k = i + 1; k < o->count; ++k) predict_pair(o, i, k);
+    for (int i = 0; i < o->count; ++i)
+        if (o->alive[i]) predict_with_all(o, i, i + 1);
+}
+
+static void put_body(gas_oracle *o, int id, const carom_gas_sphere *sphere) {
+    const double x[3] = {sphere->position.x, sphere->position.y, sphere->position.z};
+    const double v[3] = {sphere->velocity.x, sphere->velocity.y, sphere->velocity.z};
+    carom_gas_body *body = &o->bodies[id];
+    *body = (carom_gas_body){.t = o->now};
+    for (int axis = 0; axis < 3; ++axis) {
+        double edge = o->rules.edge[axis];
+        body->x[axis] = o->rules.periodic[axis] ? x[axis] - edge * floor(x[axis] / edge) : x[axis];
+        body->v[axis] = v[axis];
     }
+    o->radius[id] = sphere->radius;
+    o->mass[id] = sphere->mass == 0.0 ? 1.0 : sphere->mass;
+    o->alive[id] = true;
+    if (id >= o->count) o->count = id + 1;
 }
 
 void gas_oracle_init(gas_oracle *o, const carom_gas_def *def, double tick,
@@ -87,106 +109,144 @@ void gas_oracle_init(gas_oracle *o, const carom_gas_def *def, double tick,
                                  .loss = def->loss,
                                  .wall_loss = def->wall_loss,
                                  .elastic_below = def->elastic_below};
-    o->count = count;
     for (int axis = 0; axis < 3; ++axis) {
         o->rules.edge[axis] = edge[axis];
         o->rules.acceleration[axis] = a[axis];
         o->rules.periodic[axis] = def->periodic[axis];
         o->rules.accelerated |= a[axis] != 0.0;
     }
-    for (int i = 0; i < count; ++i) {
-        const double x[3] = {spheres[i].position.x, spheres[i].position.y, spheres[i].position.z};
-        const double v[3] = {spheres[i].velocity.x, spheres[i].velocity.y, spheres[i].velocity.z};
-        for (int axis = 0; axis < 3; ++axis) {
-            o->bodies[i].x[axis] =
-                def->periodic[axis] ? x[axis] - edge[axis] * floor(x[axis] / edge[axis]) : x[axis];
-            o->bodies[i].v[axis] = v[axis];
-        }
-        o->radius[i] = spheres[i].radius;
-        o->mass[i] = spheres[i].mass == 0.0 ? 1.0 : spheres[i].mass;
-    }
+    for (int i = 0; i < count; ++i) put_body(o, i, &spheres[i]);
     predict_all(o);
 }
+
+void gas_oracle_make_plain(gas_oracle *o) {
+    o->plain = true;
+    predict_all(o);
+}
+
+void gas_oracle_put(gas_oracle *o, int id, const carom_gas_sphere *sphere) {
+    put_body(o, id, sphere);
+    predict_all(o);
+}
+
+void gas_oracle_take(gas_oracle *o, int id) {
+    o->alive[id] = false;
+}
+
+/* ---- time passes ----------------------------------------------------------------------------- */
 
 static void move_epoch(gas_oracle *o) {
-    const int64_t epoch = INT64_C(1) << 59;
     ++o->epochs;
-    o->now -= epoch;
-    for (int i = 0; i < o->count; ++i) o->bodies[i].t -= epoch;
+    o->now -= CAROM_GAS_EPOCH;
+    for (int i = 0; i < o->count; ++i) o->bodies[i].t -= CAROM_GAS_EPOCH;
     predict_all(o);
 }
 
-gas_oracle_event gas_oracle_next(gas_oracle *o) {
+static gas_oracle_event earliest(const gas_oracle *o) {
+    gas_oracle_event best = {.time = CAROM_GAS_NEVER, .kind = 9};
+    for (int i = 0; i < o->count; ++i) {
+        if (!o->alive[i]) continue;
+        if (before(&o->alone[i], &best)) best = o->alone[i];
+        for (int k = i + 1; k < o->count; ++k)
+            if (o->alive[k] && before(&o->pairs[i][k], &best)) best = o->pairs[i][k];
+    }
+    return best;
+}
+
+static void happen(gas_oracle *o, const gas_oracle_event *event) {
+    o->now = event->time;
+    if (event->kind == CAROM_GAS_PAIR)
+        (void)carom_gas_meet(&o->rules, &o->bodies[event->a], &o->bodies[event->b], event->image,
+                             event->time, o->mass[event->a], o->mass[event->b]);
+    else if (event->kind == CAROM_GAS_WALL)
+        carom_gas_bounce(&o->rules, &o->bodies[event->a], event->b / 2, event->b % 2, event->time);
+    else
+        carom_gas_rewrite(&o->rules, &o->bodies[event->a], event->time);
+    int changed[2] = {event->a, event->kind == CAROM_GAS_PAIR ? event->b : event->a};
+    for (int c = 0; c < 2; ++c) /* no cells, so nothing to count boxes from */
+        memset(o->bodies[changed[c]].wraps, 0, sizeof(o->bodies[0].wraps));
+    int64_t expiry = o->expiry;
+    set_expiry(o); /* faster spheres may shorten it; it never grows without a new look at all */
+    o->expiry = o->expiry < expiry ? o->expiry : expiry;
+    for (int c = 0; c < 2; ++c) predict_with_all(o, changed[c], 0);
+}
+
+bool gas_oracle_wait(gas_oracle *o, int64_t ticks, gas_oracle_event *event) {
+    int64_t until = ticks < CAROM_GAS_NEVER - o->now ? o->now + ticks : CAROM_GAS_NEVER;
     for (;;) {
-        if (o->now > INT64_C(1) << 60) move_epoch(o);
-        gas_oracle_event best = {.time = CAROM_GAS_NEVER, .kind = 9};
-        for (int i = 0; i < o->count; ++i) {
-            if (before(&o->alone[i], &best)) best = o->alone[i];
-            for (int k = i + 1; k < o->count; ++k)
-                if (before(&o->pairs[i][k], &best)) best = o->pairs[i][k];
+        if (o->now > INT64_C(1) << 60) {
+            move_epoch(o);
+            if (until != CAROM_GAS_NEVER) until -= CAROM_GAS_EPOCH;
         }
-        if (best.time > o->expiry) {
-            o->now = o->expiry;
+        gas_oracle_event best = earliest(o);
+        int64_t reached = until < o->expiry ? until : o->expiry;
+        if (best.time > reached) {
+            o->now = reached;
+            if (reached == until) return false;
             predict_all(o);
             continue;
         }
-        o->now = best.time;
-        if (best.kind == CAROM_GAS_PAIR)
-            (void)carom_gas_meet(&o->rules, &o->bodies[best.a], &o->bodies[best.b], best.image,
-                                 best.time, o->mass[best.a], o->mass[best.b]);
-        else if (best.kind == CAROM_GAS_WALL)
-            carom_gas_bounce(&o->rules, &o->bodies[best.a], best.b / 2, best.b % 2, best.time);
-        else
-            carom_gas_rewrite(&o->rules, &o->bodies[best.a], best.time);
-        int changed[2] = {best.a, best.kind == CAROM_GAS_PAIR ? best.b : best.a};
-        for (int c = 0; c < 2; ++c) /* no cells, so nothing to count boxes from */
-            memset(o->bodies[changed[c]].wraps, 0, sizeof(o->bodies[0].wraps));
-        int64_t expiry = o->expiry;
-        set_expiry(o); /* faster spheres may shorten it; it never grows without a new look at all */
-        o->expiry = o->expiry < expiry ? o->expiry : expiry;
-        for (int c = 0; c < 2; ++c) {
-            predict_alone(o, changed[c]);
-            for (int k = 0; k < o->count; ++k)
-                if (k != changed[c]) predict_pair(o, changed[c], k);
-        }
+        happen(o, &best);
         best.since_create = (uint64_t)best.time + (o->epochs << 59);
-        if (best.kind != 2) return best;
+        *event = best;
+        if (best.kind != CAROM_GAS_REFRESH) return true;
     }
+}
+
+gas_oracle_event gas_oracle_next(gas_oracle *o) {
+    gas_oracle_event event;
+    assert_true(gas_oracle_wait(o, CAROM_GAS_NEVER, &event));
+    return event;
+}
+
+bool gas_fits(const carom_gas_def *def, const carom_gas_sphere *spheres, int count,
+              const carom_gas_sphere *sphere) {
+    const double edge[3] = {def->edges.x, def->edges.y, def->edges.z};
+    const double x[3] = {sphere->position.x, sphere->position.y, sphere->position.z};
+    for (int k = 0; k < count; ++k) {
+        const double y[3] = {spheres[k].position.x, spheres[k].position.y, spheres[k].position.z};
+        double square = 0.0, reach = sphere->radius + spheres[k].radius;
+        for (int axis = 0; axis < 3; ++axis) {
+            double d = fabs(x[axis] - y[axis]);
+            if (def->periodic[axis]) d = fmin(d, edge[axis] - d);
+            square += d * d;
+        }
+        if (square < reach * reach) return false;
+    }
+    return true;
+}
+
+bool gas_random_place(carom_random *random, const carom_gas_def *def,
+                      const carom_gas_sphere *spheres, int count, carom_gas_sphere *sphere) {
+    const double edge[3] = {def->edges.x, def->edges.y, def->edges.z};
+    double x[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        double margin = def->periodic[axis] ? 0.0 : sphere->radius;
+        x[axis] = carom_random_between(random, margin, edge[axis] - margin);
+    }
+    sphere->position = (carom_vec3){x[0], x[1], x[2]};
+    return gas_fits(def, spheres, count, sphere);
+}
+
+carom_vec3 gas_random_velocity(carom_random *random) {
+    carom_vec3 v;
+    v.x = carom_random_normal(random);
+    v.y = carom_random_normal(random);
+    v.z = carom_random_normal(random);
+    return v;
 }
 
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
                        int count, carom_gas_sphere *spheres) {
     carom_random random = {seed};
-    const double edge[3] = {def->edges.x, def->edges.y, def->edges.z};
     int placed = 0;
     for (int attempt = 0; attempt < 200 * count && placed < count; ++attempt) {
         carom_gas_sphere *s = &spheres[placed];
-        *s =
-            (carom_gas_sphere){.radius = radius * (1.0 + (ratio - 1.0) * (double)(placed % 7 == 0) *
-                                                             carom_random_uniform(&random)),
-                               .mass = placed % 3 == 0 ? 2.5 : 0.0};
-        double x[3];
-        for (int axis = 0; axis < 3; ++axis) {
-            double margin = def->periodic[axis] ? 0.0 : s->radius;
-            x[axis] = carom_random_between(&random, margin, edge[axis] - margin);
-        }
-        bool free = true;
-        for (int k = 0; k < placed && free; ++k) {
-            const double y[3] = {spheres[k].position.x, spheres[k].position.y,
-                                 spheres[k].position.z};
-            double square = 0.0, reach = s->radius + spheres[k].radius;
-            for (int axis = 0; axis < 3; ++axis) {
-                double d = fabs(x[axis] - y[axis]);
-                if (def->periodic[axis]) d = fmin(d, edge[axis] - d);
-                square += d * d;
-            }
-            free = square >= reach * reach;
-        }
-        if (!free) continue;
-        s->position = (carom_vec3){x[0], x[1], x[2]};
-        if (placed % 11 != 5)
-            s->velocity = (carom_vec3){carom_random_normal(&random), carom_random_normal(&random),
-                                       carom_random_normal(&random)};
+        double more = (ratio - 1.0) * (placed % 7 == 0) * carom_random_uniform(&random);
+        *s = (carom_gas_sphere){.radius = radius * (1.0 + more),
+                                .mass = placed % 3 == 0 ? 2.5 : 0.0};
+        if (!gas_random_place(&random, def, spheres, placed, s)) continue;
+        if (placed % 11 != 5) s->velocity = gas_random_velocity(&random);
         ++placed;
     }
     return placed;

@@ -4,7 +4,7 @@
 #ifndef CAROM_TESTS_GAS_H
 #define CAROM_TESTS_GAS_H
 
-#include "gas/gas_item.h"
+#include "gas/gas.h"
 #include "tests/support/test.h"
 
 #define GAS_ORACLE_MOST 128
@@ -17,9 +17,11 @@ typedef struct gas_oracle_event {
 
 typedef struct gas_oracle {
     carom_gas_rules rules;
-    int count;
+    int count; /* ids given out */
     uint64_t epochs;
     int64_t now, expiry; /* images are right up to there */
+    bool plain;          /* asks every image of every pair; else those that come near in time */
+    bool alive[GAS_ORACLE_MOST];
     carom_gas_body bodies[GAS_ORACLE_MOST];
     double radius[GAS_ORACLE_MOST], mass[GAS_ORACLE_MOST];
     gas_oracle_event alone[GAS_ORACLE_MOST], pairs[GAS_ORACLE_MOST][GAS_ORACLE_MOST];
@@ -28,9 +30,25 @@ typedef struct gas_oracle {
 /* `tick` as carom_gas_info tells it. */
 void gas_oracle_init(gas_oracle *oracle, const carom_gas_def *def, double tick,
                      const carom_gas_sphere *spheres, int count);
+/* From here on every image of every pair is asked. */
+void gas_oracle_make_plain(gas_oracle *oracle);
+
+/* Sphere `id` appears, or gets a new state, now; disappears. */
+void gas_oracle_put(gas_oracle *oracle, int id, const carom_gas_sphere *sphere);
+void gas_oracle_take(gas_oracle *oracle, int id);
+
 /* The next pair or wall event, done. */
 gas_oracle_event gas_oracle_next(gas_oracle *oracle);
+/* The same when it comes within so many ticks; else false, and they have passed. */
+bool gas_oracle_wait(gas_oracle *oracle, int64_t ticks, gas_oracle_event *event);
 
+/* Does it overlap none of the others? */
+bool gas_fits(const carom_gas_def *def, const carom_gas_sphere *spheres, int count,
+              const carom_gas_sphere *sphere);
+/* Gives the sphere a random position in the box; false when it overlaps others there. */
+bool gas_random_place(carom_random *random, const carom_gas_def *def,
+                      const carom_gas_sphere *spheres, int count, carom_gas_sphere *sphere);
+carom_vec3 gas_random_velocity(carom_random *random);
 /* Random spheres that do not overlap, some at rest, by seed. Returns how many fitted. */
 int gas_random_spheres(uint64_t seed, const carom_gas_def *def, double radius, double ratio,
                        int count, carom_gas_sphere *spheres);
