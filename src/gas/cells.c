@@ -49,6 +49,12 @@ static double least_edge(const carom_gas *gas, double reach) {
     return reach * (1.0 + 1e-6) + 1e-9 * largest;
 }
 
+/* The same for lists; their centres are rounded to float. */
+static double least_lists(const carom_gas *gas, double leeway) {
+    return least_edge(gas, 2.0 * gas->largest + 2.0 * leeway) + 1e-4 * gas->largest +
+           1e-5 * gas->longest;
+}
+
 /* Packing fraction from which lists are faster, and their reach in diameters: measured. */
 #define LISTS_FROM 0.45
 
@@ -63,6 +69,12 @@ static void choose_method(carom_gas *gas) {
     gas->lists.reach = fmax(reach, 1.01);
     gas->lists.leeway = 0.5 * (gas->lists.reach * 2.0 * gas->largest - least);
     if (gas->lists.leeway < 0.001 * least) gas->lists.leeway = 0.001 * least;
+    for (int axis = 0; axis < 3; ++axis) { /* lists look no further than the next box */
+        if (!gas->rules.periodic[axis]) continue;
+        double most = 0.5 * (gas->rules.edge[axis] - 1.0001 * least_lists(gas, 0.0));
+        gas->lists.leeway = fmin(gas->lists.leeway, most);
+    }
+    if (gas->lists.leeway < 0.001 * least) gas->method = CAROM_GAS_CENTRE;
 }
 
 /* Diameters: some leeway pays in dense gases too, measured at 0.3. */
@@ -77,8 +89,7 @@ static void choose_size(carom_gas *gas) {
         wish = fmax(carom_gas_model_edge((double)gas->count / volume, gas->largest),
                     LEAST_WISH * 2.0 * gas->largest);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
-        least = least_edge(gas, 2.0 * gas->largest + 2.0 * gas->lists.leeway) +
-                1e-4 * gas->largest + 1e-5 * gas->longest; /* centres are rounded to float */
+        least = least_lists(gas, gas->lists.leeway);
         wish = gas->def.cell_edge;
     }
     double edge = fmax(wish, least);

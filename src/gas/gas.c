@@ -9,6 +9,7 @@
 
 #define MOST_RADIUS_RATIO 10.0
 #define ALLOWED_OVERLAP   1e-9
+#define MOST_WIDTH        1e15 /* of the box, in radii */
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -51,6 +52,11 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
                           "sphere %llu has radius %g and mass %g; a radius must be above zero, a "
                           "mass not below",
                           which, sphere->radius, sphere->mass);
+    if (gas->longest > MOST_WIDTH * sphere->radius)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "sphere %llu has radius %g in a box %g wide; doubles cannot tell places "
+                          "apart there: make the box smaller",
+                          which, sphere->radius, gas->longest);
     const double x[3] = {sphere->position.x, sphere->position.y, sphere->position.z};
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->rules.edge[axis], slack = ALLOWED_OVERLAP * sphere->radius;
@@ -350,6 +356,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     struct {
         carom_gas_body body;
+        carom_gas_plan plan; /* it may stand in the queue */
         double radius, mass;
         bool alive;
     } *before = carom_arena_take(scratch, count, sizeof(*before));
@@ -359,6 +366,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
         before[i].alive = slot != CAROM_GAS_NO_SLOT;
         if (before[i].alive) {
             before[i].body = gas->bodies[slot];
+            before[i].plan = gas->cards[slot].plan;
             before[i].radius = gas->radius[slot];
             before[i].mass = gas->mass[slot];
             put_sphere(gas, slot, &spheres[i]);
@@ -371,6 +379,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
         uint32_t slot = gas->slot_of[ids[i]];
         if (before[i].alive) {
             gas->bodies[slot] = before[i].body;
+            gas->cards[slot].plan = before[i].plan;
             gas->radius[slot] = before[i].radius;
             gas->mass[slot] = before[i].mass;
         } else {

@@ -134,7 +134,10 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     bool fits = collect_list(gas, slot, fresh, &count);
     for (uint32_t i = 0; i < count && fits; ++i) {
         if (is_listed(list + 1, list[0], fresh[i])) continue;
-        fits = carom_gas_list_of(gas, fresh[i] & SLOT_MASK)[0] < gas->lists.capacity;
+        uint32_t its = carom_gas_list_of(gas, fresh[i] & SLOT_MASK)[0];
+        for (uint32_t k = 0; k < added; ++k) /* in a narrow box, in several images */
+            its += ((news[k] ^ fresh[i]) & SLOT_MASK) == 0;
+        fits = its < gas->lists.capacity;
         news[added++] = fresh[i];
     }
     if (!fits) {

@@ -244,10 +244,10 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
     CAROM_TRY(carom_gas_check(context, gas));
     CAROM_TRY(carom_gas_rebuild(context, gas));
     for (uint64_t i = 0; i < gas->count; ++i)
-        if (gas->plans[i].physical < gas->now)
+        if (gas->cards[i].plan.physical < gas->now)
             return carom_fail(context, CAROM_BAD_FILE,
                               "%s: sphere %u should have met something before the time of the file",
-                              path, gas->label[i]);
+                              path, gas->cards[i].label);
     gas->events = h.events;
     gas->collisions = h.collisions;
     gas->wall_hits = h.wall_hits;
