@@ -50,6 +50,10 @@ void carom_gas_flights_renew(carom_gas *gas) {
     double margin = 0x1p-12 + 32.0 * (flights->growth + flights->growth_by_speed);
     flights->margin = (float)margin;
     grant_leeway(gas, (int64_t)(0.5 * margin * flights->ticks_per_bound));
+    double fastest = CAROM_GAS_MOST_GROWTH * gas->largest / length / flights->growth_by_speed;
+    double safe = gas->safe_drift / length / fastest * flights->ticks_per_bound;
+    flights->safe_span =
+        gas->rules.accelerated || !(safe < (double)CAROM_GAS_HORIZON) ? 0 : (int64_t)safe;
     double recede = 0.02 + 4.0 * flights->growth * length / gas->smallest;
     flights->recede2 = (float)(recede * recede); /* times the diameter, which is 1 */
     for (int code = 0; code < 27; ++code) {

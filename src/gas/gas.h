@@ -60,6 +60,7 @@ typedef struct carom_gas_flights {
     double ticks_per_bound;         /* a little less than ticks in one unit of time */
     float margin;                   /* a rough pair is first when it is by this much of a bound */
     int64_t leeway;                 /* half of it in ticks: so late a rough pair may really meet */
+    int64_t safe_span;              /* without refreshing, of all that are not wild; ticks */
     float recede2;            /* two that touch surely recede when d u / |u| is above its root */
     uint64_t wild, most_wild; /* written since, and when to choose units anew */
     float shift[27][4];       /* of those seen in another box, by code */

@@ -130,7 +130,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
     carom_gas_list_centre(gas, slot);
-    carom_gas_flight_set(gas, slot);
+    bool moved = memcmp(body.wraps, gas->bodies[slot].wraps, sizeof(body.wraps)) != 0;
     bool fits = collect_list(gas, slot, fresh, &count);
     for (uint32_t i = 0; i < count && fits; ++i) {
         if (is_listed(list + 1, list[0], fresh[i])) continue;
@@ -146,7 +146,6 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         gas->cards[slot].home = before;
         carom_gas_list_inside(gas, slot);
         gas->bodies[slot] = body;
-        carom_gas_flight_set(gas, slot);
         return false;
     }
     for (uint32_t i = 1; i <= list[0]; ++i)
@@ -165,11 +164,12 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     }
     /* In another box the same entry means another image, which matters where a box is not much
      * wider than the reach. */
-    bool moved = memcmp(body.wraps, gas->bodies[slot].wraps, sizeof(body.wraps)) != 0;
-    if (moved)
+    if (moved) {
+        carom_gas_flight_set(gas, slot);
         scan_list(gas, slot, &gas->cards[slot].plan);
-    else
+    } else {
         scan_all(gas, slot, news, added, &gas->cards[slot].plan);
+    }
     plan_renewal(gas, slot, &gas->cards[slot].plan);
     return true;
 }

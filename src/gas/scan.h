@@ -31,12 +31,12 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
 }
 
 static inline void set_plan(carom_gas_plan *plan, int64_t time, uint8_t kind, uint32_t partner,
-                            uint32_t stamp, const int image[3]) {
+                            uint32_t stamp, const int8_t image[3]) {
     plan->physical = time;
     plan->kind = kind;
     plan->partner = partner;
     plan->stamp = stamp;
-    for (int axis = 0; axis < 3; ++axis) plan->image[axis] = (int8_t)image[axis];
+    memcpy(plan->image, image, sizeof(plan->image));
 }
 
 /* What is sure to come later than this does not matter to the plan. */
@@ -56,7 +56,7 @@ static inline void offer_again(carom_gas_plan *plan, int64_t time) {
 
 /* An event at its exact tick. */
 static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan, int64_t time,
-                         uint8_t kind, uint32_t partner, uint32_t stamp, const int image[3]) {
+                         uint8_t kind, uint32_t partner, uint32_t stamp, const int8_t image[3]) {
     if (time > latest(gas, plan)) return;
     if (is_rough(plan) && time >= plan->physical) {
         offer_again(plan, time);
@@ -70,14 +70,19 @@ static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *pl
 }
 
 /* Boxes by which to shift another whose wraps are 0, from the code. */
-static inline void image_of(const carom_gas_body *own, uint32_t code, int image[3]) {
+static inline void image_of(const carom_gas_body *own, uint32_t code, int8_t image[3]) {
     /* the digits of a code less one; no branch, as it would be guessed wrong */
-    static const int8_t boxes[27][3] = {
+    static const int8_t boxes[27][4] = {
         {-1, -1, -1}, {0, -1, -1}, {1, -1, -1}, {-1, 0, -1}, {0, 0, -1},  {1, 0, -1}, {-1, 1, -1},
         {0, 1, -1},   {1, 1, -1},  {-1, -1, 0}, {0, -1, 0},  {1, -1, 0},  {-1, 0, 0}, {0, 0, 0},
         {1, 0, 0},    {-1, 1, 0},  {0, 1, 0},   {1, 1, 0},   {-1, -1, 1}, {0, -1, 1}, {1, -1, 1},
         {-1, 0, 1},   {0, 0, 1},   {1, 0, 1},   {-1, 1, 1},  {0, 1, 1},   {1, 1, 1}};
-    for (int axis = 0; axis < 3; ++axis) image[axis] = boxes[code][axis] + own->wraps[axis];
+    const uint32_t low = UINT32_C(0x7F7F7F7F);
+    uint32_t a = 0, b; /* four bytes at once: carries stop at the top bit of each */
+    memcpy(&a, own->wraps, sizeof(own->wraps));
+    memcpy(&b, boxes[code], sizeof(b));
+    a = ((a & low) + (b & low)) ^ ((a ^ b) & ~low);
+    memcpy(image, &a, 3);
 }
 
 /* The image a plan speaks of: its partner's wraps are those it was made with, or it is stale. */
@@ -94,7 +99,7 @@ static inline void offer_rough(const carom_gas *gas, uint32_t slot, carom_gas_pl
         return;
     }
     uint32_t other = near & SLOT_MASK;
-    int image[3];
+    int8_t image[3];
     image_of(&gas->bodies[slot], near >> CAROM_GAS_SLOT_BITS, image);
     set_plan(plan, time, CAROM_GAS_ROUGH, other, gas->flights.by_slot[other].stamp, image);
 }
@@ -172,7 +177,8 @@ static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t nea
                                carom_gas_plan *plan) {
     uint32_t other = near & SLOT_MASK;
     const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
-    int image[3], seen[3];
+    int8_t image[3];
+    int seen[3];
     image_of(body, near >> CAROM_GAS_SLOT_BITS, image);
     for (int axis = 0; axis < 3; ++axis) seen[axis] = image[axis] - b->wraps[axis];
     int64_t time =
@@ -256,9 +262,13 @@ static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *nea
 
 /* What needs no partner: walls and the refreshing of the body. */
 static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
-    static const int no_image[3];
+    static const int8_t no_image[3];
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
+    const carom_gas_flight *flight = &gas->flights.by_slot[slot];
+    if (!rules->walls && flight->v[0] == flight->v[0] &&
+        plan->physical < body->t + gas->flights.safe_span)
+        return;
     if (rules->walls)
         for (int axis = 0; axis < 3; ++axis) {
             if (rules->periodic[axis]) continue;
