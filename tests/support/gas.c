@@ -138,7 +138,8 @@ void gas_oracle_take(gas_oracle *o, int id) {
 static void move_epoch(gas_oracle *o) {
     ++o->epochs;
     o->now -= CAROM_GAS_EPOCH;
-    for (int i = 0; i < o->count; ++i) o->bodies[i].t -= CAROM_GAS_EPOCH;
+    for (int i = 0; i < o->count; ++i)
+        if (o->alive[i]) o->bodies[i].t -= CAROM_GAS_EPOCH;
     predict_all(o);
 }
 
