@@ -56,7 +56,7 @@ typedef void carom_gas_response_fn(void *user, const carom_gas_event *event,
 /* How pairs that may meet are found. All give the same events. */
 typedef enum carom_gas_method {
     CAROM_GAS_AUTO = 0,   /* by packing fraction */
-    CAROM_GAS_CENTRE,     /* a sphere is in the cell of its centre and looks into the 27 around */
+    CAROM_GAS_CENTRE,     /* a sphere is in one cell, of its centre or beside, and looks into 27 */
     CAROM_GAS_EXTENT,     /* a sphere is in every cell it meets (Kim, Guibas, Shin 1997); CENTRE
                              where a periodic box is less than two cells wide */
     CAROM_GAS_NEIGHBOURS, /* a list of neighbours, renewed when the sphere has moved too far */
@@ -95,7 +95,7 @@ typedef struct carom_gas carom_gas;
 
 /* Copies the spheres; sphere i has the id i. CAROM_BAD_INPUT when a number is not finite, a sphere
  * leaves a reflecting side, is too fast for the tick, or two spheres overlap by more than 1e-9 of
- * the sum of their radii (touching is fine). O(n); some 200 to 350 bytes a sphere. */
+ * the sum of their radii (touching is fine). O(n); some 220 to 350 bytes a sphere. */
 CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                                         const carom_gas_sphere *spheres, uint64_t count,
                                         carom_gas **gas);
@@ -124,7 +124,7 @@ typedef bool carom_gas_event_fn(void *user, const carom_gas_event *event);
 
 /* Goes to the next event, if that comes at or before `until`; else to `until`, with kind
  * CAROM_GAS_NONE. CAROM_UNSUPPORTED after an inelastic collapse: a sphere collided 65,536 times
- * without time passing. */
+ * without time passing (also one that lies still on a wall that it is accelerated towards). */
 CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until,
                                       carom_gas_event *event);
 

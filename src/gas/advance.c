@@ -13,7 +13,7 @@
  * bit. */
 static bool move_epoch(carom_gas *gas) {
     for (uint64_t i = 0; i < gas->count; ++i) {
-        carom_gas_plan *plan = &gas->plans[i];
+        carom_gas_plan *plan = &gas->cards[i].plan;
         gas->bodies[i].t -= CAROM_GAS_EPOCH;
         if (plan->physical != CAROM_GAS_NEVER) plan->physical -= CAROM_GAS_EPOCH;
         if (plan->crossing != CAROM_GAS_NEVER) plan->crossing -= CAROM_GAS_EPOCH;

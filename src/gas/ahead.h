@@ -6,109 +6,107 @@
 #ifndef CAROM_SRC_GAS_AHEAD_H
 #define CAROM_SRC_GAS_AHEAD_H
 
+#include "gas/queue.h"
 #include "gas/renew.h"
 
-#define LOOK_AHEAD 12 /* entries the window should hold */
+#define LOOK_AHEAD 24 /* entries the window should hold */
+#define FAR        20 /* how far the first stage looks */
+#define NEARER     7  /* and how far the others stay behind it */
+#define NEAR       14
 
-/* Rows of cells around a home; rows in other boxes are left to chance. */
+/* Rows of cells around a home. */
 static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
     const carom_gas_cells *cells = &gas->cells;
-    const carom_gas_cell *own =
-        &cells->cells[carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2])];
-    int64_t row = cells->size[0], plane = row * cells->size[1];
+    const carom_gas_cell *own = &cells->cells[carom_gas_home_index(cells, home)];
+    int64_t row = carom_gas_row(cells), layer = carom_gas_layer(cells);
     for (int64_t k = -1; k <= 1; ++k)
-        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * plane + j * row);
+        for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * layer + j * row);
 }
 
+/* Two eights without asking how many there are, as branches would be guessed wrong; what lies
+ * behind the last was listed once. */
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    for (uint32_t i = 1; i <= list[0]; ++i)
-        __builtin_prefetch(&gas->flights.by_slot[list[i] & SLOT_MASK]);
-}
-
-static inline void touch_block(const carom_gas *gas, const carom_gas_home *home, const int from[3],
-                               const int to[3]) {
-    carom_gas_nears nears;
-    block block;
-    collect_block(gas, home, from, to, &block, &nears);
-    for (uint32_t i = 0; i < nears.count; ++i)
-        __builtin_prefetch(&gas->flights.by_slot[nears.near[i] & SLOT_MASK]);
-}
-
-static inline void touch_around(const carom_gas *gas, uint32_t slot) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    touch_block(gas, &gas->homes[slot], from, to);
+    const char *flights = (const char *)gas->flights.by_slot;
+    for (uint32_t i = 1; i <= 16; ++i)
+        __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
+    for (uint32_t i = 17; i <= list[0]; ++i)
+        __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
 }
 
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
-    carom_gas_home home = gas->homes[slot];
-    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
-    uint32_t to, digit;
-    if (carom_gas_step_cell(gas, axis, home.at[axis], offset, &to, &digit))
-        home.at[axis] = (uint16_t)to;
+    carom_gas_home home = gas->cards[slot].home;
+    (void)step_home(&gas->cells, &home, gas->cards[slot].plan.side);
     return home;
 }
 
 static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
-    int axis = gas->plans[slot].side / 2, offset = gas->plans[slot].side % 2 != 0 ? 1 : -1;
-    if (axis == 0) {
-        touch_block(gas, &home, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1});
-        return;
-    }
-    int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    from[axis] = to[axis] = offset;
-    touch_block(gas, &home, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]});
+    carom_gas_around around;
+    collect_side(gas, &home, gas->cards[slot].plan.side, &around.block, &around.nears);
+    touch_flights(gas, &around.nears);
 }
 
 static inline bool is_pair_next(const carom_gas_plan *plan) {
-    return plan->kind == CAROM_GAS_PAIR && plan->physical < plan->crossing;
+    return plan->kind == CAROM_GAS_ROUGH && plan->physical < plan->crossing;
 }
 
 static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->bodies[slot], 1);
-    __builtin_prefetch(&gas->homes[slot]);
-    if (gas->method == CAROM_GAS_NEIGHBOURS) __builtin_prefetch(carom_gas_list_of(gas, slot));
+    __builtin_prefetch(&gas->flights.by_slot[slot], 1);
+    if (!gas->uniform) __builtin_prefetch(&gas->radius[slot]);
+    if (!(gas->common_mass > 0.0)) __builtin_prefetch(&gas->mass[slot]);
+    if (gas->method != CAROM_GAS_NEIGHBOURS) return;
+    __builtin_prefetch(carom_gas_list_of(gas, slot));
+    __builtin_prefetch(carom_gas_list_of(gas, slot) + 16);
 }
 
-/* The window says what comes next. Three stages, each asking for what the next will follow. */
-static inline void look_ahead(const carom_gas *gas) {
-    const carom_gas_entry *entry = &gas->calendar.window[gas->calendar.window_head];
-    uint64_t count = gas->calendar.window_tail - gas->calendar.window_head;
-    bool lists = gas->method == CAROM_GAS_NEIGHBOURS;
-    if (count > 9) {
-        const carom_gas_plan *plan = &gas->plans[entry[9].slot];
-        touch_sphere(gas, entry[9].slot);
-        if (is_pair_next(plan)) {
-            __builtin_prefetch(&gas->plans[plan->partner], 1);
-            touch_sphere(gas, plan->partner);
-        }
+/* First: both spheres. */
+static inline void look_far(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
+    touch_sphere(gas, slot);
+    if (is_pair_next(plan)) {
+        __builtin_prefetch(&gas->cards[plan->partner], 1);
+        touch_sphere(gas, plan->partner);
     }
-    if (count > 6 && !lists) {
-        uint32_t slot = entry[6].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
-        if (is_pair_next(plan)) {
-            touch_rows(gas, &gas->homes[slot]);
-            touch_rows(gas, &gas->homes[plan->partner]);
-        } else {
-            carom_gas_home home = next_home(gas, slot);
-            touch_rows(gas, &home);
-        }
+}
+
+/* Then the cells of a crossing. Which ones two that meet will look into is not known before: see
+ * settle in centre.h. */
+static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
+    if (gas->method == CAROM_GAS_NEIGHBOURS || is_pair_next(&gas->cards[slot].plan)) return;
+    carom_gas_home home = next_home(gas, slot);
+    touch_rows(gas, &home);
+}
+
+/* Last those around. */
+static inline void look_near(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
+    if (gas->method == CAROM_GAS_NEIGHBOURS) {
+        touch_list(gas, slot);
+        if (is_pair_next(plan)) touch_list(gas, plan->partner);
+    } else if (!is_pair_next(plan)) {
+        touch_ahead(gas, slot);
     }
-    if (count > 3) {
-        uint32_t slot = entry[3].slot;
-        const carom_gas_plan *plan = &gas->plans[slot];
-        if (is_pair_next(plan) && lists) {
-            touch_list(gas, slot);
-            touch_list(gas, plan->partner);
-        } else if (is_pair_next(plan)) {
-            touch_around(gas, slot);
-            touch_around(gas, plan->partner);
-        } else if (!lists) {
-            touch_ahead(gas, slot);
-        }
+}
+
+/* The window says what comes next. Three stages, each asking for what the next will follow; each
+ * entry passes all three, however many leave the window at once. */
+static inline void look_ahead(carom_gas *gas) {
+    carom_gas_calendar *calendar = &gas->calendar;
+    const carom_gas_entry *window = calendar->window;
+    uint64_t head = calendar->window_head, at = calendar->looked, end = head + FAR + 1;
+    if (at < head) at = head;
+    if (end > calendar->window_tail) end = calendar->window_tail;
+    for (; at < end; ++at) {
+        if (carom_gas_entry_alive(gas, window[at])) look_far(gas, window[at].slot);
+        if (at < head + NEAR) continue;
+        if (carom_gas_entry_alive(gas, window[at - NEARER]))
+            look_nearer(gas, window[at - NEARER].slot);
+        if (carom_gas_entry_alive(gas, window[at - NEAR])) look_near(gas, window[at - NEAR].slot);
     }
+    calendar->looked = at;
 }
 
 #endif

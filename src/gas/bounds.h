@@ -61,14 +61,27 @@ static inline void carom_gas_least(const carom_gas_f8 *a, carom_gas_f8 *b) {
 #endif
 }
 
+/* The least of eight numbers. */
+static inline float carom_gas_least_lane(const carom_gas_f8 *from) {
+#if defined(__AVX2__)
+    __m256 all = (__m256)*from;
+    __m128 four = _mm_min_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
+    __m128 two = _mm_min_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_min_ss(two, _mm_movehdup_ps(two)));
+#else
+    float least = (*from)[0];
+    for (int i = 1; i < 8; ++i) least = (*from)[i] < least ? (*from)[i] : least;
+    return least;
+#endif
+}
+
 /* Lower bounds of the delays until those eight meet the flight `own`, whose place is taken to the
  * time `since` the common one already; NaN for those who never do. Two that are within reach are
  * taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`, here
  * squared with its sign. */
-static inline __attribute__((always_inline)) void carom_gas_bounds(const carom_gas_flight *own,
-                                                                   carom_gas_f4 rows[2][8],
-                                                                   float since, float recede2,
-                                                                   carom_gas_f8 *bounds) {
+static inline __attribute__((always_inline)) void
+carom_gas_bounds(const carom_gas_flight *own, carom_gas_f4 rows[2][8], float since, float own_slow2,
+                 float recede2, carom_gas_f8 *bounds) {
     carom_gas_f8 x[4], v[4], root;
     const carom_gas_f8 zero = {0.0f};
     carom_gas_turn(rows[0], x);
@@ -83,7 +96,8 @@ static inline __attribute__((always_inline)) void carom_gas_bounds(const carom_g
     carom_gas_roots(&disc, &root);
     carom_gas_i8 apart = gap > zero;
     carom_gas_i8 recedes = b * (carom_gas_f8)((carom_gas_i8)b & INT32_MAX) > uu * recede2;
-    carom_gas_i8 slow = uu < v[3] + own->slow2;
+    carom_gas_f8 vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    carom_gas_i8 slow = ~(uu >= vv * CAROM_GAS_SLOW2 + own_slow2); /* NaN is slow */
     carom_gas_f8 bound = (carom_gas_f8)((carom_gas_i8)gap & apart) / (root - b);
     *bounds = (carom_gas_f8)(((carom_gas_i8)bound | recedes) & ~slow);
 }

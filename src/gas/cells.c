@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Laying out the cells and filing the spheres.
  *
- * A cell is a little wider than it must be. So two spheres are in neighbouring cells for some time
- * before they touch, and rounding in the times of crossings, which are not exact, cannot hide a
- * collision. */
+ * A cell is a little wider than it must be, and its leeway is measured from that. So two spheres
+ * are in neighbouring cells for some time before they touch, and rounding in the times of
+ * crossings, which are not exact, cannot hide a collision. */
 #include "gas/cells.h"
 
 #include <math.h>
@@ -49,8 +49,14 @@ static double least_edge(const carom_gas *gas, double reach) {
     return reach * (1.0 + 1e-6) + 1e-9 * largest;
 }
 
+/* The same for lists; their centres are rounded to float. */
+static double least_lists(const carom_gas *gas, double leeway) {
+    return least_edge(gas, 2.0 * gas->largest + 2.0 * leeway) + 1e-4 * gas->largest +
+           1e-5 * gas->longest;
+}
+
 /* Packing fraction from which lists are faster, and their reach in diameters: measured. */
-#define LISTS_FROM 0.4
+#define LISTS_FROM 0.45
 
 static void choose_method(carom_gas *gas) {
     gas->method = gas->def.method;
@@ -63,17 +69,27 @@ static void choose_method(carom_gas *gas) {
     gas->lists.reach = fmax(reach, 1.01);
     gas->lists.leeway = 0.5 * (gas->lists.reach * 2.0 * gas->largest - least);
     if (gas->lists.leeway < 0.001 * least) gas->lists.leeway = 0.001 * least;
+    for (int axis = 0; axis < 3; ++axis) { /* lists look no further than the next box */
+        if (!gas->rules.periodic[axis]) continue;
+        double most = 0.5 * (gas->rules.edge[axis] - 1.0001 * least_lists(gas, 0.0));
+        gas->lists.leeway = fmin(gas->lists.leeway, most);
+    }
+    if (gas->lists.leeway < 0.001 * least) gas->method = CAROM_GAS_CENTRE;
 }
+
+/* Diameters: some leeway pays in dense gases too, measured at 0.3. */
+#define LEAST_WISH 1.06
 
 static void choose_size(carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
     double least = least_edge(gas, 2.0 * gas->largest);
     double wish = gas->def.cell_edge;
-    if (wish == 0.0) wish = carom_gas_model_edge((double)gas->count / volume, gas->largest);
+    if (wish == 0.0)
+        wish = fmax(carom_gas_model_edge((double)gas->count / volume, gas->largest),
+                    LEAST_WISH * 2.0 * gas->largest);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
-        least = least_edge(gas, 2.0 * gas->largest + 2.0 * gas->lists.leeway) +
-                1e-4 * gas->largest + 1e-5 * gas->longest; /* centres are rounded to float */
+        least = least_lists(gas, gas->lists.leeway);
         wish = gas->def.cell_edge;
     }
     double edge = fmax(wish, least);
@@ -85,19 +101,25 @@ static void choose_size(carom_gas *gas) {
             cells->size[axis] = (uint32_t)size;
             cells->edge[axis] = gas->rules.edge[axis] / size;
             cells->per_edge[axis] = size / gas->rules.edge[axis];
-            all *= size;
+            all *= size + 2.0;
         }
         if (all <= 8.0 * (double)gas->count + 1024.0 && all < (double)MOST_CELLS) break;
     }
     for (int axis = 0; axis < 3; ++axis) /* a sphere must not meet one cell twice */
         if (gas->method == CAROM_GAS_EXTENT && gas->rules.periodic[axis] && cells->size[axis] < 2)
             gas->method = CAROM_GAS_CENTRE;
-    cells->count = (uint64_t)cells->size[0] * cells->size[1] * cells->size[2];
+    cells->size[3] = 1;
+    cells->edge[3] = 1.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        cells->last.at[axis] = (uint16_t)(cells->size[axis] - 1);
+        cells->leeway[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
+    }
+    cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
 }
 
 /* Every cell met by a sphere at x. */
 static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
-    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_home *home = &gas->cards[slot].home;
     double radius = carom_gas_extent_radius(gas, slot);
     for (int axis = 0; axis < 3; ++axis) {
         double size = (double)gas->cells.size[axis];
@@ -119,14 +141,14 @@ static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
         for (int axis = 0; axis < 3; ++axis)
             at[axis] = (home->at[axis] + (n >> axis & 1u)) % gas->cells.size[axis];
         carom_gas_cell_add(&gas->cells, carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]),
-                           slot);
+                           carom_gas_near(slot, CAROM_GAS_HERE));
     }
 }
 
 /* The cell of the place it is at now. */
 static void file_sphere(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
-    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_home *home = &gas->cards[slot].home;
     double x[3], v[3];
     carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
@@ -141,9 +163,82 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
         file_extent(gas, slot, x);
         return;
     }
-    carom_gas_cell_add(&gas->cells,
-                       carom_gas_cell_index(&gas->cells, home->at[0], home->at[1], home->at[2]),
-                       slot);
+    carom_gas_file(gas, slot, home, true);
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t word) {
+    carom_gas_cell *cell = &cells->cells[index], *after;
+    while ((after = carom_gas_cell_after(cells, cell)) != NULL) cell = after;
+    uint32_t *last = &cell->word[CAROM_GAS_CELL_WORDS - 1];
+    if (*last == CAROM_GAS_EMPTY) {
+        cell->word[carom_gas_cell_taken(cell)] = word;
+        return;
+    }
+    uint32_t fresh = cells->free_overflow;
+    carom_gas_cell *next = &cells->cells[cells->count + fresh];
+    cells->free_overflow = next->word[0];
+    --cells->free_count;
+    next->word[0] = *last;
+    next->word[1] = word;
+    for (int k = 2; k < CAROM_GAS_CELL_WORDS; ++k) next->word[k] = CAROM_GAS_EMPTY;
+    *last = CAROM_GAS_LINK + fresh;
+}
+
+/* An overflow cell left with one word gives it back to the cell before. */
+void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t word) {
+    carom_gas_cell *cell = &cells->cells[index], *before = NULL, *after;
+    uint32_t *found = NULL;
+    for (;; before = cell, cell = after) {
+        for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k)
+            if (cell->word[k] == word) found = &cell->word[k];
+        if ((after = carom_gas_cell_after(cells, cell)) == NULL) break;
+    }
+    uint32_t last = carom_gas_cell_taken(cell) - 1;
+    *found = cell->word[last];
+    cell->word[last] = CAROM_GAS_EMPTY;
+    if (before == NULL || last != 1) return;
+    uint32_t *link = &before->word[CAROM_GAS_CELL_WORDS - 1], freed = *link - CAROM_GAS_LINK;
+    *link = cell->word[0];
+    cell->word[0] = cells->free_overflow;
+    cells->free_overflow = freed;
+    ++cells->free_count;
+}
+
+/* ---- ghosts ---------------------------------------------------------------------------------- */
+
+/* The cells at one place of an axis: the true one and its ghosts. */
+static uint32_t find_images(const carom_gas *gas, int axis, uint32_t at, int64_t step[3],
+                            uint32_t digit[3]) {
+    uint32_t size = gas->cells.size[axis], count = 1;
+    step[0] = 0, digit[0] = 1;
+    if (!gas->rules.periodic[axis]) return count;
+    if (at == 0) step[count] = size, digit[count++] = 2;
+    if (at + 1 == size) step[count] = -(int64_t)size, digit[count++] = 0;
+    return count;
+}
+
+void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *home, bool add) {
+    carom_gas_cells *cells = &gas->cells;
+    const int64_t stride[3] = {1, carom_gas_row(cells), carom_gas_layer(cells)};
+    const uint64_t index = carom_gas_home_index(cells, home);
+    int64_t step[3][3];
+    uint32_t digit[3][3], count[3];
+    for (int axis = 0; axis < 3; ++axis)
+        count[axis] = find_images(gas, axis, home->at[axis], step[axis], digit[axis]);
+    for (uint32_t k = 0; k < count[2]; ++k)
+        for (uint32_t j = 0; j < count[1]; ++j)
+            for (uint32_t i = 0; i < count[0]; ++i) {
+                uint64_t image = index + (uint64_t)(step[2][k] * stride[2] +
+                                                    step[1][j] * stride[1] + step[0][i]);
+                uint32_t word =
+                    carom_gas_near(slot, digit[0][i] + 3 * digit[1][j] + 9 * digit[2][k]);
+                if (add)
+                    carom_gas_cell_add(cells, image, word);
+                else
+                    carom_gas_cell_remove(cells, image, word);
+            }
 }
 
 bool carom_gas_cells_room(carom_gas *gas) {
@@ -157,7 +252,7 @@ bool carom_gas_cells_room(carom_gas *gas) {
     cells->cells = grown;
     cells->overflow_capacity = capacity - cells->count;
     for (uint64_t i = have; i < capacity; ++i) {
-        cells->cells[i].slot[0] = cells->free_overflow;
+        cells->cells[i].word[0] = cells->free_overflow;
         cells->free_overflow = (uint32_t)(i - cells->count);
         ++cells->free_count;
     }

@@ -1,81 +1,133 @@
 /* SPDX-License-Identifier: MIT */
 /* cells.h: who is near, by uniform cells; inlined into the loops that predict.
  *
- * A near one is a slot with a code for the box it is seen in: three digits of base 3, one for each
- * axis, 0, 1, 2 for the box below, this one, the one above. */
+ * A near one is a word: a slot and a code for the box it is seen in, three digits of base 3, one
+ * for each axis, 0, 1, 2 for the box below, this one, the one above.
+ *
+ * One more layer of cells lies around the grid. On periodic sides these are ghosts: each holds what
+ * the cell at the other end holds, seen in the box it stands for. Before walls they stay empty. So
+ * every cell has 26 around it, and the words in them can be taken as they are. (CAROM_GAS_EXTENT
+ * needs no ghosts and has none.) */
 #ifndef CAROM_SRC_GAS_CELLS_H
 #define CAROM_SRC_GAS_CELLS_H
+
+#include <string.h>
 
 #include "gas/gas.h"
 
 #define CAROM_GAS_SLOT_BITS 27
 #define CAROM_GAS_HERE      13u /* 1 + 3 + 9: this box */
 
-/* Overflow cells one step may take at most: eight cells entered. */
-#define CAROM_GAS_STEP_OVERFLOW 16
+/* Overflow cells one step may take at most: two spheres are filed, each in up to 27 cells. */
+#define CAROM_GAS_STEP_OVERFLOW 64
 
 static inline uint32_t carom_gas_near(uint32_t slot, uint32_t code) {
     return slot | code << CAROM_GAS_SLOT_BITS;
 }
 
+static inline uint32_t carom_gas_near_slot(uint32_t near) {
+    return near & ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1);
+}
+
+/* Steps in memory along the axes. */
+static inline int64_t carom_gas_row(const carom_gas_cells *cells) {
+    return (int64_t)cells->size[0] + 2;
+}
+
+static inline int64_t carom_gas_layer(const carom_gas_cells *cells) {
+    return carom_gas_row(cells) * ((int64_t)cells->size[1] + 2);
+}
+
 static inline uint64_t carom_gas_cell_index(const carom_gas_cells *cells, uint64_t x, uint64_t y,
                                             uint64_t z) {
-    return (z * cells->size[1] + y) * cells->size[0] + x;
+    return ((z + 1) * (cells->size[1] + 2) + y + 1) * (cells->size[0] + 2) + x + 1;
+}
+
+/* The cell of a home. */
+static inline uint64_t carom_gas_home_index(const carom_gas_cells *cells,
+                                            const carom_gas_home *home) {
+    return carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]);
 }
 
 static inline carom_gas_cell *carom_gas_linked(const carom_gas_cells *cells, uint32_t link) {
-    return &cells->cells[cells->count + (link & ~CAROM_GAS_LINK)];
+    return &cells->cells[cells->count + (link - CAROM_GAS_LINK)];
 }
 
-static inline bool carom_gas_is_link(uint32_t value) {
-    return value >= CAROM_GAS_LINK && value != CAROM_GAS_EMPTY;
+static inline bool carom_gas_is_link(uint32_t word) {
+    return word >= CAROM_GAS_LINK && word != CAROM_GAS_EMPTY;
 }
 
-static inline void carom_gas_cell_add(carom_gas_cells *cells, uint64_t index, uint32_t slot) {
+/* The overflow cell behind a cell, or NULL. */
+static inline carom_gas_cell *carom_gas_cell_after(const carom_gas_cells *cells,
+                                                   const carom_gas_cell *cell) {
+    uint32_t last = cell->word[CAROM_GAS_CELL_WORDS - 1];
+    return carom_gas_is_link(last) ? carom_gas_linked(cells, last) : NULL;
+}
+
+/* ---- filing ---------------------------------------------------------------------------------- */
+
+static inline uint32_t carom_gas_cell_taken(const carom_gas_cell *cell) {
+    uint32_t taken = 0;
+    for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k) taken += cell->word[k] < CAROM_GAS_LINK;
+    return taken;
+}
+
+/* To or from a chain of overflow cells. */
+void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t word);
+void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t word);
+
+static inline void carom_gas_cell_add(carom_gas_cells *cells, uint64_t index, uint32_t word) {
     carom_gas_cell *cell = &cells->cells[index];
-    uint32_t *last = &cell->slot[CAROM_GAS_CELL_SLOTS - 1];
-    while (carom_gas_is_link(*last)) {
-        cell = carom_gas_linked(cells, *last);
-        last = &cell->slot[CAROM_GAS_CELL_SLOTS - 1];
-    }
-    for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k)
-        if (cell->slot[k] == CAROM_GAS_EMPTY) {
-            cell->slot[k] = slot;
-            return;
-        }
-    uint32_t fresh = cells->free_overflow;
-    carom_gas_cell *next = &cells->cells[cells->count + fresh];
-    cells->free_overflow = next->slot[0];
-    --cells->free_count;
-    next->slot[0] = *last;
-    next->slot[1] = slot;
-    for (int k = 2; k < CAROM_GAS_CELL_SLOTS; ++k) next->slot[k] = CAROM_GAS_EMPTY;
-    *last = CAROM_GAS_LINK | fresh;
+    if (cell->word[CAROM_GAS_CELL_WORDS - 1] == CAROM_GAS_EMPTY)
+        cell->word[carom_gas_cell_taken(cell)] = word;
+    else
+        carom_gas_chain_add(cells, index, word);
 }
 
-/* The last one of the cell takes the place of the one that goes; an overflow cell left with one
- * slot gives it back to the cell before. */
-static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index, uint32_t slot) {
+/* The last one of the cell takes the place of the one that goes. */
+static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index, uint32_t word) {
     carom_gas_cell *cell = &cells->cells[index];
-    uint32_t *found = NULL, *from = NULL;
-    for (;;) {
-        for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k)
-            if (cell->slot[k] == slot) found = &cell->slot[k];
-        uint32_t *last = &cell->slot[CAROM_GAS_CELL_SLOTS - 1];
-        if (!carom_gas_is_link(*last)) break;
-        from = last;
-        cell = carom_gas_linked(cells, *last);
+    if (carom_gas_is_link(cell->word[CAROM_GAS_CELL_WORDS - 1])) {
+        carom_gas_chain_remove(cells, index, word);
+        return;
     }
-    int last = CAROM_GAS_CELL_SLOTS - 1;
-    while (last > 0 && cell->slot[last] == CAROM_GAS_EMPTY) --last;
-    *found = cell->slot[last];
-    cell->slot[last] = CAROM_GAS_EMPTY;
-    if (from == NULL || last != 1) return;
-    uint32_t freed = *from & ~CAROM_GAS_LINK;
-    *from = cell->slot[0];
-    cell->slot[0] = cells->free_overflow;
-    cells->free_overflow = freed;
-    ++cells->free_count;
+    uint32_t place = 0, last = carom_gas_cell_taken(cell) - 1;
+    for (uint32_t k = 1; k < CAROM_GAS_CELL_WORDS; ++k) place += k * (cell->word[k] == word);
+    cell->word[place] = cell->word[last];
+    cell->word[last] = CAROM_GAS_EMPTY;
+}
+
+/* Not zero when one of the three places is: all at once, in the lanes of a word. */
+static inline uint64_t carom_gas_zero_places(uint64_t lanes) {
+    static const carom_gas_home none = {{0, 0, 0}, UINT16_MAX}; /* leaves `extra` out */
+    uint64_t out;
+    memcpy(&out, &none, sizeof(out));
+    lanes |= out;
+    return (lanes - UINT64_C(0x0001000100010001)) & ~lanes & UINT64_C(0x8000800080008000);
+}
+
+/* Has the cell neither ghosts nor a wall beside it? */
+static inline bool carom_gas_is_inside(const carom_gas_cells *cells, const carom_gas_home *home) {
+    uint64_t at, last;
+    memcpy(&at, home, sizeof(at));
+    memcpy(&last, &cells->last, sizeof(last));
+    return (carom_gas_zero_places(at) | carom_gas_zero_places(at ^ last)) == 0;
+}
+
+/* The same for a cell with ghosts, or beside a wall. */
+void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *home, bool add);
+
+/* Files a sphere in the cell of its home and the ghosts of that, or takes it out of them. */
+static inline void carom_gas_file(carom_gas *gas, uint32_t slot, const carom_gas_home *home,
+                                  bool add) {
+    carom_gas_cells *cells = &gas->cells;
+    uint64_t index = carom_gas_home_index(cells, home);
+    if (!carom_gas_is_inside(cells, home))
+        carom_gas_file_images(gas, slot, home, add);
+    else if (add)
+        carom_gas_cell_add(cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
+    else
+        carom_gas_cell_remove(cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
 }
 
 /* ---- walking cells --------------------------------------------------------------------------- */
@@ -87,54 +139,11 @@ typedef struct carom_gas_nears {
     uint32_t near[CAROM_GAS_MOST_NEAR + 16];
 } carom_gas_nears;
 
-/* All four places are written; only slots count. Occupation is random, so a branch would be guessed
- * wrong every other time. */
-static inline uint32_t carom_gas_cell_collect(const carom_gas_cell *cell, uint32_t code,
-                                              uint32_t *near, uint32_t count) {
-    for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
-        near[count] = carom_gas_near(cell->slot[k], code);
-        count += cell->slot[k] < CAROM_GAS_LINK ? 1u : 0u;
-    }
-    return count;
-}
-
-/* Cells at `offset` (-1, 0, 1) along an axis: false when beyond a reflecting side. `digit` is that
- * of the box. */
-static inline bool carom_gas_step_cell(const carom_gas *gas, int axis, uint32_t at, int offset,
-                                       uint32_t *to, uint32_t *digit) {
-    uint32_t size = gas->cells.size[axis];
-    *digit = 1;
-    *to = at + (uint32_t)offset;
-    if (offset < 0 && at == 0) {
-        *to = size - 1;
-        *digit = 0;
-        return gas->rules.periodic[axis];
-    }
-    if (offset > 0 && at + 1 == size) {
-        *to = 0;
-        *digit = 2;
-        return gas->rules.periodic[axis];
-    }
-    return true;
-}
-
-/* Cell n of the 27 around, with its code; NULL beyond a reflecting side. */
-static inline const carom_gas_cell *
-carom_gas_cell_beside(const carom_gas *gas, const carom_gas_home *home, int n, uint32_t *code) {
-    int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-    uint32_t to[3], digit[3];
-    for (int axis = 0; axis < 3; ++axis)
-        if (!carom_gas_step_cell(gas, axis, home->at[axis], offset[axis], &to[axis], &digit[axis]))
-            return NULL;
-    *code = digit[0] + 3 * digit[1] + 9 * digit[2];
-    return &gas->cells.cells[carom_gas_cell_index(&gas->cells, to[0], to[1], to[2])];
-}
-
-/* The overflow cell behind a cell, or NULL. */
-static inline const carom_gas_cell *carom_gas_cell_after(const carom_gas_cells *cells,
-                                                         const carom_gas_cell *cell) {
-    uint32_t last = cell->slot[CAROM_GAS_CELL_SLOTS - 1];
-    return carom_gas_is_link(last) ? carom_gas_linked(cells, last) : NULL;
+/* Cell n of the 27 around. */
+static inline const carom_gas_cell *carom_gas_cell_beside(const carom_gas_cells *cells,
+                                                          const carom_gas_home *home, int n) {
+    return &cells->cells[carom_gas_home_index(cells, home)] + (n % 3 - 1) +
+           (n / 3 % 3 - 1) * carom_gas_row(cells) + (n / 9 - 1) * carom_gas_layer(cells);
 }
 
 #endif

@@ -1,47 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* centre.h: CAROM_GAS_CENTRE: a sphere is filed in the cell of its centre and looks into the 27
- * cells around; part of the loop in run_cpu.c. A cell is at least as wide as two spheres that touch
- * are apart. */
+/* centre.h: CAROM_GAS_CENTRE: a sphere is filed in one cell and looks into the 27 around; part of
+ * the loop in run_cpu.c.
+ *
+ * Two spheres that touch have to be in the same cell or in neighbouring ones. Where cells are wider
+ * than two that touch are apart, half of what is too much is leeway: a sphere may stray from its
+ * cell by that on either side before it has to cross. And as it looks all around after a collision
+ * anyway, it may move then to a cell beside at no cost: to the one furthest ahead. */
 #ifndef CAROM_SRC_GAS_CENTRE_H
 #define CAROM_SRC_GAS_CENTRE_H
+
+#include <stddef.h>
 
 #include "gas/scan.h"
 
 /* ---- collecting ------------------------------------------------------------------------------
  * Which places of a cell are taken is random and a branch on it would be guessed wrong every other
- * time, so all are written and only slots are counted. `links` gathers the places plus one: the
- * highest bit is then set by links alone. */
+ * time, so all are written and only words are counted. */
 
-typedef uint32_t places4 __attribute__((vector_size(16)));
+typedef uint32_t words4 __attribute__((vector_size(16)));
+typedef uint32_t words8 __attribute__((vector_size(32)));
 
-/* The slots among the four places of a cell, to the end of the near ones. */
-static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t code, uint32_t *near,
-                                    places4 *links) {
-    places4 places;
-    memcpy(&places, cell->slot, sizeof(places));
-    *links |= places + 1;
-    uint64_t pair[2];
-    const uint64_t high = UINT64_C(0x8000000080000000);
-    memcpy(pair, cell->slot, sizeof(pair));
-    int empty = __builtin_popcountll((pair[0] & high) | (pair[1] & high) >> 1);
-    places |= code; /* slots fill a cell from the front */
-    memcpy(near, &places, sizeof(places));
-    return (uint32_t)(CAROM_GAS_CELL_SLOTS - empty);
+/* Largest of what was met plus one: above CAROM_GAS_LINK by links alone. */
+typedef struct link_marks {
+    words4 four;
+    words8 eight;
+} link_marks;
+
+#if defined(__AVX2__)
+/* The words of a cell, to the end of the near ones. */
+static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
+    const __m128i one = _mm_set1_epi32(1), most = _mm_set1_epi32((int)(CAROM_GAS_LINK - 1));
+    __m128i places = _mm_loadu_si128((const __m128i *)(const void *)cell);
+    __m128i words = _mm_cmpeq_epi32(places, _mm_min_epu32(places, most));
+    marks->four = (words4)_mm_max_epu32((__m128i)marks->four, _mm_add_epi32(places, one));
+    _mm_storeu_si128((__m128i *)(void *)near, places); /* words are at the front */
+    return (uint32_t)__builtin_popcount((unsigned)_mm_movemask_ps(_mm_castsi128_ps(words)));
 }
 
 /* The same for three cells side by side. */
-static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t code, uint32_t *near,
-                                     places4 *links) {
-#if defined(__AVX2__)
-    const __m256i one = _mm256_set1_epi32(1), codes = _mm256_set1_epi32((int)code);
+static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
+                                     link_marks *marks) {
+    const __m256i one = _mm256_set1_epi32(1), most = _mm256_set1_epi32((int)(CAROM_GAS_LINK - 1));
     __m256i two = _mm256_loadu_si256((const __m256i *)(const void *)cell);
-    __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(cell + 2));
-    uint32_t taken = ~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(two)) & 0xFF;
-    uint32_t taken_last = ~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(last)) & 0xF;
-    __m256i more = _mm256_add_epi32(two, one);
-    __m128i all = _mm_or_si128(_mm256_castsi256_si128(more), _mm256_extracti128_si256(more, 1));
-    *links |= (places4)all | (places4)_mm_add_epi32(last, _mm256_castsi256_si128(one));
-    two = _mm256_or_si256(two, codes);
+    __m256i words = _mm256_cmpeq_epi32(two, _mm256_min_epu32(two, most));
+    uint32_t taken = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(words));
+    marks->eight = (words8)_mm256_max_epu32((__m256i)marks->eight, _mm256_add_epi32(two, one));
 #if CAROM_LANES == 16
     two = _mm256_maskz_compress_epi32((__mmask8)taken, two);
 #else
@@ -50,158 +53,186 @@ static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t code, 
 #endif
     _mm256_storeu_si256((__m256i *)(void *)near, two);
     uint32_t count = (uint32_t)__builtin_popcount(taken);
-    _mm_storeu_si128((__m128i *)(void *)(near + count),
-                     _mm_or_si128(last, _mm256_castsi256_si128(codes)));
-    return count + (uint32_t)__builtin_popcount(taken_last);
-#else
-    uint32_t count = collect_cell(cell, code, near, links);
-    count += collect_cell(cell + 1, code, near + count, links);
-    return count + collect_cell(cell + 2, code, near + count, links);
-#endif
+    return count + collect_cell(cell + 2, near + count, marks);
 }
 
-/* The cells at from..to along one axis, as steps in memory, and the digits of their boxes. */
-typedef struct steps {
-    int count;
-    int64_t offset[3];
-    uint32_t code[3]; /* shifted to its place above a slot */
-} steps;
+static inline bool are_linked(const link_marks *marks) {
+    const __m128i most = _mm_set1_epi32((int)CAROM_GAS_LINK);
+    __m256i eight = (__m256i)marks->eight;
+    __m128i all = _mm_max_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    all = _mm_max_epu32(all, (__m128i)marks->four);
+    return _mm_movemask_epi8(_mm_cmpeq_epi32(all, _mm_min_epu32(all, most))) != 0xFFFF;
+}
+#else
+static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
+    words4 places, larger;
+    memcpy(&places, cell->word, sizeof(places));
+    memcpy(near, &places, sizeof(places));
+    larger = (words4)(places + 1 > marks->four);
+    marks->four = ((places + 1) & larger) | (marks->four & ~larger);
+    return carom_gas_cell_taken(cell);
+}
 
-/* A block of cells around one. */
+static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
+                                     link_marks *marks) {
+    uint32_t count = collect_cell(cell, near, marks);
+    count += collect_cell(cell + 1, near + count, marks);
+    return count + collect_cell(cell + 2, near + count, marks);
+}
+
+static inline bool are_linked(const link_marks *marks) {
+    words4 linked = (words4)(marks->four > CAROM_GAS_LINK);
+    return (linked[0] | linked[1] | linked[2] | linked[3]) != 0;
+}
+#endif
+
+/* Three rows of three, a step apart, around cells in their middle. */
+static inline __attribute__((always_inline)) uint32_t
+collect_rows(const carom_gas_cell *cell, int64_t step, uint32_t *near, link_marks *marks) {
+    uint32_t count = collect_three(cell - step - 1, near, marks);
+    count += collect_three(cell - 1, near + count, marks);
+    return count + collect_three(cell + step - 1, near + count, marks);
+}
+
+/* Some of the 27 cells around one: those within the two corners. */
 typedef struct block {
     const carom_gas_cell *own;
     int64_t row, layer;
-    bool inside; /* no cell of the block is in another box */
-    bool linked; /* some are behind links; `along` is set then, or when not inside */
-    int from[3], to[3];
-    steps along[3];
+    const int *from, *to;
+    bool linked; /* some are behind links */
 } block;
 
-static inline void find_steps(const carom_gas *gas, const carom_gas_home *home, block *block) {
-    const int64_t stride[3] = {1, block->row, block->layer};
-    uint32_t unit = UINT32_C(1) << CAROM_GAS_SLOT_BITS;
-    for (int axis = 0; axis < 3; ++axis, unit *= 3) {
-        steps *steps = &block->along[axis];
-        steps->count = 0;
-        for (int offset = block->from[axis]; offset <= block->to[axis]; ++offset) {
-            uint32_t cell, digit, at = home->at[axis];
-            if (!carom_gas_step_cell(gas, axis, at, offset, &cell, &digit)) continue;
-            steps->offset[steps->count] = ((int64_t)cell - (int64_t)at) * stride[axis];
-            steps->code[steps->count++] = unit * digit;
-        }
-    }
-}
-
-/* Whose cell has none of its neighbours in another box. */
-static inline bool is_inside(const carom_gas *gas, const carom_gas_home *home) {
-    const uint32_t *size = gas->cells.size;
-    return (home->at[0] - 1u < size[0] - 2u) & (home->at[1] - 1u < size[1] - 2u) &
-           (home->at[2] - 1u < size[2] - 2u) & (size[0] > 2) & (size[1] > 2) & (size[2] > 2);
-}
-
-/* The cells from..to around a home. */
-static inline __attribute__((always_inline)) void
-collect_block(const carom_gas *gas, const carom_gas_home *home, const int from[3], const int to[3],
-              block *block, carom_gas_nears *nears) {
+static inline void find_block(const carom_gas *gas, const carom_gas_home *home, block *block) {
     const carom_gas_cells *cells = &gas->cells;
-    places4 links = {0};
+    block->row = carom_gas_row(cells);
+    block->layer = carom_gas_layer(cells);
+    block->own = &cells->cells[carom_gas_home_index(cells, home)];
+}
+
+/* All 27 cells around a home, without those behind links. */
+static inline void collect_block(const carom_gas *gas, const carom_gas_home *home, block *block,
+                                 carom_gas_nears *nears) {
+    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
+    link_marks marks = {{0}, {0}};
     uint32_t count = 0;
-    block->row = cells->size[0];
-    block->layer = block->row * cells->size[1];
-    block->own = &cells->cells[home->at[0] + home->at[1] * block->row + home->at[2] * block->layer];
-    block->inside = is_inside(gas, home);
-    if (block->inside) {
-        const uint32_t here = CAROM_GAS_HERE << CAROM_GAS_SLOT_BITS;
-        for (int k = from[2]; k <= to[2]; ++k)
-            for (int j = from[1]; j <= to[1]; ++j) {
-                const carom_gas_cell *cell = block->own + (k * block->layer + j * block->row);
-                if (from[0] < to[0])
-                    count += collect_three(cell - 1, here, &nears->near[count], &links);
-                else
-                    count += collect_cell(cell + from[0], here, &nears->near[count], &links);
-            }
-    } else {
-        memcpy(block->from, from, sizeof(block->from));
-        memcpy(block->to, to, sizeof(block->to));
-        find_steps(gas, home, block);
-        const steps *x = &block->along[0], *y = &block->along[1], *z = &block->along[2];
-        for (int k = 0; k < z->count; ++k)
-            for (int j = 0; j < y->count; ++j)
-                for (int i = 0; i < x->count; ++i)
-                    count += collect_cell(block->own + (z->offset[k] + y->offset[j] + x->offset[i]),
-                                          z->code[k] + y->code[j] + x->code[i], &nears->near[count],
-                                          &links);
-    }
+    find_block(gas, home, block);
+    block->from = from;
+    block->to = to;
+    for (int k = -1; k <= 1; ++k)
+        count +=
+            collect_rows(block->own + k * block->layer, block->row, &nears->near[count], &marks);
     nears->count = count;
-    block->linked = ((links[0] | links[1] | links[2] | links[3]) & CAROM_GAS_LINK) != 0;
-    if (block->linked && block->inside) {
-        memcpy(block->from, from, sizeof(block->from));
-        memcpy(block->to, to, sizeof(block->to));
-        find_steps(gas, home, block);
-    }
+    block->linked = are_linked(&marks);
+}
+
+/* The nine on one side. Which side is random: one loop for all. */
+static inline void collect_side(const carom_gas *gas, const carom_gas_home *home, uint8_t side,
+                                block *block, carom_gas_nears *nears) {
+    static const int from[6][3] = {{-1, -1, -1}, {1, -1, -1},  {-1, -1, -1},
+                                   {-1, 1, -1},  {-1, -1, -1}, {-1, -1, 1}};
+    static const int to[6][3] = {{-1, 1, 1}, {1, 1, 1},  {1, -1, 1},
+                                 {1, 1, 1},  {1, 1, -1}, {1, 1, 1}};
+    link_marks marks = {{0}, {0}};
+    uint32_t count = 0;
+    find_block(gas, home, block);
+    block->from = from[side];
+    block->to = to[side];
+    const int64_t stride[5] = {1, block->row, block->layer, 1, block->row};
+    const int64_t *along = &stride[side / 2]; /* the axis and the two others */
+    const carom_gas_cell *cell = block->own + (side % 2 != 0 ? along[0] : -along[0]);
+    for (int n = 0; n < 9; ++n)
+        count += collect_cell(cell + (n / 3 - 1) * along[1] + (n % 3 - 1) * along[2],
+                              &nears->near[count], &marks);
+    nears->count = count;
+    block->linked = are_linked(&marks);
 }
 
 /* Where the walk along the links of a block has come to. */
 typedef struct link_walk {
-    const carom_gas_cell *cell; /* NULL: begin with cell `next` of the block */
-    uint32_t code;
-    int next;
+    const carom_gas_cell *cell; /* the last one collected, NULL at the start of a chain */
+    int at[3];
 } link_walk;
+
+static inline link_walk begin_links(const block *block) {
+    return (link_walk){NULL, {block->from[0], block->from[1], block->from[2]}};
+}
 
 /* Adds those behind links while there is room; true when all are there. */
 static inline bool collect_links(const carom_gas *gas, const block *block, link_walk *walk,
                                  carom_gas_nears *nears) {
-    const steps *x = &block->along[0], *y = &block->along[1], *z = &block->along[2];
-    for (;;) {
-        while (walk->cell != NULL) {
-            if (nears->count > CAROM_GAS_MOST_NEAR) return false;
-            nears->count =
-                carom_gas_cell_collect(walk->cell, walk->code, nears->near, nears->count);
-            walk->cell = carom_gas_cell_after(&gas->cells, walk->cell);
-        }
-        if (walk->next == 27) return true;
-        int i = walk->next % 3, j = walk->next / 3 % 3, k = walk->next / 9;
-        ++walk->next;
-        if (i >= x->count || j >= y->count || k >= z->count) continue;
-        walk->code = (z->code[k] + y->code[j] + x->code[i]) >> CAROM_GAS_SLOT_BITS;
-        walk->cell = carom_gas_cell_after(
-            &gas->cells, block->own + (z->offset[k] + y->offset[j] + x->offset[i]));
-    }
+    int *at = walk->at;
+    for (; at[2] <= block->to[2]; at[1] = block->from[1], ++at[2])
+        for (; at[1] <= block->to[1]; at[0] = block->from[0], ++at[1])
+            for (; at[0] <= block->to[0]; walk->cell = NULL, ++at[0]) {
+                const carom_gas_cell *after;
+                if (walk->cell == NULL)
+                    walk->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
+                while ((after = carom_gas_cell_after(&gas->cells, walk->cell)) != NULL) {
+                    if (nears->count > CAROM_GAS_MOST_NEAR) return false;
+                    memcpy(&nears->near[nears->count], after->word, sizeof(after->word));
+                    nears->count += carom_gas_cell_taken(after);
+                    walk->cell = after;
+                }
+            }
+    return true;
 }
 
-/* The block of cells around the sphere's own, limited to from..to along each axis. */
-static inline __attribute__((always_inline)) void scan_block(const carom_gas *gas, uint32_t slot,
-                                                             const int from[3], const int to[3],
-                                                             carom_gas_plan *plan) {
-    carom_gas_nears nears;
-    block block;
-    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
-    link_walk walk = {.next = 0};
-    bool all = !block.linked || collect_links(gas, &block, &walk, &nears);
-    if (nears.count != 0) scan(gas, slot, nears.near, nears.count, !block.inside, plan);
-    while (!all) {
-        nears.count = 0;
-        all = collect_links(gas, &block, &walk, &nears);
-        scan(gas, slot, nears.near, nears.count, !block.inside, plan);
+/* ---- crossing -------------------------------------------------------------------------------- */
+
+typedef double doubles4 __attribute__((vector_size(32)));
+typedef int64_t masks4 __attribute__((vector_size(32)));
+typedef int32_t numbers4 __attribute__((vector_size(16)));
+
+/* Where a sphere is now, from the low corner of its cell, and how it moves. */
+typedef struct carom_gas_view {
+    doubles4 x, v;
+    numbers4 at; /* its cell */
+} carom_gas_view;
+
+static inline __attribute__((always_inline)) void
+view_from_cell(const carom_gas *gas, uint32_t slot, carom_gas_view *view) {
+    const masks4 axes = {-1, -1, -1, 0};
+    const carom_gas_rules *rules = &gas->rules;
+    const carom_gas_body *body = &gas->bodies[slot];
+    const carom_gas_home *home = &gas->cards[slot].home;
+    double span = carom_gas_span(rules, gas->now - body->t);
+    if (rules->accelerated) {
+        double x[4] = {0.0}, v[4] = {0.0};
+        carom_gas_place(rules, body, span, x, v);
+        memcpy(&view->x, x, sizeof(x));
+        memcpy(&view->v, v, sizeof(v));
+    } else {
+        const char *bytes = (const char *)body;
+        memcpy(&view->x, bytes + offsetof(carom_gas_body, x), sizeof(view->x));
+        memcpy(&view->v, bytes + offsetof(carom_gas_body, v), sizeof(view->v));
+        view->v = (doubles4)((masks4)view->v & axes);
+        view->x = (doubles4)((masks4)view->x & axes) + view->v * span;
     }
+    view->at = (numbers4){home->at[0], home->at[1], home->at[2], 0};
+    numbers4 size, wraps = {body->wraps[0], body->wraps[1], body->wraps[2], 0};
+    doubles4 edge;
+    memcpy(&size, gas->cells.size, sizeof(size));
+    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    view->x -= __builtin_convertvector(view->at + wraps * size, doubles4) * edge;
+}
+
+/* Is the cell the last one before a wall on that side? */
+static inline bool is_at_wall(const carom_gas *gas, const carom_gas_home *home, int axis, bool up) {
+    uint32_t last = up ? gas->cells.size[axis] - 1 : 0;
+    return home->at[axis] == last && !gas->rules.periodic[axis];
 }
 
 /* Under an acceleration: both sides of each axis. */
-static inline double find_fall(const carom_gas *gas, uint32_t slot, const double x[3],
-                               const double v[3], uint8_t *first) {
-    const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->homes[slot];
+static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
+                               const carom_gas_view *view, uint8_t *first) {
     double best = CAROM_GAS_NEVER_DELAY;
     for (int axis = 0; axis < 3; ++axis) {
-        double a = rules->acceleration[axis], low = (double)home->at[axis] * gas->cells.edge[axis] +
-                                                    (double)body->wraps[axis] * rules->edge[axis];
+        double a = gas->rules.acceleration[axis], leeway = gas->cells.leeway[axis];
+        double x = view->x[axis], v = view->v[axis], edge = gas->cells.edge[axis];
         for (int side = 0; side < 2; ++side) {
-            bool outermost = home->at[axis] == (side == 0 ? 0 : gas->cells.size[axis] - 1);
-            if (outermost && !rules->periodic[axis]) continue;
-            double gap = side == 0 ? x[axis] - low : low + gas->cells.edge[axis] - x[axis];
-            double delay = side == 0 ? carom_gas_fall_delay(gap, v[axis], a)
-                                     : carom_gas_fall_delay(gap, -v[axis], -a);
+            if (is_at_wall(gas, home, axis, side != 0)) continue;
+            double delay = side == 0 ? carom_gas_fall_delay(leeway + x, v, a)
+                                     : carom_gas_fall_delay(edge + leeway - x, -v, -a);
             if (delay < best) {
                 best = delay;
                 *first = (uint8_t)(2 * axis + side);
@@ -211,65 +242,173 @@ static inline double find_fall(const carom_gas *gas, uint32_t slot, const double
     return best;
 }
 
+/* The way come from the side of the cell that lies behind, along each axis. */
+static inline __attribute__((always_inline)) void
+way_come(const carom_gas *gas, const carom_gas_view *view, doubles4 *come) {
+    doubles4 edge;
+    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    masks4 up = view->v > 0.0;
+    *come = (doubles4)(((masks4)view->x & up) | ((masks4)(edge - view->x) & ~up));
+}
+
+/* Bits of the axes along which it moves up. */
+static inline uint32_t up_axes(const carom_gas_view *view) {
+#if defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_pd(
+        _mm256_cmp_pd((__m256d)view->v, _mm256_setzero_pd(), _CMP_GT_OQ));
+#else
+    uint32_t ups = 0;
+    for (int axis = 0; axis < 3; ++axis) ups |= (uint32_t)(view->v[axis] > 0.0) << axis;
+    return ups;
+#endif
+}
+
 /* Without: the side ahead along each axis. */
-static inline double find_side(const carom_gas *gas, uint32_t slot, const double x[3],
-                               const double v[3], uint8_t *first) {
-    const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->homes[slot];
-    double delay[3];
-    uint8_t sides[3];
-    for (int axis = 0; axis < 3; ++axis) {
-        uint32_t side = v[axis] > 0.0, outermost = side * (gas->cells.size[axis] - 1);
-        double plane = (double)(home->at[axis] + side) * gas->cells.edge[axis] +
-                       (double)body->wraps[axis] * rules->edge[axis];
-        bool stays = (v[axis] == 0.0) | ((home->at[axis] == outermost) & !rules->periodic[axis]);
-        delay[axis] = stays ? CAROM_GAS_NEVER_DELAY : (plane - x[axis]) / v[axis];
-        sides[axis] = (uint8_t)(2 * axis + (int)side);
+static inline __attribute__((always_inline)) double find_side(const carom_gas *gas,
+                                                              const carom_gas_home *home,
+                                                              const carom_gas_view *view,
+                                                              uint8_t *first) {
+    doubles4 edge, leeway, come;
+    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    memcpy(&leeway, gas->cells.leeway, sizeof(leeway));
+    way_come(gas, view, &come);
+    doubles4 speed = (doubles4)((masks4)view->v & INT64_MAX);
+    doubles4 delay = ((edge + leeway) - come) / speed;
+    masks4 moves = speed > 0.0;
+    delay = (doubles4)(((masks4)delay & moves) |
+                       ((masks4)(CAROM_GAS_NEVER_DELAY - (doubles4){0.0}) & ~moves));
+    if (gas->rules.walls)
+        for (int axis = 0; axis < 3; ++axis)
+            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0))
+                delay[axis] = CAROM_GAS_NEVER_DELAY;
+    /* Which comes first is random: no branches. */
+    uint32_t second = delay[1] < delay[0], ups = up_axes(view);
+    double least = CAROM_MIN(delay[0], delay[1]);
+    uint32_t third = delay[2] < least, best = second + third * (2 - second);
+    *first = (uint8_t)(2 * best + (ups >> best & 1));
+    return CAROM_MIN(least, delay[2]);
+}
+
+static inline __attribute__((always_inline)) void plan_crossing(const carom_gas *gas, uint32_t slot,
+                                                                const carom_gas_view *view,
+                                                                carom_gas_plan *plan) {
+    const carom_gas_home *home = &gas->cards[slot].home;
+    double delay = gas->rules.accelerated ? find_fall(gas, home, view, &plan->side)
+                                          : find_side(gas, home, view, &plan->side);
+    plan->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
+}
+
+/* Moves a home one cell to a side; true when into another box. */
+static inline bool step_home(const carom_gas_cells *cells, carom_gas_home *home, uint32_t side) {
+    uint32_t axis = side / 2, up = side % 2, last = cells->last.at[axis];
+    bool leaves = home->at[axis] == up * last;
+    home->at[axis] = (uint16_t)(leaves ? last - up * last : home->at[axis] + 2 * up - 1);
+    return leaves;
+}
+
+/* Seldom, so out of the way. */
+static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, uint32_t side) {
+    int8_t *wraps = &gas->bodies[slot].wraps[side / 2];
+    *wraps = (int8_t)(*wraps + (side % 2 != 0 ? 1 : -1));
+    carom_gas_flight_set(gas, slot);
+}
+
+/* Moves the home of a sphere. */
+static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
+    if (step_home(&gas->cells, &gas->cards[slot].home, side)) enter_box(gas, slot, side);
+}
+
+/* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
+ * around it has to be looked at afterwards. Which axes it moves along is random, so there are no
+ * branches but for leaving the box. */
+static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_t slot,
+                                                         carom_gas_view *view) {
+    carom_gas_home *home = &gas->cards[slot].home, before = *home;
+    doubles4 edge, leeway, come;
+    numbers4 size;
+    memcpy(&edge, gas->cells.edge, sizeof(edge));
+    memcpy(&leeway, gas->cells.leeway, sizeof(leeway));
+    memcpy(&size, gas->cells.size, sizeof(size));
+    way_come(gas, view, &come);
+    masks4 ahead = (come > edge - leeway) & (view->v != 0.0);
+    if (gas->rules.walls)
+        for (int axis = 0; axis < 3; ++axis)
+            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) ahead[axis] = 0;
+    numbers4 up = __builtin_convertvector(view->v > 0.0, numbers4); /* -1 or 0 */
+    numbers4 step = __builtin_convertvector(ahead, numbers4) & (-1 - 2 * up);
+    numbers4 to = view->at + step, out = (to < 0) | (to >= size);
+    if ((step[0] | step[1] | step[2]) == 0) return;
+    if ((out[0] | out[1] | out[2]) != 0) {
+        for (int axis = 0; axis < 3; ++axis)
+            if (step[axis] != 0) step_sphere(gas, slot, 2 * (uint32_t)axis + (step[axis] > 0));
+    } else {
+        for (int axis = 0; axis < 3; ++axis) home->at[axis] = (uint16_t)to[axis];
     }
-    int best = delay[1] < delay[0] ? 1 : 0;
-    best = delay[2] < delay[best] ? 2 : best;
-    *first = sides[best];
-    return delay[best];
+    view->x -= __builtin_convertvector(step, doubles4) * edge;
+    carom_gas_file(gas, slot, &before, false);
+    carom_gas_file(gas, slot, home, true);
 }
 
-static inline void plan_crossing(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
-    const carom_gas_rules *rules = &gas->rules;
-    const carom_gas_body *body = &gas->bodies[slot];
-    double x[3], v[3];
-    carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
-    double delay = rules->accelerated ? find_fall(gas, slot, x, v, &plan->side)
-                                      : find_side(gas, slot, x, v, &plan->side);
-    plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
+/* ---- predicting ------------------------------------------------------------------------------ */
+
+/* Those in a block of cells around a sphere. */
+typedef struct carom_gas_around {
+    carom_gas_nears nears;
+    block block;
+} carom_gas_around;
+
+static inline void scan_around(const carom_gas *gas, uint32_t slot, carom_gas_around *around,
+                               carom_gas_plan *plan) {
+    carom_gas_nears *nears = &around->nears;
+    bool shifted = !carom_gas_is_inside(&gas->cells, &gas->cards[slot].home), all = true;
+    link_walk walk = begin_links(&around->block);
+    if (around->block.linked) all = collect_links(gas, &around->block, &walk, nears);
+    if (nears->count != 0) scan(gas, slot, nears->near, nears->count, shifted, plan);
+    while (!all) {
+        nears->count = 0;
+        all = collect_links(gas, &around->block, &walk, nears);
+        scan(gas, slot, nears->near, nears->count, shifted, plan);
+    }
 }
 
-/* The nine cells that have come near, one step ahead along an axis. */
-static inline void scan_ahead(const carom_gas *gas, uint32_t slot, int axis, int offset,
-                              carom_gas_plan *plan) {
-    int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    from[axis] = to[axis] = offset;
-    if (axis == 0)
-        scan_block(gas, slot, (int[3]){offset, -1, -1}, (int[3]){offset, 1, 1}, plan);
-    else
-        scan_block(gas, slot, (int[3]){-1, from[1], from[2]}, (int[3]){1, to[1], to[2]}, plan);
+static inline void touch_flights(const carom_gas *gas, const carom_gas_nears *nears) {
+    for (uint32_t i = 0; i < nears->count; ++i)
+        __builtin_prefetch(&gas->flights.by_slot[nears->near[i] & SLOT_MASK]);
+}
+
+/* All around one or two spheres whose plans are empty. Two together wait for memory once, which
+ * pays where it is far; where it is near, one after the other is faster. */
+static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
+                                                                 const uint32_t *slots, int count) {
+    carom_gas_view views[2];
+    carom_gas_around around[2];
+    for (int i = 0; i < count; ++i) {
+        view_from_cell(gas, slots[i], &views[i]);
+        settle(gas, slots[i], &views[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+        collect_block(gas, &gas->cards[slots[i]].home, &around[i].block, &around[i].nears);
+        if (count > 1) touch_flights(gas, &around[i].nears);
+    }
+    for (int i = 0; i < count; ++i)
+        plan_crossing(gas, slots[i], &views[i], &gas->cards[slots[i]].plan);
+    for (int i = 0; i < count; ++i)
+        scan_around(gas, slots[i], &around[i], &gas->cards[slots[i]].plan);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
-    carom_gas_home *home = &gas->homes[slot];
-    int axis = plan->side / 2, offset = plan->side % 2 != 0 ? 1 : -1;
-    uint32_t to, digit;
-    (void)carom_gas_step_cell(gas, axis, home->at[axis], offset, &to, &digit);
-    carom_gas_cells *cells = &gas->cells;
-    carom_gas_cell_remove(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                          slot);
-    home->at[axis] = (uint16_t)to;
-    gas->bodies[slot].wraps[axis] = (int8_t)(gas->bodies[slot].wraps[axis] + (int)digit - 1);
-    if (digit != 1) carom_gas_flight_set(gas, slot);
-    carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                       slot);
-    scan_ahead(gas, slot, axis, offset, plan);
-    plan_crossing(gas, slot, plan);
+    carom_gas_plan *plan = &gas->cards[slot].plan;
+    const carom_gas_home *home = &gas->cards[slot].home;
+    const uint8_t side = plan->side;
+    carom_gas_view view;
+    carom_gas_around around;
+    carom_gas_file(gas, slot, home, false);
+    step_sphere(gas, slot, side);
+    carom_gas_file(gas, slot, home, true);
+    collect_side(gas, home, side, &around.block, &around.nears);
+    view_from_cell(gas, slot, &view);
+    plan_crossing(gas, slot, &view, plan);
+    scan_around(gas, slot, &around, plan);
 }
 
 #endif

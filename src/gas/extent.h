@@ -37,26 +37,26 @@ static inline bool extent_meets(const carom_gas *gas, const carom_gas_home *home
 /* Those in cell n of the sphere; who shares a lower cell of the sphere too was seen there. */
 static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_t n,
                                     carom_gas_nears *nears, carom_gas_plan *plan) {
-    const carom_gas_home *home = &gas->homes[slot];
+    const carom_gas_home *home = &gas->cards[slot].home;
     uint32_t at[3];
     const carom_gas_cell *cell = &gas->cells.cells[extent_cell(gas, home, n, at)];
     for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell)) {
-        for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
-            uint32_t other = cell->slot[k], code = 0, unit = 1;
-            if (other >= CAROM_GAS_LINK || other == slot) continue;
+        for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k) {
+            uint32_t other = carom_gas_near_slot(cell->word[k]), code = 0, unit = 1;
+            if (cell->word[k] >= CAROM_GAS_LINK || other == slot) continue;
             bool seen = false;
             for (int axis = 0; axis < 3; ++axis, unit *= 3) {
                 int own, its, lower;
                 (void)extent_meets(gas, home, axis, at[axis], &own);
-                (void)extent_meets(gas, &gas->homes[other], axis, at[axis], &its);
+                (void)extent_meets(gas, &gas->cards[other].home, axis, at[axis], &its);
                 seen |= (n >> axis & 1u) != 0 && gas->cells.size[axis] > 2 &&
-                        extent_meets(gas, &gas->homes[other], axis, home->at[axis], &lower);
+                        extent_meets(gas, &gas->cards[other].home, axis, home->at[axis], &lower);
                 code += unit * (uint32_t)(own - its + 1);
             }
             if (seen) continue;
             nears->near[nears->count++] = carom_gas_near(other, code);
         }
-        if (nears->count <= CAROM_GAS_MOST_NEAR - CAROM_GAS_CELL_SLOTS) continue;
+        if (nears->count <= CAROM_GAS_MOST_NEAR - CAROM_GAS_CELL_WORDS) continue;
         scan(gas, slot, nears->near, nears->count, true, plan);
         nears->count = 0;
     }
@@ -68,7 +68,7 @@ static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask
     carom_gas_nears nears;
     nears.count = 0;
     for (uint32_t n = 0; n < 8; ++n)
-        if ((n & ~(uint32_t)gas->homes[slot].extra) == 0 && (n & mask) == value)
+        if ((n & ~(uint32_t)gas->cards[slot].home.extra) == 0 && (n & mask) == value)
             scan_extent_cell(gas, slot, n, &nears, plan);
     scan(gas, slot, nears.near, nears.count, true, plan);
 }
@@ -80,7 +80,7 @@ static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_pl
 static inline void plan_extent(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->homes[slot];
+    const carom_gas_home *home = &gas->cards[slot].home;
     double x[3], v[3], best = CAROM_GAS_NEVER_DELAY, radius = carom_gas_extent_radius(gas, slot);
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
@@ -104,8 +104,8 @@ static inline void plan_extent(const carom_gas *gas, uint32_t slot, carom_gas_pl
 }
 
 static inline void cross_extent(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
-    carom_gas_home *home = &gas->homes[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
+    carom_gas_home *home = &gas->cards[slot].home;
     int axis = plan->side / 2;
     int8_t *wraps = &gas->bodies[slot].wraps[axis];
     const int8_t before = *wraps;
@@ -122,9 +122,9 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
         if ((n & ~(uint32_t)home->extra) != 0 || (n & bit) != layer) continue;
         uint64_t index = extent_cell(gas, home, n, at);
         if (two)
-            carom_gas_cell_remove(&gas->cells, index, slot);
+            carom_gas_cell_remove(&gas->cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
         else
-            carom_gas_cell_add(&gas->cells, index, slot);
+            carom_gas_cell_add(&gas->cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
     }
     if (two) {
         home->extra = (uint16_t)(home->extra & ~bit);

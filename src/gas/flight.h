@@ -7,25 +7,28 @@
  * meet is never later than the true one: a lower bound. Bounds alone never decide; those who could
  * be first are asked by the exact item function.
  *
- * Off by at most, in units of 2^-24 and per axis: 2 edges for places, 5 ways flown since the common
- * time, and 8 (sum of speeds) / (relative speed) of the way still to go. The last is kept small by
- * calling pairs slow whose relative speed is below SLOW of the sum of their speeds, or a little
- * above: those always go to the item function, as do spheres far faster than most. */
+ * Off by at most, for a pair and in units of 2^-24: 6 edges of the box per axis for places, 5 ways
+ * flown since the common time for each of the two, and (1 + 2 (sum of speeds) / (relative speed))
+ * of the way still to go. The last is kept small by calling pairs slow whose relative speed is
+ * below SLOW of the sum of their speeds, or a little above: those always go to the item function,
+ * as do spheres far faster than most. Rounding while solving for the time takes less than the
+ * 2^-19 of the squared distance that bounds.h takes off. */
 #ifndef CAROM_SRC_GAS_FLIGHT_H
 #define CAROM_SRC_GAS_FLIGHT_H
 
-#include <string.h>
+#include <math.h>
 
 #include "gas/gas.h"
 
-#define CAROM_GAS_SLOW          0.01
-#define CAROM_GAS_FLIGHT_LENGTH 64.0 /* typical ways between two common times, in lengths */
-#define CAROM_GAS_LEAST_SPEED   1e-12
+#define CAROM_GAS_SLOW          0.05
+#define CAROM_GAS_FLIGHT_LENGTH 8.0 /* typical ways between two common times, in lengths */
+#define CAROM_GAS_SLOW2         (2.0f * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW))
+#define CAROM_GAS_LEAST_SPEED2  1e-26f /* below this nothing is told from rest */
 #define CAROM_GAS_MOST_NUMBER   1e9
 #define CAROM_GAS_MOST_GROWTH   0.002 /* of a radius, by speed; faster ones are wild */
 
-/* Writes the flight of a body that was rewritten or has got other wraps. */
-static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
+/* Writes the flight of a body, all but its stamp. */
+static inline void carom_gas_flight_write(carom_gas *gas, uint32_t slot) {
     carom_gas_flights *flights = &gas->flights;
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
@@ -42,20 +45,24 @@ static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
         x *= flights->per_length;
         v *= flights->per_speed;
         square += v * v;
-        most = CAROM_MAX(most, x);
-        most = CAROM_MAX(most, -x);
+        most += fabs(x);
         flight->x[axis] = (float)x;
         flight->v[axis] = (float)v;
     }
-    double radius = gas->radius[slot] * flights->per_length, speed = sqrt(square);
-    double growth = flights->growth_by_speed * speed;
+    double radius = flights->common_radius;
+    if (!(radius > 0.0)) radius = gas->radius[slot] * flights->per_length;
+    double growth = flights->growth_by_speed * sqrt(square);
     flight->radius = (float)(radius + flights->growth + growth);
-    square = CAROM_MAX(square, CAROM_GAS_LEAST_SPEED * CAROM_GAS_LEAST_SPEED);
-    flight->slow2 = (float)(2.0 * CAROM_GAS_SLOW * CAROM_GAS_SLOW * square);
     if (!(most < CAROM_GAS_MOST_NUMBER && growth < CAROM_GAS_MOST_GROWTH * radius)) {
-        *flight = (carom_gas_flight){.slow2 = HUGE_VALF};
+        for (int axis = 0; axis < 3; ++axis) flight->v[axis] = NAN; /* slow with all */
         ++flights->wild;
     }
+}
+
+/* The same for a body that was rewritten or has got other wraps. */
+static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
+    ++gas->flights.by_slot[slot].stamp;
+    carom_gas_flight_write(gas, slot);
 }
 
 #endif

@@ -9,6 +9,7 @@
 
 #define MOST_RADIUS_RATIO 10.0
 #define ALLOWED_OVERLAP   1e-9
+#define MOST_WIDTH        1e15 /* of the box, in radii */
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -51,6 +52,11 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
                           "sphere %llu has radius %g and mass %g; a radius must be above zero, a "
                           "mass not below",
                           which, sphere->radius, sphere->mass);
+    if (gas->longest > MOST_WIDTH * sphere->radius)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "sphere %llu has radius %g in a box %g wide; doubles cannot tell places "
+                          "apart there: make the box smaller",
+                          which, sphere->radius, gas->longest);
     const double x[3] = {sphere->position.x, sphere->position.y, sphere->position.z};
     for (int axis = 0; axis < 3; ++axis) {
         double edge = gas->rules.edge[axis], slack = ALLOWED_OVERLAP * sphere->radius;
@@ -76,7 +82,7 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
     return CAROM_OK;
 }
 
-/* Radii, packing: after any change of the set. */
+/* Radii, masses, packing: after any change of the set. */
 static void survey(carom_gas *gas) {
     double volume = 0.0;
     gas->largest = 0.0;
@@ -89,6 +95,9 @@ static void survey(carom_gas *gas) {
     }
     if (gas->count == 0) gas->largest = gas->smallest = 0.25 * gas->longest * 1e-3;
     gas->uniform = gas->largest == gas->smallest;
+    gas->common_mass = gas->count != 0 ? gas->mass[0] : 0.0;
+    for (uint64_t i = 0; i < gas->count; ++i)
+        if (gas->mass[i] != gas->common_mass) gas->common_mass = 0.0;
     gas->packing = volume / (gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2]);
 }
 
@@ -104,7 +113,7 @@ carom_status carom_gas_check(carom_context *context, carom_gas *gas) {
                               "sphere %u is too fast: it moves by more than a millionth of the "
                               "smallest radius, %g, in one tick of %g; slow it down or make the "
                               "gas with a smaller tick",
-                              gas->label[i], gas->smallest, gas->rules.tick);
+                              gas->cards[i].label, gas->smallest, gas->rules.tick);
     double overlap;
     uint32_t pair[2];
     CAROM_TRY(carom_gas_deepest(context, gas, &overlap, pair));
@@ -180,9 +189,7 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
         void **place;
         size_t size;
     } arrays[] = {{(void **)&gas->bodies, sizeof(*gas->bodies)},
-                  {(void **)&gas->plans, sizeof(*gas->plans)},
-                  {(void **)&gas->homes, sizeof(*gas->homes)},
-                  {(void **)&gas->label, sizeof(*gas->label)},
+                  {(void **)&gas->cards, sizeof(*gas->cards)},
                   {(void **)&gas->radius, sizeof(*gas->radius)},
                   {(void **)&gas->mass, sizeof(*gas->mass)},
                   {(void **)&gas->flights.by_slot, sizeof(*gas->flights.by_slot)}};
@@ -219,17 +226,16 @@ static void put_sphere(carom_gas *gas, uint32_t slot, const carom_gas_sphere *sp
         body->wraps[axis] = 0;
     }
     body->t = gas->now;
-    body->count = 0;
-    body->spare = 0;
-    gas->plans[slot].repeats = 0;
-    gas->plans[slot].current = 0;
+    memset(body->spare, 0, sizeof(body->spare));
+    gas->cards[slot].plan.repeats = 0;
+    gas->cards[slot].plan.current = 0;
     gas->radius[slot] = sphere->radius;
     gas->mass[slot] = sphere->mass == 0.0 ? 1.0 : sphere->mass;
 }
 
 static void append(carom_gas *gas, uint32_t label, const carom_gas_sphere *sphere) {
     uint32_t slot = (uint32_t)gas->count++;
-    gas->label[slot] = label;
+    gas->cards[slot].label = label;
     gas->slot_of[label] = slot;
     put_sphere(gas, slot, sphere);
 }
@@ -240,11 +246,10 @@ static void take_out(carom_gas *gas, uint32_t label) {
     gas->slot_of[label] = CAROM_GAS_NO_SLOT;
     if (slot == last) return;
     gas->bodies[slot] = gas->bodies[last];
-    gas->plans[slot] = gas->plans[last];
-    gas->label[slot] = gas->label[last];
+    gas->cards[slot] = gas->cards[last];
     gas->radius[slot] = gas->radius[last];
     gas->mass[slot] = gas->mass[last];
-    gas->slot_of[gas->label[slot]] = slot;
+    gas->slot_of[gas->cards[slot].label] = slot;
 }
 
 /* ---- the public calls ------------------------------------------------------------------------ */
@@ -291,9 +296,7 @@ void carom_gas_destroy(carom_gas *gas) {
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
     carom_release(&allocator, gas->bodies);
-    carom_release(&allocator, gas->plans);
-    carom_release(&allocator, gas->homes);
-    carom_release(&allocator, gas->label);
+    carom_release(&allocator, gas->cards);
     carom_release(&allocator, gas->radius);
     carom_release(&allocator, gas->mass);
     carom_release(&allocator, gas->slot_of);
@@ -353,6 +356,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     struct {
         carom_gas_body body;
+        carom_gas_plan plan; /* it may stand in the queue */
         double radius, mass;
         bool alive;
     } *before = carom_arena_take(scratch, count, sizeof(*before));
@@ -362,6 +366,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
         before[i].alive = slot != CAROM_GAS_NO_SLOT;
         if (before[i].alive) {
             before[i].body = gas->bodies[slot];
+            before[i].plan = gas->cards[slot].plan;
             before[i].radius = gas->radius[slot];
             before[i].mass = gas->mass[slot];
             put_sphere(gas, slot, &spheres[i]);
@@ -374,6 +379,7 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
         uint32_t slot = gas->slot_of[ids[i]];
         if (before[i].alive) {
             gas->bodies[slot] = before[i].body;
+            gas->cards[slot].plan = before[i].plan;
             gas->radius[slot] = before[i].radius;
             gas->mass[slot] = before[i].mass;
         } else {

@@ -23,13 +23,15 @@
 
 /* After carom_gas_kind: what the caller never sees. */
 #define CAROM_GAS_REFRESH 2
+#define CAROM_GAS_ROUGH   3 /* a pair by floats: due no later than they meet; see scan.h */
+#define CAROM_GAS_AGAIN   4 /* floats cannot tell who is first: to be asked exactly when due */
 
 /* Half a cache line per sphere. */
 typedef struct carom_gas_plan {
     int64_t physical, crossing; /* ticks */
     uint32_t partner;           /* slot */
-    uint32_t partner_count;     /* its body's count when this was predicted */
-    int8_t image[3];            /* boxes to shift the partner by */
+    uint32_t stamp;             /* of its flight when this was predicted */
+    int8_t image[3];            /* boxes to shift the partner by, if its own were 0 */
     uint8_t kind;               /* of the physical event; for walls partner is the side */
     uint8_t side;               /* of the cell to be crossed: 2 axis + (0 low, 1 high) */
     uint8_t current;            /* it stands in the calendar's window */
@@ -45,7 +47,8 @@ static inline int64_t carom_gas_due(const carom_gas_plan *plan) {
 /* In units of the largest diameter and a typical speed. Half a cache line. */
 typedef struct carom_gas_flight {
     float x[3], radius;
-    float v[3], slow2; /* a pair is slow when u^2 is less than the sum of the two */
+    float v[3];
+    uint32_t stamp; /* of writings: an event predicted with another is stale */
 } carom_gas_flight;
 
 typedef struct carom_gas_flights {
@@ -53,6 +56,11 @@ typedef struct carom_gas_flights {
     int64_t start, until; /* the common time; they are good up to the other */
     double per_length, per_speed, per_time;
     double growth, growth_by_speed; /* of radii */
+    double common_radius;           /* 0 where radii differ */
+    double ticks_per_bound;         /* a little less than ticks in one unit of time */
+    float margin;                   /* a rough pair is first when it is by this much of a bound */
+    int64_t leeway;                 /* half of it in ticks: so late a rough pair may really meet */
+    int64_t safe_span;              /* without refreshing, of all that are not wild; ticks */
     float recede2;            /* two that touch surely recede when d u / |u| is above its root */
     uint64_t wild, most_wild; /* written since, and when to choose units anew */
     float shift[27][4];       /* of those seen in another box, by code */
@@ -60,30 +68,45 @@ typedef struct carom_gas_flights {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Slots fill from the front; the last place may hold a link to an overflow cell instead. Values
- * from CAROM_GAS_LINK on are no slots. */
-#define CAROM_GAS_LINK       (UINT32_C(1) << 31)
+/* Words, slots with the box they are seen in, fill from the front; the last place may hold a link
+ * to an overflow cell instead. Values from CAROM_GAS_LINK on are no such words: no box has that
+ * code. */
+#define CAROM_GAS_LINK       (UINT32_C(27) << 27)
 #define CAROM_GAS_EMPTY      UINT32_MAX
-#define CAROM_GAS_CELL_SLOTS 4
+#define CAROM_GAS_CELL_WORDS 4
 typedef struct carom_gas_cell {
-    uint32_t slot[CAROM_GAS_CELL_SLOTS];
+    uint32_t word[CAROM_GAS_CELL_WORDS];
 } carom_gas_cell;
 
-/* CENTRE, NEIGHBOURS: the cell of the centre. EXTENT: the lowest cell met, `extra` bit k set when
- * the next one along axis k is met too. */
+/* CENTRE: the cell of the centre or one beside it. NEIGHBOURS: the cell of the list's centre.
+ * EXTENT: the lowest cell met, `extra` bit k set when the next one along axis k is met too. */
 typedef struct carom_gas_home {
     uint16_t at[3];
     uint16_t extra;
 } carom_gas_home;
 
+/* The second cache line of a sphere, after its body. */
+typedef struct carom_gas_card {
+    carom_gas_plan plan;
+    carom_gas_home home;
+    uint32_t label;
+    float centre[3];   /* NEIGHBOURS: where its list was made */
+    uint32_t follower; /* a slot without entry in the queue, as it is met by this one; or NO_SLOT */
+    uint8_t inside;    /* no cell around its home is in another box */
+    uint8_t spare[3];
+} carom_gas_card;
+_Static_assert(sizeof(carom_gas_card) == 64, "a card is a cache line");
+
 typedef struct carom_gas_cells {
-    carom_gas_cell *cells; /* x fastest, then the overflow cells */
+    carom_gas_cell *cells; /* x fastest, with a layer around, then the overflow cells */
     uint64_t count;        /* without overflow */
     uint64_t overflow_count, overflow_capacity;
-    uint32_t free_overflow; /* chained through slot[0]; CAROM_GAS_EMPTY ends */
+    uint32_t free_overflow; /* chained through word[0]; CAROM_GAS_EMPTY ends */
     uint32_t free_count;
-    uint32_t size[3];
-    double edge[3], per_edge[3];
+    uint32_t size[4];    /* without the layer around; a fourth axis rounds the vectors off */
+    carom_gas_home last; /* the highest cell */
+    double edge[4], per_edge[3];
+    double leeway[4]; /* CENTRE: a sphere may stray from its cell by this; see centre.h */
 } carom_gas_cells;
 
 /* ---- neighbour lists ------------------------------------------------------------------------- */
@@ -127,7 +150,8 @@ typedef struct carom_gas_calendar {
     uint64_t entries;        /* in chunks, dead ones included */
     carom_gas_entry *window; /* sorted by time */
     uint64_t window_head, window_tail, window_capacity;
-    uint32_t pending[4];          /* slots whose chunk is on its way into the cache */
+    uint64_t looked;              /* up to where in the window the loop has looked ahead */
+    uint32_t pending[8];          /* slots whose chunk is on its way into the cache */
     uint32_t pending_at;          /* where the oldest is */
     uint64_t loaded, loaded_from; /* entries that came into the window since bucket loaded_from */
 } carom_gas_calendar;
@@ -151,15 +175,16 @@ struct carom_gas {
     carom_gas_method method;
     uint64_t count, capacity;        /* living spheres; room in the arrays by slot */
     uint64_t labels, label_capacity; /* ids given out; room in slot_of */
-    carom_gas_body *bodies;          /* by slot, as the next four */
-    carom_gas_plan *plans;
-    carom_gas_home *homes;
-    uint32_t *label;
+    carom_gas_body *bodies;          /* by slot, as the next three */
+    carom_gas_card *cards;
     double *radius, *mass;
     uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when dead */
     bool uniform;             /* all radii are equal */
+    double common_mass;       /* 0 where masses differ */
     bool prefetch;            /* large enough to miss the caches */
+    bool in_twos;             /* two that have met are predicted together: see centre.h */
     bool ready;               /* cells and queue stand */
+    bool exactly;             /* predictions are to be exact at once */
     double longest;           /* edge of the box */
     double largest, smallest; /* radii */
     double most_acceleration; /* along an axis */
@@ -198,7 +223,11 @@ static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3])
 }
 
 static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t k) {
-    return gas->radius[i] + gas->radius[k];
+    return gas->uniform ? gas->largest + gas->largest : gas->radius[i] + gas->radius[k];
+}
+
+static inline double carom_gas_mass(const carom_gas *gas, uint32_t slot) {
+    return gas->common_mass > 0.0 ? gas->common_mass : gas->mass[slot];
 }
 
 /* A sphere of CAROM_GAS_EXTENT, a little larger than it is. */
@@ -261,8 +290,8 @@ carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas);
 void carom_gas_lists_release(carom_gas *gas);
 
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas);
-/* Room for what one step adds; false when there is no memory. */
-bool carom_gas_queue_room(carom_gas *gas);
+/* Sweeps out the dead or makes room for what some steps add; false when there is no memory. */
+bool carom_gas_calendar_room(carom_gas *gas);
 /* Empties the calendar, chooses the width of buckets anew, enters all spheres again. */
 bool carom_gas_calendar_refill(carom_gas *gas);
 void carom_gas_queue_release(carom_gas *gas);

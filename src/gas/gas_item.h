@@ -32,9 +32,8 @@ typedef struct carom_gas_body {
     double x[3];
     int64_t t;
     double v[3];
-    uint32_t count;  /* of rewritings: an event predicted with another count is stale */
     int8_t wraps[3]; /* the box its cell lies in: cell-relative x = x - wraps * edge */
-    uint8_t spare;
+    uint8_t spare[5];
 } carom_gas_body;
 
 typedef struct carom_gas_rules {
@@ -164,7 +163,6 @@ CAROM_ITEM void carom_gas_rewrite(const carom_gas_rules *rules, carom_gas_body *
         body->v[axis] = v[axis];
     }
     body->t = time;
-    ++body->count;
 }
 
 /* What one collision was like. */
@@ -174,7 +172,9 @@ typedef struct carom_gas_contact {
 } carom_gas_contact;
 
 /* a and b, shifted by `image` boxes, are rewritten at `time` and collide. Their velocities stay as
- * they are when the two do not approach: a graze, to rounding. */
+ * they are when the two do not approach: a graze, to rounding. Afterwards they do not approach:
+ * what rounding left of it is pushed away, harder and harder where velocities swallow the push;
+ * else the two would meet again at once, without end. */
 CAROM_ITEM carom_gas_contact carom_gas_meet(const carom_gas_rules *rules, carom_gas_body *a,
                                             carom_gas_body *b, const int image[3], int64_t time,
                                             double mass_a, double mass_b) {
@@ -195,12 +195,17 @@ CAROM_ITEM carom_gas_contact carom_gas_meet(const carom_gas_rules *rules, carom_
     double bounce = 1.0 + (-dot < rules->elastic_below * length ? 1.0 : 1.0 - rules->loss);
     double share = dot < 0.0 ? bounce / (mass_a + mass_b) * dot : 0.0;
     double push = share / square;
-    for (int axis = 0; axis < 3; ++axis) {
-        a->v[axis] = a->v[axis] + (push * mass_b) * d[axis];
-        b->v[axis] = b->v[axis] - (push * mass_a) * d[axis];
-        contact.normal[axis] = d[axis] / length;
-    }
     contact.virial = -share * mass_a * mass_b;
+    for (int round = 0; dot < 0.0 && round < 128; ++round) {
+        for (int axis = 0; axis < 3; ++axis) {
+            a->v[axis] = a->v[axis] + (push * mass_b) * d[axis];
+            b->v[axis] = b->v[axis] - (push * mass_a) * d[axis];
+            u[axis] = b->v[axis] - a->v[axis];
+        }
+        dot = (d[0] * u[0] + d[1] * u[1]) + d[2] * u[2];
+        push = round == 0 ? dot / ((mass_a + mass_b) * square) : 2.0 * push;
+    }
+    for (int axis = 0; axis < 3; ++axis) contact.normal[axis] = d[axis] / length;
     return contact;
 }
 

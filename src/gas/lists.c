@@ -13,17 +13,19 @@
 /* All lists anew, for centres and cells in place; false when one is full. */
 static bool fill(carom_gas *gas) {
     for (uint32_t slot = 0; slot < gas->count; ++slot) {
-        uint32_t *list = carom_gas_list_of(gas, slot), code;
+        uint32_t *list = carom_gas_list_of(gas, slot);
         list[0] = 0;
         for (int n = 0; n < 27; ++n) {
-            const carom_gas_cell *cell = carom_gas_cell_beside(gas, &gas->homes[slot], n, &code);
+            const carom_gas_cell *cell =
+                carom_gas_cell_beside(&gas->cells, &gas->cards[slot].home, n);
             for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
-                for (int k = 0; k < CAROM_GAS_CELL_SLOTS; ++k) {
-                    uint32_t other = cell->slot[k];
-                    if (other >= CAROM_GAS_LINK || other == slot) continue;
-                    if (!carom_gas_lists_meet(gas, slot, other, code)) continue;
+                for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k) {
+                    uint32_t near = cell->word[k], other = carom_gas_near_slot(near);
+                    if (near >= CAROM_GAS_LINK || other == slot) continue;
+                    if (!carom_gas_lists_meet(gas, slot, other, near >> CAROM_GAS_SLOT_BITS))
+                        continue;
                     if (list[0] == gas->lists.capacity) return false;
-                    list[++list[0]] = carom_gas_near(other, code);
+                    list[++list[0]] = near;
                 }
         }
     }
@@ -31,13 +33,9 @@ static bool fill(carom_gas *gas) {
 }
 
 static void refile(carom_gas *gas, uint32_t slot) {
-    carom_gas_home *home = &gas->homes[slot];
-    carom_gas_cells *cells = &gas->cells;
-    carom_gas_cell_remove(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                          slot);
+    carom_gas_file(gas, slot, &gas->cards[slot].home, false);
     carom_gas_list_centre(gas, slot);
-    carom_gas_cell_add(cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]),
-                       slot);
+    carom_gas_file(gas, slot, &gas->cards[slot].home, true);
 }
 
 /* Lists for `capacity` near ones, with what the old ones hold. */
@@ -53,6 +51,7 @@ static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capaci
         carom_allocate(&gas->allocator, gas->count * stride + READ_BEHIND, sizeof(*words));
     if (words == NULL)
         return carom_fail_memory(context, gas->count * stride * 4, "lists of neighbours");
+    memset(words, 0, (gas->count * stride + READ_BEHIND) * sizeof(*words));
     for (uint64_t i = 0; i < gas->count && lists->words != NULL; ++i)
         memcpy(words + i * stride, lists->words + i * lists->stride, lists->stride * 4);
     carom_release(&gas->allocator, lists->words);

@@ -44,6 +44,15 @@ static inline bool carom_gas_lists_meet(const carom_gas *gas, uint32_t slot, uin
     return (dx * dx + dy * dy) + dz * dz < reach * reach;
 }
 
+/* Notes whether all that is listed lies in this box. */
+static inline void carom_gas_list_inside(carom_gas *gas, uint32_t slot) {
+    carom_gas_card *card = &gas->cards[slot];
+    bool inside = true;
+    for (int axis = 0; axis < 3; ++axis)
+        inside &= card->home.at[axis] > 0 && card->home.at[axis] + 1u < gas->cells.size[axis];
+    card->inside = inside;
+}
+
 /* Sets the centre to where the sphere is now, and its home. */
 static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
@@ -60,10 +69,11 @@ static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
         }
         int64_t at = (int64_t)(x[axis] * gas->cells.per_edge[axis]);
         int64_t last = (int64_t)gas->cells.size[axis] - 1;
-        gas->homes[slot].at[axis] = (uint16_t)(at < 0 ? 0 : at > last ? last : at);
-        centre->x[axis] = (float)x[axis];
+        gas->cards[slot].home.at[axis] = (uint16_t)(at < 0 ? 0 : at > last ? last : at);
+        gas->cards[slot].centre[axis] = centre->x[axis] = (float)x[axis];
     }
     centre->radius = (float)gas->radius[slot];
+    carom_gas_list_inside(gas, slot);
 }
 
 #endif

@@ -108,15 +108,14 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
         info->cells[axis] = gas->cells.size[axis];
         info->cell_edge = fmin(info->cell_edge, gas->cells.edge[axis]);
     }
-    info->bytes =
-        sizeof(*gas) + 4 * gas->label_capacity +
-        gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_plan) + sizeof(carom_gas_home) +
-                         sizeof(carom_gas_flight) + 4 + 2 * sizeof(double)) +
-        (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
-        (gas->lists.words != NULL ? gas->count * gas->lists.stride * 4 : 0) +
-        gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +
-        gas->calendar.window_capacity * sizeof(carom_gas_entry) + gas->calendar.buckets * 4 +
-        gas->tree.count * 8;
+    info->bytes = sizeof(*gas) + 4 * gas->label_capacity +
+                  gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_card) +
+                                   sizeof(carom_gas_flight) + 2 * sizeof(double)) +
+                  (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
+                  (gas->lists.words != NULL ? gas->count * gas->lists.stride * 4 : 0) +
+                  gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +
+                  gas->calendar.window_capacity * sizeof(carom_gas_entry) +
+                  gas->calendar.buckets * 4 + gas->tree.count * 8;
     return CAROM_OK;
 }
 
@@ -220,8 +219,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
         }
         if (deepest > *overlap) {
             *overlap = deepest;
-            pair[0] = gas->label[i];
-            pair[1] = gas->label[partner];
+            pair[0] = gas->cards[i].label;
+            pair[1] = gas->cards[partner].label;
         }
     }
     carom_arena_rewind(scratch, mark);

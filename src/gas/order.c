@@ -10,11 +10,12 @@
 #include "base/sort.h"
 #include "gas/gas.h"
 
-#define AXIS_BITS 10
-#define SAMPLES   512
-#define FEWEST    4096 /* smaller gases live in the cache anyway */
-#define LARGE     8192 /* bodies fill the second-level cache */
-#define STRANGERS 12.0 /* cells apart */
+#define AXIS_BITS  10
+#define SAMPLES    512
+#define FEWEST     4096  /* smaller gases live in the cache anyway */
+#define LARGE      16384 /* bodies fill the second-level cache */
+#define FAR_LARGER 32768 /* most of all is far from the core */
+#define STRANGERS  12.0  /* cells apart */
 
 static uint32_t spread(uint32_t v) {
     v = (v | v << 16) & 0x030000FF;
@@ -36,28 +37,25 @@ static void permute(carom_gas *gas, uint32_t *order) {
     for (uint32_t start = 0; start < gas->count; ++start) {
         if (order[start] == start) continue;
         carom_gas_body body = gas->bodies[start];
-        uint32_t label = gas->label[start];
+        carom_gas_card card = gas->cards[start];
         double radius = gas->radius[start], mass = gas->mass[start];
-        uint16_t repeats = gas->plans[start].repeats;
         uint32_t to = start;
         while (order[to] != start) {
             uint32_t from = order[to];
             gas->bodies[to] = gas->bodies[from];
-            gas->label[to] = gas->label[from];
+            gas->cards[to] = gas->cards[from];
             gas->radius[to] = gas->radius[from];
             gas->mass[to] = gas->mass[from];
-            gas->plans[to].repeats = gas->plans[from].repeats;
             order[to] = to;
             to = from;
         }
         gas->bodies[to] = body;
-        gas->label[to] = label;
+        gas->cards[to] = card;
         gas->radius[to] = radius;
         gas->mass[to] = mass;
-        gas->plans[to].repeats = repeats;
         order[to] = to;
     }
-    for (uint32_t i = 0; i < gas->count; ++i) gas->slot_of[gas->label[i]] = i;
+    for (uint32_t i = 0; i < gas->count; ++i) gas->slot_of[gas->cards[i].label] = i;
 }
 
 static carom_status sort_spheres(carom_context *context, carom_gas *gas) {
@@ -93,7 +91,11 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
     carom_gas_lists_release(gas);
     CAROM_TRY(sort_spheres(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas));
+    gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_CENTRE &&
+                   gas->def.queue != CAROM_GAS_TREE; /* that takes no two changes at once */
     if (gas->method == CAROM_GAS_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
+    gas->flights.leeway = INT64_MAX; /* no plans to keep */
+    for (uint64_t i = 0; i < gas->count; ++i) gas->flights.by_slot[i].stamp = 0;
     carom_gas_flights_renew(gas);
     uint64_t predictions = gas->predictions;
     CAROM_CPU_CALL(context, carom_gas_predict_all)(gas);
@@ -109,7 +111,7 @@ static double strangeness(const carom_gas *gas) {
     double sum = 0.0;
     uint64_t step = gas->count / SAMPLES;
     for (uint64_t i = 0; i < SAMPLES; ++i) {
-        const carom_gas_home *a = &gas->homes[i * step], *b = a + 1;
+        const carom_gas_home *a = &gas->cards[i * step].home, *b = a + 1;
         for (int axis = 0; axis < 3; ++axis) {
             int apart = a->at[axis] - b->at[axis], size = (int)gas->cells.size[axis];
             apart = apart < 0 ? -apart : apart;

@@ -47,6 +47,7 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
     for (uint64_t i = calendar->window_head; i < calendar->window_tail; ++i)
         if (carom_gas_entry_alive(gas, calendar->window[i]))
             calendar->window[kept++] = calendar->window[i];
+    calendar->looked = 0;
     calendar->window_head = 0;
     calendar->window_tail = kept;
     if (calendar->window_capacity - kept >= more) return true;
@@ -57,8 +58,7 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
     return true;
 }
 
-bool carom_gas_queue_room(carom_gas *gas) {
-    if (gas->def.queue == CAROM_GAS_TREE) return true;
+bool carom_gas_calendar_room(carom_gas *gas) {
     if (gas->calendar.entries > 4 * gas->count + 1024) return carom_gas_calendar_refill(gas);
     return reserve_chunks(gas, CAROM_GAS_STEP_ENTRIES + 64) && reserve_window(gas, WINDOW_SPARE);
 }
@@ -119,11 +119,11 @@ static bool look_at_overflow(carom_gas *gas) {
         carom_gas_chunk chunk = calendar->chunks[index];
         free_chunk(calendar, index);
         for (uint32_t i = 0; i < chunk.count; ++i) {
-            int64_t bucket = carom_gas_due(&gas->plans[chunk.slot[i]]) >> calendar->shift;
+            int64_t bucket = carom_gas_due(&gas->cards[chunk.slot[i]].plan) >> calendar->shift;
             if (bucket < calendar->base) continue;
             carom_gas_calendar_push(
                 calendar,
-                carom_gas_calendar_bucket(calendar, carom_gas_due(&gas->plans[chunk.slot[i]])),
+                carom_gas_calendar_bucket(calendar, carom_gas_due(&gas->cards[chunk.slot[i]].plan)),
                 chunk.slot[i]);
         }
         index = chunk.next;
@@ -148,7 +148,7 @@ static bool turn_half(carom_gas *gas) {
 bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     carom_gas_calendar *calendar = &gas->calendar;
     for (;;) {
-        for (uint32_t i = 0; i < 4; ++i) carom_gas_calendar_settle(gas, i);
+        for (uint32_t i = 0; i < 8; ++i) carom_gas_calendar_settle(gas, i);
         int64_t last = until >> calendar->shift;
         for (;; ++calendar->base) {
             if (calendar->base >= calendar->next_look) break;
@@ -170,7 +170,7 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     for (uint32_t i = *head; i != CAROM_GAS_EMPTY;) {
         const carom_gas_chunk *chunk = &calendar->chunks[i];
         for (uint32_t k = 0; k < chunk->count; ++k) {
-            carom_gas_plan *plan = &gas->plans[chunk->slot[k]];
+            carom_gas_plan *plan = &gas->cards[chunk->slot[k]].plan;
             int64_t time = carom_gas_due(plan);
             if (plan->current || time >> calendar->shift != calendar->base) continue;
             plan->current = 1;
@@ -188,13 +188,19 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     sort_entries(window + first, tail - first);
 
     /* What the next buckets will ask for. */
-    uint32_t soon = calendar->heads[calendar->base & (calendar->buckets - 1)];
-    uint32_t later = calendar->heads[(calendar->base + 1) & (calendar->buckets - 1)];
-    if (later != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[later]);
-    if (soon != CAROM_GAS_EMPTY) {
+    uint64_t mask = calendar->buckets - 1;
+    uint32_t soon = calendar->heads[calendar->base & mask];
+    uint32_t later = calendar->heads[(calendar->base + 1) & mask];
+    for (int i = 0; i < 2 && soon != CAROM_GAS_EMPTY; ++i, soon = calendar->chunks[soon].next) {
         const carom_gas_chunk *chunk = &calendar->chunks[soon];
-        for (uint32_t k = 0; k < chunk->count; ++k) __builtin_prefetch(&gas->plans[chunk->slot[k]]);
+        for (uint32_t k = 0; k < chunk->count; ++k) __builtin_prefetch(&gas->cards[chunk->slot[k]]);
     }
+    if (later != CAROM_GAS_EMPTY) {
+        uint32_t next = calendar->chunks[later].next;
+        if (next != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[next]);
+    }
+    uint32_t last = calendar->heads[(calendar->base + 2) & mask];
+    if (last != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[last]);
     return true;
 }
 
@@ -206,7 +212,7 @@ static void choose_width(carom_gas *gas) {
     carom_gas_entry samples[MOST_SAMPLES];
     uint64_t count = 0, step = gas->count / MOST_SAMPLES + 1;
     for (uint64_t i = 0; i < gas->count; i += step)
-        samples[count++].time = carom_gas_due(&gas->plans[i]) - gas->now;
+        samples[count++].time = carom_gas_due(&gas->cards[i].plan) - gas->now;
     sort_entries(samples, count);
     int64_t median = count != 0 ? samples[count / 2].time : 1;
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;
@@ -233,13 +239,17 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
     }
     memset(calendar->heads, 0xFF, (calendar->buckets + 1) * sizeof(*calendar->heads));
     calendar->window_head = calendar->window_tail = 0;
+    calendar->looked = 0;
     memset(calendar->pending, 0xFF, sizeof(calendar->pending));
     calendar->entries = 0;
     calendar->base = gas->now >> calendar->shift;
     calendar->next_look = calendar->base + calendar->buckets / 2;
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
-    for (uint64_t i = 0; i < gas->count; ++i) carom_gas_queue_put(gas, (uint32_t)i);
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        gas->cards[i].follower = CAROM_GAS_NO_SLOT;
+        carom_gas_calendar_put(gas, (uint32_t)i);
+    }
     return true;
 }
 

@@ -6,7 +6,7 @@
 #include "gas/gas.h"
 
 /* What one step may add at most. */
-#define CAROM_GAS_STEP_ENTRIES 4
+#define CAROM_GAS_STEP_ENTRIES 24
 
 /* Moves the next bucket that holds anything into the window, looking no further than tick `until`.
  * False when there was no memory for it: nothing has changed then. */
@@ -42,7 +42,7 @@ static inline void carom_gas_window_insert(carom_gas_calendar *calendar, int64_t
 /* Parents are due no later than their children; slots break ties so that the shape of the heap does
  * not depend on history. */
 static inline bool carom_gas_tree_before(const carom_gas *gas, uint32_t a, uint32_t b) {
-    int64_t ta = carom_gas_due(&gas->plans[a]), tb = carom_gas_due(&gas->plans[b]);
+    int64_t ta = carom_gas_due(&gas->cards[a].plan), tb = carom_gas_due(&gas->cards[b].plan);
     return ta != tb ? ta < tb : a < b;
 }
 
@@ -80,21 +80,15 @@ static inline void carom_gas_calendar_settle(carom_gas *gas, uint32_t at) {
     uint32_t slot = calendar->pending[at];
     if (slot == CAROM_GAS_NO_SLOT) return;
     calendar->pending[at] = CAROM_GAS_NO_SLOT;
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     if (plan->current) return;
     carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, carom_gas_due(plan)),
                             slot);
 }
 
-/* Enters a sphere whose plan has changed; an entry it had before is dead from now on. The line of
- * its bucket is asked for and written some spheres later, when it has come. */
-static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
-    if (gas->def.queue == CAROM_GAS_TREE) {
-        carom_gas_tree_update(gas, slot);
-        return;
-    }
+static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
     carom_gas_calendar *calendar = &gas->calendar;
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     int64_t time = carom_gas_due(plan);
     if (time >> calendar->shift < calendar->base) {
         plan->current = 1;
@@ -102,16 +96,50 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
         return;
     }
     plan->current = 0;
-    uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, time)];
-    if (head != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[head].count, 1);
-    uint32_t at = calendar->pending_at++ % 4;
+    if (!gas->prefetch) {
+        carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, time), slot);
+        return;
+    }
+    __builtin_prefetch(&calendar->heads[carom_gas_calendar_bucket(calendar, time)], 1);
+    uint32_t at = calendar->pending_at++ % 8, half = calendar->pending[(at + 4) % 8];
+    if (half != CAROM_GAS_NO_SLOT) {
+        int64_t due = carom_gas_due(&gas->cards[half].plan);
+        uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, due)];
+        if (head != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[head].count, 1);
+    }
     carom_gas_calendar_settle(gas, at);
     calendar->pending[at] = slot;
 }
 
+/* Enters a sphere whose plan has changed, and one that relied on that plan; an entry it had before
+ * is dead from now on. The lines of its bucket are asked for and written some spheres later,
+ * when they have come. */
+static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
+    if (gas->def.queue == CAROM_GAS_TREE) {
+        carom_gas_tree_update(gas, slot);
+        return;
+    }
+    uint32_t follower = gas->cards[slot].follower;
+    if (follower != CAROM_GAS_NO_SLOT) {
+        gas->cards[slot].follower = CAROM_GAS_NO_SLOT;
+        carom_gas_calendar_put(gas, follower);
+    }
+    carom_gas_calendar_put(gas, slot);
+}
+
+/* Room for what one step adds; false when there is no memory. */
+static inline bool carom_gas_queue_room(carom_gas *gas) {
+    const carom_gas_calendar *calendar = &gas->calendar;
+    if (calendar->entries <= 4 * gas->count + 1024 &&
+        calendar->free_count >= CAROM_GAS_STEP_ENTRIES &&
+        calendar->window_capacity - calendar->window_tail >= CAROM_GAS_STEP_ENTRIES)
+        return true;
+    return gas->def.queue == CAROM_GAS_TREE || carom_gas_calendar_room(gas);
+}
+
 /* Does an entry of the window still stand for its sphere? */
 static inline bool carom_gas_entry_alive(const carom_gas *gas, carom_gas_entry entry) {
-    const carom_gas_plan *plan = &gas->plans[entry.slot];
+    const carom_gas_plan *plan = &gas->cards[entry.slot].plan;
     return plan->current && carom_gas_due(plan) == entry.time;
 }
 

@@ -13,24 +13,30 @@ static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t 
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_NEAR) {
         uint32_t left = count - from;
         scan(gas, slot, near + from, left < CAROM_GAS_MOST_NEAR ? left : CAROM_GAS_MOST_NEAR,
-             !is_inside(gas, &gas->homes[slot]), plan);
+             !gas->cards[slot].inside, plan);
     }
 }
 
 static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    scan_all(gas, slot, list + 1, list[0], plan);
+    if (list[0] <= CAROM_GAS_MOST_NEAR)
+        scan(gas, slot, list + 1, list[0], !gas->cards[slot].inside, plan);
+    else
+        scan_all(gas, slot, list + 1, list[0], plan);
 }
 
 /* When the sphere may have strayed too far. With an acceleration a bound, else exact. */
 static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const float *centre = gas->lists.centres[slot].x;
+    const float *centre = gas->cards[slot].centre;
     double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, leeway = gas->lists.leeway;
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
+    if ((body->wraps[0] | body->wraps[1] | body->wraps[2]) != 0)
+        for (int axis = 0; axis < 3; ++axis)
+            x[axis] -= (double)body->wraps[axis] * rules->edge[axis];
     for (int axis = 0; axis < 3; ++axis) {
-        double y = x[axis] - (double)body->wraps[axis] * rules->edge[axis] - (double)centre[axis];
+        double y = x[axis] - (double)centre[axis];
         b += y * v[axis];
         vv += v[axis] * v[axis];
         yy += y * y;
@@ -45,7 +51,7 @@ static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_p
     } else if (vv > 0.0) {
         double gap = leeway * leeway - yy;
         double root = sqrt(b * b + vv * (gap > 0.0 ? gap : 0.0));
-        delay = b > 0.0 ? gap / (root + b) : (root - b) / vv;
+        delay = (root - b) / vv; /* what cancels here is far below the slack of centres */
     }
     plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
@@ -97,19 +103,19 @@ list_nears(const carom_gas *gas, uint32_t slot, carom_gas_nears *nears, bool shi
 /* The neighbours of a sphere whose centre has just been set; false when there are too many. */
 static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
                                 uint32_t *count) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     carom_gas_nears nears;
     block block;
-    link_walk walk = {.next = 0};
     *count = 0;
-    collect_block(gas, &gas->homes[slot], from, to, &block, &nears);
+    collect_block(gas, &gas->cards[slot].home, &block, &nears);
+    link_walk walk = begin_links(&block);
+    bool inside = carom_gas_is_inside(&gas->cells, &gas->cards[slot].home);
     for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
         all = !block.linked || collect_links(gas, &block, &walk, &nears);
         if (gas->prefetch)
             for (uint32_t i = 0; i < nears.count; ++i)
                 __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
-        *count = block.inside ? list_nears(gas, slot, &nears, false, fresh, *count)
-                              : list_nears(gas, slot, &nears, true, fresh, *count);
+        *count = inside ? list_nears(gas, slot, &nears, false, fresh, *count)
+                        : list_nears(gas, slot, &nears, true, fresh, *count);
     }
     return *count <= gas->lists.capacity;
 }
@@ -120,23 +126,26 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_NEAR + 8], news[CAROM_GAS_MOST_LISTED],
         count, added = 0;
     uint32_t *list = carom_gas_list_of(gas, slot);
-    carom_gas_cells *cells = &gas->cells;
-    const carom_gas_home before = gas->homes[slot], *home = &gas->homes[slot];
+    const carom_gas_home before = gas->cards[slot].home, *home = &gas->cards[slot].home;
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
     carom_gas_list_centre(gas, slot);
-    carom_gas_flight_set(gas, slot);
+    bool moved = memcmp(body.wraps, gas->bodies[slot].wraps, sizeof(body.wraps)) != 0;
     bool fits = collect_list(gas, slot, fresh, &count);
     for (uint32_t i = 0; i < count && fits; ++i) {
         if (is_listed(list + 1, list[0], fresh[i])) continue;
-        fits = carom_gas_list_of(gas, fresh[i] & SLOT_MASK)[0] < gas->lists.capacity;
+        uint32_t its = carom_gas_list_of(gas, fresh[i] & SLOT_MASK)[0];
+        for (uint32_t k = 0; k < added; ++k) /* in a narrow box, in several images */
+            its += ((news[k] ^ fresh[i]) & SLOT_MASK) == 0;
+        fits = its < gas->lists.capacity;
         news[added++] = fresh[i];
     }
     if (!fits) {
         gas->lists.centres[slot] = centre;
-        gas->homes[slot] = before;
+        memcpy(gas->cards[slot].centre, centre.x, sizeof(centre.x));
+        gas->cards[slot].home = before;
+        carom_gas_list_inside(gas, slot);
         gas->bodies[slot] = body;
-        carom_gas_flight_set(gas, slot);
         return false;
     }
     for (uint32_t i = 1; i <= list[0]; ++i)
@@ -150,19 +159,18 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     memcpy(list + 1, fresh, count * sizeof(*list));
     list[0] = count;
     if (memcmp(home, &before, sizeof(before)) != 0) {
-        carom_gas_cell_remove(
-            cells, carom_gas_cell_index(cells, before.at[0], before.at[1], before.at[2]), slot);
-        carom_gas_cell_add(
-            cells, carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]), slot);
+        carom_gas_file(gas, slot, &before, false);
+        carom_gas_file(gas, slot, home, true);
     }
     /* In another box the same entry means another image, which matters where a box is not much
      * wider than the reach. */
-    bool moved = memcmp(body.wraps, gas->bodies[slot].wraps, sizeof(body.wraps)) != 0;
-    if (moved)
-        scan_list(gas, slot, &gas->plans[slot]);
-    else
-        scan_all(gas, slot, news, added, &gas->plans[slot]);
-    plan_renewal(gas, slot, &gas->plans[slot]);
+    if (moved) {
+        carom_gas_flight_set(gas, slot);
+        scan_list(gas, slot, &gas->cards[slot].plan);
+    } else {
+        scan_all(gas, slot, news, added, &gas->cards[slot].plan);
+    }
+    plan_renewal(gas, slot, &gas->cards[slot].plan);
     return true;
 }
 

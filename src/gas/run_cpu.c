@@ -10,43 +10,136 @@
 
 /* ---- one sphere ------------------------------------------------------------------------------ */
 
-static void predict(carom_gas *gas, uint32_t slot) {
-    static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
-    carom_gas_plan *plan = &gas->plans[slot];
+static void forget_plan(carom_gas *gas, uint32_t slot) {
     ++gas->predictions;
-    plan->physical = CAROM_GAS_NEVER;
-    plan->kind = CAROM_GAS_REFRESH;
+    gas->cards[slot].plan.physical = CAROM_GAS_NEVER;
+    gas->cards[slot].plan.kind = CAROM_GAS_REFRESH;
+}
+
+static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t slot) {
+    if (gas->method == CAROM_GAS_EXTENT) {
+        scan_extent(gas, slot, &gas->cards[slot].plan);
+        plan_extent(gas, slot, &gas->cards[slot].plan);
+    } else {
+        predict_centre(gas, &slot, 1);
+    }
+}
+
+static void predict(carom_gas *gas, uint32_t slot) {
+    carom_gas_plan *plan = &gas->cards[slot].plan;
+    forget_plan(gas, slot);
     if (gas->method == CAROM_GAS_NEIGHBOURS) {
         scan_list(gas, slot, plan);
         plan_renewal(gas, slot, plan);
-    } else if (gas->method == CAROM_GAS_EXTENT) {
-        scan_extent(gas, slot, plan);
-        plan_extent(gas, slot, plan);
     } else {
-        scan_block(gas, slot, from, to, plan);
-        plan_crossing(gas, slot, plan);
+        predict_by_cells(gas, slot);
     }
     scan_alone(gas, slot, plan);
 }
 
-static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
-    return plan->kind == CAROM_GAS_PAIR && gas->bodies[plan->partner].count != plan->partner_count;
+/* Two that have met, by their cells. */
+static __attribute__((noinline)) void predict_both_by_cells(carom_gas *gas, uint32_t a,
+                                                            uint32_t b) {
+    forget_plan(gas, a);
+    forget_plan(gas, b);
+    predict_centre(gas, (uint32_t[2]){a, b}, 2);
+    scan_alone(gas, a, &gas->cards[a].plan);
+    scan_alone(gas, b, &gas->cards[b].plan);
+    carom_gas_queue_put(gas, a);
+    carom_gas_queue_put(gas, b);
 }
 
-/* Things the caller never sees: crossings and stale events. */
+/* By their lists: the bounds of one while those of the other are on their way. */
+static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
+    const uint32_t slots[2] = {a, b};
+    outlook outlooks[2];
+    for (int i = 0; i < 2; ++i) {
+        const uint32_t *list = carom_gas_list_of(gas, slots[i]);
+        look_out(gas, slots[i], list + 1, list[0], !gas->cards[slots[i]].inside, &outlooks[i]);
+    }
+    for (int i = 0; i < 2; ++i) {
+        carom_gas_plan *plan = &gas->cards[slots[i]].plan;
+        forget_plan(gas, slots[i]);
+        decide(gas, &outlooks[i], plan);
+        plan_renewal(gas, slots[i], plan);
+        scan_alone(gas, slots[i], plan);
+        carom_gas_queue_put(gas, slots[i]);
+    }
+}
+
+/* Two that have met: predicted and entered. */
+static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
+    if (gas->in_twos) {
+        predict_both_by_cells(gas, a, b);
+    } else if (gas->method == CAROM_GAS_NEIGHBOURS &&
+               carom_gas_list_of(gas, a)[0] <= CAROM_GAS_MOST_NEAR &&
+               carom_gas_list_of(gas, b)[0] <= CAROM_GAS_MOST_NEAR) {
+        predict_both_by_lists(gas, a, b);
+    } else {
+        predict(gas, a);
+        carom_gas_queue_put(gas, a);
+        predict(gas, b);
+        carom_gas_queue_put(gas, b);
+    }
+}
+
+/* Not by floats: what has to be told apart exactly, or was once found to fool them. */
+static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t slot) {
+    gas->exactly = true;
+    predict(gas, slot);
+    gas->exactly = false;
+}
+
+static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
+    bool pair = plan->kind == CAROM_GAS_PAIR || plan->kind == CAROM_GAS_ROUGH;
+    return pair && gas->flights.by_slot[plan->partner].stamp != plan->stamp;
+}
+
+/* Is the pair planned for `slot` planned for its partner, too, with its exact tick? */
+static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
+    const carom_gas_plan *plan = &gas->cards[slot].plan, *its = &gas->cards[plan->partner].plan;
+    if (its->kind != CAROM_GAS_PAIR || its->partner != slot || its->physical >= its->crossing ||
+        its->stamp != gas->flights.by_slot[slot].stamp)
+        return false;
+    int image[3], its_image[3];
+    image_planned(gas, plan, image);
+    image_planned(gas, its, its_image);
+    return image[0] == -its_image[0] && image[1] == -its_image[1] && image[2] == -its_image[2];
+}
+
+/* The bound of a rough pair has come: from now on it has its exact tick. False when floats were
+ * fooled and all has to be predicted exactly. */
+static bool refine(carom_gas *gas, uint32_t slot) {
+    carom_gas_plan *plan = &gas->cards[slot].plan;
+    int image[3];
+    image_planned(gas, plan, image);
+    int64_t time = carom_gas_pair_time(&gas->rules, &gas->bodies[slot], &gas->bodies[plan->partner],
+                                       image, carom_gas_reach(gas, slot, plan->partner));
+    if (time > latest(gas, plan)) return false;
+    plan->physical = time;
+    plan->kind = CAROM_GAS_PAIR;
+    return true;
+}
+
+/* Things the caller never sees: crossings, stale and rough events. */
 static bool is_inner(const carom_gas *gas, uint32_t slot) {
-    const carom_gas_plan *plan = &gas->plans[slot];
-    return plan->crossing <= plan->physical || is_stale(gas, plan);
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
+    return plan->crossing <= plan->physical || is_rough(plan) || is_stale(gas, plan);
 }
 
 static bool do_inner(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     bool done = true;
     gas->now = carom_gas_due(plan);
     gas->crossings += plan->crossing <= plan->physical;
-    if (plan->crossing > plan->physical)
-        predict(gas, slot);
-    else if (gas->method == CAROM_GAS_NEIGHBOURS)
+    if (plan->crossing > plan->physical) {
+        if (plan->kind == CAROM_GAS_AGAIN)
+            predict_exactly(gas, slot);
+        else if (is_stale(gas, plan))
+            predict(gas, slot);
+        else if (!refine(gas, slot))
+            predict_exactly(gas, slot);
+    } else if (gas->method == CAROM_GAS_NEIGHBOURS)
         done = renew_list(gas, slot);
     else if (gas->method == CAROM_GAS_EXTENT)
         cross_extent(gas, slot);
@@ -111,47 +204,48 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
 
 /* Counts events of a sphere that come without time passing. */
 static bool repeats_too_often(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->plans[slot];
+    carom_gas_plan *plan = &gas->cards[slot].plan;
     plan->repeats = gas->bodies[slot].t == gas->now ? (uint16_t)(plan->repeats + 1) : 0;
     return plan->repeats == UINT16_MAX;
 }
 
 static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *event,
                               uint32_t *culprit) {
-    const carom_gas_plan plan = gas->plans[slot];
+    const carom_gas_plan plan = gas->cards[slot].plan;
     uint32_t a = slot, b = plan.partner;
-    int image[3] = {plan.image[0], plan.image[1], plan.image[2]};
-    if (gas->label[a] > gas->label[b]) {
+    int image[3];
+    image_planned(gas, &plan, image);
+    if (gas->cards[a].label > gas->cards[b].label) {
         a = plan.partner, b = slot;
         for (int axis = 0; axis < 3; ++axis) image[axis] = -image[axis];
     }
-    event->a = gas->label[a], event->b = gas->label[b];
+    event->a = gas->cards[a].label, event->b = gas->cards[b].label;
     *culprit = event->a;
     bool too_often = repeats_too_often(gas, a); /* both keep count */
     too_often = repeats_too_often(gas, b) || too_often;
     if (too_often) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
-        carom_gas_contact contact = carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b],
-                                                   image, gas->now, gas->mass[a], gas->mass[b]);
+        carom_gas_contact contact =
+            carom_gas_meet(&gas->rules, &gas->bodies[a], &gas->bodies[b], image, gas->now,
+                           carom_gas_mass(gas, a), carom_gas_mass(gas, b));
         add_total(&gas->virial, contact.virial);
     } else if (!respond_pair(gas, a, b, image, event)) {
         return CAROM_GAS_STOP_RESPONSE;
     }
     ++gas->collisions;
+    if (gas->cards[a].follower == b) gas->cards[a].follower = CAROM_GAS_NO_SLOT;
+    if (gas->cards[b].follower == a) gas->cards[b].follower = CAROM_GAS_NO_SLOT;
     carom_gas_flight_set(gas, a);
     carom_gas_flight_set(gas, b);
-    predict(gas, a);
-    carom_gas_queue_put(gas, a);
-    predict(gas, b);
-    carom_gas_queue_put(gas, b);
+    predict_both(gas, a, b);
     return CAROM_GAS_STOP_STEPS;
 }
 
 static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *event,
                               uint32_t *culprit) {
-    int side = (int)gas->plans[slot].partner, axis = side / 2;
+    int side = (int)gas->cards[slot].plan.partner, axis = side / 2;
     carom_gas_body *body = &gas->bodies[slot];
-    event->a = gas->label[slot], event->b = (uint32_t)side;
+    event->a = gas->cards[slot].label, event->b = (uint32_t)side;
     *culprit = event->a;
     if (repeats_too_often(gas, slot)) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
@@ -175,7 +269,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
 }
 
 static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit) {
-    const carom_gas_plan *plan = &gas->plans[slot];
+    const carom_gas_plan *plan = &gas->cards[slot].plan;
     gas->now = plan->physical;
     if (plan->kind == CAROM_GAS_REFRESH) {
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
@@ -205,17 +299,50 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
 static uint32_t choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
     if (is_inner(gas, best)) return best;
     if (is_inner(gas, slot)) return slot;
-    const carom_gas_plan *p = &gas->plans[best], *q = &gas->plans[slot];
+    const carom_gas_plan *p = &gas->cards[best].plan, *q = &gas->cards[slot].plan;
     return ranks_before(gas, slot, q->kind, q->partner, best, p->kind, p->partner) ? slot : best;
 }
 
 static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, uint32_t best) {
     for (uint64_t child = 2 * at + 1; child <= 2 * at + 2 && child < gas->tree.count; ++child) {
         uint32_t slot = gas->tree.heap[child];
-        if (carom_gas_due(&gas->plans[slot]) != time) continue;
+        if (carom_gas_due(&gas->cards[slot].plan) != time) continue;
         best = choose_in_tree(gas, child, time, choose(gas, best, slot));
     }
     return best;
+}
+
+/* A rough pair at the head of the window is refined where it stands; the second of the two leaves
+ * the queue, as the first will bring the meeting. False when there is none, or it is not to be
+ * refined. */
+static bool refine_head(carom_gas *gas) {
+    carom_gas_calendar *calendar = &gas->calendar;
+    carom_gas_entry *window = calendar->window, entry = window[calendar->window_head];
+    carom_gas_plan *plan = &gas->cards[entry.slot].plan;
+    if (plan->kind != CAROM_GAS_ROUGH || plan->crossing <= plan->physical || is_stale(gas, plan))
+        return false;
+    carom_gas_card *partner = &gas->cards[plan->partner];
+    if (is_met_by_partner(gas, entry.slot) && partner->plan.physical < plan->crossing &&
+        partner->follower == CAROM_GAS_NO_SLOT && partner->plan.physical <= latest(gas, plan)) {
+        plan->physical = partner->plan.physical;
+        plan->kind = CAROM_GAS_PAIR;
+        plan->current = 0;
+        partner->follower = entry.slot;
+        ++calendar->window_head;
+        return true;
+    }
+    if (calendar->free_count < CAROM_GAS_STEP_ENTRIES || !refine(gas, entry.slot)) return false;
+    entry.time = carom_gas_due(plan);
+    if (entry.time >> calendar->shift >= calendar->base) {
+        ++calendar->window_head;
+        carom_gas_queue_put(gas, entry.slot);
+        return true;
+    }
+    uint64_t at = calendar->window_head;
+    for (; at + 1 < calendar->window_tail && window[at + 1].time < entry.time; ++at)
+        window[at] = window[at + 1];
+    window[at] = entry;
+    return true;
 }
 
 /* The slot to be handled next, CAROM_GAS_NO_SLOT when nothing is due up to `until`; false when
@@ -225,7 +352,7 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     if (gas->def.queue == CAROM_GAS_TREE) {
         if (gas->tree.count == 0) return true;
         uint32_t slot = gas->tree.heap[0];
-        int64_t time = carom_gas_due(&gas->plans[slot]);
+        int64_t time = carom_gas_due(&gas->cards[slot].plan);
         if (time <= until) *next = choose_in_tree(gas, 0, time, slot);
         return true;
     }
@@ -234,7 +361,10 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
         while (calendar->window_head < calendar->window_tail &&
                !carom_gas_entry_alive(gas, calendar->window[calendar->window_head]))
             ++calendar->window_head;
-        if (calendar->window_head < calendar->window_tail) break;
+        if (calendar->window_head < calendar->window_tail) {
+            if (calendar->window[calendar->window_head].time <= until && refine_head(gas)) continue;
+            break;
+        }
         if (gas->count == 0 || calendar->base > until >> calendar->shift) return true;
         if (!carom_gas_calendar_load(gas, until)) return false;
     }
@@ -266,17 +396,18 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
                                         uint32_t *culprit) {
     for (uint64_t step = 0; step < steps; ++step) {
         uint32_t slot;
-        if (!carom_gas_queue_room(gas) || !carom_gas_cells_room(gas) ||
+        if (!carom_gas_queue_room(gas) ||
+            (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_room(gas)) ||
             !next_slot(gas, until, &slot))
             return CAROM_GAS_STOP_ROOM;
         if (slot == CAROM_GAS_NO_SLOT) {
             gas->now = until;
             return CAROM_GAS_STOP_TIME;
         }
-        gas->plans[slot].current = 0;
-        if (carom_gas_due(&gas->plans[slot]) > gas->flights.until ||
+        gas->cards[slot].plan.current = 0;
+        if (carom_gas_due(&gas->cards[slot].plan) > gas->flights.until ||
             gas->flights.wild > gas->flights.most_wild) {
-            gas->now = carom_gas_due(&gas->plans[slot]);
+            gas->now = carom_gas_due(&gas->cards[slot].plan);
             carom_gas_flights_renew(gas);
         }
         if (is_inner(gas, slot)) {

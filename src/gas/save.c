@@ -112,11 +112,11 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
         uint32_t slot = gas->slot_of[label];
         if (slot == CAROM_GAS_NO_SLOT) continue;
         const carom_gas_body *body = &gas->bodies[slot];
-        put(&s, label | (uint64_t)gas->plans[slot].repeats << 32);
+        put(&s, label | (uint64_t)gas->cards[slot].plan.repeats << 32);
         for (int axis = 0; axis < 3; ++axis) put_number(&s, body->x[axis]);
         for (int axis = 0; axis < 3; ++axis) put_number(&s, body->v[axis]);
         put(&s, (uint64_t)body->t);
-        put(&s, body->count);
+        put(&s, 0); /* spare */
         put_number(&s, gas->radius[slot]);
         put_number(&s, gas->mass[slot]);
     }
@@ -180,12 +180,12 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     for (int axis = 0; axis < 3; ++axis) body->x[axis] = get_number(s);
     for (int axis = 0; axis < 3; ++axis) body->v[axis] = get_number(s);
     body->t = (int64_t)get(s);
-    body->count = (uint32_t)get(s);
+    (void)get(s);
     gas->radius[slot] = get_number(s);
     gas->mass[slot] = get_number(s);
-    gas->plans[slot].repeats = (uint16_t)(label >> 32);
-    gas->plans[slot].current = 0;
-    gas->label[slot] = (uint32_t)label;
+    gas->cards[slot].plan.repeats = (uint16_t)(label >> 32);
+    gas->cards[slot].plan.current = 0;
+    gas->cards[slot].label = (uint32_t)label;
     if (s->broken || (uint32_t)label >= gas->labels ||
         gas->slot_of[(uint32_t)label] != CAROM_GAS_NO_SLOT)
         return false;
@@ -244,10 +244,10 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
     CAROM_TRY(carom_gas_check(context, gas));
     CAROM_TRY(carom_gas_rebuild(context, gas));
     for (uint64_t i = 0; i < gas->count; ++i)
-        if (gas->plans[i].physical < gas->now)
+        if (gas->cards[i].plan.physical < gas->now)
             return carom_fail(context, CAROM_BAD_FILE,
                               "%s: sphere %u should have met something before the time of the file",
-                              path, gas->label[i]);
+                              path, gas->cards[i].label);
     gas->events = h.events;
     gas->collisions = h.collisions;
     gas->wall_hits = h.wall_hits;
