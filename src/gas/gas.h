@@ -7,9 +7,10 @@
  *
  * Each sphere has one entry in the queue, the earlier of its physical event (the earliest it has
  * with any partner, a wall or the refreshing of its body) and its own crossing. An event with a
- * partner that has changed since is stale: a lower bound, predicted again when its time comes.
- * Invariant: of two bodies that will meet, the one rewritten later has an event no later than the
- * meeting, or will be predicted again before. */
+ * partner that has changed since is stale: a lower bound, predicted again when its time comes. So
+ * is a rough one, known by floats only: it gets its exact tick when its time comes. Invariant: of
+ * two bodies that will meet, the one rewritten later has an event no later than the meeting, or
+ * will be predicted again before. */
 #ifndef CAROM_SRC_GAS_GAS_H
 #define CAROM_SRC_GAS_GAS_H
 

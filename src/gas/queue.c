@@ -17,6 +17,7 @@
 #define FEWEST_BUCKETS 64
 #define MOST_SAMPLES   1023
 #define WINDOW_SPARE   64
+#define MOST_DEALT     64
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
@@ -75,14 +76,37 @@ static void sift_down(carom_gas_entry *entries, uint64_t at, uint64_t count) {
     entries[at] = moved;
 }
 
+/* In place, for those that are almost sorted. */
+static void insert_entries(carom_gas_entry *entries, uint64_t count) {
+    for (uint64_t i = 1; i < count; ++i) {
+        carom_gas_entry moved = entries[i];
+        uint64_t at = i;
+        for (; at > 0 && entries[at - 1].time > moved.time; --at) entries[at] = entries[at - 1];
+        entries[at] = moved;
+    }
+}
+
+/* Entries of one bucket, whose times differ in the lowest `bits` only. They are dealt by the
+ * highest four of these first: how they lie is random, and insertion alone would guess wrong all
+ * the time. */
+static void sort_bucket(carom_gas_entry *entries, uint64_t count, int bits) {
+    carom_gas_entry dealt[MOST_DEALT];
+    uint32_t start[16] = {0}, sum = 0;
+    int shift = bits > 4 ? bits - 4 : 0;
+    for (uint64_t i = 0; i < count; ++i) ++start[entries[i].time >> shift & 15];
+    for (int k = 0; k < 16; ++k) {
+        uint32_t here = start[k];
+        start[k] = sum;
+        sum += here;
+    }
+    for (uint64_t i = 0; i < count; ++i) dealt[start[entries[i].time >> shift & 15]++] = entries[i];
+    insert_entries(dealt, count);
+    memcpy(entries, dealt, count * sizeof(*entries));
+}
+
 static void sort_entries(carom_gas_entry *entries, uint64_t count) {
-    if (count <= 64) {
-        for (uint64_t i = 1; i < count; ++i) {
-            carom_gas_entry moved = entries[i];
-            uint64_t at = i;
-            for (; at > 0 && entries[at - 1].time > moved.time; --at) entries[at] = entries[at - 1];
-            entries[at] = moved;
-        }
+    if (count <= MOST_DEALT) {
+        insert_entries(entries, count);
         return;
     }
     for (uint64_t i = count / 2; i-- > 0;) sift_down(entries, i, count);
@@ -185,7 +209,10 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     ++calendar->base;
     calendar->window_tail = tail;
     calendar->loaded += tail - first;
-    sort_entries(window + first, tail - first);
+    if (tail - first <= MOST_DEALT)
+        sort_bucket(window + first, tail - first, calendar->shift);
+    else
+        sort_entries(window + first, tail - first);
 
     /* What the next buckets will ask for. */
     uint64_t mask = calendar->buckets - 1;
