@@ -49,7 +49,8 @@ void carom_gas_flights_renew(carom_gas *gas) {
     flights->ticks_per_bound = (1.0 - 0x1p-19) * time * gas->rules.ticks_per_unit;
     double margin = 0x1p-12 + 32.0 * (flights->growth + flights->growth_by_speed);
     flights->margin = (float)margin;
-    grant_leeway(gas, (int64_t)(0.5 * margin * flights->ticks_per_bound));
+    double leeway = 0.5 * margin * flights->ticks_per_bound; /* beyond all in very wide boxes */
+    grant_leeway(gas, (int64_t)fmin(leeway, (double)CAROM_GAS_HORIZON));
     double fastest = CAROM_GAS_MOST_GROWTH * gas->largest / length / flights->growth_by_speed;
     double safe = gas->safe_drift / length / fastest * flights->ticks_per_bound;
     flights->safe_span =

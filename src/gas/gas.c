@@ -25,6 +25,12 @@ static carom_status check_def(carom_context *context, const carom_gas_def *def) 
                           def->edges.x, def->edges.y, def->edges.z);
     if (!finite_vec(def->acceleration))
         return carom_fail(context, CAROM_BAD_INPUT, "the acceleration is not finite");
+    double pull = fmax(fabs(def->acceleration.x), fabs(def->acceleration.y));
+    pull = fmax(pull, fabs(def->acceleration.z));
+    if (pull > CAROM_GAS_MOST_PULL)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the acceleration is %g along an axis; at most %g is possible", pull,
+                          CAROM_GAS_MOST_PULL);
     if (!(def->loss >= 0.0 && def->loss <= 1.0) ||
         !(def->wall_loss >= 0.0 && def->wall_loss <= 1.0))
         return carom_fail(context, CAROM_BAD_INPUT,

@@ -21,6 +21,7 @@
 
 #define CAROM_GAS_MOST_SPHERES (UINT32_C(1) << 27)
 #define CAROM_GAS_NO_SLOT      UINT32_MAX
+#define CAROM_GAS_MOST_PULL    1e100 /* an acceleration whose square is still a number */
 
 /* After carom_gas_kind: what the caller never sees. */
 #define CAROM_GAS_REFRESH 2

@@ -14,7 +14,6 @@
 #define HEAD_WORDS   34
 #define MOST_BOXES   100.0 /* a body strays less than CAROM_GAS_MOST_DRIFT */
 #define MOST_WIDTH   1e15  /* of a box, in radii: beyond, a double cannot tell two places apart */
-#define MOST_PULL    1e100 /* an acceleration whose square is still a number */
 #define FEW_LABELS   (UINT64_C(1) << 20)
 #define MOST_CHURN   1024 /* ids given out, for each sphere that lives and each word of padding */
 
@@ -166,7 +165,9 @@ static bool get_head(stream *s, head *h) {
     for (int spare = 0; spare < 4; ++spare) (void)get(s);
     int exponent;
     const carom_vec3 a = h->def.acceleration;
-    if (!(fabs(a.x) < MOST_PULL && fabs(a.y) < MOST_PULL && fabs(a.z) < MOST_PULL)) return false;
+    if (!(fabs(a.x) < CAROM_GAS_MOST_PULL && fabs(a.y) < CAROM_GAS_MOST_PULL &&
+          fabs(a.z) < CAROM_GAS_MOST_PULL))
+        return false;
     bool sound = !s->broken && frexp(h->tick, &exponent) == 0.5; /* a power of two */
     double time = ((double)h->epochs * (double)CAROM_GAS_EPOCH + (double)h->now) * h->tick;
     return sound && exponent > -900 && exponent < 900 && h->now >= 0 &&
