@@ -147,7 +147,7 @@ static inline bool step_home(const carom_gas_cells *cells, carom_gas_home *home,
 static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, uint32_t side) {
     int8_t *wraps = &gas->bodies[slot].wraps[side / 2];
     *wraps = (int8_t)(*wraps + (side % 2 != 0 ? 1 : -1));
-    carom_gas_flight_set(gas, slot);
+    carom_gas_flight_shift(gas, slot);
 }
 
 /* Moves the home of a sphere. */

@@ -133,7 +133,7 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
             home->at[axis] = (uint16_t)(home->at[axis] == last ? 0 : home->at[axis] + 1u);
         }
     }
-    if (*wraps != before) carom_gas_flight_set(gas, slot);
+    if (*wraps != before) carom_gas_flight_shift(gas, slot);
     if (!two) scan_layer(gas, slot, bit, layer, plan);
     plan_extent(gas, slot, plan);
 }

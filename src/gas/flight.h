@@ -59,8 +59,14 @@ static inline void carom_gas_flight_write(carom_gas *gas, uint32_t slot) {
     }
 }
 
-/* The same for a body that was rewritten or has got other wraps. */
+/* Of a body that was rewritten, and will be predicted. */
 static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
+    gas->flights.by_slot[slot].stamp += CAROM_GAS_REWRITTEN;
+    carom_gas_flight_write(gas, slot);
+}
+
+/* Of a body that has got other wraps. */
+static inline void carom_gas_flight_shift(carom_gas *gas, uint32_t slot) {
     ++gas->flights.by_slot[slot].stamp;
     carom_gas_flight_write(gas, slot);
 }

@@ -50,8 +50,12 @@ static inline int64_t carom_gas_due(const carom_gas_plan *plan) {
 typedef struct carom_gas_flight {
     float x[3], radius;
     float v[3];
-    uint32_t stamp; /* of writings: an event predicted with another is stale */
+    uint32_t stamp; /* an event predicted with another is stale */
 } carom_gas_flight;
+
+/* Stamps count changes of wraps in the lowest byte (a refreshing comes before there are so many)
+ * and rewritings of the body above. */
+#define CAROM_GAS_REWRITTEN 256u
 
 typedef struct carom_gas_flights {
     carom_gas_flight *by_slot;
@@ -81,10 +85,11 @@ typedef struct carom_gas_cell {
 } carom_gas_cell;
 
 /* CENTRE: the cell of the centre or one beside it. NEIGHBOURS: the cell of the list's centre.
- * EXTENT: the lowest cell met, `extra` bit k set when the next one along axis k is met too. */
+ * EXTENT: the lowest cell met. */
 typedef struct carom_gas_home {
     uint16_t at[3];
-    uint16_t extra;
+    uint16_t extra; /* EXTENT: bit k set when the next cell along axis k is met too. NEIGHBOURS: 1
+                       when no cell around is in another box */
 } carom_gas_home;
 
 /* The second cache line of a sphere, after its body. */
@@ -94,8 +99,7 @@ typedef struct carom_gas_card {
     uint32_t label;
     float centre[3];   /* NEIGHBOURS: where its list was made */
     uint32_t follower; /* a slot without entry in the queue, as it is met by this one; or NO_SLOT */
-    uint8_t inside;    /* no cell around its home is in another box */
-    uint8_t spare[3];
+    float others;      /* ticks from a rough plan's time before which nothing else can come; or 0 */
 } carom_gas_card;
 _Static_assert(sizeof(carom_gas_card) == 64, "a card is a cache line");
 

@@ -50,7 +50,7 @@ static inline void carom_gas_list_inside(carom_gas *gas, uint32_t slot) {
     bool inside = true;
     for (int axis = 0; axis < 3; ++axis)
         inside &= card->home.at[axis] > 0 && card->home.at[axis] + 1u < gas->cells.size[axis];
-    card->inside = inside;
+    card->home.extra = inside;
 }
 
 /* Sets the centre to where the sphere is now, and its home. */

@@ -12,6 +12,7 @@ static void forget_plan(carom_gas *gas, uint32_t slot) {
     ++gas->predictions;
     gas->cards[slot].plan.physical = CAROM_GAS_NEVER;
     gas->cards[slot].plan.kind = CAROM_GAS_REFRESH;
+    gas->cards[slot].others = 0.0f;
 }
 
 static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t slot) {
@@ -53,7 +54,7 @@ static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
     outlook outlooks[2];
     for (int i = 0; i < 2; ++i) {
         const uint32_t *list = carom_gas_list_of(gas, slots[i]);
-        look_out(gas, slots[i], list + 1, list[0], !gas->cards[slots[i]].inside, &outlooks[i]);
+        look_out(gas, slots[i], list + 1, list[0], !gas->cards[slots[i]].home.extra, &outlooks[i]);
     }
     for (int i = 0; i < 2; ++i) {
         carom_gas_plan *plan = &gas->cards[slots[i]].plan;
@@ -91,6 +92,22 @@ static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t s
 static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
     bool pair = plan->kind == CAROM_GAS_PAIR || plan->kind == CAROM_GAS_ROUGH;
     return pair && gas->flights.by_slot[plan->partner].stamp != plan->stamp;
+}
+
+/* For a stale plan. If its partner was rewritten, whether the two meet is in the partner's plan by
+ * now, and nothing else can come for some time: often enough the sphere itself is met before. */
+static void put_off(carom_gas *gas, uint32_t slot) {
+    carom_gas_card *card = &gas->cards[slot];
+    uint32_t change = card->plan.stamp ^ gas->flights.by_slot[card->plan.partner].stamp;
+    bool rewritten = change >= CAROM_GAS_REWRITTEN;
+    if (!rewritten || !(card->others > 0.0f) || card->plan.kind != CAROM_GAS_ROUGH) {
+        predict(gas, slot);
+        return;
+    }
+    card->plan.physical +=
+        card->others < (float)CAROM_GAS_HORIZON ? (int64_t)card->others : CAROM_GAS_HORIZON;
+    card->others = 0.0f;
+    scan_alone(gas, slot, &card->plan);
 }
 
 /* Is the pair planned for `slot` planned for its partner, too, with its exact tick? */
@@ -134,7 +151,7 @@ static bool do_inner(carom_gas *gas, uint32_t slot) {
         if (plan->kind == CAROM_GAS_AGAIN)
             predict_exactly(gas, slot);
         else if (is_stale(gas, plan))
-            predict(gas, slot);
+            put_off(gas, slot);
         else if (!refine(gas, slot))
             predict_exactly(gas, slot);
     } else if (gas->method == CAROM_GAS_NEIGHBOURS)

@@ -13,14 +13,14 @@ static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t 
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_NEAR) {
         uint32_t left = count - from;
         scan(gas, slot, near + from, left < CAROM_GAS_MOST_NEAR ? left : CAROM_GAS_MOST_NEAR,
-             !gas->cards[slot].inside, plan);
+             !gas->cards[slot].home.extra, plan);
     }
 }
 
 static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
     if (list[0] <= CAROM_GAS_MOST_NEAR)
-        scan(gas, slot, list + 1, list[0], !gas->cards[slot].inside, plan);
+        scan(gas, slot, list + 1, list[0], !gas->cards[slot].home.extra, plan);
     else
         scan_all(gas, slot, list + 1, list[0], plan);
 }
@@ -165,7 +165,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     /* In another box the same entry means another image, which matters where a box is not much
      * wider than the reach. */
     if (moved) {
-        carom_gas_flight_set(gas, slot);
+        carom_gas_flight_shift(gas, slot);
         scan_list(gas, slot, &gas->cards[slot].plan);
     } else {
         scan_all(gas, slot, news, added, &gas->cards[slot].plan);

@@ -30,6 +30,17 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
     return a != c ? a < c : b < d;
 }
 
+/* See carom_gas_card: plans lie at the start of cards. */
+static inline float *others_of(carom_gas_plan *plan) {
+    return &((carom_gas_card *)plan)->others;
+}
+
+/* Something else may come at `time`, which is after the plan's. */
+static inline void limit_others(carom_gas_plan *plan, int64_t time) {
+    float *others = others_of(plan), delay = (float)(time - plan->physical) * (1.0f - 0x1p-10f);
+    *others = delay < *others ? delay : *others;
+}
+
 static inline void set_plan(carom_gas_plan *plan, int64_t time, uint8_t kind, uint32_t partner,
                             uint32_t stamp, const int8_t image[3]) {
     plan->physical = time;
@@ -37,6 +48,7 @@ static inline void set_plan(carom_gas_plan *plan, int64_t time, uint8_t kind, ui
     plan->partner = partner;
     plan->stamp = stamp;
     memcpy(plan->image, image, sizeof(plan->image));
+    *others_of(plan) = 0.0f;
 }
 
 /* What is sure to come later than this does not matter to the plan. */
@@ -52,12 +64,16 @@ static inline bool is_rough(const carom_gas_plan *plan) {
 static inline void offer_again(carom_gas_plan *plan, int64_t time) {
     plan->physical = time < plan->physical ? time : plan->physical;
     plan->kind = CAROM_GAS_AGAIN;
+    *others_of(plan) = 0.0f;
 }
 
 /* An event at its exact tick. */
 static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan, int64_t time,
                          uint8_t kind, uint32_t partner, uint32_t stamp, const int8_t image[3]) {
-    if (time > latest(gas, plan)) return;
+    if (time > latest(gas, plan)) {
+        limit_others(plan, time);
+        return;
+    }
     if (is_rough(plan) && time >= plan->physical) {
         offer_again(plan, time);
         return;
@@ -91,9 +107,10 @@ static inline void image_planned(const carom_gas *gas, const carom_gas_plan *pla
     for (int axis = 0; axis < 3; ++axis) image[axis] = plan->image[axis] - partner->wraps[axis];
 }
 
-/* A near one that is met no earlier than at `time`, and first by the margin among its likes. */
+/* A near one that is met no earlier than at `time`, and first by the margin among its likes, none
+ * of which comes before `others` ticks later. */
 static inline void offer_rough(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan,
-                               int64_t time, uint32_t near) {
+                               int64_t time, uint32_t near, float others) {
     if (time + gas->flights.leeway >= plan->physical) {
         offer_again(plan, time);
         return;
@@ -101,7 +118,10 @@ static inline void offer_rough(const carom_gas *gas, uint32_t slot, carom_gas_pl
     uint32_t other = near & SLOT_MASK;
     int8_t image[3];
     image_of(&gas->bodies[slot], near >> CAROM_GAS_SLOT_BITS, image);
+    int64_t before = plan->physical;
     set_plan(plan, time, CAROM_GAS_ROUGH, other, gas->flights.by_slot[other].stamp, image);
+    *others_of(plan) = others;
+    limit_others(plan, before);
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
@@ -235,17 +255,29 @@ static inline void decide(const carom_gas *gas, const outlook *outlook, carom_ga
     const float *bounds = outlook->bounds;
     const float least = outlook->least, margin = gas->flights.margin;
     int64_t time = tick_of(gas, least);
-    if (time > latest(gas, plan) || time == CAROM_GAS_NEVER) return;
-    uint32_t close = 0, first = 0;
+    if (time == CAROM_GAS_NEVER) return;
+    if (time > latest(gas, plan)) {
+        limit_others(plan, time);
+        return;
+    }
+    uint32_t equal = 0, first = 0;
+    carom_gas_f8 seconds = HUGE_VALF - (carom_gas_f8){0.0f};
     for (uint32_t i = 0; i < outlook->count; i += 8) { /* no branches: where it is, is random */
-        uint32_t lanes = bounds_between(bounds + i, least, least + margin);
-        close += (uint32_t)__builtin_popcount(lanes);
-        lanes = bounds_between(bounds + i, least, least);
+        carom_gas_f8 bound;
+        memcpy(&bound, bounds + i, sizeof(bound));
+        carom_gas_i8 is_least = bound == least;
+        bound = (carom_gas_f8)((carom_gas_i8)bound | is_least); /* NaN is no second */
+        carom_gas_least(&bound, &seconds);
+        uint32_t lanes = carom_gas_lanes(&is_least);
+        equal += (uint32_t)__builtin_popcount(lanes);
         first = lanes != 0 ? i + (uint32_t)__builtin_ctz(lanes) : first;
     }
-    bool clear = (close == 1) & (least > 0.0f) & (least < 0x1p20f * margin) & !gas->exactly;
+    float second = carom_gas_least_lane(&seconds);
+    bool clear = (equal == 1) & (second > least + margin) & (least > 0.0f) &
+                 (least < 0x1p20f * margin) & !gas->exactly;
     if (clear)
-        offer_rough(gas, outlook->slot, plan, time, outlook->near[first]);
+        offer_rough(gas, outlook->slot, plan, time, outlook->near[first],
+                    (second - least) * ((float)gas->flights.ticks_per_bound * (1.0f - 0x1p-10f)));
     else if (is_rough(plan))
         offer_again(plan, time);
     else
