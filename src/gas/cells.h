@@ -18,8 +18,9 @@
 #define CAROM_GAS_SLOT_BITS 27
 #define CAROM_GAS_HERE      13u /* 1 + 3 + 9: this box */
 
-/* Overflow cells one step may take at most: two spheres are filed, each in up to 27 cells. */
-#define CAROM_GAS_STEP_OVERFLOW 64
+/* Overflow cells one step may take at most: two spheres, each filed in up to 27 cells where a box
+ * is one cell wide. */
+#define CAROM_GAS_STEP_OVERFLOW 54
 
 static inline uint32_t carom_gas_near(uint32_t slot, uint32_t code) {
     return slot | code << CAROM_GAS_SLOT_BITS;

@@ -257,8 +257,8 @@ typedef enum carom_gas_stop {
 /* Handles what is due up to tick `until`, at most `steps` entries of the queue. */
 CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run, carom_gas *gas, int64_t until, uint64_t steps,
                   uint32_t *culprit);
-/* Plans for every sphere; the queue is then to be created. */
-CAROM_CPU_DECLARE(void, carom_gas_predict_all, carom_gas *gas);
+/* Plans for every sphere; the queue is then to be created. False when there is no memory. */
+CAROM_CPU_DECLARE(bool, carom_gas_predict_all, carom_gas *gas);
 
 /* Room in the arrays by slot and by label. */
 carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t count,

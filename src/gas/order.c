@@ -98,7 +98,8 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
     for (uint64_t i = 0; i < gas->count; ++i) gas->flights.by_slot[i].stamp = 0;
     carom_gas_flights_renew(gas);
     uint64_t predictions = gas->predictions;
-    CAROM_CPU_CALL(context, carom_gas_predict_all)(gas);
+    if (!CAROM_CPU_CALL(context, carom_gas_predict_all)(gas))
+        return carom_fail_memory(context, gas->count, "cells with many spheres");
     gas->predictions = predictions;
     CAROM_TRY(carom_gas_queue_create(context, gas));
     gas->sort_after = gas->count < FEWEST ? UINT64_MAX : gas->predictions + 2 * gas->count;

@@ -180,6 +180,11 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
     return CAROM_GAS_STOP_STEPS;
 }
 
-void CAROM_CPU(carom_gas_predict_all)(carom_gas *gas) {
-    for (uint64_t i = 0; i < gas->count; ++i) predict(gas, (uint32_t)i);
+bool CAROM_CPU(carom_gas_predict_all)(carom_gas *gas) {
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        if (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_room(gas))
+            return false;
+        predict(gas, (uint32_t)i);
+    }
+    return true;
 }
