@@ -61,7 +61,8 @@ static inline void carom_gas_flight_write(carom_gas *gas, uint32_t slot) {
 
 /* Of a body that was rewritten, and will be predicted. */
 static inline void carom_gas_flight_set(carom_gas *gas, uint32_t slot) {
-    gas->flights.by_slot[slot].stamp += CAROM_GAS_REWRITTEN;
+    uint32_t *stamp = &gas->flights.by_slot[slot].stamp;
+    *stamp = (*stamp | (CAROM_GAS_REWRITTEN - 1)) + 1;
     carom_gas_flight_write(gas, slot);
 }
 

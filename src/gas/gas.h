@@ -53,8 +53,8 @@ typedef struct carom_gas_flight {
     uint32_t stamp; /* an event predicted with another is stale */
 } carom_gas_flight;
 
-/* Stamps count changes of wraps in the lowest byte (a refreshing comes before there are so many)
- * and rewritings of the body above. */
+/* Stamps count rewritings of the body, and changes of wraps since the last one in the lowest byte:
+ * a refreshing comes long before that is full. */
 #define CAROM_GAS_REWRITTEN 256u
 
 typedef struct carom_gas_flights {

@@ -95,7 +95,10 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
                    gas->def.queue != CAROM_GAS_TREE; /* that takes no two changes at once */
     if (gas->method == CAROM_GAS_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
     gas->flights.leeway = INT64_MAX; /* no plans to keep */
-    for (uint64_t i = 0; i < gas->count; ++i) gas->flights.by_slot[i].stamp = 0;
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        gas->flights.by_slot[i].stamp = 0;
+        gas->cards[i].plan.side = 0; /* where there is nothing to cross it stays so */
+    }
     carom_gas_flights_renew(gas);
     uint64_t predictions = gas->predictions;
     if (!CAROM_CPU_CALL(context, carom_gas_predict_all)(gas))
