@@ -74,7 +74,9 @@ static void choose_method(carom_gas *gas) {
         double most = 0.5 * (gas->rules.edge[axis] - 1.0001 * least_lists(gas, 0.0));
         gas->lists.leeway = fmin(gas->lists.leeway, most);
     }
-    if (gas->lists.leeway < 0.001 * least) gas->method = CAROM_GAS_CENTRE;
+    /* Centres are floats: in a very wide box a sphere would stray by rounding alone. */
+    if (gas->lists.leeway < fmax(0.001 * least, 1e-5 * gas->longest))
+        gas->method = CAROM_GAS_CENTRE;
 }
 
 /* Diameters: some leeway pays in dense gases too, measured at 0.3. */
