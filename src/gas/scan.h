@@ -37,6 +37,7 @@ static inline float *others_of(carom_gas_plan *plan) {
 
 /* Something else may come at `time`, which is after the plan's. */
 static inline void limit_others(carom_gas_plan *plan, int64_t time) {
+    if (time == CAROM_GAS_NEVER) return;
     float *others = others_of(plan), delay = (float)(time - plan->physical) * (1.0f - 0x1p-10f);
     *others = delay < *others ? delay : *others;
 }
