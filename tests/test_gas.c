@@ -30,7 +30,7 @@ static void the_oracle_is_the_plain_one(void **state) {
     (void)state;
     static gas_oracle quick, plain;
     carom_gas_sphere spheres[64];
-    int seeds = campaign_is_long() ? 40 : 8, events = campaign_is_long() ? 400 : 150, done = 0;
+    int seeds = campaign_is_long() ? 40 : 8, events = campaign_is_long() ? 2000 : 150, done = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;
         carom_gas_def def = varied_def((uint64_t)seed);

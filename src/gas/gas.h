@@ -106,7 +106,7 @@ _Static_assert(sizeof(carom_gas_card) == 64, "a card is a cache line");
 typedef struct carom_gas_cells {
     carom_gas_cell *cells; /* x fastest, with a layer around, then the overflow cells */
     uint64_t count;        /* without overflow */
-    uint64_t overflow_count, overflow_capacity;
+    uint64_t overflow_capacity;
     uint32_t free_overflow; /* chained through word[0]; CAROM_GAS_EMPTY ends */
     uint32_t free_count;
     uint32_t size[4];    /* without the layer around; a fourth axis rounds the vectors off */
