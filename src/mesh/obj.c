@@ -150,9 +150,9 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
 carom_status carom_write_obj(carom_sink *sink, const carom_mesh_view *view,
                              carom_mesh_format format) {
     (void)format;
-    for (uint64_t i = 0; i < view->vertex_count; ++i)
+    for (uint64_t i = 0; i < view->vertex_count && sink->status == CAROM_OK; ++i)
         carom_sink_point(sink, "v ", carom_mesh_position(view, i));
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         uint64_t end = carom_mesh_offset(view, f + 1);
         char *at = carom_sink_room(sink);
         *at++ = 'f';

@@ -150,7 +150,7 @@ carom_status carom_write_off(carom_sink *sink, const carom_mesh_view *view,
     *at++ = '0';
     *at++ = '\n';
     carom_sink_advance(sink, at);
-    for (uint64_t i = 0; i < view->vertex_count; ++i)
+    for (uint64_t i = 0; i < view->vertex_count && sink->status == CAROM_OK; ++i)
         carom_sink_point(sink, "", carom_mesh_position(view, i));
     carom_sink_faces(sink, view);
     return sink->status;

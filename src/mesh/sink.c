@@ -56,7 +56,7 @@ void carom_sink_point(carom_sink *sink, const char *prefix, carom_vec3 point) {
 }
 
 void carom_sink_faces(carom_sink *sink, const carom_mesh_view *view) {
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         uint64_t c = carom_mesh_offset(view, f), end = carom_mesh_offset(view, f + 1);
         char *at = carom_number_print_count(carom_sink_room(sink), end - c);
         for (; c < end; ++c) {

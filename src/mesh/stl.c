@@ -204,7 +204,7 @@ static void write_binary(carom_sink *sink, const carom_mesh_view *view) {
     memcpy(at, "binary STL", 10);
     for (int i = 0; i < 4; ++i) at[HEADER_BYTES - 4 + i] = (char)(view->face_count >> 8 * i & 0xFF);
     carom_sink_advance(sink, at + HEADER_BYTES);
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         const uint32_t *corner = view->corners + 3 * f;
         carom_vec3 a = carom_mesh_position(view, corner[0]);
         carom_vec3 b = carom_mesh_position(view, corner[1]);
@@ -219,7 +219,7 @@ static void write_binary(carom_sink *sink, const carom_mesh_view *view) {
 
 static void write_text(carom_sink *sink, const carom_mesh_view *view) {
     carom_sink_text(sink, "solid\n");
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         carom_vec3 p[3];
         for (int i = 0; i < 3; ++i) p[i] = carom_mesh_position(view, view->corners[3 * f + i]);
         carom_sink_point(sink, "facet normal ", normal_of(p[0], p[1], p[2]));
