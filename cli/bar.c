@@ -30,6 +30,7 @@ static void draw(bar *bar, const char *what, double fraction, double elapsed) {
 
 bool bar_progress(void *user, const char *what, double fraction) {
     bar *bar = user;
+    if (what == NULL) what = "";
     double now = carom_time_seconds();
     if (fraction <= 0.0) bar->started = now;
     if (fraction >= 1.0)
