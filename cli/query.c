@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
@@ -80,6 +81,7 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
             repeat_start(&answer->query);
             status = carom_solid_overlap(context, solids[0], NULL, solids[1], pose, &def, &o);
         } while (repeat_goes_on(&answer->query, status));
+        if (interrupt_seen()) status = CAROM_CANCELLED;
     }
     if (status == CAROM_OK && options->patches)
         status = carom_solid_patches(context, solids[0], NULL, solids[1], pose, &answer->patches);
