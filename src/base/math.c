@@ -50,40 +50,47 @@ static carom_twofold sum_of(double a, double b) {
 
 /* ---- sin, cos -------------------------------------------------------------------------------- */
 
+/* h rounded to a multiple of 2^-13, |h| at most 1: its powers up to the fourth are exact. */
+static double coarse(double h) {
+    const double anchor = 0x1.8p+39; /* doubles near it are multiples of 2^-13 */
+    return (h + anchor) - anchor;
+}
+
 /* sin(a), |a| at most pi/4 or a little more: sin(a.high) + a.low cos(a.high). */
 static double sin_near_zero(carom_twofold a) {
-    double h = a.high;
-    carom_twofold square = product_of(h, h);
-    carom_twofold cube = carom_twofold_multiply(square, twofold_of(h));
-    carom_twofold sixth = carom_twofold_multiply(cube, carom_twofold_scale(THIRD, -0.5));
-    double t = square.high;
+    double h = a.high, c = coarse(h), d = h - c, t = h * h, cube = c * c * c;
+    /* h^3 / 6 as c^3 / 6, which is sixth + cube_rest / 6, and what d adds to it. 6 sixth would not
+     * be exact, cube - 4 sixth is, and so is the difference that follows. */
+    double sixth = cube / 6.0, cube_rest = (cube - 4.0 * sixth) - 2.0 * sixth;
+    double added = d * (3.0 * h * c + d * d); /* h^3 - c^3 */
     /* Up to h^19 / 19!; h^21 / 21! is below 2^-72. */
     double p =
         1.0 / 6227020800.0 - t * (1.0 / 1307674368000.0 -
                                   t * (1.0 / 355687428096000.0 - t * (1.0 / 121645100408832000.0)));
     p = 1.0 / 120.0 - t * (1.0 / 5040.0 - t * (1.0 / 362880.0 - t * (1.0 / 39916800.0 - t * p)));
     double slope = 1.0 - t * (1.0 / 2.0 - t * (1.0 / 24.0 - t * (1.0 / 720.0)));
-    carom_twofold sum = carom_twofold_make(h, sixth.high);
-    return sum.high + (sum.low + (sixth.low + (a.low * slope + cube.high * t * p)));
+    carom_twofold sum = carom_twofold_make(h, -sixth);
+    double rest = a.low * slope - (cube_rest + added) * (1.0 / 6.0) + h * t * t * p;
+    return sum.high + (sum.low + rest);
 }
 
 /* cos(a), |a| at most pi/4 or a little more: cos(a.high) - a.low sin(a.high). */
 static double cos_near_zero(carom_twofold a) {
-    double h = a.high;
-    carom_twofold square = product_of(h, h);
-    carom_twofold fourth = carom_twofold_multiply(square, square);
-    fourth = carom_twofold_multiply(fourth, carom_twofold_scale(THIRD, 0.125));
-    double t = square.high;
+    double h = a.high, c = coarse(h), d = h - c, t = h * h, square = c * c;
+    double half_added = d * (c + 0.5 * d); /* (h^2 - c^2) / 2 */
+    /* h^4 / 24 as h^3 / 6 above; h^4 - c^4 is (h^2 - c^2) (h^2 + c^2). */
+    double fourth = square * square, part = fourth / 24.0;
+    double fourth_rest = (fourth - 16.0 * part) - 8.0 * part;
+    double added = 2.0 * half_added * (t + square);
     /* Up to h^18 / 18!; h^20 / 20! is below 2^-67. */
     double p =
         1.0 / 479001600.0 -
         t * (1.0 / 87178291200.0 - t * (1.0 / 20922789888000.0 - t * (1.0 / 6402373705728000.0)));
     p = 1.0 / 720.0 - t * (1.0 / 40320.0 - t * (1.0 / 3628800.0 - t * p));
     double slope = h * (1.0 - t * (1.0 / 6.0 - t * (1.0 / 120.0 - t * (1.0 / 5040.0))));
-    carom_twofold sum = carom_twofold_make(1.0, -0.5 * square.high);
-    carom_twofold next = sum_of(sum.high, fourth.high);
-    double rest = fourth.low - (a.low * slope + t * t * t * p);
-    return next.high + (next.low + (sum.low - 0.5 * square.low + rest));
+    carom_twofold sum = carom_twofold_make(1.0 - 0.5 * square, part); /* without rounding */
+    double rest = (fourth_rest + added) * (1.0 / 24.0) - half_added - a.low * slope - t * t * t * p;
+    return sum.high + (sum.low + rest);
 }
 
 /* The first 1216 bits of 2/pi after the point, behind 64 zeros. */
@@ -116,17 +123,14 @@ static carom_twofold fraction_of(uint64_t word) {
     return sum_of(0x1p-64 * (double)(word & ~tail), 0x1p-64 * (double)(word & tail));
 }
 
-/* x = quadrant pi/2 + rest, the quadrant modulo 4, |rest| at most pi/4 or a little more.
- * x is finite and positive.
+/* x = quadrant pi/2 + rest, the quadrant modulo 4, |rest| at most pi/4 or a little more. x is
+ * finite and above 2^-53.
  *
  * With x = m 2^e (m of 53 bits) bits of 2/pi above 2^(2-e) add multiples of 4 to x 2/pi and can be
  * left out (Payne, Hanek 1983). The next 192 leave an error below 2^(53-190). No double is closer
  * than 2^-62 to a multiple of pi/2 but for zero (Muller, section 11.3), so that at least 75 of the
  * bits that follow the point are right and not zero; of them 128 - 62 = 66 are used. */
-static carom_twofold reduce(double x, unsigned *quadrant) {
-    const double quarter_pi = 0x1.921fb54442d18p-1;
-    *quadrant = 0;
-    if (x <= quarter_pi) return twofold_of(x);
+static carom_twofold reduce_any(double x, unsigned *quadrant) {
     uint64_t bits, words[3];
     memcpy(&bits, &x, sizeof(bits));
     uint64_t m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
@@ -151,6 +155,26 @@ static carom_twofold reduce(double x, unsigned *quadrant) {
         carom_twofold_add(fraction_of(upper), carom_twofold_scale(fraction_of(lower), 0x1p-64));
     carom_twofold rest = carom_twofold_multiply(turns, HALF_PI);
     return up ? carom_twofold_negate(rest) : rest;
+}
+
+/* pi/2 in three parts, the first two of 33 bits, so that their products with 20 bits are exact. */
+#define HALF_PI_1 0x1.921fb54400000p+0
+#define HALF_PI_2 0x1.0b4611a600000p-34
+#define HALF_PI_3 0x1.3198a2e037073p-69
+
+/* The same, faster for common angles (Cody, Waite 1980). Three parts leave an error below 2^-97;
+ * where the rest is so small that this could show, the way above is taken. */
+static carom_twofold reduce(double x, unsigned *quadrant) {
+    const double quarter_pi = 0x1.921fb54442d18p-1, most = 0x1p20, least_rest = 0x1p-20;
+    *quadrant = 0;
+    if (x <= quarter_pi) return twofold_of(x);
+    if (x > most) return reduce_any(x, quadrant);
+    double turns = floor(x * 0x1.45f306dc9c883p-1 + 0.5); /* x 2/pi, rounded */
+    double first = x - turns * HALF_PI_1;
+    carom_twofold rest = sum_of(first, -turns * HALF_PI_2);
+    if (fabs(rest.high) < least_rest) return reduce_any(x, quadrant);
+    *quadrant = (unsigned)turns % 4;
+    return carom_twofold_make(rest.high, rest.low - turns * HALF_PI_3);
 }
 
 /* sin(rest + quadrant pi/2). */
