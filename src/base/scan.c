@@ -8,8 +8,9 @@
 #include "base/scan_cpu.h"
 
 #define LEAST_PART ((uint64_t)1 << 16)
-#define MOST_PART  ((uint64_t)1 << 24) /* some ten milliseconds: then one hears of a cancellation  \
-                                        */
+#define MOST_PART                                                                                  \
+    ((uint64_t)1 << 24) /* some ten milliseconds: then one hears of a cancellation                 \
+                         */
 
 typedef struct scan {
     carom_context *context;

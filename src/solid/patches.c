@@ -179,7 +179,7 @@ carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_b, carom_patches *out) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
-    CAROM_REQUIRE(out != NULL, "the place for the patches is NULL");
+    CAROM_REQUIRE_RESULT(out, "the place for the patches");
     carom_solid_query query;
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
     carom_arena *scratch = carom_scratch(context, 0);

@@ -304,7 +304,7 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
                                     const carom_pose *pose_b, carom_pairs *pairs) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
-    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     return ask(context, a, pose_a, b, pose_b, pairs, NULL);
 }
 

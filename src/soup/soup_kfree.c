@@ -499,6 +499,7 @@ carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, c
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(k_free != NULL, "the place for the result is NULL");
+    if (counts != NULL) CAROM_REQUIRE_RESULT(counts, "the place for the counts");
     memset(k_free, 0, sizeof(*k_free)); /* padding too: equal results are equal bytes */
     k_free->worst_face = CAROM_NO_FACE;
     CAROM_TRY(carom_soup_check_ready(context, soup));

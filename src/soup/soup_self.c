@@ -30,7 +30,7 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
                                    carom_pairs *pairs) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     CAROM_TRY(carom_soup_check_any(context, soup));
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
