@@ -72,19 +72,24 @@ CAROM_API carom_status carom_soup_create(carom_context *context, const carom_sou
 CAROM_API void carom_soup_destroy(carom_soup *soup);
 
 /* New positions for the same vertices: only positions, scalar, stride and vertex_count of the view
- * are read. Prepares anew in O(n) without allocating. Polygons keep the triangles they were split
- * into. Needs exclusive use. Bad input changes nothing; after CAROM_NO_MEMORY or a cancelled change
- * queries fail with a sentence until the next change succeeds. */
+ * are read. Polygons keep the triangles they were split into. Prepares anew in O(n) and allocates
+ * nothing once warm: the first update takes room for a second set of positions. Needs exclusive
+ * use.
+ * A failed update has not happened: positions and faces are the old ones. After bad input that is
+ * all; but when memory ran out while preparing, or that was cancelled or too large for a grid, the
+ * tree or grid is lost: queries then return the status of that failure until a change succeeds,
+ * which may be any: removing no faces will do. */
 CAROM_API carom_status carom_soup_update(carom_context *context, carom_soup *soup,
                                          const carom_mesh_view *mesh);
 
 /* Adds the view's vertices and faces after those there are; *first is the number of the first new
- * face (NULL: not wanted). Needs exclusive use; failures as for update. */
+ * face (NULL: not wanted). Needs exclusive use, and memory for the old and the new soup at once. On
+ * any failure the soup is as it was and can be used, and *first is not written. */
 CAROM_API carom_status carom_soup_add(carom_context *context, carom_soup *soup,
                                       const carom_mesh_view *mesh, uint32_t *first);
 
 /* Takes faces out; their numbers are dead and stay so, the others keep theirs. Removing a dead face
- * does nothing. Needs exclusive use; failures as for update. */
+ * does nothing. Allocates nothing once warm. Needs exclusive use; failures as for update. */
 CAROM_API carom_status carom_soup_remove(carom_context *context, carom_soup *soup,
                                          const uint32_t *faces, uint64_t count);
 
@@ -242,9 +247,9 @@ typedef struct carom_k_free {
 } carom_k_free;
 
 /* Counts for every face; O(n k) on all threads, allocates nothing once warm. `counts` gets the
- * number of each face, 0 for faces that take no part (NULL: not wanted). Progress is told and can
- * cancel. CAROM_BAD_INPUT: coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID,
- * which has no tree to search. */
+ * number of each face, 0 for faces that take no part (NULL: not wanted). CAROM_BAD_INPUT:
+ * coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID, which has no tree to search.
+ */
 CAROM_API carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup,
                                          carom_k_free *k_free, carom_numbers *counts);
 

@@ -9,6 +9,7 @@
  * thought of as moved by (epsilon, epsilon^2) across the ray: then the ray never passes through an
  * edge or a corner, and exact signs decide every crossing (simulation of simplicity: Edelsbrunner,
  * Muecke 1990). A point on the soup itself is found first, exactly. */
+#include "base/progress.h"
 #include "bvh/bvh_cpu.h"
 #include "geom/distance_item.h"
 #include "soup/soup.h"
@@ -37,6 +38,7 @@ typedef struct nearest {
     const carom_soup *soup;
     const carom_vec3 *points;
     carom_soup_hit *hits;
+    carom_context *context;
 } nearest;
 
 typedef struct open_node {
@@ -82,19 +84,23 @@ static void push_children(open_node *stack, uint32_t *count, const open_node *no
     }
 }
 
-static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point) {
+/* Seen from the centre of a sphere, all faces are near: a look at the clock now and then. */
+#define NODES_AT_ONCE 256u
+
+static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point, uint32_t worker) {
     const carom_soup *soup = n->soup;
     const carom_bvh *bvh = &soup->bvh;
     carom_soup_hit best = {CAROM_NO_FACE, HUGE_VAL, point};
     open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     double p[3], bounds[CAROM_BVH_WIDTH];
-    uint32_t count = 0;
+    uint32_t count = 0, opened = 0;
     to_frame(soup, point, p);
     if (bvh->level_count != 0) stack[count++] = (open_node){0.0, bvh->level_count - 1, 0};
     while (count > 0) {
         open_node node = stack[--count];
         double reach = best.distance * soup->scale * (1.0 + 0x1p-50);
         if (node.bound > reach) continue;
+        if (++opened % NODES_AT_ONCE == 0 && carom_progress_stop(n->context, worker)) break;
         bounds_of_node(&carom_bvh_level(bvh, node.level)[node.number], p, bounds);
         if (node.level > 0) {
             push_children(stack, &count, &node, bounds, reach);
@@ -111,7 +117,10 @@ static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point) {
 
 static carom_status nearest_range(void *argument, carom_range range) {
     nearest *n = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) n->hits[i] = find_nearest(n, n->points[i]);
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        n->hits[i] = find_nearest(n, n->points[i], range.worker);
+        if (carom_progress_stop(n->context, range.worker)) return CAROM_CANCELLED;
+    }
     return CAROM_OK;
 }
 
@@ -123,8 +132,9 @@ carom_status carom_soup_closest_points(carom_context *context, const carom_soup 
     CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_points(context, points, count));
-    nearest n = {soup, points, hits};
-    return carom_parallel_for(context, count, POINTS_A_RANGE, nearest_range, &n);
+    nearest n = {soup, points, hits, context};
+    return carom_parallel_phase(context, "finding nearest faces", count, POINTS_A_RANGE,
+                                nearest_range, &n);
 }
 
 /* ---- winding --------------------------------------------------------------------------------- */
@@ -210,6 +220,7 @@ static carom_status winding_range(void *argument, carom_range range) {
         if (CAROM_CPU_CALL(w->context, carom_bvh_find_box)(&w->soup->bvh, &box, 0, found))
             (void)count_found(found);
         w->results[i] = c.on_surface ? CAROM_ON_SURFACE : c.winding;
+        if (carom_progress_stop(w->context, range.worker)) break;
     }
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
@@ -223,5 +234,6 @@ carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_points(context, points, count));
     windings w = {context, soup, points, results};
-    return carom_parallel_for(context, count, POINTS_A_RANGE, winding_range, &w);
+    return carom_parallel_phase(context, "counting windings", count, POINTS_A_RANGE, winding_range,
+                                &w);
 }

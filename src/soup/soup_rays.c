@@ -4,6 +4,7 @@
  * Nodes are opened in the order in which the ray enters them; which faces it meets is decided
  * exactly (ray_item.h). A box is widened by more than the rounding of the slab test (Kay, Kajiya
  * 1986), so that no face is passed over: being right may cost a box more, never a face. */
+#include "base/progress.h"
 #include "geom/ray_item.h"
 #include "soup/soup.h"
 
@@ -13,6 +14,7 @@ typedef struct caster {
     const carom_soup *soup;
     const carom_ray *rays;
     carom_soup_hit *hits;
+    carom_context *context;
 } caster;
 
 typedef struct open_node {
@@ -108,7 +110,10 @@ static carom_soup_hit cast(const caster *c, const carom_ray *ray) {
 
 static carom_status cast_range(void *argument, carom_range range) {
     caster *c = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) c->hits[i] = cast(c, &c->rays[i]);
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        c->hits[i] = cast(c, &c->rays[i]);
+        if (carom_progress_stop(c->context, range.worker)) return CAROM_CANCELLED;
+    }
     return CAROM_OK;
 }
 
@@ -137,6 +142,6 @@ carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup
     CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_rays(context, rays, count));
-    caster c = {soup, rays, hits};
-    return carom_parallel_for(context, count, RAYS_A_RANGE, cast_range, &c);
+    caster c = {soup, rays, hits, context};
+    return carom_parallel_phase(context, "casting rays", count, RAYS_A_RANGE, cast_range, &c);
 }
