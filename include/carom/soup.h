@@ -204,9 +204,9 @@ typedef struct carom_ray {
  * - distance is the exact t, and each coordinate of point that of the exact point, rounded once to
  *   the nearest double: infinite where it is too large, 0 where too small.
  * A miss has CAROM_NO_FACE and infinite distance. CAROM_BAD_INPUT: a ray that is not finite, of
- * negative length or with the direction (0, 0, 0). Some hundred nanoseconds per ray and microseconds
- * where doubles cannot decide; slower, to milliseconds per face, where the exponents of one ray and
- * soup lie more than 200 apart. */
+ * negative length or with the direction (0, 0, 0). Some hundred nanoseconds per ray, microseconds
+ * where doubles cannot decide, up to milliseconds per face where the exponents of one ray and soup
+ * lie more than 200 apart. */
 CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                             const carom_ray *rays, uint64_t count,
                                             carom_soup_hit *hits);

@@ -49,6 +49,7 @@ typedef struct seeker {
     const carom_soup *soup;
     carom_vec3 point;
     carom_soup_hit best;
+    carom_triangle nearest; /* the triangle of the best */
 } seeker;
 
 static double offer(void *user, uint32_t place) {
@@ -59,14 +60,31 @@ static double offer(void *user, uint32_t place) {
     carom_closest closest;
     carom_near_point_triangle(s->point, t.corner, &closest);
     if (closest.distance < s->best.distance ||
-        (closest.distance == s->best.distance && face < s->best.face))
+        (closest.distance == s->best.distance && face < s->best.face)) {
         s->best = (carom_soup_hit){face, closest.distance, closest.b};
+        s->nearest = t;
+    }
     double limit = s->best.distance * soup->scale + 0x1p-1000; /* may underflow */
     return limit <= FARTHEST ? limit : HUGE_VAL;
 }
 
+/* Distances are measured as seen from the point. Seen from afar a face is rounded to where its
+ * corners seem to be, and what is nearest lies beside it: then it is found again as seen from the
+ * face. */
+static void settle_point(seeker *s) {
+    const carom_vec3 *p = s->nearest.corner;
+    double away = carom_vec_largest(carom_vec_sub(s->point, p[0]));
+    double size = carom_vec_largest(carom_vec_sub(p[1], p[0]));
+    size = CAROM_MAX(carom_vec_largest(carom_vec_sub(p[2], p[0])), size);
+    if (s->best.face == CAROM_NO_FACE || !(away > 2.0 * size)) return;
+    carom_triangle point = {{s->point, s->point, s->point}};
+    carom_closest closest;
+    carom_near_triangles(p, point.corner, &closest);
+    s->best.point = closest.a;
+}
+
 static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point) {
-    seeker s = {n->soup, point, {CAROM_NO_FACE, HUGE_VAL, point}};
+    seeker s = {.soup = n->soup, .point = point, .best = {CAROM_NO_FACE, HUGE_VAL, point}};
     carom_bvh_point at;
     to_frame(n->soup, point, at.at);
     double size = 0.0;
@@ -81,6 +99,7 @@ static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point) {
         at.margin = FARTHEST;
     }
     CAROM_CPU_CALL(n->context, carom_bvh_nearest)(&n->soup->bvh, &at, HUGE_VAL, offer, &s);
+    settle_point(&s);
     return s.best;
 }
 

@@ -62,9 +62,8 @@ static inline bool BIG(ray_triangle)(const BIG(vec) * o, const BIG(vec) * d, con
         BIG(vec) x = BIG(vec_times)(d, t->num), start = BIG(vec_times)(o, t->den);
         for (int k = 0; k < 3; ++k) x.x[k] = BIG(add)(x.x[k], start.x[k]); /* times den */
         for (int i = 0; i < 3; ++i) {
-            BIG(vec)
-            edge = BIG(vec_sub)(&p[(i + 1) % 3], &p[i]),
-            at = BIG(vec_times)(&p[i], t->den);
+            BIG(vec) edge = BIG(vec_sub)(&p[(i + 1) % 3], &p[i]);
+            BIG(vec) at = BIG(vec_times)(&p[i], t->den);
             at = BIG(vec_sub)(&x, &at);
             BIG(vec) inward = BIG(vec_cross)(n, &edge);
             if (BIG(sign)(BIG(vec_dot)(&inward, &at)) < 0) return false;
