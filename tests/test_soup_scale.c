@@ -52,8 +52,8 @@ static void scene_prepare(carom_context *context, scene *s) {
                                    .vertex_count = 3 * s->count,
                                    .corners = s->corners,
                                    .face_count = s->count},
-                          .degenerate =
-                              s->segments ? CAROM_DEGENERATE_AS_SEGMENT : CAROM_DEGENERATE_ALONE};
+                          .rigid = s->rigid};
+    if (s->segments) def.degenerate = CAROM_DEGENERATE_AS_SEGMENT;
     assert_ok(context, carom_soup_create(context, &def, &s->soup));
 }
 
