@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ const char *output_misuse(const cli *cli, const char *path) {
 
 static bool is_gzip(const char *path) {
     size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+    return length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
 }
 
 #ifdef HAVE_GZIP

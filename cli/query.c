@@ -45,7 +45,7 @@ static const char details[] =
 typedef struct answer {
     const char *relation;
     bool colliding, one_sided, by_winding;
-    double distance, distance_lower, volume, volume_lower, volume_upper, area;
+    double distance, distance_lower, distance_upper, volume, volume_lower, volume_upper, area;
     carom_vec3 centroid, force, torque, point_a, point_b;
     double prepare_s;
     repeat query;
@@ -94,6 +94,7 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         answer->by_winding = o.by_winding;
         answer->distance = o.distance;
         answer->distance_lower = fmax(o.distance - off, 0.0);
+        answer->distance_upper = answer->colliding ? 0.0 : o.distance + off;
         answer->volume = o.volume;
         answer->volume_lower = fmax(o.volume - o.volume_error, 0.0);
         answer->volume_upper = o.volume + o.volume_error;
@@ -130,6 +131,7 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     json_bool(&j, "colliding", a->colliding);
     json_number(&j, "distance", a->distance);
     json_number(&j, "distance_lower", a->distance_lower);
+    json_number(&j, "distance_upper", a->distance_upper);
     json_number(&j, "volume", a->volume);
     json_number(&j, "volume_lower", a->volume_lower);
     json_number(&j, "volume_upper", a->volume_upper);
