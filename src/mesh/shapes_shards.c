@@ -4,6 +4,7 @@
  * first, until no point left is near enough to matter. A cut decides once for each corner which
  * side it is on and makes one new corner per edge that changes sides; so the cell stays closed
  * whatever rounding does. */
+#include "base/progress.h"
 #include <math.h>
 
 #include "base/array.h"
@@ -287,8 +288,10 @@ static carom_status run(shards *s) {
     s->cells = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);
     bool room = s->seeds != NULL && s->order != NULL && s->cells != NULL;
     if (room) draw_seeds(s);
-    for (uint64_t i = 0; i < s->count && room; ++i)
+    for (uint64_t i = 0; i < s->count && room; ++i) {
+        CAROM_TRY(carom_progress_look(context));
         room = make_cell(s, (uint32_t)i) && keep_cell(s, s->seeds[i]);
+    }
     if (!room) return carom_fail_memory(context, 0, "a shattered block");
     return copy_all(s);
 }
