@@ -251,12 +251,16 @@ static carom_status save_and_load(carom_context *context, uint64_t *hash) {
     return status;
 }
 
-static carom_status shape(carom_context *context, uint64_t *hash) {
-    carom_mesh *mesh = NULL;
-    const carom_shape_def def = {.shape = CAROM_SHAPE_CHAZELLE};
-    carom_status status = carom_shape_make(context, &def, &mesh);
-    *hash = mesh != NULL;
-    carom_mesh_destroy(mesh);
+static carom_status shapes(carom_context *context, uint64_t *hash) {
+    carom_status status = CAROM_OK;
+    *hash = 0;
+    for (int i = 0; i < CAROM_SHAPE_COUNT && status == CAROM_OK; ++i) {
+        carom_mesh *mesh = NULL;
+        const carom_shape_def def = {.shape = (carom_shape)i, .parts = 4};
+        status = carom_shape_make(context, &def, &mesh);
+        *hash += mesh != NULL ? 1 : 0;
+        carom_mesh_destroy(mesh);
+    }
     return status;
 }
 
@@ -295,7 +299,7 @@ static const struct {
     {"inspect", inspect},
     {"triangulate", triangulate},
     {"save and load", save_and_load},
-    {"shape_make", shape},
+    {"shape_make", shapes},
 };
 
 /* ---- cancelling each ------------------------------------------------------------------------- */

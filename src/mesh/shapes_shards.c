@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/item.h"
 #include "base/math.h"
+#include "base/progress.h"
 #include "mesh/shapes.h"
 
 CAROM_ARRAY(points, carom_vec3);
@@ -286,8 +287,10 @@ static carom_status run(shards *s) {
     s->cells = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);
     bool room = s->seeds != NULL && s->order != NULL && s->cells != NULL;
     if (room) draw_seeds(s);
-    for (uint64_t i = 0; i < s->count && room; ++i)
+    for (uint64_t i = 0; i < s->count && room; ++i) {
+        CAROM_TRY(carom_progress_look(context));
         room = make_cell(s, (uint32_t)i) && keep_cell(s, s->seeds[i]);
+    }
     if (!room) return carom_fail_memory(context, 0, "a shattered block");
     return copy_all(s);
 }
