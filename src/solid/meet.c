@@ -159,7 +159,7 @@ static void consider_flat(const carom_solid_query *query, carom_solid_tally *tal
                           const carom_solid_face *f, const carom_solid_face *g, int g_of_b) {
     for (int side = 0; side < 3; ++side) {
         if (!(f->owns >> side & 1u)) continue;
-        int change = carom_solid_side_crosses(f, side, g, g_of_b ? 1 : -1);
+        int change = carom_solid_side_crosses(f, side, g, g_of_b ? query->push : -query->push);
         if (change != 0) cross_link(query, tally, f, !g_of_b, side, change);
     }
 }
@@ -184,10 +184,10 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     carom_solid_plane plane_a = carom_solid_plane_make(a->p);
     if (carom_solid_find_values(a->p, &plane_a, b->p, &sides_b)) return;
 
-    const carom_solid_place place = {query->origin, query->long_edge};
+    const carom_solid_place place = {query->origin, query->long_edge, query->push};
     carom_solid_meeting m = {0};
-    carom_solid_find_signs(b->p, a->p, -1, &sides_a, &m.tied, &m.undecided);
-    carom_solid_find_signs(a->p, b->p, 1, &sides_b, &m.tied, &m.undecided);
+    carom_solid_find_signs(b->p, a->p, -query->push, &sides_a, &m.tied, &m.undecided);
+    carom_solid_find_signs(a->p, b->p, query->push, &sides_b, &m.tied, &m.undecided);
     tally->undecided += m.undecided ? 1u : 0u;
     if (sides_a.sign[0] == 0 || sides_b.sign[0] == 0) {
         consider_flat(query, tally, a, b, 1);

@@ -184,21 +184,46 @@ static bool is_poor(const carom_solid_query *query, const totals *t) {
     return t->error > POOR * volume;
 }
 
-static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
-                        carom_overlap *overlap) {
-    parts parts;
-    totals t;
+/* One search, with safe scales where the fine ones turn out too fine. */
+static carom_status search(carom_solid_query *query, carom_solid_tally *tally, parts *parts,
+                           totals *t) {
     bool coarse = false, again;
     do {
         carom_solid_tally_begin(tally);
         CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
-        add_parts(query, tally, &parts);
-        t = add_up(query, tally);
+        add_parts(query, tally, parts);
+        *t = add_up(query, tally);
         again = tally->too_large && !coarse;
         coarse = coarse || again;
-        if (!again && is_poor(query, &t)) again = carom_solid_query_refine(query, tally);
     } while (again);
+    return CAROM_OK;
+}
+
+/* Where faces share an area, what depends on which side of it b is moved to becomes the mean of
+ * both sides. Volume and moment do not depend on it. */
+static carom_status add_other_side(carom_solid_query *query, totals *t) {
+    carom_solid_tally tally;
+    parts parts;
+    totals other;
+    query->push = -query->push;
+    carom_status status = search(query, &tally, &parts, &other);
+    query->push = -query->push;
+    CAROM_TRY(status);
+    t->area = 0.5 * t->area + 0.5 * other.area;
+    t->normal = carom_vec_scale(carom_vec_add(t->normal, other.normal), 0.5);
+    t->turn = carom_vec_scale(carom_vec_add(t->turn, other.turn), 0.5);
+    return CAROM_OK;
+}
+
+static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
+                        carom_overlap *overlap) {
+    parts parts;
+    totals t;
+    do {
+        CAROM_TRY(search(query, tally, &parts, &t));
+    } while (is_poor(query, &t) && carom_solid_query_refine(query, tally));
+    if (tally->one_sided) CAROM_TRY(add_other_side(query, &t));
     fill(query, &t, overlap);
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;

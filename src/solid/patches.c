@@ -3,7 +3,12 @@
  *
  * Each part of the overlap's surface that hangs together (pieces.c) encloses a volume: a positive
  * one is a piece, a negative one a void inside a piece. A void belongs to the smallest piece that
- * winds around one of its points, by the sum of solid angles (Van Oosterom, Strackee 1983). */
+ * winds around one of its points, by the sum of solid angles (Van Oosterom, Strackee 1983). One
+ * that no piece winds around is a piece, too: there a winding number is below zero.
+ *
+ * Where faces share an area, pieces are found twice, with b moved to either side. A piece has the
+ * same volume and centroid on both, by which it is found again; its area and force are the means.
+ */
 #include "solid/pieces.h"
 
 CAROM_RESULT_FILL(carom_patches);
@@ -123,23 +128,70 @@ static void sort(carom_patch *data, uint64_t count) {
         }
 }
 
-static carom_status hand_over(patches *p, carom_patches *out) {
-    carom_context *context = p->query->context;
-    uint64_t count = 0, room;
-    carom_patch *all = CAROM_ARENA_TAKE(p->pieces.scratch, carom_patch, p->count);
-    if (all == NULL) return carom_fail_memory(context, p->count * sizeof(*all), "patches");
+/* Patches in scratch. */
+typedef struct patch_list {
+    carom_patch *data;
+    uint64_t count;
+    bool one_sided;
+} patch_list;
+
+static carom_status list(patches *p, patch_list *out) {
+    out->count = 0;
+    out->data = CAROM_ARENA_TAKE(p->pieces.scratch, carom_patch, p->count);
+    if (out->data == NULL)
+        return carom_fail_memory(p->query->context, p->count * sizeof(*out->data), "patches");
     for (uint32_t i = 0; i < p->count; ++i)
-        if (p->data[i].holder == i && p->data[i].volume > p->data[i].error)
-            all[count++] = describe(p->query, p->data[i].terms);
-    sort(all, count);
-    CAROM_TRY(carom_patches_begin(context, &context->allocator, out, count, &room));
-    if (room != 0) memcpy(out->data, all, room * sizeof(*all));
-    return carom_patches_end(out);
+        if (p->data[i].holder == i && fabs(p->data[i].volume) > p->data[i].error)
+            out->data[out->count++] = describe(p->query, p->data[i].terms);
+    sort(out->data, out->count);
+    return CAROM_OK;
+}
+
+/* ---- both sides ------------------------------------------------------------------------------ */
+
+/* Of the volume, and of the centroid by the size of a cube of that volume: far more than rounding,
+ * far less than what tells pieces apart that are not copies of each other. */
+#define SAME 1e-9
+
+static bool is_same(const carom_patch *a, const carom_patch *b) {
+    double size = fabs(a->volume);
+    carom_vec3 d = carom_vec_sub(a->centroid, b->centroid);
+    double far = carom_solid_most(d), cube = far * far * far;
+    return fabs(a->volume - b->volume) <= SAME * size && cube <= SAME * SAME * SAME * size;
+}
+
+/* Half of each side's area and force. */
+static void add_half(carom_patch *to, const carom_patch *other) {
+    to->area = 0.5 * to->area + 0.5 * other->area;
+    to->force = carom_vec_scale(carom_vec_add(to->force, other->force), 0.5);
+}
+
+/* A piece that falls into several on the other side is the sum of those that are not found again,
+ * if it is the only one that does. */
+static void add_other_side(patch_list *list, patch_list *other) {
+    carom_patch rest = {0};
+    uint64_t left = 0, last = 0;
+    for (uint64_t i = 0; i < list->count; ++i) {
+        uint64_t k = 0;
+        while (k < other->count && !is_same(&list->data[i], &other->data[k])) ++k;
+        if (k < other->count) {
+            add_half(&list->data[i], &other->data[k]);
+            other->data[k] = other->data[--other->count];
+        } else {
+            last = i;
+            ++left;
+        }
+    }
+    for (uint64_t k = 0; k < other->count; ++k) {
+        rest.area += other->data[k].area;
+        rest.force = carom_vec_add(rest.force, other->data[k].force);
+    }
+    if (left == 1) add_half(&list->data[last], &rest);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static carom_status find(carom_solid_query *query, carom_patches *out) {
+static carom_status find(carom_solid_query *query, patch_list *out) {
     const carom_solid_skip none = {0, 0};
     carom_context *context = query->context;
     carom_solid_tally tally;
@@ -166,8 +218,24 @@ static carom_status find(carom_solid_query *query, carom_patches *out) {
     if (p.count != 0) memset(p.data, 0, p.count * sizeof(patch));
     carom_solid_each_chip(&p.pieces, add_chip, &p);
     give_voids(&p);
+    out->one_sided = tally.one_sided;
     context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
-    return hand_over(&p, out);
+    return list(&p, out);
+}
+
+static carom_status find_both(carom_solid_query *query, carom_patches *out) {
+    patch_list found, other;
+    uint64_t room;
+    CAROM_TRY(find(query, &found));
+    if (found.one_sided) {
+        query->push = -query->push;
+        CAROM_TRY(find(query, &other));
+        add_other_side(&found, &other);
+    }
+    carom_context *context = query->context;
+    CAROM_TRY(carom_patches_begin(context, &context->allocator, out, found.count, &room));
+    if (room != 0) memcpy(out->data, found.data, room * sizeof(*out->data));
+    return carom_patches_end(out);
 }
 
 carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
@@ -180,7 +248,7 @@ carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = find(&query, out);
+    carom_status status = find_both(&query, out);
     carom_arena_rewind(scratch, mark);
     return status;
 }

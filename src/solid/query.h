@@ -36,6 +36,7 @@ typedef struct carom_solid_query {
     /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
      * there than at the vertex before it. Then the triangles are added one by one. */
     _Atomic int32_t *changes[2];
+    int push;    /* 1: b is moved by (e, e^2, e^3) where contact is degenerate; -1: the other way */
     bool record; /* keep all that meet in the tally's records; on one thread */
 } carom_solid_query;
 

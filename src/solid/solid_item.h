@@ -187,6 +187,7 @@ CAROM_RARE_ITEM carom_twofold carom_solid_share_fine(const carom_vec3 *face, con
 typedef struct carom_solid_place {
     carom_vec3 origin;
     double long_edge; /* extents of edges that are much longer than the overlap */
+    int push;         /* 1: b is moved by (e, e^2, e^3); -1: by the opposite */
 } carom_solid_place;
 
 CAROM_ITEM double carom_solid_most(carom_vec3 v) {
@@ -248,7 +249,7 @@ CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_si
     int low_a = up_a ? ka : ja, high_a = up_a ? ja : ka;
     int low_b = up_b ? jb : kb, high_b = up_b ? kb : jb;
 #define BEFORE(x, y)                                                                               \
-    (turn * carom_moved_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], 1, &m->tied) > 0)
+    (turn * carom_moved_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], place->push, &m->tied) > 0)
     if (!BEFORE(low_a, high_b) || BEFORE(high_a, low_b)) return;
     m->ends[0] = BEFORE(low_a, low_b)
                      ? carom_solid_crossing_make(b, sides_b, a, 1, ib, low_b, place)
@@ -261,7 +262,7 @@ CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_si
 }
 
 /* Whether the side from corner j of f passes through g, whatever f's own area; push is 1 when g is
- * b's, else -1. Returns the change of g's winding number along the side, or 0. */
+ * moved, -1 when f is. Returns the change of g's winding number along the side, or 0. */
 CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
                                              const carom_solid_face *g, int push) {
     carom_vec3 p = f->p[j], q = f->p[j == 2 ? 0 : j + 1];
