@@ -42,8 +42,10 @@ static void count_chip(void *user, const carom_solid_chip *chip) {
 static void add_chip(void *user, const carom_solid_chip *chip) {
     patches *p = user;
     patch *to = &p->data[p->numbers[chip->piece]];
-    double terms[CAROM_SOLID_TERMS] = {0};
-    carom_solid_add_triangle(terms, chip->n, chip->c, chip->u, chip->v, chip->weight, chip->of_b);
+    const carom_solid_doubt none = {0};
+    double terms[CAROM_SOLID_SLOTS] = {0};
+    carom_solid_add_triangle(terms, chip->n, chip->c, chip->u, chip->v, chip->weight, chip->of_b,
+                             &none);
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = carom_sum_add(to->terms[i], carom_sum_term(terms[i], p->query->scales[i]));
     if (!to->has_point) to->point = chip->u;
@@ -83,8 +85,8 @@ static void give_voids(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
         one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
-        one->error =
-            CAROM_SOLID_TERM_ERROR * carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_SIZE);
+        one->error = CAROM_SOLID_TERM_ERROR *
+                     carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME_ERROR);
         one->holder = i;
     }
     for (uint32_t i = 0; i < p->count; ++i)
