@@ -18,10 +18,9 @@ static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
 
 /* ---- large triangles ------------------------------------------------------------------------- */
 
-static bool is_large(const carom_solid_query *query, const carom_solid_face *f, carom_vec3 normal,
-                     int of_b) {
-    return query->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > query->large[of_b] &&
-           carom_vec_dot(normal, normal) > 0.0;
+/* Of a triangle that has an area. */
+static bool is_large(const carom_solid_query *query, const carom_solid_face *f, int of_b) {
+    return query->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > query->large[of_b];
 }
 
 /* What carom_solid_add_meeting gives for others: along each side, w at its ends counts from these
@@ -132,10 +131,10 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
         if (w[0] == 0 && w[1] == 0 && w[2] == 0) continue;
         carom_solid_face f;
         carom_solid_pose(query, of_b, t, &f);
-        carom_solid_plane plane = carom_solid_plane_make(f.p);
-        if (is_large(query, &f, plane.normal, of_b)) {
+        if (is_large(query, &f, of_b)) {
             /* Without area it has no part in crossings, which its corners would need. */
             if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue;
+            carom_solid_plane plane = carom_solid_plane_make(f.p);
             double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
             carom_vec3 n = carom_solid_direction(f.p, &plane, &inverse);
             carom_solid_anchors a = carom_solid_anchors_make(&f, plane.normal, query->origin);
@@ -228,13 +227,13 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
         double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
         carom_vec3 n = carom_solid_direction(a->p, &plane_a, &inverse);
         carom_solid_doubt doubt = carom_solid_doubt_of(&m, 0, inverse);
-        if (is_large(query, a, plane_a.normal, 0))
+        if (is_large(query, a, 0))
             add_meeting(query, terms, a, plane_a.normal, n, &m, 0, &doubt);
         else
             carom_solid_add_meeting(terms, a, n, &m, 0, query->origin, &doubt);
         n = carom_solid_direction(b->p, &plane_b, &inverse);
         doubt = carom_solid_doubt_of(&m, 1, inverse);
-        if (is_large(query, b, plane_b.normal, 1))
+        if (is_large(query, b, 1))
             add_meeting(query, terms, b, plane_b.normal, n, &m, 1, &doubt);
         else
             carom_solid_add_meeting(terms, b, n, &m, 1, query->origin, &doubt);
