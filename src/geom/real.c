@@ -117,6 +117,12 @@ void carom_real_set(carom_real *r, double x, int n) {
     r->limb[n - 1] = (uint64_t)ldexp(fabs(fraction), 64);
 }
 
+void carom_real_extend(carom_real *r, int from, int n) {
+    if (from == n || r->sign == 0) return;
+    memmove(r->limb + (n - from), r->limb, (size_t)from * sizeof(r->limb[0]));
+    memset(r->limb, 0, (size_t)(n - from) * sizeof(r->limb[0]));
+}
+
 /* An upper and, for DOWN, a lower bound of the midpoint's magnitude. */
 static carom_bound middle(const carom_real *a, int n, double direction) {
     if (a->sign == 0) return (carom_bound){0.0, 0};
@@ -350,6 +356,10 @@ double carom_real_round(const carom_real *a, int power, int n, double *error) {
         return 0.0;
     }
     double value = nearest(a, power, n);
+    if (fabs(value) == DBL_MAX) {
+        *error = HUGE_VAL;
+        return value;
+    }
     carom_real_set(&rounded, value, n);
     rounded.exponent -= rounded.sign != 0 ? power : 0;
     carom_real_sub(&off, a, &rounded, n);

@@ -31,12 +31,14 @@ void carom_real_add(carom_real *r, const carom_real *a, const carom_real *b, int
 void carom_real_sub(carom_real *r, const carom_real *a, const carom_real *b, int n);
 void carom_real_mul(carom_real *r, const carom_real *a, const carom_real *b, int n);
 void carom_real_scale(carom_real *r, int64_t times, int n); /* r = times r; |times| < 2^53 */
+void carom_real_extend(carom_real *r, int from, int n);     /* from fewer limbs to n */
 /* The radius is infinite where the divisor may be 0, or the radicand be 0 or less. */
 void carom_real_divide(carom_real *r, const carom_real *a, const carom_real *b, int n);
 void carom_real_root(carom_real *r, const carom_real *a, int n);
 
 /* The nearest double to the midpoint times 2^power; what is too large becomes the largest finite
- * double. *error, rounded up, is how far the number times 2^power may be from it. */
+ * double, with an infinite error. *error, rounded up, is how far the number times 2^power may be
+ * from it. */
 double carom_real_round(const carom_real *a, int power, int n, double *error);
 
 /* Bounds of |a|; the lower one is 0 where a may be 0. */

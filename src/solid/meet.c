@@ -8,6 +8,7 @@ static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
                       const double terms[CAROM_SOLID_SLOTS]) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
         if (terms[i] == 0.0) continue;
+        tally->kinds |= 1u << i;
         if (!(fabs(terms[i]) <= query->bounds[i])) tally->too_large = true;
         tally->terms[i] =
             carom_sum_add(tally->terms[i], carom_sum_term(terms[i], query->scales[i]));
@@ -103,6 +104,7 @@ void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *ta
         return;
     }
     uint64_t first = solid->firsts[vertex], last = solid->firsts[solid->ends[vertex]];
+    tally->moved[of_b] = true;
     add_before(query, tally, of_b, last, weight);
     add_before(query, tally, of_b, first, -weight);
     if (query->solids[!of_b]->info.by_winding)
@@ -121,8 +123,6 @@ void carom_solid_sum_changes(const carom_solid_query *query, int of_b) {
 
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
     const carom_soup *soup = query->solids[of_b]->soup;
-    carom_solid_sum_changes(query, of_b);
-    if (query->record) return;
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
         const uint32_t *v = soup->corners + 3 * (uint64_t)t;
         int32_t w[3];

@@ -89,17 +89,24 @@ typedef struct parts {
     bool all_inside[2], all_outside[2];
 } parts;
 
-static void add_parts(const carom_solid_query *query, carom_solid_tally *tally, parts *parts) {
+/* Asks one ray for each part of a solid. */
+static void find_parts(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                       parts *parts) {
     const carom_solid_skip none = {0, 0};
+    const carom_solid *solid = query->solids[of_b];
+    parts->all_inside[of_b] = parts->all_outside[of_b] = true;
+    for (uint32_t i = 0; i < solid->root_count; ++i) {
+        int winding = carom_solid_winding(query, of_b, solid->roots[i], none);
+        carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
+        if (winding != 0) parts->all_outside[of_b] = false;
+        if (winding != 1) parts->all_inside[of_b] = false;
+    }
+    if (query->changes[of_b] != NULL) carom_solid_sum_changes(query, of_b);
+}
+
+static void add_parts(const carom_solid_query *query, carom_solid_tally *tally, parts *parts) {
     for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_solid *solid = query->solids[of_b];
-        parts->all_inside[of_b] = parts->all_outside[of_b] = true;
-        for (uint32_t i = 0; i < solid->root_count; ++i) {
-            int winding = carom_solid_winding(query, of_b, solid->roots[i], none);
-            carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
-            if (winding != 0) parts->all_outside[of_b] = false;
-            if (winding != 1) parts->all_inside[of_b] = false;
-        }
+        find_parts(query, tally, of_b, parts);
         if (query->changes[of_b] != NULL) carom_solid_add_changed(query, tally, of_b);
     }
 }
@@ -115,7 +122,8 @@ typedef struct totals {
 /* What rounding to fixed point may have added up to. */
 static double rounded_off(const carom_solid_query *query, const carom_solid_tally *tally,
                           unsigned i) {
-    return (double)tally->added * carom_power_of_two(query->scales[i]);
+    return tally->kinds >> i & 1u ? (double)tally->added * carom_power_of_two(query->scales[i])
+                                  : 0.0;
 }
 
 /* The area of a solid that its sums moved with the pose, each part as often as it counts. Where the
@@ -177,7 +185,7 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
     t.turn_error = 2.0 * span * area + rounded_off(query, tally, CAROM_SOLID_TORQUE) +
                    ROUNDING * carom_solid_norm(t.turn);
     for (int of_b = 0; of_b < 2; ++of_b)
-        if (query->changes[of_b] == NULL) add_sums(query, tally, of_b, span, &t);
+        if (tally->moved[of_b]) add_sums(query, tally, of_b, span, &t);
     return t;
 }
 
@@ -188,11 +196,13 @@ static carom_vec3 pivot_of(const carom_solid_query *query) {
     return carom_vec_scale(pivot, query->power);
 }
 
-/* How far the pivot may be from where the mesh's centroid is. */
+/* How far the pivot may be from where the mesh's centroid is: that was found as a way from the
+ * centre of the mesh's box, and the pose rounds it. */
 static double pivot_error(const carom_solid_query *query) {
-    const carom_soup_side *side = &query->placing.b;
-    return carom_scale_apply(POSE_BOUND * (side->largest + carom_vec_largest(side->frame.t)),
-                             query->exponent);
+    const carom_solid *b = query->solids[1];
+    double far = carom_vec_largest(carom_vec_sub(b->info.centroid, b->sums.centre)) +
+                 carom_vec_largest(b->info.centroid) + carom_vec_largest(query->placing.b.frame.t);
+    return carom_scale_apply(POSE_BOUND * far, query->exponent);
 }
 
 static void fill(const carom_solid_query *query, const totals *t, carom_overlap *overlap) {
@@ -212,9 +222,10 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
                         2.0 * pivot_error(query) * force;
     /* what is within the error of zero, and below it by rounding, is zero */
     double volume = t->volume < 0.0 && t->volume >= -t->volume_error ? 0.0 : t->volume;
+    double area = t->area < 0.0 && t->area >= -t->area_error ? 0.0 : t->area;
     overlap->volume = carom_solid_unscale(query, volume, 3);
     overlap->volume_error = carom_solid_unscale_error(query, t->volume_error, fabs(volume), 3);
-    overlap->area = carom_solid_unscale(query, t->area, 2);
+    overlap->area = carom_solid_unscale(query, area, 2);
     overlap->area_error = carom_solid_unscale_error(query, t->area_error, fabs(t->area), 2);
     overlap->centroid = carom_solid_unscale_vector(query, centroid, 1);
     overlap->centroid_error =
@@ -282,11 +293,12 @@ static bool is_poor(const carom_solid_query *query, const totals *t) {
 static bool is_weak(const carom_solid_query *query, const carom_solid_tally *tally,
                     const totals *t) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
-    double volume = fabs(t->volume), span = CAROM_MAX(tally->span, 3.0 * query->room);
+    double volume = fabs(t->volume), span = 3.0 * query->room;
     if (tally->too_large) return true;
-    if (t->volume == 0.0 && t->volume_error == 0.0) return false; /* contact without any extent */
     if (triangles > MANY) return is_poor(query, t) && !(t->volume_error <= WEAK_MANY * volume);
-    return !(t->volume_error <= WEAK * volume && t->moment_error <= WEAK * volume * span &&
+    bool empty = volume == 0.0 && t->volume_error == 0.0; /* no centroid to be found */
+    return !(t->volume_error <= WEAK * volume &&
+             (empty || t->moment_error <= WEAK * volume * span) &&
              t->area_error <= WEAK * t->area && t->normal_error <= WEAK * t->area &&
              t->turn_error <= WEAK * t->area * span);
 }
@@ -339,43 +351,37 @@ static carom_status add_other_side(carom_solid_query *query, totals *t) {
 
 /* One search that keeps what it finds, and its terms in as many bits as they need. */
 static carom_status search_precisely(carom_solid_query *query, carom_solid_tally *tally,
-                                     parts *parts, carom_solid_amounts *amounts,
-                                     carom_overlap *overlap) {
+                                     parts *parts, carom_solid_results *results) {
     double size = CAROM_MIN(radius(query, 0), radius(query, 1));
     carom_solid_tally_begin(tally);
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     query->record = true;
     CAROM_TRY(carom_solid_search(query, tally));
-    add_parts(query, tally, parts);
-    CAROM_TRY(carom_solid_measure_precisely(query, tally, pivot_of(query), size, overlap, amounts));
     query->record = false;
-    overlap->torque_error += 3.0 * carom_solid_unscale_error(query, pivot_error(query), 0.0, 1) *
-                             (carom_vec_largest(overlap->force) + overlap->force_error);
-    return CAROM_OK;
+    for (int of_b = 0; of_b < 2; ++of_b) find_parts(query, tally, of_b, parts);
+    return carom_solid_measure_precisely(query, tally, pivot_of(query), size, results);
 }
 
 static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *tally, parts *parts,
                                   carom_solid_amounts *amounts, carom_overlap *overlap) {
-    carom_solid_tally other_tally;
-    carom_overlap other;
-    CAROM_TRY(search_precisely(query, tally, parts, amounts, overlap));
-    if (!tally->one_sided) return CAROM_OK;
-    struct parts other_parts;
-    carom_solid_amounts other_amounts;
-    query->push = -query->push;
-    carom_status status =
-        search_precisely(query, &other_tally, &other_parts, &other_amounts, &other);
-    query->push = -query->push;
-    CAROM_TRY(status);
-    overlap->area = 0.5 * overlap->area + 0.5 * other.area;
-    overlap->force = mean(overlap->force, other.force);
-    overlap->torque = mean(overlap->torque, other.torque);
-    overlap->area_error = mean_error(overlap->area_error, other.area_error, overlap->area);
-    overlap->force_error =
-        mean_error(overlap->force_error, other.force_error, carom_vec_largest(overlap->force));
-    overlap->torque_error =
-        mean_error(overlap->torque_error, other.torque_error, carom_vec_largest(overlap->torque));
+    carom_solid_results results;
+    CAROM_TRY(search_precisely(query, tally, parts, &results));
+    if (tally->one_sided) {
+        carom_solid_tally other_tally;
+        carom_solid_results other;
+        struct parts other_parts;
+        query->push = -query->push;
+        carom_status status = search_precisely(query, &other_tally, &other_parts, &other);
+        query->push = -query->push;
+        CAROM_TRY(status);
+        carom_solid_results_mean(&results, &other);
+    }
+    *amounts = carom_solid_results_compare(query, &results);
+    carom_solid_results_round(query, &results, overlap);
+    double arm = 3.0 * carom_solid_unscale_error(query, pivot_error(query), 0.0, 1);
+    double force = carom_vec_largest(overlap->force) + overlap->force_error;
+    if (arm > 0.0 && force > 0.0) overlap->torque_error += arm * force + 0x1p-1073;
     return CAROM_OK;
 }
 

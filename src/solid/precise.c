@@ -212,64 +212,68 @@ static void add_all(precise *s, int limbs) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* What is asked for, about the point it is asked about. */
-typedef struct results {
-    carom_real volume, area;
-    point centroid, force, torque;
-} results;
-
 static void divide_by(carom_real *r, int64_t by, int n) {
     carom_real divisor;
     carom_real_set(&divisor, (double)by, n);
     carom_real_divide(r, r, &divisor, n);
 }
 
-static void find_results(const precise *s, carom_vec3 pivot, results *out) {
+static void find_results(const precise *s, carom_vec3 pivot, carom_solid_results *out) {
     int n = s->n;
-    point arm, lever;
+    point arm, lever, force;
     carom_real four;
+    out->limbs = n;
     carom_real_set(&four, 4.0, n);
     carom_real_mul(&four, &four, &s->sums.volume, n);
     for (int k = 0; k < 3; ++k) {
-        carom_real_divide(&out->centroid.x[k], &s->sums.moment[k], &four, n);
-        out->force.x[k] = s->sums.normal[k];
-        divide_by(&out->force.x[k], 2, n);
-        out->torque.x[k] = s->sums.turn[k];
-        divide_by(&out->torque.x[k], 6, n);
+        carom_real_divide(&out->centroid[k], &s->sums.moment[k], &four, n);
+        carom_real_add(&out->centroid[k], &out->centroid[k], &s->origin.x[k], n);
+        force.x[k] = s->sums.normal[k];
+        divide_by(&force.x[k], 2, n);
+        out->torque[k] = s->sums.turn[k];
+        divide_by(&out->torque[k], 6, n);
     }
-    point_add(&out->centroid, &out->centroid, &s->origin, n);
     out->volume = s->sums.volume;
     divide_by(&out->volume, 6, n);
     out->area = s->sums.area;
     divide_by(&out->area, 2, n);
     point_set(&arm, pivot, n);
     point_sub(&arm, &arm, &s->origin, n);
-    point_cross(&lever, &arm, &out->force, n);
-    point_sub(&out->torque, &lever, &out->torque, n);
-    for (int k = 0; k < 3; ++k) out->force.x[k].sign = -out->force.x[k].sign;
+    point_cross(&lever, &arm, &force, n);
+    for (int k = 0; k < 3; ++k) {
+        carom_real_sub(&out->torque[k], &lever.x[k], &out->torque[k], n);
+        out->force[k] = force.x[k];
+        out->force[k].sign = -force.x[k].sign;
+    }
 }
 
-static carom_bound greatest(const point *p, int n, bool radius) {
+static carom_bound greatest(const carom_real x[3], int n, bool radius) {
     carom_bound most = {0.0, 0};
     for (int k = 0; k < 3; ++k) {
-        carom_bound b = radius ? p->x[k].radius : carom_real_lower(&p->x[k], n);
+        carom_bound b = radius ? x[k].radius : carom_real_lower(&x[k], n);
         if (!carom_bound_within(b, most, 0)) most = b;
     }
     return most;
 }
 
 /* Whether nothing is gained by more limbs. */
-static bool is_good(const results *r, const point *origin, carom_vec3 pivot, double size, int n) {
+static bool is_good(const carom_solid_results *r, const point *origin, carom_vec3 pivot,
+                    double size, int n) {
     carom_bound length = carom_bound_make(size), square = carom_bound_mul(length, length);
     carom_bound cube = carom_bound_mul(square, length), area = carom_real_lower(&r->area, n);
-    bool nothing = carom_bound_within(r->volume.radius, cube, NOTHING);
-    if (!carom_bound_within(r->volume.radius, carom_real_lower(&r->volume, n), GOOD) && !nothing)
+    carom_bound volume = carom_real_lower(&r->volume, n);
+    bool nothing = volume.m == 0.0 && carom_bound_within(r->volume.radius, cube, NOTHING);
+    if (!carom_bound_within(r->volume.radius, volume, GOOD) && !nothing) return false;
+    /* The centroid's is 2^GOOD of the surface's size, or of where it is. */
+    carom_bound way = greatest(r->centroid, n, true);
+    if (!nothing && !carom_bound_within(carom_bound_mul(way, way), area, 2 * GOOD) &&
+        !carom_bound_within(way, greatest(r->centroid, n, false), GOOD))
         return false;
     if (!carom_bound_within(r->area.radius, area, GOOD) &&
         !carom_bound_within(r->area.radius, square, NOTHING))
         return false;
-    carom_bound force = greatest(&r->force, n, true), torque = greatest(&r->torque, n, true);
-    if (!carom_bound_within(force, greatest(&r->force, n, false), GOOD) &&
+    carom_bound force = greatest(r->force, n, true), torque = greatest(r->torque, n, true);
+    if (!carom_bound_within(force, greatest(r->force, n, false), GOOD) &&
         !carom_bound_within(force, area, TINY) && !carom_bound_within(force, square, NOTHING))
         return false;
     point arm;
@@ -277,54 +281,46 @@ static bool is_good(const results *r, const point *origin, carom_vec3 pivot, dou
     point_set(&arm, pivot, n);
     point_sub(&arm, &arm, origin, n);
     for (int k = 0; k < 3; ++k) lever = carom_bound_add(lever, carom_real_upper(&arm.x[k], n));
-    return carom_bound_within(torque, greatest(&r->torque, n, false), GOOD) ||
+    return carom_bound_within(torque, greatest(r->torque, n, false), GOOD) ||
            carom_bound_within(torque, carom_bound_mul(area, lever), TINY) ||
            carom_bound_within(torque, carom_bound_mul(square, lever), NOTHING);
 }
 
-static carom_vec3 round_vector(const carom_solid_query *query, const point *p, int power, int n,
-                               double *error) {
-    double x[3];
-    *error = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        double off;
-        x[k] = carom_real_round(&p->x[k], -power * query->exponent, n, &off) + 0.0;
-        *error = CAROM_MAX(*error, off);
-    }
-    return carom_vec(x[0], x[1], x[2]);
+/* ---- both sides, and back to doubles --------------------------------------------------------- */
+
+static void take_mean(carom_real *a, const carom_real *b, int n) {
+    carom_real_add(a, a, b, n);
+    divide_by(a, 2, n);
 }
 
-static void hand_over(const precise *s, const results *r, carom_overlap *overlap) {
-    const carom_solid_query *query = s->query;
-    int n = s->n;
-    bool may_vanish = carom_real_lower(&r->volume, n).m == 0.0;
-    carom_real volume = r->volume;
-    if (may_vanish) { /* what is within the error of zero is zero */
-        volume.radius = carom_real_upper(&volume, n);
-        volume.sign = 0;
-    }
-    overlap->volume = carom_real_round(&volume, -3 * query->exponent, n, &overlap->volume_error);
-    overlap->area = carom_real_round(&r->area, -2 * query->exponent, n, &overlap->area_error);
-    overlap->force = round_vector(query, &r->force, 2, n, &overlap->force_error);
-    overlap->torque = round_vector(query, &r->torque, 3, n, &overlap->torque_error);
-    if (may_vanish) {
-        overlap->centroid = carom_solid_unscale_vector(query, query->origin, 1);
-        overlap->centroid_error = HUGE_VAL;
-    } else {
-        overlap->centroid = round_vector(query, &r->centroid, 1, n, &overlap->centroid_error);
+static void extend(carom_solid_results *r, int n) {
+    carom_real *all = &r->volume;
+    for (int i = 0; i < 11; ++i) carom_real_extend(&all[i], r->limbs, n);
+    r->limbs = n;
+}
+
+void carom_solid_results_mean(carom_solid_results *r, carom_solid_results *other) {
+    int n = CAROM_MAX(r->limbs, other->limbs);
+    extend(r, n);
+    extend(other, n);
+    take_mean(&r->area, &other->area, n);
+    for (int k = 0; k < 3; ++k) {
+        take_mean(&r->force[k], &other->force[k], n);
+        take_mean(&r->torque[k], &other->torque[k], n);
     }
 }
 
 /* A solid's own volume is known to some 2^-50. */
-static carom_solid_amounts compare(const precise *s, const results *r) {
-    int n = s->n;
+carom_solid_amounts carom_solid_results_compare(const carom_solid_query *query,
+                                                const carom_solid_results *r) {
+    int n = r->limbs;
     carom_solid_amounts m = {.none =
                                  r->volume.sign <= 0 || carom_real_lower(&r->volume, n).m == 0.0};
     for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_solid *solid = s->query->solids[of_b];
+        const carom_solid *solid = query->solids[of_b];
         carom_real whole, missing;
         carom_real_set(&whole, solid->volume, n);
-        whole.exponent += 3 * (s->query->exponent - solid->sums.exponent);
+        whole.exponent += 3 * (query->exponent - solid->sums.exponent);
         carom_bound doubt = carom_real_upper(&whole, n);
         doubt.e -= 50;
         whole.radius = doubt;
@@ -333,6 +329,44 @@ static carom_solid_amounts compare(const precise *s, const results *r) {
                       (missing.sign <= 0 || carom_real_lower(&missing, n).m == 0.0);
     }
     return m;
+}
+
+static carom_vec3 round_vector(const carom_solid_query *query, const carom_real v[3], int power,
+                               int n, double *error) {
+    double x[3];
+    *error = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double off;
+        x[k] = carom_real_round(&v[k], -power * query->exponent, n, &off) + 0.0;
+        *error = CAROM_MAX(*error, off);
+    }
+    return carom_vec(x[0], x[1], x[2]);
+}
+
+/* What is within its error of zero becomes zero. */
+static bool clear_doubtful(carom_real *a, int n) {
+    if (carom_real_lower(a, n).m != 0.0) return false;
+    a->radius = carom_real_upper(a, n);
+    a->sign = 0;
+    return true;
+}
+
+void carom_solid_results_round(const carom_solid_query *query, const carom_solid_results *r,
+                               carom_overlap *overlap) {
+    int n = r->limbs;
+    carom_real volume = r->volume, area = r->area;
+    bool may_vanish = clear_doubtful(&volume, n);
+    (void)clear_doubtful(&area, n);
+    overlap->volume = carom_real_round(&volume, -3 * query->exponent, n, &overlap->volume_error);
+    overlap->area = carom_real_round(&area, -2 * query->exponent, n, &overlap->area_error);
+    overlap->force = round_vector(query, r->force, 2, n, &overlap->force_error);
+    overlap->torque = round_vector(query, r->torque, 3, n, &overlap->torque_error);
+    if (may_vanish) {
+        overlap->centroid = carom_solid_unscale_vector(query, query->origin, 1);
+        overlap->centroid_error = HUGE_VAL;
+    } else {
+        overlap->centroid = round_vector(query, r->centroid, 1, n, &overlap->centroid_error);
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -369,19 +403,14 @@ static carom_status sort_records(precise *s, const carom_solid_tally *tally) {
 
 carom_status carom_solid_measure_precisely(const carom_solid_query *query,
                                            const carom_solid_tally *tally, carom_vec3 pivot,
-                                           double size, carom_overlap *overlap,
-                                           carom_solid_amounts *amounts) {
+                                           double size, carom_solid_results *results) {
     precise s = {.query = query};
-    results r;
     CAROM_TRY(sort_records(&s, tally));
     for (int limbs = FIRST_LIMBS;; limbs *= 2) {
         add_all(&s, limbs);
-        find_results(&s, pivot, &r);
+        find_results(&s, pivot, results);
         if (2 * limbs > CAROM_REAL_MOST || s.count > MANY_TERMS ||
-            is_good(&r, &s.origin, pivot, size, limbs))
-            break;
+            is_good(results, &s.origin, pivot, size, limbs))
+            return CAROM_OK;
     }
-    hand_over(&s, &r, overlap);
-    *amounts = compare(&s, &r);
-    return CAROM_OK;
 }

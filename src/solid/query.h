@@ -51,8 +51,10 @@ typedef struct carom_solid_tally {
     carom_sum terms[CAROM_SOLID_TERMS];
     carom_vec3 low, high;           /* of all crossings; low > high when there are none */
     carom_solid_moments moments[2]; /* of what of either surface is inside the other as a whole */
+    bool moved[2];                  /* something was added to them */
     uint64_t pairs, candidates, undecided, visits;
     uint64_t added;     /* terms of each kind, or fewer: as many roundings to fixed point */
+    uint32_t kinds;     /* bit i: some term i was not 0 */
     carom_sum swept[2]; /* areas of all ranges that went into the moments, where some may
                            count less than 0 times; in the sums' fixed point */
     double span;        /* how far points of terms reach from the origin, at most */
@@ -146,7 +148,7 @@ void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *ta
 /* Makes changes into winding numbers. */
 void carom_solid_sum_changes(const carom_solid_query *query, int of_b);
 
-/* Adds the triangles of a solid whose changes are known, and makes these into winding numbers. */
+/* Adds the triangles of a solid whose changes have been made into winding numbers. */
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b);
 
 /* Considers all triangles whose boxes meet, on all threads (search.c). */

@@ -184,17 +184,20 @@ static shifted shift(const carom_solid_sums *sums, const carom_solid_moments *mo
     return s;
 }
 
-/* From the posed centre to a point, rounded once: far from the world's origin the rounding of a
- * posed point would move the whole solid. */
-static carom_vec3 way_from(const carom_frame *frame, carom_vec3 centre, carom_vec3 to) {
+/* From the posed centre to a point, in the unit of y, rounded once: far from the world's origin the
+ * rounding of a posed point would move the whole solid. */
+static carom_vec3 way_from(const carom_solid_sums *sums, const carom_frame *frame, carom_vec3 to) {
     const double *r = frame->r;
-    const double c[3] = {centre.x, centre.y, centre.z};
+    const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
     const double t[3] = {frame->t.x, frame->t.y, frame->t.z}, p[3] = {to.x, to.y, to.z};
     double way[3];
     for (int i = 0; i < 3; ++i) {
-        carom_twofold sum = carom_twofold_diff(p[i], t[i]);
+        carom_twofold sum = carom_twofold_diff(carom_scale_apply(p[i], sums->exponent),
+                                               carom_scale_apply(t[i], sums->exponent));
         for (int k = 0; k < 3; ++k)
-            sum = carom_twofold_sub(sum, carom_twofold_multiply(TWO(r[3 * i + k]), TWO(c[k])));
+            sum = carom_twofold_sub(
+                sum, carom_twofold_multiply(TWO(r[3 * i + k]),
+                                            TWO(carom_scale_apply(c[k], sums->exponent))));
         way[i] = sum.high;
     }
     return carom_vec(way[0], way[1], way[2]);
@@ -238,20 +241,15 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_sums *sums,
                                                 const carom_frame *frame, carom_vec3 origin,
                                                 int exponent) {
     const double *r = frame->r;
-    double by[3];
     /* The origin as the body sees it: nearly enough, what is left is `rest`. */
-    carom_vec3 way = way_from(frame, sums->centre, origin);
+    carom_vec3 way = way_from(sums, frame, origin);
     carom_vec3 body = carom_vec((r[0] * way.x + r[3] * way.y) + r[6] * way.z,
                                 (r[1] * way.x + r[4] * way.y) + r[7] * way.z,
                                 (r[2] * way.x + r[5] * way.y) + r[8] * way.z);
-    by[0] = carom_scale_apply(body.x, sums->exponent);
-    by[1] = carom_scale_apply(body.y, sums->exponent);
-    by[2] = carom_scale_apply(body.z, sums->exponent);
+    double by[3] = {body.x, body.y, body.z};
     shifted s = shift(sums, moments, by);
     carom_vec3 back = carom_vec_sub(carom_frame_turn(frame, body), way);
-    double rest[3] = {carom_scale_apply(back.x, sums->exponent),
-                      carom_scale_apply(back.y, sums->exponent),
-                      carom_scale_apply(back.z, sums->exponent)};
+    double rest[3] = {back.x, back.y, back.z};
     double n[3], f[3][3], half[3][3], along = 0.0, q[3];
     /* What a rotation does not change is taken from before it. */
     double trace = (s.first[0][0] + s.first[1][1]) + s.first[2][2];
