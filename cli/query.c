@@ -176,7 +176,8 @@ static void print_words(const options *options, const answer *a, char **paths) {
         print_vector("centroid", a->centroid);
         print_vector("force", a->force);
         print_vector("torque", a->torque);
-        if (a->one_sided) puts("  faces lie in one another: the force is that of one side");
+        if (a->one_sided)
+            puts("  faces lie in one another: the force jumps here and is the mean of both sides");
         if (a->by_winding) puts("  a mesh crosses itself: parts it encloses twice count twice");
     } else {
         printf("  %-9s %.15g\n", "distance", a->distance);

@@ -70,7 +70,7 @@ static void words_are_for_people(void **state) {
     assert_int_equal(carom("query ring.ply bar.ply --pose 0,0,3,1,0,0,0 --engine exact"), 0);
     assert_said("ring.ply and bar.ply: apart\n  distance  1.6");
     assert_int_equal(carom("query bar.ply bar.ply"), 0);
-    assert_said("faces lie in one another: the force is that of one side");
+    assert_said("faces lie in one another: the force jumps here and is the mean of both sides");
     assert_int_equal(carom("query ring.ply bar.ply --patches --json"), 0);
     assert_said("\"patches\": [{\"volume\": ");
 }

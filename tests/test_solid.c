@@ -227,6 +227,50 @@ static carom_solid *shape_solid(const carom_shape_def *def) {
     return solid;
 }
 
+/* Cubes whose faces lie in one another: the volume has a kink, of which the force is the mean. */
+static void cubes_push_straight(void **state) {
+    (void)state;
+    carom_solid *cube = box_solid(2, 2, 2, false), *rest = box_solid(2, 2, 2, true);
+    static const struct {
+        double t[3], force[3], torque[3], area;
+    } cases[] = {{{1.5, 0, 0}, {4, 0, 0}, {0, 0, 0}, 12},
+                 {{0, -1.5, 0}, {0, -4, 0}, {0, 0, 0}, 12},
+                 {{1.5, 1, 0}, {2, 1, 0}, {0, 0, 0.25}, 7},
+                 {{2, 0, 0}, {2, 0, 0}, {0, 0, 0}, 4}, /* touching: half of nothing and all */
+                 {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 24}};
+    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
+        const double *t = cases[i].t, *f = cases[i].force, *m = cases[i].torque;
+        carom_pose pose = {.t = {t[0], t[1], t[2]}};
+        carom_overlap o = overlap_of(cube, cube, pose);
+        assert_true(o.one_sided);
+        assert_near("force x", o.force.x, f[0], 1e-14);
+        assert_near("force y", o.force.y, f[1], 1e-14);
+        assert_near("force z", o.force.z, f[2], 1e-14);
+        assert_near("torque x", o.torque.x, m[0], 1e-14);
+        assert_near("torque y", o.torque.y, m[1], 1e-14);
+        assert_near("torque z", o.torque.z, m[2], 1e-14);
+        assert_near("the area", o.area, cases[i].area, 1e-13);
+        /* what the rest of space has of the cube is less by as much */
+        carom_overlap other = overlap_of(cube, rest, pose);
+        assert_true(other.one_sided);
+        assert_near("force x on the rest", other.force.x, -f[0], 1e-14);
+        assert_near("force y on the rest", other.force.y, -f[1], 1e-14);
+        assert_near("force z on the rest", other.force.z, -f[2], 1e-14);
+        assert_near("torque z on the rest", other.torque.z, -m[2], 1e-14);
+        carom_patches patches = {0};
+        assert_ok(context, carom_solid_patches(context, cube, NULL, cube, &pose, &patches));
+        assert_int_equal(patches.count, o.volume > 0.0 ? 1 : 0);
+        if (patches.count == 1) {
+            assert_near("a piece's force x", patches.data[0].force.x, f[0], 1e-14);
+            assert_near("a piece's force y", patches.data[0].force.y, f[1], 1e-14);
+            assert_near("a piece's area", patches.data[0].area, cases[i].area, 1e-13);
+        }
+        carom_patches_free(&patches);
+    }
+    carom_solid_destroy(cube);
+    carom_solid_destroy(rest);
+}
+
 /* The pose turned by a small angle about an axis through a point. */
 static carom_pose turned(carom_pose p, carom_vec3 pivot, int axis, double angle) {
     double q[4] = {cos(angle / 2), 0, 0, 0};
@@ -442,6 +486,7 @@ int main(void) {
         cmocka_unit_test(boxes_overlap_as_boxes_do),
         cmocka_unit_test(what_is_inside_is_inside),
         cmocka_unit_test(shells_and_cavities_are_solids),
+        cmocka_unit_test(cubes_push_straight),
         cmocka_unit_test(force_and_torque_are_derivatives),
         cmocka_unit_test(the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(nothing_is_allocated_once_warm),

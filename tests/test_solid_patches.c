@@ -32,6 +32,16 @@ static void check_near(const char *what, const char *which, double value, double
         fail_msg("%s: %s: %.17g, not %.17g", what, which, value, expected);
 }
 
+/* Contact without a volume is in no piece: it has half of two faces on each other and is pushed by
+ * half of one. */
+static void check_pushes(const char *what, const carom_overlap *o, double area,
+                         const double force[3], double tolerance) {
+    double missing = o->area - area;
+    double x = force[0] - o->force.x, y = force[1] - o->force.y, z = force[2] - o->force.z;
+    if (!(missing >= -tolerance && sqrt(x * x + y * y + z * z) <= 0.5 * missing + tolerance))
+        fail_msg("%s: area %.17g of %.17g, force off by %g, %g, %g", what, area, o->area, x, y, z);
+}
+
 static void patches_add_up(void **state) {
     (void)state;
     carom_patches patches = {0};
@@ -49,9 +59,14 @@ static void patches_add_up(void **state) {
         carom_overlap overlap = overlap_of(x, NULL, y, &pose);
         assert_ok(context, carom_solid_patches(context, x, NULL, y, &pose, &patches));
         double volume = 0.0, moment = 0.0, before = INFINITY;
+        double area = 0.0, force[3] = {0.0, 0.0, 0.0};
         for (uint64_t k = 0; k < patches.count; ++k) {
             volume += patches.data[k].volume;
             moment += patches.data[k].volume * patches.data[k].centroid.y;
+            area += patches.data[k].area;
+            force[0] += patches.data[k].force.x;
+            force[1] += patches.data[k].force.y;
+            force[2] += patches.data[k].force.z;
             assert_true(patches.data[k].volume > 0.0 && patches.data[k].volume <= before);
             before = patches.data[k].volume;
         }
@@ -59,6 +74,7 @@ static void patches_add_up(void **state) {
         const char *name = name_of("patches", i);
         check_near(name, "volume", volume, overlap.volume, tolerance);
         check_near(name, "moment", moment, overlap.volume * overlap.centroid.y, 100 * tolerance);
+        check_pushes(name, &overlap, area, force, 1e-12 * (info_x.area + info_y.area));
         carom_solid_destroy(x);
         carom_solid_destroy(y);
     }

@@ -10,9 +10,9 @@
  * corners x' (soup.h says what x' is); their terms are rounded. docs/solid.md derives all this.
  *
  * Contact that is degenerate (faces in one plane, edges that meet edges, copies of one mesh) is
- * decided as if b had been moved by (e, e^2, e^3) with e > 0 smaller than anything. Volume, area
- * and centroid do not notice, as far as they are continuous; where they or the force jump, theirs
- * is the value on that side.
+ * decided as if b had been moved by (e, e^2, e^3) with e > 0 smaller than anything. Volume and
+ * centroid do not notice. Area, force and torque jump where faces lie in one another: theirs is the
+ * mean for b moved by (e, e^2, e^3) and by the opposite.
  *
  * Where a mesh crosses itself, or shells do not lie in one another as solids and their cavities do,
  * the overlap is the integral of the product of both winding numbers: parts that a mesh encloses
@@ -95,14 +95,19 @@ typedef struct carom_overlap {
     double area;         /* of the overlap's surface */
     carom_vec3 force;    /* on b: minus the derivative of the volume by b's translation */
     carom_vec3 torque; /* on b: minus that by b's rotation about its mesh's centroid, world axes */
-    bool one_sided;    /* faces lie in one another: force and torque jump here, and are those a
-                          little to the side of (e, e^2, e^3) */
+    bool one_sided;    /* faces lie in one another: area, force and torque jump here, and are the
+                          means of both sides: of b moved by (e, e^2, e^3) and by the opposite */
     bool by_winding;   /* a solid is (carom_solid_info) */
     bool has_distance;
     double distance; /* when it was asked for and the relation is CAROM_SOLID_APART, as of
                         carom_soup_distance; 0 for all other relations */
     carom_vec3 point_a, point_b; /* where */
     uint64_t pairs;              /* of triangles that meet, touching included */
+    /* How far the others may be off, of vectors each coordinate, by bounds of the same kind. */
+    double centroid_error; /* infinite where the volume may be 0 */
+    double area_error;
+    double force_error;
+    double torque_error;
 } carom_overlap;
 
 /* The overlap of a and b in their poses, which are as in soup.h; NULL or all zero is the identity.
@@ -132,8 +137,10 @@ typedef struct carom_patch {
 CAROM_RESULT_ARRAY(carom_patches, carom_patch);
 
 /* The pieces of the overlap, largest volume first; their sums are those of carom_solid_overlap up
- * to rounding. Pieces whose volumes are within their error are left out. Cost: O(n) beside that of
- * carom_solid_overlap. */
+ * to rounding, but for contact without volume: pieces whose volumes are within their error are left
+ * out. Where faces lie in one another, areas and forces are means of both sides, as of the whole;
+ * of pieces that hang together on one side only, they may be those of one side. Cost: O(n) beside
+ * that of carom_solid_overlap. */
 CAROM_API carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
                                            const carom_pose *pose_b, carom_patches *patches);

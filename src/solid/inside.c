@@ -101,7 +101,7 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
     const carom_soup_side *side = carom_solid_side(query, !of_b);
     ray r;
     r.from = carom_solid_vertex(query, of_b, vertex);
-    r.push = of_b ? 1 : -1;
+    r.push = of_b ? query->push : -query->push;
     carom_vec3 centre =
         carom_vec_scale(carom_frame_apply(&side->frame, side->centre), query->power);
     carom_vec3 way = carom_vec_sub(r.from, centre);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* moved.h: exact signs of two meshes of which the second is moved by (e, e^2, e^3), e > 0 smaller
- * than anything, as items.
+/* moved.h: exact signs of two meshes of which the second is moved by (e, e^2, e^3) or by the
+ * opposite, e > 0 smaller than anything, as items.
  *
  * A determinant that is zero takes the sign of what the move changes it by, which is its product
  * with a vector that does not depend on e, and so the sign of that vector's first component that is
@@ -82,7 +82,8 @@ CAROM_RARE_ITEM int carom_first_of_product(carom_vec3 a, carom_vec3 b, carom_vec
 }
 
 /* The side of the face on which p lies: never 0 unless the face has no area. `push` is 1 when p is
- * moved, -1 when the face is. *tied becomes 1 when p lies in the face's plane. */
+ * moved, -1 when the face is, and the other way round where b is moved by -(e, e^2, e^3). *tied
+ * becomes 1 when p lies in the face's plane. */
 CAROM_RARE_ITEM int carom_moved_side(const carom_vec3 *face, carom_vec3 p, int push, int *tied) {
     int sign = carom_orient3d(face[0], face[1], face[2], p);
     if (sign != 0) return sign;

@@ -3,7 +3,12 @@
  *
  * Each part of the overlap's surface that hangs together (pieces.c) encloses a volume: a positive
  * one is a piece, a negative one a void inside a piece. A void belongs to the smallest piece that
- * winds around one of its points, by the sum of solid angles (Van Oosterom, Strackee 1983). */
+ * winds around one of its points, by the sum of solid angles (Van Oosterom, Strackee 1983). One
+ * that no piece winds around is a piece, too: there a winding number is below zero.
+ *
+ * Where faces share an area, pieces are found twice, with b moved to either side. A piece has the
+ * same volume and centroid on both, by which it is found again; its area and force are the means.
+ */
 #include "base/progress.h"
 #include "solid/pieces.h"
 
@@ -40,8 +45,10 @@ static void count_chip(void *user, const carom_solid_chip *chip) {
 static void add_chip(void *user, const carom_solid_chip *chip) {
     patches *p = user;
     patch *to = &p->data[p->numbers[chip->piece]];
-    double terms[CAROM_SOLID_TERMS] = {0};
-    carom_solid_add_triangle(terms, chip->n, chip->c, chip->u, chip->v, chip->weight, chip->of_b);
+    const carom_solid_doubt none = {0};
+    double terms[CAROM_SOLID_SLOTS] = {0};
+    carom_solid_add_triangle(terms, chip->n, chip->c, chip->u, chip->v, chip->weight, chip->of_b,
+                             &none);
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = carom_sum_add(to->terms[i], carom_sum_term(terms[i], p->query->scales[i]));
     if (!to->has_point) to->point = chip->u;
@@ -81,8 +88,8 @@ static void give_voids(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
         one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
-        one->error =
-            CAROM_SOLID_TERM_ERROR * carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_SIZE);
+        one->error = CAROM_SOLID_TERM_ERROR *
+                     carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME_ERROR);
         one->holder = i;
     }
     for (uint32_t i = 0; i < p->count; ++i)
@@ -126,23 +133,70 @@ static void sort(carom_patch *data, uint64_t count) {
         }
 }
 
-static carom_status hand_over(patches *p, carom_patches *out) {
-    carom_context *context = p->query->context;
-    uint64_t count = 0, room;
-    carom_patch *all = CAROM_ARENA_TAKE(p->pieces.scratch, carom_patch, p->count);
-    if (all == NULL) return carom_fail_memory(context, p->count * sizeof(*all), "patches");
+/* Patches in scratch. */
+typedef struct patch_list {
+    carom_patch *data;
+    uint64_t count;
+    bool one_sided;
+} patch_list;
+
+static carom_status list(patches *p, patch_list *out) {
+    out->count = 0;
+    out->data = CAROM_ARENA_TAKE(p->pieces.scratch, carom_patch, p->count);
+    if (out->data == NULL)
+        return carom_fail_memory(p->query->context, p->count * sizeof(*out->data), "patches");
     for (uint32_t i = 0; i < p->count; ++i)
-        if (p->data[i].holder == i && p->data[i].volume > p->data[i].error)
-            all[count++] = describe(p->query, p->data[i].terms);
-    sort(all, count);
-    CAROM_TRY(carom_patches_begin(context, &context->allocator, out, count, &room));
-    if (room != 0) memcpy(out->data, all, room * sizeof(*all));
-    return carom_patches_end(out);
+        if (p->data[i].holder == i && fabs(p->data[i].volume) > p->data[i].error)
+            out->data[out->count++] = describe(p->query, p->data[i].terms);
+    sort(out->data, out->count);
+    return CAROM_OK;
+}
+
+/* ---- both sides ------------------------------------------------------------------------------ */
+
+/* Of the volume, and of the centroid by the size of a cube of that volume: far more than rounding,
+ * far less than what tells pieces apart that are not copies of each other. */
+#define SAME 1e-9
+
+static bool is_same(const carom_patch *a, const carom_patch *b) {
+    double size = fabs(a->volume);
+    carom_vec3 d = carom_vec_sub(a->centroid, b->centroid);
+    double far = carom_solid_most(d), cube = far * far * far;
+    return fabs(a->volume - b->volume) <= SAME * size && cube <= SAME * SAME * SAME * size;
+}
+
+/* Half of each side's area and force. */
+static void add_half(carom_patch *to, const carom_patch *other) {
+    to->area = 0.5 * to->area + 0.5 * other->area;
+    to->force = carom_vec_scale(carom_vec_add(to->force, other->force), 0.5);
+}
+
+/* A piece that falls into several on the other side is the sum of those that are not found again,
+ * if it is the only one that does. */
+static void add_other_side(patch_list *list, patch_list *other) {
+    carom_patch rest = {0};
+    uint64_t left = 0, last = 0;
+    for (uint64_t i = 0; i < list->count; ++i) {
+        uint64_t k = 0;
+        while (k < other->count && !is_same(&list->data[i], &other->data[k])) ++k;
+        if (k < other->count) {
+            add_half(&list->data[i], &other->data[k]);
+            other->data[k] = other->data[--other->count];
+        } else {
+            last = i;
+            ++left;
+        }
+    }
+    for (uint64_t k = 0; k < other->count; ++k) {
+        rest.area += other->data[k].area;
+        rest.force = carom_vec_add(rest.force, other->data[k].force);
+    }
+    if (left == 1) add_half(&list->data[last], &rest);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static carom_status find(carom_solid_query *query, carom_patches *out) {
+static carom_status find(carom_solid_query *query, patch_list *out) {
     const carom_solid_skip none = {0, 0};
     carom_context *context = query->context;
     carom_solid_tally tally;
@@ -172,8 +226,24 @@ static carom_status find(carom_solid_query *query, carom_patches *out) {
     carom_solid_each_chip(&p.pieces, add_chip, &p);
     give_voids(&p);
     CAROM_TRY(carom_progress_look(context));
+    out->one_sided = tally.one_sided;
     context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
-    return hand_over(&p, out);
+    return list(&p, out);
+}
+
+static carom_status find_both(carom_solid_query *query, carom_patches *out) {
+    patch_list found, other;
+    uint64_t room;
+    CAROM_TRY(find(query, &found));
+    if (found.one_sided) {
+        query->push = -query->push;
+        CAROM_TRY(find(query, &other));
+        add_other_side(&found, &other);
+    }
+    carom_context *context = query->context;
+    CAROM_TRY(carom_patches_begin(context, &context->allocator, out, found.count, &room));
+    if (room != 0) memcpy(out->data, found.data, room * sizeof(*out->data));
+    return carom_patches_end(out);
 }
 
 carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
@@ -187,7 +257,7 @@ carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "finding pieces of an overlap", 0);
-    carom_status status = carom_progress_finish(context, find(&query, out));
+    carom_status status = carom_progress_finish(context, find_both(&query, out));
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -93,7 +93,14 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
         for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
             to->moments[of_b].sums[i] =
                 carom_sum_add(to->moments[of_b].sums[i], from->moments[of_b].sums[i]);
+    for (int of_b = 0; of_b < 2; ++of_b) {
+        to->swept[of_b] = carom_sum_add(to->swept[of_b], from->swept[of_b]);
+        to->moved[of_b] |= from->moved[of_b];
+    }
     carom_solid_tally_hold(to, from->low, from->high);
+    to->added += from->added;
+    to->kinds |= from->kinds;
+    to->span = CAROM_MAX(to->span, from->span);
     to->pairs += from->pairs;
     to->candidates += from->candidates;
     to->undecided += from->undecided;

@@ -21,8 +21,10 @@ struct carom_solid {
     uint32_t *roots;  /* the first vertex of each connected part */
     uint32_t root_count;
     carom_solid_sums sums;
-    double longest; /* at least the extent of any triangle along an axis */
-    int base;       /* the winding number far away: 1 for complements */
+    double longest;       /* at least the extent of any triangle along an axis */
+    double volume, sides; /* info.volume; at least the lengths of all triangles' sides: in the unit
+                             of `sums`, where neither overflows */
+    int base;             /* the winding number far away: 1 for complements */
     carom_solid_info info;
 };
 
