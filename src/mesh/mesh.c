@@ -51,14 +51,22 @@ carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *or
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-static carom_status check_positions(carom_context *context, const carom_mesh_view *view) {
-    for (uint64_t i = 0; i < view->vertex_count; ++i) {
+static carom_status check_some(carom_context *context, const carom_mesh_view *view, uint64_t begin,
+                               uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i) {
         carom_vec3 p = carom_mesh_position(view, i);
-        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         if (!carom_vec_finite(p))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "vertex %" PRIu64 " is at (%g, %g, %g); positions must be finite", i,
                               p.x, p.y, p.z);
+    }
+    return CAROM_OK;
+}
+
+static carom_status check_positions(carom_context *context, const carom_mesh_view *view) {
+    for (uint64_t at = 0; at < view->vertex_count; at += AT_ONCE) {
+        CAROM_TRY(check_some(context, view, at, CAROM_MIN(at + AT_ONCE, view->vertex_count)));
+        CAROM_TRY(carom_progress_look(context));
     }
     return CAROM_OK;
 }
@@ -122,7 +130,6 @@ carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *vie
                           "%" PRIu64 " vertices, a mesh has at most %" PRIu32, view->vertex_count,
                           CAROM_MESH_MOST_VERTICES);
     CAROM_TRY(check_positions(context, view));
-    CAROM_TRY(carom_progress_look(context));
     if (view->offsets != NULL) CAROM_TRY(check_offsets(context, view));
     return check_corners(context, view);
 }
