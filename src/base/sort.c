@@ -26,7 +26,7 @@
 /* Parts smaller than this are not worth a thread. */
 #define LEAST_PART ((uint64_t)1 << 15)
 /* Nor larger than this: some ten milliseconds, between which one hears of a cancellation. */
-#define MOST_PART ((uint64_t)1 << 22)
+#define MOST_PART ((uint64_t)1 << 20)
 
 typedef struct split {
     carom_context *context;

@@ -15,26 +15,39 @@
 
 #define MOST_TRIANGLES (UINT32_MAX - 64u)
 #define PADDING        16u /* bytes behind the positions, so that vectors may read past the last */
+#define COPIED_AT_ONCE ((uint64_t)1 << 18) /* vertices or triangles: some milliseconds, new pages  \
+                                            */
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* Writes the positions of a mesh behind the first `at` of those there, and zeros behind them. */
-static void copy_positions(void *positions, carom_scalar scalar, uint64_t at,
-                           const carom_mesh_view *mesh) {
+/* Copies positions of a mesh, as the scalar wants them. */
+static void copy_some(char *to, carom_scalar scalar, const carom_mesh_view *mesh, uint64_t begin,
+                      uint64_t end) {
     uint64_t size = 3 * carom_scalar_size(scalar), stride = carom_mesh_stride(mesh);
-    char *to = (char *)positions + at * size;
-    if (mesh->vertex_count != 0 && mesh->scalar == scalar && stride == size) {
-        memcpy(to, mesh->positions, mesh->vertex_count * size);
+    const char *from = (const char *)mesh->positions + begin * stride;
+    if (mesh->scalar == scalar && stride == size) {
+        memcpy(to, from, (end - begin) * size);
     } else if (mesh->scalar == scalar) {
-        for (uint64_t i = 0; i < mesh->vertex_count; ++i)
-            memcpy(to + i * size, (const char *)mesh->positions + i * stride, size);
+        for (uint64_t i = 0; i < end - begin; ++i) memcpy(to + i * size, from + i * stride, size);
     } else { /* into doubles */
-        for (uint64_t i = 0; i < mesh->vertex_count; ++i) {
+        for (uint64_t i = begin; i < end; ++i, to += size) {
             carom_vec3 p = carom_mesh_position(mesh, i);
-            memcpy(to + i * size, &p, sizeof(p));
+            memcpy(to, &p, sizeof(p));
         }
     }
-    memset(to + mesh->vertex_count * size, 0, PADDING);
+}
+
+/* Writes the positions of a mesh behind the first `at` of those there, and zeros behind them. */
+static carom_status copy_positions(carom_context *context, void *positions, carom_scalar scalar,
+                                   uint64_t at, const carom_mesh_view *mesh) {
+    uint64_t size = 3 * carom_scalar_size(scalar), count = mesh->vertex_count;
+    char *to = (char *)positions + at * size;
+    for (uint64_t begin = 0; begin < count; begin += COPIED_AT_ONCE) {
+        copy_some(to + begin * size, scalar, mesh, begin, CAROM_MIN(begin + COPIED_AT_ONCE, count));
+        CAROM_TRY(carom_progress_look(context));
+    }
+    memset(to + count * size, 0, PADDING);
+    return CAROM_OK;
 }
 
 static uint64_t bytes_for_positions(carom_scalar scalar, uint64_t vertices) {
@@ -107,6 +120,28 @@ static carom_status allocate(carom_context *context, carom_soup *soup, bool with
     return CAROM_OK;
 }
 
+/* Triangles [begin, end) of `grown`: those of the soup, then those of t. */
+static void copy_triangles(const carom_soup *soup, const triangles *t, carom_soup *grown,
+                           uint64_t begin, uint64_t end) {
+    uint64_t first = soup->triangle_count, old = CAROM_MAX(CAROM_MIN(end, first), begin);
+    uint32_t first_vertex = (uint32_t)soup->vertex_count;
+    if (begin < old) {
+        memcpy(grown->corners + 3 * begin, soup->corners + 3 * begin,
+               (old - begin) * 3 * sizeof(*soup->corners));
+        memcpy(grown->states + begin, soup->states + begin, (old - begin) * sizeof(*soup->states));
+    }
+    for (uint64_t i = 3 * old; i < 3 * end; ++i)
+        grown->corners[i] = t->view.corners[i - 3 * first] + first_vertex;
+    memset(grown->states + old, 0, end - old);
+    if (grown->faces == NULL) return;
+    for (uint64_t i = begin; i < old; ++i) grown->faces[i] = carom_soup_face(soup, (uint32_t)i);
+    for (uint64_t i = old; i < end; ++i) {
+        uint64_t added = i - first;
+        grown->faces[i] =
+            soup->face_count + (t->faces.count != 0 ? t->faces.data[added] : (uint32_t)added);
+    }
+}
+
 /* Makes the arrays of `grown` from those of a soup with `faces` more behind; nothing is prepared.
  */
 static carom_status append(carom_context *context, const carom_soup *soup, const triangles *t,
@@ -120,7 +155,6 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
             "the soup would have %llu vertices and %llu triangles, too many to number",
             (unsigned long long)vertices, (unsigned long long)count);
     bool with_faces = soup->faces != NULL || t->faces.count != 0;
-    uint32_t first = soup->triangle_count, first_vertex = (uint32_t)soup->vertex_count;
     grown->scalar =
         soup->positions == NULL || soup->scalar == view->scalar ? view->scalar : CAROM_FLOAT64;
     grown->vertex_count = vertices;
@@ -130,22 +164,12 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
     CAROM_TRY(allocate(context, grown, with_faces));
     carom_mesh_view old = {
         .positions = soup->positions, .scalar = soup->scalar, .vertex_count = soup->vertex_count};
-    copy_positions(grown->positions, grown->scalar, 0, &old);
-    copy_positions(grown->positions, grown->scalar, first_vertex, view);
-    CAROM_TRY(carom_progress_look(context));
-    if (first != 0) {
-        memcpy(grown->corners, soup->corners, first * 3 * sizeof(*soup->corners));
-        memcpy(grown->states, soup->states, first * sizeof(*soup->states));
+    CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, 0, &old));
+    CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, soup->vertex_count, view));
+    for (uint64_t at = 0; at < count; at += COPIED_AT_ONCE) {
+        copy_triangles(soup, t, grown, at, CAROM_MIN(at + COPIED_AT_ONCE, count));
+        CAROM_TRY(carom_progress_look(context));
     }
-    uint32_t *corners = grown->corners + 3 * (uint64_t)first;
-    for (uint64_t i = 0; i < 3 * view->face_count; ++i)
-        corners[i] = view->corners[i] + first_vertex;
-    CAROM_TRY(carom_progress_look(context));
-    memset(grown->states + first, 0, view->face_count);
-    for (uint32_t i = 0; with_faces && i < first; ++i) grown->faces[i] = carom_soup_face(soup, i);
-    for (uint64_t i = 0; with_faces && i < view->face_count; ++i)
-        grown->faces[first + i] =
-            soup->face_count + (t->faces.count != 0 ? t->faces.data[i] : (uint32_t)i);
     return CAROM_OK;
 }
 
@@ -262,7 +286,9 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
     points.face_count = 0;
     CAROM_TRY(check_mesh(context, &points));
     CAROM_TRY(make_spare(context, soup, bytes_for_positions(points.scalar, points.vertex_count)));
-    copy_positions(soup->spare, points.scalar, 0, &points);
+    carom_progress_begin(context, "copying a mesh", 0);
+    CAROM_TRY(carom_progress_finish(
+        context, copy_positions(context, soup->spare, points.scalar, 0, &points)));
     exchange_positions(soup, &points.scalar);
     carom_status status = prepare_again(context, soup);
     if (status != CAROM_OK) exchange_positions(soup, &points.scalar);
