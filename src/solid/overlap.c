@@ -5,7 +5,7 @@
  * its first vertex is inside the other solid; all else follows from the sums that were ready before
  * (order.c, sums.c). docs/solid.md derives the terms. */
 #include "geom/length.h"
-#include "solid/query.h"
+#include "solid/relation.h"
 
 /* Error of a posed coordinate relative to what it was summed from. */
 #define POSE_ERROR 0x1p-51
@@ -66,21 +66,17 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     return CAROM_OK;
 }
 
-/* What is known of where the connected parts of both are. */
-typedef struct parts {
-    bool all_inside[2], all_outside[2];
-} parts;
-
-static void add_parts(const carom_solid_query *query, carom_solid_tally *tally, parts *parts) {
+/* Also says what all parts show as long as no faces meet. */
+static void add_parts(const carom_solid_query *query, carom_solid_tally *tally,
+                      carom_solid_facts *facts) {
     const carom_solid_skip none = {0, 0};
+    *facts = (carom_solid_facts){false, false, false};
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_solid *solid = query->solids[of_b];
-        parts->all_inside[of_b] = parts->all_outside[of_b] = true;
         for (uint32_t i = 0; i < solid->root_count; ++i) {
             int winding = carom_solid_winding(query, of_b, solid->roots[i], none);
             carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
-            if (winding != 0) parts->all_outside[of_b] = false;
-            if (winding != 1) parts->all_inside[of_b] = false;
+            carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
         }
         if (query->changes[of_b] != NULL) carom_solid_add_changed(query, tally, of_b);
     }
@@ -122,7 +118,7 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
     carom_vec3 pivot =
         carom_vec_scale(carom_frame_apply(&query->placing.b.frame, b->info.centroid), query->power);
     carom_vec3 arm = carom_vec_sub(pivot, query->origin), centroid = query->origin;
-    if (t->volume > t->error)
+    if (fabs(t->volume) > t->error)
         centroid = carom_vec_add(centroid, carom_vec_scale(t->moment, 1.0 / t->volume));
     carom_vec3 turn = carom_vec_sub(carom_vec_cross(arm, t->normal), t->turn);
     /* what is below zero by rounding is zero */
@@ -137,22 +133,10 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
 
 /* ---- relation -------------------------------------------------------------------------------- */
 
-static bool has_all(const carom_solid *solid, const carom_overlap *overlap) {
-    double error = overlap->volume_error + CAROM_SOLID_TERM_ERROR * solid->info.volume;
-    return !solid->info.complement && solid->info.volume - overlap->volume <= error;
-}
-
-static carom_solid_relation relate(const carom_solid_query *query, const carom_solid_tally *tally,
-                                   const parts *parts, const carom_overlap *overlap) {
-    if (tally->pairs == 0) {
-        if (parts->all_outside[0] && parts->all_outside[1]) return CAROM_SOLID_APART;
-        if (parts->all_inside[0] && parts->all_outside[1]) return CAROM_SOLID_A_INSIDE_B;
-        if (parts->all_inside[1] && parts->all_outside[0]) return CAROM_SOLID_B_INSIDE_A;
-        return CAROM_SOLID_OVERLAPPING;
-    }
-    if (overlap->volume <= overlap->volume_error) return CAROM_SOLID_TOUCHING;
-    if (has_all(query->solids[0], overlap)) return CAROM_SOLID_A_INSIDE_B;
-    if (has_all(query->solids[1], overlap)) return CAROM_SOLID_B_INSIDE_A;
+static carom_solid_relation relate(const carom_solid_tally *tally, const carom_solid_facts *facts) {
+    if (!facts->both) return tally->pairs == 0 ? CAROM_SOLID_APART : CAROM_SOLID_TOUCHING;
+    if (!facts->only_a) return CAROM_SOLID_A_INSIDE_B;
+    if (!facts->only_b) return CAROM_SOLID_B_INSIDE_A;
     return CAROM_SOLID_OVERLAPPING;
 }
 
@@ -185,14 +169,14 @@ static bool is_poor(const carom_solid_query *query, const totals *t) {
 }
 
 /* One search, with safe scales where the fine ones turn out too fine. */
-static carom_status search(carom_solid_query *query, carom_solid_tally *tally, parts *parts,
-                           totals *t) {
+static carom_status search(carom_solid_query *query, carom_solid_tally *tally,
+                           carom_solid_facts *facts, totals *t) {
     bool coarse = false, again;
     do {
         carom_solid_tally_begin(tally);
         CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
-        add_parts(query, tally, parts);
+        add_parts(query, tally, facts);
         *t = add_up(query, tally);
         again = tally->too_large && !coarse;
         coarse = coarse || again;
@@ -204,10 +188,10 @@ static carom_status search(carom_solid_query *query, carom_solid_tally *tally, p
  * both sides. Volume and moment do not depend on it. */
 static carom_status add_other_side(carom_solid_query *query, totals *t) {
     carom_solid_tally tally;
-    parts parts;
+    carom_solid_facts unused;
     totals other;
     query->push = -query->push;
-    carom_status status = search(query, &tally, &parts, &other);
+    carom_status status = search(query, &tally, &unused, &other);
     query->push = -query->push;
     CAROM_TRY(status);
     t->area = 0.5 * t->area + 0.5 * other.area;
@@ -218,19 +202,22 @@ static carom_status add_other_side(carom_solid_query *query, totals *t) {
 
 static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
                         carom_overlap *overlap) {
-    parts parts;
+    carom_solid_facts facts;
     totals t;
     do {
-        CAROM_TRY(search(query, tally, &parts, &t));
+        CAROM_TRY(search(query, tally, &facts, &t));
     } while (is_poor(query, &t) && carom_solid_query_refine(query, tally));
     if (tally->one_sided) CAROM_TRY(add_other_side(query, &t));
     fill(query, &t, overlap);
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
-    overlap->relation = relate(query, tally, &parts, overlap);
-    if (overlap->relation == CAROM_SOLID_APART) { /* whatever rounding and the range made of it */
-        overlap->volume = overlap->volume_error = overlap->area = 0.0;
+    if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
+    overlap->relation = relate(tally, &facts);
+    /* whatever rounding and the range made of it */
+    if (!facts.both) overlap->volume = overlap->volume_error = 0.0;
+    if (overlap->relation == CAROM_SOLID_APART) {
+        overlap->area = 0.0;
         overlap->force = overlap->torque = carom_vec(0.0, 0.0, 0.0);
     }
     return CAROM_OK;
