@@ -164,6 +164,26 @@ static void consider_flat(const carom_solid_query *query, carom_solid_tally *tal
     }
 }
 
+static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
+                          const carom_solid_face *b) {
+    tally->crossing = true;
+    tally->crossed[0] = a->number;
+    tally->crossed[1] = b->number;
+}
+
+/* 1 when corners are the same in the same order, -1 in the opposite one, 0 when they differ. */
+static int compare_corners(const carom_vec3 *a, const carom_vec3 *b) {
+    for (int k = 0; k < 3; ++k) {
+        if (carom_vec_compare(a[0], b[k]) != 0) continue;
+        int next = k == 2 ? 0 : k + 1, last = 3 - k - next;
+        if (carom_vec_compare(a[1], b[next]) == 0 && carom_vec_compare(a[2], b[last]) == 0)
+            return 1;
+        if (carom_vec_compare(a[1], b[last]) == 0 && carom_vec_compare(a[2], b[next]) == 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Whether and how they touch, exactly, as they are. */
 static void relate(carom_solid_tally *tally, const carom_solid_face *a, const carom_solid_face *b) {
     carom_triangle ta, tb;
@@ -173,7 +193,10 @@ static void relate(carom_solid_tally *tally, const carom_solid_face *a, const ca
     carom_meeting meeting = carom_simplex_meet(&sa, &sb);
     tally->pairs += meeting.dimension >= 0 ? 1u : 0u;
     tally->one_sided |= meeting.dimension == 2;
-    tally->crossing |= meeting.dimension == 1 && meeting.interior;
+    if (meeting.dimension == 1 && meeting.interior) note_crossing(tally, a, b);
+    if (meeting.dimension != 2) return;
+    int copy = compare_corners(a->p, b->p);
+    if (copy != 0) ++tally->copies[copy < 0];
 }
 
 void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
@@ -201,7 +224,7 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
         relate(tally, a, b);
     } else if (m.count != 0) {
         ++tally->pairs;
-        tally->crossing = true;
+        note_crossing(tally, a, b);
     }
     if (m.count == 0) return;
     if (query->record) keep_record(query, tally, a, b, &m);

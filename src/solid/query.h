@@ -57,7 +57,9 @@ typedef struct carom_solid_tally {
     uint64_t pairs, candidates, undecided, visits;
     bool too_large;               /* a term was beyond its bound: sums may have overflowed */
     bool one_sided;               /* faces share an area */
-    bool crossing;                /* faces cross inside both, as they are */
+    bool crossing;                /* faces cross inside both, as they are: */
+    uint32_t crossed[2];          /* these, of a and of b */
+    uint64_t copies[2];           /* pairs of the same corners, facing the same way; the opposite */
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
     bool no_memory;               /* for records */
 } carom_solid_tally;

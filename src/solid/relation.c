@@ -107,7 +107,7 @@ static void look_at_regions(carom_solid_witness *witness, int of_b) {
 static carom_status keep_touches(carom_context *context, carom_solid *solid,
                                  const carom_solid_query *query, const carom_pairs *touching) {
     uint64_t count = 0;
-    solid->plain = true;
+    solid->plain = solid->distinct = true;
     if (touching->count == 0) return CAROM_OK;
     solid->touches = carom_allocate(&solid->allocator, touching->count, sizeof(*solid->touches));
     if (solid->touches == NULL)
@@ -115,9 +115,10 @@ static carom_status keep_touches(carom_context *context, carom_solid *solid,
     for (uint64_t i = 0; i < touching->count; ++i) {
         carom_pair pair = touching->data[i];
         if (pair.a == pair.b) continue;
-        int dimension = carom_solid_touch_of(query, pair.a, pair.b).dimension;
-        if (dimension < 1) continue;
-        if (dimension == 2) solid->plain = false;
+        carom_solid_touch touch = carom_solid_touch_of(query, pair.a, pair.b);
+        if (touch.dimension < 1) continue;
+        if (touch.dimension == 2) solid->plain = false;
+        if (touch.same) solid->distinct = false;
         solid->touches[count++] = (carom_solid_own){pair.a, pair.b};
     }
     solid->touch_count = count;
@@ -284,6 +285,26 @@ void carom_solid_facts_add(carom_solid_facts *facts, int of_b, unsigned sides, i
     }
 }
 
+static uint64_t faces_of(const carom_solid *solid) {
+    return solid->info.triangles - solid->info.degenerate_triangles;
+}
+
+/* Copies: each face of either lies on one of the other that has the same corners. */
+static bool are_copies(const carom_solid_query *query, const carom_solid_tally *tally,
+                       carom_solid_facts *facts) {
+    const carom_solid *a = query->solids[0], *b = query->solids[1];
+    uint64_t count = tally->copies[0] + tally->copies[1];
+    if (!a->distinct || !b->distinct || count != faces_of(a) || count != faces_of(b)) return false;
+    if (tally->copies[1] == 0 && a->base == b->base) { /* one winding number for both */
+        for (uint32_t i = 0; i < a->root_count; ++i)
+            facts->both |= (a->sides[i] & CAROM_SOLID_FULL) != 0;
+        return true;
+    }
+    facts->both = tally->copies[0] != 0;
+    facts->only_a = facts->only_b = tally->copies[1] != 0;
+    return a->plain && b->plain;
+}
+
 carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_solid_tally *tally,
                                     carom_solid_facts *facts) {
     const carom_solid *a = query->solids[0], *b = query->solids[1];
@@ -293,8 +314,13 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
         *facts = (carom_solid_facts){true, true, true};
         return CAROM_OK;
     }
+    if (are_copies(query, tally, facts)) return CAROM_OK;
+    *facts = (carom_solid_facts){false, false, false};
     carom_solid_witness witness = {
         .query = query, .plain = {a->plain, b->plain}, .fn = take_facts, .user = facts};
+    if (tally->crossing) /* mostly enough */
+        carom_solid_witness_pair(&witness, carom_solid_key_make(0, tally->crossed[0]),
+                                 carom_solid_key_make(1, tally->crossed[1]));
     look_at_regions(&witness, 0);
     look_at_regions(&witness, 1);
     if (witness.stopped) return CAROM_OK;

@@ -85,6 +85,8 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     to->too_large |= from->too_large;
     to->one_sided |= from->one_sided;
     to->crossing |= from->crossing;
+    if (from->crossing) memcpy(to->crossed, from->crossed, sizeof(to->crossed));
+    for (int i = 0; i < 2; ++i) to->copies[i] += from->copies[i];
     if (from->records != NULL) to->records = from->records;
     to->no_memory |= from->no_memory;
 }

@@ -37,6 +37,7 @@ struct carom_solid {
     carom_solid_own *touches; /* all its triangles that share more than what neighbours do */
     uint64_t touch_count;
     bool plain;     /* the winding number is 0 on one side of each face and 1 on the other */
+    bool distinct;  /* no two faces have the same corners */
     double longest; /* at least the extent of any triangle along an axis */
     int base;       /* the winding number far away: 1 for complements */
     carom_solid_info info;

@@ -380,19 +380,28 @@ static void look_along_chord(carom_solid_witness *w, carom_solid_key key, const 
     plane of_t = plane_of(t->p), of_u = plane_of(u->p);
     int s[3], r[3];
     node ends[2], others[2];
-    bool seen[2] = {false, false};
     for (int i = 0; i < 3; ++i) {
         s[i] = side_of(&of_u, t->p[i]);
         r[i] = side_of(&of_t, u->p[i]);
     }
     if (!find_chord(t, &of_u, s, ends) || !find_chord(u, &of_t, r, others)) return;
-    for (int i = 0; i < 3; ++i) {
-        if (s[i] == 0 || seen[s[i] > 0]) continue;
-        seen[s[i] > 0] = true;
-        look(w, key, t, &ends[0], &ends[1], t->p[i], 1, true);
-        look(w, key, t, &ends[1], &ends[0], t->p[i], 1, true);
-        look(w, key, t, &others[0], &others[1], t->p[i], 1, false);
+    for (int from = 0; from < 3; ++from) {
+        bool seen[2] = {false, false};
+        const node *x = from == 2 ? &others[0] : &ends[from];
+        const node *y = from == 2 ? &others[1] : &ends[1 - from];
+        for (int i = 0; i < 3; ++i) { /* once to either side */
+            if (s[i] == 0 || seen[s[i] > 0]) continue;
+            seen[s[i] > 0] = true;
+            look(w, key, t, x, y, t->p[i], 1, from != 2);
+        }
     }
+}
+
+void carom_solid_witness_pair(carom_solid_witness *w, carom_solid_key a, carom_solid_key b) {
+    piece t, u;
+    if (!piece_make(w->query, a, &t) || !piece_make(w->query, b, &u)) return;
+    look_along_chord(w, a, &t, &u);
+    look_along_chord(w, b, &u, &t);
 }
 
 static bool is_flat_on(const piece *t, const piece *u) {
