@@ -192,9 +192,10 @@ static void relate(carom_solid_tally *tally, const carom_solid_face *a, const ca
     memcpy(ta.corner, a->p, sizeof(ta.corner));
     memcpy(tb.corner, b->p, sizeof(tb.corner));
     carom_simplex sa = carom_simplex_make(&ta), sb = carom_simplex_make(&tb);
-    int dimension = carom_simplex_meet(&sa, &sb).dimension;
-    tally->pairs += dimension >= 0 ? 1u : 0u;
-    tally->one_sided |= dimension == 2;
+    carom_meeting meeting = carom_simplex_meet(&sa, &sb);
+    tally->pairs += meeting.dimension >= 0 ? 1u : 0u;
+    tally->one_sided |= meeting.dimension == 2;
+    tally->crossing |= meeting.dimension == 1 && meeting.interior;
 }
 
 void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
@@ -218,10 +219,12 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     }
     if (!carom_solid_one_side(sides_a.sign) && !carom_solid_one_side(sides_b.sign))
         carom_solid_meet(a, &sides_a, b, &sides_b, &place, &m);
-    if (m.tied)
+    if (m.tied) {
         relate(tally, a, b);
-    else if (m.count != 0)
+    } else if (m.count != 0) {
         ++tally->pairs;
+        tally->crossing = true;
+    }
     if (m.count == 0) return;
     if (query->record) {
         keep_record(query, tally, a, b, &m);

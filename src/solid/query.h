@@ -21,6 +21,14 @@ typedef struct carom_solid_records {
     carom_solid_record data[CAROM_SOLID_RECORDS];
 } carom_solid_records;
 
+struct carom_solid_query;
+struct carom_solid_tally;
+
+/* Does something with two triangles whose boxes meet. */
+typedef void carom_solid_consider_fn(const struct carom_solid_query *query,
+                                     struct carom_solid_tally *tally, const carom_solid_face *a,
+                                     const carom_solid_face *b);
+
 typedef struct carom_solid_query {
     carom_context *context;
     const carom_solid *solids[2]; /* a, b */
@@ -44,6 +52,7 @@ typedef struct carom_solid_query {
     _Atomic int32_t *changes[2];
     int push;    /* 1: b is moved by (e, e^2, e^3) where contact is degenerate; -1: the other way */
     bool record; /* keep all that meet in the tally's records; on one thread */
+    carom_solid_consider_fn *consider; /* carom_solid_consider */
 } carom_solid_query;
 
 /* Sums in fixed point: any order gives the same bits. */
@@ -60,6 +69,7 @@ typedef struct carom_solid_tally {
     double span;        /* how far points of terms reach from the origin, at most */
     bool too_large;     /* a term was beyond its bound: sums may have overflowed */
     bool one_sided;     /* faces share an area */
+    bool crossing;      /* faces cross inside both, as they are */
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
     bool no_memory;               /* for records */
 } carom_solid_tally;
@@ -138,8 +148,7 @@ static inline void carom_solid_tally_hold(carom_solid_tally *tally, carom_vec3 l
 }
 
 /* Adds what two triangles give (meet.c). */
-void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
-                          const carom_solid_face *a, const carom_solid_face *b);
+carom_solid_consider_fn carom_solid_consider;
 
 /* Adds `weight` times all that hangs on a vertex, itself included. */
 void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
