@@ -10,9 +10,10 @@
 #define MORE_CAPACITY  32
 #define READ_BEHIND    8
 
-/* All lists anew, for centres and cells in place; false when one is full. */
-static bool fill(carom_gas *gas) {
+/* All lists anew, for centres and cells in place; false when one is full or the work cancelled. */
+static bool fill(carom_context *context, carom_gas *gas) {
     for (uint32_t slot = 0; slot < gas->count; ++slot) {
+        if (carom_gas_look(context, slot, 0)) return false;
         uint32_t *list = carom_gas_list_of(gas, slot);
         list[0] = 0;
         for (int n = 0; n < 27; ++n) {
@@ -72,7 +73,10 @@ carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas) {
     }
     lists->slack = (float)(2.0 * lists->leeway + 1e-5 * gas->largest + 1e-6 * gas->longest);
     CAROM_TRY(grow(context, gas, FIRST_CAPACITY));
-    while (!fill(gas)) CAROM_TRY(grow(context, gas, lists->capacity + MORE_CAPACITY));
+    while (!fill(context, gas)) {
+        if (carom_progress_cancelled(context)) return CAROM_CANCELLED;
+        CAROM_TRY(grow(context, gas, lists->capacity + MORE_CAPACITY));
+    }
     return CAROM_OK;
 }
 
