@@ -186,8 +186,7 @@ CAROM_API uint64_t carom_random_next(carom_random *random);
 CAROM_API double carom_random_uniform(carom_random *random);
 /* low + (high - low) u with u uniform in [0, 1); rounding may give high itself. */
 CAROM_API double carom_random_between(carom_random *random, double low, double high);
-/* Standard normal: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 drawn first. The last bits are those of the
- * C library's log and cos; all else here is the same on every machine. */
+/* Standard normal: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 drawn first. */
 CAROM_API double carom_random_normal(carom_random *random);
 
 /* Seconds on a clock that never goes back; only differences mean something. Any thread. */

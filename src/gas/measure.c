@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/math.h"
 #include "gas/gas.h"
 
 CAROM_RESULT_DEFINE_FREE(carom_gas_spheres);
@@ -182,7 +183,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
     overlap_grid grid = {.gas = gas};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    double least = fmax(2.0 * gas->largest, gas->longest / fmax(1.0, cbrt((double)gas->count)));
+    double least =
+        fmax(2.0 * gas->largest, gas->longest / fmax(1.0, carom_cbrt((double)gas->count)));
     uint64_t cells = 1;
     for (int axis = 0; axis < 3; ++axis) {
         double size = floor(gas->rules.edge[axis] / (least * 1.0001));

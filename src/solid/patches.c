@@ -6,6 +6,8 @@
  * winds around one of its points, by the sum of solid angles (Van Oosterom, Strackee 1983). */
 #include "solid/pieces.h"
 
+#include "base/math.h"
+
 CAROM_RESULT_FILL(carom_patches);
 CAROM_RESULT_DEFINE_FREE(carom_patches);
 
@@ -54,7 +56,7 @@ static void see_chip(void *user, const carom_solid_chip *chip) {
     double above = carom_vec_dot(a, carom_vec_cross(b, c));
     double below = la * lb * lc + carom_vec_dot(a, b) * lc + carom_vec_dot(b, c) * la +
                    carom_vec_dot(c, a) * lb;
-    to->angle += 2.0 * atan2(above, below) * chip->weight;
+    to->angle += 2.0 * carom_atan2(above, below) * chip->weight;
 }
 
 /* ---- voids ----------------------------------------------------------------------------------- */

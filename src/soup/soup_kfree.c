@@ -15,6 +15,7 @@
  * Diameters are rounded upwards, so "at most d/4 apart" survives the rounding. */
 #include "soup/soup.h"
 
+#include "base/math.h"
 #include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/bvh_cpu.h"
@@ -417,8 +418,8 @@ static carom_status sum_up(const crowd *c, carom_k_free *k) {
         double mantissa_largest = frexp(largest, &exponent_largest);
         k->least_diameter = least;
         k->largest_diameter = largest;
-        k->height =
-            log2(mantissa_largest / mantissa_least) + (double)(exponent_largest - exponent_least);
+        k->height = carom_log2(mantissa_largest / mantissa_least) +
+                    (double)(exponent_largest - exponent_least);
     }
     return CAROM_OK;
 }
