@@ -104,10 +104,10 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  * CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: malformed, a coordinate that is not finite
  * and data beyond what the header promises included. CAROM_TOO_LARGE: too many vertices.
  * CAROM_UNSUPPORTED: needs a library this build was made without, or is no mesh but the file of a
- * CAD program (STEP, IGES). Memory: at most 16 times the uncompressed size of the file and 128 KiB (assimp
- * takes what it takes); a count in a header is not believed beyond what the file can hold. Reading,
- * unpacking and parsing report progress and can be cancelled, also while they wait for a pipe; what
- * assimp reads cannot. Runs on the calling thread. */
+ * CAD program (STEP, IGES). Memory: at most 16 times the uncompressed size of the file and 128 KiB
+ * (assimp takes what it takes); a count in a header is not believed beyond what the file can hold.
+ * Reading, unpacking and parsing report progress and can be cancelled, also while they wait for a
+ * pipe; what assimp reads cannot. Runs on the calling thread. */
 CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh);
 
 /* The same from memory; `name` stands in for the file's in sentences and for guessing, and may be

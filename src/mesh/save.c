@@ -67,7 +67,7 @@ carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view
 
 carom_status carom_mesh_save_memory(carom_context *context, const carom_mesh_view *view,
                                     carom_mesh_format format, carom_bytes *bytes) {
-    CAROM_REQUIRE(bytes != NULL, "the place for the bytes is NULL");
+    CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
     CAROM_REQUIRE(is_written(format), "format is not one that is written");
     CAROM_TRY(carom_mesh_check(context, view));
     carom_sink sink;
