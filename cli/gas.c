@@ -406,6 +406,8 @@ static int run_gas(cli *cli, const options *o, carom_gas *gas, outcome *result) 
     bool written = close_trajectory(&t);
     if (status == CAROM_OK && written && o->save != NULL)
         status = carom_gas_save(cli->context, gas, o->save);
+    if (status == CAROM_CANCELLED && o->save != NULL) /* while it was saved */
+        return end_interrupted(cli, o, gas, &t, result);
     if (!written) return cli_code(CAROM_IO); /* it was told */
     if (status != CAROM_OK) return cli_fail(cli, status);
     print_outcome(cli, o, result);

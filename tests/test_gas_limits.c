@@ -254,7 +254,8 @@ static void a_full_disk_leaves_the_old_file(void **unused) {
     for (int n = 1; n <= 2; ++n) { /* nor is it lost when saving is cancelled or memory is short */
         b.calls = 0, b.cancel_at = n == 1 ? 1 : 0;
         b.memory.calls = 0, b.memory.fail_after = n == 2 ? 1 : 0;
-        assert_int_not_equal(carom_gas_save(b.context, gas, OTHER), CAROM_OK);
+        assert_fails(b.context, carom_gas_save(b.context, gas, OTHER),
+                     n == 1 ? CAROM_CANCELLED : CAROM_NO_MEMORY, n == 1 ? "cancelled" : "memory");
         b.cancel_at = 0, b.memory.fail_after = 0;
         assert_int_equal(access(OTHER ".0.part", F_OK), -1);
     }

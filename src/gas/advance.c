@@ -108,8 +108,7 @@ static carom_gas_stop run_steps(carom_context *context, carom_gas *gas, int64_t 
     for (int steps = 0; steps < STEPS_AT_ONCE && stop == CAROM_GAS_STOP_STEPS;
          steps += STEPS_PER_LOOK) {
         stop = CAROM_CPU_CALL(context, carom_gas_run)(gas, goal, STEPS_PER_LOOK, culprit);
-        carom_progress_add(context, 0, 0);
-        if (carom_progress_cancelled(context)) break;
+        if (carom_progress_stop(context, 0)) break;
     }
     return stop;
 }
@@ -143,7 +142,7 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
         uint64_t units = (uint64_t)(done * PROGRESS_UNITS);
         if (units > shown) carom_progress_add(context, 0, units - shown);
         shown = units > shown ? units : shown;
-        if (carom_progress_cancelled(context)) return CAROM_CANCELLED;
+        CAROM_TRY(carom_progress_look(context));
         if (gas->events != events) {
             events = gas->events;
             quiet_since = now;
@@ -160,8 +159,7 @@ static carom_status advance(carom_context *context, carom_gas *gas, double until
     carom_progress_begin(context, "moving spheres", PROGRESS_UNITS);
     carom_status status = run_until(context, gas, until);
     gas->on_event = NULL;
-    carom_status ended = carom_progress_end(context);
-    return status != CAROM_OK ? status : ended;
+    return carom_progress_finish(context, status);
 }
 
 static carom_status check_until(carom_context *context, const carom_gas *gas, double until) {

@@ -281,7 +281,7 @@ carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint
     for (uint64_t i = 0; i < gas->count; ++i) {
         if (!carom_gas_cells_room(gas))
             return carom_fail_memory(context, cells->count, "cells with many spheres");
-        if (carom_gas_look(context, i, amount)) return CAROM_CANCELLED;
+        CAROM_TRY(carom_gas_look(context, i, amount));
         file_sphere(gas, (uint32_t)i);
     }
     return CAROM_OK;

@@ -169,7 +169,7 @@ carom_status carom_gas_check(carom_context *context, carom_gas *gas, double leew
                           "radii go from %g to %g; the largest may be ten times the smallest",
                           gas->smallest, gas->largest);
     for (uint64_t i = 0; i < gas->count; ++i) {
-        if (carom_gas_look(context, i, 0)) return CAROM_CANCELLED;
+        CAROM_TRY(carom_gas_look(context, i, 0));
         if (!carom_gas_keeps_pace(gas, gas->bodies[i].v))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "sphere %u is too fast: it moves by more than a millionth of the "
@@ -326,7 +326,7 @@ static carom_status fill_gas(carom_context *context, carom_gas *gas,
                              const carom_gas_sphere *spheres, uint64_t count) {
     CAROM_TRY(carom_gas_reserve(context, gas, count, count));
     for (uint64_t i = 0; i < count; ++i) {
-        if (carom_gas_look(context, i, 0)) return CAROM_CANCELLED;
+        CAROM_TRY(carom_gas_look(context, i, 0));
         CAROM_TRY(check_sphere(context, gas, &spheres[i], i));
         append(gas, (uint32_t)i, &spheres[i]);
     }
@@ -353,9 +353,7 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
     gas->allocator = context->allocator;
     set_rules(gas, def);
     carom_progress_begin(context, "placing spheres", UNITS_PER_SPHERE * count);
-    carom_status status = fill_gas(context, gas, spheres, count);
-    carom_status ended = carom_progress_end(context);
-    if (status == CAROM_OK) status = ended;
+    carom_status status = carom_progress_finish(context, fill_gas(context, gas, spheres, count));
     if (status != CAROM_OK) {
         carom_gas_destroy(gas);
         return status;
@@ -447,8 +445,7 @@ static carom_status change_gas(carom_context *context, carom_gas *gas, const cha
     carom_progress_begin(context, "placing spheres", UNITS_PER_SPHERE * (gas->count + more));
     carom_status status = copy_gas(context, gas, more, labels, &draft);
     if (status == CAROM_OK) status = make_change(context, &draft, c);
-    carom_status ended = carom_progress_end(context);
-    if (status == CAROM_OK) status = ended;
+    status = carom_progress_finish(context, status);
     if (status != CAROM_OK) {
         release_arrays(&draft);
         return status;

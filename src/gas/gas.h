@@ -292,11 +292,11 @@ carom_status carom_gas_check(carom_context *context, carom_gas *gas, double leew
 /* Long loops over spheres look for a cancellation every so many: some 0.05 ms, and below 0.2 s even
  * where all of a million spheres share one cell. */
 #define CAROM_GAS_LOOK_EVERY 64
-/* At sphere i: reports `amount` per sphere, and says whether the work was cancelled. */
-static inline bool carom_gas_look(carom_context *context, uint64_t i, uint64_t amount) {
-    if (i % CAROM_GAS_LOOK_EVERY != 0) return false;
+/* At sphere i: reports `amount` per sphere; CAROM_CANCELLED when the work is to end. */
+static inline carom_status carom_gas_look(carom_context *context, uint64_t i, uint64_t amount) {
+    if (i % CAROM_GAS_LOOK_EVERY != 0) return CAROM_OK;
     carom_progress_add(context, 0, amount * CAROM_GAS_LOOK_EVERY);
-    return carom_progress_cancelled(context);
+    return carom_progress_look(context);
 }
 
 /* Sorts the spheres in memory, lays out cells and lists for them as they are now, predicts all,

@@ -212,15 +212,15 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
 
     *overlap = 0.0;
     pair[0] = pair[1] = 0;
-    bool cancelled = false;
+    carom_status status = CAROM_OK;
     uint64_t looked_at = 0;
-    for (uint64_t i = 0; i < gas->count && !cancelled; ++i) {
+    for (uint64_t i = 0; i < gas->count && status == CAROM_OK; ++i) {
         uint32_t partner = 0;
-        cancelled = carom_gas_look(context, i, 1);
+        status = carom_gas_look(context, i, 1);
         double deepest = look_around(&grid, (uint32_t)i, &partner, &looked_at);
-        if (looked_at > MOST_UNLOOKED) { /* a heap in a wide box */
+        if (looked_at > MOST_UNLOOKED && status == CAROM_OK) { /* a heap in a wide box */
             looked_at = 0;
-            cancelled = cancelled || carom_gas_look(context, 0, 0);
+            status = carom_progress_look(context);
         }
         for (int axis = 0; axis < 3; ++axis) {
             if (gas->rules.periodic[axis]) continue;
@@ -238,7 +238,7 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
         }
     }
     carom_arena_rewind(scratch, mark);
-    return cancelled ? CAROM_CANCELLED : CAROM_OK;
+    return status;
 }
 
 carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas, double *overlap) {
@@ -246,7 +246,5 @@ carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas, dou
     CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
     uint32_t pair[2];
     carom_progress_begin(context, "looking for overlaps", gas->count);
-    carom_status status = carom_gas_deepest(context, gas, overlap, pair);
-    carom_status ended = carom_progress_end(context);
-    return status != CAROM_OK ? status : ended;
+    return carom_progress_finish(context, carom_gas_deepest(context, gas, overlap, pair));
 }

@@ -67,7 +67,7 @@ static carom_status sort_spheres(carom_context *context, carom_gas *gas) {
     if (keys == NULL || order == NULL)
         status = carom_fail_memory(context, gas->count * 8, "sorting");
     for (uint64_t i = 0; i < gas->count && status == CAROM_OK; ++i) {
-        if (carom_gas_look(context, i, 0)) status = CAROM_CANCELLED;
+        status = carom_gas_look(context, i, 0);
         double x[3], v[3];
         uint32_t at[3];
         carom_gas_now(gas, (uint32_t)i, x, v);
@@ -89,7 +89,7 @@ static carom_status predict_all(carom_context *context, carom_gas *gas, uint64_t
         to = CAROM_MIN(from + CAROM_GAS_LOOK_EVERY, gas->count);
         if (!CAROM_CPU_CALL(context, carom_gas_predict_some)(gas, from, to))
             return carom_fail_memory(context, gas->count, "cells with many spheres");
-        if (carom_gas_look(context, from, amount)) return CAROM_CANCELLED;
+        CAROM_TRY(carom_gas_look(context, from, amount));
     }
     return CAROM_OK;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gas/gas.h"
+#include "mesh/format.h"
 #include "mesh/sink.h"
 
 #define MAGIC        UINT64_C(0x0153414752414301) /* "\1CARGAS\1" */
@@ -127,24 +128,30 @@ static void put_spheres(carom_sink *s, const carom_gas *gas) {
     }
 }
 
+static carom_status write_gas(carom_context *context, const carom_gas *gas, const char *path) {
+    carom_sink_file file;
+    CAROM_TRY(carom_sink_open_file(context, path, false, &file));
+    put_head(&file.sink, gas);
+    put_spheres(&file.sink, gas);
+    uint64_t left = padding_words(gas->labels, gas->count);
+    for (; left > 0 && file.sink.status == CAROM_OK; --left) put(&file.sink, 0);
+    return carom_sink_close_file(&file, file.sink.status);
+}
+
 carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const char *path) {
     CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     CAROM_REQUIRE(path != NULL, "the path is NULL");
-    size_t length = strlen(path);
-    if (length >= 3 && strcmp(path + length - 3, ".gz") == 0)
+    if (carom_name_is_gzip(path))
         return carom_fail(context, CAROM_UNSUPPORTED,
                           "%s: gases are not saved compressed; leave the .gz off", path);
-    uint64_t padding = padding_words(gas->labels, gas->count);
-    carom_sink_file file;
-    CAROM_TRY(carom_sink_open_file(context, path, false, &file));
-    carom_progress_begin(context, "saving a gas",
-                         8 * (HEAD_WORDS + gas->count * SPHERE_WORDS + padding));
-    put_head(&file.sink, gas);
-    put_spheres(&file.sink, gas);
-    for (; padding > 0; --padding) put(&file.sink, 0);
-    carom_status status = carom_sink_close_file(&file, file.sink.status);
-    carom_status ended = carom_progress_end(context);
-    return status != CAROM_OK ? status : ended;
+    uint64_t words =
+        HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
+    carom_progress_begin(context, "writing a gas", 8 * words);
+    carom_status status = write_gas(context, gas, path);
+    /* A sink that was cancelled leaves the sentence to the end of the phase. */
+    carom_status ended = status == CAROM_CANCELLED ? carom_progress_end(context)
+                                                   : carom_progress_finish(context, status);
+    return ended != CAROM_OK ? ended : status;
 }
 
 /* ---- resuming -------------------------------------------------------------------------------- */
@@ -243,7 +250,7 @@ static carom_status get_spheres(carom_context *context, stream *s, const char *p
     gas->labels = h->labels;
     if (gas->labels != 0) memset(gas->slot_of, 0xFF, gas->labels * sizeof(*gas->slot_of));
     for (uint64_t i = 0; i < h->count; ++i) {
-        if (carom_gas_look(context, i, 1)) return CAROM_CANCELLED;
+        CAROM_TRY(carom_gas_look(context, i, 1));
         if (!get_sphere(s, gas, (uint32_t)i))
             return carom_fail(context, CAROM_BAD_FILE, "%s: sphere number %llu is damaged", path,
                               (unsigned long long)i);
@@ -294,9 +301,7 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
     carom_gas *gas = *out;
     carom_progress_begin(context, "loading a gas", UNITS_PER_SPHERE * h.count);
     carom_status status = name_file(context, path, get_spheres(context, s, path, &h, gas));
-    carom_status ended = carom_progress_end(context);
-    CAROM_TRY(status);
-    CAROM_TRY(ended);
+    CAROM_TRY(carom_progress_finish(context, status));
     gas->events = h.events;
     gas->collisions = h.collisions;
     gas->wall_hits = h.wall_hits;
