@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+/* The overlap of two solids, at every scale, size ratio and distance from the origin: volume,
+ * centroid, area, force and torque within the errors that are told with them, and the relation,
+ * against exact integrals (tests/support/scale_solid.h). */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/scale_solid.h"
+
+/* carom_overlap tells errors of centroid, area, force and torque. */
+#ifndef OVERLAP_HAS_ERRORS
+#define OVERLAP_HAS_ERRORS 0
+#endif
+
+/* Beyond this a value may leave the doubles and its error be infinite. */
+#define SATURATES 1000 /* exponent */
+
+/* The error of a volume may be this share of the cube around the smaller solid. */
+#define LOOSE 1e-12
+
+typedef struct pair {
+    scale_model a, b; /* in the world */
+    carom_pose pose;  /* of b */
+    scale_model mesh; /* b before its pose */
+    char what[160];
+} pair;
+
+/* ---- making pairs ---------------------------------------------------------------------------- */
+
+typedef struct choice {
+    bool simple;
+    int most_ratio;  /* of sizes: 2^0 .. 2^most */
+    int most_offset; /* of both from the origin: 2^0 .. 2^most of their size; 0: none */
+    int most_thin;   /* one axis is shorter by up to 2^most */
+    int low, high;   /* exponents of the scale */
+    bool poses;
+} choice;
+
+static carom_vec3 negative(carom_vec3 v) {
+    return (carom_vec3){-v.x, -v.y, -v.z};
+}
+
+static carom_vec3 some_point(scale_case *c, const scale_model *model) {
+    const carom_vec3 *p = model->point;
+    return (carom_vec3){p[scale_below(c, model->points)].x, p[scale_below(c, model->points)].y,
+                        p[scale_below(c, model->points)].z};
+}
+
+static carom_vec3 lattice(scale_case *c, int reach) {
+    carom_vec3 p;
+    p.x = scale_between(c, -reach, reach);
+    p.y = scale_between(c, -reach, reach);
+    p.z = scale_between(c, -reach, reach);
+    return p;
+}
+
+static void make_thin(scale_case *c, int most, scale_model *model) {
+    int k[3] = {0, 0, 0};
+    if (most == 0 || scale_one_in(c, 3)) return;
+    k[scale_below(c, 3)] = -scale_between(c, 1, most);
+    if (scale_one_in(c, 3)) k[scale_below(c, 3)] = -scale_between(c, 1, most);
+    (void)model_by_power(model, k[0], k[1], k[2]);
+}
+
+/* x' = z, y' = x, z' = y and such: rotations that round nothing. */
+static carom_pose make_turn(scale_case *c) {
+    carom_pose pose = {.w = 0.0};
+    switch (scale_below(c, 6)) {
+    case 0:
+        return (carom_pose){.x = 1.0};
+    case 1:
+        return (carom_pose){.y = -1.0};
+    case 2:
+        return (carom_pose){.z = 2.0};
+    case 3:
+        return (carom_pose){.w = 1.0, .x = 1.0, .y = 1.0, .z = 1.0};
+    case 4:
+        return (carom_pose){.w = -1.0, .x = 1.0, .y = 1.0, .z = 1.0};
+    default:
+        return pose;
+    }
+}
+
+static carom_vec3 turned_back(const carom_pose *pose, carom_vec3 v) {
+    if (pose->w > 0.0) return (carom_vec3){v.y, v.z, v.x};
+    if (pose->w < 0.0) return (carom_vec3){v.z, v.x, v.y};
+    if (pose->x != 0.0) return (carom_vec3){v.x, -v.y, -v.z};
+    if (pose->y != 0.0) return (carom_vec3){-v.x, v.y, -v.z};
+    if (pose->z != 0.0) return (carom_vec3){-v.x, -v.y, v.z};
+    return v;
+}
+
+/* b's own mesh, such that its pose moves it to where it is without rounding. */
+static void make_pose(scale_case *c, const choice *choice, pair *p) {
+    p->pose = (carom_pose){.w = 0.0};
+    p->mesh = p->b;
+    if (!choice->poses || scale_one_in(c, 2)) return;
+    carom_vec3 to = some_point(c, scale_one_in(c, 2) ? &p->a : &p->b);
+    carom_pose turn = make_turn(c);
+    if (!model_offset(&p->mesh, negative(to))) to = (carom_vec3){0.0, 0.0, 0.0};
+    for (uint32_t i = 0; i < p->mesh.points; ++i)
+        p->mesh.point[i] = turned_back(&turn, p->mesh.point[i]);
+    p->pose = turn;
+    p->pose.t = to;
+}
+
+static void turn_inside_out(scale_model *model) {
+    for (uint32_t i = 0; i < model->pieces; ++i) model->piece[i].weight *= -1;
+    for (uint32_t f = 0; f < model->faces; ++f) {
+        uint32_t *corners = &model->corners[3 * f], other = corners[1];
+        corners[1] = corners[2];
+        corners[2] = other;
+    }
+}
+
+static void make_pair(scale_case *c, const choice *choice, pair *p) {
+    model_make(c, choice->simple, &p->a);
+    model_make(c, choice->simple || scale_one_in(c, 2), &p->b);
+    if (!choice->simple && scale_one_in(c, 2)) {
+        scale_model other = p->a;
+        p->a = p->b;
+        p->b = other;
+    }
+    if (scale_one_in(c, 12)) p->b = p->a; /* copies */
+    /* On a lattice of 4: moved by less, b has no plane in common with a. */
+    (void)model_by_power(&p->a, 2, 2, 2);
+    (void)model_by_power(&p->b, 2, 2, 2);
+    int thin = 0, ratio = 0, far = 0;
+    if (choice->most_thin > 0) {
+        make_thin(c, choice->most_thin, &p->a);
+        make_thin(c, choice->most_thin, &p->b);
+        thin = 1;
+    }
+    /* A point of one on a point of the other, or near it. */
+    if (!scale_one_in(c, 8)) {
+        (void)model_offset(&p->a, negative(some_point(c, &p->a)));
+        (void)model_offset(&p->b, negative(some_point(c, &p->b)));
+    }
+    if (choice->most_ratio > 0) {
+        ratio = scale_between(c, 0, choice->most_ratio);
+        if (scale_one_in(c, 2)) ratio = -ratio;
+        (void)model_by_power(ratio > 0 ? &p->a : &p->b, abs(ratio), abs(ratio), abs(ratio));
+    }
+    carom_vec3 by = lattice(c, 2);
+    if (scale_one_in(c, 2)) by = lattice(c, 8);
+    if (scale_one_in(c, 4)) by = scale_vec(lattice(c, 3), 2);
+    (void)model_offset(scale_one_in(c, 2) ? &p->a : &p->b, by);
+    if (choice->most_offset > 0) {
+        for (far = scale_between(c, 0, choice->most_offset) + 4; far > 0; --far) {
+            carom_vec3 offset = scale_vec(lattice(c, 2), far);
+            scale_model a = p->a, b = p->b;
+            if (!model_offset(&a, offset) || !model_offset(&b, offset)) continue;
+            p->a = a;
+            p->b = b;
+            break;
+        }
+    }
+    int k = 0;
+    for (int attempt = 0; attempt < 20 && choice->low < choice->high; ++attempt) {
+        scale_model a = p->a, b = p->b;
+        k = scale_exponent(c, choice->low, choice->high);
+        if (!model_by_power(&a, k, k, k) || !model_by_power(&b, k, k, k)) continue;
+        p->a = a;
+        p->b = b;
+        break;
+    }
+    make_pose(c, choice, p);
+    (void)snprintf(p->what, sizeof(p->what), "%s, %s, ratio 2^%d, thin %d, offset 2^%d, scale 2^%d",
+                   p->a.kind, p->b.kind, ratio, thin, far, k);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static bool leaves_doubles(number size) {
+    return size.sign != 0 && number_exponent(size) >= SATURATES;
+}
+
+/* Is the truth within the error of the value? `size` is that of the terms it is a sum of: an error
+ * is infinite only where these leave the doubles. */
+static bool contains(double value, double error, number truth, number size) {
+    if (isnan(value) || isnan(error) || !(error >= 0.0)) return false;
+    if (isinf(error)) return leaves_doubles(size);
+    return isfinite(value) && number_within(number_of(value), truth, number_of(error));
+}
+
+static double component(carom_vec3 v, int k) {
+    return k == 0 ? v.x : k == 1 ? v.y : v.z;
+}
+
+/* How large things are: the smaller solid's longest edge, its powers, and the lever of torques. */
+typedef struct magnitude {
+    number length, area, volume, torque;
+} magnitude;
+
+static number longest_edge(const scale_model *model) {
+    double most = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (uint32_t i = 0; i < model->points; ++i) {
+            low = fmin(low, component(model->point[i], k));
+            high = fmax(high, component(model->point[i], k));
+        }
+        most = fmax(most, high - low);
+    }
+    return number_of(most);
+}
+
+static magnitude get_magnitude(const pair *p) {
+    number a = longest_edge(&p->a), b = longest_edge(&p->b);
+    magnitude m = {.length = number_compare(a, b) < 0 ? a : b};
+    m.area = number_mul(m.length, m.length);
+    m.volume = number_mul(m.area, m.length);
+    m.torque = number_mul(m.area, number_add(b, m.length));
+    return m;
+}
+
+static bool far_below(number small, number large) {
+    return number_compare(number_mul(number_abs(small), number_power(300)), large) < 0;
+}
+
+static bool surfaces_meet(const pair *p) {
+    for (uint32_t i = 0; i < p->a.faces; ++i) {
+        carom_vec3 ca[3], cb[3];
+        for (int k = 0; k < 3; ++k) ca[k] = p->a.point[p->a.corners[3 * i + k]];
+        exact_triangle ta = exact_triangle_of(ca);
+        for (uint32_t j = 0; j < p->b.faces; ++j) {
+            for (int k = 0; k < 3; ++k) cb[k] = p->b.point[p->b.corners[3 * j + k]];
+            if (exact_box_gap(ca, 3, cb, 3) > 0) continue;
+            exact_triangle tb = exact_triangle_of(cb);
+            if (ratio_sign(exact_triangles(&ta, &tb)) == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+static void check_relation(scale_case *c, const pair *p, const model_measure *a,
+                           const model_measure *b, const scale_overlap *truth,
+                           const carom_overlap *o) {
+    number error =
+        isfinite(o->volume_error) ? number_of(2.0 * o->volume_error) : number_power(4000);
+    number rest_a = number_sub(a->volume, truth->volume);
+    number rest_b = number_sub(b->volume, truth->volume);
+    number least = number_compare(a->volume, b->volume) < 0 ? a->volume : b->volume;
+    carom_solid_relation right = CAROM_SOLID_OVERLAPPING;
+    if (far_below(truth->volume, least))
+        right = surfaces_meet(p) ? CAROM_SOLID_TOUCHING : CAROM_SOLID_APART;
+    else if (far_below(rest_a, a->volume))
+        right = CAROM_SOLID_A_INSIDE_B;
+    else if (far_below(rest_b, b->volume))
+        right = CAROM_SOLID_B_INSIDE_A;
+    if (o->relation == right) return;
+    /* The header lets what is within the error count as nothing. Where numbers are too large or too
+     * small for doubles that is no excuse. */
+    bool ordinary = !leaves_doubles(a->volume) && !leaves_doubles(b->volume) &&
+                    number_exponent(least) > -SATURATES;
+    bool excused = false;
+    if (ordinary && right == CAROM_SOLID_OVERLAPPING) {
+        if (o->relation == CAROM_SOLID_TOUCHING)
+            excused = number_compare(truth->volume, error) <= 0;
+        if (o->relation == CAROM_SOLID_A_INSIDE_B) excused = number_compare(rest_a, error) <= 0;
+        if (o->relation == CAROM_SOLID_B_INSIDE_A) excused = number_compare(rest_b, error) <= 0;
+    }
+    scale_expect(c, excused, "relation %s, right %s; volume %g +- %g, right %g (%s)",
+                 carom_solid_relation_name(o->relation), carom_solid_relation_name(right),
+                 o->volume, o->volume_error, number_show(truth->volume), p->what);
+}
+
+static void check_volume(scale_case *c, const pair *p, const scale_overlap *truth,
+                         const carom_overlap *o, const magnitude *size) {
+    scale_expect(c, contains(o->volume, o->volume_error, truth->volume, size->volume),
+                 "volume %.17g +- %g, right %.17g (%s)", o->volume, o->volume_error,
+                 number_show(truth->volume), p->what);
+    number most = number_add(number_mul(number_of(LOOSE), size->volume), number_power(-1060));
+    if (isfinite(o->volume_error) && o->volume_error >= 0.0)
+        scale_expect(c, number_compare(number_of(o->volume_error), most) <= 0,
+                     "error of the volume: %.17g +- %g, right %.17g (%s)", o->volume,
+                     o->volume_error, number_show(truth->volume), p->what);
+}
+
+#if OVERLAP_HAS_ERRORS
+#define ERROR_OF(o, what, otherwise) ((void)(otherwise), (o)->what##_error)
+#else
+#define ERROR_OF(o, what, otherwise) (otherwise)
+#endif
+
+/* What is taken for an error where none is told. */
+static double untold(number size) {
+    double x = 1e-9 * number_show(size) + 0x1p-1070;
+    return isfinite(x) ? x : DBL_MAX;
+}
+
+static void check_centroid(scale_case *c, const pair *p, const scale_overlap *truth,
+                           const carom_overlap *o, const magnitude *size) {
+    for (int k = 0; k < 3; ++k) {
+        double got = component(o->centroid, k);
+        number right = number_div(truth->moment.x[k], truth->volume, SCALE_BITS);
+        double error = ERROR_OF(
+            o, centroid, untold(size->length) + 4.0 * number_show(number_ulp(number_show(right))));
+        scale_expect(c, contains(got, error, right, size->length),
+                     "centroid[%d] %.17g +- %g, right %.17g (%s)", k, got, error,
+                     number_show(right), p->what);
+    }
+}
+
+static number mean(number a, number b) {
+    return number_mul(number_add(a, b), number_power(-1));
+}
+
+static void check_area(scale_case *c, const pair *p, const scale_overlap *truth,
+                       const carom_overlap *o, const magnitude *size) {
+    double error = ERROR_OF(o, area, untold(size->area));
+    /* Where it jumps, one side's. */
+    bool right = contains(o->area, error, truth->area[0], size->area) ||
+                 contains(o->area, error, truth->area[1], size->area) ||
+                 contains(o->area, error, mean(truth->area[0], truth->area[1]), size->area);
+    scale_expect(c, right, "area %.17g +- %g, right %.17g (or %.17g) (%s)", o->area, error,
+                 number_show(truth->area[0]), number_show(truth->area[1]), p->what);
+}
+
+/* The mean of both sides where the derivative jumps. */
+static void check_force(scale_case *c, const pair *p, const scale_overlap *truth,
+                        const carom_overlap *o, const magnitude *size) {
+    bool jumps = false;
+    for (int k = 0; k < 3; ++k) {
+        double force = component(o->force, k), torque = component(o->torque, k);
+        number right = mean(truth->force[0].x[k], truth->force[1].x[k]);
+        double error = ERROR_OF(o, force, untold(size->area));
+        jumps =
+            jumps || !far_below(number_sub(truth->force[0].x[k], truth->force[1].x[k]), size->area);
+        scale_expect(c, contains(force, error, right, size->area),
+                     "force[%d] %.17g +- %g, right %.17g (%.17g, %.17g) (%s)", k, force, error,
+                     number_show(right), number_show(truth->force[0].x[k]),
+                     number_show(truth->force[1].x[k]), p->what);
+        right = mean(truth->torque[0].x[k], truth->torque[1].x[k]);
+        error = ERROR_OF(o, torque, untold(size->torque));
+        scale_expect(c, contains(torque, error, right, size->torque),
+                     "torque[%d] %.17g +- %g, right %.17g (%.17g, %.17g) (%s)", k, torque, error,
+                     number_show(right), number_show(truth->torque[0].x[k]),
+                     number_show(truth->torque[1].x[k]), p->what);
+    }
+    if (jumps) scale_expect(c, o->one_sided, "the force jumps, and it is not said (%s)", p->what);
+}
+
+static void check_patches(scale_case *c, const pair *p, const carom_solid *a, const carom_solid *b,
+                          const carom_overlap *o) {
+    carom_patches patches = {0};
+    if (!scale_ok(c, carom_solid_patches(c->context, a, NULL, b, &p->pose, &patches))) return;
+    double volume = 0.0;
+    bool ordered = true;
+    for (uint64_t i = 0; i < patches.count; ++i) {
+        volume += patches.data[i].volume;
+        ordered = ordered && patches.data[i].volume >= 0.0;
+        if (i > 0) ordered = ordered && patches.data[i].volume <= patches.data[i - 1].volume;
+    }
+    scale_expect(c, ordered, "patches are not in order (%s)", p->what);
+    /* Left out are pieces within their error. */
+    double bound = 20.0 * o->volume_error + 1e-12 * fabs(o->volume) + 0x1p-1060;
+    scale_expect(c,
+                 fabs(volume - o->volume) <= bound || (isinf(volume) && isinf(o->volume)) ||
+                     fabs(o->volume) >= 0x1p1000,
+                 "patches %.17g of volume %.17g +- %g (%s)", volume, o->volume, o->volume_error,
+                 p->what);
+    carom_patches_free(&patches);
+}
+
+/* Is the winding number known to be other than 0 and 1 somewhere? */
+static bool winds(const scale_model *model, int sign) {
+    return sign > 0 ? model->least < 0 || model->most > 1 : model->most > 0 || model->least < -1;
+}
+
+static void check_pair(scale_case *c, pair *p) {
+    model_measure measure_a, measure_b;
+    model_get_measure(&p->a, &measure_a);
+    model_get_measure(&p->b, &measure_b);
+    if (measure_a.volume.sign == 0 || measure_b.volume.sign == 0) return;
+    carom_solid *a = NULL, *b = NULL;
+    const carom_solid_def def_a = {.mesh = model_view(&p->a)},
+                          def_b = {.mesh = model_view(&p->mesh)};
+    carom_overlap o = {0};
+    if (!scale_ok(c, carom_solid_create(c->context, &def_a, &a)) ||
+        !scale_ok(c, carom_solid_create(c->context, &def_b, &b)) ||
+        !scale_ok(c, carom_solid_overlap(c->context, a, NULL, b, &p->pose, NULL, &o))) {
+        carom_solid_destroy(a);
+        carom_solid_destroy(b);
+        return;
+    }
+    /* Meshes inside out are turned. */
+    bool winds_a = winds(&p->a, measure_a.volume.sign),
+         winds_b = winds(&p->b, measure_b.volume.sign);
+    if (measure_a.volume.sign < 0) turn_inside_out(&p->a);
+    if (measure_b.volume.sign < 0) turn_inside_out(&p->b);
+    measure_a.volume = number_abs(measure_a.volume);
+    measure_b.volume = number_abs(measure_b.volume);
+    scale_overlap truth;
+    scale_get_overlap(&p->a, &p->b, measure_b.centroid, &truth);
+    magnitude size = get_magnitude(p);
+    bool simple = p->a.simple && p->b.simple;
+    check_volume(c, p, &truth, &o, &size);
+    if (simple)
+        check_relation(c, p, &measure_a, &measure_b, &truth, &o);
+    else if (winds_a || winds_b)
+        scale_expect(c, o.by_winding, "winding, and it is not said (%s)", p->what);
+    number least = number_compare(measure_a.volume, measure_b.volume) < 0 ? measure_a.volume
+                                                                          : measure_b.volume;
+    if (simple && !far_below(truth.volume, least)) check_centroid(c, p, &truth, &o, &size);
+    if (simple) check_area(c, p, &truth, &o, &size);
+    check_force(c, p, &truth, &o, &size);
+    if (simple && scale_one_in(c, 4)) check_patches(c, p, a, b, &o);
+    carom_solid_destroy(a);
+    carom_solid_destroy(b);
+}
+
+/* ---- what a solid says of itself ------------------------------------------------------------- */
+
+static void check_info(scale_case *c, const scale_model *model, const char *what) {
+    model_measure measure;
+    carom_solid *solid = NULL;
+    carom_solid_info info;
+    model_get_measure(model, &measure);
+    if (!scale_ok(c, carom_solid_create(c->context, &(carom_solid_def){.mesh = model_view(model)},
+                                        &solid)))
+        return;
+    scale_ok(c, carom_solid_get_info(c->context, solid, &info));
+    carom_solid_destroy(solid);
+    number volume = number_abs(measure.volume);
+    double v = number_show(volume), area = number_show(measure.area);
+    scale_expect(c,
+                 isfinite(v) ? isfinite(info.volume) &&
+                                   number_within(number_of(info.volume), volume,
+                                                 number_add(number_mul(volume, number_of(1e-12)),
+                                                            number_power(-1074)))
+                             : info.volume >= DBL_MAX,
+                 "volume of a solid: %.17g, right %.17g (%s)", info.volume, v, what);
+    scale_expect(c,
+                 isfinite(area)
+                     ? isfinite(info.area) &&
+                           number_within(number_of(info.area), measure.area,
+                                         number_add(number_mul(measure.area, number_of(1e-12)),
+                                                    number_power(-1074)))
+                     : info.area >= DBL_MAX,
+                 "area of a solid: %.17g, right %.17g (%s)", info.area, area, what);
+    for (int k = 0; k < 3 && measure.volume.sign != 0 && model->simple; ++k) {
+        double got = component(info.centroid, k), low = HUGE_VAL, high = -HUGE_VAL;
+        for (uint32_t i = 0; i < model->points; ++i) {
+            low = fmin(low, component(model->point[i], k));
+            high = fmax(high, component(model->point[i], k));
+        }
+        number bound = number_mul(number_of(1e-9), number_of(high - low));
+        bound = number_add(bound, number_mul(number_of(4.0), number_ulp(fmax(-low, high))));
+        scale_expect(c,
+                     isfinite(got) && number_within(number_of(got), measure.centroid.x[k], bound),
+                     "centroid[%d] of a solid: %.17g, right %.17g (%s)", k, got,
+                     number_show(measure.centroid.x[k]), what);
+    }
+}
+
+/* ---- properties ------------------------------------------------------------------------------ */
+
+static void run_choice(scale_case *c, const choice *choice) {
+    pair p;
+    make_pair(c, choice, &p);
+    check_info(c, &p.a, p.what);
+    check_pair(c, &p);
+}
+
+static void ordinary(scale_case *c) {
+    run_choice(c, &(choice){.simple = true, .poses = true});
+}
+
+static void scales(scale_case *c) {
+    run_choice(c, &(choice){.simple = true, .low = -1074, .high = 1000, .poses = true});
+}
+
+static void ratios(scale_case *c) {
+    run_choice(c, &(choice){.simple = true, .most_ratio = 60, .poses = true});
+}
+
+static void offsets(scale_case *c) {
+    run_choice(c, &(choice){.simple = true, .most_ratio = 8, .most_offset = 50, .poses = true});
+}
+
+static void plates(scale_case *c) {
+    run_choice(c, &(choice){.simple = true, .most_thin = 30, .poses = true});
+}
+
+static void everything(scale_case *c) {
+    run_choice(c, &(choice){.simple = true,
+                            .most_ratio = 60,
+                            .most_offset = 50,
+                            .most_thin = 20,
+                            .low = -1000,
+                            .high = 1000,
+                            .poses = true});
+}
+
+static void winding(scale_case *c) {
+    run_choice(c, &(choice){.simple = false, .poses = true});
+}
+
+static void winding_everywhere(scale_case *c) {
+    run_choice(c, &(choice){.simple = false, .most_ratio = 60, .low = -1000, .high = 1000});
+}
+
+#define LONGER 250
+
+static void test_ordinary(void **state) {
+    (void)state;
+    scale_run("solid-ordinary", ordinary, 150, LONGER);
+}
+
+static void test_scales(void **state) {
+    (void)state;
+    scale_run("solid-scales", scales, 150, LONGER);
+}
+
+static void test_ratios(void **state) {
+    (void)state;
+    scale_run("solid-ratios", ratios, 150, LONGER);
+}
+
+static void test_offsets(void **state) {
+    (void)state;
+    scale_run("solid-offsets", offsets, 150, LONGER);
+}
+
+static void test_plates(void **state) {
+    (void)state;
+    scale_run("solid-plates", plates, 150, LONGER);
+}
+
+static void test_everything(void **state) {
+    (void)state;
+    scale_run("solid-everything", everything, 150, LONGER);
+}
+
+static void test_winding(void **state) {
+    (void)state;
+    scale_run("solid-winding", winding, 150, LONGER);
+}
+
+static void test_winding_everywhere(void **state) {
+    (void)state;
+    scale_run("solid-winding-everywhere", winding_everywhere, 100, LONGER);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ordinary), cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_ratios),   cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_plates),   cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_winding),  cmocka_unit_test(test_winding_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
