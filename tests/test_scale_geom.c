@@ -326,7 +326,7 @@ static void lenses(scale_case *c) {
 static void reports(scale_case *c) {
     scale_soup soup;
     carom_mesh_report report;
-    scale_make_soup(c, SCALE_MOST_FACES, &soup);
+    scale_make_soup(c, SCALE_FEW_FACES, &soup);
     scale_move_soup(c, &soup);
     carom_mesh_view view = scale_view(&soup);
     if (!scale_ok(c, carom_mesh_inspect(c->context, &view, &report))) return;

@@ -22,9 +22,10 @@
 #define LOOSE 1e-12
 
 typedef struct pair {
-    scale_model a, b; /* in the world */
-    carom_pose pose;  /* of b */
-    scale_model mesh; /* b before its pose */
+    scale_model a, b;   /* in the world */
+    carom_pose pose;    /* of b */
+    scale_model mesh;   /* b before its pose */
+    bool complement[2]; /* the space outside a, outside b */
     char what[160];
 } pair;
 
@@ -168,8 +169,12 @@ static void make_pair(scale_case *c, const choice *choice, pair *p) {
         break;
     }
     make_pose(c, choice, p);
-    (void)snprintf(p->what, sizeof(p->what), "%s, %s, ratio 2^%d, thin %d, offset 2^%d, scale 2^%d",
-                   p->a.kind, p->b.kind, ratio, thin, far, k);
+    p->complement[0] = choice->simple && scale_one_in(c, 8);
+    p->complement[1] = choice->simple && !p->complement[0] && scale_one_in(c, 8);
+    (void)snprintf(p->what, sizeof(p->what),
+                   "%s%s, %s%s, ratio 2^%d, thin %d, offset 2^%d, scale 2^%d",
+                   p->complement[0] ? "outside of " : "", p->a.kind,
+                   p->complement[1] ? "outside of " : "", p->b.kind, ratio, thin, far, k);
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -211,6 +216,8 @@ static number longest_edge(const scale_model *model) {
 static magnitude get_magnitude(const pair *p) {
     number a = longest_edge(&p->a), b = longest_edge(&p->b);
     magnitude m = {.length = number_compare(a, b) < 0 ? a : b};
+    if (p->complement[0]) m.length = b;
+    if (p->complement[1]) m.length = a;
     m.area = number_mul(m.length, m.length);
     m.volume = number_mul(m.area, m.length);
     m.torque = number_mul(m.area, number_add(b, m.length));
@@ -246,6 +253,8 @@ static void check_relation(scale_case *c, const pair *p, const model_measure *a,
     number rest_a = number_sub(a->volume, truth->volume);
     number rest_b = number_sub(b->volume, truth->volume);
     number least = number_compare(a->volume, b->volume) < 0 ? a->volume : b->volume;
+    if (p->complement[0]) rest_a = least = b->volume; /* what is left of all space is infinite */
+    if (p->complement[1]) rest_b = least = a->volume;
     carom_solid_relation right = CAROM_SOLID_OVERLAPPING;
     if (far_below(truth->volume, least))
         right = surfaces_meet(p) ? CAROM_SOLID_TOUCHING : CAROM_SOLID_APART;
@@ -372,14 +381,27 @@ static bool winds(const scale_model *model, int sign) {
     return sign > 0 ? model->least < 0 || model->most > 1 : model->most > 0 || model->least < -1;
 }
 
+/* What is left of a solid when the overlap is taken out; forces are the opposite ones. */
+static void take_complement(const model_measure *solid, scale_overlap *o) {
+    o->volume = number_sub(solid->volume, o->volume);
+    for (int k = 0; k < 3; ++k) {
+        number whole = number_mul(solid->centroid.x[k], solid->volume);
+        o->moment.x[k] = number_sub(whole, o->moment.x[k]);
+        for (int s = 0; s < 2; ++s) {
+            o->force[s].x[k] = number_negate(o->force[s].x[k]);
+            o->torque[s].x[k] = number_negate(o->torque[s].x[k]);
+        }
+    }
+}
+
 static void check_pair(scale_case *c, pair *p) {
     model_measure measure_a, measure_b;
     model_get_measure(&p->a, &measure_a);
     model_get_measure(&p->b, &measure_b);
     if (measure_a.volume.sign == 0 || measure_b.volume.sign == 0) return;
     carom_solid *a = NULL, *b = NULL;
-    const carom_solid_def def_a = {.mesh = model_view(&p->a)},
-                          def_b = {.mesh = model_view(&p->mesh)};
+    const carom_solid_def def_a = {.mesh = model_view(&p->a), .complement = p->complement[0]};
+    const carom_solid_def def_b = {.mesh = model_view(&p->mesh), .complement = p->complement[1]};
     carom_overlap o = {0};
     if (!scale_ok(c, carom_solid_create(c->context, &def_a, &a)) ||
         !scale_ok(c, carom_solid_create(c->context, &def_b, &b)) ||
@@ -397,8 +419,11 @@ static void check_pair(scale_case *c, pair *p) {
     measure_b.volume = number_abs(measure_b.volume);
     scale_overlap truth;
     scale_get_overlap(&p->a, &p->b, measure_b.centroid, &truth);
+    if (p->complement[0] || p->complement[1])
+        take_complement(p->complement[0] ? &measure_b : &measure_a, &truth);
     magnitude size = get_magnitude(p);
     bool simple = p->a.simple && p->b.simple;
+    bool complement = p->complement[0] || p->complement[1];
     check_volume(c, p, &truth, &o, &size);
     if (simple)
         check_relation(c, p, &measure_a, &measure_b, &truth, &o);
@@ -406,8 +431,9 @@ static void check_pair(scale_case *c, pair *p) {
         scale_expect(c, o.by_winding, "winding, and it is not said (%s)", p->what);
     number least = number_compare(measure_a.volume, measure_b.volume) < 0 ? measure_a.volume
                                                                           : measure_b.volume;
+    if (complement) least = p->complement[0] ? measure_b.volume : measure_a.volume;
     if (simple && !far_below(truth.volume, least)) check_centroid(c, p, &truth, &o, &size);
-    if (simple) check_area(c, p, &truth, &o, &size);
+    if (simple && !complement) check_area(c, p, &truth, &o, &size);
     check_force(c, p, &truth, &o, &size);
     if (simple && scale_one_in(c, 4)) check_patches(c, p, a, b, &o);
     carom_solid_destroy(a);

@@ -63,7 +63,7 @@ static void self(scale_case *c) {
     oracle_pairs right[CAROM_DEGENERATE_COUNT] = {{0}};
     carom_pairs pairs = {0};
     int low = 5000, high = -5000;
-    scale_make_soup(c, SCALE_MOST_FACES, &soup);
+    scale_make_soup(c, SCALE_FEW_FACES, &soup);
     scale_move_soup(c, &soup);
     span_add(&soup, &low, &high);
     if (high - low > MOST_SPAN) return;
@@ -405,7 +405,7 @@ static void crowding(scale_case *c) {
     scale_soup soup, moved;
     carom_k_free k_soup, k_moved;
     carom_numbers counts = {0}, counts_moved = {0};
-    scale_make_soup(c, SCALE_MOST_FACES, &soup);
+    scale_make_soup(c, SCALE_FEW_FACES, &soup);
     if (strcmp(soup.kind, "random") == 0) return; /* halves of units in the last place */
     moved = soup;
     scale_move_soup(c, &moved);

@@ -43,7 +43,8 @@ int scale_exponent(scale_case *c, int low, int high);
 
 /* ---- soups ----------------------------------------------------------------------------------- */
 
-#define SCALE_MOST_FACES    24
+#define SCALE_FEW_FACES     24
+#define SCALE_MOST_FACES    320 /* enough for three levels of the tree */
 #define SCALE_MOST_VERTICES (3 * SCALE_MOST_FACES)
 
 typedef struct scale_soup {
