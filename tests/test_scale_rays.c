@@ -168,6 +168,7 @@ static void cast_all(scale_case *c, const scale_soup *soup, bool segments, bool 
                           .degenerate =
                               segments ? CAROM_DEGENERATE_AS_SEGMENT : CAROM_DEGENERATE_ALONE};
     carom_soup *prepared = NULL;
+    if (scale_replays()) scale_print_mesh("soup", &view, NULL);
     if (!scale_ok(c, carom_soup_create(c->context, &def, &prepared))) return;
     static exact_triangle triangles[SCALE_MOST_FACES];
     for (uint32_t i = 0; i < soup->faces; ++i) {

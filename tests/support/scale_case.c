@@ -53,6 +53,24 @@ bool scale_expect_ok(scale_case *c, carom_status status, const char *call) {
                         carom_context_sentence(c->context));
 }
 
+bool scale_replays(void) {
+    return getenv("CAROM_CASE") != NULL;
+}
+
+void scale_print_mesh(const char *name, const carom_mesh_view *view, const carom_pose *pose) {
+    const carom_vec3 *p = view->positions;
+    printf("# %s", name);
+    if (pose != NULL)
+        printf(", pose %a %a %a %a, %a %a %a", pose->w, pose->x, pose->y, pose->z, pose->t.x,
+               pose->t.y, pose->t.z);
+    printf("\n");
+    for (uint64_t i = 0; i < view->vertex_count; ++i)
+        printf("v %a %a %a\n", p[i].x, p[i].y, p[i].z);
+    for (uint64_t i = 0; i < view->face_count; ++i)
+        printf("f %u %u %u\n", view->corners[3 * i] + 1, view->corners[3 * i + 1] + 1,
+               view->corners[3 * i + 2] + 1);
+}
+
 static void run_one(scale_case *c, scale_property_fn *run, uint64_t number) {
     c->number = number;
     c->failed = false;

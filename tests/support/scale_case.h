@@ -26,6 +26,10 @@ typedef void scale_property_fn(scale_case *c);
  * long form there are `longer` times as many. */
 void scale_run(const char *property, scale_property_fn *run, uint64_t cases, uint64_t longer);
 
+/* Is one case replayed? Then its meshes are printed, as OBJ with hexadecimal numbers. */
+bool scale_replays(void);
+void scale_print_mesh(const char *name, const carom_mesh_view *triangles, const carom_pose *pose);
+
 /* Counts the case as wrong unless `holds`; returns it. */
 bool scale_expect(scale_case *c, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
