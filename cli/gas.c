@@ -65,8 +65,7 @@ static carom_status start(cli *cli, const options *o, carom_gas **gas, const cha
     double fraction = o->fraction != 0.0 ? o->fraction : 0.1;
     double edge = o->box;
     if (o->box != 0.0 && o->fraction != 0.0) { /* the radius follows */
-        radius = 0.5 * cbrt(6.0 * fraction * o->box * o->box * o->box /
-                            (3.14159265358979323846 * (double)count));
+        radius = scene_gas_radius(count, o->box, fraction);
         if (o->radius != 0.0) *misuse = "of --radius, --box and --fraction only two can be given";
     } else if (o->box == 0.0) {
         edge = scene_gas_edge(count, radius, fraction);

@@ -6,14 +6,21 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/math.h"
+
 double scene_gas_edge(uint64_t count, double radius, double fraction) {
     double volume = 4.0 / 3.0 * 3.14159265358979323846 * radius * radius * radius;
-    return cbrt((double)count * volume / fraction);
+    return carom_cbrt((double)count * volume / fraction);
+}
+
+double scene_gas_radius(uint64_t count, double edge, double fraction) {
+    double pi = 3.14159265358979323846;
+    return 0.5 * carom_cbrt(6.0 * fraction * edge * edge * edge / (pi * (double)count));
 }
 
 /* Cells of the lattice along each axis, four sites each, at least `count` sites in all. */
 static void lattice_cells(uint64_t count, carom_vec3 edges, uint64_t cells[3]) {
-    double step = cbrt(4.0 * edges.x * edges.y * edges.z / (double)(count > 0 ? count : 1));
+    double step = carom_cbrt(4.0 * edges.x * edges.y * edges.z / (double)(count > 0 ? count : 1));
     for (;; step *= 0.999) {
         cells[0] = (uint64_t)fmax(floor(edges.x / step * 1.0001), 1.0);
         cells[1] = (uint64_t)fmax(floor(edges.y / step * 1.0001), 1.0);
@@ -27,7 +34,7 @@ double scene_gas_most_radius(uint64_t count, carom_vec3 edges) {
     lattice_cells(count, edges, cells);
     double a = edges.x / (double)cells[0], b = edges.y / (double)cells[1],
            c = edges.z / (double)cells[2];
-    double nearest = fmin(hypot(a, b), fmin(hypot(b, c), hypot(c, a)));
+    double nearest = fmin(carom_hypot(a, b), fmin(carom_hypot(b, c), carom_hypot(c, a)));
     nearest = fmin(0.5 * nearest, fmin(a, fmin(b, c)));
     return 0.5 * nearest * (1.0 - 1e-12);
 }
@@ -109,7 +116,8 @@ void scene_gas_keep_inside(carom_gas_sphere *spheres, uint64_t count, const caro
 void scene_gas_set_speed(carom_gas_sphere *spheres, uint64_t count, double mean_speed) {
     double sum = 0.0;
     for (uint64_t i = 0; i < count; ++i)
-        sum += hypot(hypot(spheres[i].velocity.x, spheres[i].velocity.y), spheres[i].velocity.z);
+        sum += carom_hypot(carom_hypot(spheres[i].velocity.x, spheres[i].velocity.y),
+                           spheres[i].velocity.z);
     double scale = sum > 0.0 ? mean_speed * (double)count / sum : 0.0;
     for (uint64_t i = 0; i < count; ++i) {
         spheres[i].velocity.x *= scale;

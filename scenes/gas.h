@@ -8,6 +8,9 @@
 /* Edge of the cube in which `count` spheres of `radius` have the packing fraction. */
 double scene_gas_edge(uint64_t count, double radius, double fraction);
 
+/* Radius at which `count` spheres in a cube of that edge have the packing fraction. */
+double scene_gas_radius(uint64_t count, double edge, double fraction);
+
 /* Largest radius at which scene_gas_lattice can place `count` spheres in the box. */
 double scene_gas_most_radius(uint64_t count, carom_vec3 edges);
 

@@ -41,7 +41,7 @@ static void boxes_are_related(void **state) {
     assert_said("\"volume_upper\": 1.31");
     assert_said("\"force\": [2.625, 0.875, 0.75");
     assert_said("\"torque\": [");
-    assert_said("\"query_us\": ");
+    assert_said("\"query_s\": ");
     assert_int_equal(carom("query box.ply small.ply --json"), 0);
     assert_said("\"relation\": \"b-inside-a\"");
     assert_int_equal(carom("query small.ply box.ply --json"), 0);

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/math.h"
 #include "gas/gas.h"
 
 CAROM_RESULT_DEFINE_FREE(carom_gas_spheres);
 CAROM_RESULT_FILL(carom_gas_spheres);
 
 double carom_gas_get_time(const carom_gas *gas) {
+    CAROM_REQUIRE_OR(gas != NULL, "the gas is NULL", 0.0);
     return carom_gas_time_of(gas, gas->now);
 }
 
@@ -26,7 +28,7 @@ static void get_sphere(const carom_gas *gas, uint32_t slot, carom_gas_sphere *sp
 carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
                                    carom_gas_spheres *spheres) {
     CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
-    CAROM_REQUIRE(spheres != NULL, "the place for the spheres is NULL");
+    CAROM_REQUIRE_RESULT(spheres, "the place for the spheres");
     uint64_t room = 0;
     CAROM_TRY(carom_gas_spheres_begin(context, &context->allocator, spheres, gas->count, &room));
     uint64_t filled = 0;
@@ -82,7 +84,7 @@ carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
 }
 
 void carom_gas_reset_measures(carom_gas *gas) {
-    if (gas == NULL) return;
+    CAROM_REQUIRE_OR(gas != NULL, "the gas is NULL", /* nothing */);
     gas->collisions = gas->wall_hits = gas->crossings = 0;
     gas->sort_after =
         gas->sort_after == UINT64_MAX ? UINT64_MAX : gas->sort_after - gas->predictions;
@@ -178,7 +180,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
     overlap_grid grid = {.gas = gas};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    double least = fmax(2.0 * gas->largest, gas->longest / fmax(1.0, cbrt((double)gas->count)));
+    double least =
+        fmax(2.0 * gas->largest, gas->longest / fmax(1.0, carom_cbrt((double)gas->count)));
     uint64_t cells = 1;
     for (int axis = 0; axis < 3; ++axis) {
         double size = floor(gas->rules.edge[axis] / (least * 1.0001));

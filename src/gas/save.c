@@ -269,6 +269,10 @@ carom_status carom_gas_load(carom_context *context, const char *path, const caro
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
     *out = NULL;
+    CAROM_REQUIRE(def == NULL || (unsigned)def->method < CAROM_GAS_METHOD_COUNT,
+                  "def->method is no method");
+    CAROM_REQUIRE(def == NULL || (unsigned)def->queue < CAROM_GAS_QUEUE_COUNT,
+                  "def->queue is no queue");
     stream s = {fopen(path, "rb"), false};
     if (s.file == NULL)
         return carom_fail(context, CAROM_IO, "cannot read %s: %s", path, strerror(errno));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shapes of square cells: box, grid, cloth. */
-#include <math.h>
-
+#include "base/math.h"
 #include "mesh/shapes.h"
 
 /* ---- box ------------------------------------------------------------------------------------- */
@@ -109,8 +108,8 @@ static void draw_waves(wave *waves, uint64_t seed) {
         d.y = carom_random_normal(&random);
         d.z = carom_random_normal(&random);
         double length = carom_vec_length(d);
-        waves[k] = (wave){.x = frequency * cos(angle),
-                          .y = frequency * sin(angle),
+        waves[k] = (wave){.x = frequency * carom_cos(angle),
+                          .y = frequency * carom_sin(angle),
                           .height = 0.10 / frequency,
                           .phase = carom_random_between(&random, 0.0, CAROM_TURN),
                           .direction = carom_vec(d.x / length, d.y / length, d.z / length)};
@@ -134,7 +133,7 @@ static carom_status lay_rows(void *argument, carom_range range) {
             carom_vec3 p = carom_vec(u, v, 0.0);
             for (int k = 0; k < WAVES; ++k) {
                 const wave *w = &c->waves[k];
-                double s = w->height * sin(CAROM_TURN * (w->x * u + w->y * v) + w->phase);
+                double s = w->height * carom_sin(CAROM_TURN * (w->x * u + w->y * v) + w->phase);
                 p = carom_vec_add(p, carom_vec_scale(w->direction, s));
             }
             p = carom_vec_scale(p, size);

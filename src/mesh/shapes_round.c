@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Round shapes of bands: globe, cylinder, cone, and the tubes: torus, chain, knot. A band is a row
  * of quads between two rings; rings close by their numbers, so no seam has to be welded. */
-#include <math.h>
-
 #include "base/item.h"
+#include "base/math.h"
 #include "mesh/shapes.h"
 
 /* Corners (a + i, b + i) of two rings of n vertices; outward when b lies above a and the rings run
@@ -18,7 +17,8 @@ static void put_band(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t n) {
 static void put_ring(carom_sketch *sketch, uint64_t n, double radius, double z) {
     for (uint64_t i = 0; i < n; ++i) {
         double angle = CAROM_TURN * (double)i / (double)n;
-        carom_sketch_vertex(sketch, carom_vec(radius * cos(angle), radius * sin(angle), z));
+        carom_sketch_vertex(sketch,
+                            carom_vec(radius * carom_cos(angle), radius * carom_sin(angle), z));
     }
 }
 
@@ -32,7 +32,7 @@ carom_status carom_shape_globe(carom_sketch *sketch) {
     uint32_t south = carom_sketch_vertex(sketch, carom_vec(0.0, 0.0, -size));
     for (uint64_t k = 1; k < bands; ++k) {
         double angle = 0.5 * CAROM_TURN * (double)k / (double)bands;
-        put_ring(sketch, n, size * sin(angle), -size * cos(angle));
+        put_ring(sketch, n, size * carom_sin(angle), -size * carom_cos(angle));
     }
     uint32_t north = carom_sketch_vertex(sketch, carom_vec(0.0, 0.0, size));
     uint64_t first = 1, last = 1 + (bands - 2) * n;
@@ -118,8 +118,9 @@ static void put_torus(carom_sketch *sketch, uint64_t n, uint64_t m, bool upright
     for (uint64_t i = 0; i < n; ++i) {
         double u = CAROM_TURN * (double)i / (double)n;
         for (uint64_t k = 0; k < m; ++k) {
-            double v = CAROM_TURN * (double)k / (double)m, reach = ring + tube * cos(v);
-            double x = reach * cos(u) + shift, y = reach * sin(u), z = tube * sin(v);
+            double v = CAROM_TURN * (double)k / (double)m, reach = ring + tube * carom_cos(v);
+            double x = reach * carom_cos(u) + shift, y = reach * carom_sin(u),
+                   z = tube * carom_sin(v);
             carom_sketch_vertex(sketch, upright ? carom_vec(x, -z, y) : carom_vec(x, y, z));
         }
     }
@@ -161,7 +162,8 @@ carom_status carom_shape_knot(carom_sketch *sketch) {
     CAROM_TRY(carom_sketch_begin(sketch, count, count, 0.0, 0.0));
     for (uint64_t i = 0; i < n; ++i) {
         double t = CAROM_TURN * (double)i / (double)n;
-        double cu = cos(p * t), su = sin(p * t), cv = cos(q * t), sv = sin(q * t);
+        double cu = carom_cos(p * t), su = carom_sin(p * t), cv = carom_cos(q * t),
+               sv = carom_sin(q * t);
         double reach = 1.0 + 0.4 * cv;
         carom_vec3 centre = carom_vec(reach * cu, reach * su, 0.4 * sv);
         carom_vec3 along = carom_vec(-0.4 * q * sv * cu - p * reach * su,
@@ -171,8 +173,8 @@ carom_status carom_shape_knot(carom_sketch *sketch) {
         side = carom_vec_scale(side, 1.0 / carom_vec_length(side));
         for (uint64_t k = 0; k < m; ++k) {
             double v = CAROM_TURN * (double)k / (double)m, tube = def->ratio;
-            carom_vec3 offset = carom_vec_add(carom_vec_scale(normal, tube * cos(v)),
-                                              carom_vec_scale(side, tube * sin(v)));
+            carom_vec3 offset = carom_vec_add(carom_vec_scale(normal, tube * carom_cos(v)),
+                                              carom_vec_scale(side, tube * carom_sin(v)));
             carom_sketch_vertex(sketch, carom_vec_scale(carom_vec_add(centre, offset), def->size));
         }
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From two triangles whose boxes meet to terms of the overlap. */
+#include "base/progress.h"
 #include "solid/query.h"
 
 static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
@@ -120,6 +121,7 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
     const carom_solid *solid = query->solids[of_b];
     int32_t winding = 0;
     for (uint64_t v = 0; v < solid->soup->vertex_count; ++v) {
+        if (v % 4096 == 0 && carom_progress_stop(query->context, 0)) return;
         winding += atomic_load_explicit(&query->changes[of_b][v], memory_order_relaxed);
         if (winding != 0)
             add_triangles(query, tally, of_b, solid->firsts[v], solid->firsts[v + 1], winding);

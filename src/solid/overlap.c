@@ -4,6 +4,7 @@
  * Pairs of faces that meet give their terms (meet.c); one ray for each connected part says whether
  * its first vertex is inside the other solid; all else follows from the sums that were ready before
  * (order.c, sums.c). docs/solid.md derives the terms. */
+#include "base/progress.h"
 #include "geom/length.h"
 #include "solid/query.h"
 
@@ -77,6 +78,7 @@ static void add_parts(const carom_solid_query *query, carom_solid_tally *tally, 
         const carom_solid *solid = query->solids[of_b];
         parts->all_inside[of_b] = parts->all_outside[of_b] = true;
         for (uint32_t i = 0; i < solid->root_count; ++i) {
+            if (carom_progress_stop(query->context, 0)) return;
             int winding = carom_solid_winding(query, of_b, solid->roots[i], none);
             carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
             if (winding != 0) parts->all_outside[of_b] = false;
@@ -194,6 +196,7 @@ static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
         CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
         add_parts(query, tally, &parts);
+        CAROM_TRY(carom_progress_look(query->context));
         t = add_up(query, tally);
         again = tally->too_large && !coarse;
         coarse = coarse || again;
@@ -224,7 +227,8 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = ask(&query, &tally, overlap);
+    carom_progress_begin(context, "overlapping solids", 0);
+    carom_status status = carom_progress_finish(context, ask(&query, &tally, overlap));
     carom_arena_rewind(scratch, mark);
     CAROM_TRY(status);
     if (def != NULL && def->distance) CAROM_TRY(find_distance(&query, pose_a, pose_b, overlap));

@@ -4,7 +4,10 @@
  * Each part of the overlap's surface that hangs together (pieces.c) encloses a volume: a positive
  * one is a piece, a negative one a void inside a piece. A void belongs to the smallest piece that
  * winds around one of its points, by the sum of solid angles (Van Oosterom, Strackee 1983). */
+#include "base/progress.h"
 #include "solid/pieces.h"
+
+#include "base/math.h"
 
 CAROM_RESULT_FILL(carom_patches);
 CAROM_RESULT_DEFINE_FREE(carom_patches);
@@ -54,7 +57,7 @@ static void see_chip(void *user, const carom_solid_chip *chip) {
     double above = carom_vec_dot(a, carom_vec_cross(b, c));
     double below = la * lb * lc + carom_vec_dot(a, b) * lc + carom_vec_dot(b, c) * la +
                    carom_vec_dot(c, a) * lb;
-    to->angle += 2.0 * atan2(above, below) * chip->weight;
+    to->angle += 2.0 * carom_atan2(above, below) * chip->weight;
 }
 
 /* ---- voids ----------------------------------------------------------------------------------- */
@@ -152,6 +155,7 @@ static carom_status find(carom_solid_query *query, carom_patches *out) {
     for (int of_b = 0; of_b < 2; ++of_b)
         for (uint32_t i = 0; i < query->solids[of_b]->root_count; ++i) {
             uint32_t root = query->solids[of_b]->roots[i];
+            CAROM_TRY(carom_progress_look(context));
             carom_solid_add_below(query, &tally, of_b, root,
                                   carom_solid_winding(query, of_b, root, none));
         }
@@ -161,11 +165,13 @@ static carom_status find(carom_solid_query *query, carom_patches *out) {
     if (p.numbers == NULL) return carom_fail_memory(context, nodes * 4ull, "patches");
     memset(p.numbers, 0xFF, nodes * sizeof(uint32_t));
     carom_solid_each_chip(&p.pieces, count_chip, &p);
+    CAROM_TRY(carom_progress_look(context));
     p.data = CAROM_ARENA_TAKE(p.pieces.scratch, patch, p.count);
     if (p.data == NULL) return carom_fail_memory(context, p.count * sizeof(patch), "patches");
     if (p.count != 0) memset(p.data, 0, p.count * sizeof(patch));
     carom_solid_each_chip(&p.pieces, add_chip, &p);
     give_voids(&p);
+    CAROM_TRY(carom_progress_look(context));
     context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
     return hand_over(&p, out);
 }
@@ -175,12 +181,13 @@ carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_b, carom_patches *out) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
-    CAROM_REQUIRE(out != NULL, "the place for the patches is NULL");
+    CAROM_REQUIRE_RESULT(out, "the place for the patches");
     carom_solid_query query;
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = find(&query, out);
+    carom_progress_begin(context, "finding pieces of an overlap", 0);
+    carom_status status = carom_progress_finish(context, find(&query, out));
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -5,6 +5,7 @@
  * spanning tree (order.c), a rigid soup is made of them for searches, and sums over ranges of
  * triangles for what need not be searched (sums.c). Triangles without area stay in: a pose may give
  * them some, and only with them is the mesh closed whatever the pose. */
+#include "base/progress.h"
 #include "mesh/mesh.h"
 #include "solid/query.h"
 
@@ -89,6 +90,7 @@ static carom_status find_winding(carom_context *context, carom_solid *solid, uin
     solid->info.by_winding = solid->info.self_intersecting || shells > solid->root_count;
     if (solid->info.by_winding || solid->root_count == 1) return CAROM_OK;
     CAROM_TRY(carom_solid_query_begin(context, solid, NULL, solid, NULL, &query));
+    carom_progress_begin(context, "relating shells", solid->root_count);
     for (uint32_t i = 0; i < solid->root_count && !solid->info.by_winding; ++i) {
         uint32_t root = solid->roots[i];
         carom_solid_skip own = {solid->firsts[root], solid->firsts[solid->ends[root]]};
@@ -96,8 +98,10 @@ static carom_status find_winding(carom_context *context, carom_solid *solid, uin
         int winding = carom_solid_winding(&query, 0, root, own);
         if (solid->base == 0 ? winding != (volume < 0.0) : winding != (volume > 0.0))
             solid->info.by_winding = true;
+        carom_progress_add(context, 0, 1);
+        CAROM_TRY(carom_progress_look(context));
     }
-    return CAROM_OK;
+    return carom_progress_end(context);
 }
 
 static void find_centroid(carom_solid *solid) {
