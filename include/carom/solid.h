@@ -109,6 +109,11 @@ typedef struct carom_overlap {
                         carom_soup_distance; 0 for all other relations */
     carom_vec3 point_a, point_b; /* where */
     uint64_t pairs;              /* of triangles that meet, touching included */
+    /* How far the others may be off, of vectors each coordinate, by bounds of the same kind. */
+    double centroid_error; /* infinite where the volume may be 0 */
+    double area_error;
+    double force_error;
+    double torque_error;
 } carom_overlap;
 
 /* The overlap of a and b in their poses, which are as in soup.h; NULL or all zero is the identity.

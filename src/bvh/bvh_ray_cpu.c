@@ -43,13 +43,6 @@ static slabs slabs_make(const carom_bvh_ray *ray) {
     return s;
 }
 
-static inline carom_f64v load_floats(const float *from) {
-    typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
-    some_floats floats;
-    memcpy(&floats, from, sizeof(floats));
-    return __builtin_convertvector(floats, carom_f64v);
-}
-
 /* The boxes that are met, as bits, and where each is entered. Empty boxes are entered nowhere. */
 static inline uint32_t enter_node(const carom_bvh_node *node, const slabs *s, double limit,
                                   double enters[CAROM_BVH_WIDTH]) {
@@ -62,8 +55,8 @@ static inline uint32_t enter_node(const carom_bvh_node *node, const slabs *s, do
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
         carom_f64v first = carom_f64v_splat(0.0), last = carom_f64v_splat(limit);
         for (int k = 0; k < 3; ++k) {
-            carom_f64v in = (load_floats(near[k] + at) - s->enter[k]) * s->inverse[k];
-            carom_f64v out = (load_floats(far[k] + at) - s->leave[k]) * s->inverse[k];
+            carom_f64v in = (carom_f64v_floats(near[k] + at) - s->enter[k]) * s->inverse[k];
+            carom_f64v out = (carom_f64v_floats(far[k] + at) - s->leave[k]) * s->inverse[k];
             first = carom_f64v_max(in, first);
             last = carom_f64v_min(out * (1.0 + 0x1p-48), last);
         }

@@ -1,95 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /* From two triangles whose boxes meet to terms of the overlap. */
+#include <stdlib.h>
+
+#include "base/progress.h"
 #include "solid/query.h"
 
 static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
-                      const double terms[CAROM_SOLID_TERMS]) {
+                      const double terms[CAROM_SOLID_SLOTS]) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
         if (terms[i] == 0.0) continue;
+        tally->kinds |= 1u << i;
         if (!(fabs(terms[i]) <= query->bounds[i])) tally->too_large = true;
         tally->terms[i] =
             carom_sum_add(tally->terms[i], carom_sum_term(terms[i], query->scales[i]));
     }
+    ++tally->added;
+    tally->span = CAROM_MAX(tally->span, terms[CAROM_SOLID_SPAN]);
 }
 
 /* ---- large triangles ------------------------------------------------------------------------- */
 
-/* One of many terms of a triangle: rounded to fixed point by itself, so that the same one taken
- * away leaves nothing. */
-static void add_one(const carom_solid_query *query, carom_solid_tally *tally, carom_vec3 n,
-                    carom_vec3 c, carom_vec3 u, carom_vec3 v, int weight, int of_b) {
-    double terms[CAROM_SOLID_TERMS] = {0};
-    carom_solid_add_triangle(terms, n, c, u, v, (double)weight, of_b);
-    add_terms(query, tally, terms);
+/* Of a triangle that has an area. */
+static bool is_large(const carom_solid_query *query, const carom_solid_face *f, int of_b) {
+    return query->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > query->large[of_b];
 }
 
-/* The same for a piece of the border, `sign` times. What is taken away again leaves no error
- * either, so its size is taken away, too. */
-static void add_piece(const carom_solid_query *query, carom_solid_tally *tally, carom_vec3 n,
-                      carom_vec3 c, carom_vec3 u, carom_vec3 v, int sign, int weight, int of_b) {
-    double terms[CAROM_SOLID_TERMS] = {0};
-    carom_solid_add_triangle(terms, n, c, u, v, (double)(sign * weight), of_b);
-    if (weight < 0) terms[CAROM_SOLID_SIZE] = -terms[CAROM_SOLID_SIZE];
-    add_terms(query, tally, terms);
-}
-
-/* Its border from the anchor of side `from` to corner 1, passing that only at the end; all of it
- * when from is 3. */
-static void add_border(const carom_solid_query *query, carom_solid_tally *tally,
-                       const carom_solid_anchors *a, carom_vec3 n, int from, int weight, int of_b) {
-    static const int sides[3] = {1, 2, 0};
-    bool on = from == 3;
-    for (int i = 0; i < 3; ++i) {
-        int side = sides[i], next = side == 2 ? 0 : side + 1;
-        if (on) add_piece(query, tally, n, a->c, a->e[side], a->p[side], -1, weight, of_b);
-        on = on || side == from;
-        if (on) add_piece(query, tally, n, a->c, a->e[side], a->p[next], 1, weight, of_b);
+/* What carom_solid_add_meeting gives for others: along each side, w at its ends counts from these
+ * to the point nearest to the origin (add_corners), and a crossing from where it is to that point.
+ */
+static void add_meeting(const carom_solid_query *query, double *terms, const carom_solid_face *f,
+                        carom_vec3 normal, carom_vec3 n, const carom_solid_meeting *m, int of_b,
+                        const carom_solid_doubt *doubt) {
+    carom_solid_anchors a = carom_solid_anchors_make(f, normal, query->origin);
+    carom_solid_add_triangle(terms, n, a.c, m->ends[of_b].x, m->ends[1 - of_b].x, 1.0, of_b, doubt);
+    for (int i = 0; i < 2; ++i) {
+        const carom_solid_crossing *end = &m->ends[i];
+        if (end->of_b == of_b)
+            carom_solid_add_triangle(terms, n, a.c, end->x, a.e[end->side], (double)end->change,
+                                     of_b, doubt);
     }
 }
 
-static bool is_large(const carom_solid_query *query, const carom_solid_face *f, carom_vec3 normal,
-                     int of_b) {
-    return query->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > query->large[of_b] &&
-           carom_vec_dot(normal, normal) > 0.0;
-}
-
-/* What carom_solid_add_meeting gives for others. */
-static void add_meeting(const carom_solid_query *query, carom_solid_tally *tally,
-                        const carom_solid_face *f, carom_vec3 normal, const carom_solid_meeting *m,
-                        int of_b) {
-    carom_solid_anchors a = carom_solid_anchors_make(f, normal, query->origin);
-    carom_vec3 n = carom_solid_unit(normal);
-    add_one(query, tally, n, a.c, m->ends[of_b].x, m->ends[1 - of_b].x, 1, of_b);
-    for (int i = 0; i < 2; ++i) {
-        const carom_solid_crossing *end = &m->ends[i];
-        if (end->of_b != of_b) continue;
-        add_one(query, tally, n, a.c, end->x, a.e[end->side], end->change, of_b);
-        add_border(query, tally, &a, n, end->side, end->change, of_b);
+/* The rest of a large triangle: w at its corners. */
+static void add_corners(double *terms, const carom_solid_anchors *a, carom_vec3 n,
+                        const int32_t windings[3], int of_b) {
+    const carom_solid_doubt none = {0};
+    for (int j = 0; j < 3; ++j) {
+        double w = (double)windings[j];
+        if (windings[j] == 0) continue;
+        carom_solid_add_triangle(terms, n, a->c, a->p[j], a->e[j], w, of_b, &none);
+        carom_solid_add_triangle(terms, n, a->c, a->e[j == 0 ? 2 : j - 1], a->p[j], w, of_b, &none);
     }
 }
 
 /* ---- what hangs on a vertex ------------------------------------------------------------------ */
 
-static void add_triangle(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
-                         uint32_t triangle, int weight) {
-    carom_solid_face f;
-    carom_solid_pose(query, of_b, triangle, &f);
-    carom_vec3 normal = carom_solid_plane_make(f.p).normal, n = carom_solid_unit(normal);
-    if (is_large(query, &f, normal, of_b)) {
-        carom_solid_anchors a = carom_solid_anchors_make(&f, normal, query->origin);
-        add_border(query, tally, &a, n, 3, weight, of_b);
-        return;
-    }
-    for (int i = 0; i < 3; ++i) f.p[i] = carom_vec_sub(f.p[i], query->origin);
-    add_one(query, tally, n, f.p[0], f.p[1], f.p[2], weight, of_b);
+/* A whole triangle, as the pose rounds its corners. */
+static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                      const carom_solid_face *f, int weight) {
+    double terms[CAROM_SOLID_SLOTS] = {0};
+    carom_vec3 u = carom_vec_sub(f->p[1], query->origin);
+    carom_solid_add_turned(terms, u, carom_vec_sub(f->p[1], f->p[0]),
+                           carom_vec_sub(f->p[2], f->p[1]), (double)weight, of_b, 0.0);
+    add_terms(query, tally, terms);
 }
 
-/* Triangles one by one. */
+/* Triangles one by one, beside others that are in sums. */
 static void add_triangles(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                           uint64_t first, uint64_t last, int weight) {
-    uint64_t count = query->solids[of_b]->soup->triangle_count;
-    for (uint64_t t = first; t < last && t < count; ++t)
-        add_triangle(query, tally, of_b, (uint32_t)t, weight);
+    const carom_soup *soup = query->solids[of_b]->soup;
+    const carom_soup_side *side = carom_solid_side(query, of_b);
+    for (uint64_t t = first; t < last && t < soup->triangle_count; ++t) {
+        double terms[CAROM_SOLID_SLOTS] = {0};
+        carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
+        carom_vec3 u = carom_vec_scale(carom_frame_apply(&side->frame, c.corner[1]), query->power);
+        carom_vec3 arm = carom_vec_sub(c.corner[1], c.corner[0]);
+        carom_vec3 way = carom_vec_sub(c.corner[2], c.corner[1]);
+        arm = carom_vec_scale(carom_frame_turn(&side->frame, arm), query->power);
+        way = carom_vec_scale(carom_frame_turn(&side->frame, way), query->power);
+        carom_solid_add_turned(terms, carom_vec_sub(u, query->origin), arm, way, (double)weight,
+                               of_b, query->rounded[of_b]);
+        add_terms(query, tally, terms);
+    }
 }
 
 /* All triangles before `end`: by the sum at the nearest block, and one by one from there. */
@@ -112,17 +104,47 @@ void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *ta
         atomic_fetch_sub_explicit(&changes[solid->ends[vertex]], weight, memory_order_relaxed);
         return;
     }
-    add_before(query, tally, of_b, solid->firsts[solid->ends[vertex]], weight);
-    add_before(query, tally, of_b, solid->firsts[vertex], -weight);
+    uint64_t first = solid->firsts[vertex], last = solid->firsts[solid->ends[vertex]];
+    tally->moved[of_b] = true;
+    add_before(query, tally, of_b, last, weight);
+    add_before(query, tally, of_b, first, -weight);
+    if (query->solids[!of_b]->info.by_winding)
+        tally->swept[of_b] = carom_sum_add(
+            tally->swept[of_b], carom_solid_area_between(&solid->sums, first, last, abs(weight)));
+}
+
+void carom_solid_sum_changes(const carom_solid_query *query, int of_b) {
+    _Atomic int32_t *changes = query->changes[of_b];
+    int32_t winding = 0;
+    for (uint64_t v = 0; v < query->solids[of_b]->soup->vertex_count; ++v) {
+        winding += atomic_load_explicit(&changes[v], memory_order_relaxed);
+        atomic_store_explicit(&changes[v], winding, memory_order_relaxed);
+    }
 }
 
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
-    const carom_solid *solid = query->solids[of_b];
-    int32_t winding = 0;
-    for (uint64_t v = 0; v < solid->soup->vertex_count; ++v) {
-        winding += atomic_load_explicit(&query->changes[of_b][v], memory_order_relaxed);
-        if (winding != 0)
-            add_triangles(query, tally, of_b, solid->firsts[v], solid->firsts[v + 1], winding);
+    const carom_soup *soup = query->solids[of_b]->soup;
+    for (uint32_t t = 0; t < soup->triangle_count; ++t) {
+        if (t % 4096 == 0 && carom_progress_stop(query->context, 0)) return;
+        const uint32_t *v = soup->corners + 3 * (uint64_t)t;
+        int32_t w[3];
+        for (int i = 0; i < 3; ++i)
+            w[i] = atomic_load_explicit(&query->changes[of_b][v[i]], memory_order_relaxed);
+        if (w[0] == 0 && w[1] == 0 && w[2] == 0) continue;
+        carom_solid_face f;
+        carom_solid_pose(query, of_b, t, &f);
+        if (is_large(query, &f, of_b)) {
+            /* Without area it has no part in crossings, which its corners would need. */
+            if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue;
+            carom_solid_plane plane = carom_solid_plane_make(f.p);
+            double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
+            carom_vec3 n = carom_solid_direction(f.p, &plane, &inverse);
+            carom_solid_anchors a = carom_solid_anchors_make(&f, plane.normal, query->origin);
+            add_corners(terms, &a, n, w, of_b);
+            add_terms(query, tally, terms);
+        } else if (w[1] != 0) {
+            add_posed(query, tally, of_b, &f, w[1]);
+        }
     }
 }
 
@@ -227,18 +249,27 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
         note_crossing(tally, a, b);
     }
     if (m.count == 0) return;
-    if (query->record) keep_record(query, tally, a, b, &m);
-
-    double terms[CAROM_SOLID_TERMS] = {0};
-    if (is_large(query, a, plane_a.normal, 0))
-        add_meeting(query, tally, a, plane_a.normal, &m, 0);
-    else
-        carom_solid_add_meeting(terms, a, plane_a.normal, &m, 0, query->origin);
-    if (is_large(query, b, plane_b.normal, 1))
-        add_meeting(query, tally, b, plane_b.normal, &m, 1);
-    else
-        carom_solid_add_meeting(terms, b, plane_b.normal, &m, 1, query->origin);
-    add_terms(query, tally, terms);
+    if (query->record) {
+        keep_record(query, tally, a, b, &m);
+    } else {
+        double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
+        carom_vec3 n = carom_solid_direction(a->p, &plane_a, &inverse);
+        carom_solid_doubt doubt = carom_solid_doubt_of(&m, 0, inverse);
+        if (is_large(query, a, 0))
+            add_meeting(query, terms, a, plane_a.normal, n, &m, 0, &doubt);
+        else
+            carom_solid_add_meeting(terms, a, n, &m, 0, query->origin, &doubt);
+        n = carom_solid_direction(b->p, &plane_b, &inverse);
+        doubt = carom_solid_doubt_of(&m, 1, inverse);
+        if (is_large(query, b, 1))
+            add_meeting(query, terms, b, plane_b.normal, n, &m, 1, &doubt);
+        else
+            carom_solid_add_meeting(terms, b, n, &m, 1, query->origin, &doubt);
+        for (int i = 0; i < 2; ++i)
+            if (query->changes[m.ends[i].of_b] == NULL)
+                carom_solid_add_gap(terms, &m.ends[i], query->rounded[m.ends[i].of_b]);
+        add_terms(query, tally, terms);
+    }
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &m.ends[i];
         const carom_solid_face *f = end->of_b ? b : a;

@@ -4,15 +4,25 @@
  * Pairs of faces that meet give their terms (meet.c); one ray for each connected part says whether
  * its first vertex is inside the other solid; all else follows from the sums that were ready before
  * (order.c, sums.c). docs/solid.md derives the terms. */
+#include "base/progress.h"
 #include "geom/length.h"
+#include "solid/precise.h"
 #include "solid/relation.h"
 
-/* Error of a posed coordinate relative to what it was summed from. */
+/* Error of a posed coordinate relative to what it was summed from: typically, and at most, with
+ * three products of up to the coordinate and their sums. */
 #define POSE_ERROR 0x1p-51
+#define POSE_BOUND 0x1p-50
 #define FINE       0x1p-45 /* of the smaller volume: when to go by posed corners instead */
 #define POOR       0x1p-43 /* of the smaller volume: when to look for a better origin */
 #define LARGE      4.0     /* times the size of what they are measured by */
 #define FEW        512u    /* triangles */
+#define ROUNDING   0x1p-51 /* of sums of two or three numbers */
+/* Errors of the volume relative to itself, and of the rest relative to the surface, from which on
+ * more bits are taken: where that costs little, and where it costs much. */
+#define WEAK      0x1p-32
+#define WEAK_MANY 0x1p-26
+#define MANY      4096u /* triangles */
 
 /* ---- how to add up --------------------------------------------------------------------------- */
 
@@ -24,18 +34,27 @@ static double pose_error(const carom_solid_query *query, int of_b) {
     bool still = f->t.x == 0.0 && f->t.y == 0.0 && f->t.z == 0.0 && f->r[0] == 1.0 &&
                  f->r[4] == 1.0 && f->r[8] == 1.0;
     double largest = side->largest + carom_vec_largest(f->t);
-    return still ? 0.0 : POSE_ERROR * largest * query->power;
+    return still ? 0.0 : carom_scale_apply(POSE_ERROR * largest + 0x1p-1073, query->exponent);
+}
+
+static double pose_bound(const carom_solid_query *query, int of_b) {
+    return POSE_BOUND / POSE_ERROR * pose_error(query, of_b);
+}
+
+/* A solid's volume in the query's units. */
+static double volume_of(const carom_solid_query *query, int of_b) {
+    const carom_solid *solid = query->solids[of_b];
+    return carom_scale_apply(solid->volume, 3 * (query->exponent - solid->sums.exponent));
 }
 
 /* Sums are moved by the pose as it is, while everything else goes by corners that it has moved and
  * rounded. This matters when a solid is small where it is. Corners are rounded up and down alike,
  * so that the volume is off by a share of the error that falls with the root of their number. */
 static bool is_rounded(const carom_solid_query *query, int of_b) {
-    const carom_solid_info *a = &query->solids[0]->info, *b = &query->solids[1]->info;
-    const carom_solid_info *info = of_b ? b : a;
-    double volume = carom_scale_apply(CAROM_MIN(a->volume, b->volume), 3 * query->exponent);
-    double area = carom_scale_apply(info->area, 2 * query->exponent);
-    return pose_error(query, of_b) * area / sqrt((double)info->vertices) > FINE * volume;
+    const carom_solid *solid = query->solids[of_b];
+    double volume = CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
+    double area = carom_scale_apply(solid->sums.area, 2 * (query->exponent - solid->sums.exponent));
+    return pose_error(query, of_b) * area / sqrt((double)solid->info.vertices) > FINE * volume;
 }
 
 static double radius(const carom_solid_query *query, int of_b) {
@@ -58,6 +77,7 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
         bool large = query->solids[of_b]->longest * query->power > size;
         query->large[of_b] = large ? size : HUGE_VAL;
         any = any || large;
+        query->rounded[of_b] = pose_bound(query, of_b) / CAROM_SOLID_TERM_ERROR;
         if (large || is_rounded(query, of_b))
             CAROM_TRY(carom_solid_query_keep_changes(query, of_b));
     }
@@ -66,69 +86,154 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     return CAROM_OK;
 }
 
-/* Also says what all parts show as long as no faces meet. */
+/* Asks one ray for each part of a solid: also what they show as long as no faces meet. */
+static void find_parts(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                       carom_solid_facts *facts) {
+    const carom_solid *solid = query->solids[of_b];
+    for (uint32_t i = 0; i < solid->root_count; ++i) {
+        if (carom_progress_stop(query->context, 0)) return;
+        int winding = carom_solid_winding(query, of_b, solid->roots[i]);
+        carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
+        carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
+    }
+    if (query->changes[of_b] != NULL) carom_solid_sum_changes(query, of_b);
+}
+
 static void add_parts(const carom_solid_query *query, carom_solid_tally *tally,
                       carom_solid_facts *facts) {
-    const carom_solid_skip none = {0, 0};
     *facts = (carom_solid_facts){false, false, false};
     for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_solid *solid = query->solids[of_b];
-        for (uint32_t i = 0; i < solid->root_count; ++i) {
-            int winding = carom_solid_winding(query, of_b, solid->roots[i], none);
-            carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
-            carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
-        }
+        find_parts(query, tally, of_b, facts);
         if (query->changes[of_b] != NULL) carom_solid_add_changed(query, tally, of_b);
     }
 }
 
-/* Everything in the query's units, about its origin. */
+/* Everything in the query's units, about its origin, and how far it may be off; of vectors, each
+ * component. */
 typedef struct totals {
-    double volume, error, area;
+    double volume, area;
     carom_vec3 moment, normal, turn;
+    double volume_error, area_error, moment_error, normal_error, turn_error;
 } totals;
 
+/* What rounding to fixed point may have added up to. */
+static double rounded_off(const carom_solid_query *query, const carom_solid_tally *tally,
+                          unsigned i) {
+    return tally->kinds >> i & 1u ? (double)tally->added * carom_power_of_two(query->scales[i])
+                                  : 0.0;
+}
+
+/* The area of a solid that its sums moved with the pose, each part as often as it counts. Where the
+ * other's winding number may be below 0 what counts may cancel, and all that was added is taken. */
+static double moved_area(const carom_solid_query *query, const carom_solid_tally *tally, int of_b,
+                         const carom_solid_integrals *i) {
+    const carom_solid_sums *sums = &query->solids[of_b]->sums;
+    if (!query->solids[!of_b]->info.by_winding) return fabs(i->area) + i->area_error;
+    double swept = carom_sum_value(tally->swept[of_b],
+                                   sums->scales[CAROM_SOLID_AREA] + CAROM_SOLID_AREA_SHIFT);
+    return carom_scale_apply(swept, 2 * (query->exponent - sums->exponent));
+}
+
+static void add_sums(const carom_solid_query *query, const carom_solid_tally *tally, int of_b,
+                     double span, totals *t) {
+    const carom_solid *solid = query->solids[of_b];
+    carom_vec3 origin = carom_solid_unscale_vector(query, query->origin, 1);
+    carom_solid_integrals i =
+        carom_solid_moments_place(&solid->sums, &tally->moments[of_b],
+                                  &carom_solid_side(query, of_b)->frame, origin, query->exponent);
+    /* Corners move by the pose's rounding: the surface sweeps at most that times its area. */
+    double off = pose_bound(query, of_b);
+    double swept = 2.0 * off * moved_area(query, tally, of_b, &i);
+    t->volume += i.volume;
+    t->moment = carom_vec_add(t->moment, i.moment);
+    t->area += i.area;
+    t->volume_error += i.volume_error + swept + ROUNDING * fabs(i.volume);
+    t->moment_error += i.moment_error + span * swept + ROUNDING * carom_solid_norm(i.moment);
+    t->area_error +=
+        i.area_error + ROUNDING * fabs(i.area) +
+        off * carom_scale_apply(solid->side_lengths, query->exponent - solid->sums.exponent);
+    if (!of_b) return;
+    t->normal = carom_vec_add(t->normal, i.normal);
+    t->turn = carom_vec_add(t->turn, i.turn);
+    t->normal_error += i.normal_error + ROUNDING * carom_solid_norm(i.normal);
+    t->turn_error += i.turn_error + ROUNDING * carom_solid_norm(i.turn);
+}
+
 static totals add_up(const carom_solid_query *query, const carom_solid_tally *tally) {
-    totals t = {.volume = carom_solid_sum_of(query, tally->terms, CAROM_SOLID_VOLUME),
-                .error = CAROM_SOLID_TERM_ERROR *
-                         carom_solid_sum_of(query, tally->terms, CAROM_SOLID_SIZE),
-                .area = carom_solid_sum_of(query, tally->terms, CAROM_SOLID_EXTENT),
-                .moment = carom_solid_vector_of(query, tally->terms, CAROM_SOLID_MOMENT),
-                .normal = carom_solid_vector_of(query, tally->terms, CAROM_SOLID_FORCE),
-                .turn = carom_solid_vector_of(query, tally->terms, CAROM_SOLID_TORQUE)};
-    carom_vec3 origin = carom_vec_scale(query->origin, 1.0 / query->power);
-    for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_solid *solid = query->solids[of_b];
-        carom_solid_integrals i = carom_solid_moments_place(&solid->sums, &tally->moments[of_b],
-                                                            &carom_solid_side(query, of_b)->frame,
-                                                            origin, query->exponent);
-        t.volume += i.volume;
-        t.moment = carom_vec_add(t.moment, i.moment);
-        t.area += i.area;
-        t.error += pose_error(query, of_b) * fabs(i.area) + CAROM_SOLID_TERM_ERROR * fabs(i.volume);
-        if (!of_b) continue;
-        t.normal = carom_vec_add(t.normal, i.normal);
-        t.turn = carom_vec_add(t.turn, i.turn);
-    }
+    const carom_sum *terms = tally->terms;
+    totals t = {.volume = carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME),
+                .area = carom_solid_sum_of(query, terms, CAROM_SOLID_EXTENT),
+                .moment = carom_solid_vector_of(query, terms, CAROM_SOLID_MOMENT),
+                .normal = carom_solid_vector_of(query, terms, CAROM_SOLID_FORCE),
+                .turn = carom_solid_vector_of(query, terms, CAROM_SOLID_TORQUE)};
+    double volume =
+        CAROM_SOLID_TERM_ERROR * (carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME_ERROR) +
+                                  rounded_off(query, tally, CAROM_SOLID_VOLUME_ERROR));
+    double area =
+        CAROM_SOLID_TERM_ERROR * (carom_solid_sum_of(query, terms, CAROM_SOLID_AREA_ERROR) +
+                                  rounded_off(query, tally, CAROM_SOLID_AREA_ERROR));
+    double span = CAROM_MAX(tally->span, 3.0 * query->room);
+    t.volume_error =
+        volume + rounded_off(query, tally, CAROM_SOLID_VOLUME) + ROUNDING * fabs(t.volume);
+    t.area_error = area + rounded_off(query, tally, CAROM_SOLID_EXTENT) + ROUNDING * fabs(t.area);
+    t.moment_error = 2.0 * span * volume + rounded_off(query, tally, CAROM_SOLID_MOMENT) +
+                     ROUNDING * carom_solid_norm(t.moment);
+    t.normal_error =
+        area + rounded_off(query, tally, CAROM_SOLID_FORCE) + ROUNDING * carom_solid_norm(t.normal);
+    t.turn_error = 2.0 * span * area + rounded_off(query, tally, CAROM_SOLID_TORQUE) +
+                   ROUNDING * carom_solid_norm(t.turn);
+    for (int of_b = 0; of_b < 2; ++of_b)
+        if (tally->moved[of_b]) add_sums(query, tally, of_b, span, &t);
     return t;
 }
 
-static void fill(const carom_solid_query *query, const totals *t, carom_overlap *overlap) {
+/* What the torque is about. */
+static carom_vec3 pivot_of(const carom_solid_query *query) {
     const carom_solid *b = query->solids[1];
-    carom_vec3 pivot =
-        carom_vec_scale(carom_frame_apply(&query->placing.b.frame, b->info.centroid), query->power);
-    carom_vec3 arm = carom_vec_sub(pivot, query->origin), centroid = query->origin;
-    if (fabs(t->volume) > t->error)
-        centroid = carom_vec_add(centroid, carom_vec_scale(t->moment, 1.0 / t->volume));
+    carom_vec3 pivot = carom_frame_apply(&query->placing.b.frame, b->info.centroid);
+    return carom_vec_scale(pivot, query->power);
+}
+
+/* How far the pivot may be from where the mesh's centroid is: that was found as a way from the
+ * centre of the mesh's box, and the pose rounds it. */
+static double pivot_error(const carom_solid_query *query) {
+    const carom_solid *b = query->solids[1];
+    double far = carom_vec_largest(carom_vec_sub(b->info.centroid, b->sums.centre)) +
+                 carom_vec_largest(b->info.centroid) + carom_vec_largest(query->placing.b.frame.t);
+    return carom_scale_apply(POSE_BOUND * far, query->exponent);
+}
+
+static void fill(const carom_solid_query *query, const totals *t, carom_overlap *overlap) {
+    carom_vec3 arm = carom_vec_sub(pivot_of(query), query->origin), centroid = query->origin;
+    double centroid_error = HUGE_VAL, least = fabs(t->volume) - t->volume_error;
+    if (least > 0.0) {
+        carom_vec3 way = carom_vec_scale(t->moment, 1.0 / t->volume);
+        double far = carom_vec_largest(way);
+        centroid = carom_vec_add(centroid, way);
+        centroid_error = (t->moment_error + far * t->volume_error) / least * (1.0 + 0x1p-40) +
+                         ROUNDING * (far + carom_vec_largest(query->origin));
+    }
     carom_vec3 turn = carom_vec_sub(carom_vec_cross(arm, t->normal), t->turn);
-    /* what is below zero by rounding is zero */
-    double volume = t->volume < 0.0 && t->volume >= -t->error ? 0.0 : t->volume;
+    double lever = carom_solid_norm(arm), force = carom_solid_norm(t->normal);
+    double turn_error = t->turn_error + lever * t->normal_error +
+                        4.0 * ROUNDING * (lever * force + carom_solid_norm(t->turn)) +
+                        2.0 * pivot_error(query) * force;
+    /* what is within the error of zero, and below it by rounding, is zero */
+    double volume = t->volume < 0.0 && t->volume >= -t->volume_error ? 0.0 : t->volume;
+    double area = t->area < 0.0 && t->area >= -t->area_error ? 0.0 : t->area;
     overlap->volume = carom_solid_unscale(query, volume, 3);
-    overlap->volume_error = carom_solid_unscale(query, t->error, 3);
-    overlap->area = carom_solid_unscale(query, t->area, 2);
+    overlap->volume_error = carom_solid_unscale_error(query, t->volume_error, fabs(volume), 3);
+    overlap->area = carom_solid_unscale(query, area, 2);
+    overlap->area_error = carom_solid_unscale_error(query, t->area_error, fabs(t->area), 2);
     overlap->centroid = carom_solid_unscale_vector(query, centroid, 1);
+    overlap->centroid_error =
+        carom_solid_unscale_error(query, centroid_error, carom_vec_largest(centroid), 1);
     overlap->force = carom_solid_unscale_vector(query, carom_vec_scale(t->normal, -1.0), 2);
+    overlap->force_error =
+        carom_solid_unscale_error(query, t->normal_error, carom_vec_largest(t->normal), 2);
     overlap->torque = carom_solid_unscale_vector(query, turn, 3);
+    overlap->torque_error =
+        carom_solid_unscale_error(query, turn_error, carom_vec_largest(turn), 3);
 }
 
 /* ---- relation -------------------------------------------------------------------------------- */
@@ -163,9 +268,21 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
 
 /* Terms that cancelled: their origin may be far from where the solids meet. */
 static bool is_poor(const carom_solid_query *query, const totals *t) {
-    const carom_solid_info *a = &query->solids[0]->info, *b = &query->solids[1]->info;
-    double volume = carom_scale_apply(CAROM_MIN(a->volume, b->volume), 3 * query->exponent);
-    return t->error > POOR * volume;
+    return t->volume_error > POOR * CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
+}
+
+/* Errors that more bits would make much smaller. */
+static bool is_weak(const carom_solid_query *query, const carom_solid_tally *tally,
+                    const totals *t) {
+    uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
+    double volume = fabs(t->volume), span = 3.0 * query->room;
+    if (tally->too_large) return true;
+    if (triangles > MANY) return is_poor(query, t) && !(t->volume_error <= WEAK_MANY * volume);
+    bool empty = volume == 0.0 && t->volume_error == 0.0; /* no centroid to be found */
+    return !(t->volume_error <= WEAK * volume &&
+             (empty || t->moment_error <= WEAK * volume * span) &&
+             t->area_error <= WEAK * t->area && t->normal_error <= WEAK * t->area &&
+             t->turn_error <= WEAK * t->area * span);
 }
 
 /* One search, with safe scales where the fine ones turn out too fine. */
@@ -177,11 +294,21 @@ static carom_status search(carom_solid_query *query, carom_solid_tally *tally,
         CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
         add_parts(query, tally, facts);
+        CAROM_TRY(carom_progress_look(query->context));
         *t = add_up(query, tally);
         again = tally->too_large && !coarse;
         coarse = coarse || again;
     } while (again);
     return CAROM_OK;
+}
+
+static carom_vec3 mean(carom_vec3 a, carom_vec3 b) {
+    return carom_vec_add(carom_vec_scale(a, 0.5), carom_vec_scale(b, 0.5));
+}
+
+/* Of two numbers that may each be off, and of a size that is rounded. */
+static double mean_error(double a, double b, double size) {
+    return 0.5 * a + 0.5 * b + ROUNDING * fabs(size);
 }
 
 /* Where faces share an area, what depends on which side of it b is moved to becomes the mean of
@@ -195,30 +322,86 @@ static carom_status add_other_side(carom_solid_query *query, totals *t) {
     query->push = -query->push;
     CAROM_TRY(status);
     t->area = 0.5 * t->area + 0.5 * other.area;
-    t->normal = carom_vec_scale(carom_vec_add(t->normal, other.normal), 0.5);
-    t->turn = carom_vec_scale(carom_vec_add(t->turn, other.turn), 0.5);
+    t->normal = mean(t->normal, other.normal);
+    t->turn = mean(t->turn, other.turn);
+    t->area_error = mean_error(t->area_error, other.area_error, t->area);
+    t->normal_error = mean_error(t->normal_error, other.normal_error, carom_solid_norm(t->normal));
+    t->turn_error = mean_error(t->turn_error, other.turn_error, carom_solid_norm(t->turn));
+    return CAROM_OK;
+}
+
+/* ---- with more bits -------------------------------------------------------------------------- */
+
+/* One search that keeps what it finds, and its terms in as many bits as they need. */
+static carom_status search_precisely(carom_solid_query *query, carom_solid_tally *tally,
+                                     carom_solid_facts *facts, carom_solid_results *results) {
+    double size = CAROM_MIN(radius(query, 0), radius(query, 1));
+    carom_solid_tally_begin(tally);
+    CAROM_TRY(carom_solid_query_keep_changes(query, 0));
+    CAROM_TRY(carom_solid_query_keep_changes(query, 1));
+    query->record = true;
+    CAROM_TRY(carom_solid_search(query, tally));
+    query->record = false;
+    *facts = (carom_solid_facts){false, false, false};
+    for (int of_b = 0; of_b < 2; ++of_b) find_parts(query, tally, of_b, facts);
+    CAROM_TRY(carom_progress_look(query->context));
+    return carom_solid_measure_precisely(query, tally, pivot_of(query), size, results);
+}
+
+static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *tally,
+                                  carom_solid_facts *facts, carom_overlap *overlap) {
+    carom_solid_results results;
+    CAROM_TRY(search_precisely(query, tally, facts, &results));
+    if (tally->one_sided) {
+        carom_solid_tally other_tally;
+        carom_solid_results other;
+        carom_solid_facts unused;
+        query->push = -query->push;
+        carom_status status = search_precisely(query, &other_tally, &unused, &other);
+        query->push = -query->push;
+        CAROM_TRY(status);
+        carom_solid_results_mean(&results, &other);
+    }
+    carom_solid_results_round(query, &results, overlap);
+    double arm = 3.0 * carom_solid_unscale_error(query, pivot_error(query), 0.0, 1);
+    double force = carom_vec_largest(overlap->force) + overlap->force_error;
+    if (arm > 0.0 && force > 0.0) overlap->torque_error += arm * force + 0x1p-1073;
     return CAROM_OK;
 }
 
 static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
                         carom_overlap *overlap) {
-    carom_solid_facts facts;
+    carom_solid_facts facts, again;
     totals t;
-    do {
-        CAROM_TRY(search(query, tally, &facts, &t));
-    } while (is_poor(query, &t) && carom_solid_query_refine(query, tally));
-    if (tally->one_sided) CAROM_TRY(add_other_side(query, &t));
-    fill(query, &t, overlap);
+    bool weak = query->wide;
+    if (!weak) {
+        do {
+            CAROM_TRY(search(query, tally, &facts, &t));
+        } while (is_poor(query, &t) && carom_solid_query_refine(query, tally));
+        if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
+        if (!facts.both) t.volume = t.volume_error = 0.0;
+        if (tally->one_sided) CAROM_TRY(add_other_side(query, &t));
+        weak = is_weak(query, tally, &t);
+    }
+    if (weak) {
+        CAROM_TRY(ask_precisely(query, tally, query->wide ? &facts : &again, overlap));
+        if (query->wide && tally->pairs != 0)
+            CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
+    } else {
+        fill(query, &t, overlap);
+    }
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
-    if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
     overlap->relation = relate(tally, &facts);
-    /* whatever rounding and the range made of it */
-    if (!facts.both) overlap->volume = overlap->volume_error = 0.0;
+    if (!facts.both) { /* whatever rounding and the range made of it */
+        overlap->volume = overlap->volume_error = 0.0;
+        overlap->centroid_error = HUGE_VAL;
+    }
     if (overlap->relation == CAROM_SOLID_APART) {
-        overlap->area = 0.0;
+        overlap->area = overlap->area_error = 0.0;
         overlap->force = overlap->torque = carom_vec(0.0, 0.0, 0.0);
+        overlap->force_error = overlap->torque_error = 0.0;
     }
     return CAROM_OK;
 }
@@ -236,7 +419,8 @@ carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = ask(&query, &tally, overlap);
+    carom_progress_begin(context, "overlapping solids", 0);
+    carom_status status = carom_progress_finish(context, ask(&query, &tally, overlap));
     carom_arena_rewind(scratch, mark);
     CAROM_TRY(status);
     if (def != NULL && def->distance) CAROM_TRY(find_distance(&query, pose_a, pose_b, overlap));

@@ -2,7 +2,10 @@
 /* The frame in which a query adds up its terms.
  *
  * Terms are about the middle of what the boxes of the two solids have in common, so that those of a
- * small overlap are small. Scales of the sums follow from the farthest point of either solid. */
+ * small overlap are small. Scales of the sums follow from the farthest point of either solid, or
+ * where only points near the overlap enter into terms, from those. Everything is measured in a unit
+ * of the query's own, a power of two, where coordinates or the overlap are too large or too small
+ * for products of four of them. */
 #include "solid/query.h"
 
 #include "geom/length.h"
@@ -32,6 +35,48 @@ static void box_of(const carom_solid_query *query, int of_b, double low[3], doub
     }
 }
 
+/* Exponents between which terms of four coordinates, in twice the precision and with 120 bits below
+ * them, neither overflow nor underflow: of the largest coordinate, and of the overlap. */
+#define MOST_EXPONENT  200
+#define LEAST_EXPONENT (-150)
+/* Within these nothing is scaled. */
+#define LARGE_EXPONENT 60
+#define SMALL_EXPONENT (-60)
+
+/* Whether scaling down would round a coordinate. */
+static bool loses_bits(const carom_solid_query *query) {
+    carom_scale_range range = carom_scale_range_empty();
+    for (int of_b = 0; of_b < 2; ++of_b)
+        for (uint32_t v = 0; v < query->solids[of_b]->soup->vertex_count; ++v) {
+            carom_vec3 x = carom_solid_vertex(query, of_b, v);
+            range = carom_scale_range_add(range, x.x);
+            range = carom_scale_range_add(range, x.y);
+            range = carom_scale_range_add(range, x.z);
+        }
+    return range.low <= range.high && range.low + query->exponent < -1074;
+}
+
+/* The unit of everything: such that neither the largest coordinate nor what is left of the overlap
+ * leaves the range of doubles, and no coordinate loses a bit. Otherwise all stays as it is: signs
+ * are exact at any scale, and terms are left to precise.c. */
+static void choose_scale(carom_solid_query *query, double largest, double overlap) {
+    int high = carom_exponent(CAROM_MAX(largest, DBL_MIN)), low = carom_exponent(overlap);
+    query->exponent = 0;
+    query->power = 1.0;
+    query->wide = false;
+    if (high < LARGE_EXPONENT && low > SMALL_EXPONENT) return;
+    int k = CAROM_MIN(-low, MOST_EXPONENT - high);
+    k = CAROM_MAX(CAROM_MIN(k, 1020), -1020);
+    query->exponent = k;
+    query->wide = low + k < LEAST_EXPONENT || high + k > MOST_EXPONENT;
+    if (!query->wide && k < 0) {
+        query->power = 1.0;
+        query->wide = loses_bits(query);
+    }
+    if (query->wide) query->exponent = 0;
+    query->power = carom_power_of_two(query->exponent);
+}
+
 static void choose_frame(carom_solid_query *query) {
     double low[2][3], high[2][3], middle[3], largest = 0.0, reach = 0.0, overlap = 0.0;
     box_of(query, 0, low[0], high[0]);
@@ -48,12 +93,15 @@ static void choose_frame(carom_solid_query *query) {
             reach = CAROM_MAX(reach, apart);
         }
     }
-    int e = carom_exponent(CAROM_MAX(largest, DBL_MIN));
-    query->exponent = e > -60 && e < 60 ? 0 : CAROM_MAX(CAROM_MIN(-e, 1020), -1020);
-    query->power = carom_power_of_two(query->exponent);
-    query->origin = carom_vec_scale(carom_vec(middle[0], middle[1], middle[2]), query->power);
-    query->reach = CAROM_MAX(reach * query->power * (1.0 + 0x1p-20), 0x1p-100);
-    query->overlap = CAROM_MAX(overlap * query->power, 0.0);
+    choose_scale(query, largest, overlap > 0.0 ? overlap : reach);
+    query->origin = carom_vec(carom_scale_apply(middle[0], query->exponent),
+                              carom_scale_apply(middle[1], query->exponent),
+                              carom_scale_apply(middle[2], query->exponent));
+    query->reach = carom_scale_apply(reach, query->exponent) * (1.0 + 0x1p-20);
+    query->reach = CAROM_MAX(CAROM_MIN(query->reach, 0x1p1000), 0x1p-100);
+    query->overlap = CAROM_MAX(carom_scale_apply(overlap, query->exponent), 0.0);
+    bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
+    query->room = complement ? query->reach : query->overlap;
 }
 
 bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally) {
@@ -64,22 +112,27 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
     if (query->refined || !(half > 0.0 && half < MUCH_LESS * query->overlap)) return false;
     query->origin = carom_vec_add(query->origin, middle);
     query->reach += carom_solid_most(middle);
+    query->room += carom_solid_most(middle);
     query->overlap = half;
     query->refined = true;
     return true;
 }
 
-/* A pair of triangles gives at most 19 terms and those of 16 triangles, a triangle 6. */
+/* A pair of triangles gives one term of each kind and those of 16 triangles, a triangle one. A term
+ * is a sum of up to 6 that are products of lengths along the axes; errors are sums of products of
+ * norms, and of what crossings are off, which is checked. */
 void carom_solid_query_scale(carom_solid_query *query, double near) {
     double a = (double)query->solids[0]->info.triangles;
     double b = (double)query->solids[1]->info.triangles, terms = 128.0 * (a * b + a + b);
     uint64_t count = (uint64_t)CAROM_MIN(terms, MOST_TERMS);
-    double square = query->reach * query->reach * 16.0, cube = square * query->reach;
+    double square = near * near * 16.0, cube = square * near;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
-        query->bounds[i] = i == CAROM_SOLID_VOLUME  ? square * near
-                           : i < CAROM_SOLID_EXTENT ? cube * near
-                           : i < CAROM_SOLID_TORQUE ? square
-                                                    : cube * 4.0;
+        query->bounds[i] = i == CAROM_SOLID_VOLUME         ? cube
+                           : i < CAROM_SOLID_EXTENT        ? cube * near
+                           : i < CAROM_SOLID_TORQUE        ? square
+                           : i < CAROM_SOLID_VOLUME_ERROR  ? cube * 4.0
+                           : i == CAROM_SOLID_VOLUME_ERROR ? cube * 0x1p10
+                                                           : square * 0x1p10;
         query->scales[i] = carom_sum_scale(query->bounds[i], count);
     }
 }
@@ -99,6 +152,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->consider = carom_solid_consider;
     query->record = query->refined = false;
     query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;
+    query->rounded[0] = query->rounded[1] = 0.0;
     CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));
     choose_frame(query);
     carom_solid_query_scale(query, query->reach);

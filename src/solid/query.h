@@ -3,6 +3,9 @@
 #ifndef CAROM_SRC_SOLID_QUERY_H
 #define CAROM_SRC_SOLID_QUERY_H
 
+#include <float.h>
+
+#include "bvh/bvh_ray_cpu.h"
 #include "solid/solid.h"
 #include "solid/solid_item.h"
 
@@ -34,11 +37,15 @@ typedef struct carom_solid_query {
     int exponent;      /* everything is measured in units of 2^-exponent: 0 but for extreme sizes */
     double power;      /* 2^exponent */
     carom_vec3 origin; /* of all terms, in these units */
+    bool wide;         /* coordinates lie too far apart for doubles to hold terms: precise.c */
     double reach;      /* no point of either solid is farther from it along an axis */
+    double room;       /* nor is any point of the overlap farther from it than this */
     double overlap;    /* half the longest side of what the boxes of both have in common */
     bool refined;      /* to the box of the crossings that a first search found */
     double long_edge;  /* from which extent on edges are cut in twice the precision */
     double large[2];   /* from which extent on triangles of a solid are large (meet.c) */
+    double rounded[2]; /* by how much at most the pose rounds a solid's corners along each axis, in
+                          units of CAROM_SOLID_TERM_ERROR */
     double bounds[CAROM_SOLID_TERMS]; /* of terms, and the scales of their sums for these bounds */
     int scales[CAROM_SOLID_TERMS];
     /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
@@ -54,18 +61,21 @@ typedef struct carom_solid_tally {
     carom_sum terms[CAROM_SOLID_TERMS];
     carom_vec3 low, high;           /* of all crossings; low > high when there are none */
     carom_solid_moments moments[2]; /* of what of either surface is inside the other as a whole */
+    bool moved[2];                  /* something was added to them */
     uint64_t pairs, candidates, undecided, visits;
-    bool too_large;               /* a term was beyond its bound: sums may have overflowed */
-    bool one_sided;               /* faces share an area */
-    bool crossing;                /* faces cross inside both, as they are: */
-    uint32_t crossed[2];          /* these, of a and of b */
-    uint64_t copies[2];           /* pairs of the same corners, facing the same way; the opposite */
+    uint64_t added;      /* terms of each kind, or fewer: as many roundings to fixed point */
+    uint32_t kinds;      /* bit i: some term i was not 0 */
+    carom_sum swept[2];  /* areas of all ranges that went into the moments, where some may
+                            count less than 0 times; in the sums' fixed point */
+    double span;         /* how far points of terms reach from the origin, at most */
+    bool too_large;      /* a term was beyond its bound: sums may have overflowed */
+    bool one_sided;      /* faces share an area */
+    bool crossing;       /* faces cross inside both, as they are: */
+    uint32_t crossed[2]; /* these, of a and of b */
+    uint64_t copies[2];  /* pairs of the same corners, facing the same way; the opposite */
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
     bool no_memory;               /* for records */
 } carom_solid_tally;
-
-/* Error of a term relative to CAROM_SOLID_SIZE. */
-#define CAROM_SOLID_TERM_ERROR 0x1p-52
 
 /* A sum as a number, and three of them as a vector. */
 static inline double carom_solid_sum_of(const carom_solid_query *query, const carom_sum *terms,
@@ -79,10 +89,22 @@ static inline carom_vec3 carom_solid_vector_of(const carom_solid_query *query,
                      carom_solid_sum_of(query, terms, i + 2));
 }
 
-/* A length, an area or a volume (power 1, 2, 3) from the query's units to the caller's; a vector of
- * them, without -0. */
+/* A length, an area or a volume (power 1, 2, 3) from the query's units to the caller's, at most the
+ * largest finite double; a vector of them, without -0. */
 static inline double carom_solid_unscale(const carom_solid_query *query, double x, int power) {
-    return carom_scale_apply(x, -power * query->exponent);
+    if (query->exponent == 0) return x;
+    x = carom_scale_apply(x, -power * query->exponent);
+    return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x;
+}
+
+/* The error of a value whose magnitude is `size`, rounded up: infinite where the value is too large
+ * for a double. */
+static inline double carom_solid_unscale_error(const carom_solid_query *query, double error,
+                                               double size, int power) {
+    if (query->exponent == 0) return error;
+    double least = error > 0.0 ? 0x1p-1073 : 0.0; /* what scaling may round off, twice */
+    if (carom_scale_apply(size, -power * query->exponent) > DBL_MAX) return HUGE_VAL;
+    return carom_scale_apply(error, -power * query->exponent) + least;
 }
 
 static inline carom_vec3 carom_solid_unscale_vector(const carom_solid_query *query, carom_vec3 v,
@@ -135,7 +157,10 @@ carom_solid_consider_fn carom_solid_consider;
 void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                            uint32_t vertex, int weight);
 
-/* Adds the triangles of a solid whose changes are known. */
+/* Makes changes into winding numbers. */
+void carom_solid_sum_changes(const carom_solid_query *query, int of_b);
+
+/* Adds the triangles of a solid whose changes have been made into winding numbers. */
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b);
 
 /* Considers all triangles whose boxes meet, on all threads (search.c). */
@@ -150,19 +175,19 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
  * false when it is not. */
 bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally);
 
-/* Fixes the scales of the sums for volumes of terms up to reach^2 near. */
+/* Fixes the scales of the sums for terms whose points are no farther than `near` from the origin.
+ */
 void carom_solid_query_scale(carom_solid_query *query, double near);
 
 /* Makes room for a solid's changes, in scratch of worker 0 that the caller rewinds. */
 carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b);
 
-/* Triangles [first, last) that do not count. */
-typedef struct carom_solid_skip {
-    uint32_t first, last;
-} carom_solid_skip;
-
 /* How often one solid winds around a vertex of the other, of b or not, b moved (inside.c). */
-int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex,
-                        carom_solid_skip skip);
+int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex);
+
+/* A ray as the tree of a solid sees it. It starts within `off` of `from` along each axis; both and
+ * `way` are in the query's units. */
+carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, carom_vec3 from,
+                                      carom_vec3 way, double off);
 
 #endif

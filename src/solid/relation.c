@@ -7,6 +7,7 @@
  * enough. */
 #include "solid/relation.h"
 
+#include "base/progress.h"
 #include "base/sort.h"
 #include "solid/witness.h"
 
@@ -98,8 +99,10 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
 
 static void look_at_regions(carom_solid_witness *witness, int of_b) {
     const carom_solid *solid = witness->query->solids[of_b];
-    for (uint32_t i = 0; i < solid->region_count && !witness->stopped; ++i)
+    for (uint32_t i = 0; i < solid->region_count && !witness->stopped; ++i) {
+        if (carom_progress_stop(witness->query->context, 0)) return;
         carom_solid_witness_corner(witness, carom_solid_key_make(of_b, solid->regions[i]));
+    }
 }
 
 /* ---- a solid and itself ---------------------------------------------------------------------- */
@@ -203,7 +206,8 @@ carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
     CAROM_TRY(keep_touches(context, solid, &query, touching));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = count_windings(context, solid, &query);
+    carom_progress_begin(context, "relating shells", 0);
+    carom_status status = carom_progress_finish(context, count_windings(context, solid, &query));
     carom_arena_rewind(scratch, mark);
     if (solid->info.by_winding) solid->plain = false;
     return status;
@@ -343,11 +347,11 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
         for (uint32_t i = 0; i < list->count; ++i) contacts[count++] = list->data[i];
     carom_solid_contacts_sort(contacts, count);
     carom_solid_witness_contacts(&witness, contacts, count);
-    if (witness.stopped || own == 0) return CAROM_OK;
+    if (witness.stopped || own == 0) return carom_progress_look(query->context);
     /* Not everything was found, and there may be more where a solid meets itself. */
     count += add_touches(a, 0, contacts + count);
     count += add_touches(b, 1, contacts + count);
     carom_solid_contacts_sort(contacts, count);
     carom_solid_witness_contacts(&witness, contacts, count);
-    return CAROM_OK;
+    return carom_progress_look(query->context);
 }

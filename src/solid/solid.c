@@ -5,6 +5,7 @@
  * spanning tree (order.c), a rigid soup is made of them for searches, and sums over ranges of
  * triangles for what need not be searched (sums.c). Triangles without area stay in: a pose may give
  * them some, and only with them is the mesh closed whatever the pose. */
+#include "base/progress.h"
 #include "mesh/mesh.h"
 #include "solid/relation.h"
 
@@ -45,6 +46,11 @@ static carom_status check_closed(carom_context *context, const carom_mesh_view *
 
 /* ---- what it is ------------------------------------------------------------------------------ */
 
+/* The volume's sign is exact, also where the volume rounds to -0. */
+static bool is_inside_out(const carom_mesh_report *report) {
+    return signbit(report->volume) != 0;
+}
+
 /* All pairs of faces that meet other than as neighbours. Faces without area are searched as
  * segments, which always meet their neighbours: where there are any, a soup that leaves them alone
  * is asked. Nearly always there are none, which is found out before they are listed. */
@@ -76,17 +82,24 @@ static void find_centroid(carom_solid *solid) {
     carom_solid_integrals all =
         carom_solid_moments_place(sums, &moments, &still, sums->centre, sums->exponent);
     solid->info.centroid = sums->centre;
+    solid->volume = fabs(all.volume);
     if (all.volume == 0.0) return;
-    double unit = carom_power_of_two(-sums->exponent) / all.volume;
-    solid->info.centroid = carom_vec_add(sums->centre, carom_vec_scale(all.moment, unit));
+    carom_vec3 way =
+        carom_vec(all.moment.x / all.volume, all.moment.y / all.volume, all.moment.z / all.volume);
+    solid->info.centroid =
+        carom_vec_add(sums->centre, carom_vec(carom_scale_apply(way.x, -sums->exponent),
+                                              carom_scale_apply(way.y, -sums->exponent),
+                                              carom_scale_apply(way.z, -sums->exponent)));
 }
 
 static void find_longest(carom_solid *solid) {
     const carom_soup *soup = solid->soup;
+    double power = carom_power_of_two(solid->sums.exponent);
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
         carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
         double extent = 2.0 * carom_solid_extent(c.corner); /* whatever the pose */
         solid->longest = CAROM_MAX(solid->longest, extent);
+        solid->side_lengths += 3.0 * extent * power;
     }
 }
 
@@ -100,7 +113,7 @@ static carom_status describe(carom_context *context, carom_solid *solid,
     solid->info.shells = report->shells;
     solid->info.volume = fabs(report->volume);
     solid->info.area = report->area;
-    solid->info.inside_out = report->volume < 0.0;
+    solid->info.inside_out = is_inside_out(report);
     solid->info.bytes = sizeof(*solid) + soup.bytes + solid->info.vertices * 8 +
                         solid->info.triangles + solid->root_count * sizeof(uint32_t) +
                         solid->sums.block_count * CAROM_SOLID_SUMS * sizeof(carom_solid_sum);
@@ -158,7 +171,7 @@ static carom_status create(carom_context *context, const carom_solid_def *def, c
     if (status == CAROM_OK) status = carom_mesh_inspect(context, &view, &report);
     if (status == CAROM_OK) status = check_closed(context, &def->mesh, &view, &report);
     if (status == CAROM_OK)
-        status = build(context, solid, &view, (report.volume < 0.0) != def->complement);
+        status = build(context, solid, &view, is_inside_out(&report) != def->complement);
     if (status == CAROM_OK) status = describe(context, solid, &report);
     solid->info.complement = def->complement;
     carom_mesh_destroy(welded);

@@ -15,8 +15,8 @@
 #ifndef CAROM_SRC_SOLID_SOLID_ITEM_H
 #define CAROM_SRC_SOLID_SOLID_ITEM_H
 
+#include "base/twofold.h"
 #include "geom/triangle_item.h"
-#include "geom/twofold.h"
 #include "solid/moved.h"
 
 /* A face in its pose. */
@@ -36,10 +36,14 @@ typedef struct carom_solid_sides {
 
 /* An edge through a face. */
 typedef struct carom_solid_crossing {
-    carom_vec3 x; /* relative to the origin of the sums */
-    int of_b;     /* the edge is one of b's */
-    int side;     /* from this corner of its face to the next */
-    int change;   /* of the other's winding number along it */
+    carom_vec3 x;   /* relative to the origin of the sums */
+    carom_vec3 way; /* from one end of the edge to the other */
+    double edge;    /* the sum of the edge's extents along the axes */
+    double slide;   /* how far x may be off along its edge, but for rounding x itself */
+    double off; /* and off the plane, as a determinant: the distance times the normal's length */
+    int of_b;   /* the edge is one of b's */
+    int side;   /* from this corner of its face to the next */
+    int change; /* of the other's winding number along it */
 } carom_solid_crossing;
 
 /* How two faces meet. */
@@ -109,14 +113,24 @@ CAROM_RARE_ITEM carom_twofold carom_solid_value_fine(const carom_vec3 *face, car
     return sum;
 }
 
-/* The value of a corner that a crossing depends on, right to 2^-32 at least. What is done must
- * depend on the face and the point alone, not on whose corner the point is seen as: then crossings
- * are the same from both faces of an edge. */
+/* The value of a corner that a crossing depends on, right to 2^-32 at least, and by how much it is
+ * off at most. What is done must depend on the face and the point alone, not on whose corner the
+ * point is seen as: then crossings are the same from both faces of an edge. */
 #define CAROM_SOLID_FINE 0x1p32
+/* Of the filter's bound, 10 e of all terms: what is left when twice the precision, a few 2^-104 of
+ * the same terms, took the place of doubles; and the rounding of an exact sum's components. */
+#define CAROM_SOLID_FINE_ERROR  0x1p-48
+#define CAROM_SOLID_EXACT_ERROR 0x1p-50
 CAROM_ITEM double carom_solid_value(const carom_vec3 *face, const carom_vec3 *p,
-                                    const carom_solid_sides *sides, int i) {
+                                    const carom_solid_sides *sides, int i, double *off) {
     double size = fabs(sides->value[i]), error = sides->error[i];
-    if (size > CAROM_SOLID_FINE * error || !(size > error)) return sides->value[i];
+    if (size > CAROM_SOLID_FINE * error) {
+        *off = error;
+        return sides->value[i];
+    }
+    *off = CAROM_SOLID_EXACT_ERROR * size;
+    if (!(size > error)) return sides->value[i];
+    *off += CAROM_SOLID_FINE_ERROR * error;
     return carom_solid_value_fine(face, p[i]).high;
 }
 
@@ -190,29 +204,49 @@ typedef struct carom_solid_place {
     int push;         /* 1: b is moved by (e, e^2, e^3); -1: by the opposite */
 } carom_solid_place;
 
+CAROM_ITEM double carom_solid_norm(carom_vec3 v) {
+    return (fabs(v.x) + fabs(v.y)) + fabs(v.z);
+}
+
 CAROM_ITEM double carom_solid_most(carom_vec3 v) {
     double x = fabs(v.x), y = fabs(v.y), z = fabs(v.z), xy = CAROM_MAX(x, y);
     return CAROM_MAX(xy, z);
 }
 
 /* Where the side from corner i to corner j passes through the plane; the same bits for both faces
- * of the edge. */
-CAROM_ITEM carom_vec3 carom_solid_crossing_point(const carom_solid_face *f,
-                                                 const carom_solid_sides *sides,
-                                                 const carom_solid_face *g, int i, int j,
-                                                 const carom_solid_place *place) {
+ * of the edge. With d and d' the determinants of its ends, off by at most o and o', the share
+ * t = d / (d - d') is off by (o (1 - t) + o' t) / |d - d'|, and so far off the plane is the point
+ * that it gives. */
+CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
+                                           const carom_solid_sides *sides,
+                                           const carom_solid_face *g, int i, int j,
+                                           const carom_solid_place *place,
+                                           carom_solid_crossing *c) {
     int low = f->v[i] < f->v[j] ? i : j, high = i + j - low;
-    double d_low = carom_solid_value(g->p, f->p, sides, low);
-    double d_high = carom_solid_value(g->p, f->p, sides, high);
+    double off_low, off_high;
+    double d_low = carom_solid_value(g->p, f->p, sides, low, &off_low);
+    double d_high = carom_solid_value(g->p, f->p, sides, high, &off_high);
     int from = fabs(d_low) <= fabs(d_high) ? low : high, to = i + j - from;
     carom_vec3 way = carom_vec_sub(f->p[to], f->p[from]);
-    if (carom_solid_most(way) > place->long_edge)
-        return carom_solid_point_fine(f->p[from], f->p[to],
-                                      carom_solid_share_fine(g->p, f->p, sides, from, to),
-                                      place->origin);
     double d = from == low ? d_low : d_high, whole = from == low ? d_low - d_high : d_high - d_low;
     double t = whole != 0.0 ? d / whole : 0.0;
-    return carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(way, t));
+    double off = from == low ? off_low : off_high, off_to = from == low ? off_high : off_low;
+    double length = carom_solid_norm(way);
+    c->way = way;
+    if (carom_solid_most(way) > place->long_edge) {
+        c->x = carom_solid_point_fine(f->p[from], f->p[to],
+                                      carom_solid_share_fine(g->p, f->p, sides, from, to),
+                                      place->origin);
+        off = CAROM_SOLID_FINE_ERROR * sides->error[from];
+        off_to = CAROM_SOLID_FINE_ERROR * sides->error[to];
+        /* rounded once, at the end, but for 2^-96 of the way: 2^-43 of 2^-53 */
+        c->edge = carom_solid_norm(c->x) + 0x1p-43 * length;
+    } else {
+        c->x = carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(way, t));
+        c->edge = length;
+    }
+    c->off = off + t * off_to;
+    c->slide = whole != 0.0 ? length * (c->off / fabs(whole)) : length;
 }
 
 /* The crossing of the edge from the lone corner `lone` to corner `other`. */
@@ -225,7 +259,7 @@ CAROM_ITEM carom_solid_crossing carom_solid_crossing_make(const carom_solid_face
     c.of_b = of_b;
     c.side = other == (lone == 2 ? 0 : lone + 1) ? lone : other;
     c.change = sides->sign[c.side]; /* from outside, the side of the normal, to inside: one more */
-    c.x = carom_solid_crossing_point(f, sides, g, lone, other, place);
+    carom_solid_crossing_place(f, sides, g, lone, other, place, &c);
     return c;
 }
 
@@ -277,36 +311,51 @@ CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
 /* ---- terms ----------------------------------------------------------------------------------- */
 
 /* Sums of terms, about the origin: of the overlap's volume, its moment and its surface, and of what
- * of b's surface is inside a. */
-#define CAROM_SOLID_VOLUME 0u
-#define CAROM_SOLID_MOMENT 1u /* 3 */
-#define CAROM_SOLID_EXTENT 4u /* area */
-#define CAROM_SOLID_FORCE  5u /* 3: integral of n */
-#define CAROM_SOLID_TORQUE 8u /* 3: integral of x x n */
-#define CAROM_SOLID_SIZE                                                                           \
-    11u /* of the volume's terms: how large they were before they cancelled                        \
-         */
-#define CAROM_SOLID_TERMS 12u
+ * of b's surface is inside a; and of what the terms may be off, in units of CAROM_SOLID_TERM_ERROR:
+ * those of the volume, and those of areas. */
+#define CAROM_SOLID_VOLUME       0u
+#define CAROM_SOLID_MOMENT       1u /* 3 */
+#define CAROM_SOLID_EXTENT       4u /* area */
+#define CAROM_SOLID_FORCE        5u /* 3: integral of n */
+#define CAROM_SOLID_TORQUE       8u /* 3: integral of x x n */
+#define CAROM_SOLID_VOLUME_ERROR 11u
+#define CAROM_SOLID_AREA_ERROR   12u
+#define CAROM_SOLID_TERMS        13u
+#define CAROM_SOLID_SPAN         13u /* not a sum: how far the points of any term reach, at most */
+#define CAROM_SOLID_SLOTS        14u
 
-CAROM_ITEM double carom_solid_norm(carom_vec3 v) {
-    return (fabs(v.x) + fabs(v.y)) + fabs(v.z);
-}
+/* 4 e, e = 2^-53. What terms may be off in this unit; norms are sums of magnitudes, and W that of
+ * the edges that crossings are on: Each component of arm x way has 4 roundings; scaling, the
+ * product with u, its sums and the third make it 9: 9 e |arm| |way| |u| / 6 of a volume. Points are
+ * rounded, too: corners by e of themselves, crossings by 3 e (|x| + 2 |edge|). As a point is the
+ * same bits in all triangles that share it, these form a closed surface, and a point that moves by
+ * d changes the volume by a third of d times the area vectors of the triangles around it. With |v|
+ * <= |u| + |way| that is e |arm| |way| (|c| / 6 + |u| + |way| / 2 + W) for all three points of a
+ * triangle, and 4 e |arm| |way| (0.625 (|c| + |u|) + 0.25 (|way| + W)) in all. A crossing that is
+ * off along its edge stays in the planes of the faces of that edge, and changes the volume only by
+ * how far it leaves the plane of the face crossed: `off`. Areas notice every move: of a point by d,
+ * half of d times the side across, so e (|arm| + |way|) (3 |u| + |c| / 2 + 1.5 |way| + 3 W),
+ * and 6.5 e |arm| |way| of rounding, with |arm| <= |c| + |u|: less than 4 e (|arm| + |way|) (2.5
+ * (|c| + |u|) + 0.75 (|way| + W)), and the crossing's slide. */
+#define CAROM_SOLID_TERM_ERROR 0x1p-51
 
-/* Adds `weight` times the integrals over the triangle c u v of a face with the unit normal n; c, u
- * and v are relative to the origin. */
-CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3 c, carom_vec3 u,
-                                         carom_vec3 v, double weight, int of_b) {
-    carom_vec3 arm = carom_vec_sub(u, c), way = carom_vec_sub(v, u);
-    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
-    carom_vec3 sum = carom_vec_add(carom_vec_add(u, v), c);
+/* How well the points of a term are known. */
+typedef struct carom_solid_doubt {
+    double edges; /* lengths of the edges that crossings are on */
+    double slide; /* along them, in units of CAROM_SOLID_TERM_ERROR */
+    double off;   /* from the face's plane, in the same units */
+} carom_solid_doubt;
+
+/* Adds the integrals over a triangle c u v: `sum` is that of the three, `area` its vector, `extent`
+ * its area, of either sign. */
+CAROM_ITEM void carom_solid_add_integrals(double *terms, carom_vec3 u, carom_vec3 sum,
+                                          carom_vec3 area, double extent, int of_b) {
     double volume = carom_vec_dot(u, area) / 3.0;
     terms[CAROM_SOLID_VOLUME] += volume;
     terms[CAROM_SOLID_MOMENT] += volume * sum.x * 0.25;
     terms[CAROM_SOLID_MOMENT + 1] += volume * sum.y * 0.25;
     terms[CAROM_SOLID_MOMENT + 2] += volume * sum.z * 0.25;
-    terms[CAROM_SOLID_EXTENT] += carom_vec_dot(n, area);
-    terms[CAROM_SOLID_SIZE] += fabs(weight) * carom_solid_norm(arm) * carom_solid_norm(way) *
-                               (carom_solid_norm(c) + carom_solid_norm(u));
+    terms[CAROM_SOLID_EXTENT] += extent;
     if (!of_b) return;
     carom_vec3 turn = carom_vec_cross(sum, area);
     terms[CAROM_SOLID_FORCE] += area.x;
@@ -317,10 +366,96 @@ CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3
     terms[CAROM_SOLID_TORQUE + 2] += turn.z / 3.0;
 }
 
+/* Adds `weight` times the integrals over the triangle c u v of a face with the unit normal n; c, u
+ * and v are relative to the origin. */
+CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3 c, carom_vec3 u,
+                                         carom_vec3 v, double weight, int of_b,
+                                         const carom_solid_doubt *doubt) {
+    carom_vec3 arm = carom_vec_sub(u, c), way = carom_vec_sub(v, u);
+    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
+    carom_vec3 sum = carom_vec_add(carom_vec_add(u, v), c);
+    double extent = carom_vec_dot(n, area), times = fabs(weight);
+    double la = carom_solid_norm(arm), lw = carom_solid_norm(way);
+    double near = carom_solid_norm(c) + carom_solid_norm(u), far = lw + doubt->edges;
+    carom_solid_add_integrals(terms, u, sum, area, extent, of_b);
+    terms[CAROM_SOLID_VOLUME_ERROR] +=
+        times * la * lw * (0.625 * near + 0.25 * far) + fabs(extent) * doubt->off;
+    terms[CAROM_SOLID_AREA_ERROR] += times * (la + lw) * ((2.5 * near + 0.75 * far) + doubt->slide);
+    terms[CAROM_SOLID_SPAN] = CAROM_MAX(terms[CAROM_SOLID_SPAN], near + far);
+}
+
+/* Sums that were ready before (sums.h) are of corners as the pose moves them, not rounded.
+ * Triangles that stand beside them are taken in the same way: a corner u relative to the origin,
+ * off by `rounded` along each axis, and the sides before and after it as the pose turns them, off
+ * by 6 e. Then what the corner is off moves the triangle as a whole. */
+CAROM_ITEM void carom_solid_add_turned(double *terms, carom_vec3 u, carom_vec3 arm, carom_vec3 way,
+                                       double weight, int of_b, double rounded) {
+    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
+    carom_vec3 sum = carom_vec_add(carom_vec_sub(way, arm), carom_vec_scale(u, 3.0));
+    double times = fabs(weight), length = carom_vec_length(area);
+    double la = carom_solid_norm(arm), lw = carom_solid_norm(way), near = carom_solid_norm(u);
+    carom_solid_add_integrals(terms, u, sum, area, weight < 0.0 ? -length : length, of_b);
+    /* 9 e |u| / 6 as above, 12 e |u| / 6 of the sides, and the corner's e |u| and `rounded` times a
+     * third of the area, |arm| |way| / 2 */
+    terms[CAROM_SOLID_VOLUME_ERROR] += times * la * lw * (near + 0.25 * rounded);
+    terms[CAROM_SOLID_AREA_ERROR] += times * la * lw * 4.0;
+    terms[CAROM_SOLID_SPAN] = CAROM_MAX(terms[CAROM_SOLID_SPAN], 3.0 * near + la + lw);
+}
+
+/* Where triangles in sums border on those that are crossed, the surface has a gap as wide as
+ * corners are rounded by, `rounded` and e of themselves along each axis. It runs along sides of the
+ * crossed triangles, each a crossed edge or the difference of two. A gap of d along e at x takes a
+ * third of d . (e x x) from the volume, where x is within an edge's length of the crossing, and its
+ * own area, d times e, from the vector of areas. */
+CAROM_ITEM void carom_solid_add_gap(double *terms, const carom_solid_crossing *c, double rounded) {
+    double wide = rounded + 0.25 * (carom_solid_norm(c->x) + c->edge);
+    double lever = carom_solid_norm(carom_vec_cross(c->way, c->x)) + 2.0 * c->edge * c->edge;
+    terms[CAROM_SOLID_VOLUME_ERROR] += 0.34 * wide * lever;
+    terms[CAROM_SOLID_AREA_ERROR] += 1.75 * wide * c->edge;
+}
+
 /* The direction of a normal; zero stays zero. */
 CAROM_ITEM carom_vec3 carom_solid_unit(carom_vec3 normal) {
     double length = carom_vec_length(normal);
     return carom_vec_scale(normal, length > 0.0 ? 1.0 / length : 0.0);
+}
+
+/* A normal in twice the precision. */
+CAROM_RARE_ITEM carom_vec3 carom_solid_normal_fine(const carom_vec3 *face) {
+    double x[3][3], n[3];
+    carom_twofold u[3], v[3];
+    for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x[i]);
+    for (int k = 0; k < 3; ++k) {
+        u[k] = carom_twofold_diff(x[1][k], x[0][k]);
+        v[k] = carom_twofold_diff(x[2][k], x[0][k]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        n[k] = carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
+                                 carom_twofold_multiply(u[j], v[i]))
+                   .high;
+    }
+    return carom_vec(n[0], n[1], n[2]);
+}
+
+/* The unit normal of a face, tilted by less than 2^-26 so that areas lose less than rounding by it,
+ * and 1 over the normal's length, infinite where twice the precision is not enough. */
+#define CAROM_SOLID_THIN    0x1p20
+#define CAROM_SOLID_THINNER 0x1p70
+CAROM_ITEM carom_vec3 carom_solid_direction(const carom_vec3 *face, carom_solid_plane *plane,
+                                            double *inverse) {
+    double size = carom_solid_norm(plane->size), length = carom_vec_length(plane->normal);
+    *inverse = 1.0 / length;
+    if (!(size < CAROM_SOLID_THIN * length)) {
+        plane->normal = carom_solid_normal_fine(face);
+        length = carom_vec_length(plane->normal);
+        *inverse = 1.0 / length;
+        if (!(size < CAROM_SOLID_THINNER * length)) {
+            *inverse = HUGE_VAL;
+            return carom_vec(0.0, 0.0, 0.0);
+        }
+    }
+    return carom_vec_scale(plane->normal, *inverse);
 }
 
 /* ---- large faces ----------------------------------------------------------------------------- */
@@ -359,15 +494,30 @@ CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_f
     return a;
 }
 
-/* What a face takes from a meeting. */
-CAROM_ITEM void carom_solid_add_meeting(double *terms, const carom_solid_face *f, carom_vec3 normal,
-                                        const carom_solid_meeting *m, int of_b, carom_vec3 origin) {
-    carom_vec3 n = carom_solid_unit(normal), c = carom_vec_sub(f->p[0], origin);
-    carom_solid_add_triangle(terms, n, c, m->ends[of_b].x, m->ends[1 - of_b].x, 1.0, of_b);
+/* What is in doubt where a meeting's crossings are points of a face of b or not: crossings of the
+ * other's edges may be off its plane. */
+CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m, int of_b,
+                                                  double inverse) {
+    const double unit = 1.0 / CAROM_SOLID_TERM_ERROR;
+    carom_solid_doubt doubt;
+    double off = (m->ends[0].of_b == of_b ? 0.0 : m->ends[0].off) +
+                 (m->ends[1].of_b == of_b ? 0.0 : m->ends[1].off);
+    doubt.edges = m->ends[0].edge + m->ends[1].edge;
+    doubt.slide = (m->ends[0].slide + m->ends[1].slide) * unit;
+    doubt.off = off * inverse * unit;
+    return doubt;
+}
+
+/* What a face with the unit normal n takes from a meeting. */
+CAROM_ITEM void carom_solid_add_meeting(double *terms, const carom_solid_face *f, carom_vec3 n,
+                                        const carom_solid_meeting *m, int of_b, carom_vec3 origin,
+                                        const carom_solid_doubt *doubt) {
+    carom_vec3 c = carom_vec_sub(f->p[0], origin);
+    carom_solid_add_triangle(terms, n, c, m->ends[of_b].x, m->ends[1 - of_b].x, 1.0, of_b, doubt);
     for (int i = 0; i < 2; ++i)
         if (m->ends[i].of_b == of_b && m->ends[i].side == 1)
             carom_solid_add_triangle(terms, n, c, m->ends[i].x, carom_vec_sub(f->p[2], origin),
-                                     (double)m->ends[i].change, of_b);
+                                     (double)m->ends[i].change, of_b, doubt);
 }
 
 #endif

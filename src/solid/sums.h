@@ -4,8 +4,8 @@
 #define CAROM_SRC_SOLID_SUMS_H
 
 #include "base/sum_item.h"
+#include "base/twofold.h"
 #include "geom/pose.h"
-#include "geom/twofold.h"
 #include "soup/soup.h"
 
 /* Integrals over triangles with unit normals n, y = 2^exponent (x - centre): */
@@ -27,6 +27,8 @@ typedef struct carom_solid_sums {
     carom_vec3 centre;
     int exponent;
     int scales[CAROM_SOLID_SUMS];
+    double
+        area; /* of all triangles, in the unit of y; 2^-126 of it and some is what sums round to */
     carom_solid_sum *blocks; /* CAROM_SOLID_SUMS for each block: over all triangles before it */
     uint64_t block_count;
 } carom_solid_sums;
@@ -44,6 +46,9 @@ typedef struct carom_solid_integrals {
     double area;
     carom_vec3 normal; /* of n */
     carom_vec3 turn;   /* of x x n */
+    /* How far they may be off the integrals over the mesh moved by the matrix as it is: each
+     * component of vectors. */
+    double volume_error, moment_error, area_error, normal_error, turn_error;
 } carom_solid_integrals;
 
 carom_status carom_solid_sums_make(carom_context *context, const carom_allocator *allocator,
@@ -52,6 +57,12 @@ carom_status carom_solid_sums_make(carom_context *context, const carom_allocator
 /* Adds `weight` times the sum over the first `block` blocks. */
 void carom_solid_moments_add(const carom_solid_sums *sums, carom_solid_moments *moments,
                              uint64_t block, int weight);
+
+/* `times` the area of triangles [first, last) and of up to a block's at either end, in fixed point
+ * of CAROM_SOLID_AREA_SHIFT more than the sums' scale. */
+#define CAROM_SOLID_AREA_SHIFT 40
+carom_sum carom_solid_area_between(const carom_solid_sums *sums, uint64_t first, uint64_t last,
+                                   int times);
 
 /* What they are in a pose, about the point `origin` of the world, in units of 2^-exponent. */
 carom_solid_integrals carom_solid_moments_place(const carom_solid_sums *sums,

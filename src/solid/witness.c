@@ -16,8 +16,7 @@
  * perturbed: the cells are those of the meshes as they are. */
 #include "solid/witness.h"
 
-#include "bvh/bvh_ray_cpu.h"
-#include "geom/length.h"
+#include "base/progress.h"
 
 /* ---- planes and points ----------------------------------------------------------------------- */
 
@@ -238,32 +237,6 @@ static double visit(void *user, uint32_t place) {
     return HUGE_VAL;
 }
 
-/* The ray as the tree sees it. */
-static carom_bvh_ray ray_of(const sample *s) {
-    const carom_solid_query *query = s->query;
-    const carom_soup_side *side = carom_solid_side(query, s->of_b);
-    const carom_soup *soup = side->soup;
-    const double *m = side->frame.r, back = 1.0 / query->power;
-    const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
-    carom_vec3 from = carom_vec_sub(carom_vec_scale(s->at, back), side->frame.t);
-    carom_bvh_ray ray;
-    double most = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        ray.from[k] =
-            ((m[k] * from.x + m[3 + k] * from.y) + m[6 + k] * from.z) * soup->scale - origin[k];
-        ray.way[k] = s->way * m[3 * s->axis + k];
-        most = CAROM_MAX(most, fabs(ray.way[k]));
-    }
-    for (int k = 0; k < 3; ++k) ray.way[k] /= most;
-    double size = side->largest + carom_vec_largest(side->frame.t) +
-                  carom_vec_largest(carom_vec_scale(s->at, back));
-    ray.margin = (0x1p-42 * size + 2.0 * s->off * back) * soup->scale;
-    bool known = ray.margin < CAROM_BVH_EVERYWHERE;
-    for (int k = 0; k < 3; ++k) known = known && fabs(ray.from[k]) < CAROM_BVH_EVERYWHERE;
-    if (known) return ray;
-    return (carom_bvh_ray){{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, CAROM_BVH_EVERYWHERE};
-}
-
 /* The ray goes away from the middle of the solid, where there is least in its way. */
 static void count(sample *s, int of_b, int windings[2]) {
     const carom_solid *solid = s->query->solids[of_b];
@@ -278,7 +251,9 @@ static void count(sample *s, int of_b, int windings[2]) {
     if (s->query->placing.extreme) {
         for (uint32_t t = 0; t < solid->soup->triangle_count; ++t) count_face(s, t);
     } else {
-        carom_bvh_ray ray = ray_of(s);
+        carom_vec3 way = carom_vec(s->axis == 0 ? s->way : 0, s->axis == 1 ? s->way : 0,
+                                   s->axis == 2 ? s->way : 0);
+        carom_bvh_ray ray = carom_solid_ray_to_tree(s->query, of_b, s->at, way, s->off);
         (void)CAROM_CPU_CALL(s->query->context, carom_bvh_cast)(&solid->soup->bvh, &ray, HUGE_VAL,
                                                                 visit, s);
     }
@@ -475,6 +450,7 @@ static void look_at_face(carom_solid_witness *w, const carom_solid_contact *cont
 void carom_solid_witness_contacts(carom_solid_witness *w, const carom_solid_contact *contacts,
                                   uint64_t count) {
     for (uint64_t i = 0, end; i < count && !w->stopped; i = end) {
+        if (carom_progress_stop(w->query->context, 0)) return;
         for (end = i; end < count && contacts[end].of == contacts[i].of;) ++end;
         look_at_face(w, contacts + i, end - i);
     }

@@ -101,6 +101,17 @@ static void extend(extent *e, const terms_mesh *mesh) {
     }
 }
 
+static extent common_extent(const terms_mesh *a, const terms_mesh *b) {
+    extent e = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 1023}, f = e;
+    extend(&e, a);
+    extend(&f, b);
+    for (int k = 0; k < 3; ++k) {
+        e.low[k] = fmax(e.low[k], f.low[k]);
+        e.high[k] = fmin(e.high[k], f.high[k]);
+    }
+    return e;
+}
+
 /* From apex-relative units to the world. */
 static void finish(const terms_sum *sum, const double apex[3], int base, solid_truth *truth) {
     quad unit = ldexp(1.0, base), area = unit * unit, volume = area * unit;
@@ -128,15 +139,20 @@ void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_trut
     carom_random random = {1};
     int base = e.lowest - 3, bits = ilogb(size) + 2 - base;
     assert_true(bits <= MOST_LONGEST_BITS);
-    /* Near the middle, but on no face's plane: coordinates that are odd eighths of the unit, or of
+    /* Near the middle of what the boxes have in common, so that terms are no larger than the
+     * smaller solid, but on no face's plane: coordinates that are odd eighths of the unit, or of
      * 2^-20 of the size where that is coarser. */
-    int step = base > ilogb(size) - 20 ? base : ilogb(size) - 20;
+    extent common = common_extent(&mesh_a, &mesh_b);
+    double part = 0.0;
+    for (int k = 0; k < 3; ++k) part = fmax(part, common.high[k] - common.low[k]);
+    if (!(part > 0.0)) part = size, common = e;
+    int step = base > ilogb(part) - 20 ? base : ilogb(part) - 20;
     for (int attempt = 0;; ++attempt) {
         double apex[3];
         terms_sum sum = {0};
         assert_true(attempt < 100);
         for (int k = 0; k < 3; ++k) {
-            double middle = e.low[k] + (e.high[k] - e.low[k]) * 0.5;
+            double middle = common.low[k] + (common.high[k] - common.low[k]) * 0.5;
             double steps = floor(ldexp(middle, -step) / 8) * 8;
             steps += 1.0 + 2.0 * (double)(carom_random_next(&random) % 4);
             apex[k] = ldexp(steps, step);

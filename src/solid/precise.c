@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* The overlap's integrals where doubles are not enough.
+ *
+ * The terms are those of solid_item.h: for each pair of faces that meet, the segment they share;
+ * for each crossing x on the edge from corner 1 to corner 2, the segment x -> corner 2; and the
+ * whole face as often as the other solid winds around its corner 1. They are worked out from the
+ * posed corners in ball arithmetic (geom/real.h), whose results contain the truth by construction;
+ * where the balls are too wide, again with twice the bits. A cube of edge 1 that is cut by a face
+ * of one of edge 2^60 has terms of 2^180 that cancel: some 250 bits.
+ *
+ * Pairs are added in the order of their triangles, so that not only the numbers but also their
+ * errors are the same whatever order they were found in. */
+#include "solid/precise.h"
+
+#include "base/sort.h"
+#include "geom/length.h"
+#include "geom/real.h"
+
+/* Limbs of 64 bits at first, and at most. */
+#define FIRST_LIMBS 4
+#define MANY_TERMS  65536u /* from which on one precision must do */
+
+/* A result is good when its error is 2^GOOD of itself; 2^TINY of the surface's area, for forces
+ * that may vanish; or 2^NOTHING of the smaller solid's size, for results that are 0. */
+#define GOOD    (-56)
+#define TINY    (-120)
+#define NOTHING (-400)
+
+typedef struct point {
+    carom_real x[3];
+} point;
+
+/* Twice, six or 24 times what is asked for, about the query's origin. */
+typedef struct precise_sums {
+    carom_real volume;    /* 6 times */
+    carom_real moment[3]; /* 24 times */
+    carom_real area;      /* 2 times */
+    carom_real normal[3]; /* 2 times */
+    carom_real turn[3];   /* 6 times */
+} precise_sums;
+
+typedef struct precise {
+    const carom_solid_query *query;
+    const carom_solid_record **records; /* in the order of their triangles */
+    uint64_t count;
+    int n; /* limbs */
+    point origin;
+    precise_sums sums;
+} precise;
+
+/* ---- points and vectors ---------------------------------------------------------------------- */
+
+static void point_set(point *p, carom_vec3 v, int n) {
+    carom_real_set(&p->x[0], v.x, n);
+    carom_real_set(&p->x[1], v.y, n);
+    carom_real_set(&p->x[2], v.z, n);
+}
+
+static void point_sub(point *r, const point *a, const point *b, int n) {
+    for (int k = 0; k < 3; ++k) carom_real_sub(&r->x[k], &a->x[k], &b->x[k], n);
+}
+
+static void point_add(point *r, const point *a, const point *b, int n) {
+    for (int k = 0; k < 3; ++k) carom_real_add(&r->x[k], &a->x[k], &b->x[k], n);
+}
+
+static void point_dot(carom_real *r, const point *a, const point *b, int n) {
+    carom_real t, sum;
+    carom_real_mul(&sum, &a->x[0], &b->x[0], n);
+    for (int k = 1; k < 3; ++k) {
+        carom_real_mul(&t, &a->x[k], &b->x[k], n);
+        carom_real_add(&sum, &sum, &t, n);
+    }
+    *r = sum;
+}
+
+static void point_cross(point *r, const point *a, const point *b, int n) {
+    carom_real t;
+    for (int k = 0; k < 3; ++k) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        carom_real_mul(&r->x[k], &a->x[i], &b->x[j], n);
+        carom_real_mul(&t, &a->x[j], &b->x[i], n);
+        carom_real_sub(&r->x[k], &r->x[k], &t, n);
+    }
+}
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+/* A face with its corners relative to the origin, and its normal. */
+typedef struct plane {
+    point p[3], normal;
+    carom_real length; /* of the normal */
+} plane;
+
+static void plane_make(const precise *s, const carom_solid_face *f, plane *g) {
+    point u, v;
+    carom_real square;
+    for (int i = 0; i < 3; ++i) {
+        point_set(&g->p[i], f->p[i], s->n);
+        point_sub(&g->p[i], &g->p[i], &s->origin, s->n);
+    }
+    point_sub(&u, &g->p[1], &g->p[0], s->n);
+    point_sub(&v, &g->p[2], &g->p[0], s->n);
+    point_cross(&g->normal, &u, &v, s->n);
+    point_dot(&square, &g->normal, &g->normal, s->n);
+    carom_real_root(&g->length, &square, s->n);
+}
+
+static void accumulate(carom_real *sum, const carom_real *term, int weight, int n) {
+    carom_real many = *term;
+    if (weight > 1 || weight < -1) carom_real_scale(&many, weight < 0 ? -weight : weight, n);
+    if (weight > 0)
+        carom_real_add(sum, sum, &many, n);
+    else
+        carom_real_sub(sum, sum, &many, n);
+}
+
+/* `weight` times the triangle c u v of a face; c is the face's corner 0. */
+static void add_triangle(precise *s, const plane *g, const point *u, const point *v, int weight,
+                         int of_b) {
+    const point *c = &g->p[0];
+    precise_sums *to = &s->sums;
+    int n = s->n;
+    point arm, way, area, sum, turn;
+    carom_real volume, t;
+    point_sub(&arm, u, c, n);
+    point_sub(&way, v, c, n);
+    point_cross(&area, &arm, &way, n);
+    point_dot(&volume, c, &area, n);
+    point_add(&sum, u, v, n);
+    point_add(&sum, &sum, c, n);
+    accumulate(&to->volume, &volume, weight, n);
+    for (int k = 0; k < 3; ++k) {
+        carom_real_mul(&t, &volume, &sum.x[k], n);
+        accumulate(&to->moment[k], &t, weight, n);
+    }
+    point_dot(&t, &g->normal, &area, n);
+    carom_real_divide(&t, &t, &g->length, n);
+    accumulate(&to->area, &t, weight, n);
+    if (!of_b) return;
+    point_cross(&turn, &sum, &area, n);
+    for (int k = 0; k < 3; ++k) {
+        accumulate(&to->normal[k], &area.x[k], weight, n);
+        accumulate(&to->turn[k], &turn.x[k], weight, n);
+    }
+}
+
+/* Where the side of f from corner `side` passes through the plane of g. */
+static void find_crossing(const precise *s, const plane *f, int side, const plane *g, point *x) {
+    const point *p = &f->p[side], *q = &f->p[side == 2 ? 0 : side + 1];
+    point way;
+    carom_real from, to, share;
+    point_sub(&way, p, &g->p[0], s->n);
+    point_dot(&from, &way, &g->normal, s->n);
+    point_sub(&way, q, &g->p[0], s->n);
+    point_dot(&to, &way, &g->normal, s->n);
+    carom_real_sub(&to, &from, &to, s->n);
+    carom_real_divide(&share, &from, &to, s->n);
+    point_sub(&way, q, p, s->n);
+    for (int k = 0; k < 3; ++k) carom_real_mul(&x->x[k], &way.x[k], &share, s->n);
+    point_add(x, x, p, s->n);
+}
+
+static void add_record(precise *s, const carom_solid_record *record) {
+    plane planes[2];
+    point ends[2];
+    for (int of_b = 0; of_b < 2; ++of_b) {
+        carom_solid_face f;
+        carom_solid_pose(s->query, of_b, record->triangle[of_b], &f);
+        plane_make(s, &f, &planes[of_b]);
+    }
+    for (int i = 0; i < 2; ++i) {
+        const carom_solid_crossing *end = &record->ends[i];
+        find_crossing(s, &planes[end->of_b], end->side, &planes[!end->of_b], &ends[i]);
+    }
+    for (int of_b = 0; of_b < 2; ++of_b) {
+        add_triangle(s, &planes[of_b], &ends[of_b], &ends[1 - of_b], 1, of_b);
+        for (int i = 0; i < 2; ++i)
+            if (record->ends[i].of_b == of_b && record->ends[i].side == 1)
+                add_triangle(s, &planes[of_b], &ends[i], &planes[of_b].p[2], record->ends[i].change,
+                             of_b);
+    }
+}
+
+/* Whole faces, as often as the other winds around their corner 1. */
+static void add_faces(precise *s, int of_b) {
+    const carom_solid *solid = s->query->solids[of_b];
+    for (uint64_t v = 0; v < solid->soup->vertex_count; ++v) {
+        int winding = atomic_load_explicit(&s->query->changes[of_b][v], memory_order_relaxed);
+        if (winding == 0) continue;
+        for (uint32_t t = solid->firsts[v]; t < solid->firsts[v + 1]; ++t) {
+            carom_solid_face f;
+            plane g;
+            carom_solid_pose(s->query, of_b, t, &f);
+            if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue; /* no area */
+            plane_make(s, &f, &g);
+            add_triangle(s, &g, &g.p[1], &g.p[2], winding, of_b);
+        }
+    }
+}
+
+static void add_all(precise *s, int limbs) {
+    s->n = limbs;
+    carom_real *sums = &s->sums.volume;
+    for (unsigned i = 0; i < sizeof(s->sums) / sizeof(*sums); ++i)
+        carom_real_set(&sums[i], 0.0, limbs);
+    point_set(&s->origin, s->query->origin, limbs);
+    for (uint64_t i = 0; i < s->count; ++i) add_record(s, s->records[i]);
+    add_faces(s, 0);
+    add_faces(s, 1);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void divide_by(carom_real *r, int64_t by, int n) {
+    carom_real divisor;
+    carom_real_set(&divisor, (double)by, n);
+    carom_real_divide(r, r, &divisor, n);
+}
+
+static void find_results(const precise *s, carom_vec3 pivot, carom_solid_results *out) {
+    int n = s->n;
+    point arm, lever, force;
+    carom_real four;
+    out->limbs = n;
+    carom_real_set(&four, 4.0, n);
+    carom_real_mul(&four, &four, &s->sums.volume, n);
+    for (int k = 0; k < 3; ++k) {
+        carom_real_divide(&out->centroid[k], &s->sums.moment[k], &four, n);
+        carom_real_add(&out->centroid[k], &out->centroid[k], &s->origin.x[k], n);
+        force.x[k] = s->sums.normal[k];
+        divide_by(&force.x[k], 2, n);
+        out->torque[k] = s->sums.turn[k];
+        divide_by(&out->torque[k], 6, n);
+    }
+    out->volume = s->sums.volume;
+    divide_by(&out->volume, 6, n);
+    out->area = s->sums.area;
+    divide_by(&out->area, 2, n);
+    point_set(&arm, pivot, n);
+    point_sub(&arm, &arm, &s->origin, n);
+    point_cross(&lever, &arm, &force, n);
+    for (int k = 0; k < 3; ++k) {
+        carom_real_sub(&out->torque[k], &lever.x[k], &out->torque[k], n);
+        out->force[k] = force.x[k];
+        out->force[k].sign = -force.x[k].sign;
+    }
+}
+
+static carom_bound greatest(const carom_real x[3], int n, bool radius) {
+    carom_bound most = {0.0, 0};
+    for (int k = 0; k < 3; ++k) {
+        carom_bound b = radius ? x[k].radius : carom_real_lower(&x[k], n);
+        if (!carom_bound_within(b, most, 0)) most = b;
+    }
+    return most;
+}
+
+/* Whether nothing is gained by more limbs. */
+static bool is_good(const carom_solid_results *r, const point *origin, carom_vec3 pivot,
+                    double size, int n) {
+    carom_bound length = carom_bound_make(size), square = carom_bound_mul(length, length);
+    carom_bound cube = carom_bound_mul(square, length), area = carom_real_lower(&r->area, n);
+    carom_bound volume = carom_real_lower(&r->volume, n);
+    bool nothing = volume.m == 0.0 && carom_bound_within(r->volume.radius, cube, NOTHING);
+    if (!carom_bound_within(r->volume.radius, volume, GOOD) && !nothing) return false;
+    /* The centroid's is 2^GOOD of the surface's size, or of where it is. */
+    carom_bound way = greatest(r->centroid, n, true);
+    if (!nothing && !carom_bound_within(carom_bound_mul(way, way), area, 2 * GOOD) &&
+        !carom_bound_within(way, greatest(r->centroid, n, false), GOOD))
+        return false;
+    if (!carom_bound_within(r->area.radius, area, GOOD) &&
+        !carom_bound_within(r->area.radius, square, NOTHING))
+        return false;
+    carom_bound force = greatest(r->force, n, true), torque = greatest(r->torque, n, true);
+    if (!carom_bound_within(force, greatest(r->force, n, false), GOOD) &&
+        !carom_bound_within(force, area, TINY) && !carom_bound_within(force, square, NOTHING))
+        return false;
+    point arm;
+    carom_bound lever = length;
+    point_set(&arm, pivot, n);
+    point_sub(&arm, &arm, origin, n);
+    for (int k = 0; k < 3; ++k) lever = carom_bound_add(lever, carom_real_upper(&arm.x[k], n));
+    return carom_bound_within(torque, greatest(r->torque, n, false), GOOD) ||
+           carom_bound_within(torque, carom_bound_mul(area, lever), TINY) ||
+           carom_bound_within(torque, carom_bound_mul(square, lever), NOTHING);
+}
+
+/* ---- both sides, and back to doubles --------------------------------------------------------- */
+
+static void take_mean(carom_real *a, const carom_real *b, int n) {
+    carom_real_add(a, a, b, n);
+    divide_by(a, 2, n);
+}
+
+static void extend(carom_solid_results *r, int n) {
+    carom_real *all = &r->volume;
+    for (int i = 0; i < 11; ++i) carom_real_extend(&all[i], r->limbs, n);
+    r->limbs = n;
+}
+
+void carom_solid_results_mean(carom_solid_results *r, carom_solid_results *other) {
+    int n = CAROM_MAX(r->limbs, other->limbs);
+    extend(r, n);
+    extend(other, n);
+    take_mean(&r->area, &other->area, n);
+    for (int k = 0; k < 3; ++k) {
+        take_mean(&r->force[k], &other->force[k], n);
+        take_mean(&r->torque[k], &other->torque[k], n);
+    }
+}
+
+static carom_vec3 round_vector(const carom_solid_query *query, const carom_real v[3], int power,
+                               int n, double *error) {
+    double x[3];
+    *error = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double off;
+        x[k] = carom_real_round(&v[k], -power * query->exponent, n, &off) + 0.0;
+        *error = CAROM_MAX(*error, off);
+    }
+    return carom_vec(x[0], x[1], x[2]);
+}
+
+/* What is within its error of zero becomes zero. */
+static bool clear_doubtful(carom_real *a, int n) {
+    if (carom_real_lower(a, n).m != 0.0) return false;
+    a->radius = carom_real_upper(a, n);
+    a->sign = 0;
+    return true;
+}
+
+void carom_solid_results_round(const carom_solid_query *query, const carom_solid_results *r,
+                               carom_overlap *overlap) {
+    int n = r->limbs;
+    carom_real volume = r->volume, area = r->area;
+    bool may_vanish = clear_doubtful(&volume, n);
+    (void)clear_doubtful(&area, n);
+    overlap->volume = carom_real_round(&volume, -3 * query->exponent, n, &overlap->volume_error);
+    overlap->area = carom_real_round(&area, -2 * query->exponent, n, &overlap->area_error);
+    overlap->force = round_vector(query, r->force, 2, n, &overlap->force_error);
+    overlap->torque = round_vector(query, r->torque, 3, n, &overlap->torque_error);
+    if (may_vanish) {
+        overlap->centroid = carom_solid_unscale_vector(query, query->origin, 1);
+        overlap->centroid_error = HUGE_VAL;
+    } else {
+        overlap->centroid = round_vector(query, r->centroid, 1, n, &overlap->centroid_error);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Records in the order of their triangles, of a and then of b. */
+static carom_status sort_records(precise *s, const carom_solid_tally *tally) {
+    carom_context *context = s->query->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    for (const carom_solid_records *c = tally->records; c != NULL; c = c->next)
+        s->count += c->count;
+    if (s->count >= UINT32_MAX)
+        return carom_fail(context, CAROM_TOO_LARGE, "too many faces meet to be numbered");
+    s->records = CAROM_ARENA_TAKE(scratch, const carom_solid_record *, s->count);
+    const carom_solid_record **found =
+        CAROM_ARENA_TAKE(scratch, const carom_solid_record *, s->count);
+    uint32_t *keys = CAROM_ARENA_TAKE(scratch, uint32_t, s->count);
+    uint32_t *places = CAROM_ARENA_TAKE(scratch, uint32_t, s->count);
+    if (s->records == NULL || found == NULL || keys == NULL || places == NULL)
+        return carom_fail_memory(context, s->count * 24, "the faces that meet");
+    uint64_t at = 0;
+    for (const carom_solid_records *c = tally->records; c != NULL; c = c->next)
+        for (uint32_t i = 0; i < c->count; ++i) found[at++] = &c->data[i];
+    for (int of_b = 1; of_b >= 0; --of_b) { /* by b; then, keeping that order, by a */
+        for (uint32_t i = 0; i < s->count; ++i) {
+            keys[i] = found[i]->triangle[of_b];
+            places[i] = i;
+        }
+        CAROM_TRY(carom_sort_keys(context, keys, places, s->count));
+        for (uint32_t i = 0; i < s->count; ++i) s->records[i] = found[places[i]];
+        memcpy(found, s->records, s->count * sizeof(*found));
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_solid_measure_precisely(const carom_solid_query *query,
+                                           const carom_solid_tally *tally, carom_vec3 pivot,
+                                           double size, carom_solid_results *results) {
+    precise s = {.query = query};
+    CAROM_TRY(sort_records(&s, tally));
+    for (int limbs = FIRST_LIMBS;; limbs *= 2) {
+        add_all(&s, limbs);
+        find_results(&s, pivot, results);
+        if (2 * limbs > CAROM_REAL_MOST || s.count > MANY_TERMS ||
+            is_good(results, &s.origin, pivot, size, limbs))
+            return CAROM_OK;
+    }
+}
