@@ -196,12 +196,28 @@ static void add_other_side(patch_list *list, patch_list *other) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* How far from the origin points of the overlap are at most: those of a solid that is no
+ * complement.
+ */
+static double span_of(const carom_solid_query *query) {
+    bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
+    if (!complement) return CAROM_MIN(8.0 * query->room, query->reach);
+    const carom_soup_side *side = carom_solid_side(query, query->solids[0]->info.complement);
+    carom_vec3 centre =
+        carom_vec_scale(carom_frame_apply(&side->frame, side->centre), query->power);
+    double far = carom_solid_most(carom_vec_sub(centre, query->origin));
+    double radius = carom_scale_apply(query->power, -side->exponent);
+    return CAROM_MIN(4.0 * (far + 2.0 * radius), query->reach);
+}
+
 static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_context *context = query->context;
     carom_solid_tally tally;
     patches p = {.query = query};
     carom_solid_tally_begin(&tally);
     query->record = true;
+    query->long_edge = 0.0; /* all crossings in twice the precision */
+    carom_solid_query_scale(query, CAROM_MAX(span_of(query), 0x1p-100));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     CAROM_TRY(carom_solid_search(query, &tally));
