@@ -10,7 +10,7 @@ build_dir = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
 all: ## build the library and the tool, build/carom
 	@scripts/setup.sh build
-	@scripts/build.sh $(PRESET) $(JOBS)
+	@scripts/build.sh $(PRESET) $(JOBS) carom_product
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
@@ -32,8 +32,7 @@ test-all: ## the long campaign: release, clang, asan, tsan, valgrind
 
 bench: ## all benchmarks, ours and peers', side by side
 	@scripts/setup.sh build bench
-	@scripts/build.sh release $(JOBS)
-	@cmake --build build -j $(JOBS) --target carom_peers -- --no-print-directory
+	@scripts/build.sh release $(JOBS) carom_product carom_peers
 	@build/carom bench
 
 install: all ## install under PREFIX

@@ -58,23 +58,67 @@ const char *args_did_you_mean(const char *word, const char *const *names) {
 bool args_read_number(const char *text, double *value) {
     if (*text == '\0' || isspace((unsigned char)*text)) return false;
     char *end;
+    errno = 0;
     *value = strtod(text, &end);
+    if (errno == ERANGE && *value == 0.0) return false; /* not zero as typed, but too small */
     return *end == '\0' && isfinite(*value);
 }
 
+#define MOST_DIGITS   20   /* of 2^64 - 1 */
+#define MOST_EXPONENT 1000 /* more is never a count */
+
+/* Reads [+-] digits behind an e; NULL when there are none. */
+static const char *read_exponent(const char *text, int *exponent) {
+    int sign = *text == '-' ? -1 : 1, size = 0;
+    if (*text == '-' || *text == '+') ++text;
+    if (!isdigit((unsigned char)*text)) return NULL;
+    for (; isdigit((unsigned char)*text); ++text)
+        if (size < MOST_EXPONENT) size = 10 * size + (*text - '0');
+    *exponent = sign * size;
+    return text;
+}
+
+/* The number is kept as its digits without zeros at either end and a power of ten, so that
+ * 1e6, 2.5k and 1.50e1 are exact and 1.5 is seen to be no whole number. */
 bool args_read_count(const char *text, uint64_t *value) {
+    char digits[MOST_DIGITS];
+    int count = 0, zeros = 0, power = 0, exponent = 0;
+    bool fraction = false;
     if (!isdigit((unsigned char)*text)) return false;
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (errno != 0) return false;
-    uint64_t unit = 1;
-    if (*end != '\0') {
-        unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 0;
-        if (unit == 0 || end[1] != '\0') return false;
+    for (; isdigit((unsigned char)*text) || (*text == '.' && !fraction); ++text) {
+        if (*text == '.') {
+            fraction = true;
+            continue;
+        }
+        power -= fraction;
+        if (*text == '0') { /* counts only when another digit follows */
+            zeros += count != 0;
+            power += count != 0;
+            continue;
+        }
+        power -= zeros;
+        if (count + zeros >= MOST_DIGITS) return false;
+        for (; zeros > 0; --zeros) digits[count++] = 0;
+        digits[count++] = (char)(*text - '0');
     }
-    if (number > UINT64_MAX / unit) return false;
-    *value = number * unit;
+    if (text[-1] == '.') return false;
+    if (*text == 'e' || *text == 'E') {
+        text = read_exponent(text + 1, &exponent);
+        if (text == NULL) return false;
+    } else if (*text != '\0') {
+        exponent = *text == 'k' ? 3 : *text == 'M' ? 6 : *text == 'G' ? 9 : -1;
+        if (exponent < 0) return false;
+        ++text;
+    }
+    power += exponent;
+    if (*text != '\0' || (count != 0 && (power < 0 || count + power > MOST_DIGITS))) return false;
+    uint64_t number = 0;
+    for (int i = 0; count != 0 && i < count + power; ++i) {
+        uint64_t digit = i < count ? (uint64_t)digits[i] : 0;
+        if (number > (UINT64_MAX - digit) / 10) return false;
+        number = 10 * number + digit;
+    }
+    *value = number;
     return true;
 }
 
@@ -111,7 +155,7 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
             return true;
         }
         snprintf(result->sentence, sizeof(result->sentence),
-                 "%s takes a whole number such as 8 or 10k, not '%.80s'", option->name, text);
+                 "%s takes a whole number such as 8, 10k or 1e6, not '%.80s'", option->name, text);
         return false;
     case ARG_NUMBER:
     case ARG_SIZE:
@@ -186,6 +230,19 @@ static bool is_option(const char *word) {
     return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]) && word[1] != '.';
 }
 
+/* Is the word exactly an option, so that it is hardly the value of another? */
+static bool names_option(const arg_set *sets, size_t set_count, const char *word) {
+    for (size_t s = 0; s < set_count; ++s)
+        for (size_t i = 0; i < sets[s].count; ++i) {
+            const arg_option *option = &sets[s].options[i];
+            if (strcmp(word, option->name) == 0) return true;
+            if (option->letter != 0 && word[0] == '-' && word[1] == option->letter &&
+                word[2] == '\0')
+                return true;
+        }
+    return false;
+}
+
 bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
                 arg_result *result) {
     bool options_ended = false;
@@ -218,6 +275,12 @@ bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
                 return false;
             }
             found.value = argv[++i];
+            if (names_option(sets, set_count, found.value)) {
+                snprintf(result->sentence, sizeof(result->sentence),
+                         "%s needs a value, and '%.40s' is an option; %s=%.40s makes it one",
+                         found.option->name, found.value, found.option->name, found.value);
+                return false;
+            }
         }
         if (!store(found.option, found.value, found.values, result)) return false;
     }

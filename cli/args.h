@@ -3,6 +3,7 @@
 #ifndef CAROM_CLI_ARGS_H
 #define CAROM_CLI_ARGS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,9 +12,9 @@
 typedef enum arg_kind {
     ARG_FLAG,   /* bool */
     ARG_TEXT,   /* const char * */
-    ARG_COUNT,  /* uint64_t, decimal, with k, M, G for powers of 1000 */
+    ARG_COUNT,  /* uint64_t: 12, 10k, 2.5M, 1e6, exactly; k, M, G are powers of 1000 */
     ARG_NUMBER, /* double, finite */
-    ARG_SIZE,   /* double, finite, above 0: 0 in the struct means that none was given */
+    ARG_SIZE,   /* double, finite, above 0 */
     ARG_CHOICE  /* int: index into choices */
 } arg_kind;
 
@@ -26,6 +27,11 @@ typedef struct arg_option {
     const char *help;
     const char *const *choices; /* ARG_CHOICE: names, ended by NULL */
 } arg_option;
+
+/* What the defaults of a command hold where it must know that an option was not given: values that
+ * nobody means. */
+#define ARG_NO_COUNT  UINT64_MAX
+#define ARG_NO_NUMBER ((double)NAN)
 
 /* A table and the struct its values go to. */
 typedef struct arg_set {
@@ -47,7 +53,7 @@ bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
 
 void args_print_help(FILE *out, const arg_option *options, size_t count);
 
-/* Whole text as a number; no trailing characters, no NaN or infinity. */
+/* Whole text as a number; no trailing characters, no NaN or infinity, nothing that rounds to 0. */
 bool args_read_number(const char *text, double *value);
 bool args_read_count(const char *text, uint64_t *value);
 

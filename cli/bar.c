@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* A one-line progress bar with the time left. It shows up only when the work takes longer than a
  * moment, so short commands print nothing but their answer. */
-#define _POSIX_C_SOURCE 200809L
 #include "cli/bar.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "carom/base.h"
+#include "cli/interrupt.h"
 
 #define WIDTH      30
 #define SHOW_AFTER 0.3 /* seconds */
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number) {
-    interrupted = 1;
-    signal(signal_number, SIG_DFL);
-}
-
 void bar_catch_interrupt(void) {
-    signal(SIGINT, on_interrupt);
-}
-
-void bar_release_interrupt(void) {
-    signal(SIGINT, SIG_DFL);
+    interrupt_catch();
 }
 
 static void draw(bar *bar, const char *what, double fraction, double elapsed) {
@@ -42,13 +30,17 @@ static void draw(bar *bar, const char *what, double fraction, double elapsed) {
 
 bool bar_progress(void *user, const char *what, double fraction) {
     bar *bar = user;
+    if (what == NULL) what = "";
     double now = carom_time_seconds();
     if (fraction <= 0.0) bar->started = now;
     if (fraction >= 1.0)
         bar_clear(bar);
     else if (bar->visible && now - bar->started > SHOW_AFTER)
         draw(bar, what, fraction, now - bar->started);
-    return interrupted != 0;
+    /* Writers remove their draft and come back after a buffer of bytes at most. */
+    if (interrupt_seen() && strncmp(what, "writing", strlen("writing")) == 0)
+        interrupt_wait_for_library();
+    return interrupt_seen();
 }
 
 void bar_clear(bar *bar) {

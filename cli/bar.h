@@ -17,10 +17,7 @@ bool bar_progress(void *user, const char *what, double fraction);
 /* Removes the bar, so that what is printed next starts on a clean line. */
 void bar_clear(bar *bar);
 
-/* From now on the first Ctrl-C cancels the work under way; a second one kills. */
+/* interrupt_catch of cli/interrupt.h, which the frame has called before any command runs. */
 void bar_catch_interrupt(void);
-
-/* From now on Ctrl-C kills at once: for work that reports no progress and leaves nothing behind. */
-void bar_release_interrupt(void);
 
 #endif

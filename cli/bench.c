@@ -11,17 +11,20 @@ typedef struct options {
     uint64_t rounds;
 } options;
 
+static const options bench_defaults = {.rounds =
+                                           ARG_NO_COUNT}; /* what --quick or its absence says */
+
 static const arg_option bench_options[] = {
     {"--list", 0, ARG_FLAG, offsetof(options, list), NULL, "list the benchmarks", NULL},
     {"--quick", 0, ARG_FLAG, offsetof(options, quick), NULL, "smaller inputs, fewer rounds", NULL},
-    {"--rounds", 0, ARG_COUNT, offsetof(options, rounds), "N", "rounds to take medians of (9)",
-     NULL},
+    {"--rounds", 0, ARG_COUNT, offsetof(options, rounds), "N",
+     "rounds to take medians of, 1 to 101 (9)", NULL},
 };
 
 static int list_groups(const cli *cli) {
     json j = {stdout, false};
     if (cli->json) {
-        json_begin_object(&j, NULL);
+        j = cli_begin_json(cli);
         json_begin_array(&j, "benchmarks");
     }
     for (size_t i = 0; bench_groups[i] != NULL; ++i) {
@@ -32,8 +35,7 @@ static int list_groups(const cli *cli) {
     }
     if (cli->json) {
         json_end_array(&j);
-        json_end_object(&j);
-        putchar('\n');
+        cli_end_json(&j);
     }
     return CLI_OK;
 }
@@ -54,9 +56,8 @@ static void print_note(void *user, const char *text) {
     fflush(stdout);
 }
 
-static void print_json(const bench *b) {
-    json j = {stdout, false};
-    json_begin_object(&j, NULL);
+static void print_json(const cli *cli, const bench *b) {
+    json j = cli_begin_json(cli);
     json_begin_array(&j, "rows");
     for (uint32_t i = 0; i < b->row_count; ++i) {
         const bench_row *row = &b->rows[i];
@@ -76,8 +77,7 @@ static void print_json(const bench *b) {
     json_begin_array(&j, "notes");
     for (uint32_t i = 0; i < b->note_count; ++i) json_text(&j, NULL, b->notes[i]);
     json_end_array(&j);
-    json_end_object(&j);
-    putchar('\n');
+    cli_end_json(&j);
 }
 
 static bool is_wanted(const bench_group *group, size_t count, char **names) {
@@ -112,11 +112,12 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     if (options->list) return list_groups(cli);
     if (has_unknown(count, names, sentence, sizeof(sentence)))
         return cli_misuse(cli, &cli_bench, sentence);
-    if (options->rounds > 101) return cli_misuse(cli, &cli_bench, "--rounds takes at most 101");
+    uint64_t rounds = options->rounds == ARG_NO_COUNT ? 0 : options->rounds;
+    if (options->rounds == 0 || rounds > 101)
+        return cli_misuse(cli, &cli_bench, "--rounds takes 1 to 101");
     carom_context_def def = {.threads = (uint32_t)cli->threads, .isa = (carom_isa)cli->isa};
-    bar_release_interrupt();
     static bench b; /* large: all rows */
-    b = (bench){.quick = options->quick, .rounds = (uint32_t)options->rounds, .def = &def};
+    b = (bench){.quick = options->quick, .rounds = (uint32_t)rounds, .def = &def};
     if (!cli->json) {
         b.on_row = print_row;
         b.on_note = print_note;
@@ -127,7 +128,7 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     }
     for (size_t i = 0; bench_groups[i] != NULL; ++i)
         if (is_wanted(bench_groups[i], count, names)) bench_run(&b, bench_groups[i]);
-    if (cli->json) print_json(&b);
+    if (cli->json) print_json(cli, &b);
     if (bench_peer("peer_std_stable_sort") == NULL)
         fputs(
             "\nno peers: the module with other libraries' answers was not built here; `make bench` "
@@ -146,4 +147,5 @@ const cli_command cli_bench = {
     .options_size = sizeof(options),
     .most = 64,
     .run = run,
+    .defaults = &bench_defaults,
 };

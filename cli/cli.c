@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
 
 static const char *const isa_names[] = {"best", "baseline", "avx2", "avx512", NULL};
 static const char *const device_names[] = {"cpu", "cuda", NULL};
@@ -13,7 +14,8 @@ static const char *const device_names[] = {"cpu", "cuda", NULL};
 static const arg_option global_options[] = {
     {"--help", 'h', ARG_FLAG, offsetof(cli, help), NULL, "show this help", NULL},
     {"--json", 0, ARG_FLAG, offsetof(cli, json), NULL, "print one JSON object", NULL},
-    {"--threads", 'j', ARG_COUNT, offsetof(cli, threads), "N", "use N threads (all)", NULL},
+    {"--threads", 'j', ARG_COUNT, offsetof(cli, threads), "N", "use N threads, 1 to 256 (all)",
+     NULL},
     {"--device", 0, ARG_CHOICE, offsetof(cli, device), "NAME", "cpu or cuda (cpu)", device_names},
     {"--isa", 0, ARG_CHOICE, offsetof(cli, isa), "NAME", "best, baseline, avx2 or avx512 (best)",
      isa_names},
@@ -45,7 +47,28 @@ static void print_command_help(FILE *out, const cli_command *command) {
     args_print_help(out, global_options, GLOBAL_COUNT);
 }
 
-static int print_version(const cli *cli) {
+/* Help as it is, or as the text of a JSON object. */
+static int show_help(cli *cli, const cli_command *command) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = cli->json ? open_memstream(&text, &size) : stdout;
+    if (out == NULL) return cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the help");
+    if (command != NULL)
+        print_command_help(out, command);
+    else
+        print_help(out);
+    if (!cli->json) return CLI_OK;
+    bool whole = fclose(out) == 0 && text != NULL;
+    if (whole) {
+        json j = cli_begin_json(cli);
+        json_text(&j, "help", text);
+        cli_end_json(&j);
+    }
+    free(text);
+    return whole ? CLI_OK : cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the help");
+}
+
+static int print_version(cli *cli) {
     const carom_build *build = carom_build_get();
     carom_context *context;
     carom_context_info info = {0};
@@ -55,8 +78,8 @@ static int print_version(const cli *cli) {
     char cuda[256];
     bool have_cuda = carom_cuda_describe(cuda, sizeof(cuda));
     if (cli->json) {
-        json j = {stdout, false};
-        json_begin_object(&j, NULL);
+        cli->name = "version";
+        json j = cli_begin_json(cli);
         json_text(&j, "version", build->version);
         json_text(&j, "commit", build->commit);
         json_text(&j, "compiler", build->compiler);
@@ -64,8 +87,7 @@ static int print_version(const cli *cli) {
         json_text(&j, "instruction_set", carom_isa_name(info.isa));
         json_count(&j, "threads", info.threads);
         json_text(&j, "cuda", have_cuda ? cuda : NULL);
-        json_end_object(&j);
-        putchar('\n');
+        cli_end_json(&j);
     } else {
         printf("carom %s\n", build->version);
         printf("commit            %s\n", build->commit);
@@ -78,16 +100,41 @@ static int print_version(const cli *cli) {
     return CLI_OK;
 }
 
+/* ---- the one JSON object --------------------------------------------------------------------- */
+
+static void begin_json(json *j, const cli *cli) {
+    json_begin_object(j, NULL);
+    json_text(j, "schema", CLI_SCHEMA);
+    json_text(j, "command", cli->name);
+    if (cli->input_count == 0) return;
+    json_begin_array(j, "inputs");
+    for (size_t i = 0; i < cli->input_count; ++i) json_text(j, NULL, cli->inputs[i]);
+    json_end_array(j);
+}
+
+json cli_begin_json(const cli *cli) {
+    json j = {stdout, false};
+    interrupt_set_last_words(NULL); /* from here on there is an object */
+    begin_json(&j, cli);
+    return j;
+}
+
+void cli_end_json(json *j) {
+    json_end_object(j);
+    putc('\n', j->out);
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* A failure as the one JSON object of --json. */
-static void print_json_failure(const char *sentence, const char *status) {
-    json j = {stdout, false};
-    json_begin_object(&j, NULL);
-    json_text(&j, "error", sentence);
-    json_text(&j, "status", status);
-    json_end_object(&j);
-    putchar('\n');
+static void end_json_failure(json *j, const char *sentence, const char *status) {
+    json_text(j, "error", sentence);
+    json_text(j, "status", status);
+    cli_end_json(j);
+}
+
+static void print_json_failure(const cli *cli, const char *sentence, const char *status) {
+    json j = cli_begin_json(cli);
+    end_json_failure(&j, sentence, status);
 }
 
 int cli_misuse(const cli *cli, const cli_command *command, const char *sentence) {
@@ -96,22 +143,56 @@ int cli_misuse(const cli *cli, const cli_command *command, const char *sentence)
                 sentence, command->name);
     else
         fprintf(stderr, "carom: %s\n`carom --help` tells how to use it\n", sentence);
-    if (cli->json) print_json_failure(sentence, "wrong use");
+    if (cli->json) print_json_failure(cli, sentence, "wrong use");
     return CLI_USAGE;
 }
 
-int cli_fail_with(cli *cli, carom_status status, const char *sentence) {
-    bar_clear(&cli->bar);
-    fprintf(stderr, "carom: %s\n", sentence);
-    if (cli->json) print_json_failure(sentence, carom_status_name(status));
+#define INTERRUPTED "interrupted"
+
+int cli_code(carom_status status) {
+    if (interrupt_seen()) return interrupt_exit_code();
     bool machine = status == CAROM_CANCELLED || status == CAROM_INVALID ||
                    status == CAROM_NO_MEMORY || status == CAROM_NO_DEVICE;
     return machine ? CLI_MACHINE : CLI_INPUT;
 }
 
-int cli_fail(cli *cli, carom_status status) {
+/* After a signal whatever failed did so because of it: a call was cancelled, a read came back. */
+int cli_fail_with(cli *cli, carom_status status, const char *sentence) {
+    bool interrupted = interrupt_seen();
+    if (cli->failed) return cli_code(status);
+    cli->failed = interrupted || cli->json;
+    if (interrupted) {
+        interrupt_was_told();
+        sentence = INTERRUPTED;
+        status = CAROM_CANCELLED;
+    }
+    bar_clear(&cli->bar);
+    fprintf(stderr, "carom: %s\n", sentence);
+    if (cli->json) print_json_failure(cli, sentence, carom_status_name(status));
+    return cli_code(status);
+}
+
+const char *cli_sentence(const cli *cli, carom_status status) {
+    if (*cli->sentence != '\0') return cli->sentence;
     const char *sentence = carom_context_sentence(cli->context);
-    return cli_fail_with(cli, status, *sentence != '\0' ? sentence : carom_status_name(status));
+    return *sentence != '\0' ? sentence : carom_status_name(status);
+}
+
+int cli_fail(cli *cli, carom_status status) {
+    return cli_fail_with(cli, status, cli_sentence(cli, status));
+}
+
+/* What a process that has to be ended from a signal handler prints. */
+static void prepare_last_words(const cli *cli) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = cli->json ? open_memstream(&text, &size) : NULL;
+    if (out == NULL) return;
+    json j = {out, false};
+    begin_json(&j, cli);
+    end_json_failure(&j, INTERRUPTED, carom_status_name(CAROM_CANCELLED));
+    if (fclose(out) == 0) interrupt_set_last_words(text);
+    free(text);
 }
 
 /* ---- running a command ----------------------------------------------------------------------- */
@@ -138,9 +219,27 @@ static int unknown_command(const cli *cli, const char *name) {
     return cli_misuse(cli, NULL, sentence);
 }
 
+/* Refused before any work is done: never computed on another device than the one asked for. */
+static int refuse_cuda(cli *cli, const cli_command *command) {
+    char sentence[160];
+    snprintf(sentence, sizeof(sentence),
+             "carom %s cannot run on cuda; leave --device out to run it on the CPU", command->name);
+    return cli_fail_with(cli, CAROM_UNSUPPORTED, sentence);
+}
+
 static int run_command(cli *cli, const cli_command *command, const void *options, size_t count,
                        char **arguments) {
+    if (cli->threads == 0)
+        return cli_misuse(cli, command, "--threads takes 1 or more; without it, all are used");
+    if (cli->threads == ARG_NO_COUNT) cli->threads = 0;
     if (cli->threads > UINT32_MAX) return cli_misuse(cli, command, "--threads is too large");
+    size_t standard_inputs = 0;
+    for (size_t i = 0; i < cli->input_count; ++i)
+        standard_inputs += strcmp(cli->inputs[i], "-") == 0;
+    if (standard_inputs > 1)
+        return cli_misuse(cli, command, "the standard input, -, can be read only once");
+    interrupt_catch();
+    prepare_last_words(cli);
     cli->bar.visible = !cli->quiet && isatty(STDERR_FILENO);
     carom_context_def def = {.threads = (uint32_t)cli->threads,
                              .backend = (carom_backend)cli->device,
@@ -148,23 +247,21 @@ static int run_command(cli *cli, const cli_command *command, const void *options
                              .progress = bar_progress,
                              .progress_user = &cli->bar};
     carom_status status = carom_context_create(&def, &cli->context);
-    int code =
-        status == CAROM_OK ? command->run(cli, options, count, arguments) : cli_fail(cli, status);
+    int code = status != CAROM_OK ? cli_fail(cli, status)
+               : cli->device == CAROM_CUDA && !command->on_cuda
+                   ? refuse_cuda(cli, command)
+                   : command->run(cli, options, count, arguments);
     bar_clear(&cli->bar);
     carom_context_destroy(cli->context);
     return code;
 }
 
 /* `carom help`, `carom help COMMAND`. */
-static int help_command(const cli *cli, size_t count, char **arguments) {
-    if (count == 0) {
-        print_help(stdout);
-        return CLI_OK;
-    }
+static int help_command(cli *cli, size_t count, char **arguments) {
+    if (count == 0) return show_help(cli, NULL);
     const cli_command *command = find_command(arguments[0]);
     if (command == NULL) return unknown_command(cli, arguments[0]);
-    print_command_help(stdout, command);
-    return CLI_OK;
+    return show_help(cli, command);
 }
 
 /* The parser stops at the first mistake; --json may stand behind it. */
@@ -190,8 +287,10 @@ static int run_bare(cli *cli, size_t argc, char **argv) {
         return help_command(cli, parsed.count - 1, argv + 1);
     if (parsed.count != 0)
         return cli_misuse(cli, NULL, "the command comes first, then its options");
-    print_help(cli->help ? stdout : stderr);
-    return cli->help ? CLI_OK : CLI_USAGE;
+    if (cli->help) return show_help(cli, NULL);
+    if (cli->json) return cli_misuse(cli, NULL, "a command is missing");
+    print_help(stderr);
+    return CLI_USAGE;
 }
 
 static int run_named(cli *cli, const cli_command *command, size_t argc, char **argv) {
@@ -200,6 +299,7 @@ static int run_named(cli *cli, const cli_command *command, size_t argc, char **a
         char bytes[CLI_LARGEST_OPTIONS];
     } options;
     memset(&options, 0, sizeof(options));
+    if (command->defaults != NULL) memcpy(&options, command->defaults, command->options_size);
     arg_set sets[2] = {{global_options, GLOBAL_COUNT, cli},
                        {command->options, command->option_count, &options}};
     arg_result parsed;
@@ -208,10 +308,7 @@ static int run_named(cli *cli, const cli_command *command, size_t argc, char **a
         return cli_misuse(cli, command, parsed.sentence);
     }
     if (cli->version) return print_version(cli);
-    if (cli->help) {
-        print_command_help(stdout, command);
-        return CLI_OK;
-    }
+    if (cli->help) return show_help(cli, command);
     if (parsed.count < command->fewest) return cli_misuse(cli, command, "an argument is missing");
     if (parsed.count > command->most) {
         char sentence[128];
@@ -219,18 +316,23 @@ static int run_named(cli *cli, const cli_command *command, size_t argc, char **a
                  argv[command->most]);
         return cli_misuse(cli, command, sentence);
     }
+    cli->inputs = argv;
+    cli->input_count = parsed.count < command->inputs ? parsed.count : command->inputs;
     return run_command(cli, command, &options, parsed.count, argv);
 }
 
 int cli_main(size_t argc, char **argv) {
-    cli cli = {0};
+    cli cli = {.threads = ARG_NO_COUNT, .name = "carom"};
     if (argc == 0) {
         print_help(stderr);
         return CLI_USAGE;
     }
+    if (argv[0][0] != '-') cli.name = argv[0];
     const cli_command *command = find_command(argv[0]);
     int code =
         command != NULL ? run_named(&cli, command, argc - 1, argv + 1) : run_bare(&cli, argc, argv);
+    if (interrupt_seen() && (code == CLI_INPUT || code == CLI_MACHINE))
+        code = interrupt_exit_code();
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("carom: cannot write to the standard output\n", stderr);
         if (code == CLI_OK || code == CLI_YES) code = CLI_MACHINE;

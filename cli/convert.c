@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* carom convert: one mesh format into another. */
 #include "cli/meshes.h"
+#include "cli/output.h"
 
 typedef struct options {
     bool weld, triangulate, fan, float32;
-    int format;
+    int format, from;
 } options;
 
 static const arg_option convert_options[] = {
@@ -19,38 +20,46 @@ static const arg_option convert_options[] = {
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
      meshes_format_names},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
 };
 
-static void print_result(const cli *cli, const char *path, const carom_mesh_view *view) {
+static void print_result(const cli *cli, const char *path, const carom_mesh_view *view,
+                         double prepare_s, double write_s) {
     if (!cli->json) {
-        printf("%s: %llu vertices, %llu faces\n", path, (unsigned long long)view->vertex_count,
-               (unsigned long long)view->face_count);
+        fprintf(output_words(path), "%s: %llu vertices, %llu faces\n", path,
+                (unsigned long long)view->vertex_count, (unsigned long long)view->face_count);
         return;
     }
-    json j = {stdout, false};
-    json_begin_object(&j, NULL);
+    json j = cli_begin_json(cli);
     json_text(&j, "file", path);
     json_count(&j, "vertices", view->vertex_count);
     json_count(&j, "faces", view->face_count);
-    json_end_object(&j);
-    putchar('\n');
+    json_number(&j, "prepare_s", prepare_s);
+    json_number(&j, "write_s", write_s);
+    cli_end_json(&j);
 }
 
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
     const options *options = values;
+    const char *misuse = output_misuse(cli, paths[1]);
     if (options->triangulate && options->fan)
-        return cli_misuse(cli, &cli_convert, "--triangulate and --fan are two ways; choose one");
+        misuse = "--triangulate and --fan are two ways; choose one";
+    if (misuse != NULL) return cli_misuse(cli, &cli_convert, misuse);
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_mesh_format format = meshes_format(paths[1], options->format);
     if (!meshes_can_write(format)) return meshes_refuse(cli, paths[1]);
-    carom_status status = meshes_load(cli, paths[0], !options->weld, &mesh);
+    double start = carom_time_seconds();
+    carom_status status = meshes_load(cli, paths[0], options->from, !options->weld, &mesh);
     if (status == CAROM_OK && (options->triangulate || options->fan))
         status = meshes_triangulate(cli, options->fan, &mesh);
+    double prepared = carom_time_seconds();
     if (status == CAROM_OK) status = meshes_save(cli, &mesh, format, options->float32, paths[1]);
+    double written = carom_time_seconds();
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
-    if (status == CAROM_OK) print_result(cli, paths[1], &view);
+    if (status == CAROM_OK)
+        print_result(cli, paths[1], &view, prepared - start, written - prepared);
     carom_mesh_destroy(mesh);
     return status == CAROM_OK ? CLI_OK : cli_fail(cli, status);
 }
@@ -60,11 +69,13 @@ const cli_command cli_convert = {
     .arguments = "IN OUT",
     .summary = "one mesh format into another",
     .details = "The format follows from the name of OUT: .obj, .ply, .stl, .off, each also .gz.\n"
-               "STL holds triangles and float32: polygons are split and positions rounded for it.",
+               "STL holds triangles and float32: polygons are split and positions rounded for it.\n"
+               "- is the standard input or output; the output then needs --format.",
     .options = convert_options,
     .option_count = sizeof(convert_options) / sizeof(convert_options[0]),
     .options_size = sizeof(options),
     .fewest = 2,
     .most = 2,
     .run = run,
+    .inputs = 1,
 };

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
+#include "cli/output.h"
+
 typedef struct options {
     const char *folder;
 } options;
@@ -29,7 +32,7 @@ static carom_status run_parts(demo *demo, outcome outcomes[PART_COUNT]) {
     for (size_t i = 0; i < PART_COUNT; ++i) {
         double start = carom_time_seconds();
         demo->result[0] = '\0';
-        carom_status status = parts[i]->run(demo);
+        carom_status status = interrupt_seen() ? CAROM_CANCELLED : parts[i]->run(demo);
         if (status != CAROM_OK) return status;
         outcomes[i].seconds = carom_time_seconds() - start;
         memcpy(outcomes[i].result, demo->result, sizeof(demo->result));
@@ -41,9 +44,8 @@ static carom_status run_parts(demo *demo, outcome outcomes[PART_COUNT]) {
     return CAROM_OK;
 }
 
-static void print_json(const outcome outcomes[PART_COUNT], const char *path) {
-    json j = {stdout, false};
-    json_begin_object(&j, NULL);
+static void print_json(const cli *cli, const outcome outcomes[PART_COUNT], const char *path) {
+    json j = cli_begin_json(cli);
     json_begin_array(&j, "parts");
     for (size_t i = 0; i < PART_COUNT; ++i) {
         json_begin_object(&j, NULL);
@@ -54,8 +56,7 @@ static void print_json(const outcome outcomes[PART_COUNT], const char *path) {
     }
     json_end_array(&j);
     json_text(&j, "page", path);
-    json_end_object(&j);
-    putchar('\n');
+    cli_end_json(&j);
 }
 
 static int run(cli *cli, const void *values, size_t count, char **arguments) {
@@ -63,6 +64,10 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     const options *options = values;
     const char *folder = options->folder != NULL ? options->folder : "carom-demo", *reason;
     char sentence[512];
+    if (output_is_standard(folder))
+        return cli_misuse(cli, &cli_demo,
+                          "-o takes a folder; the page cannot go to the standard "
+                          "output");
     demo demo = {.cli = cli};
     outcome outcomes[PART_COUNT];
     if (!page_begin(&demo.page, folder, "Carom: the tour", &reason)) {
@@ -81,7 +86,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
         return cli_fail_with(cli, CAROM_IO, sentence);
     }
     if (cli->json)
-        print_json(outcomes, demo.page.path);
+        print_json(cli, outcomes, demo.page.path);
     else
         printf("\nThe page with pictures: %s\n", demo.page.path);
     return CLI_OK;

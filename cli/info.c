@@ -7,6 +7,7 @@
 
 typedef struct options {
     bool no_weld, no_k;
+    int from;
 } options;
 
 static const arg_option info_options[] = {
@@ -14,6 +15,7 @@ static const arg_option info_options[] = {
      "keep vertices apart that have equal coordinates", NULL},
     {"--no-k", 0, ARG_FLAG, offsetof(options, no_k), NULL,
      "leave k and height out, which take longest", NULL},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
 };
 
 typedef struct subject {
@@ -24,6 +26,9 @@ typedef struct subject {
     carom_mesh_report report; /* of the welded mesh */
     carom_k_free k_free;
     bool has_k;
+    double prepare_s, query_s; /* reading and welding; inspecting and counting */
+    carom_status status;       /* that of the failure that `sentence` tells of */
+    char sentence[512];
 } subject;
 
 /* A mesh that no soup can be made of, or too large for diameters, has no k: the rest is still worth
@@ -42,7 +47,8 @@ static carom_status inspect(cli *cli, const char *path, const options *options, 
     carom_mesh *mesh = NULL, *welded = NULL;
     carom_mesh_view view;
     *s = (subject){.path = path};
-    carom_status status = carom_mesh_load(cli->context, path, &mesh);
+    double start = carom_time_seconds();
+    carom_status status = meshes_read(cli, path, options->from, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_origin(mesh, &s->origin);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) {
@@ -53,8 +59,11 @@ static carom_status inspect(cli *cli, const char *path, const options *options, 
             if (status == CAROM_OK) status = carom_mesh_get_view(welded, &view);
         }
     }
+    double prepared = carom_time_seconds();
     if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &view, &s->report);
     if (status == CAROM_OK && !options->no_k) status = count_near(cli, &view, s);
+    s->prepare_s = prepared - start;
+    s->query_s = carom_time_seconds() - prepared;
     carom_mesh_destroy(welded);
     carom_mesh_destroy(mesh);
     return status;
@@ -100,6 +109,17 @@ static void print_json(json *j, const subject *s) {
     else
         json_null(j, "k");
     json_number(j, "height", s->has_k ? s->k_free.height : (double)NAN);
+    json_number(j, "prepare_s", s->prepare_s);
+    json_number(j, "query_s", s->query_s);
+    json_end_object(j);
+}
+
+/* A file that could not be inspected, in its place among the others. */
+static void print_json_failure(json *j, const subject *s) {
+    json_begin_object(j, NULL);
+    json_text(j, "file", s->path);
+    json_text(j, "error", s->sentence);
+    json_text(j, "status", carom_status_name(s->status));
     json_end_object(j);
 }
 
@@ -194,27 +214,40 @@ static void print_table(const subject *s, bool no_weld) {
     }
 }
 
-/* All or nothing: JSON must not stop halfway. */
+/* One bad file does not hide the others: each failure stands in its place, the first one also at
+ * the top. A failure of the machine, or a signal, ends it all. */
 static int run_json(cli *cli, const options *options, size_t count, char **paths) {
-    subject *subjects = calloc(count, sizeof(*subjects));
-    carom_status status = subjects != NULL ? CAROM_OK : CAROM_NO_MEMORY;
-    for (size_t i = 0; i < count && status == CAROM_OK; ++i)
-        status = inspect(cli, paths[i], options, &subjects[i]);
-    if (status == CAROM_OK) {
-        json j = {stdout, false};
-        if (count > 1) {
-            json_begin_object(&j, NULL);
-            json_begin_array(&j, "meshes");
+    subject *subjects = calloc(count, sizeof(*subjects)), *first = NULL;
+    if (subjects == NULL) return cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the reports");
+    for (size_t i = 0; i < count; ++i) {
+        subject *s = &subjects[i];
+        carom_status status = inspect(cli, paths[i], options, s);
+        if (status == CAROM_OK) continue;
+        if (cli_code(status) != CLI_INPUT) {
+            free(subjects);
+            return cli_fail(cli, status);
         }
-        for (size_t i = 0; i < count; ++i) print_json(&j, &subjects[i]);
-        if (count > 1) {
-            json_end_array(&j);
-            json_end_object(&j);
-        }
-        putchar('\n');
+        s->status = status;
+        snprintf(s->sentence, sizeof(s->sentence), "%.500s", cli_sentence(cli, status));
+        fprintf(stderr, "carom: %s\n", s->sentence);
+        if (first == NULL) first = s;
     }
+    json j = cli_begin_json(cli);
+    if (first != NULL) {
+        json_text(&j, "error", first->sentence);
+        json_text(&j, "status", carom_status_name(first->status));
+    }
+    json_begin_array(&j, "meshes");
+    for (size_t i = 0; i < count; ++i)
+        if (subjects[i].status == CAROM_OK)
+            print_json(&j, &subjects[i]);
+        else
+            print_json_failure(&j, &subjects[i]);
+    json_end_array(&j);
+    cli_end_json(&j);
+    int code = first != NULL ? cli_code(first->status) : CLI_OK;
     free(subjects);
-    return status == CAROM_OK ? CLI_OK : cli_fail(cli, status);
+    return code;
 }
 
 static int run(cli *cli, const void *values, size_t count, char **paths) {
@@ -226,7 +259,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         carom_status status = inspect(cli, paths[i], options, &subject);
         if (status != CAROM_OK) { /* one bad file does not hide the others */
             code = cli_fail(cli, status);
-            if (code == CLI_MACHINE) return code;
+            if (code != CLI_INPUT) return code;
             continue;
         }
         if (i != 0) putchar('\n');
@@ -238,7 +271,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 
 const cli_command cli_info = {
     .name = "info",
-    .arguments = "MESH...",
+    .arguments = "MESH... (- is the standard input)",
     .summary = "what a mesh is: counts, closedness, volume, area, bounds, k",
     .details =
         "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
@@ -250,4 +283,5 @@ const cli_command cli_info = {
     .fewest = 1,
     .most = 4096,
     .run = run,
+    .inputs = 4096,
 };

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* carom kfree: how crowded a mesh is, and what follows for how often it can meet another. */
+#include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
+#include "cli/repeat.h"
 
 typedef struct options {
     const char *output;
     bool fan, no_weld, as_segments;
+    int from;
+    uint64_t repeat;
 } options;
+
+static const options kfree_defaults = {.repeat = 1};
 
 static const arg_option kfree_options[] = {
     {"--fan", 0, ARG_FLAG, offsetof(options, fan), NULL,
@@ -16,7 +22,9 @@ static const arg_option kfree_options[] = {
     {"--as-segments", 0, ARG_FLAG, offsetof(options, as_segments), NULL,
      "take faces without area for segments and points", NULL},
     {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
-     "write the number of every face there, as CSV", NULL},
+     "write the number of every face there, as CSV; - is the standard output", NULL},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+    {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 
 static const char details[] =
@@ -34,15 +42,15 @@ typedef struct job {
     carom_soup_info info;
     carom_k_free k;
     carom_k_free_bounds bounds;
-    double prepare_ms, query_ms;
+    double prepare_s;
+    repeat query;
     carom_work work;
     output out;
 } job;
 
 static void print_json(const job *job) {
     const carom_k_free *k = &job->k;
-    json j = {stdout, false};
-    json_begin_object(&j, NULL);
+    json j = cli_begin_json(job->cli);
     json_count(&j, "k", k->k);
     json_number(&j, "mean", k->mean);
     if (k->faces != 0)
@@ -67,39 +75,43 @@ static void print_json(const job *job) {
     json_number(&j, "largest_diameter", k->largest_diameter);
     json_count(&j, "bound", job->bounds.pairs);
     json_count(&j, "published_bound", job->bounds.published);
-    json_number(&j, "prepare_ms", job->prepare_ms);
-    json_number(&j, "query_ms", job->query_ms);
+    json_number(&j, "prepare_s", job->prepare_s);
+    repeat_print_json(&job->query, &j);
     json_count(&j, "candidates", job->work.candidates);
     json_count(&j, "undecided", job->work.undecided);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
-    json_end_object(&j);
-    putchar('\n');
+    cli_end_json(&j);
 }
 
 static void print_words(const job *job, const char *path) {
+    FILE *out = output_words(job->options->output);
     const carom_k_free *k = &job->k;
     unsigned long long faces = k->faces, degenerate = job->info.degenerate_faces;
     if (k->faces == 0) {
-        printf("%s: no faces with area, so no k\n", path);
+        fprintf(out, "%s: no faces with area, so no k\n", path);
         return;
     }
-    printf("%s: %llu-free\n", path, (unsigned long long)k->k);
-    printf("  %-12s face %u counts %u larger ones within d/4, %u of them neighbours\n", "worst",
-           k->worst_face, k->most, k->worst_neighbours);
-    printf("  %-12s %.3f on average over %llu faces, deviation %.3f", "numbers", k->mean, faces,
-           k->deviation);
+    fprintf(out, "%s: %llu-free\n", path, (unsigned long long)k->k);
+    fprintf(out, "  %-12s face %u counts %u larger ones within d/4, %u of them neighbours\n",
+            "worst", k->worst_face, k->most, k->worst_neighbours);
+    fprintf(out, "  %-12s %.3f on average over %llu faces, deviation %.3f", "numbers", k->mean,
+            faces, k->deviation);
     if (degenerate != 0 && !job->options->as_segments)
-        printf("; %llu without area left out", degenerate);
-    printf("\n  %-12s least %u, quartiles %u %u %u, 90 %% up to %u, 99 %% up to %u\n", "", k->least,
-           k->quartile_1, k->median, k->quartile_3, k->percentile_90, k->percentile_99);
-    printf("  %-12s %.1f %% of all counted share a vertex\n", "neighbours", 100.0 * k->neighbours);
-    printf("  %-12s %.3f, diameters from %.6g to %.6g\n", "height", k->height, k->least_diameter,
-           k->largest_diameter);
-    printf("  %-12s a moved copy meets it in %llu pairs at most (as published: %llu)\n", "bound",
-           (unsigned long long)job->bounds.pairs, (unsigned long long)job->bounds.published);
-    printf("prepared in %.2f ms, counted in %.2f ms among %llu candidates\n", job->prepare_ms,
-           job->query_ms, (unsigned long long)job->work.candidates);
-    if (job->options->output != NULL) printf("all written to %s\n", job->options->output);
+        fprintf(out, "; %llu without area left out", degenerate);
+    fprintf(out, "\n  %-12s least %u, quartiles %u %u %u, 90 %% up to %u, 99 %% up to %u\n", "",
+            k->least, k->quartile_1, k->median, k->quartile_3, k->percentile_90, k->percentile_99);
+    fprintf(out, "  %-12s %.1f %% of all counted share a vertex\n", "neighbours",
+            100.0 * k->neighbours);
+    fprintf(out, "  %-12s %.3f, diameters from %.6g to %.6g\n", "height", k->height,
+            k->least_diameter, k->largest_diameter);
+    fprintf(out, "  %-12s a moved copy meets it in %llu pairs at most (as published: %llu)\n",
+            "bound", (unsigned long long)job->bounds.pairs,
+            (unsigned long long)job->bounds.published);
+    fprintf(out, "prepared in %.2f ms, counted in %.2f ms among %llu candidates\n",
+            1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
+            (unsigned long long)job->work.candidates);
+    if (out == stdout && job->options->output != NULL)
+        fprintf(out, "all written to %s\n", job->options->output);
 }
 
 static carom_status prepare(job *job, const char *path, carom_soup **soup) {
@@ -107,32 +119,43 @@ static carom_status prepare(job *job, const char *path, carom_soup **soup) {
     carom_soup_def def = {.fan = job->options->fan,
                           .degenerate = job->options->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
                                                                   : CAROM_DEGENERATE_ALONE};
-    carom_status status = meshes_load(job->cli, path, job->options->no_weld, &mesh);
+    carom_status status =
+        meshes_load(job->cli, path, job->options->from, job->options->no_weld, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
-    job->prepare_ms = 1e3 * (carom_time_seconds() - start);
+    job->prepare_s = carom_time_seconds() - start;
     carom_mesh_destroy(mesh);
     return status;
 }
 
+#define AT_ONCE 65536u /* lines written between two looks for a signal */
+
 static carom_status ask(job *job, const carom_soup *soup, carom_numbers *counts) {
     carom_context *context = job->cli->context;
-    double start = carom_time_seconds();
-    carom_status status = carom_soup_k_free(context, soup, &job->k, counts);
-    job->query_ms = 1e3 * (carom_time_seconds() - start);
+    carom_status status;
+    do {
+        repeat_start(&job->query);
+        status = carom_soup_k_free(context, soup, &job->k, counts);
+    } while (repeat_goes_on(&job->query, status));
     if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
     if (status == CAROM_OK) status = carom_soup_get_info(context, soup, &job->info);
     if (status == CAROM_OK)
         status = carom_k_free_get_bounds(context, &job->k, &job->k, &job->bounds);
-    for (uint64_t i = 0; i < counts->count && status == CAROM_OK && job->out.file != NULL; ++i)
+    for (uint64_t i = 0; i < counts->count && status == CAROM_OK && job->out.file != NULL; ++i) {
         output_two(&job->out, (uint32_t)i, counts->data[i]);
-    return status;
+        if (i % AT_ONCE == 0 && interrupt_seen()) break;
+    }
+    return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
-    job job = {.cli = cli, .options = values};
+    const options *options = values;
+    job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
+    const char *misuse = output_misuse(cli, options->output);
+    if (misuse == NULL) misuse = repeat_misuse(options->repeat);
+    if (misuse != NULL) return cli_misuse(cli, &cli_kfree, misuse);
     carom_soup *soup = NULL;
     carom_numbers counts = {0};
     carom_status status = prepare(&job, paths[0], &soup);
@@ -141,15 +164,17 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     bool written = output_close(&job.out, status == CAROM_OK);
     carom_numbers_free(&counts);
     carom_soup_destroy(soup);
-    if (status != CAROM_OK) return cli_fail(cli, status);
-    if (!opened) return CLI_INPUT;
-    if (!written) return CLI_MACHINE;
+    int code = status != CAROM_OK ? cli_fail(cli, status)
+               : !opened          ? CLI_INPUT
+               : !written         ? CLI_MACHINE
+                                  : CLI_OK;
     bar_clear(&cli->bar);
-    if (cli->json)
+    if (code == CLI_OK && cli->json)
         print_json(&job);
-    else
+    else if (code == CLI_OK)
         print_words(&job, paths[0]);
-    return CLI_OK;
+    repeat_free(&job.query);
+    return code;
 }
 
 const cli_command cli_kfree = {
@@ -163,4 +188,6 @@ const cli_command cli_kfree = {
     .fewest = 1,
     .most = 1,
     .run = run,
+    .defaults = &kfree_defaults,
+    .inputs = 1,
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/meshes.h"
+#include "cli/output.h"
 
 typedef struct options {
     const char *output;
@@ -13,7 +14,8 @@ typedef struct options {
 } options;
 
 static const arg_option make_options[] = {
-    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE", "where it goes (needed)", NULL},
+    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
+     "where it goes (needed); - is the standard output", NULL},
     {"--size", 0, ARG_SIZE, offsetof(options, size), "X", "radius or half edge (1)", NULL},
     {"--detail", 0, ARG_COUNT, offsetof(options, detail), "N", "how fine; see above", NULL},
     {"--parts", 0, ARG_COUNT, offsetof(options, parts), "N", "rings of a chain, shards", NULL},
@@ -21,7 +23,7 @@ static const arg_option make_options[] = {
     {"--around", 0, ARG_COUNT, offsetof(options, p), "N", "turns of a knot around its axis (2)",
      NULL},
     {"--through", 0, ARG_COUNT, offsetof(options, q), "N", "turns through its hole (3)", NULL},
-    {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "of cloth and shards", NULL},
+    {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "of cloth (12345) and shards (0)", NULL},
     {"--polygons", 0, ARG_FLAG, offsetof(options, polygons), NULL,
      "keep quads and polygons where the shape has them", NULL},
     {"--float32", 0, ARG_FLAG, offsetof(options, float32), NULL, "round positions to float32",
@@ -30,6 +32,15 @@ static const arg_option make_options[] = {
      "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
      meshes_format_names},
 };
+
+/* What is not given stays so, as it depends on the shape. */
+static const options make_defaults = {.detail = ARG_NO_COUNT,
+                                      .parts = ARG_NO_COUNT,
+                                      .seed = ARG_NO_COUNT,
+                                      .p = ARG_NO_COUNT,
+                                      .q = ARG_NO_COUNT,
+                                      .size = 1.0,
+                                      .ratio = ARG_NO_NUMBER};
 
 static const char details[] =
     "shapes, with what --detail and --ratio mean (and what they are when left out):\n"
@@ -62,50 +73,95 @@ static bool find_shape(const char *name, carom_shape *shape, char *sentence, siz
 }
 
 static void print_result(const cli *cli, const options *options, carom_shape shape,
-                         const carom_mesh_view *view) {
+                         const carom_mesh_view *view, double prepare_s, double write_s) {
     unsigned long long vertices = view->vertex_count, faces = view->face_count;
     if (!cli->json) {
-        printf("%s: a %s of %llu vertices and %llu faces\n", options->output,
-               carom_shape_name(shape), vertices, faces);
+        fprintf(output_words(options->output), "%s: a %s of %llu vertices and %llu faces\n",
+                options->output, carom_shape_name(shape), vertices, faces);
         return;
     }
-    json j = {stdout, false};
-    json_begin_object(&j, NULL);
+    json j = cli_begin_json(cli);
     json_text(&j, "file", options->output);
     json_text(&j, "shape", carom_shape_name(shape));
     json_count(&j, "vertices", vertices);
     json_count(&j, "faces", faces);
-    json_end_object(&j);
-    putchar('\n');
+    json_number(&j, "prepare_s", prepare_s);
+    json_number(&j, "write_s", write_s);
+    cli_end_json(&j);
+}
+
+/* An option that the shape has no use for is a mistake, as is a 0 where the library would take it
+ * for "what is usual". True when there is such a one, with a sentence. */
+static bool is_misused(const options *o, carom_shape shape, char *sentence, size_t size) {
+    bool tube = shape == CAROM_SHAPE_TORUS || shape == CAROM_SHAPE_CHAIN;
+    bool round = shape == CAROM_SHAPE_CYLINDER || shape == CAROM_SHAPE_CONE;
+    bool knot = shape == CAROM_SHAPE_KNOT, shards = shape == CAROM_SHAPE_SHARDS;
+    const struct {
+        const char *name;
+        bool used;
+        uint64_t value, least;
+    } rows[] = {
+        {"--detail", !shards, o->detail, 1},
+        {"--parts", shards || shape == CAROM_SHAPE_CHAIN, o->parts, 1},
+        {"--around", knot, o->p, 1},
+        {"--through", knot, o->q, 1},
+        {"--seed", shards || shape == CAROM_SHAPE_CLOTH, o->seed, shards ? 0 : 1},
+        {"--ratio", tube || round || knot || shards, isnan(o->ratio) ? ARG_NO_COUNT : 1, 1},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        if (rows[i].value == ARG_NO_COUNT) continue;
+        if (!rows[i].used)
+            snprintf(sentence, size, "a %s has no %s", carom_shape_name(shape), rows[i].name);
+        else if (rows[i].value < rows[i].least)
+            snprintf(sentence, size, "%s of a %s takes 1 or more", rows[i].name,
+                     carom_shape_name(shape));
+        else
+            continue;
+        return true;
+    }
+    if ((o->p != ARG_NO_COUNT && o->p > UINT32_MAX) || (o->q != ARG_NO_COUNT && o->q > UINT32_MAX))
+        snprintf(sentence, size, "--around or --through is too large");
+    else
+        return false;
+    return true;
+}
+
+/* 0, the library's word for "what is usual", where nothing was given. */
+static uint64_t given(uint64_t count) {
+    return count == ARG_NO_COUNT ? 0 : count;
 }
 
 static int run(cli *cli, const void *values, size_t count, char **arguments) {
     (void)count;
-    const options *options = values;
-    carom_shape_def def = {.detail = options->detail,
-                           .parts = options->parts,
-                           .size = options->size,
-                           .ratio = options->ratio,
-                           .p = (uint32_t)options->p,
-                           .q = (uint32_t)options->q,
-                           .seed = options->seed,
-                           .polygons = options->polygons};
+    const options *o = values;
+    carom_shape_def def = {.detail = given(o->detail),
+                           .parts = given(o->parts),
+                           .size = o->size,
+                           .ratio = isnan(o->ratio) ? 0.0 : o->ratio,
+                           .p = (uint32_t)given(o->p),
+                           .q = (uint32_t)given(o->q),
+                           .seed = given(o->seed),
+                           .polygons = o->polygons};
     char sentence[160];
     if (!find_shape(arguments[0], &def.shape, sentence, sizeof(sentence)))
         return cli_misuse(cli, &cli_make, sentence);
-    if (options->output == NULL) return cli_misuse(cli, &cli_make, "-o FILE is missing");
-    if (options->p > UINT32_MAX || options->q > UINT32_MAX)
-        return cli_misuse(cli, &cli_make, "--around or --through is too large");
-    carom_mesh_format format = meshes_format(options->output, options->format);
-    if (!meshes_can_write(format)) return meshes_refuse(cli, options->output);
-    if (options->float32 || meshes_is_plain(format)) def.scalar = CAROM_FLOAT32;
+    if (o->output == NULL) return cli_misuse(cli, &cli_make, "-o FILE is missing");
+    const char *misuse = output_misuse(cli, o->output);
+    if (misuse != NULL) return cli_misuse(cli, &cli_make, misuse);
+    if (is_misused(o, def.shape, sentence, sizeof(sentence)))
+        return cli_misuse(cli, &cli_make, sentence);
+    carom_mesh_format format = meshes_format(o->output, o->format);
+    if (!meshes_can_write(format)) return meshes_refuse(cli, o->output);
+    if (o->float32 || meshes_is_plain(format)) def.scalar = CAROM_FLOAT32;
     carom_mesh *mesh;
     carom_mesh_view view;
+    double start = carom_time_seconds();
     carom_status status = carom_shape_make(cli->context, &def, &mesh);
-    if (status == CAROM_OK)
-        status = meshes_save(cli, &mesh, format, options->float32, options->output);
+    double made = carom_time_seconds();
+    if (status == CAROM_OK) status = meshes_save(cli, &mesh, format, o->float32, o->output);
+    double written = carom_time_seconds();
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
-    if (status == CAROM_OK) print_result(cli, options, def.shape, &view);
+    if (status == CAROM_OK) print_result(cli, o, def.shape, &view, made - start, written - made);
     carom_mesh_destroy(mesh);
     return status == CAROM_OK ? CLI_OK : cli_fail(cli, status);
 }
@@ -121,4 +177,5 @@ const cli_command cli_make = {
     .fewest = 1,
     .most = 1,
     .run = run,
+    .defaults = &make_defaults,
 };

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Mesh files in and out, with what formats cannot hold taken care of. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/meshes.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "cli/interrupt.h"
+#include "cli/output.h"
+
+const char *const meshes_from_names[] = {"name", "obj", "ply", "stl", "off", NULL};
+static const carom_mesh_format from_formats[] = {
+    CAROM_FORMAT_GUESS, CAROM_FORMAT_OBJ, CAROM_FORMAT_PLY, CAROM_FORMAT_STL, CAROM_FORMAT_OFF};
 
 const char *const meshes_format_names[] = {"name", "obj",       "ply", "ply-big", "ply-ascii",
                                            "stl",  "stl-ascii", "off", NULL};
@@ -21,6 +33,9 @@ bool meshes_can_write(carom_mesh_format format) {
 
 int meshes_refuse(cli *cli, const char *path) {
     char sentence[512];
+    if (output_is_standard(path))
+        return cli_fail_with(cli, CAROM_UNSUPPORTED,
+                             "the standard output has no name to tell the format; give --format");
     snprintf(sentence, sizeof(sentence),
              "%.300s: the name tells no format that can be written; end it in .obj, .ply, .stl or "
              ".off, or give --format",
@@ -42,8 +57,103 @@ carom_status meshes_weld(cli *cli, carom_mesh **mesh) {
     return status;
 }
 
-carom_status meshes_load(cli *cli, const char *path, bool no_weld, carom_mesh **mesh) {
-    carom_status status = carom_mesh_load(cli->context, path, mesh);
+/* ---- the standard input and output ----------------------------------------------------------- */
+
+#define STANDARD_INPUT  "standard input"
+#define STANDARD_OUTPUT "standard output"
+#define PIECE           ((size_t)1 << 16) /* bytes read at a time */
+#define WAIT            50                /* milliseconds between two looks for a signal */
+
+typedef struct bytes {
+    char *data;
+    size_t size, capacity;
+} bytes;
+
+static carom_status fail_file(cli *cli, const char *name, const char *what) {
+    snprintf(cli->sentence, sizeof(cli->sentence), "%.300s: cannot be %s: %.100s", name, what,
+             strerror(errno));
+    return CAROM_IO;
+}
+
+static carom_status read_all(cli *cli, int file, const char *name, bytes *b) {
+    for (;;) {
+        if (b->capacity - b->size < PIECE) {
+            size_t capacity = b->capacity + b->capacity / 2 + PIECE;
+            char *data = realloc(b->data, capacity);
+            if (data == NULL) return CAROM_NO_MEMORY;
+            b->data = data;
+            b->capacity = capacity;
+        }
+        /* A signal between the look at the flag and the read would go unnoticed until the next
+         * byte; poll comes back in time. */
+        struct pollfd ready = {.fd = file, .events = POLLIN};
+        int found = poll(&ready, 1, WAIT);
+        if (interrupt_seen()) return CAROM_CANCELLED;
+        if (found <= 0) continue;
+        ssize_t got = read(file, b->data + b->size, PIECE);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (got < 0) return fail_file(cli, name, "read");
+        if (got == 0) return CAROM_OK;
+        b->size += (size_t)got;
+    }
+}
+
+/* The bytes of a file or of the standard input, read as the format that was asked for. */
+static carom_status read_as(cli *cli, const char *path, const char *name, carom_mesh_format format,
+                            carom_mesh **mesh) {
+    bytes b = {0};
+    bool standard = output_is_standard(path);
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return fail_file(cli, name, "opened");
+    carom_status status = read_all(cli, file, name, &b);
+    if (!standard) (void)close(file);
+    if (status == CAROM_OK)
+        status = carom_mesh_load_memory(cli->context, b.data, b.size, format, name, mesh);
+    free(b.data);
+    return status;
+}
+
+/* By whole meshes: they are made in memory first, so that a failure writes nothing. */
+static carom_status save_standard_output(cli *cli, const carom_mesh_view *view,
+                                         carom_mesh_format format) {
+    carom_bytes made = {0};
+    carom_status status = carom_mesh_save_memory(cli->context, view, format, &made);
+    for (uint64_t at = 0; status == CAROM_OK && at < made.count;) {
+        size_t size = made.count - at < PIECE ? (size_t)(made.count - at) : PIECE;
+        size_t written = fwrite(made.data + at, 1, size, stdout);
+        at += written;
+        if (interrupt_seen()) status = CAROM_CANCELLED;
+        if (written != size) break; /* cli_main tells of a standard output that has failed */
+    }
+    carom_bytes_free(&made);
+    return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh) {
+    carom_mesh_format format = from_formats[from];
+    carom_mesh_origin origin;
+    carom_status status;
+    const char *name = output_is_standard(path) ? STANDARD_INPUT : path;
+    cli->sentence[0] = '\0';
+    if (*path == '\0') {
+        snprintf(cli->sentence, sizeof(cli->sentence), "the name of a mesh file is empty");
+        return CAROM_IO;
+    }
+    if (format != CAROM_FORMAT_GUESS || output_is_standard(path))
+        status = read_as(cli, path, name, format, mesh);
+    else
+        status = carom_mesh_load(cli->context, path, mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_origin(*mesh, &origin);
+    if (status == CAROM_OK && origin.skipped_faces != 0)
+        fprintf(stderr, "carom: %s: %llu face%s with fewer than three corners left out\n", name,
+                (unsigned long long)origin.skipped_faces, origin.skipped_faces == 1 ? "" : "s");
+    return status;
+}
+
+carom_status meshes_load(cli *cli, const char *path, int from, bool no_weld, carom_mesh **mesh) {
+    carom_status status = meshes_read(cli, path, from, mesh);
     return status != CAROM_OK || no_weld ? status : meshes_weld(cli, mesh);
 }
 
@@ -59,6 +169,14 @@ carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh) {
     return status;
 }
 
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static carom_status save(cli *cli, const carom_mesh_view *view, carom_mesh_format format,
+                         const char *path) {
+    if (output_is_standard(path)) return save_standard_output(cli, view, format);
+    return carom_mesh_save(cli->context, view, format, path);
+}
+
 /* Saves with positions rounded to float32. */
 static carom_status save_rounded(cli *cli, carom_mesh_view view, carom_mesh_format format,
                                  const char *path) {
@@ -71,12 +189,13 @@ static carom_status save_rounded(cli *cli, carom_mesh_view view, carom_mesh_form
         rounded += (double)to[i] != from[i];
     }
     if (rounded != 0 && !cli->quiet)
-        fprintf(stderr, "carom: %s: %llu of %llu coordinates were rounded to float32\n", path,
-                (unsigned long long)rounded, (unsigned long long)count);
+        fprintf(stderr, "carom: %s: %llu of %llu coordinates were rounded to float32\n",
+                output_is_standard(path) ? STANDARD_OUTPUT : path, (unsigned long long)rounded,
+                (unsigned long long)count);
     view.positions = to;
     view.scalar = CAROM_FLOAT32;
     view.stride = 0;
-    carom_status status = carom_mesh_save(cli->context, &view, format, path);
+    carom_status status = save(cli, &view, format, path);
     free(to);
     return status;
 }
@@ -91,5 +210,5 @@ carom_status meshes_save(cli *cli, carom_mesh **mesh, carom_mesh_format format, 
     if (status != CAROM_OK) return status;
     if (view.scalar == CAROM_FLOAT64 && (float32 || meshes_is_plain(format)))
         return save_rounded(cli, view, format, path);
-    return carom_mesh_save(cli->context, &view, format, path);
+    return save(cli, &view, format, path);
 }

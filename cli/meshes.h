@@ -5,8 +5,17 @@
 
 #include "cli/command.h"
 
-/* Loads a file and, unless `no_weld`, welds it. */
-carom_status meshes_load(cli *cli, const char *path, bool no_weld, carom_mesh **mesh);
+/* What --from takes: how to read the meshes, an index into meshes_from_names; 0: by content, then
+ * by the file's name. */
+extern const char *const meshes_from_names[];
+#define MESHES_FROM_HELP "read the meshes as obj, ply, stl or off (by content, then by name)"
+
+/* Reads a file, or the standard input when the path is "-". Faces that had to be left out are told
+ * on stderr. */
+carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh);
+
+/* The same, and welds it unless `no_weld`. */
+carom_status meshes_load(cli *cli, const char *path, int from, bool no_weld, carom_mesh **mesh);
 
 /* Makes vertices with equal coordinates one, in place. */
 carom_status meshes_weld(cli *cli, carom_mesh **mesh);
@@ -25,8 +34,8 @@ int meshes_refuse(cli *cli, const char *path);
 /* Whether the format holds float32 triangles only. */
 bool meshes_is_plain(carom_mesh_format format);
 
-/* Saves a mesh. For formats that hold less, polygons are split and positions rounded first; float32
- * asks for the rounding in any case. */
+/* Saves a mesh, to the standard output when the path is "-". For formats that hold less, polygons
+ * are split and positions rounded first; float32 asks for the rounding in any case. */
 carom_status meshes_save(cli *cli, carom_mesh **mesh, carom_mesh_format format, bool float32,
                          const char *path);
 

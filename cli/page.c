@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/interrupt.h"
+
 static const char style[] =
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;"
     "color:#1c2430;background:#fff}h1{font-weight:600}h2{margin-top:2.5rem;font-weight:600}"
@@ -76,6 +78,7 @@ bool page_begin(page *page, const char *folder, const char *title, const char **
         *reason = strerror(errno);
         return false;
     }
+    interrupt_add_file(draft);
     fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>", page->out);
     put_text(page->out, title);
     fprintf(page->out,
@@ -93,6 +96,7 @@ void page_abandon(page *page) {
     page->out = NULL;
     draft_path(page, draft, sizeof(draft));
     remove(draft);
+    interrupt_drop_file(draft);
 }
 
 bool page_end(page *page) {
@@ -104,6 +108,7 @@ bool page_end(page *page) {
     draft_path(page, draft, sizeof(draft));
     if (good) good = rename(draft, page->path) == 0;
     if (!good) remove(draft);
+    interrupt_drop_file(draft);
     return good;
 }
 

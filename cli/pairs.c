@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* carom pairs: all pairs of faces that meet, of one mesh with itself or of two. */
+#include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/pose.h"
+#include "cli/repeat.h"
 
-#define SHOWN     5u
-#define MOST_HELD (UINT64_C(1) << 24) /* pairs; more are streamed, never held */
+#define SHOWN 5u
 
 typedef struct options {
     const char *pose, *output;
     bool fan, no_weld, as_segments, check;
-    int method, hash;
+    int method, hash, from;
+    uint64_t repeat;
 } options;
+
+static const options pairs_defaults = {.repeat = 1};
 
 /* In the order of carom_soup_method and carom_grid_hash. */
 static const char *const method_names[] = {"auto", "tree", "grid", NULL};
@@ -26,14 +30,16 @@ static const arg_option pairs_options[] = {
      "keep vertices apart that have equal coordinates", NULL},
     {"--as-segments", 0, ARG_FLAG, offsetof(options, as_segments), NULL,
      "take faces without area for segments and points", NULL},
-    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE", "write all pairs there, as CSV",
-     NULL},
+    {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
+     "write all pairs there, as CSV; - is the standard output", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when any faces meet",
      NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
      "auto, tree or grid (auto): the same pairs", method_names},
     {"--hash", 0, ARG_CHOICE, offsetof(options, hash), "NAME",
      "of the grid: block, djb2, morton or perfect (block)", hash_names},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+    {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 
 static const char details[] =
@@ -55,18 +61,25 @@ typedef struct job {
     uint64_t bound; /* of candidates, by grid */
     carom_pair first[SHOWN];
     uint64_t shown;
-    double prepare_ms, query_ms;
+    double prepare_s;
+    repeat query;
     carom_work work;
     output out;
 } job;
 
-/* A carom_pairs_fn: keeps the first few and writes all; stops when there is no more to do. */
+#define AT_ONCE 65536u /* pairs written between two looks for a signal */
+
+/* A carom_pairs_fn: counts, keeps the first few and writes all; stops when that is in vain. */
 static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     job *job = user;
+    job->count += count;
     for (uint64_t i = 0; i < count && job->shown < SHOWN; ++i) job->first[job->shown++] = pairs[i];
-    if (job->out.file == NULL) return job->shown == SHOWN;
-    for (uint64_t i = 0; i < count; ++i) output_two(&job->out, pairs[i].a, pairs[i].b);
-    return ferror(job->out.file) != 0;
+    if (job->out.file == NULL) return interrupt_seen();
+    for (uint64_t i = 0; i < count; ++i) {
+        output_two(&job->out, pairs[i].a, pairs[i].b);
+        if (i % AT_ONCE == 0 && (interrupt_seen() || ferror(job->out.file) != 0)) return true;
+    }
+    return interrupt_seen() || ferror(job->out.file) != 0;
 }
 
 /* ---- preparing and asking -------------------------------------------------------------------- */
@@ -78,48 +91,51 @@ static carom_status prepare(job *job, const char *path, const pose_arg *pose, ca
                                                                   : CAROM_DEGENERATE_ALONE,
                           .method = (carom_soup_method)job->options->method,
                           .grid = {.hash = (carom_grid_hash)job->options->hash}};
-    carom_status status = carom_mesh_load(job->cli->context, path, &mesh);
+    carom_status status = meshes_read(job->cli, path, job->options->from, &mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(job->cli, pose, &mesh);
     if (status == CAROM_OK && !job->options->no_weld) status = meshes_weld(job->cli, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
-    job->prepare_ms += 1e3 * (carom_time_seconds() - start);
+    job->prepare_s += carom_time_seconds() - start;
     carom_mesh_destroy(mesh);
     return status;
 }
 
-/* Runs one query and notes its time and work. */
-#define ASK(job, call)                                                                             \
-    do {                                                                                           \
-        double start_ = carom_time_seconds();                                                      \
-        status = (call);                                                                           \
-        (job)->query_ms = 1e3 * (carom_time_seconds() - start_);                                   \
-        if (status == CAROM_OK)                                                                    \
-            status = carom_context_get_work((job)->cli->context, &(job)->work);                    \
-    } while (0)
-
-/* Counted first, so that a result of any size is fine: it is held only when it is small. */
+/* A list that memory cannot hold is streamed, which takes twice as long but any number of pairs. */
 static carom_status ask_self(job *job, carom_pairs *pairs) {
     carom_context *context = job->cli->context;
     carom_soup_info info;
-    carom_status status;
-    ASK(job, carom_soup_self_count(context, job->a, &job->count));
-    if (status == CAROM_OK) status = carom_soup_get_info(context, job->a, &info);
+    carom_status status = carom_soup_get_info(context, job->a, &info);
     if (status != CAROM_OK) return status;
     if (!job->options->as_segments) job->degenerate = info.degenerate_faces;
-    if (job->count > MOST_HELD) return carom_soup_each_pair(context, job->a, receive, job);
-    ASK(job, carom_soup_self_pairs(context, job->a, pairs));
-    if (status == CAROM_OK) (void)receive(job, pairs->data, pairs->count);
-    return status;
+    do {
+        repeat_start(&job->query);
+        status = carom_soup_self_pairs(context, job->a, pairs);
+    } while (repeat_goes_on(&job->query, status));
+    if (status == CAROM_OK) {
+        status = carom_context_get_work(context, &job->work);
+        (void)receive(job, pairs->data, pairs->count);
+    } else if (status == CAROM_NO_MEMORY) {
+        carom_pairs_free(pairs);
+        repeat_start(&job->query);
+        status = carom_soup_each_pair(context, job->a, receive, job);
+        (void)repeat_goes_on(&job->query, status);
+        if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
+    }
+    return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
 static carom_status ask_cross(job *job, carom_pairs *pairs) {
+    carom_context *context = job->cli->context;
     carom_status status;
-    ASK(job, carom_soup_cross_pairs(job->cli->context, job->a, NULL, job->b, &job->pose, pairs));
+    do {
+        repeat_start(&job->query);
+        status = carom_soup_cross_pairs(context, job->a, NULL, job->b, &job->pose, pairs);
+    } while (repeat_goes_on(&job->query, status));
+    if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
     if (status == CAROM_OK) (void)receive(job, pairs->data, pairs->count);
-    job->count = pairs->count;
-    return status;
+    return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
 static carom_status ask_bound(job *job) {
@@ -131,40 +147,41 @@ static carom_status ask_bound(job *job) {
 /* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_json(const job *job) {
-    json j = {stdout, false};
-    json_begin_object(&j, NULL);
+    json j = cli_begin_json(job->cli);
     json_count(&j, "pairs", job->count);
-    json_number(&j, "prepare_ms", job->prepare_ms);
-    json_number(&j, "query_ms", job->query_ms);
+    json_number(&j, "prepare_s", job->prepare_s);
+    repeat_print_json(&job->query, &j);
     json_count(&j, "candidates", job->work.candidates);
     if (job->options->method == CAROM_SOUP_GRID) json_count(&j, "bound", job->bound);
     if (job->b == NULL) json_count(&j, "degenerate", job->degenerate);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
-    json_end_object(&j);
-    putchar('\n');
+    cli_end_json(&j);
 }
 
 static void print_words(const job *job, char **paths) {
+    FILE *out = output_words(job->options->output);
     unsigned long long count = job->count;
     if (job->b != NULL)
-        printf("%s and %s: %llu pair%s of faces meet\n", paths[0], paths[1], count,
-               count == 1 ? "" : "s");
+        fprintf(out, "%s and %s: %llu pair%s of faces meet\n", paths[0], paths[1], count,
+                count == 1 ? "" : "s");
     else
-        printf("%s: %llu pair%s of faces meet", paths[0], count, count == 1 ? "" : "s");
+        fprintf(out, "%s: %llu pair%s of faces meet", paths[0], count, count == 1 ? "" : "s");
     if (job->b == NULL && job->degenerate != 0)
-        printf(", %llu of them faces without area", (unsigned long long)job->degenerate);
-    if (job->b == NULL) putchar('\n');
+        fprintf(out, ", %llu of them faces without area", (unsigned long long)job->degenerate);
+    if (job->b == NULL) putc('\n', out);
     for (uint64_t i = 0; i < job->shown; ++i)
-        printf("  %10u %10u\n", job->first[i].a, job->first[i].b);
+        fprintf(out, "  %10u %10u\n", job->first[i].a, job->first[i].b);
     if (job->count > job->shown)
-        printf("  ... and %llu more%s\n", count - (unsigned long long)job->shown,
-               job->options->output == NULL ? "; -o FILE writes them all" : "");
-    printf("prepared in %.2f ms, found in %.2f ms among %llu candidates\n", job->prepare_ms,
-           job->query_ms, (unsigned long long)job->work.candidates);
+        fprintf(out, "  ... and %llu more%s\n", count - (unsigned long long)job->shown,
+                job->options->output == NULL ? "; -o FILE writes them all" : "");
+    fprintf(out, "prepared in %.2f ms, found in %.2f ms among %llu candidates\n",
+            1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
+            (unsigned long long)job->work.candidates);
     if (job->options->method == CAROM_SOUP_GRID)
-        printf("at most %llu candidates were possible%s\n", (unsigned long long)job->bound,
-               job->b != NULL ? ", in any pose" : "");
-    if (job->options->output != NULL) printf("all written to %s\n", job->options->output);
+        fprintf(out, "at most %llu candidates were possible%s\n", (unsigned long long)job->bound,
+                job->b != NULL ? ", in any pose" : "");
+    if (out == stdout && job->options->output != NULL)
+        fprintf(out, "all written to %s\n", job->options->output);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -194,14 +211,18 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
     pose_arg pose;
     char sentence[256];
+    const char *misuse = output_misuse(cli, options->output);
+    if (misuse == NULL) misuse = repeat_misuse(options->repeat);
+    if (misuse != NULL) return cli_misuse(cli, &cli_pairs, misuse);
     if (!pose_read(options->pose, &pose, sentence, sizeof(sentence)))
         return cli_misuse(cli, &cli_pairs, sentence);
     if (options->pose != NULL && count < 2)
         return cli_misuse(cli, &cli_pairs, "--pose moves the second mesh, and there is none");
-    job job = {.cli = cli, .options = options};
+    job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     int code = run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);
     carom_soup_destroy(job.b);
+    repeat_free(&job.query);
     return code;
 }
 
@@ -216,4 +237,6 @@ const cli_command cli_pairs = {
     .fewest = 1,
     .most = 2,
     .run = run,
+    .defaults = &pairs_defaults,
+    .inputs = 2,
 };

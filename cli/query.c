@@ -4,16 +4,21 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/pose.h"
+#include "cli/repeat.h"
 
 #define SHOWN 5u /* patches, in words */
 
 typedef struct options {
     const char *pose;
-    int engine;
+    int engine, from;
     bool patches, check;
+    uint64_t repeat;
 } options;
+
+static const options query_defaults = {.repeat = 1};
 
 static const char *const engine_names[] = {"exact", NULL};
 
@@ -25,6 +30,8 @@ static const arg_option query_options[] = {
      "list the overlap's connected pieces, too", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
      "exit with 1 when the solids overlap or touch", NULL},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+    {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 
 static const char details[] =
@@ -38,9 +45,10 @@ static const char details[] =
 typedef struct answer {
     const char *relation;
     bool colliding, one_sided, by_winding;
-    double distance, distance_lower, volume, volume_lower, volume_upper, area;
+    double distance, distance_lower, distance_upper, volume, volume_lower, volume_upper, area;
     carom_vec3 centroid, force, torque, point_a, point_b;
-    double prepare_ms, query_us;
+    double prepare_s;
+    repeat query;
     carom_patches patches;
     int refused; /* when preparing failed: 1 or 2, which of the two */
 } answer;
@@ -67,11 +75,13 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         status = carom_solid_create(context, &one, &solids[i]);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
-    answer->prepare_ms = 1e3 * (carom_time_seconds() - start);
-    for (int warm = 0; warm < 2 && status == CAROM_OK; ++warm) { /* the second does not allocate */
-        start = carom_time_seconds();
-        status = carom_solid_overlap(context, solids[0], NULL, solids[1], pose, &def, &o);
-        answer->query_us = 1e6 * (carom_time_seconds() - start);
+    answer->prepare_s = carom_time_seconds() - start;
+    if (status == CAROM_OK) {
+        do {
+            repeat_start(&answer->query);
+            status = carom_solid_overlap(context, solids[0], NULL, solids[1], pose, &def, &o);
+        } while (repeat_goes_on(&answer->query, status));
+        if (interrupt_seen()) status = CAROM_CANCELLED;
     }
     if (status == CAROM_OK && options->patches)
         status = carom_solid_patches(context, solids[0], NULL, solids[1], pose, &answer->patches);
@@ -84,8 +94,11 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         answer->by_winding = o.by_winding;
         answer->distance = o.distance;
         answer->distance_lower = fmax(o.distance - off, 0.0);
+        answer->distance_upper = answer->colliding ? 0.0 : o.distance + off;
         answer->volume = o.volume;
-        answer->volume_lower = fmax(o.volume - o.volume_error, 0.0);
+        /* only where space is enclosed inside out can it be below zero */
+        answer->volume_lower = o.volume - o.volume_error;
+        if (!o.by_winding) answer->volume_lower = fmax(answer->volume_lower, 0.0);
         answer->volume_upper = o.volume + o.volume_error;
         answer->area = o.area;
         answer->centroid = o.centroid;
@@ -113,14 +126,14 @@ static void json_vector(json *j, const char *key, carom_vec3 v) {
     json_end_array(j);
 }
 
-static void print_json(const options *options, const answer *a) {
-    json j = {stdout, false};
-    json_begin_object(&j, NULL);
+static void print_json(const cli *cli, const options *options, const answer *a) {
+    json j = cli_begin_json(cli);
     json_text(&j, "engine", engine_names[options->engine]);
     json_text(&j, "relation", a->relation);
     json_bool(&j, "colliding", a->colliding);
     json_number(&j, "distance", a->distance);
     json_number(&j, "distance_lower", a->distance_lower);
+    json_number(&j, "distance_upper", a->distance_upper);
     json_number(&j, "volume", a->volume);
     json_number(&j, "volume_lower", a->volume_lower);
     json_number(&j, "volume_upper", a->volume_upper);
@@ -147,10 +160,9 @@ static void print_json(const options *options, const answer *a) {
         }
         json_end_array(&j);
     }
-    json_number(&j, "prepare_ms", a->prepare_ms);
-    json_number(&j, "query_us", a->query_us);
-    json_end_object(&j);
-    putchar('\n');
+    json_number(&j, "prepare_s", a->prepare_s);
+    repeat_print_json(&a->query, &j);
+    cli_end_json(&j);
 }
 
 static void print_vector(const char *name, carom_vec3 v) {
@@ -168,7 +180,9 @@ static void print_words(const options *options, const answer *a, char **paths) {
         print_vector("torque", a->torque);
         if (a->one_sided)
             puts("  faces lie in one another: the force jumps here and is the mean of both sides");
-        if (a->by_winding) puts("  a mesh crosses itself: parts it encloses twice count twice");
+        if (a->by_winding)
+            puts("  a mesh encloses some space twice or inside out: that counts twice or "
+                 "negatively");
     } else {
         printf("  %-9s %.15g\n", "distance", a->distance);
         print_vector("from", a->point_a);
@@ -185,14 +199,15 @@ static void print_words(const options *options, const answer *a, char **paths) {
     if (a->patches.count > SHOWN)
         printf("    ... and %llu more; --json lists them all\n",
                (unsigned long long)(a->patches.count - SHOWN));
-    printf("prepared in %.2f ms, answered in %.1f us\n", a->prepare_ms, a->query_us);
+    printf("prepared in %.2f ms, answered in %.1f us\n", 1e3 * a->prepare_s,
+           1e6 * repeat_median(&a->query));
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static carom_status load(cli *cli, const char *path, const pose_arg *pose, body *body) {
+static carom_status load(cli *cli, const char *path, int from, const pose_arg *pose, body *body) {
     carom_mesh_report report;
-    carom_status status = carom_mesh_load(cli->context, path, &body->mesh);
+    carom_status status = meshes_read(cli, path, from, &body->mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(cli, pose, &body->mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &body->view);
     if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &body->view, &report);
@@ -207,12 +222,14 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
     pose_arg pose;
     body bodies[2] = {{0}, {0}};
-    answer answer = {0};
+    answer answer = {.query = {.wanted = options->repeat}};
     char sentence[512];
     if (!pose_read(options->pose, &pose, sentence, sizeof(sentence)))
         return cli_misuse(cli, &cli_query, sentence);
-    carom_status status = load(cli, paths[0], NULL, &bodies[0]);
-    if (status == CAROM_OK) status = load(cli, paths[1], &pose, &bodies[1]);
+    if (repeat_misuse(options->repeat) != NULL)
+        return cli_misuse(cli, &cli_query, repeat_misuse(options->repeat));
+    carom_status status = load(cli, paths[0], options->from, NULL, &bodies[0]);
+    if (status == CAROM_OK) status = load(cli, paths[1], options->from, &pose, &bodies[1]);
     if (status == CAROM_OK)
         status = engines[options->engine](cli, options, bodies, &pose.pose, &answer);
     bar_clear(&cli->bar);
@@ -225,10 +242,11 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         code = cli_fail(cli, status);
     }
     if (status == CAROM_OK && cli->json)
-        print_json(options, &answer);
+        print_json(cli, options, &answer);
     else if (status == CAROM_OK)
         print_words(options, &answer, paths);
     carom_patches_free(&answer.patches);
+    repeat_free(&answer.query);
     carom_mesh_destroy(bodies[0].mesh);
     carom_mesh_destroy(bodies[1].mesh);
     return code;
@@ -245,4 +263,6 @@ const cli_command cli_query = {
     .fewest = 2,
     .most = 2,
     .run = run,
+    .defaults = &query_defaults,
+    .inputs = 2,
 };

@@ -75,6 +75,19 @@ foreach(source IN LISTS tests)
     set_tests_properties(${short} PROPERTIES TIMEOUT 900)
 endforeach()
 
+# Meshes without zlib and assimp: the files that know them and the tests of meshes, compiled again.
+# They are linked in front of the library, so that its own versions of these files are not taken.
+execute_process(COMMAND grep -lE "CAROM_HAVE_(ZLIB|ASSIMP)" -r ${PROJECT_SOURCE_DIR}/src --include=*.c
+                OUTPUT_VARIABLE optional_sources OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REPLACE "\n" ";" optional_sources "${optional_sources}")
+foreach(short mesh_read mesh_write mesh_models)
+    carom_add_test_program(bare_${short} ${PROJECT_SOURCE_DIR}/tests/test_${short}.c)
+    target_sources(bare_${short} PRIVATE ${optional_sources})
+    target_compile_options(bare_${short} PRIVATE -UCAROM_HAVE_ZLIB -UCAROM_HAVE_ASSIMP)
+    add_test(NAME bare.${short} COMMAND bare_${short})
+    set_tests_properties(bare.${short} PROPERTIES TIMEOUT 900)
+endforeach()
+
 # The shared items on the GPU, where there is a compiler for it; without a device they are skipped.
 include(CheckLanguage)
 check_language(CUDA)

@@ -3,9 +3,10 @@
  * which fly about, tumble through the sheet and through each other, and go too after a while. */
 #include "scenes/breaking.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/math.h"
 
 #define SPLINTERS     4u
 #define HITS_TO_BREAK 32u /* on average, so that there is a sheet for thousands of frames */
@@ -94,8 +95,8 @@ static void move_all(scene_breaking *scene) {
         const double *rest = scene->rest[i], *velocity = scene->velocity[i];
         for (int k = 0; k < 3; ++k) p[k] = rest[k] + age * velocity[k];
         if (scene->born[i] != 0) continue;
-        p[0] += 0.12 * sin(7.0 * rest[1] + time) + 0.05 * sin(31.0 * rest[0] - time);
-        p[2] += 0.20 * sin(5.0 * rest[0] - 0.7 * time) * cos(6.0 * rest[1] + time);
+        p[0] += 0.12 * carom_sin(7.0 * rest[1] + time) + 0.05 * carom_sin(31.0 * rest[0] - time);
+        p[2] += 0.20 * carom_sin(5.0 * rest[0] - 0.7 * time) * carom_cos(6.0 * rest[1] + time);
     }
 }
 

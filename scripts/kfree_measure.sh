@@ -8,7 +8,7 @@ build=$1 models=$2
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 tar -C "$work" -xzf "$models/stats.tar.gz"
-keys="faces k mean deviation median worst_neighbours neighbours height degenerate candidates undecided query_ms"
+keys="faces k mean deviation median worst_neighbours neighbours height degenerate candidates undecided query_s"
 echo "file,${keys// /,}"
 awk -F, 'NR > 1 && $5 != "" && $1 !~ /^(malformed|ccd-queries)\// { print $1 }' "$models/index.csv" |
     while read -r file; do

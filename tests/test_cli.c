@@ -47,7 +47,7 @@ static void version_tells_what_the_build_is_made_of(void **state) {
     assert_said("threads");
     assert_said("CUDA");
     assert_int_equal(carom("--version --json"), CLI_OK);
-    assert_said("{\"version\": \"");
+    assert_said("{\"schema\": \"carom/1\", \"command\": \"version\", \"version\": \"");
     assert_said("\"instruction_set\": \"");
 }
 
@@ -82,7 +82,7 @@ static void failures_of_the_machine_are_code_4(void **state) {
     assert_int_equal(carom("demo --device cuda"), CLI_MACHINE);
     assert_said("no CUDA device");
     assert_int_equal(carom("demo --device cuda --json"), CLI_MACHINE);
-    assert_said("{\"error\": \"no CUDA device");
+    assert_said("{\"schema\": \"carom/1\", \"command\": \"demo\", \"error\": \"no CUDA device");
 }
 
 static void bad_values_are_code_3(void **state) {
@@ -106,10 +106,12 @@ static void every_failure_is_an_object_with_json(void **state) {
     for (size_t i = 0; i < COUNT_OF(wrong); ++i) {
         int code = carom(wrong[i]);
         assert_true(code == CLI_USAGE || code == CLI_INPUT);
-        const char *object = strstr(said, "{\"error\": \"");
+        const char *object = strstr(said, "{\"schema\": \"carom/1\", \"command\": \"");
         if (object == NULL) fail_msg("%s: %s", wrong[i], said);
+        assert_said("\"error\": \"");
         assert_said("\"status\": \"");
-        assert_string_equal(strchr(object, '}'), "}\n");
+        assert_string_equal(strrchr(object, '}'), "}\n");
+        assert_null(strstr(object + 10, "\"schema\""));
     }
 }
 
@@ -144,7 +146,7 @@ static void benchmarks_give_rows(void **state) {
     assert_int_equal(carom("bench --list"), CLI_OK);
     assert_said("base");
     assert_int_equal(carom("bench base --quick --rounds 1 --json --threads 2"), CLI_OK);
-    assert_said("{\"rows\": [{\"benchmark\": \"base\"");
+    assert_said("\"command\": \"bench\", \"rows\": [{\"benchmark\": \"base\"");
     assert_said("\"wrong\": false");
     assert_null(strstr(said, "\"wrong\": true"));
 }

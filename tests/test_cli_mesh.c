@@ -105,13 +105,22 @@ static void mistakes_are_answered_in_words(void **state) {
     assert_said("chazelle");
 }
 
+/* Times are what may differ; they come last. */
+static void cut_times(char *text) {
+    char *times = strstr(text, "\"prepare_s\"");
+    assert_non_null(times);
+    *times = '\0';
+}
+
 static void any_number_of_threads_says_the_same(void **state) {
     (void)state;
     static char first[SAID_SIZE];
     assert_int_equal(carom("make cloth --detail 120 -o cloth.ply"), 0);
     assert_int_equal(carom("info cloth.ply --json --threads 1"), 0);
+    cut_times(said);
     memcpy(first, said, SAID_SIZE);
     assert_int_equal(carom("info cloth.ply --json --threads 8"), 0);
+    cut_times(said);
     assert_string_equal(first, said);
     test_memory memory = {0}; /* linked for its count of allocations */
     assert_non_null(test_allocator(&memory).allocate);

@@ -27,8 +27,8 @@ static void pairs_are_listed_counted_and_written(void **state) {
     assert_said("         0          1\n           3          3\n");
     assert_said("prepared in");
     assert_int_equal(carom("pairs four.obj --json -o four.csv"), 0);
-    assert_said("{\"pairs\": 2, \"prepare_ms\": ");
-    assert_said("\"query_ms\": ");
+    assert_said("\"pairs\": 2, \"prepare_s\": ");
+    assert_said("\"query_s\": ");
     assert_said("\"candidates\": ");
     assert_said("\"degenerate\": 1");
     assert_said("\"output\": \"four.csv\"}");
@@ -39,14 +39,14 @@ static void pairs_are_listed_counted_and_written(void **state) {
 
     /* as a segment the fourth meets the third where they have a common vertex: only there */
     assert_int_equal(carom("pairs four.obj --as-segments --json"), 0);
-    assert_said("{\"pairs\": 1, ");
+    assert_said("\"pairs\": 1, ");
     assert_int_equal(carom("pairs four.obj --as-segments --no-weld -o four.csv"), 0);
     read_file("four.csv", text, sizeof(text));
     assert_string_equal(text, "0,1\n2,3\n");
     assert_int_equal(carom("pairs four.obj four.obj --json"), 0); /* 0 and 1, 2 with itself */
-    assert_said("{\"pairs\": 5, ");
+    assert_said("\"pairs\": 5, ");
     assert_int_equal(carom("pairs four.obj four.obj --json --as-segments"), 0);
-    assert_said("{\"pairs\": 8, ");
+    assert_said("\"pairs\": 8, ");
 }
 
 static void check_is_the_exit_code(void **state) {
@@ -57,11 +57,11 @@ static void check_is_the_exit_code(void **state) {
     assert_int_equal(carom("pairs ball.ply ball.ply --check"), CLI_YES);
     assert_int_equal(carom("pairs ball.ply ball.ply"), CLI_OK);
     assert_int_equal(carom("pairs ball.ply ball.ply --check --json --pose 3,0,0,1,0,0,0"), CLI_OK);
-    assert_said("{\"pairs\": 0, ");
+    assert_said("\"pairs\": 0, ");
     assert_not_said("degenerate");
     assert_int_equal(carom("make cloth --detail 100 -o cloth.ply --float32"), 0);
     assert_int_equal(carom("pairs cloth.ply --check --json -o cloth.csv"), CLI_YES);
-    assert_said("{\"pairs\": 5440, ");
+    assert_said("\"pairs\": 5440, ");
     char line[64], path[512];
     unsigned count = 0, a, b, last_a = 0, last_b = 0;
     snprintf(path, sizeof(path), "%s/cloth.csv", folder);
@@ -101,9 +101,9 @@ static void poses_move_the_second_mesh(void **state) {
         assert_string_equal(first, second);
     }
     assert_int_equal(carom("pairs box.off torus.obj --pose 2.2,0,0,1,0,0,0 --json"), 0);
-    assert_not_said("{\"pairs\": 0,");
+    assert_not_said("\"pairs\": 0,");
     assert_int_equal(carom("pairs box.off torus.obj --pose .1,0,0,9,0,.1,0,0,0,0,.1,0 --json"), 0);
-    assert_said("{\"pairs\": 0,");
+    assert_said("\"pairs\": 0,");
 }
 
 /* Polygons by their own numbers, or fans by those of their triangles. */
@@ -172,7 +172,7 @@ static void mistakes_are_answered_in_words(void **state) {
     assert_int_equal(carom("pairs nothing.ply"), CLI_INPUT);
     assert_said("nothing.ply");
     assert_int_equal(carom("pairs ball.ply nothing.ply --json"), CLI_INPUT);
-    assert_said("{\"error\": ");
+    assert_said("\"error\": ");
     assert_int_equal(
         carom("pairs ball.ply ball.ply --pose 1e308,1e308,1e308,1e308,0,0,0,0,0,0,0,0"), CLI_INPUT);
     assert_int_equal(carom("pairs ball.ply -o no/such/folder/x.csv"), CLI_INPUT);

@@ -201,7 +201,13 @@ static void formats_are_guessed_by_content_and_name(void **state) {
         {NULL, "solid x\nfacet normal", CAROM_FORMAT_STL_ASCII},
         {"a.obj", "solid x\nfacet normal", CAROM_FORMAT_STL_ASCII},
         {"a.obj", "v 0 0 0\n", CAROM_FORMAT_OBJ},
-        {NULL, "v 0 0 0\n", CAROM_FORMAT_GUESS},
+        {NULL, "v 0 0 0\n", CAROM_FORMAT_OBJ},
+        {"a", "# x\n\n# y\no box\n", CAROM_FORMAT_OBJ},
+        {NULL, "# only words\n", CAROM_FORMAT_OBJ},
+        {NULL, "# x\nCOFF\n1 2 3\n", CAROM_FORMAT_OFF},
+        {"a.dat", "v 0 0 0\n", CAROM_FORMAT_OTHER},
+        {NULL, "vertex 0 0 0\n", CAROM_FORMAT_GUESS},
+        {NULL, "\n", CAROM_FORMAT_GUESS},
     };
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
         uint64_t size = cases[i].content != NULL ? strlen(cases[i].content) : 0;

@@ -153,8 +153,10 @@ static void sums_are_the_same_bits_in_any_order_on_any_threads(void **state) {
     double *values = malloc(COUNT * sizeof(*values));
     assert_non_null(values);
     carom_random random = {11};
-    for (int i = 0; i < COUNT; ++i)
-        values[i] = carom_random_normal(&random) * pow(10.0, carom_random_between(&random, -8, 8));
+    for (int i = 0; i < COUNT; ++i) { /* powers of two: those of ten are rounded by the C library */
+        double normal = carom_random_normal(&random);
+        values[i] = ldexp(normal, (int)(carom_random_next(&random) % 54) - 27);
+    }
     int scale = carom_sum_scale(1e10, COUNT);
     carom_sum first = {0};
     for (uint32_t threads = 1; threads <= 8; ++threads) {

@@ -266,12 +266,11 @@ static void bad_input_gets_a_sentence(void **state) {
                  CAROM_BAD_INPUT, "point 1");
     assert_fails(context, carom_soup_winding(context, empty, points, 2, winding), CAROM_BAD_INPUT,
                  "point 1");
-    carom_ray rays[2] = {{.direction = {1, 0, 0}},
-                         {.origin = {1e300, 0, 0}, .direction = {1, 0, 0}}};
+    carom_ray rays[2] = {{.direction = {1, 0, 0}}, {.origin = {1, 2, 3}, .direction = {0, 0, 0}}};
     assert_ok(context, carom_soup_cast_rays(context, empty, rays, 1, hits));
     assert_int_equal(hits[0].face, CAROM_NO_FACE);
     assert_fails(context, carom_soup_cast_rays(context, empty, rays, 2, hits), CAROM_BAD_INPUT,
-                 "ray 1 has a direction too short");
+                 "ray 1 has the direction (0, 0, 0)");
     test_asserts_begin();
     assert_int_equal(carom_soup_winding(context, NULL, points, 1, winding), CAROM_INVALID);
     assert_int_equal(carom_soup_cast_rays(context, empty, NULL, 1, hits), CAROM_INVALID);

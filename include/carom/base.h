@@ -8,8 +8,13 @@
  *   - A context serves one thread at a time. Prepared structures are immutable to queries and may
  *     be queried through many contexts at once.
  *   - Zero means default: every `_def` may be `{0}` or NULL.
- *   - A caller's bug (a NULL where none is allowed, an enum out of range) calls the assert handler;
- *     if that returns, the call does nothing and returns CAROM_INVALID.
+ *   - A caller's bug (a NULL where none is allowed, an enum out of range, a result array whose
+ *     fields contradict each other) calls the assert handler; if that returns, the call does
+ * nothing and returns CAROM_INVALID, 0 or false.
+ *   - A call that fails or is cancelled leaves no memory behind. A create has made nothing; a
+ * change has not happened, unless its comment says what is left.
+ *   - Calls of meshes, shapes, soups, solids and gases whose work grows with their input report
+ *     progress and can be cancelled.
  */
 #ifndef CAROM_BASE_H
 #define CAROM_BASE_H
@@ -79,9 +84,12 @@ typedef struct carom_allocator {
 typedef void carom_task_fn(void *argument, uint32_t worker);
 typedef void carom_run_fn(void *user, carom_task_fn *task, void *argument, uint32_t workers);
 
-/* Progress of long work: `fraction` in [0, 1], `what` a short phrase. Return true to cancel.
- * Called on the thread that made the call (or the caller's own that runs worker 0), at most some
- * twenty times a second. */
+/* Progress of long work, which is one phase after another: `what` names the phase in a short
+ * phrase, `fraction` in [0, 1] is how much of it is done, 0 where that is not known. Return true to
+ * cancel: the call then returns CAROM_CANCELLED, within about a tenth of a second. Called when a
+ * phase begins, with fraction 0, and when it ends, with 1, however short it is; in between at most
+ * some twenty times a second. On the thread that made the call (or the caller's own that runs
+ * worker 0). It must not use the context. */
 typedef bool carom_progress_fn(void *user, const char *what, double fraction);
 
 /* ---- context --------------------------------------------------------------------------------- */
@@ -171,7 +179,8 @@ typedef struct carom_build {
 CAROM_API const carom_build *carom_build_get(void);
 
 /* Says in one line which CUDA device this process can use, or why none: "none: …". Writes at most
- * `size` bytes with the closing zero; returns whether a device is there. Any thread. */
+ * `size` bytes with the closing zero (NULL is fine where size is 0); returns whether a device is
+ * there. Any thread. */
 CAROM_API bool carom_cuda_describe(char *line, size_t size);
 
 /* ---- seeded random numbers and time ---------------------------------------------------------- */
@@ -186,8 +195,7 @@ CAROM_API uint64_t carom_random_next(carom_random *random);
 CAROM_API double carom_random_uniform(carom_random *random);
 /* low + (high - low) u with u uniform in [0, 1); rounding may give high itself. */
 CAROM_API double carom_random_between(carom_random *random, double low, double high);
-/* Standard normal: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 drawn first. The last bits are those of the
- * C library's log and cos; all else here is the same on every machine. */
+/* Standard normal: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 drawn first. */
 CAROM_API double carom_random_normal(carom_random *random);
 
 /* Seconds on a clock that never goes back; only differences mean something. Any thread. */

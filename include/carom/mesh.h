@@ -76,7 +76,8 @@ CAROM_API const char *carom_mesh_format_name(carom_mesh_format format);
 /* Guesses from a file name (its ending, upper or lower case, before an ending .gz) and from the
  * first bytes of the content where there are any; either may be NULL. Content that is certain (a
  * PLY or OFF header, binary STL of the right size) wins over the name. CAROM_FORMAT_OTHER when the
- * name ends in something else, CAROM_FORMAT_GUESS when there is nothing to go by. `bytes` must be
+ * name ends in something else. Where the name says nothing, text whose first line (comments aside)
+ * is a statement of OBJ is OBJ; CAROM_FORMAT_GUESS when there is nothing to go by. `bytes` must be
  * uncompressed, `size` that of the whole file. Any thread. */
 CAROM_API carom_mesh_format carom_mesh_format_guess(const char *name, const void *bytes,
                                                     uint64_t size);
@@ -101,10 +102,12 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  * ones; STL gives three of its own to each triangle. Nothing is welded.
  *
  * CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: malformed, a coordinate that is not finite
- * included. CAROM_TOO_LARGE: too many vertices. CAROM_UNSUPPORTED: needs a library this build was
- * made without. Memory: at most 16 times the uncompressed size of the file and 128 KiB (assimp
- * takes what it takes); a count in a header is not believed beyond what the file can hold. Long
- * files report progress and can be cancelled. Runs on the calling thread. */
+ * and data beyond what the header promises included. CAROM_TOO_LARGE: too many vertices.
+ * CAROM_UNSUPPORTED: needs a library this build was made without, or is no mesh but the file of a
+ * CAD program (STEP, IGES). Memory: at most 16 times the uncompressed size of the file and 128 KiB
+ * (assimp takes what it takes); a count in a header is not believed beyond what the file can hold.
+ * Reading, unpacking and parsing report progress and can be cancelled, also while they wait for a
+ * pipe; what assimp reads cannot. Runs on the calling thread. */
 CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh);
 
 /* The same from memory; `name` stands in for the file's in sentences and for guessing, and may be
@@ -121,7 +124,8 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
  * CAROM_BAD_INPUT), no shared vertices, and float32 only when binary (doubles that are no float32:
  * CAROM_BAD_INPUT; write them as text).
  * CAROM_FORMAT_GUESS goes by the name; .stl becomes text when binary STL could not hold the values.
- * CAROM_IO: cannot be written, such as a full disk. CAROM_UNSUPPORTED: a format we do not write. */
+ * CAROM_IO: cannot be written, such as a full disk. CAROM_UNSUPPORTED: a format we do not write.
+ * Progress is told and can cancel, also while a pipe is waited for; then nothing is left behind. */
 CAROM_API carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format, const char *path);
 

@@ -6,6 +6,9 @@
  * with the type's _free. Or bring your own buffer: set data, capacity and
  * owner = CAROM_OWNED_BY_CALLER. Such a buffer is filled up to its capacity; when the result is
  * larger, the call returns CAROM_MORE and `count` is the true number, larger than the capacity.
+ *
+ * A caller's bug, to calls and to _free alike: room without data; data without room, or more in it
+ * than it holds, where the memory is Carom's; memory on a device, which nothing fills yet.
  */
 #ifndef CAROM_RESULT_H
 #define CAROM_RESULT_H

@@ -72,19 +72,24 @@ CAROM_API carom_status carom_soup_create(carom_context *context, const carom_sou
 CAROM_API void carom_soup_destroy(carom_soup *soup);
 
 /* New positions for the same vertices: only positions, scalar, stride and vertex_count of the view
- * are read. Prepares anew in O(n) without allocating. Polygons keep the triangles they were split
- * into. Needs exclusive use. Bad input changes nothing; after CAROM_NO_MEMORY or a cancelled change
- * queries fail with a sentence until the next change succeeds. */
+ * are read. Polygons keep the triangles they were split into. Prepares anew in O(n) and allocates
+ * nothing once warm: the first update takes room for a second set of positions. Needs exclusive
+ * use.
+ * A failed update has not happened: positions and faces are the old ones. After bad input that is
+ * all; but when memory ran out while preparing, or that was cancelled or too large for a grid, the
+ * tree or grid is lost: queries then return the status of that failure until a change succeeds,
+ * which may be any: removing no faces will do. */
 CAROM_API carom_status carom_soup_update(carom_context *context, carom_soup *soup,
                                          const carom_mesh_view *mesh);
 
 /* Adds the view's vertices and faces after those there are; *first is the number of the first new
- * face (NULL: not wanted). Needs exclusive use; failures as for update. */
+ * face (NULL: not wanted). Needs exclusive use, and memory for the old and the new soup at once. On
+ * any failure the soup is as it was and can be used, and *first is not written. */
 CAROM_API carom_status carom_soup_add(carom_context *context, carom_soup *soup,
                                       const carom_mesh_view *mesh, uint32_t *first);
 
 /* Takes faces out; their numbers are dead and stay so, the others keep theirs. Removing a dead face
- * does nothing. Needs exclusive use; failures as for update. */
+ * does nothing. Allocates nothing once warm. Needs exclusive use; failures as for update. */
 CAROM_API carom_status carom_soup_remove(carom_context *context, carom_soup *soup,
                                          const uint32_t *faces, uint64_t count);
 
@@ -173,27 +178,40 @@ CAROM_API carom_status carom_soup_self_bound(carom_context *context, const carom
 typedef struct carom_soup_hit {
     uint32_t face;    /* CAROM_NO_FACE when there is none */
     double distance;  /* for rays: the parameter t of origin + t direction */
-    carom_vec3 point; /* on the face */
+    carom_vec3 point; /* on the face; the point or origin asked for when there is none */
 } carom_soup_hit;
 #define CAROM_NO_FACE UINT32_MAX
 
-/* Faces without area take no part in these (but see `degenerate`). */
+/* Faces without area take no part in these, or as the segments and points they are
+ * (CAROM_DEGENERATE_AS_SEGMENT). Points, origins and directions may be any finite doubles; the
+ * scale does not matter. */
 
 /* The nearest point of the soup to each of `count` points, on all threads; ties take the lowest
- * face. hits has room for count. An empty soup is infinitely far. */
+ * face. hits has room for count. The distance is that of carom_point_triangle_distance: right to
+ * 1e-15 of the extent of point and face; distances no farther apart than that may count as equal
+ * or the other way round. Infinite: beyond the doubles, or with CAROM_NO_FACE for an empty soup. */
 CAROM_API carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
                                                  const carom_vec3 *points, uint64_t count,
                                                  carom_soup_hit *hits);
 
 typedef struct carom_ray {
-    carom_vec3 origin, direction; /* any length but zero */
-    double length;                /* in units of direction; 0: without end */
+    carom_vec3 origin, direction; /* any length but zero, subnormal included */
+    double length;                /* in units of direction; 0 or infinite: without end */
 } carom_ray;
 
-/* The first face each ray meets. A ray goes from its origin through the double origin + direction;
- * which faces it meets, touching included, is decided exactly for that line, where along it is
- * rounded. Ties take the lowest face. A direction too short to change the origin is
- * CAROM_BAD_INPUT. */
+/* The first face each ray meets, on all threads. The ray is exactly the points origin +
+ * t direction with 0 <= t and, where there is a length, t <= length.
+ * - Faces are closed: touching an edge or a corner is meeting.
+ * - A ray that runs inside a face's plane meets it in the first of their common points: t is 0
+ *   where it starts on the face. So it is with segments along the ray.
+ * - Which faces are met, which of them first, and whether within the length is decided exactly.
+ *   Faces met at the same t are a tie: the lowest is taken.
+ * - distance is the exact t, and each coordinate of point that of the exact point, rounded once to
+ *   the nearest double: infinite where it is too large, 0 where too small.
+ * A miss has CAROM_NO_FACE and infinite distance. CAROM_BAD_INPUT: a ray that is not finite, of
+ * negative length or with the direction (0, 0, 0). Some hundred nanoseconds per ray, microseconds
+ * where doubles cannot decide, up to milliseconds per face where the exponents of one ray and soup
+ * lie more than 200 apart. */
 CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                             const carom_ray *rays, uint64_t count,
                                             carom_soup_hit *hits);
@@ -242,9 +260,9 @@ typedef struct carom_k_free {
 } carom_k_free;
 
 /* Counts for every face; O(n k) on all threads, allocates nothing once warm. `counts` gets the
- * number of each face, 0 for faces that take no part (NULL: not wanted). Progress is told and can
- * cancel. CAROM_BAD_INPUT: coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID,
- * which has no tree to search. */
+ * number of each face, 0 for faces that take no part (NULL: not wanted). CAROM_BAD_INPUT:
+ * coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID, which has no tree to search.
+ */
 CAROM_API carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup,
                                          carom_k_free *k_free, carom_numbers *counts);
 

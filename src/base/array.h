@@ -53,6 +53,20 @@ void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t co
 void *carom_result_allocate(const carom_allocator *allocator, uint64_t count, size_t size);
 void carom_result_release(void *data);
 
+/* Whether a result array can be filled or freed: one of {0}, of an earlier call or of a caller's
+ * buffer (result.h), on the host. */
+bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, carom_where where,
+                           carom_owner owner);
+
+/* First lines of a public function that fills `result`. */
+#define CAROM_REQUIRE_RESULT(result, sentence)                                                     \
+    do {                                                                                           \
+        CAROM_REQUIRE((result) != NULL, sentence " is NULL");                                      \
+        CAROM_REQUIRE(carom_result_is_sound((result)->data, (result)->count, (result)->capacity,   \
+                                            (result)->where, (result)->owner),                     \
+                      sentence " has fields that do not fit each other; start with {0}");          \
+    } while (0)
+
 /* name_begin makes room for `count` elements and sets result->count; *room is how many to write:
  * all of them, or as many as fit a caller's buffer. Old contents are lost. The query then writes
  * data[0 .. *room) and returns name_end, CAROM_OK or CAROM_MORE. */
@@ -84,6 +98,11 @@ void carom_result_release(void *data);
 #define CAROM_RESULT_DEFINE_FREE(name)                                                             \
     void name##_free(name *result) {                                                               \
         if (result == NULL) return;                                                                \
+        if (!carom_result_is_sound(result->data, result->count, result->capacity, result->where,   \
+                                   result->owner)) {                                               \
+            carom_assert_failed(__func__, "the result has fields that do not fit each other");     \
+            return;                                                                                \
+        }                                                                                          \
         if (result->owner == CAROM_OWNED_BY_CAROM) carom_result_release(result->data);             \
         memset(result, 0, sizeof(*result));                                                        \
     }                                                                                              \

@@ -14,11 +14,12 @@
 typedef struct carom_progress {
     carom_progress_fn *callback;
     void *user;
+    uint32_t depth; /* phases open, one inside another; always 0 without a callback */
     const char *what;
     uint64_t total;
     _Atomic uint64_t done;
     _Atomic bool cancelled;
-    double last_call; /* touched by worker 0 alone */
+    double last_call; /* seconds; touched by worker 0 alone */
 } carom_progress;
 
 struct carom_context {

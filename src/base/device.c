@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/status.h"
+
 /* CAROM_CUDA_LIBRARY, the file to load, comes from the build. */
 
 bool carom_cuda_describe(char *line, size_t size) {
     char ignored[1];
+    CAROM_REQUIRE_OR(line != NULL || size == 0, "the place for the line is NULL", false);
     if (line == NULL || size == 0) {
         line = ignored;
         size = sizeof(ignored);

@@ -1,47 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /* Progress is one atomic counter that all workers raise. Only worker 0 looks at the clock and
- * calls back, so the callback needs no locks and the others never wait for it. */
+ * calls back, so the callback needs no locks and the others never wait for it.
+ *
+ * A phase begins and ends with a call of its own, whatever it takes; in between the clock decides.
+ * So a callback that says stop at once stops every call, however short, and a short call never
+ * reads the clock.
+ *
+ * Invariant: outside phases `cancelled` is false. It is set by the callback alone, and whoever
+ * hands the cancellation on as a status closes all phases. */
 #include "base/progress.h"
 
 #include "base/context.h"
 #include "base/item.h"
 
 #define SECONDS_BETWEEN_CALLS 0.05
+#define CLOCK_NOT_READ        (-1.0)
 
 static void call_back(carom_progress *progress, double fraction) {
-    progress->last_call = carom_time_seconds();
     if (progress->callback(progress->user, progress->what, fraction))
         atomic_store(&progress->cancelled, true);
 }
 
 void carom_progress_begin(carom_context *context, const char *what, uint64_t total) {
     carom_progress *progress = &context->progress;
+    if (progress->callback == NULL || progress->depth++ != 0) return;
     progress->what = what;
     progress->total = total;
-    atomic_store(&progress->done, 0);
-    atomic_store(&progress->cancelled, false);
-    if (progress->callback != NULL) call_back(progress, 0.0);
+    progress->last_call = CLOCK_NOT_READ;
+    atomic_store_explicit(&progress->done, 0, memory_order_relaxed);
+    call_back(progress, 0.0);
+}
+
+void carom_progress_expect(carom_context *context, uint64_t total) {
+    carom_progress *progress = &context->progress;
+    if (progress->depth != 1) return;
+    progress->total = total;
+    atomic_store_explicit(&progress->done, 0, memory_order_relaxed);
 }
 
 void carom_progress_add(carom_context *context, uint32_t worker, uint64_t amount) {
     carom_progress *progress = &context->progress;
-    if (progress->callback == NULL) return;
-    uint64_t done = atomic_fetch_add(&progress->done, amount) + amount;
-    if (worker != 0 || carom_time_seconds() - progress->last_call < SECONDS_BETWEEN_CALLS) return;
+    if (progress->depth == 0) return;
+    if (progress->depth > 1) amount = 0;
+    uint64_t done =
+        atomic_fetch_add_explicit(&progress->done, amount, memory_order_relaxed) + amount;
+    if (worker != 0) return;
+    double now = carom_time_seconds();
+    if (progress->last_call < 0.0) progress->last_call = now;
+    if (now - progress->last_call < SECONDS_BETWEEN_CALLS) return;
+    progress->last_call = now;
     double fraction = progress->total != 0 ? (double)done / (double)progress->total : 0.0;
-    call_back(progress, CAROM_MIN(fraction, 1.0));
+    if (!carom_progress_cancelled(context)) call_back(progress, CAROM_MIN(fraction, 1.0));
 }
 
-bool carom_progress_cancelled(const carom_context *context) {
-    return atomic_load(&context->progress.cancelled);
+carom_status carom_progress_look(carom_context *context) {
+    carom_progress *progress = &context->progress;
+    if (progress->depth == 0) return CAROM_OK;
+    carom_progress_add(context, 0, 0);
+    if (!carom_progress_cancelled(context)) return CAROM_OK;
+    progress->depth = 0;
+    atomic_store_explicit(&progress->cancelled, false, memory_order_relaxed);
+    return carom_fail(context, CAROM_CANCELLED, "cancelled by the progress callback: %s",
+                      progress->what);
 }
 
 carom_status carom_progress_end(carom_context *context) {
     carom_progress *progress = &context->progress;
-    if (progress->callback != NULL && !carom_progress_cancelled(context)) call_back(progress, 1.0);
-    bool cancelled = atomic_exchange(&progress->cancelled, false);
-    if (cancelled)
-        return carom_fail(context, CAROM_CANCELLED, "cancelled by the progress callback: %s",
-                          progress->what);
+    if (progress->depth == 0) return CAROM_OK;
+    if (progress->depth == 1 && !carom_progress_cancelled(context)) call_back(progress, 1.0);
+    if (carom_progress_cancelled(context)) return carom_progress_look(context);
+    --progress->depth;
     return CAROM_OK;
+}
+
+carom_status carom_progress_finish(carom_context *context, carom_status status) {
+    carom_progress *progress = &context->progress;
+    if (progress->depth == 0) return status;
+    if (status == CAROM_OK || status == CAROM_MORE) {
+        carom_status ended = carom_progress_end(context);
+        return ended != CAROM_OK ? ended : status;
+    }
+    /* The failure's own sentence stands; the callback is not told of an end that never came. */
+    if (--progress->depth == 0)
+        atomic_store_explicit(&progress->cancelled, false, memory_order_relaxed);
+    return status;
 }

@@ -8,6 +8,9 @@
 #include "base/scan_cpu.h"
 
 #define LEAST_PART ((uint64_t)1 << 16)
+#define MOST_PART                                                                                  \
+    ((uint64_t)1 << 24) /* some ten milliseconds: then one hears of a cancellation                 \
+                         */
 
 typedef struct scan {
     carom_context *context;
@@ -58,6 +61,7 @@ static carom_status run(scan *s, uint64_t count) {
 
 static carom_status scan_in_parts(scan *s, uint64_t count) {
     s->part = CAROM_MAX(count / s->context->threads + 1, LEAST_PART);
+    s->part = CAROM_MIN(s->part, MOST_PART);
     carom_arena *scratch = carom_scratch(s->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     s->starts = CAROM_ARENA_TAKE(scratch, uint64_t, count / s->part + 1);

@@ -114,6 +114,14 @@ static inline carom_f64v carom_f64v_splat(double value) {
     return value - (carom_f64v){0};
 }
 
+/* CAROM_LANES64 floats, which doubles hold exactly. */
+static inline carom_f64v carom_f64v_floats(const float *from) {
+    typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
+    some_floats floats;
+    memcpy(&floats, from, sizeof(floats));
+    return __builtin_convertvector(floats, carom_f64v);
+}
+
 static inline carom_lanes carom_lanes_of64(carom_i64v comparison) {
 #if defined(__AVX512F__) && defined(__AVX512BW__)
     __m512i bits;

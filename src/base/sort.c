@@ -25,6 +25,8 @@
 #define PARTS_PER_THREAD 4u
 /* Parts smaller than this are not worth a thread. */
 #define LEAST_PART ((uint64_t)1 << 15)
+/* Nor larger than this: some ten milliseconds, between which one hears of a cancellation. */
+#define MOST_PART ((uint64_t)1 << 22)
 
 typedef struct split {
     carom_context *context;
@@ -202,8 +204,8 @@ static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, count_part, s));
     places_from_counts(s);
     CAROM_TRY(carom_parallel_for(s->context, s->count, s->part, scatter_part, s));
-    CAROM_TRY(carom_parallel_for(s->context, digits, carom_grain(s->context, digits, 8),
-                                 sort_buckets, s));
+    uint64_t grain = CAROM_MIN(carom_grain(s->context, digits, 8), digits * MOST_PART / s->count);
+    CAROM_TRY(carom_parallel_for(s->context, digits, grain, sort_buckets, s));
     return split_again(s);
 }
 
@@ -212,6 +214,7 @@ static carom_status split_words(carom_context *context, split *s, uint32_t bits)
     /* Several parts a thread: a thread that is held up does not hold up the others. */
     uint64_t parts = context->threads == 1 ? 1 : context->threads * PARTS_PER_THREAD;
     s->part = CAROM_MAX(s->count / parts + 1, LEAST_PART);
+    s->part = CAROM_MIN(s->part, MOST_PART);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = split_and_sort(s, scratch, bits);

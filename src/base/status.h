@@ -28,6 +28,15 @@
         }                                                                                          \
     } while (0)
 
+/* The same where a function returns something else than a status. */
+#define CAROM_REQUIRE_OR(condition, sentence, result)                                              \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            carom_assert_failed(__func__, sentence);                                               \
+            return result;                                                                         \
+        }                                                                                          \
+    } while (0)
+
 /* Writes the sentence on the context and returns `status`. A sentence says what, where and what to
  * do; a too long one ends in "...". Not from inside parallel_for: return the status there. */
 carom_status carom_fail(carom_context *context, carom_status status, const char *format, ...)

@@ -14,17 +14,22 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "base/item.h"
 #include "base/memory.h"
+#include "base/progress.h"
 
 /* About 20 microseconds: longer than the gap between two loops of one query, shorter than anyone
  * would notice on a battery. */
 #define SPINS 4000
+/* Nanoseconds between two looks at the clock of a worker 0 that waits for the others: less than
+ * what lies between two calls of the progress callback. */
+#define WAIT_BETWEEN_LOOKS 20000000L
 
 struct carom_pool {
+    carom_context *context;
     carom_allocator allocator;
     pthread_mutex_t mutex;
     pthread_cond_t begin, end;
@@ -70,9 +75,11 @@ static void *worker_main(void *argument) {
 }
 
 /* Starts as many of the `count` threads as the system gives; none is fine too. */
-static carom_pool *pool_create(const carom_allocator *allocator, uint32_t count) {
+static carom_pool *pool_create(carom_context *context, uint32_t count) {
+    const carom_allocator *allocator = &context->allocator;
     carom_pool *pool = carom_allocate(allocator, 1, sizeof(*pool) + count * sizeof(pool->seats[0]));
     if (pool == NULL) return NULL;
+    pool->context = context;
     pool->allocator = *allocator;
     pool->stop = false;
     pool->count = 0;
@@ -99,6 +106,25 @@ static void pool_announce(carom_pool *pool, bool stop) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
+/* Under the mutex: until the last worker signals, or for a moment when somebody wants to hear of
+ * the progress meanwhile. */
+static void wait_for_end(carom_pool *pool) {
+    struct timespec until;
+    if (pool->context->progress.depth == 0 || clock_gettime(CLOCK_REALTIME, &until) != 0) {
+        pthread_cond_wait(&pool->end, &pool->mutex);
+        return;
+    }
+    until.tv_nsec += WAIT_BETWEEN_LOOKS;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        ++until.tv_sec;
+    }
+    (void)pthread_cond_timedwait(&pool->end, &pool->mutex, &until);
+    pthread_mutex_unlock(&pool->mutex);
+    carom_progress_add(pool->context, 0, 0);
+    pthread_mutex_lock(&pool->mutex);
+}
+
 /* A carom_run_fn: the caller's thread is worker 0. */
 static void pool_run(void *user, carom_task_fn *task, void *argument, uint32_t workers) {
     carom_pool *pool = user;
@@ -110,7 +136,7 @@ static void pool_run(void *user, carom_task_fn *task, void *argument, uint32_t w
     task(argument, 0);
     for (int i = 0; i < SPINS && atomic_load(&pool->busy) != 0; ++i) pause_briefly();
     pthread_mutex_lock(&pool->mutex);
-    while (atomic_load(&pool->busy) != 0) pthread_cond_wait(&pool->end, &pool->mutex);
+    while (atomic_load(&pool->busy) != 0) wait_for_end(pool);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -135,8 +161,12 @@ uint32_t carom_processor_count(void) {
     return (uint32_t)CAROM_MAX(1, CAROM_MIN(count, (long)CAROM_MOST_THREADS));
 }
 
+/* Items of one range, so that a few dozen nanoseconds for each are milliseconds: between ranges one
+ * hears of a cancellation. */
+#define MOST_GRAIN ((uint64_t)1 << 16)
+
 uint64_t carom_grain(const carom_context *context, uint64_t count, uint64_t least) {
-    uint64_t grain = count / (context->threads * 4u) + 1;
+    uint64_t grain = CAROM_MIN(count / (context->threads * 4u) + 1, MOST_GRAIN);
     return CAROM_MAX(grain, least);
 }
 
@@ -147,6 +177,7 @@ typedef struct loop {
     carom_range_fn *body;
     void *argument;
     uint64_t count, grain;
+    bool counts;                   /* its items are the units of the progress */
     _Atomic uint64_t next;         /* range to hand out */
     _Atomic uint64_t failed_range; /* lowest that failed, UINT64_MAX: none */
     _Atomic int failed_status;     /* of a failed range; settled under `lock` */
@@ -173,13 +204,15 @@ static void run_ranges(void *argument, uint32_t worker) {
         uint64_t end = CAROM_MIN(loop->count - begin, loop->grain) + begin;
         carom_status status = loop->body(loop->argument, (carom_range){begin, end, worker});
         if (status != CAROM_OK) note_failure(loop, range, status);
+        if (loop->context->progress.depth != 0)
+            carom_progress_add(loop->context, worker, loop->counts ? end - begin : 0);
     }
 }
 
 static void run_workers(carom_context *context, loop *loop) {
     bool alone = context->threads == 1 || loop->count <= loop->grain;
     if (!alone && context->run == NULL) {
-        context->pool = pool_create(&context->allocator, context->threads - 1);
+        context->pool = pool_create(context, context->threads - 1);
         if (context->pool != NULL) {
             context->run = pool_run;
             context->run_user = context->pool;
@@ -191,10 +224,21 @@ static void run_workers(carom_context *context, loop *loop) {
         context->run(context->run_user, run_ranges, loop, context->threads);
 }
 
+static carom_status run_loop(carom_context *context, loop *loop) {
+    context->in_parallel = true;
+    run_workers(context, loop);
+    context->in_parallel = false;
+
+    CAROM_TRY(carom_progress_look(context));
+    carom_status status = (carom_status)atomic_load(&loop->failed_status);
+    if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "the scratch of a thread");
+    return status;
+}
+
 carom_status carom_parallel_for(carom_context *context, uint64_t count, uint64_t grain,
                                 carom_range_fn *body, void *argument) {
     CAROM_REQUIRE(!context->in_parallel, "parallel_for does not nest");
-    if (count == 0) return CAROM_OK;
+    if (count == 0) return carom_progress_look(context);
     loop loop = {.context = context,
                  .body = body,
                  .argument = argument,
@@ -202,13 +246,20 @@ carom_status carom_parallel_for(carom_context *context, uint64_t count, uint64_t
                  .grain = CAROM_MAX(grain, 1),
                  .failed_range = UINT64_MAX,
                  .lock = ATOMIC_FLAG_INIT};
-    context->in_parallel = true;
-    run_workers(context, &loop);
-    context->in_parallel = false;
+    return run_loop(context, &loop);
+}
 
-    if (atomic_exchange(&context->progress.cancelled, false))
-        return carom_fail(context, CAROM_CANCELLED, "cancelled by the progress callback");
-    carom_status status = (carom_status)atomic_load(&loop.failed_status);
-    if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "the scratch of a thread");
-    return status;
+carom_status carom_parallel_phase(carom_context *context, const char *what, uint64_t count,
+                                  uint64_t grain, carom_range_fn *body, void *argument) {
+    CAROM_REQUIRE(!context->in_parallel, "parallel_for does not nest");
+    loop loop = {.context = context,
+                 .body = body,
+                 .argument = argument,
+                 .count = count,
+                 .grain = CAROM_MAX(grain, 1),
+                 .counts = true,
+                 .failed_range = UINT64_MAX,
+                 .lock = ATOMIC_FLAG_INIT};
+    carom_progress_begin(context, what, count);
+    return carom_progress_finish(context, count != 0 ? run_loop(context, &loop) : CAROM_OK);
 }

@@ -23,6 +23,10 @@ typedef carom_status carom_range_fn(void *argument, carom_range range);
 carom_status carom_parallel_for(carom_context *context, uint64_t count, uint64_t grain,
                                 carom_range_fn *body, void *argument);
 
+/* The same as a phase of its own (progress.h), with items as its units. */
+carom_status carom_parallel_phase(carom_context *context, const char *what, uint64_t count,
+                                  uint64_t grain, carom_range_fn *body, void *argument);
+
 /* A grain that gives each worker several ranges but none fewer than `least` items. It depends on
  * the number of threads: only for bodies whose outcome does not depend on the ranges. */
 uint64_t carom_grain(const carom_context *context, uint64_t count, uint64_t least);

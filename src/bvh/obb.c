@@ -11,12 +11,13 @@
  * normal. */
 #include "bvh/obb.h"
 
-#include "base/context.h"
+#include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/obb_cpu.h"
 
 #define ITEMS_A_RANGE 4096u
-#define SWEEPS        12 /* of Jacobi's method; it is quadratic, five are enough in practice */
+#define LOOKED_AT     65536u /* items that take a millisecond: worth a look at the clock */
+#define SWEEPS        12     /* of Jacobi's method; it is quadratic, five are enough in practice */
 
 /* Sums over points. */
 typedef struct spread {
@@ -190,12 +191,14 @@ static void select_smallest(uint64_t *words, uint64_t count, uint64_t left) {
 }
 
 /* Halves words[0 .. count), which fill `parts` subtrees of `unit` items, until each is one; only
- * down to subtrees of `least` items. */
-static void split(build *b, uint64_t *words, uint64_t count, uint64_t unit, uint64_t least) {
+ * down to subtrees of `least` items. Ends early when cancelled. */
+static void split(build *b, uint32_t worker, uint64_t *words, uint64_t count, uint64_t unit,
+                  uint64_t least) {
     while (count <= unit) { /* one subtree: on to its sixteen */
         if (unit <= least || unit <= CAROM_BVH_WIDTH) return;
         unit /= CAROM_BVH_WIDTH;
     }
+    if (count >= LOOKED_AT && carom_progress_stop(b->context, worker)) return;
     uint64_t parts = (count + unit - 1) / unit, left = (parts + 1) / 2 * unit;
     spread s = {0};
     for (uint64_t i = 0; i < count; ++i) {
@@ -210,9 +213,10 @@ static void split(build *b, uint64_t *words, uint64_t count, uint64_t unit, uint
         const float *c = b->centres[number];
         words[i] = (uint64_t)sortable((x * c[0] + y * c[1]) + z * c[2]) << 32 | number;
     }
+    if (count >= LOOKED_AT && carom_progress_stop(b->context, worker)) return;
     select_smallest(words, count, left);
-    split(b, words, left, unit, least);
-    split(b, words + left, count - left, unit, least);
+    split(b, worker, words, left, unit, least);
+    split(b, worker, words + left, count - left, unit, least);
 }
 
 static uint64_t items_below(uint32_t level) {
@@ -224,7 +228,9 @@ static carom_status split_subtrees(void *argument, carom_range range) {
     build *b = argument;
     uint64_t unit = items_below(b->tree->level_count - 2), count = b->tree->item_count;
     for (uint64_t part = range.begin; part < range.end; ++part)
-        split(b, b->words + part * unit, CAROM_MIN(count - part * unit, unit), unit, 1);
+        split(b, range.worker, b->words + part * unit, CAROM_MIN(count - part * unit, unit), unit,
+              1);
+    carom_progress_add(b->context, range.worker, 4 * unit * (range.end - range.begin));
     return CAROM_OK;
 }
 
@@ -402,7 +408,8 @@ static carom_status run(carom_context *context, build *b, carom_arena *scratch) 
     if (!whole) return carom_fail_memory(context, count * 64, "building a tree of boxes");
     CAROM_TRY(carom_parallel_for(context, count, ITEMS_A_RANGE, find_centres, b));
     if (top > 0) {
-        split(b, b->words, count, items_below(top), items_below(top - 1));
+        split(b, 0, b->words, count, items_below(top), items_below(top - 1));
+        carom_progress_add(context, 0, 2 * count);
         CAROM_TRY(carom_parallel_for(context, tree->node_count[top - 1], 1, split_subtrees, b));
     }
     CAROM_TRY(carom_parallel_for(context, count, ITEMS_A_RANGE, place_items, b));

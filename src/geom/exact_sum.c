@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "geom/wide.h"
+
 __extension__ typedef unsigned __int128 wide;
 
 #define BASE_BITS 32
@@ -107,22 +109,6 @@ static uint64_t top_bits(const int64_t *digits, int *power) {
     return lost != 0 ? result | 1 : result;
 }
 
-/* bits 2^power to nearest even, also into subnormals. */
-static double round_once(uint64_t bits, int power) {
-    int cut = -1074 - power; /* bits below the last that a subnormal has */
-    if (cut > 0) {
-        if (cut > 63) /* above half of the smallest, or below it */
-            return cut == 64 && bits > UINT64_C(1) << 63 ? 0x1p-1074 : 0.0;
-        uint64_t lost = bits & ((UINT64_C(1) << cut) - 1), half = UINT64_C(1) << (cut - 1);
-        uint64_t kept = bits >> cut;
-        if (kept >> 53 == 0) {
-            kept += lost > half || (lost == half && (kept & 1) != 0);
-            return ldexp((double)kept, -1074);
-        }
-    }
-    return ldexp((double)bits, power);
-}
-
 double carom_exact_sum_divide(carom_exact_sum *sum, uint32_t divisor) {
     int sign = carom_exact_sum_sign(sum);
     if (sign == 0) return 0.0;
@@ -140,6 +126,6 @@ double carom_exact_sum_divide(carom_exact_sum *sum, uint32_t divisor) {
     if (rest != 0) quotient.digits[0] |= 1; /* 42 bits below any sum's last: no tie is hurt */
     int power;
     uint64_t bits = top_bits(quotient.digits, &power);
-    double value = round_once(bits, power);
+    double value = carom_round_bits(bits, power);
     return sign < 0 ? -value : value;
 }

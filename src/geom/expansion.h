@@ -7,14 +7,13 @@
  * nonoverlapping, which his Theorems 13 and 19 keep). Zeros are left out, so a value that needs one
  * double is one double long; zero itself is {0}.
  *
- * Products are split by Dekker's constant and never fused: gcc, clang and nvcc give the same bits.
  * Nothing here may overflow or underflow; orient.h states the range that guarantees it. */
 #ifndef CAROM_SRC_GEOM_EXPANSION_H
 #define CAROM_SRC_GEOM_EXPANSION_H
 
 #include <math.h>
 
-#include "base/item.h"
+#include "base/two_sum.h"
 
 /* Items of the slow paths: kept out of line, so that the filters in front of them stay small. */
 #ifdef __CUDACC__
@@ -24,38 +23,6 @@
 #else
 #define CAROM_RARE_ITEM static inline
 #endif
-
-/* x + y = a + b exactly, x the rounded sum (Knuth). */
-CAROM_ITEM void carom_two_sum(double a, double b, double *x, double *y) {
-    double sum = a + b;
-    double b_part = sum - a;
-    double a_part = sum - b_part;
-    *y = (a - a_part) + (b - b_part);
-    *x = sum;
-}
-
-/* x + y = a - b exactly. */
-CAROM_ITEM void carom_two_diff(double a, double b, double *x, double *y) {
-    carom_two_sum(a, -b, x, y);
-}
-
-/* a = high + low with at most 26 bits each; |a| below 2^995. */
-CAROM_ITEM void carom_split(double a, double *high, double *low) {
-    double c = 134217729.0 * a; /* 2^27 + 1 */
-    double h = c - (c - a);
-    *high = h;
-    *low = a - h;
-}
-
-/* x + y = a b exactly (Dekker, Veltkamp). */
-CAROM_ITEM void carom_two_product(double a, double b, double *x, double *y) {
-    double a_high, a_low, b_high, b_low;
-    double product = a * b;
-    carom_split(a, &a_high, &a_low);
-    carom_split(b, &b_high, &b_low);
-    *y = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
-    *x = product;
-}
 
 /* h[2] = a - b; returns its length, 1 or 2. */
 CAROM_ITEM int carom_expansion_diff(double a, double b, double *h) {

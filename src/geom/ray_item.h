@@ -1,81 +1,545 @@
 /* SPDX-License-Identifier: MIT */
-/* ray_item.h: where does a ray meet a triangle?
+/* ray_item.h: where does a ray first meet a triangle, a segment or a point?
  *
- * A ray goes from `from` through `through` and on without end: two points, so that everything is an
- * orientation of given points and its sign exact. Whether it meets the closed triangle is decided
- * exactly; where, as a parameter of from + t (through - from), is rounded. */
+ * The ray is origin + t direction, t >= 0, for any finite doubles but a zero direction. Which
+ * triangles it meets, touching included, which of two it meets first, and where: all are exact, and
+ * what is returned is rounded once.
+ *
+ * Filter. The points are seen in a frame x scale - shift in which they are neither huge nor tiny
+ * (that of a soup's boxes), from a start on the ray that is not far from them. The largest
+ * component of the direction becomes 1 and the plane across it is sheared along the ray, so that
+ * the ray is the point 0 there; then twice the areas of 0 and each edge say on which side of the
+ * edges the ray passes (Woop, Benthin, Wald, "Watertight ray/triangle intersection", 2013), and
+ * they are the weights of the corners at the point that is hit. With e = 2^-53 and M the largest
+ * component of a corner seen from the start:
+ *   a sheared coordinate   is off by 8.2 e M and what the frame is off by: delta = 16 e M + error;
+ *   an area                by 4 delta E + 2 delta^2 + 6 e E^2 <= 8 delta (E + delta) = area_error
+ *                          for sheared coordinates up to E, as E <= 2 M;
+ *   the advance            the coordinate along the largest component: weights that are off by
+ *                          6.4 area_error / total move it by 16 area_error / total of the corners'
+ *                          range at most, where the total is beyond 8 area_error; its own roundings
+ *                          are below 8 e M. Else it is within the range of the corners.
+ * 2^-960 stands for all that underflows: no number here is above 2^410.
+ *
+ * Exact. Every place on the ray where something begins is the ray's crossing with a plane through a
+ * point p, along two rows u and v: t = det(u, v, p - origin) / det(u, v, direction). The plane is
+ * that of the triangle; or that through an edge, along an axis, when the ray lies in the triangle's
+ * plane; or that across an axis through a corner, when it also lies along the edge. So t is a ratio
+ * of determinants (ratio.h), and so is everything that has to be decided. */
 #ifndef CAROM_SRC_GEOM_RAY_ITEM_H
 #define CAROM_SRC_GEOM_RAY_ITEM_H
 
-#include "geom/triangle_filter.h"
+#include <float.h>
+#include <stdbool.h>
 
-/* Both ends given by value; the triangle has positive area. */
-typedef struct carom_ray_points {
-    carom_vec3 from, through;
-} carom_ray_points;
+#include "base/twofold.h"
+#include "geom/length.h"
+#include "geom/ratio.h"
 
-/* The parameter at which the line meets the plane, from the distances of its points to it. */
-CAROM_ITEM double carom_ray_parameter(double at_from, double at_through) {
-    double t = at_from / (at_from - at_through);
-    return t > 0.0 ? t : 0.0;
+#define CAROM_RAY_UNDERFLOW 0x1p-960
+/* From how many times the size of all points on the start is moved along the ray. */
+#define CAROM_RAY_FAR 1024.0
+/* Frames reach that far; beyond it nothing is known but what is exact. */
+#define CAROM_RAY_MOST 0x1p200
+
+/* The frame y = x scale - shift, scale a power of two; no point has a coordinate above `reach` in
+ * it. Points are rounded when they are brought into it. */
+typedef struct carom_ray_frame {
+    double scale, shift[3], reach;
+} carom_ray_frame;
+
+typedef struct carom_ray_view {
+    carom_vec3 origin, direction;
+    carom_ray_frame frame;
+    int axis[3];                  /* axis[2]: of the direction's largest component */
+    double start[3], way[3];      /* in the frame; way[axis[2]] is 1 or -1 */
+    double error;                 /* of the start and of points in the frame; infinite: no filter */
+    double moved;                 /* the start's advance from the origin */
+    double limit_low, limit_high; /* of the advance at the end of the ray, from the start */
+    double length;                /* 0: without end */
+    bool misses;                  /* the ray passes by all points */
+} carom_ray_view;
+
+/* Where the ray meets something first. */
+typedef struct carom_ray_hit {
+    double low, high; /* of the advance from the start, in the frame */
+    carom_vec3 p;
+    carom_row u, v;
+    bool at_origin; /* t is 0, the plane is not set */
+    bool flat;      /* the plane is that of a triangle: p, p + u, p + v */
+} carom_ray_hit;
+
+CAROM_ITEM double carom_vec_component(carom_vec3 v, int axis) {
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
 
-/* A signed area along an axis, rounded; carom_orient_along has its sign. */
-CAROM_ITEM double carom_area_along(carom_vec3 a, carom_vec3 b, carom_vec3 c, int axis) {
-    carom_vec3 n = carom_vec_cross(carom_vec_sub(b, a), carom_vec_sub(c, a));
-    return axis == 0 ? n.x : axis == 1 ? n.y : n.z;
+CAROM_ITEM void carom_ray_to_frame(const carom_ray_frame *frame, carom_vec3 p, double *y) {
+    y[0] = p.x * frame->scale - frame->shift[0];
+    y[1] = p.y * frame->scale - frame->shift[1];
+    y[2] = p.z * frame->scale - frame->shift[2];
 }
 
-/* In the triangle's plane: 1 and the first parameter when they meet. */
-CAROM_ITEM int carom_ray_in_plane(const carom_ray_points *ray, const carom_vec3 *p, int axis,
-                                  double *t) {
-    int inside = 1, found = 0;
-    int turn = carom_orient_along(p[0], p[1], p[2], axis);
-    for (int i = 0; i < 3; ++i) {
-        carom_vec3 a = p[i], b = p[(i + 1) % 3];
-        if (carom_orient_along(a, b, ray->from, axis) * turn < 0) inside = 0;
+/* ---- the view -------------------------------------------------------------------------------- */
+
+/* Nothing is known: every point may be met, every decision is exact. */
+CAROM_ITEM void carom_ray_blind(carom_ray_view *view) {
+    for (int k = 0; k < 3; ++k) view->start[k] = 0.0;
+    view->error = HUGE_VAL;
+    view->moved = 0.0;
+}
+
+/* direction[k] / |largest| in twice the precision; off by 2^-100 of itself, or by 2^-350. */
+CAROM_ITEM carom_twofold carom_ray_slope(double component, double largest) {
+    int e = carom_exponent(largest);
+    double up = carom_power_of_two(-e); /* a subnormal becomes at least 2^-52 */
+    double c = component * up, d = fabs(largest) * up;
+    if (fabs(c) < 0x1p-300) return carom_twofold_make(component / fabs(largest), 0.0);
+    return carom_twofold_divide(carom_twofold_make(c, 0.0), carom_twofold_make(d, 0.0));
+}
+
+/* Moves the start to where the ray comes near the points: a little before it is within twice their
+ * reach in every axis. `far` is the largest component of the start. */
+CAROM_ITEM void carom_ray_approach(carom_ray_view *view, double far) {
+    double reach = view->frame.reach, enter = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double apart = fabs(view->start[k]) - 2.0 * reach;
+        if (!(apart > 0.0)) continue;
+        /* The signs of the direction and of the start are right whatever was rounded. */
+        double component = carom_vec_component(view->direction, k);
+        if (component == 0.0 || (component > 0.0) == (view->start[k] > 0.0)) {
+            view->misses = true;
+            return;
+        }
+        if (fabs(view->way[k]) < 0x1p-900) continue; /* may have underflowed */
+        double at = apart / fabs(view->way[k]);
+        enter = CAROM_MAX(at, enter);
     }
+    double moved = enter * (1.0 - 0x1p-20);
+    if (!(moved <= 4.0 * CAROM_RAY_MOST)) { /* past all points along the largest component */
+        view->misses = true;
+        return;
+    }
+    double largest = carom_vec_component(view->direction, view->axis[2]), most = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double scaled = carom_vec_component(view->origin, k) * view->frame.scale;
+        carom_twofold from = carom_twofold_diff(scaled, view->frame.shift[k]);
+        carom_twofold slope = carom_ray_slope(carom_vec_component(view->direction, k), largest);
+        carom_twofold by = carom_twofold_multiply(slope, carom_twofold_make(moved, 0.0));
+        view->start[k] = carom_twofold_add(from, by).high;
+        most = CAROM_MAX(fabs(view->start[k]), most);
+    }
+    view->moved = moved;
+    view->error =
+        0x1p-52 * (reach + most) + 0x1p-97 * (far + moved) + 0x1p-340 * moved + CAROM_RAY_UNDERFLOW;
+}
+
+/* The advance at which the ray ends. */
+CAROM_ITEM void carom_ray_set_limit(carom_ray_view *view) {
+    view->limit_low = view->limit_high = HUGE_VAL;
+    if (!(view->length > 0.0 && view->length <= DBL_MAX) || view->error > DBL_MAX) return;
+    double step = fabs(carom_vec_component(view->direction, view->axis[2]));
+    int e = carom_exponent(view->length), f = carom_exponent(step);
+    double product = (view->length * carom_power_of_two(-e)) * (step * carom_power_of_two(-f));
+    int power = e + f + carom_exponent(view->frame.scale);
+    double limit = power > 1000    ? HUGE_VAL
+                   : power < -1000 ? 0.0
+                                   : product * carom_power_of_two(power);
+    if (!(limit < 0x1p900)) return;
+    double error = 0x1p-50 * (limit + view->moved) + 0x1p-980;
+    view->limit_low = (limit - view->moved) - error;
+    view->limit_high = (limit - view->moved) + error;
+}
+
+/* Finite input, the direction is not zero; length 0: without end. */
+CAROM_ITEM void carom_ray_begin(carom_vec3 origin, carom_vec3 direction, double length,
+                                const carom_ray_frame *frame, carom_ray_view *view) {
+    double x = fabs(direction.x), y = fabs(direction.y), z = fabs(direction.z);
+    int largest_axis = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
+    double largest = largest_axis == 2 ? z : largest_axis == 1 ? y : x, far = 0.0;
+    view->origin = origin;
+    view->direction = direction;
+    view->frame = *frame;
+    view->length = length;
+    view->misses = false;
+    view->moved = 0.0;
+    view->axis[0] = largest_axis == 2 ? 0 : largest_axis + 1;
+    view->axis[1] = largest_axis == 0 ? 2 : largest_axis - 1;
+    view->axis[2] = largest_axis;
+    carom_ray_to_frame(frame, origin, view->start);
+    for (int k = 0; k < 3; ++k) {
+        view->way[k] = carom_vec_component(direction, k) / largest;
+        far = CAROM_MAX(fabs(view->start[k]), far);
+    }
+    view->error = 0x1p-52 * (frame->reach + far) + CAROM_RAY_UNDERFLOW;
+    if (!(far <= CAROM_RAY_MOST))
+        carom_ray_blind(view);
+    else if (far > CAROM_RAY_FAR * frame->reach)
+        carom_ray_approach(view, far);
+    carom_ray_set_limit(view);
+}
+
+/* ---- exact ----------------------------------------------------------------------------------- */
+
+CAROM_ITEM carom_row carom_row_make(carom_vec3 from, carom_vec3 to) {
+    carom_row row;
+    row.from = from;
+    row.to = to;
+    return row;
+}
+
+CAROM_ITEM carom_row carom_row_direction(carom_vec3 direction) {
+    return carom_row_make(carom_vec(0.0, 0.0, 0.0), direction);
+}
+
+CAROM_ITEM carom_row carom_row_axis(int axis) {
+    return carom_row_direction(carom_vec(axis == 0, axis == 1, axis == 2));
+}
+
+/* t as a ratio. */
+CAROM_RARE_ITEM void carom_ray_ratio(const carom_ray_view *ray, const carom_ray_hit *hit,
+                                     carom_ratio *ratio) {
+    if (hit->at_origin) {
+        carom_ratio_of(0.0, ratio);
+        return;
+    }
+    carom_row w = carom_row_make(ray->origin, hit->p), d = carom_row_direction(ray->direction);
+    carom_ratio_make(&hit->u, &hit->v, &w, &d, ratio);
+}
+
+/* The sign of a's t minus b's. */
+CAROM_RARE_ITEM int carom_ray_compare_exact(const carom_ray_view *ray, const carom_ray_hit *a,
+                                            const carom_ray_hit *b) {
+    carom_ratio ta, tb;
+    if (a->at_origin && b->at_origin) return 0;
+    carom_ray_ratio(ray, a, &ta);
+    carom_ray_ratio(ray, b, &tb);
+    return carom_ratio_compare(&ta, &tb);
+}
+
+/* The sign of t minus the ray's length. */
+CAROM_RARE_ITEM int carom_ray_compare_length(const carom_ray_view *ray, const carom_ray_hit *hit) {
+    carom_ratio t, length;
+    carom_ray_ratio(ray, hit, &t);
+    carom_ratio_of(ray->length, &length);
+    return carom_ratio_compare(&t, &length);
+}
+
+/* Keeps the earlier of what was found so far and the plane at t >= 0. */
+CAROM_RARE_ITEM void carom_ray_keep(const carom_ray_view *ray, bool *found, carom_ray_hit *best,
+                                    const carom_ray_hit *hit) {
+    if (!*found || carom_ray_compare_exact(ray, hit, best) < 0) *best = *hit;
+    *found = true;
+}
+
+/* The corner a lies on the ray's line: the ray meets it unless it lies behind. */
+CAROM_RARE_ITEM void carom_ray_meet_corner(const carom_ray_view *ray, carom_vec3 a, bool *found,
+                                           carom_ray_hit *best) {
+    carom_ray_hit hit;
+    int largest_axis = ray->axis[2];
+    double at = carom_vec_component(a, largest_axis),
+           from = carom_vec_component(ray->origin, largest_axis);
+    bool forward = carom_vec_component(ray->direction, largest_axis) > 0.0;
+    if (forward ? at < from : at > from) return;
+    hit.at_origin = at == from;
+    hit.flat = false;
+    hit.p = a;
+    hit.u = carom_row_axis(ray->axis[0]);
+    hit.v = carom_row_axis(ray->axis[1]);
+    carom_ray_keep(ray, found, best, &hit);
+}
+
+/* An edge in one plane with the ray. */
+CAROM_RARE_ITEM void carom_ray_meet_edge(const carom_ray_view *ray, carom_vec3 a, carom_vec3 b,
+                                         bool *found, carom_ray_hit *best) {
+    carom_row d = carom_row_direction(ray->direction), w;
+    int side_a = 0, side_b = 0, axis = 0;
+    for (; axis < 3; ++axis) {
+        carom_row along = carom_row_axis(axis);
+        w = carom_row_make(ray->origin, a);
+        side_a = carom_rows_sign(&along, &d, &w);
+        w = carom_row_make(ray->origin, b);
+        side_b = carom_rows_sign(&along, &d, &w);
+        if (side_a != 0 || side_b != 0) break;
+    }
+    if (side_a * side_b > 0) return;
+    if (side_a == 0 && side_b == 0) { /* along the ray: it starts between the ends or meets one */
+        int largest_axis = ray->axis[2];
+        double from = carom_vec_component(ray->origin, largest_axis);
+        double at_a = carom_vec_component(a, largest_axis),
+               at_b = carom_vec_component(b, largest_axis);
+        if ((at_a <= from && from <= at_b) || (at_b <= from && from <= at_a)) {
+            best->at_origin = *found = true;
+            return;
+        }
+    }
+    if (side_a == 0) carom_ray_meet_corner(ray, a, found, best);
+    if (side_b == 0) carom_ray_meet_corner(ray, b, found, best);
+    if (side_a == 0 || side_b == 0) return;
+    carom_ray_hit hit;
+    hit.at_origin = hit.flat = false;
+    hit.p = a;
+    hit.u = carom_row_axis(axis);
+    hit.v = carom_row_make(a, b);
+    w = carom_row_make(ray->origin, a);
+    int top = carom_rows_sign(&hit.u, &hit.v, &w);
+    if (top * carom_rows_sign(&hit.u, &hit.v, &d) < 0) return; /* behind */
+    hit.at_origin = top == 0;
+    carom_ray_keep(ray, found, best, &hit);
+}
+
+/* Whether the origin, in the triangle's plane, lies in the closed triangle; false without area. */
+CAROM_RARE_ITEM bool carom_ray_starts_inside(const carom_ray_view *ray, const carom_vec3 *p) {
+    for (int axis = 0; axis < 3; ++axis) {
+        carom_row along = carom_row_axis(axis);
+        carom_row u = carom_row_make(p[0], p[1]), v = carom_row_make(p[0], p[2]);
+        int turn = carom_rows_sign(&along, &u, &v);
+        if (turn == 0) continue;
+        for (int i = 0; i < 3; ++i) {
+            u = carom_row_make(p[i], p[i == 2 ? 0 : i + 1]);
+            v = carom_row_make(p[i], ray->origin);
+            if (carom_rows_sign(&along, &u, &v) * turn < 0) return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Whether the ray meets the closed triangle, segment or point, and where first; sets the plane. */
+CAROM_RARE_ITEM bool carom_ray_meet_exact(const carom_ray_view *ray, const carom_vec3 *p,
+                                          carom_ray_hit *hit) {
+    carom_row d = carom_row_direction(ray->direction), from[3];
+    int least = 0, most = 0;
+    hit->at_origin = hit->flat = false;
+    for (int i = 0; i < 3; ++i) from[i] = carom_row_make(ray->origin, p[i]);
+    for (int i = 0; i < 3; ++i) {
+        int side = carom_rows_sign(&d, &from[i], &from[i == 2 ? 0 : i + 1]);
+        least = CAROM_MIN(side, least);
+        most = CAROM_MAX(side, most);
+        if (least * most < 0) return false;
+    }
+    if (least == most) { /* all in one plane, or no triangle but a segment or a point */
+        bool found = false;
+        if (carom_ray_starts_inside(ray, p)) return hit->at_origin = true;
+        for (int i = 0; i < 3; ++i)
+            carom_ray_meet_edge(ray, p[i], p[i == 2 ? 0 : i + 1], &found, hit);
+        return found;
+    }
+    hit->flat = true;
+    hit->p = p[0];
+    hit->u = carom_row_make(p[0], p[1]);
+    hit->v = carom_row_make(p[0], p[2]);
+    int top = carom_rows_sign(&hit->u, &hit->v, &from[0]);
+    if (top * carom_rows_sign(&hit->u, &hit->v, &d) < 0) return false; /* behind */
+    hit->at_origin = top == 0;
+    return true;
+}
+
+/* ---- filter ---------------------------------------------------------------------------------- */
+
+/* Whether the ray meets the closed triangle, segment or point at t >= 0, wherever it ends, and
+ * where first. */
+CAROM_ITEM bool carom_ray_meet(const carom_ray_view *ray, const carom_vec3 *p, carom_ray_hit *hit) {
+    int kx = ray->axis[0], ky = ray->axis[1], kz = ray->axis[2];
+    double sign = ray->way[kz], slope_x = ray->way[kx] * sign, slope_y = ray->way[ky] * sign;
+    double x[3], y[3], z[3], most = 0.0, across = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        double c[3];
+        carom_ray_to_frame(&ray->frame, p[i], c);
+        double cx = c[kx] - ray->start[kx], cy = c[ky] - ray->start[ky],
+               cz = c[kz] - ray->start[kz];
+        x[i] = cx - slope_x * cz;
+        y[i] = cy - slope_y * cz;
+        z[i] = cz * sign;
+        double size = CAROM_MAX(fabs(cx), fabs(cy));
+        size = CAROM_MAX(fabs(cz), size);
+        most = CAROM_MAX(size, most);
+        size = CAROM_MAX(fabs(x[i]), fabs(y[i]));
+        across = CAROM_MAX(size, across);
+    }
+    double delta = 0x1p-49 * most + ray->error;
+    double area_error = 8.0 * delta * (across + delta) + CAROM_RAY_UNDERFLOW;
+    double a0 = x[1] * y[2] - y[1] * x[2];
+    double a1 = x[2] * y[0] - y[2] * x[0];
+    double a2 = x[0] * y[1] - y[0] * x[1];
+    double least = CAROM_MIN(a0, a1), largest = CAROM_MAX(a0, a1);
+    least = CAROM_MIN(a2, least);
+    largest = CAROM_MAX(a2, largest);
+    if (least < -area_error && largest > area_error) return false;
+    bool certain = least > area_error || largest < -area_error;
+
+    double low = CAROM_MIN(z[0], z[1]), high = CAROM_MAX(z[0], z[1]);
+    low = CAROM_MIN(z[2], low);
+    high = CAROM_MAX(z[2], high);
+    double total = (a0 + a1) + a2, range = high - low;
+    double rounding = 0x1p-49 * most + ray->error;
+    hit->low = low - rounding;
+    hit->high = high + rounding;
+    if (fabs(total) > 64.0 * area_error) {
+        double at = z[0] + (a1 * (z[1] - z[0]) + a2 * (z[2] - z[0])) / total;
+        double width = 16.0 * area_error / fabs(total) * range + rounding;
+        hit->low = CAROM_MAX(at - width, hit->low);
+        hit->high = CAROM_MIN(at + width, hit->high);
+    }
+    /* The ray starts `moved` before the start of the view. */
+    if (hit->high < -ray->moved) return false;
+    if (!(hit->low > -ray->moved)) certain = false;
+    if (!certain) {
+        low = hit->low;
+        high = hit->high;
+        bool meets = carom_ray_meet_exact(ray, p, hit);
+        hit->low = low;
+        hit->high = high;
+        return meets;
+    }
+    hit->at_origin = false;
+    hit->flat = true;
+    hit->p = p[0];
+    hit->u = carom_row_make(p[0], p[1]);
+    hit->v = carom_row_make(p[0], p[2]);
+    return true;
+}
+
+/* Whether a hit lies within the ray's length. */
+CAROM_ITEM bool carom_ray_within(const carom_ray_view *ray, const carom_ray_hit *hit) {
+    if (!(ray->length > 0.0 && ray->length <= DBL_MAX)) return true;
+    if (hit->high < ray->limit_low) return true;
+    if (hit->low > ray->limit_high) return false;
+    return carom_ray_compare_length(ray, hit) <= 0;
+}
+
+/* The sign of a's t minus b's. */
+CAROM_ITEM int carom_ray_compare(const carom_ray_view *ray, const carom_ray_hit *a,
+                                 const carom_ray_hit *b) {
+    if (a->high < b->low) return -1;
+    if (a->low > b->high) return 1;
+    return carom_ray_compare_exact(ray, a, b);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+/* Between them coordinates are multiplied in twice the precision without any underflow. */
+#define CAROM_RAY_LEAST   0x1p-180
+#define CAROM_RAY_LARGEST 0x1p180
+
+CAROM_ITEM bool carom_ray_in_range(double x) {
+    double size = fabs(x);
+    return (size >= CAROM_RAY_LEAST && size <= CAROM_RAY_LARGEST) || x == 0.0;
+}
+
+/* Rounds a number known to within `error`, where that leaves no choice. */
+CAROM_ITEM bool carom_ray_round(carom_twofold x, double error, double *value) {
+    double above = x.high + (x.low + error), below = x.high + (x.low - error);
+    *value = above;
+    return above == below;
+}
+
+CAROM_ITEM carom_twofold carom_ray_cross_part(const carom_twofold *u, const carom_twofold *v, int i,
+                                              int j) {
+    return carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
+                             carom_twofold_multiply(u[j], v[i]));
+}
+
+/* t and the point in twice the precision; false where that does not decide every rounding.
+ *
+ * Products are off by 2^-102 of themselves, sums of two by 2^-103 of the magnitudes: the six terms
+ * of a determinant pass through two products and four sums, so that the determinant is off by less
+ * than 2^-98 of the sum of their magnitudes, and a quotient by 2^-101 more of itself. */
+CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray_hit *hit,
+                                      double *t, carom_vec3 *point) {
+    double scale = ray->frame.scale, o[3], d[3], p[3], q[3], r[3], result[3];
+    int e = carom_exponent(carom_vec_component(ray->direction, ray->axis[2]));
+    double up = carom_power_of_two(-e);
+    bool good = hit->flat && !hit->at_origin;
+    for (int k = 0; k < 3 && good; ++k) {
+        double given[5];
+        given[0] = carom_vec_component(ray->origin, k);
+        given[1] = carom_vec_component(hit->p, k);
+        given[2] = carom_vec_component(hit->u.to, k);
+        given[3] = carom_vec_component(hit->v.to, k);
+        given[4] = carom_vec_component(ray->direction, k);
+        o[k] = given[0] * scale;
+        p[k] = given[1] * scale;
+        q[k] = given[2] * scale;
+        r[k] = given[3] * scale;
+        d[k] = given[4] * up;
+        good = carom_ray_in_range(o[k]) && carom_ray_in_range(p[k]) && carom_ray_in_range(q[k]) &&
+               carom_ray_in_range(r[k]) && carom_ray_in_range(d[k]);
+        /* What became zero was no zero before. */
+        good = good && (o[k] == 0.0) == (given[0] == 0.0) && (p[k] == 0.0) == (given[1] == 0.0) &&
+               (q[k] == 0.0) == (given[2] == 0.0) && (r[k] == 0.0) == (given[3] == 0.0) &&
+               (d[k] == 0.0) == (given[4] == 0.0);
+    }
+    if (!good) return false;
+    carom_twofold u[3], v[3], w[3], n[3];
+    double size_n[3];
+    for (int k = 0; k < 3; ++k) {
+        u[k] = carom_twofold_diff(q[k], p[k]);
+        v[k] = carom_twofold_diff(r[k], p[k]);
+        w[k] = carom_twofold_diff(p[k], o[k]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        int i = k == 2 ? 0 : k + 1, j = k == 0 ? 2 : k - 1;
+        n[k] = carom_ray_cross_part(u, v, i, j);
+        size_n[k] = fabs(u[i].high * v[j].high) + fabs(u[j].high * v[i].high);
+    }
+    carom_twofold top = carom_twofold_multiply(n[0], w[0]), bottom;
+    bottom = carom_twofold_multiply(n[0], carom_twofold_make(d[0], 0.0));
+    double size_top = size_n[0] * fabs(w[0].high), size_bottom = size_n[0] * fabs(d[0]);
+    for (int k = 1; k < 3; ++k) {
+        top = carom_twofold_add(top, carom_twofold_multiply(n[k], w[k]));
+        bottom =
+            carom_twofold_add(bottom, carom_twofold_multiply(n[k], carom_twofold_make(d[k], 0.0)));
+        size_top += size_n[k] * fabs(w[k].high);
+        size_bottom += size_n[k] * fabs(d[k]);
+    }
+    double error_top = 0x1p-98 * size_top, error_bottom = 0x1p-98 * size_bottom;
+    if (!(fabs(bottom.high) > 0x1p20 * error_bottom)) return false;
+    carom_twofold ratio = carom_twofold_divide(top, bottom);
+    double error = 1.01 * (error_top + fabs(ratio.high) * error_bottom) / fabs(bottom.high) +
+                   0x1p-100 * fabs(ratio.high);
+    if (!carom_ray_round(ratio, error, t)) return false;
+    for (int k = 0; k < 3; ++k) {
+        if (p[k] == q[k] && p[k] == r[k]) {
+            result[k] = p[k];
+        } else if (d[k] == 0.0) {
+            result[k] = o[k];
+        } else {
+            carom_twofold by = carom_twofold_multiply(ratio, carom_twofold_make(d[k], 0.0));
+            carom_twofold at = carom_twofold_add(carom_twofold_make(o[k], 0.0), by);
+            double off = 1.01 * error * fabs(d[k]) + 0x1p-100 * (fabs(o[k]) + fabs(by.high));
+            if (!carom_ray_round(at, off, &result[k])) return false;
+        }
+        /* Back to the caller's scale without rounding again. */
+        double back = result[k] / scale;
+        if (!(fabs(back) >= DBL_MIN && fabs(back) <= DBL_MAX) && result[k] != 0.0) return false;
+        result[k] = back;
+    }
+    /* t = ratio 2^-e / scale: e is at most 1022 in size, and so is the scale's exponent. */
+    int power = -e - carom_exponent(scale);
+    double size = carom_exponent(*t) + (double)power;
+    if (!(size > -1000.0 && size < 1000.0 && power >= -1022 && power <= 1022)) return false;
+    *t *= carom_power_of_two(power);
+    *point = carom_vec(result[0], result[1], result[2]);
+    return true;
+}
+
+CAROM_RARE_ITEM void carom_ray_answer_exact(const carom_ray_view *ray, const carom_ray_hit *hit,
+                                            double *t, carom_vec3 *point) {
+    carom_ratio ratio;
+    carom_ray_ratio(ray, hit, &ratio);
+    *t = carom_ratio_round(&ratio);
+    point->x = carom_ratio_along(&ratio, ray->origin.x, ray->direction.x);
+    point->y = carom_ratio_along(&ratio, ray->origin.y, ray->direction.y);
+    point->z = carom_ratio_along(&ratio, ray->origin.z, ray->direction.z);
+}
+
+/* t and origin + t direction, each number rounded once; infinite where it is too large. */
+CAROM_ITEM void carom_ray_answer(const carom_ray_view *ray, const carom_ray_hit *hit, double *t,
+                                 carom_vec3 *point) {
     *t = 0.0;
-    if (inside) return 1;
-    for (int i = 0; i < 3; ++i) {
-        carom_vec3 a = p[i], b = p[(i + 1) % 3];
-        int sa = carom_orient_along(ray->from, ray->through, a, axis);
-        int sb = carom_orient_along(ray->from, ray->through, b, axis);
-        if (sa * sb > 0 || (sa == 0 && sb == 0)) continue; /* along an edge: the others tell */
-        /* Seen from a to b the ray goes to the left when b is to its right. */
-        int to_left = sa - sb, side = carom_orient_along(a, b, ray->from, axis);
-        if ((to_left > 0 && side > 0) || (to_left < 0 && side < 0)) continue; /* behind */
-        double here = carom_ray_parameter(carom_area_along(a, b, ray->from, axis),
-                                          carom_area_along(a, b, ray->through, axis));
-        *t = !found || here < *t ? here : *t;
-        found = 1;
-    }
-    return found;
-}
-
-/* 1 and the first parameter t >= 0 when the ray meets the closed triangle, else 0. */
-CAROM_ITEM int carom_ray_meet(const carom_ray_points *ray, const carom_vec3 *p, double *t) {
-    carom_vec3 o = ray->from, q = ray->through;
-    int s0 = carom_orient3d(o, q, p[0], p[1]);
-    int s1 = carom_orient3d(o, q, p[1], p[2]);
-    if (s0 * s1 < 0) return 0;
-    int s2 = carom_orient3d(o, q, p[2], p[0]);
-    if (s0 * s2 < 0 || s1 * s2 < 0) return 0;
-    int side = carom_orient3d(p[0], p[1], p[2], o);
-    if (s0 == 0 && s1 == 0 && s2 == 0) {
-        /* The line lies in the plane (a line that meets all three edges' lines does). */
-        int axis = carom_orient_axis(p[0], p[1], p[2]);
-        return axis >= 0 ? carom_ray_in_plane(ray, p, axis, t) : 0;
-    }
-    /* The line crosses the plane inside the triangle, against the normal when the signs are
-     * negative (looking along the ray the corners then turn clockwise). */
-    int along = s0 != 0 ? s0 : s1 != 0 ? s1 : s2;
-    if (side * along > 0) return 0; /* behind */
-    carom_vec3 n = carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
-    *t = side == 0 ? 0.0
-                   : carom_ray_parameter(carom_vec_dot(n, carom_vec_sub(o, p[0])),
-                                         carom_vec_dot(n, carom_vec_sub(q, p[0])));
-    return 1;
+    *point = ray->origin;
+    if (hit->at_origin || carom_ray_answer_fast(ray, hit, t, point)) return;
+    carom_ray_answer_exact(ray, hit, t, point);
 }
 
 #endif

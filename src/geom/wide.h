@@ -26,6 +26,22 @@ CAROM_ITEM uint64_t carom_double_mantissa(double x, int *exponent) {
     return field != 0 ? mantissa | UINT64_C(0x10000000000000) : mantissa;
 }
 
+/* bits 2^power to nearest even, also into subnormals; infinite where that is too large. */
+CAROM_ITEM double carom_round_bits(uint64_t bits, int power) {
+    int cut = -1074 - power; /* bits below the last that a subnormal has */
+    if (cut > 0) {
+        if (cut > 63) /* above half of the smallest, or below it */
+            return cut == 64 && bits > UINT64_C(1) << 63 ? 0x1p-1074 : 0.0;
+        uint64_t lost = bits & ((UINT64_C(1) << cut) - 1), half = UINT64_C(1) << (cut - 1);
+        uint64_t kept = bits >> cut;
+        if (kept >> 53 == 0) {
+            kept += lost > half || (lost == half && (kept & 1) != 0);
+            return ldexp((double)kept, -1074);
+        }
+    }
+    return ldexp((double)bits, power);
+}
+
 /* a = -a. */
 CAROM_ITEM void carom_wide_negate(uint32_t *a, int n) {
     uint64_t carry = 1;

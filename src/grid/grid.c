@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/context.h"
+#include "base/progress.h"
 #include "base/scan.h"
 #include "base/sort.h"
 #include "grid/grid_cpu.h"
@@ -16,6 +16,7 @@
 #define BATCH         256u /* boxes computed at a time */
 #define GRAIN         4096u
 #define LEAST_BUCKETS 16u
+#define LONG_BUCKET   65536u /* entries that take more than a millisecond to sort */
 #define MOST_BUCKETS  (1u << 30)
 
 typedef struct build {
@@ -121,11 +122,14 @@ static carom_status fill_entries(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* Shell's sort: buckets are short, but for tables that are far too small. */
-static void sort_entries(uint32_t *ranks, uint32_t *tags, uint32_t count) {
+/* Shell's sort: buckets are short, but for tables that are far too small. Those get a look at the
+ * clock, and are left unsorted when cancelled. */
+static void sort_entries(carom_context *context, uint32_t worker, uint32_t *ranks, uint32_t *tags,
+                         uint32_t count) {
     uint32_t gap = 1;
     while (gap < count / 3) gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3) {
+        if (count > LONG_BUCKET && carom_progress_stop(context, worker)) return;
         for (uint32_t i = gap; i < count; ++i) {
             uint32_t rank = ranks[i], tag = tags[i], at = i;
             for (; at >= gap && ranks[at - gap] > rank; at -= gap) {
@@ -142,8 +146,8 @@ static carom_status sort_buckets(void *argument, carom_range range) {
     build *b = argument;
     const uint32_t *starts = b->grid->view.starts;
     for (uint64_t bucket = range.begin; bucket < range.end; ++bucket)
-        sort_entries(b->grid->ranks + starts[bucket], b->grid->tags + starts[bucket],
-                     starts[bucket + 1] - starts[bucket]);
+        sort_entries(b->context, range.worker, b->grid->ranks + starts[bucket],
+                     b->grid->tags + starts[bucket], starts[bucket + 1] - starts[bucket]);
     return CAROM_OK;
 }
 

@@ -6,7 +6,7 @@
  * largest first, the least displacement is found that sends all its cells to buckets still free.
  * A lookup reads one displacement. Cells that are not in use land anywhere; tags and boxes sort out
  * what they meet there. */
-#include "base/context.h"
+#include "base/progress.h"
 #include "base/sort.h"
 #include "grid/grid.h"
 
@@ -15,6 +15,7 @@
 #define MOST_IN_GROUP      256u
 #define MOST_CELLS         (1u << 31)
 #define MOST_DISPLACEMENTS (1u << 24)
+#define TRIES_AT_ONCE      65536u /* between looks at the clock: some milliseconds */
 
 typedef struct perfect {
     carom_context *context;
@@ -94,14 +95,17 @@ static bool try_displacement(perfect *p, uint32_t group, uint32_t displacement) 
     return true;
 }
 
-static void displace(perfect *p, uint32_t *displacements) {
+static carom_status displace(perfect *p, uint32_t *displacements) {
     uint32_t groups = p->grid->view.table.group_count;
     for (uint32_t i = 0; i < groups; ++i) {
+        if (i % TRIES_AT_ONCE == 0) CAROM_TRY(carom_progress_look(p->context));
         uint32_t group = p->by_size[i], d = 0;
-        while (d < MOST_DISPLACEMENTS && !try_displacement(p, group, d)) ++d;
+        while (d < MOST_DISPLACEMENTS && !try_displacement(p, group, d))
+            if (++d % TRIES_AT_ONCE == 0) CAROM_TRY(carom_progress_look(p->context));
         /* Keys alike in the half that spreads a group share a bucket: rare, and no harm. */
         displacements[group] = d < MOST_DISPLACEMENTS ? d : 0;
     }
+    return CAROM_OK;
 }
 
 static carom_status make(perfect *p, const carom_allocator *allocator, carom_arena *scratch) {
@@ -130,8 +134,7 @@ static carom_status make(perfect *p, const carom_allocator *allocator, carom_are
     memset(p->taken, 0, words * sizeof(*p->taken));
     table->displacements = grid->displacements;
     deal(p);
-    displace(p, grid->displacements);
-    return CAROM_OK;
+    return displace(p, grid->displacements);
 }
 
 carom_status carom_grid_make_perfect(carom_context *context, const carom_allocator *allocator,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which format a file has: by what it begins with where that is certain, else by its name. */
+/* Which format a file has: by what it begins with where that is certain, else by its name, else by
+ * what its text looks like. */
 #include "mesh/format.h"
 
 #include "mesh/gzip.h"
@@ -23,6 +24,17 @@ static bool ends_with(const char *name, size_t length, const char *ending) {
 
 bool carom_name_is_gzip(const char *name) {
     return ends_with(name, strlen(name), ".gz");
+}
+
+bool carom_name_ends(const char *name, const char *ending) {
+    size_t length = strlen(name);
+    if (carom_name_is_gzip(name)) length -= 3;
+    return ends_with(name, length, ending);
+}
+
+bool carom_is_padding(const uint8_t *bytes, const uint8_t *end) {
+    while (bytes < end && (*bytes == 0x00 || *bytes == 0x1A || carom_is_space(*bytes))) ++bytes;
+    return bytes == end;
 }
 
 static carom_mesh_format guess_by_name(const char *name) {
@@ -52,9 +64,31 @@ static carom_mesh_format guess_by_content(carom_source source) {
                : CAROM_FORMAT_GUESS;
 }
 
+/* A pipe has no name: text whose first line that is no comment is a statement of OBJ, or that has
+ * comments alone, is OBJ; one that has an OFF header after comments is OFF. */
+static carom_mesh_format guess_by_text(carom_source source) {
+    static const char *const statements[] = {"v", "vn", "vt", "vp", "f",      "o",
+                                             "g", "s",  "l",  "p",  "mtllib", "usemtl"};
+    carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size};
+    bool comment = false;
+    for (;;) {
+        carom_text_skip_spaces(&text);
+        if (text.at == text.end) return comment ? CAROM_FORMAT_OBJ : CAROM_FORMAT_GUESS;
+        if (*text.at != '#') break;
+        comment = true;
+        carom_text_skip_line(&text);
+    }
+    if (carom_off_header_end(text.at, text.end) != NULL) return CAROM_FORMAT_OFF;
+    for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); ++i)
+        if (carom_text_accept(&text, statements[i])) return CAROM_FORMAT_OBJ;
+    return CAROM_FORMAT_GUESS;
+}
+
 carom_mesh_format carom_mesh_format_guess(const char *name, const void *bytes, uint64_t size) {
     carom_mesh_format format = CAROM_FORMAT_GUESS;
     if (bytes != NULL) format = guess_by_content((carom_source){bytes, size});
     if (format == CAROM_FORMAT_GUESS && name != NULL) format = guess_by_name(name);
+    if (format == CAROM_FORMAT_GUESS && bytes != NULL)
+        format = guess_by_text((carom_source){bytes, size});
     return format;
 }

@@ -39,4 +39,13 @@ const uint8_t *carom_off_header_end(const uint8_t *begin, const uint8_t *end);
 bool carom_stl_is_binary(carom_source source);
 bool carom_name_is_gzip(const char *name);
 
+/* Does the name end like this (small letters), in any case, before an ending .gz? */
+bool carom_name_ends(const char *name, const char *ending);
+
+/* How long a pipe is waited for between two looks at whether to stop, in milliseconds. */
+#define CAROM_FILE_WAIT 50
+
+/* Are these bytes what some tools pad files with: zeros, white space, control-Z? */
+bool carom_is_padding(const uint8_t *bytes, const uint8_t *end);
+
 #endif

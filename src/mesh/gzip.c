@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "base/item.h"
+#include "base/progress.h"
 
 #ifdef CAROM_HAVE_ZLIB
 #include <zlib.h>
@@ -17,7 +18,7 @@
  * for a trap. */
 #define TRAP_SIZE  ((uint64_t)256 << 20)
 #define TRAP_RATIO 256u
-#define PIECE      ((size_t)1 << 30) /* zlib counts in 32 bits */
+#define PIECE      ((size_t)1 << 20) /* bytes between two reports; zlib counts in 32 bits */
 #define GZIP_ONLY  (15 + 16)
 
 static void *zlib_allocate(void *user, uInt count, uInt size) {
@@ -62,14 +63,23 @@ static carom_status fail_stream(const unpacking *u, uint64_t at, const char *rea
                       u->name, at, reason);
 }
 
+static carom_status fail_rest(const unpacking *u, uint64_t at) {
+    return carom_fail(u->context, CAROM_BAD_FILE,
+                      "%s: byte %" PRIu64 " of the gzip data: %" PRIu64
+                      " bytes follow that are not compressed; cut the file there, or compress all "
+                      "of it",
+                      u->name, at, u->size - at);
+}
+
 static carom_status unpack(unpacking *u, const uint8_t *bytes) {
     z_stream *stream = &u->stream;
     uint64_t given = 0;
-    for (;;) {
+    while (!carom_progress_cancelled(u->context)) {
         if (stream->avail_in == 0) {
             stream->next_in = (Bytef *)(uintptr_t)(bytes + given);
             stream->avail_in = (uInt)CAROM_MIN(u->size - given, PIECE);
             given += stream->avail_in;
+            carom_progress_add(u->context, 0, stream->avail_in);
         }
         if (u->used == u->capacity) CAROM_TRY(grow(u));
         uInt room = (uInt)CAROM_MIN(u->capacity - u->used, PIECE);
@@ -77,9 +87,14 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
         stream->avail_out = room;
         int code = inflate(stream, Z_NO_FLUSH);
         u->used += room - stream->avail_out;
+        carom_progress_add(u->context, 0, 0); /* few bytes may unpack to many */
         uint64_t at = given - stream->avail_in;
-        if (code == Z_STREAM_END) { /* another member may follow; other bytes are padding */
-            if (!carom_is_gzip(bytes + at, u->size - at)) return CAROM_OK;
+        if (code == Z_STREAM_END) { /* another member may follow, or zeros as padding */
+            if (!carom_is_gzip(bytes + at, u->size - at)) {
+                for (uint64_t i = at; i < u->size; ++i)
+                    if (bytes[i] != 0) return fail_rest(u, at);
+                return CAROM_OK;
+            }
             if (inflateReset(stream) != Z_OK) return fail_stream(u, at, "zlib failed");
         } else if (code == Z_MEM_ERROR) {
             return carom_fail_memory(u->context, 1 << 15, "unpacking");
@@ -90,6 +105,7 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
             return fail_stream(u, at, stream->msg != NULL ? stream->msg : "the data are damaged");
         }
     }
+    return CAROM_OK; /* carom_progress_end says that it was cancelled */
 }
 
 carom_status carom_gzip_unpack(carom_context *context, const char *name, const uint8_t *bytes,
@@ -100,7 +116,10 @@ carom_status carom_gzip_unpack(carom_context *context, const char *name, const u
     u.stream.opaque = &context->allocator;
     if (inflateInit2(&u.stream, GZIP_ONLY) != Z_OK)
         return carom_fail_memory(context, 1 << 15, "unpacking");
+    carom_progress_begin(context, "unpacking a file", size);
     carom_status status = unpack(&u, bytes);
+    carom_status ended = carom_progress_end(context);
+    if (ended != CAROM_OK) status = ended;
     (void)inflateEnd(&u.stream);
     if (status != CAROM_OK) {
         carom_release(&context->allocator, u.out);

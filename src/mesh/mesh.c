@@ -7,7 +7,10 @@
 #include <inttypes.h>
 
 #include "base/item.h"
+#include "base/progress.h"
 #include "geom/length.h"
+
+#define AT_ONCE ((uint64_t)1 << 20) /* vertices between two looks at the clock */
 
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
     carom_mesh *mesh = carom_allocate(allocator, 1, sizeof(*mesh));
@@ -51,6 +54,7 @@ carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *or
 static carom_status check_positions(carom_context *context, const carom_mesh_view *view) {
     for (uint64_t i = 0; i < view->vertex_count; ++i) {
         carom_vec3 p = carom_mesh_position(view, i);
+        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         if (!carom_vec_finite(p))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "vertex %" PRIu64 " is at (%g, %g, %g); positions must be finite", i,
@@ -118,6 +122,7 @@ carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *vie
                           "%" PRIu64 " vertices, a mesh has at most %" PRIu32, view->vertex_count,
                           CAROM_MESH_MOST_VERTICES);
     CAROM_TRY(check_positions(context, view));
+    CAROM_TRY(carom_progress_look(context));
     if (view->offsets != NULL) CAROM_TRY(check_offsets(context, view));
     return check_corners(context, view);
 }

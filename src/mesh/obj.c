@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Wavefront OBJ: `v x y z` and `f a b c ...`, numbered from 1 or, when negative, backwards from the
- * newest vertex. Everything else is about looks and is passed over: textures, normals, groups,
- * materials, lines, points, free-form surfaces.
+/* Wavefront OBJ: `v x y z` and `f a b c ...` (in old files `fo`), numbered from 1 or, when
+ * negative, backwards from the newest vertex. Everything else is about looks and is passed over:
+ * textures, normals, groups, materials, lines, points, free-form surfaces.
  *
  * Faces may name vertices that come later in the file, so that a number past the vertices so far
  * is only remembered (the largest with its place) and judged at the end. */
@@ -15,6 +15,7 @@ typedef struct obj {
     carom_builder *builder;
     uint64_t forward; /* the largest vertex number that was not there yet */
     const uint8_t *forward_at;
+    const uint8_t *unknown; /* the first statement that OBJ does not have */
 } obj;
 
 /* Blanks, and ends of lines that a backslash takes back. */
@@ -108,18 +109,40 @@ static bool is_letter(uint8_t c) {
     return (uint8_t)((c | 0x20) - 'a') < 26;
 }
 
+/* Statements that are passed over. Others are passed over too, as programs add their own, but not
+ * in a file without vertices, which is then something else than OBJ. */
+static bool is_known(const carom_text *text) {
+    static const char *const words[] = {
+        "v",          "vt",        "vn",    "vp",       "cstype",   "deg",    "bmat",   "step",
+        "p",          "l",         "f",     "fo",       "curv",     "curv2",  "surf",   "parm",
+        "trim",       "hole",      "scrv",  "sp",       "end",      "con",    "g",      "s",
+        "mg",         "o",         "bevel", "c_interp", "d_interp", "lod",    "usemtl", "mtllib",
+        "shadow_obj", "trace_obj", "ctech", "stech",    "maplib",   "usemap", "call",   "csh"};
+    size_t length = 0, left = (size_t)(text->end - text->at);
+    while (length < left && !carom_is_space(text->at[length])) ++length;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i)
+        if (strlen(words[i]) == length && memcmp(words[i], text->at, length) == 0) return true;
+    return false;
+}
+
 static carom_status read_statement(obj *o) {
     carom_text *text = &o->text;
     const uint8_t *at = text->at;
     bool short_word = text->end - at >= 2 && (carom_is_blank(at[1]) || at[1] == '\\');
-    if (short_word && *at == 'v') {
+    if (short_word && (*at == 'v' || *at == 'V')) {
         ++text->at;
         CAROM_TRY(read_vertex(o));
-    } else if (short_word && *at == 'f') {
+    } else if (short_word && (*at == 'f' || *at == 'F')) {
         ++text->at;
+        return read_face(o);
+    } else if (text->end - at >= 3 && at[0] == 'f' && at[1] == 'o' && carom_is_blank(at[2])) {
+        text->at += 2;
         return read_face(o);
     } else if (*at != '#' && !is_letter(*at)) {
         return carom_text_fail(text, at, "%s is no OBJ statement", carom_text_quote(text, at).text);
+    } else if (*at != '#' && o->unknown == NULL && o->builder->points.count == 0 &&
+               !is_known(text)) {
+        o->unknown = at;
     }
     skip_statement(text);
     return CAROM_OK;
@@ -142,6 +165,10 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
         return carom_text_fail(&o.text, o.forward_at,
                                "a face names vertex %" PRIu64 ", the file has %" PRIu64, o.forward,
                                builder->points.count);
+    if (o.unknown != NULL && builder->points.count == 0 && !builder->stopped)
+        return carom_text_fail(&o.text, o.unknown,
+                               "%s is no OBJ statement, and the file has no vertices",
+                               carom_text_quote(&o.text, o.unknown).text);
     return CAROM_OK;
 }
 
@@ -150,9 +177,10 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
 carom_status carom_write_obj(carom_sink *sink, const carom_mesh_view *view,
                              carom_mesh_format format) {
     (void)format;
-    for (uint64_t i = 0; i < view->vertex_count; ++i)
+    if (view->vertex_count == 0) carom_sink_text(sink, "# a mesh without vertices\n");
+    for (uint64_t i = 0; i < view->vertex_count && sink->status == CAROM_OK; ++i)
         carom_sink_point(sink, "v ", carom_mesh_position(view, i));
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         uint64_t end = carom_mesh_offset(view, f + 1);
         char *at = carom_sink_room(sink);
         *at++ = 'f';

@@ -134,6 +134,13 @@ carom_status carom_read_off(carom_builder *builder, carom_source source,
         CAROM_TRY(read_vertex(&text, builder, i, vertices));
     for (uint64_t f = 0; f < faces && carom_builder_goes_on(builder, text.at); ++f)
         CAROM_TRY(read_face(&text, builder, f, faces));
+    next_word(&text);
+    if (!builder->stopped && text.at != text.end)
+        return carom_text_fail(&text, text.at,
+                               "%s follows the last of the %" PRIu64
+                               " faces that the header promises; correct its counts, or remove "
+                               "what is too much",
+                               carom_text_quote(&text, text.at).text, faces);
     return CAROM_OK;
 }
 
@@ -150,7 +157,7 @@ carom_status carom_write_off(carom_sink *sink, const carom_mesh_view *view,
     *at++ = '0';
     *at++ = '\n';
     carom_sink_advance(sink, at);
-    for (uint64_t i = 0; i < view->vertex_count; ++i)
+    for (uint64_t i = 0; i < view->vertex_count && sink->status == CAROM_OK; ++i)
         carom_sink_point(sink, "", carom_mesh_position(view, i));
     carom_sink_faces(sink, view);
     return sink->status;

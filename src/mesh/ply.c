@@ -49,7 +49,7 @@ static char *put_bytes(char *to, uint64_t value, int size, bool big) {
 }
 
 static void write_positions(carom_sink *sink, const carom_mesh_view *view, bool big) {
-    for (uint64_t i = 0; i < view->vertex_count; ++i) {
+    for (uint64_t i = 0; i < view->vertex_count && sink->status == CAROM_OK; ++i) {
         carom_vec3 p = carom_mesh_position(view, i);
         const double xyz[3] = {p.x, p.y, p.z};
         char *at = carom_sink_room(sink);
@@ -67,7 +67,7 @@ static void write_positions(carom_sink *sink, const carom_mesh_view *view, bool 
 }
 
 static void write_faces(carom_sink *sink, const carom_mesh_view *view, bool big, bool wide) {
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         uint64_t c = carom_mesh_offset(view, f), end = carom_mesh_offset(view, f + 1);
         char *at = put_bytes(carom_sink_room(sink), end - c, wide ? 4 : 1, big);
         while (c < end) {
@@ -86,7 +86,7 @@ carom_status carom_write_ply(carom_sink *sink, const carom_mesh_view *view,
         wide = carom_mesh_offset(view, f + 1) - carom_mesh_offset(view, f) > 255;
     write_header(sink, view, format, wide);
     if (format == CAROM_FORMAT_PLY_ASCII) {
-        for (uint64_t i = 0; i < view->vertex_count; ++i)
+        for (uint64_t i = 0; i < view->vertex_count && sink->status == CAROM_OK; ++i)
             carom_sink_point(sink, "", carom_mesh_position(view, i));
         carom_sink_faces(sink, view);
     } else {

@@ -61,6 +61,13 @@ static inline uint64_t carom_ply_size(carom_ply_type type) {
     return sizes[type];
 }
 
+/* The last one that has data: there is a vertex at least. */
+static inline const carom_ply_element *carom_ply_last_element(const carom_ply *ply) {
+    uint32_t e = ply->element_count - 1;
+    while (e > 0 && ply->elements[e].begin == ply->elements[e].end) --e;
+    return &ply->elements[e];
+}
+
 /* Reads the header and moves the text to the first byte of data. */
 carom_status carom_ply_read_header(carom_text *text, carom_ply *ply);
 

@@ -93,5 +93,12 @@ carom_status carom_ply_read_ascii(carom_text *text, const carom_ply *ply, carom_
             CAROM_TRY(read_line(&l, ply, builder));
         }
     }
-    return CAROM_OK;
+    carom_text_skip_spaces(text);
+    if (builder->stopped || text->at == text->end) return CAROM_OK;
+    const carom_ply_element *last = carom_ply_last_element(ply);
+    return carom_text_fail(text, text->at,
+                           "%s follows the last of the %" PRIu64
+                           " of element %s that the header promises; correct its counts, or remove "
+                           "what is too much",
+                           carom_text_quote(text, text->at).text, last->count, last->name);
 }

@@ -144,6 +144,29 @@ static carom_status read_one(data *d, uint64_t number) {
     return CAROM_OK;
 }
 
+/* The fewest bytes of one vertex, face with area, or other element. */
+static uint64_t least_bytes(const carom_ply *ply, const carom_ply_element *element) {
+    uint64_t bytes = element->fixed_bytes;
+    for (uint32_t p = element->begin; p < element->end; ++p)
+        if (ply->properties[p].role == CAROM_PLY_CORNERS)
+            bytes += 3 * carom_ply_size(ply->properties[p].type);
+    return bytes;
+}
+
+/* What follows the data is named, unless it is padding that no element would fit into. */
+static carom_status check_end(const data *d) {
+    const carom_ply_element *last = carom_ply_last_element(d->ply);
+    uint64_t left = (uint64_t)(d->text->end - d->text->at);
+    if (left < least_bytes(d->ply, last) && carom_is_padding(d->text->at, d->text->end))
+        return CAROM_OK;
+    return carom_fail(d->text->context, CAROM_BAD_FILE,
+                      "%s: byte %" PRIu64 ": %" PRIu64 " bytes follow the last of the %" PRIu64
+                      " of element %s that the header promises; correct its counts, or cut the "
+                      "file there",
+                      d->text->name, (uint64_t)(d->text->at - d->text->begin), left, last->count,
+                      last->name);
+}
+
 /* ---- the loops for common files -------------------------------------------------------------- */
 
 /* Where x, y and z are in a vertex without lists, and whether all are floats. */
@@ -161,17 +184,23 @@ static bool floats_of_vertex(const data *d, uint64_t at[3]) {
     return floats;
 }
 
+#define AT_ONCE 65536u /* vertices or faces between two questions whether to go on */
+
 static carom_status read_float_vertices(data *d, const uint64_t offsets[3]) {
     uint64_t count = d->element->count, stride = d->element->fixed_bytes;
     uint8_t *to = d->builder->floats;
     uint32_t worst = 0; /* the largest exponent, where infinity and NaN stand out */
     if (count > (uint64_t)(d->text->end - d->text->at) / stride) return fail_end(d, 0);
-    for (uint64_t i = 0; i < count; ++i)
-        for (int c = 0; c < 3; ++c) {
-            uint32_t bits = load_u32(d->text->at + i * stride + offsets[c], d->swap);
-            worst = CAROM_MAX(worst, bits & 0x7F800000u);
-            memcpy(to + (3 * i + (uint64_t)c) * sizeof(bits), &bits, sizeof(bits));
-        }
+    for (uint64_t first = 0; first < count; first += AT_ONCE) {
+        if (!carom_builder_goes_on(d->builder, d->text->at + first * stride)) return CAROM_OK;
+        uint64_t end = CAROM_MIN(first + AT_ONCE, count);
+        for (uint64_t i = first; i < end; ++i)
+            for (int c = 0; c < 3; ++c) {
+                uint32_t bits = load_u32(d->text->at + i * stride + offsets[c], d->swap);
+                worst = CAROM_MAX(worst, bits & 0x7F800000u);
+                memcpy(to + (3 * i + (uint64_t)c) * sizeof(bits), &bits, sizeof(bits));
+            }
+    }
     if (worst == 0x7F800000u) {
         const float *f = d->builder->floats;
         uint64_t i = 0;
@@ -193,7 +222,8 @@ static carom_status read_vertices(data *d) {
     } else if (!carom_points_reserve(&d->builder->points, allocator, count)) {
         return carom_builder_fail_memory(d->builder);
     }
-    for (uint64_t i = 0; i < count; ++i) CAROM_TRY(read_one(d, i));
+    for (uint64_t i = 0; i < count && carom_builder_goes_on(d->builder, d->text->at); ++i)
+        CAROM_TRY(read_one(d, i));
     return CAROM_OK;
 }
 
@@ -233,8 +263,18 @@ static uint64_t read_plain_triangles(data *d, uint64_t most) {
 static carom_status read_elements(data *d) {
     uint64_t i = 0;
     if (d->element->begin == d->element->end) return CAROM_OK; /* no bytes, however many */
-    if (d->element->kind == CAROM_PLY_FACE && d->element->count != 0 && faces_are_plain(d))
-        i = read_plain_triangles(d, d->element->count);
+    if (d->element->kind == CAROM_PLY_FACE && d->element->count != 0 && faces_are_plain(d)) {
+        uint64_t most = d->element->count, done = AT_ONCE;
+        carom_builder *builder = d->builder;
+        uint64_t room = CAROM_MIN(most, (uint64_t)(d->text->end - d->text->at) / 13);
+        if (!carom_corners_reserve(&builder->corners, &builder->context->allocator,
+                                   builder->corners.count + 3 * room))
+            done = 0; /* one by one, which grows as it goes */
+        while (i < most && done == AT_ONCE && carom_builder_goes_on(builder, d->text->at)) {
+            done = read_plain_triangles(d, CAROM_MIN(most - i, AT_ONCE));
+            i += done;
+        }
+    }
     if (d->element->kind == CAROM_PLY_OTHER && !d->element->has_list) {
         uint64_t left = (uint64_t)(d->text->end - d->text->at) / d->element->fixed_bytes;
         if (d->element->count > left) return fail_end(d, left);
@@ -256,5 +296,5 @@ carom_status carom_ply_read_binary(carom_text *text, const carom_ply *ply, carom
         else
             CAROM_TRY(read_elements(&d));
     }
-    return CAROM_OK;
+    return builder->stopped ? CAROM_OK : check_end(&d);
 }

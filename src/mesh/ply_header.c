@@ -20,6 +20,8 @@ static bool accept_type(carom_text *text, carom_ply_type *type) {
 }
 
 static carom_status read_format(carom_text *text, carom_ply *ply) {
+    if (ply->format != CAROM_FORMAT_GUESS)
+        return carom_text_fail(text, text->at, "a second format");
     if (carom_text_accept(text, "ascii"))
         ply->format = CAROM_FORMAT_PLY_ASCII;
     else if (carom_text_accept(text, "binary_little_endian"))
@@ -72,7 +74,7 @@ static carom_ply_role accept_role(carom_text *text, carom_ply_kind kind, bool li
         if (carom_text_accept(text, "y")) return CAROM_PLY_Y;
         if (carom_text_accept(text, "z")) return CAROM_PLY_Z;
     }
-    if (kind == CAROM_PLY_FACE && list &&
+    if (kind != CAROM_PLY_VERTEX && list &&
         (carom_text_accept(text, "vertex_indices") || carom_text_accept(text, "vertex_index")))
         return CAROM_PLY_CORNERS;
     return CAROM_PLY_IGNORED;
@@ -125,6 +127,12 @@ static carom_status check_element(const carom_text *text, const carom_ply *ply,
         return carom_text_fail(text, text->at,
                                "the faces are triangle strips, which cannot be read; save them as "
                                "element face");
+    if (element->kind == CAROM_PLY_OTHER && element->count != 0 &&
+        has_role(ply, element, CAROM_PLY_CORNERS))
+        return carom_text_fail(text, text->at,
+                               "element %s has the list vertex_indices; if it holds the faces, "
+                               "name it face",
+                               element->name);
     if (element->kind == CAROM_PLY_FACE && element->count != 0 &&
         !has_role(ply, element, CAROM_PLY_CORNERS))
         return carom_text_fail(text, text->at, "element face lacks the list vertex_indices");

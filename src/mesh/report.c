@@ -7,8 +7,10 @@
 #include <math.h>
 
 #include "base/item.h"
+#include "base/progress.h"
 
 #define LEAST_PART ((uint64_t)1 << 14)
+#define STEPS      5u /* of an inspection, as progress counts them */
 
 typedef struct share {
     carom_bounds bounds;
@@ -100,9 +102,13 @@ static carom_status confirm_closed(carom_context *context, const carom_mesh_view
 static carom_status run(carom_context *context, const carom_mesh_view *view,
                         carom_mesh_report *report) {
     CAROM_TRY(report_vertices(context, view, report));
+    carom_progress_add(context, 0, 1);
     CAROM_TRY(carom_report_faces(context, view, report));
+    carom_progress_add(context, 0, 1);
     CAROM_TRY(carom_report_edges(context, view, report));
+    carom_progress_add(context, 0, 1);
     CAROM_TRY(confirm_closed(context, view, report));
+    carom_progress_add(context, 0, 1);
     return carom_report_duplicates(context, view, report);
 }
 
@@ -116,7 +122,8 @@ carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *v
     report->faces = view->face_count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = run(context, view, report);
+    carom_progress_begin(context, "inspecting a mesh", STEPS);
+    carom_status status = carom_progress_finish(context, run(context, view, report));
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -21,12 +21,18 @@ static carom_status write_format(carom_sink *sink, const carom_mesh_view *view,
     }
 }
 
-/* With progress, by a guess of the bytes to come. */
+/* By a guess of the bytes to come. Opening belongs to it, as a pipe may have no reader yet. */
+static void begin_progress(carom_context *context, const carom_mesh_view *view) {
+    carom_progress_begin(context, "writing a mesh",
+                         48 * view->vertex_count + 24 * view->face_count);
+}
+
+/* All of it but for the renaming, so that what was cancelled is never in its place. */
 static carom_status write_mesh(carom_sink *sink, const carom_mesh_view *view,
                                carom_mesh_format format) {
-    carom_progress_begin(sink->context, "writing a mesh",
-                         48 * view->vertex_count + 24 * view->face_count);
     carom_status status = write_format(sink, view, format);
+    carom_sink_flush(sink);
+    if (status == CAROM_OK) status = sink->status;
     carom_status ended = carom_progress_end(sink->context);
     return ended != CAROM_OK ? ended : status;
 }
@@ -50,16 +56,22 @@ carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view
                           "%s: no format that can be written; there are " CAROM_NATIVE_FORMATS,
                           path);
     carom_sink_file file;
-    CAROM_TRY(carom_sink_open_file(context, path, carom_name_is_gzip(path), &file));
+    begin_progress(context, view);
+    carom_status status = carom_sink_open_file(context, path, carom_name_is_gzip(path), &file);
+    if (status != CAROM_OK) {
+        carom_status ended = carom_progress_end(context);
+        return ended != CAROM_OK ? ended : status;
+    }
     return carom_sink_close_file(&file, write_mesh(&file.sink, view, format));
 }
 
 carom_status carom_mesh_save_memory(carom_context *context, const carom_mesh_view *view,
                                     carom_mesh_format format, carom_bytes *bytes) {
-    CAROM_REQUIRE(bytes != NULL, "the place for the bytes is NULL");
+    CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
     CAROM_REQUIRE(is_written(format), "format is not one that is written");
     CAROM_TRY(carom_mesh_check(context, view));
     carom_sink sink;
     CAROM_TRY(carom_sink_open_memory(context, bytes, &sink));
+    begin_progress(context, view);
     return carom_sink_close_memory(&sink, write_mesh(&sink, view, format));
 }

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/progress.h"
+
 typedef struct shape_row {
     const char *name;
     carom_status (*make)(carom_sketch *);
@@ -60,6 +62,10 @@ carom_status carom_sketch_begin(carom_sketch *sketch, double vertices, double qu
 uint32_t carom_sketch_vertex(carom_sketch *sketch, carom_vec3 p) {
     carom_mesh_put(sketch->mesh, sketch->vertices, p);
     return (uint32_t)sketch->vertices++;
+}
+
+bool carom_sketch_stop(carom_sketch *sketch) {
+    return carom_progress_stop(sketch->context, 0);
 }
 
 void carom_sketch_face(carom_sketch *sketch, const uint32_t *corners, uint64_t count) {
@@ -144,7 +150,8 @@ carom_status carom_shape_make(carom_context *context, const carom_shape_def *def
     CAROM_TRY(check(context, &full));
     const shape_row *row = &rows[full.shape];
     carom_sketch sketch = {.context = context, .def = &full};
-    carom_status status = row->make(&sketch);
+    carom_progress_begin(context, "making a shape", 0);
+    carom_status status = carom_progress_finish(context, row->make(&sketch));
     if (status == CAROM_OK && row->has_polygons && !full.polygons) {
         carom_mesh *polygons = sketch.mesh;
         carom_mesh_view view;

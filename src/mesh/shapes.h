@@ -26,6 +26,9 @@ carom_status carom_sketch_begin(carom_sketch *sketch, double vertices, double qu
 uint32_t carom_sketch_vertex(carom_sketch *sketch, carom_vec3 p);
 void carom_sketch_face(carom_sketch *sketch, const uint32_t *corners, uint64_t count);
 void carom_sketch_triangle(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t c);
+/* Asked once for each row of a shape: whether the whole is cancelled. What was made is then
+ * dropped. */
+bool carom_sketch_stop(carom_sketch *sketch);
 /* As two triangles: a b c, a c d. */
 void carom_sketch_quad(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 

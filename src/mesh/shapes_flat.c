@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shapes of square cells: box, grid, cloth. */
-#include <math.h>
-
+#include "base/math.h"
 #include "mesh/shapes.h"
 
 /* ---- box ------------------------------------------------------------------------------------- */
@@ -22,7 +21,7 @@ static uint64_t number_of(uint64_t n, const uint64_t p[3]) {
 static void put_side(carom_sketch *sketch, uint64_t n, int axis, bool high) {
     static const uint64_t steps[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
-    for (uint64_t b = 0; b < n; ++b)
+    for (uint64_t b = 0; b < n && !carom_sketch_stop(sketch); ++b)
         for (uint64_t a = 0; a < n; ++a) {
             uint64_t corners[4];
             for (int s = 0; s < 4; ++s) {
@@ -43,7 +42,7 @@ carom_status carom_shape_box(carom_sketch *sketch) {
     uint64_t n = sketch->def->detail;
     double cells = (double)n * (double)n, size = sketch->def->size;
     CAROM_TRY(carom_sketch_begin(sketch, 6.0 * cells + 2.0, 6.0 * cells, 0.0, 0.0));
-    for (uint64_t k = 0; k <= n; ++k)
+    for (uint64_t k = 0; k <= n && !carom_sketch_stop(sketch); ++k)
         for (uint64_t j = 0; j <= n; ++j) {
             bool inside = k != 0 && k != n && j != 0 && j != n; /* then only the two ends */
             for (uint64_t i = 0; i <= n; i += inside ? n : 1) {
@@ -68,7 +67,7 @@ static carom_status begin_sheet(carom_sketch *sketch) {
     uint64_t n = sketch->def->detail, row = n + 1;
     double side = (double)n, cells = side * side;
     CAROM_TRY(carom_sketch_begin(sketch, (side + 1.0) * (side + 1.0), cells, 0.0, 0.0));
-    for (uint64_t j = 0; j < n; ++j)
+    for (uint64_t j = 0; j < n && !carom_sketch_stop(sketch); ++j)
         for (uint64_t i = 0; i < n; ++i) {
             uint64_t v = j * row + i;
             carom_sketch_quad(sketch, v, v + 1, v + row + 1, v + row);
@@ -80,7 +79,7 @@ carom_status carom_shape_grid(carom_sketch *sketch) {
     uint64_t n = sketch->def->detail;
     double size = sketch->def->size;
     CAROM_TRY(begin_sheet(sketch));
-    for (uint64_t j = 0; j <= n; ++j)
+    for (uint64_t j = 0; j <= n && !carom_sketch_stop(sketch); ++j)
         for (uint64_t i = 0; i <= n; ++i)
             carom_sketch_vertex(sketch, carom_vec(size * (2.0 * (double)i / (double)n - 1.0),
                                                   size * (2.0 * (double)j / (double)n - 1.0), 0.0));
@@ -109,8 +108,8 @@ static void draw_waves(wave *waves, uint64_t seed) {
         d.y = carom_random_normal(&random);
         d.z = carom_random_normal(&random);
         double length = carom_vec_length(d);
-        waves[k] = (wave){.x = frequency * cos(angle),
-                          .y = frequency * sin(angle),
+        waves[k] = (wave){.x = frequency * carom_cos(angle),
+                          .y = frequency * carom_sin(angle),
                           .height = 0.10 / frequency,
                           .phase = carom_random_between(&random, 0.0, CAROM_TURN),
                           .direction = carom_vec(d.x / length, d.y / length, d.z / length)};
@@ -134,7 +133,7 @@ static carom_status lay_rows(void *argument, carom_range range) {
             carom_vec3 p = carom_vec(u, v, 0.0);
             for (int k = 0; k < WAVES; ++k) {
                 const wave *w = &c->waves[k];
-                double s = w->height * sin(CAROM_TURN * (w->x * u + w->y * v) + w->phase);
+                double s = w->height * carom_sin(CAROM_TURN * (w->x * u + w->y * v) + w->phase);
                 p = carom_vec_add(p, carom_vec_scale(w->direction, s));
             }
             p = carom_vec_scale(p, size);

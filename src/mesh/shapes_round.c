@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Round shapes of bands: globe, cylinder, cone, and the tubes: torus, chain, knot. A band is a row
  * of quads between two rings; rings close by their numbers, so no seam has to be welded. */
-#include <math.h>
-
 #include "base/item.h"
+#include "base/math.h"
 #include "mesh/shapes.h"
 
 /* Corners (a + i, b + i) of two rings of n vertices; outward when b lies above a and the rings run
@@ -18,7 +17,8 @@ static void put_band(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t n) {
 static void put_ring(carom_sketch *sketch, uint64_t n, double radius, double z) {
     for (uint64_t i = 0; i < n; ++i) {
         double angle = CAROM_TURN * (double)i / (double)n;
-        carom_sketch_vertex(sketch, carom_vec(radius * cos(angle), radius * sin(angle), z));
+        carom_sketch_vertex(sketch,
+                            carom_vec(radius * carom_cos(angle), radius * carom_sin(angle), z));
     }
 }
 
@@ -30,15 +30,15 @@ carom_status carom_shape_globe(carom_sketch *sketch) {
     CAROM_TRY(carom_sketch_begin(sketch, 2.0 + rings * around, (rings - 1.0) * around, 2.0 * around,
                                  6.0 * around));
     uint32_t south = carom_sketch_vertex(sketch, carom_vec(0.0, 0.0, -size));
-    for (uint64_t k = 1; k < bands; ++k) {
+    for (uint64_t k = 1; k < bands && !carom_sketch_stop(sketch); ++k) {
         double angle = 0.5 * CAROM_TURN * (double)k / (double)bands;
-        put_ring(sketch, n, size * sin(angle), -size * cos(angle));
+        put_ring(sketch, n, size * carom_sin(angle), -size * carom_cos(angle));
     }
     uint32_t north = carom_sketch_vertex(sketch, carom_vec(0.0, 0.0, size));
     uint64_t first = 1, last = 1 + (bands - 2) * n;
     for (uint64_t i = 0; i < n; ++i)
         carom_sketch_triangle(sketch, south, first + (i + 1) % n, first + i);
-    for (uint64_t k = 0; k + 2 < bands; ++k)
+    for (uint64_t k = 0; k + 2 < bands && !carom_sketch_stop(sketch); ++k)
         put_band(sketch, first + k * n, first + (k + 1) * n, n);
     for (uint64_t i = 0; i < n; ++i)
         carom_sketch_triangle(sketch, last + i, last + (i + 1) % n, north);
@@ -102,7 +102,7 @@ carom_status carom_shape_cone(carom_sketch *sketch) {
 /* n rings of m vertices from `first` on, the last joined to the first. A ring runs so that the tube
  * faces outward: from the outside of its bend over the top. */
 static void put_tube(carom_sketch *sketch, uint64_t first, uint64_t n, uint64_t m) {
-    for (uint64_t i = 0; i < n; ++i) {
+    for (uint64_t i = 0; i < n && !carom_sketch_stop(sketch); ++i) {
         uint64_t a = first + i * m, b = first + (i + 1 < n ? i + 1 : 0) * m;
         for (uint64_t k = 0; k < m; ++k) {
             uint64_t next = k + 1 < m ? k + 1 : 0;
@@ -115,11 +115,12 @@ static void put_tube(carom_sketch *sketch, uint64_t first, uint64_t n, uint64_t 
 static void put_torus(carom_sketch *sketch, uint64_t n, uint64_t m, bool upright, double shift) {
     double ring = sketch->def->size, tube = ring * sketch->def->ratio;
     uint64_t first = sketch->vertices;
-    for (uint64_t i = 0; i < n; ++i) {
+    for (uint64_t i = 0; i < n && !carom_sketch_stop(sketch); ++i) {
         double u = CAROM_TURN * (double)i / (double)n;
         for (uint64_t k = 0; k < m; ++k) {
-            double v = CAROM_TURN * (double)k / (double)m, reach = ring + tube * cos(v);
-            double x = reach * cos(u) + shift, y = reach * sin(u), z = tube * sin(v);
+            double v = CAROM_TURN * (double)k / (double)m, reach = ring + tube * carom_cos(v);
+            double x = reach * carom_cos(u) + shift, y = reach * carom_sin(u),
+                   z = tube * carom_sin(v);
             carom_sketch_vertex(sketch, upright ? carom_vec(x, -z, y) : carom_vec(x, y, z));
         }
     }
@@ -140,7 +141,7 @@ carom_status carom_shape_chain(carom_sketch *sketch) {
     uint64_t n = sketch->def->detail, m = CAROM_MAX(n / 2, 3), parts = sketch->def->parts;
     double count = (double)n * (double)m * (double)parts;
     CAROM_TRY(carom_sketch_begin(sketch, count, count, 0.0, 0.0));
-    for (uint64_t i = 0; i < parts; ++i)
+    for (uint64_t i = 0; i < parts && !carom_sketch_stop(sketch); ++i)
         put_torus(sketch, n, m, i % 2 != 0,
                   1.4 * sketch->def->size * ((double)i - 0.5 * ((double)parts - 1.0)));
     return CAROM_OK;
@@ -159,9 +160,10 @@ carom_status carom_shape_knot(carom_sketch *sketch) {
                           (unsigned long long)n, (unsigned long long)least);
     double count = (double)n * (double)m, p = (double)def->p, q = (double)def->q;
     CAROM_TRY(carom_sketch_begin(sketch, count, count, 0.0, 0.0));
-    for (uint64_t i = 0; i < n; ++i) {
+    for (uint64_t i = 0; i < n && !carom_sketch_stop(sketch); ++i) {
         double t = CAROM_TURN * (double)i / (double)n;
-        double cu = cos(p * t), su = sin(p * t), cv = cos(q * t), sv = sin(q * t);
+        double cu = carom_cos(p * t), su = carom_sin(p * t), cv = carom_cos(q * t),
+               sv = carom_sin(q * t);
         double reach = 1.0 + 0.4 * cv;
         carom_vec3 centre = carom_vec(reach * cu, reach * su, 0.4 * sv);
         carom_vec3 along = carom_vec(-0.4 * q * sv * cu - p * reach * su,
@@ -171,8 +173,8 @@ carom_status carom_shape_knot(carom_sketch *sketch) {
         side = carom_vec_scale(side, 1.0 / carom_vec_length(side));
         for (uint64_t k = 0; k < m; ++k) {
             double v = CAROM_TURN * (double)k / (double)m, tube = def->ratio;
-            carom_vec3 offset = carom_vec_add(carom_vec_scale(normal, tube * cos(v)),
-                                              carom_vec_scale(side, tube * sin(v)));
+            carom_vec3 offset = carom_vec_add(carom_vec_scale(normal, tube * carom_cos(v)),
+                                              carom_vec_scale(side, tube * carom_sin(v)));
             carom_sketch_vertex(sketch, carom_vec_scale(carom_vec_add(centre, offset), def->size));
         }
     }

@@ -4,10 +4,10 @@
  * first, until no point left is near enough to matter. A cut decides once for each corner which
  * side it is on and makes one new corner per edge that changes sides; so the cell stays closed
  * whatever rounding does. */
-#include <math.h>
-
 #include "base/array.h"
 #include "base/item.h"
+#include "base/math.h"
+#include "base/progress.h"
 #include "mesh/shapes.h"
 
 CAROM_ARRAY(points, carom_vec3);
@@ -287,8 +287,10 @@ static carom_status run(shards *s) {
     s->cells = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);
     bool room = s->seeds != NULL && s->order != NULL && s->cells != NULL;
     if (room) draw_seeds(s);
-    for (uint64_t i = 0; i < s->count && room; ++i)
+    for (uint64_t i = 0; i < s->count && room; ++i) {
+        CAROM_TRY(carom_progress_look(context));
         room = make_cell(s, (uint32_t)i) && keep_cell(s, s->seeds[i]);
+    }
     if (!room) return carom_fail_memory(context, 0, "a shattered block");
     return copy_all(s);
 }
@@ -309,7 +311,7 @@ carom_status carom_shape_shards(carom_sketch *sketch) {
         return carom_fail(context, CAROM_TOO_LARGE, "%llu shards; at most 2^26 can be numbered",
                           (unsigned long long)sketch->def->parts);
     shards s = {.sketch = sketch, .allocator = &context->allocator, .count = sketch->def->parts};
-    s.side = CAROM_MAX((uint64_t)cbrt((double)s.count / 2.0), 1);
+    s.side = CAROM_MAX((uint64_t)carom_cbrt((double)s.count / 2.0), 1);
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_status status = run(&s);
     carom_arena_rewind(carom_scratch(context, 0), mark);

@@ -71,10 +71,11 @@ static carom_vec3 middle(const carom_vec3 *points, uint64_t a, uint64_t b) {
 }
 
 /* Fills in the points between those `step` apart, coarse to fine. */
-static void refine_face(const icosahedron *ico, uint64_t n, uint32_t face, carom_vec3 *points) {
+static void refine_face(carom_sketch *sketch, const icosahedron *ico, uint64_t n, uint32_t face,
+                        carom_vec3 *points) {
     for (uint64_t step = n; step > 1; step /= 2) {
         uint64_t half = step / 2;
-        for (uint64_t j = 0; j < n; j += step)
+        for (uint64_t j = 0; j < n && !carom_sketch_stop(sketch); j += step)
             for (uint64_t i = 0; i + j < n; i += step) {
                 uint64_t a = number_of(ico, n, face, i, j);
                 uint64_t b = number_of(ico, n, face, i + step, j);
@@ -87,7 +88,7 @@ static void refine_face(const icosahedron *ico, uint64_t n, uint32_t face, carom
 }
 
 static void put_faces(carom_sketch *sketch, const icosahedron *ico, uint64_t n, uint32_t face) {
-    for (uint64_t j = 0; j < n; ++j)
+    for (uint64_t j = 0; j < n && !carom_sketch_stop(sketch); ++j)
         for (uint64_t i = 0; i + j < n; ++i) {
             uint64_t b = number_of(ico, n, face, i + 1, j), c = number_of(ico, n, face, i, j + 1);
             carom_sketch_triangle(sketch, number_of(ico, n, face, i, j), b, c);
@@ -108,7 +109,8 @@ carom_status carom_shape_sphere(carom_sketch *sketch) {
     if (points == NULL)
         return carom_fail_memory(sketch->context, count * sizeof(*points), "a sphere");
     memcpy(points, ico.corners, sizeof(ico.corners));
-    for (uint32_t f = 0; f < FACES; ++f) refine_face(&ico, n, f, points);
+    for (uint32_t f = 0; f < FACES; ++f) refine_face(sketch, &ico, n, f, points);
+    if (carom_sketch_stop(sketch)) count = 0; /* not all of them are there */
     for (uint64_t i = 0; i < count; ++i)
         carom_sketch_vertex(sketch, carom_vec_scale(points[i], sketch->def->size));
     for (uint32_t f = 0; f < FACES; ++f) put_faces(sketch, &ico, n, f);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "base/array.h"
 #include "base/context.h"
 #include "base/progress.h"
+#include "mesh/format.h"
 #include "mesh/gzip.h"
 #include "mesh/mesh.h"
 #include "mesh/number.h"
@@ -29,6 +31,7 @@ CAROM_RESULT_FILL(carom_bytes);
 CAROM_RESULT_DEFINE_FREE(carom_bytes);
 
 void carom_sink_flush(carom_sink *sink) {
+    if (sink->used == 0) return;
     if (sink->status == CAROM_OK) sink->status = sink->take(sink);
     carom_progress_add(sink->context, 0, sink->used);
     if (sink->status == CAROM_OK && carom_progress_cancelled(sink->context))
@@ -56,7 +59,7 @@ void carom_sink_point(carom_sink *sink, const char *prefix, carom_vec3 point) {
 }
 
 void carom_sink_faces(carom_sink *sink, const carom_mesh_view *view) {
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         uint64_t c = carom_mesh_offset(view, f), end = carom_mesh_offset(view, f + 1);
         char *at = carom_number_print_count(carom_sink_room(sink), end - c);
         for (; c < end; ++c) {
@@ -88,6 +91,15 @@ static carom_status put_file(void *user, const uint8_t *bytes, size_t size) {
     carom_sink *sink = user;
     while (size != 0) {
         ssize_t written = write(sink->file, bytes, size);
+        if (written < 0 && errno == EAGAIN) { /* a pipe that nobody reads from now */
+            struct pollfd ready = {.fd = sink->file, .events = POLLOUT};
+            (void)poll(&ready, 1, CAROM_FILE_WAIT);
+            carom_progress_add(sink->context, 0, 0);
+            if (carom_progress_cancelled(sink->context))
+                return carom_fail(sink->context, CAROM_CANCELLED, "%s: cancelled while it waited",
+                                  sink->name);
+            continue;
+        }
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return fail_file(sink, "cannot be written");
         bytes += written;
@@ -101,6 +113,18 @@ static carom_status take_for_file(carom_sink *sink) {
     return carom_deflate_write(sink->deflate, sink->buffer, sink->used, false, put_file, sink);
 }
 
+/* A pipe or a device. Without O_NONBLOCK the opening of a pipe waits for a reader, and nothing can
+ * cancel it. */
+static int open_pipe(carom_sink *sink) {
+    for (;;) {
+        int file = open(sink->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (file >= 0 || errno != ENXIO) return file;
+        (void)poll(NULL, 0, CAROM_FILE_WAIT);
+        carom_progress_add(sink->context, 0, 0);
+        if (carom_progress_cancelled(sink->context)) return -1;
+    }
+}
+
 /* Opens a file beside the place with the first free number N in its name, place.N.part, or a pipe
  * or device itself. */
 static carom_status open_draft(carom_sink_file *file) {
@@ -108,7 +132,8 @@ static carom_status open_draft(carom_sink_file *file) {
     struct stat info;
     bool replaces = stat(sink->name, &info) == 0;
     if (replaces && !S_ISREG(info.st_mode)) {
-        sink->file = open(sink->name, O_WRONLY | O_CLOEXEC);
+        sink->file = open_pipe(sink);
+        if (sink->file < 0 && carom_progress_cancelled(sink->context)) return CAROM_CANCELLED;
         return sink->file < 0 ? fail_file(sink, "cannot be opened for writing") : CAROM_OK;
     }
     file->place =

@@ -13,6 +13,7 @@
 
 #define HEADER_BYTES 84u
 #define FACET_BYTES  50u
+#define AT_ONCE      16384u /* facets between two questions whether to go on */
 
 static uint32_t load_count(const uint8_t *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -50,6 +51,15 @@ static carom_status read_binary(carom_builder *builder, carom_source source) {
                           "%s: byte %u: %" PRIu64 " triangles are promised, the file has room for "
                           "%" PRIu64,
                           builder->name, HEADER_BYTES - 4, count, room);
+    const uint8_t *after = source.bytes + HEADER_BYTES + count * FACET_BYTES;
+    uint64_t left = (uint64_t)(source.bytes + source.size - after);
+    if (left >= FACET_BYTES || !carom_is_padding(after, after + left))
+        return carom_fail(builder->context, CAROM_BAD_FILE,
+                          "%s: byte %" PRIu64 ": %" PRIu64 " bytes follow the last of the %" PRIu64
+                          " triangles that byte %u promises, room for %" PRIu64
+                          " more; correct the count, or cut the file there",
+                          builder->name, HEADER_BYTES + count * FACET_BYTES, left, count,
+                          HEADER_BYTES - 4, left / FACET_BYTES);
     if (3 * count > CAROM_MESH_MOST_VERTICES)
         return carom_fail(builder->context, CAROM_TOO_LARGE,
                           "%s: %" PRIu64 " corners, a mesh has at most %" PRIu32 " vertices",
@@ -61,12 +71,16 @@ static carom_status read_binary(carom_builder *builder, carom_source source) {
         return carom_builder_fail_memory(builder);
     const uint8_t *facet = source.bytes + HEADER_BYTES;
     uint32_t worst = 0; /* the largest exponent, where infinity and NaN stand out */
-    for (uint64_t f = 0; f < count; ++f, facet += FACET_BYTES)
-        for (uint32_t i = 0; i < 9; ++i) { /* the first 12 bytes are the normal */
-            uint32_t bits = load_count(facet + 12 + 4 * i);
-            worst = CAROM_MAX(worst, bits & 0x7F800000u);
-            memcpy(&to[9 * f + i], &bits, sizeof(bits));
-        }
+    for (uint64_t first = 0; first < count; first += AT_ONCE) {
+        if (!carom_builder_goes_on(builder, facet)) return CAROM_OK;
+        uint64_t end = CAROM_MIN(first + AT_ONCE, count);
+        for (uint64_t f = first; f < end; ++f, facet += FACET_BYTES)
+            for (uint32_t i = 0; i < 9; ++i) { /* the first 12 bytes are the normal */
+                uint32_t bits = load_count(facet + 12 + 4 * i);
+                worst = CAROM_MAX(worst, bits & 0x7F800000u);
+                memcpy(&to[9 * f + i], &bits, sizeof(bits));
+            }
+    }
     if (worst == 0x7F800000u) {
         uint64_t i = 0;
         while (to[i] - to[i] == 0.0f) ++i;
@@ -204,7 +218,7 @@ static void write_binary(carom_sink *sink, const carom_mesh_view *view) {
     memcpy(at, "binary STL", 10);
     for (int i = 0; i < 4; ++i) at[HEADER_BYTES - 4 + i] = (char)(view->face_count >> 8 * i & 0xFF);
     carom_sink_advance(sink, at + HEADER_BYTES);
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         const uint32_t *corner = view->corners + 3 * f;
         carom_vec3 a = carom_mesh_position(view, corner[0]);
         carom_vec3 b = carom_mesh_position(view, corner[1]);
@@ -219,7 +233,7 @@ static void write_binary(carom_sink *sink, const carom_mesh_view *view) {
 
 static void write_text(carom_sink *sink, const carom_mesh_view *view) {
     carom_sink_text(sink, "solid\n");
-    for (uint64_t f = 0; f < view->face_count; ++f) {
+    for (uint64_t f = 0; f < view->face_count && sink->status == CAROM_OK; ++f) {
         carom_vec3 p[3];
         for (int i = 0; i < 3; ++i) p[i] = carom_mesh_position(view, view->corners[3 * f + i]);
         carom_sink_point(sink, "facet normal ", normal_of(p[0], p[1], p[2]));

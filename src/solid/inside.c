@@ -6,10 +6,9 @@
  * The ray goes through a second point, so that all is orientations of points, which are exact; b is
  * moved (moved.h), so that the ray never passes through an edge or a corner, nor starts on a face.
  * It goes away from the middle of the other solid, where there is least in its way. Boxes are
- * widened by more than the rounding of poses and of the slab test (Kay, Kajiya 1986). */
-#include "solid/query.h"
-
+ * widened by more than the rounding of poses (bvh_ray_cpu.c). */
 #include "geom/length.h"
+#include "solid/query.h"
 
 typedef struct ray {
     carom_vec3 from, through;
@@ -37,90 +36,62 @@ static int count_triangle(const carom_solid_query *query, int of_b, uint32_t tri
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* The ray in the frame of the boxes, and what they are widened by. */
-typedef struct slabs {
-    double from[3], inverse[3]; /* inverse 0: along the slab */
-    double margin;
-} slabs;
+typedef struct counter {
+    const carom_solid_query *query;
+    int of_b;
+    const ray *ray;
+    int winding;
+} counter;
 
-static slabs slabs_make(const carom_solid_query *query, int of_b, const ray *r) {
+static double count_place(void *user, uint32_t place) {
+    counter *c = user;
+    uint32_t triangle = c->query->solids[c->of_b]->soup->bvh.items[place];
+    c->winding += count_triangle(c->query, c->of_b, triangle, c->ray);
+    return HUGE_VAL;
+}
+
+carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, carom_vec3 start,
+                                      carom_vec3 way, double off) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
     const carom_soup *soup = side->soup;
     const double *m = side->frame.r, back = 1.0 / query->power;
-    carom_vec3 from = carom_vec_sub(carom_vec_scale(r->from, back), side->frame.t);
-    carom_vec3 way = carom_vec_scale(carom_vec_sub(r->through, r->from), back);
+    carom_vec3 from = carom_vec_sub(carom_vec_scale(start, back), side->frame.t);
+    way = carom_vec_scale(way, 1.0 / carom_vec_largest(way));
     const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
-    slabs s;
+    double largest = 0.0, far = 0.0;
+    carom_bvh_ray path;
     for (int k = 0; k < 3; ++k) {
-        double start = (m[k] * from.x + m[3 + k] * from.y) + m[6 + k] * from.z;
-        double along = ((m[k] * way.x + m[3 + k] * way.y) + m[6 + k] * way.z) * soup->scale;
-        s.from[k] = start * soup->scale - origin[k];
-        s.inverse[k] = along != 0.0 ? 1.0 / along : 0.0;
+        double x = (m[k] * from.x + m[3 + k] * from.y) + m[6 + k] * from.z;
+        path.from[k] = x * soup->scale - origin[k];
+        path.way[k] = (m[k] * way.x + m[3 + k] * way.y) + m[6 + k] * way.z;
+        largest = CAROM_MAX(fabs(path.way[k]), largest);
+        far = CAROM_MAX(fabs(path.from[k]), far);
     }
     /* The direction turns by rounding, too: by some 2^-50 of itself, over a way of at most the
      * soup's size and the distance to it. */
     double size = side->largest + carom_vec_largest(side->frame.t) +
-                  carom_vec_largest(carom_vec_scale(r->from, back));
-    s.margin = 0x1p-42 * size * soup->scale;
-    return s;
+                  carom_vec_largest(carom_vec_scale(start, back));
+    path.margin = 0x1p-42 * (size * soup->scale + far) + 2.0 * off * back * soup->scale;
+    for (int k = 0; k < 3; ++k) path.way[k] /= largest;
+    if (!(path.margin < CAROM_BVH_EVERYWHERE) || !(far < CAROM_BVH_EVERYWHERE)) {
+        path.margin = CAROM_BVH_EVERYWHERE;
+        path.from[0] = path.from[1] = path.from[2] = 0.0;
+    }
+    return path;
 }
 
-static bool meets(const slabs *s, const carom_bvh_node *node, uint32_t i) {
-    double first = 0.0, last = HUGE_VAL;
-    for (int k = 0; k < 3; ++k) {
-        double low = (double)node->low[k][i], high = (double)node->high[k][i];
-        double margin = s->margin + 0x1p-45 * (fabs(low) + fabs(high));
-        if (!(low <= high)) return false; /* empty */
-        low = (low - margin) - s->from[k];
-        high = (high + margin) - s->from[k];
-        /* Along the slab, or nearly so, only where it is counts. */
-        if (!(fabs(s->inverse[k]) <= 0x1p100) || s->inverse[k] == 0.0) {
-            if (low > 0.0 || high < 0.0) return false;
-            continue;
-        }
-        double enter = low * s->inverse[k], leave = high * s->inverse[k];
-        first = CAROM_MAX(first, CAROM_MIN(enter, leave));
-        last = CAROM_MIN(last, CAROM_MAX(enter, leave));
-    }
-    return first <= last * (1.0 + 0x1p-45);
-}
-
-static int count_tree(const carom_solid_query *query, int of_b, const ray *r,
-                      const carom_solid_skip *skip) {
-    const carom_bvh *bvh = &query->solids[of_b]->soup->bvh;
-    slabs s = slabs_make(query, of_b, r);
-    struct {
-        uint32_t level, number;
-    } stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
-    uint32_t depth = 0;
-    int winding = 0;
-    if (bvh->level_count == 0) return 0;
-    stack[0].level = bvh->level_count - 1;
-    stack[depth++].number = 0;
-    while (depth > 0) {
-        --depth;
-        uint32_t level = stack[depth].level, number = stack[depth].number;
-        const carom_bvh_node *node = &carom_bvh_level(bvh, level)[number];
-        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
-            if (!meets(&s, node, i)) continue;
-            uint32_t child = number * CAROM_BVH_WIDTH + i;
-            if (level == 0) {
-                uint32_t triangle = bvh->items[child];
-                if (triangle < skip->first || triangle >= skip->last)
-                    winding += count_triangle(query, of_b, triangle, r);
-                continue;
-            }
-            stack[depth].level = level - 1;
-            stack[depth++].number = child;
-        }
-    }
-    return winding;
+static int count_tree(const carom_solid_query *query, int of_b, const ray *r) {
+    counter c = {query, of_b, r, 0};
+    carom_bvh_ray path =
+        carom_solid_ray_to_tree(query, of_b, r->from, carom_vec_sub(r->through, r->from), 0.0);
+    CAROM_CPU_CALL(query->context, carom_bvh_cast)
+    (&query->solids[of_b]->soup->bvh, &path, HUGE_VAL, count_place, &c);
+    return c.winding;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex,
-                        carom_solid_skip skip) {
+int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex) {
     const carom_solid *other = query->solids[!of_b];
     const carom_soup_side *side = carom_solid_side(query, !of_b);
     ray r;
@@ -141,8 +112,8 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
         way = carom_vec(length, 0.0, 0.0);
     r.through = carom_vec_add(r.from, way);
     int winding = 0;
-    if (!query->placing.extreme) return other->base + count_tree(query, !of_b, &r, &skip);
+    if (!query->placing.extreme) return other->base + count_tree(query, !of_b, &r);
     for (uint32_t t = 0; t < other->soup->triangle_count; ++t)
-        if (t < skip.first || t >= skip.last) winding += count_triangle(query, !of_b, t, &r);
+        winding += count_triangle(query, !of_b, t, &r);
     return other->base + winding;
 }

@@ -2,6 +2,7 @@
 /* From two triangles whose boxes meet to terms of the overlap. */
 #include <stdlib.h>
 
+#include "base/progress.h"
 #include "solid/query.h"
 
 static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
@@ -131,6 +132,7 @@ void carom_solid_sum_changes(const carom_solid_query *query, int of_b) {
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
     const carom_soup *soup = query->solids[of_b]->soup;
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
+        if (t % 4096 == 0 && carom_progress_stop(query->context, 0)) return;
         const uint32_t *v = soup->corners + 3 * (uint64_t)t;
         int32_t w[3];
         for (int i = 0; i < 3; ++i)
@@ -191,15 +193,39 @@ static void consider_flat(const carom_solid_query *query, carom_solid_tally *tal
     }
 }
 
+static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
+                          const carom_solid_face *b) {
+    tally->crossing = true;
+    tally->crossed[0] = a->number;
+    tally->crossed[1] = b->number;
+}
+
+/* 1 when corners are the same in the same order, -1 in the opposite one, 0 when they differ. */
+static int compare_corners(const carom_vec3 *a, const carom_vec3 *b) {
+    for (int k = 0; k < 3; ++k) {
+        if (carom_vec_compare(a[0], b[k]) != 0) continue;
+        int next = k == 2 ? 0 : k + 1, last = 3 - k - next;
+        if (carom_vec_compare(a[1], b[next]) == 0 && carom_vec_compare(a[2], b[last]) == 0)
+            return 1;
+        if (carom_vec_compare(a[1], b[last]) == 0 && carom_vec_compare(a[2], b[next]) == 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Whether and how they touch, exactly, as they are. */
 static void relate(carom_solid_tally *tally, const carom_solid_face *a, const carom_solid_face *b) {
     carom_triangle ta, tb;
     memcpy(ta.corner, a->p, sizeof(ta.corner));
     memcpy(tb.corner, b->p, sizeof(tb.corner));
     carom_simplex sa = carom_simplex_make(&ta), sb = carom_simplex_make(&tb);
-    int dimension = carom_simplex_meet(&sa, &sb).dimension;
-    tally->pairs += dimension >= 0 ? 1u : 0u;
-    tally->one_sided |= dimension == 2;
+    carom_meeting meeting = carom_simplex_meet(&sa, &sb);
+    tally->pairs += meeting.dimension >= 0 ? 1u : 0u;
+    tally->one_sided |= meeting.dimension == 2;
+    if (meeting.dimension == 1 && meeting.interior) note_crossing(tally, a, b);
+    if (meeting.dimension != 2) return;
+    int copy = compare_corners(a->p, b->p);
+    if (copy != 0) ++tally->copies[copy < 0];
 }
 
 void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
@@ -223,10 +249,12 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     }
     if (!carom_solid_one_side(sides_a.sign) && !carom_solid_one_side(sides_b.sign))
         carom_solid_meet(a, &sides_a, b, &sides_b, &place, &m);
-    if (m.tied)
+    if (m.tied) {
         relate(tally, a, b);
-    else if (m.count != 0)
+    } else if (m.count != 0) {
         ++tally->pairs;
+        note_crossing(tally, a, b);
+    }
     if (m.count == 0) return;
     if (query->record) {
         keep_record(query, tally, a, b, &m);

@@ -11,11 +11,14 @@
  * so that what hangs on a vertex is a range. */
 #include "solid/solid.h"
 
+#include "base/progress.h"
 #include "mesh/mesh.h"
 
-#define NONE UINT32_MAX
+#define NONE    UINT32_MAX
+#define AT_ONCE 65536u /* items between two looks at the clock: some milliseconds */
 
 typedef struct growth {
+    carom_context *context;
     const carom_mesh_view *mesh;
     uint32_t *starts;  /* of each vertex's triangles in `around`; one more than vertices */
     uint32_t *around;  /* triangle numbers by vertex */
@@ -26,6 +29,11 @@ typedef struct growth {
     uint32_t reached;  /* vertices in the queue */
 } growth;
 
+/* Asked for each item of a long loop, which ends early when cancelled: what it made is not used. */
+static bool is_cancelled(const growth *g, uint64_t item) {
+    return item % AT_ONCE == 0 && carom_progress_stop(g->context, 0);
+}
+
 /* Which triangles are around each vertex: count, sum up, fill. */
 static void find_around(growth *g) {
     const carom_mesh_view *mesh = g->mesh;
@@ -33,7 +41,7 @@ static void find_around(growth *g) {
     memset(g->starts, 0, (mesh->vertex_count + 1) * sizeof(*g->starts));
     for (uint64_t i = 0; i < corners; ++i) ++g->starts[mesh->corners[i] + 1];
     for (uint64_t v = 0; v < mesh->vertex_count; ++v) g->starts[v + 1] += g->starts[v];
-    for (uint64_t i = 0; i < corners; ++i)
+    for (uint64_t i = 0; i < corners && !is_cancelled(g, i); ++i)
         g->around[g->starts[mesh->corners[i]]++] = (uint32_t)(i / 3);
     for (uint64_t v = mesh->vertex_count; v > 0; --v) g->starts[v] = g->starts[v - 1];
     g->starts[0] = 0;
@@ -44,7 +52,7 @@ static void grow_part(growth *g, uint32_t root) {
     uint32_t next = g->reached;
     g->queue[g->reached++] = root;
     g->sizes[root] = 1;
-    for (; next < g->reached; ++next) {
+    for (; next < g->reached && !is_cancelled(g, next); ++next) {
         uint32_t v = g->queue[next];
         for (uint32_t i = g->starts[v]; i < g->starts[v + 1]; ++i) {
             const uint32_t *corners = g->mesh->corners + 3 * (uint64_t)g->around[i];
@@ -96,7 +104,7 @@ static void place(growth *g, bool turn, carom_solid_order *order) {
     memset(firsts, 0, ((uint64_t)g->reached + 1) * sizeof(*firsts));
     for (uint64_t t = 0; t < count; ++t) ++firsts[g->numbers[mesh->corners[3 * t + 1]] + 1];
     for (uint32_t v = 0; v < g->reached; ++v) firsts[v + 1] += firsts[v];
-    for (uint64_t t = 0; t < count; ++t) {
+    for (uint64_t t = 0; t < count && !is_cancelled(g, t); ++t) {
         const uint32_t *from = mesh->corners + 3 * t;
         uint32_t *to = order->corners + 3 * (uint64_t)firsts[g->numbers[from[1]]]++;
         to[0] = g->numbers[from[turn ? 2 : 0]];
@@ -116,7 +124,7 @@ static void give_links(growth *g, carom_solid_order *order) {
         parents[g->numbers[v]] = parent == NONE ? NONE : g->numbers[parent];
     }
     memset(spoken_for, 0, g->reached);
-    for (uint64_t t = 0; t < order->triangle_count; ++t) {
+    for (uint64_t t = 0; t < order->triangle_count && !is_cancelled(g, t); ++t) {
         const uint32_t *c = order->corners + 3 * t;
         order->owns[t] = 0;
         for (int j = 0; j < 3; ++j) {
@@ -162,27 +170,36 @@ static bool allocate(carom_context *context, const carom_mesh_view *mesh, growth
            order->roots != NULL && order->owns != NULL;
 }
 
+static carom_status make(growth *g, bool turn, carom_solid_order *order) {
+    const carom_mesh_view *mesh = g->mesh;
+    if (!allocate(g->context, mesh, g, order))
+        return carom_fail_memory(g->context, mesh->face_count * 12, "the order of a solid");
+    memset(g->sizes, 0xFF, mesh->vertex_count * sizeof(*g->sizes));
+    memset(g->parents, 0xFF, mesh->vertex_count * sizeof(*g->parents));
+    find_around(g);
+    CAROM_TRY(carom_progress_look(g->context));
+    for (uint64_t v = 0; v < mesh->vertex_count; ++v)
+        if (g->sizes[v] == NONE && g->starts[v] != g->starts[v + 1]) grow_part(g, (uint32_t)v);
+    CAROM_TRY(carom_progress_look(g->context));
+    order->vertex_count = g->reached; /* vertices without triangles are left out */
+    order->triangle_count = (uint32_t)mesh->face_count;
+    number(g, order);
+    CAROM_TRY(carom_progress_look(g->context));
+    place(g, turn, order);
+    CAROM_TRY(carom_progress_look(g->context));
+    give_links(g, order);
+    return CAROM_OK;
+}
+
 carom_status carom_solid_order_make(carom_context *context, const carom_mesh_view *mesh, bool turn,
                                     carom_solid_order *order) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    growth g = {.mesh = mesh};
+    growth g = {.context = context, .mesh = mesh};
     *order = (carom_solid_order){0};
-    if (!allocate(context, mesh, &g, order)) {
-        carom_arena_rewind(scratch, mark);
-        carom_solid_order_free(order, &context->allocator);
-        return carom_fail_memory(context, mesh->face_count * 12, "the order of a solid");
-    }
-    memset(g.sizes, 0xFF, mesh->vertex_count * sizeof(*g.sizes));
-    memset(g.parents, 0xFF, mesh->vertex_count * sizeof(*g.parents));
-    find_around(&g);
-    for (uint64_t v = 0; v < mesh->vertex_count; ++v)
-        if (g.sizes[v] == NONE && g.starts[v] != g.starts[v + 1]) grow_part(&g, (uint32_t)v);
-    order->vertex_count = g.reached; /* vertices without triangles are left out */
-    order->triangle_count = (uint32_t)mesh->face_count;
-    number(&g, order);
-    place(&g, turn, order);
-    give_links(&g, order);
+    carom_progress_begin(context, "numbering a solid", 0);
+    carom_status status = carom_progress_finish(context, make(&g, turn, order));
     carom_arena_rewind(scratch, mark);
-    return CAROM_OK;
+    if (status != CAROM_OK) carom_solid_order_free(order, &context->allocator);
+    return status;
 }

@@ -9,7 +9,10 @@
  * Where faces share an area, pieces are found twice, with b moved to either side. A piece has the
  * same volume and centroid on both, by which it is found again; its area and force are the means.
  */
+#include "base/progress.h"
 #include "solid/pieces.h"
+
+#include "base/math.h"
 
 CAROM_RESULT_FILL(carom_patches);
 CAROM_RESULT_DEFINE_FREE(carom_patches);
@@ -62,7 +65,7 @@ static void see_chip(void *user, const carom_solid_chip *chip) {
     double above = carom_vec_dot(a, carom_vec_cross(b, c));
     double below = la * lb * lc + carom_vec_dot(a, b) * lc + carom_vec_dot(b, c) * la +
                    carom_vec_dot(c, a) * lb;
-    to->angle += 2.0 * atan2(above, below) * chip->weight;
+    to->angle += 2.0 * carom_atan2(above, below) * chip->weight;
 }
 
 /* ---- voids ----------------------------------------------------------------------------------- */
@@ -194,7 +197,6 @@ static void add_other_side(patch_list *list, patch_list *other) {
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static carom_status find(carom_solid_query *query, patch_list *out) {
-    const carom_solid_skip none = {0, 0};
     carom_context *context = query->context;
     carom_solid_tally tally;
     patches p = {.query = query};
@@ -206,8 +208,9 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     for (int of_b = 0; of_b < 2; ++of_b)
         for (uint32_t i = 0; i < query->solids[of_b]->root_count; ++i) {
             uint32_t root = query->solids[of_b]->roots[i];
+            CAROM_TRY(carom_progress_look(context));
             carom_solid_add_below(query, &tally, of_b, root,
-                                  carom_solid_winding(query, of_b, root, none));
+                                  carom_solid_winding(query, of_b, root));
         }
     CAROM_TRY(carom_solid_pieces_make(query, &tally, &p.pieces));
     uint32_t nodes = carom_solid_node_count(&p.pieces);
@@ -215,11 +218,13 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     if (p.numbers == NULL) return carom_fail_memory(context, nodes * 4ull, "patches");
     memset(p.numbers, 0xFF, nodes * sizeof(uint32_t));
     carom_solid_each_chip(&p.pieces, count_chip, &p);
+    CAROM_TRY(carom_progress_look(context));
     p.data = CAROM_ARENA_TAKE(p.pieces.scratch, patch, p.count);
     if (p.data == NULL) return carom_fail_memory(context, p.count * sizeof(patch), "patches");
     if (p.count != 0) memset(p.data, 0, p.count * sizeof(patch));
     carom_solid_each_chip(&p.pieces, add_chip, &p);
     give_voids(&p);
+    CAROM_TRY(carom_progress_look(context));
     out->one_sided = tally.one_sided;
     context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
     return list(&p, out);
@@ -245,12 +250,13 @@ carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_b, carom_patches *out) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
-    CAROM_REQUIRE(out != NULL, "the place for the patches is NULL");
+    CAROM_REQUIRE_RESULT(out, "the place for the patches");
     carom_solid_query query;
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = find_both(&query, out);
+    carom_progress_begin(context, "finding pieces of an overlap", 0);
+    carom_status status = carom_progress_finish(context, find_both(&query, out));
     carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -7,6 +7,7 @@
  * to what lies left of it, if the surface does (as holes of polygons are bridged: Eberly,
  * "Triangulation by ear clipping", 2002). */
 #include "solid/pieces.h"
+#include "base/progress.h"
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
@@ -137,6 +138,7 @@ static void join_edges(carom_solid_pieces *p, int of_b) {
     const carom_soup *soup = p->query->solids[of_b]->soup;
     const int32_t *w = p->windings[of_b];
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
+        if (t % 4096 == 0 && carom_progress_stop(p->query->context, 0)) return;
         const uint32_t *v = soup->corners + 3 * t;
         for (int j = 0; j < 3; ++j) {
             uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1];
@@ -303,11 +305,15 @@ carom_status carom_solid_pieces_make(const carom_solid_query *query, const carom
     fill(p, tally);
     join_edges(p, 0);
     join_edges(p, 1);
+    CAROM_TRY(carom_progress_look(query->context));
     for (uint32_t r = 0; r < p->record_count; ++r)
         join(p, node_of_knot(p, p->ends[r][0]), node_of_knot(p, p->ends[r][1]));
     for (int of_b = 0; of_b < 2; ++of_b)
         for (uint32_t t = 0; t < query->solids[of_b]->soup->triangle_count; ++t)
-            if (p->of_triangle[of_b][t] != CAROM_SOLID_NONE) CAROM_TRY(bridge_face(p, of_b, t));
+            if (p->of_triangle[of_b][t] != CAROM_SOLID_NONE) {
+                CAROM_TRY(bridge_face(p, of_b, t));
+                CAROM_TRY(carom_progress_look(query->context));
+            }
     return CAROM_OK;
 }
 
@@ -336,6 +342,7 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
         const carom_soup *soup = p->query->solids[of_b]->soup;
         chip->of_b = of_b;
         for (uint32_t t = 0; t < soup->triangle_count; ++t) {
+            if (t % 4096 == 0 && carom_progress_stop(p->query->context, 0)) return;
             const uint32_t *v = soup->corners + 3 * (uint64_t)t;
             uint32_t r = p->of_triangle[of_b][t];
             int32_t winding = p->windings[of_b][v[1]];

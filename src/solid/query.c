@@ -152,6 +152,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->solids[1] = b;
     query->changes[0] = query->changes[1] = NULL;
     query->push = 1;
+    query->consider = carom_solid_consider;
     query->record = query->refined = false;
     query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;
     query->rounded[0] = query->rounded[1] = 0.0;

@@ -4,15 +4,17 @@
  * As in soup_cross.c: a walk over both trees starts on the calling thread; what is left on its
  * stack after a while is shared among all threads. Each worker adds up what it happens to get; the
  * sums are of fixed point, so nothing depends on who got what. */
-#include "base/context.h"
+#include "base/progress.h"
 #include "bvh/obb_cpu.h"
 #include "solid/query.h"
 
-#define ALONE_VISITS 1024u /* before other threads are called */
+#define ALONE_VISITS   1024u  /* before other threads are called */
+#define VISITS_AT_ONCE 16384u /* between looks at the clock: some milliseconds */
 
 typedef struct seeker {
     carom_obb_walk walk;
     const carom_solid_query *query;
+    uint32_t worker;
     carom_solid_tally tally;
 } seeker;
 
@@ -33,13 +35,27 @@ static bool receive(carom_obb_walk *walk) {
         uint32_t triangle_a = items_a[walk->found_a[i]], triangle_b = items_b[walk->found_b[i]];
         if (triangle_a != last_a) carom_solid_pose(query, 0, last_a = triangle_a, &a);
         if (triangle_b != last_b) carom_solid_pose(query, 1, last_b = triangle_b, &b);
-        carom_solid_consider(query, &s->tally, &a, &b);
+        query->consider(query, &s->tally, &a, &b);
     }
-    return true;
+    return !carom_progress_stop(query->context, s->worker);
 }
 
-static void seeker_begin(seeker *s, const carom_solid_query *query) {
+/* Walks on until the stack is empty or the whole is cancelled. What is on the stack at first are
+ * its units of progress. */
+static void walk_on(seeker *s) {
+    carom_context *context = s->query->context;
+    uint32_t left = s->walk.stack_count;
+    while (s->walk.stack_count > 0 && !carom_progress_stop(context, s->worker)) {
+        (void)CAROM_CPU_CALL(context, carom_obb_find)(&s->walk, VISITS_AT_ONCE);
+        if (s->walk.stack_count >= left) continue;
+        carom_progress_add(context, s->worker, left - s->walk.stack_count);
+        left = s->walk.stack_count;
+    }
+}
+
+static void seeker_begin(seeker *s, const carom_solid_query *query, uint32_t worker) {
     s->query = query;
+    s->worker = worker;
     carom_solid_tally_begin(&s->tally);
     s->walk.receive = receive;
     s->walk.each_block = false;
@@ -53,7 +69,7 @@ static seeker *seeker_of(search *search, uint32_t worker) {
     search->marks[worker] = carom_arena_get_mark(scratch);
     seeker *s = CAROM_ARENA_TAKE(scratch, seeker, 1);
     if (s == NULL) return NULL;
-    seeker_begin(s, search->query);
+    seeker_begin(s, search->query, worker);
     return search->seekers[worker] = s;
 }
 
@@ -64,7 +80,7 @@ static carom_status run_tasks(void *argument, carom_range range) {
     for (uint64_t task = range.begin; task < range.end; ++task) {
         s->walk.stack[0] = search->tasks[task];
         s->walk.stack_count = 1;
-        (void)CAROM_CPU_CALL(search->query->context, carom_obb_find)(&s->walk, UINT64_MAX / 2);
+        walk_on(s);
     }
     return CAROM_OK;
 }
@@ -92,6 +108,9 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     to->visits += s->walk.visits;
     to->too_large |= from->too_large;
     to->one_sided |= from->one_sided;
+    to->crossing |= from->crossing;
+    if (from->crossing) memcpy(to->crossed, from->crossed, sizeof(to->crossed));
+    for (int i = 0; i < 2; ++i) to->copies[i] += from->copies[i];
     if (from->records != NULL) to->records = from->records;
     to->no_memory |= from->no_memory;
 }
@@ -126,7 +145,7 @@ static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangl
     (void)posed_a, (void)posed_b;
     carom_solid_pose(s->query, 0, a, &face_a);
     carom_solid_pose(s->query, 1, b, &face_b);
-    carom_solid_consider(s->query, &s->tally, &face_a, &face_b);
+    s->query->consider(s->query, &s->tally, &face_a, &face_b);
     return true;
 }
 
@@ -137,16 +156,20 @@ carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tall
     carom_status status = CAROM_OK;
     seeker *first = CAROM_ARENA_TAKE(scratch, seeker, 1);
     if (first == NULL) return carom_fail_memory(context, sizeof(*first), "a search");
-    seeker_begin(first, query);
+    seeker_begin(first, query, 0);
     if (query->placing.extreme) {
         const double touching = 0.0;
         status = carom_soup_each_two(context, &query->placing, carom_vec(0.0, 0.0, 0.0), &touching,
                                      consider_two, first);
     } else {
         bool alone = context->threads == 1 || query->record;
-        uint64_t visits = alone ? UINT64_MAX / 2 : ALONE_VISITS;
-        (void)CAROM_CPU_CALL(context, carom_obb_find)(&first->walk, visits);
-        if (first->walk.stack_count > 0) status = share(query, first, tally);
+        (void)CAROM_CPU_CALL(context, carom_obb_find)(&first->walk, ALONE_VISITS);
+        carom_progress_expect(context, first->walk.stack_count);
+        if (first->walk.stack_count > 0 && !alone)
+            status = share(query, first, tally);
+        else
+            walk_on(first);
+        if (status == CAROM_OK) status = carom_progress_look(context);
     }
     add_tally(tally, first);
     if (!query->record) carom_arena_rewind(scratch, mark);

@@ -15,8 +15,8 @@
 #ifndef CAROM_SRC_SOLID_SOLID_ITEM_H
 #define CAROM_SRC_SOLID_SOLID_ITEM_H
 
+#include "base/twofold.h"
 #include "geom/triangle_item.h"
-#include "geom/twofold.h"
 #include "solid/moved.h"
 
 /* A face in its pose. */

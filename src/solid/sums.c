@@ -7,6 +7,8 @@
  * is as good as if it had been integrated there. */
 #include "solid/sums.h"
 
+#include "base/progress.h"
+
 #define TWO(x) carom_twofold_make(x, 0.0)
 
 /* The integrals over one triangle. */
@@ -95,7 +97,10 @@ carom_status carom_solid_sums_make(carom_context *context, const carom_allocator
             context, sums->block_count * CAROM_SOLID_SUMS * sizeof(*sums->blocks), "a solid");
     choose(soup, sums);
     carom_sum all[CAROM_SOLID_SUMS] = {{0}};
+    carom_progress_begin(context, "integrating a solid", sums->block_count);
     for (uint64_t t = 0, block = 0; block < sums->block_count; ++block) {
+        carom_progress_add(context, 0, 1);
+        CAROM_TRY(carom_progress_look(context));
         carom_solid_sum *to = sums->blocks + CAROM_SOLID_SUMS * block;
         for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
             to[i] = (carom_solid_sum){all[i].low, all[i].high};
@@ -107,7 +112,7 @@ carom_status carom_solid_sums_make(carom_context *context, const carom_allocator
                 all[i] = carom_sum_add(all[i], fixed(one[i], sums->scales[i]));
         }
     }
-    return CAROM_OK;
+    return carom_progress_end(context);
 }
 
 /* ---- use ------------------------------------------------------------------------------------- */

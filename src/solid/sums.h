@@ -4,8 +4,8 @@
 #define CAROM_SRC_SOLID_SUMS_H
 
 #include "base/sum_item.h"
+#include "base/twofold.h"
 #include "geom/pose.h"
-#include "geom/twofold.h"
 #include "soup/soup.h"
 
 /* Integrals over triangles with unit normals n, y = 2^exponent (x - centre): */

@@ -2,23 +2,30 @@
 /* A soup's own copy of its mesh, as triangles: made, changed and freed.
  *
  * Whatever changes, everything derived is made anew by carom_soup_prepare: nothing is patched, so a
- * soup after any history equals one made from scratch. */
+ * soup after any history equals one made from scratch.
+ *
+ * A change that fails has not happened. Adding grows all arrays, so the new soup is made beside the
+ * old one and takes its place at the end. Updating and removing prepare in place, without
+ * allocating: should they fail, positions and faces are as they were, but the tree or grid is lost,
+ * and `failed` says so until a change succeeds. */
 #include "soup/soup.h"
 
+#include "base/progress.h"
 #include "mesh/mesh.h"
 
 #define MOST_TRIANGLES (UINT32_MAX - 64u)
 #define PADDING        16u /* bytes behind the positions, so that vectors may read past the last */
 
-/* ---- create and destroy ---------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
-static void copy_positions(carom_soup *soup, uint64_t at, const carom_mesh_view *mesh) {
-    uint64_t size = 3 * carom_scalar_size(soup->scalar), stride = carom_mesh_stride(mesh);
-    char *to = (char *)soup->positions + at * size;
-    if (mesh->vertex_count == 0) return;
-    if (mesh->scalar == soup->scalar && stride == size) {
+/* Writes the positions of a mesh behind the first `at` of those there, and zeros behind them. */
+static void copy_positions(void *positions, carom_scalar scalar, uint64_t at,
+                           const carom_mesh_view *mesh) {
+    uint64_t size = 3 * carom_scalar_size(scalar), stride = carom_mesh_stride(mesh);
+    char *to = (char *)positions + at * size;
+    if (mesh->vertex_count != 0 && mesh->scalar == scalar && stride == size) {
         memcpy(to, mesh->positions, mesh->vertex_count * size);
-    } else if (mesh->scalar == soup->scalar) {
+    } else if (mesh->scalar == scalar) {
         for (uint64_t i = 0; i < mesh->vertex_count; ++i)
             memcpy(to + i * size, (const char *)mesh->positions + i * stride, size);
     } else { /* into doubles */
@@ -27,56 +34,24 @@ static void copy_positions(carom_soup *soup, uint64_t at, const carom_mesh_view 
             memcpy(to + i * size, &p, sizeof(p));
         }
     }
-    memset((char *)soup->positions + soup->vertex_count * size, 0, PADDING);
+    memset(to + mesh->vertex_count * size, 0, PADDING);
 }
 
-/* Room for this many vertices of `scalar` and triangles, what is there kept. */
-static carom_status reserve(carom_context *context, carom_soup *soup, carom_scalar scalar,
-                            uint64_t vertices, uint64_t triangles, bool with_faces) {
+static uint64_t bytes_for_positions(carom_scalar scalar, uint64_t vertices) {
+    return vertices * 3 * carom_scalar_size(scalar) + PADDING;
+}
+
+static void release_arrays(carom_soup *soup) {
     const carom_allocator *allocator = &soup->allocator;
-    if (vertices > soup->vertex_capacity || scalar != soup->scalar || soup->positions == NULL) {
-        void *positions =
-            carom_allocate(allocator, 1, vertices * 3 * carom_scalar_size(scalar) + PADDING);
-        if (positions == NULL)
-            return carom_fail_memory(context, vertices * 3 * carom_scalar_size(scalar), "a soup");
-        carom_mesh_view old = {.positions = soup->positions,
-                               .scalar = soup->scalar,
-                               .vertex_count = soup->vertex_count};
-        void *freed = soup->positions;
-        soup->positions = positions;
-        soup->scalar = scalar;
-        soup->vertex_capacity = vertices;
-        copy_positions(soup, 0, &old);
-        carom_release(allocator, freed);
-    }
-    bool lacks_faces = with_faces && soup->faces == NULL;
-    if (triangles > soup->triangle_capacity || lacks_faces || soup->corners == NULL) {
-        uint64_t room = CAROM_MAX(triangles, soup->triangle_capacity);
-        uint32_t *corners = carom_allocate(allocator, room, 3 * sizeof(*corners));
-        uint8_t *states = carom_allocate(allocator, room, sizeof(*states));
-        uint32_t *faces = with_faces ? carom_allocate(allocator, room, sizeof(*faces)) : NULL;
-        if (corners == NULL || states == NULL || (with_faces && faces == NULL)) {
-            carom_release(allocator, corners);
-            carom_release(allocator, states);
-            carom_release(allocator, faces);
-            return carom_fail_memory(context, room * 4 * sizeof(*corners), "a soup");
-        }
-        uint64_t count = soup->triangle_count;
-        if (count != 0) {
-            memcpy(corners, soup->corners, count * 3 * sizeof(*corners));
-            memcpy(states, soup->states, count * sizeof(*states));
-        }
-        for (uint64_t t = 0; with_faces && t < count; ++t)
-            faces[t] = carom_soup_face(soup, (uint32_t)t);
-        carom_release(allocator, soup->corners);
-        carom_release(allocator, soup->states);
-        carom_release(allocator, soup->faces);
-        soup->corners = corners;
-        soup->states = states;
-        soup->faces = faces;
-        soup->triangle_capacity = room;
-    }
-    return CAROM_OK;
+    carom_bvh_free(&soup->bvh, allocator);
+    carom_obb_free(&soup->oriented, allocator);
+    carom_soup_grid_free(&soup->cells, allocator);
+    carom_release(allocator, soup->placed);
+    carom_release(allocator, soup->positions);
+    carom_release(allocator, soup->spare);
+    carom_release(allocator, soup->corners);
+    carom_release(allocator, soup->states);
+    carom_release(allocator, soup->faces);
 }
 
 /* A mesh as triangles: itself, or a new one that must be destroyed, with the face of each. */
@@ -99,11 +74,16 @@ static carom_status check_count(carom_context *context, uint64_t count) {
     return CAROM_OK;
 }
 
+static carom_status check_mesh(carom_context *context, const carom_mesh_view *mesh) {
+    carom_progress_begin(context, "checking a mesh", 0);
+    return carom_progress_finish(context, carom_mesh_check(context, mesh));
+}
+
 static carom_status triangles_make(carom_context *context, const carom_mesh_view *mesh, bool fan,
                                    triangles *t) {
     *t = (triangles){.view = *mesh};
     CAROM_TRY(check_count(context, mesh->face_count)); /* before any is read */
-    CAROM_TRY(carom_mesh_check(context, mesh));
+    CAROM_TRY(check_mesh(context, mesh));
     if (mesh->offsets != NULL) {
         carom_triangulate_def def = {.fan = fan};
         CAROM_TRY(carom_mesh_triangulate(context, mesh, &def, &t->mesh, fan ? NULL : &t->faces));
@@ -112,9 +92,25 @@ static carom_status triangles_make(carom_context *context, const carom_mesh_view
     return check_count(context, t->view.face_count);
 }
 
-/* Appends triangles to what is there. */
-static carom_status append(carom_context *context, carom_soup *soup, const triangles *t,
-                           uint64_t face_count) {
+/* Arrays for so many, of them nothing written; on failure some may be there. */
+static carom_status allocate(carom_context *context, carom_soup *soup, bool with_faces) {
+    const carom_allocator *allocator = &soup->allocator;
+    uint64_t count = soup->triangle_count;
+    soup->position_bytes = bytes_for_positions(soup->scalar, soup->vertex_count);
+    soup->positions = carom_allocate(allocator, 1, soup->position_bytes);
+    soup->corners = carom_allocate(allocator, count, 3 * sizeof(*soup->corners));
+    soup->states = carom_allocate(allocator, count, sizeof(*soup->states));
+    if (with_faces) soup->faces = carom_allocate(allocator, count, sizeof(*soup->faces));
+    if (soup->positions == NULL || soup->corners == NULL || soup->states == NULL ||
+        (with_faces && soup->faces == NULL))
+        return carom_fail_memory(context, soup->position_bytes + count * 17, "a soup");
+    return CAROM_OK;
+}
+
+/* Makes the arrays of `grown` from those of a soup with `faces` more behind; nothing is prepared.
+ */
+static carom_status append(carom_context *context, const carom_soup *soup, const triangles *t,
+                           uint64_t faces, carom_soup *grown) {
     const carom_mesh_view *view = &t->view;
     uint64_t vertices = soup->vertex_count + view->vertex_count;
     uint64_t count = soup->triangle_count + view->face_count;
@@ -124,23 +120,64 @@ static carom_status append(carom_context *context, carom_soup *soup, const trian
             "the soup would have %llu vertices and %llu triangles, too many to number",
             (unsigned long long)vertices, (unsigned long long)count);
     bool with_faces = soup->faces != NULL || t->faces.count != 0;
-    carom_scalar scalar =
+    uint32_t first = soup->triangle_count, first_vertex = (uint32_t)soup->vertex_count;
+    grown->scalar =
         soup->positions == NULL || soup->scalar == view->scalar ? view->scalar : CAROM_FLOAT64;
-    CAROM_TRY(reserve(context, soup, scalar, vertices, count, with_faces));
-    uint32_t first_vertex = (uint32_t)soup->vertex_count, first = soup->triangle_count;
-    soup->vertex_count = vertices;
-    copy_positions(soup, first_vertex, view);
-    uint32_t *corners = soup->corners + 3 * (uint64_t)first;
+    grown->vertex_count = vertices;
+    grown->triangle_count = (uint32_t)count;
+    grown->face_count = soup->face_count + (uint32_t)faces;
+    grown->dead_faces = soup->dead_faces;
+    CAROM_TRY(allocate(context, grown, with_faces));
+    carom_mesh_view old = {
+        .positions = soup->positions, .scalar = soup->scalar, .vertex_count = soup->vertex_count};
+    copy_positions(grown->positions, grown->scalar, 0, &old);
+    copy_positions(grown->positions, grown->scalar, first_vertex, view);
+    CAROM_TRY(carom_progress_look(context));
+    if (first != 0) {
+        memcpy(grown->corners, soup->corners, first * 3 * sizeof(*soup->corners));
+        memcpy(grown->states, soup->states, first * sizeof(*soup->states));
+    }
+    uint32_t *corners = grown->corners + 3 * (uint64_t)first;
     for (uint64_t i = 0; i < 3 * view->face_count; ++i)
         corners[i] = view->corners[i] + first_vertex;
-    memset(soup->states + first, 0, view->face_count);
+    CAROM_TRY(carom_progress_look(context));
+    memset(grown->states + first, 0, view->face_count);
+    for (uint32_t i = 0; with_faces && i < first; ++i) grown->faces[i] = carom_soup_face(soup, i);
     for (uint64_t i = 0; with_faces && i < view->face_count; ++i)
-        soup->faces[first + i] =
+        grown->faces[first + i] =
             soup->face_count + (t->faces.count != 0 ? t->faces.data[i] : (uint32_t)i);
-    soup->triangle_count = (uint32_t)count;
-    soup->face_count += (uint32_t)face_count;
     return CAROM_OK;
 }
+
+/* The soup with a mesh more, all of it or nothing. */
+static carom_status add_mesh(carom_context *context, carom_soup *soup,
+                             const carom_mesh_view *mesh) {
+    carom_soup grown = {.allocator = soup->allocator,
+                        .degenerate = soup->degenerate,
+                        .method = soup->method,
+                        .grid_def = soup->grid_def,
+                        .work_budget = soup->work_budget,
+                        .fan = soup->fan,
+                        .rigid = soup->rigid};
+    triangles t;
+    carom_status status = triangles_make(context, mesh, soup->fan, &t);
+    if (status == CAROM_OK) {
+        uint64_t faces = soup->fan ? t.view.face_count : mesh->face_count;
+        carom_progress_begin(context, "copying a mesh", 0);
+        status = carom_progress_finish(context, append(context, soup, &t, faces, &grown));
+    }
+    triangles_free(&t);
+    if (status == CAROM_OK) status = carom_soup_prepare(context, &grown);
+    if (status != CAROM_OK) {
+        release_arrays(&grown);
+        return status;
+    }
+    release_arrays(soup);
+    *soup = grown;
+    return CAROM_OK;
+}
+
+/* ---- create and destroy ---------------------------------------------------------------------- */
 
 carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                carom_soup **out) {
@@ -162,12 +199,7 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
                          .work_budget = def->work_budget,
                          .fan = def->fan,
                          .rigid = def->rigid};
-    triangles t;
-    carom_status status = triangles_make(context, &def->mesh, def->fan, &t);
-    if (status == CAROM_OK)
-        status = append(context, soup, &t, def->fan ? t.view.face_count : def->mesh.face_count);
-    triangles_free(&t);
-    if (status == CAROM_OK) status = carom_soup_prepare(context, soup);
+    carom_status status = add_mesh(context, soup, &def->mesh);
     if (status != CAROM_OK) {
         carom_soup_destroy(soup);
         return status;
@@ -179,18 +211,40 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
 void carom_soup_destroy(carom_soup *soup) {
     if (soup == NULL) return;
     carom_allocator allocator = soup->allocator;
-    carom_bvh_free(&soup->bvh, &allocator);
-    carom_obb_free(&soup->oriented, &allocator);
-    carom_soup_grid_free(&soup->cells, &allocator);
-    carom_release(&allocator, soup->placed);
-    carom_release(&allocator, soup->positions);
-    carom_release(&allocator, soup->corners);
-    carom_release(&allocator, soup->states);
-    carom_release(&allocator, soup->faces);
+    release_arrays(soup);
     carom_release(&allocator, soup);
 }
 
 /* ---- change ---------------------------------------------------------------------------------- */
+
+/* Prepares in place, and remembers when that failed. */
+static carom_status prepare_again(carom_context *context, carom_soup *soup) {
+    soup->failed = carom_soup_prepare(context, soup);
+    return soup->failed;
+}
+
+/* Exchanges the positions with those beside them. */
+static void exchange_positions(carom_soup *soup, carom_scalar *scalar) {
+    void *positions = soup->positions;
+    uint64_t bytes = soup->position_bytes;
+    carom_scalar old = soup->scalar;
+    soup->positions = soup->spare;
+    soup->position_bytes = soup->spare_bytes;
+    soup->scalar = *scalar;
+    soup->spare = positions;
+    soup->spare_bytes = bytes;
+    *scalar = old;
+}
+
+static carom_status make_spare(carom_context *context, carom_soup *soup, uint64_t bytes) {
+    if (bytes <= soup->spare_bytes) return CAROM_OK;
+    void *spare = carom_allocate(&soup->allocator, 1, bytes);
+    if (spare == NULL) return carom_fail_memory(context, bytes, "the positions of a soup");
+    carom_release(&soup->allocator, soup->spare);
+    soup->spare = spare;
+    soup->spare_bytes = bytes;
+    return CAROM_OK;
+}
 
 carom_status carom_soup_update(carom_context *context, carom_soup *soup,
                                const carom_mesh_view *mesh) {
@@ -206,12 +260,13 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
     points.corners = NULL;
     points.offsets = NULL;
     points.face_count = 0;
-    CAROM_TRY(carom_mesh_check(context, &points));
-    if (points.scalar != soup->scalar)
-        CAROM_TRY(reserve(context, soup, points.scalar, soup->vertex_count, soup->triangle_count,
-                          soup->faces != NULL));
-    copy_positions(soup, 0, &points);
-    return carom_soup_prepare(context, soup);
+    CAROM_TRY(check_mesh(context, &points));
+    CAROM_TRY(make_spare(context, soup, bytes_for_positions(points.scalar, points.vertex_count)));
+    copy_positions(soup->spare, points.scalar, 0, &points);
+    exchange_positions(soup, &points.scalar);
+    carom_status status = prepare_again(context, soup);
+    if (status != CAROM_OK) exchange_positions(soup, &points.scalar);
+    return status;
 }
 
 carom_status carom_soup_add(carom_context *context, carom_soup *soup, const carom_mesh_view *mesh,
@@ -220,14 +275,9 @@ carom_status carom_soup_add(carom_context *context, carom_soup *soup, const caro
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
     uint32_t face_count = soup->face_count;
-    triangles t;
-    carom_status status = triangles_make(context, mesh, soup->fan, &t);
-    if (status == CAROM_OK)
-        status = append(context, soup, &t, soup->fan ? t.view.face_count : mesh->face_count);
-    triangles_free(&t);
-    CAROM_TRY(status);
+    CAROM_TRY(add_mesh(context, soup, mesh));
     if (first != NULL) *first = face_count;
-    return carom_soup_prepare(context, soup);
+    return CAROM_OK;
 }
 
 /* The first triangle of a face, or of the next one there is: triangles are in the order of faces.
@@ -245,6 +295,21 @@ static uint32_t first_triangle(const carom_soup *soup, uint32_t face) {
     return low;
 }
 
+/* Sets the bits `on` and clears the bits `off` of the triangles of faces that have all of `if_set`
+ * and none of `if_clear`; returns how many such faces there are. */
+static uint32_t mark_faces(carom_soup *soup, const uint32_t *faces, uint64_t count, uint8_t if_set,
+                           uint8_t if_clear, uint8_t on, uint8_t off) {
+    uint32_t marked = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t t = first_triangle(soup, faces[i]);
+        if ((soup->states[t] & if_set) != if_set || (soup->states[t] & if_clear) != 0) continue;
+        ++marked;
+        for (; t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]; ++t)
+            soup->states[t] = (uint8_t)((soup->states[t] | on) & ~off);
+    }
+    return marked;
+}
+
 carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const uint32_t *faces,
                                uint64_t count) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
@@ -255,14 +320,13 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
             return carom_fail(context, CAROM_BAD_INPUT,
                               "face %u cannot be removed, the soup has %u", faces[i],
                               soup->face_count);
-    for (uint64_t i = 0; i < count; ++i) {
-        uint32_t t = first_triangle(soup, faces[i]);
-        if (soup->states[t] & CAROM_SOUP_DEAD) continue;
-        ++soup->dead_faces;
-        for (; t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]; ++t)
-            soup->states[t] |= CAROM_SOUP_DEAD;
-    }
-    return carom_soup_prepare(context, soup);
+    const uint8_t leaving = CAROM_SOUP_DEAD | CAROM_SOUP_LEAVING;
+    uint32_t died = mark_faces(soup, faces, count, 0, CAROM_SOUP_DEAD, leaving, 0);
+    carom_status status = prepare_again(context, soup);
+    bool done = status == CAROM_OK;
+    (void)mark_faces(soup, faces, count, leaving, 0, 0, done ? CAROM_SOUP_LEAVING : leaving);
+    if (done) soup->dead_faces += died;
+    return status;
 }
 
 carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
@@ -270,13 +334,13 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
-    uint64_t bytes =
-        sizeof(*soup) + carom_bvh_bytes(&soup->bvh) + carom_obb_bytes(&soup->oriented) +
-        soup->vertex_capacity * 3 * carom_scalar_size(soup->scalar) +
-        soup->triangle_capacity * (3 * sizeof(uint32_t) + 1) +
-        (soup->faces != NULL ? soup->triangle_capacity * sizeof(uint32_t) : 0) +
-        soup->placed_capacity * 3 * sizeof(uint32_t) + carom_grid_bytes(&soup->cells.grid) +
-        soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
+    uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
+                     carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +
+                     soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
+                     (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
+                     soup->placed_capacity * 3 * sizeof(uint32_t) +
+                     carom_grid_bytes(&soup->cells.grid) +
+                     soup->cells.capacity * (3 * sizeof(uint32_t) + sizeof(carom_ball));
     *info = (carom_soup_info){.faces = soup->face_count,
                               .live = soup->face_count - soup->dead_faces,
                               .triangles = soup->triangle_count,
@@ -286,10 +350,12 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
 }
 
 carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup) {
-    if (soup->ready) return CAROM_OK;
-    return carom_fail(context, CAROM_NO_MEMORY,
-                      "the soup lost its %s when memory ran out in a change; update it again",
-                      soup->method == CAROM_SOUP_GRID ? "grid" : "tree");
+    if (soup->failed == CAROM_OK) return CAROM_OK;
+    return carom_fail(context, soup->failed,
+                      "the soup lost its %s when a change of it failed (%s) and has to be changed "
+                      "again; removing no faces will do",
+                      soup->method == CAROM_SOUP_GRID ? "grid" : "tree",
+                      carom_status_name(soup->failed));
 }
 
 carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup) {

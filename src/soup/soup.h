@@ -15,6 +15,7 @@
 /* Of a triangle. */
 #define CAROM_SOUP_DEAD       1u
 #define CAROM_SOUP_DEGENERATE 2u
+#define CAROM_SOUP_LEAVING    4u /* dead once the change that is going on succeeds */
 
 /* A soup's grid and what searches need by rank. */
 typedef struct carom_soup_grid {
@@ -29,19 +30,20 @@ struct carom_soup {
     carom_degenerate degenerate;
     carom_soup_method method;
     bool fan, rigid;
-    bool ready; /* false after a change that failed half-way */
+    carom_status failed; /* CAROM_OK, or the status of a change that took the tree or grid away */
 
-    /* Vertices, packed, with a vector's width of zeros behind. */
+    /* Vertices, packed, with a vector's width of zeros behind. An update writes the new positions
+     * beside the old ones, which stand until it has succeeded. */
     carom_scalar scalar;
-    void *positions;
-    uint64_t vertex_count, vertex_capacity;
+    void *positions, *spare; /* spare is NULL until the first update */
+    uint64_t position_bytes, spare_bytes;
+    uint64_t vertex_count;
 
     /* Triangles in the order of their faces. */
     uint32_t *corners; /* three a triangle */
     uint8_t *states;   /* CAROM_SOUP_... */
     uint32_t *faces;   /* the face of each triangle; NULL: triangles are the faces */
     uint32_t triangle_count;
-    uint64_t triangle_capacity;
     uint32_t face_count;
     uint32_t dead_faces, degenerate_faces;
 
@@ -89,7 +91,8 @@ static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle
            (state == CAROM_SOUP_DEGENERATE && soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT);
 }
 
-/* Makes all that depends on positions and states anew. */
+/* Makes all that depends on positions and states anew, as a phase of progress. On failure the tree
+ * or grid is lost; everything else that get_info tells is as before. */
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup);
 
 /* Builds the tree of oriented boxes. */

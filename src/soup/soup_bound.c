@@ -21,12 +21,14 @@
  * M is found exactly: centres are counted by cell, and counts are spread over the cells before
  * them, along x, then y; along z three are added up. A best block can be moved up until its lowest
  * layer is not empty, so these are all that matter. */
+#include "base/progress.h"
 #include "geom/length.h"
 #include "soup/soup.h"
 
 #define LEVELS      32u
 #define MARGIN      (1.0 + 0x1p-10)
 #define NO_EXPONENT (-4000)
+#define AT_ONCE     65536u /* items or cells between two looks at the clock: some milliseconds */
 
 /* ---- cells and their counts ------------------------------------------------------------------ */
 
@@ -69,26 +71,33 @@ static bool table_make(carom_arena *scratch, uint64_t most, table *t) {
     return t->cells != NULL && t->used != NULL;
 }
 
+static carom_status fail_table(carom_context *context, uint64_t most) {
+    return carom_fail_memory(context, most * 3 * sizeof(cell), "a bound");
+}
+
 /* Each count goes to its cell and the two before it along an axis. */
-static bool spread(const table *from, int axis, carom_arena *scratch, table *to) {
-    if (!table_make(scratch, 3 * from->used_count, to)) return false;
+static carom_status spread(carom_context *context, const table *from, int axis, table *to) {
+    if (!table_make(carom_scratch(context, 0), 3 * from->used_count, to))
+        return fail_table(context, 3 * from->used_count);
     for (uint64_t i = 0; i < from->used_count; ++i) {
+        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         const cell *c = &from->cells[from->used[i]];
         for (uint32_t d = 0; d < 3; ++d)
             add(to, axis == 0 ? c->x - d : c->x, axis == 1 ? c->y - d : c->y, c->z, c->count);
     }
-    return true;
+    return CAROM_OK;
 }
 
-static uint64_t most_in_three(const table *t) {
-    uint64_t most = 0;
+static carom_status most_in_three(carom_context *context, const table *t, uint64_t *most) {
+    *most = 0;
     for (uint64_t i = 0; i < t->used_count; ++i) {
+        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         const cell *c = &t->cells[t->used[i]];
         uint64_t sum = c->count;
         for (uint32_t d = 1; d < 3; ++d) sum += t->cells[place_of(t, c->x, c->y, c->z + d)].count;
-        most = CAROM_MAX(sum, most);
+        *most = CAROM_MAX(sum, *most);
     }
-    return most;
+    return CAROM_OK;
 }
 
 /* ---- one soup -------------------------------------------------------------------------------- */
@@ -120,22 +129,22 @@ static int exponent_of(double diameter) {
     return carom_power_of_two(exponent) < diameter * MARGIN ? exponent + 1 : exponent;
 }
 
-static bool find_most(const centred *items, uint64_t count, int level, const crowd *c,
-                      carom_arena *scratch, uint64_t *most) {
+static carom_status find_most(carom_context *context, const centred *items, uint64_t count,
+                              int level, crowd *c) {
+    carom_arena *scratch = carom_scratch(context, 0);
     table cells, along_x, along_y;
     int exponent = c->lowest + level;
     double inverse = carom_power_of_two(CAROM_MAX(-1022, CAROM_MIN(-exponent, 1022)));
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    bool made = table_make(scratch, c->items[level], &cells);
-    for (uint64_t i = 0; made && i < count; ++i) {
+    if (!table_make(scratch, c->items[level], &cells)) return fail_table(context, c->items[level]);
+    for (uint64_t i = 0; i < count; ++i) {
+        if (i % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         if (CAROM_MAX(items[i].exponent, c->lowest) != exponent) continue;
         add(&cells, cell_of(items[i].centre.x, inverse), cell_of(items[i].centre.y, inverse),
             cell_of(items[i].centre.z, inverse), 1);
     }
-    made = made && spread(&cells, 0, scratch, &along_x) && spread(&along_x, 1, scratch, &along_y);
-    if (made) *most = most_in_three(&along_y);
-    carom_arena_rewind(scratch, mark);
-    return made;
+    CAROM_TRY(spread(context, &cells, 0, &along_x));
+    CAROM_TRY(spread(context, &along_x, 1, &along_y));
+    return most_in_three(context, &along_y, &c->most[level]);
 }
 
 static carom_status make_crowd(carom_context *context, const carom_soup *soup, crowd *c,
@@ -149,6 +158,7 @@ static carom_status make_crowd(carom_context *context, const carom_soup *soup, c
     /* In the soup's own units, whatever its boxes' frame is scaled by. */
     int unit = carom_exponent(soup->scale);
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
+        if (t % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         if (!carom_soup_searched(soup, t)) continue;
         carom_ball ball = carom_soup_ball(soup, t);
         int exponent = exponent_of(2.0 * ball.radius);
@@ -158,9 +168,13 @@ static carom_status make_crowd(carom_context *context, const carom_soup *soup, c
     *c = (crowd){.lowest = CAROM_MAX(highest - (int)LEVELS + 1, -1000)};
     for (uint64_t i = 0; i < count; ++i)
         ++c->items[CAROM_MAX(items[i].exponent, c->lowest) - c->lowest];
-    for (int level = 0; level < (int)LEVELS; ++level)
-        if (c->items[level] != 0 && !find_most(items, count, level, c, scratch, &c->most[level]))
-            return carom_fail_memory(context, c->items[level] * 9 * sizeof(cell), "a bound");
+    for (int level = 0; level < (int)LEVELS; ++level) {
+        if (c->items[level] == 0) continue;
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        CAROM_TRY(find_most(context, items, count, level, c));
+        carom_arena_rewind(scratch, mark);
+        carom_progress_add(context, 0, c->items[level]);
+    }
     c->lowest -= unit;
     for (uint64_t i = 0; i < count; ++i) items[i].exponent -= unit;
     *out = items;
@@ -213,8 +227,11 @@ carom_status carom_soup_bound(carom_context *context, const carom_soup *a, const
     crowd crowd_a, crowd_b;
     centred *items_a, *items_b;
     uint64_t count_a, count_b;
+    carom_progress_begin(context, "bounding the candidates",
+                         (uint64_t)a->triangle_count + b->triangle_count);
     carom_status status = make_crowd(context, a, &crowd_a, &items_a, &count_a);
     if (status == CAROM_OK) status = make_crowd(context, b, &crowd_b, &items_b, &count_b);
+    status = carom_progress_finish(context, status);
     if (status == CAROM_OK)
         *bound = bound_of(items_a, count_a, &crowd_a, items_b, count_b, &crowd_b);
     carom_arena_rewind(scratch, mark);
@@ -248,7 +265,9 @@ carom_status carom_soup_self_bound(carom_context *context, const carom_soup *sou
     crowd crowd;
     centred *items;
     uint64_t count;
+    carom_progress_begin(context, "bounding the candidates", soup->triangle_count);
     carom_status status = make_crowd(context, soup, &crowd, &items, &count);
+    status = carom_progress_finish(context, status);
     if (status == CAROM_OK) *bound = bound_of_one(&crowd);
     carom_arena_rewind(scratch, mark);
     return status;

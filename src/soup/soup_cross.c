@@ -8,19 +8,21 @@
  * The stack is also an order: every walk comes to pairs of blocks in the same sequence, as what to
  * open is decided by the trees alone and boxes only say what to leave out. The first pair of blocks
  * with triangles that meet is therefore the same for any number of threads and instruction set. */
+#include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/obb_cpu.h"
 #include "soup/soup_found.h"
 #include "soup/soup_place.h"
 
-#define ALONE_VISITS   1024u /* before other threads are called: some 50 microseconds */
-#define VISITS_AT_ONCE 65536u
+#define ALONE_VISITS   1024u  /* before other threads are called: some 50 microseconds */
+#define VISITS_AT_ONCE 16384u /* between looks at the clock and the budget: a few milliseconds */
 
 typedef struct seeker {
     carom_obb_walk walk;
     struct search *search;
     const carom_soup_placing *placing;
     uint64_t visits_paid;
+    uint32_t worker;
     carom_arena *scratch;
     carom_soup_list list;
     carom_work work;
@@ -63,13 +65,19 @@ static bool pay(seeker *s, uint64_t candidates) {
     return false;
 }
 
-/* Walks on until the stack is empty, the receiver has enough, or the budget is spent. */
+/* Walks on until the stack is empty, the receiver has enough, the budget is spent or the whole is
+ * cancelled. What is on the stack at first are its units of progress. */
 static void walk_on(seeker *s) {
     carom_context *context = s->search->context;
+    uint32_t left = s->walk.stack_count;
     while (s->walk.stack_count > 0 && s->status == CAROM_OK && !s->first.any &&
-           !atomic_load_explicit(&s->search->spent, memory_order_relaxed)) {
+           !atomic_load_explicit(&s->search->spent, memory_order_relaxed) &&
+           !carom_progress_stop(context, s->worker)) {
         (void)CAROM_CPU_CALL(context, carom_obb_find)(&s->walk, VISITS_AT_ONCE);
         if (!pay(s, 0)) return;
+        if (s->walk.stack_count >= left) continue;
+        carom_progress_add(context, s->worker, left - s->walk.stack_count);
+        left = s->walk.stack_count;
     }
 }
 
@@ -97,11 +105,12 @@ static bool receive(carom_obb_walk *walk) {
             s->first = (carom_soup_meeting){triangle_a, triangle_b, true};
         }
     }
-    return !s->first.any;
+    return !s->first.any && !carom_progress_stop(s->search->context, s->worker);
 }
 
 static void seeker_begin(seeker *s, search *search, uint32_t worker) {
     s->search = search;
+    s->worker = worker;
     s->visits_paid = 0;
     s->placing = search->placing;
     s->scratch = carom_scratch(search->context, worker);
@@ -195,12 +204,13 @@ static carom_status seek(search *search, seeker *first) {
         (void)CAROM_CPU_CALL(context, carom_obb_find)(&first->walk, ALONE_VISITS);
         bool more = first->walk.stack_count > 0 && first->status == CAROM_OK && !first->first.any;
         if (!pay(first, 0)) return CAROM_OK;
+        if (more) carom_progress_expect(context, first->walk.stack_count);
         if (more && context->threads > 1) return share(search, first);
         if (more) walk_on(first);
     }
     if (first->status != CAROM_OK)
         return carom_fail_memory(context, sizeof(carom_soup_chunk), "the pairs found");
-    return CAROM_OK;
+    return carom_progress_look(context);
 }
 
 static void add_work(carom_work *work, const seeker *s) {
@@ -255,6 +265,7 @@ static carom_status find(carom_context *context, const carom_soup_placing *placi
     atomic_init(&search.work, 0);
     atomic_init(&search.spent, false);
     seeker_begin(&first, &search, 0);
+    carom_progress_begin(context, "finding faces that meet", 0);
     carom_status status = seek(&search, &first);
     *spent = search.spent;
     if (status == CAROM_OK && pairs != NULL && !*spent) status = gather(&search, &first, pairs);
@@ -262,7 +273,7 @@ static carom_status find(carom_context *context, const carom_soup_placing *placi
     end(&search, &first);
     if (*spent) context->work = (carom_work){.visits = budget};
     carom_arena_rewind(scratch, mark);
-    return status;
+    return carom_progress_finish(context, status);
 }
 
 static uint64_t budget_of(const carom_soup *a, const carom_soup *b) {
@@ -293,7 +304,7 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
                                     const carom_pose *pose_b, carom_pairs *pairs) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
-    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     return ask(context, a, pose_a, b, pose_b, pairs, NULL);
 }
 

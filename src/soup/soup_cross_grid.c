@@ -8,6 +8,7 @@
  * rounding can do (soup_place.c); decisions are made on x' as ever. */
 #include <stdatomic.h>
 
+#include "base/progress.h"
 #include "base/threads.h"
 #include "geom/length.h"
 #include "geom/scale.h"
@@ -15,7 +16,8 @@
 #include "soup/soup_found.h"
 #include "soup/soup_place.h"
 
-#define GRAIN 512u
+#define GRAIN         512u
+#define RANKS_AT_ONCE 16u /* between looks at the clock: each may scan a cell that holds all */
 
 typedef struct search {
     carom_context *context;
@@ -37,6 +39,7 @@ typedef struct search {
 
 typedef struct finder {
     search *search;
+    uint32_t worker;
     bool from_g; /* a is a rank of g, b one of q; else the other way round */
     carom_soup_list list;
     carom_work work;
@@ -149,7 +152,8 @@ static bool take(carom_grid_found *found) {
         if (!decide(f, s->cells->grid.items[rank], q)) return false;
     }
     found->count = 0;
-    return !atomic_load_explicit(&s->stop, memory_order_relaxed);
+    return !atomic_load_explicit(&s->stop, memory_order_relaxed) &&
+           !carom_progress_stop(s->context, f->worker);
 }
 
 /* ---- searching ------------------------------------------------------------------------------- */
@@ -162,6 +166,7 @@ static finder *finder_of(search *s, uint32_t worker, bool from_g) {
         f = CAROM_ARENA_TAKE(scratch, finder, 1);
         if (f == NULL) return NULL;
         f->search = s;
+        f->worker = worker;
         carom_soup_list_begin(&f->list, scratch);
         f->work = (carom_work){0};
         f->status = CAROM_OK;
@@ -185,10 +190,12 @@ static carom_status search_from_q(void *argument, carom_range range) {
         carom_box box = carom_grid_box(q, (uint32_t)rank);
         if (q->levels[rank] == CAROM_GRID_NOWHERE) continue;
         if (!CAROM_CPU_CALL(s->context, carom_grid_find)(
-                &s->cells->grid.view, &box, q->levels[rank], (uint32_t)rank, &f->found))
+                &s->cells->grid.view, &box, q->levels[rank], (uint32_t)rank, &f->found) ||
+            (rank % RANKS_AT_ONCE == 0 && carom_progress_stop(s->context, range.worker)))
             return f->status;
     }
     (void)take(&f->found);
+    carom_progress_add(s->context, range.worker, range.end - range.begin);
     return f->status;
 }
 
@@ -204,10 +211,12 @@ static carom_status search_from_g(void *argument, carom_range range) {
         carom_box box = carom_grid_box(g, (uint32_t)rank);
         if (!carom_box_overlap(&box, &s->q_bounds)) continue;
         if (!CAROM_CPU_CALL(s->context, carom_grid_find)(q, &box, level + 1, (uint32_t)rank,
-                                                         &f->found))
+                                                         &f->found) ||
+            (rank % RANKS_AT_ONCE == 0 && carom_progress_stop(s->context, range.worker)))
             return f->status;
     }
     (void)take(&f->found);
+    carom_progress_add(s->context, range.worker, range.end - range.begin);
     return f->status;
 }
 
@@ -276,6 +285,8 @@ carom_status carom_soup_cross_grid(carom_context *context, const carom_soup_plac
     s.slack = carom_scale_apply(0x1p-45 * moved + 0x1p-1064, carom_exponent(s.g->soup->scale));
     carom_status status = CAROM_OK;
     carom_soup_grid made = {0};
+    carom_progress_begin(context, "finding faces that meet by grid",
+                         (uint64_t)a->soup->triangle_count + b->soup->triangle_count);
     if (s.g->soup->method == CAROM_SOUP_GRID) {
         s.cells = &s.g->soup->cells;
     } else {
@@ -285,5 +296,5 @@ carom_status carom_soup_cross_grid(carom_context *context, const carom_soup_plac
     if (status == CAROM_OK) status = run(&s, pairs);
     if (any != NULL) *any = s.stop;
     carom_arena_rewind(scratch, mark);
-    return status;
+    return carom_progress_finish(context, status);
 }

@@ -5,12 +5,14 @@
  * pairs of boxes are opened nearest first and left out when they are farther apart than the nearest
  * triangles so far. Every pair of triangles that could be as near as the nearest is measured, so
  * the answer, the least of (distance, face of a, face of b), does not depend on the order. */
+#include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/obb_cpu.h"
 #include "geom/distance_item.h"
 #include "soup/soup_place.h"
 
-#define ALONE_VISITS 2048u
+#define ALONE_VISITS   2048u
+#define VISITS_AT_ONCE 8192u /* between looks at the clock: some milliseconds */
 
 typedef struct nearest {
     carom_closest closest;
@@ -125,6 +127,20 @@ static void seeker_begin(seeker *s, search *search) {
     set_direction(&s->walk, search->placing, search->placing->way);
 }
 
+/* Walks on until the stack is empty or the whole is cancelled. What is on the stack at first are
+ * its units of progress. */
+static void walk_on(seeker *s, uint32_t worker) {
+    search *search = s->search;
+    uint32_t left = s->walk.stack_count;
+    while (s->walk.stack_count > 0 && !carom_progress_stop(search->context, worker)) {
+        float limit = limit_of(search->placing, atomic_load(&search->limit));
+        CAROM_CPU_CALL(search->context, carom_obb_nearest)(&s->walk, limit, VISITS_AT_ONCE);
+        if (s->walk.stack_count >= left) continue;
+        carom_progress_add(search->context, worker, left - s->walk.stack_count);
+        left = s->walk.stack_count;
+    }
+}
+
 /* ---- several threads ------------------------------------------------------------------------- */
 
 static seeker *seeker_of(search *search, uint32_t worker) {
@@ -144,8 +160,7 @@ static carom_status run_tasks(void *argument, carom_range range) {
     for (uint64_t task = range.begin; task < range.end; ++task) {
         s->walk.stack[0] = search->tasks[task];
         s->walk.stack_count = 1;
-        float limit = limit_of(search->placing, atomic_load(&search->limit));
-        CAROM_CPU_CALL(search->context, carom_obb_nearest)(&s->walk, limit, UINT64_MAX / 2);
+        walk_on(s, range.worker);
     }
     return CAROM_OK;
 }
@@ -215,10 +230,13 @@ static carom_status walk_trees(carom_context *context, const carom_soup_placing 
     search.placing = placing;
     atomic_init(&search.limit, HUGE_VAL);
     seeker_begin(&first, &search);
-    uint64_t visits = context->threads > 1 ? ALONE_VISITS : UINT64_MAX / 2;
-    CAROM_CPU_CALL(context, carom_obb_nearest)(&first.walk, HUGE_VALF, visits);
+    CAROM_CPU_CALL(context, carom_obb_nearest)(&first.walk, HUGE_VALF, ALONE_VISITS);
     carom_status status = CAROM_OK;
-    if (first.walk.stack_count > 0) status = share(&search, &first);
+    carom_progress_expect(context, first.walk.stack_count);
+    if (first.walk.stack_count > 0 && context->threads > 1)
+        status = share(&search, &first);
+    else
+        walk_on(&first, 0);
     context->work.visits += first.walk.visits;
     context->work.candidates += first.measured;
     *best = first.best;
@@ -229,10 +247,11 @@ static carom_status find_nearest(carom_context *context, const carom_soup_placin
                                  nearest *best) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_progress_begin(context, "finding the least distance", 0);
     carom_status status = placing->extreme || placing->far ? compare_all(context, placing, best)
                                                            : walk_trees(context, placing, best);
     carom_arena_rewind(scratch, mark);
-    return status;
+    return carom_progress_finish(context, status);
 }
 
 carom_status carom_soup_distance(carom_context *context, const carom_soup *a,

@@ -5,6 +5,7 @@
  * their shape is lost in the distance. The posed corners themselves are compared, which no rounding
  * can spoil. Beside x, y and z there may be a fourth axis, the direction from a to b: seen from
  * afar, only what lies foremost in it can be nearest, and few triangles are left to be compared. */
+#include "base/progress.h"
 #include "geom/length.h"
 #include "soup/soup_place.h"
 
@@ -59,20 +60,29 @@ static bool is_near(const posed_box *a, const posed_box *b, double limit) {
            !(b->low_along - a->high_along > limit);
 }
 
+/* Comparisons of boxes between two looks at the clock, and how many of them a call of fn, which may
+ * take a millisecond, stands for. */
+#define WORK_AT_ONCE 65536u
+#define WORK_OF_CALL 2048u
+
 /* Of all triangles that are searched. */
-static bool boxes_make(const carom_soup_side *side, carom_arena *scratch, carom_vec3 along,
-                       boxes *out) {
+static carom_status boxes_make(carom_context *context, const carom_soup_side *side,
+                               carom_vec3 along, boxes *out) {
     const carom_soup *soup = side->soup;
-    out->data = CAROM_ARENA_TAKE(scratch, posed_box, soup->triangle_count);
+    out->data = CAROM_ARENA_TAKE(carom_scratch(context, 0), posed_box, soup->triangle_count);
     out->count = 0;
     out->all = box_nowhere();
-    for (uint32_t i = 0; out->data != NULL && i < soup->triangle_count; ++i) {
+    if (out->data == NULL)
+        return carom_fail_memory(context, soup->triangle_count * sizeof(posed_box),
+                                 "comparing two soups");
+    for (uint32_t i = 0; i < soup->triangle_count; ++i) {
+        if (i % WORK_AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         if (!carom_soup_searched(soup, i)) continue;
         posed_box box = box_of(side, i, along);
         out->data[out->count++] = box;
         out->all = join(out->all, &box);
     }
-    return out->data != NULL;
+    return CAROM_OK;
 }
 
 /* Calls fn for one pair; false when it says to stop. */
@@ -94,34 +104,37 @@ static bool call_foremost(const carom_soup_placing *placing, const boxes *a, con
     return call(placing, &a->data[last], &b->data[first], fn, user);
 }
 
-static void compare(const carom_soup_placing *placing, boxes *a, boxes *b, const double *limit,
-                    double slack, carom_soup_each_fn *fn, void *user) {
+static void compare(carom_context *context, const carom_soup_placing *placing, boxes *a, boxes *b,
+                    const double *limit, double slack, carom_soup_each_fn *fn, void *user) {
     uint32_t kept = 0;
+    uint64_t work = 0;
     for (uint32_t i = 0; i < a->count; ++i)
         if (is_near(&a->data[i], &b->all, *limit + slack)) a->data[kept++] = a->data[i];
     a->count = kept;
     for (uint32_t k = 0; k < b->count; ++k) {
         const posed_box *box = &b->data[k];
         if (!is_near(&a->all, box, *limit + slack)) continue;
-        for (uint32_t i = 0; i < a->count; ++i)
-            if (is_near(&a->data[i], box, *limit + slack) &&
-                !call(placing, &a->data[i], box, fn, user))
-                return;
+        for (uint32_t i = 0; i < a->count; ++i) {
+            if (!is_near(&a->data[i], box, *limit + slack)) continue;
+            if (!call(placing, &a->data[i], box, fn, user)) return;
+            work += WORK_OF_CALL;
+            if (work < WORK_AT_ONCE) continue;
+            work = 0;
+            if (carom_progress_stop(context, 0)) return;
+        }
+        work += a->count;
+        if (work < WORK_AT_ONCE) continue;
+        work = 0;
+        if (carom_progress_stop(context, 0)) return;
     }
 }
 
 carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
                                  carom_vec3 along, const double *limit, carom_soup_each_fn *fn,
                                  void *user) {
-    carom_arena *scratch = carom_scratch(context, 0);
     boxes a, b;
-    bool made_a = boxes_make(&placing->a, scratch, along, &a);
-    bool made_b = boxes_make(&placing->b, scratch, along, &b);
-    if (!made_a || !made_b) {
-        uint64_t count =
-            (uint64_t)placing->a.soup->triangle_count + placing->b.soup->triangle_count;
-        return carom_fail_memory(context, count * sizeof(posed_box), "comparing two soups");
-    }
+    CAROM_TRY(boxes_make(context, &placing->a, along, &a));
+    CAROM_TRY(boxes_make(context, &placing->b, along, &b));
     if (a.count == 0 || b.count == 0) return CAROM_OK;
     double size = CAROM_MAX(carom_vec_largest(a.all.low), carom_vec_largest(a.all.high));
     size = CAROM_MAX(carom_vec_largest(b.all.low), size);
@@ -129,6 +142,6 @@ carom_status carom_soup_each_two(carom_context *context, const carom_soup_placin
     /* Who measures gets rounded numbers, and places along the direction are rounded too. */
     bool measures = *limit > 0.0;
     if (measures && !call_foremost(placing, &a, &b, fn, user)) return CAROM_OK;
-    compare(placing, &a, &b, limit, measures ? 0x1p-46 * size : 0.0, fn, user);
-    return CAROM_OK;
+    compare(context, placing, &a, &b, limit, measures ? 0x1p-46 * size : 0.0, fn, user);
+    return carom_progress_look(context);
 }

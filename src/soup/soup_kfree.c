@@ -15,6 +15,7 @@
  * Diameters are rounded upwards, so "at most d/4 apart" survives the rounding. */
 #include "soup/soup.h"
 
+#include "base/math.h"
 #include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/bvh_cpu.h"
@@ -180,6 +181,7 @@ static carom_status place_range(void *argument, carom_range range) {
 typedef struct counter {
     carom_bvh_found found;
     const crowd *crowd;
+    uint32_t worker;
     carom_work work;
 
     uint32_t face; /* whose turn it is */
@@ -275,7 +277,7 @@ static bool look_at_found(carom_bvh_found *found) {
         c->neighbours += common ? 1 : 0;
     }
     found->count = 0;
-    return true;
+    return !carom_progress_stop(c->crowd->context, c->worker);
 }
 
 /* The box of a triangle, wider by the reach on all sides. */
@@ -326,6 +328,7 @@ static counter *counter_of(crowd *crowd, uint32_t worker) {
     }
     if (words != 0) memset(marked, 0, words * sizeof(*marked));
     c->crowd = crowd;
+    c->worker = worker;
     c->work = (carom_work){0};
     c->found.count = 0;
     c->found.visits = 0;
@@ -353,6 +356,7 @@ static carom_status count_range(void *argument, carom_range range) {
         crowd->counts[face] = 0;
         if (crowd->diameters[face] < 0.0) continue;
         count_face(c, item);
+        if (carom_progress_cancelled(crowd->context)) return CAROM_CANCELLED;
         crowd->counts[face] = c->count;
         neighbours += c->neighbours;
     }
@@ -417,8 +421,8 @@ static carom_status sum_up(const crowd *c, carom_k_free *k) {
         double mantissa_largest = frexp(largest, &exponent_largest);
         k->least_diameter = least;
         k->largest_diameter = largest;
-        k->height =
-            log2(mantissa_largest / mantissa_least) + (double)(exponent_largest - exponent_least);
+        k->height = carom_log2(mantissa_largest / mantissa_least) +
+                    (double)(exponent_largest - exponent_least);
     }
     return CAROM_OK;
 }
@@ -446,12 +450,9 @@ static carom_status count_all(crowd *c, carom_k_free *k) {
     if (status == CAROM_OK)
         status = carom_parallel_for(context, blocks * CAROM_BVH_WIDTH, TRIANGLES_A_RANGE,
                                     place_range, c);
-    if (status == CAROM_OK) {
-        carom_progress_begin(context, "counting near faces", blocks);
+    carom_progress_expect(context, blocks);
+    if (status == CAROM_OK)
         status = carom_parallel_for(context, blocks, BLOCKS_A_RANGE, count_range, c);
-        carom_status ended = carom_progress_end(context);
-        if (status == CAROM_OK) status = ended;
-    }
     if (status == CAROM_NO_MEMORY)
         status = carom_fail_memory(context, sizeof(counter), "counting near faces");
     if (status == CAROM_OK) status = sum_up(c, k);
@@ -499,6 +500,7 @@ carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, c
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(k_free != NULL, "the place for the result is NULL");
+    if (counts != NULL) CAROM_REQUIRE_RESULT(counts, "the place for the counts");
     memset(k_free, 0, sizeof(*k_free)); /* padding too: equal results are equal bytes */
     k_free->worst_face = CAROM_NO_FACE;
     CAROM_TRY(carom_soup_check_ready(context, soup));
@@ -508,7 +510,8 @@ carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, c
     memcpy(&k, k_free, sizeof(k));
     crowd c = {.context = context, .soup = soup};
     context->work = (carom_work){0};
-    carom_status status = run(&c, &k, counts);
+    carom_progress_begin(context, "counting near faces", 0);
+    carom_status status = carom_progress_finish(context, run(&c, &k, counts));
     carom_arena_rewind(scratch, at);
     if (status == CAROM_OK || status == CAROM_MORE) memcpy(k_free, &k, sizeof(k));
     return status;

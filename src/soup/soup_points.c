@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Points and a soup: the nearest face, and how often the soup winds around a point.
  *
- * Nearest: nodes are opened in the order of their distance, nothing farther than the best so far. A
- * box's distance is taken a little too small, by more than its rounding, so that no face at the
- * same distance is missed and ties can go to the lowest face.
+ * Nearest: boxes are opened in the order of their distance, nothing farther than the best so far
+ * (bvh_near_cpu.c). A box's distance is taken a little too small, by more than that of a face is
+ * off, so that no face at the same distance is missed and ties can go to the lowest face.
  *
  * Winding: a ray goes up from the point, and each face it crosses counts by its side. The point is
  * thought of as moved by (epsilon, epsilon^2) across the ray: then the ray never passes through an
  * edge or a corner, and exact signs decide every crossing (simulation of simplicity: Edelsbrunner,
  * Muecke 1990). A point on the soup itself is found first, exactly. */
+#include "base/progress.h"
 #include "bvh/bvh_cpu.h"
+#include "bvh/bvh_near_cpu.h"
 #include "geom/distance_item.h"
 #include "soup/soup.h"
 
@@ -24,7 +26,7 @@ static carom_status check_points(carom_context *context, const carom_vec3 *point
     return CAROM_OK;
 }
 
-/* A point in the frame of the soup's boxes. */
+/* A point in the frame of the soup's boxes; infinite where doubles end. */
 static void to_frame(const carom_soup *soup, carom_vec3 p, double out[3]) {
     out[0] = p.x * soup->scale - soup->origin.x;
     out[1] = p.y * soup->scale - soup->origin.y;
@@ -33,85 +35,92 @@ static void to_frame(const carom_soup *soup, carom_vec3 p, double out[3]) {
 
 /* ---- nearest --------------------------------------------------------------------------------- */
 
+/* Beyond it a point is so far from all boxes that they tell nothing. */
+#define FARTHEST 0x1p200
+
 typedef struct nearest {
+    carom_context *context;
     const carom_soup *soup;
     const carom_vec3 *points;
     carom_soup_hit *hits;
 } nearest;
 
-typedef struct open_node {
-    double bound; /* no face below is nearer */
-    uint32_t level, number;
-} open_node;
+/* One point. */
+typedef struct seeker {
+    carom_context *context;
+    const carom_soup *soup;
+    carom_vec3 point;
+    uint32_t worker, offers;
+    carom_soup_hit best;
+    carom_triangle nearest; /* the triangle of the best */
+} seeker;
 
-/* Lower bounds on the distances of 16 boxes, in the boxes' frame. */
-static void bounds_of_node(const carom_bvh_node *node, const double p[3], double bounds[]) {
-    double squares[CAROM_BVH_WIDTH] = {0};
-    for (int k = 0; k < 3; ++k) {
-        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
-            double low = (double)node->low[k][i], high = (double)node->high[k][i];
-            double below = low - p[k], above = p[k] - high;
-            double apart = CAROM_MAX(below, above);
-            apart -= 0x1p-50 * (fabs(p[k]) + CAROM_MAX(fabs(low), fabs(high)));
-            apart = CAROM_MAX(apart, 0.0);
-            squares[i] += low <= high ? apart * apart : HUGE_VAL; /* empty: nowhere */
-        }
-    }
-    for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) bounds[i] = sqrt(squares[i]) * (1.0 - 0x1p-50);
-}
+/* Seen from the centre of a sphere, all faces are near: a look at the clock now and then. */
+#define OFFERS_PER_LOOK 1024u
 
-static void offer(const nearest *n, carom_vec3 point, uint32_t place, carom_soup_hit *best) {
-    carom_triangle t = carom_soup_triangle(n->soup, n->soup->placed + 3 * (uint64_t)place);
-    uint32_t face = carom_soup_face(n->soup, n->soup->bvh.items[place]);
+static double offer(void *user, uint32_t place) {
+    seeker *s = user;
+    const carom_soup *soup = s->soup;
+    if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->context, s->worker))
+        return -1.0; /* nothing is nearer: the search ends */
+    carom_triangle t = carom_soup_triangle(soup, soup->placed + 3 * (uint64_t)place);
+    uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
     carom_closest closest;
-    carom_near_point_triangle(point, t.corner, &closest);
-    if (closest.distance < best->distance ||
-        (closest.distance == best->distance && face < best->face))
-        *best = (carom_soup_hit){face, closest.distance, closest.b};
+    carom_near_point_triangle(s->point, t.corner, &closest);
+    if (closest.distance < s->best.distance ||
+        (closest.distance == s->best.distance && face < s->best.face)) {
+        s->best = (carom_soup_hit){face, closest.distance, closest.b};
+        s->nearest = t;
+    }
+    double limit = s->best.distance * soup->scale + 0x1p-1000; /* may underflow */
+    return limit <= FARTHEST ? limit : HUGE_VAL;
 }
 
-/* Pushes the children within reach, the nearest last, so that it is opened first. */
-static void push_children(open_node *stack, uint32_t *count, const open_node *node,
-                          const double bounds[], double reach) {
-    uint32_t first = *count;
-    for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
-        if (!(bounds[i] <= reach)) continue; /* boxes past the end are infinitely far */
-        uint32_t at = (*count)++;
-        for (; at > first && stack[at - 1].bound < bounds[i]; --at) stack[at] = stack[at - 1];
-        stack[at] = (open_node){bounds[i], node->level - 1, node->number * CAROM_BVH_WIDTH + i};
-    }
+/* Distances are measured as seen from the point. Seen from afar a face is rounded to where its
+ * corners seem to be, and what is nearest lies beside it: then it is found again as seen from the
+ * face. */
+static void settle_point(seeker *s) {
+    const carom_vec3 *p = s->nearest.corner;
+    double away = carom_vec_largest(carom_vec_sub(s->point, p[0]));
+    double size = carom_vec_largest(carom_vec_sub(p[1], p[0]));
+    size = CAROM_MAX(carom_vec_largest(carom_vec_sub(p[2], p[0])), size);
+    if (s->best.face == CAROM_NO_FACE || !(away > 2.0 * size)) return;
+    carom_triangle point = {{s->point, s->point, s->point}};
+    carom_closest closest;
+    carom_near_triangles(p, point.corner, &closest);
+    s->best.point = closest.a;
 }
 
-static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point) {
-    const carom_soup *soup = n->soup;
-    const carom_bvh *bvh = &soup->bvh;
-    carom_soup_hit best = {CAROM_NO_FACE, HUGE_VAL, point};
-    open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
-    double p[3], bounds[CAROM_BVH_WIDTH];
-    uint32_t count = 0;
-    to_frame(soup, point, p);
-    if (bvh->level_count != 0) stack[count++] = (open_node){0.0, bvh->level_count - 1, 0};
-    while (count > 0) {
-        open_node node = stack[--count];
-        double reach = best.distance * soup->scale * (1.0 + 0x1p-50);
-        if (node.bound > reach) continue;
-        bounds_of_node(&carom_bvh_level(bvh, node.level)[node.number], p, bounds);
-        if (node.level > 0) {
-            push_children(stack, &count, &node, bounds, reach);
-            continue;
-        }
-        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
-            uint32_t place = node.number * CAROM_BVH_WIDTH + i;
-            if (bounds[i] <= best.distance * soup->scale * (1.0 + 0x1p-50) && bounds[i] < HUGE_VAL)
-                offer(n, point, place, &best);
-        }
+static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point, uint32_t worker) {
+    seeker s = {.context = n->context,
+                .soup = n->soup,
+                .point = point,
+                .worker = worker,
+                .best = {CAROM_NO_FACE, HUGE_VAL, point}};
+    carom_bvh_point at;
+    to_frame(n->soup, point, at.at);
+    double size = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double low = (double)n->soup->bounds.low[k], high = (double)n->soup->bounds.high[k];
+        size = CAROM_MAX(fabs(at.at[k]), size);
+        size = CAROM_MAX(CAROM_MAX(fabs(low), fabs(high)), size);
     }
-    return best;
+    at.margin = 0x1p-46 * size;
+    if (!(size <= FARTHEST)) { /* every box may be the nearest */
+        at.at[0] = at.at[1] = at.at[2] = 0.0;
+        at.margin = FARTHEST;
+    }
+    CAROM_CPU_CALL(n->context, carom_bvh_nearest)(&n->soup->bvh, &at, HUGE_VAL, offer, &s);
+    settle_point(&s);
+    return s.best;
 }
 
 static carom_status nearest_range(void *argument, carom_range range) {
     nearest *n = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) n->hits[i] = find_nearest(n, n->points[i]);
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        n->hits[i] = find_nearest(n, n->points[i], range.worker);
+        if (carom_progress_stop(n->context, range.worker)) return CAROM_CANCELLED;
+    }
     return CAROM_OK;
 }
 
@@ -123,8 +132,9 @@ carom_status carom_soup_closest_points(carom_context *context, const carom_soup 
     CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_points(context, points, count));
-    nearest n = {soup, points, hits};
-    return carom_parallel_for(context, count, POINTS_A_RANGE, nearest_range, &n);
+    nearest n = {context, soup, points, hits};
+    return carom_parallel_phase(context, "finding nearest faces", count, POINTS_A_RANGE,
+                                nearest_range, &n);
 }
 
 /* ---- winding --------------------------------------------------------------------------------- */
@@ -181,12 +191,13 @@ static bool count_found(carom_bvh_found *found) {
     return !c->on_surface;
 }
 
-/* Everything straight above the point, rounded outwards. */
+/* Everything straight above the point, rounded outwards. No box reaches beyond the floats. */
 static carom_box box_above(const carom_soup *soup, carom_vec3 point) {
     double p[3];
     carom_box box;
     to_frame(soup, point, p);
     for (int k = 0; k < 3; ++k) {
+        p[k] = CAROM_MIN(CAROM_MAX(p[k], -FARTHEST), FARTHEST);
         double margin = 0x1p-50 * fabs(p[k]) + (double)FLT_MIN;
         box.low[k] = carom_float_down(p[k] - margin, 0.0);
         box.high[k] = k == 2 ? HUGE_VALF : carom_float_up(p[k] + margin, 0.0);
@@ -210,6 +221,7 @@ static carom_status winding_range(void *argument, carom_range range) {
         if (CAROM_CPU_CALL(w->context, carom_bvh_find_box)(&w->soup->bvh, &box, 0, found))
             (void)count_found(found);
         w->results[i] = c.on_surface ? CAROM_ON_SURFACE : c.winding;
+        if (carom_progress_stop(w->context, range.worker)) break;
     }
     carom_arena_rewind(scratch, mark);
     return CAROM_OK;
@@ -223,5 +235,6 @@ carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_points(context, points, count));
     windings w = {context, soup, points, results};
-    return carom_parallel_for(context, count, POINTS_A_RANGE, winding_range, &w);
+    return carom_parallel_phase(context, "counting windings", count, POINTS_A_RANGE, winding_range,
+                                &w);
 }

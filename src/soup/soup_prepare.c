@@ -8,6 +8,8 @@
 
 #include <float.h>
 
+#include "base/progress.h"
+
 #define GRAIN 4096u
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
@@ -144,7 +146,7 @@ static carom_status find_degenerate(void *argument, carom_range range) {
     carom_soup *soup = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
-        uint8_t state = soup->states[i] & CAROM_SOUP_DEAD;
+        uint8_t state = soup->states[i] & (CAROM_SOUP_DEAD | CAROM_SOUP_LEAVING);
         if (!has_area(&t) && carom_face_degenerate(&t)) state |= CAROM_SOUP_DEGENERATE;
         soup->states[i] = state;
     }
@@ -152,7 +154,7 @@ static carom_status find_degenerate(void *argument, carom_range range) {
 }
 
 /* A face is degenerate when all its triangles are. */
-static void count_faces(carom_soup *soup) {
+static uint32_t count_degenerate_faces(const carom_soup *soup) {
     uint32_t degenerate = 0;
     for (uint32_t t = 0; t < soup->triangle_count;) {
         uint32_t face = carom_soup_face(soup, t);
@@ -161,7 +163,7 @@ static void count_faces(carom_soup *soup) {
             all = all && soup->states[t] == CAROM_SOUP_DEGENERATE;
         degenerate += all ? 1 : 0;
     }
-    soup->degenerate_faces = degenerate;
+    return degenerate;
 }
 
 /* ---- the tree -------------------------------------------------------------------------------- */
@@ -179,6 +181,7 @@ static carom_status place_corners(void *argument, carom_range range) {
 static carom_status build_tree(carom_context *context, carom_soup *soup) {
     CAROM_TRY(carom_bvh_build(context, &soup->allocator, &soup->bvh, soup->triangle_count,
                               &soup->bounds, carom_soup_boxes, soup));
+    carom_progress_add(context, 0, soup->triangle_count);
     uint64_t places =
         soup->triangle_count == 0 ? 0 : (uint64_t)soup->bvh.node_count[0] * CAROM_BVH_WIDTH;
     if (places > soup->placed_capacity) {
@@ -190,19 +193,31 @@ static carom_status build_tree(carom_context *context, carom_soup *soup) {
     }
     if (places != 0) soup->placed[3 * places] = 0; /* vectors read one number past the last */
     CAROM_TRY(carom_parallel_for(context, places, GRAIN, place_corners, soup));
+    carom_progress_add(context, 0, soup->triangle_count);
     return soup->rigid ? carom_soup_prepare_rigid(context, soup) : CAROM_OK;
 }
 
-carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
-    soup->ready = false;
+static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *degenerate_faces) {
+    uint64_t count = soup->triangle_count;
     choose_frame(soup);
-    CAROM_TRY(carom_parallel_for(context, soup->triangle_count, GRAIN, find_degenerate, soup));
-    count_faces(soup);
+    CAROM_TRY(carom_parallel_for(context, count, GRAIN, find_degenerate, soup));
+    *degenerate_faces = count_degenerate_faces(soup);
+    carom_progress_add(context, 0, count);
     if (soup->method == CAROM_SOUP_GRID)
-        CAROM_TRY(
-            carom_soup_grid_build(context, &soup->allocator, soup, &soup->grid_def, &soup->cells));
-    else
-        CAROM_TRY(build_tree(context, soup));
-    soup->ready = true;
+        return carom_soup_grid_build(context, &soup->allocator, soup, &soup->grid_def,
+                                     &soup->cells);
+    return build_tree(context, soup);
+}
+
+/* Shares of the time: faces, boxes in order, corners in order; then the oriented boxes. */
+#define STEPS          3u
+#define STEPS_ORIENTED 9u
+
+carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
+    uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
+    uint32_t degenerate_faces = 0;
+    carom_progress_begin(context, "preparing a soup", steps * soup->triangle_count);
+    CAROM_TRY(carom_progress_finish(context, prepare(context, soup, &degenerate_faces)));
+    soup->degenerate_faces = degenerate_faces;
     return CAROM_OK;
 }

@@ -9,6 +9,7 @@
  * on the input alone; when they do not, all stop, and the grid does it. */
 #include "soup/soup_search.h"
 
+#include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/bvh_cpu.h"
 #include "grid/grid_cpu.h"
@@ -17,9 +18,12 @@
 #define BLOCKS_A_RANGE    32u
 #define RANKS_A_RANGE     512u
 #define TRIANGLES_A_RANGE 64u /* of a window */
+#define RANKS_AT_ONCE     16u /* between looks at the clock: each may scan a cell that holds all */
+#define EXACT_AT_ONCE     16u /* so many exact tests; one may take a millisecond */
 
 struct carom_soup_finder {
     carom_soup_search *search;
+    uint32_t worker;
     const uint32_t *items, *placed; /* triangles and corners by place in the tree, or by rank */
     carom_soup_list list;
     uint64_t count; /* pairs that count, kept or not */
@@ -80,9 +84,12 @@ static bool decide(carom_soup_finder *f, const uint32_t *a, const uint32_t *b, u
             if (counts_exactly(soup, f->placed + 3 * (uint64_t)pa, f->placed + 3 * (uint64_t)pb) &&
                 !keep_pair(f, f->items[pa], f->items[pb]))
                 return false;
+            if (i % EXACT_AT_ONCE == 0 && carom_progress_stop(f->search->context, f->worker))
+                return false;
         }
     }
-    return !atomic_load_explicit(&f->search->stop, memory_order_relaxed);
+    return !atomic_load_explicit(&f->search->stop, memory_order_relaxed) &&
+           !carom_progress_stop(f->search->context, f->worker);
 }
 
 /* Adds work to what all have done; false when that is too much. */
@@ -146,6 +153,7 @@ static carom_soup_finder *finder_of(carom_soup_search *s, uint32_t worker) {
     f = CAROM_ARENA_TAKE(scratch, carom_soup_finder, 1);
     if (f == NULL) return NULL;
     f->search = s;
+    f->worker = worker;
     carom_soup_list_begin(&f->list, scratch);
     f->count = f->visits_paid = 0;
     f->work = (carom_work){0};
@@ -179,6 +187,7 @@ static carom_status search_blocks(void *argument, carom_range range) {
                                                               &f->found.tree))
             return f->status;
     (void)decide_tree(&f->found.tree);
+    carom_progress_add(s->context, range.worker, (range.end - range.begin) * CAROM_BVH_WIDTH);
     return f->status;
 }
 
@@ -204,9 +213,15 @@ static carom_status search_ranks(void *argument, carom_range range) {
     carom_soup_finder *f = finder_of(s, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return CAROM_OK;
-    if (CAROM_CPU_CALL(s->context, carom_grid_self)(&s->cells->grid.view, (uint32_t)range.begin,
-                                                    (uint32_t)range.end, &f->found.grid))
-        (void)decide_grid(&f->found.grid);
+    for (uint64_t at = range.begin; at < range.end; at += RANKS_AT_ONCE) {
+        uint64_t end = CAROM_MIN(at + RANKS_AT_ONCE, range.end);
+        if (!CAROM_CPU_CALL(s->context, carom_grid_self)(&s->cells->grid.view, (uint32_t)at,
+                                                         (uint32_t)end, &f->found.grid) ||
+            carom_progress_stop(s->context, range.worker))
+            return f->status;
+    }
+    (void)decide_grid(&f->found.grid);
+    if (!s->streams) carom_progress_add(s->context, range.worker, range.end - range.begin);
     return f->status;
 }
 

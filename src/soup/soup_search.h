@@ -15,6 +15,7 @@ typedef struct carom_soup_search {
     const carom_soup *soup;
     const carom_soup_grid *cells; /* NULL: the tree is searched */
     bool keep, stop_at_first;
+    bool streams; /* in windows, whose progress is not that of the ranges of one of them */
 
     /* Windows. By tree: triangles [first, end), all of them without place_of. By grid: pairs whose
      * lower face is in [first_face, end_face). */

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* All pairs of a soup with itself (the question of kDet: Weller, Debowski, Zachmann 2017): listed,
  * counted, or whether there are any. */
+#include "base/progress.h"
 #include "soup/soup_search.h"
 
 /* By what the soup holds, and by the grid when that took too much work. */
 static carom_status run(carom_soup_search *s, carom_soup_finish_fn *finish, void *argument) {
-    CAROM_TRY(carom_soup_search_run(s, finish, argument));
-    if (!s->spent) return CAROM_OK;
+    carom_progress_begin(s->context, "finding pairs", s->soup->triangle_count);
+    carom_status status =
+        carom_progress_finish(s->context, carom_soup_search_run(s, finish, argument));
+    if (status != CAROM_OK || !s->spent) return status;
     carom_arena *scratch = carom_scratch(s->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_soup_grid cells;
-    carom_status status = carom_soup_search_on_grid(s, &cells);
+    carom_progress_begin(s->context, "finding pairs by grid", s->soup->triangle_count);
+    status = carom_soup_search_on_grid(s, &cells);
     if (status == CAROM_OK) status = carom_soup_search_run(s, finish, argument);
     carom_arena_rewind(scratch, mark);
-    return status;
+    return carom_progress_finish(s->context, status);
 }
 
 static carom_status fill_result(carom_soup_search *s, void *argument) {
@@ -26,7 +30,7 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
                                    carom_pairs *pairs) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     CAROM_TRY(carom_soup_check_any(context, soup));
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);

@@ -7,6 +7,7 @@
  * By grid, where an item finds larger partners only and not all of them: one search counts pairs by
  * their lower face; then as many faces as have pairs to fill the scratch go to a search of their
  * own, which keeps those pairs alone. There are searches in proportion to the pairs there are. */
+#include "base/progress.h"
 #include "soup/soup_search.h"
 
 #define FIRST_WINDOW       64u
@@ -64,6 +65,7 @@ static carom_status stream_tree(carom_soup_search *s, stream *stream, uint64_t *
             continue;
         }
         if (stream->count < most / 4) size = CAROM_MIN(2 * size, soup->triangle_count);
+        carom_progress_add(s->context, 0, end - *first);
         *first = end;
     }
     return CAROM_OK;
@@ -118,6 +120,7 @@ static carom_status stream_grid(carom_soup_search *s, stream *stream, uint64_t f
         s->first_face = face_of(soup, first);
         s->end_face = end < soup->triangle_count ? face_of(soup, end) : UINT32_MAX;
         CAROM_TRY(carom_soup_search_run(s, emit_window, stream));
+        carom_progress_add(s->context, 0, end - first);
         first = end;
     }
     return CAROM_OK;
@@ -146,11 +149,12 @@ carom_status carom_soup_each_pair(carom_context *context, const carom_soup *soup
     CAROM_TRY(carom_soup_check_any(context, soup));
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
-    s.keep = true;
+    s.keep = s.streams = true;
     stream stream = {.receive = receive, .user = user};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_progress_begin(context, "finding pairs", soup->triangle_count);
     carom_status status = stream_all(&s, &stream, scratch);
     carom_arena_rewind(scratch, mark);
-    return status;
+    return carom_progress_finish(context, status);
 }

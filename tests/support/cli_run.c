@@ -24,9 +24,16 @@ int cli_run_end(int failed) {
 }
 
 int carom(const char *arguments) {
-    char command[2048];
-    int length = snprintf(command, sizeof(command), "cd '%s' && '%s/carom' %s 2>&1 </dev/null",
-                          folder, CAROM_BINARY_DIR, arguments);
+    char line[2048];
+    int length = snprintf(line, sizeof(line), "\"$carom\" %s 2>&1 </dev/null", arguments);
+    assert_true(length > 0 && (size_t)length < sizeof(line));
+    return shell(line);
+}
+
+int shell(const char *line) {
+    char command[4096];
+    int length = snprintf(command, sizeof(command), "cd '%s' && carom='%s/carom' && %s", folder,
+                          CAROM_BINARY_DIR, line);
     assert_true(length > 0 && (size_t)length < sizeof(command));
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);

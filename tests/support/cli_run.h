@@ -17,6 +17,9 @@ int cli_run_end(int failed);
 /* Runs `carom ...` in the folder and returns its exit code. */
 int carom(const char *arguments);
 
+/* Runs a line of shell in the folder, with "$carom" for the tool, and returns its exit code. */
+int shell(const char *line);
+
 void assert_said(const char *words);
 void assert_not_said(const char *words);
 

@@ -4,10 +4,10 @@
  * Sums and products are off by a few 2^-104 of the operands' magnitudes (Dekker 1971; Joldes,
  * Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of double-word
  * arithmetic", 2017, algorithms 6 and 11). Nothing may overflow or underflow. */
-#ifndef CAROM_SRC_GEOM_TWOFOLD_H
-#define CAROM_SRC_GEOM_TWOFOLD_H
+#ifndef CAROM_SRC_BASE_TWOFOLD_H
+#define CAROM_SRC_BASE_TWOFOLD_H
 
-#include "geom/expansion.h"
+#include "base/two_sum.h"
 
 /* |low| is at most half a unit in the last place of high. */
 typedef struct carom_twofold {

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Elementary functions from + - x / and sqrt.
+ *
+ * All go the same way. The argument is reduced, exactly or to a twofold (twofold.h), to a range
+ * where the Taylor series needs few terms. The first terms of the series, which make up all but
+ * some hundredths of the result, are added as twofolds; the others are small, so that doubles are
+ * precise enough for them; one rounding at the end makes the double. Each error is thus half a unit
+ * in the last place for that rounding and a few hundredths for the rest (Muller, "Elementary
+ * Functions", 2016, chapters 3 and 11).
+ *
+ * The coefficients are the series' own, 1/n or 1/n!, written as such; the number of terms is chosen
+ * so that the first one left out is below 2^-62 of the result. Constants of two doubles are the
+ * nearest double and the double nearest to what is left. tests/test_math.c compares sines at every
+ * exponent, each of which takes bits of 2/pi of its own. */
+#include "base/math.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/power.h"
+#include "base/twofold.h"
+
+__extension__ typedef unsigned __int128 u128;
+
+static const carom_twofold HALF_PI = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+static const carom_twofold LN_2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+static const carom_twofold ONE_BY_LN_2 = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
+static const carom_twofold THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
+
+/* Ratios below this do not show: a relative 2^-60 is 1/128 of a unit in the last place. */
+#define NEGLIGIBLE 0x1p-30
+
+static carom_twofold twofold_of(double a) {
+    carom_twofold t = {a, 0.0};
+    return t;
+}
+
+static carom_twofold product_of(double a, double b) {
+    carom_twofold t;
+    carom_two_product(a, b, &t.high, &t.low);
+    return t;
+}
+
+static carom_twofold sum_of(double a, double b) {
+    carom_twofold t;
+    carom_two_sum(a, b, &t.high, &t.low);
+    return t;
+}
+
+/* ---- sin, cos -------------------------------------------------------------------------------- */
+
+/* h rounded to a multiple of 2^-13, |h| at most 1: its powers up to the fourth are exact. */
+static double coarse(double h) {
+    const double anchor = 0x1.8p+39; /* doubles near it are multiples of 2^-13 */
+    return (h + anchor) - anchor;
+}
+
+/* sin(a), |a| at most pi/4 or a little more: sin(a.high) + a.low cos(a.high). */
+static double sin_near_zero(carom_twofold a) {
+    double h = a.high, c = coarse(h), d = h - c, t = h * h, cube = c * c * c;
+    /* h^3 / 6 as c^3 / 6, which is sixth + cube_rest / 6, and what d adds to it. 6 sixth would not
+     * be exact, cube - 4 sixth is, and so is the difference that follows. */
+    double sixth = cube / 6.0, cube_rest = (cube - 4.0 * sixth) - 2.0 * sixth;
+    double added = d * (3.0 * h * c + d * d); /* h^3 - c^3 */
+    /* Up to h^19 / 19!; h^21 / 21! is below 2^-72. */
+    double p =
+        1.0 / 6227020800.0 - t * (1.0 / 1307674368000.0 -
+                                  t * (1.0 / 355687428096000.0 - t * (1.0 / 121645100408832000.0)));
+    p = 1.0 / 120.0 - t * (1.0 / 5040.0 - t * (1.0 / 362880.0 - t * (1.0 / 39916800.0 - t * p)));
+    double slope = 1.0 - t * (1.0 / 2.0 - t * (1.0 / 24.0 - t * (1.0 / 720.0)));
+    carom_twofold sum = carom_twofold_make(h, -sixth);
+    double rest = a.low * slope - (cube_rest + added) * (1.0 / 6.0) + h * t * t * p;
+    return sum.high + (sum.low + rest);
+}
+
+/* cos(a), |a| at most pi/4 or a little more: cos(a.high) - a.low sin(a.high). */
+static double cos_near_zero(carom_twofold a) {
+    double h = a.high, c = coarse(h), d = h - c, t = h * h, square = c * c;
+    double half_added = d * (c + 0.5 * d); /* (h^2 - c^2) / 2 */
+    /* h^4 / 24 as h^3 / 6 above; h^4 - c^4 is (h^2 - c^2) (h^2 + c^2). */
+    double fourth = square * square, part = fourth / 24.0;
+    double fourth_rest = (fourth - 16.0 * part) - 8.0 * part;
+    double added = 2.0 * half_added * (t + square);
+    /* Up to h^18 / 18!; h^20 / 20! is below 2^-67. */
+    double p =
+        1.0 / 479001600.0 -
+        t * (1.0 / 87178291200.0 - t * (1.0 / 20922789888000.0 - t * (1.0 / 6402373705728000.0)));
+    p = 1.0 / 720.0 - t * (1.0 / 40320.0 - t * (1.0 / 3628800.0 - t * p));
+    double slope = h * (1.0 - t * (1.0 / 6.0 - t * (1.0 / 120.0 - t * (1.0 / 5040.0))));
+    carom_twofold sum = carom_twofold_make(1.0 - 0.5 * square, part); /* without rounding */
+    double rest = (fourth_rest + added) * (1.0 / 24.0) - half_added - a.low * slope - t * t * t * p;
+    return sum.high + (sum.low + rest);
+}
+
+/* The first 1216 bits of 2/pi after the point, behind 64 zeros. */
+static const uint64_t TWO_BY_PI[20] = {
+    0,
+    UINT64_C(0xA2F9836E4E441529),
+    UINT64_C(0xFC2757D1F534DDC0),
+    UINT64_C(0xDB6295993C439041),
+    UINT64_C(0xFE5163ABDEBBC561),
+    UINT64_C(0xB7246E3A424DD2E0),
+    UINT64_C(0x06492EEA09D1921C),
+    UINT64_C(0xFE1DEB1CB129A73E),
+    UINT64_C(0xE88235F52EBB4484),
+    UINT64_C(0xE99C7026B45F7E41),
+    UINT64_C(0x3991D639835339F4),
+    UINT64_C(0x9C845F8BBDF9283B),
+    UINT64_C(0x1FF897FFDE05980F),
+    UINT64_C(0xEF2F118B5A0A6D1F),
+    UINT64_C(0x6D367ECF27CB09B7),
+    UINT64_C(0x4F463F669E5FEA2D),
+    UINT64_C(0x7527BAC7EBE5F17B),
+    UINT64_C(0x3D0739F78A5292EA),
+    UINT64_C(0x6BFB5FB11F8D5D08),
+    UINT64_C(0x56033046FC7B6BAB),
+};
+
+/* 2^-64 word, all 64 bits of it. */
+static carom_twofold fraction_of(uint64_t word) {
+    const uint64_t tail = 0x7FF;
+    return sum_of(0x1p-64 * (double)(word & ~tail), 0x1p-64 * (double)(word & tail));
+}
+
+/* x = quadrant pi/2 + rest, the quadrant modulo 4, |rest| at most pi/4 or a little more. x is
+ * finite and above 2^-53.
+ *
+ * With x = m 2^e (m of 53 bits) bits of 2/pi above 2^(2-e) add multiples of 4 to x 2/pi and can be
+ * left out (Payne, Hanek 1983). The next 192 leave an error below 2^(53-190). No double is closer
+ * than 2^-62 to a multiple of pi/2 but for zero (Muller, section 11.3), so that at least 75 of the
+ * bits that follow the point are right and not zero; of them 128 - 62 = 66 are used. */
+static carom_twofold reduce_any(double x, unsigned *quadrant) {
+    uint64_t bits, words[3];
+    memcpy(&bits, &x, sizeof(bits));
+    uint64_t m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    unsigned first = (unsigned)(bits >> 52) - 1075u + 62u; /* in TWO_BY_PI: the bit 2^(1-e) */
+    unsigned shift = first % 64;
+    for (unsigned i = 0; i < 3; ++i) {
+        const uint64_t *from = &TWO_BY_PI[first / 64 + i];
+        words[i] = shift == 0 ? from[0] : from[0] << shift | from[1] >> (64 - shift);
+    }
+    u128 low = (u128)m * words[2], middle = (u128)m * words[1] + (uint64_t)(low >> 64);
+    uint64_t high = m * words[0] + (uint64_t)(middle >> 64);
+    /* The two bits on top are the quadrant, the others a fraction, which is taken nearest to 0. */
+    uint64_t upper = high << 2 | (uint64_t)middle >> 62;
+    uint64_t lower = (uint64_t)middle << 2 | (uint64_t)low >> 62;
+    unsigned up = (unsigned)(upper >> 63);
+    *quadrant = ((unsigned)(high >> 62) + up) % 4;
+    if (up) { /* minus the fraction, but for a unit of 2^-128 */
+        upper = ~upper;
+        lower = ~lower;
+    }
+    carom_twofold turns =
+        carom_twofold_add(fraction_of(upper), carom_twofold_scale(fraction_of(lower), 0x1p-64));
+    carom_twofold rest = carom_twofold_multiply(turns, HALF_PI);
+    return up ? carom_twofold_negate(rest) : rest;
+}
+
+/* pi/2 in three parts, the first two of 33 bits, so that their products with 20 bits are exact. */
+#define HALF_PI_1 0x1.921fb54400000p+0
+#define HALF_PI_2 0x1.0b4611a600000p-34
+#define HALF_PI_3 0x1.3198a2e037073p-69
+
+/* The same, faster for common angles (Cody, Waite 1980). Three parts leave an error below 2^-97;
+ * where the rest is so small that this could show, the way above is taken. */
+static carom_twofold reduce(double x, unsigned *quadrant) {
+    const double quarter_pi = 0x1.921fb54442d18p-1, most = 0x1p20, least_rest = 0x1p-20;
+    *quadrant = 0;
+    if (x <= quarter_pi) return twofold_of(x);
+    if (x > most) return reduce_any(x, quadrant);
+    double turns = floor(x * 0x1.45f306dc9c883p-1 + 0.5); /* x 2/pi, rounded */
+    double first = x - turns * HALF_PI_1;
+    carom_twofold rest = sum_of(first, -turns * HALF_PI_2);
+    if (fabs(rest.high) < least_rest) return reduce_any(x, quadrant);
+    *quadrant = (unsigned)turns % 4;
+    return carom_twofold_make(rest.high, rest.low - turns * HALF_PI_3);
+}
+
+/* sin(rest + quadrant pi/2). */
+static double sin_in_quadrant(carom_twofold rest, unsigned quadrant) {
+    double value = quadrant % 2 == 0 ? sin_near_zero(rest) : cos_near_zero(rest);
+    return quadrant % 4 >= 2 ? -value : value;
+}
+
+double carom_sin(double x) {
+    double size = fabs(x);
+    if (size < NEGLIGIBLE) return x;
+    if (!(size < HUGE_VAL)) return (double)NAN;
+    unsigned quadrant;
+    carom_twofold rest = reduce(size, &quadrant);
+    double value = sin_in_quadrant(rest, quadrant);
+    return x < 0.0 ? -value : value;
+}
+
+double carom_cos(double x) {
+    double size = fabs(x);
+    if (size < NEGLIGIBLE) return 1.0;
+    if (!(size < HUGE_VAL)) return (double)NAN;
+    unsigned quadrant;
+    carom_twofold rest = reduce(size, &quadrant);
+    return sin_in_quadrant(rest, quadrant + 1);
+}
+
+/* ---- log, log2 ------------------------------------------------------------------------------- */
+
+/* x = 2^exponent m with m in [sqrt(1/2), sqrt(2)), and the logarithm of m. x is positive and
+ * finite.
+ *
+ * log m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1) / (m + 1), |s| < 0.172. */
+static carom_twofold log_of_mantissa(double x, int *exponent) {
+    double m = frexp(x, exponent);
+    if (m < 0x1.6a09e667f3bcdp-1) { /* sqrt(1/2) */
+        m *= 2.0;
+        --*exponent;
+    }
+    carom_twofold s = carom_twofold_divide(twofold_of(m - 1.0), sum_of(m, 1.0)); /* m - 1: exact */
+    carom_twofold square = carom_twofold_multiply(s, s);
+    carom_twofold cube = carom_twofold_multiply(square, s);
+    carom_twofold third = carom_twofold_multiply(cube, THIRD);
+    double t = square.high, p = 1.0 / 23.0; /* s^25/25 is below 2^-65 s */
+    for (int n = 21; n >= 5; n -= 2) p = 1.0 / n + t * p;
+    carom_twofold rest = carom_twofold_make(third.high, third.low + cube.high * t * p);
+    return carom_twofold_scale(carom_twofold_add(s, rest), 2.0);
+}
+
+/* True where the logarithm is no number of its own: 0, below, infinite, NaN. */
+static int log_is_special(double x, double *value) {
+    if (x > 0.0 && x < HUGE_VAL) return 0;
+    *value = x == 0.0 ? -HUGE_VAL : x > 0.0 ? x : (double)NAN;
+    return 1;
+}
+
+double carom_log(double x) {
+    double special;
+    if (log_is_special(x, &special)) return special;
+    int exponent;
+    carom_twofold mantissa = log_of_mantissa(x, &exponent);
+    carom_twofold whole = carom_twofold_multiply(twofold_of((double)exponent), LN_2);
+    return carom_twofold_add(whole, mantissa).high;
+}
+
+double carom_log2(double x) {
+    double special;
+    if (log_is_special(x, &special)) return special;
+    int exponent;
+    carom_twofold mantissa = log_of_mantissa(x, &exponent);
+    mantissa = carom_twofold_multiply(mantissa, ONE_BY_LN_2);
+    return carom_twofold_add(twofold_of((double)exponent), mantissa).high;
+}
+
+/* ---- cbrt, hypot ----------------------------------------------------------------------------- */
+
+double carom_cbrt(double x) {
+    double size = fabs(x);
+    if (!(size < HUGE_VAL) || size == 0.0) return x;
+    /* size = 2^(3 third) m with m in [1, 8). */
+    int exponent;
+    double m = frexp(size, &exponent);
+    int third = (exponent + 1199) / 3 - 400; /* the floor of (exponent - 1) / 3 */
+    m *= carom_power_of_two(exponent - 3 * third);
+    /* The chord is off by 11 % at most; Halley's step makes an error e one of 2/3 e^3. */
+    double root = 1.0 + (m - 1.0) / 7.0;
+    for (int i = 0; i < 3; ++i) {
+        double cube = root * root * root;
+        root *= (cube + 2.0 * m) / (2.0 * cube + m);
+    }
+    /* Right but for the last bits. Newton's step with the exact difference gives those. */
+    carom_twofold cube = carom_twofold_multiply(product_of(root, root), twofold_of(root));
+    double over = carom_twofold_sub(cube, twofold_of(m)).high;
+    root = (root - over / (3.0 * root * root)) * carom_power_of_two(third);
+    return x < 0.0 ? -root : root;
+}
+
+/* 2^exponent (a.high + a.low), rounded once where the result is subnormal. a.high is in [0.5, 2).
+ */
+static double scale_back(carom_twofold a, int exponent) {
+    if (exponent < -1021) { /* with this in front, doubles have the spacing of subnormals */
+        double front = ldexp(1.0, -1022 - exponent);
+        if (a.high < front) {
+            carom_twofold sum = sum_of(front, a.high);
+            a.high = (sum.high + (sum.low + a.low)) - front;
+        }
+    }
+    return ldexp(a.high, exponent);
+}
+
+double carom_hypot(double x, double y) {
+    double a = fabs(x), b = fabs(y);
+    if (a == HUGE_VAL || b == HUGE_VAL) return HUGE_VAL;
+    if (isnan(a) || isnan(b)) return (double)NAN;
+    double larger = CAROM_MAX(a, b), smaller = CAROM_MIN(a, b);
+    if (smaller == 0.0 || smaller < NEGLIGIBLE * larger) return larger;
+    int exponent;
+    larger = frexp(larger, &exponent);
+    smaller = ldexp(smaller, -exponent);
+    carom_twofold square =
+        carom_twofold_add(product_of(larger, larger), product_of(smaller, smaller));
+    double root = sqrt(square.high); /* and Newton's step with the exact difference */
+    double under = carom_twofold_sub(square, product_of(root, root)).high;
+    return scale_back(carom_twofold_make(root, under / (2.0 * root)), exponent);
+}
+
+/* ---- atan2 ----------------------------------------------------------------------------------- */
+
+/* atan(u) for u in [0, tan(pi/8)]: u - u^3/3 + u^5/5 - ... */
+static carom_twofold atan_near_zero(carom_twofold u) {
+    carom_twofold square = carom_twofold_multiply(u, u);
+    carom_twofold cube = carom_twofold_multiply(square, u);
+    carom_twofold third = carom_twofold_multiply(cube, THIRD);
+    double t = square.high, p = 1.0 / 45.0; /* u^47/47 is below 2^-64 u */
+    for (int n = 43; n >= 5; n -= 2) p = 1.0 / n - t * p;
+    carom_twofold rest = carom_twofold_make(third.high, third.low - cube.high * t * p);
+    return carom_twofold_sub(u, rest);
+}
+
+double carom_atan2(double y, double x) {
+    if (isnan(x) || isnan(y)) return (double)NAN;
+    double up = fabs(y), aside = fabs(x);
+    if (up == HUGE_VAL || aside == HUGE_VAL) { /* the direction alone counts */
+        double is_up = up == HUGE_VAL ? 1.0 : 0.0, is_aside = aside == HUGE_VAL ? 1.0 : 0.0;
+        up = is_up;
+        aside = is_aside;
+    }
+    if (!signbit(x) && up < NEGLIGIBLE * aside) return y / x; /* x > 0 */
+    carom_twofold angle = {0.0, 0.0};
+    if (up != 0.0 && aside != 0.0) {
+        int exponent;
+        double larger = frexp(CAROM_MAX(up, aside), &exponent);
+        double smaller = ldexp(CAROM_MIN(up, aside), -exponent);
+        if (smaller > 0.41421356 * larger) { /* tan(pi/8): nearer to the diagonal */
+            carom_twofold ratio =
+                carom_twofold_divide(sum_of(larger, -smaller), sum_of(larger, smaller));
+            angle = carom_twofold_sub(carom_twofold_scale(HALF_PI, 0.5), atan_near_zero(ratio));
+        } else {
+            angle = atan_near_zero(carom_twofold_divide(twofold_of(smaller), twofold_of(larger)));
+        }
+    }
+    if (up > aside) angle = carom_twofold_sub(HALF_PI, angle);
+    if (signbit(x)) angle = carom_twofold_sub(carom_twofold_scale(HALF_PI, 2.0), angle);
+    return copysign(angle.high, y);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* ratio.h: quotients of determinants of any finite doubles: compared exactly, rounded once.
+ *
+ * A row is the difference of two points. Every row is brought to integers by a power of two of its
+ * own, so that points far from one and a direction that is very short cost nothing extra; the
+ * determinant of three rows is worked out by wide.h. A ratio is num / den 2^exponent with integers
+ * num and den. Two ratios are compared by cross multiplication. One is rounded by long division to
+ * 64 bits, of which the last also stands for everything below it. Integers are as long as they have
+ * to be: some ten limbs at ordinary scales (a microsecond or two), up to 200 where the exponents
+ * cover the whole range of doubles. */
+#ifndef CAROM_SRC_GEOM_RATIO_H
+#define CAROM_SRC_GEOM_RATIO_H
+
+#include "geom/wide.h"
+
+#include "geom/vec.h"
+
+/* to - from. */
+typedef struct carom_row {
+    carom_vec3 from, to;
+} carom_row;
+
+/* A determinant has 3 * 66 + 1 limbs. The product of two of them, shifted by the difference of two
+ * exponents of rows (2,098 bits), has 464; a coordinate of a point (see carom_ratio_along) fewer.
+ */
+#define CAROM_BIG_LIMBS 480
+
+/* sign * sum of limb[i] 2^(32 i); the highest of `count` limbs is not zero; zero has none. */
+typedef struct carom_big {
+    int sign, count;
+    uint32_t limb[CAROM_BIG_LIMBS];
+} carom_big;
+
+/* num / den 2^exponent, den above zero. */
+typedef struct carom_ratio {
+    carom_big num, den;
+    int exponent;
+} carom_ratio;
+
+/* ---- integers -------------------------------------------------------------------------------- */
+
+CAROM_ITEM void carom_big_trim(carom_big *a) {
+    while (a->count > 0 && a->limb[a->count - 1] == 0) --a->count;
+    if (a->count == 0) a->sign = 0;
+}
+
+CAROM_ITEM void carom_big_set(carom_big *a, uint64_t magnitude, int sign) {
+    a->sign = sign;
+    a->count = 2;
+    a->limb[0] = (uint32_t)magnitude;
+    a->limb[1] = (uint32_t)(magnitude >> 32);
+    carom_big_trim(a);
+}
+
+CAROM_ITEM int carom_big_bits(const carom_big *a) {
+    int bits = 32 * a->count;
+    for (uint32_t top = a->limb[a->count - 1]; top >> 31 == 0; top <<= 1) --bits;
+    return bits; /* a is not zero */
+}
+
+CAROM_ITEM void carom_big_multiply(const carom_big *a, const carom_big *b, carom_big *to) {
+    to->sign = a->sign * b->sign;
+    to->count = a->count + b->count;
+    for (int i = 0; i < to->count; ++i) to->limb[i] = 0;
+    for (int i = 0; i < a->count; ++i) {
+        uint64_t factor = a->limb[i], carry = 0;
+        for (int j = 0; j < b->count; ++j) {
+            carry += factor * b->limb[j] + to->limb[i + j];
+            to->limb[i + j] = (uint32_t)carry;
+            carry >>= 32;
+        }
+        to->limb[i + b->count] = (uint32_t)carry;
+    }
+    carom_big_trim(to);
+}
+
+CAROM_ITEM void carom_big_shift_left(carom_big *a, int bits) {
+    int limbs = bits / 32, shift = bits % 32;
+    if (a->sign == 0 || bits == 0) return;
+    a->limb[a->count] = 0;
+    for (int i = a->count; i >= 0; --i) {
+        uint64_t both = (uint64_t)a->limb[i] << 32 | (i > 0 ? a->limb[i - 1] : 0);
+        a->limb[i + limbs] = (uint32_t)(both << shift >> 32);
+    }
+    for (int i = 0; i < limbs; ++i) a->limb[i] = 0;
+    a->count += limbs + 1;
+    carom_big_trim(a);
+}
+
+CAROM_ITEM void carom_big_halve(carom_big *a) {
+    for (int i = 0; i < a->count; ++i) {
+        uint32_t above = i + 1 < a->count ? a->limb[i + 1] : 0;
+        a->limb[i] = a->limb[i] >> 1 | above << 31;
+    }
+    carom_big_trim(a);
+}
+
+/* The sign of |a| - |b|. */
+CAROM_ITEM int carom_big_compare(const carom_big *a, const carom_big *b) {
+    if (a->count != b->count) return a->count < b->count ? -1 : 1;
+    for (int i = a->count - 1; i >= 0; --i)
+        if (a->limb[i] != b->limb[i]) return a->limb[i] < b->limb[i] ? -1 : 1;
+    return 0;
+}
+
+/* |a| -= |b|, which is not larger; the sign of a stays. */
+CAROM_ITEM void carom_big_reduce(carom_big *a, const carom_big *b) {
+    uint64_t carry = 1;
+    for (int i = 0; i < a->count; ++i) {
+        carry += (uint64_t)a->limb[i] + (uint32_t) ~(i < b->count ? b->limb[i] : 0);
+        a->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    carom_big_trim(a);
+}
+
+/* a += b. */
+CAROM_ITEM void carom_big_add(carom_big *a, carom_big *b) {
+    if (a->sign * b->sign < 0) {
+        if (carom_big_compare(a, b) >= 0) {
+            carom_big_reduce(a, b);
+        } else {
+            carom_big_reduce(b, a);
+            *a = *b;
+        }
+        return;
+    }
+    uint64_t carry = 0;
+    int count = CAROM_MAX(a->count, b->count);
+    for (int i = 0; i < count; ++i) {
+        carry += (uint64_t)(i < a->count ? a->limb[i] : 0) + (i < b->count ? b->limb[i] : 0);
+        a->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    a->limb[count] = (uint32_t)carry;
+    a->count = count + 1;
+    a->sign = a->sign != 0 ? a->sign : b->sign;
+    carom_big_trim(a);
+}
+
+/* ---- determinants ---------------------------------------------------------------------------- */
+
+/* The row as integers times 2^*base; returns the limbs of each. */
+CAROM_ITEM int carom_row_load(const carom_row *row, uint32_t (*to)[CAROM_WIDE_LIMBS], int *base) {
+    uint32_t from[CAROM_WIDE_LIMBS];
+    double x[6];
+    int limbs;
+    x[0] = row->from.x, x[1] = row->from.y, x[2] = row->from.z;
+    x[3] = row->to.x, x[4] = row->to.y, x[5] = row->to.z;
+    *base = carom_wide_base(x, 6, &limbs);
+    for (int k = 0; k < 3; ++k) {
+        carom_wide_load(x[k], *base, from, limbs);
+        carom_wide_load(x[3 + k], *base, to[k], limbs);
+        carom_wide_add(to[k], from, limbs, 1);
+    }
+    return limbs;
+}
+
+/* det = the determinant of three rows / 2^exponent, which is returned. */
+CAROM_RARE_ITEM int carom_rows_determinant(const carom_row *ru, const carom_row *rv,
+                                           const carom_row *rw, carom_big *det) {
+    uint32_t u[3][CAROM_WIDE_LIMBS], v[3][CAROM_WIDE_LIMBS], w[3][CAROM_WIDE_LIMBS];
+    uint32_t minor[2 * CAROM_WIDE_LIMBS + 1];
+    int bu, bv, bw, nu = carom_row_load(ru, u, &bu), nv = carom_row_load(rv, v, &bv),
+                    nw = carom_row_load(rw, w, &bw);
+    int n2 = nu + nv + 1, n3 = nu + nv + nw + 1;
+    for (int i = 0; i < n3; ++i) det->limb[i] = 0;
+    for (int k = 0; k < 3; ++k) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        for (int l = 0; l < n2; ++l) minor[l] = 0;
+        carom_wide_add_product(minor, n2, u[i], nu, v[j], nv, 0);
+        carom_wide_add_product(minor, n2, u[j], nu, v[i], nv, 1);
+        carom_wide_add_product(det->limb, n3, minor, n2, w[k], nw, 0);
+    }
+    det->sign = carom_wide_sign(det->limb, n3);
+    det->count = n3;
+    if (det->sign < 0) carom_wide_negate(det->limb, n3);
+    carom_big_trim(det);
+    return bu + bv + bw;
+}
+
+CAROM_RARE_ITEM int carom_rows_sign(const carom_row *u, const carom_row *v, const carom_row *w) {
+    carom_big det;
+    (void)carom_rows_determinant(u, v, w, &det);
+    return det.sign;
+}
+
+/* ---- ratios ---------------------------------------------------------------------------------- */
+
+/* det(u, v, w) / det(u, v, d); the second is not zero. */
+CAROM_RARE_ITEM void carom_ratio_make(const carom_row *u, const carom_row *v, const carom_row *w,
+                                      const carom_row *d, carom_ratio *ratio) {
+    int top = carom_rows_determinant(u, v, w, &ratio->num);
+    int bottom = carom_rows_determinant(u, v, d, &ratio->den);
+    ratio->exponent = top - bottom;
+    ratio->num.sign *= ratio->den.sign;
+    ratio->den.sign = 1;
+}
+
+/* x, which is finite. */
+CAROM_ITEM void carom_ratio_of(double x, carom_ratio *ratio) {
+    carom_big_set(&ratio->num, carom_double_mantissa(x, &ratio->exponent), x < 0.0 ? -1 : 1);
+    carom_big_set(&ratio->den, 1, 1);
+}
+
+/* The sign of a - b. */
+CAROM_RARE_ITEM int carom_ratio_compare(const carom_ratio *a, const carom_ratio *b) {
+    carom_big left, right;
+    if (a->num.sign != b->num.sign || a->num.sign == 0)
+        return (a->num.sign > b->num.sign) - (a->num.sign < b->num.sign);
+    carom_big_multiply(&a->num, &b->den, &left);
+    carom_big_multiply(&b->num, &a->den, &right);
+    int shift = a->exponent - b->exponent;
+    /* Far apart: what is shifted then stays within the limbs that there are. */
+    int bits = carom_big_bits(&left) + shift - carom_big_bits(&right);
+    if (bits > 1 || bits < -1) return bits > 0 ? a->num.sign : -a->num.sign;
+    carom_big_shift_left(shift > 0 ? &left : &right, shift > 0 ? shift : -shift);
+    return a->num.sign * carom_big_compare(&left, &right);
+}
+
+/* num / den 2^exponent to nearest even, infinite where that is too large; den is above zero. Both
+ * are used up. */
+CAROM_RARE_ITEM double carom_big_quotient(carom_big *num, carom_big *den, int exponent) {
+    if (num->sign == 0) return 0.0;
+    double sign = num->sign < 0 ? -1.0 : 1.0;
+    int bits = carom_big_bits(num) - carom_big_bits(den) + exponent;
+    if (bits < -1075) return 0.0 * sign; /* the quotient is below 2^(bits + 1) */
+    if (bits > 1025) return HUGE_VAL * sign;
+    int unit = bits - 63; /* the quotient is above 2^62 and below 2^64 of these */
+    if (exponent > unit)
+        carom_big_shift_left(num, exponent - unit);
+    else
+        carom_big_shift_left(den, unit - exponent);
+    carom_big_shift_left(den, 63);
+    uint64_t quotient = 0;
+    for (int i = 63; i >= 0; --i) {
+        if (carom_big_compare(num, den) >= 0) {
+            carom_big_reduce(num, den);
+            quotient |= UINT64_C(1) << i;
+        }
+        carom_big_halve(den);
+    }
+    if (num->count != 0) quotient |= 1;
+    return sign * carom_round_bits(quotient, unit);
+}
+
+CAROM_RARE_ITEM double carom_ratio_round(const carom_ratio *ratio) {
+    carom_big num = ratio->num, den = ratio->den;
+    return carom_big_quotient(&num, &den, ratio->exponent);
+}
+
+/* start + ratio step, rounded once. */
+CAROM_RARE_ITEM double carom_ratio_along(const carom_ratio *ratio, double start, double step) {
+    carom_big factor, sum, moved, den = ratio->den;
+    int at, by;
+    carom_big_set(&factor, carom_double_mantissa(start, &at), start < 0.0 ? -1 : 1);
+    carom_big_multiply(&den, &factor, &sum);
+    carom_big_set(&factor, carom_double_mantissa(step, &by), step < 0.0 ? -1 : 1);
+    carom_big_multiply(&ratio->num, &factor, &moved);
+    by += ratio->exponent;
+    if (sum.sign == 0) at = by;
+    if (moved.sign == 0) by = at;
+    if (at > by)
+        carom_big_shift_left(&sum, at - by);
+    else
+        carom_big_shift_left(&moved, by - at);
+    carom_big_add(&sum, &moved);
+    return carom_big_quotient(&sum, &den, CAROM_MIN(at, by));
+}
+
+#endif

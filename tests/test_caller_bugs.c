@@ -1,0 +1,917 @@
+/* SPDX-License-Identifier: MIT */
+/* Callers' bugs: every public function gets NULL for each of its pointers, enums out of range and
+ * result arrays whose fields contradict each other. The assert handler must hear of it, the call
+ * must return CAROM_INVALID, and nothing must have happened. Where NULL is documented as fine, that
+ * is tried, too.
+ *
+ * What is tried is named, function and parameter, and compared with the headers themselves: a
+ * function, a pointer, an enum or an enum field of a def that is added and not tried here fails the
+ * last test. */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/test.h"
+
+/* ---- what was tried -------------------------------------------------------------------------- */
+
+#define MOST_TRIED 1024
+#define LONG       96 /* of a name */
+
+static char tried[MOST_TRIED][LONG]; /* "function parameter" or "struct.field" */
+static uint32_t tried_count;
+
+static bool was_tried(const char *name) {
+    for (uint32_t i = 0; i < tried_count; ++i)
+        if (strcmp(tried[i], name) == 0) return true;
+    return false;
+}
+
+static void note(const char *first, char between, const char *second) {
+    char name[LONG];
+    int length = snprintf(name, sizeof(name), "%s%c%s", first, between, second);
+    assert_true(length > 0 && length < LONG && tried_count < MOST_TRIED);
+    if (!was_tried(name)) memcpy(tried[tried_count++], name, LONG);
+}
+
+/* ---- one bug --------------------------------------------------------------------------------- */
+
+static test_memory memory;
+static uint64_t live_before;
+
+static void bug_begins(void) {
+    live_before = memory.live;
+    test_asserts_begin();
+}
+
+static void bug_ends(const char *call, carom_status status, int line) {
+    int heard = test_asserts_end();
+    if (heard != 1 || status != CAROM_INVALID)
+        fail_msg("line %d: %s: handler called %d times, status %s", line, call, heard,
+                 carom_status_name(status));
+    if (memory.live != live_before) fail_msg("line %d: %s: memory was kept", line, call);
+}
+
+static void fine_ends(const char *call, carom_status status, int line) {
+    int heard = test_asserts_end();
+    if (heard != 0 || status == CAROM_INVALID)
+        fail_msg("line %d: %s: handler called %d times, status %s", line, call, heard,
+                 carom_status_name(status));
+}
+
+/* The call has a bug in `parameter` of `function`. */
+#define BUG(function, parameter, ...)                                                              \
+    do {                                                                                           \
+        note(#function, ' ', #parameter);                                                          \
+        bug_begins();                                                                              \
+        carom_status bug_status = function(__VA_ARGS__);                                           \
+        bug_ends(#function "(" #__VA_ARGS__ ")", bug_status, __LINE__);                            \
+    } while (0)
+
+/* The same in a field of a struct that the function is given. */
+#define BUG_IN(structure, field, function, ...)                                                    \
+    do {                                                                                           \
+        note(#structure, '.', #field);                                                             \
+        bug_begins();                                                                              \
+        carom_status bug_status = function(__VA_ARGS__);                                           \
+        bug_ends(#function "(" #__VA_ARGS__ ")", bug_status, __LINE__);                            \
+    } while (0)
+
+/* A function without a status. */
+#define BUG_VOID(function, parameter, ...)                                                         \
+    do {                                                                                           \
+        note(#function, ' ', #parameter);                                                          \
+        bug_begins();                                                                              \
+        (void)function(__VA_ARGS__);                                                               \
+        bug_ends(#function "(" #__VA_ARGS__ ")", CAROM_INVALID, __LINE__);                         \
+    } while (0)
+
+/* No bug: the header says that this is fine. */
+#define FINE(function, parameter, ...)                                                             \
+    do {                                                                                           \
+        note(#function, ' ', #parameter);                                                          \
+        bug_begins();                                                                              \
+        carom_status fine_status = function(__VA_ARGS__);                                          \
+        fine_ends(#function "(" #__VA_ARGS__ ")", fine_status, __LINE__);                          \
+    } while (0)
+
+#define FINE_VOID(function, parameter, ...)                                                        \
+    do {                                                                                           \
+        note(#function, ' ', #parameter);                                                          \
+        bug_begins();                                                                              \
+        (void)function(__VA_ARGS__);                                                               \
+        fine_ends(#function "(" #__VA_ARGS__ ")", CAROM_OK, __LINE__);                             \
+    } while (0)
+
+/* Result arrays that cannot be: which fields contradict each other, in turn. The call names the
+ * array `result`; each of these must stay as it is, and its free must refuse it, too. */
+enum { UNSOUND_RESULTS = 9 };
+
+#define MAKE_UNSOUND(which, result, buffer)                                                        \
+    do {                                                                                           \
+        memset(&(result), 0, sizeof(result));                                                      \
+        switch (which) {                                                                           \
+        case 0: /* room, but nowhere */                                                            \
+            (result).capacity = 8;                                                                 \
+            break;                                                                                 \
+        case 1: /* data without room, said to be Carom's */                                        \
+            (result).data = (buffer);                                                              \
+            break;                                                                                 \
+        case 2: /* more in it than it holds */                                                     \
+            (result).data = (buffer);                                                              \
+            (result).capacity = 1;                                                                 \
+            (result).count = 2;                                                                    \
+            break;                                                                                 \
+        case 3: /* a count of nothing */                                                           \
+            (result).count = 1;                                                                    \
+            break;                                                                                 \
+        case 4: /* a caller's buffer that is not there */                                          \
+            (result).owner = CAROM_OWNED_BY_CALLER;                                                \
+            (result).capacity = 1;                                                                 \
+            break;                                                                                 \
+        case 5: /* device memory, and there is no device */                                        \
+            (result).data = (buffer);                                                              \
+            (result).capacity = 1;                                                                 \
+            (result).owner = CAROM_OWNED_BY_CALLER;                                                \
+            (result).where = CAROM_ON_DEVICE;                                                      \
+            break;                                                                                 \
+        case 6: /* empty, but said to be on a device */                                            \
+            (result).where = CAROM_ON_DEVICE;                                                      \
+            break;                                                                                 \
+        case 7:                                                                                    \
+            (result).where = (carom_where)7;                                                       \
+            break;                                                                                 \
+        default:                                                                                   \
+            (result).owner = (carom_owner)7;                                                       \
+            break;                                                                                 \
+        }                                                                                          \
+    } while (0)
+
+#define BUG_RESULT(type, function, parameter, ...)                                                 \
+    do {                                                                                           \
+        static uint64_t buffer[64];                                                                \
+        void *place = buffer;                                                                      \
+        for (int which = 0; which < UNSOUND_RESULTS; ++which) {                                    \
+            type result, copy;                                                                     \
+            MAKE_UNSOUND(which, result, place);                                                    \
+            memcpy(&copy, &result, sizeof(copy));                                                  \
+            BUG(function, parameter, __VA_ARGS__);                                                 \
+            assert_memory_equal(&copy, &result, sizeof(copy));                                     \
+            BUG_VOID(type##_free, result, &result);                                                \
+            assert_memory_equal(&copy, &result, sizeof(copy));                                     \
+        }                                                                                          \
+        note(#type, '.', "where");                                                                 \
+        note(#type, '.', "owner");                                                                 \
+        FINE_VOID(type##_free, result, NULL);                                                      \
+    } while (0)
+
+/* ---- what the calls are given ---------------------------------------------------------------- */
+
+static carom_context *context;
+static carom_mesh *mesh;
+static carom_mesh_view view;
+static carom_soup *soup;
+static carom_solid *solid;
+static carom_gas *gas;
+static char *path;
+static const carom_vec3 edges = {4.0, 4.0, 4.0};
+static const carom_gas_sphere spheres[2] = {
+    {.position = {1.0, 1.0, 1.0}, .velocity = {1.0, 0.0, 0.0}, .radius = 0.5},
+    {.position = {3.0, 3.0, 3.0}, .velocity = {0.0, 1.0, 0.0}, .radius = 0.5}};
+
+/* A hash of all that the structures say of themselves. */
+static uint64_t state_of_all(void) {
+    carom_pairs pairs = {0};
+    carom_soup_info soup_info;
+    carom_solid_info solid_info;
+    carom_gas_spheres found = {0};
+    carom_context_info info;
+    memset(&solid_info, 0, sizeof(solid_info));
+    assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
+    assert_ok(context, carom_soup_get_info(context, soup, &soup_info));
+    assert_ok(context, carom_solid_get_info(context, solid, &solid_info));
+    assert_ok(context, carom_gas_get_spheres(context, gas, &found));
+    assert_ok(context, carom_context_get_info(context, &info));
+    uint64_t hash = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 0);
+    hash = test_hash(&soup_info, sizeof(soup_info), hash);
+    hash = test_hash(&solid_info.bytes, sizeof(solid_info.bytes), hash);
+    hash = test_hash(found.data, found.count * sizeof(*found.data), hash);
+    carom_pairs_free(&pairs);
+    carom_gas_spheres_free(&found);
+    return hash;
+}
+
+static int set_up(void **state) {
+    (void)state;
+    static char name[] = "/tmp/carom_bugs_XXXXXX";
+    int file = mkstemp(name);
+    assert_true(file >= 0);
+    (void)close(file);
+    path = name;
+    carom_context_def def = {.threads = 1, .allocator = test_allocator(&memory)};
+    carom_shape_def shape = {.detail = 2};
+    carom_gas_def box = {.edges = edges};
+    assert_ok(NULL, carom_context_create(&def, &context));
+    assert_ok(context, carom_shape_make(context, &shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup));
+    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = view}, &solid));
+    assert_ok(context, carom_gas_create(context, &box, spheres, 2, &gas));
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_gas_destroy(gas);
+    carom_solid_destroy(solid);
+    carom_soup_destroy(soup);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    (void)unlink(path);
+    assert_int_equal(memory.live, 0);
+    return 0;
+}
+
+/* ---- base ------------------------------------------------------------------------------------ */
+
+static bool is_null(const void *pointer) {
+    return pointer == NULL;
+}
+
+static void base(void **state) {
+    (void)state;
+    carom_context *out = context;
+    carom_context_info info;
+    carom_work work;
+    /* Names are given for any number, known or not. */
+    FINE_VOID(carom_status_name, status, (carom_status)999);
+    FINE_VOID(carom_isa_name, isa, (carom_isa)999);
+    FINE_VOID(carom_isa_available, isa, (carom_isa)999);
+    note("carom_assert_set_handler", ' ', "handler"); /* NULL: test_asserts_end */
+    BUG(carom_context_create_abi, context, CAROM_ABI, NULL, NULL);
+    FINE(carom_context_create_abi, def, CAROM_ABI, NULL, &out);
+    carom_context_destroy(out);
+    carom_context_def def = {.backend = (carom_backend)7};
+    BUG_IN(carom_context_def, backend, carom_context_create, &def, &out);
+    assert_true(is_null(out));
+    def = (carom_context_def){.isa = (carom_isa)-1};
+    BUG_IN(carom_context_def, isa, carom_context_create, &def, &out);
+    def = (carom_context_def){.allocator = test_allocator(&memory)};
+    def.allocator.release = NULL;
+    BUG_IN(carom_context_def, allocator, carom_context_create, &def, &out);
+    def.allocator.allocate = NULL;
+    def.allocator.release = test_allocator(&memory).release;
+    BUG_IN(carom_context_def, allocator, carom_context_create, &def, &out);
+    FINE_VOID(carom_context_destroy, context, NULL);
+    FINE_VOID(carom_context_sentence, context, NULL);
+    BUG(carom_context_get_info, context, NULL, &info);
+    BUG(carom_context_get_info, info, context, NULL);
+    BUG(carom_context_get_work, context, NULL, &work);
+    BUG(carom_context_get_work, work, context, NULL);
+    BUG(carom_context_trim, context, NULL);
+    note("carom_build_get", ' ', "");
+    note("carom_time_seconds", ' ', "");
+    FINE_VOID(carom_cuda_describe, line, NULL, 0);
+    BUG_VOID(carom_cuda_describe, line, NULL, 16);
+    BUG_VOID(carom_random_next, random, NULL);
+    BUG_VOID(carom_random_uniform, random, NULL);
+    BUG_VOID(carom_random_between, random, NULL, 0.0, 1.0);
+    note("carom_random_normal", ' ', "random");
+    test_asserts_begin();
+    (void)carom_random_normal(NULL); /* draws twice */
+    assert_true(test_asserts_end() > 0);
+}
+
+/* ---- geom ------------------------------------------------------------------------------------ */
+
+static void geom(void **state) {
+    (void)state;
+    carom_vec3 p[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    carom_triangle t = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}};
+    carom_bounds box = {{0, 0, 0}, {1, 1, 1}};
+    carom_ball balls[2] = {{{0, 0, 0}, 1}, {{1, 0, 0}, 1}}, ball = {{7, 7, 7}, 7};
+    carom_triangle_relation relation;
+    carom_closest closest;
+    carom_lens lens;
+    int sign = 7;
+    bool meet = true;
+    BUG(carom_points_orient_2d, context, NULL, p, 0, &sign);
+    BUG(carom_points_orient_2d, points, context, NULL, 0, &sign);
+    BUG(carom_points_orient_2d, axis, context, p, 3, &sign);
+    BUG(carom_points_orient_2d, sign, context, p, 0, NULL);
+    BUG(carom_points_orient_3d, context, NULL, p, &sign);
+    BUG(carom_points_orient_3d, points, context, NULL, &sign);
+    BUG(carom_points_orient_3d, sign, context, p, NULL);
+    assert_int_equal(sign, 7);
+    BUG(carom_triangles_relate, context, NULL, &t, &t, &relation);
+    BUG(carom_triangles_relate, a, context, NULL, &t, &relation);
+    BUG(carom_triangles_relate, b, context, &t, NULL, &relation);
+    BUG(carom_triangles_relate, relation, context, &t, &t, NULL);
+    BUG(carom_triangles_meet, context, NULL, &t, &t, &meet);
+    BUG(carom_triangles_meet, a, context, NULL, &t, &meet);
+    BUG(carom_triangles_meet, b, context, &t, NULL, &meet);
+    BUG(carom_triangles_meet, meet, context, &t, &t, NULL);
+    FINE_VOID(carom_relation_name, relation, (carom_relation)99);
+    BUG(carom_point_segment_distance, context, NULL, p, p, &closest);
+    BUG(carom_point_segment_distance, point, context, NULL, p, &closest);
+    BUG(carom_point_segment_distance, segment, context, p, NULL, &closest);
+    BUG(carom_point_segment_distance, closest, context, p, p, NULL);
+    BUG(carom_segments_distance, context, NULL, p, p, &closest);
+    BUG(carom_segments_distance, a, context, NULL, p, &closest);
+    BUG(carom_segments_distance, b, context, p, NULL, &closest);
+    BUG(carom_segments_distance, closest, context, p, p, NULL);
+    BUG(carom_point_triangle_distance, context, NULL, p, &t, &closest);
+    BUG(carom_point_triangle_distance, point, context, NULL, &t, &closest);
+    BUG(carom_point_triangle_distance, triangle, context, p, NULL, &closest);
+    BUG(carom_point_triangle_distance, closest, context, p, &t, NULL);
+    BUG(carom_segment_triangle_distance, context, NULL, p, &t, &closest);
+    BUG(carom_segment_triangle_distance, segment, context, NULL, &t, &closest);
+    BUG(carom_segment_triangle_distance, triangle, context, p, NULL, &closest);
+    BUG(carom_segment_triangle_distance, closest, context, p, &t, NULL);
+    BUG(carom_triangles_distance, context, NULL, &t, &t, &closest);
+    BUG(carom_triangles_distance, a, context, NULL, &t, &closest);
+    BUG(carom_triangles_distance, b, context, &t, NULL, &closest);
+    BUG(carom_triangles_distance, closest, context, &t, &t, NULL);
+    BUG(carom_triangle_meets_box, context, NULL, &t, &box, &meet);
+    BUG(carom_triangle_meets_box, triangle, context, NULL, &box, &meet);
+    BUG(carom_triangle_meets_box, box, context, &t, NULL, &meet);
+    BUG(carom_triangle_meets_box, meets, context, &t, &box, NULL);
+    BUG(carom_ball_of_triangle, context, NULL, &t, &ball);
+    BUG(carom_ball_of_triangle, triangle, context, NULL, &ball);
+    BUG(carom_ball_of_triangle, ball, context, &t, NULL);
+    BUG(carom_ball_of_points, context, NULL, p, 4, &ball);
+    BUG(carom_ball_of_points, points, context, NULL, 4, &ball);
+    BUG(carom_ball_of_points, count, context, p, 0, &ball);
+    BUG(carom_ball_of_points, ball, context, p, 4, NULL);
+    BUG(carom_ball_of_balls, context, NULL, balls, 2, &ball);
+    BUG(carom_ball_of_balls, balls, context, NULL, 2, &ball);
+    BUG(carom_ball_of_balls, count, context, balls, 0, &ball);
+    BUG(carom_ball_of_balls, ball, context, balls, 2, NULL);
+    assert_true(ball.radius == 7.0);
+    BUG(carom_balls_lens, context, NULL, &balls[0], &balls[1], &lens);
+    BUG(carom_balls_lens, a, context, NULL, &balls[1], &lens);
+    BUG(carom_balls_lens, b, context, &balls[0], NULL, &lens);
+    BUG(carom_balls_lens, lens, context, &balls[0], &balls[1], NULL);
+}
+
+/* ---- mesh and shapes ------------------------------------------------------------------------- */
+
+/* All that a view can have wrong with it. */
+static void bad_views(void) {
+    carom_mesh_view bad = view;
+    bad.scalar = (carom_scalar)7;
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_check, context, &bad);
+    bad = view;
+    bad.positions = NULL;
+    BUG_IN(carom_mesh_view, positions, carom_mesh_check, context, &bad);
+    bad = view;
+    bad.positions = (const char *)view.positions + 1;
+    BUG_IN(carom_mesh_view, positions, carom_mesh_check, context, &bad);
+    bad = view;
+    bad.corners = NULL;
+    BUG_IN(carom_mesh_view, corners, carom_mesh_check, context, &bad);
+    bad = view;
+    bad.stride = 8;
+    BUG_IN(carom_mesh_view, stride, carom_mesh_check, context, &bad);
+    bad.stride = 31;
+    BUG_IN(carom_mesh_view, stride, carom_mesh_check, context, &bad);
+}
+
+/* Every function that is given a view passes it on to the check. */
+static void bad_views_everywhere(void) {
+    carom_mesh *made = mesh;
+    carom_mesh_report report;
+    carom_bytes bytes = {0};
+    carom_numbers numbers = {0};
+    carom_mesh_view bad = view;
+    bad.scalar = (carom_scalar)7;
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_create, context, &bad, &made);
+    assert_null(made);
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_weld, context, &bad, &made);
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_inspect, context, &bad, &report);
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_triangulate, context, &bad, NULL, &made, &numbers);
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_save, context, &bad, CAROM_FORMAT_OBJ, path);
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_save_memory, context, &bad, CAROM_FORMAT_OBJ,
+           &bytes);
+    carom_soup *new_soup = soup;
+    carom_solid *new_solid = solid;
+    uint32_t first = 7;
+    BUG_IN(carom_soup_def, mesh, carom_soup_create, context, &(carom_soup_def){.mesh = bad},
+           &new_soup);
+    BUG_IN(carom_solid_def, mesh, carom_solid_create, context, &(carom_solid_def){.mesh = bad},
+           &new_solid);
+    assert_true(new_soup == NULL && new_solid == NULL);
+    BUG_IN(carom_mesh_view, scalar, carom_soup_update, context, soup, &bad);
+    BUG_IN(carom_mesh_view, scalar, carom_soup_add, context, soup, &bad, &first);
+    assert_int_equal(first, 7);
+}
+
+static void meshes(void **state) {
+    (void)state;
+    carom_mesh *made = mesh;
+    carom_mesh_view got;
+    carom_mesh_origin origin;
+    carom_mesh_report report;
+    carom_numbers numbers = {0};
+    bad_views();
+    bad_views_everywhere();
+    BUG(carom_mesh_check, context, NULL, &view);
+    BUG(carom_mesh_check, view, context, NULL);
+    BUG(carom_mesh_create, context, NULL, &view, &made);
+    BUG(carom_mesh_create, view, context, NULL, &made);
+    BUG(carom_mesh_create, mesh, context, &view, NULL);
+    FINE_VOID(carom_mesh_destroy, mesh, NULL);
+    BUG(carom_mesh_get_view, mesh, NULL, &got);
+    BUG(carom_mesh_get_view, view, mesh, NULL);
+    FINE_VOID(carom_mesh_format_name, format, (carom_mesh_format)99);
+    FINE_VOID(carom_mesh_format_guess, name, NULL, "OFF", 3);
+    FINE_VOID(carom_mesh_format_guess, bytes, "a.obj", NULL, 0);
+    BUG(carom_mesh_get_origin, mesh, NULL, &origin);
+    BUG(carom_mesh_get_origin, origin, mesh, NULL);
+    BUG(carom_mesh_load, context, NULL, path, &made);
+    BUG(carom_mesh_load, path, context, NULL, &made);
+    BUG(carom_mesh_load, mesh, context, path, NULL);
+    BUG(carom_mesh_load_memory, context, NULL, "OFF", 3, CAROM_FORMAT_OFF, NULL, &made);
+    BUG(carom_mesh_load_memory, bytes, context, NULL, 3, CAROM_FORMAT_OFF, NULL, &made);
+    BUG(carom_mesh_load_memory, format, context, "OFF", 3, CAROM_FORMAT_COUNT, NULL, &made);
+    BUG(carom_mesh_load_memory, format, context, "OFF", 3, (carom_mesh_format)-1, NULL, &made);
+    BUG(carom_mesh_load_memory, mesh, context, "OFF", 3, CAROM_FORMAT_OFF, NULL, NULL);
+    FINE(carom_mesh_load_memory, name, context, "OFF 0 0 0", 9, CAROM_FORMAT_OFF, NULL, &made);
+    carom_mesh_destroy(made);
+    BUG(carom_mesh_save, context, NULL, &view, CAROM_FORMAT_OBJ, path);
+    BUG(carom_mesh_save, view, context, NULL, CAROM_FORMAT_OBJ, path);
+    BUG(carom_mesh_save, format, context, &view, CAROM_FORMAT_COUNT, path);
+    BUG(carom_mesh_save, path, context, &view, CAROM_FORMAT_OBJ, NULL);
+    carom_bytes bytes = {0};
+    BUG(carom_mesh_save_memory, context, NULL, &view, CAROM_FORMAT_OBJ, &bytes);
+    BUG(carom_mesh_save_memory, view, context, NULL, CAROM_FORMAT_OBJ, &bytes);
+    BUG(carom_mesh_save_memory, format, context, &view, CAROM_FORMAT_GUESS, &bytes);
+    BUG(carom_mesh_save_memory, format, context, &view, CAROM_FORMAT_COUNT, &bytes);
+    BUG(carom_mesh_save_memory, bytes, context, &view, CAROM_FORMAT_OBJ, NULL);
+    BUG_RESULT(carom_bytes, carom_mesh_save_memory, bytes, context, &view, CAROM_FORMAT_OBJ,
+               &result);
+    BUG(carom_mesh_weld, context, NULL, &view, &made);
+    BUG(carom_mesh_weld, view, context, NULL, &made);
+    BUG(carom_mesh_weld, mesh, context, &view, NULL);
+    BUG(carom_mesh_inspect, context, NULL, &view, &report);
+    BUG(carom_mesh_inspect, view, context, NULL, &report);
+    BUG(carom_mesh_inspect, report, context, &view, NULL);
+    BUG(carom_mesh_triangulate, context, NULL, &view, NULL, &made, &numbers);
+    BUG(carom_mesh_triangulate, view, context, NULL, NULL, &made, &numbers);
+    BUG(carom_mesh_triangulate, mesh, context, &view, NULL, NULL, &numbers);
+    FINE(carom_mesh_triangulate, def, context, &view, NULL, &made, NULL);
+    carom_mesh_destroy(made);
+    BUG_RESULT(carom_numbers, carom_mesh_triangulate, faces, context, &view, NULL, &made, &result);
+    BUG(carom_shape_make, context, NULL, NULL, &made);
+    FINE(carom_shape_make, def, context, NULL, &made);
+    carom_mesh_destroy(made);
+    BUG(carom_shape_make, mesh, context, NULL, NULL);
+    carom_shape_def shape = {.shape = CAROM_SHAPE_COUNT};
+    BUG_IN(carom_shape_def, shape, carom_shape_make, context, &shape, &made);
+    shape = (carom_shape_def){.scalar = CAROM_SCALAR_COUNT};
+    BUG_IN(carom_shape_def, scalar, carom_shape_make, context, &shape, &made);
+    FINE_VOID(carom_shape_name, shape, (carom_shape)99);
+}
+
+/* ---- soups ----------------------------------------------------------------------------------- */
+
+static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
+    (void)user;
+    (void)pairs;
+    (void)count;
+    return true;
+}
+
+static void soup_changes(void **state) {
+    (void)state;
+    carom_soup *made = soup;
+    carom_soup_info info;
+    uint32_t number = 7;
+    uint64_t before = state_of_all();
+    carom_soup_def def = {.mesh = view};
+    BUG(carom_soup_create, context, NULL, &def, &made);
+    BUG(carom_soup_create, soup, context, &def, NULL);
+    FINE(carom_soup_create, def, context, NULL, &made);
+    carom_soup_destroy(made);
+    def.degenerate = CAROM_DEGENERATE_COUNT;
+    BUG_IN(carom_soup_def, degenerate, carom_soup_create, context, &def, &made);
+    assert_null(made);
+    def = (carom_soup_def){.mesh = view, .method = CAROM_SOUP_METHOD_COUNT};
+    BUG_IN(carom_soup_def, method, carom_soup_create, context, &def, &made);
+    def = (carom_soup_def){.mesh = view, .grid = {.hash = CAROM_GRID_HASH_COUNT}};
+    BUG_IN(carom_grid_def, hash, carom_soup_create, context, &def, &made);
+    FINE_VOID(carom_soup_destroy, soup, NULL);
+    BUG(carom_soup_update, context, NULL, soup, &view);
+    BUG(carom_soup_update, soup, context, NULL, &view);
+    BUG(carom_soup_update, mesh, context, soup, NULL);
+    BUG(carom_soup_add, context, NULL, soup, &view, &number);
+    BUG(carom_soup_add, soup, context, NULL, &view, &number);
+    BUG(carom_soup_add, mesh, context, soup, NULL, &number);
+    note("carom_soup_add", ' ', "first"); /* NULL: test_soup_changes */
+    BUG(carom_soup_remove, context, NULL, soup, &number, 1);
+    BUG(carom_soup_remove, soup, context, NULL, &number, 1);
+    BUG(carom_soup_remove, faces, context, soup, NULL, 1);
+    FINE(carom_soup_remove, faces, context, soup, NULL, 0);
+    BUG(carom_soup_get_info, context, NULL, soup, &info);
+    BUG(carom_soup_get_info, soup, context, NULL, &info);
+    BUG(carom_soup_get_info, info, context, soup, NULL);
+    assert_int_equal(number, 7);
+    assert_true(state_of_all() == before);
+}
+
+static void soup_queries(void **state) {
+    (void)state;
+    carom_soup_gap gap;
+    carom_k_free k;
+    carom_k_free_bounds bounds;
+    carom_pairs pairs = {0};
+    uint64_t count = 7;
+    bool any = true;
+    uint64_t before = state_of_all();
+    BUG(carom_soup_self_pairs, context, NULL, soup, &pairs);
+    BUG(carom_soup_self_pairs, soup, context, NULL, &pairs);
+    BUG(carom_soup_self_pairs, pairs, context, soup, NULL);
+    BUG_RESULT(carom_pairs, carom_soup_self_pairs, pairs, context, soup, &result);
+    BUG(carom_soup_self_count, context, NULL, soup, &count);
+    BUG(carom_soup_self_count, soup, context, NULL, &count);
+    BUG(carom_soup_self_count, count, context, soup, NULL);
+    BUG(carom_soup_self_any, context, NULL, soup, &any);
+    BUG(carom_soup_self_any, soup, context, NULL, &any);
+    BUG(carom_soup_self_any, any, context, soup, NULL);
+    BUG(carom_soup_each_pair, context, NULL, soup, receive, NULL);
+    BUG(carom_soup_each_pair, soup, context, NULL, receive, NULL);
+    BUG(carom_soup_each_pair, receive, context, soup, NULL, NULL);
+    FINE(carom_soup_each_pair, user, context, soup, receive, NULL);
+    BUG(carom_soup_cross_pairs, context, NULL, soup, NULL, soup, NULL, &pairs);
+    BUG(carom_soup_cross_pairs, a, context, NULL, NULL, soup, NULL, &pairs);
+    BUG(carom_soup_cross_pairs, b, context, soup, NULL, NULL, NULL, &pairs);
+    BUG(carom_soup_cross_pairs, pairs, context, soup, NULL, soup, NULL, NULL);
+    BUG_RESULT(carom_pairs, carom_soup_cross_pairs, pairs, context, soup, NULL, soup, NULL,
+               &result);
+    FINE(carom_soup_cross_pairs, pose_a, context, soup, NULL, soup, NULL, &pairs);
+    FINE(carom_soup_cross_pairs, pose_b, context, soup, NULL, soup, NULL, &pairs);
+    BUG(carom_soup_cross_any, context, NULL, soup, NULL, soup, NULL, &any);
+    BUG(carom_soup_cross_any, a, context, NULL, NULL, soup, NULL, &any);
+    BUG(carom_soup_cross_any, b, context, soup, NULL, NULL, NULL, &any);
+    BUG(carom_soup_cross_any, any, context, soup, NULL, soup, NULL, NULL);
+    FINE(carom_soup_cross_any, pose_a, context, soup, NULL, soup, NULL, &any);
+    FINE(carom_soup_cross_any, pose_b, context, soup, NULL, soup, NULL, &any);
+    BUG(carom_soup_distance, context, NULL, soup, NULL, soup, NULL, &gap);
+    BUG(carom_soup_distance, a, context, NULL, NULL, soup, NULL, &gap);
+    BUG(carom_soup_distance, b, context, soup, NULL, NULL, NULL, &gap);
+    BUG(carom_soup_distance, gap, context, soup, NULL, soup, NULL, NULL);
+    FINE(carom_soup_distance, pose_a, context, soup, NULL, soup, NULL, &gap);
+    FINE(carom_soup_distance, pose_b, context, soup, NULL, soup, NULL, &gap);
+    BUG(carom_soup_bound, context, NULL, soup, soup, &count);
+    BUG(carom_soup_bound, a, context, NULL, soup, &count);
+    BUG(carom_soup_bound, b, context, soup, NULL, &count);
+    BUG(carom_soup_bound, bound, context, soup, soup, NULL);
+    BUG(carom_soup_self_bound, context, NULL, soup, &count);
+    BUG(carom_soup_self_bound, soup, context, NULL, &count);
+    BUG(carom_soup_self_bound, bound, context, soup, NULL);
+    assert_int_equal(count, 7);
+    BUG(carom_soup_k_free, context, NULL, soup, &k, NULL);
+    BUG(carom_soup_k_free, soup, context, NULL, &k, NULL);
+    BUG(carom_soup_k_free, k_free, context, soup, NULL, NULL);
+    BUG_RESULT(carom_numbers, carom_soup_k_free, counts, context, soup, &k, &result);
+    FINE(carom_soup_k_free, counts, context, soup, &k, NULL);
+    BUG(carom_k_free_get_bounds, context, NULL, &k, &k, &bounds);
+    BUG(carom_k_free_get_bounds, a, context, NULL, &k, &bounds);
+    BUG(carom_k_free_get_bounds, b, context, &k, NULL, &bounds);
+    BUG(carom_k_free_get_bounds, bounds, context, &k, &k, NULL);
+    carom_pairs_free(&pairs);
+    assert_true(state_of_all() == before);
+}
+
+static void soup_points(void **state) {
+    (void)state;
+    const carom_vec3 point = {0.1, 0.2, 0.3};
+    const carom_ray ray = {.direction = {1.0, 0.0, 0.0}};
+    carom_soup_hit hit;
+    int32_t winding = 7;
+    BUG(carom_soup_closest_points, context, NULL, soup, &point, 1, &hit);
+    BUG(carom_soup_closest_points, soup, context, NULL, &point, 1, &hit);
+    BUG(carom_soup_closest_points, points, context, soup, NULL, 1, &hit);
+    BUG(carom_soup_closest_points, hits, context, soup, &point, 1, NULL);
+    FINE(carom_soup_closest_points, points, context, soup, NULL, 0, NULL);
+    BUG(carom_soup_cast_rays, context, NULL, soup, &ray, 1, &hit);
+    BUG(carom_soup_cast_rays, soup, context, NULL, &ray, 1, &hit);
+    BUG(carom_soup_cast_rays, rays, context, soup, NULL, 1, &hit);
+    BUG(carom_soup_cast_rays, hits, context, soup, &ray, 1, NULL);
+    FINE(carom_soup_cast_rays, rays, context, soup, NULL, 0, NULL);
+    BUG(carom_soup_winding, context, NULL, soup, &point, 1, &winding);
+    BUG(carom_soup_winding, soup, context, NULL, &point, 1, &winding);
+    BUG(carom_soup_winding, points, context, soup, NULL, 1, &winding);
+    BUG(carom_soup_winding, windings, context, soup, &point, 1, NULL);
+    FINE(carom_soup_winding, points, context, soup, NULL, 0, NULL);
+    assert_int_equal(winding, 7);
+}
+
+/* ---- solids ---------------------------------------------------------------------------------- */
+
+static void solids(void **state) {
+    (void)state;
+    carom_solid *made = solid;
+    carom_solid_def def = {.mesh = view};
+    carom_solid_info info;
+    carom_overlap overlap;
+    carom_patches patches = {0};
+    uint64_t before = state_of_all();
+    BUG(carom_solid_create, context, NULL, &def, &made);
+    BUG(carom_solid_create, solid, context, &def, NULL);
+    FINE(carom_solid_create, def, context, NULL, &made); /* a mesh of no faces is bad input */
+    assert_null(made);
+    FINE_VOID(carom_solid_destroy, solid, NULL);
+    BUG(carom_solid_get_info, context, NULL, solid, &info);
+    BUG(carom_solid_get_info, solid, context, NULL, &info);
+    BUG(carom_solid_get_info, info, context, solid, NULL);
+    FINE_VOID(carom_solid_relation_name, relation, (carom_solid_relation)99);
+    BUG(carom_solid_overlap, context, NULL, solid, NULL, solid, NULL, NULL, &overlap);
+    BUG(carom_solid_overlap, a, context, NULL, NULL, solid, NULL, NULL, &overlap);
+    BUG(carom_solid_overlap, b, context, solid, NULL, NULL, NULL, NULL, &overlap);
+    BUG(carom_solid_overlap, overlap, context, solid, NULL, solid, NULL, NULL, NULL);
+    FINE(carom_solid_overlap, pose_a, context, solid, NULL, solid, NULL, NULL, &overlap);
+    FINE(carom_solid_overlap, pose_b, context, solid, NULL, solid, NULL, NULL, &overlap);
+    FINE(carom_solid_overlap, def, context, solid, NULL, solid, NULL, NULL, &overlap);
+    BUG(carom_solid_patches, context, NULL, solid, NULL, solid, NULL, &patches);
+    BUG(carom_solid_patches, a, context, NULL, NULL, solid, NULL, &patches);
+    BUG(carom_solid_patches, b, context, solid, NULL, NULL, NULL, &patches);
+    BUG(carom_solid_patches, patches, context, solid, NULL, solid, NULL, NULL);
+    BUG_RESULT(carom_patches, carom_solid_patches, patches, context, solid, NULL, solid, NULL,
+               &result);
+    FINE(carom_solid_patches, pose_a, context, solid, NULL, solid, NULL, &patches);
+    FINE(carom_solid_patches, pose_b, context, solid, NULL, solid, NULL, &patches);
+    carom_patches_free(&patches);
+    assert_true(state_of_all() == before);
+}
+
+/* ---- gases ----------------------------------------------------------------------------------- */
+
+static void gas_changes(void **state) {
+    (void)state;
+    carom_gas *made = gas;
+    carom_gas_def def = {.edges = edges};
+    uint32_t ids[2] = {0, 1};
+    uint64_t before = state_of_all();
+    BUG(carom_gas_create, context, NULL, &def, spheres, 2, &made);
+    BUG(carom_gas_create, def, context, NULL, spheres, 2, &made);
+    BUG(carom_gas_create, spheres, context, &def, NULL, 2, &made);
+    BUG(carom_gas_create, gas, context, &def, spheres, 2, NULL);
+    FINE(carom_gas_create, spheres, context, &def, NULL, 0, &made);
+    carom_gas_destroy(made);
+    def.method = CAROM_GAS_METHOD_COUNT;
+    BUG_IN(carom_gas_def, method, carom_gas_create, context, &def, spheres, 2, &made);
+    assert_null(made);
+    BUG_IN(carom_gas_def, method, carom_gas_load, context, path, &def, &made);
+    def = (carom_gas_def){.edges = edges, .queue = (carom_gas_queue)-1};
+    BUG_IN(carom_gas_def, queue, carom_gas_create, context, &def, spheres, 2, &made);
+    BUG_IN(carom_gas_def, queue, carom_gas_load, context, path, &def, &made);
+    FINE_VOID(carom_gas_destroy, gas, NULL);
+    BUG(carom_gas_add, context, NULL, gas, spheres, 2, ids);
+    BUG(carom_gas_add, gas, context, NULL, spheres, 2, ids);
+    BUG(carom_gas_add, spheres, context, gas, NULL, 2, ids);
+    FINE(carom_gas_add, ids, context, gas, NULL, 0, NULL);
+    BUG(carom_gas_set, context, NULL, gas, ids, spheres, 2);
+    BUG(carom_gas_set, gas, context, NULL, ids, spheres, 2);
+    BUG(carom_gas_set, ids, context, gas, NULL, spheres, 2);
+    BUG(carom_gas_set, spheres, context, gas, ids, NULL, 2);
+    BUG(carom_gas_remove, context, NULL, gas, ids, 2);
+    BUG(carom_gas_remove, gas, context, NULL, ids, 2);
+    BUG(carom_gas_remove, ids, context, gas, NULL, 2);
+    assert_true(ids[0] == 0 && ids[1] == 1);
+    assert_true(state_of_all() == before);
+}
+
+static void gas_queries(void **state) {
+    (void)state;
+    carom_gas *made = gas;
+    carom_gas_event event;
+    carom_gas_spheres found = {0};
+    carom_gas_sphere sphere;
+    carom_gas_measures measures;
+    carom_gas_info info;
+    double overlap;
+    uint64_t before = state_of_all();
+    BUG(carom_gas_next, context, NULL, gas, 1.0, &event);
+    BUG(carom_gas_next, gas, context, NULL, 1.0, &event);
+    BUG(carom_gas_next, event, context, gas, 1.0, NULL);
+    BUG(carom_gas_advance, context, NULL, gas, 1.0, NULL, NULL);
+    BUG(carom_gas_advance, gas, context, NULL, 1.0, NULL, NULL);
+    FINE(carom_gas_advance, on_event, context, gas, 0.0, NULL, NULL);
+    FINE(carom_gas_advance, user, context, gas, 0.0, NULL, NULL);
+    BUG_VOID(carom_gas_get_time, gas, NULL);
+    BUG(carom_gas_get_spheres, context, NULL, gas, &found);
+    BUG(carom_gas_get_spheres, gas, context, NULL, &found);
+    BUG(carom_gas_get_spheres, spheres, context, gas, NULL);
+    BUG_RESULT(carom_gas_spheres, carom_gas_get_spheres, spheres, context, gas, &result);
+    BUG(carom_gas_get_sphere, context, NULL, gas, 0, &sphere);
+    BUG(carom_gas_get_sphere, gas, context, NULL, 0, &sphere);
+    BUG(carom_gas_get_sphere, sphere, context, gas, 0, NULL);
+    BUG(carom_gas_measure, context, NULL, gas, &measures);
+    BUG(carom_gas_measure, gas, context, NULL, &measures);
+    BUG(carom_gas_measure, measures, context, gas, NULL);
+    note("carom_gas_reset_measures", ' ', "gas");
+    bug_begins();
+    carom_gas_reset_measures(NULL);
+    bug_ends("carom_gas_reset_measures(NULL)", CAROM_INVALID, __LINE__);
+    BUG(carom_gas_overlap, context, NULL, gas, &overlap);
+    BUG(carom_gas_overlap, gas, context, NULL, &overlap);
+    BUG(carom_gas_overlap, overlap, context, gas, NULL);
+    BUG(carom_gas_get_info, gas, NULL, &info);
+    BUG(carom_gas_get_info, info, gas, NULL);
+    BUG(carom_gas_save, context, NULL, gas, path);
+    BUG(carom_gas_save, gas, context, NULL, path);
+    BUG(carom_gas_save, path, context, gas, NULL);
+    assert_ok(context, carom_gas_save(context, gas, path));
+    BUG(carom_gas_load, context, NULL, path, NULL, &made);
+    BUG(carom_gas_load, path, context, NULL, NULL, &made);
+    BUG(carom_gas_load, gas, context, path, NULL, NULL);
+    FINE(carom_gas_load, def, context, path, NULL, &made);
+    carom_gas_destroy(made);
+    assert_true(state_of_all() == before);
+}
+
+/* ---- the headers ----------------------------------------------------------------------------- */
+
+/* All headers in a row, without comments, blanks made one. */
+static char text[1 << 18];
+static uint64_t text_size;
+
+static void read_header(const char *name) {
+    char file_name[1024];
+    int last = ' ';
+    bool comment = false, line_start = true, directive = false;
+    snprintf(file_name, sizeof(file_name), CAROM_SOURCE_DIR "/include/carom/%s", name);
+    FILE *file = fopen(file_name, "r");
+    assert_non_null(file);
+    for (int c = fgetc(file), next; c != EOF; c = next) {
+        next = fgetc(file);
+        if (!comment && c == '/' && next == '*') comment = true;
+        if (line_start && c == '#' && !comment) directive = true;
+        line_start = c == '\n';
+        if (directive) { /* up to its last line */
+            if (c == '\n' && last != '\\') directive = false;
+            last = c;
+            continue;
+        }
+        if (comment) {
+            if (last == '*' && c == '/') {
+                comment = false;
+                c = ' ';
+            }
+            last = c;
+            continue;
+        }
+        last = c;
+        if (isspace(c)) c = ' ';
+        if (c == ' ' && text_size > 0 && text[text_size - 1] == ' ') continue;
+        assert_true(text_size + 2 < sizeof(text));
+        text[text_size++] = (char)c;
+    }
+    fclose(file);
+    text[text_size] = '\0';
+}
+
+static void read_headers(void) {
+    DIR *folder = opendir(CAROM_SOURCE_DIR "/include/carom");
+    assert_non_null(folder);
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        size_t length = strlen(entry->d_name);
+        if (length > 2 && strcmp(entry->d_name + length - 2, ".h") == 0) read_header(entry->d_name);
+    }
+    closedir(folder);
+}
+
+static bool is_word(int c) {
+    return isalnum(c) || c == '_';
+}
+
+/* The word that ends before `end`, which is moved to where it starts. */
+static void word_before(const char *begin, const char **end, char word[LONG]) {
+    const char *last = *end;
+    while (last > begin && !is_word(last[-1])) --last;
+    const char *first = last;
+    while (first > begin && is_word(first[-1])) --first;
+    assert_true(last - first < LONG);
+    memcpy(word, first, (size_t)(last - first));
+    word[last - first] = '\0';
+    *end = first;
+}
+
+/* Whether the text between names a type of enum. */
+static bool has_enum(const char *begin, const char *end) {
+    for (const char *at = strstr(text, "typedef enum "); at != NULL;
+         at = strstr(at + 1, "typedef enum ")) {
+        const char *name = at + strlen("typedef enum ");
+        size_t length = strcspn(name, " {");
+        for (const char *found = begin; found + length <= end; ++found)
+            if (memcmp(found, name, length) == 0 && !is_word(found[length]) &&
+                (found == begin || !is_word(found[-1])))
+                return true;
+    }
+    return false;
+}
+
+static uint32_t missing;
+
+static void demand(const char *first, char between, const char *second) {
+    char name[2 * LONG];
+    snprintf(name, sizeof(name), "%s%c%s", first, between, second);
+    if (was_tried(name)) return;
+    print_error("not tried: %s\n", name);
+    ++missing;
+}
+
+static void demand_parameter(const char *function, const char *begin, const char *end) {
+    bool pointer = memchr(begin, '*', (size_t)(end - begin)) != NULL;
+    const char *bracket = memchr(begin, '[', (size_t)(end - begin));
+    char name[LONG];
+    if (!pointer && bracket == NULL && !has_enum(begin, end)) return;
+    if (bracket != NULL) end = bracket;
+    word_before(begin, &end, name);
+    demand(function, ' ', name);
+}
+
+static uint32_t demand_functions(void) {
+    uint32_t count = 0;
+    for (const char *at = strstr(text, "CAROM_API "); at != NULL;
+         at = strstr(at + 1, "CAROM_API ")) {
+        const char *open = strchr(at, '('), *end = strchr(at, ';'), *name_end = open;
+        char function[LONG];
+        assert_true(open != NULL && end != NULL && open < end);
+        word_before(at, &name_end, function);
+        ++count;
+        bool any = false;
+        for (const char *begin = open + 1; begin < end;) {
+            const char *comma = begin + strcspn(begin, ",)");
+            any = any || comma - begin > 4; /* more than "void" */
+            demand_parameter(function, begin, comma);
+            begin = comma + 1;
+        }
+        if (!any) demand(function, ' ', "");
+    }
+    return count;
+}
+
+/* Enums in what callers fill in: defs, views and result arrays. */
+static void demand_fields(void) {
+    for (const char *at = strstr(text, "typedef struct "); at != NULL;
+         at = strstr(at + 1, "typedef struct ")) {
+        const char *name_begin = at + strlen("typedef struct ");
+        size_t length = strcspn(name_begin, " ;{");
+        char name[LONG];
+        if (name_begin[length] == ' ' && name_begin[length + 1] != '{') continue; /* opaque */
+        assert_true(length < LONG);
+        memcpy(name, name_begin, length);
+        name[length] = '\0';
+        bool given = strcmp(name, "carom_mesh_view") == 0 ||
+                     (length > 4 && strcmp(name + length - 4, "_def") == 0);
+        const char *end = strchr(name_begin, '}');
+        for (const char *begin = strchr(name_begin, '{') + 1; given && begin < end;) {
+            const char *stop = begin + strcspn(begin, ";}"), *word_end = stop;
+            char field[LONG];
+            if (has_enum(begin, stop)) {
+                word_before(begin, &word_end, field);
+                demand(name, '.', field);
+            }
+            begin = stop + 1;
+        }
+    }
+    for (const char *at = strstr(text, "CAROM_RESULT_ARRAY("); at != NULL;
+         at = strstr(at + 1, "CAROM_RESULT_ARRAY(")) {
+        const char *name_begin = strchr(at, '(') + 1;
+        char name[LONG], free_name[LONG + 8];
+        size_t length = strcspn(name_begin, ",");
+        assert_true(length < LONG);
+        memcpy(name, name_begin, length);
+        name[length] = '\0';
+        demand(name, '.', "where");
+        demand(name, '.', "owner");
+        snprintf(free_name, sizeof(free_name), "%s_free", name);
+        demand(free_name, ' ', "result");
+    }
+}
+
+/* Last, when all has been tried. */
+static void nothing_was_left_out(void **state) {
+    (void)state;
+    read_headers();
+    uint32_t functions = demand_functions();
+    assert_true(functions > 80); /* the headers were understood */
+    demand_fields();
+    assert_int_equal(missing, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(base),         cmocka_unit_test(geom),
+        cmocka_unit_test(meshes),       cmocka_unit_test(soup_changes),
+        cmocka_unit_test(soup_queries), cmocka_unit_test(soup_points),
+        cmocka_unit_test(solids),       cmocka_unit_test(gas_changes),
+        cmocka_unit_test(gas_queries),  cmocka_unit_test(nothing_was_left_out),
+    };
+    return cmocka_run_group_tests_name("caller_bugs", tests, set_up, tear_down);
+}

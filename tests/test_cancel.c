@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+/* Every call that reports progress is cancelled at each call of the callback in turn: it returns
+ * CAROM_CANCELLED with a sentence that names the phase, keeps no memory, closes its phases, and
+ * the context and the structures answer the next call as if nothing had been. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/progress.h"
+#include "tests/support/test.h"
+
+typedef struct listener {
+    uint64_t calls, cancel_at;
+    char what[64];
+    double fraction;
+    uint64_t phases;
+} listener;
+
+/* Phases go from 0 to 1 without falling back, one after the other. */
+static bool listen(void *user, const char *what, double fraction) {
+    listener *l = user;
+    bool begins = fraction == 0.0 && (l->calls == 0 || l->fraction == 1.0);
+    if (!begins) {
+        assert_string_equal(what, l->what);
+        assert_true(fraction >= l->fraction && fraction <= 1.0);
+    }
+    l->phases += begins ? 1 : 0;
+    snprintf(l->what, sizeof(l->what), "%s", what);
+    l->fraction = fraction;
+    return ++l->calls == l->cancel_at;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+static carom_mesh_view cloth, sphere, polygons;
+static carom_soup *tree, *rigid, *grid, *small_budget, *of_sphere, *speck;
+static carom_solid *ball, *star;
+static carom_pairs pairs;
+static carom_numbers numbers;
+static carom_patches patches;
+static carom_bytes bytes;
+static const carom_pose beside = {.t = {0.25, 0.125, 0.0625}}, above = {.t = {0.0, 0.0, 9.0}};
+static const carom_pose far = {.t = {0x1p60, 0.0, 0.0}};
+
+typedef carom_status call_fn(carom_context *context, uint64_t *hash);
+
+static uint64_t hash_of_pairs(void) {
+    return pairs.count == 0 ? 1 : test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 0);
+}
+
+static bool add_pairs(void *user, const carom_pair *some, uint64_t count) {
+    uint64_t *hash = user;
+    *hash = test_hash(some, count * sizeof(*some), *hash);
+    return false;
+}
+
+#define SOUP_CALLS(name)                                                                           \
+    static carom_status name##_pairs(carom_context *context, uint64_t *hash) {                     \
+        carom_status status = carom_soup_self_pairs(context, name, &pairs);                        \
+        *hash = hash_of_pairs();                                                                   \
+        return status;                                                                             \
+    }                                                                                              \
+    static carom_status name##_count(carom_context *context, uint64_t *hash) {                     \
+        return carom_soup_self_count(context, name, hash);                                         \
+    }                                                                                              \
+    static carom_status name##_any(carom_context *context, uint64_t *hash) {                       \
+        bool any = false;                                                                          \
+        carom_status status = carom_soup_self_any(context, name, &any);                            \
+        *hash = any;                                                                               \
+        return status;                                                                             \
+    }                                                                                              \
+    static carom_status name##_each(carom_context *context, uint64_t *hash) {                      \
+        *hash = 0;                                                                                 \
+        return carom_soup_each_pair(context, name, add_pairs, hash);                               \
+    }                                                                                              \
+    static carom_status name##_cross(carom_context *context, uint64_t *hash) {                     \
+        carom_status status = carom_soup_cross_pairs(context, name, NULL, name, &beside, &pairs);  \
+        *hash = hash_of_pairs();                                                                   \
+        return status;                                                                             \
+    }                                                                                              \
+    static carom_status name##_cross_any(carom_context *context, uint64_t *hash) {                 \
+        bool any = false;                                                                          \
+        carom_status status = carom_soup_cross_any(context, name, NULL, name, &above, &any);       \
+        *hash = any;                                                                               \
+        return status;                                                                             \
+    }                                                                                              \
+    static carom_status name##_bound(carom_context *context, uint64_t *hash) {                     \
+        return carom_soup_bound(context, name, name, hash);                                        \
+    }                                                                                              \
+    static carom_status name##_self_bound(carom_context *context, uint64_t *hash) {                \
+        return carom_soup_self_bound(context, name, hash);                                         \
+    }
+
+SOUP_CALLS(tree)
+SOUP_CALLS(rigid)
+SOUP_CALLS(grid)
+SOUP_CALLS(small_budget)
+
+static carom_status distance_of(carom_context *context, const carom_soup *a, const carom_pose *pose,
+                                uint64_t *hash) {
+    carom_soup_gap gap;
+    memset(&gap, 0, sizeof(gap));
+    carom_status status = carom_soup_distance(context, a, NULL, a, pose, &gap);
+    *hash = test_hash(&gap.distance, sizeof(gap.distance), gap.face_a);
+    return status;
+}
+
+static carom_status distance(carom_context *context, uint64_t *hash) {
+    return distance_of(context, tree, &above, hash);
+}
+
+static carom_status distance_rigid(carom_context *context, uint64_t *hash) {
+    return distance_of(context, rigid, &above, hash);
+}
+
+static carom_status distance_far(carom_context *context, uint64_t *hash) {
+    return distance_of(context, of_sphere, &far, hash);
+}
+
+/* Compared all with all: sizes too far apart for boxes. */
+static carom_status extreme_pairs(carom_context *context, uint64_t *hash) {
+    carom_status status = carom_soup_cross_pairs(context, of_sphere, NULL, speck, NULL, &pairs);
+    *hash = hash_of_pairs();
+    return status;
+}
+
+static carom_status k_free(carom_context *context, uint64_t *hash) {
+    carom_k_free k;
+    carom_status status = carom_soup_k_free(context, tree, &k, &numbers);
+    *hash = k.total;
+    return status;
+}
+
+#define POINTS 40
+static const carom_vec3 *points(void) {
+    static carom_vec3 p[POINTS];
+    for (int i = 0; i < POINTS; ++i) p[i] = (carom_vec3){0.01 * i, 0.3 - 0.02 * i, 0.05 * i};
+    return p;
+}
+
+static carom_status closest(carom_context *context, uint64_t *hash) {
+    static carom_soup_hit hits[POINTS];
+    carom_status status = carom_soup_closest_points(context, of_sphere, points(), POINTS, hits);
+    *hash = 0;
+    for (int i = 0; i < POINTS; ++i) *hash = 31 * *hash + hits[i].face;
+    return status;
+}
+
+static carom_status rays(carom_context *context, uint64_t *hash) {
+    static carom_soup_hit hits[POINTS];
+    carom_ray some[POINTS];
+    for (int i = 0; i < POINTS; ++i)
+        some[i] = (carom_ray){.origin = points()[i], .direction = {1.0, 0.5, 0.1}};
+    carom_status status = carom_soup_cast_rays(context, of_sphere, some, POINTS, hits);
+    *hash = 0;
+    for (int i = 0; i < POINTS; ++i) *hash = 31 * *hash + hits[i].face;
+    return status;
+}
+
+static carom_status winding(carom_context *context, uint64_t *hash) {
+    static int32_t windings[POINTS];
+    carom_status status = carom_soup_winding(context, of_sphere, points(), POINTS, windings);
+    *hash = test_hash(windings, sizeof(windings), 0);
+    return status;
+}
+
+static carom_status overlap_of(carom_context *context, const carom_solid *b, const carom_pose *pose,
+                               uint64_t *hash) {
+    carom_overlap overlap;
+    memset(&overlap, 0, sizeof(overlap));
+    const carom_overlap_def def = {.distance = true};
+    carom_status status = carom_solid_overlap(context, ball, NULL, b, pose, &def, &overlap);
+    *hash = test_hash(&overlap.volume, sizeof(double), overlap.pairs);
+    *hash = test_hash(&overlap.distance, sizeof(double), *hash);
+    return status;
+}
+
+static carom_status overlap(carom_context *context, uint64_t *hash) {
+    return overlap_of(context, star, &beside, hash);
+}
+
+static carom_status overlap_same(carom_context *context, uint64_t *hash) {
+    return overlap_of(context, ball, NULL, hash);
+}
+
+static carom_status overlap_apart(carom_context *context, uint64_t *hash) {
+    return overlap_of(context, star, &above, hash);
+}
+
+static carom_status overlap_far(carom_context *context, uint64_t *hash) {
+    return overlap_of(context, ball, &far, hash);
+}
+
+static carom_status pieces(carom_context *context, uint64_t *hash) {
+    carom_status status = carom_solid_patches(context, ball, NULL, star, &beside, &patches);
+    *hash =
+        patches.count == 0 ? 0 : test_hash(patches.data, patches.count * sizeof(*patches.data), 0);
+    return status;
+}
+
+static carom_status create_soup(carom_context *context, uint64_t *hash) {
+    carom_soup *soup = NULL;
+    const carom_soup_def def = {.mesh = polygons, .rigid = true};
+    carom_status status = carom_soup_create(context, &def, &soup);
+    *hash = soup != NULL;
+    carom_soup_destroy(soup);
+    return status;
+}
+
+static carom_status create_solid(carom_context *context, uint64_t *hash) {
+    carom_solid *solid = NULL;
+    const carom_solid_def def = {.mesh = polygons};
+    carom_status status = carom_solid_create(context, &def, &solid);
+    *hash = solid != NULL;
+    carom_solid_destroy(solid);
+    return status;
+}
+
+static carom_status weld(carom_context *context, uint64_t *hash) {
+    carom_mesh *mesh = NULL;
+    carom_status status = carom_mesh_weld(context, &cloth, &mesh);
+    *hash = mesh != NULL;
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
+static carom_status inspect(carom_context *context, uint64_t *hash) {
+    carom_mesh_report report;
+    carom_status status = carom_mesh_inspect(context, &polygons, &report);
+    *hash = status == CAROM_OK ? test_hash(&report, sizeof(report), 0) : 0;
+    return status;
+}
+
+static carom_status triangulate(carom_context *context, uint64_t *hash) {
+    carom_mesh *mesh = NULL;
+    carom_status status = carom_mesh_triangulate(context, &polygons, NULL, &mesh, &numbers);
+    *hash = mesh != NULL;
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
+static carom_status save_and_load(carom_context *context, uint64_t *hash) {
+    carom_mesh *mesh = NULL;
+    carom_status status = carom_mesh_save_memory(context, &sphere, CAROM_FORMAT_OBJ, &bytes);
+    if (status == CAROM_OK)
+        status =
+            carom_mesh_load_memory(context, bytes.data, bytes.count, CAROM_FORMAT_OBJ, NULL, &mesh);
+    *hash = mesh != NULL;
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
+static carom_status shapes(carom_context *context, uint64_t *hash) {
+    carom_status status = CAROM_OK;
+    *hash = 0;
+    for (int i = 0; i < CAROM_SHAPE_COUNT && status == CAROM_OK; ++i) {
+        carom_mesh *mesh = NULL;
+        const carom_shape_def def = {.shape = (carom_shape)i, .parts = 4};
+        status = carom_shape_make(context, &def, &mesh);
+        *hash += mesh != NULL ? 1 : 0;
+        carom_mesh_destroy(mesh);
+    }
+    return status;
+}
+
+#define ALL_OF(name)                                                                               \
+    {#name " self_pairs", name##_pairs}, {#name " self_count", name##_count},                      \
+        {#name " self_any", name##_any}, {#name " each_pair", name##_each},                        \
+        {#name " cross_pairs", name##_cross}, {#name " cross_any", name##_cross_any},              \
+        {#name " bound", name##_bound}, {                                                          \
+#name " self_bound", name##_self_bound                                                     \
+    }
+
+static const struct {
+    const char *name;
+    call_fn *call;
+} calls[] = {
+    ALL_OF(tree),
+    ALL_OF(rigid),
+    ALL_OF(grid),
+    ALL_OF(small_budget),
+    {"distance", distance},
+    {"distance of rigid soups", distance_rigid},
+    {"distance far away", distance_far},
+    {"pairs of a speck and a planet", extreme_pairs},
+    {"k_free", k_free},
+    {"closest_points", closest},
+    {"cast_rays", rays},
+    {"winding", winding},
+    {"overlap", overlap},
+    {"overlap with itself", overlap_same},
+    {"overlap apart", overlap_apart},
+    {"overlap far away", overlap_far},
+    {"patches", pieces},
+    {"soup_create", create_soup},
+    {"solid_create", create_solid},
+    {"weld", weld},
+    {"inspect", inspect},
+    {"triangulate", triangulate},
+    {"save and load", save_and_load},
+    {"shape_make", shapes},
+};
+
+/* ---- cancelling each ------------------------------------------------------------------------- */
+
+static void forget_results(void) {
+    carom_pairs_free(&pairs);
+    carom_numbers_free(&numbers);
+    carom_patches_free(&patches);
+    carom_bytes_free(&bytes);
+}
+
+static void cancel_call(size_t which, uint32_t threads) {
+    const char *name = calls[which].name;
+    test_memory memory = {0};
+    listener l = {0};
+    carom_context *context;
+    carom_context_def def = {.threads = threads,
+                             .allocator = test_allocator(&memory),
+                             .progress = listen,
+                             .progress_user = &l};
+    uint64_t expected, hash;
+    assert_ok(NULL, carom_context_create(&def, &context));
+    assert_ok(context, calls[which].call(context, &expected));
+    if (l.phases == 0 || l.fraction != 1.0) fail_msg("%s: no progress to its end", name);
+    forget_results();
+    uint64_t total = l.calls;
+    for (uint64_t at = 1; at <= total; ++at) {
+        l = (listener){.cancel_at = at};
+        carom_status status = calls[which].call(context, &hash);
+        if (status == CAROM_OK && l.calls < at) break; /* the clock had it call more often before */
+        if (status != CAROM_CANCELLED || l.calls != at)
+            fail_msg("%s: cancelled at %u of %u: %s after %u calls", name, (unsigned)at,
+                     (unsigned)total, carom_status_name(status), (unsigned)l.calls);
+        assert_non_null(strstr(carom_context_sentence(context), l.what));
+        assert_int_equal(context->progress.depth, 0);
+        assert_false(carom_progress_cancelled(context));
+        forget_results();
+        l = (listener){0};
+        assert_ok(context, calls[which].call(context, &hash));
+        if (hash != expected) fail_msg("%s: another answer after cancelling", name);
+        forget_results();
+    }
+    carom_context_destroy(context);
+    assert_int_equal(memory.live, 0);
+}
+
+static void every_call_can_be_cancelled(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(calls); ++i)
+        for (uint32_t threads = 1; threads <= 3; ++threads) cancel_call(i, threads);
+}
+
+/* ---- inside long ranges ---------------------------------------------------------------------- */
+
+/* Some 25 million pairs of one range, of one cell and of one window: the callback is heard long
+ * before they are all done. */
+static void long_work_is_stopped_in_its_middle(void **state) {
+    (void)state;
+    enum { COUNT = 7000 };
+    double(*xyz)[3] = malloc(3 * COUNT * sizeof(*xyz));
+    uint32_t *corners = malloc(3 * COUNT * sizeof(*corners));
+    assert_true(xyz != NULL && corners != NULL);
+    carom_random random = {5};
+    for (int i = 0; i < 3 * COUNT; ++i) {
+        corners[i] = (uint32_t)i;
+        for (int k = 0; k < 3; ++k) xyz[i][k] = carom_random_between(&random, -1.0, 1.0);
+    }
+    carom_soup_def def = {
+        .mesh = {
+            .positions = xyz, .vertex_count = 3 * COUNT, .corners = corners, .face_count = COUNT}};
+    listener l = {0};
+    carom_context_def context_def = {.threads = 1, .progress = listen, .progress_user = &l};
+    carom_context *context;
+    assert_ok(NULL, carom_context_create(&context_def, &context));
+    for (int method = CAROM_SOUP_TREE; method <= CAROM_SOUP_GRID; ++method) {
+        carom_soup *soup;
+        carom_work work;
+        bool any;
+        def.method = (carom_soup_method)method;
+        assert_ok(context, carom_soup_create(context, &def, &soup));
+        for (int query = 0; query < 4; ++query) {
+            const carom_pose pose = {.t = {0.25, 0.0, 0.0}};
+            uint64_t count;
+            l = (listener){.cancel_at = 2}; /* the first call that the clock asks for */
+            carom_status status =
+                query == 0   ? carom_soup_self_pairs(context, soup, &pairs)
+                : query == 1 ? carom_soup_self_count(context, soup, &count)
+                : query == 2 ? carom_soup_each_pair(context, soup, add_pairs, &count)
+                             : carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs);
+            assert_int_equal(status, CAROM_CANCELLED);
+            assert_int_equal(l.calls, 2);
+            assert_true(l.fraction < 1.0);
+        }
+        l = (listener){0};
+        assert_ok(context, carom_soup_self_any(context, soup, &any));
+        assert_ok(context, carom_context_get_work(context, &work));
+        assert_true(any && work.candidates > 0);
+        carom_soup_destroy(soup);
+    }
+    carom_pairs_free(&pairs);
+    carom_context_destroy(context);
+    free(xyz);
+    free(corners);
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+static carom_status do_nothing(void *argument, carom_range range) {
+    (void)range;
+    carom_context *context = argument;
+    return context == NULL ? CAROM_BAD_INPUT : CAROM_OK;
+}
+
+static carom_status nested(carom_context *context, void *argument) {
+    carom_progress_begin(context, "outer", 10);
+    carom_status status = carom_parallel_phase(context, "inner", 1000, 1, do_nothing, argument);
+    return carom_progress_finish(context, status);
+}
+
+static void a_phase_inside_another_is_silent(void **state) {
+    (void)state;
+    listener l = {0};
+    carom_context_def def = {.threads = 2, .progress = listen, .progress_user = &l};
+    carom_context *context;
+    assert_ok(NULL, carom_context_create(&def, &context));
+    assert_ok(context, nested(context, context));
+    assert_true(l.phases == 1 && l.fraction == 1.0);
+    assert_string_equal(l.what, "outer");
+    l = (listener){0}; /* a failure inside is no end of the work */
+    assert_int_equal(nested(context, NULL), CAROM_BAD_INPUT);
+    assert_true(l.calls == 1 && context->progress.depth == 0);
+    l = (listener){.cancel_at = 1};
+    assert_fails(context, nested(context, context), CAROM_CANCELLED, "callback: outer");
+    assert_int_equal(context->progress.depth, 0);
+    l = (listener){0};
+    assert_ok(context, nested(context, context));
+    carom_context_destroy(context);
+}
+
+/* ---- structures ------------------------------------------------------------------------------ */
+
+static carom_mesh *meshes[4];
+
+static int set_up(void **state) {
+    (void)state;
+    static const carom_shape_def shapes[4] = {
+        {.shape = CAROM_SHAPE_CLOTH, .detail = 16},
+        {.shape = CAROM_SHAPE_SPHERE, .detail = 3},
+        {.shape = CAROM_SHAPE_CHAZELLE, .detail = 3, .polygons = true},
+        {.shape = CAROM_SHAPE_SPHERE, .detail = 2, .size = 0x1p-60}};
+    carom_mesh_view tiny, *views[4] = {&cloth, &sphere, &polygons, &tiny};
+    carom_context *context = test_context(2);
+    for (int i = 0; i < 4; ++i) {
+        assert_ok(context, carom_shape_make(context, &shapes[i], &meshes[i]));
+        assert_ok(context, carom_mesh_get_view(meshes[i], views[i]));
+    }
+    carom_soup_def def = {.mesh = cloth, .method = CAROM_SOUP_TREE};
+    assert_ok(context, carom_soup_create(context, &def, &tree));
+    def = (carom_soup_def){.mesh = cloth, .rigid = true};
+    assert_ok(context, carom_soup_create(context, &def, &rigid));
+    def = (carom_soup_def){.mesh = cloth, .method = CAROM_SOUP_GRID};
+    assert_ok(context, carom_soup_create(context, &def, &grid));
+    def = (carom_soup_def){.mesh = cloth, .work_budget = 1};
+    assert_ok(context, carom_soup_create(context, &def, &small_budget));
+    def = (carom_soup_def){.mesh = sphere};
+    assert_ok(context, carom_soup_create(context, &def, &of_sphere));
+    def = (carom_soup_def){.mesh = tiny};
+    assert_ok(context, carom_soup_create(context, &def, &speck));
+    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = sphere}, &ball));
+    assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = polygons}, &star));
+    carom_context_destroy(context);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_soup *soups[] = {tree, rigid, grid, small_budget, of_sphere, speck};
+    for (size_t i = 0; i < COUNT_OF(soups); ++i) carom_soup_destroy(soups[i]);
+    carom_solid_destroy(ball);
+    carom_solid_destroy(star);
+    for (int i = 0; i < 4; ++i) carom_mesh_destroy(meshes[i]);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_call_can_be_cancelled),
+        cmocka_unit_test(long_work_is_stopped_in_its_middle),
+        cmocka_unit_test(a_phase_inside_another_is_silent),
+    };
+    return cmocka_run_group_tests_name("cancel", tests, set_up, tear_down);
+}
