@@ -511,6 +511,18 @@ static void take_complement(const model_measure *solid, scale_overlap *o) {
     }
 }
 
+/* Torques are about the centroid of b's own mesh, moved by its pose. */
+static number3 posed_centroid(const scale_model *mesh, const carom_pose *pose) {
+    carom_frame frame = carom_frame_make(pose);
+    model_measure measure;
+    number3 to = number3_of(frame.t);
+    model_get_measure(mesh, &measure);
+    for (int k = 0; k < 9; ++k)
+        to.x[k / 3] =
+            number_add(to.x[k / 3], number_mul(number_of(frame.r[k]), measure.centroid.x[k % 3]));
+    return to;
+}
+
 static void check_pair(scale_case *c, pair *p) {
     model_measure measure_a, measure_b;
     model_get_measure(&p->a, &measure_a);
@@ -536,7 +548,7 @@ static void check_pair(scale_case *c, pair *p) {
     measure_a.volume = number_abs(measure_a.volume);
     measure_b.volume = number_abs(measure_b.volume);
     scale_overlap truth;
-    scale_get_overlap(&p->a, &p->b, measure_b.centroid, &truth);
+    scale_get_overlap(&p->a, &p->b, posed_centroid(&p->mesh_b, &p->pose_b), &truth);
     if (p->complement[0] || p->complement[1])
         take_complement(p->complement[0] ? &measure_b : &measure_a, &truth);
     magnitude size = get_magnitude(p);
