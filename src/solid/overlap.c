@@ -86,14 +86,13 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     return CAROM_OK;
 }
 
-/* Asks one ray for each part of a solid. Also says what all parts show as long as no faces meet. */
+/* Asks one ray for each part of a solid: also what they show as long as no faces meet. */
 static void find_parts(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                        carom_solid_facts *facts) {
-    const carom_solid_skip none = {0, 0};
     const carom_solid *solid = query->solids[of_b];
     for (uint32_t i = 0; i < solid->root_count; ++i) {
         if (carom_progress_stop(query->context, 0)) return;
-        int winding = carom_solid_winding(query, of_b, solid->roots[i], none);
+        int winding = carom_solid_winding(query, of_b, solid->roots[i]);
         carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
         carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
     }
@@ -120,8 +119,7 @@ typedef struct totals {
 /* What rounding to fixed point may have added up to. */
 static double rounded_off(const carom_solid_query *query, const carom_solid_tally *tally,
                           unsigned i) {
-    return tally->kinds >> i & 1u ? (double)tally->added * carom_power_of_two(query->scales[i])
-                                  : 0.0;
+    return (double)tally->added * carom_power_of_two(query->scales[i]);
 }
 
 /* The area of a solid that its sums moved with the pose, each part as often as it counts. Where the
@@ -167,15 +165,11 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
                 .moment = carom_solid_vector_of(query, terms, CAROM_SOLID_MOMENT),
                 .normal = carom_solid_vector_of(query, terms, CAROM_SOLID_FORCE),
                 .turn = carom_solid_vector_of(query, terms, CAROM_SOLID_TORQUE)};
-    double volume =
-        CAROM_SOLID_TERM_ERROR * (carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME_ERROR) +
-                                  rounded_off(query, tally, CAROM_SOLID_VOLUME_ERROR));
-    double area =
-        CAROM_SOLID_TERM_ERROR * (carom_solid_sum_of(query, terms, CAROM_SOLID_AREA_ERROR) +
-                                  rounded_off(query, tally, CAROM_SOLID_AREA_ERROR));
+    double volume = carom_solid_error_of(query, tally->errors, 0);
+    double area = carom_solid_error_of(query, tally->errors, 1);
     double span = CAROM_MAX(tally->span, 3.0 * query->room);
-    t.volume_error =
-        volume + rounded_off(query, tally, CAROM_SOLID_VOLUME) + ROUNDING * fabs(t.volume);
+    t.volume_error = volume + ROUNDING * fabs(t.volume);
+    if (tally->any_volume) t.volume_error += rounded_off(query, tally, CAROM_SOLID_VOLUME);
     t.area_error = area + rounded_off(query, tally, CAROM_SOLID_EXTENT) + ROUNDING * fabs(t.area);
     t.moment_error = 2.0 * span * volume + rounded_off(query, tally, CAROM_SOLID_MOMENT) +
                      ROUNDING * carom_solid_norm(t.moment);
@@ -356,9 +350,9 @@ static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *t
     if (tally->one_sided) {
         carom_solid_tally other_tally;
         carom_solid_results other;
-        carom_solid_facts other_facts;
+        carom_solid_facts unused;
         query->push = -query->push;
-        carom_status status = search_precisely(query, &other_tally, &other_facts, &other);
+        carom_status status = search_precisely(query, &other_tally, &unused, &other);
         query->push = -query->push;
         CAROM_TRY(status);
         carom_solid_results_mean(&results, &other);
@@ -372,24 +366,28 @@ static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *t
 
 static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
                         carom_overlap *overlap) {
-    carom_solid_facts facts;
+    carom_solid_facts facts, again;
     totals t;
     bool weak = query->wide;
     if (!weak) {
         do {
             CAROM_TRY(search(query, tally, &facts, &t));
         } while (is_poor(query, &t) && carom_solid_query_refine(query, tally));
+        if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
+        if (!facts.both) t.volume = t.volume_error = 0.0;
         if (tally->one_sided) CAROM_TRY(add_other_side(query, &t));
         weak = is_weak(query, tally, &t);
     }
-    if (weak)
-        CAROM_TRY(ask_precisely(query, tally, &facts, overlap));
-    else
+    if (weak) {
+        CAROM_TRY(ask_precisely(query, tally, query->wide ? &facts : &again, overlap));
+        if (query->wide && tally->pairs != 0)
+            CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
+    } else {
         fill(query, &t, overlap);
+    }
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
-    if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
     overlap->relation = relate(tally, &facts);
     if (!facts.both) { /* whatever rounding and the range made of it */
         overlap->volume = overlap->volume_error = 0.0;

@@ -7,6 +7,7 @@
  * enough. */
 #include "solid/relation.h"
 
+#include "base/progress.h"
 #include "base/sort.h"
 #include "solid/witness.h"
 
@@ -98,8 +99,10 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
 
 static void look_at_regions(carom_solid_witness *witness, int of_b) {
     const carom_solid *solid = witness->query->solids[of_b];
-    for (uint32_t i = 0; i < solid->region_count && !witness->stopped; ++i)
+    for (uint32_t i = 0; i < solid->region_count && !witness->stopped; ++i) {
+        if (carom_progress_stop(witness->query->context, 0)) return;
         carom_solid_witness_corner(witness, carom_solid_key_make(of_b, solid->regions[i]));
+    }
 }
 
 /* ---- a solid and itself ---------------------------------------------------------------------- */
@@ -107,7 +110,7 @@ static void look_at_regions(carom_solid_witness *witness, int of_b) {
 static carom_status keep_touches(carom_context *context, carom_solid *solid,
                                  const carom_solid_query *query, const carom_pairs *touching) {
     uint64_t count = 0;
-    solid->plain = true;
+    solid->plain = solid->distinct = true;
     if (touching->count == 0) return CAROM_OK;
     solid->touches = carom_allocate(&solid->allocator, touching->count, sizeof(*solid->touches));
     if (solid->touches == NULL)
@@ -115,9 +118,10 @@ static carom_status keep_touches(carom_context *context, carom_solid *solid,
     for (uint64_t i = 0; i < touching->count; ++i) {
         carom_pair pair = touching->data[i];
         if (pair.a == pair.b) continue;
-        int dimension = carom_solid_touch_of(query, pair.a, pair.b).dimension;
-        if (dimension < 1) continue;
-        if (dimension == 2) solid->plain = false;
+        carom_solid_touch touch = carom_solid_touch_of(query, pair.a, pair.b);
+        if (touch.dimension < 1) continue;
+        if (touch.dimension == 2) solid->plain = false;
+        if (touch.same) solid->distinct = false;
         solid->touches[count++] = (carom_solid_own){pair.a, pair.b};
     }
     solid->touch_count = count;
@@ -202,7 +206,8 @@ carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
     CAROM_TRY(keep_touches(context, solid, &query, touching));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = count_windings(context, solid, &query);
+    carom_progress_begin(context, "relating shells", 0);
+    carom_status status = carom_progress_finish(context, count_windings(context, solid, &query));
     carom_arena_rewind(scratch, mark);
     if (solid->info.by_winding) solid->plain = false;
     return status;
@@ -284,6 +289,26 @@ void carom_solid_facts_add(carom_solid_facts *facts, int of_b, unsigned sides, i
     }
 }
 
+static uint64_t faces_of(const carom_solid *solid) {
+    return solid->info.triangles - solid->info.degenerate_triangles;
+}
+
+/* Copies: each face of either lies on one of the other that has the same corners. */
+static bool are_copies(const carom_solid_query *query, const carom_solid_tally *tally,
+                       carom_solid_facts *facts) {
+    const carom_solid *a = query->solids[0], *b = query->solids[1];
+    uint64_t count = tally->copies[0] + tally->copies[1];
+    if (!a->distinct || !b->distinct || count != faces_of(a) || count != faces_of(b)) return false;
+    if (tally->copies[1] == 0 && a->base == b->base) { /* one winding number for both */
+        for (uint32_t i = 0; i < a->root_count; ++i)
+            facts->both |= (a->sides[i] & CAROM_SOLID_FULL) != 0;
+        return true;
+    }
+    facts->both = tally->copies[0] != 0;
+    facts->only_a = facts->only_b = tally->copies[1] != 0;
+    return a->plain && b->plain;
+}
+
 carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_solid_tally *tally,
                                     carom_solid_facts *facts) {
     const carom_solid *a = query->solids[0], *b = query->solids[1];
@@ -293,8 +318,13 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
         *facts = (carom_solid_facts){true, true, true};
         return CAROM_OK;
     }
+    if (are_copies(query, tally, facts)) return CAROM_OK;
+    *facts = (carom_solid_facts){false, false, false};
     carom_solid_witness witness = {
         .query = query, .plain = {a->plain, b->plain}, .fn = take_facts, .user = facts};
+    if (tally->crossing) /* mostly enough */
+        carom_solid_witness_pair(&witness, carom_solid_key_make(0, tally->crossed[0]),
+                                 carom_solid_key_make(1, tally->crossed[1]));
     look_at_regions(&witness, 0);
     look_at_regions(&witness, 1);
     if (witness.stopped) return CAROM_OK;
@@ -317,11 +347,11 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
         for (uint32_t i = 0; i < list->count; ++i) contacts[count++] = list->data[i];
     carom_solid_contacts_sort(contacts, count);
     carom_solid_witness_contacts(&witness, contacts, count);
-    if (witness.stopped || own == 0) return CAROM_OK;
+    if (witness.stopped || own == 0) return carom_progress_look(query->context);
     /* Not everything was found, and there may be more where a solid meets itself. */
     count += add_touches(a, 0, contacts + count);
     count += add_touches(b, 1, contacts + count);
     carom_solid_contacts_sort(contacts, count);
     carom_solid_witness_contacts(&witness, contacts, count);
-    return CAROM_OK;
+    return carom_progress_look(query->context);
 }

@@ -99,7 +99,8 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     }
     carom_solid_tally_hold(to, from->low, from->high);
     to->added += from->added;
-    to->kinds |= from->kinds;
+    to->any_volume |= from->any_volume;
+    for (int i = 0; i < 2; ++i) to->errors[i] = carom_sum_add(to->errors[i], from->errors[i]);
     to->span = CAROM_MAX(to->span, from->span);
     to->pairs += from->pairs;
     to->candidates += from->candidates;
@@ -108,6 +109,8 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     to->too_large |= from->too_large;
     to->one_sided |= from->one_sided;
     to->crossing |= from->crossing;
+    if (from->crossing) memcpy(to->crossed, from->crossed, sizeof(to->crossed));
+    for (int i = 0; i < 2; ++i) to->copies[i] += from->copies[i];
     if (from->records != NULL) to->records = from->records;
     to->no_memory |= from->no_memory;
 }

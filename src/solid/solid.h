@@ -33,10 +33,11 @@ struct carom_solid {
     /* What is needed to say how it lies to another (relation.c). */
     uint32_t *regions; /* a triangle of each set of faces connected by edges of two faces */
     uint32_t region_count;
-    uint8_t *sides;           /* of each connected part: CAROM_SOLID_EMPTY, CAROM_SOLID_FULL */
+    uint8_t *sides;           /* each connected part: CAROM_SOLID_EMPTY, CAROM_SOLID_FULL */
     carom_solid_own *touches; /* all its triangles that share more than what neighbours do */
     uint64_t touch_count;
     bool plain;     /* the winding number is 0 on one side of each face and 1 on the other */
+    bool distinct;  /* no two faces have the same corners */
     double longest; /* at least the extent of any triangle along an axis */
     double volume, side_lengths; /* info.volume; at least the lengths of all triangles' sides: in
                              the unit of `sums`, where neither overflows */

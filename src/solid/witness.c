@@ -16,8 +16,7 @@
  * perturbed: the cells are those of the meshes as they are. */
 #include "solid/witness.h"
 
-#include "bvh/bvh_ray_cpu.h"
-#include "geom/length.h"
+#include "base/progress.h"
 
 /* ---- planes and points ----------------------------------------------------------------------- */
 
@@ -238,32 +237,6 @@ static double visit(void *user, uint32_t place) {
     return HUGE_VAL;
 }
 
-/* The ray as the tree sees it. */
-static carom_bvh_ray ray_of(const sample *s) {
-    const carom_solid_query *query = s->query;
-    const carom_soup_side *side = carom_solid_side(query, s->of_b);
-    const carom_soup *soup = side->soup;
-    const double *m = side->frame.r, back = 1.0 / query->power;
-    const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
-    carom_vec3 from = carom_vec_sub(carom_vec_scale(s->at, back), side->frame.t);
-    carom_bvh_ray ray;
-    double most = 0.0;
-    for (int k = 0; k < 3; ++k) {
-        ray.from[k] =
-            ((m[k] * from.x + m[3 + k] * from.y) + m[6 + k] * from.z) * soup->scale - origin[k];
-        ray.way[k] = s->way * m[3 * s->axis + k];
-        most = CAROM_MAX(most, fabs(ray.way[k]));
-    }
-    for (int k = 0; k < 3; ++k) ray.way[k] /= most;
-    double size = side->largest + carom_vec_largest(side->frame.t) +
-                  carom_vec_largest(carom_vec_scale(s->at, back));
-    ray.margin = (0x1p-42 * size + 2.0 * s->off * back) * soup->scale;
-    bool known = ray.margin < CAROM_BVH_EVERYWHERE;
-    for (int k = 0; k < 3; ++k) known = known && fabs(ray.from[k]) < CAROM_BVH_EVERYWHERE;
-    if (known) return ray;
-    return (carom_bvh_ray){{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, CAROM_BVH_EVERYWHERE};
-}
-
 /* The ray goes away from the middle of the solid, where there is least in its way. */
 static void count(sample *s, int of_b, int windings[2]) {
     const carom_solid *solid = s->query->solids[of_b];
@@ -278,7 +251,9 @@ static void count(sample *s, int of_b, int windings[2]) {
     if (s->query->placing.extreme) {
         for (uint32_t t = 0; t < solid->soup->triangle_count; ++t) count_face(s, t);
     } else {
-        carom_bvh_ray ray = ray_of(s);
+        carom_vec3 way = carom_vec(s->axis == 0 ? s->way : 0, s->axis == 1 ? s->way : 0,
+                                   s->axis == 2 ? s->way : 0);
+        carom_bvh_ray ray = carom_solid_ray_to_tree(s->query, of_b, s->at, way, s->off);
         (void)CAROM_CPU_CALL(s->query->context, carom_bvh_cast)(&solid->soup->bvh, &ray, HUGE_VAL,
                                                                 visit, s);
     }
@@ -380,19 +355,28 @@ static void look_along_chord(carom_solid_witness *w, carom_solid_key key, const 
     plane of_t = plane_of(t->p), of_u = plane_of(u->p);
     int s[3], r[3];
     node ends[2], others[2];
-    bool seen[2] = {false, false};
     for (int i = 0; i < 3; ++i) {
         s[i] = side_of(&of_u, t->p[i]);
         r[i] = side_of(&of_t, u->p[i]);
     }
     if (!find_chord(t, &of_u, s, ends) || !find_chord(u, &of_t, r, others)) return;
-    for (int i = 0; i < 3; ++i) {
-        if (s[i] == 0 || seen[s[i] > 0]) continue;
-        seen[s[i] > 0] = true;
-        look(w, key, t, &ends[0], &ends[1], t->p[i], 1, true);
-        look(w, key, t, &ends[1], &ends[0], t->p[i], 1, true);
-        look(w, key, t, &others[0], &others[1], t->p[i], 1, false);
+    for (int from = 0; from < 3; ++from) {
+        bool seen[2] = {false, false};
+        const node *x = from == 2 ? &others[0] : &ends[from];
+        const node *y = from == 2 ? &others[1] : &ends[1 - from];
+        for (int i = 0; i < 3; ++i) { /* once to either side */
+            if (s[i] == 0 || seen[s[i] > 0]) continue;
+            seen[s[i] > 0] = true;
+            look(w, key, t, x, y, t->p[i], 1, from != 2);
+        }
     }
+}
+
+void carom_solid_witness_pair(carom_solid_witness *w, carom_solid_key a, carom_solid_key b) {
+    piece t, u;
+    if (!piece_make(w->query, a, &t) || !piece_make(w->query, b, &u)) return;
+    look_along_chord(w, a, &t, &u);
+    look_along_chord(w, b, &u, &t);
 }
 
 static bool is_flat_on(const piece *t, const piece *u) {
@@ -466,6 +450,7 @@ static void look_at_face(carom_solid_witness *w, const carom_solid_contact *cont
 void carom_solid_witness_contacts(carom_solid_witness *w, const carom_solid_contact *contacts,
                                   uint64_t count) {
     for (uint64_t i = 0, end; i < count && !w->stopped; i = end) {
+        if (carom_progress_stop(w->query->context, 0)) return;
         for (end = i; end < count && contacts[end].of == contacts[i].of;) ++end;
         look_at_face(w, contacts + i, end - i);
     }

@@ -40,6 +40,9 @@ typedef struct carom_solid_witness {
 /* Looks beside the first corner of a triangle with area. */
 void carom_solid_witness_corner(carom_solid_witness *witness, carom_solid_key triangle);
 
+/* Looks beside the segment that two triangles share. */
+void carom_solid_witness_pair(carom_solid_witness *witness, carom_solid_key a, carom_solid_key b);
+
 /* Looks at both sides of everything that the triangles with contacts are cut into. Contacts are
  * sorted by carom_solid_contacts_sort. */
 void carom_solid_witness_contacts(carom_solid_witness *witness, const carom_solid_contact *contacts,
