@@ -96,7 +96,9 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         answer->distance_lower = fmax(o.distance - off, 0.0);
         answer->distance_upper = answer->colliding ? 0.0 : o.distance + off;
         answer->volume = o.volume;
-        answer->volume_lower = fmax(o.volume - o.volume_error, 0.0);
+        /* only where space is enclosed inside out can it be below zero */
+        answer->volume_lower = o.volume - o.volume_error;
+        if (!o.by_winding) answer->volume_lower = fmax(answer->volume_lower, 0.0);
         answer->volume_upper = o.volume + o.volume_error;
         answer->area = o.area;
         answer->centroid = o.centroid;
@@ -178,7 +180,9 @@ static void print_words(const options *options, const answer *a, char **paths) {
         print_vector("torque", a->torque);
         if (a->one_sided)
             puts("  faces lie in one another: the force jumps here and is the mean of both sides");
-        if (a->by_winding) puts("  a mesh crosses itself: parts it encloses twice count twice");
+        if (a->by_winding)
+            puts("  a mesh encloses some space twice or inside out: that counts twice or "
+                 "negatively");
     } else {
         printf("  %-9s %.15g\n", "distance", a->distance);
         print_vector("from", a->point_a);

@@ -8,25 +8,49 @@
 
 #include "base/math.h"
 
+#define PI 3.14159265358979323846
+
+/* Volumes of large and small lengths are no numbers, so lengths are divided by a power of two
+ * first: the results are the same to the bit. */
 double scene_gas_edge(uint64_t count, double radius, double fraction) {
-    double volume = 4.0 / 3.0 * 3.14159265358979323846 * radius * radius * radius;
-    return carom_cbrt((double)count * volume / fraction);
+    int exponent;
+    double r = frexp(radius, &exponent), volume = 4.0 / 3.0 * PI * r * r * r;
+    return ldexp(carom_cbrt((double)count * volume / fraction), exponent);
 }
 
 double scene_gas_radius(uint64_t count, double edge, double fraction) {
-    double pi = 3.14159265358979323846;
-    return 0.5 * carom_cbrt(6.0 * fraction * edge * edge * edge / (pi * (double)count));
+    int exponent;
+    double e = frexp(edge, &exponent);
+    return ldexp(0.5 * carom_cbrt(6.0 * fraction * e * e * e / (PI * (double)count)), exponent);
 }
 
-/* Cells of the lattice along each axis, four sites each, at least `count` sites in all. */
-static void lattice_cells(uint64_t count, carom_vec3 edges, uint64_t cells[3]) {
-    double step = carom_cbrt(4.0 * edges.x * edges.y * edges.z / (double)(count > 0 ? count : 1));
-    for (;; step *= 0.999) {
-        cells[0] = (uint64_t)fmax(floor(edges.x / step * 1.0001), 1.0);
-        cells[1] = (uint64_t)fmax(floor(edges.y / step * 1.0001), 1.0);
-        cells[2] = (uint64_t)fmax(floor(edges.z / step * 1.0001), 1.0);
-        if (4 * cells[0] * cells[1] * cells[2] >= count) return;
+/* ---- the lattice ----------------------------------------------------------------------------- */
+
+#define MOST_CELLS 0x1p40 /* along an axis: more is too many in any case */
+
+/* Sites of a lattice with cells of about that edge. */
+static double lattice_sites(const double edges[3], double step, uint64_t cells[3]) {
+    double sites = 4.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double size = fmin(fmax(floor(edges[axis] / step * 1.0001), 1.0), MOST_CELLS);
+        cells[axis] = (uint64_t)size;
+        sites *= size;
     }
+    return sites;
+}
+
+/* Cells of the lattice along each axis, four sites each, at least `count` sites in all and not many
+ * more. */
+static void lattice_cells(uint64_t count, carom_vec3 box, uint64_t cells[3]) {
+    int exponent;
+    double wanted = (double)(count > 0 ? count : 1);
+    (void)frexp(fmax(box.x, fmax(box.y, box.z)), &exponent);
+    const double edges[3] = {ldexp(box.x, -exponent), ldexp(box.y, -exponent),
+                             ldexp(box.z, -exponent)};
+    double step = carom_cbrt(4.0 * edges[0] * edges[1] * edges[2] / wanted);
+    step = fmax(step, 0x1p-100); /* in a box that is far thinner than wide */
+    while (lattice_sites(edges, step, cells) > 8.0 * wanted + 64.0) step *= 2.0;
+    while (lattice_sites(edges, step, cells) < wanted) step *= 0.999;
 }
 
 double scene_gas_most_radius(uint64_t count, carom_vec3 edges) {
@@ -37,6 +61,38 @@ double scene_gas_most_radius(uint64_t count, carom_vec3 edges) {
     double nearest = fmin(carom_hypot(a, b), fmin(carom_hypot(b, c), carom_hypot(c, a)));
     nearest = fmin(0.5 * nearest, fmin(a, fmin(b, c)));
     return 0.5 * nearest * (1.0 - 1e-12);
+}
+
+/* Are all sites of the lattice far enough apart, squeezed by scene_gas_keep_inside? */
+static bool lattice_fits(uint64_t count, double radius, const carom_gas_def *def) {
+    const double edges[3] = {def->edges.x, def->edges.y, def->edges.z};
+    uint64_t cells[3];
+    double half[3]; /* of a cell, behind the squeeze */
+    lattice_cells(count, def->edges, cells);
+    for (int axis = 0; axis < 3; ++axis) {
+        half[axis] = 0.5 * edges[axis] / (double)cells[axis];
+        double span = edges[axis] - half[axis], room = edges[axis] - 2.0 * radius;
+        if (def->periodic[axis] || room >= span) continue;
+        if (!(room > 0.0)) return false;
+        half[axis] *= room / span;
+    }
+    double nearest = fmin(half[0], fmin(half[1], half[2])) * 2.0;
+    nearest = fmin(nearest, carom_hypot(half[0], half[1]));
+    nearest = fmin(nearest, carom_hypot(half[1], half[2]));
+    nearest = fmin(nearest, carom_hypot(half[2], half[0]));
+    return 2.0 * radius <= nearest * (1.0 - 1e-9);
+}
+
+uint64_t scene_gas_most_count(double radius, const carom_gas_def *def) {
+    uint64_t fits = 0, over = UINT64_C(1) << 27; /* as many as a gas can have */
+    while (over - fits > 1) {
+        uint64_t middle = fits + (over - fits) / 2;
+        if (lattice_fits(middle, radius, def))
+            fits = middle;
+        else
+            over = middle;
+    }
+    return fits;
 }
 
 static void stop_drift(carom_gas_sphere *spheres, uint64_t count) {
@@ -67,7 +123,9 @@ carom_gas_sphere *scene_gas_lattice(uint64_t count, double radius, carom_vec3 ed
                                     uint64_t seed) {
     static const double corner[4][3] = {
         {0.25, 0.25, 0.25}, {0.75, 0.75, 0.25}, {0.75, 0.25, 0.75}, {0.25, 0.75, 0.75}};
-    if (count == 0 || radius > scene_gas_most_radius(count, edges)) return NULL;
+    if (count == 0 || count > SIZE_MAX / sizeof(carom_gas_sphere) ||
+        !(radius <= scene_gas_most_radius(count, edges)))
+        return NULL;
     uint64_t cells[3];
     lattice_cells(count, edges, cells);
     uint64_t sites = 4 * cells[0] * cells[1] * cells[2], taken = 0;

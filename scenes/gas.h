@@ -14,6 +14,10 @@ double scene_gas_radius(uint64_t count, double edge, double fraction);
 /* Largest radius at which scene_gas_lattice can place `count` spheres in the box. */
 double scene_gas_most_radius(uint64_t count, carom_vec3 edges);
 
+/* The most spheres of `radius` for which a lattice in the box of `def` surely has room, within its
+ * walls too; 0 when none. */
+uint64_t scene_gas_most_count(double radius, const carom_gas_def *def);
+
 /* `count` spheres of `radius` on sites of a face-centred cubic lattice stretched to the box, which
  * sites by seed; velocities Gaussian with unit mass and temperature, without drift. The caller
  * frees the array with free(); NULL when there is no memory or the spheres do not fit. */

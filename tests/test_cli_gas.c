@@ -290,12 +290,208 @@ static void misuse_gets_a_sentence(void **state) {
     assert_said("loss");
 }
 
+/* ---- what is typed is meant ------------------------------------------------------------------ */
+
+/* The number behind a key of the JSON object. */
+static double json_value(const char *key) {
+    char quoted[64];
+    snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
+    const char *at = strstr(said, quoted);
+    if (at == NULL) fail_msg("no %s in %s", key, said);
+    return strtod(at + strlen(quoted), NULL);
+}
+
+static void zero_is_a_value(void **state) {
+    (void)state;
+    static char text[1 << 16];
+    assert_int_equal(carom("gas --time 0 --json"), 0);
+    assert_true(json_value("time") == 0.0 && json_value("collisions") == 0.0);
+    assert_true(json_value("spheres") == 1000.0);
+    assert_int_equal(carom("gas -n 20 --time 0 -o still.xyz"), 0);
+    read_file("still.xyz", text, sizeof(text));
+    assert_int_equal(strncmp(text, "20\nLattice", 10), 0);
+    assert_null(strstr(text + 10, "Lattice")); /* the start is the end: one frame */
+    assert_int_equal(carom("gas -n 0 --box 5 --json"), 0);
+    assert_true(json_value("spheres") == 0.0 && json_value("time") == 10.0);
+    assert_said("\"mean_free_path\": null");
+    assert_int_equal(carom("gas -n 0"), CLI_USAGE);
+    assert_said("--box");
+    assert_int_equal(carom("gas --speed 0 --json"), 0);
+    assert_true(json_value("energy") == 0.0 && json_value("collisions") == 0.0);
+    assert_int_equal(carom("gas --fraction 0"), CLI_USAGE);
+    assert_int_equal(carom("gas --radius 0"), CLI_USAGE);
+    assert_int_equal(carom("gas --box 0"), CLI_USAGE);
+    assert_int_equal(carom("gas --cell 0"), CLI_USAGE);
+    assert_int_equal(carom("gas --frames 0 -o none.xyz"), CLI_USAGE);
+    assert_int_equal(carom("gas -n 40 --seed 0 --time 1 --json --periodic"), 0);
+    double zero = json_value("crossings"), virial = json_value("z");
+    assert_int_equal(carom("gas -n 40 --seed 1 --time 1 --json --periodic"), 0);
+    assert_true(zero != json_value("crossings") || virial != json_value("z"));
+}
+
+/* What does not fit says which count would, and that does. */
+static void what_does_not_fit_says_what_would(void **state) {
+    (void)state;
+    static const char *const boxes[] = {
+        "--box 5 --radius 0.5",    "--box 5 --radius 0.5 --periodic",  "--box 40 --radius 0.7",
+        "--box 2 --radius 0.45",   "--box 40 --radius 0.7 --periodic", "--box 1e-40 --radius 1e-41",
+        "--box 1e40 --radius 1e39"};
+    for (size_t i = 0; i < COUNT_OF(boxes); ++i) {
+        char line[256];
+        snprintf(line, sizeof(line), "gas -n 100k %s", boxes[i]);
+        assert_int_equal(carom(line), CLI_USAGE);
+        const char *at = strstr(said, "on a lattice; ");
+        if (at == NULL) fail_msg("%s", said);
+        unsigned long long most = strtoull(at + strlen("on a lattice; "), NULL, 10);
+        assert_true(most >= 4);
+        snprintf(line, sizeof(line), "gas -n %llu %s --time 0", most, boxes[i]);
+        assert_int_equal(carom(line), 0);
+    }
+    assert_int_equal(carom("gas -n 5 --box 1 --radius 0.45"), CLI_USAGE);
+    assert_said("not even four");
+}
+
+static void every_extreme_ends(void **state) {
+    (void)state;
+    static const char *const options[] = {"--radius", "--box",   "--fraction", "--speed",
+                                          "--time",   "--warm",  "--loss",     "--cell",
+                                          "-n",       "--frames"};
+    static const char *const values[] = {"0",      "5e-324", "1e-310",
+                                         "1e-300", "1e-60",  "1e60",
+                                         "1e100",  "1e300",  "1.7976931348623157e308",
+                                         "-1"};
+    for (size_t i = 0; i < COUNT_OF(options); ++i)
+        for (size_t k = 0; k < COUNT_OF(values); ++k) {
+            char line[256];
+            snprintf(line, sizeof(line), "gas -n 20 %s %s --json -o extreme.xyz", options[i],
+                     values[k]);
+            int code = carom(line);
+            if (code != 0 && code != CLI_USAGE && code != CLI_INPUT)
+                fail_msg("%s: %d: %s", line, code, said);
+            assert_not_said("inf\n");
+            assert_not_said(": nan");
+            assert_said("\"schema\": \"carom/1\", \"command\": \"gas\"");
+        }
+}
+
+/* Its own rate, not that of all that was measured. */
+static void a_resumed_run_tells_its_own_speed(void **state) {
+    (void)state;
+    assert_int_equal(carom("gas -n 400 --periodic --time 5 --save long.gas --json"), 0);
+    double collisions = json_value("collisions"), z = json_value("z");
+    assert_int_equal(carom("gas --resume long.gas --time 0 --json"), 0);
+    assert_said("\"inputs\": [\"long.gas\"]");
+    assert_true(json_value("collisions") == 0.0 && json_value("events_per_second") == 0.0);
+    assert_true(json_value("z") == z && json_value("measured_time") == 5.0);
+    assert_int_equal(carom("gas --resume long.gas --time 1 --json"), 0);
+    assert_true(json_value("collisions") < 0.5 * collisions && json_value("time") == 1.0);
+    double rate = json_value("events") / json_value("query_s");
+    assert_true(fabs(json_value("events_per_second") / rate - 1.0) < 1e-9);
+    assert_true(json_value("prepare_s") > 0.0);
+}
+
+/* ---- nothing is lost ------------------------------------------------------------------------- */
+
+/* Interrupts `carom gas` after a while; returns its exit code. On a busy machine the signal may
+ * come before the tool listens or has anything: once more, later. */
+static int interrupt_gas(const char *arguments) {
+    int code = 0;
+    for (double seconds = 0.4; seconds < 8.0; seconds *= 2.0) {
+        char command[1024];
+        snprintf(command, sizeof(command),
+                 "timeout --preserve-status -s INT %g '%s/carom' gas %s 2>&1", seconds,
+                 CAROM_BINARY_DIR, arguments);
+        code = shell(command);
+        if (code == 130 && strstr(said, "interrupted at time 0;") == NULL) break;
+    }
+    return code;
+}
+
+static void an_interrupted_run_keeps_what_it_has(void **state) {
+    (void)state;
+    static char text[1 << 22];
+    assert_int_equal(
+        interrupt_gas("-n 300 --periodic --time 1e6 --frames 1e6 -o cut.xyz --save cut.gas"), 130);
+    assert_said("carom: interrupted at time ");
+    assert_said("the gas is saved in 'cut.gas'");
+    assert_said("of 1000000 frames");
+    assert_int_equal(shell("ls -a | grep part"), 1);
+    read_file("cut.xyz", text, sizeof(text));
+    cursor = text; /* frames are whole, but for what this buffer cuts off */
+    for (int n = 0; n < 20 && *cursor != '\0'; ++n) {
+        frame f;
+        double row[7];
+        read_head(&f);
+        assert_int_equal(f.count, 300);
+        for (long i = 0; i < f.count; ++i) read_row(&f, take_line(), row);
+    }
+    assert_int_equal(shell("test $(($(wc -l < cut.xyz) % 302)) -eq 0"), 0);
+    assert_int_equal(carom("gas --resume cut.gas --time 0.1 --json"), 0);
+    assert_true(json_value("spheres") == 300.0);
+    /* Packed ones too. */
+    if (shell("command -v gzip") == 0 &&
+        interrupt_gas("-n 300 --time 1e6 --frames 1e6 -o cut.xyz.gz") == 130 &&
+        strstr(said, "no lists") == NULL) {
+        assert_said("cut.xyz.gz' has");
+        assert_int_equal(shell("gzip -t cut.xyz.gz"), 0);
+        assert_int_equal(shell("test $(($(gzip -dc cut.xyz.gz | wc -l) % 302)) -eq 0"), 0);
+    }
+    /* JSON is still one object. */
+    assert_int_equal(interrupt_gas("-n 300 --time 1e9 --json -q --save cut.gas 2>/dev/null"), 130);
+    assert_said("\"error\": \"interrupted at time ");
+    assert_null(strstr(strstr(said, "schema") + 1, "schema"));
+}
+
+/* Files of an earlier run stay when there is no room for new ones. */
+static void a_full_disk_leaves_the_old_files(void **state) {
+    (void)state;
+    static char before[1 << 16], after[1 << 16];
+    assert_int_equal(carom("gas -n 30 --time 1 --frames 2 -o old.xyz --save old.gas"), 0);
+    read_file("old.xyz", before, sizeof(before));
+    assert_int_equal(shell("cp old.gas kept.gas"), 0);
+    char command[512];
+    static const char *const lines[] = {"-n 500 --time 1 -o old.xyz",
+                                        "-n 500 --time 1 --save old.gas",
+                                        "-n 500 --time 1 --frames 3 -o old.xyz --save old.gas"};
+    for (size_t i = 0; i < COUNT_OF(lines); ++i) {
+        snprintf(command, sizeof(command), "trap '' XFSZ; ulimit -f 8; '%s/carom' gas %s 2>&1",
+                 CAROM_BINARY_DIR, lines[i]);
+        int code = shell(command);
+        if (code != CLI_INPUT && code != CLI_MACHINE) fail_msg("%d: %s", code, said);
+        assert_said("old.");
+        assert_int_equal(shell("ls -a | grep part"), 1);
+        assert_int_equal(shell("cmp old.gas kept.gas"), 0);
+        read_file("old.xyz", after, sizeof(after));
+        assert_string_equal(before, after);
+    }
+    assert_int_equal(carom("gas -n 500 --time 1 -o /dev/full"), CLI_INPUT);
+    /* A place that cannot be written to is told before the run, not after it. */
+    assert_int_equal(carom("gas -n 500 --time 1e9 --save nowhere/x.gas"), CLI_INPUT);
+    assert_int_equal(carom("gas -n 500 --time 1e9 --save x.gas.gz"), CLI_USAGE);
+}
+
+/* A run that fails keeps its frames. */
+static void a_run_that_fails_keeps_its_frames(void **state) {
+    (void)state;
+    assert_int_equal(carom("gas -n 30 --loss 1 --fraction 0.4 --time 1e4 --frames 200 -o lost.xyz"),
+                     CLI_INPUT);
+    assert_said("inelastic collapse");
+    assert_int_equal(shell("test $(($(wc -l < lost.xyz) % 32)) -eq 0 -a -s lost.xyz"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trajectories_are_extended_xyz),
         cmocka_unit_test(resumed_boxes_are_told_as_they_are),
         cmocka_unit_test(a_run_in_two_is_a_run_in_one),
         cmocka_unit_test(misuse_gets_a_sentence),
+        cmocka_unit_test(zero_is_a_value),
+        cmocka_unit_test(what_does_not_fit_says_what_would),
+        cmocka_unit_test(every_extreme_ends),
+        cmocka_unit_test(a_resumed_run_tells_its_own_speed),
+        cmocka_unit_test(an_interrupted_run_keeps_what_it_has),
+        cmocka_unit_test(a_full_disk_leaves_the_old_files),
+        cmocka_unit_test(a_run_that_fails_keeps_its_frames),
     };
     if (!cli_run_begin("gas")) return 1;
     return cli_run_end(cmocka_run_group_tests_name("carom gas", tests, NULL, NULL));

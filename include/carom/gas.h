@@ -26,9 +26,9 @@ extern "C" {
 
 typedef struct carom_gas_sphere {
     carom_vec3 position; /* in the box with its whole body where sides reflect; anywhere else */
-    carom_vec3 velocity;
-    double radius; /* above 0; the largest at most ten times the smallest */
-    double mass;   /* 0: 1 */
+    carom_vec3 velocity; /* up to 1e60 along each axis */
+    double radius;       /* 1e-60 or more; the largest at most ten times the smallest */
+    double mass;         /* 0: 1; else from 1e-100 to 1e100 */
 } carom_gas_sphere;
 
 CAROM_RESULT_ARRAY(carom_gas_spheres, carom_gas_sphere);
@@ -59,7 +59,8 @@ typedef enum carom_gas_method {
     CAROM_GAS_CENTRE,     /* a sphere is in one cell, of its centre or beside, and looks into 27 */
     CAROM_GAS_EXTENT,     /* a sphere is in every cell it meets (Kim, Guibas, Shin 1997); CENTRE
                              where a periodic box is less than two cells wide */
-    CAROM_GAS_NEIGHBOURS, /* a list of neighbours, renewed when the sphere has moved too far */
+    CAROM_GAS_NEIGHBOURS, /* a list of neighbours, renewed when the sphere has moved too far; CENTRE
+                             where radii are below 1e-15 or an edge is above 1e18 */
     CAROM_GAS_METHOD_COUNT
 } carom_gas_method;
 
@@ -71,7 +72,8 @@ typedef enum carom_gas_queue {
 
 typedef struct carom_gas_def {
     carom_vec3 edges;        /* of the box; each at least twice the largest radius (a little more
-                                where periodic) */
+                                where periodic), from 1e-60 to 1e60, and at most 1e15 times the
+                                smallest radius */
     bool periodic[3];        /* false: both sides of that axis reflect */
     carom_vec3 acceleration; /* of every sphere */
     double loss;             /* 1 - restitution between spheres, in [0, 1]; 0: elastic */
@@ -85,7 +87,9 @@ typedef struct carom_gas_def {
     double cell_edge; /* 0: chosen by the method; else the least edge of a cell */
     double reach;     /* of neighbour lists, in diameters; 0: chosen by packing fraction */
     double tick;      /* 0: chosen from radii and speeds; else rounded to a power of two. No sphere
-                         may move by more than a millionth of the smallest radius in one */
+                         may move by more than a millionth of the smallest radius in one, also
+                         after falling through the box. From 1e-70 to 1e40 smallest radii; time
+                         ends at 2^103 ticks */
 } carom_gas_def;
 
 /* ---- prepare --------------------------------------------------------------------------------- */
@@ -95,20 +99,23 @@ typedef struct carom_gas carom_gas;
 
 /* Copies the spheres; sphere i has the id i. CAROM_BAD_INPUT when a number is not finite, a sphere
  * leaves a reflecting side, is too fast for the tick, or two spheres overlap by more than 1e-9 of
- * the sum of their radii (touching is fine). O(n); some 220 to 350 bytes a sphere. */
+ * the sum of their radii (touching is fine), or a number is beyond the limits above: choose other
+ * units then. Reports progress. O(n); some 220 to 350 bytes per sphere. */
 CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                                         const carom_gas_sphere *spheres, uint64_t count,
                                         carom_gas **gas);
 CAROM_API void carom_gas_destroy(carom_gas *gas);
 
 /* Adds spheres at the present time; ids (may be NULL) receives their ids, the next unused ones.
- * Checks them as create does; on failure nothing is added. O(n). */
+ * Checks them as create does. Whatever add, set and remove fail with, a cancellation included, the
+ * gas and its future are then what they were: the change is made on a copy, for which there must be
+ * memory. They report progress. O(n). */
 CAROM_API carom_status carom_gas_add(carom_context *context, carom_gas *gas,
                                      const carom_gas_sphere *spheres, uint64_t count,
                                      uint32_t *ids);
 
 /* Gives the spheres with these ids a new state at the present time; removed ids live again.
- * Checks as create does; on failure nothing is changed. O(n). */
+ * Checks as create does. O(n). */
 CAROM_API carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_t *ids,
                                      const carom_gas_sphere *spheres, uint64_t count);
 
@@ -123,14 +130,21 @@ CAROM_API carom_status carom_gas_remove(carom_context *context, carom_gas *gas, 
 typedef bool carom_gas_event_fn(void *user, const carom_gas_event *event);
 
 /* Goes to the next event, if that comes at or before `until`; else to `until`, with kind
- * CAROM_GAS_NONE. CAROM_UNSUPPORTED after an inelastic collapse: a sphere collided 65,536 times
- * without time passing (also one that lies still on a wall that it is accelerated towards). */
+ * CAROM_GAS_NONE. `until` must be finite; beyond 2^103 ticks it is CAROM_BAD_INPUT when no event
+ * comes before. CAROM_UNSUPPORTED, here and from advance, with the gas where it has come to:
+ *   - after an inelastic collapse: a sphere collided 65,536 times without time passing (also one
+ *     that lies still on a wall that it is accelerated towards);
+ *   - when a sphere has become too fast for the tick, by an acceleration along a periodic axis or
+ * by collisions with far heavier ones: each of its events says so, and they happen all the same;
+ *   - when nothing has happened for 2^67 ticks or more, and some half a second of computing: the
+ * tick is too small. Calling again goes on. A gas at rest reaches any time at once. */
 CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until,
                                       carom_gas_event *event);
 
-/* Lets time pass up to `until` (or to the event at which on_event returned true). on_event may be
- * NULL. Cancelled, or after a failure, the gas stands at its last event and may go on. Amortised
- * O(1) an event with the default queue; allocates only when more events crowd than ever before. */
+/* Lets time pass up to `until` (or to the event at which on_event returned true), which is at most
+ * 2^103 ticks. on_event may be NULL. Cancelled, or after a failure, the gas stands at its last
+ * event and may go on. Amortised O(1) per event with the default queue; allocates only when more
+ * events crowd than ever before. */
 CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
                                          carom_gas_event_fn *on_event, void *user);
 
@@ -159,9 +173,10 @@ typedef struct carom_gas_measures {
     double mean_speed;       /* now */
     double virial;           /* sum over collisions of distance times momentum exchanged */
     double z;                /* compressibility factor 1 + virial / (2 energy time); NaN where a
-                                side reflects, time has not passed or nothing moves */
+                                side reflects, time has not passed or nothing moves. All else here
+                                is finite but mean_free_path */
     double collision_rate;   /* collisions a sphere takes part in, per unit of time */
-    double mean_free_path;   /* mean speed now / collision rate */
+    double mean_free_path;   /* mean speed now / collision rate; infinite without collisions */
     double packing_fraction; /* volume of the spheres / volume of the box */
 } carom_gas_measures;
 
@@ -170,7 +185,8 @@ CAROM_API carom_status carom_gas_measure(carom_context *context, const carom_gas
 CAROM_API void carom_gas_reset_measures(carom_gas *gas);
 
 /* Deepest overlap of any two spheres, or of a sphere and a reflecting side, now, relative to the
- * sum of the two radii; 0 when none. Looks at positions alone, through cells of its own. O(n). */
+ * sum of the two radii; 0 when none. Looks at positions alone, through cells of its own. Reports
+ * progress. O(n). */
 CAROM_API carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas,
                                          double *overlap);
 
@@ -192,12 +208,15 @@ CAROM_API carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Writes all that decides the future and the measures. Resuming gives the events the saved gas
- * would have given, bit for bit. */
+ * would have given, bit for bit. The file is written beside its place and renamed when it is whole:
+ * on any failure, such as a full disk, and when cancelled, an older file stays. Not compressed: a
+ * name that ends in .gz is CAROM_UNSUPPORTED. Reports progress. */
 CAROM_API carom_status carom_gas_save(carom_context *context, const carom_gas *gas,
                                       const char *path);
 
 /* `def` may be NULL; else its response, method, queue, cell_edge and reach replace the saved ones
- * (a response is never saved). */
+ * (a response is never saved). CAROM_BAD_FILE, with the file's name, for what carom_gas_save cannot
+ * have written. Reports progress. */
 CAROM_API carom_status carom_gas_load(carom_context *context, const char *path,
                                       const carom_gas_def *def, carom_gas **gas);
 

@@ -14,9 +14,12 @@
  * centroid do not notice. Area, force and torque jump where faces lie in one another: theirs is the
  * mean for b moved by (e, e^2, e^3) and by the opposite.
  *
- * Where a mesh crosses itself, or shells do not lie in one another as solids and their cavities do,
- * the overlap is the integral of the product of both winding numbers: parts that a mesh encloses
- * twice count twice. Results say so in `by_winding`.
+ * A mesh encloses a point whose winding number is not 0: 1 in a solid, 2 where a mesh crosses
+ * itself or one shell lies in another that faces the same way, -1 in a shell that faces inward with
+ * nothing around it. The volume of the overlap is the integral of the product of both winding
+ * numbers: what a mesh encloses twice counts twice, what it encloses inside out counts negatively,
+ * and volume, area and all else may be below zero. Results say so in `by_winding`. Relations go by
+ * what is enclosed, however often.
  */
 #ifndef CAROM_SOLID_H
 #define CAROM_SOLID_H
@@ -59,7 +62,7 @@ typedef struct carom_solid_info {
     bool complement;
     bool inside_out;        /* as given; it was turned */
     bool self_intersecting; /* faces meet other than in common corners and edges: soup.h */
-    bool by_winding;        /* the winding number is not 0 or 1 everywhere, or may not be */
+    bool by_winding;        /* the winding number is not 0 or 1 everywhere; exact */
     uint64_t bytes;         /* held by the solid */
 } carom_solid_info;
 
@@ -68,13 +71,16 @@ CAROM_API carom_status carom_solid_get_info(carom_context *context, const carom_
 
 /* ---- query ----------------------------------------------------------------------------------- */
 
-/* How two solids lie to each other. */
+/* How two solids lie to each other: which of the space that a encloses b encloses, too, by winding
+ * numbers that are not 0. Decided exactly, for the posed corners as they are, whatever the volume:
+ * so an overlap that is too thin to have a volume in doubles is one. For meshes that cross
+ * themselves, space is overlooked whose corners are all points in which three faces cross. */
 typedef enum carom_solid_relation {
-    CAROM_SOLID_APART = 0,   /* surfaces do not meet, and neither is inside the other */
-    CAROM_SOLID_TOUCHING,    /* surfaces meet, but the volume is within its error */
-    CAROM_SOLID_OVERLAPPING, /* they share a volume, and each has some of its own */
-    CAROM_SOLID_A_INSIDE_B,  /* all of a, up to the error; surfaces may touch; so for copies */
-    CAROM_SOLID_B_INSIDE_A,
+    CAROM_SOLID_APART = 0,   /* no space is enclosed by both, and surfaces do not meet */
+    CAROM_SOLID_TOUCHING,    /* no space is enclosed by both, but surfaces meet; the volume is 0 */
+    CAROM_SOLID_OVERLAPPING, /* some is enclosed by both, some by a alone, some by b alone */
+    CAROM_SOLID_A_INSIDE_B,  /* all that a encloses; surfaces may touch; so for copies */
+    CAROM_SOLID_B_INSIDE_A,  /* all that b encloses, and b does not enclose all of a */
     CAROM_SOLID_RELATION_COUNT
 } carom_solid_relation;
 
@@ -92,8 +98,8 @@ typedef struct carom_overlap {
     double volume_error; /* how far the volume may be off, by a bound on the rounding of its terms;
                             0 when it is exact */
     carom_vec3 centroid; /* of the overlap; between the solids' boxes when there is none */
-    double area;         /* of the overlap's surface */
-    carom_vec3 force;    /* on b: minus the derivative of the volume by b's translation */
+    double area;       /* of the overlap's surface, with faces that lie on faces of the same mesh */
+    carom_vec3 force;  /* on b: minus the derivative of the volume by b's translation */
     carom_vec3 torque; /* on b: minus that by b's rotation about its mesh's centroid, world axes */
     bool one_sided;    /* faces lie in one another: area, force and torque jump here, and are the
                           means of both sides: of b moved by (e, e^2, e^3) and by the opposite */

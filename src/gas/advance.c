@@ -4,13 +4,15 @@
 
 #include <math.h>
 
-#include "base/progress.h"
-
-#define STEPS_AT_ONCE  16384
-#define PROGRESS_UNITS 1000000
+#define STEPS_AT_ONCE    16384 /* before the epoch and the order in memory are looked at */
+#define STEPS_PER_LOOK   256   /* before a cancellation is looked for: some 0.1 ms */
+#define PROGRESS_UNITS   1000000
+#define WAITS_PER_SPHERE 64                  /* without any event: see has_waited_enough */
+#define LEAST_WAITS      (UINT64_C(1) << 20) /* some half a second */
 
 /* Times are ticks since the epoch. It moves by whole ticks, so no predicted time changes by a
- * bit. */
+ * bit. Flights are renewed at the first event behind their end, and every sphere has one within
+ * CAROM_GAS_HORIZON; where there is none, there are no flights. */
 static bool move_epoch(carom_gas *gas) {
     for (uint64_t i = 0; i < gas->count; ++i) {
         carom_gas_plan *plan = &gas->cards[i].plan;
@@ -19,8 +21,10 @@ static bool move_epoch(carom_gas *gas) {
         if (plan->crossing != CAROM_GAS_NEVER) plan->crossing -= CAROM_GAS_EPOCH;
     }
     gas->now -= CAROM_GAS_EPOCH;
-    gas->flights.start -= CAROM_GAS_EPOCH;
-    gas->flights.until -= CAROM_GAS_EPOCH;
+    if (gas->count != 0) {
+        gas->flights.start -= CAROM_GAS_EPOCH;
+        gas->flights.until -= CAROM_GAS_EPOCH;
+    }
     ++gas->epochs;
     return gas->def.queue == CAROM_GAS_TREE || carom_gas_calendar_refill(gas);
 }
@@ -39,6 +43,12 @@ static carom_status fail_stop(carom_context *context, carom_gas *gas, carom_gas_
                           "the response gave sphere %u or its partner a velocity that is not "
                           "finite, or too fast for the tick, at time %.17g",
                           culprit, time);
+    case CAROM_GAS_STOP_FAST:
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "sphere %u has become too fast: it moves by more than a millionth of the "
+                          "smallest radius, %g, in one tick of %g, at time %.17g; slow it down or "
+                          "make the gas with a smaller tick",
+                          culprit, gas->smallest, gas->rules.tick, time);
     default:
         return carom_fail_memory(context, gas->count * 8, "more events at once than before");
     }
@@ -52,56 +62,127 @@ static int64_t ticks_until(const carom_gas *gas, double until) {
     return ticks > (double)gas->now ? (int64_t)ticks : gas->now;
 }
 
-carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
-                               carom_gas_event_fn *on_event, void *user) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
-    double start = carom_gas_get_time(gas);
-    if (!isfinite(until) || until < start)
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "cannot go to time %g: it must be finite and not before %g", until,
-                          start);
-    if (!gas->ready) CAROM_TRY(carom_gas_rebuild(context, gas));
-    gas->on_event = on_event;
-    gas->on_event_user = user;
-    carom_progress_begin(context, "moving spheres", PROGRESS_UNITS);
-    uint64_t shown = 0;
-    carom_status status = CAROM_OK;
+/* The last time that can be told. */
+static double last_time(const carom_gas *gas) {
+    return (double)CAROM_GAS_MOST_EPOCHS * (double)CAROM_GAS_EPOCH * gas->rules.tick;
+}
+
+static bool is_at_rest(const carom_gas *gas) {
+    if (gas->rules.accelerated) return false;
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        const double *v = gas->bodies[i].v;
+        if (v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0) return false;
+    }
+    return true;
+}
+
+/* Nothing will ever happen, but that each body is rewritten at its place every CAROM_GAS_HORIZON,
+ * which is four epochs: after any multiple of that all ticks are the same again, so any number of
+ * them may pass at once. */
+static void skip_rest(carom_gas *gas, double until) {
+    const double turn = (double)CAROM_GAS_HORIZON;
+    _Static_assert(CAROM_GAS_HORIZON == 4 * CAROM_GAS_EPOCH, "a turn is four epochs");
+    double ticks =
+        until * gas->rules.ticks_per_unit - (double)gas->epochs * (double)CAROM_GAS_EPOCH;
+    double turns = floor((ticks - (double)gas->now) / turn) - 1.0;
+    if (turns >= 1.0 && is_at_rest(gas)) gas->epochs += 4 * (uint64_t)turns;
+}
+
+/* A tick may be so short that nothing happens for as long as ticks can count ahead: then all that
+ * is done is to wait, and with a tick given as 1e-30 that would be all that is ever done. */
+static bool has_waited_enough(const carom_gas *gas) {
+    return gas->waits > LEAST_WAITS && gas->waits / WAITS_PER_SPHERE > gas->count;
+}
+
+static carom_status fail_waiting(carom_context *context, const carom_gas *gas, double since) {
+    return carom_fail(context, CAROM_UNSUPPORTED,
+                      "nothing has happened from time %g to %g, and each tick is only %g; make the "
+                      "gas with a larger tick, or call again to go on",
+                      since, carom_gas_time_of(gas, gas->now), gas->rules.tick);
+}
+
+/* Up to STEPS_AT_ONCE steps, with looks at the callback in between. */
+static carom_gas_stop run_steps(carom_context *context, carom_gas *gas, int64_t goal,
+                                uint32_t *culprit) {
+    carom_gas_stop stop = CAROM_GAS_STOP_STEPS;
+    for (int steps = 0; steps < STEPS_AT_ONCE && stop == CAROM_GAS_STOP_STEPS;
+         steps += STEPS_PER_LOOK) {
+        stop = CAROM_CPU_CALL(context, carom_gas_run)(gas, goal, STEPS_PER_LOOK, culprit);
+        if (carom_progress_stop(context, 0)) break;
+    }
+    return stop;
+}
+
+static carom_status run_until(carom_context *context, carom_gas *gas, double until) {
+    if (!gas->ready) CAROM_TRY(carom_gas_rebuild(context, gas, 0));
+    skip_rest(gas, until);
+    const double start = carom_gas_get_time(gas);
+    double quiet_since = start;
+    uint64_t shown = 0, events = gas->events;
+    gas->waits = 0;
     for (;;) {
         uint32_t culprit = 0;
         int64_t goal = ticks_until(gas, until);
         bool last = goal < 3 * CAROM_GAS_EPOCH;
-        carom_gas_stop stop =
-            CAROM_CPU_CALL(context, carom_gas_run)(gas, goal, STEPS_AT_ONCE, &culprit);
-        if (stop == CAROM_GAS_STOP_EVENT || (stop == CAROM_GAS_STOP_TIME && last)) break;
+        carom_gas_stop stop = run_steps(context, gas, goal, &culprit);
+        if (stop == CAROM_GAS_STOP_EVENT || (stop == CAROM_GAS_STOP_TIME && last)) return CAROM_OK;
         if (stop == CAROM_GAS_STOP_LISTS) {
-            status = carom_gas_lists_grow(context, gas);
-            if (status != CAROM_OK) break;
+            CAROM_TRY(carom_gas_lists_grow(context, gas));
             continue;
         }
-        if (stop != CAROM_GAS_STOP_STEPS && stop != CAROM_GAS_STOP_TIME) {
-            status = fail_stop(context, gas, stop, culprit);
-            break;
-        }
+        if (stop != CAROM_GAS_STOP_STEPS && stop != CAROM_GAS_STOP_TIME)
+            return fail_stop(context, gas, stop, culprit);
         if (gas->now >= 2 * CAROM_GAS_EPOCH && !move_epoch(gas)) {
             gas->ready = false;
-            status = fail_stop(context, gas, CAROM_GAS_STOP_ROOM, 0);
-            break;
+            return fail_stop(context, gas, CAROM_GAS_STOP_ROOM, 0);
         }
-        if (gas->predictions >= gas->sort_after) {
-            status = carom_gas_resort(context, gas);
-            if (status != CAROM_OK) break;
-        }
-        double done = until > start ? (carom_gas_get_time(gas) - start) / (until - start) : 1.0;
+        if (gas->predictions >= gas->sort_after) CAROM_TRY(carom_gas_resort(context, gas));
+        double now = carom_gas_get_time(gas);
+        double done = until > start ? (now - start) / (until - start) : 1.0;
         uint64_t units = (uint64_t)(done * PROGRESS_UNITS);
-        if (units > shown || context->progress.callback != NULL) {
-            carom_progress_add(context, 0, units > shown ? units - shown : 0);
-            shown = units > shown ? units : shown;
+        if (units > shown) carom_progress_add(context, 0, units - shown);
+        shown = units > shown ? units : shown;
+        CAROM_TRY(carom_progress_look(context));
+        if (gas->events != events) {
+            events = gas->events;
+            quiet_since = now;
+            gas->waits = 0;
         }
-        if (carom_progress_cancelled(context)) break;
+        if (has_waited_enough(gas)) return fail_waiting(context, gas, quiet_since);
     }
+}
+
+static carom_status advance(carom_context *context, carom_gas *gas, double until,
+                            carom_gas_event_fn *on_event, void *user) {
+    gas->on_event = on_event;
+    gas->on_event_user = user;
+    carom_progress_begin(context, "moving spheres", PROGRESS_UNITS);
+    carom_status status = run_until(context, gas, until);
     gas->on_event = NULL;
-    carom_status ended = carom_progress_end(context);
-    return status != CAROM_OK ? status : ended;
+    return carom_progress_finish(context, status);
+}
+
+static carom_status check_until(carom_context *context, const carom_gas *gas, double until) {
+    double start = carom_gas_get_time(gas);
+    if (isfinite(until) && until >= start) return CAROM_OK;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "cannot go to time %g: it must be finite and not before %g", until, start);
+}
+
+static carom_status fail_late(carom_context *context, const carom_gas *gas, double until) {
+    return carom_fail(
+        context, CAROM_BAD_INPUT,
+        "cannot go to time %g: with a tick of %g, times up to %g can be told; make the "
+        "gas with a larger tick",
+        until, gas->rules.tick, last_time(gas));
+}
+
+carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
+                               carom_gas_event_fn *on_event, void *user) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_TRY(check_until(context, gas, until));
+    if (until > last_time(gas)) return fail_late(context, gas, until);
+    return advance(context, gas, until, on_event, user);
 }
 
 static bool stop_at_first(void *user, const carom_gas_event *event) {
@@ -114,7 +195,11 @@ carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until
     CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     CAROM_REQUIRE(event != NULL, "the place for the event is NULL");
     *event = (carom_gas_event){.kind = CAROM_GAS_NONE};
-    CAROM_TRY(carom_gas_advance(context, gas, until, stop_at_first, event));
+    CAROM_TRY(check_until(context, gas, until));
+    bool late = until > last_time(gas); /* the next event, whenever it may be */
+    if (late && is_at_rest(gas)) return fail_late(context, gas, until);
+    CAROM_TRY(advance(context, gas, late ? last_time(gas) : until, stop_at_first, event));
+    if (event->kind == CAROM_GAS_NONE && late) return fail_late(context, gas, until);
     if (event->kind == CAROM_GAS_NONE) {
         event->time = carom_gas_get_time(gas);
         event->number = gas->events;

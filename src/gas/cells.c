@@ -57,6 +57,9 @@ static double least_lists(const carom_gas *gas, double leeway) {
 
 /* Packing fraction from which lists are faster, and their reach in diameters: measured. */
 #define LISTS_FROM 0.45
+/* Lengths whose squares are well inside the floats, 1e-38 to 3e38. */
+#define LEAST_LISTED 1e-15
+#define MOST_LISTED  1e18
 
 static void choose_method(carom_gas *gas) {
     gas->method = gas->def.method;
@@ -74,8 +77,12 @@ static void choose_method(carom_gas *gas) {
         double most = 0.5 * (gas->rules.edge[axis] - 1.0001 * least_lists(gas, 0.0));
         gas->lists.leeway = fmin(gas->lists.leeway, most);
     }
-    /* Centres are floats: in a very wide box a sphere would stray by rounding alone. */
-    if (gas->lists.leeway < fmax(0.001 * least, 1e-5 * gas->longest))
+    /* Between walls nothing strays further than this from anywhere. */
+    gas->lists.leeway = fmin(gas->lists.leeway, 2.0 * gas->longest);
+    /* Centres are floats: in a very wide box a sphere would stray by rounding alone, and far from 1
+     * the squares of distances are no numbers. */
+    if (gas->lists.leeway < fmax(0.001 * least, 1e-5 * gas->longest) ||
+        gas->largest < LEAST_LISTED || gas->longest > MOST_LISTED)
         gas->method = CAROM_GAS_CENTRE;
 }
 
@@ -261,7 +268,7 @@ bool carom_gas_cells_room(carom_gas *gas) {
     return true;
 }
 
-carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas) {
+carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount) {
     carom_gas_cells *cells = &gas->cells;
     carom_gas_cells_release(gas);
     choose_method(gas);
@@ -274,6 +281,7 @@ carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas) {
     for (uint64_t i = 0; i < gas->count; ++i) {
         if (!carom_gas_cells_room(gas))
             return carom_fail_memory(context, cells->count, "cells with many spheres");
+        CAROM_TRY(carom_gas_look(context, i, amount));
         file_sphere(gas, (uint32_t)i);
     }
     return CAROM_OK;

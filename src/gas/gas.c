@@ -10,6 +10,9 @@
 #define MOST_RADIUS_RATIO 10.0
 #define ALLOWED_OVERLAP   1e-9
 #define MOST_WIDTH        1e15 /* of the box, in radii */
+/* A length by a pace (see gas.h), and a hundred times less or more: check_tick knows better. */
+#define LEAST_TICK 1e-132
+#define MOST_TICK  1e102
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -23,6 +26,14 @@ static carom_status check_def(carom_context *context, const carom_gas_def *def) 
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the box has the edges %g, %g, %g; all must be above zero and finite",
                           def->edges.x, def->edges.y, def->edges.z);
+    const double least = fmin(def->edges.x, fmin(def->edges.y, def->edges.z));
+    const double most = fmax(def->edges.x, fmax(def->edges.y, def->edges.z));
+    if (least < CAROM_GAS_LEAST_LENGTH || most > CAROM_GAS_MOST_LENGTH)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the box has the edges %g, %g, %g; all must be from %g to %g: choose "
+                          "another unit of length",
+                          def->edges.x, def->edges.y, def->edges.z, CAROM_GAS_LEAST_LENGTH,
+                          CAROM_GAS_MOST_LENGTH);
     if (!finite_vec(def->acceleration))
         return carom_fail(context, CAROM_BAD_INPUT, "the acceleration is not finite");
     double pull = fmax(fabs(def->acceleration.x), fabs(def->acceleration.y));
@@ -43,6 +54,10 @@ static carom_status check_def(carom_context *context, const carom_gas_def *def) 
             return carom_fail(context, CAROM_BAD_INPUT,
                               "%s is %g; it must be finite and not negative", names[i],
                               least_zero[i]);
+    if (def->tick != 0.0 && (def->tick < LEAST_TICK || def->tick > MOST_TICK))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "tick is %g; it must be 0, to be chosen, or from %g to %g", def->tick,
+                          LEAST_TICK, MOST_TICK);
     return CAROM_OK;
 }
 
@@ -58,6 +73,26 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
                           "sphere %llu has radius %g and mass %g; a radius must be above zero, a "
                           "mass not below",
                           which, sphere->radius, sphere->mass);
+    if (sphere->radius < CAROM_GAS_LEAST_LENGTH)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "sphere %llu has radius %g; at least %g is possible: choose another unit "
+                          "of length",
+                          which, sphere->radius, CAROM_GAS_LEAST_LENGTH);
+    if (sphere->mass != 0.0 &&
+        (sphere->mass < CAROM_GAS_LEAST_MASS || sphere->mass > CAROM_GAS_MOST_MASS))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "sphere %llu has mass %g; %g to %g is possible: choose another unit of "
+                          "mass",
+                          which, sphere->mass, CAROM_GAS_LEAST_MASS, CAROM_GAS_MOST_MASS);
+    if (fabs(sphere->velocity.x) > CAROM_GAS_MOST_SPEED ||
+        fabs(sphere->velocity.y) > CAROM_GAS_MOST_SPEED ||
+        fabs(sphere->velocity.z) > CAROM_GAS_MOST_SPEED)
+        return carom_fail(
+            context, CAROM_BAD_INPUT,
+            "sphere %llu has the velocity %g, %g, %g; at most %g is possible along an "
+            "axis: choose another unit of time",
+            which, sphere->velocity.x, sphere->velocity.y, sphere->velocity.z,
+            CAROM_GAS_MOST_SPEED);
     if (gas->longest > MOST_WIDTH * sphere->radius)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "sphere %llu has radius %g in a box %g wide; doubles cannot tell places "
@@ -104,22 +139,44 @@ static void survey(carom_gas *gas) {
     gas->common_mass = gas->count != 0 ? gas->mass[0] : 0.0;
     for (uint64_t i = 0; i < gas->count; ++i)
         if (gas->mass[i] != gas->common_mass) gas->common_mass = 0.0;
+    gas->watches_speed = gas->rules.accelerated || !(gas->common_mass > 0.0);
     gas->packing = volume / (gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2]);
 }
 
-carom_status carom_gas_check(carom_context *context, carom_gas *gas) {
+/* Is the tick fit for these spheres? */
+static carom_status check_tick(carom_context *context, const carom_gas *gas, double leeway) {
+    double pace = gas->smallest / gas->rules.tick, tick = gas->rules.tick;
+    if (pace < CAROM_GAS_LEAST_PACE / leeway || pace > CAROM_GAS_MOST_PACE * leeway)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the tick is %g; for the smallest radius, %g, it must be from %g to %g",
+                          tick, gas->smallest, gas->smallest / CAROM_GAS_MOST_PACE,
+                          gas->smallest / CAROM_GAS_LEAST_PACE);
+    double fall = sqrt(2.0 * gas->most_acceleration * gas->longest);
+    if (fall * tick > CAROM_GAS_MOST_STEP * gas->smallest)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the acceleration, %g, is too strong for the tick: after a fall through "
+                          "the box a sphere moves by more than a millionth of the smallest radius, "
+                          "%g, in one tick of %g; make it weaker or the tick smaller",
+                          gas->most_acceleration, gas->smallest, tick);
+    return CAROM_OK;
+}
+
+carom_status carom_gas_check(carom_context *context, carom_gas *gas, double leeway) {
     survey(gas);
+    if (gas->count != 0) CAROM_TRY(check_tick(context, gas, leeway));
     if (gas->largest > MOST_RADIUS_RATIO * gas->smallest * (1.0 + 1e-12))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "radii go from %g to %g; the largest may be ten times the smallest",
                           gas->smallest, gas->largest);
-    for (uint64_t i = 0; i < gas->count; ++i)
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
         if (!carom_gas_keeps_pace(gas, gas->bodies[i].v))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "sphere %u is too fast: it moves by more than a millionth of the "
                               "smallest radius, %g, in one tick of %g; slow it down or make the "
                               "gas with a smaller tick",
                               gas->cards[i].label, gas->smallest, gas->rules.tick);
+    }
     double overlap;
     uint32_t pair[2];
     CAROM_TRY(carom_gas_deepest(context, gas, &overlap, pair));
@@ -178,8 +235,10 @@ static void choose_tick(carom_gas *gas) {
         if (pull > 0.0) unit = fmin(unit, sqrt(radius / pull));
         if (!isfinite(unit) || !(unit > 0.0)) unit = 1.0;
         tick = unit * 0x1p-50;
+        /* Spheres may be slow, or at rest, in any unit of time: twice a tick is still taken. */
+        tick = fmax(tick, 2.0 * gas->smallest / CAROM_GAS_MOST_PACE);
+        tick = fmin(tick, gas->smallest / CAROM_GAS_LEAST_PACE);
     }
-    tick = fmin(fmax(tick, 0x1p-900), 0x1p900);
     gas->rules.tick = power_of_two_below(tick);
     gas->rules.ticks_per_unit = 1.0 / gas->rules.tick;
 }
@@ -260,6 +319,24 @@ static void take_out(carom_gas *gas, uint32_t label) {
 
 /* ---- the public calls ------------------------------------------------------------------------ */
 
+/* Units of progress for each sphere of a gas that is made: checking, filing, predicting. */
+#define UNITS_PER_SPHERE 3
+
+static carom_status fill_gas(carom_context *context, carom_gas *gas,
+                             const carom_gas_sphere *spheres, uint64_t count) {
+    CAROM_TRY(carom_gas_reserve(context, gas, count, count));
+    for (uint64_t i = 0; i < count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 0));
+        CAROM_TRY(check_sphere(context, gas, &spheres[i], i));
+        append(gas, (uint32_t)i, &spheres[i]);
+    }
+    gas->labels = count;
+    survey(gas);
+    choose_tick(gas);
+    CAROM_TRY(carom_gas_check(context, gas, 1.0));
+    return carom_gas_rebuild(context, gas, 1);
+}
+
 carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                               const carom_gas_sphere *spheres, uint64_t count, carom_gas **out) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
@@ -275,18 +352,8 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
     memset(gas, 0, sizeof(*gas));
     gas->allocator = context->allocator;
     set_rules(gas, def);
-    carom_status status = carom_gas_reserve(context, gas, count, count);
-    for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
-        status = check_sphere(context, gas, &spheres[i], i);
-        if (status == CAROM_OK) append(gas, (uint32_t)i, &spheres[i]);
-    }
-    gas->labels = count;
-    if (status == CAROM_OK) {
-        survey(gas);
-        choose_tick(gas);
-        status = carom_gas_check(context, gas);
-    }
-    if (status == CAROM_OK) status = carom_gas_rebuild(context, gas);
+    carom_progress_begin(context, "placing spheres", UNITS_PER_SPHERE * count);
+    carom_status status = carom_progress_finish(context, fill_gas(context, gas, spheres, count));
     if (status != CAROM_OK) {
         carom_gas_destroy(gas);
         return status;
@@ -295,26 +362,97 @@ carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
     return CAROM_OK;
 }
 
-void carom_gas_destroy(carom_gas *gas) {
-    if (gas == NULL) return;
-    carom_allocator allocator = gas->allocator;
+static void release_arrays(carom_gas *gas) {
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
-    carom_release(&allocator, gas->bodies);
-    carom_release(&allocator, gas->cards);
-    carom_release(&allocator, gas->radius);
-    carom_release(&allocator, gas->mass);
-    carom_release(&allocator, gas->slot_of);
-    carom_release(&allocator, gas->flights.by_slot);
+    carom_release(&gas->allocator, gas->bodies);
+    carom_release(&gas->allocator, gas->cards);
+    carom_release(&gas->allocator, gas->radius);
+    carom_release(&gas->allocator, gas->mass);
+    carom_release(&gas->allocator, gas->slot_of);
+    carom_release(&gas->allocator, gas->flights.by_slot);
+}
+
+void carom_gas_destroy(carom_gas *gas) {
+    if (gas == NULL) return;
+    carom_allocator allocator = gas->allocator;
+    release_arrays(gas);
     carom_release(&allocator, gas);
 }
 
-/* Undoes an addition that did not pass the checks. */
-static carom_status give_up_added(carom_gas *gas, uint64_t labels, carom_status status) {
-    while (gas->labels > labels) take_out(gas, (uint32_t)--gas->labels);
-    survey(gas);
-    return status;
+/* ---- changes of the set ---------------------------------------------------------------------- */
+
+/* A change is made on a copy, which takes the place of the gas when all has gone well: whatever
+ * fails on the way, an allocation, a check, or a cancellation, the gas itself was never touched.
+ * Cells and queue are not copied, as the change needs new ones. */
+static carom_status copy_gas(carom_context *context, const carom_gas *gas, uint64_t more,
+                             uint64_t more_labels, carom_gas *draft) {
+    *draft = *gas;
+    draft->bodies = NULL, draft->cards = NULL, draft->radius = NULL, draft->mass = NULL;
+    draft->slot_of = NULL;
+    draft->flights.by_slot = NULL;
+    draft->cells = (carom_gas_cells){0};
+    draft->lists = (carom_gas_lists){0};
+    draft->calendar = (carom_gas_calendar){0};
+    draft->tree = (carom_gas_tree){0};
+    draft->count = draft->capacity = draft->labels = draft->label_capacity = 0;
+    CAROM_TRY(carom_gas_reserve(context, draft, gas->count + more, gas->labels + more_labels));
+    draft->count = gas->count;
+    draft->labels = gas->labels;
+    if (gas->labels != 0) memcpy(draft->slot_of, gas->slot_of, gas->labels * sizeof(*gas->slot_of));
+    if (gas->count == 0) return CAROM_OK;
+    memcpy(draft->bodies, gas->bodies, gas->count * sizeof(*gas->bodies));
+    memcpy(draft->cards, gas->cards, gas->count * sizeof(*gas->cards));
+    memcpy(draft->radius, gas->radius, gas->count * sizeof(*gas->radius));
+    memcpy(draft->mass, gas->mass, gas->count * sizeof(*gas->mass));
+    return CAROM_OK;
+}
+
+typedef struct change {
+    const carom_gas_sphere *spheres; /* NULL: they are removed */
+    const uint32_t *ids;             /* NULL: they are new */
+    uint64_t count;
+} change;
+
+static carom_status make_change(carom_context *context, carom_gas *draft, const change *c) {
+    for (uint64_t i = 0; i < c->count; ++i) {
+        if (c->ids == NULL) {
+            append(draft, (uint32_t)draft->labels++, &c->spheres[i]);
+            continue;
+        }
+        uint32_t id = c->ids[i], slot = draft->slot_of[id];
+        if (c->spheres == NULL && slot != CAROM_GAS_NO_SLOT)
+            take_out(draft, id);
+        else if (c->spheres != NULL && slot != CAROM_GAS_NO_SLOT)
+            put_sphere(draft, slot, &c->spheres[i]);
+        else if (c->spheres != NULL)
+            append(draft, id, &c->spheres[i]);
+    }
+    if (c->spheres != NULL)
+        CAROM_TRY(carom_gas_check(context, draft, 1.0));
+    else
+        survey(draft);
+    return carom_gas_rebuild(context, draft, 1);
+}
+
+/* What was checked already, so far as one sphere alone can be. */
+static carom_status change_gas(carom_context *context, carom_gas *gas, const change *c) {
+    carom_gas draft;
+    uint64_t more = 0, labels = c->ids == NULL ? c->count : 0;
+    for (uint64_t i = 0; i < c->count && c->spheres != NULL; ++i)
+        more += c->ids == NULL || gas->slot_of[c->ids[i]] == CAROM_GAS_NO_SLOT;
+    carom_progress_begin(context, "placing spheres", UNITS_PER_SPHERE * (gas->count + more));
+    carom_status status = copy_gas(context, gas, more, labels, &draft);
+    if (status == CAROM_OK) status = make_change(context, &draft, c);
+    status = carom_progress_finish(context, status);
+    if (status != CAROM_OK) {
+        release_arrays(&draft);
+        return status;
+    }
+    release_arrays(gas);
+    *gas = draft;
+    return CAROM_OK;
 }
 
 carom_status carom_gas_add(carom_context *context, carom_gas *gas, const carom_gas_sphere *spheres,
@@ -322,13 +460,11 @@ carom_status carom_gas_add(carom_context *context, carom_gas *gas, const carom_g
     CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check_sphere(context, gas, &spheres[i], i));
-    CAROM_TRY(carom_gas_reserve(context, gas, gas->count + count, gas->labels + count));
-    uint64_t labels = gas->labels;
-    for (uint64_t i = 0; i < count; ++i) append(gas, (uint32_t)gas->labels++, &spheres[i]);
-    carom_status status = carom_gas_check(context, gas);
-    if (status != CAROM_OK) return give_up_added(gas, labels, status);
+    if (count == 0) return CAROM_OK;
+    const uint64_t labels = gas->labels;
+    CAROM_TRY(change_gas(context, gas, &(change){spheres, NULL, count}));
     for (uint64_t i = 0; i < count && ids != NULL; ++i) ids[i] = (uint32_t)(labels + i);
-    return carom_gas_rebuild(context, gas);
+    return CAROM_OK;
 }
 
 carom_status carom_gas_remove(carom_context *context, carom_gas *gas, const uint32_t *ids,
@@ -339,10 +475,8 @@ carom_status carom_gas_remove(carom_context *context, carom_gas *gas, const uint
         if (ids[i] >= gas->labels || gas->slot_of[ids[i]] == CAROM_GAS_NO_SLOT)
             return carom_fail(context, CAROM_BAD_INPUT,
                               "there is no sphere with the id %u to remove", ids[i]);
-    for (uint64_t i = 0; i < count; ++i)
-        if (gas->slot_of[ids[i]] != CAROM_GAS_NO_SLOT) take_out(gas, ids[i]);
-    survey(gas);
-    return carom_gas_rebuild(context, gas);
+    if (count == 0) return CAROM_OK;
+    return change_gas(context, gas, &(change){NULL, ids, count});
 }
 
 carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_t *ids,
@@ -356,44 +490,6 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
                               ids[i]);
         CAROM_TRY(check_sphere(context, gas, &spheres[i], ids[i]));
     }
-    CAROM_TRY(carom_gas_reserve(context, gas, gas->count + count, gas->labels));
-    /* What stood before, to go back to. */
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    struct {
-        carom_gas_body body;
-        carom_gas_plan plan; /* it may stand in the queue */
-        double radius, mass;
-        bool alive;
-    } *before = carom_arena_take(scratch, count, sizeof(*before));
-    if (before == NULL) return carom_fail_memory(context, count * sizeof(*before), "changes");
-    for (uint64_t i = 0; i < count; ++i) {
-        uint32_t slot = gas->slot_of[ids[i]];
-        before[i].alive = slot != CAROM_GAS_NO_SLOT;
-        if (before[i].alive) {
-            before[i].body = gas->bodies[slot];
-            before[i].plan = gas->cards[slot].plan;
-            before[i].radius = gas->radius[slot];
-            before[i].mass = gas->mass[slot];
-            put_sphere(gas, slot, &spheres[i]);
-        } else {
-            append(gas, ids[i], &spheres[i]);
-        }
-    }
-    carom_status status = carom_gas_check(context, gas);
-    for (uint64_t i = count; status != CAROM_OK && i-- > 0;) {
-        uint32_t slot = gas->slot_of[ids[i]];
-        if (before[i].alive) {
-            gas->bodies[slot] = before[i].body;
-            gas->cards[slot].plan = before[i].plan;
-            gas->radius[slot] = before[i].radius;
-            gas->mass[slot] = before[i].mass;
-        } else {
-            take_out(gas, ids[i]);
-        }
-    }
-    if (status != CAROM_OK) survey(gas);
-    carom_arena_rewind(scratch, mark);
-    CAROM_TRY(status);
-    return carom_gas_rebuild(context, gas);
+    if (count == 0) return CAROM_OK;
+    return change_gas(context, gas, &(change){spheres, ids, count});
 }

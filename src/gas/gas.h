@@ -16,12 +16,26 @@
 
 #include "base/context.h"
 #include "base/isa.h"
+#include "base/progress.h"
 #include "carom/gas.h"
 #include "gas/gas_item.h"
 
 #define CAROM_GAS_MOST_SPHERES (UINT32_C(1) << 27)
 #define CAROM_GAS_NO_SLOT      UINT32_MAX
 #define CAROM_GAS_MOST_PULL    1e100 /* an acceleration whose square is still a number */
+
+/* Scales at which no product in gas_item.h leaves the doubles, with P = length times speed: lengths
+ * L within [1e-60, 1e60] (a box is at most 1e15 radii wide), and the pace, a radius per tick,
+ * within [1e-40, 1e70]. Speeds are then below 2^-20 of the pace, so the largest product, L^2 v^2,
+ * stays below (1e60 1e64)^2. The smallest that decides anything belongs to two spheres whose gap of
+ * 1e-16 radii closes within 2^61 ticks: u >= 1e-16 2^-61 of the pace, so L^2 u^2 >= 1e-270. */
+#define CAROM_GAS_LEAST_LENGTH 1e-60
+#define CAROM_GAS_MOST_LENGTH  1e60
+#define CAROM_GAS_LEAST_PACE   1e-40
+#define CAROM_GAS_MOST_PACE    1e70
+#define CAROM_GAS_MOST_SPEED   1e60
+#define CAROM_GAS_LEAST_MASS   1e-100 /* energies and the virial stay finite with these, too */
+#define CAROM_GAS_MOST_MASS    1e100
 
 /* After carom_gas_kind: what the caller never sees. */
 #define CAROM_GAS_REFRESH 2
@@ -189,6 +203,7 @@ struct carom_gas {
     double common_mass;       /* 0 where masses differ */
     bool prefetch;            /* large enough to miss the caches */
     bool in_twos;             /* two that have met are predicted together: see centre.h */
+    bool watches_speed;       /* collisions or the acceleration may make a sphere too fast */
     bool ready;               /* cells and queue stand */
     bool exactly;             /* predictions are to be exact at once */
     double longest;           /* edge of the box */
@@ -204,6 +219,7 @@ struct carom_gas {
     int64_t now;
     uint64_t epochs;     /* of CAROM_GAS_EPOCH ticks, passed before tick 0 */
     uint64_t events;     /* since create */
+    uint64_t waits;      /* bodies rewritten because CAROM_GAS_HORIZON had passed */
     uint64_t sort_after; /* predictions at which the order in memory is looked at again */
     /* measures */
     uint64_t collisions, wall_hits, crossings, predictions;
@@ -217,15 +233,19 @@ struct carom_gas {
 /* The epoch moves forward by this many ticks once `now` has passed twice as many. */
 #define CAROM_GAS_EPOCH (INT64_C(1) << 59)
 
+/* Times end here: beyond, with the tick that is chosen by default, a double does not tell apart two
+ * times in which a sphere moves by its radius. */
+#define CAROM_GAS_MOST_EPOCHS (UINT64_C(1) << 44)
+
 static inline double carom_gas_time_of(const carom_gas *gas, int64_t tick) {
     return ((double)gas->epochs * (double)CAROM_GAS_EPOCH + (double)tick) * gas->rules.tick;
 }
 
 /* Within one tick a sphere must move next to nothing: crossings are found by time. */
-#define CAROM_GAS_MOST_PACE 0x1p-20 /* of the smallest radius */
+#define CAROM_GAS_MOST_STEP 0x1p-20 /* of the smallest radius */
 static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3]) {
     return (fabs(v[0]) + fabs(v[1]) + fabs(v[2])) * gas->rules.tick <=
-           CAROM_GAS_MOST_PACE * gas->smallest;
+           CAROM_GAS_MOST_STEP * gas->smallest;
 }
 
 static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t k) {
@@ -251,25 +271,38 @@ typedef enum carom_gas_stop {
     CAROM_GAS_STOP_ROOM,     /* no memory */
     CAROM_GAS_STOP_LISTS,    /* a list of neighbours is full: grow them and go on */
     CAROM_GAS_STOP_COLLAPSE, /* a sphere collides without end: `culprit` */
-    CAROM_GAS_STOP_RESPONSE  /* the response gave a velocity that is no number: `culprit` */
+    CAROM_GAS_STOP_RESPONSE, /* the response gave a velocity that is no number: `culprit` */
+    CAROM_GAS_STOP_FAST      /* `culprit` has become too fast for the tick */
 } carom_gas_stop;
 
 /* Handles what is due up to tick `until`, at most `steps` entries of the queue. */
 CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run, carom_gas *gas, int64_t until, uint64_t steps,
                   uint32_t *culprit);
-/* Plans for every sphere; the queue is then to be created. False when there is no memory. */
-CAROM_CPU_DECLARE(bool, carom_gas_predict_all, carom_gas *gas);
+/* Plans for the spheres from one slot to before another; after all have theirs the queue is to be
+ * created. False when there is no memory. */
+CAROM_CPU_DECLARE(bool, carom_gas_predict_some, carom_gas *gas, uint64_t from, uint64_t to);
 
 /* Room in the arrays by slot and by label. */
 carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t count,
                                uint64_t labels);
-/* Looks over all spheres after a change of the set; CAROM_BAD_INPUT when two overlap. */
-carom_status carom_gas_check(carom_context *context, carom_gas *gas);
+/* Looks over all spheres after a change of the set; CAROM_BAD_INPUT when two overlap. `leeway`: so
+ * many times beyond the scales above is still taken, for files. Reports one unit per sphere. */
+carom_status carom_gas_check(carom_context *context, carom_gas *gas, double leeway);
+
+/* Long loops over spheres look for a cancellation every so many: some 0.05 ms, and below 0.2 s even
+ * where all of a million spheres share one cell. */
+#define CAROM_GAS_LOOK_EVERY 64
+/* At sphere i: reports `amount` per sphere; CAROM_CANCELLED when the work is to end. */
+static inline carom_status carom_gas_look(carom_context *context, uint64_t i, uint64_t amount) {
+    if (i % CAROM_GAS_LOOK_EVERY != 0) return CAROM_OK;
+    carom_progress_add(context, 0, amount * CAROM_GAS_LOOK_EVERY);
+    return carom_progress_look(context);
+}
 
 /* Sorts the spheres in memory, lays out cells and lists for them as they are now, predicts all,
- * fills the queue. After a failure the gas holds no cells and no queue; the next call tries
- * again. */
-carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas);
+ * fills the queue. Reports `amount` per sphere. After a failure, or cancelled, the gas holds no
+ * cells and no queue; the next call tries again. */
+carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t amount);
 
 /* Looks whether the order in memory has decayed and renews it then. */
 carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
@@ -277,14 +310,15 @@ carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
 /* Position now, inside the box along periodic axes. */
 void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]);
 
-/* Deepest overlap among all, relative to the sum of radii; `pair` receives the labels. */
+/* Deepest overlap among all, relative to the sum of radii; `pair` receives the labels. Reports one
+ * unit per sphere. */
 carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
                                uint32_t pair[2]);
 
 /* All flights from bodies, with `now` as the common time. Cells and wraps must be in place. */
 void carom_gas_flights_renew(carom_gas *gas);
 
-carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas);
+carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
 /* Overflow cells for one step; false when there is no memory. */
 bool carom_gas_cells_room(carom_gas *gas);
 void carom_gas_cells_release(carom_gas *gas);

@@ -10,9 +10,11 @@
 #define MORE_CAPACITY  32
 #define READ_BEHIND    8
 
-/* All lists anew, for centres and cells in place; false when one is full. */
-static bool fill(carom_gas *gas) {
+/* All lists anew, for centres and cells in place; *full when one has no room. */
+static carom_status fill(carom_context *context, carom_gas *gas, bool *full) {
+    *full = false;
     for (uint32_t slot = 0; slot < gas->count; ++slot) {
+        CAROM_TRY(carom_gas_look(context, slot, 0));
         uint32_t *list = carom_gas_list_of(gas, slot);
         list[0] = 0;
         for (int n = 0; n < 27; ++n) {
@@ -24,12 +26,13 @@ static bool fill(carom_gas *gas) {
                     if (near >= CAROM_GAS_LINK || other == slot) continue;
                     if (!carom_gas_lists_meet(gas, slot, other, near >> CAROM_GAS_SLOT_BITS))
                         continue;
-                    if (list[0] == gas->lists.capacity) return false;
+                    *full = list[0] == gas->lists.capacity;
+                    if (*full) return CAROM_OK;
                     list[++list[0]] = near;
                 }
         }
     }
-    return true;
+    return CAROM_OK;
 }
 
 static void refile(carom_gas *gas, uint32_t slot) {
@@ -72,8 +75,11 @@ carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas) {
     }
     lists->slack = (float)(2.0 * lists->leeway + 1e-5 * gas->largest + 1e-6 * gas->longest);
     CAROM_TRY(grow(context, gas, FIRST_CAPACITY));
-    while (!fill(gas)) CAROM_TRY(grow(context, gas, lists->capacity + MORE_CAPACITY));
-    return CAROM_OK;
+    for (bool full;;) {
+        CAROM_TRY(fill(context, gas, &full));
+        if (!full) return CAROM_OK;
+        CAROM_TRY(grow(context, gas, lists->capacity + MORE_CAPACITY));
+    }
 }
 
 carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas) {

@@ -74,9 +74,9 @@ carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
         speeds += sqrt(square);
     }
     m->mean_speed = n > 0.0 ? speeds / n : 0.0;
-    m->z = !gas->rules.walls && m->time > 0.0 && m->energy > 0.0
-               ? 1.0 + m->virial / (2.0 * m->energy * m->time)
-               : (double)NAN;
+    double scale = 2.0 * m->energy * m->time;
+    m->z = !gas->rules.walls && scale > 0.0 ? 1.0 + m->virial / scale : (double)NAN;
+    if (!isfinite(m->z)) m->z = (double)NAN;
     m->collision_rate =
         m->time > 0.0 && n > 0.0 ? 2.0 * (double)gas->collisions / (n * m->time) : 0.0;
     m->mean_free_path = m->collision_rate > 0.0 ? m->mean_speed / m->collision_rate : HUGE_VAL;
@@ -123,6 +123,8 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
 
 /* ---- overlap --------------------------------------------------------------------------------- */
 
+#define MOST_UNLOOKED (UINT64_C(1) << 20) /* pairs between looks for a cancellation: some 5 ms */
+
 typedef struct overlap_grid {
     const carom_gas *gas;
     uint32_t *start, *slots; /* cell -> range of slots */
@@ -148,7 +150,8 @@ static double overlap_of(const overlap_grid *grid, uint32_t i, uint32_t k) {
     return (reach - sqrt(square)) / reach;
 }
 
-static double look_around(const overlap_grid *grid, uint32_t i, uint32_t *partner) {
+static double look_around(const overlap_grid *grid, uint32_t i, uint32_t *partner,
+                          uint64_t *looked_at) {
     int at[3];
     double deepest = 0.0;
     (void)cell_at(grid, &grid->x[3 * i], at);
@@ -163,6 +166,7 @@ static double look_around(const overlap_grid *grid, uint32_t i, uint32_t *partne
         }
         if (!inside) continue;
         uint32_t cell = (to[2] * grid->size[1] + to[1]) * grid->size[0] + to[0];
+        *looked_at += grid->start[cell + 1] - grid->start[cell];
         for (uint32_t s = grid->start[cell]; s < grid->start[cell + 1]; ++s) {
             if (grid->slots[s] == i) continue;
             double overlap = overlap_of(grid, i, grid->slots[s]);
@@ -208,9 +212,16 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
 
     *overlap = 0.0;
     pair[0] = pair[1] = 0;
-    for (uint64_t i = 0; i < gas->count; ++i) {
+    carom_status status = CAROM_OK;
+    uint64_t looked_at = 0;
+    for (uint64_t i = 0; i < gas->count && status == CAROM_OK; ++i) {
         uint32_t partner = 0;
-        double deepest = look_around(&grid, (uint32_t)i, &partner);
+        status = carom_gas_look(context, i, 1);
+        double deepest = look_around(&grid, (uint32_t)i, &partner, &looked_at);
+        if (looked_at > MOST_UNLOOKED && status == CAROM_OK) { /* a heap in a wide box */
+            looked_at = 0;
+            status = carom_progress_look(context);
+        }
         for (int axis = 0; axis < 3; ++axis) {
             if (gas->rules.periodic[axis]) continue;
             double x = grid.x[3 * i + axis], radius = gas->radius[i];
@@ -227,12 +238,13 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
         }
     }
     carom_arena_rewind(scratch, mark);
-    return CAROM_OK;
+    return status;
 }
 
 carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas, double *overlap) {
     CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
     uint32_t pair[2];
-    return carom_gas_deepest(context, gas, overlap, pair);
+    carom_progress_begin(context, "looking for overlaps", gas->count);
+    return carom_progress_finish(context, carom_gas_deepest(context, gas, overlap, pair));
 }

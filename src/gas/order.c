@@ -67,6 +67,7 @@ static carom_status sort_spheres(carom_context *context, carom_gas *gas) {
     if (keys == NULL || order == NULL)
         status = carom_fail_memory(context, gas->count * 8, "sorting");
     for (uint64_t i = 0; i < gas->count && status == CAROM_OK; ++i) {
+        status = carom_gas_look(context, i, 0);
         double x[3], v[3];
         uint32_t at[3];
         carom_gas_now(gas, (uint32_t)i, x, v);
@@ -83,14 +84,24 @@ static carom_status sort_spheres(carom_context *context, carom_gas *gas) {
     return status;
 }
 
-carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
+static carom_status predict_all(carom_context *context, carom_gas *gas, uint64_t amount) {
+    for (uint64_t from = 0, to; from < gas->count; from = to) {
+        to = CAROM_MIN(from + CAROM_GAS_LOOK_EVERY, gas->count);
+        if (!CAROM_CPU_CALL(context, carom_gas_predict_some)(gas, from, to))
+            return carom_fail_memory(context, gas->count, "cells with many spheres");
+        CAROM_TRY(carom_gas_look(context, from, amount));
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t amount) {
     gas->ready = false;
     gas->prefetch = gas->count >= LARGE;
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
     CAROM_TRY(sort_spheres(context, gas));
-    CAROM_TRY(carom_gas_cells_create(context, gas));
+    CAROM_TRY(carom_gas_cells_create(context, gas, amount));
     gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_CENTRE &&
                    gas->def.queue != CAROM_GAS_TREE; /* that takes no two changes at once */
     if (gas->method == CAROM_GAS_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
@@ -101,8 +112,7 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas) {
     }
     carom_gas_flights_renew(gas);
     uint64_t predictions = gas->predictions;
-    if (!CAROM_CPU_CALL(context, carom_gas_predict_all)(gas))
-        return carom_fail_memory(context, gas->count, "cells with many spheres");
+    CAROM_TRY(predict_all(context, gas, amount));
     gas->predictions = predictions;
     CAROM_TRY(carom_gas_queue_create(context, gas));
     gas->sort_after = gas->count < FEWEST ? UINT64_MAX : gas->predictions + 2 * gas->count;
@@ -128,5 +138,5 @@ static double strangeness(const carom_gas *gas) {
 
 carom_status carom_gas_resort(carom_context *context, carom_gas *gas) {
     gas->sort_after = gas->predictions + gas->count;
-    return strangeness(gas) > STRANGERS ? carom_gas_rebuild(context, gas) : CAROM_OK;
+    return strangeness(gas) > STRANGERS ? carom_gas_rebuild(context, gas, 0) : CAROM_OK;
 }

@@ -1,31 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /* Saving and resuming. All predictions are functions of the bodies, so a file holds the bodies, the
  * rules, the clock and the measures, and nothing of cells, lists or queue. Numbers are
- * little-endian words of 64 bits, the same on every machine. */
+ * little-endian words of 64 bits, the same on every machine.
+ *
+ * A file is believed when it is one that carom_gas_save could have written: then all that a gas
+ * promises holds for it, and what could not have come about by itself is damage. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gas/gas.h"
+#include "mesh/format.h"
+#include "mesh/sink.h"
 
 #define MAGIC        UINT64_C(0x0153414752414301) /* "\1CARGAS\1" */
 #define SPHERE_WORDS 11
 #define HEAD_WORDS   34
-#define MOST_BOXES   100.0 /* a body strays less than CAROM_GAS_MOST_DRIFT */
-#define MOST_WIDTH   1e15  /* of a box, in radii: beyond, a double cannot tell two places apart */
+#define MOST_BOXES   (CAROM_GAS_MOST_DRIFT + 2.0) /* that a body strays, with some rounding */
+#define MOST_WIDTH   1e15 /* of a box, in radii: beyond, a double cannot tell two places apart */
 #define FEW_LABELS   (UINT64_C(1) << 20)
 #define MOST_CHURN   1024 /* ids given out, for each sphere that lives and each word of padding */
+#define MOST_COUNT   (UINT64_C(1) << 62) /* of events: no run is that long */
+/* Removing spheres leaves radii up to ten times as large, so a tick that was fit for those that
+ * made it is no further off than this. */
+#define TICK_LEEWAY      16.0
+#define UNITS_PER_SPHERE 4 /* of progress: reading, checking, filing, predicting */
+
+/* ---- words ----------------------------------------------------------------------------------- */
 
 typedef struct stream {
     FILE *file;
     bool broken;
 } stream;
 
-static void put(stream *s, uint64_t word) {
-    unsigned char bytes[8];
-    for (int i = 0; i < 8; ++i) bytes[i] = (unsigned char)(word >> (8 * i));
-    s->broken |= fwrite(bytes, 8, 1, s->file) != 1;
+static void put(carom_sink *sink, uint64_t word) {
+    char *at = carom_sink_room(sink);
+    for (int i = 0; i < 8; ++i) at[i] = (char)(unsigned char)(word >> (8 * i));
+    carom_sink_advance(sink, at + 8);
 }
 
 static uint64_t get(stream *s) {
@@ -36,7 +48,7 @@ static uint64_t get(stream *s) {
     return word;
 }
 
-static void put_number(stream *s, double value) {
+static void put_number(carom_sink *s, double value) {
     uint64_t word;
     memcpy(&word, &value, sizeof(word));
     put(s, word);
@@ -49,7 +61,7 @@ static double get_number(stream *s) {
     return value;
 }
 
-static void put_vec(stream *s, carom_vec3 v) {
+static void put_vec(carom_sink *s, carom_vec3 v) {
     put_number(s, v.x);
     put_number(s, v.y);
     put_number(s, v.z);
@@ -72,7 +84,7 @@ static uint64_t padding_words(uint64_t labels, uint64_t count) {
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-static void put_head(stream *s, const carom_gas *gas) {
+static void put_head(carom_sink *s, const carom_gas *gas) {
     const carom_gas_def *def = &gas->def;
     put(s, MAGIC);
     put_vec(s, def->edges);
@@ -101,28 +113,45 @@ static void put_head(stream *s, const carom_gas *gas) {
     for (int spare = 0; spare < 4; ++spare) put(s, 0);
 }
 
-carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const char *path) {
-    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
-    CAROM_REQUIRE(path != NULL, "the path is NULL");
-    stream s = {fopen(path, "wb"), false};
-    if (s.file == NULL)
-        return carom_fail(context, CAROM_IO, "cannot write %s: %s", path, strerror(errno));
-    put_head(&s, gas);
-    for (uint64_t label = 0; label < gas->labels; ++label) {
+static void put_spheres(carom_sink *s, const carom_gas *gas) {
+    for (uint64_t label = 0; label < gas->labels && s->status == CAROM_OK; ++label) {
         uint32_t slot = gas->slot_of[label];
         if (slot == CAROM_GAS_NO_SLOT) continue;
         const carom_gas_body *body = &gas->bodies[slot];
-        put(&s, label | (uint64_t)gas->cards[slot].plan.repeats << 32);
-        for (int axis = 0; axis < 3; ++axis) put_number(&s, body->x[axis]);
-        for (int axis = 0; axis < 3; ++axis) put_number(&s, body->v[axis]);
-        put(&s, (uint64_t)body->t);
-        put(&s, 0); /* spare */
-        put_number(&s, gas->radius[slot]);
-        put_number(&s, gas->mass[slot]);
+        put(s, label | (uint64_t)gas->cards[slot].plan.repeats << 32);
+        for (int axis = 0; axis < 3; ++axis) put_number(s, body->x[axis]);
+        for (int axis = 0; axis < 3; ++axis) put_number(s, body->v[axis]);
+        put(s, (uint64_t)body->t);
+        put(s, 0); /* spare */
+        put_number(s, gas->radius[slot]);
+        put_number(s, gas->mass[slot]);
     }
-    for (uint64_t left = padding_words(gas->labels, gas->count); left > 0; --left) put(&s, 0);
-    bool good = fclose(s.file) == 0 && !s.broken;
-    return good ? CAROM_OK : carom_fail(context, CAROM_IO, "cannot write all of %s", path);
+}
+
+static carom_status write_gas(carom_context *context, const carom_gas *gas, const char *path) {
+    carom_sink_file file;
+    CAROM_TRY(carom_sink_open_file(context, path, false, &file));
+    put_head(&file.sink, gas);
+    put_spheres(&file.sink, gas);
+    uint64_t left = padding_words(gas->labels, gas->count);
+    for (; left > 0 && file.sink.status == CAROM_OK; --left) put(&file.sink, 0);
+    return carom_sink_close_file(&file, file.sink.status);
+}
+
+carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const char *path) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
+    CAROM_REQUIRE(path != NULL, "the path is NULL");
+    if (carom_name_is_gzip(path))
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "%s: gases are not saved compressed; leave the .gz off", path);
+    uint64_t words =
+        HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
+    carom_progress_begin(context, "writing a gas", 8 * words);
+    carom_status status = write_gas(context, gas, path);
+    /* A sink that was cancelled leaves the sentence to the end of the phase. */
+    carom_status ended = status == CAROM_CANCELLED ? carom_progress_end(context)
+                                                   : carom_progress_finish(context, status);
+    return ended != CAROM_OK ? ended : status;
 }
 
 /* ---- resuming -------------------------------------------------------------------------------- */
@@ -165,15 +194,18 @@ static bool get_head(stream *s, head *h) {
     for (int spare = 0; spare < 4; ++spare) (void)get(s);
     int exponent;
     const carom_vec3 a = h->def.acceleration;
-    if (!(fabs(a.x) < CAROM_GAS_MOST_PULL && fabs(a.y) < CAROM_GAS_MOST_PULL &&
-          fabs(a.z) < CAROM_GAS_MOST_PULL))
+    if (!(fabs(a.x) <= CAROM_GAS_MOST_PULL && fabs(a.y) <= CAROM_GAS_MOST_PULL &&
+          fabs(a.z) <= CAROM_GAS_MOST_PULL))
         return false;
     bool sound = !s->broken && frexp(h->tick, &exponent) == 0.5; /* a power of two */
     double time = ((double)h->epochs * (double)CAROM_GAS_EPOCH + (double)h->now) * h->tick;
-    return sound && exponent > -900 && exponent < 900 && h->now >= 0 &&
-           h->now <= 4 * CAROM_GAS_EPOCH && h->epochs < UINT64_C(1) << 32 && isfinite(time) &&
-           isfinite(h->measured_from) && h->measured_from <= time && h->labels < UINT32_MAX &&
-           h->count <= h->labels;
+    const uint64_t counts[] = {h->events, h->collisions, h->wall_hits, h->crossings,
+                               h->predictions};
+    for (int i = 0; i < 5; ++i) sound = sound && counts[i] < MOST_COUNT;
+    return sound && h->now >= 0 && h->now <= 4 * CAROM_GAS_EPOCH &&
+           h->epochs <= CAROM_GAS_MOST_EPOCHS && isfinite(time) && h->measured_from >= 0.0 &&
+           h->measured_from <= time && isfinite(h->virial.sum) && isfinite(h->virial.rest) &&
+           h->labels < UINT32_MAX && h->count <= h->labels;
 }
 
 /* One sphere, checked as far as one alone can be. */
@@ -201,10 +233,45 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
         if (!(gas->rules.edge[axis] >=
               (gas->rules.periodic[axis] ? least : 2.0 * gas->radius[slot])) ||
             !(fabs(x[axis]) < MOST_BOXES * gas->rules.edge[axis]) || !isfinite(v[axis]) ||
-            !isfinite(body->x[axis]) || !isfinite(body->v[axis]))
+            !(fabs(body->x[axis]) < 2.0 * gas->rules.edge[axis]) || !isfinite(body->v[axis]))
             return false;
-    return gas->radius[slot] > 0.0 && gas->longest <= MOST_WIDTH * gas->radius[slot] &&
-           gas->mass[slot] > 0.0 && isfinite(gas->mass[slot]);
+    return gas->radius[slot] >= CAROM_GAS_LEAST_LENGTH &&
+           gas->longest <= MOST_WIDTH * gas->radius[slot] &&
+           gas->mass[slot] >= CAROM_GAS_LEAST_MASS && gas->mass[slot] <= CAROM_GAS_MOST_MASS;
+}
+
+static carom_status get_spheres(carom_context *context, stream *s, const char *path, const head *h,
+                                carom_gas *gas) {
+    CAROM_TRY(carom_gas_reserve(context, gas, h->count, h->labels));
+    gas->rules.tick = h->tick;
+    gas->rules.ticks_per_unit = 1.0 / h->tick;
+    gas->now = h->now;
+    gas->epochs = h->epochs;
+    gas->labels = h->labels;
+    if (gas->labels != 0) memset(gas->slot_of, 0xFF, gas->labels * sizeof(*gas->slot_of));
+    for (uint64_t i = 0; i < h->count; ++i) {
+        CAROM_TRY(carom_gas_look(context, i, 1));
+        if (!get_sphere(s, gas, (uint32_t)i))
+            return carom_fail(context, CAROM_BAD_FILE, "%s: sphere number %llu is damaged", path,
+                              (unsigned long long)i);
+        ++gas->count;
+    }
+    CAROM_TRY(carom_gas_check(context, gas, TICK_LEEWAY));
+    CAROM_TRY(carom_gas_rebuild(context, gas, 1));
+    for (uint64_t i = 0; i < gas->count; ++i)
+        if (gas->cards[i].plan.physical < gas->now)
+            return carom_fail(context, CAROM_BAD_FILE,
+                              "%s: sphere %u should have met something before the time of the file",
+                              path, gas->cards[i].label);
+    return CAROM_OK;
+}
+
+/* What would be bad input in a def or a sphere is damage in a file. */
+static carom_status name_file(carom_context *context, const char *path, carom_status status) {
+    if (status != CAROM_BAD_INPUT) return status;
+    char sentence[512];
+    snprintf(sentence, sizeof(sentence), "%s", carom_context_sentence(context));
+    return carom_fail(context, CAROM_BAD_FILE, "%s: %s", path, sentence);
 }
 
 static carom_status read_gas(carom_context *context, stream *s, const char *path,
@@ -230,28 +297,11 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
         return carom_fail(context, CAROM_BAD_FILE,
                           "%s should hold %llu spheres but has another length; it was cut off",
                           path, (unsigned long long)h.count);
-    CAROM_TRY(carom_gas_create(context, &h.def, NULL, 0, out));
+    CAROM_TRY(name_file(context, path, carom_gas_create(context, &h.def, NULL, 0, out)));
     carom_gas *gas = *out;
-    CAROM_TRY(carom_gas_reserve(context, gas, h.count, h.labels));
-    gas->rules.tick = h.tick;
-    gas->rules.ticks_per_unit = 1.0 / h.tick;
-    gas->now = h.now;
-    gas->epochs = h.epochs;
-    gas->labels = h.labels;
-    if (gas->labels != 0) memset(gas->slot_of, 0xFF, gas->labels * sizeof(*gas->slot_of));
-    for (uint64_t i = 0; i < h.count; ++i) {
-        if (!get_sphere(s, gas, (uint32_t)i))
-            return carom_fail(context, CAROM_BAD_FILE, "%s: sphere number %llu is damaged", path,
-                              (unsigned long long)i);
-        ++gas->count;
-    }
-    CAROM_TRY(carom_gas_check(context, gas));
-    CAROM_TRY(carom_gas_rebuild(context, gas));
-    for (uint64_t i = 0; i < gas->count; ++i)
-        if (gas->cards[i].plan.physical < gas->now)
-            return carom_fail(context, CAROM_BAD_FILE,
-                              "%s: sphere %u should have met something before the time of the file",
-                              path, gas->cards[i].label);
+    carom_progress_begin(context, "loading a gas", UNITS_PER_SPHERE * h.count);
+    carom_status status = name_file(context, path, get_spheres(context, s, path, &h, gas));
+    CAROM_TRY(carom_progress_finish(context, status));
     gas->events = h.events;
     gas->collisions = h.collisions;
     gas->wall_hits = h.wall_hits;

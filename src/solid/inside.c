@@ -7,7 +7,6 @@
  * moved (moved.h), so that the ray never passes through an edge or a corner, nor starts on a face.
  * It goes away from the middle of the other solid, where there is least in its way. Boxes are
  * widened by more than the rounding of poses (bvh_ray_cpu.c). */
-#include "bvh/bvh_ray_cpu.h"
 #include "geom/length.h"
 #include "solid/query.h"
 
@@ -41,32 +40,29 @@ typedef struct counter {
     const carom_solid_query *query;
     int of_b;
     const ray *ray;
-    const carom_solid_skip *skip;
     int winding;
 } counter;
 
 static double count_place(void *user, uint32_t place) {
     counter *c = user;
     uint32_t triangle = c->query->solids[c->of_b]->soup->bvh.items[place];
-    if (triangle < c->skip->first || triangle >= c->skip->last)
-        c->winding += count_triangle(c->query, c->of_b, triangle, c->ray);
+    c->winding += count_triangle(c->query, c->of_b, triangle, c->ray);
     return HUGE_VAL;
 }
 
-/* The ray in the frame of the boxes, and what they are widened by. */
-static carom_bvh_ray ray_to_tree(const carom_solid_query *query, int of_b, const ray *r) {
+carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, carom_vec3 start,
+                                      carom_vec3 way, double off) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
     const carom_soup *soup = side->soup;
     const double *m = side->frame.r, back = 1.0 / query->power;
-    carom_vec3 from = carom_vec_sub(carom_vec_scale(r->from, back), side->frame.t);
-    carom_vec3 way = carom_vec_sub(r->through, r->from);
+    carom_vec3 from = carom_vec_sub(carom_vec_scale(start, back), side->frame.t);
     way = carom_vec_scale(way, 1.0 / carom_vec_largest(way));
     const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
     double largest = 0.0, far = 0.0;
     carom_bvh_ray path;
     for (int k = 0; k < 3; ++k) {
-        double start = (m[k] * from.x + m[3 + k] * from.y) + m[6 + k] * from.z;
-        path.from[k] = start * soup->scale - origin[k];
+        double x = (m[k] * from.x + m[3 + k] * from.y) + m[6 + k] * from.z;
+        path.from[k] = x * soup->scale - origin[k];
         path.way[k] = (m[k] * way.x + m[3 + k] * way.y) + m[6 + k] * way.z;
         largest = CAROM_MAX(fabs(path.way[k]), largest);
         far = CAROM_MAX(fabs(path.from[k]), far);
@@ -74,8 +70,8 @@ static carom_bvh_ray ray_to_tree(const carom_solid_query *query, int of_b, const
     /* The direction turns by rounding, too: by some 2^-50 of itself, over a way of at most the
      * soup's size and the distance to it. */
     double size = side->largest + carom_vec_largest(side->frame.t) +
-                  carom_vec_largest(carom_vec_scale(r->from, back));
-    path.margin = 0x1p-42 * (size * soup->scale + far);
+                  carom_vec_largest(carom_vec_scale(start, back));
+    path.margin = 0x1p-42 * (size * soup->scale + far) + 2.0 * off * back * soup->scale;
     for (int k = 0; k < 3; ++k) path.way[k] /= largest;
     if (!(path.margin < CAROM_BVH_EVERYWHERE) || !(far < CAROM_BVH_EVERYWHERE)) {
         path.margin = CAROM_BVH_EVERYWHERE;
@@ -84,10 +80,10 @@ static carom_bvh_ray ray_to_tree(const carom_solid_query *query, int of_b, const
     return path;
 }
 
-static int count_tree(const carom_solid_query *query, int of_b, const ray *r,
-                      const carom_solid_skip *skip) {
-    counter c = {query, of_b, r, skip, 0};
-    carom_bvh_ray path = ray_to_tree(query, of_b, r);
+static int count_tree(const carom_solid_query *query, int of_b, const ray *r) {
+    counter c = {query, of_b, r, 0};
+    carom_bvh_ray path =
+        carom_solid_ray_to_tree(query, of_b, r->from, carom_vec_sub(r->through, r->from), 0.0);
     CAROM_CPU_CALL(query->context, carom_bvh_cast)
     (&query->solids[of_b]->soup->bvh, &path, HUGE_VAL, count_place, &c);
     return c.winding;
@@ -95,8 +91,7 @@ static int count_tree(const carom_solid_query *query, int of_b, const ray *r,
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex,
-                        carom_solid_skip skip) {
+int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex) {
     const carom_solid *other = query->solids[!of_b];
     const carom_soup_side *side = carom_solid_side(query, !of_b);
     ray r;
@@ -117,8 +112,8 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
         way = carom_vec(length, 0.0, 0.0);
     r.through = carom_vec_add(r.from, way);
     int winding = 0;
-    if (!query->placing.extreme) return other->base + count_tree(query, !of_b, &r, &skip);
+    if (!query->placing.extreme) return other->base + count_tree(query, !of_b, &r);
     for (uint32_t t = 0; t < other->soup->triangle_count; ++t)
-        if (t < skip.first || t >= skip.last) winding += count_triangle(query, !of_b, t, &r);
+        winding += count_triangle(query, !of_b, t, &r);
     return other->base + winding;
 }

@@ -9,11 +9,18 @@ static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
                       const double terms[CAROM_SOLID_SLOTS]) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
         if (terms[i] == 0.0) continue;
-        tally->kinds |= 1u << i;
-        if (!(fabs(terms[i]) <= query->bounds[i])) tally->too_large = true;
-        tally->terms[i] =
-            carom_sum_add(tally->terms[i], carom_sum_term(terms[i], query->scales[i]));
+        if (!(fabs(terms[i]) <= query->bounds[i])) {
+            tally->too_large = true; /* and the sums are of no use */
+            return;
+        }
+        carom_sum term = carom_sum_term(terms[i], query->scales[i]), *sum = &tally->terms[i];
+        sum->low += term.low;
+        sum->high += term.high + (sum->low < term.low ? 1u : 0u);
     }
+    bool small = carom_solid_add_error(query, &tally->errors[0], terms, 0);
+    small = carom_solid_add_error(query, &tally->errors[1], terms, 1) && small;
+    tally->too_large |= !small;
+    tally->any_volume |= terms[CAROM_SOLID_VOLUME] != 0.0;
     ++tally->added;
     tally->span = CAROM_MAX(tally->span, terms[CAROM_SOLID_SPAN]);
 }
@@ -186,15 +193,39 @@ static void consider_flat(const carom_solid_query *query, carom_solid_tally *tal
     }
 }
 
+static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
+                          const carom_solid_face *b) {
+    tally->crossing = true;
+    tally->crossed[0] = a->number;
+    tally->crossed[1] = b->number;
+}
+
+/* 1 when corners are the same in the same order, -1 in the opposite one, 0 when they differ. */
+static int compare_corners(const carom_vec3 *a, const carom_vec3 *b) {
+    for (int k = 0; k < 3; ++k) {
+        if (carom_vec_compare(a[0], b[k]) != 0) continue;
+        int next = k == 2 ? 0 : k + 1, last = 3 - k - next;
+        if (carom_vec_compare(a[1], b[next]) == 0 && carom_vec_compare(a[2], b[last]) == 0)
+            return 1;
+        if (carom_vec_compare(a[1], b[last]) == 0 && carom_vec_compare(a[2], b[next]) == 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Whether and how they touch, exactly, as they are. */
 static void relate(carom_solid_tally *tally, const carom_solid_face *a, const carom_solid_face *b) {
     carom_triangle ta, tb;
     memcpy(ta.corner, a->p, sizeof(ta.corner));
     memcpy(tb.corner, b->p, sizeof(tb.corner));
     carom_simplex sa = carom_simplex_make(&ta), sb = carom_simplex_make(&tb);
-    int dimension = carom_simplex_meet(&sa, &sb).dimension;
-    tally->pairs += dimension >= 0 ? 1u : 0u;
-    tally->one_sided |= dimension == 2;
+    carom_meeting meeting = carom_simplex_meet(&sa, &sb);
+    tally->pairs += meeting.dimension >= 0 ? 1u : 0u;
+    tally->one_sided |= meeting.dimension == 2;
+    if (meeting.dimension == 1 && meeting.interior) note_crossing(tally, a, b);
+    if (meeting.dimension != 2) return;
+    int copy = compare_corners(a->p, b->p);
+    if (copy != 0) ++tally->copies[copy < 0];
 }
 
 void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
@@ -218,23 +249,26 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     }
     if (!carom_solid_one_side(sides_a.sign) && !carom_solid_one_side(sides_b.sign))
         carom_solid_meet(a, &sides_a, b, &sides_b, &place, &m);
-    if (m.tied)
+    if (m.tied) {
         relate(tally, a, b);
-    else if (m.count != 0)
+    } else if (m.count != 0) {
         ++tally->pairs;
+        note_crossing(tally, a, b);
+    }
     if (m.count == 0) return;
     if (query->record) {
         keep_record(query, tally, a, b, &m);
     } else {
         double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
         carom_vec3 n = carom_solid_direction(a->p, &plane_a, &inverse);
-        carom_solid_doubt doubt = carom_solid_doubt_of(&m, 0, inverse);
+        carom_solid_doubt doubt = carom_solid_doubt_of(&m);
+        doubt.off = carom_solid_off_plane(&m, 0, inverse);
         if (is_large(query, a, 0))
             add_meeting(query, terms, a, plane_a.normal, n, &m, 0, &doubt);
         else
             carom_solid_add_meeting(terms, a, n, &m, 0, query->origin, &doubt);
         n = carom_solid_direction(b->p, &plane_b, &inverse);
-        doubt = carom_solid_doubt_of(&m, 1, inverse);
+        doubt.off = carom_solid_off_plane(&m, 1, inverse);
         if (is_large(query, b, 1))
             add_meeting(query, terms, b, plane_b.normal, n, &m, 1, &doubt);
         else

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "geom/length.h"
 #include "solid/precise.h"
+#include "solid/relation.h"
 
 /* Error of a posed coordinate relative to what it was summed from: typically, and at most, with
  * three products of up to the coordinate and their sums. */
@@ -85,30 +86,24 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     return CAROM_OK;
 }
 
-/* What is known of where the connected parts of both are. */
-typedef struct parts {
-    bool all_inside[2], all_outside[2];
-} parts;
-
-/* Asks one ray for each part of a solid. */
+/* Asks one ray for each part of a solid: also what they show as long as no faces meet. */
 static void find_parts(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
-                       parts *parts) {
-    const carom_solid_skip none = {0, 0};
+                       carom_solid_facts *facts) {
     const carom_solid *solid = query->solids[of_b];
-    parts->all_inside[of_b] = parts->all_outside[of_b] = true;
     for (uint32_t i = 0; i < solid->root_count; ++i) {
         if (carom_progress_stop(query->context, 0)) return;
-        int winding = carom_solid_winding(query, of_b, solid->roots[i], none);
+        int winding = carom_solid_winding(query, of_b, solid->roots[i]);
         carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
-        if (winding != 0) parts->all_outside[of_b] = false;
-        if (winding != 1) parts->all_inside[of_b] = false;
+        carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
     }
     if (query->changes[of_b] != NULL) carom_solid_sum_changes(query, of_b);
 }
 
-static void add_parts(const carom_solid_query *query, carom_solid_tally *tally, parts *parts) {
+static void add_parts(const carom_solid_query *query, carom_solid_tally *tally,
+                      carom_solid_facts *facts) {
+    *facts = (carom_solid_facts){false, false, false};
     for (int of_b = 0; of_b < 2; ++of_b) {
-        find_parts(query, tally, of_b, parts);
+        find_parts(query, tally, of_b, facts);
         if (query->changes[of_b] != NULL) carom_solid_add_changed(query, tally, of_b);
     }
 }
@@ -124,8 +119,7 @@ typedef struct totals {
 /* What rounding to fixed point may have added up to. */
 static double rounded_off(const carom_solid_query *query, const carom_solid_tally *tally,
                           unsigned i) {
-    return tally->kinds >> i & 1u ? (double)tally->added * carom_power_of_two(query->scales[i])
-                                  : 0.0;
+    return (double)tally->added * carom_power_of_two(query->scales[i]);
 }
 
 /* The area of a solid that its sums moved with the pose, each part as often as it counts. Where the
@@ -154,8 +148,9 @@ static void add_sums(const carom_solid_query *query, const carom_solid_tally *ta
     t->area += i.area;
     t->volume_error += i.volume_error + swept + ROUNDING * fabs(i.volume);
     t->moment_error += i.moment_error + span * swept + ROUNDING * carom_solid_norm(i.moment);
-    t->area_error += i.area_error + ROUNDING * fabs(i.area) +
-                     off * carom_scale_apply(solid->sides, query->exponent - solid->sums.exponent);
+    t->area_error +=
+        i.area_error + ROUNDING * fabs(i.area) +
+        off * carom_scale_apply(solid->side_lengths, query->exponent - solid->sums.exponent);
     if (!of_b) return;
     t->normal = carom_vec_add(t->normal, i.normal);
     t->turn = carom_vec_add(t->turn, i.turn);
@@ -170,15 +165,11 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
                 .moment = carom_solid_vector_of(query, terms, CAROM_SOLID_MOMENT),
                 .normal = carom_solid_vector_of(query, terms, CAROM_SOLID_FORCE),
                 .turn = carom_solid_vector_of(query, terms, CAROM_SOLID_TORQUE)};
-    double volume =
-        CAROM_SOLID_TERM_ERROR * (carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME_ERROR) +
-                                  rounded_off(query, tally, CAROM_SOLID_VOLUME_ERROR));
-    double area =
-        CAROM_SOLID_TERM_ERROR * (carom_solid_sum_of(query, terms, CAROM_SOLID_AREA_ERROR) +
-                                  rounded_off(query, tally, CAROM_SOLID_AREA_ERROR));
+    double volume = carom_solid_error_of(query, tally->errors, 0);
+    double area = carom_solid_error_of(query, tally->errors, 1);
     double span = CAROM_MAX(tally->span, 3.0 * query->room);
-    t.volume_error =
-        volume + rounded_off(query, tally, CAROM_SOLID_VOLUME) + ROUNDING * fabs(t.volume);
+    t.volume_error = volume + ROUNDING * fabs(t.volume);
+    if (tally->any_volume) t.volume_error += rounded_off(query, tally, CAROM_SOLID_VOLUME);
     t.area_error = area + rounded_off(query, tally, CAROM_SOLID_EXTENT) + ROUNDING * fabs(t.area);
     t.moment_error = 2.0 * span * volume + rounded_off(query, tally, CAROM_SOLID_MOMENT) +
                      ROUNDING * carom_solid_norm(t.moment);
@@ -242,26 +233,10 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
 
 /* ---- relation -------------------------------------------------------------------------------- */
 
-static carom_solid_amounts compare(const carom_solid_query *query, const totals *t) {
-    carom_solid_amounts m = {.none = t->volume <= t->volume_error};
-    for (int of_b = 0; of_b < 2; ++of_b) {
-        double whole = volume_of(query, of_b), error = t->volume_error + ROUNDING * whole;
-        m.all[of_b] = !query->solids[of_b]->info.complement && whole - t->volume <= error;
-    }
-    return m;
-}
-
-static carom_solid_relation relate(const carom_solid_tally *tally, const parts *parts,
-                                   const carom_solid_amounts *amounts) {
-    if (tally->pairs == 0) {
-        if (parts->all_outside[0] && parts->all_outside[1]) return CAROM_SOLID_APART;
-        if (parts->all_inside[0] && parts->all_outside[1]) return CAROM_SOLID_A_INSIDE_B;
-        if (parts->all_inside[1] && parts->all_outside[0]) return CAROM_SOLID_B_INSIDE_A;
-        return CAROM_SOLID_OVERLAPPING;
-    }
-    if (amounts->none) return CAROM_SOLID_TOUCHING;
-    if (amounts->all[0]) return CAROM_SOLID_A_INSIDE_B;
-    if (amounts->all[1]) return CAROM_SOLID_B_INSIDE_A;
+static carom_solid_relation relate(const carom_solid_tally *tally, const carom_solid_facts *facts) {
+    if (!facts->both) return tally->pairs == 0 ? CAROM_SOLID_APART : CAROM_SOLID_TOUCHING;
+    if (!facts->only_a) return CAROM_SOLID_A_INSIDE_B;
+    if (!facts->only_b) return CAROM_SOLID_B_INSIDE_A;
     return CAROM_SOLID_OVERLAPPING;
 }
 
@@ -306,14 +281,14 @@ static bool is_weak(const carom_solid_query *query, const carom_solid_tally *tal
 }
 
 /* One search, with safe scales where the fine ones turn out too fine. */
-static carom_status search(carom_solid_query *query, carom_solid_tally *tally, parts *parts,
-                           totals *t) {
+static carom_status search(carom_solid_query *query, carom_solid_tally *tally,
+                           carom_solid_facts *facts, totals *t) {
     bool coarse = false, again;
     do {
         carom_solid_tally_begin(tally);
         CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
-        add_parts(query, tally, parts);
+        add_parts(query, tally, facts);
         CAROM_TRY(carom_progress_look(query->context));
         *t = add_up(query, tally);
         again = tally->too_large && !coarse;
@@ -335,10 +310,10 @@ static double mean_error(double a, double b, double size) {
  * both sides. Volume and moment do not depend on it. */
 static carom_status add_other_side(carom_solid_query *query, totals *t) {
     carom_solid_tally tally;
-    parts parts;
+    carom_solid_facts unused;
     totals other;
     query->push = -query->push;
-    carom_status status = search(query, &tally, &parts, &other);
+    carom_status status = search(query, &tally, &unused, &other);
     query->push = -query->push;
     CAROM_TRY(status);
     t->area = 0.5 * t->area + 0.5 * other.area;
@@ -354,7 +329,7 @@ static carom_status add_other_side(carom_solid_query *query, totals *t) {
 
 /* One search that keeps what it finds, and its terms in as many bits as they need. */
 static carom_status search_precisely(carom_solid_query *query, carom_solid_tally *tally,
-                                     parts *parts, carom_solid_results *results) {
+                                     carom_solid_facts *facts, carom_solid_results *results) {
     double size = CAROM_MIN(radius(query, 0), radius(query, 1));
     carom_solid_tally_begin(tally);
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
@@ -362,26 +337,26 @@ static carom_status search_precisely(carom_solid_query *query, carom_solid_tally
     query->record = true;
     CAROM_TRY(carom_solid_search(query, tally));
     query->record = false;
-    for (int of_b = 0; of_b < 2; ++of_b) find_parts(query, tally, of_b, parts);
+    *facts = (carom_solid_facts){false, false, false};
+    for (int of_b = 0; of_b < 2; ++of_b) find_parts(query, tally, of_b, facts);
     CAROM_TRY(carom_progress_look(query->context));
     return carom_solid_measure_precisely(query, tally, pivot_of(query), size, results);
 }
 
-static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *tally, parts *parts,
-                                  carom_solid_amounts *amounts, carom_overlap *overlap) {
+static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *tally,
+                                  carom_solid_facts *facts, carom_overlap *overlap) {
     carom_solid_results results;
-    CAROM_TRY(search_precisely(query, tally, parts, &results));
+    CAROM_TRY(search_precisely(query, tally, facts, &results));
     if (tally->one_sided) {
         carom_solid_tally other_tally;
         carom_solid_results other;
-        struct parts other_parts;
+        carom_solid_facts unused;
         query->push = -query->push;
-        carom_status status = search_precisely(query, &other_tally, &other_parts, &other);
+        carom_status status = search_precisely(query, &other_tally, &unused, &other);
         query->push = -query->push;
         CAROM_TRY(status);
         carom_solid_results_mean(&results, &other);
     }
-    *amounts = carom_solid_results_compare(query, &results);
     carom_solid_results_round(query, &results, overlap);
     double arm = 3.0 * carom_solid_unscale_error(query, pivot_error(query), 0.0, 1);
     double force = carom_vec_largest(overlap->force) + overlap->force_error;
@@ -391,32 +366,37 @@ static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *t
 
 static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
                         carom_overlap *overlap) {
-    parts parts;
+    carom_solid_facts facts, again;
     totals t;
-    carom_solid_amounts amounts;
     bool weak = query->wide;
     if (!weak) {
         do {
-            CAROM_TRY(search(query, tally, &parts, &t));
+            CAROM_TRY(search(query, tally, &facts, &t));
         } while (is_poor(query, &t) && carom_solid_query_refine(query, tally));
+        if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
+        if (!facts.both) t.volume = t.volume_error = 0.0;
         if (tally->one_sided) CAROM_TRY(add_other_side(query, &t));
         weak = is_weak(query, tally, &t);
     }
     if (weak) {
-        CAROM_TRY(ask_precisely(query, tally, &parts, &amounts, overlap));
+        CAROM_TRY(ask_precisely(query, tally, query->wide ? &facts : &again, overlap));
+        if (query->wide && tally->pairs != 0)
+            CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
     } else {
-        amounts = compare(query, &t);
         fill(query, &t, overlap);
     }
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
-    overlap->relation = relate(tally, &parts, &amounts);
-    if (overlap->relation == CAROM_SOLID_APART) { /* whatever rounding and the range made of it */
-        overlap->volume = overlap->volume_error = overlap->area = overlap->area_error = 0.0;
+    overlap->relation = relate(tally, &facts);
+    if (!facts.both) { /* whatever rounding and the range made of it */
+        overlap->volume = overlap->volume_error = 0.0;
+        overlap->centroid_error = HUGE_VAL;
+    }
+    if (overlap->relation == CAROM_SOLID_APART) {
+        overlap->area = overlap->area_error = 0.0;
         overlap->force = overlap->torque = carom_vec(0.0, 0.0, 0.0);
         overlap->force_error = overlap->torque_error = 0.0;
-        overlap->centroid_error = HUGE_VAL;
     }
     return CAROM_OK;
 }

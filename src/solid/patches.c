@@ -18,7 +18,7 @@ CAROM_RESULT_FILL(carom_patches);
 CAROM_RESULT_DEFINE_FREE(carom_patches);
 
 typedef struct patch {
-    carom_sum terms[CAROM_SOLID_TERMS];
+    carom_sum terms[CAROM_SOLID_TERMS], errors[2];
     carom_vec3 point; /* on its surface */
     double angle;     /* that it is seen under from the point in question */
     double volume, error;
@@ -51,6 +51,7 @@ static void add_chip(void *user, const carom_solid_chip *chip) {
                              &none);
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = carom_sum_add(to->terms[i], carom_sum_term(terms[i], p->query->scales[i]));
+    (void)carom_solid_add_error(p->query, &to->errors[0], terms, 0);
     if (!to->has_point) to->point = chip->u;
     to->has_point = true;
 }
@@ -88,8 +89,7 @@ static void give_voids(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
         one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
-        one->error = CAROM_SOLID_TERM_ERROR *
-                     carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME_ERROR);
+        one->error = carom_solid_error_of(p->query, one->errors, 0);
         one->holder = i;
     }
     for (uint32_t i = 0; i < p->count; ++i)
@@ -196,13 +196,28 @@ static void add_other_side(patch_list *list, patch_list *other) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* How far from the origin points of the overlap are at most: those of a solid that is no
+ * complement.
+ */
+static double span_of(const carom_solid_query *query) {
+    bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
+    if (!complement) return CAROM_MIN(8.0 * query->room, query->reach);
+    const carom_soup_side *side = carom_solid_side(query, query->solids[0]->info.complement);
+    carom_vec3 centre =
+        carom_vec_scale(carom_frame_apply(&side->frame, side->centre), query->power);
+    double far = carom_solid_most(carom_vec_sub(centre, query->origin));
+    double radius = carom_scale_apply(query->power, -side->exponent);
+    return CAROM_MIN(4.0 * (far + 2.0 * radius), query->reach);
+}
+
 static carom_status find(carom_solid_query *query, patch_list *out) {
-    const carom_solid_skip none = {0, 0};
     carom_context *context = query->context;
     carom_solid_tally tally;
     patches p = {.query = query};
     carom_solid_tally_begin(&tally);
     query->record = true;
+    query->long_edge = 0.0; /* all crossings in twice the precision */
+    carom_solid_query_scale(query, CAROM_MAX(span_of(query), 0x1p-100));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     CAROM_TRY(carom_solid_search(query, &tally));
@@ -211,7 +226,7 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
             uint32_t root = query->solids[of_b]->roots[i];
             CAROM_TRY(carom_progress_look(context));
             carom_solid_add_below(query, &tally, of_b, root,
-                                  carom_solid_winding(query, of_b, root, none));
+                                  carom_solid_winding(query, of_b, root));
         }
     CAROM_TRY(carom_solid_pieces_make(query, &tally, &p.pieces));
     uint32_t nodes = carom_solid_node_count(&p.pieces);

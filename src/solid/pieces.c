@@ -335,6 +335,15 @@ static void chip_stretch(carom_solid_pieces *p, void *user, const stretch *s) {
     c->fn(c->user, &c->chip);
 }
 
+/* The point of a face's plane nearest to the origin: triangles spanned from there are no larger
+ * than the overlap, however large the face is. */
+static carom_vec3 nearest(const carom_solid_pieces *p, const carom_solid_face *f) {
+    carom_vec3 n = carom_solid_plane_make(f->p).normal;
+    double square = carom_vec_dot(n, n);
+    if (!(square > 0.0)) return carom_vec_sub(f->p[0], p->query->origin);
+    return carom_vec_scale(n, -carom_solid_value_fine(f->p, p->query->origin).high / square);
+}
+
 void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void *user) {
     chipper c = {.fn = fn, .user = user};
     carom_solid_chip *chip = &c.chip;
@@ -350,8 +359,8 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
             carom_solid_face f;
             carom_solid_pose(p->query, of_b, t, &f);
             chip->n = carom_solid_unit(carom_solid_plane_make(f.p).normal);
-            chip->c = carom_vec_sub(f.p[0], p->query->origin);
             if (r == CAROM_SOLID_NONE) {
+                chip->c = carom_vec_sub(f.p[0], p->query->origin);
                 chip->piece = carom_solid_piece_of(p, node_of_vertex(p, of_b, v[1]));
                 chip->u = carom_vec_sub(f.p[1], p->query->origin);
                 chip->v = carom_vec_sub(f.p[2], p->query->origin);
@@ -359,6 +368,7 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
                 fn(user, chip);
                 continue;
             }
+            chip->c = nearest(p, &f);
             for (; r != CAROM_SOLID_NONE; r = p->next[r][of_b]) {
                 chip->piece = carom_solid_piece_of(p, node_of_knot(p, p->ends[r][0]));
                 chip->u = p->records[r]->ends[of_b].x;
@@ -366,8 +376,11 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
                 chip->weight = 1.0;
                 fn(user, chip);
             }
-            c.reversed = v[1] > v[2];
-            each_stretch(p, of_b, CAROM_MIN(v[1], v[2]), CAROM_MAX(v[1], v[2]), chip_stretch, &c);
+            for (int j = 0; j < 3; ++j) {
+                uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1];
+                c.reversed = from > to;
+                each_stretch(p, of_b, CAROM_MIN(from, to), CAROM_MAX(from, to), chip_stretch, &c);
+            }
         }
     }
 }

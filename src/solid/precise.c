@@ -310,27 +310,6 @@ void carom_solid_results_mean(carom_solid_results *r, carom_solid_results *other
     }
 }
 
-/* A solid's own volume is known to some 2^-50. */
-carom_solid_amounts carom_solid_results_compare(const carom_solid_query *query,
-                                                const carom_solid_results *r) {
-    int n = r->limbs;
-    carom_solid_amounts m = {.none =
-                                 r->volume.sign <= 0 || carom_real_lower(&r->volume, n).m == 0.0};
-    for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_solid *solid = query->solids[of_b];
-        carom_real whole, missing;
-        carom_real_set(&whole, solid->volume, n);
-        whole.exponent += 3 * (query->exponent - solid->sums.exponent);
-        carom_bound doubt = carom_real_upper(&whole, n);
-        doubt.e -= 50;
-        whole.radius = doubt;
-        carom_real_sub(&missing, &whole, &r->volume, n);
-        m.all[of_b] = !solid->info.complement &&
-                      (missing.sign <= 0 || carom_real_lower(&missing, n).m == 0.0);
-    }
-    return m;
-}
-
 static carom_vec3 round_vector(const carom_solid_query *query, const carom_real v[3], int power,
                                int n, double *error) {
     double x[3];

@@ -6,11 +6,6 @@
 #include "geom/real.h"
 #include "solid/query.h"
 
-/* What a volume says of the solids: none at all, or as much as a solid has, up to its error. */
-typedef struct carom_solid_amounts {
-    bool none, all[2];
-} carom_solid_amounts;
-
 /* What was found, in the query's units, vectors by components. */
 typedef struct carom_solid_results {
     int limbs;
@@ -26,9 +21,6 @@ carom_status carom_solid_measure_precisely(const carom_solid_query *query,
 
 /* Area, force and torque become the means of both. */
 void carom_solid_results_mean(carom_solid_results *results, carom_solid_results *other);
-
-carom_solid_amounts carom_solid_results_compare(const carom_solid_query *query,
-                                                const carom_solid_results *results);
 
 /* Rounds them into an overlap, once, with their errors. */
 void carom_solid_results_round(const carom_solid_query *query, const carom_solid_results *results,

@@ -5,6 +5,7 @@
 
 #include <float.h>
 
+#include "bvh/bvh_ray_cpu.h"
 #include "solid/solid.h"
 #include "solid/solid_item.h"
 
@@ -20,6 +21,14 @@ typedef struct carom_solid_records {
     uint32_t count;
     carom_solid_record data[CAROM_SOLID_RECORDS];
 } carom_solid_records;
+
+struct carom_solid_query;
+struct carom_solid_tally;
+
+/* Does something with two triangles whose boxes meet. */
+typedef void carom_solid_consider_fn(const struct carom_solid_query *query,
+                                     struct carom_solid_tally *tally, const carom_solid_face *a,
+                                     const carom_solid_face *b);
 
 typedef struct carom_solid_query {
     carom_context *context;
@@ -39,27 +48,33 @@ typedef struct carom_solid_query {
                           units of CAROM_SOLID_TERM_ERROR */
     double bounds[CAROM_SOLID_TERMS]; /* of terms, and the scales of their sums for these bounds */
     int scales[CAROM_SOLID_TERMS];
+    int error_scales[2];   /* of errors of volumes and of areas, which are below 2^62 of these */
+    double error_units[2]; /* 1 / 2^error_scales */
     /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
      * there than at the vertex before it. Then the triangles are added one by one. */
     _Atomic int32_t *changes[2];
     int push;    /* 1: b is moved by (e, e^2, e^3) where contact is degenerate; -1: the other way */
     bool record; /* keep all that meet in the tally's records; on one thread */
+    carom_solid_consider_fn *consider; /* carom_solid_consider */
 } carom_solid_query;
 
 /* Sums in fixed point: any order gives the same bits. */
 typedef struct carom_solid_tally {
-    carom_sum terms[CAROM_SOLID_TERMS];
+    carom_sum terms[CAROM_SOLID_TERMS], errors[2];
     carom_vec3 low, high;           /* of all crossings; low > high when there are none */
     carom_solid_moments moments[2]; /* of what of either surface is inside the other as a whole */
     bool moved[2];                  /* something was added to them */
     uint64_t pairs, candidates, undecided, visits;
-    uint64_t added;     /* terms of each kind, or fewer: as many roundings to fixed point */
-    uint32_t kinds;     /* bit i: some term i was not 0 */
-    carom_sum swept[2]; /* areas of all ranges that went into the moments, where some may
-                           count less than 0 times; in the sums' fixed point */
-    double span;        /* how far points of terms reach from the origin, at most */
-    bool too_large;     /* a term was beyond its bound: sums may have overflowed */
-    bool one_sided;     /* faces share an area */
+    uint64_t added;      /* terms of each kind, or fewer: as many roundings to fixed point */
+    bool any_volume;     /* some term of the volume was not 0 */
+    carom_sum swept[2];  /* areas of all ranges that went into the moments, where some may
+                            count less than 0 times; in the sums' fixed point */
+    double span;         /* how far points of terms reach from the origin, at most */
+    bool too_large;      /* a term was beyond its bound: sums may have overflowed */
+    bool one_sided;      /* faces share an area */
+    bool crossing;       /* faces cross inside both, as they are: */
+    uint32_t crossed[2]; /* these, of a and of b */
+    uint64_t copies[2];  /* pairs of the same corners, facing the same way; the opposite */
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
     bool no_memory;               /* for records */
 } carom_solid_tally;
@@ -74,6 +89,24 @@ static inline carom_vec3 carom_solid_vector_of(const carom_solid_query *query,
                                                const carom_sum *terms, unsigned i) {
     return carom_vec(carom_solid_sum_of(query, terms, i), carom_solid_sum_of(query, terms, i + 1),
                      carom_solid_sum_of(query, terms, i + 2));
+}
+
+/* Errors are sums of fixed point, too, but all positive and rounded up. Adds one of terms[], of
+ * volumes (0) or of areas (1); false when it is beyond its bound. */
+static inline bool carom_solid_add_error(const carom_solid_query *query, carom_sum *sum,
+                                         const double terms[CAROM_SOLID_SLOTS], unsigned i) {
+    double error = terms[CAROM_SOLID_VOLUME_ERROR + i] * query->error_units[i];
+    if (error == 0.0) return true;
+    if (!(error < 0x1p62)) return false;
+    uint64_t units = (uint64_t)error + 1u;
+    sum->low += units;
+    sum->high += sum->low < units ? 1u : 0u;
+    return true;
+}
+
+static inline double carom_solid_error_of(const carom_solid_query *query, const carom_sum *errors,
+                                          unsigned i) {
+    return CAROM_SOLID_TERM_ERROR * carom_sum_value(errors[i], query->error_scales[i]);
 }
 
 /* A length, an area or a volume (power 1, 2, 3) from the query's units to the caller's, at most the
@@ -138,8 +171,7 @@ static inline void carom_solid_tally_hold(carom_solid_tally *tally, carom_vec3 l
 }
 
 /* Adds what two triangles give (meet.c). */
-void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
-                          const carom_solid_face *a, const carom_solid_face *b);
+carom_solid_consider_fn carom_solid_consider;
 
 /* Adds `weight` times all that hangs on a vertex, itself included. */
 void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
@@ -170,13 +202,12 @@ void carom_solid_query_scale(carom_solid_query *query, double near);
 /* Makes room for a solid's changes, in scratch of worker 0 that the caller rewinds. */
 carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b);
 
-/* Triangles [first, last) that do not count. */
-typedef struct carom_solid_skip {
-    uint32_t first, last;
-} carom_solid_skip;
-
 /* How often one solid winds around a vertex of the other, of b or not, b moved (inside.c). */
-int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex,
-                        carom_solid_skip skip);
+int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex);
+
+/* A ray as the tree of a solid sees it. It starts within `off` of `from` along each axis; both and
+ * `way` are in the query's units. */
+carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, carom_vec3 from,
+                                      carom_vec3 way, double off);
 
 #endif

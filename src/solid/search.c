@@ -35,7 +35,7 @@ static bool receive(carom_obb_walk *walk) {
         uint32_t triangle_a = items_a[walk->found_a[i]], triangle_b = items_b[walk->found_b[i]];
         if (triangle_a != last_a) carom_solid_pose(query, 0, last_a = triangle_a, &a);
         if (triangle_b != last_b) carom_solid_pose(query, 1, last_b = triangle_b, &b);
-        carom_solid_consider(query, &s->tally, &a, &b);
+        query->consider(query, &s->tally, &a, &b);
     }
     return !carom_progress_stop(query->context, s->worker);
 }
@@ -99,7 +99,8 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     }
     carom_solid_tally_hold(to, from->low, from->high);
     to->added += from->added;
-    to->kinds |= from->kinds;
+    to->any_volume |= from->any_volume;
+    for (int i = 0; i < 2; ++i) to->errors[i] = carom_sum_add(to->errors[i], from->errors[i]);
     to->span = CAROM_MAX(to->span, from->span);
     to->pairs += from->pairs;
     to->candidates += from->candidates;
@@ -107,6 +108,9 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     to->visits += s->walk.visits;
     to->too_large |= from->too_large;
     to->one_sided |= from->one_sided;
+    to->crossing |= from->crossing;
+    if (from->crossing) memcpy(to->crossed, from->crossed, sizeof(to->crossed));
+    for (int i = 0; i < 2; ++i) to->copies[i] += from->copies[i];
     if (from->records != NULL) to->records = from->records;
     to->no_memory |= from->no_memory;
 }
@@ -141,7 +145,7 @@ static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangl
     (void)posed_a, (void)posed_b;
     carom_solid_pose(s->query, 0, a, &face_a);
     carom_solid_pose(s->query, 1, b, &face_b);
-    carom_solid_consider(s->query, &s->tally, &face_a, &face_b);
+    s->query->consider(s->query, &s->tally, &face_a, &face_b);
     return true;
 }
 

@@ -7,7 +7,7 @@
  * them some, and only with them is the mesh closed whatever the pose. */
 #include "base/progress.h"
 #include "mesh/mesh.h"
-#include "solid/query.h"
+#include "solid/relation.h"
 
 /* ---- closed? --------------------------------------------------------------------------------- */
 
@@ -51,62 +51,26 @@ static bool is_inside_out(const carom_mesh_report *report) {
     return signbit(report->volume) != 0;
 }
 
-static bool stop_at_two(void *user, const carom_pair *pairs, uint64_t count) {
-    bool *found = user;
-    for (uint64_t i = 0; i < count && !*found; ++i) *found = pairs[i].a != pairs[i].b;
-    return *found;
-}
-
-/* Faces without area are searched as segments, which always meet their neighbours: where there are
- * any, a soup that leaves them alone is asked. */
-static carom_status find_self_intersection(carom_context *context, carom_solid *solid) {
+/* All pairs of faces that meet other than as neighbours. Faces without area are searched as
+ * segments, which always meet their neighbours: where there are any, a soup that leaves them alone
+ * is asked. Nearly always there are none, which is found out before they are listed. */
+static carom_status find_touching(carom_context *context, const carom_solid *solid,
+                                  carom_pairs *touching) {
     const carom_soup *soup = solid->soup;
-    bool *found = &solid->info.self_intersecting;
-    if (solid->info.degenerate_triangles == 0) return carom_soup_self_any(context, soup, found);
+    bool any;
+    if (solid->info.degenerate_triangles == 0) {
+        CAROM_TRY(carom_soup_self_any(context, soup, &any));
+        return any ? carom_soup_self_pairs(context, soup, touching) : CAROM_OK;
+    }
     carom_soup_def def = {.mesh = {.positions = soup->positions,
                                    .vertex_count = soup->vertex_count,
                                    .corners = soup->corners,
                                    .face_count = soup->triangle_count}};
     carom_soup *alone;
     CAROM_TRY(carom_soup_create(context, &def, &alone));
-    carom_status status = carom_soup_each_pair(context, alone, stop_at_two, found);
+    carom_status status = carom_soup_self_pairs(context, alone, touching);
     carom_soup_destroy(alone);
     return status;
-}
-
-/* The volume that one connected part encloses, negative for cavities; sign and size are enough. */
-static double volume_of_part(const carom_solid_query *query, uint32_t root) {
-    const carom_solid *solid = query->solids[0];
-    carom_solid_tally tally;
-    carom_solid_tally_begin(&tally);
-    carom_solid_add_below(query, &tally, 0, root, 1);
-    carom_solid_integrals whole = carom_solid_moments_place(
-        &solid->sums, &tally.moments[0], &query->placing.a.frame,
-        carom_vec_scale(query->origin, 1.0 / query->power), query->exponent);
-    return whole.volume +
-           carom_sum_value(tally.terms[CAROM_SOLID_VOLUME], query->scales[CAROM_SOLID_VOLUME]);
-}
-
-/* Whether parts lie in one another as solids and their cavities do: the winding number by all other
- * parts must be 0 around a solid part and 1 around a cavity. Parts of several shells that share
- * single vertices are not looked into. */
-static carom_status find_winding(carom_context *context, carom_solid *solid, uint64_t shells) {
-    carom_solid_query query;
-    solid->info.by_winding = solid->info.self_intersecting || shells > solid->root_count;
-    if (solid->info.by_winding || solid->root_count == 1) return CAROM_OK;
-    CAROM_TRY(carom_solid_query_begin(context, solid, NULL, solid, NULL, &query));
-    carom_progress_begin(context, "relating shells", solid->root_count);
-    for (uint32_t i = 0; i < solid->root_count && !solid->info.by_winding; ++i) {
-        uint32_t root = solid->roots[i];
-        carom_solid_skip own = {solid->firsts[root], solid->firsts[solid->ends[root]]};
-        double volume = volume_of_part(&query, root);
-        int winding = carom_solid_winding(&query, 0, root, own);
-        if (solid->base == 0 ? winding != (volume < 0.0) : winding != (volume > 0.0))
-            solid->info.by_winding = true;
-        carom_progress_add(context, 0, 1);
-        CAROM_TRY(carom_progress_look(context));
-    }
-    return carom_progress_end(context);
 }
 
 static void find_centroid(carom_solid *solid) {
@@ -135,7 +99,7 @@ static void find_longest(carom_solid *solid) {
         carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
         double extent = 2.0 * carom_solid_extent(c.corner); /* whatever the pose */
         solid->longest = CAROM_MAX(solid->longest, extent);
-        solid->sides += 3.0 * extent * power;
+        solid->side_lengths += 3.0 * extent * power;
     }
 }
 
@@ -155,8 +119,15 @@ static carom_status describe(carom_context *context, carom_solid *solid,
                         solid->sums.block_count * CAROM_SOLID_SUMS * sizeof(carom_solid_sum);
     find_centroid(solid);
     find_longest(solid);
-    CAROM_TRY(find_self_intersection(context, solid));
-    return find_winding(context, solid, report->shells);
+    carom_pairs touching = {0};
+    carom_status status = find_touching(context, solid, &touching);
+    for (uint64_t i = 0; i < touching.count; ++i)
+        if (touching.data[i].a != touching.data[i].b) solid->info.self_intersecting = true;
+    if (status == CAROM_OK) status = carom_solid_classify(context, solid, report, &touching);
+    carom_pairs_free(&touching);
+    solid->info.bytes += solid->region_count * sizeof(uint32_t) + solid->root_count +
+                         solid->touch_count * sizeof(*solid->touches);
+    return status;
 }
 
 /* ---- create and destroy ---------------------------------------------------------------------- */
@@ -236,6 +207,9 @@ void carom_solid_destroy(carom_solid *solid) {
     carom_release(&allocator, solid->roots);
     carom_release(&allocator, solid->owns);
     carom_release(&allocator, solid->sums.blocks);
+    carom_release(&allocator, solid->regions);
+    carom_release(&allocator, solid->sides);
+    carom_release(&allocator, solid->touches);
     carom_release(&allocator, solid);
 }
 

@@ -7,6 +7,15 @@
 #include "solid/sums.h"
 #include "soup/soup_place.h"
 
+/* Beside a surface there is space with a winding number of 0, with another one. */
+#define CAROM_SOLID_EMPTY 1u
+#define CAROM_SOLID_FULL  2u
+
+/* Two triangles of a solid. */
+typedef struct carom_solid_own {
+    uint32_t a, b;
+} carom_solid_own;
+
 /* Vertices are numbered along a spanning tree of the mesh's edges, each before those that hang on
  * it, one connected part after the other; triangles by their middle corner. So what hangs on a
  * vertex is a range of vertices, and the triangles whose middle corners those are, a range of
@@ -21,10 +30,18 @@ struct carom_solid {
     uint32_t *roots;  /* the first vertex of each connected part */
     uint32_t root_count;
     carom_solid_sums sums;
-    double longest;       /* at least the extent of any triangle along an axis */
-    double volume, sides; /* info.volume; at least the lengths of all triangles' sides: in the unit
-                             of `sums`, where neither overflows */
-    int base;             /* the winding number far away: 1 for complements */
+    /* What is needed to say how it lies to another (relation.c). */
+    uint32_t *regions; /* a triangle of each set of faces connected by edges of two faces */
+    uint32_t region_count;
+    uint8_t *sides;           /* each connected part: CAROM_SOLID_EMPTY, CAROM_SOLID_FULL */
+    carom_solid_own *touches; /* all its triangles that share more than what neighbours do */
+    uint64_t touch_count;
+    bool plain;     /* the winding number is 0 on one side of each face and 1 on the other */
+    bool distinct;  /* no two faces have the same corners */
+    double longest; /* at least the extent of any triangle along an axis */
+    double volume, side_lengths; /* info.volume; at least the lengths of all triangles' sides: in
+                             the unit of `sums`, where neither overflows */
+    int base;                    /* the winding number far away: 1 for complements */
     carom_solid_info info;
 };
 

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* What a solid is to itself and to another.
+ *
+ * Everything here is decided by exact winding numbers beside faces (witness.c), of the meshes as
+ * they are, without the move that decides degenerate contact: a slice between two faces in one
+ * plane is not space. Between surfaces that do not meet, one point of each connected part is
+ * enough. */
+#include "solid/relation.h"
+
+#include "base/progress.h"
+#include "base/sort.h"
+#include "solid/witness.h"
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+/* Some measure of a triangle's area, in the units of the sums, which no size overflows: to choose
+ * one that poses will not flatten. */
+static double size_of(const carom_solid *solid, uint64_t t) {
+    const carom_soup *soup = solid->soup;
+    double power = carom_power_of_two(solid->sums.exponent);
+    carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
+    carom_vec3 u = carom_vec_scale(carom_vec_sub(c.corner[1], c.corner[0]), power);
+    carom_vec3 v = carom_vec_scale(carom_vec_sub(c.corner[2], c.corner[0]), power);
+    return carom_solid_most(carom_vec_cross(u, v));
+}
+
+static uint32_t root_of(uint32_t *parents, uint32_t t) {
+    while (parents[t] != t) t = parents[t] = parents[parents[t]];
+    return t;
+}
+
+/* Joins triangles across edges of exactly two sides: on these surfaces a winding number changes
+ * only where something else meets them. */
+static carom_status join_regions(carom_context *context, const carom_soup *soup,
+                                 uint32_t *parents) {
+    uint64_t count = 3 * soup->triangle_count;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint64_t *edges = CAROM_ARENA_TAKE(scratch, uint64_t, count);
+    uint32_t *high = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint32_t *of = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (edges == NULL || high == NULL || of == NULL)
+        return carom_fail_memory(context, count * 16, "the regions of a solid");
+    /* by the lower vertex first, then by the higher one, both stable: sides of one edge in a row */
+    for (uint64_t i = 0; i < count; ++i) {
+        uint64_t t = i / 3, k = i % 3;
+        uint32_t a = soup->corners[i], b = soup->corners[3 * t + (k == 2 ? 0 : k + 1)];
+        edges[i] = (uint64_t)CAROM_MIN(a, b) << 32 | CAROM_MAX(a, b);
+        high[i] = CAROM_MAX(a, b);
+        of[i] = (uint32_t)i;
+    }
+    CAROM_TRY(carom_sort_keys(context, high, of, count));
+    for (uint64_t i = 0; i < count; ++i) high[i] = (uint32_t)(edges[of[i]] >> 32);
+    CAROM_TRY(carom_sort_keys(context, high, of, count));
+    for (uint64_t i = 0, end; i < count; i = end) {
+        for (end = i; end < count && edges[of[end]] == edges[of[i]];) ++end;
+        if (end - i != 2) continue;
+        uint32_t a = root_of(parents, of[i] / 3), b = root_of(parents, of[i + 1] / 3);
+        parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
+    }
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+/* The largest triangle of each region. */
+static carom_status find_regions(carom_context *context, carom_solid *solid,
+                                 const carom_mesh_report *report) {
+    const carom_soup *soup = solid->soup;
+    uint64_t count = soup->triangle_count;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint32_t *parents = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint32_t *largest = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (parents == NULL || largest == NULL)
+        return carom_fail_memory(context, count * 8, "the regions of a solid");
+    for (uint64_t t = 0; t < count; ++t) parents[t] = largest[t] = (uint32_t)t;
+    if (report->nonmanifold_edges == 0 && report->shells == solid->root_count) {
+        for (uint32_t i = 0; i < solid->root_count; ++i) {
+            uint32_t root = solid->roots[i], first = solid->firsts[root];
+            for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) parents[t] = first;
+        }
+    } else {
+        CAROM_TRY(join_regions(context, soup, parents));
+    }
+    for (uint64_t t = 0; t < count; ++t) {
+        uint32_t root = root_of(parents, (uint32_t)t);
+        if (root == t) ++solid->region_count;
+        if (size_of(solid, t) > size_of(solid, largest[root])) largest[root] = (uint32_t)t;
+    }
+    solid->regions = carom_allocate(&solid->allocator, solid->region_count, sizeof(uint32_t));
+    if (solid->regions == NULL)
+        return carom_fail_memory(context, solid->region_count * 4ull, "the regions of a solid");
+    uint32_t next = 0;
+    for (uint64_t t = 0; t < count; ++t)
+        if (parents[t] == t) solid->regions[next++] = largest[t];
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+static void look_at_regions(carom_solid_witness *witness, int of_b) {
+    const carom_solid *solid = witness->query->solids[of_b];
+    for (uint32_t i = 0; i < solid->region_count && !witness->stopped; ++i) {
+        if (carom_progress_stop(witness->query->context, 0)) return;
+        carom_solid_witness_corner(witness, carom_solid_key_make(of_b, solid->regions[i]));
+    }
+}
+
+/* ---- a solid and itself ---------------------------------------------------------------------- */
+
+static carom_status keep_touches(carom_context *context, carom_solid *solid,
+                                 const carom_solid_query *query, const carom_pairs *touching) {
+    uint64_t count = 0;
+    solid->plain = solid->distinct = true;
+    if (touching->count == 0) return CAROM_OK;
+    solid->touches = carom_allocate(&solid->allocator, touching->count, sizeof(*solid->touches));
+    if (solid->touches == NULL)
+        return carom_fail_memory(context, touching->count * sizeof(*solid->touches), "a solid");
+    for (uint64_t i = 0; i < touching->count; ++i) {
+        carom_pair pair = touching->data[i];
+        if (pair.a == pair.b) continue;
+        carom_solid_touch touch = carom_solid_touch_of(query, pair.a, pair.b);
+        if (touch.dimension < 1) continue;
+        if (touch.dimension == 2) solid->plain = false;
+        if (touch.same) solid->distinct = false;
+        solid->touches[count++] = (carom_solid_own){pair.a, pair.b};
+    }
+    solid->touch_count = count;
+    return CAROM_OK;
+}
+
+/* Appends a solid's own contacts, as seen from both sides. */
+static uint64_t add_touches(const carom_solid *solid, int of_b, carom_solid_contact *to) {
+    for (uint64_t i = 0; i < solid->touch_count; ++i) {
+        carom_solid_key a = carom_solid_key_make(of_b, solid->touches[i].a);
+        carom_solid_key b = carom_solid_key_make(of_b, solid->touches[i].b);
+        to[2 * i] = (carom_solid_contact){a, b};
+        to[2 * i + 1] = (carom_solid_contact){b, a};
+    }
+    return 2 * solid->touch_count;
+}
+
+typedef struct census {
+    carom_solid *solid;
+    uint32_t open; /* parts of which one side has not been seen */
+} census;
+
+static uint32_t part_of(const carom_solid *solid, uint32_t triangle) {
+    uint32_t vertex = solid->soup->corners[3 * (uint64_t)triangle];
+    uint32_t low = 0, high = solid->root_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (solid->roots[middle] <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool take_census(void *user, carom_solid_key triangle, const int a[2], const int b[2]) {
+    census *c = user;
+    uint8_t *sides = &c->solid->sides[part_of(c->solid, (uint32_t)triangle)];
+    unsigned seen = *sides;
+    (void)b;
+    for (int i = 0; i < 2; ++i) {
+        seen |= a[i] == 0 ? CAROM_SOLID_EMPTY : CAROM_SOLID_FULL;
+        if (a[i] != 0 && a[i] != 1) c->solid->info.by_winding = true;
+    }
+    if (seen != *sides && seen == (CAROM_SOLID_EMPTY | CAROM_SOLID_FULL)) --c->open;
+    *sides = (uint8_t)seen;
+    return c->open != 0 || !c->solid->info.by_winding;
+}
+
+/* Once by_winding is known, only parts are of interest of which one side has not been seen. */
+static bool is_open(const void *user, carom_solid_key triangle) {
+    const census *c = user;
+    return !c->solid->info.by_winding || c->solid->sides[part_of(c->solid, (uint32_t)triangle)] !=
+                                             (CAROM_SOLID_EMPTY | CAROM_SOLID_FULL);
+}
+
+static carom_status count_windings(carom_context *context, carom_solid *solid,
+                                   const carom_solid_query *query) {
+    census c = {solid, solid->root_count};
+    carom_solid_witness witness = {
+        .query = query, .alone = true, .wanted = is_open, .fn = take_census, .user = &c};
+    look_at_regions(&witness, 0);
+    if (witness.stopped || solid->touch_count == 0) return CAROM_OK;
+    carom_solid_contact *contacts =
+        CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_solid_contact, 2 * solid->touch_count);
+    if (contacts == NULL)
+        return carom_fail_memory(context, 2 * solid->touch_count * sizeof(*contacts), "contacts");
+    uint64_t count = add_touches(solid, 0, contacts);
+    carom_solid_contacts_sort(contacts, count);
+    carom_solid_witness_contacts(&witness, contacts, count);
+    return CAROM_OK;
+}
+
+carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
+                                  const carom_mesh_report *report, const carom_pairs *touching) {
+    carom_solid_query query;
+    CAROM_TRY(find_regions(context, solid, report));
+    solid->sides = carom_allocate(&solid->allocator, solid->root_count, 1);
+    if (solid->sides == NULL) return carom_fail_memory(context, solid->root_count, "a solid");
+    memset(solid->sides, 0, solid->root_count);
+    CAROM_TRY(carom_solid_query_begin(context, solid, NULL, solid, NULL, &query));
+    CAROM_TRY(keep_touches(context, solid, &query, touching));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_progress_begin(context, "relating shells", 0);
+    carom_status status = carom_progress_finish(context, count_windings(context, solid, &query));
+    carom_arena_rewind(scratch, mark);
+    if (solid->info.by_winding) solid->plain = false;
+    return status;
+}
+
+/* ---- two solids ------------------------------------------------------------------------------ */
+
+#define CONTACTS 256u
+typedef struct contact_list {
+    struct contact_list *next;
+    uint32_t count;
+    carom_solid_contact data[CONTACTS];
+} contact_list;
+
+/* A query that keeps contacts instead of adding terms. */
+typedef struct gathering {
+    carom_solid_query query; /* first: it is what carom_solid_search hands on */
+    contact_list **list;
+    uint64_t *count;
+    carom_solid_facts *facts;
+    bool plain; /* both */
+} gathering;
+
+static void keep(const gathering *g, carom_solid_tally *tally, carom_solid_key of,
+                 carom_solid_key with) {
+    if (*g->list == NULL || (*g->list)->count == CONTACTS) {
+        carom_arena *scratch = carom_scratch(g->query.context, 0);
+        contact_list *fresh = CAROM_ARENA_TAKE(scratch, contact_list, 1);
+        if (fresh == NULL) {
+            tally->no_memory = true;
+            return;
+        }
+        fresh->next = *g->list;
+        fresh->count = 0;
+        *g->list = fresh;
+    }
+    (*g->list)->data[(*g->list)->count++] = (carom_solid_contact){of, with};
+    ++*g->count;
+}
+
+static void gather(const carom_solid_query *query, carom_solid_tally *tally,
+                   const carom_solid_face *a, const carom_solid_face *b) {
+    const gathering *g = (const gathering *)query;
+    carom_solid_key key_a = carom_solid_key_make(0, a->number);
+    carom_solid_key key_b = carom_solid_key_make(1, b->number);
+    carom_solid_touch touch = carom_solid_touch_of(query, key_a, key_b);
+    if (touch.dimension < 1) return;
+    if (g->plain && touch.dimension == 2) {
+        if (touch.opposite)
+            g->facts->only_a = g->facts->only_b = true;
+        else
+            g->facts->both = true;
+    }
+    bool known = g->plain && touch.same;
+    keep(g, tally, key_a, known ? CAROM_SOLID_KNOWN : key_b);
+    keep(g, tally, key_b, known ? CAROM_SOLID_KNOWN : key_a);
+}
+
+static bool take_facts(void *user, carom_solid_key triangle, const int a[2], const int b[2]) {
+    carom_solid_facts *facts = user;
+    (void)triangle;
+    for (int i = 0; i < 2; ++i) {
+        facts->both |= a[i] != 0 && b[i] != 0;
+        facts->only_a |= a[i] != 0 && b[i] == 0;
+        facts->only_b |= a[i] == 0 && b[i] != 0;
+    }
+    return !(facts->both && facts->only_a && facts->only_b);
+}
+
+void carom_solid_facts_add(carom_solid_facts *facts, int of_b, unsigned sides, int winding) {
+    const int full[2] = {1, winding}, empty[2] = {0, winding};
+    for (int side = 0; side < 2; ++side) {
+        const int *own = side == 0 ? empty : full;
+        if (!(sides & (side == 0 ? CAROM_SOLID_EMPTY : CAROM_SOLID_FULL))) continue;
+        int a = of_b ? own[1] : own[0], b = of_b ? own[0] : own[1];
+        facts->both |= a != 0 && b != 0;
+        facts->only_a |= a != 0 && b == 0;
+        facts->only_b |= a == 0 && b != 0;
+    }
+}
+
+static uint64_t faces_of(const carom_solid *solid) {
+    return solid->info.triangles - solid->info.degenerate_triangles;
+}
+
+/* Copies: each face of either lies on one of the other that has the same corners. */
+static bool are_copies(const carom_solid_query *query, const carom_solid_tally *tally,
+                       carom_solid_facts *facts) {
+    const carom_solid *a = query->solids[0], *b = query->solids[1];
+    uint64_t count = tally->copies[0] + tally->copies[1];
+    if (!a->distinct || !b->distinct || count != faces_of(a) || count != faces_of(b)) return false;
+    if (tally->copies[1] == 0 && a->base == b->base) { /* one winding number for both */
+        for (uint32_t i = 0; i < a->root_count; ++i)
+            facts->both |= (a->sides[i] & CAROM_SOLID_FULL) != 0;
+        return true;
+    }
+    facts->both = tally->copies[0] != 0;
+    facts->only_a = facts->only_b = tally->copies[1] != 0;
+    return a->plain && b->plain;
+}
+
+carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_solid_tally *tally,
+                                    carom_solid_facts *facts) {
+    const carom_solid *a = query->solids[0], *b = query->solids[1];
+    *facts = (carom_solid_facts){false, false, false};
+    /* Where faces cross, each with 0 on one side and 1 on the other, there is everything. */
+    if (tally->crossing && a->plain && b->plain) {
+        *facts = (carom_solid_facts){true, true, true};
+        return CAROM_OK;
+    }
+    if (are_copies(query, tally, facts)) return CAROM_OK;
+    *facts = (carom_solid_facts){false, false, false};
+    carom_solid_witness witness = {
+        .query = query, .plain = {a->plain, b->plain}, .fn = take_facts, .user = facts};
+    if (tally->crossing) /* mostly enough */
+        carom_solid_witness_pair(&witness, carom_solid_key_make(0, tally->crossed[0]),
+                                 carom_solid_key_make(1, tally->crossed[1]));
+    look_at_regions(&witness, 0);
+    look_at_regions(&witness, 1);
+    if (witness.stopped) return CAROM_OK;
+
+    contact_list *list = NULL;
+    uint64_t count = 0;
+    gathering g = {*query, &list, &count, facts, a->plain && b->plain};
+    carom_solid_tally unused;
+    carom_solid_tally_begin(&unused);
+    g.query.record = true;
+    g.query.consider = gather;
+    CAROM_TRY(carom_solid_search(&g.query, &unused));
+    uint64_t own = 2 * (a->touch_count + b->touch_count), all = count + own;
+    carom_solid_contact *contacts =
+        CAROM_ARENA_TAKE(carom_scratch(query->context, 0), carom_solid_contact, all);
+    if (contacts == NULL)
+        return carom_fail_memory(query->context, all * sizeof(*contacts), "contacts");
+    count = 0;
+    for (; list != NULL; list = list->next)
+        for (uint32_t i = 0; i < list->count; ++i) contacts[count++] = list->data[i];
+    carom_solid_contacts_sort(contacts, count);
+    carom_solid_witness_contacts(&witness, contacts, count);
+    if (witness.stopped || own == 0) return carom_progress_look(query->context);
+    /* Not everything was found, and there may be more where a solid meets itself. */
+    count += add_touches(a, 0, contacts + count);
+    count += add_touches(b, 1, contacts + count);
+    carom_solid_contacts_sort(contacts, count);
+    carom_solid_witness_contacts(&witness, contacts, count);
+    return carom_progress_look(query->context);
+}
