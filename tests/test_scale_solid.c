@@ -14,7 +14,7 @@
 
 /* carom_overlap tells errors of centroid, area, force and torque. */
 #ifndef OVERLAP_HAS_ERRORS
-#define OVERLAP_HAS_ERRORS 0
+#define OVERLAP_HAS_ERRORS 1
 #endif
 
 /* Corners of cut faces are rounded to SCALE_BITS; up to 2^60 in size and 2^50 of offset cost three

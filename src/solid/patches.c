@@ -196,12 +196,22 @@ static void add_other_side(patch_list *list, patch_list *other) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* All points of the overlap's surface are in what the boxes have in common: how far points of terms
+ * are at most in its half, and from which length on edges are cut in twice the precision; and the
+ * same where the boxes only touch, of how far the solids reach. */
+#define NEAR  4.0
+#define LONG  4.0
+#define LEAST 0x1p-40
+
 static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_context *context = query->context;
     carom_solid_tally tally;
     patches p = {.query = query};
     carom_solid_tally_begin(&tally);
     query->record = true;
+    query->long_edge = LONG * query->room;
+    carom_solid_query_scale(query,
+                            CAROM_MIN(NEAR * query->room + LEAST * query->reach, query->reach));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     CAROM_TRY(carom_solid_search(query, &tally));

@@ -85,15 +85,15 @@ static uint32_t knot_of(carom_solid_pieces *p, const carom_solid_record *record,
     }
     carom_vec3 start = carom_solid_vertex(p->query, c->of_b, low);
     carom_vec3 way = carom_vec_sub(carom_solid_vertex(p->query, c->of_b, high), start);
-    carom_vec3 gone = carom_vec_sub(c->x, carom_vec_sub(start, p->query->origin));
-    double length = carom_vec_dot(way, way);
+    double length =
+        carom_vec_length(way); /* x is where the overlap is, the edge's ends may be far */
     p->knots[p->knot_count] =
         (carom_solid_knot){.of_b = of_b,
                            .low = low,
                            .high = high,
                            .face = face,
                            .change = from < to ? c->change : -c->change,
-                           .along = length > 0.0 ? carom_vec_dot(gone, way) / length : 0.0,
+                           .along = length > 0.0 ? carom_vec_dot(c->x, way) / length : 0.0,
                            .x = c->x};
     p->knot_table[at] = p->knot_count;
     thread_knot(p, p->knot_count);
@@ -350,8 +350,8 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
             carom_solid_face f;
             carom_solid_pose(p->query, of_b, t, &f);
             chip->n = carom_solid_unit(carom_solid_plane_make(f.p).normal);
-            chip->c = carom_vec_sub(f.p[0], p->query->origin);
             if (r == CAROM_SOLID_NONE) {
+                chip->c = carom_vec_sub(f.p[0], p->query->origin);
                 chip->piece = carom_solid_piece_of(p, node_of_vertex(p, of_b, v[1]));
                 chip->u = carom_vec_sub(f.p[1], p->query->origin);
                 chip->v = carom_vec_sub(f.p[2], p->query->origin);
@@ -359,6 +359,7 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
                 fn(user, chip);
                 continue;
             }
+            chip->c = p->records[r]->ends[of_b].x; /* corners may be far from the overlap */
             for (; r != CAROM_SOLID_NONE; r = p->next[r][of_b]) {
                 chip->piece = carom_solid_piece_of(p, node_of_knot(p, p->ends[r][0]));
                 chip->u = p->records[r]->ends[of_b].x;
@@ -366,8 +367,11 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
                 chip->weight = 1.0;
                 fn(user, chip);
             }
-            c.reversed = v[1] > v[2];
-            each_stretch(p, of_b, CAROM_MIN(v[1], v[2]), CAROM_MAX(v[1], v[2]), chip_stretch, &c);
+            for (int j = 0; j < 3; ++j) {
+                uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1];
+                c.reversed = from > to;
+                each_stretch(p, of_b, CAROM_MIN(from, to), CAROM_MAX(from, to), chip_stretch, &c);
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ typedef struct carom_solid_knot {
     uint32_t of_b, low, high; /* the edge */
     uint32_t face;            /* of the other */
     int change;               /* from the lower vertex to the higher one */
-    double along;             /* where on the edge: 0 to 1 */
+    double along;             /* where on the edge, as seen from the origin */
     carom_vec3 x;
     uint32_t next; /* on the edge, from low to high; CAROM_SOLID_NONE: the last */
 } carom_solid_knot;
