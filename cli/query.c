@@ -47,6 +47,7 @@ typedef struct answer {
     bool colliding, one_sided, by_winding;
     double distance, distance_lower, distance_upper, volume, volume_lower, volume_upper, area;
     carom_vec3 centroid, force, torque, point_a, point_b;
+    double centroid_error, area_error, force_error, torque_error;
     double prepare_s;
     repeat query;
     carom_patches patches;
@@ -104,6 +105,10 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         answer->centroid = o.centroid;
         answer->force = o.force;
         answer->torque = o.torque;
+        answer->centroid_error = o.centroid_error;
+        answer->area_error = o.area_error;
+        answer->force_error = o.force_error;
+        answer->torque_error = o.torque_error;
         answer->point_a = o.point_a;
         answer->point_b = o.point_b;
     }
@@ -141,6 +146,10 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     json_vector(&j, "torque", a->torque);
     json_number(&j, "area", a->area);
     json_vector(&j, "centroid", a->centroid);
+    json_number(&j, "force_error", a->force_error);
+    json_number(&j, "torque_error", a->torque_error);
+    json_number(&j, "area_error", a->area_error);
+    json_number(&j, "centroid_error", a->centroid_error); /* null where there may be none */
     json_bool(&j, "one_sided", a->one_sided);
     json_bool(&j, "by_winding", a->by_winding);
     if (!a->colliding) {

@@ -42,6 +42,10 @@ static void boxes_are_related(void **state) {
     assert_said("\"volume_upper\": 1.31");
     assert_said("\"force\": [2.625, 0.875, 0.75");
     assert_said("\"torque\": [");
+    assert_said("\"force_error\": ");
+    assert_said("\"torque_error\": ");
+    assert_said("\"area_error\": ");
+    assert_said("\"centroid_error\": ");
     assert_said("\"query_s\": ");
     assert_int_equal(carom("query box.ply small.ply --json"), 0);
     assert_said("\"relation\": \"b-inside-a\"");
@@ -53,6 +57,8 @@ static void boxes_are_related(void **state) {
     assert_said("\"distance_upper\": 3.0000000000000");
     assert_said("\"volume\": 0, \"volume_lower\": 0, \"volume_upper\": 0, \"force\": [0, 0, 0], "
                 "\"torque\": [0, 0, 0]");
+    assert_said("\"force_error\": 0, \"torque_error\": 0, \"area_error\": 0, "
+                "\"centroid_error\": null");
     /* a matrix may scale */
     assert_int_equal(carom("query box.ply box.ply --json --pose 2,0,0,0,0,2,0,0,0,0,2,0"), 0);
     assert_said("\"relation\": \"a-inside-b\"");

@@ -95,8 +95,7 @@ typedef struct carom_overlap_def {
 typedef struct carom_overlap {
     carom_solid_relation relation;
     double volume;
-    double volume_error; /* how far the volume may be off, by a bound on the rounding of its terms;
-                            0 when it is exact */
+    double volume_error; /* how far the volume may be off; 0 when it is exact */
     carom_vec3 centroid; /* of the overlap; between the solids' boxes when there is none */
     double area;       /* of the overlap's surface, with faces that lie on faces of the same mesh */
     carom_vec3 force;  /* on b: minus the derivative of the volume by b's translation */
@@ -109,7 +108,11 @@ typedef struct carom_overlap {
                         carom_soup_distance; 0 for all other relations */
     carom_vec3 point_a, point_b; /* where */
     uint64_t pairs;              /* of triangles that meet, touching included */
-    /* How far the others may be off, of vectors each coordinate, by bounds of the same kind. */
+    /* How far the others may be off, of vectors each coordinate. All errors are bounds: the truth
+     * for the posed corners x' lies within them. They are 1e-9 of their value or less, of forces
+     * and torques 1e-9 of what the overlap's surface could push, but where meshes of many triangles
+     * overlap by far less than they enclose. What a double cannot hold is the largest finite
+     * double, with an infinite error, or 0 or nearly so with an error of at least 2^-1074. */
     double centroid_error; /* infinite where the volume may be 0 */
     double area_error;
     double force_error;
@@ -120,11 +123,12 @@ typedef struct carom_overlap {
  * def may be NULL. The force on a is the opposite one.
  * Cost: that of finding the faces that meet, and a constant for each; not that of the meshes'
  * sizes, but for one ray a shell. Where a solid is smaller than faces of the other by far, or than
- * its pose is rounded by, all triangles are gone through for the sake of accuracy. Allocates
- * nothing once warm. The same bytes for any number of threads. carom_context_get_work: boxes
- * visited, pairs of triangles tested, and of these, open after doubles.
- * CAROM_BAD_INPUT: as for carom_soup_cross_pairs; or both are complements, whose overlap is
- * infinite. */
+ * its pose is rounded by, all triangles are gone through for the sake of accuracy; where rounding
+ * would still be felt, as from size ratios of some 2^30 on, the terms are worked out with more
+ * bits, for some 20 us a pair of faces. Allocates nothing once warm. The same bytes for any number
+ * of threads. carom_context_get_work: boxes visited, pairs of triangles tested, and of these, open
+ * after doubles. CAROM_BAD_INPUT: as for carom_soup_cross_pairs; or both are complements, whose
+ * overlap is infinite. */
 CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
                                            const carom_pose *pose_b, const carom_overlap_def *def,

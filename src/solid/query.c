@@ -79,6 +79,7 @@ static void choose_scale(carom_solid_query *query, double largest, double overla
 
 static void choose_frame(carom_solid_query *query) {
     double low[2][3], high[2][3], middle[3], largest = 0.0, reach = 0.0, overlap = 0.0;
+    double far[2] = {0.0, 0.0};
     box_of(query, 0, low[0], high[0]);
     box_of(query, 1, low[1], high[1]);
     for (int k = 0; k < 3; ++k) {
@@ -90,9 +91,10 @@ static void choose_frame(carom_solid_query *query) {
             double size = CAROM_MAX(fabs(low[i][k]), fabs(high[i][k]));
             double apart = CAROM_MAX(fabs(low[i][k] - middle[k]), fabs(high[i][k] - middle[k]));
             largest = CAROM_MAX(largest, size);
-            reach = CAROM_MAX(reach, apart);
+            far[i] = CAROM_MAX(far[i], apart);
         }
     }
+    reach = CAROM_MAX(far[0], far[1]);
     choose_scale(query, largest, overlap > 0.0 ? overlap : reach);
     query->origin = carom_vec(carom_scale_apply(middle[0], query->exponent),
                               carom_scale_apply(middle[1], query->exponent),
@@ -100,8 +102,11 @@ static void choose_frame(carom_solid_query *query) {
     query->reach = carom_scale_apply(reach, query->exponent) * (1.0 + 0x1p-20);
     query->reach = CAROM_MAX(CAROM_MIN(query->reach, 0x1p1000), 0x1p-100);
     query->overlap = CAROM_MAX(carom_scale_apply(overlap, query->exponent), 0.0);
-    bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
-    query->room = complement ? query->reach : query->overlap;
+    /* The overlap with a complement is a part of the other solid. */
+    query->room = query->overlap;
+    for (int i = 0; i < 2; ++i)
+        if (query->solids[i]->info.complement)
+            query->room = carom_scale_apply(far[1 - i], query->exponent) * (1.0 + 0x1p-20);
 }
 
 bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally) {

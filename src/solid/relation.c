@@ -13,14 +13,19 @@
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
+static carom_vec3 scaled(carom_vec3 v, int exponent) {
+    return carom_vec(carom_scale_apply(v.x, exponent), carom_scale_apply(v.y, exponent),
+                     carom_scale_apply(v.z, exponent));
+}
+
 /* Some measure of a triangle's area, in the units of the sums, which no size overflows: to choose
  * one that poses will not flatten. */
 static double size_of(const carom_solid *solid, uint64_t t) {
     const carom_soup *soup = solid->soup;
-    double power = carom_power_of_two(solid->sums.exponent);
+    int exponent = solid->sums.exponent;
     carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
-    carom_vec3 u = carom_vec_scale(carom_vec_sub(c.corner[1], c.corner[0]), power);
-    carom_vec3 v = carom_vec_scale(carom_vec_sub(c.corner[2], c.corner[0]), power);
+    carom_vec3 u = scaled(carom_vec_sub(c.corner[1], c.corner[0]), exponent);
+    carom_vec3 v = scaled(carom_vec_sub(c.corner[2], c.corner[0]), exponent);
     return carom_solid_most(carom_vec_cross(u, v));
 }
 

@@ -94,12 +94,11 @@ static void find_centroid(carom_solid *solid) {
 
 static void find_longest(carom_solid *solid) {
     const carom_soup *soup = solid->soup;
-    double power = carom_power_of_two(solid->sums.exponent);
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
         carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
         double extent = 2.0 * carom_solid_extent(c.corner); /* whatever the pose */
         solid->longest = CAROM_MAX(solid->longest, extent);
-        solid->side_lengths += 3.0 * extent * power;
+        solid->side_lengths += carom_scale_apply(3.0 * extent, solid->sums.exponent);
     }
 }
 

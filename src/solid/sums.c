@@ -7,6 +7,8 @@
  * is as good as if it had been integrated there. */
 #include "solid/sums.h"
 
+#include <float.h>
+
 #include "base/progress.h"
 
 #define TWO(x) carom_twofold_make(x, 0.0)
@@ -14,14 +16,16 @@
 /* The integrals over one triangle. */
 static void integrate(const carom_solid_sums *sums, const carom_triangle *t,
                       carom_twofold out[CAROM_SOLID_SUMS]) {
-    double power = carom_power_of_two(sums->exponent);
+    double half = carom_power_of_two(sums->exponent / 2); /* the whole may be no double */
+    double rest = carom_power_of_two(sums->exponent - sums->exponent / 2);
     carom_twofold y[3][3], sum[3], normal[3], u[3], v[3];
     const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
     for (int i = 0; i < 3; ++i) {
         double x[3];
         memcpy(x, &t->corner[i], sizeof(x));
         for (int k = 0; k < 3; ++k)
-            y[i][k] = carom_twofold_scale(carom_twofold_diff(x[k], c[k]), power);
+            y[i][k] = carom_twofold_scale(carom_twofold_scale(carom_twofold_diff(x[k], c[k]), half),
+                                          rest);
     }
     for (int k = 0; k < 3; ++k) {
         u[k] = carom_twofold_sub(y[1][k], y[0][k]);
@@ -69,29 +73,23 @@ static void choose(const carom_soup *soup, carom_solid_sums *sums) {
     }
     sums->centre = carom_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y,
                              0.5 * low.z + 0.5 * high.z);
-    double extent = CAROM_MAX(CAROM_MAX(0.5 * high.x - 0.5 * low.x, 0.5 * high.y - 0.5 * low.y),
-                              0.5 * high.z - 0.5 * low.z);
+    double extent = CAROM_MAX(CAROM_MAX(high.x - low.x, high.y - low.y), high.z - low.z);
+    extent = CAROM_MIN(extent, DBL_MAX);
     carom_scale_range range = carom_scale_range_add(carom_scale_range_empty(), extent);
-    sums->exponent = extent > 0.0 ? CAROM_MIN(-range.high - 1, 1000) : 0;
-    double power = carom_power_of_two(sums->exponent);
+    sums->exponent = extent > 0.0 ? -range.high : 0;
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
         carom_triangle c = triangle(soup, t);
-        for (int i = 0; i < 3; ++i) c.corner[i] = carom_vec_scale(c.corner[i], power);
+        for (int i = 0; i < 3; ++i)
+            c.corner[i] = carom_vec_scale(
+                carom_vec_scale(c.corner[i], carom_power_of_two(sums->exponent / 2)),
+                carom_power_of_two(sums->exponent - sums->exponent / 2));
         carom_vec3 u = carom_vec_sub(c.corner[1], c.corner[0]);
         carom_vec3 v = carom_vec_sub(c.corner[2], c.corner[0]);
         area += carom_vec_length(carom_vec_cross(u, v));
     }
     sums->area = 0.5 * area + 0x1p-900;
-    /* Coordinates of subnormal solids stay far below 1: each factor y makes a sum smaller. Half a
-     * subnormal extent may have been rounded down to half of itself. */
-    int shortfall = extent > 0.0 ? CAROM_MIN(range.high + 1 + sums->exponent + 1, 0) : 0;
-    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i) {
-        int factors = i >= CAROM_SOLID_SECOND && i < CAROM_SOLID_AREA    ? 2
-                      : i >= CAROM_SOLID_FIRST && i < CAROM_SOLID_SECOND ? 1
-                                                                         : 0;
-        double bound = 32.0 * sums->area * carom_power_of_two(factors * shortfall);
-        sums->scales[i] = carom_sum_scale(CAROM_MAX(bound, 0x1p-900), 1);
-    }
+    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
+        sums->scales[i] = carom_sum_scale(32.0 * sums->area, 1);
 }
 
 carom_status carom_solid_sums_make(carom_context *context, const carom_allocator *allocator,

@@ -156,11 +156,12 @@ carom_overlap solid_check(carom_context *context, const solid_mesh *a, const car
 }
 
 uint64_t solid_hash(const carom_overlap *o, uint64_t seed) {
-    const double numbers[] = {o->volume,     o->volume_error, o->centroid.x, o->centroid.y,
-                              o->centroid.z, o->area,         o->force.x,    o->force.y,
-                              o->force.z,    o->torque.x,     o->torque.y,   o->torque.z,
-                              o->distance,   o->point_a.x,    o->point_a.y,  o->point_a.z,
-                              o->point_b.x,  o->point_b.y,    o->point_b.z};
+    const double numbers[] = {o->volume,     o->volume_error, o->centroid.x,  o->centroid.y,
+                              o->centroid.z, o->area,         o->force.x,     o->force.y,
+                              o->force.z,    o->torque.x,     o->torque.y,    o->torque.z,
+                              o->distance,   o->point_a.x,    o->point_a.y,   o->point_a.z,
+                              o->point_b.x,  o->point_b.y,    o->point_b.z,   o->centroid_error,
+                              o->area_error, o->force_error,  o->torque_error};
     const uint64_t words[] = {(uint64_t)o->relation, o->one_sided, o->by_winding, o->has_distance,
                               o->pairs};
     seed = test_hash(numbers, sizeof(numbers), seed);
