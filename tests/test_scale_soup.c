@@ -317,7 +317,7 @@ static carom_vec3 query_point(scale_case *c, const scale_soup *soup) {
     carom_vec3 p = soup->position[scale_below(c, soup->vertices)], by = small_vec(c, 4);
     int k = soup->unit;
     if (scale_one_in(c, 3)) k += scale_between(c, 0, 50);
-    if (scale_one_in(c, 8)) k = scale_between(c, k, 1005); /* very far away */
+    if (k < 1005 && scale_one_in(c, 8)) k = scale_between(c, k, 1005); /* very far away */
     by = scale_vec(by, k);
     return (carom_vec3){p.x + by.x, p.y + by.y, p.z + by.z};
 }

@@ -22,8 +22,10 @@ typedef struct carom_row {
 
 /* A determinant has 3 * 66 + 1 limbs. The product of two of them, shifted by the difference of two
  * exponents of rows (2,098 bits), has 464; a coordinate of a point (see carom_ratio_along) fewer.
+ * The most is needed to compare two squared distances (nearer.c): products of ten differences of
+ * 2,099 bits with a few bits for sums, 658.
  */
-#define CAROM_BIG_LIMBS 480
+#define CAROM_BIG_LIMBS 664
 
 /* sign * sum of limb[i] 2^(32 i); the highest of `count` limbs is not zero; zero has none. */
 typedef struct carom_big {
@@ -49,6 +51,21 @@ CAROM_ITEM void carom_big_set(carom_big *a, uint64_t magnitude, int sign) {
     a->count = 2;
     a->limb[0] = (uint32_t)magnitude;
     a->limb[1] = (uint32_t)(magnitude >> 32);
+    carom_big_trim(a);
+}
+
+/* The limbs in use alone. */
+CAROM_ITEM void carom_big_copy(const carom_big *from, carom_big *to) {
+    to->sign = from->sign;
+    to->count = from->count;
+    for (int i = 0; i < from->count; ++i) to->limb[i] = from->limb[i];
+}
+
+/* Makes a number of what its first n limbs are in two's complement. */
+CAROM_ITEM void carom_big_settle(carom_big *a, int n) {
+    a->sign = carom_wide_sign(a->limb, n);
+    a->count = n;
+    if (a->sign < 0) carom_wide_negate(a->limb, n);
     carom_big_trim(a);
 }
 
@@ -121,7 +138,7 @@ CAROM_ITEM void carom_big_add(carom_big *a, carom_big *b) {
             carom_big_reduce(a, b);
         } else {
             carom_big_reduce(b, a);
-            *a = *b;
+            carom_big_copy(b, a);
         }
         return;
     }
@@ -172,10 +189,7 @@ CAROM_RARE_ITEM int carom_rows_determinant(const carom_row *ru, const carom_row 
         carom_wide_add_product(minor, n2, u[j], nu, v[i], nv, 1);
         carom_wide_add_product(det->limb, n3, minor, n2, w[k], nw, 0);
     }
-    det->sign = carom_wide_sign(det->limb, n3);
-    det->count = n3;
-    if (det->sign < 0) carom_wide_negate(det->limb, n3);
-    carom_big_trim(det);
+    carom_big_settle(det, n3);
     return bu + bv + bw;
 }
 
@@ -245,14 +259,17 @@ CAROM_RARE_ITEM double carom_big_quotient(carom_big *num, carom_big *den, int ex
 }
 
 CAROM_RARE_ITEM double carom_ratio_round(const carom_ratio *ratio) {
-    carom_big num = ratio->num, den = ratio->den;
+    carom_big num, den;
+    carom_big_copy(&ratio->num, &num);
+    carom_big_copy(&ratio->den, &den);
     return carom_big_quotient(&num, &den, ratio->exponent);
 }
 
 /* start + ratio step, rounded once. */
 CAROM_RARE_ITEM double carom_ratio_along(const carom_ratio *ratio, double start, double step) {
-    carom_big factor, sum, moved, den = ratio->den;
+    carom_big factor, sum, moved, den;
     int at, by;
+    carom_big_copy(&ratio->den, &den);
     carom_big_set(&factor, carom_double_mantissa(start, &at), start < 0.0 ? -1 : 1);
     carom_big_multiply(&den, &factor, &sum);
     carom_big_set(&factor, carom_double_mantissa(step, &by), step < 0.0 ? -1 : 1);

@@ -9,11 +9,18 @@ static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
                       const double terms[CAROM_SOLID_SLOTS]) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
         if (terms[i] == 0.0) continue;
-        tally->kinds |= 1u << i;
-        if (!(fabs(terms[i]) <= query->bounds[i])) tally->too_large = true;
-        tally->terms[i] =
-            carom_sum_add(tally->terms[i], carom_sum_term(terms[i], query->scales[i]));
+        if (!(fabs(terms[i]) <= query->bounds[i])) {
+            tally->too_large = true; /* and the sums are of no use */
+            return;
+        }
+        carom_sum term = carom_sum_term(terms[i], query->scales[i]), *sum = &tally->terms[i];
+        sum->low += term.low;
+        sum->high += term.high + (sum->low < term.low ? 1u : 0u);
     }
+    bool small = carom_solid_add_error(query, &tally->errors[0], terms, 0);
+    small = carom_solid_add_error(query, &tally->errors[1], terms, 1) && small;
+    tally->too_large |= !small;
+    tally->any_volume |= terms[CAROM_SOLID_VOLUME] != 0.0;
     ++tally->added;
     tally->span = CAROM_MAX(tally->span, terms[CAROM_SOLID_SPAN]);
 }
@@ -254,13 +261,14 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     } else {
         double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
         carom_vec3 n = carom_solid_direction(a->p, &plane_a, &inverse);
-        carom_solid_doubt doubt = carom_solid_doubt_of(&m, 0, inverse);
+        carom_solid_doubt doubt = carom_solid_doubt_of(&m);
+        doubt.off = carom_solid_off_plane(&m, 0, inverse);
         if (is_large(query, a, 0))
             add_meeting(query, terms, a, plane_a.normal, n, &m, 0, &doubt);
         else
             carom_solid_add_meeting(terms, a, n, &m, 0, query->origin, &doubt);
         n = carom_solid_direction(b->p, &plane_b, &inverse);
-        doubt = carom_solid_doubt_of(&m, 1, inverse);
+        doubt.off = carom_solid_off_plane(&m, 1, inverse);
         if (is_large(query, b, 1))
             add_meeting(query, terms, b, plane_b.normal, n, &m, 1, &doubt);
         else

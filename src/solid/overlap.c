@@ -119,8 +119,7 @@ typedef struct totals {
 /* What rounding to fixed point may have added up to. */
 static double rounded_off(const carom_solid_query *query, const carom_solid_tally *tally,
                           unsigned i) {
-    return tally->kinds >> i & 1u ? (double)tally->added * carom_power_of_two(query->scales[i])
-                                  : 0.0;
+    return (double)tally->added * carom_power_of_two(query->scales[i]);
 }
 
 /* The area of a solid that its sums moved with the pose, each part as often as it counts. Where the
@@ -166,15 +165,11 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
                 .moment = carom_solid_vector_of(query, terms, CAROM_SOLID_MOMENT),
                 .normal = carom_solid_vector_of(query, terms, CAROM_SOLID_FORCE),
                 .turn = carom_solid_vector_of(query, terms, CAROM_SOLID_TORQUE)};
-    double volume =
-        CAROM_SOLID_TERM_ERROR * (carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME_ERROR) +
-                                  rounded_off(query, tally, CAROM_SOLID_VOLUME_ERROR));
-    double area =
-        CAROM_SOLID_TERM_ERROR * (carom_solid_sum_of(query, terms, CAROM_SOLID_AREA_ERROR) +
-                                  rounded_off(query, tally, CAROM_SOLID_AREA_ERROR));
+    double volume = carom_solid_error_of(query, tally->errors, 0);
+    double area = carom_solid_error_of(query, tally->errors, 1);
     double span = CAROM_MAX(tally->span, 3.0 * query->room);
-    t.volume_error =
-        volume + rounded_off(query, tally, CAROM_SOLID_VOLUME) + ROUNDING * fabs(t.volume);
+    t.volume_error = volume + ROUNDING * fabs(t.volume);
+    if (tally->any_volume) t.volume_error += rounded_off(query, tally, CAROM_SOLID_VOLUME);
     t.area_error = area + rounded_off(query, tally, CAROM_SOLID_EXTENT) + ROUNDING * fabs(t.area);
     t.moment_error = 2.0 * span * volume + rounded_off(query, tally, CAROM_SOLID_MOMENT) +
                      ROUNDING * carom_solid_norm(t.moment);

@@ -18,7 +18,7 @@ CAROM_RESULT_FILL(carom_patches);
 CAROM_RESULT_DEFINE_FREE(carom_patches);
 
 typedef struct patch {
-    carom_sum terms[CAROM_SOLID_TERMS];
+    carom_sum terms[CAROM_SOLID_TERMS], errors[2];
     carom_vec3 point; /* on its surface */
     double angle;     /* that it is seen under from the point in question */
     double volume, error;
@@ -51,6 +51,7 @@ static void add_chip(void *user, const carom_solid_chip *chip) {
                              &none);
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = carom_sum_add(to->terms[i], carom_sum_term(terms[i], p->query->scales[i]));
+    (void)carom_solid_add_error(p->query, &to->errors[0], terms, 0);
     if (!to->has_point) to->point = chip->u;
     to->has_point = true;
 }
@@ -88,8 +89,7 @@ static void give_voids(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
         one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
-        one->error = CAROM_SOLID_TERM_ERROR *
-                     carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME_ERROR);
+        one->error = carom_solid_error_of(p->query, one->errors, 0);
         one->holder = i;
     }
     for (uint32_t i = 0; i < p->count; ++i)

@@ -120,20 +120,23 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
 
 /* A pair of triangles gives one term of each kind and those of 16 triangles, a triangle one. A term
  * is a sum of up to 6 that are products of lengths along the axes; errors are sums of products of
- * norms, and of what crossings are off, which is checked. */
+ * norms, and of what crossings are off: 2^12 times that is room for them. */
 void carom_solid_query_scale(carom_solid_query *query, double near) {
     double a = (double)query->solids[0]->info.triangles;
     double b = (double)query->solids[1]->info.triangles, terms = 128.0 * (a * b + a + b);
     uint64_t count = (uint64_t)CAROM_MIN(terms, MOST_TERMS);
     double square = near * near * 16.0, cube = square * near;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
-        query->bounds[i] = i == CAROM_SOLID_VOLUME         ? cube
-                           : i < CAROM_SOLID_EXTENT        ? cube * near
-                           : i < CAROM_SOLID_TORQUE        ? square
-                           : i < CAROM_SOLID_VOLUME_ERROR  ? cube * 4.0
-                           : i == CAROM_SOLID_VOLUME_ERROR ? cube * 0x1p10
-                                                           : square * 0x1p10;
+        query->bounds[i] = i == CAROM_SOLID_VOLUME  ? cube
+                           : i < CAROM_SOLID_EXTENT ? cube * near
+                           : i < CAROM_SOLID_TORQUE ? square
+                                                    : cube * 4.0;
         query->scales[i] = carom_sum_scale(query->bounds[i], count);
+    }
+    for (int i = 0; i < 2; ++i) {
+        int scale = carom_exponent(i == 0 ? cube : square) - 50;
+        query->error_scales[i] = CAROM_MAX(scale, -1000);
+        query->error_units[i] = carom_power_of_two(-query->error_scales[i]);
     }
 }
 

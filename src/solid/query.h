@@ -48,6 +48,8 @@ typedef struct carom_solid_query {
                           units of CAROM_SOLID_TERM_ERROR */
     double bounds[CAROM_SOLID_TERMS]; /* of terms, and the scales of their sums for these bounds */
     int scales[CAROM_SOLID_TERMS];
+    int error_scales[2];   /* of errors of volumes and of areas, which are below 2^62 of these */
+    double error_units[2]; /* 1 / 2^error_scales */
     /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
      * there than at the vertex before it. Then the triangles are added one by one. */
     _Atomic int32_t *changes[2];
@@ -58,13 +60,13 @@ typedef struct carom_solid_query {
 
 /* Sums in fixed point: any order gives the same bits. */
 typedef struct carom_solid_tally {
-    carom_sum terms[CAROM_SOLID_TERMS];
+    carom_sum terms[CAROM_SOLID_TERMS], errors[2];
     carom_vec3 low, high;           /* of all crossings; low > high when there are none */
     carom_solid_moments moments[2]; /* of what of either surface is inside the other as a whole */
     bool moved[2];                  /* something was added to them */
     uint64_t pairs, candidates, undecided, visits;
     uint64_t added;      /* terms of each kind, or fewer: as many roundings to fixed point */
-    uint32_t kinds;      /* bit i: some term i was not 0 */
+    bool any_volume;     /* some term of the volume was not 0 */
     carom_sum swept[2];  /* areas of all ranges that went into the moments, where some may
                             count less than 0 times; in the sums' fixed point */
     double span;         /* how far points of terms reach from the origin, at most */
@@ -87,6 +89,24 @@ static inline carom_vec3 carom_solid_vector_of(const carom_solid_query *query,
                                                const carom_sum *terms, unsigned i) {
     return carom_vec(carom_solid_sum_of(query, terms, i), carom_solid_sum_of(query, terms, i + 1),
                      carom_solid_sum_of(query, terms, i + 2));
+}
+
+/* Errors are sums of fixed point, too, but all positive and rounded up. Adds one of terms[], of
+ * volumes (0) or of areas (1); false when it is beyond its bound. */
+static inline bool carom_solid_add_error(const carom_solid_query *query, carom_sum *sum,
+                                         const double terms[CAROM_SOLID_SLOTS], unsigned i) {
+    double error = terms[CAROM_SOLID_VOLUME_ERROR + i] * query->error_units[i];
+    if (error == 0.0) return true;
+    if (!(error < 0x1p62)) return false;
+    uint64_t units = (uint64_t)error + 1u;
+    sum->low += units;
+    sum->high += sum->low < units ? 1u : 0u;
+    return true;
+}
+
+static inline double carom_solid_error_of(const carom_solid_query *query, const carom_sum *errors,
+                                          unsigned i) {
+    return CAROM_SOLID_TERM_ERROR * carom_sum_value(errors[i], query->error_scales[i]);
 }
 
 /* A length, an area or a volume (power 1, 2, 3) from the query's units to the caller's, at most the

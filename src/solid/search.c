@@ -99,7 +99,8 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     }
     carom_solid_tally_hold(to, from->low, from->high);
     to->added += from->added;
-    to->kinds |= from->kinds;
+    to->any_volume |= from->any_volume;
+    for (int i = 0; i < 2; ++i) to->errors[i] = carom_sum_add(to->errors[i], from->errors[i]);
     to->span = CAROM_MAX(to->span, from->span);
     to->pairs += from->pairs;
     to->candidates += from->candidates;

@@ -36,14 +36,14 @@ typedef struct carom_solid_sides {
 
 /* An edge through a face. */
 typedef struct carom_solid_crossing {
-    carom_vec3 x;   /* relative to the origin of the sums */
-    carom_vec3 way; /* from one end of the edge to the other */
-    double edge;    /* the sum of the edge's extents along the axes */
-    double slide;   /* how far x may be off along its edge, but for rounding x itself */
-    double off; /* and off the plane, as a determinant: the distance times the normal's length */
-    int of_b;   /* the edge is one of b's */
-    int side;   /* from this corner of its face to the next */
-    int change; /* of the other's winding number along it */
+    carom_vec3 x; /* relative to the origin of the sums */
+    double edge;  /* the sum of the edge's extents along the axes */
+    double lever; /* that of the components of its product with any of its points, at most */
+    double slide; /* how far x may be off along its edge, but for rounding x itself */
+    double off;   /* and off the plane, as a determinant: the distance times the normal's length */
+    int of_b;     /* the edge is one of b's */
+    int side;     /* from this corner of its face to the next */
+    int change;   /* of the other's winding number along it */
 } carom_solid_crossing;
 
 /* How two faces meet. */
@@ -232,7 +232,6 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
     double t = whole != 0.0 ? d / whole : 0.0;
     double off = from == low ? off_low : off_high, off_to = from == low ? off_high : off_low;
     double length = carom_solid_norm(way);
-    c->way = way;
     if (carom_solid_most(way) > place->long_edge) {
         c->x = carom_solid_point_fine(f->p[from], f->p[to],
                                       carom_solid_share_fine(g->p, f->p, sides, from, to),
@@ -245,6 +244,7 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
         c->x = carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(way, t));
         c->edge = length;
     }
+    c->lever = carom_solid_norm(carom_vec_cross(way, c->x)) + 2.0 * length * length;
     c->off = off + t * off_to;
     c->slide = whole != 0.0 ? length * (c->off / fabs(whole)) : length;
 }
@@ -314,13 +314,13 @@ CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
  * of b's surface is inside a; and of what the terms may be off, in units of CAROM_SOLID_TERM_ERROR:
  * those of the volume, and those of areas. */
 #define CAROM_SOLID_VOLUME       0u
-#define CAROM_SOLID_MOMENT       1u /* 3 */
-#define CAROM_SOLID_EXTENT       4u /* area */
-#define CAROM_SOLID_FORCE        5u /* 3: integral of n */
-#define CAROM_SOLID_TORQUE       8u /* 3: integral of x x n */
+#define CAROM_SOLID_MOMENT       1u  /* 3 */
+#define CAROM_SOLID_EXTENT       4u  /* area */
+#define CAROM_SOLID_FORCE        5u  /* 3: integral of n */
+#define CAROM_SOLID_TORQUE       8u  /* 3: integral of x x n */
+#define CAROM_SOLID_TERMS        11u /* up to here */
 #define CAROM_SOLID_VOLUME_ERROR 11u
 #define CAROM_SOLID_AREA_ERROR   12u
-#define CAROM_SOLID_TERMS        13u
 #define CAROM_SOLID_SPAN         13u /* not a sum: how far the points of any term reach, at most */
 #define CAROM_SOLID_SLOTS        14u
 
@@ -409,8 +409,7 @@ CAROM_ITEM void carom_solid_add_turned(double *terms, carom_vec3 u, carom_vec3 a
  * own area, d times e, from the vector of areas. */
 CAROM_ITEM void carom_solid_add_gap(double *terms, const carom_solid_crossing *c, double rounded) {
     double wide = rounded + 0.25 * (carom_solid_norm(c->x) + c->edge);
-    double lever = carom_solid_norm(carom_vec_cross(c->way, c->x)) + 2.0 * c->edge * c->edge;
-    terms[CAROM_SOLID_VOLUME_ERROR] += 0.34 * wide * lever;
+    terms[CAROM_SOLID_VOLUME_ERROR] += 0.34 * wide * c->lever;
     terms[CAROM_SOLID_AREA_ERROR] += 1.75 * wide * c->edge;
 }
 
@@ -494,18 +493,20 @@ CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_f
     return a;
 }
 
-/* What is in doubt where a meeting's crossings are points of a face of b or not: crossings of the
- * other's edges may be off its plane. */
-CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m, int of_b,
-                                                  double inverse) {
-    const double unit = 1.0 / CAROM_SOLID_TERM_ERROR;
+/* What is in doubt of a meeting's crossings, but for how far they may be off a face's plane. */
+CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m) {
     carom_solid_doubt doubt;
+    doubt.edges = m->ends[0].edge + m->ends[1].edge;
+    doubt.slide = (m->ends[0].slide + m->ends[1].slide) * (1.0 / CAROM_SOLID_TERM_ERROR);
+    doubt.off = 0.0;
+    return doubt;
+}
+
+/* That is for crossings of the other's edges; `inverse` is 1 over the length of the normal. */
+CAROM_ITEM double carom_solid_off_plane(const carom_solid_meeting *m, int of_b, double inverse) {
     double off = (m->ends[0].of_b == of_b ? 0.0 : m->ends[0].off) +
                  (m->ends[1].of_b == of_b ? 0.0 : m->ends[1].off);
-    doubt.edges = m->ends[0].edge + m->ends[1].edge;
-    doubt.slide = (m->ends[0].slide + m->ends[1].slide) * unit;
-    doubt.off = off * inverse * unit;
-    return doubt;
+    return off * inverse * (1.0 / CAROM_SOLID_TERM_ERROR);
 }
 
 /* What a face with the unit normal n takes from a meeting. */

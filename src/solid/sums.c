@@ -82,8 +82,16 @@ static void choose(const carom_soup *soup, carom_solid_sums *sums) {
         area += carom_vec_length(carom_vec_cross(u, v));
     }
     sums->area = 0.5 * area + 0x1p-900;
-    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
-        sums->scales[i] = carom_sum_scale(32.0 * sums->area, 1);
+    /* Coordinates of subnormal solids stay far below 1: each factor y makes a sum smaller. Half a
+     * subnormal extent may have been rounded down to half of itself. */
+    int shortfall = extent > 0.0 ? CAROM_MIN(range.high + 1 + sums->exponent + 1, 0) : 0;
+    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i) {
+        int factors = i >= CAROM_SOLID_SECOND && i < CAROM_SOLID_AREA    ? 2
+                      : i >= CAROM_SOLID_FIRST && i < CAROM_SOLID_SECOND ? 1
+                                                                         : 0;
+        double bound = 32.0 * sums->area * carom_power_of_two(factors * shortfall);
+        sums->scales[i] = carom_sum_scale(CAROM_MAX(bound, 0x1p-900), 1);
+    }
 }
 
 carom_status carom_solid_sums_make(carom_context *context, const carom_allocator *allocator,

@@ -2,8 +2,10 @@
 /* Points and a soup: the nearest face, and how often the soup winds around a point.
  *
  * Nearest: boxes are opened in the order of their distance, nothing farther than the best so far
- * (bvh_near_cpu.c). A box's distance is taken a little too small, by more than that of a face is
- * off, so that no face at the same distance is missed and ties can go to the lowest face.
+ * (bvh_near_cpu.c). Faces are compared by distances in doubles; all that come within the error of
+ * the least are kept, and in the end exact comparisons (nearer.h) find the nearest of them, the
+ * lowest one where several are equally near. The search goes on up to the least distance and that
+ * error, and a box's distance is taken a little too small, so that none of them is missed.
  *
  * Winding: a ray goes up from the point, and each face it crosses counts by its side. The point is
  * thought of as moved by (epsilon, epsilon^2) across the ray: then the ray never passes through an
@@ -13,6 +15,7 @@
 #include "bvh/bvh_cpu.h"
 #include "bvh/bvh_near_cpu.h"
 #include "geom/distance_item.h"
+#include "geom/nearer.h"
 #include "soup/soup.h"
 
 #define POINTS_A_RANGE 16u
@@ -45,58 +48,109 @@ typedef struct nearest {
     carom_soup_hit *hits;
 } nearest;
 
-/* One point. */
+/* A face that may be the nearest. */
+typedef struct candidate {
+    carom_soup_hit hit;
+    uint32_t place;
+} candidate;
+
+/* Around a corner there are six faces or so; more are reduced to the nearest of them. */
+#define MOST_CANDIDATES 16u
+
+/* One point. Distances that are compared are in the frame of the boxes, where they do not
+ * overflow. */
 typedef struct seeker {
     carom_context *context;
     const carom_soup *soup;
     carom_vec3 point;
-    uint32_t worker, offers;
-    carom_soup_hit best;
-    carom_triangle nearest; /* the triangle of the best */
+    double error; /* by which two distances may be off together */
+    double least; /* of all distances */
+    uint32_t worker, offers, count;
+    candidate candidates[MOST_CANDIDATES]; /* all faces not farther than the least and the error */
 } seeker;
+
+/* Of the size of soup and point, per axis. The extent of point and face is at most 2 sqrt(3) of it,
+ * so this is twice the promised 1e-15 for each of two distances, and as much again. */
+#define DISTANCE_ERROR 0x1p-45
 
 /* Seen from the centre of a sphere, all faces are near: a look at the clock now and then. */
 #define OFFERS_PER_LOOK 1024u
+
+static carom_triangle triangle_at(const seeker *s, uint32_t place) {
+    return carom_soup_triangle(s->soup, s->soup->placed + 3 * (uint64_t)place);
+}
+
+/* Whether doubles tell that a distance is not the least. */
+static bool too_far(const seeker *s, double distance) {
+    return distance * s->soup->scale > s->least + s->error;
+}
+
+/* Leaves the nearest candidate, the lowest of those equally near. Triangles have the order of their
+ * faces. */
+static void choose(seeker *s) {
+    const uint32_t *items = s->soup->bvh.items;
+    candidate *best = NULL;
+    for (candidate *c = s->candidates; c < s->candidates + s->count; ++c) {
+        if (too_far(s, c->hit.distance)) continue;
+        if (best == NULL) {
+            best = c;
+            continue;
+        }
+        bool lower = items[c->place] < items[best->place];
+        carom_triangle new = triangle_at(s, c->place), old = triangle_at(s, best->place);
+        if (lower ? carom_not_farther(s->point, &new, &old)
+                  : !carom_not_farther(s->point, &old, &new))
+            best = c;
+    }
+    /* There is one: the face of the least distance, or what was found to be as near or nearer. */
+    s->candidates[0] = *best;
+    s->count = 1;
+}
 
 static double offer(void *user, uint32_t place) {
     seeker *s = user;
     const carom_soup *soup = s->soup;
     if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->context, s->worker))
         return -1.0; /* nothing is nearer: the search ends */
-    carom_triangle t = carom_soup_triangle(soup, soup->placed + 3 * (uint64_t)place);
-    uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
+    carom_triangle t = triangle_at(s, place);
     carom_closest closest;
     carom_near_point_triangle(s->point, t.corner, &closest);
-    if (closest.distance < s->best.distance ||
-        (closest.distance == s->best.distance && face < s->best.face)) {
-        s->best = (carom_soup_hit){face, closest.distance, closest.b};
-        s->nearest = t;
+    if (!too_far(s, closest.distance)) {
+        double distance = closest.distance * soup->scale; /* may underflow */
+        if (distance + s->error < s->least) s->count = 0;
+        if (s->count == MOST_CANDIDATES) choose(s);
+        if (distance < s->least) s->least = distance;
+        uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
+        s->candidates[s->count++] = (candidate){{face, closest.distance, closest.b}, place};
     }
-    double limit = s->best.distance * soup->scale + 0x1p-1000; /* may underflow */
+    double limit = s->least + s->error;
     return limit <= FARTHEST ? limit : HUGE_VAL;
 }
 
 /* Distances are measured as seen from the point. Seen from afar a face is rounded to where its
  * corners seem to be, and what is nearest lies beside it: then it is found again as seen from the
  * face. */
-static void settle_point(seeker *s) {
-    const carom_vec3 *p = s->nearest.corner;
+static void settle_point(const seeker *s, candidate *best) {
+    carom_triangle t = triangle_at(s, best->place);
+    const carom_vec3 *p = t.corner;
     double away = carom_vec_largest(carom_vec_sub(s->point, p[0]));
     double size = carom_vec_largest(carom_vec_sub(p[1], p[0]));
     size = CAROM_MAX(carom_vec_largest(carom_vec_sub(p[2], p[0])), size);
-    if (s->best.face == CAROM_NO_FACE || !(away > 2.0 * size)) return;
+    if (!(away > 2.0 * size)) return;
     carom_triangle point = {{s->point, s->point, s->point}};
     carom_closest closest;
     carom_near_triangles(p, point.corner, &closest);
-    s->best.point = closest.a;
+    best->hit.point = closest.a;
 }
 
 static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point, uint32_t worker) {
-    seeker s = {.context = n->context,
-                .soup = n->soup,
-                .point = point,
-                .worker = worker,
-                .best = {CAROM_NO_FACE, HUGE_VAL, point}};
+    seeker s;
+    s.context = n->context;
+    s.soup = n->soup;
+    s.point = point;
+    s.worker = worker;
+    s.offers = s.count = 0;
+    s.least = HUGE_VAL;
     carom_bvh_point at;
     to_frame(n->soup, point, at.at);
     double size = 0.0;
@@ -106,13 +160,19 @@ static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point, uint32_t 
         size = CAROM_MAX(CAROM_MAX(fabs(low), fabs(high)), size);
     }
     at.margin = 0x1p-46 * size;
+    /* The distances themselves are rounded to multiples of 2^-1074; 2^-1000 is more than what
+     * underflows in the frame. */
+    s.error = DISTANCE_ERROR * size + (0x1p-1073 * n->soup->scale + 0x1p-1000);
     if (!(size <= FARTHEST)) { /* every box may be the nearest */
         at.at[0] = at.at[1] = at.at[2] = 0.0;
         at.margin = FARTHEST;
+        s.error = HUGE_VAL;
     }
     CAROM_CPU_CALL(n->context, carom_bvh_nearest)(&n->soup->bvh, &at, HUGE_VAL, offer, &s);
-    settle_point(&s);
-    return s.best;
+    if (s.count == 0) return (carom_soup_hit){CAROM_NO_FACE, HUGE_VAL, point};
+    if (s.count > 1) choose(&s);
+    settle_point(&s, &s.candidates[0]);
+    return s.candidates[0].hit;
 }
 
 static carom_status nearest_range(void *argument, carom_range range) {

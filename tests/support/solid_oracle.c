@@ -145,8 +145,7 @@ void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_trut
     extent common = common_extent(&mesh_a, &mesh_b);
     double part = 0.0;
     for (int k = 0; k < 3; ++k) part = fmax(part, common.high[k] - common.low[k]);
-    if (!(part > 0.0)) part = size, common = e;
-    int step = base > ilogb(part) - 20 ? base : ilogb(part) - 20;
+    int step = !(part > 0.0) || base > ilogb(part) - 20 ? base : ilogb(part) - 20;
     for (int attempt = 0;; ++attempt) {
         double apex[3];
         terms_sum sum = {0};
@@ -154,7 +153,8 @@ void solid_oracle(const carom_mesh_view *a, const carom_mesh_view *b, solid_trut
         for (int k = 0; k < 3; ++k) {
             double middle = common.low[k] + (common.high[k] - common.low[k]) * 0.5;
             double steps = floor(ldexp(middle, -step) / 8) * 8;
-            steps += 1.0 + 2.0 * (double)(carom_random_next(&random) % 4);
+            /* wider after a while, for faces that lie in one plane with all near points */
+            steps += 1.0 + 2.0 * (double)(carom_random_next(&random) % (attempt < 20 ? 4 : 4096));
             apex[k] = ldexp(steps, step);
         }
         bool good =
