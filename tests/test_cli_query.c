@@ -100,13 +100,59 @@ static void mistakes_are_answered_in_words(void **state) {
     assert_int_equal(carom("query box.ply nothing.ply"), CLI_INPUT);
 }
 
+/* Writes a box, facing inward or outward; `first` vertices are in the file before it. */
+static void put_box(FILE *file, const double low[3], const double high[3], bool inward, int first) {
+    static const int faces[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6},
+                                     {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7},
+                                     {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    for (int v = 0; v < 8; ++v)
+        fprintf(file, "v %g %g %g\n", v & 1 ? high[0] : low[0], v & 2 ? high[1] : low[1],
+                v & 4 ? high[2] : low[2]);
+    for (int i = 0; i < 12; ++i)
+        fprintf(file, "f %d %d %d\n", first + 1 + faces[i][inward ? 2 : 0], first + 1 + faces[i][1],
+                first + 1 + faces[i][inward ? 0 : 2]);
+}
+
+static double number_said(const char *key) {
+    const char *at = strstr(said, key);
+    assert_non_null(at);
+    return strtod(at + strlen(key), NULL);
+}
+
+/* A box and one inside out that share an edge, and a probe in the latter. */
+static void volumes_below_zero_have_bounds(void **state) {
+    (void)state;
+    const double boxes[3][2][3] = {
+        {{0, 0, 0}, {3, 3, 3}}, {{3, 3, 0}, {4, 4, 3}}, {{3.25, 3.25, 1}, {3.75, 3.75, 2}}};
+    char path[512];
+    snprintf(path, sizeof(path), "%s/edge.obj", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    put_box(file, boxes[0][0], boxes[0][1], false, 0);
+    put_box(file, boxes[1][0], boxes[1][1], true, 8);
+    fclose(file);
+    snprintf(path, sizeof(path), "%s/probe.obj", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    put_box(file, boxes[2][0], boxes[2][1], false, 0);
+    fclose(file);
+    assert_int_equal(carom("query edge.obj probe.obj --json"), 0);
+    assert_said("\"relation\": \"b-inside-a\"");
+    assert_said("\"by_winding\": true");
+    double volume = number_said("\"volume\": "), lower = number_said("\"volume_lower\": ");
+    assert_true(lower <= -0.25 && lower >= -0.25 - 1e-12 && lower <= volume);
+    assert_true(volume <= number_said("\"volume_upper\": "));
+    assert_int_equal(carom("query edge.obj probe.obj --patches"), 0);
+    assert_said("counts twice or negatively");
+    assert_said("1 piece");
+}
+
 int main(void) {
     snprintf(folder, sizeof(folder), "/tmp/carom_cli_query_XXXXXX");
     if (mkdtemp(folder) == NULL) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_are_related),
-        cmocka_unit_test(words_are_for_people),
-        cmocka_unit_test(check_is_the_exit_code),
+        cmocka_unit_test(volumes_below_zero_have_bounds), cmocka_unit_test(boxes_are_related),
+        cmocka_unit_test(words_are_for_people),           cmocka_unit_test(check_is_the_exit_code),
         cmocka_unit_test(mistakes_are_answered_in_words),
     };
     int failed = cmocka_run_group_tests_name("cli_query", tests, NULL, NULL);
