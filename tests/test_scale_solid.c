@@ -21,7 +21,7 @@
 
 /* The error of a volume may be this share of the cube around the smaller solid, beside what poses
  * are rounded by. */
-#define LOOSE 1e-11
+#define LOOSE 1e-10
 
 typedef struct pair {
     scale_model a, b; /* in the world */

@@ -368,6 +368,9 @@ static void closest(scale_case *c) {
         scale_expect(c, ratio_root_within(right, reported, number_add(twice, number_ulp(right))),
                      "not a closest face: %u, right %u at %g (%s, point %a %a %a)", hit.face,
                      lowest, right, soup.kind, point.x, point.y, point.z);
+        scale_expect(c, hit.face == lowest,
+                     "not the lowest closest face: %u, right %u at %g (%s, point %a %a %a)",
+                     hit.face, lowest, right, soup.kind, point.x, point.y, point.z);
         scale_corners(&soup, hit.face, corner);
         exact_triangle t = exact_triangle_of(corner);
         bool on = isfinite(hit.point.x) && isfinite(hit.point.y) && isfinite(hit.point.z);
