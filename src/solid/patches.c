@@ -22,7 +22,8 @@ typedef struct patch {
     carom_vec3 point; /* on its surface */
     double angle;     /* that it is seen under from the point in question */
     double volume, error;
-    uint32_t holder; /* the patch it is a void of, or itself */
+    carom_solid_precise *precise; /* NULL where doubles do */
+    uint32_t holder;              /* the patch it is a void of, or itself */
     bool has_point;
 } patch;
 
@@ -32,6 +33,8 @@ typedef struct patches {
     uint32_t *numbers; /* by set; CAROM_SOLID_NONE until it is met */
     patch *data;
     uint32_t count;
+    uint64_t chips;
+    int limbs; /* of precise sums */
     carom_vec3 eye;
 } patches;
 
@@ -40,6 +43,7 @@ typedef struct patches {
 static void count_chip(void *user, const carom_solid_chip *chip) {
     patches *p = user;
     if (p->numbers[chip->piece] == CAROM_SOLID_NONE) p->numbers[chip->piece] = p->count++;
+    ++p->chips;
 }
 
 static void add_chip(void *user, const carom_solid_chip *chip) {
@@ -54,6 +58,54 @@ static void add_chip(void *user, const carom_solid_chip *chip) {
     (void)carom_solid_add_error(p->query, &to->errors[0], terms, 0);
     if (!to->has_point) to->point = chip->u;
     to->has_point = true;
+}
+
+/* ---- more bits ------------------------------------------------------------------------------- */
+
+/* Volumes whose error is more than this of them are worked out again, where that is not too much.
+ */
+#define WEAK       0x1p-42
+#define MOST_CHIPS 20000u
+#define LIMBS      8  /* 512 bits */
+#define MORE_LIMBS 32 /* where that is not enough */
+
+static void add_chip_precisely(void *user, const carom_solid_chip *chip) {
+    patches *p = user;
+    carom_solid_spot spots[3];
+    for (int i = 0; i < 3; ++i) spots[i] = carom_solid_spot_of(&p->pieces, chip->nodes[i]);
+    carom_solid_precise_add(p->query, p->data[p->numbers[chip->piece]].precise, p->limbs,
+                            chip->of_b, chip->triangle, spots, (int)chip->weight);
+}
+
+static bool is_weak(const patches *p) {
+    bool weak = false;
+    for (uint32_t i = 0; i < p->count; ++i)
+        weak = weak || !(p->data[i].error <= WEAK * fabs(p->data[i].volume));
+    return weak;
+}
+
+/* Volumes and their errors, by doubles or by more. */
+static carom_status find_volumes(patches *p) {
+    for (uint32_t i = 0; i < p->count; ++i) {
+        patch *one = &p->data[i];
+        one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
+        one->error = carom_solid_error_of(p->query, one->errors, 0);
+        one->holder = i;
+    }
+    if (p->chips > MOST_CHIPS || !is_weak(p)) return CAROM_OK;
+    carom_solid_precise *sums = CAROM_ARENA_TAKE(p->pieces.scratch, carom_solid_precise, p->count);
+    if (sums == NULL)
+        return carom_fail_memory(p->query->context, p->count * sizeof(*sums), "patches");
+    for (p->limbs = LIMBS;; p->limbs = MORE_LIMBS) {
+        for (uint32_t i = 0; i < p->count; ++i) {
+            p->data[i].precise = &sums[i];
+            carom_solid_precise_begin(&sums[i], p->limbs);
+        }
+        carom_solid_each_chip(&p->pieces, add_chip_precisely, p);
+        for (uint32_t i = 0; i < p->count; ++i)
+            p->data[i].volume = carom_solid_precise_volume(&sums[i], p->limbs, &p->data[i].error);
+        if (p->limbs == MORE_LIMBS || !is_weak(p)) return CAROM_OK;
+    }
 }
 
 static void see_chip(void *user, const carom_solid_chip *chip) {
@@ -86,12 +138,6 @@ static void find_holder(patches *p, uint32_t which) {
 }
 
 static void give_voids(patches *p) {
-    for (uint32_t i = 0; i < p->count; ++i) {
-        patch *one = &p->data[i];
-        one->volume = carom_solid_sum_of(p->query, one->terms, CAROM_SOLID_VOLUME);
-        one->error = carom_solid_error_of(p->query, one->errors, 0);
-        one->holder = i;
-    }
     for (uint32_t i = 0; i < p->count; ++i)
         if (p->data[i].volume < -p->data[i].error) find_holder(p, i);
     for (uint32_t i = 0; i < p->count; ++i) {
@@ -99,6 +145,8 @@ static void give_voids(patches *p) {
         if (p->data[i].holder == i) continue;
         for (unsigned k = 0; k < CAROM_SOLID_TERMS; ++k)
             holder->terms[k] = carom_sum_add(holder->terms[k], p->data[i].terms[k]);
+        if (holder->precise != NULL)
+            carom_solid_precise_join(holder->precise, p->data[i].precise, p->limbs);
     }
 }
 
@@ -147,7 +195,10 @@ static carom_status list(patches *p, patch_list *out) {
         return carom_fail_memory(p->query->context, p->count * sizeof(*out->data), "patches");
     for (uint32_t i = 0; i < p->count; ++i)
         if (p->data[i].holder == i && fabs(p->data[i].volume) > p->data[i].error)
-            out->data[out->count++] = describe(p->query, p->data[i].terms);
+            out->data[out->count++] =
+                p->data[i].precise != NULL
+                    ? carom_solid_precise_patch(p->query, p->data[i].precise, p->limbs)
+                    : describe(p->query, p->data[i].terms);
     sort(out->data, out->count);
     return CAROM_OK;
 }
@@ -239,6 +290,7 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     if (p.data == NULL) return carom_fail_memory(context, p.count * sizeof(patch), "patches");
     if (p.count != 0) memset(p.data, 0, p.count * sizeof(patch));
     carom_solid_each_chip(&p.pieces, add_chip, &p);
+    CAROM_TRY(find_volumes(&p));
     give_voids(&p);
     CAROM_TRY(carom_progress_look(context));
     out->one_sided = tally.one_sided;

@@ -326,22 +326,24 @@ typedef struct chipper {
     bool reversed;
 } chipper;
 
+carom_solid_spot carom_solid_spot_of(const carom_solid_pieces *p, uint32_t node) {
+    uint32_t a = (uint32_t)p->query->solids[0]->soup->vertex_count;
+    uint32_t b = (uint32_t)p->query->solids[1]->soup->vertex_count;
+    if (node < a) return (carom_solid_spot){0, node, node, CAROM_SOLID_NO_FACE};
+    if (node - a < b) return (carom_solid_spot){1, node - a, node - a, CAROM_SOLID_NO_FACE};
+    const carom_solid_knot *k = &p->knots[node - a - b];
+    return (carom_solid_spot){(int)k->of_b, k->low, k->high, k->face};
+}
+
 static void chip_stretch(carom_solid_pieces *p, void *user, const stretch *s) {
     chipper *c = user;
+    c->chip.nodes[1] = c->reversed ? s->to : s->from;
+    c->chip.nodes[2] = c->reversed ? s->from : s->to;
     c->chip.piece = carom_solid_piece_of(p, s->from);
     c->chip.u = c->reversed ? s->v : s->u;
     c->chip.v = c->reversed ? s->u : s->v;
     c->chip.weight = (double)s->winding;
     c->fn(c->user, &c->chip);
-}
-
-/* The point of a face's plane nearest to the origin: triangles spanned from there are no larger
- * than the overlap, however large the face is. */
-static carom_vec3 nearest(const carom_solid_pieces *p, const carom_solid_face *f) {
-    carom_vec3 n = carom_solid_plane_make(f->p).normal;
-    double square = carom_vec_dot(n, n);
-    if (!(square > 0.0)) return carom_vec_sub(f->p[0], p->query->origin);
-    return carom_vec_scale(n, -carom_solid_value_fine(f->p, p->query->origin).high / square);
 }
 
 void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void *user) {
@@ -359,7 +361,9 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
             carom_solid_face f;
             carom_solid_pose(p->query, of_b, t, &f);
             chip->n = carom_solid_unit(carom_solid_plane_make(f.p).normal);
+            chip->triangle = t;
             if (r == CAROM_SOLID_NONE) {
+                for (int j = 0; j < 3; ++j) chip->nodes[j] = node_of_vertex(p, of_b, v[j]);
                 chip->c = carom_vec_sub(f.p[0], p->query->origin);
                 chip->piece = carom_solid_piece_of(p, node_of_vertex(p, of_b, v[1]));
                 chip->u = carom_vec_sub(f.p[1], p->query->origin);
@@ -368,9 +372,12 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
                 fn(user, chip);
                 continue;
             }
-            chip->c = nearest(p, &f);
+            chip->c = p->records[r]->ends[of_b].x; /* corners may be far from the overlap */
+            chip->nodes[0] = node_of_knot(p, p->ends[r][of_b]);
             for (; r != CAROM_SOLID_NONE; r = p->next[r][of_b]) {
                 chip->piece = carom_solid_piece_of(p, node_of_knot(p, p->ends[r][0]));
+                chip->nodes[1] = node_of_knot(p, p->ends[r][of_b]);
+                chip->nodes[2] = node_of_knot(p, p->ends[r][1 - of_b]);
                 chip->u = p->records[r]->ends[of_b].x;
                 chip->v = p->records[r]->ends[1 - of_b].x;
                 chip->weight = 1.0;

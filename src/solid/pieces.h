@@ -4,7 +4,7 @@
 #ifndef CAROM_SRC_SOLID_PIECES_H
 #define CAROM_SRC_SOLID_PIECES_H
 
-#include "solid/query.h"
+#include "solid/precise.h"
 
 /* A point in which an edge of one solid passes through a face of the other. */
 typedef struct carom_solid_knot {
@@ -41,9 +41,14 @@ carom_status carom_solid_pieces_make(const carom_solid_query *query, const carom
 uint32_t carom_solid_piece_of(carom_solid_pieces *pieces, uint32_t node);
 uint32_t carom_solid_node_count(const carom_solid_pieces *pieces);
 
+/* What a vertex or a knot is. */
+carom_solid_spot carom_solid_spot_of(const carom_solid_pieces *pieces, uint32_t node);
+
 /* Receives the surface as a sum of triangles, relative to the origin, each `weight` times. */
 typedef struct carom_solid_chip {
     uint32_t piece;
+    uint32_t triangle; /* the face it is a part of */
+    uint32_t nodes[3]; /* its corners c, u, v */
     int of_b;
     double weight;
     carom_vec3 n, c, u, v;

@@ -30,22 +30,13 @@ typedef struct point {
     carom_real x[3];
 } point;
 
-/* Twice, six or 24 times what is asked for, about the query's origin. */
-typedef struct precise_sums {
-    carom_real volume;    /* 6 times */
-    carom_real moment[3]; /* 24 times */
-    carom_real area;      /* 2 times */
-    carom_real normal[3]; /* 2 times */
-    carom_real turn[3];   /* 6 times */
-} precise_sums;
-
 typedef struct precise {
     const carom_solid_query *query;
     const carom_solid_record **records; /* in the order of their triangles */
     uint64_t count;
     int n; /* limbs */
     point origin;
-    precise_sums sums;
+    carom_solid_precise sums;
 } precise;
 
 /* ---- points and vectors ---------------------------------------------------------------------- */
@@ -115,12 +106,9 @@ static void accumulate(carom_real *sum, const carom_real *term, int weight, int 
         carom_real_sub(sum, sum, &many, n);
 }
 
-/* `weight` times the triangle c u v of a face; c is the face's corner 0. */
-static void add_triangle(precise *s, const plane *g, const point *u, const point *v, int weight,
-                         int of_b) {
-    const point *c = &g->p[0];
-    precise_sums *to = &s->sums;
-    int n = s->n;
+/* `weight` times the triangle c u v of a face. */
+static void add_triangle(carom_solid_precise *to, const plane *g, const point *c, const point *u,
+                         const point *v, int weight, int of_b, int n) {
     point arm, way, area, sum, turn;
     carom_real volume, t;
     point_sub(&arm, u, c, n);
@@ -145,20 +133,19 @@ static void add_triangle(precise *s, const plane *g, const point *u, const point
     }
 }
 
-/* Where the side of f from corner `side` passes through the plane of g. */
-static void find_crossing(const precise *s, const plane *f, int side, const plane *g, point *x) {
-    const point *p = &f->p[side], *q = &f->p[side == 2 ? 0 : side + 1];
+/* Where the edge from p to q passes through the plane of g. */
+static void find_crossing(const point *p, const point *q, const plane *g, point *x, int n) {
     point way;
     carom_real from, to, share;
-    point_sub(&way, p, &g->p[0], s->n);
-    point_dot(&from, &way, &g->normal, s->n);
-    point_sub(&way, q, &g->p[0], s->n);
-    point_dot(&to, &way, &g->normal, s->n);
-    carom_real_sub(&to, &from, &to, s->n);
-    carom_real_divide(&share, &from, &to, s->n);
-    point_sub(&way, q, p, s->n);
-    for (int k = 0; k < 3; ++k) carom_real_mul(&x->x[k], &way.x[k], &share, s->n);
-    point_add(x, x, p, s->n);
+    point_sub(&way, p, &g->p[0], n);
+    point_dot(&from, &way, &g->normal, n);
+    point_sub(&way, q, &g->p[0], n);
+    point_dot(&to, &way, &g->normal, n);
+    carom_real_sub(&to, &from, &to, n);
+    carom_real_divide(&share, &from, &to, n);
+    point_sub(&way, q, p, n);
+    for (int k = 0; k < 3; ++k) carom_real_mul(&x->x[k], &way.x[k], &share, n);
+    point_add(x, x, p, n);
 }
 
 static void add_record(precise *s, const carom_solid_record *record) {
@@ -171,14 +158,17 @@ static void add_record(precise *s, const carom_solid_record *record) {
     }
     for (int i = 0; i < 2; ++i) {
         const carom_solid_crossing *end = &record->ends[i];
-        find_crossing(s, &planes[end->of_b], end->side, &planes[!end->of_b], &ends[i]);
+        const point *p = planes[end->of_b].p;
+        find_crossing(&p[end->side], &p[end->side == 2 ? 0 : end->side + 1], &planes[!end->of_b],
+                      &ends[i], s->n);
     }
     for (int of_b = 0; of_b < 2; ++of_b) {
-        add_triangle(s, &planes[of_b], &ends[of_b], &ends[1 - of_b], 1, of_b);
+        add_triangle(&s->sums, &planes[of_b], &planes[of_b].p[0], &ends[of_b], &ends[1 - of_b], 1,
+                     of_b, s->n);
         for (int i = 0; i < 2; ++i)
             if (record->ends[i].of_b == of_b && record->ends[i].side == 1)
-                add_triangle(s, &planes[of_b], &ends[i], &planes[of_b].p[2], record->ends[i].change,
-                             of_b);
+                add_triangle(&s->sums, &planes[of_b], &planes[of_b].p[0], &ends[i],
+                             &planes[of_b].p[2], record->ends[i].change, of_b, s->n);
     }
 }
 
@@ -194,16 +184,24 @@ static void add_faces(precise *s, int of_b) {
             carom_solid_pose(s->query, of_b, t, &f);
             if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue; /* no area */
             plane_make(s, &f, &g);
-            add_triangle(s, &g, &g.p[1], &g.p[2], winding, of_b);
+            add_triangle(&s->sums, &g, &g.p[0], &g.p[1], &g.p[2], winding, of_b, s->n);
         }
+    }
+}
+
+void carom_solid_precise_begin(carom_solid_precise *sums, int limbs) {
+    carom_real_set(&sums->volume, 0.0, limbs);
+    carom_real_set(&sums->area, 0.0, limbs);
+    for (int k = 0; k < 3; ++k) {
+        carom_real_set(&sums->moment[k], 0.0, limbs);
+        carom_real_set(&sums->normal[k], 0.0, limbs);
+        carom_real_set(&sums->turn[k], 0.0, limbs);
     }
 }
 
 static void add_all(precise *s, int limbs) {
     s->n = limbs;
-    carom_real *sums = &s->sums.volume;
-    for (unsigned i = 0; i < sizeof(s->sums) / sizeof(*sums); ++i)
-        carom_real_set(&sums[i], 0.0, limbs);
+    carom_solid_precise_begin(&s->sums, limbs);
     point_set(&s->origin, s->query->origin, limbs);
     for (uint64_t i = 0; i < s->count; ++i) add_record(s, s->records[i]);
     add_faces(s, 0);
@@ -294,8 +292,13 @@ static void take_mean(carom_real *a, const carom_real *b, int n) {
 }
 
 static void extend(carom_solid_results *r, int n) {
-    carom_real *all = &r->volume;
-    for (int i = 0; i < 11; ++i) carom_real_extend(&all[i], r->limbs, n);
+    carom_real_extend(&r->volume, r->limbs, n);
+    carom_real_extend(&r->area, r->limbs, n);
+    for (int k = 0; k < 3; ++k) {
+        carom_real_extend(&r->centroid[k], r->limbs, n);
+        carom_real_extend(&r->force[k], r->limbs, n);
+        carom_real_extend(&r->torque[k], r->limbs, n);
+    }
     r->limbs = n;
 }
 
@@ -392,4 +395,67 @@ carom_status carom_solid_measure_precisely(const carom_solid_query *query,
             is_good(results, &s.origin, pivot, size, limbs))
             return CAROM_OK;
     }
+}
+
+/* ---- the surface triangle by triangle -------------------------------------------------------- */
+
+static void find_spot(const precise *s, const carom_solid_spot *spot, point *x) {
+    point q;
+    plane g;
+    carom_solid_face f;
+    point_set(x, carom_solid_vertex(s->query, spot->of_b, spot->low), s->n);
+    point_sub(x, x, &s->origin, s->n);
+    if (spot->face == CAROM_SOLID_NO_FACE) return;
+    point_set(&q, carom_solid_vertex(s->query, spot->of_b, spot->high), s->n);
+    point_sub(&q, &q, &s->origin, s->n);
+    carom_solid_pose(s->query, !spot->of_b, spot->face, &f);
+    plane_make(s, &f, &g);
+    point p = *x;
+    find_crossing(&p, &q, &g, x, s->n);
+}
+
+void carom_solid_precise_add(const carom_solid_query *query, carom_solid_precise *sums, int limbs,
+                             int of_b, uint32_t triangle, const carom_solid_spot spots[3],
+                             int weight) {
+    precise s = {.query = query, .n = limbs};
+    carom_solid_face f;
+    plane g;
+    point x[3];
+    point_set(&s.origin, query->origin, limbs);
+    carom_solid_pose(query, of_b, triangle, &f);
+    if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) return; /* no area */
+    plane_make(&s, &f, &g);
+    for (int i = 0; i < 3; ++i) find_spot(&s, &spots[i], &x[i]);
+    add_triangle(sums, &g, &x[0], &x[1], &x[2], weight, of_b, limbs);
+}
+
+void carom_solid_precise_join(carom_solid_precise *sums, const carom_solid_precise *other,
+                              int limbs) {
+    carom_real_add(&sums->volume, &sums->volume, &other->volume, limbs);
+    carom_real_add(&sums->area, &sums->area, &other->area, limbs);
+    for (int k = 0; k < 3; ++k) {
+        carom_real_add(&sums->moment[k], &sums->moment[k], &other->moment[k], limbs);
+        carom_real_add(&sums->normal[k], &sums->normal[k], &other->normal[k], limbs);
+        carom_real_add(&sums->turn[k], &sums->turn[k], &other->turn[k], limbs);
+    }
+}
+
+double carom_solid_precise_volume(const carom_solid_precise *sums, int limbs, double *error) {
+    carom_real volume = sums->volume;
+    divide_by(&volume, 6, limbs);
+    return carom_real_round(&volume, 0, limbs, error);
+}
+
+carom_patch carom_solid_precise_patch(const carom_solid_query *query,
+                                      const carom_solid_precise *sums, int limbs) {
+    precise s = {.query = query, .n = limbs, .sums = *sums};
+    carom_solid_results r;
+    carom_overlap overlap;
+    point_set(&s.origin, query->origin, limbs);
+    find_results(&s, query->origin, &r);
+    carom_solid_results_round(query, &r, &overlap);
+    return (carom_patch){.volume = overlap.volume,
+                         .centroid = overlap.centroid,
+                         .area = overlap.area,
+                         .force = overlap.force};
 }

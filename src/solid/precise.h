@@ -26,4 +26,39 @@ void carom_solid_results_mean(carom_solid_results *results, carom_solid_results 
 void carom_solid_results_round(const carom_solid_query *query, const carom_solid_results *results,
                                carom_overlap *overlap);
 
+/* ---- the surface triangle by triangle -------------------------------------------------------- */
+
+/* A point that a surface is made of: a vertex of a solid, or where its edge from `low` to `high`
+ * passes through a face of the other. */
+typedef struct carom_solid_spot {
+    int of_b;
+    uint32_t low, high;
+    uint32_t face; /* CAROM_SOLID_NO_FACE: the vertex low */
+} carom_solid_spot;
+#define CAROM_SOLID_NO_FACE UINT32_MAX
+
+/* Sums over triangles: multiples of what is asked for, about the query's origin. */
+typedef struct carom_solid_precise {
+    carom_real volume;    /* 6 times */
+    carom_real moment[3]; /* 24 times */
+    carom_real area;      /* 2 times */
+    carom_real normal[3]; /* 2 times, of b's surface */
+    carom_real turn[3];   /* 6 times */
+} carom_solid_precise;
+
+void carom_solid_precise_begin(carom_solid_precise *sums, int limbs);
+
+/* Adds `weight` times the triangle between three points of a face. */
+void carom_solid_precise_add(const carom_solid_query *query, carom_solid_precise *sums, int limbs,
+                             int of_b, uint32_t triangle, const carom_solid_spot spots[3],
+                             int weight);
+void carom_solid_precise_join(carom_solid_precise *sums, const carom_solid_precise *other,
+                              int limbs);
+
+/* In the query's units. */
+double carom_solid_precise_volume(const carom_solid_precise *sums, int limbs, double *error);
+
+carom_patch carom_solid_precise_patch(const carom_solid_query *query,
+                                      const carom_solid_precise *sums, int limbs);
+
 #endif
