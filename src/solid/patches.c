@@ -19,7 +19,9 @@ CAROM_RESULT_DEFINE_FREE(carom_patches);
 
 typedef struct patch {
     carom_sum terms[CAROM_SOLID_TERMS], errors[2];
-    carom_vec3 point; /* on its surface */
+    carom_vec3 point; /* on its surface: the middle of its largest chip, as pieces may touch in
+                         corners and along edges */
+    double largest;   /* that chip's area */
     double angle;     /* that it is seen under from the point in question */
     double volume, error;
     carom_solid_precise *precise; /* NULL where doubles do */
@@ -56,8 +58,10 @@ static void add_chip(void *user, const carom_solid_chip *chip) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = carom_sum_add(to->terms[i], carom_sum_term(terms[i], p->query->scales[i]));
     (void)carom_solid_add_error(p->query, &to->errors[0], terms, 0);
-    if (!to->has_point) to->point = chip->u;
-    to->has_point = true;
+    double area = fabs(terms[CAROM_SOLID_EXTENT]);
+    if (!(area > to->largest)) return;
+    to->largest = area;
+    to->point = carom_vec_scale(carom_vec_add(carom_vec_add(chip->c, chip->u), chip->v), 1.0 / 3.0);
 }
 
 /* ---- more bits ------------------------------------------------------------------------------- */
