@@ -15,7 +15,9 @@
  *
  * Nearly all ties are neighbours in a mesh, with the nearest point on their common edge or corner.
  * If b's nearest point lies on an edge that a has too, a is not farther. The conditions above, in
- * terms of edges and with error bounds, are certain for such an edge or corner in doubles. */
+ * terms of edges and with error bounds, are certain for such an edge or corner in doubles. What is
+ * left are faces seen from so far away that all distances are one double, for which a second filter
+ * compares differences of distances, and true near ties. */
 #include "geom/nearer.h"
 
 #include "geom/length.h"
@@ -77,6 +79,29 @@ static bool is_nearest_common(carom_vec3 point, const carom_triangle *a, const c
     if (count == 3) return true;
     if (count == 2) return is_edge_nearest(point, p, common[0], common[1]);
     return count == 1 && is_corner_nearest(point, p, common[0]);
+}
+
+/* With a corner r of a, v = r - point and z = x - r, the squared distance of x is |v|^2 + f(z) with
+ * f(z) = |z|^2 + 2 z . v. From far away z is much shorter than v, and f tells faces apart that
+ * their rounded distances do not. Of a, the best corner is an upper bound; of b, 2 z . v at the
+ * best corner is a lower one. With Z and V the largest coordinates, f is off by at most 64 e Z (Z +
+ * V), as is 2 z . v, in the same way as above. */
+#define LIFT_ERROR 0x1p-46
+
+/* Whether corners tell that a is nearer than b. */
+static bool is_surely_nearer(carom_vec3 point, const carom_triangle *a, const carom_triangle *b) {
+    carom_vec3 r = a->corner[0], v = carom_vec_sub(r, point);
+    double near_a = 0.0, near_b = HUGE_VAL, size = 0.0; /* f is 0 at r */
+    for (int i = 0; i < 3; ++i) {
+        carom_vec3 za = carom_vec_sub(a->corner[i], r), zb = carom_vec_sub(b->corner[i], r);
+        double at_a = carom_vec_dot(za, za) + 2.0 * carom_vec_dot(za, v);
+        double at_b = 2.0 * carom_vec_dot(zb, v);
+        near_a = CAROM_MIN(at_a, near_a);
+        near_b = CAROM_MIN(at_b, near_b);
+        size = CAROM_MAX(CAROM_MAX(carom_vec_largest(za), carom_vec_largest(zb)), size);
+    }
+    double both = size * (size + carom_vec_largest(v));
+    return in_range(both) && near_b - near_a > LIFT_ERROR * both;
 }
 
 /* ---- in integers ----------------------------------------------------------------------------- */
@@ -194,5 +219,6 @@ CAROM_RARE_ITEM bool not_farther_in_integers(carom_vec3 point, const carom_trian
 }
 
 bool carom_not_farther(carom_vec3 point, const carom_triangle *a, const carom_triangle *b) {
-    return is_nearest_common(point, a, b) || not_farther_in_integers(point, a, b);
+    if (is_nearest_common(point, a, b) || is_surely_nearer(point, a, b)) return true;
+    return !is_surely_nearer(point, b, a) && not_farther_in_integers(point, a, b);
 }
