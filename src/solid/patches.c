@@ -291,27 +291,41 @@ static void add_half(carom_patch *to, const carom_patch *other) {
     to->force = carom_vec_scale(carom_vec_add(to->force, other->force), 0.5);
 }
 
-/* A piece that falls into several on the other side is the sum of those that are not found again,
- * if it is the only one that does. */
+static carom_patch sum_of(const carom_patch *data, uint64_t count) {
+    carom_patch sum = {0};
+    for (uint64_t k = 0; k < count; ++k) {
+        sum.volume += data[k].volume;
+        sum.area += data[k].area;
+        sum.force = carom_vec_add(sum.force, data[k].force);
+    }
+    return sum;
+}
+
+/* Pieces that hang together on one side and not on the other are one piece, if no others do so:
+ * those of either side that are not found again. */
 static void add_other_side(patch_list *list, patch_list *other) {
-    carom_patch rest = {0};
-    uint64_t left = 0, last = 0;
+    uint64_t found = 0; /* these come first */
     for (uint64_t i = 0; i < list->count; ++i) {
+        carom_patch one = list->data[i];
         uint64_t k = 0;
-        while (k < other->count && !is_same(&list->data[i], &other->data[k])) ++k;
-        if (k < other->count) {
-            add_half(&list->data[i], &other->data[k]);
-            other->data[k] = other->data[--other->count];
-        } else {
-            last = i;
-            ++left;
-        }
+        while (k < other->count && !is_same(&one, &other->data[k])) ++k;
+        if (k == other->count) continue;
+        add_half(&one, &other->data[k]);
+        other->data[k] = other->data[--other->count];
+        list->data[i] = list->data[found];
+        list->data[found++] = one;
     }
-    for (uint64_t k = 0; k < other->count; ++k) {
-        rest.area += other->data[k].area;
-        rest.force = carom_vec_add(rest.force, other->data[k].force);
+    carom_patch *left = list->data + found, sum = sum_of(left, list->count - found);
+    carom_patch rest = sum_of(other->data, other->count);
+    if (list->count == found + 1) {
+        add_half(left, &rest);
+    } else if (list->count > found && other->count == 1 &&
+               fabs(sum.volume - rest.volume) <= SAME * fabs(rest.volume)) {
+        *left = other->data[0];
+        add_half(left, &sum);
+        list->count = found + 1;
     }
-    if (left == 1) add_half(&list->data[last], &rest);
+    sort(list->data, list->count);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
