@@ -9,6 +9,17 @@
 #include "carom/shapes.h"
 #include "tests/support/test.h"
 
+/* Products of ten differences of 25 bits. */
+#define BIG_WORDS 8
+#define BIG(name) exact_##name
+#include "tests/support/triangle_oracle.h"
+
+#include "tests/support/ray_oracle.h"
+
+#include "tests/support/near_oracle.h"
+#undef BIG
+#undef BIG_WORDS
+
 #define MOST 60
 
 /* A small soup on a lattice: degenerate faces, shared corners and coplanar ones are common. */
@@ -70,14 +81,20 @@ static void the_nearest_face_is_the_nearest(void **state) {
         for (int i = 0; i < 10; ++i) {
             carom_vec3 point = lattice_point(&random, scale, shift, 4);
             carom_soup_hit hit, best = {CAROM_NO_FACE, HUGE_VAL, point};
+            int base = ilogb(scale) - 2; /* all coordinates are whole quarters */
+            exact_vec p = exact_vec_of(point, base);
+            exact_fraction least;
             assert_ok(context, carom_soup_closest_points(context, l.soup, &point, 1, &hit));
             for (uint64_t f = 0; f < l.count; ++f) {
                 carom_triangle t = triangle_of(&l, f);
                 carom_closest closest;
                 if (!has_area(context, &t)) continue;
+                exact_fraction here = exact_near_face(&p, &t, base);
+                if (best.face != CAROM_NO_FACE && exact_fraction_compare(&here, &least) >= 0)
+                    continue;
                 assert_ok(context, carom_point_triangle_distance(context, &point, &t, &closest));
-                if (closest.distance < best.distance)
-                    best = (carom_soup_hit){(uint32_t)f, closest.distance, closest.b};
+                best = (carom_soup_hit){(uint32_t)f, closest.distance, closest.b};
+                least = here;
             }
             assert_int_equal(hit.face, best.face);
             assert_true(hit.distance == best.distance);

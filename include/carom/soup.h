@@ -153,7 +153,9 @@ typedef struct carom_soup_gap {
 
 /* The least distance of any two faces, and where; 0 when faces meet, which is decided exactly, and
  * the pair is then one of those. The distance is that of carom_triangles_distance: right to 1e-15
- * of the extent of the two faces. */
+ * of the extent of the two faces. The pair is chosen by these distances as they are rounded: unlike
+ * for carom_soup_closest_points, pairs whose true distances are no farther apart than that may
+ * count as equal or the other way round. */
 CAROM_API carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
                                            const carom_pose *pose_a, const carom_soup *b,
                                            const carom_pose *pose_b, carom_soup_gap *gap);
@@ -186,10 +188,14 @@ typedef struct carom_soup_hit {
  * (CAROM_DEGENERATE_AS_SEGMENT). Points, origins and directions may be any finite doubles; the
  * scale does not matter. */
 
-/* The nearest point of the soup to each of `count` points, on all threads; ties take the lowest
- * face. hits has room for count. The distance is that of carom_point_triangle_distance: right to
- * 1e-15 of the extent of point and face; distances no farther apart than that may count as equal
- * or the other way round. Infinite: beyond the doubles, or with CAROM_NO_FACE for an empty soup. */
+/* The nearest point of the soup to each of `count` points, on all threads. hits has room for count.
+ * - Which face is the nearest is decided exactly. Faces at exactly the same distance are a tie: the
+ *   lowest is taken.
+ * - distance is that of carom_point_triangle_distance for this face: right to 1e-15 of the extent
+ *   of point and face. Infinite: beyond the doubles, or with CAROM_NO_FACE for an empty soup.
+ * A microsecond or a few per point; some more for each face within rounding of the nearest that has
+ * no edge or corner with the nearest point on it in common with it; up to a millisecond for each
+ * where the exponents of one point and soup lie far apart. */
 CAROM_API carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
                                                  const carom_vec3 *points, uint64_t count,
                                                  carom_soup_hit *hits);

@@ -15,7 +15,7 @@
  *
  * Nearly all ties are neighbours in a mesh, with the nearest point on their common edge or corner.
  * If b's nearest point lies on an edge that a has too, a is not farther. The conditions above, in
- * terms of edges and with error bounds, certify such an edge or corner in doubles. */
+ * terms of edges and with error bounds, are certain for such an edge or corner in doubles. */
 #include "geom/nearer.h"
 
 #include "geom/length.h"
@@ -35,42 +35,48 @@
 #define LEAST_PRODUCT 0x1p-400
 #define MOST_PRODUCT  0x1p400
 
-/* Corners by bits. */
-#define NO_PART 0u
-
-/* The corner or edge that the nearest point is certain to lie on, else NO_PART. */
-static unsigned certain_part(carom_vec3 point, const carom_vec3 *p) {
-    carom_vec3 u = carom_vec_sub(p[1], p[0]), v = carom_vec_sub(p[2], p[0]);
-    carom_vec3 w0 = carom_vec_sub(point, p[0]), w1 = carom_vec_sub(point, p[1]);
-    carom_vec3 w2 = carom_vec_sub(point, p[2]);
-    double edge = CAROM_MAX(carom_vec_largest(u), carom_vec_largest(v));
-    double away = CAROM_MAX(carom_vec_largest(w0), carom_vec_largest(w1));
-    double both = edge * CAROM_MAX(carom_vec_largest(w2), away);
-    if (!(both > LEAST_PRODUCT && both < MOST_PRODUCT)) return NO_PART;
-    double error = DOT_ERROR * both, weight_error = WEIGHT_ERROR * both * both;
-    double u0 = carom_vec_dot(u, w0), v0 = carom_vec_dot(v, w0);
-    double u1 = carom_vec_dot(u, w1), v1 = carom_vec_dot(v, w1);
-    double u2 = carom_vec_dot(u, w2), v2 = carom_vec_dot(v, w2);
-    double beyond1 = v1 - u1, beyond2 = u2 - v2; /* along the third edge, from either end */
-    if (u0 < -error && v0 < -error) return 1u;
-    if (u1 > error && beyond1 < -3.0 * error) return 2u;
-    if (v2 > error && beyond2 < -3.0 * error) return 4u;
-    if (u0 > error && u1 < -error && u0 * v1 - u1 * v0 < -weight_error) return 1u | 2u;
-    if (v0 > error && v2 < -error && u2 * v0 - u0 * v2 < -weight_error) return 1u | 4u;
-    if (beyond1 > 3.0 * error && beyond2 > 3.0 * error && u1 * v2 - u2 * v1 < -weight_error)
-        return 2u | 4u;
-    for (int i = 0; i < 3; ++i)
-        if (carom_vec_compare(point, p[i]) == 0) return 1u << i;
-    return NO_PART;
+static bool in_range(double product) {
+    return product > LEAST_PRODUCT && product < MOST_PRODUCT;
 }
 
-static bool has_corners(const carom_triangle *t, const carom_vec3 *p, unsigned part) {
+/* Whether the nearest point is certain to be the corner p[i]. */
+static bool is_corner_nearest(carom_vec3 point, const carom_vec3 *p, int i) {
+    int j = i == 2 ? 0 : i + 1, k = 3 - i - j;
+    carom_vec3 u = carom_vec_sub(p[j], p[i]), v = carom_vec_sub(p[k], p[i]);
+    carom_vec3 w = carom_vec_sub(point, p[i]);
+    double away = carom_vec_largest(w);
+    double both = CAROM_MAX(carom_vec_largest(u), carom_vec_largest(v)) * away;
+    if (!in_range(both)) return carom_vec_compare(point, p[i]) == 0;
+    return carom_vec_dot(u, w) < -DOT_ERROR * both && carom_vec_dot(v, w) < -DOT_ERROR * both;
+}
+
+/* Whether the nearest point is certain to lie on the edge from p[i] to p[j], ends included. */
+static bool is_edge_nearest(carom_vec3 point, const carom_vec3 *p, int i, int j) {
+    carom_vec3 u = carom_vec_sub(p[j], p[i]), v = carom_vec_sub(p[3 - i - j], p[i]);
+    carom_vec3 wi = carom_vec_sub(point, p[i]), wj = carom_vec_sub(point, p[j]);
+    double ui = carom_vec_dot(u, wi), uj = carom_vec_dot(u, wj);
+    if (!(ui > 0.0)) return is_corner_nearest(point, p, i);
+    if (!(uj < 0.0)) return is_corner_nearest(point, p, j);
+    double both = CAROM_MAX(carom_vec_largest(u), carom_vec_largest(v));
+    both *= CAROM_MAX(carom_vec_largest(wi), carom_vec_largest(wj));
+    double error = DOT_ERROR * both;
+    if (!in_range(both) || !(ui > error && uj < -error)) return false;
+    double weight = ui * carom_vec_dot(v, wj) - uj * carom_vec_dot(v, wi);
+    return weight < -WEIGHT_ERROR * both * both;
+}
+
+/* Whether the nearest point of b is certain to be one of a. */
+static bool is_nearest_common(carom_vec3 point, const carom_triangle *a, const carom_triangle *b) {
+    const carom_vec3 *p = b->corner;
+    int common[3], count = 0;
     for (int i = 0; i < 3; ++i)
-        if ((part >> i & 1u) != 0 && carom_vec_compare(p[i], t->corner[0]) != 0 &&
-            carom_vec_compare(p[i], t->corner[1]) != 0 &&
-            carom_vec_compare(p[i], t->corner[2]) != 0)
-            return false;
-    return true;
+        if (carom_vec_compare(p[i], a->corner[0]) == 0 ||
+            carom_vec_compare(p[i], a->corner[1]) == 0 ||
+            carom_vec_compare(p[i], a->corner[2]) == 0)
+            common[count++] = i;
+    if (count == 3) return true;
+    if (count == 2) return is_edge_nearest(point, p, common[0], common[1]);
+    return count == 1 && is_corner_nearest(point, p, common[0]);
 }
 
 /* ---- in integers ----------------------------------------------------------------------------- */
@@ -188,7 +194,5 @@ CAROM_RARE_ITEM bool not_farther_in_integers(carom_vec3 point, const carom_trian
 }
 
 bool carom_not_farther(carom_vec3 point, const carom_triangle *a, const carom_triangle *b) {
-    unsigned part = certain_part(point, b->corner);
-    if (part == NO_PART) part = 1u | 2u | 4u; /* a copy of b? */
-    return has_corners(a, b->corner, part) || not_farther_in_integers(point, a, b);
+    return is_nearest_common(point, a, b) || not_farther_in_integers(point, a, b);
 }

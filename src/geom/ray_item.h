@@ -509,9 +509,10 @@ CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray
             double off = 1.01 * error * fabs(d[k]) + 0x1p-100 * (fabs(o[k]) + fabs(by.high));
             if (!carom_ray_round(at, off, &result[k])) return false;
         }
-        /* Back to the caller's scale without rounding again. */
+        /* Back to the caller's scale without rounding again: what becomes DBL_MIN itself may have
+         * been a little less, and have been rounded up. */
         double back = result[k] / scale;
-        if (!(fabs(back) >= DBL_MIN && fabs(back) <= DBL_MAX) && result[k] != 0.0) return false;
+        if (!(fabs(back) > DBL_MIN && fabs(back) <= DBL_MAX) && result[k] != 0.0) return false;
         result[k] = back;
     }
     /* t = ratio 2^-e / scale: e is at most 1022 in size, and so is the scale's exponent. */

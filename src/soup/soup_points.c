@@ -70,7 +70,8 @@ typedef struct seeker {
 } seeker;
 
 /* Of the size of soup and point, per axis. The extent of point and face is at most 2 sqrt(3) of it,
- * so this is twice the promised 1e-15 for each of two distances, and as much again. */
+ * so two distances that are right to 1e-15 of their extents are off by 7e-15 of it together; this
+ * is four times as much. */
 #define DISTANCE_ERROR 0x1p-45
 
 /* Seen from the centre of a sphere, all faces are near: a look at the clock now and then. */
@@ -89,18 +90,17 @@ static bool too_far(const seeker *s, double distance) {
  * faces. */
 static void choose(seeker *s) {
     const uint32_t *items = s->soup->bvh.items;
-    candidate *best = NULL;
-    for (candidate *c = s->candidates; c < s->candidates + s->count; ++c) {
+    const candidate *best = NULL;
+    carom_triangle nearest;
+    for (const candidate *c = s->candidates; c < s->candidates + s->count; ++c) {
         if (too_far(s, c->hit.distance)) continue;
-        if (best == NULL) {
+        carom_triangle t = triangle_at(s, c->place);
+        if (best == NULL ||
+            (items[c->place] < items[best->place] ? carom_not_farther(s->point, &t, &nearest)
+                                                  : !carom_not_farther(s->point, &nearest, &t))) {
             best = c;
-            continue;
+            nearest = t;
         }
-        bool lower = items[c->place] < items[best->place];
-        carom_triangle new = triangle_at(s, c->place), old = triangle_at(s, best->place);
-        if (lower ? carom_not_farther(s->point, &new, &old)
-                  : !carom_not_farther(s->point, &old, &new))
-            best = c;
     }
     /* There is one: the face of the least distance, or what was found to be as near or nearer. */
     s->candidates[0] = *best;
