@@ -45,7 +45,7 @@ static void check_pushes(const char *what, const carom_overlap *o, double area,
 static void patches_add_up(void **state) {
     (void)state;
     carom_patches patches = {0};
-    for (uint64_t i = 0; i < (is_long() ? 5000 : 400); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 5000 : 1400); ++i) {
         carom_random random = {700000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -112,6 +112,69 @@ static void patches_are_the_pieces(void **state) {
     carom_solid_destroy(y);
 }
 
+static void add_lattice_box(solid_mesh *mesh, const int at[3], const int size[3], int wall,
+                            bool hole, double scale) {
+    double low[3], high[3];
+    for (int k = 0; k < 3; ++k) {
+        low[k] = scale * (at[k] + wall);
+        high[k] = scale * (at[k] + size[k] - wall);
+    }
+    solid_add_box(mesh, low, high, hole);
+}
+
+/* What is left of two hollow boxes outside of a box that may lie against their walls, inside and
+ * out: voids touch the pieces they are in, along edges and with whole faces. The first box is out
+ * of reach. At each scale, and beside a box that is far away. */
+static void voids_are_in_their_pieces(void **state) {
+    (void)state;
+    carom_patches patches = {0};
+    for (uint64_t i = 0; i < (is_long() ? 20000 : 1000); ++i) {
+        carom_random random = {900000 + i};
+        static const double scales[4] = {1.0, 0x1p-40, 0x1p200, 0x1p-330};
+        double scale = scales[i % 4];
+        int size[3], at[3], far[3] = {-40, 0, 0};
+        a.vertices = a.faces = b.vertices = b.faces = 0;
+        a.kind = "outside of a box";
+        b.kind = "two hollow boxes";
+        add_lattice_box(&b, far, (const int[3]){9, 9, 9}, 0, false, scale);
+        add_lattice_box(&b, far, (const int[3]){9, 9, 9}, 1, true, scale);
+        for (int k = 0; k < 3; ++k) size[k] = 3 + (int)(carom_random_next(&random) % 6);
+        add_lattice_box(&b, (const int[3]){0, 0, 0}, size, 0, false, scale);
+        add_lattice_box(&b, (const int[3]){0, 0, 0}, size, 1, true, scale);
+        double hollow = 1.0, inner = 1.0;
+        for (int k = 0; k < 3; ++k) {
+            hollow *= size[k];
+            inner *= size[k] - 2;
+            at[k] = (int)(carom_random_next(&random) % 12) - 4;
+            size[k] = 1 + (int)(carom_random_next(&random) % 6);
+        }
+        hollow -= inner;
+        if (i % 8 >= 6) at[1] += 1 << 30;
+        add_lattice_box(&a, at, size, 0, false, scale);
+        carom_solid *x = solid_prepare(context, &a, true), *y = solid_prepare(context, &b, false);
+        carom_solid *whole = solid_prepare(context, &a, false);
+        bool swap = i % 3 == 0;
+        double cube = scale * scale * scale, taken = overlap_of(whole, NULL, y, NULL).volume / cube;
+        assert_ok(context,
+                  carom_solid_patches(context, swap ? y : x, NULL, swap ? x : y, NULL, &patches));
+        const char *name = name_of("voids", i);
+        double volume = 0.0;
+        bool first = false;
+        for (uint64_t k = 0; k < patches.count; ++k) {
+            double one = patches.data[k].volume / cube;
+            volume += one;
+            first = first || fabs(one - (729 - 343)) < 1e-9;
+            if (!(one > 0.0)) fail_msg("%s: a patch of %.17g", name, one);
+        }
+        check_near(name, "volume", volume, 729 - 343 + hollow - taken, 1e-9);
+        if (!first) fail_msg("%s: the box that is not touched is not found", name);
+        carom_solid_destroy(x);
+        carom_solid_destroy(y);
+        carom_solid_destroy(whole);
+    }
+    carom_patches_free(&patches);
+}
+
 static int make_context(void **state) {
     (void)state;
     context = test_context(1);
@@ -128,6 +191,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patches_add_up),
         cmocka_unit_test(patches_are_the_pieces),
+        cmocka_unit_test(voids_are_in_their_pieces),
     };
     return cmocka_run_group_tests_name("solid_patches", tests, make_context, drop_context);
 }

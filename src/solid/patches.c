@@ -3,8 +3,9 @@
  *
  * Each part of the overlap's surface that hangs together (pieces.c) encloses a volume: a positive
  * one is a piece, a negative one a void inside a piece. A void belongs to the smallest piece that
- * winds around one of its points, by the sum of solid angles (Van Oosterom, Strackee 1983). One
- * that no piece winds around is a piece, too: there a winding number is below zero.
+ * winds around its points, by the sum of solid angles (Van Oosterom, Strackee 1983). Points where a
+ * void touches a piece say nothing: then others are asked. Where no winding number is below zero,
+ * some piece holds each void; elsewhere one that no piece winds around is a piece, too.
  *
  * Where faces share an area, pieces are found twice, with b moved to either side. A piece has the
  * same volume and centroid on both, by which it is found again; its area and force are the means.
@@ -19,14 +20,12 @@ CAROM_RESULT_DEFINE_FREE(carom_patches);
 
 typedef struct patch {
     carom_sum terms[CAROM_SOLID_TERMS], errors[2];
-    carom_vec3 point; /* on its surface: the middle of its largest chip, as pieces may touch in
-                         corners and along edges */
-    double largest;   /* that chip's area */
-    double angle;     /* that it is seen under from the point in question */
+    uint64_t chips;
+    double angle;  /* that it is seen under from the point in question */
+    double angles; /* the sum over all points asked */
     double volume, error;
     carom_solid_precise *precise; /* NULL where doubles do */
     uint32_t holder;              /* the patch it is a void of, or itself */
-    bool has_point;
 } patch;
 
 typedef struct patches {
@@ -36,8 +35,10 @@ typedef struct patches {
     patch *data;
     uint32_t count;
     uint64_t chips;
-    int limbs; /* of precise sums */
-    carom_vec3 eye;
+    int limbs;      /* of precise sums */
+    carom_vec3 eye; /* the middle of a side of chip `chip` of patch `which` */
+    uint32_t which;
+    uint64_t chip; /* counted down */
 } patches;
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -58,10 +59,7 @@ static void add_chip(void *user, const carom_solid_chip *chip) {
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = carom_sum_add(to->terms[i], carom_sum_term(terms[i], p->query->scales[i]));
     (void)carom_solid_add_error(p->query, &to->errors[0], terms, 0);
-    double area = fabs(terms[CAROM_SOLID_EXTENT]);
-    if (!(area > to->largest)) return;
-    to->largest = area;
-    to->point = carom_vec_scale(carom_vec_add(carom_vec_add(chip->c, chip->u), chip->v), 1.0 / 3.0);
+    ++to->chips;
 }
 
 /* ---- more bits ------------------------------------------------------------------------------- */
@@ -112,33 +110,100 @@ static carom_status find_volumes(patches *p) {
     }
 }
 
+/* ---- voids ----------------------------------------------------------------------------------- */
+
+/* The sides u v of chips are on the surface. */
+static void pick_chip(void *user, const carom_solid_chip *chip) {
+    patches *p = user;
+    if (p->numbers[chip->piece] != p->which || p->chip-- != 0) return;
+    p->eye = carom_vec_add(carom_vec_scale(chip->u, 0.5), carom_vec_scale(chip->v, 0.5));
+}
+
+/* The direction from the eye to a point, and how far rounding may have turned it. */
+static carom_vec3 look_at(const patches *p, carom_vec3 x, double *turned) {
+    carom_vec3 d = carom_vec_sub(x, p->eye);
+    double size = carom_solid_most(d), reach = carom_solid_most(x) + carom_solid_most(p->eye);
+    *turned = HUGE_VAL;
+    if (!(size > 0.0)) return d;
+    *turned = 0x1p-50 * (1.0 + reach / size);
+    return carom_solid_unit(carom_vec_scale(d, 1.0 / size));
+}
+
+/* A triangle in whose plane the eye is, as far as can be told, covers nothing or half of all
+ * directions: the mean of both sides of it is nothing. */
 static void see_chip(void *user, const carom_solid_chip *chip) {
     patches *p = user;
     patch *to = &p->data[p->numbers[chip->piece]];
-    carom_vec3 a = carom_vec_sub(chip->c, p->eye), b = carom_vec_sub(chip->u, p->eye);
-    carom_vec3 c = carom_vec_sub(chip->v, p->eye);
-    double la = carom_vec_length(a), lb = carom_vec_length(b), lc = carom_vec_length(c);
+    double turned[3];
+    carom_vec3 a = look_at(p, chip->c, &turned[0]), b = look_at(p, chip->u, &turned[1]);
+    carom_vec3 c = look_at(p, chip->v, &turned[2]);
     double above = carom_vec_dot(a, carom_vec_cross(b, c));
-    double below = la * lb * lc + carom_vec_dot(a, b) * lc + carom_vec_dot(b, c) * la +
-                   carom_vec_dot(c, a) * lb;
+    double below = 1.0 + carom_vec_dot(a, b) + carom_vec_dot(b, c) + carom_vec_dot(c, a);
+    if (!(fabs(above) > 4.0 * (turned[0] + turned[1] + turned[2]))) return;
     to->angle += 2.0 * carom_atan2(above, below) * chip->weight;
 }
 
-/* ---- voids ----------------------------------------------------------------------------------- */
+/* Points of a void that are asked at most. */
+#define MOST_EYES 16u
+#define SPHERE    12.566370614359172
+#define UNCLEAR   0.02 /* of a sphere: more than rounding; what is nearer to a number is clear */
 
-static void find_holder(patches *p, uint32_t which) {
-    const double half = 6.28; /* a sphere: the angle is that or none, but for rounding */
-    patch *hole = &p->data[which];
-    uint32_t best = which;
-    p->eye = hole->point;
+/* Asks one point of a void; whether it touches none of the pieces. */
+static bool ask_point(patches *p, uint32_t which, uint64_t chip) {
+    bool clear = true;
+    p->which = which;
+    p->chip = chip;
+    carom_solid_each_chip(&p->pieces, pick_chip, p);
     for (uint32_t i = 0; i < p->count; ++i) p->data[i].angle = 0.0;
     carom_solid_each_chip(&p->pieces, see_chip, p);
     for (uint32_t i = 0; i < p->count; ++i) {
+        patch *one = &p->data[i];
+        one->angles += one->angle;
+        double times = one->angle / SPHERE;
+        if (one->volume > 0.0) clear = clear && fabs(times - floor(times + 0.5)) < UNCLEAR;
+    }
+    return clear;
+}
+
+/* The smallest piece around the point asked last. */
+static uint32_t find_around(const patches *p, uint32_t which) {
+    uint32_t best = which;
+    for (uint32_t i = 0; i < p->count; ++i) {
         const patch *other = &p->data[i];
-        if (other->volume <= 0.0 || !(other->angle > half)) continue;
+        if (other->volume <= 0.0 || !(other->angle > 0.5 * SPHERE)) continue;
         if (best == which || other->volume < p->data[best].volume) best = i;
     }
-    hole->holder = best;
+    return best;
+}
+
+static void find_holder(patches *p, uint32_t which) {
+    bool plain = !p->query->solids[0]->info.by_winding && !p->query->solids[1]->info.by_winding;
+    patch *hole = &p->data[which];
+    uint32_t pieces = 0, most = which;
+    for (uint32_t i = 0; i < p->count; ++i) {
+        p->data[i].angles = 0.0;
+        if (!(p->data[i].volume > 0.0)) continue;
+        most = i;
+        ++pieces;
+    }
+    hole->holder = which;
+    if (pieces == 0) return;
+    if (plain && pieces == 1) {
+        hole->holder = most;
+        return;
+    }
+    uint64_t eyes = CAROM_MIN(hole->chips, MOST_EYES);
+    for (uint64_t k = 0; k < eyes; ++k) {
+        bool clear = ask_point(p, which, k * hole->chips / eyes);
+        hole->holder = find_around(p, which);
+        if (clear && (hole->holder != which || !plain)) return;
+        if (carom_progress_stop(p->query->context, 0)) return;
+    }
+    /* It touches a piece wherever it was asked: the one that is around most of it. */
+    for (uint32_t i = 0; i < p->count; ++i)
+        if (p->data[i].volume > 0.0 && p->data[i].angles > p->data[most].angles) most = i;
+    bool around = p->data[most].angles > 0.5 * SPHERE * (double)eyes;
+    hole->holder = plain || around ? most : which;
 }
 
 static void give_voids(patches *p) {
@@ -226,44 +291,44 @@ static void add_half(carom_patch *to, const carom_patch *other) {
     to->force = carom_vec_scale(carom_vec_add(to->force, other->force), 0.5);
 }
 
-/* A piece that falls into several on the other side is the sum of those that are not found again,
- * if it is the only one that does. */
+static carom_patch sum_of(const carom_patch *data, uint64_t count) {
+    carom_patch sum = {0};
+    for (uint64_t k = 0; k < count; ++k) {
+        sum.volume += data[k].volume;
+        sum.area += data[k].area;
+        sum.force = carom_vec_add(sum.force, data[k].force);
+    }
+    return sum;
+}
+
+/* Pieces that hang together on one side and not on the other are one piece, if no others do so:
+ * those of either side that are not found again. */
 static void add_other_side(patch_list *list, patch_list *other) {
-    carom_patch rest = {0};
-    uint64_t left = 0, last = 0;
+    uint64_t found = 0; /* these come first */
     for (uint64_t i = 0; i < list->count; ++i) {
+        carom_patch one = list->data[i];
         uint64_t k = 0;
-        while (k < other->count && !is_same(&list->data[i], &other->data[k])) ++k;
-        if (k < other->count) {
-            add_half(&list->data[i], &other->data[k]);
-            other->data[k] = other->data[--other->count];
-        } else {
-            last = i;
-            ++left;
-        }
+        while (k < other->count && !is_same(&one, &other->data[k])) ++k;
+        if (k == other->count) continue;
+        add_half(&one, &other->data[k]);
+        other->data[k] = other->data[--other->count];
+        list->data[i] = list->data[found];
+        list->data[found++] = one;
     }
-    for (uint64_t k = 0; k < other->count; ++k) {
-        rest.area += other->data[k].area;
-        rest.force = carom_vec_add(rest.force, other->data[k].force);
+    carom_patch *left = list->data + found, sum = sum_of(left, list->count - found);
+    carom_patch rest = sum_of(other->data, other->count);
+    if (list->count == found + 1) {
+        add_half(left, &rest);
+    } else if (list->count > found && other->count == 1 &&
+               fabs(sum.volume - rest.volume) <= SAME * fabs(rest.volume)) {
+        *left = other->data[0];
+        add_half(left, &sum);
+        list->count = found + 1;
     }
-    if (left == 1) add_half(&list->data[last], &rest);
+    sort(list->data, list->count);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
-
-/* How far from the origin points of the overlap are at most: those of a solid that is no
- * complement.
- */
-static double span_of(const carom_solid_query *query) {
-    bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
-    if (!complement) return CAROM_MIN(8.0 * query->room, query->reach);
-    const carom_soup_side *side = carom_solid_side(query, query->solids[0]->info.complement);
-    carom_vec3 centre =
-        carom_vec_scale(carom_frame_apply(&side->frame, side->centre), query->power);
-    double far = carom_solid_most(carom_vec_sub(centre, query->origin));
-    double radius = carom_scale_apply(query->power, -side->exponent);
-    return CAROM_MIN(4.0 * (far + 2.0 * radius), query->reach);
-}
 
 static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_context *context = query->context;
@@ -272,7 +337,7 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_solid_tally_begin(&tally);
     query->record = true;
     query->long_edge = 0.0; /* all crossings in twice the precision */
-    carom_solid_query_scale(query, CAROM_MAX(span_of(query), 0x1p-100));
+    carom_solid_query_scale(query, CAROM_MAX(CAROM_MIN(8.0 * query->room, query->reach), 0x1p-100));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     CAROM_TRY(carom_solid_search(query, &tally));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The frame in which a query adds up its terms.
  *
- * Terms are about the middle of what the boxes of the two solids have in common, so that those of a
- * small overlap are small. Scales of the sums follow from the farthest point of either solid, or
- * where only points near the overlap enter into terms, from those. Everything is measured in a unit
- * of the query's own, a power of two, where coordinates or the overlap are too large or too small
- * for products of four of them. */
+ * Terms are about the middle of what the boxes of the two solids have in common, or of the box of
+ * the one that is no complement, so that those of a small overlap are small. Scales of the sums
+ * follow from the farthest point of either solid, or where only points near the overlap enter into
+ * terms, from those. Everything is measured in a unit of the query's own, a power of two, where
+ * coordinates or the overlap are too large or too small for products of four of them. */
 #include "solid/query.h"
 
 #include "geom/length.h"
@@ -79,22 +79,23 @@ static void choose_scale(carom_solid_query *query, double largest, double overla
 
 static void choose_frame(carom_solid_query *query) {
     double low[2][3], high[2][3], middle[3], largest = 0.0, reach = 0.0, overlap = 0.0;
-    double far[2] = {0.0, 0.0};
     box_of(query, 0, low[0], high[0]);
     box_of(query, 1, low[1], high[1]);
+    /* The overlap with a complement is a part of the other solid, wherever its box is. */
+    int first = query->solids[0]->info.complement, last = !query->solids[1]->info.complement;
     for (int k = 0; k < 3; ++k) {
-        middle[k] = 0.5 * CAROM_MAX(low[0][k], low[1][k]) + 0.5 * CAROM_MIN(high[0][k], high[1][k]);
-        double common =
-            0.5 * CAROM_MIN(high[0][k], high[1][k]) - 0.5 * CAROM_MAX(low[0][k], low[1][k]);
+        double from = CAROM_MAX(low[first][k], low[last][k]);
+        double to = CAROM_MIN(high[first][k], high[last][k]);
+        middle[k] = 0.5 * from + 0.5 * to;
+        double common = 0.5 * to - 0.5 * from;
         overlap = CAROM_MAX(overlap, common);
         for (int i = 0; i < 2; ++i) {
             double size = CAROM_MAX(fabs(low[i][k]), fabs(high[i][k]));
             double apart = CAROM_MAX(fabs(low[i][k] - middle[k]), fabs(high[i][k] - middle[k]));
             largest = CAROM_MAX(largest, size);
-            far[i] = CAROM_MAX(far[i], apart);
+            reach = CAROM_MAX(reach, apart);
         }
     }
-    reach = CAROM_MAX(far[0], far[1]);
     choose_scale(query, largest, overlap > 0.0 ? overlap : reach);
     query->origin = carom_vec(carom_scale_apply(middle[0], query->exponent),
                               carom_scale_apply(middle[1], query->exponent),
@@ -102,11 +103,7 @@ static void choose_frame(carom_solid_query *query) {
     query->reach = carom_scale_apply(reach, query->exponent) * (1.0 + 0x1p-20);
     query->reach = CAROM_MAX(CAROM_MIN(query->reach, 0x1p1000), 0x1p-100);
     query->overlap = CAROM_MAX(carom_scale_apply(overlap, query->exponent), 0.0);
-    /* The overlap with a complement is a part of the other solid. */
     query->room = query->overlap;
-    for (int i = 0; i < 2; ++i)
-        if (query->solids[i]->info.complement)
-            query->room = carom_scale_apply(far[1 - i], query->exponent) * (1.0 + 0x1p-20);
 }
 
 bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally) {
@@ -114,6 +111,8 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
     carom_vec3 middle = carom_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y,
                                   0.5 * low.z + 0.5 * high.z);
     double half = carom_solid_most(carom_vec_sub(high, middle));
+    bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
+    if (complement) return false; /* the overlap may be all around the crossings */
     if (query->refined || !(half > 0.0 && half < MUCH_LESS * query->overlap)) return false;
     query->origin = carom_vec_add(query->origin, middle);
     query->reach += carom_solid_most(middle);
