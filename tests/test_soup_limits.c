@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "soup/soup_search.h"
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
 
@@ -226,7 +227,8 @@ static void a_thousand_copies_in_one_place_are_streamed(void **state) {
     assert_ok(context, carom_soup_self_any(context, soup, &any));
     assert_true(any);
     assert_ok(context, carom_soup_each_pair(context, soup, receive, &r));
-    assert_true(r.count >= r.stop_at && r.count <= r.stop_at + 4096 && !r.disorder);
+    assert_in_range(r.count, r.stop_at, r.stop_at + 4096);
+    assert_false(r.disorder);
     assert_ok(context, carom_soup_self_count(context, soup, &count));
     assert_int_equal(count, expected);
     r = (receiver){0};
@@ -240,6 +242,35 @@ static void a_thousand_copies_in_one_place_are_streamed(void **state) {
     carom_soup_destroy(soup);
     carom_mesh_destroy(mesh);
     heap_free(&h);
+    carom_context_destroy(context);
+}
+
+/* Of two workers one may have kept too many pairs while the other spent the budget: on the grid the
+ * search begins afresh, else all that it finds would be taken for given up. */
+static void a_search_that_gave_up_in_two_ways_goes_on_by_grid(void **state) {
+    (void)state;
+    carom_context *context = test_context(2);
+    carom_mesh *mesh;
+    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 12};
+    carom_soup_def def = {0};
+    assert_ok(context, carom_shape_make(context, &shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    carom_soup *soup = create(context, &def);
+    uint64_t expected;
+    assert_ok(context, carom_soup_self_count(context, soup, &expected));
+    assert_true(expected > 0);
+    carom_soup_search search;
+    carom_soup_grid cells;
+    carom_soup_search_begin(context, soup, &search);
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    search.stop = search.spent = search.crowded = true;
+    assert_ok(context, carom_soup_search_on_grid(&search, &cells));
+    assert_ok(context, carom_soup_search_run(&search, NULL, NULL));
+    assert_int_equal(search.count, expected);
+    carom_arena_rewind(scratch, mark);
+    carom_soup_destroy(soup);
+    carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
 
@@ -378,6 +409,7 @@ int main(void) {
         cmocka_unit_test(the_ends_of_the_range_are_fine),
         cmocka_unit_test(everything_in_one_point),
         cmocka_unit_test(a_thousand_copies_in_one_place_are_streamed),
+        cmocka_unit_test(a_search_that_gave_up_in_two_ways_goes_on_by_grid),
         cmocka_unit_test(nothing_gives_nothing),
         cmocka_unit_test(a_small_buffer_is_filled_and_the_count_is_true),
         cmocka_unit_test(bad_input_is_named),

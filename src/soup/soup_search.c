@@ -320,7 +320,8 @@ void carom_soup_search_begin(carom_context *context, const carom_soup *soup,
 carom_status carom_soup_search_on_grid(carom_soup_search *s, carom_soup_grid *cells) {
     s->context->work.visits += s->budget;
     s->budget = UINT64_MAX;
-    s->stop = s->spent = false;
+    /* One worker may have kept too many pairs while another spent the budget. */
+    s->stop = s->spent = s->crowded = false;
     s->place_of = NULL;
     *cells = (carom_soup_grid){0};
     s->cells = cells;
