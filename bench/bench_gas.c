@@ -155,7 +155,7 @@ static void bench_cells(bench *bench, carom_context *context, carom_gas_method m
         contenders[used] = (bench_contender){names[used], NULL, run_gas, &inputs[used]};
         ++used;
     }
-    const char *name = method == CAROM_GAS_EXTENT ? "extent" : "centre";
+    const char *name = method == CAROM_GAS_METHOD_EXTENT ? "extent" : "centre";
     char job[64];
     snprintf(job, sizeof(job), "%s cells, %llu", name, (unsigned long long)count);
     uint32_t first = bench->row_count, best = 0;
@@ -178,7 +178,7 @@ static void bench_queue(bench *bench, carom_context *context, uint64_t side) {
     gas_input inputs[2];
     bool made = true;
     for (int i = 0; i < 2; ++i) {
-        def.queue = i == 0 ? CAROM_GAS_CALENDAR : CAROM_GAS_TREE;
+        def.queue = i == 0 ? CAROM_GAS_QUEUE_CALENDAR : CAROM_GAS_QUEUE_TREE;
         made &= make(context, &def, count, 0.5, 0.0, count, &inputs[i]);
         inputs[i].events = count > 500000 ? 50000 : 100000;
     }
@@ -193,7 +193,7 @@ static void bench_queue(bench *bench, carom_context *context, uint64_t side) {
 
 static void run(bench *bench) {
     static char names[6][MOST_CELLS][32]; /* rows point to them */
-    static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_EXTENT};
+    static const carom_gas_method methods[] = {CAROM_GAS_METHOD_CENTRE, CAROM_GAS_METHOD_EXTENT};
     static const uint64_t counts[] = {5000, 20000, 100000}, sides[] = {6, 14, 29, 63};
     carom_context_def def = *bench->def;
     def.threads = 1;

@@ -69,7 +69,7 @@ typedef struct growth {
 static void make_player(player *p, int which, carom_context *context, const soup_input *input,
                         soup_answer right) {
     carom_soup_def def = {.mesh = input->view,
-                          .method = which == TREE ? CAROM_SOUP_TREE : CAROM_SOUP_GRID,
+                          .method = which == TREE ? CAROM_SOUP_METHOD_TREE : CAROM_SOUP_METHOD_GRID,
                           .grid = {.hash = (carom_grid_hash)(which == TREE ? 0 : which - BLOCK)}};
     *p = (player){.name = names[which], .context = context, .input = input, .right = right};
     if (carom_soup_create(context, &def, &p->soup) != CAROM_OK) p->soup = NULL;
@@ -126,8 +126,9 @@ static void bench_growth(bench *bench, carom_context *context) {
     int count = bench->quick ? 2 : MOST, done = 0;
     for (; done < count; ++done) {
         soup_input input;
-        carom_shape_def def = {
-            .shape = CAROM_SHAPE_CLOTH, .detail = cloths[done].detail, .scalar = CAROM_FLOAT32};
+        carom_shape_def def = {.shape = CAROM_SHAPE_CLOTH,
+                               .detail = cloths[done].detail,
+                               .scalar = CAROM_SCALAR_FLOAT32};
         if (!soup_input_make(context, &def, &input)) break;
         triangles[done] = (double)input.raw.triangle_count;
         each[done] = measure(bench, context, cloths[done].name, &input);

@@ -54,9 +54,15 @@ static void run(bench *bench) {
         carom_shape_def shape;
         bool quick;
     } shapes[] = {
-        {"cloth 20k", {.shape = CAROM_SHAPE_CLOTH, .detail = 100, .scalar = CAROM_FLOAT32}, true},
-        {"cloth 250k", {.shape = CAROM_SHAPE_CLOTH, .detail = 354, .scalar = CAROM_FLOAT32}, false},
-        {"cloth 1M", {.shape = CAROM_SHAPE_CLOTH, .detail = 707, .scalar = CAROM_FLOAT32}, false},
+        {"cloth 20k",
+         {.shape = CAROM_SHAPE_CLOTH, .detail = 100, .scalar = CAROM_SCALAR_FLOAT32},
+         true},
+        {"cloth 250k",
+         {.shape = CAROM_SHAPE_CLOTH, .detail = 354, .scalar = CAROM_SCALAR_FLOAT32},
+         false},
+        {"cloth 1M",
+         {.shape = CAROM_SHAPE_CLOTH, .detail = 707, .scalar = CAROM_SCALAR_FLOAT32},
+         false},
         {"knot 200k quads", {.shape = CAROM_SHAPE_KNOT, .detail = 8192, .polygons = true}, false},
         {"chazelle 2k", {.shape = CAROM_SHAPE_CHAZELLE, .detail = 100}, true},
     };

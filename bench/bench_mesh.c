@@ -129,16 +129,16 @@ static void bench_formats(bench *bench, carom_context *context, const sphere *s,
         carom_mesh_format format;
         carom_scalar scalar;
     } jobs[] = {
-        {"ply f32", "a.ply", CAROM_FORMAT_PLY, CAROM_FLOAT32},
-        {"ply f64", "a.ply", CAROM_FORMAT_PLY, CAROM_FLOAT64},
-        {"ply-big f32", "a.ply", CAROM_FORMAT_PLY_BIG, CAROM_FLOAT32},
-        {"stl", "a.stl", CAROM_FORMAT_STL, CAROM_FLOAT32},
-        {"obj", "a.obj", CAROM_FORMAT_OBJ, CAROM_FLOAT64},
-        {"off", "a.off", CAROM_FORMAT_OFF, CAROM_FLOAT64},
-        {"ply-ascii", "a.ply", CAROM_FORMAT_PLY_ASCII, CAROM_FLOAT64},
+        {"ply f32", "a.ply", CAROM_MESH_FORMAT_PLY, CAROM_SCALAR_FLOAT32},
+        {"ply f64", "a.ply", CAROM_MESH_FORMAT_PLY, CAROM_SCALAR_FLOAT64},
+        {"ply-big f32", "a.ply", CAROM_MESH_FORMAT_PLY_BIG, CAROM_SCALAR_FLOAT32},
+        {"stl", "a.stl", CAROM_MESH_FORMAT_STL, CAROM_SCALAR_FLOAT32},
+        {"obj", "a.obj", CAROM_MESH_FORMAT_OBJ, CAROM_SCALAR_FLOAT64},
+        {"off", "a.off", CAROM_MESH_FORMAT_OFF, CAROM_SCALAR_FLOAT64},
+        {"ply-ascii", "a.ply", CAROM_MESH_FORMAT_PLY_ASCII, CAROM_SCALAR_FLOAT64},
     };
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); ++i) {
-        bool narrow = jobs[i].scalar == CAROM_FLOAT32;
+        bool narrow = jobs[i].scalar == CAROM_SCALAR_FLOAT32;
         mesh_input m = {.context = context, .format = jobs[i].format};
         m.view =
             (carom_mesh_view){.positions = narrow ? (const void *)s->f32 : (const void *)s->f64,

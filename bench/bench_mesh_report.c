@@ -77,7 +77,8 @@ static void compare(bench *bench, const char *what, double items, bool (*run)(vo
 }
 
 static void bench_size(bench *bench, input *one, input *all, uint64_t cells) {
-    carom_shape_def def = {.shape = CAROM_SHAPE_CLOTH, .detail = cells, .scalar = CAROM_FLOAT32};
+    carom_shape_def def = {
+        .shape = CAROM_SHAPE_CLOTH, .detail = cells, .scalar = CAROM_SCALAR_FLOAT32};
     carom_mesh *mesh, *quads = NULL;
     uint32_t *corners = NULL;
     if (carom_shape_make(one->context, &def, &mesh) != CAROM_OK ||

@@ -196,7 +196,7 @@ static void measure_model(bench *bench, carom_context *context, const char *name
     snprintf(file, sizeof(file), "j6_%s.csv", name);
     players[0] = (player){.name = "carom"};
     if (!read_poses(file, &players[0]) || !prepare_ours(context, &input, &players[0])) {
-        bench_note(bench, "%s: %s", name, carom_context_sentence(context));
+        bench_note(bench, "%s: %s", name, carom_context_message(context));
         dismiss(&players[0]);
         soup_input_free(&input);
         return;
@@ -264,7 +264,7 @@ static void measure_growth(bench *bench, carom_context *context) {
         soup_input input;
         static player p;
         carom_shape_def def = {
-            .shape = CAROM_SHAPE_GLOBE, .detail = details[i], .scalar = CAROM_FLOAT32};
+            .shape = CAROM_SHAPE_GLOBE, .detail = details[i], .scalar = CAROM_SCALAR_FLOAT32};
         if (!soup_input_make(context, &def, &input)) continue;
         p = (player){.name = "carom", .count = 1};
         p.poses[0] = (carom_pose){0.9, 0.1, 0.2, 0.3, {1.5, 0.1, 0.2}};

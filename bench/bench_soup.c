@@ -221,7 +221,7 @@ static void bench_cloths(bench *bench, carom_context *serial, carom_context *par
     for (size_t i = 0; i < count; ++i) {
         soup_input input;
         carom_shape_def def = {
-            .shape = CAROM_SHAPE_CLOTH, .detail = cloths[i].detail, .scalar = CAROM_FLOAT32};
+            .shape = CAROM_SHAPE_CLOTH, .detail = cloths[i].detail, .scalar = CAROM_SCALAR_FLOAT32};
         if (!soup_input_make(serial, &def, &input)) break;
         double ns = measure(bench, serial, parallel, cloths[i].name, &input, cloths[i].known);
         weigh(bench, &input);
@@ -249,7 +249,8 @@ static void bench_models(bench *bench, carom_context *serial, carom_context *par
 /* Hardly a pair meets, but most boxes do: the worst that boxes can be put to. */
 static void bench_wedges(bench *bench, carom_context *serial, carom_context *parallel) {
     soup_input input;
-    carom_shape_def def = {.shape = CAROM_SHAPE_CHAZELLE, .detail = 128, .scalar = CAROM_FLOAT32};
+    carom_shape_def def = {
+        .shape = CAROM_SHAPE_CHAZELLE, .detail = 128, .scalar = CAROM_SCALAR_FLOAT32};
     if (soup_input_make(serial, &def, &input))
         measure(bench, serial, parallel, "chazelle 128", &input, (known_answer){0});
     soup_input_free(&input);

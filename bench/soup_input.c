@@ -25,7 +25,7 @@ static void measure(soup_input *input) {
 static bool take(carom_mesh *mesh, soup_input *input) {
     *input = (soup_input){.mesh = mesh};
     if (carom_mesh_get_view(mesh, &input->view) != CAROM_OK || input->view.offsets != NULL ||
-        input->view.scalar != CAROM_FLOAT32) {
+        input->view.scalar != CAROM_SCALAR_FLOAT32) {
         soup_input_free(input);
         return false;
     }

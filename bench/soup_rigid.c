@@ -69,8 +69,8 @@ static bool run_distance(void *input) {
     player *p = input;
     for (uint32_t k = 0; k < p->pose_count; ++k) {
         carom_soup_gap gap;
-        if (carom_soup_distance(p->context, p->soup, NULL, p->soup, &p->poses->poses[k], &gap) !=
-            CAROM_OK)
+        if (carom_soup_cross_distance(p->context, p->soup, NULL, p->soup, &p->poses->poses[k],
+                                      &gap) != CAROM_OK)
             return false;
         p->distances[k] = gap.distance;
     }
@@ -271,7 +271,7 @@ void soup_bench_chazelle(bench *bench, carom_context *context) {
     for (size_t i = 0; i < (bench->quick ? 3u : 4u) && players != NULL && poses != NULL; ++i) {
         soup_input input;
         carom_shape_def def = {
-            .shape = CAROM_SHAPE_CHAZELLE, .detail = details[i], .scalar = CAROM_FLOAT32};
+            .shape = CAROM_SHAPE_CHAZELLE, .detail = details[i], .scalar = CAROM_SCALAR_FLOAT32};
         if (!soup_input_make(context, &def, &input)) continue;
         uint32_t count = gather(context, &input, players);
         if (count != 0 && carom_soup_cross_pairs(context, players[0].soup, NULL, players[0].soup,

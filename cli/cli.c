@@ -174,7 +174,7 @@ int cli_fail_with(cli *cli, carom_status status, const char *sentence) {
 
 const char *cli_sentence(const cli *cli, carom_status status) {
     if (*cli->sentence != '\0') return cli->sentence;
-    const char *sentence = carom_context_sentence(cli->context);
+    const char *sentence = carom_context_message(cli->context);
     return *sentence != '\0' ? sentence : carom_status_name(status);
 }
 
@@ -248,7 +248,7 @@ static int run_command(cli *cli, const cli_command *command, const void *options
                              .progress_user = &cli->bar};
     carom_status status = carom_context_create(&def, &cli->context);
     int code = status != CAROM_OK ? cli_fail(cli, status)
-               : cli->device == CAROM_CUDA && !command->on_cuda
+               : cli->device == CAROM_BACKEND_CUDA && !command->on_cuda
                    ? refuse_cuda(cli, command)
                    : command->run(cli, options, count, arguments);
     bar_clear(&cli->bar);

@@ -171,7 +171,7 @@ static void print_table(const subject *s, bool no_weld) {
     char text[128], number[32];
     printf("%s: %s%s, %s\n", s->path, carom_mesh_format_name(s->origin.format),
            s->origin.compressed ? ", gzipped" : "",
-           s->scalar == CAROM_FLOAT32 ? "float32" : "float64");
+           s->scalar == CAROM_SCALAR_FLOAT32 ? "float32" : "float64");
     text[0] = '\0';
     if (!no_weld) snprintf(text, sizeof(text), "%s different ones", grouped(r->vertices, number));
     print_count("vertices", s->file_vertices, text);

@@ -152,7 +152,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
         return cli_misuse(cli, &cli_make, sentence);
     carom_mesh_format format = meshes_format(o->output, o->format);
     if (!meshes_can_write(format)) return meshes_refuse(cli, o->output);
-    if (o->float32 || meshes_is_plain(format)) def.scalar = CAROM_FLOAT32;
+    if (o->float32 || meshes_is_plain(format)) def.scalar = CAROM_SCALAR_FLOAT32;
     carom_mesh *mesh;
     carom_mesh_view view;
     double start = carom_time_seconds();

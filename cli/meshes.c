@@ -14,21 +14,23 @@
 #include "cli/output.h"
 
 const char *const meshes_from_names[] = {"name", "obj", "ply", "stl", "off", NULL};
-static const carom_mesh_format from_formats[] = {
-    CAROM_FORMAT_GUESS, CAROM_FORMAT_OBJ, CAROM_FORMAT_PLY, CAROM_FORMAT_STL, CAROM_FORMAT_OFF};
+static const carom_mesh_format from_formats[] = {CAROM_MESH_FORMAT_GUESS, CAROM_MESH_FORMAT_OBJ,
+                                                 CAROM_MESH_FORMAT_PLY, CAROM_MESH_FORMAT_STL,
+                                                 CAROM_MESH_FORMAT_OFF};
 
 const char *const meshes_format_names[] = {"name", "obj",       "ply", "ply-big", "ply-ascii",
                                            "stl",  "stl-ascii", "off", NULL};
 
 carom_mesh_format meshes_format(const char *path, int choice) {
     static const carom_mesh_format formats[] = {
-        CAROM_FORMAT_GUESS,     CAROM_FORMAT_OBJ, CAROM_FORMAT_PLY,       CAROM_FORMAT_PLY_BIG,
-        CAROM_FORMAT_PLY_ASCII, CAROM_FORMAT_STL, CAROM_FORMAT_STL_ASCII, CAROM_FORMAT_OFF};
+        CAROM_MESH_FORMAT_GUESS,     CAROM_MESH_FORMAT_OBJ,       CAROM_MESH_FORMAT_PLY,
+        CAROM_MESH_FORMAT_PLY_BIG,   CAROM_MESH_FORMAT_PLY_ASCII, CAROM_MESH_FORMAT_STL,
+        CAROM_MESH_FORMAT_STL_ASCII, CAROM_MESH_FORMAT_OFF};
     return choice == 0 ? carom_mesh_format_guess(path, NULL, 0) : formats[choice];
 }
 
 bool meshes_can_write(carom_mesh_format format) {
-    return format != CAROM_FORMAT_GUESS && format != CAROM_FORMAT_OTHER;
+    return format != CAROM_MESH_FORMAT_GUESS && format != CAROM_MESH_FORMAT_OTHER;
 }
 
 int meshes_refuse(cli *cli, const char *path) {
@@ -44,7 +46,7 @@ int meshes_refuse(cli *cli, const char *path) {
 }
 
 bool meshes_is_plain(carom_mesh_format format) {
-    return format == CAROM_FORMAT_STL;
+    return format == CAROM_MESH_FORMAT_STL;
 }
 
 carom_status meshes_weld(cli *cli, carom_mesh **mesh) {
@@ -141,7 +143,7 @@ carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh
         snprintf(cli->sentence, sizeof(cli->sentence), "the name of a mesh file is empty");
         return CAROM_IO;
     }
-    if (format != CAROM_FORMAT_GUESS || output_is_standard(path))
+    if (format != CAROM_MESH_FORMAT_GUESS || output_is_standard(path))
         status = read_as(cli, path, name, format, mesh);
     else
         status = carom_mesh_load(cli->context, path, mesh);
@@ -193,7 +195,7 @@ static carom_status save_rounded(cli *cli, carom_mesh_view view, carom_mesh_form
                 output_is_standard(path) ? STANDARD_OUTPUT : path, (unsigned long long)rounded,
                 (unsigned long long)count);
     view.positions = to;
-    view.scalar = CAROM_FLOAT32;
+    view.scalar = CAROM_SCALAR_FLOAT32;
     view.stride = 0;
     carom_status status = save(cli, &view, format, path);
     free(to);
@@ -204,11 +206,11 @@ carom_status meshes_save(cli *cli, carom_mesh **mesh, carom_mesh_format format, 
                          const char *path) {
     carom_mesh_view view;
     carom_status status = CAROM_OK;
-    if (format == CAROM_FORMAT_STL || format == CAROM_FORMAT_STL_ASCII)
+    if (format == CAROM_MESH_FORMAT_STL || format == CAROM_MESH_FORMAT_STL_ASCII)
         status = meshes_triangulate(cli, false, mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(*mesh, &view);
     if (status != CAROM_OK) return status;
-    if (view.scalar == CAROM_FLOAT64 && (float32 || meshes_is_plain(format)))
+    if (view.scalar == CAROM_SCALAR_FLOAT64 && (float32 || meshes_is_plain(format)))
         return save_rounded(cli, view, format, path);
     return save(cli, &view, format, path);
 }

@@ -119,7 +119,7 @@ static carom_status ask_self(job *job, carom_pairs *pairs) {
     } else if (status == CAROM_NO_MEMORY) {
         carom_pairs_free(pairs);
         repeat_start(&job->query);
-        status = carom_soup_each_pair(context, job->a, receive, job);
+        status = carom_soup_self_each(context, job->a, receive, job);
         (void)repeat_goes_on(&job->query, status);
         if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
     }
@@ -139,9 +139,9 @@ static carom_status ask_cross(job *job, carom_pairs *pairs) {
 }
 
 static carom_status ask_bound(job *job) {
-    if (job->options->method != CAROM_SOUP_GRID) return CAROM_OK;
+    if (job->options->method != CAROM_SOUP_METHOD_GRID) return CAROM_OK;
     if (job->b == NULL) return carom_soup_self_bound(job->cli->context, job->a, &job->bound);
-    return carom_soup_bound(job->cli->context, job->a, job->b, &job->bound);
+    return carom_soup_cross_bound(job->cli->context, job->a, job->b, &job->bound);
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static void print_json(const job *job) {
     json_number(&j, "prepare_s", job->prepare_s);
     repeat_print_json(&job->query, &j);
     json_count(&j, "candidates", job->work.candidates);
-    if (job->options->method == CAROM_SOUP_GRID) json_count(&j, "bound", job->bound);
+    if (job->options->method == CAROM_SOUP_METHOD_GRID) json_count(&j, "bound", job->bound);
     if (job->b == NULL) json_count(&j, "degenerate", job->degenerate);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
     cli_end_json(&j);
@@ -177,7 +177,7 @@ static void print_words(const job *job, char **paths) {
     fprintf(out, "prepared in %.2f ms, found in %.2f ms among %llu candidates\n",
             1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
             (unsigned long long)job->work.candidates);
-    if (job->options->method == CAROM_SOUP_GRID)
+    if (job->options->method == CAROM_SOUP_METHOD_GRID)
         fprintf(out, "at most %llu candidates were possible%s\n", (unsigned long long)job->bound,
                 job->b != NULL ? ", in any pose" : "");
     if (out == stdout && job->options->output != NULL)

@@ -77,13 +77,13 @@ carom_status pose_apply(cli *cli, const pose_arg *pose, carom_mesh **mesh) {
     const double *doubles = view.positions;
     for (uint64_t i = 0; i < view.vertex_count; ++i) {
         moved[i] =
-            view.scalar == CAROM_FLOAT32
+            view.scalar == CAROM_SCALAR_FLOAT32
                 ? transform(pose->matrix, (double)floats[3 * i], (double)floats[3 * i + 1],
                             (double)floats[3 * i + 2])
                 : transform(pose->matrix, doubles[3 * i], doubles[3 * i + 1], doubles[3 * i + 2]);
     }
     view.positions = moved;
-    view.scalar = CAROM_FLOAT64;
+    view.scalar = CAROM_SCALAR_FLOAT64;
     view.stride = 0;
     carom_mesh *original = *mesh;
     *mesh = NULL;

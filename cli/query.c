@@ -87,10 +87,10 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
     if (status == CAROM_OK && options->patches)
         status = carom_solid_patches(context, solids[0], NULL, solids[1], pose, &answer->patches);
     if (status == CAROM_OK) {
-        /* as carom_soup_distance promises, of faces no larger than the meshes */
+        /* as carom_soup_cross_distance promises, of faces no larger than the meshes */
         double off = 1e-15 * (bodies[0].extent + bodies[1].extent + o.distance);
-        answer->relation = carom_solid_relation_name(o.relation);
-        answer->colliding = o.relation != CAROM_SOLID_APART;
+        answer->relation = carom_relation_name(o.relation);
+        answer->colliding = o.relation != CAROM_RELATION_APART;
         answer->one_sided = o.one_sided;
         answer->by_winding = o.by_winding;
         answer->distance = o.distance;
@@ -245,7 +245,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
     if (status != CAROM_OK && answer.refused != 0) {
         snprintf(sentence, sizeof(sentence), "%.200s: %.300s", paths[answer.refused - 1],
-                 carom_context_sentence(cli->context));
+                 carom_context_message(cli->context));
         code = cli_fail_with(cli, status, sentence);
     } else if (status != CAROM_OK) {
         code = cli_fail(cli, status);

@@ -19,7 +19,7 @@ int main(void) {
     carom_context_def def = {.threads = 2, .allocator = {allocate, release, &blocks}};
     carom_context *context;
     if (carom_context_create(&def, &context) != CAROM_OK) {
-        fprintf(stderr, "%s\n", carom_context_sentence(NULL));
+        fprintf(stderr, "%s\n", carom_context_message(NULL));
         return EXIT_FAILURE;
     }
     carom_context_info info;
@@ -31,6 +31,6 @@ int main(void) {
 
     def.threads = 1000; /* a failure is a status and a sentence, never a crash */
     status = carom_context_create(&def, &context);
-    printf("%s: %s\n", carom_status_name(status), carom_context_sentence(NULL));
+    printf("%s: %s\n", carom_status_name(status), carom_context_message(NULL));
     return blocks == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -7,7 +7,7 @@
 #define BALLS 100
 
 static int fail(carom_context *context) {
-    fprintf(stderr, "%s\n", carom_context_sentence(context));
+    fprintf(stderr, "%s\n", carom_context_message(context));
     return 1;
 }
 
@@ -28,7 +28,7 @@ int main(void) {
     for (int i = 0; i < 5; ++i) { /* one by one */
         carom_gas_event event;
         if (carom_gas_next(context, gas, 100.0, &event) != CAROM_OK) return fail(context);
-        if (event.kind == CAROM_GAS_PAIR)
+        if (event.kind == CAROM_GAS_KIND_PAIR)
             printf("%.6f: ball %u meets ball %u\n", event.time, event.a, event.b);
         else
             printf("%.6f: ball %u meets wall %u\n", event.time, event.a, event.b);

@@ -14,12 +14,12 @@ static carom_status write_pyramid(carom_context *context, const char *path) {
     static const uint32_t corners[] = {0, 3, 2, 1, 0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4};
     static const uint64_t offsets[] = {0, 4, 7, 10, 13, 16};
     carom_mesh_view view = {.positions = positions,
-                            .scalar = CAROM_FLOAT32,
+                            .scalar = CAROM_SCALAR_FLOAT32,
                             .vertex_count = 5,
                             .corners = corners,
                             .offsets = offsets,
                             .face_count = 5};
-    return carom_mesh_save(context, &view, CAROM_FORMAT_PLY, path);
+    return carom_mesh_save(context, &view, CAROM_MESH_FORMAT_PLY, path);
 }
 
 static void print_mesh(const char *path, const carom_mesh *mesh) {
@@ -30,7 +30,7 @@ static void print_mesh(const char *path, const carom_mesh *mesh) {
     uint64_t corners = view.offsets != NULL ? view.offsets[view.face_count] : 3 * view.face_count;
     printf("%s: %s%s, %s\n", path, carom_mesh_format_name(origin.format),
            origin.compressed ? ", gzipped" : "",
-           view.scalar == CAROM_FLOAT32 ? "float32" : "float64");
+           view.scalar == CAROM_SCALAR_FLOAT32 ? "float32" : "float64");
     printf("%" PRIu64 " vertices, %" PRIu64 " faces, %" PRIu64 " corners, %" PRIu64 " skipped\n",
            view.vertex_count, view.face_count, corners, origin.skipped_faces);
 }
@@ -38,7 +38,7 @@ static void print_mesh(const char *path, const carom_mesh *mesh) {
 int main(int argc, char **argv) {
     carom_context *context;
     if (carom_context_create(NULL, &context) != CAROM_OK) {
-        fprintf(stderr, "%s\n", carom_context_sentence(NULL));
+        fprintf(stderr, "%s\n", carom_context_message(NULL));
         return 1;
     }
     char own[] = "/tmp/pyramid-XXXXXX.ply";
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     if (status == CAROM_OK)
         print_mesh(path, mesh);
     else
-        fprintf(stderr, "%s\n", carom_context_sentence(context));
+        fprintf(stderr, "%s\n", carom_context_message(context));
     if (argc < 2) remove(own);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);

@@ -8,7 +8,7 @@
 /* Prints why a call failed and ends the program. */
 static void check(carom_context *context, carom_status status) {
     if (status == CAROM_OK) return;
-    fprintf(stderr, "%s: %s\n", carom_status_name(status), carom_context_sentence(context));
+    fprintf(stderr, "%s: %s\n", carom_status_name(status), carom_context_message(context));
     exit(1);
 }
 
@@ -28,9 +28,9 @@ int main(void) {
     check(context, carom_mesh_triangulate(context, &view, NULL, &triangles, NULL));
     check(context, carom_mesh_get_view(triangles, &view));
     carom_bytes file = {0};
-    check(context, carom_mesh_save_memory(context, &view, CAROM_FORMAT_STL_ASCII, &file));
-    check(context, carom_mesh_load_memory(context, file.data, file.count, CAROM_FORMAT_STL_ASCII,
-                                          "knot.stl", &soup));
+    check(context, carom_mesh_save_memory(context, &view, CAROM_MESH_FORMAT_STL_ASCII, &file));
+    check(context, carom_mesh_load_memory(context, file.data, file.count,
+                                          CAROM_MESH_FORMAT_STL_ASCII, "knot.stl", &soup));
     check(context, carom_mesh_get_view(soup, &view));
     printf("%llu triangles with %llu vertices\n", (unsigned long long)view.face_count,
            (unsigned long long)view.vertex_count);

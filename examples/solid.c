@@ -7,7 +7,7 @@
 
 static void must(carom_context *context, carom_status status) {
     if (status == CAROM_OK) return;
-    fprintf(stderr, "%s\n", carom_context_sentence(context));
+    fprintf(stderr, "%s\n", carom_context_message(context));
     exit(EXIT_FAILURE);
 }
 
@@ -39,8 +39,8 @@ int main(int argc, char **argv) {
         carom_overlap_def wanted = {.distance = true};
         carom_overlap o;
         must(context, carom_solid_overlap(context, a, NULL, b, &pose, &wanted, &o));
-        printf("x = %.1f: %s", pose.t.x, carom_solid_relation_name(o.relation));
-        if (o.relation == CAROM_SOLID_APART)
+        printf("x = %.1f: %s", pose.t.x, carom_relation_name(o.relation));
+        if (o.relation == CAROM_RELATION_APART)
             printf(", %.6f apart\n", o.distance);
         else
             printf(", volume %.6f, pushed by (%.4f, %.4f, %.4f)\n", o.volume, o.force.x, o.force.y,

@@ -7,7 +7,7 @@
 
 static void must(carom_context *context, carom_status status) {
     if (status == CAROM_OK) return;
-    fprintf(stderr, "%s\n", carom_context_sentence(context));
+    fprintf(stderr, "%s\n", carom_context_message(context));
     exit(EXIT_FAILURE);
 }
 

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (gas != NULL)
         check_gas(context, gas, path);
     else
-        FUZZ_CHECK(carom_context_sentence(context)[0] != '\0');
+        FUZZ_CHECK(carom_context_message(context)[0] != '\0');
     carom_gas_destroy(gas);
     remove(path);
     return 0;

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     carom_triangulate_def as_fan = {.fan = true};
     carom_numbers owners = {0};
     if (carom_mesh_weld(context, &view, &welded) != CAROM_OK) { /* not finite */
-        FUZZ_CHECK(welded == NULL && *carom_context_sentence(context) != '\0');
+        FUZZ_CHECK(welded == NULL && *carom_context_message(context) != '\0');
         return 0;
     }
     FUZZ_CHECK(carom_mesh_get_view(welded, &view) == CAROM_OK);

@@ -22,7 +22,7 @@
 #include "tests/support/triangle_oracle.h"
 
 /* The oracle with as many words as these coordinates need. */
-static carom_triangle_relation oracle(const carom_triangle *a, const carom_triangle *b) {
+static carom_triangle_intersection oracle(const carom_triangle *a, const carom_triangle *b) {
     const double *x[2] = {&a->corner[0].x, &b->corner[0].x};
     int low = 1100, high = -1100;
     for (int i = 0; i < 18; ++i) {
@@ -39,8 +39,9 @@ static carom_triangle_relation oracle(const carom_triangle *a, const carom_trian
                                : widest_oracle(a, b, low);
 }
 
-static void check(const carom_triangle *a, const carom_triangle *b, carom_triangle_relation truth) {
-    carom_triangle_relation r = carom_triangle_relate(a, b);
+static void check(const carom_triangle *a, const carom_triangle *b,
+                  carom_triangle_intersection truth) {
+    carom_triangle_intersection r = carom_triangle_relate(a, b);
     int meet = truth.dimension >= 0, verdict = carom_triangle_filter(a, b);
     FUZZ_CHECK(r.relation == truth.relation && r.dimension == truth.dimension);
     FUZZ_CHECK(r.coplanar == truth.coplanar);
@@ -89,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         b.corner[i] = a.corner[from];
         index[3 + i] = from;
     }
-    carom_triangle_relation truth = oracle(&a, &b);
+    carom_triangle_intersection truth = oracle(&a, &b);
     check(&a, &b, truth);
     check(&b, &a, truth);
     carom_triangle turned = {{b.corner[2], b.corner[1], b.corner[0]}};

@@ -3,6 +3,6 @@
 #include "fuzz/mesh.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    fuzz_mesh(bytes, size, CAROM_FORMAT_STL);
+    fuzz_mesh(bytes, size, CAROM_MESH_FORMAT_STL);
     return 0;
 }

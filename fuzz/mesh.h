@@ -36,7 +36,7 @@ static inline void fuzz_write_and_read(carom_context *context, const carom_mesh_
     carom_mesh *again;
     carom_mesh_view back;
     carom_status status = carom_mesh_save_memory(context, view, format, &bytes);
-    bool stl = format == CAROM_FORMAT_STL || format == CAROM_FORMAT_STL_ASCII;
+    bool stl = format == CAROM_MESH_FORMAT_STL || format == CAROM_MESH_FORMAT_STL_ASCII;
     FUZZ_CHECK(status == CAROM_OK || (stl && status == CAROM_BAD_INPUT));
     if (status == CAROM_OK) {
         FUZZ_CHECK(carom_mesh_load_memory(context, bytes.data, bytes.count, format, "again",
@@ -73,11 +73,11 @@ static inline void fuzz_mesh(const uint8_t *bytes, size_t size, carom_mesh_forma
         FUZZ_CHECK(carom_mesh_get_origin(mesh, &origin) == CAROM_OK);
         FUZZ_CHECK(carom_mesh_check(context, &view) == CAROM_OK);
         fuzz_write_and_read(context, &view, origin.format);
-        fuzz_write_and_read(context, &view, CAROM_FORMAT_PLY);
+        fuzz_write_and_read(context, &view, CAROM_MESH_FORMAT_PLY);
         carom_mesh_destroy(mesh);
     } else {
         FUZZ_CHECK(mesh == NULL);
-        FUZZ_CHECK(strncmp(carom_context_sentence(context), "fuzz: ", 6) == 0);
+        FUZZ_CHECK(strncmp(carom_context_message(context), "fuzz: ", 6) == 0);
     }
     FUZZ_CHECK(meter.now == before);
 }

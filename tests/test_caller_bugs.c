@@ -129,17 +129,17 @@ enum { UNSOUND_RESULTS = 9 };
             (result).count = 1;                                                                    \
             break;                                                                                 \
         case 4: /* a caller's buffer that is not there */                                          \
-            (result).owner = CAROM_OWNED_BY_CALLER;                                                \
+            (result).owner = CAROM_OWNER_CALLER;                                                   \
             (result).capacity = 1;                                                                 \
             break;                                                                                 \
         case 5: /* device memory, and there is no device */                                        \
             (result).data = (buffer);                                                              \
             (result).capacity = 1;                                                                 \
-            (result).owner = CAROM_OWNED_BY_CALLER;                                                \
-            (result).where = CAROM_ON_DEVICE;                                                      \
+            (result).owner = CAROM_OWNER_CALLER;                                                   \
+            (result).where = CAROM_WHERE_DEVICE;                                                   \
             break;                                                                                 \
         case 6: /* empty, but said to be on a device */                                            \
-            (result).where = CAROM_ON_DEVICE;                                                      \
+            (result).where = CAROM_WHERE_DEVICE;                                                   \
             break;                                                                                 \
         case 7:                                                                                    \
             (result).where = (carom_where)7;                                                       \
@@ -266,7 +266,7 @@ static void base(void **state) {
     def.allocator.release = test_allocator(&memory).release;
     BUG_IN(carom_context_def, allocator, carom_context_create, &def, &out);
     FINE_VOID(carom_context_destroy, context, NULL);
-    FINE_VOID(carom_context_sentence, context, NULL);
+    FINE_VOID(carom_context_message, context, NULL);
     BUG(carom_context_get_info, context, NULL, &info);
     BUG(carom_context_get_info, info, context, NULL);
     BUG(carom_context_get_work, context, NULL, &work);
@@ -293,7 +293,7 @@ static void geom(void **state) {
     carom_triangle t = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}};
     carom_bounds box = {{0, 0, 0}, {1, 1, 1}};
     carom_ball balls[2] = {{{0, 0, 0}, 1}, {{1, 0, 0}, 1}}, ball = {{7, 7, 7}, 7};
-    carom_triangle_relation relation;
+    carom_triangle_intersection relation;
     carom_closest closest;
     carom_lens lens;
     int sign = 7;
@@ -314,7 +314,7 @@ static void geom(void **state) {
     BUG(carom_triangles_meet, a, context, NULL, &t, &meet);
     BUG(carom_triangles_meet, b, context, &t, NULL, &meet);
     BUG(carom_triangles_meet, meet, context, &t, &t, NULL);
-    FINE_VOID(carom_relation_name, relation, (carom_relation)99);
+    FINE_VOID(carom_triangle_relation_name, relation, (carom_triangle_relation)99);
     BUG(carom_point_segment_distance, context, NULL, p, p, &closest);
     BUG(carom_point_segment_distance, point, context, NULL, p, &closest);
     BUG(carom_point_segment_distance, segment, context, p, NULL, &closest);
@@ -393,8 +393,8 @@ static void bad_views_everywhere(void) {
     BUG_IN(carom_mesh_view, scalar, carom_mesh_weld, context, &bad, &made);
     BUG_IN(carom_mesh_view, scalar, carom_mesh_inspect, context, &bad, &report);
     BUG_IN(carom_mesh_view, scalar, carom_mesh_triangulate, context, &bad, NULL, &made, &numbers);
-    BUG_IN(carom_mesh_view, scalar, carom_mesh_save, context, &bad, CAROM_FORMAT_OBJ, path);
-    BUG_IN(carom_mesh_view, scalar, carom_mesh_save_memory, context, &bad, CAROM_FORMAT_OBJ,
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_save, context, &bad, CAROM_MESH_FORMAT_OBJ, path);
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_save_memory, context, &bad, CAROM_MESH_FORMAT_OBJ,
            &bytes);
     carom_soup *new_soup = soup;
     carom_solid *new_solid = solid;
@@ -434,24 +434,24 @@ static void meshes(void **state) {
     BUG(carom_mesh_load, context, NULL, path, &made);
     BUG(carom_mesh_load, path, context, NULL, &made);
     BUG(carom_mesh_load, mesh, context, path, NULL);
-    BUG(carom_mesh_load_memory, context, NULL, "OFF", 3, CAROM_FORMAT_OFF, NULL, &made);
-    BUG(carom_mesh_load_memory, bytes, context, NULL, 3, CAROM_FORMAT_OFF, NULL, &made);
-    BUG(carom_mesh_load_memory, format, context, "OFF", 3, CAROM_FORMAT_COUNT, NULL, &made);
+    BUG(carom_mesh_load_memory, context, NULL, "OFF", 3, CAROM_MESH_FORMAT_OFF, NULL, &made);
+    BUG(carom_mesh_load_memory, bytes, context, NULL, 3, CAROM_MESH_FORMAT_OFF, NULL, &made);
+    BUG(carom_mesh_load_memory, format, context, "OFF", 3, CAROM_MESH_FORMAT_COUNT, NULL, &made);
     BUG(carom_mesh_load_memory, format, context, "OFF", 3, (carom_mesh_format)-1, NULL, &made);
-    BUG(carom_mesh_load_memory, mesh, context, "OFF", 3, CAROM_FORMAT_OFF, NULL, NULL);
-    FINE(carom_mesh_load_memory, name, context, "OFF 0 0 0", 9, CAROM_FORMAT_OFF, NULL, &made);
+    BUG(carom_mesh_load_memory, mesh, context, "OFF", 3, CAROM_MESH_FORMAT_OFF, NULL, NULL);
+    FINE(carom_mesh_load_memory, name, context, "OFF 0 0 0", 9, CAROM_MESH_FORMAT_OFF, NULL, &made);
     carom_mesh_destroy(made);
-    BUG(carom_mesh_save, context, NULL, &view, CAROM_FORMAT_OBJ, path);
-    BUG(carom_mesh_save, view, context, NULL, CAROM_FORMAT_OBJ, path);
-    BUG(carom_mesh_save, format, context, &view, CAROM_FORMAT_COUNT, path);
-    BUG(carom_mesh_save, path, context, &view, CAROM_FORMAT_OBJ, NULL);
+    BUG(carom_mesh_save, context, NULL, &view, CAROM_MESH_FORMAT_OBJ, path);
+    BUG(carom_mesh_save, view, context, NULL, CAROM_MESH_FORMAT_OBJ, path);
+    BUG(carom_mesh_save, format, context, &view, CAROM_MESH_FORMAT_COUNT, path);
+    BUG(carom_mesh_save, path, context, &view, CAROM_MESH_FORMAT_OBJ, NULL);
     carom_bytes bytes = {0};
-    BUG(carom_mesh_save_memory, context, NULL, &view, CAROM_FORMAT_OBJ, &bytes);
-    BUG(carom_mesh_save_memory, view, context, NULL, CAROM_FORMAT_OBJ, &bytes);
-    BUG(carom_mesh_save_memory, format, context, &view, CAROM_FORMAT_GUESS, &bytes);
-    BUG(carom_mesh_save_memory, format, context, &view, CAROM_FORMAT_COUNT, &bytes);
-    BUG(carom_mesh_save_memory, bytes, context, &view, CAROM_FORMAT_OBJ, NULL);
-    BUG_RESULT(carom_bytes, carom_mesh_save_memory, bytes, context, &view, CAROM_FORMAT_OBJ,
+    BUG(carom_mesh_save_memory, context, NULL, &view, CAROM_MESH_FORMAT_OBJ, &bytes);
+    BUG(carom_mesh_save_memory, view, context, NULL, CAROM_MESH_FORMAT_OBJ, &bytes);
+    BUG(carom_mesh_save_memory, format, context, &view, CAROM_MESH_FORMAT_GUESS, &bytes);
+    BUG(carom_mesh_save_memory, format, context, &view, CAROM_MESH_FORMAT_COUNT, &bytes);
+    BUG(carom_mesh_save_memory, bytes, context, &view, CAROM_MESH_FORMAT_OBJ, NULL);
+    BUG_RESULT(carom_bytes, carom_mesh_save_memory, bytes, context, &view, CAROM_MESH_FORMAT_OBJ,
                &result);
     BUG(carom_mesh_weld, context, NULL, &view, &made);
     BUG(carom_mesh_weld, view, context, NULL, &made);
@@ -541,10 +541,10 @@ static void soup_queries(void **state) {
     BUG(carom_soup_self_any, context, NULL, soup, &any);
     BUG(carom_soup_self_any, soup, context, NULL, &any);
     BUG(carom_soup_self_any, any, context, soup, NULL);
-    BUG(carom_soup_each_pair, context, NULL, soup, receive, NULL);
-    BUG(carom_soup_each_pair, soup, context, NULL, receive, NULL);
-    BUG(carom_soup_each_pair, receive, context, soup, NULL, NULL);
-    FINE(carom_soup_each_pair, user, context, soup, receive, NULL);
+    BUG(carom_soup_self_each, context, NULL, soup, receive, NULL);
+    BUG(carom_soup_self_each, soup, context, NULL, receive, NULL);
+    BUG(carom_soup_self_each, receive, context, soup, NULL, NULL);
+    FINE(carom_soup_self_each, user, context, soup, receive, NULL);
     BUG(carom_soup_cross_pairs, context, NULL, soup, NULL, soup, NULL, &pairs);
     BUG(carom_soup_cross_pairs, a, context, NULL, NULL, soup, NULL, &pairs);
     BUG(carom_soup_cross_pairs, b, context, soup, NULL, NULL, NULL, &pairs);
@@ -559,16 +559,16 @@ static void soup_queries(void **state) {
     BUG(carom_soup_cross_any, any, context, soup, NULL, soup, NULL, NULL);
     FINE(carom_soup_cross_any, pose_a, context, soup, NULL, soup, NULL, &any);
     FINE(carom_soup_cross_any, pose_b, context, soup, NULL, soup, NULL, &any);
-    BUG(carom_soup_distance, context, NULL, soup, NULL, soup, NULL, &gap);
-    BUG(carom_soup_distance, a, context, NULL, NULL, soup, NULL, &gap);
-    BUG(carom_soup_distance, b, context, soup, NULL, NULL, NULL, &gap);
-    BUG(carom_soup_distance, gap, context, soup, NULL, soup, NULL, NULL);
-    FINE(carom_soup_distance, pose_a, context, soup, NULL, soup, NULL, &gap);
-    FINE(carom_soup_distance, pose_b, context, soup, NULL, soup, NULL, &gap);
-    BUG(carom_soup_bound, context, NULL, soup, soup, &count);
-    BUG(carom_soup_bound, a, context, NULL, soup, &count);
-    BUG(carom_soup_bound, b, context, soup, NULL, &count);
-    BUG(carom_soup_bound, bound, context, soup, soup, NULL);
+    BUG(carom_soup_cross_distance, context, NULL, soup, NULL, soup, NULL, &gap);
+    BUG(carom_soup_cross_distance, a, context, NULL, NULL, soup, NULL, &gap);
+    BUG(carom_soup_cross_distance, b, context, soup, NULL, NULL, NULL, &gap);
+    BUG(carom_soup_cross_distance, gap, context, soup, NULL, soup, NULL, NULL);
+    FINE(carom_soup_cross_distance, pose_a, context, soup, NULL, soup, NULL, &gap);
+    FINE(carom_soup_cross_distance, pose_b, context, soup, NULL, soup, NULL, &gap);
+    BUG(carom_soup_cross_bound, context, NULL, soup, soup, &count);
+    BUG(carom_soup_cross_bound, a, context, NULL, soup, &count);
+    BUG(carom_soup_cross_bound, b, context, soup, NULL, &count);
+    BUG(carom_soup_cross_bound, bound, context, soup, soup, NULL);
     BUG(carom_soup_self_bound, context, NULL, soup, &count);
     BUG(carom_soup_self_bound, soup, context, NULL, &count);
     BUG(carom_soup_self_bound, bound, context, soup, NULL);
@@ -628,7 +628,7 @@ static void solids(void **state) {
     BUG(carom_solid_get_info, context, NULL, solid, &info);
     BUG(carom_solid_get_info, solid, context, NULL, &info);
     BUG(carom_solid_get_info, info, context, solid, NULL);
-    FINE_VOID(carom_solid_relation_name, relation, (carom_solid_relation)99);
+    FINE_VOID(carom_relation_name, relation, (carom_relation)99);
     BUG(carom_solid_overlap, context, NULL, solid, NULL, solid, NULL, NULL, &overlap);
     BUG(carom_solid_overlap, a, context, NULL, NULL, solid, NULL, NULL, &overlap);
     BUG(carom_solid_overlap, b, context, solid, NULL, NULL, NULL, NULL, &overlap);

@@ -72,7 +72,7 @@ static bool add_pairs(void *user, const carom_pair *some, uint64_t count) {
     }                                                                                              \
     static carom_status name##_each(carom_context *context, uint64_t *hash) {                      \
         *hash = 0;                                                                                 \
-        return carom_soup_each_pair(context, name, add_pairs, hash);                               \
+        return carom_soup_self_each(context, name, add_pairs, hash);                               \
     }                                                                                              \
     static carom_status name##_cross(carom_context *context, uint64_t *hash) {                     \
         carom_status status = carom_soup_cross_pairs(context, name, NULL, name, &beside, &pairs);  \
@@ -86,7 +86,7 @@ static bool add_pairs(void *user, const carom_pair *some, uint64_t count) {
         return status;                                                                             \
     }                                                                                              \
     static carom_status name##_bound(carom_context *context, uint64_t *hash) {                     \
-        return carom_soup_bound(context, name, name, hash);                                        \
+        return carom_soup_cross_bound(context, name, name, hash);                                  \
     }                                                                                              \
     static carom_status name##_self_bound(carom_context *context, uint64_t *hash) {                \
         return carom_soup_self_bound(context, name, hash);                                         \
@@ -101,7 +101,7 @@ static carom_status distance_of(carom_context *context, const carom_soup *a, con
                                 uint64_t *hash) {
     carom_soup_gap gap;
     memset(&gap, 0, sizeof(gap));
-    carom_status status = carom_soup_distance(context, a, NULL, a, pose, &gap);
+    carom_status status = carom_soup_cross_distance(context, a, NULL, a, pose, &gap);
     *hash = test_hash(&gap.distance, sizeof(gap.distance), gap.face_a);
     return status;
 }
@@ -242,10 +242,10 @@ static carom_status triangulate(carom_context *context, uint64_t *hash) {
 
 static carom_status save_and_load(carom_context *context, uint64_t *hash) {
     carom_mesh *mesh = NULL;
-    carom_status status = carom_mesh_save_memory(context, &sphere, CAROM_FORMAT_OBJ, &bytes);
+    carom_status status = carom_mesh_save_memory(context, &sphere, CAROM_MESH_FORMAT_OBJ, &bytes);
     if (status == CAROM_OK)
-        status =
-            carom_mesh_load_memory(context, bytes.data, bytes.count, CAROM_FORMAT_OBJ, NULL, &mesh);
+        status = carom_mesh_load_memory(context, bytes.data, bytes.count, CAROM_MESH_FORMAT_OBJ,
+                                        NULL, &mesh);
     *hash = mesh != NULL;
     carom_mesh_destroy(mesh);
     return status;
@@ -333,7 +333,7 @@ static void cancel_call(size_t which, uint32_t threads) {
         if (status != CAROM_CANCELLED || l.calls != at)
             fail_msg("%s: cancelled at %u of %u: %s after %u calls", name, (unsigned)at,
                      (unsigned)total, carom_status_name(status), (unsigned)l.calls);
-        assert_non_null(strstr(carom_context_sentence(context), l.what));
+        assert_non_null(strstr(carom_context_message(context), l.what));
         assert_int_equal(context->progress.depth, 0);
         assert_false(carom_progress_cancelled(context));
         forget_results();
@@ -374,7 +374,7 @@ static void long_work_is_stopped_in_its_middle(void **state) {
     carom_context_def context_def = {.threads = 1, .progress = listen, .progress_user = &l};
     carom_context *context;
     assert_ok(NULL, carom_context_create(&context_def, &context));
-    for (int method = CAROM_SOUP_TREE; method <= CAROM_SOUP_GRID; ++method) {
+    for (int method = CAROM_SOUP_METHOD_TREE; method <= CAROM_SOUP_METHOD_GRID; ++method) {
         carom_soup *soup;
         carom_work work;
         bool any;
@@ -387,7 +387,7 @@ static void long_work_is_stopped_in_its_middle(void **state) {
             carom_status status =
                 query == 0   ? carom_soup_self_pairs(context, soup, &pairs)
                 : query == 1 ? carom_soup_self_count(context, soup, &count)
-                : query == 2 ? carom_soup_each_pair(context, soup, add_pairs, &count)
+                : query == 2 ? carom_soup_self_each(context, soup, add_pairs, &count)
                              : carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs);
             assert_int_equal(status, CAROM_CANCELLED);
             assert_int_equal(l.calls, 2);
@@ -456,11 +456,11 @@ static int set_up(void **state) {
         assert_ok(context, carom_shape_make(context, &shapes[i], &meshes[i]));
         assert_ok(context, carom_mesh_get_view(meshes[i], views[i]));
     }
-    carom_soup_def def = {.mesh = cloth, .method = CAROM_SOUP_TREE};
+    carom_soup_def def = {.mesh = cloth, .method = CAROM_SOUP_METHOD_TREE};
     assert_ok(context, carom_soup_create(context, &def, &tree));
     def = (carom_soup_def){.mesh = cloth, .rigid = true};
     assert_ok(context, carom_soup_create(context, &def, &rigid));
-    def = (carom_soup_def){.mesh = cloth, .method = CAROM_SOUP_GRID};
+    def = (carom_soup_def){.mesh = cloth, .method = CAROM_SOUP_METHOD_GRID};
     assert_ok(context, carom_soup_create(context, &def, &grid));
     def = (carom_soup_def){.mesh = cloth, .work_budget = 1};
     assert_ok(context, carom_soup_create(context, &def, &small_budget));

@@ -22,8 +22,8 @@ static carom_gas_def varied_def(uint64_t seed) {
     return def;
 }
 
-static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_EXTENT,
-                                           CAROM_GAS_NEIGHBOURS};
+static const carom_gas_method methods[] = {CAROM_GAS_METHOD_CENTRE, CAROM_GAS_METHOD_EXTENT,
+                                           CAROM_GAS_METHOD_NEIGHBOURS};
 
 /* The oracle leaves out images that stay away; the plain one asks all. */
 static void the_oracle_is_the_plain_one(void **state) {

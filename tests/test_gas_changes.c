@@ -41,7 +41,7 @@ static void pass_time(run *r) {
         assert_ok(r->context, carom_gas_next(r->context, r->gas, until, &event));
         int64_t ticks = (int64_t)(gas_ticks(r->gas) - before);
         bool happens = gas_oracle_wait(&oracle, ticks, &wanted);
-        assert_true(happens == (event.kind != CAROM_GAS_NONE));
+        assert_true(happens == (event.kind != CAROM_GAS_KIND_NONE));
         if (!happens) break;
         gas_assert_event(r->gas, &event, &wanted);
         ++r->events;
@@ -111,7 +111,7 @@ static void changes_on_the_way_are_the_oracles(void **state) {
         run r = {.context = context,
                  .def = {.edges = {5.0, 4.0, 4.5},
                          .periodic = {seed % 2 == 0, true, seed % 4 < 2},
-                         .method = (carom_gas_method)(CAROM_GAS_CENTRE + seed % 3),
+                         .method = (carom_gas_method)(CAROM_GAS_METHOD_CENTRE + seed % 3),
                          .queue = (carom_gas_queue)(seed / 3 % 2),
                          .tick = seed % 5 == 4 ? 0x1p-62 : 0x1p-50},
                  .random = {(uint64_t)seed}};
@@ -172,7 +172,7 @@ static void a_gas_of_many_dead_is_saved(void **state) {
         carom_gas_event a, b;
         assert_ok(context, carom_gas_next(context, gas, 1e6, &a));
         assert_ok(context, carom_gas_next(context, again, 1e6, &b));
-        assert_true(a.kind != CAROM_GAS_NONE && a.time == b.time && a.kind == b.kind);
+        assert_true(a.kind != CAROM_GAS_KIND_NONE && a.time == b.time && a.kind == b.kind);
         assert_true(a.a == b.a && a.b == b.b && a.number == b.number);
     }
     carom_gas_sphere dead;

@@ -61,8 +61,8 @@ static void large_gases_agree(void **state) {
                  {40000, 0.3, {true, false, true}, 0.5},
                  {40000, 0.02, {false, false, false}, 0.3},
                  {35152, 0.45, {true, true, true}, 0.5}};
-    static const carom_gas_method methods[] = {CAROM_GAS_CENTRE, CAROM_GAS_EXTENT,
-                                               CAROM_GAS_NEIGHBOURS};
+    static const carom_gas_method methods[] = {CAROM_GAS_METHOD_CENTRE, CAROM_GAS_METHOD_EXTENT,
+                                               CAROM_GAS_METHOD_NEIGHBOURS};
     for (size_t g = 0; g < COUNT_OF(gases); ++g) {
         double edge = scene_gas_edge(gases[g].count, 0.5, gases[g].fraction);
         carom_gas_def def = {.edges = {edge, edge, edge}};
@@ -91,14 +91,14 @@ static void crowded_cells_hold_all(void **state) {
     carom_context *context = test_context(1);
     double edge = scene_gas_edge(3000, 0.5, 0.1);
     for (int walls = 0; walls < 2; ++walls) {
-        carom_gas_def def = {.edges = {edge, edge, edge}, .method = CAROM_GAS_CENTRE};
+        carom_gas_def def = {.edges = {edge, edge, edge}, .method = CAROM_GAS_METHOD_CENTRE};
         for (int axis = 0; axis < 3; ++axis) def.periodic[axis] = walls == 0;
         carom_gas_sphere *spheres = scene_gas_lattice(3000, 0.5, def.edges, 11);
         assert_non_null(spheres);
         scene_gas_keep_inside(spheres, 3000, &def);
         uint64_t wanted = run(context, &def, spheres, 3000, 1000);
         for (double cell = 1.5; cell < 0.4 * edge; cell *= 1.7)
-            for (int m = CAROM_GAS_CENTRE; m <= CAROM_GAS_EXTENT; ++m) {
+            for (int m = CAROM_GAS_METHOD_CENTRE; m <= CAROM_GAS_METHOD_EXTENT; ++m) {
                 def.method = (carom_gas_method)m;
                 def.cell_edge = cell;
                 assert_true(run(context, &def, spheres, 3000, 1000) == wanted);

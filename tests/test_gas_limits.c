@@ -99,7 +99,7 @@ static void bench_begin(bench *b, int way) {
     assert_int_equal(carom_context_create(&def, &b->context), CAROM_OK);
     b->def = (carom_gas_def){.edges = {5.0, 4.0, 4.5},
                              .periodic = {true, way % 2 == 0, false},
-                             .method = (carom_gas_method)(CAROM_GAS_CENTRE + way % 3),
+                             .method = (carom_gas_method)(CAROM_GAS_METHOD_CENTRE + way % 3),
                              .queue = (carom_gas_queue)(way / 3 % 2)};
     b->count = gas_random_spheres((uint64_t)way, &b->def, 0.35, 1.5, SPHERES, b->spheres);
     assert_true(b->count > 20);
@@ -176,7 +176,7 @@ static void failed_changes_change_nothing(void **unused) {
                     ++done, n = 0;
                 } else {
                     assert_int_equal(status, done == 0 ? CAROM_NO_MEMORY : CAROM_CANCELLED);
-                    assert_true(carom_context_sentence(b.context)[0] != '\0');
+                    assert_true(carom_context_message(b.context)[0] != '\0');
                     take_state(b.context, gas, &after);
                     assert_states_equal(&before, &after);
                     failures += done == 0, cancelled += done == 1;
@@ -287,7 +287,7 @@ static void every_unit_gives_the_same_events(void **unused) {
         carom_gas_sphere spheres[SPHERES];
         carom_gas_def def = {.edges = {5.0, 4.0, 4.5},
                              .periodic = {n % 2 == 0, n % 4 < 2, true},
-                             .method = (carom_gas_method)(CAROM_GAS_CENTRE + n % 3),
+                             .method = (carom_gas_method)(CAROM_GAS_METHOD_CENTRE + n % 3),
                              .loss = n % 5 == 0 ? 0.25 : 0.0,
                              .elastic_below = n % 5 == 0 ? 0.01 : 0.0,
                              .tick = 0x1p-51};
@@ -320,7 +320,7 @@ static void every_unit_gives_the_same_events(void **unused) {
                 assert_int_equal(status, CAROM_BAD_INPUT);
                 if (!(radius < 1e-59 || radius > 1e58 || pace < 1e-38 || pace > 1e68 ||
                       fabs(def.acceleration.y) > 1e99))
-                    fail_msg("%s", carom_context_sentence(context));
+                    fail_msg("%s", carom_context_message(context));
                 ++refused;
                 break;
             }
@@ -440,7 +440,7 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
                     status == CAROM_CANCELLED);
         /* What takes long because a long time was asked for has moved on. */
         if (status == CAROM_CANCELLED) assert_true(carom_gas_get_time(gas) > now);
-        if (status != CAROM_OK) assert_true(carom_context_sentence(context)[0] != '\0');
+        if (status != CAROM_OK) assert_true(carom_context_message(context)[0] != '\0');
         if (status == CAROM_BAD_INPUT) assert_true(!(until >= now) || until > 0x1p100 * info.tick);
         now = carom_gas_get_time(gas);
         assert_true(isfinite(now));
@@ -503,7 +503,7 @@ static void extremes_end_or_are_refused(void **unused) {
         carom_status status = carom_gas_create(context, &def, s, count, &gas);
         if (status != CAROM_OK) {
             assert_true(status == CAROM_BAD_INPUT || status == CAROM_TOO_LARGE);
-            assert_true(carom_context_sentence(context)[0] != '\0');
+            assert_true(carom_context_message(context)[0] != '\0');
             continue;
         }
         ++made;
@@ -565,7 +565,7 @@ static void damaged_words_end_or_are_refused(void **unused) {
                 ++cases;
                 if (status != CAROM_OK) {
                     assert_true(status == CAROM_BAD_FILE || status == CAROM_TOO_LARGE);
-                    assert_non_null(strstr(carom_context_sentence(context), "saved"));
+                    assert_non_null(strstr(carom_context_message(context), "saved"));
                     assert_null(gas);
                     continue;
                 }
@@ -599,7 +599,7 @@ static void empty_and_resting_gases_reach_any_time(void **unused) {
             assert_ok(context, carom_gas_create(context, &def, two, count, &gas));
             for (double until = 1.0; until < 5e15; until *= 1024.0) {
                 assert_ok(context, carom_gas_next(context, gas, until, &event));
-                assert_true(event.kind == CAROM_GAS_NONE && event.time == until);
+                assert_true(event.kind == CAROM_GAS_KIND_NONE && event.time == until);
                 assert_true(carom_gas_get_time(gas) == until);
             }
             assert_ok(context, carom_gas_save(context, gas, OTHER));
@@ -616,7 +616,7 @@ static void empty_and_resting_gases_reach_any_time(void **unused) {
                 .position = {3.2, 3.0, 3.0}, .velocity = {0.5, 0.0, 0.0}, .radius = 0.5};
             assert_ok(context, carom_gas_add(context, gas, &s, 1, NULL));
             assert_ok(context, carom_gas_next(context, gas, from + 1024.0, &event));
-            assert_int_equal(event.kind, CAROM_GAS_WALL);
+            assert_int_equal(event.kind, CAROM_GAS_KIND_WALL);
             assert_true(fabs(event.time - from - 0.6) <= 1.0); /* as far as doubles can tell */
             carom_gas_destroy(gas);
         }
@@ -676,7 +676,7 @@ static void a_sphere_that_falls_for_ever_gets_too_fast(void **unused) {
     (void)unused;
     carom_context *context = test_context(1);
     carom_gas_sphere s = {.position = {5.0, 5.0, 5.0}, .radius = 0.5};
-    for (int method = CAROM_GAS_CENTRE; method < CAROM_GAS_METHOD_COUNT; ++method) {
+    for (int method = CAROM_GAS_METHOD_CENTRE; method < CAROM_GAS_METHOD_COUNT; ++method) {
         carom_gas_def def = {.edges = {10.0, 10.0, 10.0},
                              .periodic = {true, true, true},
                              .acceleration = {0.0, 0.0, -1e-6},

@@ -265,7 +265,7 @@ static void perfect_hashes_are_perfect(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {75};
     for (int i = 0; i < 100; ++i) {
-        carom_grid_def def = {.hash = CAROM_GRID_PERFECT};
+        carom_grid_def def = {.hash = CAROM_GRID_HASH_PERFECT};
         carom_grid grid = {0};
         make_boxes(&random, i % KINDS, MOST, &b);
         carom_grid_source source = {b.count, give_boxes, &b};
@@ -352,7 +352,7 @@ static void items_decide_as_ever(void **state) {
 static void check_cloth(carom_context *context, uint64_t detail, const char *name) {
     grid_cloth cloth;
     grid_cloth_make(context, detail, &cloth);
-    for (int h = 0; h < CAROM_GRID_PERFECT; ++h) {
+    for (int h = 0; h < CAROM_GRID_HASH_PERFECT; ++h) {
         grid_content content;
         grid_content_build(context, &cloth, (carom_grid_hash)h, &content);
         grid_content_check(&content, cloth.count, name);
@@ -379,7 +379,7 @@ static carom_status build_one(carom_allocator allocator, void *argument) {
     carom_grid grid = {0};
     boxes *b = argument;
     carom_grid_source source = {b->count, give_boxes, b};
-    carom_grid_def def = {.hash = CAROM_GRID_PERFECT};
+    carom_grid_def def = {.hash = CAROM_GRID_HASH_PERFECT};
     status = carom_grid_build(context, &allocator, &grid, &def, NULL, &source);
     if (status != CAROM_OK) assert_int_equal(grid.view.item_count, 0);
     carom_grid_free(&grid, &allocator);

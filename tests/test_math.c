@@ -373,7 +373,7 @@ static void every_machine_has_these_shapes(void **state) {
         char name[48];
         assert_ok(context, carom_shape_make(context, &def, &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
-        assert_int_equal(view.scalar, CAROM_FLOAT64);
+        assert_int_equal(view.scalar, CAROM_SCALAR_FLOAT64);
         snprintf(name, sizeof(name), "shape-%s", carom_shape_name((carom_shape)shape));
         test_golden("math.txt", name,
                     test_hash(view.positions, view.vertex_count * 3 * sizeof(double), 0));

@@ -176,7 +176,7 @@ static void a_callers_buffer_is_filled_and_more_is_said(void **state) {
     carom_context *context = test_context(1);
     carom_pair buffer[10];
     memset(buffer, 0x55, sizeof(buffer));
-    carom_pairs pairs = {.data = buffer, .capacity = 8, .owner = CAROM_OWNED_BY_CALLER};
+    carom_pairs pairs = {.data = buffer, .capacity = 8, .owner = CAROM_OWNER_CALLER};
     assert_ok(context, fill_pairs(context, 8, &pairs));
     assert_int_equal(fill_pairs(context, 100, &pairs), CAROM_MORE);
     assert_int_equal(pairs.count, 100);

@@ -27,13 +27,13 @@ static void a_mesh_is_a_packed_copy_of_its_view(void **state) {
         for (int c = 0; c < 5; ++c) strided[i][c] = c < 3 ? (float)cube[i][c] : -1.0f;
     carom_mesh_view given = cube_view(), view;
     given.positions = strided;
-    given.scalar = CAROM_FLOAT32;
+    given.scalar = CAROM_SCALAR_FLOAT32;
     given.stride = sizeof(strided[0]);
     carom_mesh *mesh;
     assert_ok(context, carom_mesh_create(context, &given, &mesh));
     memset(strided, 0, sizeof(strided));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_int_equal(view.scalar, CAROM_FLOAT32);
+    assert_int_equal(view.scalar, CAROM_SCALAR_FLOAT32);
     assert_int_equal(view.stride, 12);
     assert_int_equal(view.vertex_count, 8);
     assert_int_equal(view.face_count, 6);
@@ -43,7 +43,7 @@ static void a_mesh_is_a_packed_copy_of_its_view(void **state) {
     assert_memory_equal(view.offsets, quad_offsets, sizeof(quad_offsets));
     carom_mesh_origin origin;
     assert_ok(context, carom_mesh_get_origin(mesh, &origin));
-    assert_int_equal(origin.format, CAROM_FORMAT_GUESS);
+    assert_int_equal(origin.format, CAROM_MESH_FORMAT_GUESS);
     carom_context_destroy(context);
     carom_mesh_destroy(mesh); /* outlives its context */
     carom_mesh_destroy(NULL);
@@ -145,14 +145,15 @@ static void callers_bugs_reach_the_handler(void **state) {
     assert_int_equal(carom_mesh_create(NULL, &view, &mesh), CAROM_INVALID);
     assert_int_equal(carom_mesh_load(context, NULL, &mesh), CAROM_INVALID);
     assert_int_equal(carom_mesh_load(context, "x.obj", NULL), CAROM_INVALID);
-    assert_int_equal(carom_mesh_load_memory(context, NULL, 5, CAROM_FORMAT_OBJ, "x", &mesh),
+    assert_int_equal(carom_mesh_load_memory(context, NULL, 5, CAROM_MESH_FORMAT_OBJ, "x", &mesh),
                      CAROM_INVALID);
-    assert_int_equal(carom_mesh_load_memory(context, "", 0, CAROM_FORMAT_COUNT, "x", &mesh),
+    assert_int_equal(carom_mesh_load_memory(context, "", 0, CAROM_MESH_FORMAT_COUNT, "x", &mesh),
                      CAROM_INVALID);
-    assert_int_equal(carom_mesh_save(context, &view, CAROM_FORMAT_OBJ, NULL), CAROM_INVALID);
-    assert_int_equal(carom_mesh_save_memory(context, &view, CAROM_FORMAT_GUESS, &bytes),
+    assert_int_equal(carom_mesh_save(context, &view, CAROM_MESH_FORMAT_OBJ, NULL), CAROM_INVALID);
+    assert_int_equal(carom_mesh_save_memory(context, &view, CAROM_MESH_FORMAT_GUESS, &bytes),
                      CAROM_INVALID);
-    assert_int_equal(carom_mesh_save_memory(context, &view, CAROM_FORMAT_OBJ, NULL), CAROM_INVALID);
+    assert_int_equal(carom_mesh_save_memory(context, &view, CAROM_MESH_FORMAT_OBJ, NULL),
+                     CAROM_INVALID);
     assert_int_equal(carom_mesh_get_view(NULL, &view), CAROM_INVALID);
     assert_int_equal(carom_mesh_get_origin(NULL, NULL), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 15);
@@ -184,30 +185,30 @@ static void formats_are_guessed_by_content_and_name(void **state) {
         const char *name, *content;
         carom_mesh_format format;
     } cases[] = {
-        {"a.obj", NULL, CAROM_FORMAT_OBJ},
-        {"dir.stl/a.OBJ.GZ", NULL, CAROM_FORMAT_OBJ},
-        {"a.Ply", NULL, CAROM_FORMAT_PLY},
-        {"a.stl", NULL, CAROM_FORMAT_STL},
-        {"a.off.gz", NULL, CAROM_FORMAT_OFF},
-        {"a.gltf", NULL, CAROM_FORMAT_OTHER},
-        {"a", NULL, CAROM_FORMAT_GUESS},
-        {"dir.x/a", NULL, CAROM_FORMAT_GUESS},
-        {".obj", NULL, CAROM_FORMAT_OTHER},
-        {NULL, NULL, CAROM_FORMAT_GUESS},
-        {"a.obj", "ply\nformat ascii 1.0\n", CAROM_FORMAT_PLY},
-        {"a.txt", "OFF\n1 2 3\n", CAROM_FORMAT_OFF},
-        {NULL, "STCNOFF 1 2 3\n", CAROM_FORMAT_OFF},
-        {NULL, "OFFICE", CAROM_FORMAT_GUESS},
-        {NULL, "solid x\nfacet normal", CAROM_FORMAT_STL_ASCII},
-        {"a.obj", "solid x\nfacet normal", CAROM_FORMAT_STL_ASCII},
-        {"a.obj", "v 0 0 0\n", CAROM_FORMAT_OBJ},
-        {NULL, "v 0 0 0\n", CAROM_FORMAT_OBJ},
-        {"a", "# x\n\n# y\no box\n", CAROM_FORMAT_OBJ},
-        {NULL, "# only words\n", CAROM_FORMAT_OBJ},
-        {NULL, "# x\nCOFF\n1 2 3\n", CAROM_FORMAT_OFF},
-        {"a.dat", "v 0 0 0\n", CAROM_FORMAT_OTHER},
-        {NULL, "vertex 0 0 0\n", CAROM_FORMAT_GUESS},
-        {NULL, "\n", CAROM_FORMAT_GUESS},
+        {"a.obj", NULL, CAROM_MESH_FORMAT_OBJ},
+        {"dir.stl/a.OBJ.GZ", NULL, CAROM_MESH_FORMAT_OBJ},
+        {"a.Ply", NULL, CAROM_MESH_FORMAT_PLY},
+        {"a.stl", NULL, CAROM_MESH_FORMAT_STL},
+        {"a.off.gz", NULL, CAROM_MESH_FORMAT_OFF},
+        {"a.gltf", NULL, CAROM_MESH_FORMAT_OTHER},
+        {"a", NULL, CAROM_MESH_FORMAT_GUESS},
+        {"dir.x/a", NULL, CAROM_MESH_FORMAT_GUESS},
+        {".obj", NULL, CAROM_MESH_FORMAT_OTHER},
+        {NULL, NULL, CAROM_MESH_FORMAT_GUESS},
+        {"a.obj", "ply\nformat ascii 1.0\n", CAROM_MESH_FORMAT_PLY},
+        {"a.txt", "OFF\n1 2 3\n", CAROM_MESH_FORMAT_OFF},
+        {NULL, "STCNOFF 1 2 3\n", CAROM_MESH_FORMAT_OFF},
+        {NULL, "OFFICE", CAROM_MESH_FORMAT_GUESS},
+        {NULL, "solid x\nfacet normal", CAROM_MESH_FORMAT_STL_ASCII},
+        {"a.obj", "solid x\nfacet normal", CAROM_MESH_FORMAT_STL_ASCII},
+        {"a.obj", "v 0 0 0\n", CAROM_MESH_FORMAT_OBJ},
+        {NULL, "v 0 0 0\n", CAROM_MESH_FORMAT_OBJ},
+        {"a", "# x\n\n# y\no box\n", CAROM_MESH_FORMAT_OBJ},
+        {NULL, "# only words\n", CAROM_MESH_FORMAT_OBJ},
+        {NULL, "# x\nCOFF\n1 2 3\n", CAROM_MESH_FORMAT_OFF},
+        {"a.dat", "v 0 0 0\n", CAROM_MESH_FORMAT_OTHER},
+        {NULL, "vertex 0 0 0\n", CAROM_MESH_FORMAT_GUESS},
+        {NULL, "\n", CAROM_MESH_FORMAT_GUESS},
     };
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
         uint64_t size = cases[i].content != NULL ? strlen(cases[i].content) : 0;
@@ -216,8 +217,9 @@ static void formats_are_guessed_by_content_and_name(void **state) {
     }
     uint8_t binary[84 + 50] = "solid and yet binary";
     binary[80] = 1;
-    assert_int_equal(carom_mesh_format_guess("a.obj", binary, sizeof(binary)), CAROM_FORMAT_STL);
-    for (int f = 0; f <= CAROM_FORMAT_COUNT; ++f)
+    assert_int_equal(carom_mesh_format_guess("a.obj", binary, sizeof(binary)),
+                     CAROM_MESH_FORMAT_STL);
+    for (int f = 0; f <= CAROM_MESH_FORMAT_COUNT; ++f)
         assert_true(strlen(carom_mesh_format_name((carom_mesh_format)f)) > 0);
 }
 

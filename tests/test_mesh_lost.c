@@ -20,9 +20,9 @@
 static carom_context *context;
 static char folder[] = CAROM_BINARY_DIR "/lost-XXXXXX";
 
-static const carom_mesh_format counted[] = {CAROM_FORMAT_PLY, CAROM_FORMAT_PLY_BIG,
-                                            CAROM_FORMAT_PLY_ASCII, CAROM_FORMAT_STL,
-                                            CAROM_FORMAT_OFF};
+static const carom_mesh_format counted[] = {CAROM_MESH_FORMAT_PLY, CAROM_MESH_FORMAT_PLY_BIG,
+                                            CAROM_MESH_FORMAT_PLY_ASCII, CAROM_MESH_FORMAT_STL,
+                                            CAROM_MESH_FORMAT_OFF};
 
 /* ---- files with counts ----------------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static void make_file(uint64_t seed, carom_mesh_format format, uint64_t *faces,
     uint64_t offsets[MOST_FACES + 1] = {0};
     uint64_t vertices = 1 + carom_random_next(&random) % MOST_VERTICES;
     *faces = 1 + carom_random_next(&random) % MOST_FACES;
-    bool polygons = format != CAROM_FORMAT_STL && seed % 2 == 1;
+    bool polygons = format != CAROM_MESH_FORMAT_STL && seed % 2 == 1;
     for (uint64_t i = 0; i < vertices; ++i)
         for (int c = 0; c < 3; ++c)
             positions[i][c] = (float)carom_random_between(&random, -1.0, 1.0);
@@ -47,7 +47,7 @@ static void make_file(uint64_t seed, carom_mesh_format format, uint64_t *faces,
             corners[offsets[f] + c] = (uint32_t)(carom_random_next(&random) % vertices);
     }
     carom_mesh_view view = {.positions = positions,
-                            .scalar = CAROM_FLOAT32,
+                            .scalar = CAROM_SCALAR_FLOAT32,
                             .vertex_count = vertices,
                             .corners = corners,
                             .offsets = offsets,
@@ -58,11 +58,11 @@ static void make_file(uint64_t seed, carom_mesh_format format, uint64_t *faces,
 /* Lowers the number of faces that the header promises by one, in place; the size stays. */
 static void promise_less(carom_mesh_format format, uint64_t faces, uint8_t *file, uint64_t size) {
     char from[64], to[64];
-    if (format == CAROM_FORMAT_STL) {
+    if (format == CAROM_MESH_FORMAT_STL) {
         file[80] = (uint8_t)(faces - 1);
         return;
     }
-    if (format == CAROM_FORMAT_OFF) { /* "OFF\n12 9 0": the second number of the second line */
+    if (format == CAROM_MESH_FORMAT_OFF) { /* "OFF\n12 9 0": the second number of the second line */
         uint8_t *at = memchr(file + 4, ' ', (size_t)size - 4);
         assert_non_null(at);
         at[1] = (uint8_t)('0' + faces - 1);
@@ -82,9 +82,9 @@ static void expect_named(const uint8_t *file, uint64_t size, carom_mesh_format f
                          const char *words) {
     carom_mesh *mesh;
     carom_status status = carom_mesh_load_memory(context, file, size, format, "a", &mesh);
-    if (status != CAROM_BAD_FILE || strstr(carom_context_sentence(context), words) == NULL)
+    if (status != CAROM_BAD_FILE || strstr(carom_context_message(context), words) == NULL)
         fail_msg("%s: %s: %s", carom_mesh_format_name(format), carom_status_name(status),
-                 status == CAROM_OK ? "" : carom_context_sentence(context));
+                 status == CAROM_OK ? "" : carom_context_message(context));
     assert_null(mesh);
 }
 
@@ -151,13 +151,14 @@ static void padding_is_not_data(void **state) {
         }
     /* zeros that are as many as a facet or a vertex are one */
     uint8_t stl[84 + 50] = "one facet too many";
-    expect_named(stl, sizeof(stl), CAROM_FORMAT_STL, "room for 1 more");
-    expect_read(stl, sizeof(stl) - 1, CAROM_FORMAT_STL, 0);
+    expect_named(stl, sizeof(stl), CAROM_MESH_FORMAT_STL, "room for 1 more");
+    expect_read(stl, sizeof(stl) - 1, CAROM_MESH_FORMAT_STL, 0);
     uint8_t ply[256] = "ply\nformat binary_little_endian 1.0\nelement vertex 0\nproperty float x\n"
                        "property float y\nproperty float z\nend_header\n";
     uint64_t header = strlen((char *)ply);
-    expect_named(ply, header + 12, CAROM_FORMAT_PLY, "byte 115: 12 bytes follow the last of the 0");
-    expect_read(ply, header + 11, CAROM_FORMAT_PLY, 0);
+    expect_named(ply, header + 12, CAROM_MESH_FORMAT_PLY,
+                 "byte 115: 12 bytes follow the last of the 0");
+    expect_read(ply, header + 11, CAROM_MESH_FORMAT_PLY, 0);
 }
 
 static void sentences_say_where_and_what_to_do(void **state) {
@@ -166,26 +167,26 @@ static void sentences_say_where_and_what_to_do(void **state) {
         carom_mesh_format format;
         const char *text, *sentence;
     } cases[] = {
-        {CAROM_FORMAT_OFF, "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n# so far\n3 2 1 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n# so far\n3 2 1 0\n",
          "a: line 8: \"3\" follows the last of the 1 faces that the header promises; correct its "
          "counts, or remove what is too much"},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty "
          "float z\nend_header\n0 0 0\n1 1 1\n",
          "a: line 9: \"1\" follows the last of the 1 of element vertex that the header promises; "
          "correct its counts, or remove what is too much"},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          "ply\nformat ascii 1.0\nformat ascii 1.0\nelement vertex 1\nproperty float x\n",
          "a: line 3: a second format"},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty "
          "float z\nelement polygon 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n"
          "1 0 0\n0 1 0\n3 0 1 2\n",
          "a: line 10: element polygon has the list vertex_indices; if it holds the faces, name it "
          "face"},
-        {CAROM_FORMAT_OBJ, "hello world\n",
+        {CAROM_MESH_FORMAT_OBJ, "hello world\n",
          "a: line 1: \"hello\" is no OBJ statement, and the file has no vertices"},
-        {CAROM_FORMAT_OBJ, "# x\no a\nsolid x\nfacet normal 0 0 0\n",
+        {CAROM_MESH_FORMAT_OBJ, "# x\no a\nsolid x\nfacet normal 0 0 0\n",
          "a: line 3: \"solid\" is no OBJ statement, and the file has no vertices"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
@@ -193,14 +194,14 @@ static void sentences_say_where_and_what_to_do(void **state) {
         assert_int_equal(carom_mesh_load_memory(context, cases[i].text, strlen(cases[i].text),
                                                 cases[i].format, "a", &mesh),
                          CAROM_BAD_FILE);
-        assert_string_equal(carom_context_sentence(context), cases[i].sentence);
+        assert_string_equal(carom_context_message(context), cases[i].sentence);
     }
     /* old and loud files are read */
     static const char *const loud[] = {"V 0 0 0\nV 1 0 0\nV 0 1 0\nF 1 2 3\n",
                                        "v 0 0 0\nv 1 0 0\nv 0 1 0\nfo 1 2 3\n",
                                        "ext 1\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nmine 7\n"};
     for (size_t i = 0; i < COUNT_OF(loud); ++i)
-        expect_read((const uint8_t *)loud[i], strlen(loud[i]), CAROM_FORMAT_OBJ, 1);
+        expect_read((const uint8_t *)loud[i], strlen(loud[i]), CAROM_MESH_FORMAT_OBJ, 1);
 }
 
 static void cad_files_are_told_what_to_do(void **state) {
@@ -211,17 +212,17 @@ static void cad_files_are_told_what_to_do(void **state) {
     carom_mesh *mesh;
     for (size_t i = 0; i < COUNT_OF(names); ++i) {
         assert_fails(context,
-                     carom_mesh_load_memory(context, step, sizeof(step) - 1, CAROM_FORMAT_GUESS,
-                                            names[i], &mesh),
+                     carom_mesh_load_memory(context, step, sizeof(step) - 1,
+                                            CAROM_MESH_FORMAT_GUESS, names[i], &mesh),
                      CAROM_UNSUPPORTED, "as STL or OBJ");
-        assert_non_null(strstr(carom_context_sentence(context), names[i]));
+        assert_non_null(strstr(carom_context_message(context), names[i]));
     }
     assert_fails(context,
-                 carom_mesh_load_memory(context, step, sizeof(step) - 1, CAROM_FORMAT_GUESS,
+                 carom_mesh_load_memory(context, step, sizeof(step) - 1, CAROM_MESH_FORMAT_GUESS,
                                         "standard input", &mesh),
                  CAROM_UNSUPPORTED, "standard input: STEP");
     /* a mesh under such a name is a mesh */
-    assert_ok(context, carom_mesh_load_memory(context, "OFF\n0 0 0\n", 10, CAROM_FORMAT_GUESS,
+    assert_ok(context, carom_mesh_load_memory(context, "OFF\n0 0 0\n", 10, CAROM_MESH_FORMAT_GUESS,
                                               "a.step", &mesh));
     carom_mesh_destroy(mesh);
 }
@@ -247,7 +248,7 @@ static void empty_meshes_survive_every_file(void **state) {
         carom_mesh_view nothing = {0}, view;
         carom_mesh *mesh;
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-        assert_ok(context, carom_mesh_save(context, &nothing, CAROM_FORMAT_GUESS, path));
+        assert_ok(context, carom_mesh_save(context, &nothing, CAROM_MESH_FORMAT_GUESS, path));
         assert_ok(context, carom_mesh_load(context, path, &mesh));
         assert_ok(context, carom_mesh_get_view(mesh, &view));
         assert_int_equal(view.vertex_count, 0);
@@ -274,12 +275,12 @@ static void bytes_behind_compressed_ones_are_named(void **state) {
     uint64_t size = stream.total_out;
     assert_int_equal(deflateEnd(&stream), Z_OK);
     memset(packed + size, 0, 32);
-    expect_read(packed, size, CAROM_FORMAT_OBJ, 1);
-    expect_read(packed, size + 32, CAROM_FORMAT_OBJ, 1); /* zeros are padding */
+    expect_read(packed, size, CAROM_MESH_FORMAT_OBJ, 1);
+    expect_read(packed, size + 32, CAROM_MESH_FORMAT_OBJ, 1); /* zeros are padding */
     memcpy(packed + size, "f 1 3 2\n", 8);
-    expect_named(packed, size + 8, CAROM_FORMAT_OBJ, "8 bytes follow that are not compressed");
+    expect_named(packed, size + 8, CAROM_MESH_FORMAT_OBJ, "8 bytes follow that are not compressed");
     packed[size] = 0;
-    expect_named(packed, size + 8, CAROM_FORMAT_OBJ, "8 bytes follow that are not compressed");
+    expect_named(packed, size + 8, CAROM_MESH_FORMAT_OBJ, "8 bytes follow that are not compressed");
 }
 #endif
 
@@ -310,7 +311,7 @@ static void pipes_without_another_end_can_be_cancelled(void **state) {
     assert_null(mesh);
     p.calls = 0;
     carom_mesh_view nothing = {0};
-    assert_fails(own, carom_mesh_save(own, &nothing, CAROM_FORMAT_OFF, path), CAROM_CANCELLED,
+    assert_fails(own, carom_mesh_save(own, &nothing, CAROM_MESH_FORMAT_OFF, path), CAROM_CANCELLED,
                  "cancelled");
     /* a reader that does not read: more than a pipe holds stays behind */
     int reader = open(path, O_RDONLY | O_NONBLOCK);
@@ -318,7 +319,7 @@ static void pipes_without_another_end_can_be_cancelled(void **state) {
     static double positions[100000][3];
     carom_mesh_view many = {.positions = positions, .vertex_count = 100000};
     p = (patience){0, 6};
-    assert_fails(own, carom_mesh_save(own, &many, CAROM_FORMAT_PLY, path), CAROM_CANCELLED,
+    assert_fails(own, carom_mesh_save(own, &many, CAROM_MESH_FORMAT_PLY, path), CAROM_CANCELLED,
                  "cancelled");
     close(reader);
     carom_context_destroy(own);

@@ -149,7 +149,7 @@ static void every_malformed_file_is_explained(void **state) {
         if (m->sentence != NULL) {
             snprintf(sentence, sizeof(sentence), "%s: %s", path, m->sentence);
             assert_int_equal(status, CAROM_BAD_FILE);
-            assert_string_equal(carom_context_sentence(context), sentence);
+            assert_string_equal(carom_context_message(context), sentence);
         } else {
             carom_mesh_view view;
             assert_ok(context, status);
@@ -193,11 +193,11 @@ static void other_formats_come_through_assimp_or_say_why_not(void **state) {
     (void)state;
     carom_mesh *mesh;
     carom_status status = carom_mesh_load_memory(context, collada, sizeof(collada) - 1,
-                                                 CAROM_FORMAT_GUESS, "two.dae", &mesh);
+                                                 CAROM_MESH_FORMAT_GUESS, "two.dae", &mesh);
     if (status == CAROM_UNSUPPORTED) {
         assert_null(mesh);
-        assert_non_null(strstr(carom_context_sentence(context), "two.dae: "));
-        assert_non_null(strstr(carom_context_sentence(context), "OBJ, PLY, STL and OFF"));
+        assert_non_null(strstr(carom_context_message(context), "two.dae: "));
+        assert_non_null(strstr(carom_context_message(context), "OBJ, PLY, STL and OFF"));
 #ifndef CAROM_HAVE_ASSIMP
         return;
 #endif
@@ -208,7 +208,7 @@ static void other_formats_come_through_assimp_or_say_why_not(void **state) {
     carom_mesh_origin origin;
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_ok(context, carom_mesh_get_origin(mesh, &origin));
-    assert_int_equal(origin.format, CAROM_FORMAT_OTHER);
+    assert_int_equal(origin.format, CAROM_MESH_FORMAT_OTHER);
     assert_int_equal(view.vertex_count, 8);
     assert_int_equal(view.face_count, 2);
     assert_int_equal(view.offsets[1], 4);
@@ -216,9 +216,10 @@ static void other_formats_come_through_assimp_or_say_why_not(void **state) {
     assert_true(p[6] == 1.0 && p[7] == 1.0);    /* the third corner */
     assert_true(p[18] == 12.0 && p[19] == 2.0); /* and where the second node puts it */
     carom_mesh_destroy(mesh);
-    assert_fails(context,
-                 carom_mesh_load_memory(context, "junk", 4, CAROM_FORMAT_GUESS, "a.dae", &mesh),
-                 CAROM_BAD_FILE, "a.dae: assimp says: ");
+    assert_fails(
+        context,
+        carom_mesh_load_memory(context, "junk", 4, CAROM_MESH_FORMAT_GUESS, "a.dae", &mesh),
+        CAROM_BAD_FILE, "a.dae: assimp says: ");
 }
 
 static int set_up(void **state) {

@@ -36,7 +36,7 @@ static void check_good(const good *cases, size_t count) {
     for (size_t i = 0; i < count; ++i) {
         const good *g = &cases[i];
         carom_mesh *mesh = load(g->format, "a", g->text, strlen(g->text));
-        if (mesh == NULL) fail_msg("case %zu: %s: %s", i, g->text, carom_context_sentence(context));
+        if (mesh == NULL) fail_msg("case %zu: %s: %s", i, g->text, carom_context_message(context));
         carom_mesh_view view;
         carom_mesh_origin origin;
         assert_ok(context, carom_mesh_get_view(mesh, &view));
@@ -66,9 +66,9 @@ static void check_bad(const bad *cases, size_t count) {
         carom_status status =
             carom_mesh_load_memory(context, b->text, strlen(b->text), b->format, "a", &mesh);
         carom_status expected = b->status != CAROM_OK ? b->status : CAROM_BAD_FILE;
-        if (status != expected || strcmp(carom_context_sentence(context), b->sentence) != 0)
+        if (status != expected || strcmp(carom_context_message(context), b->sentence) != 0)
             fail_msg("case %zu: %s\ngives %s: \"%s\"\nnot \"%s\"", i, b->text,
-                     carom_status_name(status), carom_context_sentence(context), b->sentence);
+                     carom_status_name(status), carom_context_message(context), b->sentence);
         assert_null(mesh);
     }
 }
@@ -80,31 +80,32 @@ static void check_bad(const bad *cases, size_t count) {
 static void obj_is_read_in_all_its_dress(void **state) {
     (void)state;
     static const good cases[] = {
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 3\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 3", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, "v 0 0 0\r\nv 1 0 0\r\nv 0 1 0\r\nf 1 2 3\r\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, "v 0 0 0\rv 1 0 0\rv 0 1 0\rf 1 2 3\r", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, "f 1 2 3\n" V3, 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, V3 "f -3 -2 -1\nf -1 2 1\n", 3, 2, 6, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1/1 2/2 3/3\nf 1//1 2//2 3//3\nf 1/1/1 2/2/2 3/3/3\n", 3, 3, 9, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1// 2// 3/\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 3 1 2\nf 1 2 3\n", 3, 2, 8, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 3\nf 1 2 3 1\n", 3, 2, 7, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2\nf 1\nf \nf 1 2 3\n", 3, 1, 3, 3},
-        {CAROM_FORMAT_OBJ, V3 "f 1 1 1\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 \\\n2 \\\r\n3\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2\\\n 3\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, "v\t0  0\\\n 0 \nv 1 0 0 # here\nv 0 1 0 1.0\n  f 1 2 3 # it is\n", 3, 1,
-         3, 0},
-        {CAROM_FORMAT_OBJ, "v 0 0 0 1 0.5 0.25\nv 1 0 0 nan nan nan\n", 2, 0, 0, 0},
-        {CAROM_FORMAT_OBJ,
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 3\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 3", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, "v 0 0 0\r\nv 1 0 0\r\nv 0 1 0\r\nf 1 2 3\r\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, "v 0 0 0\rv 1 0 0\rv 0 1 0\rf 1 2 3\r", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, "f 1 2 3\n" V3, 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f -3 -2 -1\nf -1 2 1\n", 3, 2, 6, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1/1 2/2 3/3\nf 1//1 2//2 3//3\nf 1/1/1 2/2/2 3/3/3\n", 3, 3,
+         9, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1// 2// 3/\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 3 1 2\nf 1 2 3\n", 3, 2, 8, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 3\nf 1 2 3 1\n", 3, 2, 7, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2\nf 1\nf \nf 1 2 3\n", 3, 1, 3, 3},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 1 1\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 \\\n2 \\\r\n3\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2\\\n 3\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, "v\t0  0\\\n 0 \nv 1 0 0 # here\nv 0 1 0 1.0\n  f 1 2 3 # it is\n",
+         3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, "v 0 0 0 1 0.5 0.25\nv 1 0 0 nan nan nan\n", 2, 0, 0, 0},
+        {CAROM_MESH_FORMAT_OBJ,
          "# a\nmtllib x\no a\ng b c\ns off\nusemtl m\nvn 0 0 x\nvt 1\nl 1 2\np 1\ncstype "
          "bezier\n" V3,
          3, 0, 0, 0},
-        {CAROM_FORMAT_OBJ, "# continued \\\nf 9 9 9\n" V3, 3, 0, 0, 0},
-        {CAROM_FORMAT_OBJ, "\xEF\xBB\xBF" V3 "f 1 2 3\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 3\n\x1A", 3, 1, 3, 0},
-        {CAROM_FORMAT_OBJ, "\n\n", 0, 0, 0, 0},
+        {CAROM_MESH_FORMAT_OBJ, "# continued \\\nf 9 9 9\n" V3, 3, 0, 0, 0},
+        {CAROM_MESH_FORMAT_OBJ, "\xEF\xBB\xBF" V3 "f 1 2 3\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 3\n\x1A", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OBJ, "\n\n", 0, 0, 0, 0},
     };
     check_good(cases, COUNT_OF(cases));
 }
@@ -112,28 +113,30 @@ static void obj_is_read_in_all_its_dress(void **state) {
 static void bad_obj_gets_a_sentence(void **state) {
     (void)state;
     static const bad cases[] = {
-        {CAROM_FORMAT_OBJ, "", "a: the file is empty", 0},
-        {CAROM_FORMAT_OBJ, "v 0 0\n",
+        {CAROM_MESH_FORMAT_OBJ, "", "a: the file is empty", 0},
+        {CAROM_MESH_FORMAT_OBJ, "v 0 0\n",
          "a: line 1: vertex 1: the end of the line is no finite number", 0},
-        {CAROM_FORMAT_OBJ, "v 0 0 0\n\nv 0 nan 0\n",
+        {CAROM_MESH_FORMAT_OBJ, "v 0 0 0\n\nv 0 nan 0\n",
          "a: line 3: vertex 2: \"nan\" is no finite number", 0},
-        {CAROM_FORMAT_OBJ, "v 0 1e999 0\n", "a: line 1: vertex 1: \"1e999\" is no finite number",
+        {CAROM_MESH_FORMAT_OBJ, "v 0 1e999 0\n",
+         "a: line 1: vertex 1: \"1e999\" is no finite number", 0},
+        {CAROM_MESH_FORMAT_OBJ, "v 0 0,5 0\n", "a: line 1: vertex 1: \"0,5\" is no finite number",
          0},
-        {CAROM_FORMAT_OBJ, "v 0 0,5 0\n", "a: line 1: vertex 1: \"0,5\" is no finite number", 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 4\n", "a: line 4: a face names vertex 4, the file has 3", 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 99999999999999999999\n",
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 4\n", "a: line 4: a face names vertex 4, the file has 3",
+         0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 99999999999999999999\n",
          "a: line 4: \"99999999999999999999\" is no vertex number", 0},
-        {CAROM_FORMAT_OBJ, V3 "f 0 1 2\n",
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 0 1 2\n",
          "a: line 4: a face names vertex 0; they are numbered from 1", 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 -4\n", "a: line 4: a face names vertex -4, there are 3 so far",
-         0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 x/y\n", "a: line 4: \"x/y\" is no vertex number", 0},
-        {CAROM_FORMAT_OBJ, V3 "f 1 2 3.5\n", "a: line 4: \"3.5\" is no vertex number", 0},
-        {CAROM_FORMAT_OBJ, "\x01\x02 garbage", "a: line 1: \"??\" is no OBJ statement", 0},
-        {CAROM_FORMAT_OBJ, "12345678901234567890123456789012345678901234567890",
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 -4\n",
+         "a: line 4: a face names vertex -4, there are 3 so far", 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 x/y\n", "a: line 4: \"x/y\" is no vertex number", 0},
+        {CAROM_MESH_FORMAT_OBJ, V3 "f 1 2 3.5\n", "a: line 4: \"3.5\" is no vertex number", 0},
+        {CAROM_MESH_FORMAT_OBJ, "\x01\x02 garbage", "a: line 1: \"??\" is no OBJ statement", 0},
+        {CAROM_MESH_FORMAT_OBJ, "12345678901234567890123456789012345678901234567890",
          "a: line 1: \"123456789012345678901234567890123...\" is no OBJ statement", 0},
-        {CAROM_FORMAT_OBJ, "\xFF\xFEv", "a: byte 0: the text is UTF-16; save it as ASCII or UTF-8",
-         0},
+        {CAROM_MESH_FORMAT_OBJ, "\xFF\xFEv",
+         "a: byte 0: the text is UTF-16; save it as ASCII or UTF-8", 0},
     };
     check_bad(cases, COUNT_OF(cases));
 }
@@ -143,21 +146,21 @@ static void bad_obj_gets_a_sentence(void **state) {
 static void off_is_read_in_all_its_dress(void **state) {
     (void)state;
     static const good cases[] = {
-        {CAROM_FORMAT_OFF, "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OFF, "OFF 3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2", 3, 1, 3, 0},
-        {CAROM_FORMAT_OFF, "OFF3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2", 3, 1, 3, 0},
-        {CAROM_FORMAT_OFF, "3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2", 3, 1, 3, 0},
-        {CAROM_FORMAT_OFF, "OFF\n3 1\r\n0 0 0\r\n1 0 0\r\n0 1 0\r\n3 0 1 2\r\n", 3, 1, 3, 0},
-        {CAROM_FORMAT_OFF,
+        {CAROM_MESH_FORMAT_OFF, "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OFF, "OFF 3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OFF, "OFF3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OFF, "3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OFF, "OFF\n3 1\r\n0 0 0\r\n1 0 0\r\n0 1 0\r\n3 0 1 2\r\n", 3, 1, 3, 0},
+        {CAROM_MESH_FORMAT_OFF,
          "# c\nCOFF # d\n# e\n3 1 0 # f\n\n0 0 0 255 0 0\n# g\n1 0 0 1 1 1 1\n0 1 0 # h\n3 0 1 2 "
          "0.5 "
          "0.5 0.5\n",
          3, 1, 3, 0},
-        {CAROM_FORMAT_OFF, "NOFF\n1 0 0\n0 0 0 0 0 1\n", 1, 0, 0, 0},
-        {CAROM_FORMAT_OFF, "STCNOFF\n1 0 0\n0 0 0 0 0 1\n", 1, 0, 0, 0},
-        {CAROM_FORMAT_OFF, "OFF\n0 0 0\n", 0, 0, 0, 0},
-        {CAROM_FORMAT_OFF, "OFF\n4 3 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n4 0 1 2 3\n2 0 1\n3 0 1 2\n", 4,
-         2, 7, 1},
+        {CAROM_MESH_FORMAT_OFF, "NOFF\n1 0 0\n0 0 0 0 0 1\n", 1, 0, 0, 0},
+        {CAROM_MESH_FORMAT_OFF, "STCNOFF\n1 0 0\n0 0 0 0 0 1\n", 1, 0, 0, 0},
+        {CAROM_MESH_FORMAT_OFF, "OFF\n0 0 0\n", 0, 0, 0, 0},
+        {CAROM_MESH_FORMAT_OFF,
+         "OFF\n4 3 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n4 0 1 2 3\n2 0 1\n3 0 1 2\n", 4, 2, 7, 1},
     };
     check_good(cases, COUNT_OF(cases));
 }
@@ -165,38 +168,39 @@ static void off_is_read_in_all_its_dress(void **state) {
 static void bad_off_gets_a_sentence(void **state) {
     (void)state;
     static const bad cases[] = {
-        {CAROM_FORMAT_OFF, "", "a: the file is empty", 0},
-        {CAROM_FORMAT_OFF, "PLY", "a: line 1: \"PLY\" stands where OFF or counts should", 0},
-        {CAROM_FORMAT_OFF, "OFF\n",
+        {CAROM_MESH_FORMAT_OFF, "", "a: the file is empty", 0},
+        {CAROM_MESH_FORMAT_OFF, "PLY", "a: line 1: \"PLY\" stands where OFF or counts should", 0},
+        {CAROM_MESH_FORMAT_OFF, "OFF\n",
          "a: line 2: the end of the file stands where the numbers of "
          "vertices and faces should",
          0},
-        {CAROM_FORMAT_OFF, "OFF\n3 -1 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n3 -1 0\n",
          "a: line 2: \"-1\" stands where the numbers of vertices and faces should", 0},
-        {CAROM_FORMAT_OFF, "OFF\n1000 1 0\n0 0 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1000 1 0\n0 0 0\n",
          "a: line 2: 1000 vertices are promised, the file has room for 1", 0},
-        {CAROM_FORMAT_OFF, "OFF\n1 1000 0\n0 0 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1 1000 0\n0 0 0\n",
          "a: line 2: 1000 faces are promised, the file has room for 4", 0},
-        {CAROM_FORMAT_OFF, "OFF\n18446744073709551615 1 0\n0 0 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n18446744073709551615 1 0\n0 0 0\n",
          "a: line 2: \"18446744073709551615\" stands where the numbers of vertices and faces "
          "should",
          0},
-        {CAROM_FORMAT_OFF, "OFF\n2 1 0\n0 0 0\n     \n     \n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n2 1 0\n0 0 0\n     \n     \n",
          "a: line 6: the file ends after 1 of 2 vertices", 0},
-        {CAROM_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\n", "a: line 4: the file ends after 0 of 1 faces", 0},
-        {CAROM_FORMAT_OFF, "OFF\n1 1 0\n0 0\n3 0 0 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\n",
+         "a: line 4: the file ends after 0 of 1 faces", 0},
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1 1 0\n0 0\n3 0 0 0\n",
          "a: line 3: vertex 0: the end of the line is no finite number", 0},
-        {CAROM_FORMAT_OFF, "OFF\n1 1 0\n0 0 inf\n3 0 0 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1 1 0\n0 0 inf\n3 0 0 0\n",
          "a: line 3: vertex 0: \"inf\" is no finite number", 0},
-        {CAROM_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\n3 0 0 1\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\n3 0 0 1\n",
          "a: line 4: face 0 names vertex 1, the file has 1", 0},
-        {CAROM_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\n3 0 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\n3 0 0\n",
          "a: line 4: face 0: the end of the line stands where corner 2 of 3 should", 0},
-        {CAROM_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\nx\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\nx\n",
          "a: line 4: face 0: \"x\" is no number of corners", 0},
-        {CAROM_FORMAT_OFF, "OFF BINARY\n", "a: line 1: binary OFF cannot be read; save it as text",
-         0},
-        {CAROM_FORMAT_OFF, "4OFF\n1 0 0\n0 0 0 0\n",
+        {CAROM_MESH_FORMAT_OFF, "OFF BINARY\n",
+         "a: line 1: binary OFF cannot be read; save it as text", 0},
+        {CAROM_MESH_FORMAT_OFF, "4OFF\n1 0 0\n0 0 0 0\n",
          "a: line 1: \"4OFF\": only three dimensions can be read", 0},
     };
     check_bad(cases, COUNT_OF(cases));
@@ -211,17 +215,18 @@ static void bad_off_gets_a_sentence(void **state) {
 static void text_stl_is_read_in_all_its_dress(void **state) {
     (void)state;
     static const good cases[] = {
-        {CAROM_FORMAT_STL, "solid\n" FACET FACET "endsolid\n", 6, 2, 6, 0},
-        {CAROM_FORMAT_STL, "  SOLID facet vertex\n FACET NORMAL 0 0 1 OUTER LOOP\n", 0, 0, 0, 99},
-        {CAROM_FORMAT_STL, "solid a\n" FACET "endsolid a\nsolid b\n" FACET "end solid\n", 6, 2, 6,
-         0},
-        {CAROM_FORMAT_STL,
+        {CAROM_MESH_FORMAT_STL, "solid\n" FACET FACET "endsolid\n", 6, 2, 6, 0},
+        {CAROM_MESH_FORMAT_STL, "  SOLID facet vertex\n FACET NORMAL 0 0 1 OUTER LOOP\n", 0, 0, 0,
+         99},
+        {CAROM_MESH_FORMAT_STL, "solid a\n" FACET "endsolid a\nsolid b\n" FACET "end solid\n", 6, 2,
+         6, 0},
+        {CAROM_MESH_FORMAT_STL,
          "solid\nfacet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop "
          "endfacet "
          "endsolid",
          3, 1, 3, 0},
-        {CAROM_FORMAT_STL, "solid\nendsolid", 0, 0, 0, 0},
-        {CAROM_FORMAT_STL,
+        {CAROM_MESH_FORMAT_STL, "solid\nendsolid", 0, 0, 0, 0},
+        {CAROM_MESH_FORMAT_STL,
          "solid\rfacet\router loop\rvertex 0 0 0\rendloop\rendfacet\r" FACET "endsolid\r", 3, 1, 3,
          1},
     };
@@ -233,27 +238,27 @@ static void text_stl_is_read_in_all_its_dress(void **state) {
 static void bad_stl_gets_a_sentence(void **state) {
     (void)state;
     static const bad cases[] = {
-        {CAROM_FORMAT_STL, "", "a: the file is empty", 0},
-        {CAROM_FORMAT_STL, "hello",
+        {CAROM_MESH_FORMAT_STL, "", "a: the file is empty", 0},
+        {CAROM_MESH_FORMAT_STL, "hello",
          "a: byte 5: the file ends inside its header of 84 bytes, and is "
          "no text that begins with \"solid\"",
          0},
-        {CAROM_FORMAT_STL, "solid\n" FACET,
+        {CAROM_MESH_FORMAT_STL, "solid\n" FACET,
          "a: line 9: the file ends after 1 facets without "
          "\"endsolid\"",
          0},
-        {CAROM_FORMAT_STL, "solid\nfacet\nvertex 0 0 0\n",
+        {CAROM_MESH_FORMAT_STL, "solid\nfacet\nvertex 0 0 0\n",
          "a: line 4: the file ends inside facet 0", 0},
-        {CAROM_FORMAT_STL, "solid\nfacet\nvertex 0 0 x\n",
+        {CAROM_MESH_FORMAT_STL, "solid\nfacet\nvertex 0 0 x\n",
          "a: line 3: facet 0: \"x\" is no finite number", 0},
-        {CAROM_FORMAT_STL, "solid\nvertex 0 0 0\n",
+        {CAROM_MESH_FORMAT_STL, "solid\nvertex 0 0 0\n",
          "a: line 2: \"vertex\" stands where \"facet\" or \"endsolid\" should", 0},
-        {CAROM_FORMAT_STL, "solid\nfacet\nfacet\n",
+        {CAROM_MESH_FORMAT_STL, "solid\nfacet\nfacet\n",
          "a: line 3: \"facet\" stands where \"vertex\" or \"endfacet\" should", 0},
-        {CAROM_FORMAT_STL, "solid\nendsolid\nfacet\n",
+        {CAROM_MESH_FORMAT_STL, "solid\nendsolid\nfacet\n",
          "a: line 3: \"facet\" stands where \"solid\" should", 0},
-        {CAROM_FORMAT_STL, "\xFF\xFEs", "a: byte 0: the text is UTF-16; save it as ASCII or UTF-8",
-         0},
+        {CAROM_MESH_FORMAT_STL, "\xFF\xFEs",
+         "a: byte 0: the text is UTF-16; save it as ASCII or UTF-8", 0},
     };
     check_bad(cases, COUNT_OF(cases));
 }
@@ -264,31 +269,31 @@ static void binary_stl_is_told_from_text(void **state) {
     const float corner[3] = {1.0f, 2.0f, 3.0f};
     file[80] = 2;
     memcpy(file + 84 + 12, corner, sizeof(corner));
-    carom_mesh *mesh = load(CAROM_FORMAT_GUESS, "a", file, 84 + 2 * 50);
+    carom_mesh *mesh = load(CAROM_MESH_FORMAT_GUESS, "a", file, 84 + 2 * 50);
     assert_non_null(mesh);
     carom_mesh_view view;
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    assert_int_equal(view.scalar, CAROM_FLOAT32);
+    assert_int_equal(view.scalar, CAROM_SCALAR_FLOAT32);
     assert_int_equal(view.vertex_count, 6);
     assert_int_equal(view.face_count, 2);
     assert_memory_equal(view.positions, corner, sizeof(corner));
     for (uint32_t i = 0; i < 6; ++i) assert_int_equal(view.corners[i], i);
     carom_mesh_destroy(mesh);
     /* Bytes after the last facet do no harm; a missing one does. */
-    mesh = load(CAROM_FORMAT_STL, "a", file, sizeof(file));
+    mesh = load(CAROM_MESH_FORMAT_STL, "a", file, sizeof(file));
     assert_non_null(mesh);
     carom_mesh_destroy(mesh);
-    assert_null(load(CAROM_FORMAT_STL, "a", file, 84 + 99));
-    assert_string_equal(carom_context_sentence(context),
+    assert_null(load(CAROM_MESH_FORMAT_STL, "a", file, 84 + 99));
+    assert_string_equal(carom_context_message(context),
                         "a: byte 80: 2 triangles are promised, the file has room for 1");
     file[83] = 0x7F;
-    assert_null(load(CAROM_FORMAT_STL, "a", file, sizeof(file)));
-    assert_string_equal(carom_context_sentence(context),
+    assert_null(load(CAROM_MESH_FORMAT_STL, "a", file, sizeof(file)));
+    assert_string_equal(carom_context_message(context),
                         "a: byte 80: 2130706434 triangles are promised, the file has room for 2");
     file[83] = 0;
     memset(file + 84 + 50 + 12 + 16, 0xFF, 4); /* a NaN */
-    assert_null(load(CAROM_FORMAT_STL, "a", file, 84 + 100));
-    assert_string_equal(carom_context_sentence(context),
+    assert_null(load(CAROM_MESH_FORMAT_STL, "a", file, 84 + 100));
+    assert_string_equal(carom_context_message(context),
                         "a: byte 162: facet 1 has a coordinate that is not finite");
 }
 
@@ -302,25 +307,25 @@ static void binary_stl_is_told_from_text(void **state) {
 static void text_ply_is_read_in_all_its_dress(void **state) {
     (void)state;
     static const good cases[] = {
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          PLY("ascii") "element vertex 3\n" XYZ "element face 1\n" FACES END
                       "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n",
          3, 1, 3, 0},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          "ply\r\nformat ascii 1.0\r\ncomment x\r\nobj_info y\r\n\r\nelement vertex 1\r\n"
          "property double z\r\nproperty list char float q\r\nproperty int8 y\r\nproperty uint16 "
          "w\r\n"
          "property float32 x\r\nend_header\r\n1 2 9 9 3 4 5\r\n",
          1, 0, 0, 0},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          PLY("ascii") "element face 2\nproperty uchar red\n" FACES
                       "property list uchar float texcoord\nelement junk 2\nproperty int a\nelement "
                       "void 1000000\nelement vertex 4\n" XYZ END
                       "7 4 0 1 2 3 2 .5 .5\n7 2 0 1 0\n\n1\n2\n0 0 0\n1 0 0\n\n1 1 0\n0 1 0",
          4, 1, 4, 1},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 0\n" XYZ END, 0, 0, 0, 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 0\n" XYZ "element face 0\n" END, 0, 0, 0,
-         0},
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 0\n" XYZ END, 0, 0, 0, 0},
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 0\n" XYZ "element face 0\n" END, 0, 0,
+         0, 0},
     };
     check_good(cases, COUNT_OF(cases));
 }
@@ -328,63 +333,65 @@ static void text_ply_is_read_in_all_its_dress(void **state) {
 static void bad_ply_gets_a_sentence(void **state) {
     (void)state;
     static const bad cases[] = {
-        {CAROM_FORMAT_PLY, "", "a: the file is empty", 0},
-        {CAROM_FORMAT_PLY, "plx\n", "a: line 1: \"plx\" stands where \"ply\" should", 0},
-        {CAROM_FORMAT_PLY, "ply\n", "a: line 2: the file ends inside its header", 0},
-        {CAROM_FORMAT_PLY, "ply\nformat utf8 1.0\n",
+        {CAROM_MESH_FORMAT_PLY, "", "a: the file is empty", 0},
+        {CAROM_MESH_FORMAT_PLY, "plx\n", "a: line 1: \"plx\" stands where \"ply\" should", 0},
+        {CAROM_MESH_FORMAT_PLY, "ply\n", "a: line 2: the file ends inside its header", 0},
+        {CAROM_MESH_FORMAT_PLY, "ply\nformat utf8 1.0\n",
          "a: line 2: \"utf8\" is no format; there are ascii, binary_little_endian and "
          "binary_big_endian",
          0},
-        {CAROM_FORMAT_PLY, "ply\nelement vertex 0\n" XYZ END,
+        {CAROM_MESH_FORMAT_PLY, "ply\nelement vertex 0\n" XYZ END,
          "a: line 6: the header names no format", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") END, "a: line 4: the header has no element vertex", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "hello\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") END, "a: line 4: the header has no element vertex", 0},
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "hello\n",
          "a: line 3: \"hello\" is no line of a PLY header", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex -3\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex -3\n",
          "a: line 3: \"-3\" is no number of elements", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 4294967296\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 4294967296\n",
          "a: 4294967296 vertices, a mesh has at most 4294967295", CAROM_TOO_LARGE},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 1\nelement vertex 1\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 1\nelement vertex 1\n",
          "a: line 4: a second element vertex", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "property int x\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "property int x\n",
          "a: line 3: a property before the first element", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 1\nproperty real x\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 1\nproperty real x\n",
          "a: line 4: \"real\" is no type", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 1\nproperty list float int x\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 1\nproperty list float int x\n",
          "a: line 4: the length of a list cannot be a float", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element face 1\nproperty list int float vertex_index\n",
+        {CAROM_MESH_FORMAT_PLY,
+         PLY("ascii") "element face 1\nproperty list int float vertex_index\n",
          "a: line 4: corners of faces cannot be floats", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 1\n" XYZ "property int x\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 1\n" XYZ "property int x\n",
          "a: line 7: element vertex has this property twice", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 1\nproperty int x\n" END,
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 1\nproperty int x\n" END,
          "a: line 6: element vertex lacks one of the scalars x, y, z", 0},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          PLY("ascii") "element vertex 1\n" XYZ "element face 1\nproperty int a\n" END "0 0 0\n1\n",
          "a: line 10: element face lacks the list vertex_indices", 0},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          PLY("ascii") "element vertex 1\n" XYZ "element tristrips 1\n" FACES END "0 0 0\n3 0 0 0\n",
          "a: line 10: the faces are triangle strips, which cannot be read; save them as element "
          "face",
          0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 4000000000\n" XYZ END "0 0 0\n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 4000000000\n" XYZ END "0 0 0\n",
          "a: line 8: the header promises 4000000000 of element vertex, the file has room for 1", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 2\n" XYZ END "0 0 0\n      \n",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 2\n" XYZ END "0 0 0\n      \n",
          "a: line 10: the file ends after 1 of 2 of element vertex", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 1\n" XYZ END "0 0\n ",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 1\n" XYZ END "0 0\n ",
          "a: line 8: vertex 0: the end of the line stands where a finite number should", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 1\n" XYZ END "0 0 0 0\n ",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 1\n" XYZ END "0 0 0 0\n ",
          "a: line 8: vertex 0: \"0\" stands where the end of the line should", 0},
-        {CAROM_FORMAT_PLY, PLY("ascii") "element vertex 1\n" XYZ END "0 nan 0\n ",
+        {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 1\n" XYZ END "0 nan 0\n ",
          "a: line 8: vertex 0: \"nan\" stands where a finite number should", 0},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          PLY("ascii") "element vertex 1\n" XYZ "element face 1\n" FACES END "0 0 0\n3 0 0 1\n",
          "a: line 11: face 0 names vertex 1, the file has 1", 0},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          PLY("ascii") "element vertex 1\n" XYZ "element face 1\n" FACES END "0 0 0\n3 0 0 -1\n",
          "a: line 11: face 0: \"-1\" stands where a vertex number should", 0},
-        {CAROM_FORMAT_PLY, PLY("binary_little_endian") "element vertex 1\n" XYZ END "12345678901",
+        {CAROM_MESH_FORMAT_PLY,
+         PLY("binary_little_endian") "element vertex 1\n" XYZ END "12345678901",
          "a: line 8: the header promises 1 of element vertex, the file has room for 0", 0},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          PLY("binary_little_endian") "element vertex 1\n" XYZ "element face 2\n" FACES END
                                      "012345678901\003",
          "a: byte 182: the file ends inside face 0 of 2", 0},
@@ -441,15 +448,17 @@ static void binary_ply_of_any_types_is_read(void **state) {
                             to += put(to, count, corners, big);
                             for (int c = 0; c < corners; ++c) to += put(to, index, c + 1, big);
                         }
-                        carom_mesh *mesh = load(CAROM_FORMAT_PLY, "a", file, (uint64_t)(to - file));
-                        if (mesh == NULL) fail_msg("%s", carom_context_sentence(context));
+                        carom_mesh *mesh =
+                            load(CAROM_MESH_FORMAT_PLY, "a", file, (uint64_t)(to - file));
+                        if (mesh == NULL) fail_msg("%s", carom_context_message(context));
                         carom_mesh_view view;
                         assert_ok(context, carom_mesh_get_view(mesh, &view));
-                        assert_int_equal(view.scalar, xyz == 6 ? CAROM_FLOAT32 : CAROM_FLOAT64);
+                        assert_int_equal(view.scalar,
+                                         xyz == 6 ? CAROM_SCALAR_FLOAT32 : CAROM_SCALAR_FLOAT64);
                         assert_int_equal(view.vertex_count, 5);
                         assert_int_equal(view.face_count, 2);
                         for (int i = 0; i < 15; ++i) {
-                            double value = view.scalar == CAROM_FLOAT32
+                            double value = view.scalar == CAROM_SCALAR_FLOAT32
                                                ? (double)((const float *)view.positions)[i]
                                                : ((const double *)view.positions)[i];
                             assert_true(value == (double)i);
@@ -459,9 +468,9 @@ static void binary_ply_of_any_types_is_read(void **state) {
                         carom_mesh_destroy(mesh);
                         /* Cut anywhere in the data, it is told so. */
                         for (int cut = 1; cut < to - file - size && extra; cut += 7) {
-                            assert_null(
-                                load(CAROM_FORMAT_PLY, "cut", file, (uint64_t)(to - file - cut)));
-                            assert_non_null(strstr(carom_context_sentence(context), "cut: "));
+                            assert_null(load(CAROM_MESH_FORMAT_PLY, "cut", file,
+                                             (uint64_t)(to - file - cut)));
+                            assert_non_null(strstr(carom_context_message(context), "cut: "));
                         }
                     }
 }
@@ -476,27 +485,27 @@ static void binary_ply_names_the_bad_face_and_vertex(void **state) {
     memset(data, 0, 62);
     data[36] = data[49] = 3;
     data[50] = 3;
-    assert_null(load(CAROM_FORMAT_GUESS, "bunny.ply", file, (uint64_t)size + 62));
-    assert_string_equal(carom_context_sentence(context),
+    assert_null(load(CAROM_MESH_FORMAT_GUESS, "bunny.ply", file, (uint64_t)size + 62));
+    assert_string_equal(carom_context_message(context),
                         "bunny.ply: face 1 names vertex 3, the file has 3");
     memset(data + 50, 0xFF, 4);
-    assert_null(load(CAROM_FORMAT_GUESS, "bunny.ply", file, (uint64_t)size + 62));
-    assert_string_equal(carom_context_sentence(context),
+    assert_null(load(CAROM_MESH_FORMAT_GUESS, "bunny.ply", file, (uint64_t)size + 62));
+    assert_string_equal(carom_context_message(context),
                         "bunny.ply: face 1 names vertex -1, the file has 3");
     memset(data + 24 + 4, 0xFF, 4);
-    assert_null(load(CAROM_FORMAT_GUESS, "bunny.ply", file, (uint64_t)size + 62));
-    assert_string_equal(carom_context_sentence(context),
+    assert_null(load(CAROM_MESH_FORMAT_GUESS, "bunny.ply", file, (uint64_t)size + 62));
+    assert_string_equal(carom_context_message(context),
                         "bunny.ply: vertex 2 has a coordinate that is not finite");
 }
 
 static void unknown_content_is_told_what_can_be_read(void **state) {
     (void)state;
     static const bad cases[] = {
-        {CAROM_FORMAT_GUESS, "hello",
+        {CAROM_MESH_FORMAT_GUESS, "hello",
          "a: neither name nor content tell the format; name one of OBJ, "
          "PLY, STL and OFF",
          0},
-        {CAROM_FORMAT_GUESS, "",
+        {CAROM_MESH_FORMAT_GUESS, "",
          "a: neither name nor content tell the format; name one of OBJ, PLY, "
          "STL and OFF",
          0},
@@ -509,9 +518,9 @@ static void unknown_content_is_told_what_can_be_read(void **state) {
     assert_fails(context, carom_mesh_load(context, "/dev/null", &mesh), CAROM_BAD_FILE,
                  "/dev/null: neither");
     carom_status status =
-        carom_mesh_load_memory(context, "hello", 5, CAROM_FORMAT_OTHER, "a.xyzw", &mesh);
+        carom_mesh_load_memory(context, "hello", 5, CAROM_MESH_FORMAT_OTHER, "a.xyzw", &mesh);
     assert_true(status == CAROM_BAD_FILE || status == CAROM_UNSUPPORTED);
-    assert_non_null(strstr(carom_context_sentence(context), "a.xyzw: "));
+    assert_non_null(strstr(carom_context_message(context), "a.xyzw: "));
 }
 
 static int set_up(void **state) {

@@ -34,7 +34,7 @@ static void draw_soup(carom_random *random, soup *s, bool narrow) {
                                 .face_count = faces};
     if (narrow) {
         s->view.positions = s->narrow;
-        s->view.scalar = CAROM_FLOAT32;
+        s->view.scalar = CAROM_SCALAR_FLOAT32;
         s->view.stride = 0;
     }
 }

@@ -21,8 +21,9 @@ static carom_context *context;
 static char folder[] = CAROM_BINARY_DIR "/mesh-XXXXXX";
 
 static const carom_mesh_format written[] = {
-    CAROM_FORMAT_OBJ, CAROM_FORMAT_PLY,       CAROM_FORMAT_PLY_BIG, CAROM_FORMAT_PLY_ASCII,
-    CAROM_FORMAT_STL, CAROM_FORMAT_STL_ASCII, CAROM_FORMAT_OFF,
+    CAROM_MESH_FORMAT_OBJ,       CAROM_MESH_FORMAT_PLY, CAROM_MESH_FORMAT_PLY_BIG,
+    CAROM_MESH_FORMAT_PLY_ASCII, CAROM_MESH_FORMAT_STL, CAROM_MESH_FORMAT_STL_ASCII,
+    CAROM_MESH_FORMAT_OFF,
 };
 
 /* ---- meshes to write ------------------------------------------------------------------------- */
@@ -71,8 +72,8 @@ static carom_mesh_view make_sample(sample *s, uint64_t seed, carom_scalar scalar
     carom_random random = {seed};
     for (int v = 0; v < VERTICES; ++v)
         for (int c = 0; c < 3; ++c) {
-            s->f64[v][c] = odd_number(&random, scalar == CAROM_FLOAT32);
-            s->f32[v][c] = scalar == CAROM_FLOAT32 ? (float)s->f64[v][c] : 0.0f;
+            s->f64[v][c] = odd_number(&random, scalar == CAROM_SCALAR_FLOAT32);
+            s->f32[v][c] = scalar == CAROM_SCALAR_FLOAT32 ? (float)s->f64[v][c] : 0.0f;
         }
     s->offsets[0] = 0;
     for (int f = 0; f < FACES; ++f) {
@@ -82,7 +83,8 @@ static carom_mesh_view make_sample(sample *s, uint64_t seed, carom_scalar scalar
             s->corners[s->offsets[f] + c] = (uint32_t)(carom_random_next(&random) % VERTICES);
         s->offsets[f + 1] = s->offsets[f] + count;
     }
-    return (carom_mesh_view){.positions = scalar == CAROM_FLOAT32 ? (void *)s->f32 : (void *)s->f64,
+    return (carom_mesh_view){.positions =
+                                 scalar == CAROM_SCALAR_FLOAT32 ? (void *)s->f32 : (void *)s->f64,
                              .scalar = scalar,
                              .vertex_count = VERTICES,
                              .corners = s->corners,
@@ -92,7 +94,7 @@ static carom_mesh_view make_sample(sample *s, uint64_t seed, carom_scalar scalar
 
 static void position(const carom_mesh_view *view, uint64_t vertex, double xyz[3]) {
     for (int c = 0; c < 3; ++c)
-        xyz[c] = view->scalar == CAROM_FLOAT32
+        xyz[c] = view->scalar == CAROM_SCALAR_FLOAT32
                      ? (double)((const float *)view->positions)[3 * vertex + (uint64_t)c]
                      : ((const double *)view->positions)[3 * vertex + (uint64_t)c];
 }
@@ -121,7 +123,7 @@ static void assert_same(const carom_mesh_view *a, const carom_mesh_view *b, bool
 }
 
 static bool is_stl(carom_mesh_format format) {
-    return format == CAROM_FORMAT_STL || format == CAROM_FORMAT_STL_ASCII;
+    return format == CAROM_MESH_FORMAT_STL || format == CAROM_MESH_FORMAT_STL_ASCII;
 }
 
 static carom_mesh *load_bytes(const carom_bytes *bytes, carom_mesh_format format) {
@@ -142,12 +144,12 @@ static void every_format_reads_back_what_it_wrote(void **state) {
     static sample s;
     carom_bytes bytes = {0};
     for (uint64_t seed = 0; seed < 40; ++seed) {
-        carom_scalar scalar = seed % 4 < 2 ? CAROM_FLOAT64 : CAROM_FLOAT32;
+        carom_scalar scalar = seed % 4 < 2 ? CAROM_SCALAR_FLOAT64 : CAROM_SCALAR_FLOAT32;
         bool polygons = seed % 3 == 0;
         carom_mesh_view given = make_sample(&s, seed, scalar, polygons), view;
         for (size_t f = 0; f < COUNT_OF(written); ++f) {
             if (is_stl(written[f]) && polygons) continue;
-            if (written[f] == CAROM_FORMAT_STL && scalar == CAROM_FLOAT64) continue;
+            if (written[f] == CAROM_MESH_FORMAT_STL && scalar == CAROM_SCALAR_FLOAT64) continue;
             assert_ok(context, carom_mesh_save_memory(context, &given, written[f], &bytes));
             carom_mesh *mesh = load_bytes(&bytes, written[f]);
             carom_mesh_origin origin;
@@ -155,9 +157,10 @@ static void every_format_reads_back_what_it_wrote(void **state) {
             assert_ok(context, carom_mesh_get_origin(mesh, &origin));
             assert_int_equal(origin.format, written[f]);
             assert_int_equal(origin.skipped_faces, 0);
-            bool binary = written[f] == CAROM_FORMAT_PLY || written[f] == CAROM_FORMAT_PLY_BIG ||
-                          written[f] == CAROM_FORMAT_STL;
-            assert_int_equal(view.scalar, binary ? scalar : CAROM_FLOAT64);
+            bool binary = written[f] == CAROM_MESH_FORMAT_PLY ||
+                          written[f] == CAROM_MESH_FORMAT_PLY_BIG ||
+                          written[f] == CAROM_MESH_FORMAT_STL;
+            assert_int_equal(view.scalar, binary ? scalar : CAROM_SCALAR_FLOAT64);
             assert_same(&given, &view, is_stl(written[f]));
             carom_mesh_destroy(mesh);
         }
@@ -169,12 +172,12 @@ static void strided_views_are_written_like_packed_ones(void **state) {
     (void)state;
     static sample s;
     static double wide[VERTICES][5];
-    carom_mesh_view packed = make_sample(&s, 5, CAROM_FLOAT64, false), strided = packed;
+    carom_mesh_view packed = make_sample(&s, 5, CAROM_SCALAR_FLOAT64, false), strided = packed;
     for (int v = 0; v < VERTICES; ++v) memcpy(wide[v], s.f64[v], sizeof(s.f64[v]));
     strided.positions = wide;
     strided.stride = sizeof(wide[0]);
     for (size_t f = 0; f < COUNT_OF(written); ++f) {
-        if (written[f] == CAROM_FORMAT_STL) continue;
+        if (written[f] == CAROM_MESH_FORMAT_STL) continue;
         carom_bytes a = {0}, b = {0};
         assert_ok(context, carom_mesh_save_memory(context, &packed, written[f], &a));
         assert_ok(context, carom_mesh_save_memory(context, &strided, written[f], &b));
@@ -207,18 +210,19 @@ static void stl_takes_triangles_and_float32_only(void **state) {
     (void)state;
     static sample s;
     carom_bytes bytes = {0};
-    carom_mesh_view view = make_sample(&s, 3, CAROM_FLOAT64, true);
-    assert_fails(context, carom_mesh_save_memory(context, &view, CAROM_FORMAT_STL_ASCII, &bytes),
+    carom_mesh_view view = make_sample(&s, 3, CAROM_SCALAR_FLOAT64, true);
+    assert_fails(context,
+                 carom_mesh_save_memory(context, &view, CAROM_MESH_FORMAT_STL_ASCII, &bytes),
                  CAROM_BAD_INPUT, "corners and STL holds triangles only; triangulate first");
-    view = make_sample(&s, 4, CAROM_FLOAT64, false);
-    assert_fails(context, carom_mesh_save_memory(context, &view, CAROM_FORMAT_STL, &bytes),
+    view = make_sample(&s, 4, CAROM_SCALAR_FLOAT64, false);
+    assert_fails(context, carom_mesh_save_memory(context, &view, CAROM_MESH_FORMAT_STL, &bytes),
                  CAROM_BAD_INPUT, "binary STL holds float32 and these positions need float64");
     carom_bytes_free(&bytes);
     char path[256];
     snprintf(path, sizeof(path), "%s/doubles.stl", folder);
     carom_mesh *mesh;
     carom_mesh_view back;
-    assert_ok(context, carom_mesh_save(context, &view, CAROM_FORMAT_GUESS, path));
+    assert_ok(context, carom_mesh_save(context, &view, CAROM_MESH_FORMAT_GUESS, path));
     assert_ok(context,
               carom_mesh_load(context, path, &mesh)); /* as text, so that nothing is lost */
     assert_ok(context, carom_mesh_get_view(mesh, &back));
@@ -230,11 +234,12 @@ static void a_callers_buffer_is_filled_and_the_true_size_told(void **state) {
     (void)state;
     static sample s;
     static uint8_t buffer[1000];
-    carom_mesh_view view = make_sample(&s, 6, CAROM_FLOAT32, true);
+    carom_mesh_view view = make_sample(&s, 6, CAROM_SCALAR_FLOAT32, true);
     carom_bytes whole = {0},
-                mine = {.data = buffer, .capacity = sizeof(buffer), .owner = CAROM_OWNED_BY_CALLER};
-    assert_ok(context, carom_mesh_save_memory(context, &view, CAROM_FORMAT_PLY, &whole));
-    assert_int_equal(carom_mesh_save_memory(context, &view, CAROM_FORMAT_PLY, &mine), CAROM_MORE);
+                mine = {.data = buffer, .capacity = sizeof(buffer), .owner = CAROM_OWNER_CALLER};
+    assert_ok(context, carom_mesh_save_memory(context, &view, CAROM_MESH_FORMAT_PLY, &whole));
+    assert_int_equal(carom_mesh_save_memory(context, &view, CAROM_MESH_FORMAT_PLY, &mine),
+                     CAROM_MORE);
     assert_int_equal(mine.count, whole.count);
     assert_memory_equal(buffer, whole.data, sizeof(buffer));
     carom_bytes_free(&whole);
@@ -248,14 +253,14 @@ static void files_are_written_by_name_compressed_too(void **state) {
     static sample s;
     static const char *const names[] = {"a.obj",    "a.ply",    "a.stl",    "a.off",
                                         "a.OBJ.gz", "a.ply.gz", "a.stl.gz", "a.off.gz"};
-    carom_mesh_view given = make_sample(&s, 10, CAROM_FLOAT32, false), view;
+    carom_mesh_view given = make_sample(&s, 10, CAROM_SCALAR_FLOAT32, false), view;
     for (size_t i = 0; i < COUNT_OF(names); ++i) {
         char path[256];
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         bool gzip = strstr(names[i], ".gz") != NULL;
         carom_mesh *mesh;
         carom_mesh_origin origin;
-        carom_status status = carom_mesh_save(context, &given, CAROM_FORMAT_GUESS, path);
+        carom_status status = carom_mesh_save(context, &given, CAROM_MESH_FORMAT_GUESS, path);
 #ifndef CAROM_HAVE_ZLIB
         if (gzip) {
             assert_fails(context, status, CAROM_UNSUPPORTED, "gzip needs zlib");
@@ -270,9 +275,9 @@ static void files_are_written_by_name_compressed_too(void **state) {
         assert_same(&given, &view, strstr(names[i], ".stl") != NULL);
         carom_mesh_destroy(mesh);
     }
-    assert_fails(context, carom_mesh_save(context, &given, CAROM_FORMAT_GUESS, "a.gltf"),
+    assert_fails(context, carom_mesh_save(context, &given, CAROM_MESH_FORMAT_GUESS, "a.gltf"),
                  CAROM_UNSUPPORTED, "a.gltf: no format that can be written; there are OBJ, PLY");
-    assert_fails(context, carom_mesh_save(context, &given, CAROM_FORMAT_OBJ, "/nowhere/a.obj"),
+    assert_fails(context, carom_mesh_save(context, &given, CAROM_MESH_FORMAT_OBJ, "/nowhere/a.obj"),
                  CAROM_IO, "/nowhere/a.obj: cannot be created: No such file");
 }
 
@@ -280,16 +285,16 @@ static void a_full_disk_is_a_status_and_spares_the_old_file(void **state) {
     (void)state;
     static sample s;
     char path[256], draft[300];
-    carom_mesh_view small = make_sample(&s, 1, CAROM_FLOAT64, false), view;
+    carom_mesh_view small = make_sample(&s, 1, CAROM_SCALAR_FLOAT64, false), view;
     carom_mesh *mesh;
     struct stat info;
     if (stat("/dev/full", &info) == 0)
-        assert_fails(context, carom_mesh_save(context, &small, CAROM_FORMAT_OBJ, "/dev/full"),
+        assert_fails(context, carom_mesh_save(context, &small, CAROM_MESH_FORMAT_OBJ, "/dev/full"),
                      CAROM_IO, "/dev/full: cannot be written: No space left");
     snprintf(path, sizeof(path), "%s/old.ply", folder);
     snprintf(draft, sizeof(draft), "%s.0.part", path);
     small.face_count = 5;
-    assert_ok(context, carom_mesh_save(context, &small, CAROM_FORMAT_GUESS, path));
+    assert_ok(context, carom_mesh_save(context, &small, CAROM_MESH_FORMAT_GUESS, path));
     small.face_count = FACES;
     struct rlimit limit, low;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -297,7 +302,7 @@ static void a_full_disk_is_a_status_and_spares_the_old_file(void **state) {
     low.rlim_cur = 4096;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
-    carom_status status = carom_mesh_save(context, &small, CAROM_FORMAT_GUESS, path);
+    carom_status status = carom_mesh_save(context, &small, CAROM_MESH_FORMAT_GUESS, path);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_fails(context, status, CAROM_IO, "old.ply: cannot be written: ");
     assert_int_equal(stat(draft, &info), -1);
@@ -311,17 +316,17 @@ static void links_and_modes_stay(void **state) {
     (void)state;
     static sample s;
     char path[256], link[256];
-    carom_mesh_view given = make_sample(&s, 1, CAROM_FLOAT64, false);
+    carom_mesh_view given = make_sample(&s, 1, CAROM_SCALAR_FLOAT64, false);
     struct stat before, after;
     snprintf(path, sizeof(path), "%s/target.ply", folder);
     snprintf(link, sizeof(link), "%s/link.ply", folder);
     given.face_count = 5;
-    assert_ok(context, carom_mesh_save(context, &given, CAROM_FORMAT_GUESS, path));
+    assert_ok(context, carom_mesh_save(context, &given, CAROM_MESH_FORMAT_GUESS, path));
     assert_int_equal(chmod(path, 0640), 0);
     assert_int_equal(symlink("target.ply", link), 0);
     assert_int_equal(stat(path, &before), 0);
     given.face_count = FACES;
-    assert_ok(context, carom_mesh_save(context, &given, CAROM_FORMAT_GUESS, link));
+    assert_ok(context, carom_mesh_save(context, &given, CAROM_MESH_FORMAT_GUESS, link));
     assert_int_equal(lstat(link, &after), 0);
     assert_true(S_ISLNK(after.st_mode));
     assert_int_equal(stat(path, &after), 0);
@@ -352,7 +357,7 @@ static carom_status run_job(carom_allocator allocator, void *argument) {
     if (status == CAROM_OK && j->view != NULL)
         status = carom_mesh_save_memory(own, j->view, j->format, &bytes);
     if (status == CAROM_OK && j->path != NULL)
-        status = carom_mesh_save(own, j->view, CAROM_FORMAT_GUESS, j->path);
+        status = carom_mesh_save(own, j->view, CAROM_MESH_FORMAT_GUESS, j->path);
     carom_bytes_free(&bytes);
     carom_mesh_destroy(mesh);
     carom_context_destroy(own);
@@ -365,21 +370,21 @@ static void every_failed_allocation_is_survived(void **state) {
     for (int polygons = 0; polygons < 2; ++polygons)
         for (size_t f = 0; f < COUNT_OF(written); ++f) {
             if (is_stl(written[f]) && polygons) continue;
-            carom_mesh_view view = make_sample(&s, 12, CAROM_FLOAT32, polygons);
+            carom_mesh_view view = make_sample(&s, 12, CAROM_SCALAR_FLOAT32, polygons);
             job j = {.format = written[f], .view = &view};
             assert_ok(context, carom_mesh_save_memory(context, &view, written[f], &j.bytes));
             test_allocation_failures(run_job, &j);
             carom_bytes_free(&j.bytes);
         }
     char path[256];
-    carom_mesh_view view = make_sample(&s, 12, CAROM_FLOAT32, true);
+    carom_mesh_view view = make_sample(&s, 12, CAROM_SCALAR_FLOAT32, true);
 #ifdef CAROM_HAVE_ZLIB
     snprintf(path, sizeof(path), "%s/failing.off.gz", folder);
 #else
     snprintf(path, sizeof(path), "%s/failing.off", folder);
 #endif
-    assert_ok(context, carom_mesh_save(context, &view, CAROM_FORMAT_GUESS, path));
-    job j = {.format = CAROM_FORMAT_OFF, .view = &view, .path = path};
+    assert_ok(context, carom_mesh_save(context, &view, CAROM_MESH_FORMAT_GUESS, path));
+    job j = {.format = CAROM_MESH_FORMAT_OFF, .view = &view, .path = path};
     test_allocation_failures(run_job, &j);
 }
 
@@ -449,30 +454,30 @@ static void memory_stays_below_sixteen_times_the_file(void **state) {
         worst = fmax(worst, measure(text, size_, size_, format, CAROM_OK));                        \
     } while (0)
     for (int n = LINES / 4; n <= LINES; n += LINES / 8) {
-        MEASURE(CAROM_FORMAT_OBJ, "", "v 0 0 0\n", n, "", 0);
-        MEASURE(CAROM_FORMAT_OBJ, "", "v 0 0 0\n", 1, "f 1 1 1\n", n);
-        MEASURE(CAROM_FORMAT_OBJ, "", "v 0 0 0\n", 1, "f 1 1 1 1\n", n);
-        MEASURE(CAROM_FORMAT_OFF, "%d %d\n", "0 0 0\n", n, "3 0 0 0\n", 0);
-        MEASURE(CAROM_FORMAT_OFF, "%d %d\n", "0 0 0\n", 1, "3 0 0 0\n", n);
-        MEASURE(CAROM_FORMAT_OFF, "%d %d\n", "0 0 0\n", 1, "4 0 0 0 0\n", n);
-        MEASURE(CAROM_FORMAT_STL, "solid\n",
+        MEASURE(CAROM_MESH_FORMAT_OBJ, "", "v 0 0 0\n", n, "", 0);
+        MEASURE(CAROM_MESH_FORMAT_OBJ, "", "v 0 0 0\n", 1, "f 1 1 1\n", n);
+        MEASURE(CAROM_MESH_FORMAT_OBJ, "", "v 0 0 0\n", 1, "f 1 1 1 1\n", n);
+        MEASURE(CAROM_MESH_FORMAT_OFF, "%d %d\n", "0 0 0\n", n, "3 0 0 0\n", 0);
+        MEASURE(CAROM_MESH_FORMAT_OFF, "%d %d\n", "0 0 0\n", 1, "3 0 0 0\n", n);
+        MEASURE(CAROM_MESH_FORMAT_OFF, "%d %d\n", "0 0 0\n", 1, "4 0 0 0 0\n", n);
+        MEASURE(CAROM_MESH_FORMAT_STL, "solid\n",
                 "facet\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\nendfacet\n", n, "endsolid", 1);
-        MEASURE(CAROM_FORMAT_PLY,
+        MEASURE(CAROM_MESH_FORMAT_PLY,
                 "ply\nformat ascii 1.0\nelement vertex %d\nproperty char x\nproperty char y\n"
                 "property char z\nelement face %d\nproperty list char char vertex_index\n"
                 "end_header\n",
                 "0 0 0\n", n, "4 0 0 0 0\n", n);
-        MEASURE(CAROM_FORMAT_PLY,
+        MEASURE(CAROM_MESH_FORMAT_PLY,
                 "ply\nformat binary_big_endian 1.0\nelement vertex %d\nproperty char x\n"
                 "property char y\nproperty char z\nelement face %d\n"
                 "property list char char vertex_index\nend_header\n",
                 "\1\1\1", n, "\3\1\1\1", n);
-        MEASURE(CAROM_FORMAT_PLY,
+        MEASURE(CAROM_MESH_FORMAT_PLY,
                 "ply\nformat binary_big_endian 1.0\nelement vertex %d\nproperty char x\n"
                 "property char y\nproperty char z\nelement face %d\n"
                 "property list char char vertex_index\nend_header\n",
                 "\1\1\1", 3, "\4\1\1\1\1", n);
-        MEASURE(CAROM_FORMAT_PLY,
+        MEASURE(CAROM_MESH_FORMAT_PLY,
                 "ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty float x\n"
                 "property float y\nproperty float z\nelement face %d\n"
                 "property list char int vertex_index\nend_header\n",
@@ -488,16 +493,16 @@ static void lying_headers_take_no_memory(void **state) {
         carom_mesh_format format;
         const char *text;
     } lies[] = {
-        {CAROM_FORMAT_OFF, "OFF\n4294967295 4294967295 0\n0 0 0\n"},
-        {CAROM_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\n4294967295 0 0 0\n"},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_OFF, "OFF\n4294967295 4294967295 0\n0 0 0\n"},
+        {CAROM_MESH_FORMAT_OFF, "OFF\n1 1 0\n0 0 0\n4294967295 0 0 0\n"},
+        {CAROM_MESH_FORMAT_PLY,
          "ply\nformat binary_little_endian 1.0\nelement vertex 4294967295\n"
          "property float x\nproperty float y\nproperty float z\nend_header\nxxxx"},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          "ply\nformat binary_little_endian 1.0\nelement vertex 0\nproperty float x\nproperty float "
          "y\nproperty float z\nelement face 2\nproperty list uint uint vertex_index\nend_header\n"
          "\377\377\377\377\377\377\377\377"},
-        {CAROM_FORMAT_PLY,
+        {CAROM_MESH_FORMAT_PLY,
          "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty "
          "float z\nelement face 1\nproperty list uint uint vertex_index\nend_header\n0 0 0\n"
          "4294967295 0 0 0\n"},
@@ -506,7 +511,7 @@ static void lying_headers_take_no_memory(void **state) {
         measure(lies[i].text, strlen(lies[i].text), strlen(lies[i].text), lies[i].format,
                 CAROM_BAD_FILE);
     uint8_t stl[134] = {[80] = 0xFF, [81] = 0xFF, [82] = 0xFF, [83] = 0xFF};
-    measure(stl, sizeof(stl), sizeof(stl), CAROM_FORMAT_STL, CAROM_BAD_FILE);
+    measure(stl, sizeof(stl), sizeof(stl), CAROM_MESH_FORMAT_STL, CAROM_BAD_FILE);
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */
@@ -538,19 +543,19 @@ static void reading_and_writing_can_be_cancelled(void **state) {
         carom_context_def def = {.threads = 1, .progress = count_call, .progress_user = &c};
         assert_ok(NULL, carom_context_create(&def, &own));
         carom_status status =
-            carom_mesh_load_memory(own, text, size, CAROM_FORMAT_OBJ, "long", &mesh);
+            carom_mesh_load_memory(own, text, size, CAROM_MESH_FORMAT_OBJ, "long", &mesh);
         if (cancel) {
             assert_fails(own, status, CAROM_CANCELLED, "reading a mesh");
             assert_null(mesh);
-            assert_ok(context,
-                      carom_mesh_load_memory(context, text, size, CAROM_FORMAT_OBJ, "long", &mesh));
+            assert_ok(context, carom_mesh_load_memory(context, text, size, CAROM_MESH_FORMAT_OBJ,
+                                                      "long", &mesh));
         } else {
             assert_ok(own, status);
             assert_true(c.count >= 2 && c.last == 1.0);
         }
         assert_ok(own, carom_mesh_get_view(mesh, &view));
         c = (calls){.cancel_at = cancel};
-        status = carom_mesh_save_memory(own, &view, CAROM_FORMAT_OBJ, &bytes);
+        status = carom_mesh_save_memory(own, &view, CAROM_MESH_FORMAT_OBJ, &bytes);
         if (cancel)
             assert_fails(own, status, CAROM_CANCELLED, "writing a mesh");
         else
@@ -585,20 +590,21 @@ static void gzip_members_follow_each_other(void **state) {
     carom_mesh_view view;
     uint64_t size = gzip("v 0 0 0\nv 1 0 ", 14, packed, sizeof(packed));
     size += gzip("0\nv 0 1 0\nf 1 2 3\n", 18, packed + size, sizeof(packed) - size);
-    assert_ok(context, carom_mesh_load_memory(context, packed, size, CAROM_FORMAT_OBJ, "a", &mesh));
+    assert_ok(context,
+              carom_mesh_load_memory(context, packed, size, CAROM_MESH_FORMAT_OBJ, "a", &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     assert_int_equal(view.vertex_count, 3);
     carom_mesh_destroy(mesh);
     for (uint64_t cut = 2; cut < size; ++cut) {
         carom_status status =
-            carom_mesh_load_memory(context, packed, cut, CAROM_FORMAT_OBJ, "a", &mesh);
+            carom_mesh_load_memory(context, packed, cut, CAROM_MESH_FORMAT_OBJ, "a", &mesh);
         assert_int_not_equal(status, CAROM_OK);
         assert_int_equal(status, CAROM_BAD_FILE);
-        assert_non_null(strstr(carom_context_sentence(context), "a: "));
+        assert_non_null(strstr(carom_context_message(context), "a: "));
     }
     packed[20] ^= 0x55;
     assert_fails(context,
-                 carom_mesh_load_memory(context, packed, size, CAROM_FORMAT_OBJ, "a", &mesh),
+                 carom_mesh_load_memory(context, packed, size, CAROM_MESH_FORMAT_OBJ, "a", &mesh),
                  CAROM_BAD_FILE, "a: byte ");
 }
 
@@ -612,16 +618,16 @@ static void compressed_bombs_are_refused(void **state) {
     assert_non_null(packed);
     memset(text, '\n', size);
     uint64_t packed_size = gzip(text, size, packed, room);
-    measure(packed, packed_size, size, CAROM_FORMAT_OBJ, CAROM_OK);
+    measure(packed, packed_size, size, CAROM_MESH_FORMAT_OBJ, CAROM_OK);
     /* Forty of them, one after another, grow past any mesh. */
     uint8_t *many = malloc(40 * packed_size);
     assert_non_null(many);
     for (int i = 0; i < 40; ++i) memcpy(many + (uint64_t)i * packed_size, packed, packed_size);
     carom_mesh *mesh;
-    assert_fails(
-        context,
-        carom_mesh_load_memory(context, many, 40 * packed_size, CAROM_FORMAT_OBJ, "bomb.gz", &mesh),
-        CAROM_TOO_LARGE, "which no mesh does; unpack it first");
+    assert_fails(context,
+                 carom_mesh_load_memory(context, many, 40 * packed_size, CAROM_MESH_FORMAT_OBJ,
+                                        "bomb.gz", &mesh),
+                 CAROM_TOO_LARGE, "which no mesh does; unpack it first");
     free(many);
     free(packed);
     free(text);

@@ -105,21 +105,21 @@ static void predicates(scale_case *c) {
                          a.normal.x[k].sign);
     carom_triangle ta = {{p[0], p[1], p[2]}}, tb = {{p[3], p[4], p[5]}};
     bool meet = false, meets = ratio_sign(exact_triangles(&a, &b)) == 0;
-    carom_triangle_relation relation;
+    carom_triangle_intersection relation;
     if (scale_ok(c, carom_triangles_meet(c->context, &ta, &tb, &meet)))
         scale_expect(c, meet == meets, "meet %d, right %d", meet, meets);
     if (!scale_ok(c, carom_triangles_relate(c->context, &ta, &tb, &relation))) return;
-    scale_expect(c, (relation.relation != CAROM_RELATION_DISJOINT) == meets, "relation %s",
-                 carom_relation_name(relation.relation));
+    scale_expect(c, (relation.relation != CAROM_TRIANGLE_RELATION_DISJOINT) == meets, "relation %s",
+                 carom_triangle_relation_name(relation.relation));
     if (span_of(p, 6, &base) > MOST_SPAN) return;
-    carom_triangle_relation expected = wide_oracle(&ta, &tb, base);
+    carom_triangle_intersection expected = wide_oracle(&ta, &tb, base);
     scale_expect(
         c,
         relation.relation == expected.relation && relation.dimension == expected.dimension &&
             relation.dimension_a == expected.dimension_a &&
             relation.dimension_b == expected.dimension_b && relation.coplanar == expected.coplanar,
-        "relation %s, right %s", carom_relation_name(relation.relation),
-        carom_relation_name(expected.relation));
+        "relation %s, right %s", carom_triangle_relation_name(relation.relation),
+        carom_triangle_relation_name(expected.relation));
 }
 
 /* ---- distances ------------------------------------------------------------------------------- */

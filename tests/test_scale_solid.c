@@ -321,16 +321,16 @@ static void check_relation(scale_case *c, const pair *p, const model_measure *a,
     number least = number_compare(a->volume, b->volume) < 0 ? a->volume : b->volume;
     if (p->complement[0]) rest_a = least = b->volume; /* what is left of all space is infinite */
     if (p->complement[1]) rest_b = least = a->volume;
-    carom_solid_relation right = CAROM_SOLID_OVERLAPPING;
+    carom_relation right = CAROM_RELATION_OVERLAPPING;
     if (far_below(truth->volume, least))
-        right = surfaces_meet(p) ? CAROM_SOLID_TOUCHING : CAROM_SOLID_APART;
+        right = surfaces_meet(p) ? CAROM_RELATION_TOUCHING : CAROM_RELATION_APART;
     else if (far_below(rest_a, a->volume))
-        right = CAROM_SOLID_A_INSIDE_B;
+        right = CAROM_RELATION_A_INSIDE_B;
     else if (far_below(rest_b, b->volume))
-        right = CAROM_SOLID_B_INSIDE_A;
+        right = CAROM_RELATION_B_INSIDE_A;
     scale_expect(c, o->relation == right, "relation %s, right %s; volume %g +- %g, right %g (%s)",
-                 carom_solid_relation_name(o->relation), carom_solid_relation_name(right),
-                 o->volume, o->volume_error, number_show(truth->volume), p->what);
+                 carom_relation_name(o->relation), carom_relation_name(right), o->volume,
+                 o->volume_error, number_show(truth->volume), p->what);
 }
 
 /* The winding number of a model at a point; false when the point is on a plane of a piece. */
@@ -368,13 +368,13 @@ static void check_relation_by_points(scale_case *c, const pair *p, const carom_o
         only_b = only_b || (in_a == 0 && in_b != 0);
     }
     bool forbidden = false;
-    if (o->relation == CAROM_SOLID_APART || o->relation == CAROM_SOLID_TOUCHING) forbidden = both;
-    if (o->relation == CAROM_SOLID_A_INSIDE_B) forbidden = only_a;
-    if (o->relation == CAROM_SOLID_B_INSIDE_A) forbidden = only_b;
+    if (o->relation == CAROM_RELATION_APART || o->relation == CAROM_RELATION_TOUCHING)
+        forbidden = both;
+    if (o->relation == CAROM_RELATION_A_INSIDE_B) forbidden = only_a;
+    if (o->relation == CAROM_RELATION_B_INSIDE_A) forbidden = only_b;
     scale_expect(c, !forbidden, "relation %s, but there are points in%s%s%s; volume %g +- %g (%s)",
-                 carom_solid_relation_name(o->relation), both ? " both" : "",
-                 only_a ? " a only" : "", only_b ? " b only" : "", o->volume, o->volume_error,
-                 p->what);
+                 carom_relation_name(o->relation), both ? " both" : "", only_a ? " a only" : "",
+                 only_b ? " b only" : "", o->volume, o->volume_error, p->what);
 }
 
 static void check_volume(scale_case *c, const pair *p, const scale_overlap *truth,
@@ -446,7 +446,7 @@ static void check_contact(scale_case *c, const pair *p, const carom_overlap *o) 
     uint64_t meeting = count_meeting(p, &least);
     scale_expect(c, o->pairs == meeting, "%" PRIu64 " pairs meet, right %" PRIu64 " (%s)", o->pairs,
                  meeting, p->what);
-    if (o->relation != CAROM_SOLID_APART) {
+    if (o->relation != CAROM_RELATION_APART) {
         scale_expect(c, o->distance == 0.0, "distance %g (%s)", o->distance, p->what);
         return;
     }

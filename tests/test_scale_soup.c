@@ -88,7 +88,7 @@ static void self(scale_case *c) {
         uint64_t bound = 0;
         scale_ok(c, carom_context_get_work(c->context, &work));
         scale_ok(c, carom_soup_self_bound(c->context, s, &bound));
-        if (def.method == CAROM_SOUP_GRID)
+        if (def.method == CAROM_SOUP_METHOD_GRID)
             scale_expect(c, work.candidates <= bound,
                          "%" PRIu64 " candidates, bound %" PRIu64 " (%s)", work.candidates, bound,
                          soup.kind);
@@ -97,7 +97,7 @@ static void self(scale_case *c) {
                          expected->count);
         if (scale_ok(c, carom_soup_self_any(c->context, s, &any)))
             scale_expect(c, any == (expected->count > 0), "any is %d (%s)", any, soup.kind);
-        if (scale_ok(c, carom_soup_each_pair(c->context, s, receive, &streamed)))
+        if (scale_ok(c, carom_soup_self_each(c->context, s, receive, &streamed)))
             scale_expect(c, streamed.good && streamed.at == expected->count,
                          "streamed pairs are not right (%s)", soup.kind);
         carom_soup_destroy(s);
@@ -227,8 +227,8 @@ static void cross(scale_case *c) {
         carom_work work;
         uint64_t bound = 0;
         scale_ok(c, carom_context_get_work(c->context, &work));
-        scale_ok(c, carom_soup_bound(c->context, a, b, &bound));
-        if (def.method == CAROM_SOUP_GRID)
+        scale_ok(c, carom_soup_cross_bound(c->context, a, b, &bound));
+        if (def.method == CAROM_SOUP_METHOD_GRID)
             scale_expect(c, work.candidates <= bound,
                          "%" PRIu64 " candidates of two, bound %" PRIu64 " (%s, %s)",
                          work.candidates, bound, t.a.kind, t.b.kind);
@@ -261,7 +261,7 @@ static void distance(scale_case *c) {
     carom_soup *a = prepared(c, &t.mesh_a, def), *b = prepared(c, &t.mesh_b, def);
     carom_soup_gap gap = {0};
     if (a == NULL || b == NULL ||
-        !scale_ok(c, carom_soup_distance(c->context, a, &t.pose_a, b, &t.pose_b, &gap)))
+        !scale_ok(c, carom_soup_cross_distance(c->context, a, &t.pose_a, b, &t.pose_b, &gap)))
         goto done;
     bool found = false;
     ratio least = {0}, reported = {0};

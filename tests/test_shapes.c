@@ -33,7 +33,8 @@ static void closed_shapes_are_closed_and_face_outward(void **state) {
                                        .parts = details[i],
                                        .polygons = kind % 2 == 1,
                                        .seed = i,
-                                       .scalar = kind < 2 ? CAROM_FLOAT64 : CAROM_FLOAT32};
+                                       .scalar =
+                                           kind < 2 ? CAROM_SCALAR_FLOAT64 : CAROM_SCALAR_FLOAT32};
                 bool round = shape == CAROM_SHAPE_GLOBE || shape == CAROM_SHAPE_TORUS ||
                              shape == CAROM_SHAPE_CONE || shape == CAROM_SHAPE_CYLINDER ||
                              shape == CAROM_SHAPE_KNOT || shape == CAROM_SHAPE_CHAIN;
@@ -98,7 +99,7 @@ static void shards_welded_stay_apart(void **state) {
     carom_context *context = test_context(2);
     for (uint64_t seed = 0; seed < 12; ++seed) {
         carom_shape_def def = {
-            .shape = CAROM_SHAPE_SHARDS, .parts = 60, .seed = seed, .scalar = CAROM_FLOAT32};
+            .shape = CAROM_SHAPE_SHARDS, .parts = 60, .seed = seed, .scalar = CAROM_SCALAR_FLOAT32};
         carom_mesh *mesh, *welded;
         carom_mesh_view view;
         carom_mesh_report r;
@@ -122,7 +123,7 @@ static void the_cloth_is_that_of_the_benchmarks(void **state) {
         for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
             uint64_t w = sizes[i];
             carom_shape_def def = {
-                .shape = CAROM_SHAPE_CLOTH, .detail = w, .scalar = CAROM_FLOAT32};
+                .shape = CAROM_SHAPE_CLOTH, .detail = w, .scalar = CAROM_SCALAR_FLOAT32};
             carom_mesh *mesh;
             carom_mesh_view view;
             char name[32];
@@ -167,11 +168,11 @@ static void impossible_shapes_are_refused_in_words(void **state) {
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "below 1");
     def = (carom_shape_def){.shape = CAROM_SHAPE_SHARDS, .ratio = 1.0};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "below 1");
-    def = (carom_shape_def){.size = 1e40, .scalar = CAROM_FLOAT32};
+    def = (carom_shape_def){.size = 1e40, .scalar = CAROM_SCALAR_FLOAT32};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
     def = (carom_shape_def){.shape = CAROM_SHAPE_CLOTH, .size = 1e40};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
-    def = (carom_shape_def){.size = 1e-40, .scalar = CAROM_FLOAT32};
+    def = (carom_shape_def){.size = 1e-40, .scalar = CAROM_SCALAR_FLOAT32};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "for float32");
     def = (carom_shape_def){.shape = CAROM_SHAPE_CHAIN, .ratio = 0.3};
     assert_fails(context, carom_shape_make(context, &def, &mesh), CAROM_BAD_INPUT, "at most 0.25");

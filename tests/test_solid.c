@@ -86,7 +86,7 @@ static void boxes_overlap_as_boxes_do(void **state) {
     carom_solid *x = box_solid(a[0], a[1], a[2], false), *y = box_solid(b[0], b[1], b[2], false);
     carom_solid *rest = box_solid(b[0], b[1], b[2], true);
     carom_random random = {1};
-    uint64_t seen[CAROM_SOLID_RELATION_COUNT] = {0};
+    uint64_t seen[CAROM_RELATION_COUNT] = {0};
     for (int i = 0; i < 4000; ++i) {
         double t[3], m[3], s[3];
         for (int k = 0; k < 3; ++k) /* often in one plane */
@@ -107,9 +107,9 @@ static void boxes_overlap_as_boxes_do(void **state) {
             assert_near("the area", o.area, 2 * (s[0] * s[1] + s[1] * s[2] + s[2] * s[0]), 1e-12);
         }
         bool far = t[0] > 3 || t[0] < -2 || t[1] > 2 || t[1] < -3 || t[2] > 4 || t[2] < -1;
-        assert_int_equal(o.relation == CAROM_SOLID_APART, far);
+        assert_int_equal(o.relation == CAROM_RELATION_APART, far);
         assert_true(o.has_distance && (o.distance > 0.0) == far);
-        if (!far && volume == 0.0) assert_int_equal(o.relation, CAROM_SOLID_TOUCHING);
+        if (!far && volume == 0.0) assert_int_equal(o.relation, CAROM_RELATION_TOUCHING);
         if (far) {
             double gap[3], length = 0.0;
             for (int k = 0; k < 3; ++k) {
@@ -119,7 +119,7 @@ static void boxes_overlap_as_boxes_do(void **state) {
             assert_near("the distance", o.distance, sqrt(length), 1e-14);
         }
     }
-    assert_true(seen[CAROM_SOLID_APART] > 0 && seen[CAROM_SOLID_TOUCHING] > 0);
+    assert_true(seen[CAROM_RELATION_APART] > 0 && seen[CAROM_RELATION_TOUCHING] > 0);
     carom_solid_destroy(x);
     carom_solid_destroy(y);
     carom_solid_destroy(rest);
@@ -131,33 +131,33 @@ static void what_is_inside_is_inside(void **state) {
     carom_solid *small_rest = box_solid(1, 1, 1, true);
     static const struct {
         double t[3];
-        carom_solid_relation relation;
+        carom_relation relation;
         bool one_sided;
-    } cases[] = {{{1, 1, 1}, CAROM_SOLID_B_INSIDE_A, false},
-                 {{0, 1, 1}, CAROM_SOLID_B_INSIDE_A, true}, /* against a wall */
-                 {{3, 3, 3}, CAROM_SOLID_B_INSIDE_A, true}, /* in a corner */
-                 {{3.5, 1, 1}, CAROM_SOLID_OVERLAPPING, false},
-                 {{4, 1, 1}, CAROM_SOLID_TOUCHING, true},
-                 {{4, 4, 1}, CAROM_SOLID_TOUCHING, false},
-                 {{4, 4, 4}, CAROM_SOLID_TOUCHING, false},
-                 {{-1, -1, -1}, CAROM_SOLID_TOUCHING, false},
-                 {{5, 1, 1}, CAROM_SOLID_APART, false}};
+    } cases[] = {{{1, 1, 1}, CAROM_RELATION_B_INSIDE_A, false},
+                 {{0, 1, 1}, CAROM_RELATION_B_INSIDE_A, true}, /* against a wall */
+                 {{3, 3, 3}, CAROM_RELATION_B_INSIDE_A, true}, /* in a corner */
+                 {{3.5, 1, 1}, CAROM_RELATION_OVERLAPPING, false},
+                 {{4, 1, 1}, CAROM_RELATION_TOUCHING, true},
+                 {{4, 4, 1}, CAROM_RELATION_TOUCHING, false},
+                 {{4, 4, 4}, CAROM_RELATION_TOUCHING, false},
+                 {{-1, -1, -1}, CAROM_RELATION_TOUCHING, false},
+                 {{5, 1, 1}, CAROM_RELATION_APART, false}};
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
         const double *t = cases[i].t;
         carom_overlap o = overlap_of(large, small, (carom_pose){.t = {t[0], t[1], t[2]}});
         assert_int_equal(o.relation, cases[i].relation);
         assert_int_equal(o.one_sided, cases[i].one_sided);
         o = overlap_of(small, large, (carom_pose){.t = {-t[0], -t[1], -t[2]}});
-        carom_solid_relation swapped = cases[i].relation == CAROM_SOLID_B_INSIDE_A
-                                           ? CAROM_SOLID_A_INSIDE_B
-                                           : cases[i].relation;
+        carom_relation swapped = cases[i].relation == CAROM_RELATION_B_INSIDE_A
+                                     ? CAROM_RELATION_A_INSIDE_B
+                                     : cases[i].relation;
         assert_int_equal(o.relation, swapped);
     }
     carom_overlap same = overlap_of(large, large, (carom_pose){0});
-    assert_int_equal(same.relation, CAROM_SOLID_A_INSIDE_B);
+    assert_int_equal(same.relation, CAROM_RELATION_A_INSIDE_B);
     assert_true(same.one_sided && fabs(same.volume - 64) <= same.volume_error);
     carom_overlap outside = overlap_of(small, small_rest, (carom_pose){.t = {3, 0, 0}});
-    assert_int_equal(outside.relation, CAROM_SOLID_A_INSIDE_B);
+    assert_int_equal(outside.relation, CAROM_RELATION_A_INSIDE_B);
     assert_near("what is outside", outside.volume, 1, 0);
     carom_solid_destroy(large);
     carom_solid_destroy(small);
@@ -190,7 +190,7 @@ static void shells_and_cavities_are_solids(void **state) {
         assert_near("a probe's share", o.volume, places[i][1], 1e-15);
     }
     carom_overlap o = overlap_of(shells, probe, (carom_pose){.t = {3, 3, 2.5}});
-    assert_int_equal(o.relation, CAROM_SOLID_APART); /* in the cavity */
+    assert_int_equal(o.relation, CAROM_RELATION_APART); /* in the cavity */
     assert_near("the distance in the cavity", o.distance, 0.5, 1e-15);
     o = overlap_of(shells, slab, (carom_pose){.t = {-1, -1, 4.5}});
     assert_near("a slice", o.volume, 100 - 36 + 4, 1e-13);
@@ -343,7 +343,7 @@ static void the_same_bytes_for_any_number_of_threads(void **state) {
     carom_patches patches[2] = {{0}, {0}};
     assert_ok(context, carom_solid_overlap(context, a, NULL, a, &pose, NULL, &expected));
     assert_ok(context, carom_solid_patches(context, a, NULL, a, &pose, &patches[0]));
-    assert_int_equal(expected.relation, CAROM_SOLID_OVERLAPPING);
+    assert_int_equal(expected.relation, CAROM_RELATION_OVERLAPPING);
     for (uint32_t threads = 1; threads <= 4; ++threads) {
         for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
             carom_context *other = test_context_isa(threads, (carom_isa)isa);

@@ -256,7 +256,7 @@ static void make_small(int which, solid_mesh *mesh) {
 
 static void small_solids_touch_in_every_way(void **state) {
     (void)state;
-    uint64_t seen[CAROM_SOLID_RELATION_COUNT] = {0}, i = 0;
+    uint64_t seen[CAROM_RELATION_COUNT] = {0}, i = 0;
     carom_random random = {6000};
     for (int one = 0; one < 5; ++one) {
         for (int other = 0; other < 5; ++other) {
@@ -272,7 +272,7 @@ static void small_solids_touch_in_every_way(void **state) {
             }
         }
     }
-    for (int r = 0; r < CAROM_SOLID_RELATION_COUNT; ++r) assert_true(seen[r] > 0 || !is_long());
+    for (int r = 0; r < CAROM_RELATION_COUNT; ++r) assert_true(seen[r] > 0 || !is_long());
 }
 
 /* ---- meshes that wind twice ------------------------------------------------------------------ */

@@ -149,13 +149,13 @@ static void check_vector(const expected *e, const char *field, carom_vec3 value,
         fail_msg("%s: %s with an error of %g is beyond all doubles", e->what, field, error);
 }
 
-static carom_solid_relation relation_of(const expected *e) {
+static carom_relation relation_of(const expected *e) {
     quad tiny = (quad)0x1p-90, volume = e->truth.volume;
     if (volume <= tiny * e->smaller * e->smaller * e->smaller)
-        return e->meet ? CAROM_SOLID_TOUCHING : CAROM_SOLID_APART;
-    if (e->volume_a - volume <= tiny * e->volume_a) return CAROM_SOLID_A_INSIDE_B;
-    if (e->volume_b - volume <= tiny * e->volume_b) return CAROM_SOLID_B_INSIDE_A;
-    return CAROM_SOLID_OVERLAPPING;
+        return e->meet ? CAROM_RELATION_TOUCHING : CAROM_RELATION_APART;
+    if (e->volume_a - volume <= tiny * e->volume_a) return CAROM_RELATION_A_INSIDE_B;
+    if (e->volume_b - volume <= tiny * e->volume_b) return CAROM_RELATION_B_INSIDE_A;
+    return CAROM_RELATION_OVERLAPPING;
 }
 
 #define USEFUL 0x1p-28
@@ -165,14 +165,14 @@ static void check_overlap(const expected *e, const carom_overlap *o, carom_vec3 
     quad volume = t->volume, common = e->common, surface = t->area;
     quad nothing = common * common * 0x1p-90; /* where a result is 0 */
     /* What the engine tells from nothing may be less than the oracle can. */
-    if (o->relation == CAROM_SOLID_OVERLAPPING && relation_of(e) == CAROM_SOLID_TOUCHING &&
+    if (o->relation == CAROM_RELATION_OVERLAPPING && relation_of(e) == CAROM_RELATION_TOUCHING &&
         (o->volume > o->volume_error || power != 0)) /* seen without scale, first */
         return;
     if (o->relation != relation_of(e))
-        fail_msg("%s: %s, not %s", e->what, carom_solid_relation_name(o->relation),
-                 carom_solid_relation_name(relation_of(e)));
-    if (relation_of(e) == CAROM_SOLID_APART) return;
-    bool empty = relation_of(e) == CAROM_SOLID_TOUCHING;
+        fail_msg("%s: %s, not %s", e->what, carom_relation_name(o->relation),
+                 carom_relation_name(relation_of(e)));
+    if (relation_of(e) == CAROM_RELATION_APART) return;
+    bool empty = relation_of(e) == CAROM_RELATION_TOUCHING;
     quad square = (quad)e->smaller * e->smaller, cube = square * e->smaller;
     check(e, "volume", o->volume, o->volume_error, volume,
           empty ? common * common * common : volume, cube, 3 * power, USEFUL);

@@ -20,8 +20,8 @@ static double *positions_of(const carom_mesh_view *view) {
     double *p = malloc(view->vertex_count * 3 * sizeof(double));
     assert_non_null(p);
     for (uint64_t i = 0; i < 3 * view->vertex_count; ++i)
-        p[i] = view->scalar == CAROM_FLOAT32 ? (double)((const float *)view->positions)[i]
-                                             : ((const double *)view->positions)[i];
+        p[i] = view->scalar == CAROM_SCALAR_FLOAT32 ? (double)((const float *)view->positions)[i]
+                                                    : ((const double *)view->positions)[i];
     return p;
 }
 
@@ -38,7 +38,7 @@ static carom_solid *moved_solid(const carom_mesh *mesh, const double *m, bool co
                 ((m[4 * i] * p[0] + m[4 * i + 1] * p[1]) + m[4 * i + 2] * p[2]) + m[4 * i + 3];
     }
     def.mesh.positions = moved;
-    def.mesh.scalar = CAROM_FLOAT64;
+    def.mesh.scalar = CAROM_SCALAR_FLOAT64;
     def.mesh.stride = 0;
     assert_ok(context, carom_solid_create(context, &def, &solid));
     free(moved);
@@ -99,7 +99,8 @@ static void check_row(const posed_row *row, const carom_solid *a, const carom_so
     carom_overlap back = overlap_of(b, pose_b, a, NULL);
     if (!(fabs(overlap.volume - back.volume) <= fmax(1e-12 * overlap.volume, 1e-14 * smaller)))
         fail_msg("%s: %.17g, but swapped %.17g", row->pair, overlap.volume, back.volume);
-    assert_int_equal(overlap.relation, row->meets ? CAROM_SOLID_OVERLAPPING : CAROM_SOLID_APART);
+    assert_int_equal(overlap.relation,
+                     row->meets ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_APART);
     assert_true(fabs(overlap.volume - row->volume) <=
                 overlap.volume_error + 1e-11 * smaller); /* m is a rounded rotation */
 }
@@ -205,7 +206,7 @@ static carom_mesh *rounded_mesh(const carom_mesh *mesh) {
     for (uint64_t i = 0; i < 3 * view.vertex_count; ++i)
         p[i] = nearbyint(p[i] / unit) * unit * scale;
     view.positions = p;
-    view.scalar = CAROM_FLOAT64;
+    view.scalar = CAROM_SCALAR_FLOAT64;
     view.stride = 0;
     assert_ok(context, carom_mesh_create(context, &view, &rounded));
     free(p);
@@ -295,7 +296,7 @@ static void near_copies_lose_what_their_surface_sweeps(void **state) {
         double whole = volume_of(solid);
         carom_overlap same = overlap_of(solid, NULL, solid, NULL);
         check_volume(small_models[n], same.volume, whole, whole);
-        assert_int_equal(same.relation, CAROM_SOLID_A_INSIDE_B);
+        assert_int_equal(same.relation, CAROM_RELATION_A_INSIDE_B);
         assert_true(same.one_sided);
         assert_true(fabs(overlap_of(solid, NULL, outside, NULL).volume) <= 1e-14 * whole);
         for (int k = 0; k < 10; k += is_long() ? 1 : 3) {

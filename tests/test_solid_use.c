@@ -116,7 +116,7 @@ static void the_same_solid_in_any_form(void **state) {
         if (form == 0) solid_flip(&changed);
         if (form == 1) solid_unweld(&changed);
         if (form < 2) def.mesh = solid_view(&changed);
-        if (form >= 2) def.mesh.positions = floats, def.mesh.scalar = CAROM_FLOAT32;
+        if (form >= 2) def.mesh.positions = floats, def.mesh.scalar = CAROM_SCALAR_FLOAT32;
         if (form == 3) def.mesh.corners = quads, def.mesh.offsets = offsets;
         if (form == 3) def.mesh.face_count = 6;
         assert_ok(context, carom_solid_create(context, &def, &solid));
@@ -140,7 +140,7 @@ static void distances_are_those_of_the_surfaces(void **state) {
     carom_overlap_def def = {.distance = true};
     carom_overlap overlap;
     assert_ok(context, carom_solid_overlap(context, knot, NULL, knot, &away, &def, &overlap));
-    assert_int_equal(overlap.relation, CAROM_SOLID_APART);
+    assert_int_equal(overlap.relation, CAROM_RELATION_APART);
     assert_true(overlap.has_distance && overlap.distance > 0.5 && overlap.volume == 0.0);
     double x = overlap.point_a.x - overlap.point_b.x, y = overlap.point_a.y - overlap.point_b.y;
     double z = overlap.point_a.z - overlap.point_b.z;
@@ -148,7 +148,7 @@ static void distances_are_those_of_the_surfaces(void **state) {
     assert_ok(context, carom_solid_overlap(context, knot, NULL, knot, &away, NULL, &overlap));
     assert_false(overlap.has_distance);
     assert_ok(context, carom_solid_overlap(context, knot, NULL, hall, &deep, &def, &overlap));
-    assert_int_equal(overlap.relation, CAROM_SOLID_A_INSIDE_B);
+    assert_int_equal(overlap.relation, CAROM_RELATION_A_INSIDE_B);
     assert_true(overlap.has_distance && overlap.distance == 0.0 && overlap.pairs == 0);
     carom_solid_destroy(knot);
     carom_solid_destroy(hall);

@@ -188,13 +188,13 @@ static carom_solid *prepare(const assembly *x) {
     return solid;
 }
 
-static carom_solid_relation relation_of(const truth *t, bool meet) {
-    if (!t->both) return meet ? CAROM_SOLID_TOUCHING : CAROM_SOLID_APART;
-    if (!t->only_a) return CAROM_SOLID_A_INSIDE_B;
-    return t->only_b ? CAROM_SOLID_OVERLAPPING : CAROM_SOLID_B_INSIDE_A;
+static carom_relation relation_of(const truth *t, bool meet) {
+    if (!t->both) return meet ? CAROM_RELATION_TOUCHING : CAROM_RELATION_APART;
+    if (!t->only_a) return CAROM_RELATION_A_INSIDE_B;
+    return t->only_b ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_B_INSIDE_A;
 }
 
-static carom_solid_relation check_at(const carom_solid *x, const carom_solid *y, const int by[3]) {
+static carom_relation check_at(const carom_solid *x, const carom_solid *y, const int by[3]) {
     carom_pose pose = {.t = {by[0], by[1], by[2]}};
     truth t = find_truth(by);
     carom_overlap o;
@@ -204,12 +204,11 @@ static carom_solid_relation check_at(const carom_solid *x, const carom_solid *y,
     assert_true(o.volume_error >= 0.0 && o.volume_error <= 1e-9);
     check_near("volume", o.volume, (double)t.volume, o.volume_error);
     assert_int_equal(o.by_winding, is_by_winding(&a) || is_by_winding(&b));
-    carom_solid_relation expected = relation_of(&t, o.pairs != 0);
+    carom_relation expected = relation_of(&t, o.pairs != 0);
     if (o.relation != expected)
-        fail_msg("%s: %s, not %s (volume %lld, %llu pairs)", name,
-                 carom_solid_relation_name(o.relation), carom_solid_relation_name(expected),
-                 (long long)t.volume, (unsigned long long)o.pairs);
-    if (expected == CAROM_SOLID_APART) {
+        fail_msg("%s: %s, not %s (volume %lld, %llu pairs)", name, carom_relation_name(o.relation),
+                 carom_relation_name(expected), (long long)t.volume, (unsigned long long)o.pairs);
+    if (expected == CAROM_RELATION_APART) {
         assert_true(o.area == 0.0); /* faces that enclose nothing count for nothing */
         return expected;
     }
@@ -236,7 +235,7 @@ static carom_solid_relation check_at(const carom_solid *x, const carom_solid *y,
 
 static void assemblies_are_sums_over_cells(void **state) {
     (void)state;
-    uint64_t seen[CAROM_SOLID_RELATION_COUNT] = {0}, negative = 0;
+    uint64_t seen[CAROM_RELATION_COUNT] = {0}, negative = 0;
     for (uint64_t i = 0; i < (is_long() ? 20000 : 400); ++i) {
         carom_random random = {800000 + i};
         bool positive = i % 3 == 0;
@@ -261,7 +260,7 @@ static void assemblies_are_sums_over_cells(void **state) {
         carom_solid_destroy(x);
         carom_solid_destroy(y);
     }
-    for (int i = 0; i < CAROM_SOLID_RELATION_COUNT; ++i) assert_true(seen[i] > 20);
+    for (int i = 0; i < CAROM_RELATION_COUNT; ++i) assert_true(seen[i] > 20);
     assert_true(negative > 20);
 }
 
@@ -341,11 +340,11 @@ static void tetrahedra_inside_out_are_seen(void **state) {
     assert_true(info.by_winding);
     assert_ok(context, carom_solid_overlap(context, solid, NULL, solid, NULL, NULL, &o));
     assert_true(o.by_winding && o.one_sided && o.volume_error >= 0.0);
-    assert_int_equal(o.relation, CAROM_SOLID_A_INSIDE_B);
+    assert_int_equal(o.relation, CAROM_RELATION_A_INSIDE_B);
     assert_true(fabs(o.force.x) + fabs(o.force.y) + fabs(o.force.z) <= 1e-14);
     carom_pose aside = {.t = {0.25, 0.125, 0}};
     assert_ok(context, carom_solid_overlap(context, solid, NULL, solid, &aside, NULL, &o));
-    assert_int_equal(o.relation, CAROM_SOLID_OVERLAPPING);
+    assert_int_equal(o.relation, CAROM_RELATION_OVERLAPPING);
     carom_solid_destroy(solid);
 }
 

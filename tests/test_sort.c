@@ -225,7 +225,7 @@ static carom_status sort_with(carom_allocator allocator, void *argument) {
     for (int i = 0; i < COUNT; ++i) keys[i] = (uint32_t)carom_random_next(&random) & 0xFFF0000F;
     carom_status status = carom_sort_keys(context, keys, payload, COUNT);
     if (status == CAROM_NO_MEMORY)
-        assert_non_null(strstr(carom_context_sentence(context), "out of memory"));
+        assert_non_null(strstr(carom_context_message(context), "out of memory"));
     carom_context_destroy(context);
     return status;
 }

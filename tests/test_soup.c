@@ -44,7 +44,7 @@ static void ask(carom_context *context, const carom_soup_def *def, int way,
     if (way % 4 == 2) assert_ok(context, carom_soup_self_any(context, soup, &any));
     if (any != (expected->count != 0)) fail_msg("%s: any is %d", what, any);
     if (way % 4 == 3) seen = 0;
-    if (way % 4 == 3) assert_ok(context, carom_soup_each_pair(context, soup, count_pairs, &seen));
+    if (way % 4 == 3) assert_ok(context, carom_soup_self_each(context, soup, count_pairs, &seen));
     if (seen != expected->count) fail_msg("%s: streamed up to pair %" PRIu64, what, seen);
     carom_soup_destroy(soup);
 }
@@ -209,7 +209,8 @@ static void cloths_have_their_known_pairs(void **state) {
             carom_soup_def def = {0};
             assert_ok(context, carom_shape_make(context, &shape, &mesh));
             assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
-            for (uint64_t k = 0; scalar == CAROM_FLOAT64 && k < 3 * def.mesh.vertex_count; ++k) {
+            for (uint64_t k = 0; scalar == CAROM_SCALAR_FLOAT64 && k < 3 * def.mesh.vertex_count;
+                 ++k) {
                 volatile float rounded = (float)((const double *)def.mesh.positions)[k];
                 assert_true((double)rounded == ((const double *)def.mesh.positions)[k]);
             }
@@ -240,7 +241,10 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
     static const uint32_t threads[] = {1, 2, 3, 8};
     static const carom_shape_def shapes[] = {
         {.shape = CAROM_SHAPE_CLOTH, .detail = 120},
-        {.shape = CAROM_SHAPE_CLOTH, .detail = 90, .scalar = CAROM_FLOAT32, .polygons = true},
+        {.shape = CAROM_SHAPE_CLOTH,
+         .detail = 90,
+         .scalar = CAROM_SCALAR_FLOAT32,
+         .polygons = true},
         {.shape = CAROM_SHAPE_CHAZELLE, .detail = 60, .polygons = true},
         {.shape = CAROM_SHAPE_SHARDS, .parts = 60, .ratio = 1e-9},
     };
@@ -262,7 +266,7 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
             assert_ok(context, carom_context_get_work(context, &work));
             assert_ok(context, carom_soup_self_count(context, soup, &count));
             assert_int_equal(count, pairs.count);
-            assert_ok(context, carom_soup_each_pair(context, soup, count_pairs, &seen));
+            assert_ok(context, carom_soup_self_each(context, soup, count_pairs, &seen));
             assert_int_equal(seen, count);
             uint64_t bytes = test_hash(pairs.data, pairs.count * sizeof(*pairs.data), 0);
             uint64_t candidates = test_hash(&work.candidates, sizeof(work.candidates), 0);

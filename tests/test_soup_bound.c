@@ -70,18 +70,18 @@ static void small_cases_are_as_counted(void **state) {
     carom_context *context = test_context(1);
     carom_soup_def def = {
         .mesh = {.positions = xyz, .vertex_count = 27, .corners = corners, .face_count = 9},
-        .method = CAROM_SOUP_GRID};
+        .method = CAROM_SOUP_METHOD_GRID};
     carom_soup *soup, *one;
     uint64_t bound;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     def.mesh.face_count = 1;
     assert_ok(context, carom_soup_create(context, &def, &one));
     assert_int_equal(self_bound(context, soup), 8 * (5 - 1) / 2 + 8 * 1);
-    assert_ok(context, carom_soup_bound(context, one, soup, &bound));
+    assert_ok(context, carom_soup_cross_bound(context, one, soup, &bound));
     assert_int_equal(bound, 1 + 8);
-    assert_ok(context, carom_soup_bound(context, soup, one, &bound));
+    assert_ok(context, carom_soup_cross_bound(context, soup, one, &bound));
     assert_int_equal(bound, 1 + 8);
-    assert_ok(context, carom_soup_bound(context, soup, soup, &bound));
+    assert_ok(context, carom_soup_cross_bound(context, soup, soup, &bound));
     assert_int_equal(bound, (8 * (5 + 1) + 1) + 8);
     assert_int_equal(self_bound(context, one), 0);
     carom_soup_destroy(soup);
@@ -116,7 +116,7 @@ static void try_poses(carom_context *context, const carom_soup *a, const carom_s
                       int poses, const char *name, record *r) {
     carom_random random = {81};
     carom_pose far_away = {.w = 0.3, .y = -0.4, .t = {3.0, -5.0, 1000.0}};
-    assert_ok(context, carom_soup_bound(context, a, b, &r->bound));
+    assert_ok(context, carom_soup_cross_bound(context, a, b, &r->bound));
     r->worst = 0;
     for (int i = 0; i < poses; ++i) {
         carom_pose pose = any_pose(&random, i, size);
@@ -158,8 +158,8 @@ static void no_pose_passes_the_bound(void **state) {
     for (size_t i = 0; i < 20; ++i) {
         size_t j = i < 10 ? i : (i * 7 + 3) % 10;
         const carom_shape_def *def_a = &shapes[i % 10], *def_b = &shapes[j];
-        carom_soup *a = soup_of_shape(context, def_a, CAROM_SOUP_GRID);
-        carom_soup *b = soup_of_shape(context, def_b, CAROM_SOUP_GRID);
+        carom_soup *a = soup_of_shape(context, def_a, CAROM_SOUP_METHOD_GRID);
+        carom_soup *b = soup_of_shape(context, def_b, CAROM_SOUP_METHOD_GRID);
         char name[64];
         record r = {.same = i < 10};
         snprintf(name, sizeof(name), "%s and %s", carom_shape_name(def_a->shape),
@@ -176,7 +176,7 @@ static void no_pose_passes_the_bound(void **state) {
 /* A model moved to the origin and brought to size 2. */
 static carom_soup *soup_of_model(carom_context *context, const char *file) {
     carom_mesh *mesh = models_load_fan(context, file);
-    carom_soup_def def = {.method = CAROM_SOUP_GRID};
+    carom_soup_def def = {.method = CAROM_SOUP_METHOD_GRID};
     carom_mesh_report report;
     carom_soup *soup;
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
@@ -188,14 +188,14 @@ static carom_soup *soup_of_model(carom_context *context, const char *file) {
     double(*moved)[3] = malloc(def.mesh.vertex_count * sizeof(*moved));
     for (uint64_t v = 0; v < def.mesh.vertex_count; ++v) {
         for (int k = 0; k < 3; ++k) {
-            double x = def.mesh.scalar == CAROM_FLOAT32
+            double x = def.mesh.scalar == CAROM_SCALAR_FLOAT32
                            ? (double)((const float *)def.mesh.positions)[3 * v + (uint64_t)k]
                            : ((const double *)def.mesh.positions)[3 * v + (uint64_t)k];
             moved[v][k] = (2.0 * x - (low[k] + high[k])) / size;
         }
     }
     def.mesh.positions = moved;
-    def.mesh.scalar = CAROM_FLOAT64;
+    def.mesh.scalar = CAROM_SCALAR_FLOAT64;
     def.mesh.stride = 0;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     free(moved);
@@ -264,7 +264,7 @@ static double bound_each(carom_context *context, double (*triangles)[9], uint64_
                                    .vertex_count = 3 * count,
                                    .corners = corners,
                                    .face_count = count},
-                          .method = CAROM_SOUP_GRID};
+                          .method = CAROM_SOUP_METHOD_GRID};
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     uint64_t bound = self_bound(context, soup), candidates = self_candidates(context, soup);
@@ -325,9 +325,9 @@ static void chazelle_polyhedra_are_bounded_by_their_square(void **state) {
     double before = 0.0;
     for (uint64_t detail = 8; detail <= 64; detail *= 2) {
         carom_shape_def shape = {.shape = CAROM_SHAPE_CHAZELLE, .detail = detail};
-        carom_soup *soup = soup_of_shape(context, &shape, CAROM_SOUP_GRID);
+        carom_soup *soup = soup_of_shape(context, &shape, CAROM_SOUP_METHOD_GRID);
         uint64_t bound, candidates = cross_candidates(context, soup, soup, NULL, &quarter);
-        assert_ok(context, carom_soup_bound(context, soup, soup, &bound));
+        assert_ok(context, carom_soup_cross_bound(context, soup, soup, &bound));
         double triangles = (double)triangles_of(context, soup), each = (double)bound / triangles;
         print_message("chazelle %4.0f triangles: bound %7.1f a triangle, candidates %6.2f, "
                       "%" PRIu64 " pairs\n",

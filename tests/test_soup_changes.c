@@ -83,7 +83,7 @@ static void update(carom_context *context, carom_soup *soup, carom_random *rando
     carom_mesh_view view = {.positions = w->xyz, .vertex_count = w->vertices};
     if (below(random, 2) == 0) {
         view.positions = floats;
-        view.scalar = CAROM_FLOAT32;
+        view.scalar = CAROM_SCALAR_FLOAT32;
         view.stride = sizeof(floats[0]);
     }
     assert_ok(context, carom_soup_update(context, soup, &view));
@@ -315,9 +315,9 @@ static carom_status live(carom_allocator allocator, void *argument) {
     if (status == CAROM_OK) status = carom_soup_self_pairs(context, soup, &found);
     if (status == CAROM_OK) status = carom_soup_self_count(context, soup, &count);
     if (status == CAROM_OK) status = carom_soup_self_any(context, soup, &any);
-    if (status == CAROM_OK) status = carom_soup_each_pair(context, soup, stop_never, &count);
+    if (status == CAROM_OK) status = carom_soup_self_each(context, soup, stop_never, &count);
     if (status == CAROM_OK) assert_int_equal(count, 2 * found.count);
-    if (status != CAROM_OK) assert_true(carom_context_sentence(context)[0] != '\0');
+    if (status != CAROM_OK) assert_true(carom_context_message(context)[0] != '\0');
     carom_pairs_free(&found);
     carom_soup_destroy(soup);
     carom_context_destroy(context);

@@ -8,7 +8,7 @@ static carom_context *context;
 
 static carom_mesh_view view_of(const oracle_soup *soup, bool floats) {
     return (carom_mesh_view){.positions = floats ? (const void *)soup->floats : soup->positions,
-                             .scalar = floats ? CAROM_FLOAT32 : CAROM_FLOAT64,
+                             .scalar = floats ? CAROM_SCALAR_FLOAT32 : CAROM_SCALAR_FLOAT64,
                              .vertex_count = soup->vertex_count,
                              .corners = soup->corners[0],
                              .face_count = soup->face_count};
@@ -60,7 +60,7 @@ static void check_queries(const oracle_soup *a, const carom_soup *sa, const caro
         assert_memory_equal(pairs.data, answer->pairs, pairs.count * sizeof(carom_pair));
     assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
     assert_int_equal(any, answer->count != 0);
-    assert_ok(context, carom_soup_distance(context, sa, pose_a, sb, pose_b, &gap));
+    assert_ok(context, carom_soup_cross_distance(context, sa, pose_a, sb, pose_b, &gap));
     assert_true(gap.distance == answer->distance);
     if (answer->count == 0) {
         assert_int_equal(gap.face_a, answer->nearest.a);
@@ -183,7 +183,7 @@ static void faces_without_area_stay_out_unless_they_are_segments(void **state) {
         b.as_segments = as_segments != 0;
         carom_soup *sa = soup_of(&a, false, false), *sb = soup_of(&b, false, true);
         carom_soup_gap gap;
-        assert_ok(context, carom_soup_distance(context, sa, NULL, sb, NULL, &gap));
+        assert_ok(context, carom_soup_cross_distance(context, sa, NULL, sb, NULL, &gap));
         assert_true(gap.distance == (as_segments ? 0.0 : HUGE_VAL));
         assert_int_equal(gap.face_a, as_segments ? 0 : CAROM_NO_FACE);
         carom_soup_destroy(sa);
@@ -256,7 +256,8 @@ static void answer(carom_context *with, const carom_soup *soup, answers *out) {
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &poses[i], &pairs));
         out->pair_count += pairs.count;
         out->pairs_hash = test_hash(pairs.data, pairs.count * sizeof(carom_pair), out->pairs_hash);
-        assert_ok(with, carom_soup_distance(with, soup, NULL, soup, &poses[i], &out->gaps[i]));
+        assert_ok(with,
+                  carom_soup_cross_distance(with, soup, NULL, soup, &poses[i], &out->gaps[i]));
     }
     carom_pairs_free(&pairs);
 }
@@ -301,7 +302,7 @@ static void repeated_queries_allocate_nothing(void **state) {
         uint64_t before = test_malloc_count();
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &near_pose, &pairs));
         assert_ok(with, carom_soup_cross_any(with, soup, NULL, soup, &far_pose, &any));
-        assert_ok(with, carom_soup_distance(with, soup, NULL, soup, &far_pose, &gap));
+        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, &gap));
         quiet = test_malloc_count() == before ? quiet + 1 : 0;
     }
     assert_int_equal(quiet, 5);
@@ -316,7 +317,7 @@ static void repeated_queries_allocate_nothing(void **state) {
         if (round == 2) before = test_malloc_count();
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &near_pose, &pairs));
         assert_ok(with, carom_soup_cross_any(with, soup, NULL, soup, &far_pose, &any));
-        assert_ok(with, carom_soup_distance(with, soup, NULL, soup, &far_pose, &gap));
+        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, &gap));
     }
     assert_int_equal(test_malloc_count(), before);
     carom_pairs_free(&pairs);
@@ -352,14 +353,14 @@ static void poses_that_are_no_numbers_are_refused(void **state) {
                  CAROM_BAD_INPUT, "the pose of b holds");
     bad.t.y = 0.0;
     bad.z = HUGE_VAL;
-    assert_fails(context, carom_soup_distance(context, soup, NULL, soup, &bad, &gap),
+    assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, &bad, &gap),
                  CAROM_BAD_INPUT, "must be finite");
     assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &far, &any));
     assert_false(any);
     test_asserts_begin();
     assert_int_equal(carom_soup_cross_any(context, NULL, NULL, soup, NULL, &any), CAROM_INVALID);
     assert_int_equal(carom_soup_cross_pairs(context, soup, NULL, soup, NULL, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_distance(NULL, soup, NULL, soup, NULL, &gap), CAROM_INVALID);
+    assert_int_equal(carom_soup_cross_distance(NULL, soup, NULL, soup, NULL, &gap), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 3);
     carom_soup_destroy(soup);
 }
@@ -377,7 +378,8 @@ static carom_status all_queries(carom_allocator allocator, void *argument) {
     carom_pose pose = {.w = 1.0, .x = 0.2}, extreme = {.w = 1.0, .t = {1e80, 0.0, 0.0}};
     status = carom_soup_create(with, &soup_def, &soup);
     if (status == CAROM_OK) status = carom_soup_cross_pairs(with, soup, NULL, soup, &pose, &pairs);
-    if (status == CAROM_OK) status = carom_soup_distance(with, soup, NULL, soup, &extreme, &gap);
+    if (status == CAROM_OK)
+        status = carom_soup_cross_distance(with, soup, NULL, soup, &extreme, &gap);
     carom_pairs_free(&pairs);
     carom_soup_destroy(soup);
     carom_context_destroy(with);
@@ -399,7 +401,7 @@ static void a_small_buffer_gets_the_first_pairs(void **state) {
     oracle_make(&dice, 60, 5, 1.0, 0.0, &some);
     carom_soup *soup = soup_of(&some, false, true);
     carom_pair room[5];
-    carom_pairs all = {0}, few = {.data = room, .capacity = 5, .owner = CAROM_OWNED_BY_CALLER};
+    carom_pairs all = {0}, few = {.data = room, .capacity = 5, .owner = CAROM_OWNER_CALLER};
     assert_ok(context, carom_soup_cross_pairs(context, soup, NULL, soup, NULL, &all));
     assert_int_equal(carom_soup_cross_pairs(context, soup, NULL, soup, NULL, &few), CAROM_MORE);
     assert_int_equal(few.count, all.count);

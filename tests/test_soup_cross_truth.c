@@ -34,15 +34,16 @@ static carom_soup *moved_soup(const carom_mesh *mesh, const double *m, bool rigi
     for (uint64_t v = 0; v < view.vertex_count; ++v) {
         double p[3];
         for (int k = 0; k < 3; ++k)
-            p[k] = view.scalar == CAROM_FLOAT32 ? (double)((const float *)view.positions)[3 * v + k]
-                                                : ((const double *)view.positions)[3 * v + k];
+            p[k] = view.scalar == CAROM_SCALAR_FLOAT32
+                       ? (double)((const float *)view.positions)[3 * v + k]
+                       : ((const double *)view.positions)[3 * v + k];
         for (int i = 0; i < 3; ++i)
             moved[3 * v + i] =
                 ((m[4 * i] * p[0] + m[4 * i + 1] * p[1]) + m[4 * i + 2] * p[2]) + m[4 * i + 3];
     }
     carom_soup_def def = {.mesh = view, .fan = true, .rigid = rigid};
     def.mesh.positions = moved;
-    def.mesh.scalar = CAROM_FLOAT64;
+    def.mesh.scalar = CAROM_SCALAR_FLOAT64;
     def.mesh.stride = 0;
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));
@@ -80,7 +81,7 @@ static void check_row(const posed_row *row, const carom_soup *a, const carom_sou
                  (unsigned long long)row->count);
     assert_ok(context, carom_soup_cross_any(context, a, NULL, b, pose_b, &any));
     assert_int_equal(any, row->count != 0);
-    assert_ok(context, carom_soup_distance(context, a, NULL, b, pose_b, &gap));
+    assert_ok(context, carom_soup_cross_distance(context, a, NULL, b, pose_b, &gap));
     if (!(fabs(gap.distance - row->distance) <= 1e-12 * row->distance))
         fail_msg("%s: distance %.17g, not %.17g", row->pair, gap.distance, row->distance);
 }
@@ -157,7 +158,7 @@ static void check_set(const carom_soup *soup, const char *name, uint64_t pairs_e
         assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &pose, &any));
         assert_int_equal(any, pairs.count != 0);
         if (is_long()) {
-            assert_ok(context, carom_soup_distance(context, soup, NULL, soup, &pose, &gap));
+            assert_ok(context, carom_soup_cross_distance(context, soup, NULL, soup, &pose, &gap));
             assert_int_equal(gap.distance == 0.0, any);
         }
         total += pairs.count;
@@ -228,7 +229,7 @@ static void load_scene(const char *name, scene *s) {
         for (uint32_t f = 0; f < faces; ++f)
             if (raw[f][3] == part) memcpy(s->corners + 3 * at++, raw[f], 12);
         carom_soup_def def = {.mesh = {.positions = s->positions,
-                                       .scalar = CAROM_FLOAT32,
+                                       .scalar = CAROM_SCALAR_FLOAT32,
                                        .vertex_count = vertices,
                                        .corners = s->corners + 3 * s->first[part],
                                        .face_count = at - s->first[part]},

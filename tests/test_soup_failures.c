@@ -79,12 +79,12 @@ static answers ask(carom_context *context, const carom_soup *soup, carom_soup_me
     others[2] = carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs);
     if (a.status == CAROM_OK) a.hash = hash_pairs(&pairs, a.hash);
     others[3] = carom_soup_self_bound(context, soup, &bound);
-    others[4] = method != CAROM_SOUP_GRID
+    others[4] = method != CAROM_SOUP_METHOD_GRID
                     ? carom_soup_closest_points(context, soup, &point, 1, &hit)
                     : a.status;
     for (int i = 0; i < 5; ++i) assert_int_equal(others[i], a.status);
     if (a.status != CAROM_OK) {
-        assert_non_null(strstr(carom_context_sentence(context), "has to be changed again"));
+        assert_non_null(strstr(carom_context_message(context), "has to be changed again"));
         return a;
     }
     const uint64_t words[4] = {count, any, bound, hit.face};
@@ -127,7 +127,7 @@ static void view_floats(const carom_mesh_view *view, carom_mesh_view *floats) {
     for (uint64_t i = 0; i < 3 * view->vertex_count; ++i) xyz[i] = (float)from[i];
     *floats = *view;
     floats->positions = xyz;
-    floats->scalar = CAROM_FLOAT32;
+    floats->scalar = CAROM_SCALAR_FLOAT32;
     floats->stride = 0;
 }
 
@@ -277,11 +277,13 @@ static void try_change(carom_context *asker, const scene *s, const carom_soup_de
 static void a_failed_change_has_not_happened(void **state) {
     (void)state;
     static const carom_soup_def defs[] = {
-        {.method = CAROM_SOUP_AUTO},
-        {.method = CAROM_SOUP_TREE, .rigid = true},
-        {.method = CAROM_SOUP_GRID},
-        {.method = CAROM_SOUP_GRID, .grid = {.hash = CAROM_GRID_PERFECT}, .fan = true},
-        {.method = CAROM_SOUP_AUTO, .work_budget = 1, .degenerate = CAROM_DEGENERATE_AS_SEGMENT}};
+        {.method = CAROM_SOUP_METHOD_AUTO},
+        {.method = CAROM_SOUP_METHOD_TREE, .rigid = true},
+        {.method = CAROM_SOUP_METHOD_GRID},
+        {.method = CAROM_SOUP_METHOD_GRID, .grid = {.hash = CAROM_GRID_HASH_PERFECT}, .fan = true},
+        {.method = CAROM_SOUP_METHOD_AUTO,
+         .work_budget = 1,
+         .degenerate = CAROM_DEGENERATE_AS_SEGMENT}};
     carom_context *asker = test_context(1);
     scene s;
     uint64_t failures = 0, losses = 0;
@@ -307,7 +309,8 @@ static void a_failed_create_leaves_nothing(void **state) {
     cancelling callback = {0};
     for (int which = 0; which < 6; ++which) {
         const carom_soup_def soup_def = {.mesh = which == 1 ? s.polygon_view : s.start_view,
-                                         .method = which == 2 ? CAROM_SOUP_GRID : CAROM_SOUP_AUTO,
+                                         .method = which == 2 ? CAROM_SOUP_METHOD_GRID
+                                                              : CAROM_SOUP_METHOD_AUTO,
                                          .rigid = which == 3};
         const carom_solid_def solid_def = {.mesh = which == 4 ? s.more_view : s.polygon_view};
         for (int how = 0; how < 3; ++how) {

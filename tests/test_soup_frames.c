@@ -17,8 +17,8 @@ static carom_pairs pairs, anew;
 static const char *const names[WAYS] = {"tree", "grid", "auto", "auto with a small budget"};
 
 static void make_all(carom_context *context, const carom_mesh_view *mesh, carom_soup *soups[WAYS]) {
-    static const carom_soup_method methods[WAYS] = {CAROM_SOUP_TREE, CAROM_SOUP_GRID,
-                                                    CAROM_SOUP_AUTO, CAROM_SOUP_AUTO};
+    static const carom_soup_method methods[WAYS] = {CAROM_SOUP_METHOD_TREE, CAROM_SOUP_METHOD_GRID,
+                                                    CAROM_SOUP_METHOD_AUTO, CAROM_SOUP_METHOD_AUTO};
     for (int way = 0; way < WAYS; ++way) {
         carom_soup_def def = {
             .mesh = *mesh, .method = methods[way], .work_budget = way == 3 ? 500 : 0};
@@ -34,7 +34,7 @@ static void destroy_all(carom_soup *soups[WAYS]) {
 static void find_anew(carom_context *context, const carom_mesh_view *all, const bool *dead) {
     uint32_t *corners = malloc(3 * (all->face_count + 1) * sizeof(*corners));
     uint32_t *numbers = malloc((all->face_count + 1) * sizeof(*numbers));
-    carom_soup_def def = {.mesh = *all, .method = CAROM_SOUP_TREE};
+    carom_soup_def def = {.mesh = *all, .method = CAROM_SOUP_METHOD_TREE};
     carom_soup *soup;
     uint64_t live = 0;
     for (uint64_t f = 0; f < all->face_count; ++f) {
@@ -139,7 +139,7 @@ static void sequences_equal_new_soups(void **state) {
         float *positions = malloc(size);
         bool *dead = calloc(view.face_count, sizeof(*dead));
         view.positions = positions;
-        view.scalar = CAROM_FLOAT32;
+        view.scalar = CAROM_SCALAR_FLOAT32;
         view.stride = 0;
         for (uint64_t frame = 0; fread(positions, 1, size, in) == size; ++frame) {
             if (frame % (uint64_t)step != 0) continue;
@@ -170,7 +170,7 @@ static void wall_add(wall *w, const carom_mesh_view *piece) {
     for (uint64_t v = 0; v < piece->vertex_count; ++v)
         for (uint64_t k = 0; k < 3; ++k)
             w->positions[w->vertices + v][k] =
-                piece->scalar == CAROM_FLOAT32
+                piece->scalar == CAROM_SCALAR_FLOAT32
                     ? (double)((const float *)piece->positions)[3 * v + k]
                     : ((const double *)piece->positions)[3 * v + k];
     for (uint64_t c = 0; c < 3 * piece->face_count; ++c)

@@ -20,7 +20,7 @@ static carom_pairs pairs, others;
 static void any_method(int i, carom_soup_def *def) {
     static const double scales[] = {0.0, 1.0, 0.5, 4.0};
     static const uint64_t budgets[] = {1, 40, 400, 0};
-    def->method = i % 3 == 0 ? CAROM_SOUP_AUTO : CAROM_SOUP_GRID;
+    def->method = i % 3 == 0 ? CAROM_SOUP_METHOD_AUTO : CAROM_SOUP_METHOD_GRID;
     def->work_budget = budgets[i / 3 % 4];
     def->grid.hash = (carom_grid_hash)(i / 2 % CAROM_GRID_HASH_COUNT);
     def->grid.buckets = i % 5 == 0 ? 0 : (uint32_t)(1 + i / 5 % 16);
@@ -47,13 +47,13 @@ static void ask(carom_context *context, const carom_soup_def *def, const oracle_
     assert_ok(context, carom_context_get_work(context, &work));
     oracle_assert_equal(&pairs, expected, what);
     assert_ok(context, carom_soup_self_bound(context, soup, &bound));
-    if (def->method == CAROM_SOUP_GRID && work.candidates > bound)
+    if (def->method == CAROM_SOUP_METHOD_GRID && work.candidates > bound)
         fail_msg("%s: %" PRIu64 " candidates, the bound is %" PRIu64, what, work.candidates, bound);
     assert_ok(context, carom_soup_self_count(context, soup, &count));
     if (count != expected->count) fail_msg("%s: count is %" PRIu64, what, count);
     assert_ok(context, carom_soup_self_any(context, soup, &any));
     if (any != (expected->count != 0)) fail_msg("%s: any is %d", what, any);
-    assert_ok(context, carom_soup_each_pair(context, soup, compare_streamed, &seen));
+    assert_ok(context, carom_soup_self_each(context, soup, compare_streamed, &seen));
     if (seen != expected->count) fail_msg("%s: streamed up to pair %" PRIu64, what, seen);
     carom_soup_destroy(soup);
 }
@@ -157,7 +157,7 @@ static carom_soup *soup_of(carom_context *context, const oracle_soup *from, int 
                                                           : CAROM_DEGENERATE_ALONE};
     carom_soup *soup;
     any_method(way, &def);
-    if (way % 4 == 3) def.method = CAROM_SOUP_TREE;
+    if (way % 4 == 3) def.method = CAROM_SOUP_METHOD_TREE;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     return soup;
 }
@@ -256,11 +256,12 @@ static carom_soup *make(carom_context *context, const carom_mesh_view *mesh,
 }
 
 static void compare_methods(carom_context *context, const carom_mesh_view *mesh, const char *name) {
-    carom_soup *tree = make(context, mesh, CAROM_SOUP_TREE, 0, 0);
+    carom_soup *tree = make(context, mesh, CAROM_SOUP_METHOD_TREE, 0, 0);
     assert_ok(context, carom_soup_self_pairs(context, tree, &others));
     carom_soup_destroy(tree);
     for (int h = 0; h <= CAROM_GRID_HASH_COUNT; ++h) {
-        carom_soup_method method = h < CAROM_GRID_HASH_COUNT ? CAROM_SOUP_GRID : CAROM_SOUP_AUTO;
+        carom_soup_method method =
+            h < CAROM_GRID_HASH_COUNT ? CAROM_SOUP_METHOD_GRID : CAROM_SOUP_METHOD_AUTO;
         carom_soup *soup = make(context, mesh, method, (carom_grid_hash)(h % 4), h == 4 ? 999 : 0);
         assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
         if (pairs.count != others.count || hash_of(&pairs) != hash_of(&others))
@@ -274,7 +275,7 @@ static void shapes_have_the_same_pairs_by_any_method(void **state) {
     (void)state;
     static const carom_shape_def shapes[] = {
         {.shape = CAROM_SHAPE_CLOTH, .detail = 100},
-        {.shape = CAROM_SHAPE_CLOTH, .detail = 100, .scalar = CAROM_FLOAT32},
+        {.shape = CAROM_SHAPE_CLOTH, .detail = 100, .scalar = CAROM_SCALAR_FLOAT32},
         {.shape = CAROM_SHAPE_CLOTH, .detail = 60, .polygons = true},
         {.shape = CAROM_SHAPE_CHAZELLE, .detail = 40, .polygons = true},
         {.shape = CAROM_SHAPE_SHARDS, .parts = 60, .ratio = 1e-9},
@@ -315,8 +316,9 @@ static void models_have_their_true_pairs_by_grid(void **state) {
         carom_mesh *mesh = models_load_fan(context, file);
         carom_mesh_view view;
         assert_ok(context, carom_mesh_get_view(mesh, &view));
-        carom_soup *tree = make(context, &view, CAROM_SOUP_TREE, 0, 0);
-        carom_soup *grid = make(context, &view, CAROM_SOUP_GRID, (carom_grid_hash)(row % 4), 0);
+        carom_soup *tree = make(context, &view, CAROM_SOUP_METHOD_TREE, 0, 0);
+        carom_soup *grid =
+            make(context, &view, CAROM_SOUP_METHOD_GRID, (carom_grid_hash)(row % 4), 0);
         assert_ok(context, carom_soup_self_pairs(context, tree, &others));
         assert_ok(context, carom_soup_self_pairs(context, grid, &pairs));
         if (pairs.count != total || others.count != total || hash_of(&pairs) != hash_of(&others))
@@ -339,11 +341,14 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
     static const uint32_t threads[] = {1, 2, 3, 8};
     static const carom_shape_def shapes[] = {
         {.shape = CAROM_SHAPE_CLOTH, .detail = 90},
-        {.shape = CAROM_SHAPE_CLOTH, .detail = 60, .scalar = CAROM_FLOAT32, .polygons = true},
+        {.shape = CAROM_SHAPE_CLOTH,
+         .detail = 60,
+         .scalar = CAROM_SCALAR_FLOAT32,
+         .polygons = true},
         {.shape = CAROM_SHAPE_CHAZELLE, .detail = 30, .polygons = true},
     };
     for (size_t s = 0; s < 2 * COUNT_OF(shapes); ++s) {
-        carom_soup_method method = s % 2 == 0 ? CAROM_SOUP_GRID : CAROM_SOUP_AUTO;
+        carom_soup_method method = s % 2 == 0 ? CAROM_SOUP_METHOD_GRID : CAROM_SOUP_METHOD_AUTO;
         uint64_t hash = 0, candidates = 0, visits = 0;
         for (size_t i = 0; i < COUNT_OF(threads) * (CAROM_ISA_COUNT - 1); ++i) {
             carom_isa isa = (carom_isa)(CAROM_ISA_BASELINE + i / COUNT_OF(threads));
@@ -355,12 +360,12 @@ static void any_threads_and_any_instruction_set_give_the_same_bytes(void **state
             uint64_t count, seen = 0;
             assert_ok(context, carom_shape_make(context, &shapes[s / 2], &mesh));
             assert_ok(context, carom_mesh_get_view(mesh, &view));
-            carom_soup *soup = make(context, &view, method, CAROM_GRID_BLOCK, 5000);
+            carom_soup *soup = make(context, &view, method, CAROM_GRID_HASH_BLOCK, 5000);
             assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
             assert_ok(context, carom_context_get_work(context, &work));
             assert_ok(context, carom_soup_self_count(context, soup, &count));
             assert_int_equal(count, pairs.count);
-            assert_ok(context, carom_soup_each_pair(context, soup, compare_streamed, &seen));
+            assert_ok(context, carom_soup_self_each(context, soup, compare_streamed, &seen));
             assert_int_equal(seen, count);
             if (hash == 0) {
                 hash = hash_of(&pairs);
@@ -396,11 +401,12 @@ static void large_results_stream_by_grid(void **state) {
         .positions = xyz, .vertex_count = 6 * SIDE, .corners = corners, .face_count = 2 * SIDE};
     for (int way = 0; way < 3; ++way) {
         uint64_t seen = 0, count;
-        carom_soup *soup = make(context, &view, way == 0 ? CAROM_SOUP_GRID : CAROM_SOUP_AUTO,
-                                CAROM_GRID_BLOCK, way == 1 ? 30000 : 0);
+        carom_soup *soup =
+            make(context, &view, way == 0 ? CAROM_SOUP_METHOD_GRID : CAROM_SOUP_METHOD_AUTO,
+                 CAROM_GRID_HASH_BLOCK, way == 1 ? 30000 : 0);
         assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
         assert_true(pairs.count > 70000);
-        assert_ok(context, carom_soup_each_pair(context, soup, compare_streamed, &seen));
+        assert_ok(context, carom_soup_self_each(context, soup, compare_streamed, &seen));
         assert_int_equal(seen, pairs.count);
         assert_ok(context, carom_soup_self_count(context, soup, &count));
         assert_int_equal(count, seen);
@@ -424,9 +430,9 @@ static void grids_without_a_tree_say_so(void **state) {
     int32_t winding;
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    carom_soup *grid = make(context, &view, CAROM_SOUP_GRID, 0, 0);
-    carom_soup *tree = make(context, &view, CAROM_SOUP_TREE, 0, 0);
-    assert_fails(context, carom_soup_distance(context, tree, NULL, grid, NULL, &gap),
+    carom_soup *grid = make(context, &view, CAROM_SOUP_METHOD_GRID, 0, 0);
+    carom_soup *tree = make(context, &view, CAROM_SOUP_METHOD_TREE, 0, 0);
+    assert_fails(context, carom_soup_cross_distance(context, tree, NULL, grid, NULL, &gap),
                  CAROM_UNSUPPORTED, "GRID");
     assert_fails(context, carom_soup_closest_points(context, grid, &point, 1, &hit),
                  CAROM_UNSUPPORTED, "no tree");
@@ -461,8 +467,8 @@ static void queries_allocate_nothing(void **state) {
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     for (int way = 0; way < 2; ++way) {
-        carom_soup *soup =
-            make(context, &view, way == 0 ? CAROM_SOUP_GRID : CAROM_SOUP_AUTO, 0, 100);
+        carom_soup *soup = make(context, &view,
+                                way == 0 ? CAROM_SOUP_METHOD_GRID : CAROM_SOUP_METHOD_AUTO, 0, 100);
         for (int round = 0; round < 6; ++round) {
             uint64_t before = test_malloc_count(), count, bound;
             bool any;
@@ -498,7 +504,7 @@ static carom_status live(carom_allocator allocator, void *argument) {
     if (status == CAROM_OK) status = carom_soup_self_bound(context, soup, &count);
     if (status == CAROM_OK)
         status = carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &found);
-    if (status != CAROM_OK) assert_true(carom_context_sentence(context)[0] != '\0');
+    if (status != CAROM_OK) assert_true(carom_context_message(context)[0] != '\0');
     carom_pairs_free(&found);
     carom_soup_destroy(soup);
     carom_context_destroy(context);
@@ -514,9 +520,9 @@ static void failing_allocations_leak_nothing(void **state) {
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
     for (int way = 0; way < 3; ++way) {
-        def.method = way == 0 ? CAROM_SOUP_AUTO : CAROM_SOUP_GRID;
+        def.method = way == 0 ? CAROM_SOUP_METHOD_AUTO : CAROM_SOUP_METHOD_GRID;
         def.work_budget = 10;
-        def.grid.hash = way == 2 ? CAROM_GRID_PERFECT : CAROM_GRID_BLOCK;
+        def.grid.hash = way == 2 ? CAROM_GRID_HASH_PERFECT : CAROM_GRID_HASH_BLOCK;
         test_allocation_failures(live, &def);
     }
     carom_mesh_destroy(mesh);

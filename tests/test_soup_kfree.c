@@ -35,7 +35,8 @@ typedef struct parts {
 static carom_vec3 position_of(const carom_mesh_view *view, uint32_t v) {
     const double *d = view->positions;
     const float *f = view->positions;
-    if (view->scalar == CAROM_FLOAT64) return (carom_vec3){d[3 * v], d[3 * v + 1], d[3 * v + 2]};
+    if (view->scalar == CAROM_SCALAR_FLOAT64)
+        return (carom_vec3){d[3 * v], d[3 * v + 1], d[3 * v + 2]};
     return (carom_vec3){(double)f[3 * v], (double)f[3 * v + 1], (double)f[3 * v + 2]};
 }
 
@@ -341,7 +342,7 @@ static void no_order_shows(void **state) {
             offsets[f + 1] = offsets[f] + size;
         }
         def.mesh.positions = xyz;
-        def.mesh.scalar = CAROM_FLOAT64;
+        def.mesh.scalar = CAROM_SCALAR_FLOAT64;
         def.mesh.stride = 0;
         def.mesh.corners = corners;
         if (def.mesh.offsets != NULL) def.mesh.offsets = offsets;
@@ -374,7 +375,7 @@ static void flat_polygons_need_fewer_discs(void **state) {
         corners[i] = i;
     }
     carom_soup_def def = {.mesh = {.positions = ring,
-                                   .scalar = CAROM_FLOAT64,
+                                   .scalar = CAROM_SCALAR_FLOAT64,
                                    .vertex_count = 32,
                                    .corners = corners,
                                    .offsets = offsets,
@@ -407,7 +408,7 @@ static void nothing_and_points_have_their_answers(void **state) {
     double xyz[5][3] = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}, {1, 1, 0}, {1, 1, 1}};
     uint32_t corners[9] = {0, 1, 2, 3, 3, 3, 4, 4, 4};
     def.mesh = (carom_mesh_view){.positions = xyz,
-                                 .scalar = CAROM_FLOAT64,
+                                 .scalar = CAROM_SCALAR_FLOAT64,
                                  .vertex_count = 5,
                                  .corners = corners,
                                  .face_count = 3};
@@ -432,7 +433,7 @@ static void nothing_and_points_have_their_answers(void **state) {
 
     /* a caller's buffer too small */
     uint32_t two[2];
-    carom_numbers small = {.data = two, .capacity = 2, .owner = CAROM_OWNED_BY_CALLER};
+    carom_numbers small = {.data = two, .capacity = 2, .owner = CAROM_OWNER_CALLER};
     assert_int_equal(carom_soup_k_free(context, soup, &k, &small), CAROM_MORE);
     assert_true(small.count == 3 && k.faces == 2);
     carom_soup_destroy(soup);
@@ -453,7 +454,7 @@ static void failures_are_sentences(void **state) {
     double xyz[3][3] = {{0, 0, 0}, {0x1p1021, 0, 0}, {0, 1, 0}};
     uint32_t corners[3] = {0, 1, 2};
     carom_soup_def def = {.mesh = {.positions = xyz,
-                                   .scalar = CAROM_FLOAT64,
+                                   .scalar = CAROM_SCALAR_FLOAT64,
                                    .vertex_count = 3,
                                    .corners = corners,
                                    .face_count = 1}};
@@ -480,7 +481,7 @@ static void failures_are_sentences(void **state) {
     assert_ok(context, carom_soup_k_free(context, soup, &k, NULL));
     assert_int_equal(k.k, 1);
     carom_soup_destroy(soup);
-    def.method = CAROM_SOUP_GRID;
+    def.method = CAROM_SOUP_METHOD_GRID;
     assert_ok(context, carom_soup_create(context, &def, &soup));
     assert_fails(context, carom_soup_k_free(context, soup, &k, NULL), CAROM_UNSUPPORTED, "GRID");
     carom_soup_destroy(soup);

@@ -49,7 +49,7 @@ static void the_published_bounds_have_counterexamples(void **state) {
     assert_int_equal(count, 15);
     carom_soup_def def_a = {.mesh = {.positions = stack, .vertex_count = 12, .face_count = 4}};
     carom_soup_def def_b = {.mesh = {.positions = needles, .vertex_count = 45, .face_count = 15}};
-    def_a.mesh.scalar = def_b.mesh.scalar = CAROM_FLOAT64;
+    def_a.mesh.scalar = def_b.mesh.scalar = CAROM_SCALAR_FLOAT64;
     def_a.mesh.corners = def_b.mesh.corners = corners;
     carom_soup *a, *b;
     carom_k_free k_a, k_b;

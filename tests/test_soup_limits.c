@@ -226,13 +226,13 @@ static void a_thousand_copies_in_one_place_are_streamed(void **state) {
     receiver r = {.stop_at = 5000};
     assert_ok(context, carom_soup_self_any(context, soup, &any));
     assert_true(any);
-    assert_ok(context, carom_soup_each_pair(context, soup, receive, &r));
+    assert_ok(context, carom_soup_self_each(context, soup, receive, &r));
     assert_in_range(r.count, r.stop_at, r.stop_at + 4096);
     assert_false(r.disorder);
     assert_ok(context, carom_soup_self_count(context, soup, &count));
     assert_int_equal(count, expected);
     r = (receiver){0};
-    assert_ok(context, carom_soup_each_pair(context, soup, receive, &r));
+    assert_ok(context, carom_soup_self_each(context, soup, receive, &r));
     assert_int_equal(r.count, expected);
     assert_false(r.disorder);
     assert_ok(context, carom_context_get_info(context, &info));
@@ -282,7 +282,7 @@ static void nothing_gives_nothing(void **state) {
     static const double xyz[4][3] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
     static const uint64_t offsets[1] = {0};
     const carom_soup_def defs[] = {{.fan = false},
-                                   {.mesh = {.scalar = CAROM_FLOAT32}},
+                                   {.mesh = {.scalar = CAROM_SCALAR_FLOAT32}},
                                    {.mesh = {.positions = xyz, .vertex_count = 3}},
                                    {.mesh = {.offsets = offsets}, .fan = true}};
     for (size_t i = 0; i <= COUNT_OF(defs); ++i) {
@@ -296,7 +296,7 @@ static void nothing_gives_nothing(void **state) {
         assert_int_equal(count, 0);
         assert_ok(context, carom_soup_self_any(context, soup, &any));
         assert_false(any);
-        assert_ok(context, carom_soup_each_pair(context, soup, receive, &r));
+        assert_ok(context, carom_soup_self_each(context, soup, receive, &r));
         assert_int_equal(r.count, 0);
         carom_soup_destroy(soup);
     }
@@ -317,7 +317,7 @@ static void a_small_buffer_is_filled_and_the_count_is_true(void **state) {
     assert_true(pairs.count > 20);
     for (uint64_t room = 0; room <= pairs.count + 1; room += 10) {
         carom_pair *own = calloc(room + 1, sizeof(*own));
-        carom_pairs mine = {.data = own, .capacity = room, .owner = CAROM_OWNED_BY_CALLER};
+        carom_pairs mine = {.data = own, .capacity = room, .owner = CAROM_OWNER_CALLER};
         uint64_t filled = room < pairs.count ? room : pairs.count;
         carom_status status = carom_soup_self_pairs(context, soup, &mine);
         assert_int_equal(status, room < pairs.count ? CAROM_MORE : CAROM_OK);
@@ -394,9 +394,9 @@ static void null_is_the_callers_bug(void **state) {
     assert_int_equal(carom_soup_self_any(NULL, soup, &any), CAROM_INVALID);
     assert_int_equal(carom_soup_self_any(context, NULL, &any), CAROM_INVALID);
     assert_int_equal(carom_soup_self_any(context, soup, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_each_pair(NULL, soup, receive, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_each_pair(context, NULL, receive, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_each_pair(context, soup, NULL, NULL), CAROM_INVALID);
+    assert_int_equal(carom_soup_self_each(NULL, soup, receive, NULL), CAROM_INVALID);
+    assert_int_equal(carom_soup_self_each(context, NULL, receive, NULL), CAROM_INVALID);
+    assert_int_equal(carom_soup_self_each(context, soup, NULL, NULL), CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 27);
     carom_soup_destroy(soup);
     carom_context_destroy(context);

@@ -146,7 +146,7 @@ static void check_sequence(carom_context *context, const sequence *s, const tall
     float *positions = malloc(size);
     assert_non_null(positions);
     frame.positions = positions;
-    frame.scalar = CAROM_FLOAT32;
+    frame.scalar = CAROM_SCALAR_FLOAT32;
     for (int i = 0; i < s->frames; ++i) {
         char name[64];
         carom_mesh *welded;

@@ -23,9 +23,9 @@ static void long_sentences_end_in_dots(void **state) {
     char words[2 * CAROM_SENTENCE_SIZE];
     memset(words, 'x', sizeof(words) - 1);
     words[sizeof(words) - 1] = '\0';
-    assert_string_equal(carom_context_sentence(context), "");
+    assert_string_equal(carom_context_message(context), "");
     assert_int_equal(carom_fail(context, CAROM_IO, "%s", words), CAROM_IO);
-    const char *sentence = carom_context_sentence(context);
+    const char *sentence = carom_context_message(context);
     assert_int_equal(strlen(sentence), CAROM_SENTENCE_SIZE - 1);
     assert_string_equal(sentence + strlen(sentence) - 4, "x...");
     carom_context_destroy(context);
@@ -66,7 +66,7 @@ static void creation_failures_leave_a_sentence(void **state) {
     char line[256];
     if (!carom_cuda_describe(line, sizeof(line))) {
         assert_memory_equal(line, "none: ", 6);
-        def = (carom_context_def){.backend = CAROM_CUDA};
+        def = (carom_context_def){.backend = CAROM_BACKEND_CUDA};
         assert_fails(NULL, carom_context_create(&def, &context), CAROM_NO_DEVICE, line);
     }
     test_memory memory = {.fail_after = 1};
@@ -87,7 +87,7 @@ static void zero_means_default(void **state) {
     assert_true(a.threads >= 1);
     assert_int_equal(a.isa, b.isa);
     assert_true(carom_isa_available(a.isa));
-    assert_int_equal(a.backend, CAROM_CPU);
+    assert_int_equal(a.backend, CAROM_BACKEND_CPU);
     assert_int_equal(a.scratch_bytes, 0);
     carom_context_destroy(from_null);
     carom_context_destroy(from_zero);

@@ -33,16 +33,16 @@ static void print_triangle(const char *name, const carom_triangle *t) {
 
 /* ---- one pair -------------------------------------------------------------------------------- */
 
-static bool same(carom_triangle_relation r, carom_triangle_relation s) {
+static bool same(carom_triangle_intersection r, carom_triangle_intersection s) {
     return r.relation == s.relation && r.dimension == s.dimension &&
            r.dimension_a == s.dimension_a && r.dimension_b == s.dimension_b &&
            r.coplanar == s.coplanar;
 }
 
 /* The exact relation, the yes/no and the filter agree with the truth. */
-static void check(const carom_triangle *a, const carom_triangle *b, carom_triangle_relation truth,
-                  const char *variant) {
-    carom_triangle_relation r = carom_triangle_relate_exact(a, b);
+static void check(const carom_triangle *a, const carom_triangle *b,
+                  carom_triangle_intersection truth, const char *variant) {
+    carom_triangle_intersection r = carom_triangle_relate_exact(a, b);
     int meet = truth.dimension >= 0, verdict = carom_triangle_filter(a, b);
     if (same(r, truth) && same(carom_triangle_relate(a, b), truth) &&
         carom_triangle_meet(a, b) == meet && (verdict == CAROM_UNDECIDED || verdict == meet))
@@ -50,12 +50,13 @@ static void check(const carom_triangle *a, const carom_triangle *b, carom_triang
     print_triangle("a", a);
     print_triangle("b", b);
     fail_msg("%.40s: truth %s dimension %d (%d %d %d), relation %s %d (%d %d %d), filter %d",
-             variant, carom_relation_name(truth.relation), truth.dimension, truth.dimension_a,
-             truth.dimension_b, truth.coplanar, carom_relation_name(r.relation), r.dimension,
-             r.dimension_a, r.dimension_b, r.coplanar, verdict);
+             variant, carom_triangle_relation_name(truth.relation), truth.dimension,
+             truth.dimension_a, truth.dimension_b, truth.coplanar,
+             carom_triangle_relation_name(r.relation), r.dimension, r.dimension_a, r.dimension_b,
+             r.coplanar, verdict);
 }
 
-static carom_triangle_relation swapped(carom_triangle_relation r) {
+static carom_triangle_intersection swapped(carom_triangle_intersection r) {
     int d = r.dimension_a;
     r.dimension_a = r.dimension_b;
     r.dimension_b = d;
@@ -63,10 +64,10 @@ static carom_triangle_relation swapped(carom_triangle_relation r) {
 }
 
 /* One pair and its relatives. */
-static carom_triangle_relation check_pair(carom_random *random, pair_kind kind,
-                                          const carom_triangle *a, const carom_triangle *b) {
+static carom_triangle_intersection check_pair(carom_random *random, pair_kind kind,
+                                              const carom_triangle *a, const carom_triangle *b) {
     int base = kind == PAIR_LATTICE ? 0 : PAIR_BASE;
-    carom_triangle_relation truth = narrow_oracle(a, b, base);
+    carom_triangle_intersection truth = narrow_oracle(a, b, base);
     check(a, b, truth, "as made");
     check(b, a, swapped(truth), "swapped");
     carom_triangle pa = pair_permuted(a, pair_below(random, 6));
@@ -91,12 +92,13 @@ static bool equal(carom_vec3 p, carom_vec3 q) {
 /* Whether the point e lies inside the segment from o to p, its ends excluded. */
 static bool goes_past(carom_vec3 o, carom_vec3 e, carom_vec3 p, int base) {
     carom_triangle point = {{e, e, e}}, segment = {{o, p, p}};
-    return narrow_oracle(&point, &segment, base).relation == CAROM_RELATION_COPLANAR_OVERLAP;
+    return narrow_oracle(&point, &segment, base).relation ==
+           CAROM_TRIANGLE_RELATION_COPLANAR_OVERLAP;
 }
 
 /* The rules of a self pair, read off the intersection's dimension. */
 static bool counts(const carom_triangle *a, const carom_triangle *b, const carom_common *common,
-                   carom_triangle_relation truth, bool as_segments, int base) {
+                   carom_triangle_intersection truth, bool as_segments, int base) {
     bool thin = truth.dimension_a < 2 || truth.dimension_b < 2;
     if (thin && !as_segments) return false;
     if (common->count == 3) return true;
@@ -112,7 +114,7 @@ static bool counts(const carom_triangle *a, const carom_triangle *b, const carom
 }
 
 static void check_faces(const carom_triangle *a, const carom_triangle *b,
-                        carom_triangle_relation truth, int base) {
+                        carom_triangle_intersection truth, int base) {
     /* Indices as welding gives them: the first corner with these coordinates. */
     carom_vec3 all[6];
     uint32_t index[6];
@@ -144,12 +146,12 @@ static void check_faces(const carom_triangle *a, const carom_triangle *b,
 static void run_campaign(pair_kind kind, uint64_t count, uint64_t seed) {
     static const char *const names[] = {"lattice", "near-degenerate", "random"};
     carom_random random = {seed};
-    uint64_t relations[CAROM_RELATION_COUNT] = {0}, thin = 0, filtered = 0;
+    uint64_t relations[CAROM_TRIANGLE_RELATION_COUNT] = {0}, thin = 0, filtered = 0;
     double start = carom_time_seconds();
     for (uint64_t i = 0; i < count; ++i) {
         carom_triangle a, b;
         pair_make(&random, kind, &a, &b);
-        carom_triangle_relation truth = check_pair(&random, kind, &a, &b);
+        carom_triangle_intersection truth = check_pair(&random, kind, &a, &b);
         check_faces(&a, &b, truth, kind == PAIR_LATTICE ? 0 : PAIR_BASE);
         ++relations[truth.relation];
         thin += truth.dimension_a < 2 || truth.dimension_b < 2;
@@ -210,7 +212,8 @@ static void stretched_pairs_keep_their_relation(void **state) {
         double *x = &a.corner[0].x, *y = &b.corner[0].x;
         pair_kind kind = (pair_kind)pair_below(&random, PAIR_KIND_COUNT);
         pair_make(&random, kind, &a, &b);
-        carom_triangle_relation truth = narrow_oracle(&a, &b, kind == PAIR_LATTICE ? 0 : PAIR_BASE);
+        carom_triangle_intersection truth =
+            narrow_oracle(&a, &b, kind == PAIR_LATTICE ? 0 : PAIR_BASE);
         double by[3];
         for (int k = 0; k < 3; ++k) by[k] = ldexp(1.0, (int)pair_below(&random, 2000) - 1000);
         for (int j = 0; j < 9; ++j) {
@@ -278,17 +281,17 @@ static void all_shared_cases_are_right(void **state) {
     int count = 0;
     for (const char *place = text; (place = strstr(place, "\"id\":")) != NULL; ++place, ++count) {
         carom_triangle a = case_triangle(place, "a"), b = case_triangle(place, "b");
-        carom_triangle_relation truth = {.dimension = atoi(after_key(place, "isect_dim")),
-                                         .dimension_a = atoi(after_key(place, "dim_a")),
-                                         .dimension_b = atoi(after_key(place, "dim_b"))};
+        carom_triangle_intersection truth = {.dimension = atoi(after_key(place, "isect_dim")),
+                                             .dimension_a = atoi(after_key(place, "dim_a")),
+                                             .dimension_b = atoi(after_key(place, "dim_b"))};
         truth.coplanar = strncmp(after_key(place, "coplanar"), " true", 5) == 0;
         const char *name = after_key(place, "truth") + 2;
-        while (strncmp(name, carom_relation_name(truth.relation),
-                       strlen(carom_relation_name(truth.relation))) != 0)
-            assert_true(++truth.relation < CAROM_RELATION_COUNT);
+        while (strncmp(name, carom_triangle_relation_name(truth.relation),
+                       strlen(carom_triangle_relation_name(truth.relation))) != 0)
+            assert_true(++truth.relation < CAROM_TRIANGLE_RELATION_COUNT);
         check(&a, &b, truth, after_key(place, "id"));
         check(&b, &a, swapped(truth), after_key(place, "id"));
-        carom_triangle_relation r;
+        carom_triangle_intersection r;
         bool meet;
         assert_ok(context, carom_triangles_relate(context, &a, &b, &r));
         assert_true(same(r, truth));
@@ -311,7 +314,7 @@ static void results_are_golden(void **state) {
         for (int i = 0; i < 20000; ++i) {
             carom_triangle a, b;
             pair_make(&random, kind, &a, &b);
-            carom_triangle_relation r = carom_triangle_relate_exact(&a, &b);
+            carom_triangle_intersection r = carom_triangle_relate_exact(&a, &b);
             int sign = carom_orient3d(a.corner[0], a.corner[1], a.corner[2], b.corner[0]);
             int verdict = carom_triangle_filter(&a, &b);
             signed char bytes[] = {(signed char)r.relation,    (signed char)r.dimension,
@@ -332,7 +335,7 @@ static void bad_input_gets_a_sentence(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_triangle a = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}, b = a;
-    carom_triangle_relation r;
+    carom_triangle_intersection r;
     bool meet;
     int sign;
     b.corner[1].y = (double)NAN;

@@ -287,7 +287,7 @@ static void fans_start_at_the_first_corner_and_know_their_faces(void **state) {
     uint32_t corners[12] = {3, 2, 1, 0, 1, 4, 5, 0, 1, 4, 5, 2};
     uint64_t offsets[4] = {0, 4, 7, 12};
     carom_mesh_view view = {.positions = positions,
-                            .scalar = CAROM_FLOAT32,
+                            .scalar = CAROM_SCALAR_FLOAT32,
                             .stride = sizeof(positions[0]),
                             .vertex_count = 6,
                             .corners = corners,
@@ -312,7 +312,7 @@ static void fans_start_at_the_first_corner_and_know_their_faces(void **state) {
     carom_numbers_free(&faces);
 
     uint32_t room[4] = {7, 7, 7, 7};
-    carom_numbers own = {.data = room, .capacity = 3, .owner = CAROM_OWNED_BY_CALLER};
+    carom_numbers own = {.data = room, .capacity = 3, .owner = CAROM_OWNER_CALLER};
     assert_int_equal(carom_mesh_triangulate(context, &view, NULL, &mesh, &own), CAROM_MORE);
     assert_int_equal(own.count, 6);
     assert_int_equal(room[2], 1);

@@ -94,7 +94,11 @@ typedef bool carom_progress_fn(void *user, const char *what, double fraction);
 
 /* ---- context --------------------------------------------------------------------------------- */
 
-typedef enum carom_backend { CAROM_CPU = 0, CAROM_CUDA = 1, CAROM_BACKEND_COUNT } carom_backend;
+typedef enum carom_backend {
+    CAROM_BACKEND_CPU = 0,
+    CAROM_BACKEND_CUDA = 1,
+    CAROM_BACKEND_COUNT
+} carom_backend;
 
 /* Which compiled version of the loops runs. All give the same bytes. */
 typedef enum carom_isa {
@@ -136,7 +140,7 @@ typedef struct carom_context carom_context;
 CAROM_API carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def,
                                                 carom_context **context);
 
-/* Creates a context; def may be NULL. On failure *context is NULL and carom_context_sentence(NULL)
+/* Creates a context; def may be NULL. On failure *context is NULL and carom_context_message(NULL)
  * says why. */
 static inline carom_status carom_context_create(const carom_context_def *def,
                                                 carom_context **context) {
@@ -150,7 +154,7 @@ CAROM_API void carom_context_destroy(carom_context *context);
 /* Returns what the last failed call had to say: what, where and what to do. Empty before any
  * failure; valid until the next call on the context. For NULL it is the sentence of this thread's
  * last failed carom_context_create. Never NULL. */
-CAROM_API const char *carom_context_sentence(const carom_context *context);
+CAROM_API const char *carom_context_message(const carom_context *context);
 
 CAROM_API carom_status carom_context_get_info(carom_context *context, carom_context_info *info);
 

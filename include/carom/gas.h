@@ -34,9 +34,9 @@ typedef struct carom_gas_sphere {
 CAROM_RESULT_ARRAY(carom_gas_spheres, carom_gas_sphere);
 
 typedef enum carom_gas_kind {
-    CAROM_GAS_PAIR = 0, /* a < b are the two spheres */
-    CAROM_GAS_WALL = 1, /* a is the sphere, b the side: 0, 1 low and high x; 2, 3 y; 4, 5 z */
-    CAROM_GAS_NONE = 2  /* nothing happened until the time asked for */
+    CAROM_GAS_KIND_PAIR = 0, /* a < b are the two spheres */
+    CAROM_GAS_KIND_WALL = 1, /* a is the sphere, b the side: 0, 1 low and high x; 2, 3 y; 4, 5 z */
+    CAROM_GAS_KIND_NONE = 2  /* nothing happened until the time asked for */
 } carom_gas_kind;
 
 typedef struct carom_gas_event {
@@ -55,18 +55,19 @@ typedef void carom_gas_response_fn(void *user, const carom_gas_event *event,
 
 /* How pairs that may meet are found. All give the same events. */
 typedef enum carom_gas_method {
-    CAROM_GAS_AUTO = 0,   /* by packing fraction */
-    CAROM_GAS_CENTRE,     /* a sphere is in one cell, of its centre or beside, and looks into 27 */
-    CAROM_GAS_EXTENT,     /* a sphere is in every cell it meets (Kim, Guibas, Shin 1997); CENTRE
-                             where a periodic box is less than two cells wide */
-    CAROM_GAS_NEIGHBOURS, /* a list of neighbours, renewed when the sphere has moved too far; CENTRE
-                             where radii are below 1e-15 or an edge is above 1e18 */
+    CAROM_GAS_METHOD_AUTO = 0, /* by packing fraction */
+    CAROM_GAS_METHOD_CENTRE, /* a sphere is in one cell, of its centre or beside, and looks into 27
+                              */
+    CAROM_GAS_METHOD_EXTENT, /* a sphere is in every cell it meets (Kim, Guibas, Shin 1997); CENTRE
+                         where a periodic box is less than two cells wide */
+    CAROM_GAS_METHOD_NEIGHBOURS, /* a list of neighbours, renewed when the sphere has moved too far;
+                             CENTRE where radii are below 1e-15 or an edge is above 1e18 */
     CAROM_GAS_METHOD_COUNT
 } carom_gas_method;
 
 typedef enum carom_gas_queue {
-    CAROM_GAS_CALENDAR = 0, /* buckets of time: O(1) amortised */
-    CAROM_GAS_TREE,         /* a binary tree of all spheres: O(log n) */
+    CAROM_GAS_QUEUE_CALENDAR = 0, /* buckets of time: O(1) amortised */
+    CAROM_GAS_QUEUE_TREE,         /* a binary tree of all spheres: O(log n) */
     CAROM_GAS_QUEUE_COUNT
 } carom_gas_queue;
 
@@ -130,8 +131,8 @@ CAROM_API carom_status carom_gas_remove(carom_context *context, carom_gas *gas, 
 typedef bool carom_gas_event_fn(void *user, const carom_gas_event *event);
 
 /* Goes to the next event, if that comes at or before `until`; else to `until`, with kind
- * CAROM_GAS_NONE. `until` must be finite; beyond 2^103 ticks it is CAROM_BAD_INPUT when no event
- * comes before. CAROM_UNSUPPORTED, here and from advance, with the gas where it has come to:
+ * CAROM_GAS_KIND_NONE. `until` must be finite; beyond 2^103 ticks it is CAROM_BAD_INPUT when no
+ * event comes before. CAROM_UNSUPPORTED, here and from advance, with the gas where it has come to:
  *   - after an inelastic collapse: a sphere collided 65,536 times without time passing (also one
  *     that lies still on a wall that it is accelerated towards);
  *   - when a sphere has become too fast for the tick, by an acceleration along a periodic axis or

@@ -55,33 +55,34 @@ CAROM_API carom_status carom_points_orient_3d(carom_context *context, const caro
 
 /* How two closed triangles, segments or points lie to each other. The relative interior of a
  * segment is the segment without its ends; that of a point is the point. */
-typedef enum carom_relation {
-    CAROM_RELATION_DISJOINT = 0,
-    CAROM_RELATION_TOUCHING,         /* they meet, their relative interiors do not */
-    CAROM_RELATION_CROSSING,         /* their relative interiors meet, no plane holds both */
-    CAROM_RELATION_COPLANAR_OVERLAP, /* their relative interiors meet, one plane holds both */
-    CAROM_RELATION_COUNT
-} carom_relation;
+typedef enum carom_triangle_relation {
+    CAROM_TRIANGLE_RELATION_DISJOINT = 0,
+    CAROM_TRIANGLE_RELATION_TOUCHING, /* they meet, their relative interiors do not */
+    CAROM_TRIANGLE_RELATION_CROSSING, /* their relative interiors meet, no plane holds both */
+    CAROM_TRIANGLE_RELATION_COPLANAR_OVERLAP, /* their relative interiors meet, one plane holds both
+                                               */
+    CAROM_TRIANGLE_RELATION_COUNT
+} carom_triangle_relation;
 
-typedef struct carom_triangle_relation {
-    carom_relation relation;
+typedef struct carom_triangle_intersection {
+    carom_triangle_relation relation;
     int dimension;                /* of the intersection: -1 none, 0 point, 1 segment, 2 area */
     int dimension_a, dimension_b; /* 2 triangle, 1 segment, 0 point */
     bool coplanar;                /* one plane holds both */
-} carom_triangle_relation;
+} carom_triangle_intersection;
 
 /* Says how a and b lie to each other. Independent of the order of a and b (but for dimension_a and
  * dimension_b) and of their corners. */
 CAROM_API carom_status carom_triangles_relate(carom_context *context, const carom_triangle *a,
                                               const carom_triangle *b,
-                                              carom_triangle_relation *relation);
+                                              carom_triangle_intersection *relation);
 
 /* Says whether two closed triangles have a point in common. */
 CAROM_API carom_status carom_triangles_meet(carom_context *context, const carom_triangle *a,
                                             const carom_triangle *b, bool *meet);
 
 /* Returns "disjoint", "touching", "crossing" or "coplanar-overlap". Never NULL; any thread. */
-CAROM_API const char *carom_relation_name(carom_relation relation);
+CAROM_API const char *carom_triangle_relation_name(carom_triangle_relation relation);
 
 /* ---- distances and balls --------------------------------------------------------------------- */
 /* Small questions about few points, answered without memory or threads. Coordinates must be finite

@@ -13,16 +13,17 @@ extern "C" {
 
 /* Which bucket a cell goes to. */
 typedef enum carom_grid_hash {
-    CAROM_GRID_BLOCK = 0, /* blocks of 2 x 2 x 2 cells scattered, their cells side by side */
-    CAROM_GRID_DJB2,      /* as printed in the papers: every cell scattered */
-    CAROM_GRID_MORTON,    /* along the Morton curve, wrapped around: neighbours stay neighbours */
-    CAROM_GRID_PERFECT,   /* a bucket for every cell in use: slow to prepare, for rigid sets */
+    CAROM_GRID_HASH_BLOCK = 0, /* blocks of 2 x 2 x 2 cells scattered, their cells side by side */
+    CAROM_GRID_HASH_DJB2,      /* as printed in the papers: every cell scattered */
+    CAROM_GRID_HASH_MORTON, /* along the Morton curve, wrapped around: neighbours stay neighbours */
+    CAROM_GRID_HASH_PERFECT, /* a bucket for every cell in use: slow to prepare, for rigid sets */
     CAROM_GRID_HASH_COUNT
 } carom_grid_hash;
 
 typedef struct carom_grid_def {
     carom_grid_hash hash;
-    uint32_t buckets;  /* 0: about one an item; at most 2^30; CAROM_GRID_PERFECT chooses itself */
+    uint32_t
+        buckets; /* 0: about one an item; at most 2^30; CAROM_GRID_HASH_PERFECT chooses itself */
     double cell_scale; /* edge of cells against the least that holds an item in two per axis,
                           rounded to 1/2, 1, 2, 4 or 8; 0: 2, the fastest on processors */
 } carom_grid_def;

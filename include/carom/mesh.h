@@ -12,7 +12,11 @@ extern "C" {
 
 /* ---- input: a view of positions and faces, yours or a mesh's --------------------------------- */
 
-typedef enum carom_scalar { CAROM_FLOAT64 = 0, CAROM_FLOAT32 = 1, CAROM_SCALAR_COUNT } carom_scalar;
+typedef enum carom_scalar {
+    CAROM_SCALAR_FLOAT64 = 0,
+    CAROM_SCALAR_FLOAT32 = 1,
+    CAROM_SCALAR_COUNT
+} carom_scalar;
 
 /* Faces are polygons; face f has the corners [offsets[f], offsets[f + 1]). Nothing is copied or
  * owned. */
@@ -57,16 +61,17 @@ CAROM_API carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_vi
 /* docs/formats.md says what is read, written and ignored in each. Readers take any variant of a
  * format, whichever of its names is given; writers write the one that is named. */
 typedef enum carom_mesh_format {
-    CAROM_FORMAT_GUESS = 0, /* by content and name when reading, by name when writing */
-    CAROM_FORMAT_OBJ,
-    CAROM_FORMAT_PLY,       /* binary, little endian */
-    CAROM_FORMAT_PLY_BIG,   /* binary, big endian */
-    CAROM_FORMAT_PLY_ASCII, /* text */
-    CAROM_FORMAT_STL,       /* binary; triangles and float32 only */
-    CAROM_FORMAT_STL_ASCII, /* text; triangles only */
-    CAROM_FORMAT_OFF,
-    CAROM_FORMAT_OTHER, /* whatever assimp reads, where it was there at build time; never written */
-    CAROM_FORMAT_COUNT
+    CAROM_MESH_FORMAT_GUESS = 0, /* by content and name when reading, by name when writing */
+    CAROM_MESH_FORMAT_OBJ,
+    CAROM_MESH_FORMAT_PLY,       /* binary, little endian */
+    CAROM_MESH_FORMAT_PLY_BIG,   /* binary, big endian */
+    CAROM_MESH_FORMAT_PLY_ASCII, /* text */
+    CAROM_MESH_FORMAT_STL,       /* binary; triangles and float32 only */
+    CAROM_MESH_FORMAT_STL_ASCII, /* text; triangles only */
+    CAROM_MESH_FORMAT_OFF,
+    CAROM_MESH_FORMAT_OTHER, /* whatever assimp reads, where it was there at build time; never
+                                written */
+    CAROM_MESH_FORMAT_COUNT
 } carom_mesh_format;
 
 /* Returns "obj", "ply", "ply-big", "ply-ascii", "stl", "stl-ascii", "off", "other" or "guess".
@@ -75,16 +80,16 @@ CAROM_API const char *carom_mesh_format_name(carom_mesh_format format);
 
 /* Guesses from a file name (its ending, upper or lower case, before an ending .gz) and from the
  * first bytes of the content where there are any; either may be NULL. Content that is certain (a
- * PLY or OFF header, binary STL of the right size) wins over the name. CAROM_FORMAT_OTHER when the
- * name ends in something else. Where the name says nothing, text whose first line (comments aside)
- * is a statement of OBJ is OBJ; CAROM_FORMAT_GUESS when there is nothing to go by. `bytes` must be
- * uncompressed, `size` that of the whole file. Any thread. */
+ * PLY or OFF header, binary STL of the right size) wins over the name. CAROM_MESH_FORMAT_OTHER when
+ * the name ends in something else. Where the name says nothing, text whose first line (comments
+ * aside) is a statement of OBJ is OBJ; CAROM_MESH_FORMAT_GUESS when there is nothing to go by.
+ * `bytes` must be uncompressed, `size` that of the whole file. Any thread. */
 CAROM_API carom_mesh_format carom_mesh_format_guess(const char *name, const void *bytes,
                                                     uint64_t size);
 
 /* Where a loaded mesh came from, and what its file held that a mesh does not. */
 typedef struct carom_mesh_origin {
-    carom_mesh_format format; /* the variant found; CAROM_FORMAT_GUESS: not from a file */
+    carom_mesh_format format; /* the variant found; CAROM_MESH_FORMAT_GUESS: not from a file */
     bool compressed;          /* the file was gzipped */
     uint64_t skipped_faces;   /* faces with one or two corners or none; left out of the mesh */
 } carom_mesh_origin;
@@ -123,9 +128,10 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
  * nearest double) and the same faces, but for STL, which holds triangles only (others:
  * CAROM_BAD_INPUT), no shared vertices, and float32 only when binary (doubles that are no float32:
  * CAROM_BAD_INPUT; write them as text).
- * CAROM_FORMAT_GUESS goes by the name; .stl becomes text when binary STL could not hold the values.
- * CAROM_IO: cannot be written, such as a full disk. CAROM_UNSUPPORTED: a format we do not write.
- * Progress is told and can cancel, also while a pipe is waited for; then nothing is left behind. */
+ * CAROM_MESH_FORMAT_GUESS goes by the name; .stl becomes text when binary STL could not hold the
+ * values. CAROM_IO: cannot be written, such as a full disk. CAROM_UNSUPPORTED: a format we do not
+ * write. Progress is told and can cancel, also while a pipe is waited for; then nothing is left
+ * behind. */
 CAROM_API carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format, const char *path);
 

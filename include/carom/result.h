@@ -4,7 +4,7 @@
  * All have the same five fields. Start with `{0}`: Carom then owns the memory, grows it as needed
  * and reuses it in the next call, so that repeated queries allocate nothing; free it at the end
  * with the type's _free. Or bring your own buffer: set data, capacity and
- * owner = CAROM_OWNED_BY_CALLER. Such a buffer is filled up to its capacity; when the result is
+ * owner = CAROM_OWNER_CALLER. Such a buffer is filled up to its capacity; when the result is
  * larger, the call returns CAROM_MORE and `count` is the true number, larger than the capacity.
  *
  * A caller's bug, to calls and to _free alike: room without data; data without room, or more in it
@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-typedef enum carom_where { CAROM_ON_HOST = 0, CAROM_ON_DEVICE = 1 } carom_where;
-typedef enum carom_owner { CAROM_OWNED_BY_CAROM = 0, CAROM_OWNED_BY_CALLER = 1 } carom_owner;
+typedef enum carom_where { CAROM_WHERE_HOST = 0, CAROM_WHERE_DEVICE = 1 } carom_where;
+typedef enum carom_owner { CAROM_OWNER_CAROM = 0, CAROM_OWNER_CALLER = 1 } carom_owner;
 
 /* Declares the result array `name` of `type` and its name_free. Freeing leaves `{0}` and does
  * nothing to a caller's buffer but forget it; NULL is fine. */

@@ -75,25 +75,25 @@ CAROM_API carom_status carom_solid_get_info(carom_context *context, const carom_
  * numbers that are not 0. Decided exactly, for the posed corners as they are, whatever the volume:
  * so an overlap that is too thin to have a volume in doubles is one. For meshes that cross
  * themselves, space is overlooked whose corners are all points in which three faces cross. */
-typedef enum carom_solid_relation {
-    CAROM_SOLID_APART = 0,   /* no space is enclosed by both, and surfaces do not meet */
-    CAROM_SOLID_TOUCHING,    /* no space is enclosed by both, but surfaces meet; the volume is 0 */
-    CAROM_SOLID_OVERLAPPING, /* some is enclosed by both, some by a alone, some by b alone */
-    CAROM_SOLID_A_INSIDE_B,  /* all that a encloses; surfaces may touch; so for copies */
-    CAROM_SOLID_B_INSIDE_A,  /* all that b encloses, and b does not enclose all of a */
-    CAROM_SOLID_RELATION_COUNT
-} carom_solid_relation;
+typedef enum carom_relation {
+    CAROM_RELATION_APART = 0, /* no space is enclosed by both, and surfaces do not meet */
+    CAROM_RELATION_TOUCHING,  /* no space is enclosed by both, but surfaces meet; the volume is 0 */
+    CAROM_RELATION_OVERLAPPING, /* some is enclosed by both, some by a alone, some by b alone */
+    CAROM_RELATION_A_INSIDE_B,  /* all that a encloses; surfaces may touch; so for copies */
+    CAROM_RELATION_B_INSIDE_A,  /* all that b encloses, and b does not enclose all of a */
+    CAROM_RELATION_COUNT
+} carom_relation;
 
 /* Returns "apart", "touching", "overlapping", "a-inside-b" or "b-inside-a". Never NULL; any
  * thread. */
-CAROM_API const char *carom_solid_relation_name(carom_solid_relation relation);
+CAROM_API const char *carom_relation_name(carom_relation relation);
 
 typedef struct carom_overlap_def {
     bool distance; /* find the least distance of the surfaces, too, when the solids are apart */
 } carom_overlap_def;
 
 typedef struct carom_overlap {
-    carom_solid_relation relation;
+    carom_relation relation;
     double volume;
     double volume_error; /* how far the volume may be off; 0 when it is exact */
     carom_vec3 centroid; /* of the overlap; between the solids' boxes when there is none */
@@ -104,8 +104,8 @@ typedef struct carom_overlap {
                           means of both sides: of b moved by (e, e^2, e^3) and by the opposite */
     bool by_winding;   /* a solid is (carom_solid_info) */
     bool has_distance;
-    double distance; /* when it was asked for and the relation is CAROM_SOLID_APART, as of
-                        carom_soup_distance; 0 for all other relations */
+    double distance; /* when it was asked for and the relation is CAROM_RELATION_APART, as of
+                        carom_soup_cross_distance; 0 for all other relations */
     carom_vec3 point_a, point_b; /* where */
     uint64_t pairs;              /* of triangles that meet, touching included */
     /* How far the others may be off, of vectors each coordinate. All errors are bounds: the truth

@@ -42,10 +42,12 @@ typedef enum carom_degenerate {
 
 /* How pairs are searched for. The answers are the same. */
 typedef enum carom_soup_method {
-    CAROM_SOUP_AUTO = 0, /* the tree, and the grid where the tree takes more than work_budget */
-    CAROM_SOUP_TREE,     /* a box tree: fastest nearly always, without a bound */
-    CAROM_SOUP_GRID, /* the hierarchical grid of kDet: work as carom_soup_bound says. Holds no tree:
-                        for pairs only; distance, points and rays give CAROM_UNSUPPORTED */
+    CAROM_SOUP_METHOD_AUTO =
+        0,                  /* the tree, and the grid where the tree takes more than work_budget */
+    CAROM_SOUP_METHOD_TREE, /* a box tree: fastest nearly always, without a bound */
+    CAROM_SOUP_METHOD_GRID, /* the hierarchical grid of kDet: work as carom_soup_cross_bound says.
+                        Holds no tree: for pairs only; distance, points and rays give
+                        CAROM_UNSUPPORTED */
     CAROM_SOUP_METHOD_COUNT
 } carom_soup_method;
 
@@ -56,9 +58,9 @@ typedef struct carom_soup_def {
     bool rigid; /* it will only be moved as a whole: prepare longer, and hold 68 bytes a triangle
                    more, for faster queries of two soups */
     carom_soup_method method;
-    carom_grid_def grid;  /* of CAROM_SOUP_GRID */
-    uint64_t work_budget; /* of CAROM_SOUP_AUTO: nodes and candidates a query for pairs may take in
-                             the tree; 0: 64 a triangle and 65,536 */
+    carom_grid_def grid;  /* of CAROM_SOUP_METHOD_GRID */
+    uint64_t work_budget; /* of CAROM_SOUP_METHOD_AUTO: nodes and candidates a query for pairs may
+                             take in the tree; 0: 64 a triangle and 65,536 */
 } carom_soup_def;
 
 typedef struct carom_soup carom_soup;
@@ -123,7 +125,7 @@ typedef bool carom_pairs_fn(void *user, const carom_pair *pairs, uint64_t count)
 
 /* Streams all pairs in ascending chunks, for results too large to hold. Scratch stays in the order
  * of the soup's own size. */
-CAROM_API carom_status carom_soup_each_pair(carom_context *context, const carom_soup *soup,
+CAROM_API carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup,
                                             carom_pairs_fn *receive, void *user);
 
 /* ---- query: two soups ------------------------------------------------------------------------ */
@@ -156,9 +158,9 @@ typedef struct carom_soup_gap {
  * of the extent of the two faces. The pair is chosen by these distances as they are rounded: unlike
  * for carom_soup_closest_points, pairs whose true distances are no farther apart than that may
  * count as equal or the other way round. */
-CAROM_API carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
-                                           const carom_pose *pose_a, const carom_soup *b,
-                                           const carom_pose *pose_b, carom_soup_gap *gap);
+CAROM_API carom_status carom_soup_cross_distance(carom_context *context, const carom_soup *a,
+                                                 const carom_pose *pose_a, const carom_soup *b,
+                                                 const carom_pose *pose_b, carom_soup_gap *gap);
 
 /* ---- the bound ------------------------------------------------------------------------------- */
 
@@ -168,8 +170,8 @@ CAROM_API carom_status carom_soup_distance(carom_context *context, const carom_s
  * small). UINT64_MAX: that or more. Holds for poses whose rounding is small against the faces: they
  * move no soup farther than 2^35 times its smallest face. O(n) expected, on one thread; any method.
  */
-CAROM_API carom_status carom_soup_bound(carom_context *context, const carom_soup *a,
-                                        const carom_soup *b, uint64_t *bound);
+CAROM_API carom_status carom_soup_cross_bound(carom_context *context, const carom_soup *a,
+                                              const carom_soup *b, uint64_t *bound);
 
 /* The same for a soup with itself. */
 CAROM_API carom_status carom_soup_self_bound(carom_context *context, const carom_soup *soup,

@@ -35,9 +35,9 @@ void carom_result_release(void *data) {
 
 bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, carom_where where,
                            carom_owner owner) {
-    if (where != CAROM_ON_HOST) return false; /* nothing here fills device memory */
-    if (owner == CAROM_OWNED_BY_CALLER) return data != NULL || capacity == 0;
-    return owner == CAROM_OWNED_BY_CAROM && (data != NULL) == (capacity != 0) && count <= capacity;
+    if (where != CAROM_WHERE_HOST) return false; /* nothing here fills device memory */
+    if (owner == CAROM_OWNER_CALLER) return data != NULL || capacity == 0;
+    return owner == CAROM_OWNER_CAROM && (data != NULL) == (capacity != 0) && count <= capacity;
 }
 
 CAROM_RESULT_DEFINE_FREE(carom_pairs);

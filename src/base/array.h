@@ -75,7 +75,7 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
                                             const carom_allocator *allocator, name *result,        \
                                             uint64_t count, uint64_t *room) {                      \
         *room = 0;                                                                                 \
-        if (result->owner == CAROM_OWNED_BY_CAROM && result->capacity < count) {                   \
+        if (result->owner == CAROM_OWNER_CAROM && result->capacity < count) {                      \
             uint64_t capacity = CAROM_MAX(count, result->capacity + result->capacity / 2);         \
             void *data = carom_result_allocate(allocator, capacity, sizeof(*result->data));        \
             if (data == NULL)                                                                      \
@@ -84,7 +84,7 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
             memcpy(&result->data, &data, sizeof(data));                                            \
             result->capacity = capacity;                                                           \
         }                                                                                          \
-        result->where = CAROM_ON_HOST;                                                             \
+        result->where = CAROM_WHERE_HOST;                                                          \
         result->count = count;                                                                     \
         *room = CAROM_MIN(count, result->capacity);                                                \
         return CAROM_OK;                                                                           \
@@ -103,7 +103,7 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
             carom_assert_failed(__func__, "the result has fields that do not fit each other");     \
             return;                                                                                \
         }                                                                                          \
-        if (result->owner == CAROM_OWNED_BY_CAROM) carom_result_release(result->data);             \
+        if (result->owner == CAROM_OWNER_CAROM) carom_result_release(result->data);                \
         memset(result, 0, sizeof(*result));                                                        \
     }                                                                                              \
     struct name

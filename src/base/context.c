@@ -22,7 +22,7 @@ static carom_status check_def(uint32_t abi, const carom_context_def *def) {
                           "instruction set %s is not in this build or not on this machine; leave "
                           "isa 0 for the best there is",
                           carom_isa_name(def->isa));
-    if (def->backend == CAROM_CUDA) {
+    if (def->backend == CAROM_BACKEND_CUDA) {
         char line[256];
         if (!carom_cuda_describe(line, sizeof(line)))
             return carom_fail(NULL, CAROM_NO_DEVICE, "no CUDA device: %s", line);
@@ -76,8 +76,8 @@ void carom_context_destroy(carom_context *context) {
     carom_release(&allocator, context);
 }
 
-const char *carom_context_sentence(const carom_context *context) {
-    return context != NULL ? context->sentence : carom_thread_sentence();
+const char *carom_context_message(const carom_context *context) {
+    return context != NULL ? context->sentence : carom_thread_message();
 }
 
 carom_status carom_context_get_info(carom_context *context, carom_context_info *info) {

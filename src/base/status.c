@@ -59,13 +59,13 @@ void carom_assert_failed(const char *function, const char *sentence) {
     atomic_load (&assert_handler)(function, sentence);
 }
 
-char *carom_thread_sentence(void) {
+char *carom_thread_message(void) {
     static _Thread_local char sentence[CAROM_SENTENCE_SIZE];
     return sentence;
 }
 
 carom_status carom_fail(carom_context *context, carom_status status, const char *format, ...) {
-    char *sentence = context != NULL ? context->sentence : carom_thread_sentence();
+    char *sentence = context != NULL ? context->sentence : carom_thread_message();
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(sentence, CAROM_SENTENCE_SIZE, format, arguments);

@@ -49,6 +49,6 @@ void carom_assert_failed(const char *function, const char *sentence);
 
 /* Where carom_context_create leaves its sentence when there is no context to hold it. */
 #define CAROM_SENTENCE_SIZE 1024
-char *carom_thread_sentence(void);
+char *carom_thread_message(void);
 
 #endif

@@ -26,7 +26,7 @@ static bool move_epoch(carom_gas *gas) {
         gas->flights.until -= CAROM_GAS_EPOCH;
     }
     ++gas->epochs;
-    return gas->def.queue == CAROM_GAS_TREE || carom_gas_calendar_refill(gas);
+    return gas->def.queue == CAROM_GAS_QUEUE_TREE || carom_gas_calendar_refill(gas);
 }
 
 static carom_status fail_stop(carom_context *context, carom_gas *gas, carom_gas_stop stop,
@@ -194,13 +194,13 @@ carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until
                             carom_gas_event *event) {
     CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     CAROM_REQUIRE(event != NULL, "the place for the event is NULL");
-    *event = (carom_gas_event){.kind = CAROM_GAS_NONE};
+    *event = (carom_gas_event){.kind = CAROM_GAS_KIND_NONE};
     CAROM_TRY(check_until(context, gas, until));
     bool late = until > last_time(gas); /* the next event, whenever it may be */
     if (late && is_at_rest(gas)) return fail_late(context, gas, until);
     CAROM_TRY(advance(context, gas, late ? last_time(gas) : until, stop_at_first, event));
-    if (event->kind == CAROM_GAS_NONE && late) return fail_late(context, gas, until);
-    if (event->kind == CAROM_GAS_NONE) {
+    if (event->kind == CAROM_GAS_KIND_NONE && late) return fail_late(context, gas, until);
+    if (event->kind == CAROM_GAS_KIND_NONE) {
         event->time = carom_gas_get_time(gas);
         event->number = gas->events;
     }

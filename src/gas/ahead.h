@@ -57,7 +57,7 @@ static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->flights.by_slot[slot], 1);
     if (!gas->uniform) __builtin_prefetch(&gas->radius[slot]);
     if (!(gas->common_mass > 0.0)) __builtin_prefetch(&gas->mass[slot]);
-    if (gas->method != CAROM_GAS_NEIGHBOURS) return;
+    if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
     __builtin_prefetch(carom_gas_list_of(gas, slot));
     __builtin_prefetch(carom_gas_list_of(gas, slot) + 16);
 }
@@ -75,7 +75,7 @@ static inline void look_far(const carom_gas *gas, uint32_t slot) {
 /* Then the cells of a crossing. Which ones two that meet will look into is not known before: see
  * settle in centre.h. */
 static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
-    if (gas->method == CAROM_GAS_NEIGHBOURS || is_pair_next(&gas->cards[slot].plan)) return;
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS || is_pair_next(&gas->cards[slot].plan)) return;
     carom_gas_home home = next_home(gas, slot);
     touch_rows(gas, &home);
 }
@@ -83,7 +83,7 @@ static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
 /* Last those around. */
 static inline void look_near(const carom_gas *gas, uint32_t slot) {
     const carom_gas_plan *plan = &gas->cards[slot].plan;
-    if (gas->method == CAROM_GAS_NEIGHBOURS) {
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
         touch_list(gas, slot);
         if (is_pair_next(plan)) touch_list(gas, plan->partner);
     } else if (!is_pair_next(plan)) {

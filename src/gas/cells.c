@@ -16,8 +16,8 @@
 
 /* The equation's root: 2 n0 (L + 2r)^2 (c1 pi r^2 n0 L^2 + c3 (L - r)) = c4, with the unit costs c1
  * of a collision, c3 of a pair tested, c4 of a cell entered, in units of c3: fitted to the fastest
- * cells of CAROM_GAS_CENTRE at 11,000 spheres, 3.0 diameters at a packing fraction of 0.018 and 1.5
- * at 0.1. */
+ * cells of CAROM_GAS_METHOD_CENTRE at 11,000 spheres, 3.0 diameters at a packing fraction of 0.018
+ * and 1.5 at 0.1. */
 #define COST_COLLISION 0.7
 #define COST_CROSSING  3.0
 
@@ -64,9 +64,10 @@ static double least_lists(const carom_gas *gas, double leeway) {
 static void choose_method(carom_gas *gas) {
     gas->method = gas->def.method;
     bool alike = gas->largest < 1.5 * gas->smallest;
-    if (gas->method == CAROM_GAS_AUTO)
-        gas->method = gas->packing >= LISTS_FROM && alike ? CAROM_GAS_NEIGHBOURS : CAROM_GAS_CENTRE;
-    if (gas->method != CAROM_GAS_NEIGHBOURS) return;
+    if (gas->method == CAROM_GAS_METHOD_AUTO)
+        gas->method = gas->packing >= LISTS_FROM && alike ? CAROM_GAS_METHOD_NEIGHBOURS
+                                                          : CAROM_GAS_METHOD_CENTRE;
+    if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
     double reach = gas->def.reach, least = least_edge(gas, 2.0 * gas->largest);
     if (reach == 0.0) reach = gas->packing > 0.4 ? 1.6 : 1.8;
     gas->lists.reach = fmax(reach, 1.01);
@@ -83,7 +84,7 @@ static void choose_method(carom_gas *gas) {
      * the squares of distances are no numbers. */
     if (gas->lists.leeway < fmax(0.001 * least, 1e-5 * gas->longest) ||
         gas->largest < LEAST_LISTED || gas->longest > MOST_LISTED)
-        gas->method = CAROM_GAS_CENTRE;
+        gas->method = CAROM_GAS_METHOD_CENTRE;
 }
 
 /* Diameters: some leeway pays in dense gases too, measured at 0.3. */
@@ -97,7 +98,7 @@ static void choose_size(carom_gas *gas) {
     if (wish == 0.0)
         wish = fmax(carom_gas_model_edge((double)gas->count / volume, gas->largest),
                     LEAST_WISH * 2.0 * gas->largest);
-    if (gas->method == CAROM_GAS_NEIGHBOURS) {
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
         least = least_lists(gas, gas->lists.leeway);
         wish = gas->def.cell_edge;
     }
@@ -115,8 +116,9 @@ static void choose_size(carom_gas *gas) {
         if (all <= 8.0 * (double)gas->count + 1024.0 && all < (double)MOST_CELLS) break;
     }
     for (int axis = 0; axis < 3; ++axis) /* a sphere must not meet one cell twice */
-        if (gas->method == CAROM_GAS_EXTENT && gas->rules.periodic[axis] && cells->size[axis] < 2)
-            gas->method = CAROM_GAS_CENTRE;
+        if (gas->method == CAROM_GAS_METHOD_EXTENT && gas->rules.periodic[axis] &&
+            cells->size[axis] < 2)
+            gas->method = CAROM_GAS_METHOD_CENTRE;
     cells->size[3] = 1;
     cells->edge[3] = 1.0;
     for (int axis = 0; axis < 3; ++axis) {
@@ -168,7 +170,7 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
         body->wraps[axis] = (int8_t)boxes;
     }
     home->extra = 0;
-    if (gas->method == CAROM_GAS_EXTENT) {
+    if (gas->method == CAROM_GAS_METHOD_EXTENT) {
         file_extent(gas, slot, x);
         return;
     }

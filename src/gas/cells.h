@@ -6,8 +6,8 @@
  *
  * One more layer of cells lies around the grid. On periodic sides these are ghosts: each holds what
  * the cell at the other end holds, seen in the box it stands for. Before walls they stay empty. So
- * every cell has 26 around it, and the words in them can be taken as they are. (CAROM_GAS_EXTENT
- * needs no ghosts and has none.) */
+ * every cell has 26 around it, and the words in them can be taken as they are.
+ * (CAROM_GAS_METHOD_EXTENT needs no ghosts and has none.) */
 #ifndef CAROM_SRC_GAS_CELLS_H
 #define CAROM_SRC_GAS_CELLS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* centre.h: CAROM_GAS_CENTRE: a sphere is filed in one cell and looks into the 27 around; part of
- * the loop in run_cpu.c.
+/* centre.h: CAROM_GAS_METHOD_CENTRE: a sphere is filed in one cell and looks into the 27 around;
+ * part of the loop in run_cpu.c.
  *
  * Two spheres that touch have to be in the same cell or in neighbouring ones. Where cells are wider
  * than two that touch are apart, half of what is too much is leeway: a sphere may stray from its

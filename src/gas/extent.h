@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* extent.h: CAROM_GAS_EXTENT: a sphere is filed in every cell it meets, as Kim, Guibas and Shin do,
- * and looks at those it shares a cell with; part of the loop in run_cpu.c.
+/* extent.h: CAROM_GAS_METHOD_EXTENT: a sphere is filed in every cell it meets, as Kim, Guibas and
+ * Shin do, and looks at those it shares a cell with; part of the loop in run_cpu.c.
  *
  * Cells are wider than spheres, so along each axis a sphere meets one cell or two: its home and,
  * where the bit of the axis is set in `extra`, the next. It enters a layer of cells with its front

@@ -36,7 +36,7 @@ void carom_gas_flights_renew(carom_gas *gas) {
     double length = 2.0 * gas->largest, time = typical_time(gas, length), way = 0.0;
     for (int axis = 0; axis < 3; ++axis) /* of two in cells that touch */
         way = fmax(way, 6.0 * gas->cells.edge[axis] + 4.0 * gas->largest);
-    if (gas->method == CAROM_GAS_NEIGHBOURS)
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
         way = 2.0 * gas->largest + 4.0 * gas->lists.leeway + 1e-5 * gas->longest;
     flights->start = gas->now;
     flights->until = carom_gas_after(&gas->rules, gas->now, CAROM_GAS_FLIGHT_LENGTH * time);

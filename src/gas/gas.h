@@ -256,7 +256,7 @@ static inline double carom_gas_mass(const carom_gas *gas, uint32_t slot) {
     return gas->common_mass > 0.0 ? gas->common_mass : gas->mass[slot];
 }
 
-/* A sphere of CAROM_GAS_EXTENT, a little larger than it is. */
+/* A sphere of CAROM_GAS_METHOD_EXTENT, a little larger than it is. */
 static inline double carom_gas_extent_radius(const carom_gas *gas, uint32_t slot) {
     return gas->radius[slot] * (1.0 + 2.5e-7) + 2.5e-10 * gas->longest;
 }

@@ -104,7 +104,7 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
         .periodic = {gas->def.periodic[0], gas->def.periodic[1], gas->def.periodic[2]},
         .tick = gas->rules.tick};
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
-    if (gas->method == CAROM_GAS_NEIGHBOURS) info->reach = gas->lists.reach;
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) info->reach = gas->lists.reach;
     info->model_edge = carom_gas_model_edge((double)gas->count / volume, gas->largest);
     for (int axis = 0; axis < 3; ++axis) {
         info->cells[axis] = gas->cells.size[axis];

@@ -102,9 +102,9 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     carom_gas_lists_release(gas);
     CAROM_TRY(sort_spheres(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas, amount));
-    gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_CENTRE &&
-                   gas->def.queue != CAROM_GAS_TREE; /* that takes no two changes at once */
-    if (gas->method == CAROM_GAS_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
+    gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_METHOD_CENTRE &&
+                   gas->def.queue != CAROM_GAS_QUEUE_TREE; /* that takes no two changes at once */
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
     gas->flights.leeway = INT64_MAX; /* no plans to keep */
     for (uint64_t i = 0; i < gas->count; ++i) {
         gas->flights.by_slot[i].stamp = 0;

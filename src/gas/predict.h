@@ -16,7 +16,7 @@ static void forget_plan(carom_gas *gas, uint32_t slot) {
 }
 
 static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t slot) {
-    if (gas->method == CAROM_GAS_EXTENT) {
+    if (gas->method == CAROM_GAS_METHOD_EXTENT) {
         scan_extent(gas, slot, &gas->cards[slot].plan);
         plan_extent(gas, slot, &gas->cards[slot].plan);
     } else {
@@ -27,7 +27,7 @@ static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t 
 static void predict(carom_gas *gas, uint32_t slot) {
     carom_gas_plan *plan = &gas->cards[slot].plan;
     forget_plan(gas, slot);
-    if (gas->method == CAROM_GAS_NEIGHBOURS) {
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
         scan_list(gas, slot, plan);
         plan_renewal(gas, slot, plan);
     } else {
@@ -70,7 +70,7 @@ static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
 static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
     if (gas->in_twos) {
         predict_both_by_cells(gas, a, b);
-    } else if (gas->method == CAROM_GAS_NEIGHBOURS &&
+    } else if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS &&
                carom_gas_list_of(gas, a)[0] <= CAROM_GAS_MOST_NEAR &&
                carom_gas_list_of(gas, b)[0] <= CAROM_GAS_MOST_NEAR) {
         predict_both_by_lists(gas, a, b);
@@ -90,7 +90,7 @@ static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t s
 }
 
 static bool is_stale(const carom_gas *gas, const carom_gas_plan *plan) {
-    bool pair = plan->kind == CAROM_GAS_PAIR || plan->kind == CAROM_GAS_ROUGH;
+    bool pair = plan->kind == CAROM_GAS_KIND_PAIR || plan->kind == CAROM_GAS_ROUGH;
     return pair && gas->flights.by_slot[plan->partner].stamp != plan->stamp;
 }
 
@@ -113,8 +113,8 @@ static void put_off(carom_gas *gas, uint32_t slot) {
 /* Is the pair planned for `slot` planned for its partner, too, with its exact tick? */
 static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
     const carom_gas_plan *plan = &gas->cards[slot].plan, *its = &gas->cards[plan->partner].plan;
-    if (its->kind != CAROM_GAS_PAIR || its->partner != slot || its->physical >= its->crossing ||
-        its->stamp != gas->flights.by_slot[slot].stamp)
+    if (its->kind != CAROM_GAS_KIND_PAIR || its->partner != slot ||
+        its->physical >= its->crossing || its->stamp != gas->flights.by_slot[slot].stamp)
         return false;
     int image[3], its_image[3];
     image_planned(gas, plan, image);
@@ -132,7 +132,7 @@ static bool refine(carom_gas *gas, uint32_t slot) {
                                        image, carom_gas_reach(gas, slot, plan->partner));
     if (time > latest(gas, plan)) return false;
     plan->physical = time;
-    plan->kind = CAROM_GAS_PAIR;
+    plan->kind = CAROM_GAS_KIND_PAIR;
     return true;
 }
 
@@ -154,9 +154,9 @@ static bool do_inner(carom_gas *gas, uint32_t slot) {
             put_off(gas, slot);
         else if (!refine(gas, slot))
             predict_exactly(gas, slot);
-    } else if (gas->method == CAROM_GAS_NEIGHBOURS)
+    } else if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
         done = renew_list(gas, slot);
-    else if (gas->method == CAROM_GAS_EXTENT)
+    else if (gas->method == CAROM_GAS_METHOD_EXTENT)
         cross_extent(gas, slot);
     else
         cross_centre(gas, slot);

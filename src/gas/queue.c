@@ -310,8 +310,8 @@ static carom_status create_tree(carom_context *context, carom_gas *gas) {
 /* Plans must be in place. */
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas) {
     carom_gas_queue_release(gas);
-    return gas->def.queue == CAROM_GAS_TREE ? create_tree(context, gas)
-                                            : create_calendar(context, gas);
+    return gas->def.queue == CAROM_GAS_QUEUE_TREE ? create_tree(context, gas)
+                                                  : create_calendar(context, gas);
 }
 
 void carom_gas_queue_release(carom_gas *gas) {

@@ -115,7 +115,7 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
  * is dead from now on. The lines of its bucket are asked for and written some spheres later,
  * when they have come. */
 static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
-    if (gas->def.queue == CAROM_GAS_TREE) {
+    if (gas->def.queue == CAROM_GAS_QUEUE_TREE) {
         carom_gas_tree_update(gas, slot);
         return;
     }
@@ -134,7 +134,7 @@ static inline bool carom_gas_queue_room(carom_gas *gas) {
         calendar->free_count >= CAROM_GAS_STEP_ENTRIES &&
         calendar->window_capacity - calendar->window_tail >= CAROM_GAS_STEP_ENTRIES)
         return true;
-    return gas->def.queue == CAROM_GAS_TREE || carom_gas_calendar_room(gas);
+    return gas->def.queue == CAROM_GAS_QUEUE_TREE || carom_gas_calendar_room(gas);
 }
 
 /* Does an entry of the window still stand for its sphere? */

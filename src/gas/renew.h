@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* renew.h: CAROM_GAS_NEIGHBOURS: predicting by lists and renewing them; part of the loop in
+/* renew.h: CAROM_GAS_METHOD_NEIGHBOURS: predicting by lists and renewing them; part of the loop in
  * run_cpu.c. */
 #ifndef CAROM_SRC_GAS_RENEW_H
 #define CAROM_SRC_GAS_RENEW_H

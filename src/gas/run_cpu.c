@@ -147,8 +147,8 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     carom_gas_event event = {.time = carom_gas_time_of(gas, gas->now),
                              .kind = (carom_gas_kind)plan->kind,
                              .number = gas->events};
-    carom_gas_stop stop = plan->kind == CAROM_GAS_PAIR ? do_pair(gas, slot, &event, culprit)
-                                                       : do_wall(gas, slot, &event, culprit);
+    carom_gas_stop stop = plan->kind == CAROM_GAS_KIND_PAIR ? do_pair(gas, slot, &event, culprit)
+                                                            : do_wall(gas, slot, &event, culprit);
     if (stop != CAROM_GAS_STOP_STEPS) { /* it did not happen: still due */
         carom_gas_queue_put(gas, slot);
         return stop;
@@ -158,7 +158,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
         stop = CAROM_GAS_STOP_EVENT;
     if (!gas->watches_speed) return stop;
     if (is_too_fast(gas, event.a, culprit) ||
-        (event.kind == CAROM_GAS_PAIR && is_too_fast(gas, event.b, culprit)))
+        (event.kind == CAROM_GAS_KIND_PAIR && is_too_fast(gas, event.b, culprit)))
         return CAROM_GAS_STOP_FAST;
     return stop;
 }

@@ -174,8 +174,10 @@ static bool get_head(stream *s, head *h) {
     h->def.wall_loss = get_number(s);
     h->def.elastic_below = get_number(s);
     uint64_t method = get(s), queue = get(s);
-    h->def.method = method < CAROM_GAS_METHOD_COUNT ? (carom_gas_method)method : CAROM_GAS_AUTO;
-    h->def.queue = queue < CAROM_GAS_QUEUE_COUNT ? (carom_gas_queue)queue : CAROM_GAS_CALENDAR;
+    h->def.method =
+        method < CAROM_GAS_METHOD_COUNT ? (carom_gas_method)method : CAROM_GAS_METHOD_AUTO;
+    h->def.queue =
+        queue < CAROM_GAS_QUEUE_COUNT ? (carom_gas_queue)queue : CAROM_GAS_QUEUE_CALENDAR;
     h->def.cell_edge = get_number(s);
     h->def.reach = get_number(s);
     h->tick = h->def.tick = get_number(s);
@@ -270,7 +272,7 @@ static carom_status get_spheres(carom_context *context, stream *s, const char *p
 static carom_status name_file(carom_context *context, const char *path, carom_status status) {
     if (status != CAROM_BAD_INPUT) return status;
     char sentence[512];
-    snprintf(sentence, sizeof(sentence), "%s", carom_context_sentence(context));
+    snprintf(sentence, sizeof(sentence), "%s", carom_context_message(context));
     return carom_fail(context, CAROM_BAD_FILE, "%s: %s", path, sentence);
 }
 

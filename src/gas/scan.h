@@ -21,7 +21,7 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
     if (kind != other_kind) return kind < other_kind;
     uint32_t a = gas->cards[slot].label, c = gas->cards[other_slot].label, b = partner,
              d = other_partner;
-    if (kind == CAROM_GAS_PAIR) {
+    if (kind == CAROM_GAS_KIND_PAIR) {
         b = gas->cards[partner].label;
         d = gas->cards[other_partner].label;
         if (a > b) a ^= b, b ^= a, a ^= b;
@@ -204,7 +204,8 @@ static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t nea
     for (int axis = 0; axis < 3; ++axis) seen[axis] = image[axis] - b->wraps[axis];
     int64_t time =
         carom_gas_pair_time(&gas->rules, body, b, seen, carom_gas_reach(gas, slot, other));
-    offer(gas, slot, plan, time, CAROM_GAS_PAIR, other, gas->flights.by_slot[other].stamp, image);
+    offer(gas, slot, plan, time, CAROM_GAS_KIND_PAIR, other, gas->flights.by_slot[other].stamp,
+          image);
 }
 
 /* A delay as bounds count it, rounded up. */
@@ -309,7 +310,7 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_pla
                 if (!rules->accelerated && !(side == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
                     continue;
                 int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, side);
-                offer(gas, slot, plan, time, CAROM_GAS_WALL, (uint32_t)(2 * axis + side), 0,
+                offer(gas, slot, plan, time, CAROM_GAS_KIND_WALL, (uint32_t)(2 * axis + side), 0,
                       no_image);
             }
         }

@@ -39,7 +39,7 @@ static bool refine_head(carom_gas *gas) {
     if (is_met_by_partner(gas, entry.slot) && partner->plan.physical < plan->crossing &&
         partner->follower == CAROM_GAS_NO_SLOT && partner->plan.physical <= latest(gas, plan)) {
         plan->physical = partner->plan.physical;
-        plan->kind = CAROM_GAS_PAIR;
+        plan->kind = CAROM_GAS_KIND_PAIR;
         plan->current = 0;
         partner->follower = entry.slot;
         ++calendar->window_head;
@@ -63,7 +63,7 @@ static bool refine_head(carom_gas *gas) {
  * there was no memory. */
 static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     *next = CAROM_GAS_NO_SLOT;
-    if (gas->def.queue == CAROM_GAS_TREE) {
+    if (gas->def.queue == CAROM_GAS_QUEUE_TREE) {
         if (gas->tree.count == 0) return true;
         uint32_t slot = gas->tree.heap[0];
         int64_t time = carom_gas_due(&gas->cards[slot].plan);

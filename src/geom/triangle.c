@@ -33,7 +33,8 @@ carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 poi
 }
 
 carom_status carom_triangles_relate(carom_context *context, const carom_triangle *a,
-                                    const carom_triangle *b, carom_triangle_relation *relation) {
+                                    const carom_triangle *b,
+                                    carom_triangle_intersection *relation) {
     CAROM_REQUIRE(context != NULL && a != NULL && b != NULL && relation != NULL,
                   "a pointer is NULL");
     CAROM_TRY(check_points(context, a->corner, 3, " of triangle a"));
@@ -51,17 +52,17 @@ carom_status carom_triangles_meet(carom_context *context, const carom_triangle *
     return CAROM_OK;
 }
 
-const char *carom_relation_name(carom_relation relation) {
+const char *carom_triangle_relation_name(carom_triangle_relation relation) {
     switch (relation) {
-    case CAROM_RELATION_DISJOINT:
+    case CAROM_TRIANGLE_RELATION_DISJOINT:
         return "disjoint";
-    case CAROM_RELATION_TOUCHING:
+    case CAROM_TRIANGLE_RELATION_TOUCHING:
         return "touching";
-    case CAROM_RELATION_CROSSING:
+    case CAROM_TRIANGLE_RELATION_CROSSING:
         return "crossing";
-    case CAROM_RELATION_COPLANAR_OVERLAP:
+    case CAROM_TRIANGLE_RELATION_COPLANAR_OVERLAP:
         return "coplanar-overlap";
-    case CAROM_RELATION_COUNT:
+    case CAROM_TRIANGLE_RELATION_COUNT:
         break;
     }
     return "unknown";

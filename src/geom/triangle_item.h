@@ -225,12 +225,13 @@ CAROM_ITEM int carom_triangle_meet(const carom_triangle *a, const carom_triangle
     return verdict != CAROM_UNDECIDED ? verdict : carom_triangle_meet_exact(a, b);
 }
 
-CAROM_ITEM carom_triangle_relation carom_relation_make(carom_meeting m, int count_a, int count_b) {
-    carom_triangle_relation r;
-    r.relation = m.dimension < 0 ? CAROM_RELATION_DISJOINT
-                 : !m.interior   ? CAROM_RELATION_TOUCHING
-                 : m.coplanar    ? CAROM_RELATION_COPLANAR_OVERLAP
-                                 : CAROM_RELATION_CROSSING;
+CAROM_ITEM carom_triangle_intersection carom_triangle_intersection_make(carom_meeting m,
+                                                                        int count_a, int count_b) {
+    carom_triangle_intersection r;
+    r.relation = m.dimension < 0 ? CAROM_TRIANGLE_RELATION_DISJOINT
+                 : !m.interior   ? CAROM_TRIANGLE_RELATION_TOUCHING
+                 : m.coplanar    ? CAROM_TRIANGLE_RELATION_COPLANAR_OVERLAP
+                                 : CAROM_TRIANGLE_RELATION_CROSSING;
     r.dimension = m.dimension;
     r.dimension_a = count_a - 1;
     r.dimension_b = count_b - 1;
@@ -238,21 +239,22 @@ CAROM_ITEM carom_triangle_relation carom_relation_make(carom_meeting m, int coun
     return r;
 }
 
-CAROM_RARE_ITEM carom_triangle_relation carom_triangle_relate_exact(const carom_triangle *a,
-                                                                    const carom_triangle *b) {
+CAROM_RARE_ITEM carom_triangle_intersection carom_triangle_relate_exact(const carom_triangle *a,
+                                                                        const carom_triangle *b) {
     carom_simplex sa = carom_simplex_make(a), sb = carom_simplex_make(b);
-    return carom_relation_make(carom_simplex_meet(&sa, &sb), sa.count, sb.count);
+    return carom_triangle_intersection_make(carom_simplex_meet(&sa, &sb), sa.count, sb.count);
 }
 
 /* The full relation. Exact for any finite input. The filter's answers rest on corners off the
  * other's plane, so that no plane holds both. */
-CAROM_ITEM carom_triangle_relation carom_triangle_relate(const carom_triangle *a,
-                                                         const carom_triangle *b) {
+CAROM_ITEM carom_triangle_intersection carom_triangle_relate(const carom_triangle *a,
+                                                             const carom_triangle *b) {
     int verdict = carom_triangle_filter(a, b);
     if (verdict == CAROM_UNDECIDED) return carom_triangle_relate_exact(a, b);
-    if (verdict == CAROM_YES) return carom_relation_make(carom_meeting_make(1, 1, 0), 3, 3);
-    return carom_relation_make(carom_meeting_make(-1, 0, 0), carom_simplex_make(a).count,
-                               carom_simplex_make(b).count);
+    if (verdict == CAROM_YES)
+        return carom_triangle_intersection_make(carom_meeting_make(1, 1, 0), 3, 3);
+    return carom_triangle_intersection_make(
+        carom_meeting_make(-1, 0, 0), carom_simplex_make(a).count, carom_simplex_make(b).count);
 }
 
 #endif

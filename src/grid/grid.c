@@ -207,9 +207,9 @@ static void choose_table(const carom_grid_def *def, uint32_t count, carom_grid_t
     uint32_t power = 4;
     while ((1u << power) < CAROM_MIN(count, MOST_BUCKETS)) ++power;
     *table = (carom_grid_table){.hash = (uint32_t)def->hash, .bucket_count = 1u << power};
-    if (def->hash == CAROM_GRID_DJB2) table->bucket_count -= below_power[power - 4];
+    if (def->hash == CAROM_GRID_HASH_DJB2) table->bucket_count -= below_power[power - 4];
     if (def->buckets != 0) table->bucket_count = def->buckets;
-    if (def->hash == CAROM_GRID_BLOCK && table->bucket_count >= LEAST_BUCKETS) {
+    if (def->hash == CAROM_GRID_HASH_BLOCK && table->bucket_count >= LEAST_BUCKETS) {
         for (power = 4; (1u << power) < table->bucket_count;) ++power;
         table->bucket_count = 1u << power;
         table->block_shift = 35u - power;
@@ -263,7 +263,7 @@ static carom_status run(build *b, const carom_grid_def *def, const carom_grid_sp
     CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, place, b));
     grid->view.level_mask = atomic_load(&b->level_mask);
     choose_table(def, count, &grid->view.table);
-    if (def->hash == CAROM_GRID_PERFECT)
+    if (def->hash == CAROM_GRID_HASH_PERFECT)
         CAROM_TRY(carom_grid_make_perfect(b->context, b->allocator, grid));
     CAROM_TRY(make_room_for_buckets(b));
     return enter_all(b);

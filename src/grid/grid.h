@@ -44,7 +44,7 @@ carom_status carom_grid_check(carom_context *context, const carom_grid_def *def)
 /* Builds the grid in cells of its own (space NULL) or in those of another. Takes memory from
  * `allocator` only when it lacks room; NULL: from the scratch of worker 0, for the caller to
  * rewind, and the grid must be new. On failure the grid is empty. CAROM_TOO_LARGE for more than
- * 2^32 entries. O(count) on all threads, but for CAROM_GRID_PERFECT, which works alone. */
+ * 2^32 entries. O(count) on all threads, but for CAROM_GRID_HASH_PERFECT, which works alone. */
 carom_status carom_grid_build(carom_context *context, const carom_allocator *allocator,
                               carom_grid *grid, const carom_grid_def *def,
                               const carom_grid_space *space, const carom_grid_source *source);

@@ -78,8 +78,8 @@ typedef struct carom_grid_cells {
 typedef struct carom_grid_table {
     uint32_t hash; /* carom_grid_hash */
     uint32_t bucket_count;
-    uint32_t block_shift; /* CAROM_GRID_BLOCK: bucket_count is 8 2^(32 - this); 0: no blocks */
-    uint32_t group_count; /* CAROM_GRID_PERFECT */
+    uint32_t block_shift; /* CAROM_GRID_HASH_BLOCK: bucket_count is 8 2^(32 - this); 0: no blocks */
+    uint32_t group_count; /* CAROM_GRID_HASH_PERFECT */
     const uint32_t *displacements; /* of each group */
 } carom_grid_table;
 
@@ -209,19 +209,19 @@ CAROM_ITEM uint32_t carom_grid_perfect_bucket(uint64_t key, uint32_t displacemen
     return carom_grid_reduce(hash ^ hash >> 16, bucket_count);
 }
 
-/* The bucket of a cell. CAROM_GRID_BLOCK with blocks never gives two of eight neighbours the same
- * bucket. */
+/* The bucket of a cell. CAROM_GRID_HASH_BLOCK with blocks never gives two of eight neighbours the
+ * same bucket. */
 CAROM_ITEM uint32_t carom_grid_bucket(const carom_grid_table *table, uint32_t x, uint32_t y,
                                       uint32_t z, uint32_t level) {
     if (table->block_shift != 0) {
         uint32_t block = carom_grid_mix(x >> 1, y >> 1, z >> 1, level) >> table->block_shift;
         return block << 3 | (x & 1u) | (y & 1u) << 1 | (z & 1u) << 2;
     }
-    if (table->hash == CAROM_GRID_DJB2)
+    if (table->hash == CAROM_GRID_HASH_DJB2)
         return carom_grid_djb2(x, y, z, level) % table->bucket_count;
-    if (table->hash == CAROM_GRID_MORTON)
+    if (table->hash == CAROM_GRID_HASH_MORTON)
         return carom_grid_morton(x, y, z, level) % table->bucket_count;
-    if (table->hash == CAROM_GRID_PERFECT) {
+    if (table->hash == CAROM_GRID_HASH_PERFECT) {
         uint64_t key = carom_grid_perfect_key(x, y, z, level);
         uint32_t group = carom_grid_perfect_group(key, table->group_count);
         return carom_grid_perfect_bucket(key, table->displacements[group], table->bucket_count);

@@ -53,7 +53,7 @@ carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format form
     carom_mesh *mesh = carom_mesh_allocate(allocator);
     if (mesh == NULL) return carom_builder_fail_memory(builder);
     if (builder->floats != NULL) {
-        mesh->scalar = CAROM_FLOAT32;
+        mesh->scalar = CAROM_SCALAR_FLOAT32;
         mesh->positions = builder->floats;
         mesh->vertex_count = builder->float_count;
     } else {

@@ -7,9 +7,9 @@
 #include "mesh/text.h"
 
 const char *carom_mesh_format_name(carom_mesh_format format) {
-    static const char *const names[CAROM_FORMAT_COUNT] = {
+    static const char *const names[CAROM_MESH_FORMAT_COUNT] = {
         "guess", "obj", "ply", "ply-big", "ply-ascii", "stl", "stl-ascii", "off", "other"};
-    return (unsigned)format < CAROM_FORMAT_COUNT ? names[format] : "unknown format";
+    return (unsigned)format < CAROM_MESH_FORMAT_COUNT ? names[format] : "unknown format";
 }
 
 /* Does the name end like this, in any case, in its first `length` bytes? */
@@ -40,28 +40,28 @@ bool carom_is_padding(const uint8_t *bytes, const uint8_t *end) {
 static carom_mesh_format guess_by_name(const char *name) {
     size_t length = strlen(name);
     if (carom_name_is_gzip(name)) length -= 3;
-    if (ends_with(name, length, ".obj")) return CAROM_FORMAT_OBJ;
-    if (ends_with(name, length, ".ply")) return CAROM_FORMAT_PLY;
-    if (ends_with(name, length, ".stl")) return CAROM_FORMAT_STL;
-    if (ends_with(name, length, ".off")) return CAROM_FORMAT_OFF;
+    if (ends_with(name, length, ".obj")) return CAROM_MESH_FORMAT_OBJ;
+    if (ends_with(name, length, ".ply")) return CAROM_MESH_FORMAT_PLY;
+    if (ends_with(name, length, ".stl")) return CAROM_MESH_FORMAT_STL;
+    if (ends_with(name, length, ".off")) return CAROM_MESH_FORMAT_OFF;
     for (size_t i = length; i > 0 && name[i - 1] != '/'; --i)
-        if (name[i - 1] == '.') return CAROM_FORMAT_OTHER;
-    return CAROM_FORMAT_GUESS;
+        if (name[i - 1] == '.') return CAROM_MESH_FORMAT_OTHER;
+    return CAROM_MESH_FORMAT_GUESS;
 }
 
 static carom_mesh_format guess_by_content(carom_source source) {
     carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size};
     if (carom_text_accept(&text, "ply") && text.at < text.end && carom_is_newline(*text.at))
-        return CAROM_FORMAT_PLY;
-    if (carom_off_header_end(source.bytes, text.end) != NULL) return CAROM_FORMAT_OFF;
-    if (carom_stl_is_binary(source)) return CAROM_FORMAT_STL;
+        return CAROM_MESH_FORMAT_PLY;
+    if (carom_off_header_end(source.bytes, text.end) != NULL) return CAROM_MESH_FORMAT_OFF;
+    if (carom_stl_is_binary(source)) return CAROM_MESH_FORMAT_STL;
     text.at = text.begin;
-    if (!carom_text_accept(&text, "solid")) return CAROM_FORMAT_GUESS;
+    if (!carom_text_accept(&text, "solid")) return CAROM_MESH_FORMAT_GUESS;
     carom_text_skip_line(&text);
     carom_text_skip_spaces(&text);
     return carom_text_accept(&text, "facet") || carom_text_accept(&text, "endsolid")
-               ? CAROM_FORMAT_STL_ASCII
-               : CAROM_FORMAT_GUESS;
+               ? CAROM_MESH_FORMAT_STL_ASCII
+               : CAROM_MESH_FORMAT_GUESS;
 }
 
 /* A pipe has no name: text whose first line that is no comment is a statement of OBJ, or that has
@@ -73,22 +73,22 @@ static carom_mesh_format guess_by_text(carom_source source) {
     bool comment = false;
     for (;;) {
         carom_text_skip_spaces(&text);
-        if (text.at == text.end) return comment ? CAROM_FORMAT_OBJ : CAROM_FORMAT_GUESS;
+        if (text.at == text.end) return comment ? CAROM_MESH_FORMAT_OBJ : CAROM_MESH_FORMAT_GUESS;
         if (*text.at != '#') break;
         comment = true;
         carom_text_skip_line(&text);
     }
-    if (carom_off_header_end(text.at, text.end) != NULL) return CAROM_FORMAT_OFF;
+    if (carom_off_header_end(text.at, text.end) != NULL) return CAROM_MESH_FORMAT_OFF;
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); ++i)
-        if (carom_text_accept(&text, statements[i])) return CAROM_FORMAT_OBJ;
-    return CAROM_FORMAT_GUESS;
+        if (carom_text_accept(&text, statements[i])) return CAROM_MESH_FORMAT_OBJ;
+    return CAROM_MESH_FORMAT_GUESS;
 }
 
 carom_mesh_format carom_mesh_format_guess(const char *name, const void *bytes, uint64_t size) {
-    carom_mesh_format format = CAROM_FORMAT_GUESS;
+    carom_mesh_format format = CAROM_MESH_FORMAT_GUESS;
     if (bytes != NULL) format = guess_by_content((carom_source){bytes, size});
-    if (format == CAROM_FORMAT_GUESS && name != NULL) format = guess_by_name(name);
-    if (format == CAROM_FORMAT_GUESS && bytes != NULL)
+    if (format == CAROM_MESH_FORMAT_GUESS && name != NULL) format = guess_by_name(name);
+    if (format == CAROM_MESH_FORMAT_GUESS && bytes != NULL)
         format = guess_by_text((carom_source){bytes, size});
     return format;
 }

@@ -81,7 +81,7 @@ static const char *cad_format(const char *name, carom_source source) {
     static const char mark[] = "ISO-10303-21;"; /* STEP; IFC begins so too, but has a name */
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); ++i)
         if (name != NULL && carom_name_ends(name, endings[i][0])) return endings[i][1];
-    bool named = name != NULL && carom_mesh_format_guess(name, NULL, 0) != CAROM_FORMAT_GUESS;
+    bool named = name != NULL && carom_mesh_format_guess(name, NULL, 0) != CAROM_MESH_FORMAT_GUESS;
     if (!named && source.size > sizeof(mark) && memcmp(source.bytes, mark, sizeof(mark) - 1) == 0)
         return "STEP";
     return NULL;
@@ -98,9 +98,9 @@ typedef struct request {
 static carom_status read_format(carom_builder *builder, const request *r, bool packed,
                                 carom_source source, carom_mesh_format *format) {
     *format = r->format;
-    if (*format == CAROM_FORMAT_GUESS)
+    if (*format == CAROM_MESH_FORMAT_GUESS)
         *format = carom_mesh_format_guess(r->name, source.bytes, source.size);
-    const char *cad = *format == CAROM_FORMAT_GUESS || *format == CAROM_FORMAT_OTHER
+    const char *cad = *format == CAROM_MESH_FORMAT_GUESS || *format == CAROM_MESH_FORMAT_OTHER
                           ? cad_format(r->name, source)
                           : NULL;
     if (cad != NULL)
@@ -109,18 +109,18 @@ static carom_status read_format(carom_builder *builder, const request *r, bool p
                           "here; export it from that program, or from FreeCAD, as STL or OBJ",
                           builder->name, cad);
     switch (*format) {
-    case CAROM_FORMAT_OBJ:
+    case CAROM_MESH_FORMAT_OBJ:
         return carom_read_obj(builder, source, format);
-    case CAROM_FORMAT_PLY:
-    case CAROM_FORMAT_PLY_BIG:
-    case CAROM_FORMAT_PLY_ASCII:
+    case CAROM_MESH_FORMAT_PLY:
+    case CAROM_MESH_FORMAT_PLY_BIG:
+    case CAROM_MESH_FORMAT_PLY_ASCII:
         return carom_read_ply(builder, source, format);
-    case CAROM_FORMAT_STL:
-    case CAROM_FORMAT_STL_ASCII:
+    case CAROM_MESH_FORMAT_STL:
+    case CAROM_MESH_FORMAT_STL_ASCII:
         return carom_read_stl(builder, source, format);
-    case CAROM_FORMAT_OFF:
+    case CAROM_MESH_FORMAT_OFF:
         return carom_read_off(builder, source, format);
-    case CAROM_FORMAT_OTHER:
+    case CAROM_MESH_FORMAT_OTHER:
         /* assimp reads companions of a file (materials, buffers), so it gets the path if it can. */
         return carom_read_other(builder, packed ? NULL : r->path, source);
     default:
@@ -158,7 +158,7 @@ carom_status carom_mesh_load(carom_context *context, const char *path, carom_mes
     CAROM_REQUIRE(context != NULL && path != NULL && mesh != NULL,
                   "the context, the path or the place for the mesh is NULL");
     *mesh = NULL;
-    request r = {path, path, CAROM_FORMAT_GUESS};
+    request r = {path, path, CAROM_MESH_FORMAT_GUESS};
     file_bytes bytes = {0};
     carom_status status = read_file(context, path, &bytes);
     if (status == CAROM_OK)
@@ -171,7 +171,7 @@ carom_status carom_mesh_load_memory(carom_context *context, const void *bytes, u
                                     carom_mesh_format format, const char *name, carom_mesh **mesh) {
     CAROM_REQUIRE(context != NULL && mesh != NULL, "the context or the place for the mesh is NULL");
     CAROM_REQUIRE(bytes != NULL || size == 0, "bytes is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE((unsigned)format < CAROM_MESH_FORMAT_COUNT, "format is no format");
     *mesh = NULL;
     request r = {NULL, name, format};
     return read_source(context, &r, (carom_source){bytes != NULL ? bytes : "", size}, mesh);

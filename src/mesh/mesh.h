@@ -28,7 +28,7 @@ carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_v
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator);
 
 static inline uint64_t carom_scalar_size(carom_scalar scalar) {
-    return scalar == CAROM_FLOAT32 ? sizeof(float) : sizeof(double);
+    return scalar == CAROM_SCALAR_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
 static inline uint64_t carom_mesh_stride(const carom_mesh_view *view) {
@@ -38,7 +38,7 @@ static inline uint64_t carom_mesh_stride(const carom_mesh_view *view) {
 static inline carom_vec3 carom_mesh_position(const carom_mesh_view *view, uint64_t vertex) {
     const char *at = (const char *)view->positions + vertex * carom_mesh_stride(view);
     carom_vec3 p;
-    if (view->scalar == CAROM_FLOAT32) {
+    if (view->scalar == CAROM_SCALAR_FLOAT32) {
         float xyz[3];
         memcpy(xyz, at, sizeof(xyz));
         p.x = (double)xyz[0];

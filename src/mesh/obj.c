@@ -153,7 +153,7 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
     obj o = {.builder = builder};
     o.text = (carom_text){builder->context, builder->name, source.bytes, source.bytes,
                           source.bytes + source.size};
-    *format = CAROM_FORMAT_OBJ;
+    *format = CAROM_MESH_FORMAT_OBJ;
     CAROM_TRY(carom_text_begin(&o.text));
     carom_text_trim(&o.text);
     while (carom_builder_goes_on(builder, o.text.at)) {

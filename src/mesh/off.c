@@ -123,7 +123,7 @@ carom_status carom_read_off(carom_builder *builder, carom_source source,
     carom_text text = {builder->context, builder->name, source.bytes, source.bytes,
                        source.bytes + source.size};
     uint64_t vertices = 0, faces = 0;
-    *format = CAROM_FORMAT_OFF;
+    *format = CAROM_MESH_FORMAT_OFF;
     CAROM_TRY(carom_text_begin(&text));
     carom_text_trim(&text);
     CAROM_TRY(read_header(&text, &vertices, &faces));

@@ -11,8 +11,9 @@ carom_status carom_read_ply(carom_builder *builder, carom_source source,
     memset(ply, 0, sizeof(*ply));
     carom_status status = carom_ply_read_header(&text, ply);
     if (status == CAROM_OK)
-        status = ply->format == CAROM_FORMAT_PLY_ASCII ? carom_ply_read_ascii(&text, ply, builder)
-                                                       : carom_ply_read_binary(&text, ply, builder);
+        status = ply->format == CAROM_MESH_FORMAT_PLY_ASCII
+                     ? carom_ply_read_ascii(&text, ply, builder)
+                     : carom_ply_read_binary(&text, ply, builder);
     *format = ply->format;
     carom_release(&builder->context->allocator, ply);
     return status;
@@ -22,12 +23,12 @@ carom_status carom_read_ply(carom_builder *builder, carom_source source,
 
 static void write_header(carom_sink *sink, const carom_mesh_view *view, carom_mesh_format format,
                          bool wide_counts) {
-    const char *type = view->scalar == CAROM_FLOAT32 ? "float" : "double";
+    const char *type = view->scalar == CAROM_SCALAR_FLOAT32 ? "float" : "double";
     char number[CAROM_NUMBER_SIZE];
     carom_sink_text(sink, "ply\nformat ");
-    carom_sink_text(sink, format == CAROM_FORMAT_PLY_ASCII ? "ascii"
-                          : format == CAROM_FORMAT_PLY     ? "binary_little_endian"
-                                                           : "binary_big_endian");
+    carom_sink_text(sink, format == CAROM_MESH_FORMAT_PLY_ASCII ? "ascii"
+                          : format == CAROM_MESH_FORMAT_PLY     ? "binary_little_endian"
+                                                                : "binary_big_endian");
     carom_sink_text(sink, " 1.0\nelement vertex ");
     *carom_number_print_count(number, view->vertex_count) = '\0';
     carom_sink_text(sink, number);
@@ -59,8 +60,8 @@ static void write_positions(carom_sink *sink, const carom_mesh_view *view, bool 
             uint64_t b64;
             memcpy(&b32, &f32, sizeof(b32));
             memcpy(&b64, &xyz[c], sizeof(b64));
-            at = view->scalar == CAROM_FLOAT32 ? put_bytes(at, b32, 4, big)
-                                               : put_bytes(at, b64, 8, big);
+            at = view->scalar == CAROM_SCALAR_FLOAT32 ? put_bytes(at, b32, 4, big)
+                                                      : put_bytes(at, b64, 8, big);
         }
         carom_sink_advance(sink, at);
     }
@@ -81,11 +82,11 @@ static void write_faces(carom_sink *sink, const carom_mesh_view *view, bool big,
 
 carom_status carom_write_ply(carom_sink *sink, const carom_mesh_view *view,
                              carom_mesh_format format) {
-    bool wide = false, big = format == CAROM_FORMAT_PLY_BIG;
+    bool wide = false, big = format == CAROM_MESH_FORMAT_PLY_BIG;
     for (uint64_t f = 0; f < view->face_count && !wide; ++f)
         wide = carom_mesh_offset(view, f + 1) - carom_mesh_offset(view, f) > 255;
     write_header(sink, view, format, wide);
-    if (format == CAROM_FORMAT_PLY_ASCII) {
+    if (format == CAROM_MESH_FORMAT_PLY_ASCII) {
         for (uint64_t i = 0; i < view->vertex_count && sink->status == CAROM_OK; ++i)
             carom_sink_point(sink, "", carom_mesh_position(view, i));
         carom_sink_faces(sink, view);

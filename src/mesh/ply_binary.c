@@ -288,7 +288,7 @@ static carom_status read_elements(data *d) {
 
 carom_status carom_ply_read_binary(carom_text *text, const carom_ply *ply, carom_builder *builder) {
     data d = {.text = text, .ply = ply, .builder = builder};
-    d.swap = machine_is_little() != (ply->format == CAROM_FORMAT_PLY);
+    d.swap = machine_is_little() != (ply->format == CAROM_MESH_FORMAT_PLY);
     for (uint32_t e = 0; e < ply->element_count && !builder->stopped; ++e) {
         d.element = &ply->elements[e];
         if (d.element->kind == CAROM_PLY_VERTEX)

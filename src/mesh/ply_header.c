@@ -20,14 +20,14 @@ static bool accept_type(carom_text *text, carom_ply_type *type) {
 }
 
 static carom_status read_format(carom_text *text, carom_ply *ply) {
-    if (ply->format != CAROM_FORMAT_GUESS)
+    if (ply->format != CAROM_MESH_FORMAT_GUESS)
         return carom_text_fail(text, text->at, "a second format");
     if (carom_text_accept(text, "ascii"))
-        ply->format = CAROM_FORMAT_PLY_ASCII;
+        ply->format = CAROM_MESH_FORMAT_PLY_ASCII;
     else if (carom_text_accept(text, "binary_little_endian"))
-        ply->format = CAROM_FORMAT_PLY;
+        ply->format = CAROM_MESH_FORMAT_PLY;
     else if (carom_text_accept(text, "binary_big_endian"))
-        ply->format = CAROM_FORMAT_PLY_BIG;
+        ply->format = CAROM_MESH_FORMAT_PLY_BIG;
     else
         return carom_text_fail(text, text->at,
                                "%s is no format; there are ascii, binary_little_endian and "
@@ -137,7 +137,7 @@ static carom_status check_element(const carom_text *text, const carom_ply *ply,
         !has_role(ply, element, CAROM_PLY_CORNERS))
         return carom_text_fail(text, text->at, "element face lacks the list vertex_indices");
     uint64_t left = (uint64_t)(text->end - text->at), least = element->fixed_bytes;
-    if (ply->format == CAROM_FORMAT_PLY_ASCII) { /* a digit and a space or newline each */
+    if (ply->format == CAROM_MESH_FORMAT_PLY_ASCII) { /* a digit and a space or newline each */
         ++left;
         least = 2 * (uint64_t)(element->end - element->begin);
     }
@@ -163,7 +163,7 @@ carom_status carom_ply_read_header(carom_text *text, carom_ply *ply) {
                                carom_text_quote(text, text->at).text);
     carom_text_skip_line(text);
     bool both = text->end - text->at >= 2 && text->at[0] == '\r' && text->at[1] == '\n';
-    ply->format = CAROM_FORMAT_GUESS;
+    ply->format = CAROM_MESH_FORMAT_GUESS;
     for (;;) {
         pass_newline(text, both);
         if (text->at == text->end)
@@ -184,7 +184,7 @@ carom_status carom_ply_read_header(carom_text *text, carom_ply *ply) {
                                    carom_text_quote(text, line).text);
         carom_text_skip_line(text);
     }
-    if (ply->format == CAROM_FORMAT_GUESS)
+    if (ply->format == CAROM_MESH_FORMAT_GUESS)
         return carom_text_fail(text, text->at, "the header names no format");
     carom_text_skip_line(text);
     pass_newline(text, both);

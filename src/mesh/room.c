@@ -34,7 +34,7 @@ carom_status carom_mesh_make_room(carom_context *context, const carom_mesh_room 
 }
 
 void carom_mesh_put(carom_mesh *mesh, uint64_t vertex, carom_vec3 p) {
-    if (mesh->scalar == CAROM_FLOAT32) {
+    if (mesh->scalar == CAROM_SCALAR_FLOAT32) {
         float *to = (float *)mesh->positions + 3 * vertex;
         to[0] = (float)p.x;
         to[1] = (float)p.y;

@@ -7,14 +7,14 @@
 static carom_status write_format(carom_sink *sink, const carom_mesh_view *view,
                                  carom_mesh_format format) {
     switch (format) {
-    case CAROM_FORMAT_OBJ:
+    case CAROM_MESH_FORMAT_OBJ:
         return carom_write_obj(sink, view, format);
-    case CAROM_FORMAT_PLY:
-    case CAROM_FORMAT_PLY_BIG:
-    case CAROM_FORMAT_PLY_ASCII:
+    case CAROM_MESH_FORMAT_PLY:
+    case CAROM_MESH_FORMAT_PLY_BIG:
+    case CAROM_MESH_FORMAT_PLY_ASCII:
         return carom_write_ply(sink, view, format);
-    case CAROM_FORMAT_STL:
-    case CAROM_FORMAT_STL_ASCII:
+    case CAROM_MESH_FORMAT_STL:
+    case CAROM_MESH_FORMAT_STL_ASCII:
         return carom_write_stl(sink, view, format);
     default:
         return carom_write_off(sink, view, format);
@@ -38,18 +38,18 @@ static carom_status write_mesh(carom_sink *sink, const carom_mesh_view *view,
 }
 
 static bool is_written(carom_mesh_format format) {
-    return format > CAROM_FORMAT_GUESS && format < CAROM_FORMAT_OTHER;
+    return format > CAROM_MESH_FORMAT_GUESS && format < CAROM_MESH_FORMAT_OTHER;
 }
 
 carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                              carom_mesh_format format, const char *path) {
     CAROM_REQUIRE(path != NULL, "the path is NULL");
-    CAROM_REQUIRE((unsigned)format < CAROM_FORMAT_COUNT, "format is no format");
+    CAROM_REQUIRE((unsigned)format < CAROM_MESH_FORMAT_COUNT, "format is no format");
     CAROM_TRY(carom_mesh_check(context, view));
-    if (format == CAROM_FORMAT_GUESS) {
+    if (format == CAROM_MESH_FORMAT_GUESS) {
         format = carom_mesh_format_guess(path, NULL, 0);
-        if (format == CAROM_FORMAT_STL && !carom_mesh_is_float32(view))
-            format = CAROM_FORMAT_STL_ASCII;
+        if (format == CAROM_MESH_FORMAT_STL && !carom_mesh_is_float32(view))
+            format = CAROM_MESH_FORMAT_STL_ASCII;
     }
     if (!is_written(format))
         return carom_fail(context, CAROM_UNSUPPORTED,

@@ -109,7 +109,7 @@ static carom_shape_def complete(const carom_shape_def *def) {
 static carom_status check(carom_context *context, const carom_shape_def *def) {
     const shape_row *row = &rows[def->shape];
     /* Sizes and ratios whose products with one another and with counts stay in range. */
-    bool narrow = def->scalar == CAROM_FLOAT32 || def->shape == CAROM_SHAPE_CLOTH;
+    bool narrow = def->scalar == CAROM_SCALAR_FLOAT32 || def->shape == CAROM_SHAPE_CLOTH;
     int bits = narrow ? 60 : 500;
     double limit = ldexp(1.0, bits), most = fmin(row->most_ratio, limit);
     if (!(def->size >= 1.0 / limit && def->size <= limit))

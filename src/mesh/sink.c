@@ -200,7 +200,7 @@ carom_status carom_sink_close_file(carom_sink_file *file, carom_status written) 
 static carom_status take_for_memory(carom_sink *sink) {
     carom_bytes *bytes = sink->bytes;
     uint64_t needed = bytes->count + sink->used;
-    if (bytes->owner == CAROM_OWNED_BY_CAROM && bytes->capacity < needed) {
+    if (bytes->owner == CAROM_OWNER_CAROM && bytes->capacity < needed) {
         carom_bytes larger = {0};
         uint64_t room, wanted = CAROM_MAX(needed, bytes->capacity + bytes->capacity / 2);
         CAROM_TRY(
@@ -224,7 +224,7 @@ carom_status carom_sink_open_memory(carom_context *context, carom_bytes *bytes, 
     sink->take = take_for_memory;
     sink->bytes = bytes;
     bytes->count = 0;
-    bytes->where = CAROM_ON_HOST;
+    bytes->where = CAROM_WHERE_HOST;
     return take_buffer(sink);
 }
 

@@ -176,14 +176,14 @@ carom_status carom_read_stl(carom_builder *builder, carom_source source,
     if (source.size == 0)
         return carom_fail(builder->context, CAROM_BAD_FILE, "%s: the file is empty", builder->name);
     bool binary = carom_stl_is_binary(source) || !looks_like_text(source);
-    *format = binary ? CAROM_FORMAT_STL : CAROM_FORMAT_STL_ASCII;
+    *format = binary ? CAROM_MESH_FORMAT_STL : CAROM_MESH_FORMAT_STL_ASCII;
     return binary ? read_binary(builder, source) : read_text(builder, source);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
 bool carom_mesh_is_float32(const carom_mesh_view *view) {
-    if (view->scalar == CAROM_FLOAT32) return true;
+    if (view->scalar == CAROM_SCALAR_FLOAT32) return true;
     for (uint64_t i = 0; i < view->vertex_count; ++i) {
         carom_vec3 p = carom_mesh_position(view, i);
         if (!((double)(float)p.x == p.x && (double)(float)p.y == p.y && (double)(float)p.z == p.z))
@@ -253,7 +253,7 @@ carom_status carom_write_stl(carom_sink *sink, const carom_mesh_view *view,
                               " corners and STL holds triangles "
                               "only; triangulate first, or write another format",
                               sink->name, f, view->offsets[f + 1] - view->offsets[f]);
-    if (format == CAROM_FORMAT_STL_ASCII) {
+    if (format == CAROM_MESH_FORMAT_STL_ASCII) {
         write_text(sink, view);
         return sink->status;
     }

@@ -45,7 +45,7 @@ typedef struct table {
 static inline point read_point(const carom_mesh_view *view, uint64_t vertex) {
     const char *at = (const char *)view->positions + vertex * carom_mesh_stride(view);
     point p;
-    if (view->scalar == CAROM_FLOAT32) {
+    if (view->scalar == CAROM_SCALAR_FLOAT32) {
         uint32_t bits[3];
         memcpy(bits, at, sizeof(bits));
         for (int i = 0; i < 3; ++i) p.word[i] = bits[i] == UINT32_C(1) << 31 ? 0 : bits[i];

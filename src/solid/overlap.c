@@ -233,17 +233,17 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
 
 /* ---- relation -------------------------------------------------------------------------------- */
 
-static carom_solid_relation relate(const carom_solid_tally *tally, const carom_solid_facts *facts) {
-    if (!facts->both) return tally->pairs == 0 ? CAROM_SOLID_APART : CAROM_SOLID_TOUCHING;
-    if (!facts->only_a) return CAROM_SOLID_A_INSIDE_B;
-    if (!facts->only_b) return CAROM_SOLID_B_INSIDE_A;
-    return CAROM_SOLID_OVERLAPPING;
+static carom_relation relate(const carom_solid_tally *tally, const carom_solid_facts *facts) {
+    if (!facts->both) return tally->pairs == 0 ? CAROM_RELATION_APART : CAROM_RELATION_TOUCHING;
+    if (!facts->only_a) return CAROM_RELATION_A_INSIDE_B;
+    if (!facts->only_b) return CAROM_RELATION_B_INSIDE_A;
+    return CAROM_RELATION_OVERLAPPING;
 }
 
-const char *carom_solid_relation_name(carom_solid_relation relation) {
-    static const char *const names[CAROM_SOLID_RELATION_COUNT] = {
-        "apart", "touching", "overlapping", "a-inside-b", "b-inside-a"};
-    return (unsigned)relation < CAROM_SOLID_RELATION_COUNT ? names[relation] : "unknown";
+const char *carom_relation_name(carom_relation relation) {
+    static const char *const names[CAROM_RELATION_COUNT] = {"apart", "touching", "overlapping",
+                                                            "a-inside-b", "b-inside-a"};
+    return (unsigned)relation < CAROM_RELATION_COUNT ? names[relation] : "unknown";
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -252,9 +252,9 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
                                   const carom_pose *pose_b, carom_overlap *overlap) {
     carom_soup_gap gap;
     overlap->has_distance = true;
-    if (overlap->relation != CAROM_SOLID_APART) return CAROM_OK;
-    CAROM_TRY(carom_soup_distance(query->context, query->solids[0]->soup, pose_a,
-                                  query->solids[1]->soup, pose_b, &gap));
+    if (overlap->relation != CAROM_RELATION_APART) return CAROM_OK;
+    CAROM_TRY(carom_soup_cross_distance(query->context, query->solids[0]->soup, pose_a,
+                                        query->solids[1]->soup, pose_b, &gap));
     overlap->distance = gap.distance;
     overlap->point_a = gap.point_a;
     overlap->point_b = gap.point_b;
@@ -393,7 +393,7 @@ static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
         overlap->volume = overlap->volume_error = 0.0;
         overlap->centroid_error = HUGE_VAL;
     }
-    if (overlap->relation == CAROM_SOLID_APART) {
+    if (overlap->relation == CAROM_RELATION_APART) {
         overlap->area = overlap->area_error = 0.0;
         overlap->force = overlap->torque = carom_vec(0.0, 0.0, 0.0);
         overlap->force_error = overlap->torque_error = 0.0;

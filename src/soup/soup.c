@@ -15,8 +15,9 @@
 
 #define MOST_TRIANGLES (UINT32_MAX - 64u)
 #define PADDING        16u /* bytes behind the positions, so that vectors may read past the last */
-#define COPIED_AT_ONCE ((uint64_t)1 << 18) /* vertices or triangles: some milliseconds, new pages  \
-                                            */
+#define COPIED_AT_ONCE                                                                             \
+    ((uint64_t)1 << 18) /* vertices or triangles: some milliseconds, new pages                     \
+                         */
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
@@ -155,8 +156,8 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
             "the soup would have %llu vertices and %llu triangles, too many to number",
             (unsigned long long)vertices, (unsigned long long)count);
     bool with_faces = soup->faces != NULL || t->faces.count != 0;
-    grown->scalar =
-        soup->positions == NULL || soup->scalar == view->scalar ? view->scalar : CAROM_FLOAT64;
+    grown->scalar = soup->positions == NULL || soup->scalar == view->scalar ? view->scalar
+                                                                            : CAROM_SCALAR_FLOAT64;
     grown->vertex_count = vertices;
     grown->triangle_count = (uint32_t)count;
     grown->face_count = soup->face_count + (uint32_t)faces;
@@ -380,12 +381,12 @@ carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup
     return carom_fail(context, soup->failed,
                       "the soup lost its %s when a change of it failed (%s) and has to be changed "
                       "again; removing no faces will do",
-                      soup->method == CAROM_SOUP_GRID ? "grid" : "tree",
+                      soup->method == CAROM_SOUP_METHOD_GRID ? "grid" : "tree",
                       carom_status_name(soup->failed));
 }
 
 carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup) {
-    if (soup->method == CAROM_SOUP_GRID)
+    if (soup->method == CAROM_SOUP_METHOD_GRID)
         return carom_fail(context, CAROM_UNSUPPORTED,
                           "a soup made with method GRID has no tree for this query; make it with "
                           "method AUTO or TREE");

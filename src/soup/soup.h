@@ -64,7 +64,7 @@ struct carom_soup {
 
 static inline carom_vec3 carom_soup_position(const carom_soup *soup, uint32_t vertex) {
     carom_vec3 p;
-    if (soup->scalar == CAROM_FLOAT32) {
+    if (soup->scalar == CAROM_SCALAR_FLOAT32) {
         const float *xyz = (const float *)soup->positions + 3 * (uint64_t)vertex;
         p = carom_vec((double)xyz[0], (double)xyz[1], (double)xyz[2]);
     } else {
@@ -129,7 +129,7 @@ void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocat
 
 /* What the tree may spend in a query for pairs, in nodes visited and candidates. */
 static inline uint64_t carom_soup_budget(const carom_soup *soup, uint64_t triangles) {
-    if (soup->method != CAROM_SOUP_AUTO) return UINT64_MAX;
+    if (soup->method != CAROM_SOUP_METHOD_AUTO) return UINT64_MAX;
     return soup->work_budget != 0 ? soup->work_budget : 64 * triangles + 65536;
 }
 

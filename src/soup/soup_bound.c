@@ -214,8 +214,8 @@ static uint64_t bound_of(const centred *a, uint64_t count_a, const crowd *crowd_
     return CAROM_MIN(bounds[0], bounds[1]);
 }
 
-carom_status carom_soup_bound(carom_context *context, const carom_soup *a, const carom_soup *b,
-                              uint64_t *bound) {
+carom_status carom_soup_cross_bound(carom_context *context, const carom_soup *a,
+                                    const carom_soup *b, uint64_t *bound) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
     CAROM_REQUIRE(bound != NULL, "the place for the bound is NULL");

@@ -289,7 +289,8 @@ static carom_status ask(carom_context *context, const carom_soup *a, const carom
     carom_soup_placing placing;
     carom_soup_meeting meeting = {.any = false};
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    bool by_grid = (a->method == CAROM_SOUP_GRID || b->method == CAROM_SOUP_GRID), spent = false;
+    bool by_grid = (a->method == CAROM_SOUP_METHOD_GRID || b->method == CAROM_SOUP_METHOD_GRID),
+         spent = false;
     context->work = (carom_work){0};
     if (placing.extreme || !by_grid) {
         CAROM_TRY(find(context, &placing, budget_of(a, b), pairs, &meeting, &spent));

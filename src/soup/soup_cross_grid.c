@@ -118,7 +118,7 @@ static carom_status move_q(search *s) {
     for (uint32_t i = 0; i < count; ++i)
         if (s->q_boxes[i].low[0] <= s->q_boxes[i].high[0])
             s->q_bounds = carom_box_join(s->q_boxes[i], s->q_bounds);
-    carom_grid_def def = {.hash = CAROM_GRID_BLOCK};
+    carom_grid_def def = {.hash = CAROM_GRID_HASH_BLOCK};
     carom_grid_source source = {count, give_boxes, s};
     return carom_grid_build(s->context, NULL, &s->q_grid, &def, &s->cells->grid.view.space,
                             &source);
@@ -267,7 +267,7 @@ static carom_status run(search *s, carom_pairs *out) {
 
 /* The one that has a grid already, else the larger. */
 static bool b_is_gridded(const carom_soup *a, const carom_soup *b) {
-    bool grid_a = a->method == CAROM_SOUP_GRID, grid_b = b->method == CAROM_SOUP_GRID;
+    bool grid_a = a->method == CAROM_SOUP_METHOD_GRID, grid_b = b->method == CAROM_SOUP_METHOD_GRID;
     return grid_a != grid_b ? grid_b : b->triangle_count > a->triangle_count;
 }
 
@@ -287,7 +287,7 @@ carom_status carom_soup_cross_grid(carom_context *context, const carom_soup_plac
     carom_soup_grid made = {0};
     carom_progress_begin(context, "finding faces that meet by grid",
                          (uint64_t)a->soup->triangle_count + b->soup->triangle_count);
-    if (s.g->soup->method == CAROM_SOUP_GRID) {
+    if (s.g->soup->method == CAROM_SOUP_METHOD_GRID) {
         s.cells = &s.g->soup->cells;
     } else {
         s.cells = &made;

@@ -254,9 +254,9 @@ static carom_status find_nearest(carom_context *context, const carom_soup_placin
     return carom_progress_finish(context, status);
 }
 
-carom_status carom_soup_distance(carom_context *context, const carom_soup *a,
-                                 const carom_pose *pose_a, const carom_soup *b,
-                                 const carom_pose *pose_b, carom_soup_gap *gap) {
+carom_status carom_soup_cross_distance(carom_context *context, const carom_soup *a,
+                                       const carom_pose *pose_a, const carom_soup *b,
+                                       const carom_pose *pose_b, carom_soup_gap *gap) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
     CAROM_REQUIRE(gap != NULL, "the place for the distance is NULL");

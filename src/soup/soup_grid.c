@@ -27,7 +27,7 @@ carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
         largest = CAROM_MAX(size, largest);
     }
     carom_ball_around_triangle(t.corner, &ball);
-    if (soup->scalar != CAROM_FLOAT32) ball.radius += 0x1p-51 * largest + 0x1p-1000;
+    if (soup->scalar != CAROM_SCALAR_FLOAT32) ball.radius += 0x1p-51 * largest + 0x1p-1000;
     return ball;
 }
 

@@ -98,7 +98,7 @@ static carom_status make_side(carom_context *context, const carom_soup *soup,
     unit_frame u = unit_frame_of(soup);
     side->soup = soup;
     side->frame = carom_frame_make(pose);
-    if (soup->method == CAROM_SOUP_GRID) {
+    if (soup->method == CAROM_SOUP_METHOD_GRID) {
         side->items = NULL;
         memset(&side->view, 0, sizeof(side->view));
     } else if (soup->rigid) {

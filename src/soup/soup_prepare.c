@@ -63,7 +63,7 @@ static carom_box box_of_doubles(const carom_soup *soup, const uint32_t *corners)
 carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle) {
     const uint32_t *corners = soup->corners + 3 * (uint64_t)triangle;
     if (!carom_soup_searched(soup, triangle)) return carom_box_empty();
-    if (soup->scalar != CAROM_FLOAT32) return box_of_doubles(soup, corners);
+    if (soup->scalar != CAROM_SCALAR_FLOAT32) return box_of_doubles(soup, corners);
     carom_box box;
     box_of_floats(soup->positions, corners, &box);
     return box;
@@ -74,7 +74,7 @@ void carom_soup_boxes(const void *user, const uint32_t *items, uint32_t first, u
     const carom_soup *soup = user;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t triangle = items != NULL ? items[i] : first + i;
-        if (soup->scalar == CAROM_FLOAT32 && soup->states[triangle] == 0)
+        if (soup->scalar == CAROM_SCALAR_FLOAT32 && soup->states[triangle] == 0)
             box_of_floats(soup->positions, soup->corners + 3 * (uint64_t)triangle, &boxes[i]);
         else
             boxes[i] = carom_soup_box(soup, triangle);
@@ -99,7 +99,7 @@ static void choose_frame(carom_soup *soup) {
     soup->scale = 1.0;
     soup->bounds = carom_box_empty();
     if (soup->vertex_count == 0) return;
-    if (soup->scalar == CAROM_FLOAT32) {
+    if (soup->scalar == CAROM_SCALAR_FLOAT32) {
         find_bounds_of_floats(soup);
         return;
     }
@@ -203,7 +203,7 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
     CAROM_TRY(carom_parallel_for(context, count, GRAIN, find_degenerate, soup));
     *degenerate_faces = count_degenerate_faces(soup);
     carom_progress_add(context, 0, count);
-    if (soup->method == CAROM_SOUP_GRID)
+    if (soup->method == CAROM_SOUP_METHOD_GRID)
         return carom_soup_grid_build(context, &soup->allocator, soup, &soup->grid_def,
                                      &soup->cells);
     return build_tree(context, soup);

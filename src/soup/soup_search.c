@@ -69,7 +69,7 @@ static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uin
 
 static bool decide(carom_soup_finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
     const carom_soup *soup = f->search->soup;
-    carom_soup_points points = {soup->positions, f->placed, soup->scalar == CAROM_FLOAT64};
+    carom_soup_points points = {soup->positions, f->placed, soup->scalar == CAROM_SCALAR_FLOAT64};
     carom_soup_verdicts *v = &f->verdicts;
     f->work.candidates += count;
     for (uint32_t at = 0; at < count;
@@ -309,12 +309,13 @@ carom_status carom_soup_search_run(carom_soup_search *s, carom_soup_finish_fn *f
 void carom_soup_search_begin(carom_context *context, const carom_soup *soup,
                              carom_soup_search *search) {
     context->work = (carom_work){0};
-    *search = (carom_soup_search){.context = context,
-                                  .soup = soup,
-                                  .cells = soup->method == CAROM_SOUP_GRID ? &soup->cells : NULL,
-                                  .end = soup->triangle_count,
-                                  .end_face = UINT32_MAX,
-                                  .budget = carom_soup_budget(soup, soup->triangle_count)};
+    *search =
+        (carom_soup_search){.context = context,
+                            .soup = soup,
+                            .cells = soup->method == CAROM_SOUP_METHOD_GRID ? &soup->cells : NULL,
+                            .end = soup->triangle_count,
+                            .end_face = UINT32_MAX,
+                            .budget = carom_soup_budget(soup, soup->triangle_count)};
 }
 
 carom_status carom_soup_search_on_grid(carom_soup_search *s, carom_soup_grid *cells) {

@@ -52,7 +52,7 @@ carom_status carom_soup_self_count(carom_context *context, const carom_soup *sou
     CAROM_TRY(carom_soup_check_any(context, soup));
     *count = 0;
     /* Polygons may meet in several triangles: only a list tells. */
-    if (soup->faces != NULL) return carom_soup_each_pair(context, soup, add_count, count);
+    if (soup->faces != NULL) return carom_soup_self_each(context, soup, add_count, count);
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
     CAROM_TRY(run(&s, NULL, NULL));

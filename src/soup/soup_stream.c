@@ -141,7 +141,7 @@ static carom_status stream_all(carom_soup_search *s, stream *stream, carom_arena
     return stream_grid(s, stream, first);
 }
 
-carom_status carom_soup_each_pair(carom_context *context, const carom_soup *soup,
+carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup,
                                   carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");

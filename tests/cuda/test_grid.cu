@@ -142,7 +142,7 @@ static void check_cloth(carom_context *context, uint64_t detail, const char *nam
 static void the_cloth_fills_the_same_buckets(void **state) {
     (void)state;
     carom_context *context = test_context(0);
-    for (int hash = 0; hash < CAROM_GRID_PERFECT; ++hash) {
+    for (int hash = 0; hash < CAROM_GRID_HASH_PERFECT; ++hash) {
         check_cloth(context, 100, "cloth-20k", hash);
         if (getenv("CAROM_LONG") != NULL) check_cloth(context, 707, "cloth-1M", hash);
     }

@@ -21,7 +21,7 @@ static void print(const char *name, const void *bytes, uint64_t size) {
 
 static void check(carom_context *context, carom_status status) {
     if (status == CAROM_OK) return;
-    fprintf(stderr, "%s\n", carom_context_sentence(context));
+    fprintf(stderr, "%s\n", carom_context_message(context));
     exit(1);
 }
 

@@ -6,7 +6,7 @@
 int main(void) {
     carom_context *context;
     if (carom_context_create(NULL, &context) != CAROM_OK) {
-        fprintf(stderr, "%s\n", carom_context_sentence(NULL));
+        fprintf(stderr, "%s\n", carom_context_message(NULL));
         return 1;
     }
     carom_context_info info;

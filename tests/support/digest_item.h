@@ -34,7 +34,7 @@ CAROM_ITEM uint64_t digest_vec(uint64_t digest, carom_vec3 v) {
 
 /* Signs and relations of two triangles: the exact stage alone, and the filter before it. */
 CAROM_ITEM uint64_t digest_exact(const carom_triangle *a, const carom_triangle *b) {
-    carom_triangle_relation r = carom_triangle_relate_exact(a, b);
+    carom_triangle_intersection r = carom_triangle_relate_exact(a, b);
     int sign = carom_orient3d(a->corner[0], a->corner[1], a->corner[2], b->corner[0]);
     uint64_t digest = digest_word(0, (uint64_t)r.relation);
     digest = digest_word(digest, (uint64_t)(r.dimension + 1));

@@ -115,7 +115,7 @@ void gas_course_follow_all(carom_context *context, const gas_course *course,
     static const double edges[] = {0.0, 1.0, 2.7}, reaches[] = {0.0, 1.1, 2.2};
     for (int way = 0; way < GAS_WAYS; ++way) {
         carom_gas_def other = *def;
-        other.method = (carom_gas_method)(CAROM_GAS_CENTRE + way / 6);
+        other.method = (carom_gas_method)(CAROM_GAS_METHOD_CENTRE + way / 6);
         other.queue = (carom_gas_queue)(way / 3 % 2);
         other.cell_edge = edges[way % 3];
         other.reach = reaches[way % 3];

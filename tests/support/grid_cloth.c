@@ -22,7 +22,8 @@ static carom_box box_of(const carom_mesh_view *mesh, uint64_t triangle) {
 }
 
 void grid_cloth_make(carom_context *context, uint64_t detail, grid_cloth *cloth) {
-    carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = detail, .scalar = CAROM_FLOAT32};
+    carom_shape_def shape = {
+        .shape = CAROM_SHAPE_CLOTH, .detail = detail, .scalar = CAROM_SCALAR_FLOAT32};
     carom_mesh *mesh;
     carom_mesh_view view;
     assert_ok(context, carom_shape_make(context, &shape, &mesh));

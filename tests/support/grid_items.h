@@ -15,10 +15,10 @@ static inline carom_grid_space grid_items_space(void) {
 
 /* `displacements` are { 3, 1, 4, 1 }, in the memory of whoever reads them. */
 static inline void grid_items_tables(const uint32_t *displacements, carom_grid_table *tables) {
-    carom_grid_table block = {CAROM_GRID_BLOCK, 1u << 20, 15, 0, 0};
-    carom_grid_table djb2 = {CAROM_GRID_DJB2, 131101, 0, 0, 0};
-    carom_grid_table morton = {CAROM_GRID_MORTON, 1u << 18, 0, 0, 0};
-    carom_grid_table perfect = {CAROM_GRID_PERFECT, 99991, 0, 4, displacements};
+    carom_grid_table block = {CAROM_GRID_HASH_BLOCK, 1u << 20, 15, 0, 0};
+    carom_grid_table djb2 = {CAROM_GRID_HASH_DJB2, 131101, 0, 0, 0};
+    carom_grid_table morton = {CAROM_GRID_HASH_MORTON, 1u << 18, 0, 0, 0};
+    carom_grid_table perfect = {CAROM_GRID_HASH_PERFECT, 99991, 0, 4, displacements};
     tables[0] = block, tables[1] = djb2, tables[2] = morton, tables[3] = perfect;
 }
 

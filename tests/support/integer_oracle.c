@@ -46,11 +46,11 @@ static void *take(uint64_t count, size_t size) {
 }
 
 static carom_vec3 position(const carom_mesh_view *view, uint64_t vertex) {
-    uint64_t size = view->scalar == CAROM_FLOAT32 ? 4 : 8;
+    uint64_t size = view->scalar == CAROM_SCALAR_FLOAT32 ? 4 : 8;
     const char *at =
         (const char *)view->positions + vertex * (view->stride != 0 ? view->stride : 3 * size);
     carom_vec3 p;
-    if (view->scalar == CAROM_FLOAT32) {
+    if (view->scalar == CAROM_SCALAR_FLOAT32) {
         float xyz[3];
         memcpy(xyz, at, sizeof(xyz));
         p = (carom_vec3){(double)xyz[0], (double)xyz[1], (double)xyz[2]};
@@ -125,7 +125,8 @@ static unit unit_of(const triangles *const *sets, int set_count) {
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-static carom_triangle_relation relate(unit unit, const carom_triangle *a, const carom_triangle *b) {
+static carom_triangle_intersection relate(unit unit, const carom_triangle *a,
+                                          const carom_triangle *b) {
     return unit.small ? small_oracle(a, b, unit.base) : large_oracle(a, b, unit.base);
 }
 
@@ -221,7 +222,7 @@ static bool triangles_count(unit unit, const carom_triangle *a, const carom_tria
  * hull of their common vertices, which is convex as their intersection is. */
 static bool segments_count(unit unit, const carom_triangle *a, const carom_triangle *b, int common,
                            const int *in_a) {
-    carom_triangle_relation r = relate(unit, a, b);
+    carom_triangle_intersection r = relate(unit, a, b);
     if (common == 0) return r.dimension >= 0;
     if (common == 3) return true;
     carom_vec3 c0 = a->corner[in_a[0]], c1 = a->corner[in_a[common - 1]];
@@ -326,7 +327,7 @@ void oracle_cross(carom_context *context, const carom_mesh_view *a, const carom_
     pairs->count = 0;
     for (uint64_t i = 0; i < ta.count; ++i) {
         for (uint64_t j = 0; j < tb.count; ++j) {
-            carom_triangle_relation r = relate(unit, &ta.corners[i], &tb.corners[j]);
+            carom_triangle_intersection r = relate(unit, &ta.corners[i], &tb.corners[j]);
             bool with_area = r.dimension_a == 2 && r.dimension_b == 2;
             if (r.dimension >= 0 && (with_area || degenerate == CAROM_DEGENERATE_AS_SEGMENT))
                 put(pairs, ta.faces[i], tb.faces[j]);

@@ -145,6 +145,6 @@ carom_mesh_view lattice_view_floats(lattice_soup *soup) {
         }
     }
     view.positions = soup->floats;
-    view.scalar = CAROM_FLOAT32;
+    view.scalar = CAROM_SCALAR_FLOAT32;
     return view;
 }

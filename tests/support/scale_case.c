@@ -50,7 +50,7 @@ bool scale_expect(scale_case *c, bool holds, const char *format, ...) {
 
 bool scale_expect_ok(scale_case *c, carom_status status, const char *call) {
     return scale_expect(c, status == CAROM_OK, "%.40s: %s: %s", call, carom_status_name(status),
-                        carom_context_sentence(c->context));
+                        carom_context_message(c->context));
 }
 
 bool scale_replays(void) {

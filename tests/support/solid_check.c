@@ -51,12 +51,13 @@ static bool claim_fits(bool claim, quad volume, quad nothing, bool lattice) {
 }
 
 /* Says whether a relation fits, exactly. */
-static bool relation_fits(carom_solid_relation relation, bool meet, quad volume, quad volume_a,
+static bool relation_fits(carom_relation relation, bool meet, quad volume, quad volume_a,
                           quad volume_b, quad nothing, bool lattice) {
-    bool both = relation != CAROM_SOLID_APART && relation != CAROM_SOLID_TOUCHING;
-    bool only_a = relation != CAROM_SOLID_A_INSIDE_B, only_b = relation == CAROM_SOLID_OVERLAPPING;
+    bool both = relation != CAROM_RELATION_APART && relation != CAROM_RELATION_TOUCHING;
+    bool only_a = relation != CAROM_RELATION_A_INSIDE_B,
+         only_b = relation == CAROM_RELATION_OVERLAPPING;
     if (!claim_fits(both, volume, nothing, lattice)) return false;
-    if (!both) return meet == (relation == CAROM_SOLID_TOUCHING);
+    if (!both) return meet == (relation == CAROM_RELATION_TOUCHING);
     if (!claim_fits(only_a, volume_a - volume, nothing, lattice)) return false;
     return !only_a || claim_fits(only_b, volume_b - volume, nothing, lattice);
 }
@@ -128,7 +129,7 @@ carom_overlap solid_check(carom_context *context, const solid_mesh *a, const car
     if (!relation_fits(overlap.relation, meet, truth.volume, solid_oracle_volume(&view_a),
                        solid_oracle_volume(&view_b), nothing, lattice))
         fail_msg("%s: %s, with %llu pairs and volume %g (found %g +- %g) of %g and %g", what,
-                 carom_solid_relation_name(overlap.relation), (unsigned long long)pairs, volume,
+                 carom_relation_name(overlap.relation), (unsigned long long)pairs, volume,
                  overlap.volume, overlap.volume_error, volume_a, volume_b);
 
     double reach = fmax(reach_of(&posed_a), reach_of(&posed_b));

@@ -67,7 +67,7 @@ static void terms_add_face(terms_faces *faces, const terms_piece *piece, int oth
 #define MOST_LONGEST_BITS 125
 
 static terms_mesh mesh_of(const carom_mesh_view *view) {
-    assert_true(view->scalar == CAROM_FLOAT64 && view->stride == 0 && view->offsets == NULL);
+    assert_true(view->scalar == CAROM_SCALAR_FLOAT64 && view->stride == 0 && view->offsets == NULL);
     terms_mesh mesh = {.triangle_count = view->face_count};
     mesh.corners = malloc((view->face_count + 1) * sizeof(*mesh.corners));
     assert_non_null(mesh.corners);

@@ -11,7 +11,7 @@
 
 void test_assert_fails(const carom_context *context, carom_status status, carom_status expected,
                        const char *words, const char *call, const char *file, int line) {
-    const char *sentence = carom_context_sentence(context);
+    const char *sentence = carom_context_message(context);
     if (status == expected && strstr(sentence, words) != NULL) return;
     print_error("%s gave \"%s\" with the sentence \"%s\";\nexpected \"%s\" and \"%s\"\n", call,
                 carom_status_name(status), sentence, carom_status_name(expected), words);

@@ -21,7 +21,7 @@
         carom_status status_ = (call);                                                             \
         if (status_ != CAROM_OK)                                                                   \
             fail_msg("%s: %s: %s", #call, carom_status_name(status_),                              \
-                     carom_context_sentence(context));                                             \
+                     carom_context_message(context));                                              \
     } while (0)
 
 /* Asserts a status and that the sentence holds the words. */

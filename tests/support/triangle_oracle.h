@@ -179,19 +179,19 @@ static inline BIG(hull) BIG(hull_of)(const carom_triangle *t, int base) {
 }
 
 /* Everything carom_triangles_relate says. All coordinates must be multiples of 2^base. */
-static inline carom_triangle_relation BIG(oracle)(const carom_triangle *a, const carom_triangle *b,
-                                                  int base) {
+static inline carom_triangle_intersection BIG(oracle)(const carom_triangle *a,
+                                                      const carom_triangle *b, int base) {
     BIG(hull) ha = BIG(hull_of)(a, base), hb = BIG(hull_of)(b, base);
-    carom_triangle_relation r;
+    carom_triangle_intersection r;
     int interior, span;
     r.dimension = BIG(hulls_meet)(&ha, &hb, &interior, &span);
     r.dimension_a = BIG(hull_dimension)(&ha);
     r.dimension_b = BIG(hull_dimension)(&hb);
     r.coplanar = span < 3;
-    r.relation = r.dimension < 0 ? CAROM_RELATION_DISJOINT
-                 : !interior     ? CAROM_RELATION_TOUCHING
-                 : span < 3      ? CAROM_RELATION_COPLANAR_OVERLAP
-                                 : CAROM_RELATION_CROSSING;
+    r.relation = r.dimension < 0 ? CAROM_TRIANGLE_RELATION_DISJOINT
+                 : !interior     ? CAROM_TRIANGLE_RELATION_TOUCHING
+                 : span < 3      ? CAROM_TRIANGLE_RELATION_COPLANAR_OVERLAP
+                                 : CAROM_TRIANGLE_RELATION_CROSSING;
     return r;
 }
 
