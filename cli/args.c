@@ -124,7 +124,7 @@ bool args_read_count(const char *text, uint64_t *value) {
 
 /* "--isa takes best or avx2, not 'mmx'"; names that do not fit are left out. */
 static void say_choices(const arg_option *option, const char *text, arg_result *result) {
-    char names[sizeof(result->sentence) - 96] = "";
+    char names[sizeof(result->message) - 96] = "";
     size_t length = 0;
     for (size_t i = 0; option->choices[i] != NULL; ++i) {
         size_t room = sizeof(names) - length;
@@ -134,8 +134,8 @@ static void say_choices(const arg_option *option, const char *text, arg_result *
         length += (size_t)added;
     }
     names[length] = '\0';
-    snprintf(result->sentence, sizeof(result->sentence), "%.40s takes %s, not '%.40s'",
-             option->name, names, text);
+    snprintf(result->message, sizeof(result->message), "%.40s takes %s, not '%.40s'", option->name,
+             names, text);
 }
 
 static bool store(const arg_option *option, const char *text, void *values, arg_result *result) {
@@ -154,7 +154,7 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
             memcpy(place, &count, sizeof(count));
             return true;
         }
-        snprintf(result->sentence, sizeof(result->sentence),
+        snprintf(result->message, sizeof(result->message),
                  "%s takes a whole number such as 8, 10k or 1e6, not '%.80s'", option->name, text);
         return false;
     case ARG_NUMBER:
@@ -163,7 +163,7 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
             memcpy(place, &number, sizeof(number));
             return true;
         }
-        snprintf(result->sentence, sizeof(result->sentence), "%s takes a number%s, not '%.80s'",
+        snprintf(result->message, sizeof(result->message), "%s takes a number%s, not '%.80s'",
                  option->name, option->kind == ARG_SIZE ? " above 0" : "", text);
         return false;
     case ARG_CHOICE:
@@ -219,10 +219,10 @@ static void say_unknown(const arg_set *sets, size_t set_count, const char *word,
     names[count] = NULL;
     const char *near = args_did_you_mean(word, names);
     if (near != NULL)
-        snprintf(result->sentence, sizeof(result->sentence),
+        snprintf(result->message, sizeof(result->message),
                  "unknown option '%.80s'; did you mean %s?", word, near);
     else
-        snprintf(result->sentence, sizeof(result->sentence), "unknown option '%.80s'", word);
+        snprintf(result->message, sizeof(result->message), "unknown option '%.80s'", word);
 }
 
 /* "-" is a file name, "-1" a number. */
@@ -264,19 +264,19 @@ bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
         }
         if (found.option->kind == ARG_FLAG) {
             if (found.value != NULL) {
-                snprintf(result->sentence, sizeof(result->sentence), "%s takes no value",
+                snprintf(result->message, sizeof(result->message), "%s takes no value",
                          found.option->name);
                 return false;
             }
         } else if (found.value == NULL) {
             if (i + 1 == argc) {
-                snprintf(result->sentence, sizeof(result->sentence), "%s needs a value: %s",
+                snprintf(result->message, sizeof(result->message), "%s needs a value: %s",
                          found.option->name, found.option->value);
                 return false;
             }
             found.value = argv[++i];
             if (names_option(sets, set_count, found.value)) {
-                snprintf(result->sentence, sizeof(result->sentence),
+                snprintf(result->message, sizeof(result->message),
                          "%s needs a value, and '%.40s' is an option; %s=%.40s makes it one",
                          found.option->name, found.value, found.option->name, found.value);
                 return false;

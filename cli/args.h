@@ -41,13 +41,13 @@ typedef struct arg_set {
 } arg_set;
 
 typedef struct arg_result {
-    size_t count;       /* positional arguments, moved to the front of argv */
-    char sentence[256]; /* why parsing failed, or empty */
+    size_t count;      /* positional arguments, moved to the front of argv */
+    char message[256]; /* why parsing failed, or empty */
 } arg_result;
 
 /* Reads options wherever they stand until "--"; the rest are positional and moved to the front of
  * argv. A value may follow as "--name value", "--name=value", "-o value" or "-ovalue". Returns
- * false with a sentence at the first argument that fits no table. */
+ * false with a message at the first argument that fits no table. */
 bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
                 arg_result *result);
 

@@ -86,8 +86,8 @@ static bool is_wanted(const bench_group *group, size_t count, char **names) {
     return count == 0;
 }
 
-/* A sentence about the first name that is no benchmark, or false. */
-static bool has_unknown(size_t count, char **names, char *sentence, size_t size) {
+/* A message about the first name that is no benchmark, or false. */
+static bool has_unknown(size_t count, char **names, char *message, size_t size) {
     const char *known[64];
     size_t known_count = 0;
     for (; bench_groups[known_count] != NULL && known_count < 63; ++known_count)
@@ -98,7 +98,7 @@ static bool has_unknown(size_t count, char **names, char *sentence, size_t size)
         for (size_t k = 0; k < known_count; ++k) found |= strcmp(known[k], names[i]) == 0;
         if (found) continue;
         const char *near = args_did_you_mean(names[i], known);
-        snprintf(sentence, size, "no benchmark '%.60s'%s%s%s; --list shows them all", names[i],
+        snprintf(message, size, "no benchmark '%.60s'%s%s%s; --list shows them all", names[i],
                  near != NULL ? ", did you mean " : "", near != NULL ? near : "",
                  near != NULL ? "?" : "");
         return true;
@@ -108,10 +108,10 @@ static bool has_unknown(size_t count, char **names, char *sentence, size_t size)
 
 static int run(cli *cli, const void *values, size_t count, char **names) {
     const options *options = values;
-    char sentence[192];
+    char message[192];
     if (options->list) return list_groups(cli);
-    if (has_unknown(count, names, sentence, sizeof(sentence)))
-        return cli_misuse(cli, &cli_bench, sentence);
+    if (has_unknown(count, names, message, sizeof(message)))
+        return cli_misuse(cli, &cli_bench, message);
     uint64_t rounds = options->rounds == ARG_NO_COUNT ? 0 : options->rounds;
     if (options->rounds == 0 || rounds > 101)
         return cli_misuse(cli, &cli_bench, "--rounds takes 1 to 101");

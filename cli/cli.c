@@ -126,24 +126,24 @@ void cli_end_json(json *j) {
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-static void end_json_failure(json *j, const char *sentence, const char *status) {
-    json_text(j, "error", sentence);
+static void end_json_failure(json *j, const char *message, const char *status) {
+    json_text(j, "error", message);
     json_text(j, "status", status);
     cli_end_json(j);
 }
 
-static void print_json_failure(const cli *cli, const char *sentence, const char *status) {
+static void print_json_failure(const cli *cli, const char *message, const char *status) {
     json j = cli_begin_json(cli);
-    end_json_failure(&j, sentence, status);
+    end_json_failure(&j, message, status);
 }
 
-int cli_misuse(const cli *cli, const cli_command *command, const char *sentence) {
+int cli_misuse(const cli *cli, const cli_command *command, const char *message) {
     if (command != NULL)
         fprintf(stderr, "carom %s: %s\n`carom %s --help` tells how to use it\n", command->name,
-                sentence, command->name);
+                message, command->name);
     else
-        fprintf(stderr, "carom: %s\n`carom --help` tells how to use it\n", sentence);
-    if (cli->json) print_json_failure(cli, sentence, "wrong use");
+        fprintf(stderr, "carom: %s\n`carom --help` tells how to use it\n", message);
+    if (cli->json) print_json_failure(cli, message, "wrong use");
     return CLI_USAGE;
 }
 
@@ -157,25 +157,25 @@ int cli_code(carom_status status) {
 }
 
 /* After a signal whatever failed did so because of it: a call was cancelled, a read came back. */
-int cli_fail_with(cli *cli, carom_status status, const char *sentence) {
+int cli_fail_with(cli *cli, carom_status status, const char *message) {
     bool interrupted = interrupt_seen();
     if (cli->failed) return cli_code(status);
     cli->failed = interrupted || cli->json;
     if (interrupted) {
         interrupt_was_told();
-        sentence = INTERRUPTED;
+        message = INTERRUPTED;
         status = CAROM_CANCELLED;
     }
     bar_clear(&cli->bar);
-    fprintf(stderr, "carom: %s\n", sentence);
-    if (cli->json) print_json_failure(cli, sentence, carom_status_name(status));
+    fprintf(stderr, "carom: %s\n", message);
+    if (cli->json) print_json_failure(cli, message, carom_status_name(status));
     return cli_code(status);
 }
 
 const char *cli_sentence(const cli *cli, carom_status status) {
-    if (*cli->sentence != '\0') return cli->sentence;
-    const char *sentence = carom_context_message(cli->context);
-    return *sentence != '\0' ? sentence : carom_status_name(status);
+    if (*cli->message != '\0') return cli->message;
+    const char *message = carom_context_message(cli->context);
+    return *message != '\0' ? message : carom_status_name(status);
 }
 
 int cli_fail(cli *cli, carom_status status) {
@@ -211,20 +211,20 @@ static int unknown_command(const cli *cli, const char *name) {
     names[count++] = "help";
     names[count] = NULL;
     const char *near = args_did_you_mean(name, names);
-    char sentence[256];
-    snprintf(sentence, sizeof(sentence),
+    char message[256];
+    snprintf(message, sizeof(message),
              near != NULL ? "unknown command '%.80s'; did you mean `carom %s`?"
                           : "unknown command '%.80s'",
              name, near);
-    return cli_misuse(cli, NULL, sentence);
+    return cli_misuse(cli, NULL, message);
 }
 
 /* Refused before any work is done: never computed on another device than the one asked for. */
 static int refuse_cuda(cli *cli, const cli_command *command) {
-    char sentence[160];
-    snprintf(sentence, sizeof(sentence),
+    char message[160];
+    snprintf(message, sizeof(message),
              "carom %s cannot run on cuda; leave --device out to run it on the CPU", command->name);
-    return cli_fail_with(cli, CAROM_UNSUPPORTED, sentence);
+    return cli_fail_with(cli, CAROM_UNSUPPORTED, message);
 }
 
 static int run_command(cli *cli, const cli_command *command, const void *options, size_t count,
@@ -280,7 +280,7 @@ static int run_bare(cli *cli, size_t argc, char **argv) {
     }
     if (!args_parse(&set, 1, argc, argv, &parsed)) {
         look_for_json(cli, argc, argv);
-        return cli_misuse(cli, NULL, parsed.sentence);
+        return cli_misuse(cli, NULL, parsed.message);
     }
     if (cli->version) return print_version(cli);
     if (parsed.count != 0 && strcmp(argv[0], "help") == 0)
@@ -305,16 +305,15 @@ static int run_named(cli *cli, const cli_command *command, size_t argc, char **a
     arg_result parsed;
     if (!args_parse(sets, 2, argc, argv, &parsed)) {
         look_for_json(cli, argc, argv);
-        return cli_misuse(cli, command, parsed.sentence);
+        return cli_misuse(cli, command, parsed.message);
     }
     if (cli->version) return print_version(cli);
     if (cli->help) return show_help(cli, command);
     if (parsed.count < command->fewest) return cli_misuse(cli, command, "an argument is missing");
     if (parsed.count > command->most) {
-        char sentence[128];
-        snprintf(sentence, sizeof(sentence), "'%.80s' is one argument too many",
-                 argv[command->most]);
-        return cli_misuse(cli, command, sentence);
+        char message[128];
+        snprintf(message, sizeof(message), "'%.80s' is one argument too many", argv[command->most]);
+        return cli_misuse(cli, command, message);
     }
     cli->inputs = argv;
     cli->input_count = parsed.count < command->inputs ? parsed.count : command->inputs;

@@ -32,9 +32,8 @@ typedef struct cli {
     const char *name; /* of the command, as typed */
     char **inputs;    /* the files that it reads: the first of its arguments */
     size_t input_count;
-    bool failed; /* a failure was told that no other one may follow */
-    char
-        sentence[512]; /* about the last failure of the tool's own, which no context knows; or "" */
+    bool failed;       /* a failure was told that no other one may follow */
+    char message[512]; /* about the last failure of the tool's own, which no context knows; or "" */
 } cli;
 
 typedef struct cli_command {
@@ -68,19 +67,19 @@ int cli_main(size_t argc, char **argv);
 json cli_begin_json(const cli *cli);
 void cli_end_json(json *j);
 
-/* What the last failure was: the tool's own sentence, the context's, or the name of the status. */
+/* What the last failure was: the tool's own message, the context's, or the name of the status. */
 const char *cli_sentence(const cli *cli, carom_status status);
 
 /* Prints the failure of a call, by cli_sentence, and returns the exit code it means. */
 int cli_fail(cli *cli, carom_status status);
 
-/* The same for a failure of the tool's own, which no context has a sentence for. */
-int cli_fail_with(cli *cli, carom_status status, const char *sentence);
+/* The same for a failure of the tool's own, which no context has a message for. */
+int cli_fail_with(cli *cli, carom_status status, const char *message);
 
 /* What a failure means for the exit code; nothing is printed. */
 int cli_code(carom_status status);
 
-/* Prints a sentence about wrong use of `command` (NULL: of carom) and returns CLI_USAGE. */
-int cli_misuse(const cli *cli, const cli_command *command, const char *sentence);
+/* Prints a message about wrong use of `command` (NULL: of carom) and returns CLI_USAGE. */
+int cli_misuse(const cli *cli, const cli_command *command, const char *message);
 
 #endif

@@ -63,7 +63,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     (void)count, (void)arguments;
     const options *options = values;
     const char *folder = options->folder != NULL ? options->folder : "carom-demo", *reason;
-    char sentence[512];
+    char message[512];
     if (output_is_standard(folder))
         return cli_misuse(cli, &cli_demo,
                           "-o takes a folder; the page cannot go to the standard "
@@ -71,9 +71,9 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     demo demo = {.cli = cli};
     outcome outcomes[PART_COUNT];
     if (!page_begin(&demo.page, folder, "Carom: the tour", &reason)) {
-        snprintf(sentence, sizeof(sentence),
-                 "cannot write to '%.300s': %s; choose a folder with -o", folder, reason);
-        return cli_fail_with(cli, CAROM_IO, sentence);
+        snprintf(message, sizeof(message), "cannot write to '%.300s': %s; choose a folder with -o",
+                 folder, reason);
+        return cli_fail_with(cli, CAROM_IO, message);
     }
     carom_status status = run_parts(&demo, outcomes);
     if (status != CAROM_OK) {
@@ -81,9 +81,9 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
         return cli_fail(cli, status);
     }
     if (!page_end(&demo.page)) {
-        snprintf(sentence, sizeof(sentence), "cannot finish '%.300s'; is the disk full?",
+        snprintf(message, sizeof(message), "cannot finish '%.300s'; is the disk full?",
                  demo.page.path);
-        return cli_fail_with(cli, CAROM_IO, sentence);
+        return cli_fail_with(cli, CAROM_IO, message);
     }
     if (cli->json)
         print_json(cli, outcomes, demo.page.path);

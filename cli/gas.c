@@ -119,7 +119,7 @@ static const char *find_misuse(const cli *cli, const options *o) {
 static carom_status fail_to_fit(cli *cli, uint64_t count, double radius, const carom_gas_def *def) {
     uint64_t most = scene_gas_most_count(radius, def);
     snprintf(
-        cli->sentence, sizeof(cli->sentence),
+        cli->message, sizeof(cli->message),
         most != 0
             ? "%llu spheres of radius %g do not fit a box of edge %g on a lattice; %llu do"
             : "%llu spheres of radius %g do not fit a box of edge %g on a lattice, not even four",
@@ -138,7 +138,7 @@ static carom_status create(cli *cli, const options *o, carom_gas_def *def, carom
     def->loss = is_given(o->loss) ? o->loss : 0.0;
     def->edges = (carom_vec3){edge, edge, edge};
     for (int axis = 0; axis < 3; ++axis) def->periodic[axis] = o->periodic;
-    /* What is no box gets the sentence of the library. */
+    /* What is no box gets the message of the library. */
     if (count == 0 || !isfinite(edge) || !(radius > 0.0))
         return carom_gas_create(cli->context, def, NULL, 0, gas);
     if (!(radius <= scene_gas_most_radius(count, def->edges)))
@@ -146,7 +146,7 @@ static carom_status create(cli *cli, const options *o, carom_gas_def *def, carom
     carom_gas_sphere *spheres =
         scene_gas_lattice(count, radius, def->edges, o->seed != ARG_NO_COUNT ? o->seed : 1);
     if (spheres == NULL) {
-        snprintf(cli->sentence, sizeof(cli->sentence), "no memory for %llu spheres",
+        snprintf(cli->message, sizeof(cli->message), "no memory for %llu spheres",
                  (unsigned long long)count);
         return CAROM_NO_MEMORY;
     }
@@ -183,7 +183,7 @@ static bool check_save(cli *cli, const char *path) {
     if ((stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) && access(folder, W_OK) == 0)
         return true;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) errno = EISDIR;
-    snprintf(cli->sentence, sizeof(cli->sentence), "cannot write '%.300s': %s", path,
+    snprintf(cli->message, sizeof(cli->message), "cannot write '%.300s': %s", path,
              strerror(errno));
     return false;
 }
@@ -240,11 +240,11 @@ static bool close_trajectory(trajectory *t) {
     if (t->is_plain)
         whole = whole && fflush(t->file.file) == 0 && ftruncate(fileno(t->file.file), t->end) == 0;
     if (whole) return output_close(&t->file, t->frames != 0);
-    char sentence[512];
-    snprintf(sentence, sizeof(sentence), "cannot write all of '%.300s'; is the disk full?",
+    char message[512];
+    snprintf(message, sizeof(message), "cannot write all of '%.300s'; is the disk full?",
              t->file.path);
     (void)output_close(&t->file, false);
-    (void)cli_fail_with(t->file.cli, CAROM_IO, sentence);
+    (void)cli_fail_with(t->file.cli, CAROM_IO, message);
     return false;
 }
 
@@ -309,21 +309,20 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, traje
 static int end_interrupted(cli *cli, const options *o, const carom_gas *gas, trajectory *t,
                            const outcome *result) {
     int code = interrupt_exit_code(), length;
-    char sentence[1024];
+    char message[1024];
     interrupt_let_finish();
     bool written = close_trajectory(t);
     carom_status saved = o->save != NULL ? carom_gas_save(cli->context, gas, o->save) : CAROM_OK;
     if (saved != CAROM_OK) return cli_fail(cli, saved);
-    length =
-        snprintf(sentence, sizeof(sentence), "interrupted at time %g", carom_gas_get_time(gas));
+    length = snprintf(message, sizeof(message), "interrupted at time %g", carom_gas_get_time(gas));
     if (o->save != NULL)
-        length += snprintf(sentence + length, sizeof(sentence) - (size_t)length,
+        length += snprintf(message + length, sizeof(message) - (size_t)length,
                            "; the gas is saved in '%.300s'", o->save);
     if (o->output != NULL && written && t->frames != 0)
-        snprintf(sentence + length, sizeof(sentence) - (size_t)length,
+        snprintf(message + length, sizeof(message) - (size_t)length,
                  "; '%.300s' has %llu of %llu frames", o->output, (unsigned long long)t->frames,
                  (unsigned long long)result->frames);
-    (void)cli_fail_with(cli, CAROM_CANCELLED, sentence);
+    (void)cli_fail_with(cli, CAROM_CANCELLED, message);
     return code;
 }
 
@@ -433,8 +432,8 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     result.prepare_s = carom_time_seconds() - began;
     if (status == CAROM_OK)
         code = run_gas(cli, o, gas, &result);
-    else if (status == CAROM_BAD_INPUT && cli->sentence[0] != '\0') /* they do not fit */
-        code = cli_misuse(cli, &cli_gas, cli->sentence);
+    else if (status == CAROM_BAD_INPUT && cli->message[0] != '\0') /* they do not fit */
+        code = cli_misuse(cli, &cli_gas, cli->message);
     else
         code = cli_fail(cli, status);
     carom_gas_destroy(gas);

@@ -27,8 +27,8 @@ typedef struct subject {
     carom_k_free k_free;
     bool has_k;
     double prepare_s, query_s; /* reading and welding; inspecting and counting */
-    carom_status status;       /* that of the failure that `sentence` tells of */
-    char sentence[512];
+    carom_status status;       /* that of the failure that `message` tells of */
+    char message[512];
 } subject;
 
 /* A mesh that no soup can be made of, or too large for diameters, has no k: the rest is still worth
@@ -118,7 +118,7 @@ static void print_json(json *j, const subject *s) {
 static void print_json_failure(json *j, const subject *s) {
     json_begin_object(j, NULL);
     json_text(j, "file", s->path);
-    json_text(j, "error", s->sentence);
+    json_text(j, "error", s->message);
     json_text(j, "status", carom_status_name(s->status));
     json_end_object(j);
 }
@@ -228,13 +228,13 @@ static int run_json(cli *cli, const options *options, size_t count, char **paths
             return cli_fail(cli, status);
         }
         s->status = status;
-        snprintf(s->sentence, sizeof(s->sentence), "%.500s", cli_sentence(cli, status));
-        fprintf(stderr, "carom: %s\n", s->sentence);
+        snprintf(s->message, sizeof(s->message), "%.500s", cli_sentence(cli, status));
+        fprintf(stderr, "carom: %s\n", s->message);
         if (first == NULL) first = s;
     }
     json j = cli_begin_json(cli);
     if (first != NULL) {
-        json_text(&j, "error", first->sentence);
+        json_text(&j, "error", first->message);
         json_text(&j, "status", carom_status_name(first->status));
     }
     json_begin_array(&j, "meshes");

@@ -58,7 +58,7 @@ static const char details[] =
     "  grid      a flat sheet; detail: cells a side (10)\n"
     "All but cloth and grid are closed and face outward.";
 
-static bool find_shape(const char *name, carom_shape *shape, char *sentence, size_t size) {
+static bool find_shape(const char *name, carom_shape *shape, char *message, size_t size) {
     const char *names[CAROM_SHAPE_COUNT + 1] = {NULL};
     for (int i = 0; i < CAROM_SHAPE_COUNT; ++i) {
         names[i] = carom_shape_name((carom_shape)i);
@@ -67,7 +67,7 @@ static bool find_shape(const char *name, carom_shape *shape, char *sentence, siz
         return true;
     }
     const char *near = args_did_you_mean(name, names);
-    snprintf(sentence, size, "no shape '%.60s'%s%s%s", name, near != NULL ? "; did you mean " : "",
+    snprintf(message, size, "no shape '%.60s'%s%s%s", name, near != NULL ? "; did you mean " : "",
              near != NULL ? near : "", near != NULL ? "?" : "");
     return false;
 }
@@ -91,8 +91,8 @@ static void print_result(const cli *cli, const options *options, carom_shape sha
 }
 
 /* An option that the shape has no use for is a mistake, as is a 0 where the library would take it
- * for "what is usual". True when there is such a one, with a sentence. */
-static bool is_misused(const options *o, carom_shape shape, char *sentence, size_t size) {
+ * for "what is usual". True when there is such a one, with a message. */
+static bool is_misused(const options *o, carom_shape shape, char *message, size_t size) {
     bool tube = shape == CAROM_SHAPE_TORUS || shape == CAROM_SHAPE_CHAIN;
     bool round = shape == CAROM_SHAPE_CYLINDER || shape == CAROM_SHAPE_CONE;
     bool knot = shape == CAROM_SHAPE_KNOT, shards = shape == CAROM_SHAPE_SHARDS;
@@ -111,16 +111,16 @@ static bool is_misused(const options *o, carom_shape shape, char *sentence, size
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         if (rows[i].value == ARG_NO_COUNT) continue;
         if (!rows[i].used)
-            snprintf(sentence, size, "a %s has no %s", carom_shape_name(shape), rows[i].name);
+            snprintf(message, size, "a %s has no %s", carom_shape_name(shape), rows[i].name);
         else if (rows[i].value < rows[i].least)
-            snprintf(sentence, size, "%s of a %s takes 1 or more", rows[i].name,
+            snprintf(message, size, "%s of a %s takes 1 or more", rows[i].name,
                      carom_shape_name(shape));
         else
             continue;
         return true;
     }
     if ((o->p != ARG_NO_COUNT && o->p > UINT32_MAX) || (o->q != ARG_NO_COUNT && o->q > UINT32_MAX))
-        snprintf(sentence, size, "--around or --through is too large");
+        snprintf(message, size, "--around or --through is too large");
     else
         return false;
     return true;
@@ -142,14 +142,14 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
                            .q = (uint32_t)given(o->q),
                            .seed = given(o->seed),
                            .polygons = o->polygons};
-    char sentence[160];
-    if (!find_shape(arguments[0], &def.shape, sentence, sizeof(sentence)))
-        return cli_misuse(cli, &cli_make, sentence);
+    char message[160];
+    if (!find_shape(arguments[0], &def.shape, message, sizeof(message)))
+        return cli_misuse(cli, &cli_make, message);
     if (o->output == NULL) return cli_misuse(cli, &cli_make, "-o FILE is missing");
     const char *misuse = output_misuse(cli, o->output);
     if (misuse != NULL) return cli_misuse(cli, &cli_make, misuse);
-    if (is_misused(o, def.shape, sentence, sizeof(sentence)))
-        return cli_misuse(cli, &cli_make, sentence);
+    if (is_misused(o, def.shape, message, sizeof(message)))
+        return cli_misuse(cli, &cli_make, message);
     carom_mesh_format format = meshes_format(o->output, o->format);
     if (!meshes_can_write(format)) return meshes_refuse(cli, o->output);
     if (o->float32 || meshes_is_plain(format)) def.scalar = CAROM_SCALAR_FLOAT32;

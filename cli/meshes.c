@@ -34,15 +34,15 @@ bool meshes_can_write(carom_mesh_format format) {
 }
 
 int meshes_refuse(cli *cli, const char *path) {
-    char sentence[512];
+    char message[512];
     if (output_is_standard(path))
         return cli_fail_with(cli, CAROM_UNSUPPORTED,
                              "the standard output has no name to tell the format; give --format");
-    snprintf(sentence, sizeof(sentence),
+    snprintf(message, sizeof(message),
              "%.300s: the name tells no format that can be written; end it in .obj, .ply, .stl or "
              ".off, or give --format",
              path);
-    return cli_fail_with(cli, CAROM_UNSUPPORTED, sentence);
+    return cli_fail_with(cli, CAROM_UNSUPPORTED, message);
 }
 
 bool meshes_is_plain(carom_mesh_format format) {
@@ -72,7 +72,7 @@ typedef struct bytes {
 } bytes;
 
 static carom_status fail_file(cli *cli, const char *name, const char *what) {
-    snprintf(cli->sentence, sizeof(cli->sentence), "%.300s: cannot be %s: %.100s", name, what,
+    snprintf(cli->message, sizeof(cli->message), "%.300s: cannot be %s: %.100s", name, what,
              strerror(errno));
     return CAROM_IO;
 }
@@ -138,9 +138,9 @@ carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh
     carom_mesh_origin origin;
     carom_status status;
     const char *name = output_is_standard(path) ? STANDARD_INPUT : path;
-    cli->sentence[0] = '\0';
+    cli->message[0] = '\0';
     if (*path == '\0') {
-        snprintf(cli->sentence, sizeof(cli->sentence), "the name of a mesh file is empty");
+        snprintf(cli->message, sizeof(cli->message), "the name of a mesh file is empty");
         return CAROM_IO;
     }
     if (format != CAROM_MESH_FORMAT_GUESS || output_is_standard(path))

@@ -27,7 +27,7 @@ carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);
 extern const char *const meshes_format_names[]; /* for ARG_CHOICE, ended by NULL; first: by name */
 carom_mesh_format meshes_format(const char *path, int choice);
 
-/* To be asked before the work is done; what cannot be written is refused with a sentence. */
+/* To be asked before the work is done; what cannot be written is refused with a message. */
 bool meshes_can_write(carom_mesh_format format);
 int meshes_refuse(cli *cli, const char *path);
 

@@ -19,9 +19,9 @@
 #endif
 
 static bool tell(const output *o, const char *what) {
-    char sentence[512];
-    snprintf(sentence, sizeof(sentence), "cannot %s '%.300s': %s", what, o->path, strerror(errno));
-    (void)cli_fail_with(o->cli, CAROM_IO, sentence);
+    char message[512];
+    snprintf(message, sizeof(message), "cannot %s '%.300s': %s", what, o->path, strerror(errno));
+    (void)cli_fail_with(o->cli, CAROM_IO, message);
     return false;
 }
 
@@ -83,10 +83,10 @@ static bool refuse_gzip(const output *o) {
     (void)o;
     return false;
 #else
-    char sentence[512];
-    snprintf(sentence, sizeof(sentence),
+    char message[512];
+    snprintf(message, sizeof(message),
              "%.300s: this build compresses no lists; leave .gz out and use gzip itself", o->path);
-    (void)cli_fail_with(o->cli, CAROM_UNSUPPORTED, sentence);
+    (void)cli_fail_with(o->cli, CAROM_UNSUPPORTED, message);
     return true;
 #endif
 }

@@ -34,7 +34,7 @@ bool output_is_standard(const char *path);
 /* Where words about a result go: the standard output, unless the result itself goes there. */
 FILE *output_words(const char *path);
 
-/* Two results cannot both go to the standard output: a sentence when `path` is "-" and --json was
+/* Two results cannot both go to the standard output: a message when `path` is "-" and --json was
  * given, or when the path is empty; else NULL. To be asked before any work. */
 const char *output_misuse(const cli *cli, const char *path);
 

@@ -210,12 +210,12 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
     pose_arg pose;
-    char sentence[256];
+    char message[256];
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
     if (misuse != NULL) return cli_misuse(cli, &cli_pairs, misuse);
-    if (!pose_read(options->pose, &pose, sentence, sizeof(sentence)))
-        return cli_misuse(cli, &cli_pairs, sentence);
+    if (!pose_read(options->pose, &pose, message, sizeof(message)))
+        return cli_misuse(cli, &cli_pairs, message);
     if (options->pose != NULL && count < 2)
         return cli_misuse(cli, &cli_pairs, "--pose moves the second mesh, and there is none");
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};

@@ -17,7 +17,7 @@ static const char *read_field(const char *text, double *value) {
     return args_read_number(field, value) ? text + length : NULL;
 }
 
-bool pose_read(const char *text, pose_arg *pose, char *sentence, size_t size) {
+bool pose_read(const char *text, pose_arg *pose, char *message, size_t size) {
     double number[POSE_NUMBERS];
     size_t count = 0;
     *pose = (pose_arg){0};
@@ -25,12 +25,12 @@ bool pose_read(const char *text, pose_arg *pose, char *sentence, size_t size) {
     for (const char *at = text;; ++at) {
         const char *end = count < POSE_NUMBERS ? read_field(at, &number[count]) : NULL;
         if (end == NULL && count == POSE_NUMBERS) {
-            snprintf(sentence, size, "--pose has more than 12 numbers");
+            snprintf(message, size, "--pose has more than 12 numbers");
             return false;
         }
         if (end == NULL) {
             size_t length = strcspn(at, ",");
-            snprintf(sentence, size, "--pose: '%.*s' is no number",
+            snprintf(message, size, "--pose: '%.*s' is no number",
                      (int)(length < MOST_SHOWN ? length : MOST_SHOWN), at);
             return false;
         }
@@ -44,7 +44,7 @@ bool pose_read(const char *text, pose_arg *pose, char *sentence, size_t size) {
         return true;
     }
     if (count != 7) {
-        snprintf(sentence, size,
+        snprintf(message, size,
                  "--pose has %zu numbers; it takes 7 (%s) or 12 (a 3x4 matrix, row by row)", count,
                  POSE_VALUE);
         return false;
@@ -55,7 +55,7 @@ bool pose_read(const char *text, pose_arg *pose, char *sentence, size_t size) {
                               .z = number[6],
                               .t = {number[0], number[1], number[2]}};
     if (number[3] == 0.0 && number[4] == 0.0 && number[5] == 0.0 && number[6] == 0.0) {
-        snprintf(sentence, size, "--pose: the quaternion is zero; 1,0,0,0 turns nothing");
+        snprintf(message, size, "--pose: the quaternion is zero; 1,0,0,0 turns nothing");
         return false;
     }
     return true;

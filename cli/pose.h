@@ -16,8 +16,8 @@ typedef struct pose_arg {
 
 #define POSE_VALUE "tx,ty,tz,qw,qx,qy,qz"
 
-/* Reads the value of --pose; NULL gives the identity. Returns false with a sentence. */
-bool pose_read(const char *text, pose_arg *pose, char *sentence, size_t size);
+/* Reads the value of --pose; NULL gives the identity. Returns false with a message. */
+bool pose_read(const char *text, pose_arg *pose, char *message, size_t size);
 
 /* Applies a matrix to all vertices in place, x' = ((m00 x + m01 y) + m02 z) + m03 in doubles; a
  * rigid pose leaves the mesh as it is, queries take it. */

@@ -232,9 +232,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     pose_arg pose;
     body bodies[2] = {{0}, {0}};
     answer answer = {.query = {.wanted = options->repeat}};
-    char sentence[512];
-    if (!pose_read(options->pose, &pose, sentence, sizeof(sentence)))
-        return cli_misuse(cli, &cli_query, sentence);
+    char message[512];
+    if (!pose_read(options->pose, &pose, message, sizeof(message)))
+        return cli_misuse(cli, &cli_query, message);
     if (repeat_misuse(options->repeat) != NULL)
         return cli_misuse(cli, &cli_query, repeat_misuse(options->repeat));
     carom_status status = load(cli, paths[0], options->from, NULL, &bodies[0]);
@@ -244,9 +244,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     bar_clear(&cli->bar);
     int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
     if (status != CAROM_OK && answer.refused != 0) {
-        snprintf(sentence, sizeof(sentence), "%.200s: %.300s", paths[answer.refused - 1],
+        snprintf(message, sizeof(message), "%.200s: %.300s", paths[answer.refused - 1],
                  carom_context_message(cli->context));
-        code = cli_fail_with(cli, status, sentence);
+        code = cli_fail_with(cli, status, message);
     } else if (status != CAROM_OK) {
         code = cli_fail(cli, status);
     }

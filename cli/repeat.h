@@ -26,7 +26,7 @@ void repeat_print_json(const repeat *r, json *j);
 
 void repeat_free(repeat *r);
 
-/* A sentence when N cannot be, else NULL. */
+/* A message when N cannot be, else NULL. */
 const char *repeat_misuse(uint64_t wanted);
 
 #endif

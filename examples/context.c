@@ -29,7 +29,7 @@ int main(void) {
                carom_isa_name(info.isa), blocks);
     carom_context_destroy(context);
 
-    def.threads = 1000; /* a failure is a status and a sentence, never a crash */
+    def.threads = 1000; /* a failure is a status and a message, never a crash */
     status = carom_context_create(&def, &context);
     printf("%s: %s\n", carom_status_name(status), carom_context_message(NULL));
     return blocks == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -35,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     arg_set set = {options, sizeof(options) / sizeof(options[0]), &v};
     arg_result result;
     bool good = args_parse(&set, 1, argc, argv, &result);
-    FUZZ_CHECK(good == (result.sentence[0] == '\0'));
-    FUZZ_CHECK(strlen(result.sentence) < sizeof(result.sentence));
+    FUZZ_CHECK(good == (result.message[0] == '\0'));
+    FUZZ_CHECK(strlen(result.message) < sizeof(result.message));
     FUZZ_CHECK(result.count <= argc);
     FUZZ_CHECK(v.choice >= 0 && v.choice < 3);
     FUZZ_CHECK(v.number - v.number == 0.0); /* never NaN or infinite */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saved gases: any bytes either get a sentence that names the file, or are a sound gas, which runs
+/* Saved gases: any bytes either get a message that names the file, or are a sound gas, which runs
  * on for a while, does not overlap more than it did, and survives being saved and loaded again. */
 #include <math.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --pose: any text gives a pose of finite numbers or a sentence. */
+/* --pose: any text gives a pose of finite numbers or a message. */
 #include "fuzz/fuzz.h"
 
 #include "cli/pose.h"
@@ -9,14 +9,14 @@ static int is_finite(double x) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    char *text = malloc(size + 1), sentence[256] = "";
+    char *text = malloc(size + 1), message[256] = "";
     FUZZ_CHECK(text != NULL);
     if (size != 0) memcpy(text, bytes, size);
     text[size] = '\0';
     pose_arg pose;
-    bool good = pose_read(text, &pose, sentence, sizeof(sentence));
-    FUZZ_CHECK(good == (sentence[0] == '\0'));
-    FUZZ_CHECK(strlen(sentence) < sizeof(sentence));
+    bool good = pose_read(text, &pose, message, sizeof(message));
+    FUZZ_CHECK(good == (message[0] == '\0'));
+    FUZZ_CHECK(strlen(message) < sizeof(message));
     const carom_pose *p = &pose.pose;
     FUZZ_CHECK(is_finite(p->w) && is_finite(p->x) && is_finite(p->y) && is_finite(p->z));
     FUZZ_CHECK(is_finite(p->t.x) && is_finite(p->t.y) && is_finite(p->t.z));

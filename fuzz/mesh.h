@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh.h: any bytes through a reader. Either there is a sentence that names the file, or a mesh
+/* mesh.h: any bytes through a reader. Either there is a message that names the file, or a mesh
  * that passes the check and survives being written and read again; and memory stays below what
  * carom/mesh.h promises. */
 #ifndef CAROM_FUZZ_MESH_H

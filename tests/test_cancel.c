@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every call that reports progress is cancelled at each call of the callback in turn: it returns
- * CAROM_CANCELLED with a sentence that names the phase, keeps no memory, closes its phases, and
+ * CAROM_CANCELLED with a message that names the phase, keeps no memory, closes its phases, and
  * the context and the structures answer the next call as if nothing had been. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tool as a user meets it: exit codes, sentences, help, JSON. */
+/* The tool as a user meets it: exit codes, messages, help, JSON. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

@@ -190,19 +190,19 @@ static void mistakes_are_answered_in_words(void **state) {
 static void poses_are_read_strictly(void **state) {
     (void)state;
     pose_arg pose;
-    char sentence[128] = "";
-    assert_true(pose_read(NULL, &pose, sentence, sizeof(sentence)));
+    char message[128] = "";
+    assert_true(pose_read(NULL, &pose, message, sizeof(message)));
     assert_false(pose.is_matrix);
     assert_true(pose.pose.w == 0.0 && pose.pose.t.x == 0.0);
-    assert_true(pose_read("1,-2,3e-1,4,.5,6,7", &pose, sentence, sizeof(sentence)));
+    assert_true(pose_read("1,-2,3e-1,4,.5,6,7", &pose, message, sizeof(message)));
     assert_false(pose.is_matrix);
     assert_true(pose.pose.t.x == 1.0 && pose.pose.t.y == -2.0 && pose.pose.t.z == 0.3);
     assert_true(pose.pose.w == 4.0 && pose.pose.x == 0.5 && pose.pose.y == 6.0 &&
                 pose.pose.z == 7.0);
-    assert_true(pose_read("0,1,2,3,4,5,6,7,8,9,10,11", &pose, sentence, sizeof(sentence)));
+    assert_true(pose_read("0,1,2,3,4,5,6,7,8,9,10,11", &pose, message, sizeof(message)));
     assert_true(pose.is_matrix);
     for (int i = 0; i < POSE_NUMBERS; ++i) assert_true(pose.matrix[i] == (double)i);
-    assert_string_equal(sentence, "");
+    assert_string_equal(message, "");
     static const char *const bad[] = {"",
                                       "1",
                                       "1,2,3,4,5,6",
@@ -216,9 +216,9 @@ static void poses_are_read_strictly(void **state) {
                                       "1;2;3;4;5;6;7",
                                       "1,1,1,1,1,1,1,1,1,1,1,1,1"};
     for (size_t i = 0; i < COUNT_OF(bad); ++i) {
-        sentence[0] = '\0';
-        assert_false(pose_read(bad[i], &pose, sentence, sizeof(sentence)));
-        if (strstr(sentence, "--pose") == NULL) fail_msg("'%s': '%s'", bad[i], sentence);
+        message[0] = '\0';
+        assert_false(pose_read(bad[i], &pose, message, sizeof(message)));
+        if (strstr(message, "--pose") == NULL) fail_msg("'%s': '%s'", bad[i], message);
     }
 }
 

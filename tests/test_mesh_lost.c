@@ -165,7 +165,7 @@ static void sentences_say_where_and_what_to_do(void **state) {
     (void)state;
     static const struct {
         carom_mesh_format format;
-        const char *text, *sentence;
+        const char *text, *message;
     } cases[] = {
         {CAROM_MESH_FORMAT_OFF, "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n# so far\n3 2 1 0\n",
          "a: line 8: \"3\" follows the last of the 1 faces that the header promises; correct its "
@@ -194,7 +194,7 @@ static void sentences_say_where_and_what_to_do(void **state) {
         assert_int_equal(carom_mesh_load_memory(context, cases[i].text, strlen(cases[i].text),
                                                 cases[i].format, "a", &mesh),
                          CAROM_BAD_FILE);
-        assert_string_equal(carom_context_message(context), cases[i].sentence);
+        assert_string_equal(carom_context_message(context), cases[i].message);
     }
     /* old and loud files are read */
     static const char *const loud[] = {"V 0 0 0\nV 1 0 0\nV 0 1 0\nF 1 2 3\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Real files: every model of the shared folder loads with the counts of its index, and every
- * malformed one gives its sentence or loads for a reason stated here. Skipped without the folder.
+ * malformed one gives its message or loads for a reason stated here. Skipped without the folder.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
@@ -96,7 +96,7 @@ static void every_model_loads_with_the_counts_of_its_index(void **state) {
 
 typedef struct malformed {
     const char *file;
-    const char *sentence;     /* after the file's name; NULL: it loads */
+    const char *message;      /* after the file's name; NULL: it loads */
     uint64_t vertices, faces; /* of those that load ... */
     const char *why;          /* ... and the reason */
 } malformed;
@@ -141,15 +141,15 @@ static void every_malformed_file_is_explained(void **state) {
     if (test_shared_folder() == NULL) skip();
     for (size_t i = 0; i < COUNT_OF(files); ++i) {
         const malformed *m = &files[i];
-        char path[1024], sentence[2048], name[128];
+        char path[1024], message[2048], name[128];
         carom_mesh *mesh;
         snprintf(name, sizeof(name), "malformed/%s", m->file);
         models_path(path, sizeof(path), name);
         carom_status status = carom_mesh_load(context, path, &mesh);
-        if (m->sentence != NULL) {
-            snprintf(sentence, sizeof(sentence), "%s: %s", path, m->sentence);
+        if (m->message != NULL) {
+            snprintf(message, sizeof(message), "%s: %s", path, m->message);
             assert_int_equal(status, CAROM_BAD_FILE);
-            assert_string_equal(carom_context_message(context), sentence);
+            assert_string_equal(carom_context_message(context), message);
         } else {
             carom_mesh_view view;
             assert_ok(context, status);

@@ -55,8 +55,8 @@ static void check_good(const good *cases, size_t count) {
 
 typedef struct bad {
     carom_mesh_format format;
-    const char *text, *sentence; /* the whole sentence */
-    carom_status status;         /* 0: CAROM_BAD_FILE */
+    const char *text, *message; /* the whole message */
+    carom_status status;        /* 0: CAROM_BAD_FILE */
 } bad;
 
 static void check_bad(const bad *cases, size_t count) {
@@ -66,9 +66,9 @@ static void check_bad(const bad *cases, size_t count) {
         carom_status status =
             carom_mesh_load_memory(context, b->text, strlen(b->text), b->format, "a", &mesh);
         carom_status expected = b->status != CAROM_OK ? b->status : CAROM_BAD_FILE;
-        if (status != expected || strcmp(carom_context_message(context), b->sentence) != 0)
+        if (status != expected || strcmp(carom_context_message(context), b->message) != 0)
             fail_msg("case %zu: %s\ngives %s: \"%s\"\nnot \"%s\"", i, b->text,
-                     carom_status_name(status), carom_context_message(context), b->sentence);
+                     carom_status_name(status), carom_context_message(context), b->message);
         assert_null(mesh);
     }
 }

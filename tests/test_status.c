@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Status names, sentences, the assert handler, context creation. */
+/* Status names, messages, the assert handler, context creation. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,9 +25,9 @@ static void long_sentences_end_in_dots(void **state) {
     words[sizeof(words) - 1] = '\0';
     assert_string_equal(carom_context_message(context), "");
     assert_int_equal(carom_fail(context, CAROM_IO, "%s", words), CAROM_IO);
-    const char *sentence = carom_context_message(context);
-    assert_int_equal(strlen(sentence), CAROM_SENTENCE_SIZE - 1);
-    assert_string_equal(sentence + strlen(sentence) - 4, "x...");
+    const char *message = carom_context_message(context);
+    assert_int_equal(strlen(message), CAROM_SENTENCE_SIZE - 1);
+    assert_string_equal(message + strlen(message) - 4, "x...");
     carom_context_destroy(context);
 }
 

@@ -3,8 +3,8 @@
  * random numbers. Each function's comment says what it does, then its constraints, ownership,
  * cost and thread safety where they are not the rule:
  *
- *   - A call returns carom_status. A failure leaves a sentence on the context, but for
- *     CAROM_INVALID, whose sentence goes to the assert handler; CAROM_MORE is no failure.
+ *   - A call returns carom_status. A failure leaves a message on the context, but for
+ *     CAROM_INVALID, whose message goes to the assert handler; CAROM_MORE is no failure.
  *   - A context serves one thread at a time. Prepared structures are immutable to queries and may
  *     be queried through many contexts at once.
  *   - Zero means default: every `_def` may be `{0}` or NULL.
@@ -62,7 +62,7 @@ CAROM_API const char *carom_status_name(carom_status status);
 
 /* ---- the caller's bugs ----------------------------------------------------------------------- */
 
-typedef void carom_assert_fn(const char *function, const char *sentence);
+typedef void carom_assert_fn(const char *function, const char *message);
 
 /* Replaces the handler of callers' bugs for the whole process and returns the previous one.
  * NULL restores the default, which prints to stderr and aborts. Any thread. */
@@ -133,7 +133,7 @@ typedef struct carom_context_info {
     uint64_t scratch_bytes; /* held for reuse by later calls */
 } carom_context_info;
 
-/* Owns threads, scratch memory and the last sentence. Serves one thread at a time. */
+/* Owns threads, scratch memory and the last message. Serves one thread at a time. */
 typedef struct carom_context carom_context;
 
 /* What carom_context_create calls, with the ABI the caller was compiled with. */
@@ -152,7 +152,7 @@ static inline carom_status carom_context_create(const carom_context_def *def,
 CAROM_API void carom_context_destroy(carom_context *context);
 
 /* Returns what the last failed call had to say: what, where and what to do. Empty before any
- * failure; valid until the next call on the context. For NULL it is the sentence of this thread's
+ * failure; valid until the next call on the context. For NULL it is the message of this thread's
  * last failed carom_context_create. Never NULL. */
 CAROM_API const char *carom_context_message(const carom_context *context);
 

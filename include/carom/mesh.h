@@ -35,7 +35,7 @@ typedef struct carom_mesh_view {
 
 /* Checks what every use of a mesh relies on: finite positions, at most CAROM_MESH_MOST_VERTICES,
  * offsets that start at 0 and give each face three corners or more, corners that name vertices.
- * CAROM_BAD_INPUT or CAROM_TOO_LARGE otherwise, with a sentence naming the first such place.
+ * CAROM_BAD_INPUT or CAROM_TOO_LARGE otherwise, with a message naming the first such place.
  * Constraints: positions aligned to their scalar, and the stride a multiple of its size. O(n). */
 CAROM_API carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view);
 
@@ -97,7 +97,7 @@ typedef struct carom_mesh_origin {
 CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *origin);
 
 /* Reads a file: OBJ, PLY, STL, OFF, each also gzipped (where zlib was there at build time), and
- * what else assimp reads (where that was). On failure *mesh is NULL and the sentence says
+ * what else assimp reads (where that was). On failure *mesh is NULL and the message says
  * `file: place: what is wrong`, such as `bunny.ply: face 1042 names vertex 70001, the file has
  * 35947`.
  *
@@ -115,7 +115,7 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  * pipe; what assimp reads cannot. Runs on the calling thread. */
 CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh);
 
-/* The same from memory; `name` stands in for the file's in sentences and for guessing, and may be
+/* The same from memory; `name` stands in for the file's in messages and for guessing, and may be
  * NULL. The bytes are only read during the call. */
 CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void *bytes,
                                               uint64_t size, carom_mesh_format format,

@@ -41,7 +41,7 @@ typedef struct carom_solid carom_solid;
 
 /* Prepares a solid: O(n log n) on all threads. The mesh must pass carom_mesh_check, have a face and
  * be closed and consistently oriented: across each edge as many sides go one way as the other.
- * Otherwise CAROM_BAD_INPUT, and the sentence counts open and inconsistent edges and names the
+ * Otherwise CAROM_BAD_INPUT, and the message counts open and inconsistent edges and names the
  * first. Several shells, cavities and faces without area are fine. A mesh that encloses a negative
  * volume is inside out: it is turned, and the info says so. Polygons are split into triangles. On
  * failure *solid is NULL. */

@@ -59,12 +59,12 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
                            carom_owner owner);
 
 /* First lines of a public function that fills `result`. */
-#define CAROM_REQUIRE_RESULT(result, sentence)                                                     \
+#define CAROM_REQUIRE_RESULT(result, message)                                                      \
     do {                                                                                           \
-        CAROM_REQUIRE((result) != NULL, sentence " is NULL");                                      \
+        CAROM_REQUIRE((result) != NULL, message " is NULL");                                       \
         CAROM_REQUIRE(carom_result_is_sound((result)->data, (result)->count, (result)->capacity,   \
                                             (result)->where, (result)->owner),                     \
-                      sentence " has fields that do not fit each other; start with {0}");          \
+                      message " has fields that do not fit each other; start with {0}");           \
     } while (0)
 
 /* name_begin makes room for `count` elements and sets result->count; *room is how many to write:

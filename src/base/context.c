@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The context: threads, scratch and the last sentence in one place, for one thread at a time.
+/* The context: threads, scratch and the last message in one place, for one thread at a time.
  * Nothing here is global, so two contexts never meet. */
 #include "base/context.h"
 
@@ -77,7 +77,7 @@ void carom_context_destroy(carom_context *context) {
 }
 
 const char *carom_context_message(const carom_context *context) {
-    return context != NULL ? context->sentence : carom_thread_message();
+    return context != NULL ? context->message : carom_thread_message();
 }
 
 carom_status carom_context_get_info(carom_context *context, carom_context_info *info) {

@@ -34,7 +34,7 @@ struct carom_context {
     carom_arena *arenas; /* one per worker; worker 0 is the calling thread */
     carom_progress progress;
     carom_work work; /* of the last query */
-    char sentence[CAROM_SENTENCE_SIZE];
+    char message[CAROM_SENTENCE_SIZE];
 };
 
 /* Scratch of a worker. Take a mark first, rewind at the end. */

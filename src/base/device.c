@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks for libcarom_cuda beside the library and says what it found. The core never links CUDA:
- * where the GPU library, the driver or the device is missing, one sentence says which. */
+ * where the GPU library, the driver or the device is missing, one message says which. */
 #define _GNU_SOURCE
 #include "base/device.h"
 

@@ -80,7 +80,7 @@ carom_status carom_progress_finish(carom_context *context, carom_status status) 
         carom_status ended = carom_progress_end(context);
         return ended != CAROM_OK ? ended : status;
     }
-    /* The failure's own sentence stands; the callback is not told of an end that never came. */
+    /* The failure's own message stands; the callback is not told of an end that never came. */
     if (--progress->depth == 0)
         atomic_store_explicit(&progress->cancelled, false, memory_order_relaxed);
     return status;

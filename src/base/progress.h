@@ -34,7 +34,7 @@ static inline bool carom_progress_stop(carom_context *context, uint32_t worker) 
     return carom_progress_cancelled(context);
 }
 
-/* Between the steps of serial work: CAROM_OK, or CAROM_CANCELLED with its sentence, and all phases
+/* Between the steps of serial work: CAROM_OK, or CAROM_CANCELLED with its message, and all phases
  * are closed. Not from inside parallel_for. */
 carom_status carom_progress_look(carom_context *context);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Status names, sentences and the assert handler.
+/* Status names, messages and the assert handler.
  *
  * The handler is the only process-wide state of the library: a caller's bug may be a NULL context,
  * so there is nothing else it could hang on. */
@@ -44,8 +44,8 @@ const char *carom_status_name(carom_status status) {
     return "unknown status";
 }
 
-static void default_assert_handler(const char *function, const char *sentence) {
-    fprintf(stderr, "carom: %s: %s\n", function, sentence);
+static void default_assert_handler(const char *function, const char *message) {
+    fprintf(stderr, "carom: %s: %s\n", function, message);
     abort();
 }
 
@@ -55,22 +55,22 @@ carom_assert_fn *carom_assert_set_handler(carom_assert_fn *handler) {
     return atomic_exchange(&assert_handler, handler != NULL ? handler : default_assert_handler);
 }
 
-void carom_assert_failed(const char *function, const char *sentence) {
-    atomic_load (&assert_handler)(function, sentence);
+void carom_assert_failed(const char *function, const char *message) {
+    atomic_load (&assert_handler)(function, message);
 }
 
 char *carom_thread_message(void) {
-    static _Thread_local char sentence[CAROM_SENTENCE_SIZE];
-    return sentence;
+    static _Thread_local char message[CAROM_SENTENCE_SIZE];
+    return message;
 }
 
 carom_status carom_fail(carom_context *context, carom_status status, const char *format, ...) {
-    char *sentence = context != NULL ? context->sentence : carom_thread_message();
+    char *message = context != NULL ? context->message : carom_thread_message();
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(sentence, CAROM_SENTENCE_SIZE, format, arguments);
+    int length = vsnprintf(message, CAROM_SENTENCE_SIZE, format, arguments);
     va_end(arguments);
-    if (length >= CAROM_SENTENCE_SIZE) memcpy(sentence + CAROM_SENTENCE_SIZE - 4, "...", 4);
+    if (length >= CAROM_SENTENCE_SIZE) memcpy(message + CAROM_SENTENCE_SIZE - 4, "...", 4);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* status.h: how a call fails. The world's failures become a status and a sentence on the context;
+/* status.h: how a call fails. The world's failures become a status and a message on the context;
  * the caller's bugs go to the assert handler. */
 #ifndef CAROM_SRC_BASE_STATUS_H
 #define CAROM_SRC_BASE_STATUS_H
@@ -20,34 +20,34 @@
     } while (0)
 
 /* First lines of a public function: what the caller must not get wrong. */
-#define CAROM_REQUIRE(condition, sentence)                                                         \
+#define CAROM_REQUIRE(condition, message)                                                          \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            carom_assert_failed(__func__, sentence);                                               \
+            carom_assert_failed(__func__, message);                                                \
             return CAROM_INVALID;                                                                  \
         }                                                                                          \
     } while (0)
 
 /* The same where a function returns something else than a status. */
-#define CAROM_REQUIRE_OR(condition, sentence, result)                                              \
+#define CAROM_REQUIRE_OR(condition, message, result)                                               \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            carom_assert_failed(__func__, sentence);                                               \
+            carom_assert_failed(__func__, message);                                                \
             return result;                                                                         \
         }                                                                                          \
     } while (0)
 
-/* Writes the sentence on the context and returns `status`. A sentence says what, where and what to
+/* Writes the message on the context and returns `status`. A message says what, where and what to
  * do; a too long one ends in "...". Not from inside parallel_for: return the status there. */
 carom_status carom_fail(carom_context *context, carom_status status, const char *format, ...)
     CAROM_PRINTF(3, 4);
 
-/* CAROM_NO_MEMORY with a sentence that names what the memory was for. */
+/* CAROM_NO_MEMORY with a message that names what the memory was for. */
 carom_status carom_fail_memory(carom_context *context, uint64_t bytes, const char *what);
 
-void carom_assert_failed(const char *function, const char *sentence);
+void carom_assert_failed(const char *function, const char *message);
 
-/* Where carom_context_create leaves its sentence when there is no context to hold it. */
+/* Where carom_context_create leaves its message when there is no context to hold it. */
 #define CAROM_SENTENCE_SIZE 1024
 char *carom_thread_message(void);
 

@@ -148,7 +148,7 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
         HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
     carom_progress_begin(context, "writing a gas", 8 * words);
     carom_status status = write_gas(context, gas, path);
-    /* A sink that was cancelled leaves the sentence to the end of the phase. */
+    /* A sink that was cancelled leaves the message to the end of the phase. */
     carom_status ended = status == CAROM_CANCELLED ? carom_progress_end(context)
                                                    : carom_progress_finish(context, status);
     return ended != CAROM_OK ? ended : status;
@@ -271,9 +271,9 @@ static carom_status get_spheres(carom_context *context, stream *s, const char *p
 /* What would be bad input in a def or a sphere is damage in a file. */
 static carom_status name_file(carom_context *context, const char *path, carom_status status) {
     if (status != CAROM_BAD_INPUT) return status;
-    char sentence[512];
-    snprintf(sentence, sizeof(sentence), "%s", carom_context_message(context));
-    return carom_fail(context, CAROM_BAD_FILE, "%s: %s", path, sentence);
+    char message[512];
+    snprintf(message, sizeof(message), "%s", carom_context_message(context));
+    return carom_fail(context, CAROM_BAD_FILE, "%s: %s", path, message);
 }
 
 static carom_status read_gas(carom_context *context, stream *s, const char *path,

@@ -38,7 +38,7 @@ typedef struct carom_grid_source {
     const void *user;
 } carom_grid_source;
 
-/* Whether the numbers of a def can be used; else a sentence. */
+/* Whether the numbers of a def can be used; else a message. */
 carom_status carom_grid_check(carom_context *context, const carom_grid_def *def);
 
 /* Builds the grid in cells of its own (space NULL) or in those of another. Takes memory from

@@ -13,7 +13,7 @@ CAROM_ARRAY(carom_offsets, uint64_t);
 /* All zero but for the first two fields is the empty builder. */
 typedef struct carom_builder {
     carom_context *context;
-    const char *name;    /* of the file, for sentences */
+    const char *name;    /* of the file, for messages */
     carom_points points; /* float64 vertices */
     void *floats;        /* or, filled at once, float32 ones */
     uint64_t float_count;

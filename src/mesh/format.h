@@ -6,7 +6,7 @@
 #include "mesh/builder.h"
 #include "mesh/sink.h"
 
-/* What can be read and written everywhere, for sentences. */
+/* What can be read and written everywhere, for messages. */
 #define CAROM_NATIVE_FORMATS "OBJ, PLY, STL and OFF"
 
 /* The bytes of a whole file, uncompressed. */
@@ -16,7 +16,7 @@ typedef struct carom_source {
 } carom_source;
 
 /* Readers fill the builder and say which variant they found. Numbers of vertices and faces in
- * their sentences start at 0, but for OBJ's vertices, which the file itself numbers from 1. */
+ * their messages start at 0, but for OBJ's vertices, which the file itself numbers from 1. */
 typedef carom_status carom_read_fn(carom_builder *builder, carom_source source,
                                    carom_mesh_format *format);
 carom_read_fn carom_read_obj, carom_read_ply, carom_read_stl, carom_read_off;

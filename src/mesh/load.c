@@ -91,7 +91,7 @@ static const char *cad_format(const char *name, carom_source source) {
 
 typedef struct request {
     const char *path; /* NULL: from memory alone */
-    const char *name; /* for sentences and guessing; or NULL */
+    const char *name; /* for messages and guessing; or NULL */
     carom_mesh_format format;
 } request;
 

@@ -41,7 +41,7 @@ typedef enum carom_ply_kind { CAROM_PLY_OTHER, CAROM_PLY_VERTEX, CAROM_PLY_FACE 
 
 typedef struct carom_ply_element {
     carom_ply_kind kind;
-    char name[32]; /* cut off when longer; for sentences */
+    char name[32]; /* cut off when longer; for messages */
     uint64_t count;
     uint32_t begin, end;  /* its properties */
     uint64_t fixed_bytes; /* of one in binary, a list counting as its count alone */

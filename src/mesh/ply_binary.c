@@ -66,7 +66,7 @@ static double load_number(const data *d, const uint8_t *at, carom_ply_type type)
     }
 }
 
-/* ---- sentences ------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------- */
 
 static carom_status fail_end(const data *d, uint64_t number) {
     return carom_fail(d->text->context, CAROM_BAD_FILE,

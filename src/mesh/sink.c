@@ -35,7 +35,7 @@ void carom_sink_flush(carom_sink *sink) {
     if (sink->status == CAROM_OK) sink->status = sink->take(sink);
     carom_progress_add(sink->context, 0, sink->used);
     if (sink->status == CAROM_OK && carom_progress_cancelled(sink->context))
-        sink->status = CAROM_CANCELLED; /* carom_progress_end has the sentence */
+        sink->status = CAROM_CANCELLED; /* carom_progress_end has the message */
     sink->used = 0;
 }
 

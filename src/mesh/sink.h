@@ -12,7 +12,7 @@
 typedef struct carom_sink carom_sink;
 struct carom_sink {
     carom_context *context;
-    const char *name; /* for sentences */
+    const char *name; /* for messages */
     uint8_t *buffer;
     size_t used, size;
     carom_status status;

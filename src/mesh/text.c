@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rarer steps through text: keywords, and sentences that name a line. */
+/* The rarer steps through text: keywords, and messages that name a line. */
 #include "mesh/text.h"
 
 #include <inttypes.h>

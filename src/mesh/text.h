@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text.h: walking through text in memory, word by word, never past its end.
  *
- * Lines end with LF, CR LF or CR. Line numbers are counted only when a sentence needs one. */
+ * Lines end with LF, CR LF or CR. Line numbers are counted only when a message needs one. */
 #ifndef CAROM_SRC_MESH_TEXT_H
 #define CAROM_SRC_MESH_TEXT_H
 
@@ -10,7 +10,7 @@
 
 typedef struct carom_text {
     carom_context *context;
-    const char *name; /* of the file, for sentences */
+    const char *name; /* of the file, for messages */
     const uint8_t *begin, *at, *end;
 } carom_text;
 

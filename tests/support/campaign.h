@@ -10,7 +10,7 @@
 bool campaign_is_long(void);
 
 /* Does case `number` of a campaign belong to this part? All parts together have each case once.
- * Always true without CAROM_PART; ends the program with a sentence when that makes no sense. */
+ * Always true without CAROM_PART; ends the program with a message when that makes no sense. */
 bool campaign_has(uint64_t number);
 
 #endif

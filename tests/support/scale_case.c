@@ -17,7 +17,7 @@
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* What went wrong, by the sentence that says so. */
+/* What went wrong, by the message that says so. */
 static struct {
     const char *format;
     uint64_t count;

@@ -11,10 +11,10 @@
 
 void test_assert_fails(const carom_context *context, carom_status status, carom_status expected,
                        const char *words, const char *call, const char *file, int line) {
-    const char *sentence = carom_context_message(context);
-    if (status == expected && strstr(sentence, words) != NULL) return;
-    print_error("%s gave \"%s\" with the sentence \"%s\";\nexpected \"%s\" and \"%s\"\n", call,
-                carom_status_name(status), sentence, carom_status_name(expected), words);
+    const char *message = carom_context_message(context);
+    if (status == expected && strstr(message, words) != NULL) return;
+    print_error("%s gave \"%s\" with the message \"%s\";\nexpected \"%s\" and \"%s\"\n", call,
+                carom_status_name(status), message, carom_status_name(expected), words);
     _fail(file, line);
 }
 
@@ -46,9 +46,9 @@ const char *test_shared_folder(void) {
 
 static atomic_int asserts;
 
-static void count_assert(const char *function, const char *sentence) {
+static void count_assert(const char *function, const char *message) {
     assert_non_null(function);
-    assert_true(strlen(sentence) > 0);
+    assert_true(strlen(message) > 0);
     ++asserts;
 }
 

@@ -15,7 +15,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Asserts CAROM_OK and prints the context's sentence when it is not. */
+/* Asserts CAROM_OK and prints the context's message when it is not. */
 #define assert_ok(context, call)                                                                   \
     do {                                                                                           \
         carom_status status_ = (call);                                                             \
@@ -24,7 +24,7 @@
                      carom_context_message(context));                                              \
     } while (0)
 
-/* Asserts a status and that the sentence holds the words. */
+/* Asserts a status and that the message holds the words. */
 #define assert_fails(context, call, expected, words)                                               \
     test_assert_fails(context, call, expected, words, #call, __FILE__, __LINE__)
 void test_assert_fails(const carom_context *context, carom_status status, carom_status expected,
