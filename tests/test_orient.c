@@ -96,7 +96,7 @@ static void check_points(const carom_vec3 *p) {
     int filter = carom_orient3d_filter(p[0], p[1], p[2], p[3]);
     assert_true(filter == CAROM_ORIENT_UNDECIDED || filter == truth);
     assert_int_equal(carom_orient3d_exact(p[0], p[1], p[2], p[3]), truth);
-    assert_int_equal(carom_wide_orient3d(x), truth);
+    assert_int_equal(carom_limbs_orient3d(x), truth);
     assert_int_equal(carom_orient3d(p[0], p[1], p[2], p[3]), truth);
     assert_int_equal(carom_orient3d(p[1], p[0], p[2], p[3]), -truth);
     assert_int_equal(carom_orient3d(p[3], p[0], p[1], p[2]), -truth);
@@ -104,7 +104,7 @@ static void check_points(const carom_vec3 *p) {
     filter = carom_orient2d_filter(x[0], x[1], x[2], x[3], x[4], x[5]);
     assert_true(filter == CAROM_ORIENT_UNDECIDED || filter == truth);
     assert_int_equal(carom_orient2d_exact(x), truth);
-    assert_int_equal(carom_wide_orient2d(x), truth);
+    assert_int_equal(carom_limbs_orient2d(x), truth);
     assert_int_equal(carom_orient2d(x[0], x[1], x[2], x[3], x[4], x[5]), truth);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Elementary functions from + - x / and sqrt.
  *
- * All go the same way. The argument is reduced, exactly or to a twofold (twofold.h), to a range
- * where the Taylor series needs few terms. The first terms of the series, which make up all but
- * some hundredths of the result, are added as twofolds; the others are small, so that doubles are
- * precise enough for them; one rounding at the end makes the double. Each error is thus half a unit
- * in the last place for that rounding and a few hundredths for the rest (Muller, "Elementary
+ * All go the same way. The argument is reduced, exactly or to a twofold (double_double.h), to a
+ * range where the Taylor series needs few terms. The first terms of the series, which make up all
+ * but some hundredths of the result, are added as twofolds; the others are small, so that doubles
+ * are precise enough for them; one rounding at the end makes the double. Each error is thus half a
+ * unit in the last place for that rounding and a few hundredths for the rest (Muller, "Elementary
  * Functions", 2016, chapters 3 and 11).
  *
  * The coefficients are the series' own, 1/n or 1/n!, written as such; the number of terms is chosen
@@ -18,32 +18,32 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/double_double.h"
 #include "base/power.h"
-#include "base/twofold.h"
 
 __extension__ typedef unsigned __int128 u128;
 
-static const carom_twofold HALF_PI = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
-static const carom_twofold LN_2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-static const carom_twofold ONE_BY_LN_2 = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
-static const carom_twofold THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
+static const carom_dd HALF_PI = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+static const carom_dd LN_2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+static const carom_dd ONE_BY_LN_2 = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
+static const carom_dd THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
 
 /* Ratios below this do not show: a relative 2^-60 is 1/128 of a unit in the last place. */
 #define NEGLIGIBLE 0x1p-30
 
-static carom_twofold twofold_of(double a) {
-    carom_twofold t = {a, 0.0};
+static carom_dd twofold_of(double a) {
+    carom_dd t = {a, 0.0};
     return t;
 }
 
-static carom_twofold product_of(double a, double b) {
-    carom_twofold t;
+static carom_dd product_of(double a, double b) {
+    carom_dd t;
     carom_two_product(a, b, &t.high, &t.low);
     return t;
 }
 
-static carom_twofold sum_of(double a, double b) {
-    carom_twofold t;
+static carom_dd sum_of(double a, double b) {
+    carom_dd t;
     carom_two_sum(a, b, &t.high, &t.low);
     return t;
 }
@@ -57,7 +57,7 @@ static double coarse(double h) {
 }
 
 /* sin(a), |a| at most pi/4 or a little more: sin(a.high) + a.low cos(a.high). */
-static double sin_near_zero(carom_twofold a) {
+static double sin_near_zero(carom_dd a) {
     double h = a.high, c = coarse(h), d = h - c, t = h * h, cube = c * c * c;
     /* h^3 / 6 as c^3 / 6, which is sixth + cube_rest / 6, and what d adds to it. 6 sixth would not
      * be exact, cube - 4 sixth is, and so is the difference that follows. */
@@ -69,13 +69,13 @@ static double sin_near_zero(carom_twofold a) {
                                   t * (1.0 / 355687428096000.0 - t * (1.0 / 121645100408832000.0)));
     p = 1.0 / 120.0 - t * (1.0 / 5040.0 - t * (1.0 / 362880.0 - t * (1.0 / 39916800.0 - t * p)));
     double slope = 1.0 - t * (1.0 / 2.0 - t * (1.0 / 24.0 - t * (1.0 / 720.0)));
-    carom_twofold sum = carom_twofold_make(h, -sixth);
+    carom_dd sum = carom_dd_make(h, -sixth);
     double rest = a.low * slope - (cube_rest + added) * (1.0 / 6.0) + h * t * t * p;
     return sum.high + (sum.low + rest);
 }
 
 /* cos(a), |a| at most pi/4 or a little more: cos(a.high) - a.low sin(a.high). */
-static double cos_near_zero(carom_twofold a) {
+static double cos_near_zero(carom_dd a) {
     double h = a.high, c = coarse(h), d = h - c, t = h * h, square = c * c;
     double half_added = d * (c + 0.5 * d); /* (h^2 - c^2) / 2 */
     /* h^4 / 24 as h^3 / 6 above; h^4 - c^4 is (h^2 - c^2) (h^2 + c^2). */
@@ -88,7 +88,7 @@ static double cos_near_zero(carom_twofold a) {
         t * (1.0 / 87178291200.0 - t * (1.0 / 20922789888000.0 - t * (1.0 / 6402373705728000.0)));
     p = 1.0 / 720.0 - t * (1.0 / 40320.0 - t * (1.0 / 3628800.0 - t * p));
     double slope = h * (1.0 - t * (1.0 / 6.0 - t * (1.0 / 120.0 - t * (1.0 / 5040.0))));
-    carom_twofold sum = carom_twofold_make(1.0 - 0.5 * square, part); /* without rounding */
+    carom_dd sum = carom_dd_make(1.0 - 0.5 * square, part); /* without rounding */
     double rest = (fourth_rest + added) * (1.0 / 24.0) - half_added - a.low * slope - t * t * t * p;
     return sum.high + (sum.low + rest);
 }
@@ -118,7 +118,7 @@ static const uint64_t TWO_BY_PI[20] = {
 };
 
 /* 2^-64 word, all 64 bits of it. */
-static carom_twofold fraction_of(uint64_t word) {
+static carom_dd fraction_of(uint64_t word) {
     const uint64_t tail = 0x7FF;
     return sum_of(0x1p-64 * (double)(word & ~tail), 0x1p-64 * (double)(word & tail));
 }
@@ -130,7 +130,7 @@ static carom_twofold fraction_of(uint64_t word) {
  * left out (Payne, Hanek 1983). The next 192 leave an error below 2^(53-190). No double is closer
  * than 2^-62 to a multiple of pi/2 but for zero (Muller, section 11.3), so that at least 75 of the
  * bits that follow the point are right and not zero; of them 128 - 62 = 66 are used. */
-static carom_twofold reduce_any(double x, unsigned *quadrant) {
+static carom_dd reduce_any(double x, unsigned *quadrant) {
     uint64_t bits, words[3];
     memcpy(&bits, &x, sizeof(bits));
     uint64_t m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
@@ -151,10 +151,9 @@ static carom_twofold reduce_any(double x, unsigned *quadrant) {
         upper = ~upper;
         lower = ~lower;
     }
-    carom_twofold turns =
-        carom_twofold_add(fraction_of(upper), carom_twofold_scale(fraction_of(lower), 0x1p-64));
-    carom_twofold rest = carom_twofold_multiply(turns, HALF_PI);
-    return up ? carom_twofold_negate(rest) : rest;
+    carom_dd turns = carom_dd_add(fraction_of(upper), carom_dd_scale(fraction_of(lower), 0x1p-64));
+    carom_dd rest = carom_dd_multiply(turns, HALF_PI);
+    return up ? carom_dd_negate(rest) : rest;
 }
 
 /* pi/2 in three parts, the first two of 33 bits, so that their products with 20 bits are exact. */
@@ -164,21 +163,21 @@ static carom_twofold reduce_any(double x, unsigned *quadrant) {
 
 /* The same, faster for common angles (Cody, Waite 1980). Three parts leave an error below 2^-97;
  * where the rest is so small that this could show, the way above is taken. */
-static carom_twofold reduce(double x, unsigned *quadrant) {
+static carom_dd reduce(double x, unsigned *quadrant) {
     const double quarter_pi = 0x1.921fb54442d18p-1, most = 0x1p20, least_rest = 0x1p-20;
     *quadrant = 0;
     if (x <= quarter_pi) return twofold_of(x);
     if (x > most) return reduce_any(x, quadrant);
     double turns = floor(x * 0x1.45f306dc9c883p-1 + 0.5); /* x 2/pi, rounded */
     double first = x - turns * HALF_PI_1;
-    carom_twofold rest = sum_of(first, -turns * HALF_PI_2);
+    carom_dd rest = sum_of(first, -turns * HALF_PI_2);
     if (fabs(rest.high) < least_rest) return reduce_any(x, quadrant);
     *quadrant = (unsigned)turns % 4;
-    return carom_twofold_make(rest.high, rest.low - turns * HALF_PI_3);
+    return carom_dd_make(rest.high, rest.low - turns * HALF_PI_3);
 }
 
 /* sin(rest + quadrant pi/2). */
-static double sin_in_quadrant(carom_twofold rest, unsigned quadrant) {
+static double sin_in_quadrant(carom_dd rest, unsigned quadrant) {
     double value = quadrant % 2 == 0 ? sin_near_zero(rest) : cos_near_zero(rest);
     return quadrant % 4 >= 2 ? -value : value;
 }
@@ -188,7 +187,7 @@ double carom_sin(double x) {
     if (size < NEGLIGIBLE) return x;
     if (!(size < HUGE_VAL)) return (double)NAN;
     unsigned quadrant;
-    carom_twofold rest = reduce(size, &quadrant);
+    carom_dd rest = reduce(size, &quadrant);
     double value = sin_in_quadrant(rest, quadrant);
     return x < 0.0 ? -value : value;
 }
@@ -198,7 +197,7 @@ double carom_cos(double x) {
     if (size < NEGLIGIBLE) return 1.0;
     if (!(size < HUGE_VAL)) return (double)NAN;
     unsigned quadrant;
-    carom_twofold rest = reduce(size, &quadrant);
+    carom_dd rest = reduce(size, &quadrant);
     return sin_in_quadrant(rest, quadrant + 1);
 }
 
@@ -208,20 +207,20 @@ double carom_cos(double x) {
  * finite.
  *
  * log m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1) / (m + 1), |s| < 0.172. */
-static carom_twofold log_of_mantissa(double x, int *exponent) {
+static carom_dd log_of_mantissa(double x, int *exponent) {
     double m = frexp(x, exponent);
     if (m < 0x1.6a09e667f3bcdp-1) { /* sqrt(1/2) */
         m *= 2.0;
         --*exponent;
     }
-    carom_twofold s = carom_twofold_divide(twofold_of(m - 1.0), sum_of(m, 1.0)); /* m - 1: exact */
-    carom_twofold square = carom_twofold_multiply(s, s);
-    carom_twofold cube = carom_twofold_multiply(square, s);
-    carom_twofold third = carom_twofold_multiply(cube, THIRD);
+    carom_dd s = carom_dd_divide(twofold_of(m - 1.0), sum_of(m, 1.0)); /* m - 1: exact */
+    carom_dd square = carom_dd_multiply(s, s);
+    carom_dd cube = carom_dd_multiply(square, s);
+    carom_dd third = carom_dd_multiply(cube, THIRD);
     double t = square.high, p = 1.0 / 23.0; /* s^25/25 is below 2^-65 s */
     for (int n = 21; n >= 5; n -= 2) p = 1.0 / n + t * p;
-    carom_twofold rest = carom_twofold_make(third.high, third.low + cube.high * t * p);
-    return carom_twofold_scale(carom_twofold_add(s, rest), 2.0);
+    carom_dd rest = carom_dd_make(third.high, third.low + cube.high * t * p);
+    return carom_dd_scale(carom_dd_add(s, rest), 2.0);
 }
 
 /* True where the logarithm is no number of its own: 0, below, infinite, NaN. */
@@ -235,18 +234,18 @@ double carom_log(double x) {
     double special;
     if (log_is_special(x, &special)) return special;
     int exponent;
-    carom_twofold mantissa = log_of_mantissa(x, &exponent);
-    carom_twofold whole = carom_twofold_multiply(twofold_of((double)exponent), LN_2);
-    return carom_twofold_add(whole, mantissa).high;
+    carom_dd mantissa = log_of_mantissa(x, &exponent);
+    carom_dd whole = carom_dd_multiply(twofold_of((double)exponent), LN_2);
+    return carom_dd_add(whole, mantissa).high;
 }
 
 double carom_log2(double x) {
     double special;
     if (log_is_special(x, &special)) return special;
     int exponent;
-    carom_twofold mantissa = log_of_mantissa(x, &exponent);
-    mantissa = carom_twofold_multiply(mantissa, ONE_BY_LN_2);
-    return carom_twofold_add(twofold_of((double)exponent), mantissa).high;
+    carom_dd mantissa = log_of_mantissa(x, &exponent);
+    mantissa = carom_dd_multiply(mantissa, ONE_BY_LN_2);
+    return carom_dd_add(twofold_of((double)exponent), mantissa).high;
 }
 
 /* ---- cbrt, hypot ----------------------------------------------------------------------------- */
@@ -266,19 +265,19 @@ double carom_cbrt(double x) {
         root *= (cube + 2.0 * m) / (2.0 * cube + m);
     }
     /* Right but for the last bits. Newton's step with the exact difference gives those. */
-    carom_twofold cube = carom_twofold_multiply(product_of(root, root), twofold_of(root));
-    double over = carom_twofold_sub(cube, twofold_of(m)).high;
+    carom_dd cube = carom_dd_multiply(product_of(root, root), twofold_of(root));
+    double over = carom_dd_sub(cube, twofold_of(m)).high;
     root = (root - over / (3.0 * root * root)) * carom_power_of_two(third);
     return x < 0.0 ? -root : root;
 }
 
 /* 2^exponent (a.high + a.low), rounded once where the result is subnormal. a.high is in [0.5, 2).
  */
-static double scale_back(carom_twofold a, int exponent) {
+static double scale_back(carom_dd a, int exponent) {
     if (exponent < -1021) { /* with this in front, doubles have the spacing of subnormals */
         double front = ldexp(1.0, -1022 - exponent);
         if (a.high < front) {
-            carom_twofold sum = sum_of(front, a.high);
+            carom_dd sum = sum_of(front, a.high);
             a.high = (sum.high + (sum.low + a.low)) - front;
         }
     }
@@ -294,24 +293,23 @@ double carom_hypot(double x, double y) {
     int exponent;
     larger = frexp(larger, &exponent);
     smaller = ldexp(smaller, -exponent);
-    carom_twofold square =
-        carom_twofold_add(product_of(larger, larger), product_of(smaller, smaller));
+    carom_dd square = carom_dd_add(product_of(larger, larger), product_of(smaller, smaller));
     double root = sqrt(square.high); /* and Newton's step with the exact difference */
-    double under = carom_twofold_sub(square, product_of(root, root)).high;
-    return scale_back(carom_twofold_make(root, under / (2.0 * root)), exponent);
+    double under = carom_dd_sub(square, product_of(root, root)).high;
+    return scale_back(carom_dd_make(root, under / (2.0 * root)), exponent);
 }
 
 /* ---- atan2 ----------------------------------------------------------------------------------- */
 
 /* atan(u) for u in [0, tan(pi/8)]: u - u^3/3 + u^5/5 - ... */
-static carom_twofold atan_near_zero(carom_twofold u) {
-    carom_twofold square = carom_twofold_multiply(u, u);
-    carom_twofold cube = carom_twofold_multiply(square, u);
-    carom_twofold third = carom_twofold_multiply(cube, THIRD);
+static carom_dd atan_near_zero(carom_dd u) {
+    carom_dd square = carom_dd_multiply(u, u);
+    carom_dd cube = carom_dd_multiply(square, u);
+    carom_dd third = carom_dd_multiply(cube, THIRD);
     double t = square.high, p = 1.0 / 45.0; /* u^47/47 is below 2^-64 u */
     for (int n = 43; n >= 5; n -= 2) p = 1.0 / n - t * p;
-    carom_twofold rest = carom_twofold_make(third.high, third.low - cube.high * t * p);
-    return carom_twofold_sub(u, rest);
+    carom_dd rest = carom_dd_make(third.high, third.low - cube.high * t * p);
+    return carom_dd_sub(u, rest);
 }
 
 double carom_atan2(double y, double x) {
@@ -323,20 +321,19 @@ double carom_atan2(double y, double x) {
         aside = is_aside;
     }
     if (!signbit(x) && up < NEGLIGIBLE * aside) return y / x; /* x > 0 */
-    carom_twofold angle = {0.0, 0.0};
+    carom_dd angle = {0.0, 0.0};
     if (up != 0.0 && aside != 0.0) {
         int exponent;
         double larger = frexp(CAROM_MAX(up, aside), &exponent);
         double smaller = ldexp(CAROM_MIN(up, aside), -exponent);
         if (smaller > 0.41421356 * larger) { /* tan(pi/8): nearer to the diagonal */
-            carom_twofold ratio =
-                carom_twofold_divide(sum_of(larger, -smaller), sum_of(larger, smaller));
-            angle = carom_twofold_sub(carom_twofold_scale(HALF_PI, 0.5), atan_near_zero(ratio));
+            carom_dd ratio = carom_dd_divide(sum_of(larger, -smaller), sum_of(larger, smaller));
+            angle = carom_dd_sub(carom_dd_scale(HALF_PI, 0.5), atan_near_zero(ratio));
         } else {
-            angle = atan_near_zero(carom_twofold_divide(twofold_of(smaller), twofold_of(larger)));
+            angle = atan_near_zero(carom_dd_divide(twofold_of(smaller), twofold_of(larger)));
         }
     }
-    if (up > aside) angle = carom_twofold_sub(HALF_PI, angle);
-    if (signbit(x)) angle = carom_twofold_sub(carom_twofold_scale(HALF_PI, 2.0), angle);
+    if (up > aside) angle = carom_dd_sub(HALF_PI, angle);
+    if (signbit(x)) angle = carom_dd_sub(carom_dd_scale(HALF_PI, 2.0), angle);
     return copysign(angle.high, y);
 }

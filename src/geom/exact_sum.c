@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "geom/wide.h"
+#include "geom/big_integer.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -116,16 +116,16 @@ typedef struct products {
 
 static void products_make(carom_vec3 point, const carom_triangle *t, int base, int limbs,
                           products *g) {
-    uint32_t p[3][3][CAROM_WIDE_LIMBS], from[CAROM_WIDE_LIMBS];
+    uint32_t p[3][3][CAROM_BIG_LIMBS], from[CAROM_BIG_LIMBS];
     double x[3], q[3];
     int n = 2 * limbs + 1;
     carom_vec_store(point, q);
     for (int i = 0; i < 3; ++i) {
         carom_vec_store(t->corner[i], x);
         for (int k = 0; k < 3; ++k) {
-            carom_wide_load(q[k], base, from, limbs);
-            carom_wide_load(x[k], base, p[i][k], limbs);
-            carom_wide_add(p[i][k], from, limbs, 1);
+            carom_limbs_load(q[k], base, from, limbs);
+            carom_limbs_load(x[k], base, p[i][k], limbs);
+            carom_limbs_add(p[i][k], from, limbs, 1);
         }
     }
     for (int i = 0; i < 3; ++i) {
@@ -133,7 +133,7 @@ static void products_make(carom_vec3 point, const carom_triangle *t, int base, i
             carom_big *sum = G(g, i, j);
             for (int l = 0; l < n; ++l) sum->limb[l] = 0;
             for (int k = 0; k < 3; ++k)
-                carom_wide_add_product(sum->limb, n, p[i][k], limbs, p[j][k], limbs, 0);
+                carom_limbs_add_product(sum->limb, n, p[i][k], limbs, p[j][k], limbs, 0);
             carom_big_settle(sum, n);
         }
     }
@@ -212,7 +212,7 @@ CAROM_RARE_ITEM bool not_farther_in_integers(carom_vec3 point, const carom_trian
         carom_vec_store(a->corner[i], x + 3 + 3 * i);
         carom_vec_store(b->corner[i], x + 12 + 3 * i);
     }
-    int base = carom_wide_base(x, 21, &limbs);
+    int base = carom_limbs_base(x, 21, &limbs);
     squared_distance(point, a, base, limbs, &of_a);
     squared_distance(point, b, base, limbs, &of_b);
     return carom_ratio_compare(&of_a, &of_b) <= 0;

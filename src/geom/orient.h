@@ -5,7 +5,7 @@
  *   1. the determinant in doubles with an error bound: decides nearly all;
  *   2. expansions (expansion.h), when every coordinate is 0 or in
  *      [CAROM_ORIENT_LEAST, CAROM_ORIENT_MOST] = [2^-306, 2^330] in magnitude;
- *   3. wide integers (wide.h), for any finite doubles.
+ *   3. wide integers (big_integer.h), for any finite doubles.
  *
  * Why stage 1 is right. With e = 2^-53, each of the six terms u v w of the determinant passes
  * through at most 8 roundings: three differences, two products, and two or three sums. So the
@@ -23,9 +23,9 @@
 #ifndef CAROM_SRC_GEOM_ORIENT_H
 #define CAROM_SRC_GEOM_ORIENT_H
 
+#include "geom/big_integer.h"
 #include "geom/expansion.h"
 #include "geom/vec.h"
-#include "geom/wide.h"
 
 #define CAROM_ORIENT_LEAST 0x1p-306
 #define CAROM_ORIENT_MOST  0x1p330
@@ -61,7 +61,7 @@ CAROM_ITEM int carom_expansion_minor(const double *u, int nu, const double *v2, 
 CAROM_RARE_ITEM int carom_orient2d_exact(const double *x) {
     double u[2][2], v[2][2], h[16];
     int nu[2], nv[2];
-    if (!carom_orient_in_range(x, 6)) return carom_wide_orient2d(x);
+    if (!carom_orient_in_range(x, 6)) return carom_limbs_orient2d(x);
     for (int k = 0; k < 2; ++k) {
         nu[k] = carom_expansion_diff(x[2 + k], x[k], u[k]);
         nv[k] = carom_expansion_diff(x[4 + k], x[k], v[k]);
@@ -143,7 +143,7 @@ CAROM_RARE_ITEM int carom_orient3d_exact(carom_vec3 a, carom_vec3 b, carom_vec3 
     for (int i = 0; i < 9; i += 3) /* points that are one, as where copies meet */
         for (int j = i + 3; j < 12; j += 3)
             if (x[i] == x[j] && x[i + 1] == x[j + 1] && x[i + 2] == x[j + 2]) return 0;
-    if (!carom_orient_in_range(x, 12)) return carom_wide_orient3d(x);
+    if (!carom_orient_in_range(x, 12)) return carom_limbs_orient3d(x);
     return carom_expansion_sign(sum, carom_orient3d_expansion(x, sum));
 }
 

@@ -3,15 +3,15 @@
  *
  * A row is the difference of two points. Every row is brought to integers by a power of two of its
  * own, so that points far from one and a direction that is very short cost nothing extra; the
- * determinant of three rows is worked out by wide.h. A ratio is num / den 2^exponent with integers
- * num and den. Two ratios are compared by cross multiplication. One is rounded by long division to
- * 64 bits, of which the last also stands for everything below it. Integers are as long as they have
- * to be: some ten limbs at ordinary scales (a microsecond or two), up to 200 where the exponents
- * cover the whole range of doubles. */
+ * determinant of three rows is worked out by big_integer.h. A ratio is num / den 2^exponent with
+ * integers num and den. Two ratios are compared by cross multiplication. One is rounded by long
+ * division to 64 bits, of which the last also stands for everything below it. Integers are as long
+ * as they have to be: some ten limbs at ordinary scales (a microsecond or two), up to 200 where the
+ * exponents cover the whole range of doubles. */
 #ifndef CAROM_SRC_GEOM_RATIO_H
 #define CAROM_SRC_GEOM_RATIO_H
 
-#include "geom/wide.h"
+#include "geom/big_integer.h"
 
 #include "geom/vec.h"
 
@@ -63,9 +63,9 @@ CAROM_ITEM void carom_big_copy(const carom_big *from, carom_big *to) {
 
 /* Makes a number of what its first n limbs are in two's complement. */
 CAROM_ITEM void carom_big_settle(carom_big *a, int n) {
-    a->sign = carom_wide_sign(a->limb, n);
+    a->sign = carom_limbs_sign(a->limb, n);
     a->count = n;
-    if (a->sign < 0) carom_wide_negate(a->limb, n);
+    if (a->sign < 0) carom_limbs_negate(a->limb, n);
     carom_big_trim(a);
 }
 
@@ -158,17 +158,17 @@ CAROM_ITEM void carom_big_add(carom_big *a, carom_big *b) {
 /* ---- determinants ---------------------------------------------------------------------------- */
 
 /* The row as integers times 2^*base; returns the limbs of each. */
-CAROM_ITEM int carom_row_load(const carom_row *row, uint32_t (*to)[CAROM_WIDE_LIMBS], int *base) {
-    uint32_t from[CAROM_WIDE_LIMBS];
+CAROM_ITEM int carom_row_load(const carom_row *row, uint32_t (*to)[CAROM_BIG_LIMBS], int *base) {
+    uint32_t from[CAROM_BIG_LIMBS];
     double x[6];
     int limbs;
     x[0] = row->from.x, x[1] = row->from.y, x[2] = row->from.z;
     x[3] = row->to.x, x[4] = row->to.y, x[5] = row->to.z;
-    *base = carom_wide_base(x, 6, &limbs);
+    *base = carom_limbs_base(x, 6, &limbs);
     for (int k = 0; k < 3; ++k) {
-        carom_wide_load(x[k], *base, from, limbs);
-        carom_wide_load(x[3 + k], *base, to[k], limbs);
-        carom_wide_add(to[k], from, limbs, 1);
+        carom_limbs_load(x[k], *base, from, limbs);
+        carom_limbs_load(x[3 + k], *base, to[k], limbs);
+        carom_limbs_add(to[k], from, limbs, 1);
     }
     return limbs;
 }
@@ -176,8 +176,8 @@ CAROM_ITEM int carom_row_load(const carom_row *row, uint32_t (*to)[CAROM_WIDE_LI
 /* det = the determinant of three rows / 2^exponent, which is returned. */
 CAROM_RARE_ITEM int carom_rows_determinant(const carom_row *ru, const carom_row *rv,
                                            const carom_row *rw, carom_big *det) {
-    uint32_t u[3][CAROM_WIDE_LIMBS], v[3][CAROM_WIDE_LIMBS], w[3][CAROM_WIDE_LIMBS];
-    uint32_t minor[2 * CAROM_WIDE_LIMBS + 1];
+    uint32_t u[3][CAROM_BIG_LIMBS], v[3][CAROM_BIG_LIMBS], w[3][CAROM_BIG_LIMBS];
+    uint32_t minor[2 * CAROM_BIG_LIMBS + 1];
     int bu, bv, bw, nu = carom_row_load(ru, u, &bu), nv = carom_row_load(rv, v, &bv),
                     nw = carom_row_load(rw, w, &bw);
     int n2 = nu + nv + 1, n3 = nu + nv + nw + 1;
@@ -185,9 +185,9 @@ CAROM_RARE_ITEM int carom_rows_determinant(const carom_row *ru, const carom_row 
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         for (int l = 0; l < n2; ++l) minor[l] = 0;
-        carom_wide_add_product(minor, n2, u[i], nu, v[j], nv, 0);
-        carom_wide_add_product(minor, n2, u[j], nu, v[i], nv, 1);
-        carom_wide_add_product(det->limb, n3, minor, n2, w[k], nw, 0);
+        carom_limbs_add_product(minor, n2, u[i], nu, v[j], nv, 0);
+        carom_limbs_add_product(minor, n2, u[j], nu, v[i], nv, 1);
+        carom_limbs_add_product(det->limb, n3, minor, n2, w[k], nw, 0);
     }
     carom_big_settle(det, n3);
     return bu + bv + bw;

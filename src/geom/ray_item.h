@@ -32,7 +32,7 @@
 #include <float.h>
 #include <stdbool.h>
 
-#include "base/twofold.h"
+#include "base/double_double.h"
 #include "geom/length.h"
 #include "geom/ratio.h"
 
@@ -89,12 +89,12 @@ CAROM_ITEM void carom_ray_blind(carom_ray_view *view) {
 }
 
 /* direction[k] / |largest| in twice the precision; off by 2^-100 of itself, or by 2^-350. */
-CAROM_ITEM carom_twofold carom_ray_slope(double component, double largest) {
+CAROM_ITEM carom_dd carom_ray_slope(double component, double largest) {
     int e = carom_exponent(largest);
     double up = carom_power_of_two(-e); /* a subnormal becomes at least 2^-52 */
     double c = component * up, d = fabs(largest) * up;
-    if (fabs(c) < 0x1p-300) return carom_twofold_make(component / fabs(largest), 0.0);
-    return carom_twofold_divide(carom_twofold_make(c, 0.0), carom_twofold_make(d, 0.0));
+    if (fabs(c) < 0x1p-300) return carom_dd_make(component / fabs(largest), 0.0);
+    return carom_dd_divide(carom_dd_make(c, 0.0), carom_dd_make(d, 0.0));
 }
 
 /* Moves the start to where the ray comes near the points: a little before it is within twice their
@@ -122,10 +122,10 @@ CAROM_ITEM void carom_ray_approach(carom_ray_view *view, double far) {
     double largest = carom_vec_component(view->direction, view->axis[2]), most = 0.0;
     for (int k = 0; k < 3; ++k) {
         double scaled = carom_vec_component(view->origin, k) * view->frame.scale;
-        carom_twofold from = carom_twofold_diff(scaled, view->frame.shift[k]);
-        carom_twofold slope = carom_ray_slope(carom_vec_component(view->direction, k), largest);
-        carom_twofold by = carom_twofold_multiply(slope, carom_twofold_make(moved, 0.0));
-        view->start[k] = carom_twofold_add(from, by).high;
+        carom_dd from = carom_dd_diff(scaled, view->frame.shift[k]);
+        carom_dd slope = carom_ray_slope(carom_vec_component(view->direction, k), largest);
+        carom_dd by = carom_dd_multiply(slope, carom_dd_make(moved, 0.0));
+        view->start[k] = carom_dd_add(from, by).high;
         most = CAROM_MAX(fabs(view->start[k]), most);
     }
     view->moved = moved;
@@ -427,16 +427,14 @@ CAROM_ITEM bool carom_ray_in_range(double x) {
 }
 
 /* Rounds a number known to within `error`, where that leaves no choice. */
-CAROM_ITEM bool carom_ray_round(carom_twofold x, double error, double *value) {
+CAROM_ITEM bool carom_ray_round(carom_dd x, double error, double *value) {
     double above = x.high + (x.low + error), below = x.high + (x.low - error);
     *value = above;
     return above == below;
 }
 
-CAROM_ITEM carom_twofold carom_ray_cross_part(const carom_twofold *u, const carom_twofold *v, int i,
-                                              int j) {
-    return carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
-                             carom_twofold_multiply(u[j], v[i]));
+CAROM_ITEM carom_dd carom_ray_cross_part(const carom_dd *u, const carom_dd *v, int i, int j) {
+    return carom_dd_sub(carom_dd_multiply(u[i], v[j]), carom_dd_multiply(u[j], v[i]));
 }
 
 /* t and the point in twice the precision; false where that does not decide every rounding.
@@ -470,31 +468,30 @@ CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray
                (d[k] == 0.0) == (given[4] == 0.0);
     }
     if (!good) return false;
-    carom_twofold u[3], v[3], w[3], n[3];
+    carom_dd u[3], v[3], w[3], n[3];
     double size_n[3];
     for (int k = 0; k < 3; ++k) {
-        u[k] = carom_twofold_diff(q[k], p[k]);
-        v[k] = carom_twofold_diff(r[k], p[k]);
-        w[k] = carom_twofold_diff(p[k], o[k]);
+        u[k] = carom_dd_diff(q[k], p[k]);
+        v[k] = carom_dd_diff(r[k], p[k]);
+        w[k] = carom_dd_diff(p[k], o[k]);
     }
     for (int k = 0; k < 3; ++k) {
         int i = k == 2 ? 0 : k + 1, j = k == 0 ? 2 : k - 1;
         n[k] = carom_ray_cross_part(u, v, i, j);
         size_n[k] = fabs(u[i].high * v[j].high) + fabs(u[j].high * v[i].high);
     }
-    carom_twofold top = carom_twofold_multiply(n[0], w[0]), bottom;
-    bottom = carom_twofold_multiply(n[0], carom_twofold_make(d[0], 0.0));
+    carom_dd top = carom_dd_multiply(n[0], w[0]), bottom;
+    bottom = carom_dd_multiply(n[0], carom_dd_make(d[0], 0.0));
     double size_top = size_n[0] * fabs(w[0].high), size_bottom = size_n[0] * fabs(d[0]);
     for (int k = 1; k < 3; ++k) {
-        top = carom_twofold_add(top, carom_twofold_multiply(n[k], w[k]));
-        bottom =
-            carom_twofold_add(bottom, carom_twofold_multiply(n[k], carom_twofold_make(d[k], 0.0)));
+        top = carom_dd_add(top, carom_dd_multiply(n[k], w[k]));
+        bottom = carom_dd_add(bottom, carom_dd_multiply(n[k], carom_dd_make(d[k], 0.0)));
         size_top += size_n[k] * fabs(w[k].high);
         size_bottom += size_n[k] * fabs(d[k]);
     }
     double error_top = 0x1p-98 * size_top, error_bottom = 0x1p-98 * size_bottom;
     if (!(fabs(bottom.high) > 0x1p20 * error_bottom)) return false;
-    carom_twofold ratio = carom_twofold_divide(top, bottom);
+    carom_dd ratio = carom_dd_divide(top, bottom);
     double error = 1.01 * (error_top + fabs(ratio.high) * error_bottom) / fabs(bottom.high) +
                    0x1p-100 * fabs(ratio.high);
     if (!carom_ray_round(ratio, error, t)) return false;
@@ -504,8 +501,8 @@ CAROM_ITEM bool carom_ray_answer_fast(const carom_ray_view *ray, const carom_ray
         } else if (d[k] == 0.0) {
             result[k] = o[k];
         } else {
-            carom_twofold by = carom_twofold_multiply(ratio, carom_twofold_make(d[k], 0.0));
-            carom_twofold at = carom_twofold_add(carom_twofold_make(o[k], 0.0), by);
+            carom_dd by = carom_dd_multiply(ratio, carom_dd_make(d[k], 0.0));
+            carom_dd at = carom_dd_add(carom_dd_make(o[k], 0.0), by);
             double off = 1.01 * error * fabs(d[k]) + 0x1p-100 * (fabs(o[k]) + fabs(by.high));
             if (!carom_ray_round(at, off, &result[k])) return false;
         }

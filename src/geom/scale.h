@@ -10,7 +10,7 @@
 #define CAROM_SRC_GEOM_SCALE_H
 
 #include "base/power.h"
-#include "geom/wide.h"
+#include "geom/big_integer.h"
 
 /* Largest magnitudes in [2^CAROM_SCALE_LOW, 2^CAROM_SCALE_HIGH) are left alone. */
 #define CAROM_SCALE_LOW  (-40)

@@ -4,13 +4,14 @@
  * Triangles that do not meet are nearest at corners and corners, corners and edges, corners and
  * faces, or edges and edges, each with its foot inside. "Foot inside" is the sign of a polynomial
  * of degree four in differences of coordinates, "near enough" one of degree six at most; all are
- * worked out in integers, as in wide.h: every finite double is one, times a common power of two. */
+ * worked out in integers, as in big_integer.h: every finite double is one, times a common power of
+ * two. */
 #include "geom/within.h"
 
 #include "geom/triangle_item.h"
 
-/* Six differences, each of CAROM_WIDE_LIMBS, and the carries of the sums between. */
-#define LIMBS (6 * CAROM_WIDE_LIMBS + 8)
+/* Six differences, each of CAROM_BIG_LIMBS, and the carries of the sums between. */
+#define LIMBS (6 * CAROM_BIG_LIMBS + 8)
 
 /* Sign and magnitude; no leading zero limbs; zero has sign 0 and no limbs. */
 typedef struct big {
@@ -253,7 +254,7 @@ bool carom_within_exact(const carom_triangle *a, const carom_triangle *b, double
         x[3 * i + 2] = p.z;
     }
     x[18] = reach;
-    int base = carom_wide_base(x, 19, &limbs);
+    int base = carom_limbs_base(x, 19, &limbs);
     for (int i = 0; i < 18; ++i) load(x[i], base, &corners[i / 3].x[i % 3]);
     load(reach, base, &length);
     multiply(&length, &length, &squared_reach);

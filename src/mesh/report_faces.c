@@ -7,9 +7,9 @@
  * double-double arithmetic. */
 #include <math.h>
 
+#include "base/double_double.h"
 #include "base/item.h"
 #include "base/sum_item.h"
-#include "base/twofold.h"
 #include "geom/exact_sum.h"
 #include "geom/length.h"
 #include "geom/orient.h"
@@ -69,20 +69,19 @@ static carom_vec3 edge_between(const faces *f, carom_vec3 from, carom_vec3 to) {
 /* Twice the vector area of a face, scaled, in double-double arithmetic. */
 static carom_vec3 twice_area_precise(const faces *f, uint64_t begin, uint64_t end) {
     const carom_mesh_view *view = f->view;
-    carom_twofold edges[2][3], sum[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+    carom_dd edges[2][3], sum[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
     double a[3], p[3];
     carom_vec_store(carom_mesh_position(view, view->corners[begin]), a);
     for (uint64_t i = begin + 1; i < end; ++i) {
-        carom_twofold *u = edges[i % 2], *v = edges[(i + 1) % 2];
+        carom_dd *u = edges[i % 2], *v = edges[(i + 1) % 2];
         carom_vec_store(carom_mesh_position(view, view->corners[i]), p);
         for (int k = 0; k < 3; ++k)
-            v[k] =
-                carom_twofold_scale(carom_twofold_diff(p[k] * f->half, a[k] * f->half), f->shrink);
+            v[k] = carom_dd_scale(carom_dd_diff(p[k] * f->half, a[k] * f->half), f->shrink);
         for (int k = 0; k < 3 && i > begin + 1; ++k) {
             int m = (k + 1) % 3, n = (k + 2) % 3;
-            carom_twofold minor = carom_twofold_sub(carom_twofold_multiply(u[m], v[n]),
-                                                    carom_twofold_multiply(u[n], v[m]));
-            sum[k] = carom_twofold_add(sum[k], minor);
+            carom_dd minor =
+                carom_dd_sub(carom_dd_multiply(u[m], v[n]), carom_dd_multiply(u[n], v[m]));
+            sum[k] = carom_dd_add(sum[k], minor);
         }
     }
     return carom_vec(sum[0].high, sum[1].high, sum[2].high);

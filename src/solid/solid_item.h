@@ -15,7 +15,7 @@
 #ifndef CAROM_SRC_SOLID_SOLID_ITEM_H
 #define CAROM_SRC_SOLID_SOLID_ITEM_H
 
-#include "base/twofold.h"
+#include "base/double_double.h"
 #include "geom/triangle_item.h"
 #include "solid/moved.h"
 
@@ -94,21 +94,20 @@ CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p
 }
 
 /* A determinant in twice the precision. */
-CAROM_RARE_ITEM carom_twofold carom_solid_value_fine(const carom_vec3 *face, carom_vec3 p) {
+CAROM_RARE_ITEM carom_dd carom_solid_value_fine(const carom_vec3 *face, carom_vec3 p) {
     double x[4][3];
-    carom_twofold u[3], v[3], w[3], sum = carom_twofold_make(0.0, 0.0);
+    carom_dd u[3], v[3], w[3], sum = carom_dd_make(0.0, 0.0);
     for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x[i]);
     carom_vec_store(p, x[3]);
     for (int k = 0; k < 3; ++k) {
-        u[k] = carom_twofold_diff(x[1][k], x[0][k]);
-        v[k] = carom_twofold_diff(x[2][k], x[0][k]);
-        w[k] = carom_twofold_diff(x[3][k], x[0][k]);
+        u[k] = carom_dd_diff(x[1][k], x[0][k]);
+        v[k] = carom_dd_diff(x[2][k], x[0][k]);
+        w[k] = carom_dd_diff(x[3][k], x[0][k]);
     }
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
-        carom_twofold minor = carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
-                                                carom_twofold_multiply(u[j], v[i]));
-        sum = carom_twofold_add(sum, carom_twofold_multiply(minor, w[k]));
+        carom_dd minor = carom_dd_sub(carom_dd_multiply(u[i], v[j]), carom_dd_multiply(u[j], v[i]));
+        sum = carom_dd_add(sum, carom_dd_multiply(minor, w[k]));
     }
     return sum;
 }
@@ -167,34 +166,33 @@ CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 
 /* ---- crossings ------------------------------------------------------------------------------- */
 
 /* from + t (to - from), relative to the origin, rounded once. */
-CAROM_RARE_ITEM carom_vec3 carom_solid_point_fine(carom_vec3 from, carom_vec3 to, carom_twofold t,
+CAROM_RARE_ITEM carom_vec3 carom_solid_point_fine(carom_vec3 from, carom_vec3 to, carom_dd t,
                                                   carom_vec3 origin) {
     double a[3], b[3], o[3], x[3];
     carom_vec_store(from, a);
     carom_vec_store(to, b);
     carom_vec_store(origin, o);
     for (int k = 0; k < 3; ++k) {
-        carom_twofold way = carom_twofold_multiply(t, carom_twofold_diff(b[k], a[k]));
-        x[k] = carom_twofold_add(carom_twofold_diff(a[k], o[k]), way).high;
+        carom_dd way = carom_dd_multiply(t, carom_dd_diff(b[k], a[k]));
+        x[k] = carom_dd_add(carom_dd_diff(a[k], o[k]), way).high;
     }
     return carom_vec(x[0], x[1], x[2]);
 }
 
 /* Where the planes' distances from two points say that the line through them crosses, in twice the
  * precision: for edges much longer than the overlap. */
-CAROM_RARE_ITEM carom_twofold carom_solid_share_fine(const carom_vec3 *face, const carom_vec3 *p,
-                                                     const carom_solid_sides *sides, int from,
-                                                     int to) {
-    carom_twofold d[2];
+CAROM_RARE_ITEM carom_dd carom_solid_share_fine(const carom_vec3 *face, const carom_vec3 *p,
+                                                const carom_solid_sides *sides, int from, int to) {
+    carom_dd d[2];
     for (int k = 0; k < 2; ++k) {
         int i = k == 0 ? from : to;
         if (fabs(sides->value[i]) > sides->error[i])
             d[k] = carom_solid_value_fine(face, p[i]);
         else
-            d[k] = carom_twofold_make(sides->value[i], 0.0); /* exact already */
+            d[k] = carom_dd_make(sides->value[i], 0.0); /* exact already */
     }
-    carom_twofold whole = carom_twofold_sub(d[0], d[1]);
-    return whole.high != 0.0 ? carom_twofold_divide(d[0], whole) : carom_twofold_make(0.0, 0.0);
+    carom_dd whole = carom_dd_sub(d[0], d[1]);
+    return whole.high != 0.0 ? carom_dd_divide(d[0], whole) : carom_dd_make(0.0, 0.0);
 }
 
 /* Where the terms are added up. */
@@ -422,17 +420,15 @@ CAROM_ITEM carom_vec3 carom_solid_unit(carom_vec3 normal) {
 /* A normal in twice the precision. */
 CAROM_RARE_ITEM carom_vec3 carom_solid_normal_fine(const carom_vec3 *face) {
     double x[3][3], n[3];
-    carom_twofold u[3], v[3];
+    carom_dd u[3], v[3];
     for (int i = 0; i < 3; ++i) carom_vec_store(face[i], x[i]);
     for (int k = 0; k < 3; ++k) {
-        u[k] = carom_twofold_diff(x[1][k], x[0][k]);
-        v[k] = carom_twofold_diff(x[2][k], x[0][k]);
+        u[k] = carom_dd_diff(x[1][k], x[0][k]);
+        v[k] = carom_dd_diff(x[2][k], x[0][k]);
     }
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
-        n[k] = carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
-                                 carom_twofold_multiply(u[j], v[i]))
-                   .high;
+        n[k] = carom_dd_sub(carom_dd_multiply(u[i], v[j]), carom_dd_multiply(u[j], v[i])).high;
     }
     return carom_vec(n[0], n[1], n[2]);
 }
@@ -487,7 +483,7 @@ CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_f
         double t = -carom_vec_dot(a.p[low], way) / carom_vec_dot(way, way);
         t = t > 0.0 ? t : 0.0;
         t = t < 1.0 ? t : 1.0;
-        a.e[j] = carom_solid_point_fine(f->p[low], f->p[high], carom_twofold_make(t, 0.0), origin);
+        a.e[j] = carom_solid_point_fine(f->p[low], f->p[high], carom_dd_make(t, 0.0), origin);
     }
     a.c = carom_vec_scale(normal, height);
     return a;

@@ -11,41 +11,39 @@
 
 #include "base/progress.h"
 
-#define TWO(x) carom_twofold_make(x, 0.0)
+#define TWO(x) carom_dd_make(x, 0.0)
 
 /* The integrals over one triangle. */
 static void integrate(const carom_solid_sums *sums, const carom_triangle *t,
-                      carom_twofold out[CAROM_SOLID_SUMS]) {
+                      carom_dd out[CAROM_SOLID_SUMS]) {
     double half = carom_power_of_two(sums->exponent / 2); /* the whole may be no double */
     double rest = carom_power_of_two(sums->exponent - sums->exponent / 2);
-    carom_twofold y[3][3], sum[3], normal[3], u[3], v[3];
+    carom_dd y[3][3], sum[3], normal[3], u[3], v[3];
     const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
     for (int i = 0; i < 3; ++i) {
         double x[3];
         memcpy(x, &t->corner[i], sizeof(x));
         for (int k = 0; k < 3; ++k)
-            y[i][k] = carom_twofold_scale(carom_twofold_scale(carom_twofold_diff(x[k], c[k]), half),
-                                          rest);
+            y[i][k] = carom_dd_scale(carom_dd_scale(carom_dd_diff(x[k], c[k]), half), rest);
     }
     for (int k = 0; k < 3; ++k) {
-        u[k] = carom_twofold_sub(y[1][k], y[0][k]);
-        v[k] = carom_twofold_sub(y[2][k], y[0][k]);
-        sum[k] = carom_twofold_add(carom_twofold_add(y[0][k], y[1][k]), y[2][k]);
+        u[k] = carom_dd_sub(y[1][k], y[0][k]);
+        v[k] = carom_dd_sub(y[2][k], y[0][k]);
+        sum[k] = carom_dd_add(carom_dd_add(y[0][k], y[1][k]), y[2][k]);
     }
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
-        normal[k] = carom_twofold_scale(carom_twofold_sub(carom_twofold_multiply(u[i], v[j]),
-                                                          carom_twofold_multiply(u[j], v[i])),
-                                        0.5);
+        normal[k] = carom_dd_scale(
+            carom_dd_sub(carom_dd_multiply(u[i], v[j]), carom_dd_multiply(u[j], v[i])), 0.5);
         out[CAROM_SOLID_NORMAL + (unsigned)k] = normal[k];
     }
-    carom_twofold height = TWO(0.0);
+    carom_dd height = TWO(0.0);
     for (int k = 0; k < 3; ++k)
-        height = carom_twofold_add(height, carom_twofold_multiply(y[0][k], normal[k]));
+        height = carom_dd_add(height, carom_dd_multiply(y[0][k], normal[k]));
     for (unsigned i = 0; i < 3; ++i) {
         for (unsigned j = 0; j < 3; ++j)
-            out[CAROM_SOLID_FIRST + 3 * i + j] = carom_twofold_multiply(sum[i], normal[j]);
-        out[CAROM_SOLID_SECOND + i] = carom_twofold_multiply(sum[i], height);
+            out[CAROM_SOLID_FIRST + 3 * i + j] = carom_dd_multiply(sum[i], normal[j]);
+        out[CAROM_SOLID_SECOND + i] = carom_dd_multiply(sum[i], height);
     }
     out[CAROM_SOLID_AREA] =
         TWO(carom_vec_length(carom_vec(normal[0].high, normal[1].high, normal[2].high)));
@@ -55,7 +53,7 @@ static carom_triangle triangle(const carom_soup *soup, uint64_t t) {
     return carom_soup_triangle(soup, soup->corners + 3 * t);
 }
 
-static carom_sum fixed(carom_twofold a, int scale) {
+static carom_sum fixed(carom_dd a, int scale) {
     return carom_sum_add(carom_sum_term(a.high, scale), carom_sum_term(a.low, scale));
 }
 
@@ -111,7 +109,7 @@ carom_status carom_solid_sums_make(carom_context *context, const carom_allocator
         for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
             to[i] = (carom_solid_sum){all[i].low, all[i].high};
         for (; t < count && t < (block + 1) * CAROM_SOLID_BLOCK; ++t) {
-            carom_twofold one[CAROM_SOLID_SUMS];
+            carom_dd one[CAROM_SOLID_SUMS];
             carom_triangle corners = triangle(soup, t);
             integrate(sums, &corners, one);
             for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
@@ -150,12 +148,12 @@ carom_sum carom_solid_area_between(const carom_solid_sums *sums, uint64_t first,
     return sum;
 }
 
-static carom_twofold value(const carom_solid_sums *sums, const carom_solid_moments *moments,
-                           unsigned i) {
+static carom_dd value(const carom_solid_sums *sums, const carom_solid_moments *moments,
+                      unsigned i) {
     int scale = sums->scales[i];
     double high = carom_sum_value(moments->sums[i], scale);
     carom_sum rest = carom_sum_add(moments->sums[i], carom_sum_negate(carom_sum_term(high, scale)));
-    return carom_twofold_make(high, carom_sum_value(rest, scale));
+    return carom_dd_make(high, carom_sum_value(rest, scale));
 }
 
 /* In the body's own directions, about `shift` from its centre. */
@@ -166,30 +164,29 @@ typedef struct shifted {
 static shifted shift(const carom_solid_sums *sums, const carom_solid_moments *moments,
                      const double by[3]) {
     shifted s;
-    carom_twofold normal[3], first[3][3], trace = TWO(0.0), along = TWO(0.0), d[3];
-    const carom_twofold three = TWO(3.0);
+    carom_dd normal[3], first[3][3], trace = TWO(0.0), along = TWO(0.0), d[3];
+    const carom_dd three = TWO(3.0);
     for (unsigned i = 0; i < 3; ++i) {
         d[i] = TWO(by[i]);
         normal[i] = value(sums, moments, CAROM_SOLID_NORMAL + i);
         s.normal[i] = normal[i].high;
-        along = carom_twofold_add(along, carom_twofold_multiply(d[i], normal[i]));
+        along = carom_dd_add(along, carom_dd_multiply(d[i], normal[i]));
         for (unsigned j = 0; j < 3; ++j)
             first[i][j] = value(sums, moments, CAROM_SOLID_FIRST + 3 * i + j);
-        trace = carom_twofold_add(trace, first[i][i]);
+        trace = carom_dd_add(trace, first[i][i]);
     }
     /* With first and second three times the integrals F and S:
      *   F'_ij = F_ij - d_i n_j,  S'_i = S_i - d_i tr F - (F d)_i + d_i (d . n). */
     for (unsigned i = 0; i < 3; ++i) {
-        carom_twofold second = value(sums, moments, CAROM_SOLID_SECOND + i);
-        second = carom_twofold_sub(second, carom_twofold_multiply(d[i], trace));
+        carom_dd second = value(sums, moments, CAROM_SOLID_SECOND + i);
+        second = carom_dd_sub(second, carom_dd_multiply(d[i], trace));
         for (unsigned j = 0; j < 3; ++j) {
-            carom_twofold lever = carom_twofold_multiply(three, normal[j]);
-            second = carom_twofold_sub(second, carom_twofold_multiply(first[i][j], d[j]));
-            s.first[i][j] =
-                carom_twofold_sub(first[i][j], carom_twofold_multiply(d[i], lever)).high / 3.0;
+            carom_dd lever = carom_dd_multiply(three, normal[j]);
+            second = carom_dd_sub(second, carom_dd_multiply(first[i][j], d[j]));
+            s.first[i][j] = carom_dd_sub(first[i][j], carom_dd_multiply(d[i], lever)).high / 3.0;
         }
-        carom_twofold last = carom_twofold_multiply(carom_twofold_multiply(three, d[i]), along);
-        s.second[i] = carom_twofold_add(second, last).high / 3.0;
+        carom_dd last = carom_dd_multiply(carom_dd_multiply(three, d[i]), along);
+        s.second[i] = carom_dd_add(second, last).high / 3.0;
     }
     s.area = value(sums, moments, CAROM_SOLID_AREA).high;
     return s;
@@ -203,12 +200,12 @@ static carom_vec3 way_from(const carom_solid_sums *sums, const carom_frame *fram
     const double t[3] = {frame->t.x, frame->t.y, frame->t.z}, p[3] = {to.x, to.y, to.z};
     double way[3];
     for (int i = 0; i < 3; ++i) {
-        carom_twofold sum = carom_twofold_diff(carom_scale_apply(p[i], sums->exponent),
-                                               carom_scale_apply(t[i], sums->exponent));
+        carom_dd sum = carom_dd_diff(carom_scale_apply(p[i], sums->exponent),
+                                     carom_scale_apply(t[i], sums->exponent));
         for (int k = 0; k < 3; ++k)
-            sum = carom_twofold_sub(
-                sum, carom_twofold_multiply(TWO(r[3 * i + k]),
-                                            TWO(carom_scale_apply(c[k], sums->exponent))));
+            sum =
+                carom_dd_sub(sum, carom_dd_multiply(TWO(r[3 * i + k]),
+                                                    TWO(carom_scale_apply(c[k], sums->exponent))));
         way[i] = sum.high;
     }
     return carom_vec(way[0], way[1], way[2]);

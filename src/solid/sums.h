@@ -3,8 +3,8 @@
 #ifndef CAROM_SRC_SOLID_SUMS_H
 #define CAROM_SRC_SOLID_SUMS_H
 
+#include "base/double_double.h"
 #include "base/sum_item.h"
-#include "base/twofold.h"
 #include "geom/pose.h"
 #include "soup/soup.h"
 

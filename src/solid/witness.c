@@ -74,12 +74,12 @@ static double value(const plane *f, carom_vec3 x, double *error) {
 
 /* ---- exact products -------------------------------------------------------------------------- */
 
-#define VALUE_LIMBS   (3 * CAROM_WIDE_LIMBS + 1)
+#define VALUE_LIMBS   (3 * CAROM_BIG_LIMBS + 1)
 #define PRODUCT_LIMBS (2 * VALUE_LIMBS)
 
 /* The magnitude of a determinant as an integer of 3 n + 1 limbs. */
 static void value_exact(const plane *f, carom_vec3 x, int base, int n, uint32_t *to) {
-    uint32_t d[3][3][CAROM_WIDE_LIMBS], low[CAROM_WIDE_LIMBS], minor[2 * CAROM_WIDE_LIMBS + 1];
+    uint32_t d[3][3][CAROM_BIG_LIMBS], low[CAROM_BIG_LIMBS], minor[2 * CAROM_BIG_LIMBS + 1];
     const carom_vec3 *rows[3] = {&f->p[1], &x, &f->p[2]};
     double a[3], b[3];
     int n2 = 2 * n + 1, n3 = 3 * n + 1;
@@ -88,9 +88,9 @@ static void value_exact(const plane *f, carom_vec3 x, int base, int n, uint32_t 
     for (int r = 0; r < (solid ? 3 : 2); ++r) {
         carom_vec_store(*rows[r], b);
         for (int k = 0; k < 3; ++k) {
-            carom_wide_load(a[k], base, low, n);
-            carom_wide_load(b[k], base, d[r][k], n);
-            carom_wide_add(d[r][k], low, n, 1);
+            carom_limbs_load(a[k], base, low, n);
+            carom_limbs_load(b[k], base, d[r][k], n);
+            carom_limbs_add(d[r][k], low, n, 1);
         }
     }
     for (int i = 0; i < n3; ++i) to[i] = 0;
@@ -98,14 +98,14 @@ static void value_exact(const plane *f, carom_vec3 x, int base, int n, uint32_t 
         int i = (k + 1) % 3, j = (k + 2) % 3;
         if (!solid && k != f->axis) continue;
         for (int l = 0; l < n2; ++l) minor[l] = 0;
-        carom_wide_add_product(minor, n2, d[0][i], n, d[1][j], n, 0);
-        carom_wide_add_product(minor, n2, d[0][j], n, d[1][i], n, 1);
+        carom_limbs_add_product(minor, n2, d[0][i], n, d[1][j], n, 0);
+        carom_limbs_add_product(minor, n2, d[0][j], n, d[1][i], n, 1);
         if (solid)
-            carom_wide_add_product(to, n3, minor, n2, d[2][k], n, 0);
+            carom_limbs_add_product(to, n3, minor, n2, d[2][k], n, 0);
         else
-            for (int l = 0; l < n3; ++l) to[l] = carom_wide_limb(minor, n2, l);
+            for (int l = 0; l < n3; ++l) to[l] = carom_limbs_limb(minor, n2, l);
     }
-    if (carom_wide_sign(to, n3) < 0) carom_wide_negate(to, n3);
+    if (carom_limbs_sign(to, n3) < 0) carom_limbs_negate(to, n3);
 }
 
 static void multiply(const uint32_t *a, const uint32_t *b, int n, uint32_t *to) {
@@ -133,7 +133,7 @@ static int compare_exact(const plane *f, const plane *h, carom_vec3 p, carom_vec
     }
     carom_vec_store(p, x + 18);
     carom_vec_store(q, x + 21);
-    int n, base = carom_wide_base(x, 3 * points, &n), n3 = 3 * n + 1;
+    int n, base = carom_limbs_base(x, 3 * points, &n), n3 = 3 * n + 1;
     value_exact(f, p, base, n, v[0]);
     value_exact(h, q, base, n, v[1]);
     value_exact(f, q, base, n, v[2]);

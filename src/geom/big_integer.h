@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* wide.h: determinants of any finite doubles, as items: the last resort of orient.h.
+/* big_integer.h: determinants of any finite doubles, as items: the last resort of orient.h.
  *
  * Every finite double is an integer times 2^-1074. Coordinates whose exponents lie too far apart
  * for expansions become two's complement integers of as many 32-bit limbs as their common range
  * needs (66 for all of double), and the determinant is worked out by school arithmetic modulo a
  * power of two that its value cannot reach. Slow (up to some 100 us), never wrong. */
-#ifndef CAROM_SRC_GEOM_WIDE_H
-#define CAROM_SRC_GEOM_WIDE_H
+#ifndef CAROM_SRC_GEOM_BIG_INTEGER_H
+#define CAROM_SRC_GEOM_BIG_INTEGER_H
 
 #include <stdint.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "geom/expansion.h"
 
 /* A difference of two doubles has at most 2099 bits and a sign. */
-#define CAROM_WIDE_LIMBS 66
+#define CAROM_BIG_LIMBS 66
 
 /* |x| = mantissa 2^exponent with both integers; zero has mantissa 0. */
 CAROM_ITEM uint64_t carom_double_mantissa(double x, int *exponent) {
@@ -43,7 +43,7 @@ CAROM_ITEM double carom_round_bits(uint64_t bits, int power) {
 }
 
 /* a = -a. */
-CAROM_ITEM void carom_wide_negate(uint32_t *a, int n) {
+CAROM_ITEM void carom_limbs_negate(uint32_t *a, int n) {
     uint64_t carry = 1;
     for (int i = 0; i < n; ++i) {
         carry += (uint32_t)~a[i];
@@ -53,7 +53,7 @@ CAROM_ITEM void carom_wide_negate(uint32_t *a, int n) {
 }
 
 /* to = x / 2^base; the mantissa must fit. */
-CAROM_ITEM void carom_wide_load(double x, int base, uint32_t *to, int n) {
+CAROM_ITEM void carom_limbs_load(double x, int base, uint32_t *to, int n) {
     int exponent;
     uint64_t mantissa = carom_double_mantissa(x, &exponent);
     for (int i = 0; i < n; ++i) to[i] = 0;
@@ -65,11 +65,11 @@ CAROM_ITEM void carom_wide_load(double x, int base, uint32_t *to, int n) {
     to[limb] = (uint32_t)first;
     if (limb + 1 < n) to[limb + 1] = (uint32_t)second;
     if (limb + 2 < n) to[limb + 2] = (uint32_t)(second >> 32);
-    if (x < 0.0) carom_wide_negate(to, n);
+    if (x < 0.0) carom_limbs_negate(to, n);
 }
 
 /* a -= b or a += b. */
-CAROM_ITEM void carom_wide_add(uint32_t *a, const uint32_t *b, int n, int subtract) {
+CAROM_ITEM void carom_limbs_add(uint32_t *a, const uint32_t *b, int n, int subtract) {
     uint64_t carry = subtract ? 1 : 0;
     for (int i = 0; i < n; ++i) {
         carry += (uint64_t)a[i] + (subtract ? (uint32_t)~b[i] : b[i]);
@@ -79,35 +79,35 @@ CAROM_ITEM void carom_wide_add(uint32_t *a, const uint32_t *b, int n, int subtra
 }
 
 /* Limb i of a number of n limbs, its sign going on for ever. */
-CAROM_ITEM uint32_t carom_wide_limb(const uint32_t *a, int n, int i) {
+CAROM_ITEM uint32_t carom_limbs_limb(const uint32_t *a, int n, int i) {
     return i < n ? a[i] : a[n - 1] >> 31 != 0 ? UINT32_MAX : 0;
 }
 
 /* to += or -= a b modulo 2^(32 n). */
-CAROM_ITEM void carom_wide_add_product(uint32_t *to, int n, const uint32_t *a, int na,
-                                       const uint32_t *b, int nb, int subtract) {
-    uint32_t product[3 * CAROM_WIDE_LIMBS + 1];
+CAROM_ITEM void carom_limbs_add_product(uint32_t *to, int n, const uint32_t *a, int na,
+                                        const uint32_t *b, int nb, int subtract) {
+    uint32_t product[3 * CAROM_BIG_LIMBS + 1];
     for (int i = 0; i < n; ++i) product[i] = 0;
     for (int i = 0; i < n; ++i) {
-        uint64_t factor = carom_wide_limb(a, na, i), carry = 0;
+        uint64_t factor = carom_limbs_limb(a, na, i), carry = 0;
         if (factor == 0) continue;
         for (int j = 0; i + j < n; ++j) {
-            carry += factor * carom_wide_limb(b, nb, j) + product[i + j];
+            carry += factor * carom_limbs_limb(b, nb, j) + product[i + j];
             product[i + j] = (uint32_t)carry;
             carry >>= 32;
         }
     }
-    carom_wide_add(to, product, n, subtract);
+    carom_limbs_add(to, product, n, subtract);
 }
 
-CAROM_ITEM int carom_wide_sign(const uint32_t *a, int n) {
+CAROM_ITEM int carom_limbs_sign(const uint32_t *a, int n) {
     uint32_t any = 0;
     for (int i = 0; i < n; ++i) any |= a[i];
     return a[n - 1] >> 31 != 0 ? -1 : any != 0;
 }
 
 /* The power of two that divides all, and the limbs that hold any difference with its sign. */
-CAROM_ITEM int carom_wide_base(const double *x, int count, int *limbs) {
+CAROM_ITEM int carom_limbs_base(const double *x, int count, int *limbs) {
     int base = 1024, top = -1074;
     for (int i = 0; i < count; ++i) {
         int exponent;
@@ -120,47 +120,47 @@ CAROM_ITEM int carom_wide_base(const double *x, int count, int *limbs) {
 }
 
 /* Sign of the determinant with the rows b - a, c - a; x holds a, b, c. */
-CAROM_RARE_ITEM int carom_wide_orient2d(const double *x) {
-    uint32_t u[2][CAROM_WIDE_LIMBS], v[2][CAROM_WIDE_LIMBS], a[CAROM_WIDE_LIMBS];
-    uint32_t sum[2 * CAROM_WIDE_LIMBS + 1];
-    int n, base = carom_wide_base(x, 6, &n), n2 = 2 * n + 1;
+CAROM_RARE_ITEM int carom_limbs_orient2d(const double *x) {
+    uint32_t u[2][CAROM_BIG_LIMBS], v[2][CAROM_BIG_LIMBS], a[CAROM_BIG_LIMBS];
+    uint32_t sum[2 * CAROM_BIG_LIMBS + 1];
+    int n, base = carom_limbs_base(x, 6, &n), n2 = 2 * n + 1;
     for (int k = 0; k < 2; ++k) {
-        carom_wide_load(x[k], base, a, n);
-        carom_wide_load(x[2 + k], base, u[k], n);
-        carom_wide_load(x[4 + k], base, v[k], n);
-        carom_wide_add(u[k], a, n, 1);
-        carom_wide_add(v[k], a, n, 1);
+        carom_limbs_load(x[k], base, a, n);
+        carom_limbs_load(x[2 + k], base, u[k], n);
+        carom_limbs_load(x[4 + k], base, v[k], n);
+        carom_limbs_add(u[k], a, n, 1);
+        carom_limbs_add(v[k], a, n, 1);
     }
     for (int i = 0; i < n2; ++i) sum[i] = 0;
-    carom_wide_add_product(sum, n2, u[0], n, v[1], n, 0);
-    carom_wide_add_product(sum, n2, u[1], n, v[0], n, 1);
-    return carom_wide_sign(sum, n2);
+    carom_limbs_add_product(sum, n2, u[0], n, v[1], n, 0);
+    carom_limbs_add_product(sum, n2, u[1], n, v[0], n, 1);
+    return carom_limbs_sign(sum, n2);
 }
 
 /* Sign of the determinant with the rows b - a, c - a, d - a; x holds a, b, c, d. */
-CAROM_RARE_ITEM int carom_wide_orient3d(const double *x) {
-    uint32_t u[3][CAROM_WIDE_LIMBS], v[3][CAROM_WIDE_LIMBS], w[3][CAROM_WIDE_LIMBS];
-    uint32_t a[CAROM_WIDE_LIMBS];
-    uint32_t minor[2 * CAROM_WIDE_LIMBS + 1], sum[3 * CAROM_WIDE_LIMBS + 1];
-    int n, base = carom_wide_base(x, 12, &n), n2 = 2 * n + 1, n3 = 3 * n + 1;
+CAROM_RARE_ITEM int carom_limbs_orient3d(const double *x) {
+    uint32_t u[3][CAROM_BIG_LIMBS], v[3][CAROM_BIG_LIMBS], w[3][CAROM_BIG_LIMBS];
+    uint32_t a[CAROM_BIG_LIMBS];
+    uint32_t minor[2 * CAROM_BIG_LIMBS + 1], sum[3 * CAROM_BIG_LIMBS + 1];
+    int n, base = carom_limbs_base(x, 12, &n), n2 = 2 * n + 1, n3 = 3 * n + 1;
     for (int k = 0; k < 3; ++k) {
-        carom_wide_load(x[k], base, a, n);
-        carom_wide_load(x[3 + k], base, u[k], n);
-        carom_wide_load(x[6 + k], base, v[k], n);
-        carom_wide_load(x[9 + k], base, w[k], n);
-        carom_wide_add(u[k], a, n, 1);
-        carom_wide_add(v[k], a, n, 1);
-        carom_wide_add(w[k], a, n, 1);
+        carom_limbs_load(x[k], base, a, n);
+        carom_limbs_load(x[3 + k], base, u[k], n);
+        carom_limbs_load(x[6 + k], base, v[k], n);
+        carom_limbs_load(x[9 + k], base, w[k], n);
+        carom_limbs_add(u[k], a, n, 1);
+        carom_limbs_add(v[k], a, n, 1);
+        carom_limbs_add(w[k], a, n, 1);
     }
     for (int i = 0; i < n3; ++i) sum[i] = 0;
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         for (int l = 0; l < n2; ++l) minor[l] = 0;
-        carom_wide_add_product(minor, n2, u[i], n, v[j], n, 0);
-        carom_wide_add_product(minor, n2, u[j], n, v[i], n, 1);
-        carom_wide_add_product(sum, n3, minor, n2, w[k], n, 0);
+        carom_limbs_add_product(minor, n2, u[i], n, v[j], n, 0);
+        carom_limbs_add_product(minor, n2, u[j], n, v[i], n, 1);
+        carom_limbs_add_product(sum, n3, minor, n2, w[k], n, 0);
     }
-    return carom_wide_sign(sum, n3);
+    return carom_limbs_sign(sum, n3);
 }
 
 #endif
