@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/number.h"
+#include "mesh/mesh_number.h"
 
 static uint64_t bits_of(double value) {
     uint64_t bits;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shapes.h: meshes made by formula: for tests, benchmarks, demonstrations and first steps.
+/* mesh_shapes.h: meshes made by formula: for tests, benchmarks, demonstrations and first steps.
  *
  * The same def gives the same mesh for any number of threads. Closed shapes are closed without
  * welding, face outward and are centred on the origin. */

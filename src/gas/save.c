@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "gas/gas.h"
-#include "mesh/format.h"
-#include "mesh/sink.h"
+#include "mesh/mesh_format.h"
+#include "mesh/mesh_writer.h"
 
 #define MAGIC        UINT64_C(0x0153414752414301) /* "\1CARGAS\1" */
 #define SPHERE_WORDS 11
@@ -34,10 +34,10 @@ typedef struct stream {
     bool broken;
 } stream;
 
-static void put(carom_sink *sink, uint64_t word) {
-    char *at = carom_sink_room(sink);
+static void put(carom_writer *writer, uint64_t word) {
+    char *at = carom_writer_reserve(writer);
     for (int i = 0; i < 8; ++i) at[i] = (char)(unsigned char)(word >> (8 * i));
-    carom_sink_advance(sink, at + 8);
+    carom_writer_advance(writer, at + 8);
 }
 
 static uint64_t get(stream *s) {
@@ -48,7 +48,7 @@ static uint64_t get(stream *s) {
     return word;
 }
 
-static void put_number(carom_sink *s, double value) {
+static void put_number(carom_writer *s, double value) {
     uint64_t word;
     memcpy(&word, &value, sizeof(word));
     put(s, word);
@@ -61,7 +61,7 @@ static double get_number(stream *s) {
     return value;
 }
 
-static void put_vec(carom_sink *s, carom_vec3 v) {
+static void put_vec(carom_writer *s, carom_vec3 v) {
     put_number(s, v.x);
     put_number(s, v.y);
     put_number(s, v.z);
@@ -84,7 +84,7 @@ static uint64_t padding_words(uint64_t labels, uint64_t count) {
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-static void put_head(carom_sink *s, const carom_gas *gas) {
+static void put_head(carom_writer *s, const carom_gas *gas) {
     const carom_gas_def *def = &gas->def;
     put(s, MAGIC);
     put_vec(s, def->edges);
@@ -113,7 +113,7 @@ static void put_head(carom_sink *s, const carom_gas *gas) {
     for (int spare = 0; spare < 4; ++spare) put(s, 0);
 }
 
-static void put_spheres(carom_sink *s, const carom_gas *gas) {
+static void put_spheres(carom_writer *s, const carom_gas *gas) {
     for (uint64_t label = 0; label < gas->labels && s->status == CAROM_OK; ++label) {
         uint32_t slot = gas->slot_of[label];
         if (slot == CAROM_GAS_NO_SLOT) continue;
@@ -129,13 +129,13 @@ static void put_spheres(carom_sink *s, const carom_gas *gas) {
 }
 
 static carom_status write_gas(carom_context *context, const carom_gas *gas, const char *path) {
-    carom_sink_file file;
-    CAROM_TRY(carom_sink_open_file(context, path, false, &file));
-    put_head(&file.sink, gas);
-    put_spheres(&file.sink, gas);
+    carom_writer_file file;
+    CAROM_TRY(carom_writer_open_file(context, path, false, &file));
+    put_head(&file.writer, gas);
+    put_spheres(&file.writer, gas);
     uint64_t left = padding_words(gas->labels, gas->count);
-    for (; left > 0 && file.sink.status == CAROM_OK; --left) put(&file.sink, 0);
-    return carom_sink_close_file(&file, file.sink.status);
+    for (; left > 0 && file.writer.status == CAROM_OK; --left) put(&file.writer, 0);
+    return carom_writer_close_file(&file, file.writer.status);
 }
 
 carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const char *path) {
@@ -148,7 +148,7 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
         HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
     carom_progress_begin(context, "writing a gas", 8 * words);
     carom_status status = write_gas(context, gas, path);
-    /* A sink that was cancelled leaves the message to the end of the phase. */
+    /* A writer that was cancelled leaves the message to the end of the phase. */
     carom_status ended = status == CAROM_CANCELLED ? carom_progress_end(context)
                                                    : carom_progress_finish(context, status);
     return ended != CAROM_OK ? ended : status;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Room for a mesh of known size. */
+#include "mesh/mesh_allocation.h"
+
+#include <inttypes.h>
+
+carom_status carom_mesh_reserve(carom_context *context, const carom_mesh_allocation *room,
+                                carom_mesh **out) {
+    *out = NULL;
+    if (room->vertices > CAROM_MESH_MOST_VERTICES || room->faces > UINT32_MAX)
+        return carom_fail(context, CAROM_TOO_LARGE,
+                          "a mesh of %" PRIu64 " vertices and %" PRIu64 " faces; at most %" PRIu32
+                          " of each can be numbered",
+                          room->vertices, room->faces, UINT32_MAX);
+    carom_mesh *mesh = carom_mesh_allocate(&context->allocator);
+    size_t point = 3 * (size_t)carom_scalar_size(room->scalar);
+    if (mesh != NULL) {
+        mesh->scalar = room->scalar;
+        mesh->vertex_count = room->vertices;
+        mesh->face_count = room->faces;
+        mesh->positions = carom_allocate(&mesh->allocator, room->vertices, point);
+        mesh->corners = carom_allocate(&mesh->allocator, room->corners, sizeof(*mesh->corners));
+        if (room->polygons)
+            mesh->offsets =
+                carom_allocate(&mesh->allocator, room->faces + 1, sizeof(*mesh->offsets));
+    }
+    if (mesh == NULL || mesh->positions == NULL || mesh->corners == NULL ||
+        (room->polygons && mesh->offsets == NULL)) {
+        carom_mesh_destroy(mesh);
+        return carom_fail_memory(context, room->vertices * point + 4 * room->corners, "a mesh");
+    }
+    *out = mesh;
+    return CAROM_OK;
+}
+
+void carom_mesh_put(carom_mesh *mesh, uint64_t vertex, carom_vec3 p) {
+    if (mesh->scalar == CAROM_SCALAR_FLOAT32) {
+        float *to = (float *)mesh->positions + 3 * vertex;
+        to[0] = (float)p.x;
+        to[1] = (float)p.y;
+        to[2] = (float)p.z;
+    } else {
+        double *to = (double *)mesh->positions + 3 * vertex;
+        to[0] = p.x;
+        to[1] = p.y;
+        to[2] = p.z;
+    }
+}

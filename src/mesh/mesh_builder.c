@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing a mesh of unknown size. Arrays grow by half, so that the old and the new one together
+ * are at most 2.5 times what is needed; those with much room left are cut to size at the end. */
+#include "mesh/mesh_builder.h"
+
+#include <inttypes.h>
+
+#include "base/progress.h"
+
+carom_status carom_builder_fail_memory(carom_builder *builder) {
+    return carom_fail(builder->context, CAROM_NO_MEMORY,
+                      "%s: out of memory after %" PRIu64 " vertices and %" PRIu64 " faces",
+                      builder->name, builder->points.count + builder->float_count,
+                      builder->face_count);
+}
+
+void carom_builder_report(carom_builder *builder, const uint8_t *at) {
+    carom_progress_add(builder->context, 0, (uint64_t)(at - builder->reported));
+    builder->reported = at;
+    if (carom_progress_cancelled(builder->context)) builder->stopped = true;
+}
+
+void carom_builder_begin_offsets(carom_builder *builder) {
+    const carom_allocator *allocator = &builder->context->allocator;
+    if (!carom_offsets_reserve(&builder->offsets, allocator, builder->face_count + 2)) {
+        carom_builder_run_out(builder);
+        return;
+    }
+    for (uint64_t f = 0; f <= builder->face_count; ++f) builder->offsets.data[f] = 3 * f;
+    builder->offsets.count = builder->face_count + 1;
+}
+
+/* Copies into a block of the right size when a quarter or more is unused; keeps the old one when
+ * there is no memory for that. */
+static void *fit(const carom_allocator *allocator, void *data, uint64_t count, uint64_t capacity,
+                 size_t size) {
+    if (data == NULL || capacity - count <= capacity / 4) return data;
+    void *fitting = carom_allocate(allocator, count, size);
+    if (fitting == NULL) return data;
+    memcpy(fitting, data, (size_t)count * size);
+    carom_release(allocator, data);
+    return fitting;
+}
+
+carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format format,
+                                  carom_mesh **out) {
+    const carom_allocator *allocator = &builder->context->allocator;
+    if (builder->out_of_memory) return carom_builder_fail_memory(builder);
+    if (builder->points.count > CAROM_MESH_MOST_VERTICES)
+        return carom_fail(builder->context, CAROM_TOO_LARGE,
+                          "%s: %" PRIu64 " vertices, a mesh has at most %" PRIu32, builder->name,
+                          builder->points.count, CAROM_MESH_MOST_VERTICES);
+    carom_mesh *mesh = carom_mesh_allocate(allocator);
+    if (mesh == NULL) return carom_builder_fail_memory(builder);
+    if (builder->floats != NULL) {
+        mesh->scalar = CAROM_SCALAR_FLOAT32;
+        mesh->positions = builder->floats;
+        mesh->vertex_count = builder->float_count;
+    } else {
+        const carom_points *p = &builder->points;
+        mesh->positions = fit(allocator, p->data, p->count, p->capacity, sizeof(*p->data));
+        mesh->vertex_count = p->count;
+        builder->points = (carom_points){0};
+    }
+    const carom_corners *c = &builder->corners;
+    mesh->corners = fit(allocator, c->data, c->count, c->capacity, sizeof(*c->data));
+    const carom_offsets *o = &builder->offsets;
+    mesh->offsets = fit(allocator, o->data, o->count, o->capacity, sizeof(*o->data));
+    mesh->face_count = builder->face_count;
+    mesh->origin.format = format;
+    mesh->origin.skipped_faces = builder->skipped_faces;
+    builder->floats = NULL;
+    builder->corners = (carom_corners){0};
+    builder->offsets = (carom_offsets){0};
+    *out = mesh;
+    return CAROM_OK;
+}
+
+void carom_builder_release(carom_builder *builder) {
+    const carom_allocator *allocator = &builder->context->allocator;
+    carom_points_release(&builder->points, allocator);
+    carom_release(allocator, builder->floats);
+    carom_corners_release(&builder->corners, allocator);
+    carom_offsets_release(&builder->offsets, allocator);
+}

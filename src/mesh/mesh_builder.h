@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* mesh_builder.h: what readers pour vertices and faces into. */
+#ifndef CAROM_SRC_MESH_MESH_BUILDER_H
+#define CAROM_SRC_MESH_MESH_BUILDER_H
+
+#include "base/array.h"
+#include "mesh/mesh.h"
+
+CAROM_ARRAY(carom_points, carom_vec3);
+CAROM_ARRAY(carom_corners, uint32_t);
+CAROM_ARRAY(carom_offsets, uint64_t);
+
+/* All zero but for the first two fields is the empty builder. */
+typedef struct carom_builder {
+    carom_context *context;
+    const char *name;    /* of the file, for messages */
+    carom_points points; /* float64 vertices */
+    void *floats;        /* or, filled at once, float32 ones */
+    uint64_t float_count;
+    carom_corners corners;
+    carom_offsets offsets; /* empty while all faces are triangles */
+    uint64_t face_count, skipped_faces;
+    const uint8_t *reported; /* how far the progress callback knows we are */
+    bool out_of_memory;      /* seen at the end: pushing never fails */
+    bool stopped;            /* out of memory or cancelled: readers go no further */
+} carom_builder;
+
+carom_status carom_builder_fail_memory(carom_builder *builder);
+
+static inline void carom_builder_run_out(carom_builder *builder) {
+    builder->out_of_memory = builder->stopped = true;
+}
+
+/* Asked by readers once for each line: reports progress now and then, says whether to go on. */
+#define CAROM_BUILDER_STEP (1u << 20)
+void carom_builder_report(carom_builder *builder, const uint8_t *at);
+static inline bool carom_builder_goes_on(carom_builder *builder, const uint8_t *at) {
+    if ((uint64_t)(at - builder->reported) >= CAROM_BUILDER_STEP) carom_builder_report(builder, at);
+    return !builder->stopped;
+}
+
+static inline void carom_builder_add_point(carom_builder *builder, carom_vec3 point) {
+    if (!carom_points_push(&builder->points, &builder->context->allocator, point))
+        carom_builder_run_out(builder);
+}
+
+static inline void carom_builder_add_corner(carom_builder *builder, uint32_t vertex) {
+    if (!carom_corners_push(&builder->corners, &builder->context->allocator, vertex))
+        carom_builder_run_out(builder);
+}
+
+/* Begins to keep offsets, at the first face that is no triangle. */
+void carom_builder_begin_offsets(carom_builder *builder);
+
+/* The corners since `begin` are a face; fewer than three are taken back and counted. */
+static inline void carom_builder_end_face(carom_builder *builder, uint64_t begin) {
+    uint64_t count = builder->corners.count - begin;
+    if (count < 3) {
+        builder->corners.count = begin;
+        ++builder->skipped_faces;
+        return;
+    }
+    if (count != 3 && builder->offsets.count == 0) carom_builder_begin_offsets(builder);
+    if (builder->offsets.count != 0 &&
+        !carom_offsets_push(&builder->offsets, &builder->context->allocator,
+                            builder->corners.count))
+        carom_builder_run_out(builder);
+    ++builder->face_count;
+}
+
+/* The mesh takes over the arrays; the builder is empty afterwards. */
+carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format format,
+                                  carom_mesh **mesh);
+
+/* Frees what a failed reader leaves. */
+void carom_builder_release(carom_builder *builder);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* gzip through zlib, with our allocator behind it.
+ *
+ * A few bytes can unpack to a thousand times as many, so memory follows what has really come out,
+ * and a large file that grows beyond what meshes ever do is refused. */
+#include "mesh/mesh_gzip.h"
+
+#include <inttypes.h>
+
+#include "base/context.h"
+#include "base/item.h"
+#include "base/progress.h"
+
+#ifdef CAROM_HAVE_ZLIB
+#include <zlib.h>
+
+/* Text of a mesh shrinks to a third or a tenth. What is both larger and denser than this is taken
+ * for a trap. */
+#define TRAP_SIZE  ((uint64_t)256 << 20)
+#define TRAP_RATIO 256u
+#define PIECE      ((size_t)1 << 20) /* bytes between two reports; zlib counts in 32 bits */
+#define GZIP_ONLY  (15 + 16)
+
+static void *zlib_allocate(void *user, uInt count, uInt size) {
+    return carom_allocate(user, count, size);
+}
+
+static void zlib_release(void *user, void *pointer) {
+    carom_release(user, pointer);
+}
+
+/* ---- unpacking ------------------------------------------------------------------------------- */
+
+typedef struct unpacking {
+    carom_context *context;
+    const char *name;
+    z_stream stream;
+    uint64_t size; /* compressed */
+    uint8_t *out;
+    uint64_t used, capacity;
+} unpacking;
+
+/* Makes room for more: at first twice the compressed size, then half as much again each time. */
+static carom_status grow(unpacking *u) {
+    if (u->used >= TRAP_SIZE && u->used / TRAP_RATIO > u->size)
+        return carom_fail(u->context, CAROM_TOO_LARGE,
+                          "%s: %" PRIu64 " bytes unpack to more than %" PRIu64
+                          ", which no mesh does; unpack it first if it is one",
+                          u->name, u->size, u->used);
+    uint64_t capacity = CAROM_MAX(2 * u->size, (uint64_t)4096);
+    capacity = CAROM_MAX(capacity, u->capacity + u->capacity / 2);
+    uint8_t *out = carom_allocate(&u->context->allocator, capacity, 1);
+    if (out == NULL) return carom_fail_memory(u->context, capacity, "an unpacked file");
+    if (u->used != 0) memcpy(out, u->out, (size_t)u->used);
+    carom_release(&u->context->allocator, u->out);
+    u->out = out;
+    u->capacity = capacity;
+    return CAROM_OK;
+}
+
+static carom_status fail_stream(const unpacking *u, uint64_t at, const char *reason) {
+    return carom_fail(u->context, CAROM_BAD_FILE, "%s: byte %" PRIu64 " of the gzip data: %s",
+                      u->name, at, reason);
+}
+
+static carom_status fail_rest(const unpacking *u, uint64_t at) {
+    return carom_fail(u->context, CAROM_BAD_FILE,
+                      "%s: byte %" PRIu64 " of the gzip data: %" PRIu64
+                      " bytes follow that are not compressed; cut the file there, or compress all "
+                      "of it",
+                      u->name, at, u->size - at);
+}
+
+static carom_status unpack(unpacking *u, const uint8_t *bytes) {
+    z_stream *stream = &u->stream;
+    uint64_t given = 0;
+    while (!carom_progress_cancelled(u->context)) {
+        if (stream->avail_in == 0) {
+            stream->next_in = (Bytef *)(uintptr_t)(bytes + given);
+            stream->avail_in = (uInt)CAROM_MIN(u->size - given, PIECE);
+            given += stream->avail_in;
+            carom_progress_add(u->context, 0, stream->avail_in);
+        }
+        if (u->used == u->capacity) CAROM_TRY(grow(u));
+        uInt room = (uInt)CAROM_MIN(u->capacity - u->used, PIECE);
+        stream->next_out = u->out + u->used;
+        stream->avail_out = room;
+        int code = inflate(stream, Z_NO_FLUSH);
+        u->used += room - stream->avail_out;
+        carom_progress_add(u->context, 0, 0); /* few bytes may unpack to many */
+        uint64_t at = given - stream->avail_in;
+        if (code == Z_STREAM_END) { /* another member may follow, or zeros as padding */
+            if (!carom_is_gzip(bytes + at, u->size - at)) {
+                for (uint64_t i = at; i < u->size; ++i)
+                    if (bytes[i] != 0) return fail_rest(u, at);
+                return CAROM_OK;
+            }
+            if (inflateReset(stream) != Z_OK) return fail_stream(u, at, "zlib failed");
+        } else if (code == Z_MEM_ERROR) {
+            return carom_fail_memory(u->context, 1 << 15, "unpacking");
+        } else if (code == Z_BUF_ERROR || code == Z_OK) {
+            if (at == u->size && stream->avail_out != 0)
+                return fail_stream(u, at, "the data end too early");
+        } else {
+            return fail_stream(u, at, stream->msg != NULL ? stream->msg : "the data are damaged");
+        }
+    }
+    return CAROM_OK; /* carom_progress_end says that it was cancelled */
+}
+
+carom_status carom_gzip_unpack(carom_context *context, const char *name, const uint8_t *bytes,
+                               uint64_t size, uint8_t **out, uint64_t *out_size) {
+    unpacking u = {.context = context, .name = name, .size = size};
+    u.stream.zalloc = zlib_allocate;
+    u.stream.zfree = zlib_release;
+    u.stream.opaque = &context->allocator;
+    if (inflateInit2(&u.stream, GZIP_ONLY) != Z_OK)
+        return carom_fail_memory(context, 1 << 15, "unpacking");
+    carom_progress_begin(context, "unpacking a file", size);
+    carom_status status = unpack(&u, bytes);
+    carom_status ended = carom_progress_end(context);
+    if (ended != CAROM_OK) status = ended;
+    (void)inflateEnd(&u.stream);
+    if (status != CAROM_OK) {
+        carom_release(&context->allocator, u.out);
+        return status;
+    }
+    *out = u.out;
+    *out_size = u.used;
+    return CAROM_OK;
+}
+
+/* ---- packing --------------------------------------------------------------------------------- */
+
+struct carom_deflate {
+    carom_context *context;
+    z_stream stream;
+    uint8_t out[1 << 15];
+};
+
+carom_status carom_deflate_open(carom_context *context, const char *name, carom_deflate **out) {
+    (void)name;
+    carom_deflate *deflate = carom_allocate(&context->allocator, 1, sizeof(*deflate));
+    if (deflate == NULL) return carom_fail_memory(context, sizeof(*deflate), "packing");
+    deflate->context = context;
+    memset(&deflate->stream, 0, sizeof(deflate->stream));
+    deflate->stream.zalloc = zlib_allocate;
+    deflate->stream.zfree = zlib_release;
+    deflate->stream.opaque = &context->allocator;
+    if (deflateInit2(&deflate->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_ONLY, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        carom_release(&context->allocator, deflate);
+        return carom_fail_memory(context, 1 << 18, "packing");
+    }
+    *out = deflate;
+    return CAROM_OK;
+}
+
+carom_status carom_deflate_write(carom_deflate *d, const uint8_t *bytes, size_t size, bool last,
+                                 carom_put_fn *put, void *user) {
+    d->stream.next_in = (Bytef *)(uintptr_t)bytes;
+    d->stream.avail_in = (uInt)size;
+    do {
+        d->stream.next_out = d->out;
+        d->stream.avail_out = sizeof(d->out);
+        (void)deflate(&d->stream, last ? Z_FINISH : Z_NO_FLUSH);
+        CAROM_TRY(put(user, d->out, sizeof(d->out) - d->stream.avail_out));
+    } while (d->stream.avail_out == 0);
+    return CAROM_OK;
+}
+
+void carom_deflate_close(carom_deflate *d) {
+    if (d == NULL) return;
+    (void)deflateEnd(&d->stream);
+    carom_release(&d->context->allocator, d);
+}
+
+#else
+
+static carom_status fail_without(carom_context *context, const char *name) {
+    return carom_fail(
+        context, CAROM_UNSUPPORTED,
+        "%s: gzip needs zlib, and this build was made without it; use gzip itself, or "
+        "build where zlib is installed",
+        name);
+}
+
+carom_status carom_gzip_unpack(carom_context *context, const char *name, const uint8_t *bytes,
+                               uint64_t size, uint8_t **out, uint64_t *out_size) {
+    (void)bytes;
+    (void)size;
+    (void)out;
+    (void)out_size;
+    return fail_without(context, name);
+}
+
+carom_status carom_deflate_open(carom_context *context, const char *name, carom_deflate **deflate) {
+    (void)deflate;
+    return fail_without(context, name);
+}
+
+carom_status carom_deflate_write(carom_deflate *deflate, const uint8_t *bytes, size_t size,
+                                 bool last, carom_put_fn *put, void *user) {
+    (void)deflate;
+    (void)bytes;
+    (void)size;
+    (void)last;
+    (void)put;
+    (void)user;
+    return CAROM_UNSUPPORTED;
+}
+
+void carom_deflate_close(carom_deflate *deflate) {
+    (void)deflate;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* mesh_ply.h: what the header of a PLY file says. */
+#ifndef CAROM_SRC_MESH_MESH_PLY_H
+#define CAROM_SRC_MESH_MESH_PLY_H
+
+#include "mesh/mesh_format.h"
+#include "mesh/mesh_text.h"
+
+typedef enum carom_ply_type {
+    CAROM_PLY_INT8,
+    CAROM_PLY_UINT8,
+    CAROM_PLY_INT16,
+    CAROM_PLY_UINT16,
+    CAROM_PLY_INT32,
+    CAROM_PLY_UINT32,
+    CAROM_PLY_FLOAT32,
+    CAROM_PLY_FLOAT64,
+    CAROM_PLY_TYPE_COUNT
+} carom_ply_type;
+
+/* What a property is to a mesh. */
+typedef enum carom_ply_role {
+    CAROM_PLY_IGNORED,
+    CAROM_PLY_X,
+    CAROM_PLY_Y,
+    CAROM_PLY_Z,
+    CAROM_PLY_CORNERS
+} carom_ply_role;
+
+typedef struct carom_ply_property {
+    carom_ply_role role;
+    bool list;
+    carom_ply_type count_type; /* of a list */
+    carom_ply_type type;
+} carom_ply_property;
+
+typedef enum carom_ply_kind { CAROM_PLY_OTHER, CAROM_PLY_VERTEX, CAROM_PLY_FACE } carom_ply_kind;
+
+#define CAROM_PLY_MOST_ELEMENTS   64
+#define CAROM_PLY_MOST_PROPERTIES 512 /* in all */
+
+typedef struct carom_ply_element {
+    carom_ply_kind kind;
+    char name[32]; /* cut off when longer; for messages */
+    uint64_t count;
+    uint32_t begin, end;  /* its properties */
+    uint64_t fixed_bytes; /* of one in binary, a list counting as its count alone */
+    bool has_list;
+} carom_ply_element;
+
+typedef struct carom_ply {
+    carom_mesh_format format;
+    carom_ply_element elements[CAROM_PLY_MOST_ELEMENTS];
+    carom_ply_property properties[CAROM_PLY_MOST_PROPERTIES];
+    uint32_t element_count, property_count;
+    uint64_t vertex_count;
+} carom_ply;
+
+static inline uint64_t carom_ply_size(carom_ply_type type) {
+    static const uint8_t sizes[CAROM_PLY_TYPE_COUNT] = {1, 1, 2, 2, 4, 4, 4, 8};
+    return sizes[type];
+}
+
+/* The last one that has data: there is a vertex at least. */
+static inline const carom_ply_element *carom_ply_last_element(const carom_ply *ply) {
+    uint32_t e = ply->element_count - 1;
+    while (e > 0 && ply->elements[e].begin == ply->elements[e].end) --e;
+    return &ply->elements[e];
+}
+
+/* Reads the header and moves the text to the first byte of data. */
+carom_status carom_ply_read_header(carom_text *text, carom_ply *ply);
+
+/* Read the data behind the header. */
+carom_status carom_ply_read_ascii(carom_text *text, const carom_ply *ply, carom_builder *builder);
+carom_status carom_ply_read_binary(carom_text *text, const carom_ply *ply, carom_builder *builder);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* PLY data in binary, in either byte order. Positions that are three floats stay float32, all
+ * others become float64. Two loops are made for the files there are: vertices without lists, and
+ * faces that are a list of 32-bit numbers behind one byte; the rest goes value by value. */
+#include <inttypes.h>
+
+#include "mesh/mesh_ply.h"
+
+typedef struct data {
+    carom_text *text; /* its `at` moves through the bytes */
+    const carom_ply *ply;
+    carom_builder *builder;
+    const carom_ply_element *element;
+    bool swap; /* the file's byte order is not this machine's */
+} data;
+
+static bool machine_is_little(void) {
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+static void load_bytes(const data *d, const uint8_t *at, void *to, size_t size) {
+    uint8_t *bytes = to;
+    for (size_t i = 0; i < size; ++i) bytes[i] = at[d->swap ? size - 1 - i : i];
+}
+
+static uint32_t load_u32(const uint8_t *at, bool swap) {
+    uint32_t value;
+    memcpy(&value, at, sizeof(value));
+    return swap ? value >> 24 | (value >> 8 & 0xFF00) | (value << 8 & 0xFF0000) | value << 24
+                : value;
+}
+
+static int64_t load_integer(const data *d, const uint8_t *at, carom_ply_type type) {
+    uint16_t u16;
+    uint32_t u32;
+    switch (type) {
+    case CAROM_PLY_INT8:
+        return (int8_t)*at;
+    case CAROM_PLY_UINT8:
+        return *at;
+    case CAROM_PLY_INT16:
+    case CAROM_PLY_UINT16:
+        load_bytes(d, at, &u16, sizeof(u16));
+        return type == CAROM_PLY_INT16 ? (int16_t)u16 : (int64_t)u16;
+    default:
+        u32 = load_u32(at, d->swap);
+        return type == CAROM_PLY_INT32 ? (int32_t)u32 : (int64_t)u32;
+    }
+}
+
+static double load_number(const data *d, const uint8_t *at, carom_ply_type type) {
+    float f32;
+    double f64;
+    switch (type) {
+    case CAROM_PLY_FLOAT32:
+        load_bytes(d, at, &f32, sizeof(f32));
+        return (double)f32;
+    case CAROM_PLY_FLOAT64:
+        load_bytes(d, at, &f64, sizeof(f64));
+        return f64;
+    default:
+        return (double)load_integer(d, at, type);
+    }
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static carom_status fail_end(const data *d, uint64_t number) {
+    return carom_fail(d->text->context, CAROM_BAD_FILE,
+                      "%s: byte %" PRIu64 ": the file ends inside %s %" PRIu64 " of %" PRIu64,
+                      d->text->name, (uint64_t)(d->text->end - d->text->begin), d->element->name,
+                      number, d->element->count);
+}
+
+static carom_status fail_list(const data *d, uint64_t number, int64_t count) {
+    return carom_fail(d->text->context, CAROM_BAD_FILE,
+                      "%s: byte %" PRIu64 ": %s %" PRIu64 " has a list of length %" PRId64,
+                      d->text->name, (uint64_t)(d->text->at - d->text->begin), d->element->name,
+                      number, count);
+}
+
+static carom_status fail_corner(const data *d, uint64_t face, int64_t vertex) {
+    return carom_fail(d->text->context, CAROM_BAD_FILE,
+                      "%s: face %" PRIu64 " names vertex %" PRId64 ", the file has %" PRIu64,
+                      d->text->name, face, vertex, d->ply->vertex_count);
+}
+
+static carom_status fail_position(const data *d, uint64_t vertex) {
+    return carom_fail(d->text->context, CAROM_BAD_FILE,
+                      "%s: vertex %" PRIu64 " has a coordinate that is not finite", d->text->name,
+                      vertex);
+}
+
+/* ---- one element, value by value ------------------------------------------------------------- */
+
+static carom_status read_corners(data *d, const carom_ply_property *property, uint64_t face,
+                                 uint64_t count) {
+    uint64_t begin = d->builder->corners.count, size = carom_ply_size(property->type);
+    for (uint64_t i = 0; i < count && !d->builder->stopped; ++i) {
+        int64_t vertex = load_integer(d, d->text->at + i * size, property->type);
+        if (vertex < 0 || (uint64_t)vertex >= d->ply->vertex_count)
+            return fail_corner(d, face, vertex);
+        carom_builder_add_corner(d->builder, (uint32_t)vertex);
+    }
+    carom_builder_end_face(d->builder, begin);
+    return CAROM_OK;
+}
+
+static carom_status read_one(data *d, uint64_t number) {
+    double xyz[3] = {0.0, 0.0, 0.0};
+    for (uint32_t p = d->element->begin; p < d->element->end; ++p) {
+        const carom_ply_property *property = &d->ply->properties[p];
+        uint64_t left = (uint64_t)(d->text->end - d->text->at), count = 1;
+        uint64_t size = carom_ply_size(property->type);
+        if (property->list) {
+            uint64_t count_size = carom_ply_size(property->count_type);
+            if (left < count_size) return fail_end(d, number);
+            int64_t given = load_integer(d, d->text->at, property->count_type);
+            if (given < 0) return fail_list(d, number, given);
+            count = (uint64_t)given;
+            d->text->at += count_size;
+            left -= count_size;
+        }
+        if (count > left / size) return fail_end(d, number);
+        if (property->role == CAROM_PLY_CORNERS)
+            CAROM_TRY(read_corners(d, property, number, count));
+        else if (property->role != CAROM_PLY_IGNORED)
+            xyz[property->role - CAROM_PLY_X] = load_number(d, d->text->at, property->type);
+        d->text->at += count * size;
+    }
+    if (d->element->kind != CAROM_PLY_VERTEX) return CAROM_OK;
+    for (int i = 0; i < 3; ++i)
+        if (xyz[i] - xyz[i] != 0.0) return fail_position(d, number);
+    if (d->builder->floats != NULL) {
+        float *to = (float *)d->builder->floats + 3 * number;
+        for (int i = 0; i < 3; ++i) to[i] = (float)xyz[i];
+    } else {
+        carom_vec3 point = {xyz[0], xyz[1], xyz[2]};
+        carom_builder_add_point(d->builder, point);
+    }
+    return CAROM_OK;
+}
+
+/* The fewest bytes of one vertex, face with area, or other element. */
+static uint64_t least_bytes(const carom_ply *ply, const carom_ply_element *element) {
+    uint64_t bytes = element->fixed_bytes;
+    for (uint32_t p = element->begin; p < element->end; ++p)
+        if (ply->properties[p].role == CAROM_PLY_CORNERS)
+            bytes += 3 * carom_ply_size(ply->properties[p].type);
+    return bytes;
+}
+
+/* What follows the data is named, unless it is padding that no element would fit into. */
+static carom_status check_end(const data *d) {
+    const carom_ply_element *last = carom_ply_last_element(d->ply);
+    uint64_t left = (uint64_t)(d->text->end - d->text->at);
+    if (left < least_bytes(d->ply, last) && carom_is_padding(d->text->at, d->text->end))
+        return CAROM_OK;
+    return carom_fail(d->text->context, CAROM_BAD_FILE,
+                      "%s: byte %" PRIu64 ": %" PRIu64 " bytes follow the last of the %" PRIu64
+                      " of element %s that the header promises; correct its counts, or cut the "
+                      "file there",
+                      d->text->name, (uint64_t)(d->text->at - d->text->begin), left, last->count,
+                      last->name);
+}
+
+/* ---- the loops for common files -------------------------------------------------------------- */
+
+/* Where x, y and z are in a vertex without lists, and whether all are floats. */
+static bool floats_of_vertex(const data *d, uint64_t at[3]) {
+    uint64_t offset = 0;
+    bool floats = true;
+    for (uint32_t p = d->element->begin; p < d->element->end; ++p) {
+        const carom_ply_property *property = &d->ply->properties[p];
+        if (property->role != CAROM_PLY_IGNORED) {
+            at[property->role - CAROM_PLY_X] = offset;
+            floats = floats && property->type == CAROM_PLY_FLOAT32;
+        }
+        offset += carom_ply_size(property->type);
+    }
+    return floats;
+}
+
+#define AT_ONCE 65536u /* vertices or faces between two questions whether to go on */
+
+static carom_status read_float_vertices(data *d, const uint64_t offsets[3]) {
+    uint64_t count = d->element->count, stride = d->element->fixed_bytes;
+    uint8_t *to = d->builder->floats;
+    uint32_t worst = 0; /* the largest exponent, where infinity and NaN stand out */
+    if (count > (uint64_t)(d->text->end - d->text->at) / stride) return fail_end(d, 0);
+    for (uint64_t first = 0; first < count; first += AT_ONCE) {
+        if (!carom_builder_goes_on(d->builder, d->text->at + first * stride)) return CAROM_OK;
+        uint64_t end = CAROM_MIN(first + AT_ONCE, count);
+        for (uint64_t i = first; i < end; ++i)
+            for (int c = 0; c < 3; ++c) {
+                uint32_t bits = load_u32(d->text->at + i * stride + offsets[c], d->swap);
+                worst = CAROM_MAX(worst, bits & 0x7F800000u);
+                memcpy(to + (3 * i + (uint64_t)c) * sizeof(bits), &bits, sizeof(bits));
+            }
+    }
+    if (worst == 0x7F800000u) {
+        const float *f = d->builder->floats;
+        uint64_t i = 0;
+        while (f[i] - f[i] == 0.0f) ++i;
+        return fail_position(d, i / 3);
+    }
+    d->text->at += count * stride;
+    return CAROM_OK;
+}
+
+static carom_status read_vertices(data *d) {
+    uint64_t offsets[3] = {0, 0, 0}, count = d->element->count;
+    const carom_allocator *allocator = &d->builder->context->allocator;
+    if (floats_of_vertex(d, offsets)) {
+        d->builder->floats = carom_allocate(allocator, count, 3 * sizeof(float));
+        if (d->builder->floats == NULL) return carom_builder_fail_memory(d->builder);
+        d->builder->float_count = count;
+        if (!d->element->has_list) return read_float_vertices(d, offsets);
+    } else if (!carom_points_reserve(&d->builder->points, allocator, count)) {
+        return carom_builder_fail_memory(d->builder);
+    }
+    for (uint64_t i = 0; i < count && carom_builder_goes_on(d->builder, d->text->at); ++i)
+        CAROM_TRY(read_one(d, i));
+    return CAROM_OK;
+}
+
+static bool faces_are_plain(const data *d) {
+    const carom_ply_property *list = &d->ply->properties[d->element->begin];
+    return d->element->end - d->element->begin == 1 && list->role == CAROM_PLY_CORNERS &&
+           list->count_type <= CAROM_PLY_UINT8 &&
+           (list->type == CAROM_PLY_INT32 || list->type == CAROM_PLY_UINT32);
+}
+
+/* Triangles, as long as there are any in a row; returns how many faces. */
+static uint64_t read_plain_triangles(data *d, uint64_t most) {
+    carom_builder *builder = d->builder;
+    uint64_t left = (uint64_t)(d->text->end - d->text->at) / 13, done = 0;
+    most = CAROM_MIN(most, left);
+    if (most == 0 || builder->offsets.count != 0 ||
+        !carom_corners_reserve(&builder->corners, &builder->context->allocator,
+                               builder->corners.count + 3 * most))
+        return 0;
+    uint32_t *to = builder->corners.data + builder->corners.count;
+    uint64_t vertices = d->ply->vertex_count;
+    const uint8_t *at = d->text->at;
+    for (; done < most && at[0] == 3; ++done, at += 13, to += 3) {
+        uint32_t a = load_u32(at + 1, d->swap), b = load_u32(at + 5, d->swap);
+        uint32_t c = load_u32(at + 9, d->swap);
+        if (a >= vertices || b >= vertices || c >= vertices) break;
+        to[0] = a;
+        to[1] = b;
+        to[2] = c;
+    }
+    d->text->at = at;
+    builder->corners.count += 3 * done;
+    builder->face_count += done;
+    return done;
+}
+
+static carom_status read_elements(data *d) {
+    uint64_t i = 0;
+    if (d->element->begin == d->element->end) return CAROM_OK; /* no bytes, however many */
+    if (d->element->kind == CAROM_PLY_FACE && d->element->count != 0 && faces_are_plain(d)) {
+        uint64_t most = d->element->count, done = AT_ONCE;
+        carom_builder *builder = d->builder;
+        uint64_t room = CAROM_MIN(most, (uint64_t)(d->text->end - d->text->at) / 13);
+        if (!carom_corners_reserve(&builder->corners, &builder->context->allocator,
+                                   builder->corners.count + 3 * room))
+            done = 0; /* one by one, which grows as it goes */
+        while (i < most && done == AT_ONCE && carom_builder_goes_on(builder, d->text->at)) {
+            done = read_plain_triangles(d, CAROM_MIN(most - i, AT_ONCE));
+            i += done;
+        }
+    }
+    if (d->element->kind == CAROM_PLY_OTHER && !d->element->has_list) {
+        uint64_t left = (uint64_t)(d->text->end - d->text->at) / d->element->fixed_bytes;
+        if (d->element->count > left) return fail_end(d, left);
+        d->text->at += d->element->count * d->element->fixed_bytes;
+        return CAROM_OK;
+    }
+    for (; i < d->element->count && carom_builder_goes_on(d->builder, d->text->at); ++i)
+        CAROM_TRY(read_one(d, i));
+    return CAROM_OK;
+}
+
+carom_status carom_ply_read_binary(carom_text *text, const carom_ply *ply, carom_builder *builder) {
+    data d = {.text = text, .ply = ply, .builder = builder};
+    d.swap = machine_is_little() != (ply->format == CAROM_MESH_FORMAT_PLY);
+    for (uint32_t e = 0; e < ply->element_count && !builder->stopped; ++e) {
+        d.element = &ply->elements[e];
+        if (d.element->kind == CAROM_PLY_VERTEX)
+            CAROM_TRY(read_vertices(&d));
+        else
+            CAROM_TRY(read_elements(&d));
+    }
+    return builder->stopped ? CAROM_OK : check_end(&d);
+}

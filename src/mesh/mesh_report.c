@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Inspecting a mesh: what concerns vertices is here, faces, edges and duplicates have files of
+ * their own. Bounds and counts do not depend on the order they are taken in; where zero has two
+ * signs, the positive one is reported. */
+#include "mesh/mesh_report.h"
+
+#include <math.h>
+
+#include "base/item.h"
+#include "base/progress.h"
+
+#define LEAST_PART ((uint64_t)1 << 14)
+#define STEPS      5u /* of an inspection, as progress counts them */
+
+typedef struct share {
+    carom_bounds bounds;
+    uint64_t used;
+    char fill[CAROM_ALIGNMENT - (sizeof(carom_bounds) + sizeof(uint64_t)) % CAROM_ALIGNMENT];
+} share;
+
+typedef struct vertices {
+    const carom_mesh_view *view;
+    _Atomic uint8_t *used;
+    share *shares;
+} vertices;
+
+static void include(carom_bounds *bounds, carom_vec3 p) {
+    bounds->low.x = CAROM_MIN(p.x, bounds->low.x);
+    bounds->low.y = CAROM_MIN(p.y, bounds->low.y);
+    bounds->low.z = CAROM_MIN(p.z, bounds->low.z);
+    bounds->high.x = CAROM_MAX(p.x, bounds->high.x);
+    bounds->high.y = CAROM_MAX(p.y, bounds->high.y);
+    bounds->high.z = CAROM_MAX(p.z, bounds->high.z);
+}
+
+static carom_status mark_used(void *argument, carom_range range) {
+    vertices *v = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        atomic_store_explicit(&v->used[v->view->corners[i]], 1, memory_order_relaxed);
+    return CAROM_OK;
+}
+
+static carom_status visit_vertices(void *argument, carom_range range) {
+    vertices *v = argument;
+    share share = v->shares[range.worker];
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        carom_vec3 p = carom_mesh_position(v->view, i);
+        include(&share.bounds, (carom_vec3){p.x + 0.0, p.y + 0.0, p.z + 0.0});
+        share.used += atomic_load_explicit(&v->used[i], memory_order_relaxed);
+    }
+    v->shares[range.worker] = share;
+    return CAROM_OK;
+}
+
+static carom_status report_vertices(carom_context *context, const carom_mesh_view *view,
+                                    carom_mesh_report *report) {
+    const carom_bounds nothing = {{INFINITY, INFINITY, INFINITY},
+                                  {-INFINITY, -INFINITY, -INFINITY}};
+    carom_arena *scratch = carom_scratch(context, 0);
+    vertices v = {.view = view};
+    v.used = CAROM_ARENA_TAKE(scratch, _Atomic uint8_t, view->vertex_count);
+    v.shares = CAROM_ARENA_TAKE(scratch, share, context->threads);
+    if (v.used == NULL || v.shares == NULL)
+        return carom_fail_memory(context, view->vertex_count, "inspecting a mesh");
+    for (uint64_t i = 0; i < view->vertex_count; ++i) atomic_init(&v.used[i], 0);
+    for (uint32_t i = 0; i < context->threads; ++i) v.shares[i] = (share){.bounds = nothing};
+    uint64_t corners = carom_mesh_corner_count(view);
+    CAROM_TRY(carom_parallel_for(context, corners, carom_grain(context, corners, LEAST_PART),
+                                 mark_used, &v));
+    CAROM_TRY(carom_parallel_for(context, view->vertex_count,
+                                 carom_grain(context, view->vertex_count, LEAST_PART),
+                                 visit_vertices, &v));
+    report->bounds = nothing;
+    report->unused_vertices = view->vertex_count;
+    for (uint32_t i = 0; i < context->threads; ++i) {
+        if (v.shares[i].bounds.low.x <= v.shares[i].bounds.high.x) {
+            include(&report->bounds, v.shares[i].bounds.low);
+            include(&report->bounds, v.shares[i].bounds.high);
+        }
+        report->unused_vertices -= v.shares[i].used;
+    }
+    return CAROM_OK;
+}
+
+/* Polygons that close the surface may share a diagonal of their fans: the triangles then have an
+ * edge too many, and the mesh is not closed for those who work with them. */
+static carom_status confirm_closed(carom_context *context, const carom_mesh_view *view,
+                                   carom_mesh_report *report) {
+    if (!report->closed || report->triangles == report->faces) return CAROM_OK;
+    carom_triangulate_def fan = {.fan = true};
+    carom_mesh *triangles;
+    carom_mesh_view triangle_view;
+    carom_mesh_report triangle_report = {0};
+    CAROM_TRY(carom_mesh_triangulate(context, view, &fan, &triangles, NULL));
+    carom_status status = carom_mesh_get_view(triangles, &triangle_view);
+    if (status == CAROM_OK) status = carom_report_edges(context, &triangle_view, &triangle_report);
+    carom_mesh_destroy(triangles);
+    report->closed = triangle_report.closed;
+    return status;
+}
+
+static carom_status run(carom_context *context, const carom_mesh_view *view,
+                        carom_mesh_report *report) {
+    CAROM_TRY(report_vertices(context, view, report));
+    carom_progress_add(context, 0, 1);
+    CAROM_TRY(carom_report_faces(context, view, report));
+    carom_progress_add(context, 0, 1);
+    CAROM_TRY(carom_report_edges(context, view, report));
+    carom_progress_add(context, 0, 1);
+    CAROM_TRY(confirm_closed(context, view, report));
+    carom_progress_add(context, 0, 1);
+    return carom_report_duplicates(context, view, report);
+}
+
+carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *view,
+                                carom_mesh_report *report) {
+    CAROM_REQUIRE(report != NULL, "the place for the report is NULL");
+    CAROM_TRY(carom_mesh_check(context, view));
+    CAROM_TRY(carom_mesh_check_numbers(context, view, "inspected"));
+    memset(report, 0, sizeof(*report)); /* padding too: equal reports are equal bytes */
+    report->vertices = view->vertex_count;
+    report->faces = view->face_count;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_progress_begin(context, "inspecting a mesh", STEPS);
+    carom_status status = carom_progress_finish(context, run(context, view, report));
+    carom_arena_rewind(scratch, mark);
+    return status;
+}

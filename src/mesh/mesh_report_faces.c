@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Volume, area and degenerate faces. The volume is a sum of products of three coordinates, taken
+ * exactly (geom/exact_sum.h) and divided and rounded once. The area needs square roots: each face's
+ * is rounded to a fixed-point number, and these are added exactly (base/sum_item.h). For the area,
+ * edges are first scaled by a power of two to below 1, so that squares stay in range. Where the
+ * products of a cross product cancel, as those of a thin face do, they are taken again in
+ * double-double arithmetic. */
+#include <math.h>
+
+#include "base/double_double.h"
+#include "base/item.h"
+#include "base/sum_item.h"
+#include "geom/exact_sum.h"
+#include "geom/length.h"
+#include "geom/orient.h"
+#include "geom/vec.h"
+#include "mesh/mesh_report.h"
+
+#define LEAST_PART  ((uint64_t)1 << 12)
+#define SETTLE_MASK (((uint64_t)1 << 26) - 1) /* cones of six products between two settles */
+
+typedef struct share {
+    carom_exact_sum volume;
+    uint64_t cones; /* added to the volume */
+    carom_sum area;
+    uint64_t degenerate_faces, degenerate_triangles, first_degenerate;
+} share;
+
+typedef struct faces {
+    const carom_mesh_view *view;
+    double half;   /* 1, or 1/2 where differences of coordinates could overflow */
+    int power;     /* all edges, times half, are below 2^power along each axis */
+    double shrink; /* 2^-power */
+    int area_scale;
+    share *shares;
+} faces;
+
+/* Whether three points lie on one line. All three filters first: a triangle that stands upright
+ * along one axis or two needs nothing exact. */
+static bool are_collinear(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
+    if (carom_orient2d_filter(a.x, a.y, b.x, b.y, c.x, c.y) != CAROM_ORIENT_UNDECIDED ||
+        carom_orient2d_filter(a.y, a.z, b.y, b.z, c.y, c.z) != CAROM_ORIENT_UNDECIDED ||
+        carom_orient2d_filter(a.z, a.x, b.z, b.x, c.z, c.x) != CAROM_ORIENT_UNDECIDED)
+        return false;
+    return carom_orient_axis(a, b, c) < 0;
+}
+
+/* Whether all corners lie on one line. */
+static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t end) {
+    carom_vec3 a = carom_mesh_position(view, view->corners[begin]), b = a;
+    uint64_t i = begin + 1;
+    for (; i < end; ++i) {
+        b = carom_mesh_position(view, view->corners[i]);
+        if (b.x != a.x || b.y != a.y || b.z != a.z) break;
+    }
+    for (++i; i < end; ++i)
+        if (!are_collinear(a, b, carom_mesh_position(view, view->corners[i]))) return false;
+    return true;
+}
+
+/* Cross products this much smaller than their factors have lost digits to cancellation. */
+#define CANCELLED 0x1p-6
+
+static carom_vec3 edge_between(const faces *f, carom_vec3 from, carom_vec3 to) {
+    carom_vec3 a = carom_vec_scale(from, f->half), b = carom_vec_scale(to, f->half);
+    return carom_vec_scale(carom_vec_sub(b, a), f->shrink);
+}
+
+/* Twice the vector area of a face, scaled, in double-double arithmetic. */
+static carom_vec3 twice_area_precise(const faces *f, uint64_t begin, uint64_t end) {
+    const carom_mesh_view *view = f->view;
+    carom_dd edges[2][3], sum[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+    double a[3], p[3];
+    carom_vec_store(carom_mesh_position(view, view->corners[begin]), a);
+    for (uint64_t i = begin + 1; i < end; ++i) {
+        carom_dd *u = edges[i % 2], *v = edges[(i + 1) % 2];
+        carom_vec_store(carom_mesh_position(view, view->corners[i]), p);
+        for (int k = 0; k < 3; ++k)
+            v[k] = carom_dd_scale(carom_dd_diff(p[k] * f->half, a[k] * f->half), f->shrink);
+        for (int k = 0; k < 3 && i > begin + 1; ++k) {
+            int m = (k + 1) % 3, n = (k + 2) % 3;
+            carom_dd minor =
+                carom_dd_sub(carom_dd_multiply(u[m], v[n]), carom_dd_multiply(u[n], v[m]));
+            sum[k] = carom_dd_add(sum[k], minor);
+        }
+    }
+    return carom_vec(sum[0].high, sum[1].high, sum[2].high);
+}
+
+static void visit_face(const faces *f, share *share, uint64_t face) {
+    const carom_mesh_view *view = f->view;
+    uint64_t begin = carom_mesh_offset(view, face), end = carom_mesh_offset(view, face + 1);
+    uint64_t flat = 0;
+    carom_vec3 a = carom_mesh_position(view, view->corners[begin]);
+    carom_vec3 b = carom_mesh_position(view, view->corners[begin + 1]);
+    carom_vec3 u = edge_between(f, a, b), twice = carom_vec(0.0, 0.0, 0.0);
+    double size = 0.0;
+    for (uint64_t i = begin + 2; i < end; ++i) {
+        carom_vec3 c = carom_mesh_position(view, view->corners[i]);
+        carom_vec3 v = edge_between(f, a, c);
+        carom_exact_sum_add_determinant(&share->volume, a, b, c);
+        if ((++share->cones & SETTLE_MASK) == 0) carom_exact_sum_settle(&share->volume);
+        twice = carom_vec_add(twice, carom_vec_cross(u, v));
+        size += carom_vec_largest(u) * carom_vec_largest(v);
+        flat += are_collinear(a, b, c);
+        b = c;
+        u = v;
+    }
+    if (carom_vec_largest(twice) < CANCELLED * size) twice = twice_area_precise(f, begin, end);
+    share->area =
+        carom_sum_add(share->area, carom_sum_term(carom_vec_length(twice), f->area_scale));
+    share->degenerate_triangles += flat;
+    if (flat == end - begin - 2 && is_degenerate(view, begin, end)) {
+        ++share->degenerate_faces;
+        share->first_degenerate = CAROM_MIN(face, share->first_degenerate);
+    }
+}
+
+static carom_status visit_faces(void *argument, carom_range range) {
+    faces *f = argument;
+    share *share = &f->shares[range.worker];
+    for (uint64_t i = range.begin; i < range.end; ++i) visit_face(f, share, i);
+    carom_exact_sum_settle(&share->volume);
+    return CAROM_OK;
+}
+
+static void scale_to_bounds(faces *f, carom_bounds bounds, uint64_t triangles) {
+    double largest = 0.0, extent = 0.0;
+    const double *low = &bounds.low.x, *high = &bounds.high.x;
+    for (int k = 0; k < 3 && bounds.low.x <= bounds.high.x; ++k)
+        largest = CAROM_MAX(CAROM_MAX(fabs(low[k]), fabs(high[k])), largest);
+    f->half = largest < 0x1p1022 ? 1.0 : 0.5;
+    for (int k = 0; k < 3 && bounds.low.x <= bounds.high.x; ++k)
+        extent = CAROM_MAX(high[k] * f->half - low[k] * f->half, extent);
+    (void)frexp(extent, &f->power);
+    f->power = CAROM_MAX(f->power, -1000); /* the shrink itself must not overflow */
+    f->shrink = ldexp(1.0, -f->power);
+    /* Twice the area of a triangle within the cube [-1, 1]^3 is below 2^4. */
+    f->area_scale = carom_sum_scale(8.0, triangles);
+}
+
+carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
+                                carom_mesh_report *report) {
+    report->triangles = carom_mesh_corner_count(view) - 2 * view->face_count;
+    faces f = {.view = view};
+    scale_to_bounds(&f, report->bounds, report->triangles);
+    f.shares = CAROM_ARENA_TAKE(carom_scratch(context, 0), share, context->threads);
+    if (f.shares == NULL)
+        return carom_fail_memory(context, context->threads * sizeof(share), "inspecting a mesh");
+    memset(f.shares, 0, context->threads * sizeof(share));
+    for (uint32_t i = 0; i < context->threads; ++i) f.shares[i].first_degenerate = CAROM_MESH_NONE;
+    CAROM_TRY(carom_parallel_for(context, view->face_count,
+                                 carom_grain(context, view->face_count, LEAST_PART), visit_faces,
+                                 &f));
+    share total = f.shares[0];
+    for (uint32_t i = 1; i < context->threads; ++i) {
+        const share *share = &f.shares[i];
+        carom_exact_sum_merge(&total.volume, &share->volume);
+        total.area = carom_sum_add(total.area, share->area);
+        total.degenerate_faces += share->degenerate_faces;
+        total.degenerate_triangles += share->degenerate_triangles;
+        total.first_degenerate = CAROM_MIN(share->first_degenerate, total.first_degenerate);
+    }
+    report->degenerate_faces = total.degenerate_faces;
+    report->degenerate_triangles = total.degenerate_triangles;
+    report->first_degenerate_face = total.first_degenerate;
+    report->volume = carom_exact_sum_divide(&total.volume, 6);
+    report->area =
+        ldexp(carom_sum_value(total.area, f.area_scale), 2 * f.power - (f.half < 1.0 ? -1 : 1));
+    return CAROM_OK;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving: the format by name, the writer of the format, and a writer around it. */
+#include "mesh/mesh_format.h"
+
+#include "base/progress.h"
+
+static carom_status write_format(carom_writer *writer, const carom_mesh_view *view,
+                                 carom_mesh_format format) {
+    switch (format) {
+    case CAROM_MESH_FORMAT_OBJ:
+        return carom_write_obj(writer, view, format);
+    case CAROM_MESH_FORMAT_PLY:
+    case CAROM_MESH_FORMAT_PLY_BIG:
+    case CAROM_MESH_FORMAT_PLY_ASCII:
+        return carom_write_ply(writer, view, format);
+    case CAROM_MESH_FORMAT_STL:
+    case CAROM_MESH_FORMAT_STL_ASCII:
+        return carom_write_stl(writer, view, format);
+    default:
+        return carom_write_off(writer, view, format);
+    }
+}
+
+/* By a guess of the bytes to come. Opening belongs to it, as a pipe may have no reader yet. */
+static void begin_progress(carom_context *context, const carom_mesh_view *view) {
+    carom_progress_begin(context, "writing a mesh",
+                         48 * view->vertex_count + 24 * view->face_count);
+}
+
+/* All of it but for the renaming, so that what was cancelled is never in its place. */
+static carom_status write_mesh(carom_writer *writer, const carom_mesh_view *view,
+                               carom_mesh_format format) {
+    carom_status status = write_format(writer, view, format);
+    carom_writer_flush(writer);
+    if (status == CAROM_OK) status = writer->status;
+    carom_status ended = carom_progress_end(writer->context);
+    return ended != CAROM_OK ? ended : status;
+}
+
+static bool is_written(carom_mesh_format format) {
+    return format > CAROM_MESH_FORMAT_GUESS && format < CAROM_MESH_FORMAT_OTHER;
+}
+
+carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
+                             carom_mesh_format format, const char *path) {
+    CAROM_REQUIRE(path != NULL, "the path is NULL");
+    CAROM_REQUIRE((unsigned)format < CAROM_MESH_FORMAT_COUNT, "format is no format");
+    CAROM_TRY(carom_mesh_check(context, view));
+    if (format == CAROM_MESH_FORMAT_GUESS) {
+        format = carom_mesh_format_guess(path, NULL, 0);
+        if (format == CAROM_MESH_FORMAT_STL && !carom_mesh_is_float32(view))
+            format = CAROM_MESH_FORMAT_STL_ASCII;
+    }
+    if (!is_written(format))
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "%s: no format that can be written; there are " CAROM_NATIVE_FORMATS,
+                          path);
+    carom_writer_file file;
+    begin_progress(context, view);
+    carom_status status = carom_writer_open_file(context, path, carom_name_is_gzip(path), &file);
+    if (status != CAROM_OK) {
+        carom_status ended = carom_progress_end(context);
+        return ended != CAROM_OK ? ended : status;
+    }
+    return carom_writer_close_file(&file, write_mesh(&file.writer, view, format));
+}
+
+carom_status carom_mesh_save_memory(carom_context *context, const carom_mesh_view *view,
+                                    carom_mesh_format format, carom_bytes *bytes) {
+    CAROM_REQUIRE_RESULT(bytes, "the place for the bytes");
+    CAROM_REQUIRE(is_written(format), "format is not one that is written");
+    CAROM_TRY(carom_mesh_check(context, view));
+    carom_writer writer;
+    CAROM_TRY(carom_writer_open_memory(context, bytes, &writer));
+    begin_progress(context, view);
+    return carom_writer_close_memory(&writer, write_mesh(&writer, view, format));
+}

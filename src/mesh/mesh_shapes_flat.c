@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Shapes of square cells: box, grid, cloth. */
+#include "base/math.h"
+#include "mesh/mesh_shapes.h"
+
+/* ---- box ------------------------------------------------------------------------------------- */
+
+/* The number of lattice point p on the surface of an n x n x n box: bottom, rings, top. */
+static uint64_t number_of(uint64_t n, const uint64_t p[3]) {
+    uint64_t i = p[0], j = p[1], k = p[2], side = n + 1, start = side * side;
+    if (k == 0) return j * side + i;
+    start += (k - 1) * 4 * n;
+    if (k == n) return start + j * side + i;
+    if (j == 0) return start + i;
+    if (i == n) return start + n + j;
+    if (j == n) return start + 3 * n - i;
+    return start + 4 * n - j;
+}
+
+/* One of the six sides: cells along the two axes after `axis`, at its low or high end. */
+static void put_side(carom_sketch *sketch, uint64_t n, int axis, bool high) {
+    static const uint64_t steps[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    for (uint64_t b = 0; b < n && !carom_sketch_stop(sketch); ++b)
+        for (uint64_t a = 0; a < n; ++a) {
+            uint64_t corners[4];
+            for (int s = 0; s < 4; ++s) {
+                uint64_t p[3];
+                p[axis] = high ? n : 0;
+                p[u] = a + steps[s][0];
+                p[v] = b + steps[s][1];
+                corners[s] = number_of(n, p);
+            }
+            if (high)
+                carom_sketch_quad(sketch, corners[0], corners[1], corners[2], corners[3]);
+            else
+                carom_sketch_quad(sketch, corners[0], corners[3], corners[2], corners[1]);
+        }
+}
+
+carom_status carom_shape_box(carom_sketch *sketch) {
+    uint64_t n = sketch->def->detail;
+    double cells = (double)n * (double)n, size = sketch->def->size;
+    CAROM_TRY(carom_sketch_begin(sketch, 6.0 * cells + 2.0, 6.0 * cells, 0.0, 0.0));
+    for (uint64_t k = 0; k <= n && !carom_sketch_stop(sketch); ++k)
+        for (uint64_t j = 0; j <= n; ++j) {
+            bool inside = k != 0 && k != n && j != 0 && j != n; /* then only the two ends */
+            for (uint64_t i = 0; i <= n; i += inside ? n : 1) {
+                uint64_t p[3] = {i, j, k};
+                double x = 2.0 * (double)i / (double)n - 1.0, y = 2.0 * (double)j / (double)n - 1.0;
+                double z = 2.0 * (double)k / (double)n - 1.0;
+                carom_mesh_put(sketch->mesh, number_of(n, p),
+                               carom_vec(size * x, size * y, size * z));
+            }
+        }
+    for (int axis = 0; axis < 3; ++axis) {
+        put_side(sketch, n, axis, false);
+        put_side(sketch, n, axis, true);
+    }
+    return CAROM_OK;
+}
+
+/* ---- sheets ---------------------------------------------------------------------------------- */
+
+/* Room for (n + 1)^2 vertices, and all cells: vertex (i, j) is number j (n + 1) + i. */
+static carom_status begin_sheet(carom_sketch *sketch) {
+    uint64_t n = sketch->def->detail, row = n + 1;
+    double side = (double)n, cells = side * side;
+    CAROM_TRY(carom_sketch_begin(sketch, (side + 1.0) * (side + 1.0), cells, 0.0, 0.0));
+    for (uint64_t j = 0; j < n && !carom_sketch_stop(sketch); ++j)
+        for (uint64_t i = 0; i < n; ++i) {
+            uint64_t v = j * row + i;
+            carom_sketch_quad(sketch, v, v + 1, v + row + 1, v + row);
+        }
+    return CAROM_OK;
+}
+
+carom_status carom_shape_grid(carom_sketch *sketch) {
+    uint64_t n = sketch->def->detail;
+    double size = sketch->def->size;
+    CAROM_TRY(begin_sheet(sketch));
+    for (uint64_t j = 0; j <= n && !carom_sketch_stop(sketch); ++j)
+        for (uint64_t i = 0; i <= n; ++i)
+            carom_sketch_vertex(sketch, carom_vec(size * (2.0 * (double)i / (double)n - 1.0),
+                                                  size * (2.0 * (double)j / (double)n - 1.0), 0.0));
+    return CAROM_OK;
+}
+
+#define WAVES 24
+
+typedef struct wave {
+    double x, y, height, phase; /* frequency along u and v */
+    carom_vec3 direction;
+} wave;
+
+typedef struct cloth {
+    carom_sketch *sketch;
+    wave waves[WAVES];
+} cloth;
+
+static void draw_waves(wave *waves, uint64_t seed) {
+    carom_random random = {seed};
+    for (int k = 0; k < WAVES; ++k) {
+        double frequency = carom_random_between(&random, 2.0, 10.0);
+        double angle = carom_random_between(&random, 0.0, CAROM_TURN);
+        carom_vec3 d;
+        d.x = carom_random_normal(&random);
+        d.y = carom_random_normal(&random);
+        d.z = carom_random_normal(&random);
+        double length = carom_vec_length(d);
+        waves[k] = (wave){.x = frequency * carom_cos(angle),
+                          .y = frequency * carom_sin(angle),
+                          .height = 0.10 / frequency,
+                          .phase = carom_random_between(&random, 0.0, CAROM_TURN),
+                          .direction = carom_vec(d.x / length, d.y / length, d.z / length)};
+    }
+}
+
+/* Through memory: gcc 12 drops a conversion to float and back where it turns two of them into one
+ * vector operation. */
+static double round_to_float(double x) {
+    volatile float f = (float)x;
+    return (double)f;
+}
+
+static carom_status lay_rows(void *argument, carom_range range) {
+    const cloth *c = argument;
+    uint64_t n = c->sketch->def->detail;
+    double size = c->sketch->def->size;
+    for (uint64_t j = range.begin; j < range.end; ++j)
+        for (uint64_t i = 0; i <= n; ++i) {
+            double u = (double)i / (double)n, v = (double)j / (double)n;
+            carom_vec3 p = carom_vec(u, v, 0.0);
+            for (int k = 0; k < WAVES; ++k) {
+                const wave *w = &c->waves[k];
+                double s = w->height * carom_sin(CAROM_TURN * (w->x * u + w->y * v) + w->phase);
+                p = carom_vec_add(p, carom_vec_scale(w->direction, s));
+            }
+            p = carom_vec_scale(p, size);
+            carom_mesh_put(
+                c->sketch->mesh, j * (n + 1) + i,
+                carom_vec(round_to_float(p.x), round_to_float(p.y), round_to_float(p.z)));
+        }
+    return CAROM_OK;
+}
+
+carom_status carom_shape_cloth(carom_sketch *sketch) {
+    cloth c = {.sketch = sketch};
+    draw_waves(c.waves, sketch->def->seed != 0 ? sketch->def->seed : 12345);
+    CAROM_TRY(begin_sheet(sketch));
+    return carom_parallel_for(sketch->context, sketch->def->detail + 1, 1, lay_rows, &c);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Where written bytes go. A file is written under another name beside its place and renamed when
+ * it is whole: a full disk leaves the old file as it was. A symbolic link stays one, and a file
+ * that is replaced keeps its mode. What is no plain file (a pipe, a device) is written straight. */
+#define _XOPEN_SOURCE 700
+#include "mesh/mesh_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/context.h"
+#include "base/progress.h"
+#include "mesh/mesh.h"
+#include "mesh/mesh_format.h"
+#include "mesh/mesh_gzip.h"
+#include "mesh/mesh_number.h"
+
+#define BUFFER_BYTES ((size_t)1 << 18)
+#ifdef PATH_MAX
+_Static_assert(CAROM_WRITER_LONGEST_PATH >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
+#endif
+
+CAROM_RESULT_FILL(carom_bytes);
+CAROM_RESULT_DEFINE_FREE(carom_bytes);
+
+void carom_writer_flush(carom_writer *writer) {
+    if (writer->used == 0) return;
+    if (writer->status == CAROM_OK) writer->status = writer->take(writer);
+    carom_progress_add(writer->context, 0, writer->used);
+    if (writer->status == CAROM_OK && carom_progress_cancelled(writer->context))
+        writer->status = CAROM_CANCELLED; /* carom_progress_end has the message */
+    writer->used = 0;
+}
+
+void carom_writer_text(carom_writer *writer, const char *text) {
+    size_t length = strlen(text);
+    char *at = carom_writer_reserve(writer);
+    memcpy(at, text, length);
+    carom_writer_advance(writer, at + length);
+}
+
+void carom_writer_point(carom_writer *writer, const char *prefix, carom_vec3 point) {
+    char *at = carom_writer_reserve(writer);
+    while (*prefix != '\0') *at++ = *prefix++;
+    at = carom_number_print(at, point.x);
+    *at++ = ' ';
+    at = carom_number_print(at, point.y);
+    *at++ = ' ';
+    at = carom_number_print(at, point.z);
+    *at++ = '\n';
+    carom_writer_advance(writer, at);
+}
+
+void carom_writer_faces(carom_writer *writer, const carom_mesh_view *view) {
+    for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
+        uint64_t c = carom_mesh_offset(view, f), end = carom_mesh_offset(view, f + 1);
+        char *at = carom_number_print_count(carom_writer_reserve(writer), end - c);
+        for (; c < end; ++c) {
+            carom_writer_advance(writer, at);
+            at = carom_writer_reserve(writer);
+            *at++ = ' ';
+            at = carom_number_print_count(at, view->corners[c]);
+        }
+        *at++ = '\n';
+        carom_writer_advance(writer, at);
+    }
+}
+
+static carom_status take_buffer(carom_writer *writer) {
+    writer->size = BUFFER_BYTES;
+    writer->buffer = carom_allocate(&writer->context->allocator, writer->size, 1);
+    if (writer->buffer == NULL)
+        return carom_fail_memory(writer->context, writer->size, "a buffer for writing");
+    return CAROM_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static carom_status fail_file(const carom_writer *writer, const char *what) {
+    return carom_fail(writer->context, CAROM_IO, "%s: %s: %s", writer->name, what, strerror(errno));
+}
+
+static carom_status put_file(void *user, const uint8_t *bytes, size_t size) {
+    carom_writer *writer = user;
+    while (size != 0) {
+        ssize_t written = write(writer->file, bytes, size);
+        if (written < 0 && errno == EAGAIN) { /* a pipe that nobody reads from now */
+            struct pollfd ready = {.fd = writer->file, .events = POLLOUT};
+            (void)poll(&ready, 1, CAROM_FILE_WAIT);
+            carom_progress_add(writer->context, 0, 0);
+            if (carom_progress_cancelled(writer->context))
+                return carom_fail(writer->context, CAROM_CANCELLED, "%s: cancelled while it waited",
+                                  writer->name);
+            continue;
+        }
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return fail_file(writer, "cannot be written");
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return CAROM_OK;
+}
+
+static carom_status take_for_file(carom_writer *writer) {
+    if (writer->deflate == NULL) return put_file(writer, writer->buffer, writer->used);
+    return carom_deflate_write(writer->deflate, writer->buffer, writer->used, false, put_file,
+                               writer);
+}
+
+/* A pipe or a device. Without O_NONBLOCK the opening of a pipe waits for a reader, and nothing can
+ * cancel it. */
+static int open_pipe(carom_writer *writer) {
+    for (;;) {
+        int file = open(writer->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (file >= 0 || errno != ENXIO) return file;
+        (void)poll(NULL, 0, CAROM_FILE_WAIT);
+        carom_progress_add(writer->context, 0, 0);
+        if (carom_progress_cancelled(writer->context)) return -1;
+    }
+}
+
+/* Opens a file beside the place with the first free number N in its name, place.N.part, or a pipe
+ * or device itself. */
+static carom_status open_draft(carom_writer_file *file) {
+    carom_writer *writer = &file->writer;
+    struct stat info;
+    bool replaces = stat(writer->name, &info) == 0;
+    if (replaces && !S_ISREG(info.st_mode)) {
+        writer->file = open_pipe(writer);
+        if (writer->file < 0 && carom_progress_cancelled(writer->context)) return CAROM_CANCELLED;
+        return writer->file < 0 ? fail_file(writer, "cannot be opened for writing") : CAROM_OK;
+    }
+    file->place =
+        replaces && realpath(writer->name, file->linked) != NULL ? file->linked : writer->name;
+    size_t size = strlen(file->place) + 32;
+    file->draft = carom_allocate(&writer->context->allocator, size, 1);
+    if (file->draft == NULL) return carom_fail_memory(writer->context, size, "a file name");
+    for (unsigned n = 0; n < 1000; ++n) {
+        snprintf(file->draft, size, "%s.%u.part", file->place, n);
+        writer->file = open(file->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (writer->file >= 0) {
+            if (replaces) (void)fchmod(writer->file, info.st_mode & 0777);
+            return CAROM_OK;
+        }
+        if (errno != EEXIST) break;
+    }
+    carom_release(&writer->context->allocator, file->draft);
+    file->draft = NULL;
+    return fail_file(writer, "cannot be created");
+}
+
+carom_status carom_writer_open_file(carom_context *context, const char *name, bool gzip,
+                                    carom_writer_file *file) {
+    memset(file, 0, sizeof(*file));
+    carom_writer *writer = &file->writer;
+    writer->context = context;
+    writer->name = name;
+    writer->take = take_for_file;
+    writer->file = -1;
+    carom_status status = CAROM_OK;
+    if (gzip) status = carom_deflate_open(context, name, &writer->deflate);
+    if (status == CAROM_OK) status = take_buffer(writer);
+    if (status == CAROM_OK) status = open_draft(file);
+    if (status != CAROM_OK) {
+        carom_deflate_close(writer->deflate);
+        carom_release(&context->allocator, writer->buffer);
+    }
+    return status;
+}
+
+carom_status carom_writer_close_file(carom_writer_file *file, carom_status written) {
+    carom_writer *writer = &file->writer;
+    if (written == CAROM_OK) {
+        carom_writer_flush(writer);
+        written = writer->status;
+    }
+    if (written == CAROM_OK && writer->deflate != NULL)
+        written = carom_deflate_write(writer->deflate, NULL, 0, true, put_file, writer);
+    if (close(writer->file) != 0 && written == CAROM_OK)
+        written = fail_file(writer, "cannot be written");
+    if (file->draft != NULL) {
+        if (written == CAROM_OK && rename(file->draft, file->place) != 0)
+            written = fail_file(writer, "cannot be replaced");
+        if (written != CAROM_OK) (void)unlink(file->draft);
+    }
+    carom_release(&writer->context->allocator, file->draft);
+    carom_release(&writer->context->allocator, writer->buffer);
+    carom_deflate_close(writer->deflate);
+    return written;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static carom_status take_for_memory(carom_writer *writer) {
+    carom_bytes *bytes = writer->bytes;
+    uint64_t needed = bytes->count + writer->used;
+    if (bytes->owner == CAROM_OWNER_CAROM && bytes->capacity < needed) {
+        carom_bytes larger = {0};
+        uint64_t room, wanted = CAROM_MAX(needed, bytes->capacity + bytes->capacity / 2);
+        CAROM_TRY(carom_bytes_begin(writer->context, &writer->context->allocator, &larger, wanted,
+                                    &room));
+        if (bytes->count != 0) memcpy(larger.data, bytes->data, (size_t)bytes->count);
+        larger.count = bytes->count;
+        carom_bytes_free(bytes);
+        *bytes = larger;
+    }
+    if (bytes->count < bytes->capacity)
+        memcpy(bytes->data + bytes->count, writer->buffer,
+               (size_t)CAROM_MIN(writer->used, bytes->capacity - bytes->count));
+    bytes->count = needed;
+    return CAROM_OK;
+}
+
+carom_status carom_writer_open_memory(carom_context *context, carom_bytes *bytes,
+                                      carom_writer *writer) {
+    memset(writer, 0, sizeof(*writer));
+    writer->context = context;
+    writer->name = "mesh";
+    writer->take = take_for_memory;
+    writer->bytes = bytes;
+    bytes->count = 0;
+    bytes->where = CAROM_WHERE_HOST;
+    return take_buffer(writer);
+}
+
+carom_status carom_writer_close_memory(carom_writer *writer, carom_status written) {
+    if (written == CAROM_OK) {
+        carom_writer_flush(writer);
+        written = writer->status;
+    }
+    carom_release(&writer->context->allocator, writer->buffer);
+    return written == CAROM_OK ? carom_bytes_end(writer->bytes) : written;
+}
