@@ -516,21 +516,21 @@ static void extremes_end_or_are_refused(void **unused) {
     carom_context_destroy(context);
 }
 
-/* Every word of a file, as a number and as an integer. */
+/* Every entry of a file, as a number and as an integer. */
 static void damaged_words_end_or_are_refused(void **unused) {
     (void)unused;
-    static const uint64_t words[] = {0,
-                                     1,
-                                     2,
-                                     UINT64_C(1) << 20,
-                                     UINT64_C(1) << 31,
-                                     UINT64_C(1) << 44,
-                                     UINT64_C(1) << 59,
-                                     UINT64_C(1) << 61,
-                                     UINT64_C(1) << 62,
-                                     UINT64_C(1) << 63,
-                                     UINT64_MAX - 1,
-                                     UINT64_MAX};
+    static const uint64_t entries[] = {0,
+                                       1,
+                                       2,
+                                       UINT64_C(1) << 20,
+                                       UINT64_C(1) << 31,
+                                       UINT64_C(1) << 44,
+                                       UINT64_C(1) << 59,
+                                       UINT64_C(1) << 61,
+                                       UINT64_C(1) << 62,
+                                       UINT64_C(1) << 63,
+                                       UINT64_MAX - 1,
+                                       UINT64_MAX};
     static unsigned char bytes[STATE_BYTES];
     enum { HEAD = 34, SPHERE = 11, TICK = 17 };
     int made = 0, cases = 0;
@@ -542,20 +542,20 @@ static void damaged_words_end_or_are_refused(void **unused) {
         size_t size = saved_bytes(b.context, gas, bytes);
         carom_gas_destroy(gas);
         for (size_t at = 1; at < HEAD + 2 * SPHERE; ++at)
-            for (size_t w = 0; w < COUNT_OF(words) + COUNT_OF(extremes) + 40; ++w) {
-                uint64_t word, kept;
+            for (size_t w = 0; w < COUNT_OF(entries) + COUNT_OF(extremes) + 40; ++w) {
+                uint64_t entry, kept;
                 memcpy(&kept, bytes + 8 * at, 8);
-                if (w < COUNT_OF(words)) {
-                    word = words[w];
-                } else if (w < COUNT_OF(words) + COUNT_OF(extremes)) {
-                    memcpy(&word, &extremes[w - COUNT_OF(words)], 8);
+                if (w < COUNT_OF(entries)) {
+                    entry = entries[w];
+                } else if (w < COUNT_OF(entries) + COUNT_OF(extremes)) {
+                    memcpy(&entry, &extremes[w - COUNT_OF(entries)], 8);
                 } else { /* powers of two, for the tick */
                     double power =
-                        ldexp(1.0, 4 * (int)(w - COUNT_OF(words) - COUNT_OF(extremes)) - 130);
-                    memcpy(&word, &power, 8);
+                        ldexp(1.0, 4 * (int)(w - COUNT_OF(entries) - COUNT_OF(extremes)) - 130);
+                    memcpy(&entry, &power, 8);
                     if (at != TICK) continue;
                 }
-                memcpy(bytes + 8 * at, &word, 8);
+                memcpy(bytes + 8 * at, &entry, 8);
                 FILE *file = fopen(PATH, "wb");
                 assert_non_null(file);
                 assert_int_equal(fwrite(bytes, 1, size, file), size);

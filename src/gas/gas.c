@@ -175,7 +175,7 @@ carom_status carom_gas_check(carom_context *context, carom_gas *gas, double leew
                               "sphere %u is too fast: it moves by more than a millionth of the "
                               "smallest radius, %g, in one tick of %g; slow it down or make the "
                               "gas with a smaller tick",
-                              gas->cards[i].label, gas->smallest, gas->rules.tick);
+                              gas->records[i].label, gas->smallest, gas->rules.tick);
     }
     double overlap;
     uint32_t pair[2];
@@ -254,10 +254,10 @@ carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t 
         void **place;
         size_t size;
     } arrays[] = {{(void **)&gas->bodies, sizeof(*gas->bodies)},
-                  {(void **)&gas->cards, sizeof(*gas->cards)},
+                  {(void **)&gas->records, sizeof(*gas->records)},
                   {(void **)&gas->radius, sizeof(*gas->radius)},
                   {(void **)&gas->mass, sizeof(*gas->mass)},
-                  {(void **)&gas->flights.by_slot, sizeof(*gas->flights.by_slot)}};
+                  {(void **)&gas->trajectories.by_slot, sizeof(*gas->trajectories.by_slot)}};
     if (count > gas->capacity || gas->bodies == NULL) {
         uint64_t capacity = 0;
         for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
@@ -292,15 +292,15 @@ static void put_sphere(carom_gas *gas, uint32_t slot, const carom_gas_sphere *sp
     }
     body->t = gas->now;
     memset(body->spare, 0, sizeof(body->spare));
-    gas->cards[slot].plan.repeats = 0;
-    gas->cards[slot].plan.current = 0;
+    gas->records[slot].prediction.repeats = 0;
+    gas->records[slot].prediction.current = 0;
     gas->radius[slot] = sphere->radius;
     gas->mass[slot] = sphere->mass == 0.0 ? 1.0 : sphere->mass;
 }
 
 static void append(carom_gas *gas, uint32_t label, const carom_gas_sphere *sphere) {
     uint32_t slot = (uint32_t)gas->count++;
-    gas->cards[slot].label = label;
+    gas->records[slot].label = label;
     gas->slot_of[label] = slot;
     put_sphere(gas, slot, sphere);
 }
@@ -311,10 +311,10 @@ static void take_out(carom_gas *gas, uint32_t label) {
     gas->slot_of[label] = CAROM_GAS_NO_SLOT;
     if (slot == last) return;
     gas->bodies[slot] = gas->bodies[last];
-    gas->cards[slot] = gas->cards[last];
+    gas->records[slot] = gas->records[last];
     gas->radius[slot] = gas->radius[last];
     gas->mass[slot] = gas->mass[last];
-    gas->slot_of[gas->cards[slot].label] = slot;
+    gas->slot_of[gas->records[slot].label] = slot;
 }
 
 /* ---- the public calls ------------------------------------------------------------------------ */
@@ -367,11 +367,11 @@ static void release_arrays(carom_gas *gas) {
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
     carom_release(&gas->allocator, gas->bodies);
-    carom_release(&gas->allocator, gas->cards);
+    carom_release(&gas->allocator, gas->records);
     carom_release(&gas->allocator, gas->radius);
     carom_release(&gas->allocator, gas->mass);
     carom_release(&gas->allocator, gas->slot_of);
-    carom_release(&gas->allocator, gas->flights.by_slot);
+    carom_release(&gas->allocator, gas->trajectories.by_slot);
 }
 
 void carom_gas_destroy(carom_gas *gas) {
@@ -389,9 +389,9 @@ void carom_gas_destroy(carom_gas *gas) {
 static carom_status copy_gas(carom_context *context, const carom_gas *gas, uint64_t more,
                              uint64_t more_labels, carom_gas *draft) {
     *draft = *gas;
-    draft->bodies = NULL, draft->cards = NULL, draft->radius = NULL, draft->mass = NULL;
+    draft->bodies = NULL, draft->records = NULL, draft->radius = NULL, draft->mass = NULL;
     draft->slot_of = NULL;
-    draft->flights.by_slot = NULL;
+    draft->trajectories.by_slot = NULL;
     draft->cells = (carom_gas_cells){0};
     draft->lists = (carom_gas_lists){0};
     draft->calendar = (carom_gas_calendar){0};
@@ -403,7 +403,7 @@ static carom_status copy_gas(carom_context *context, const carom_gas *gas, uint6
     if (gas->labels != 0) memcpy(draft->slot_of, gas->slot_of, gas->labels * sizeof(*gas->slot_of));
     if (gas->count == 0) return CAROM_OK;
     memcpy(draft->bodies, gas->bodies, gas->count * sizeof(*gas->bodies));
-    memcpy(draft->cards, gas->cards, gas->count * sizeof(*gas->cards));
+    memcpy(draft->records, gas->records, gas->count * sizeof(*gas->records));
     memcpy(draft->radius, gas->radius, gas->count * sizeof(*gas->radius));
     memcpy(draft->mass, gas->mass, gas->count * sizeof(*gas->mass));
     return CAROM_OK;

@@ -8,9 +8,9 @@
  * Each sphere has one entry in the queue, the earlier of its physical event (the earliest it has
  * with any partner, a wall or the refreshing of its body) and its own crossing. An event with a
  * partner that has changed since is stale: a lower bound, predicted again when its time comes. So
- * is a rough one, known by floats only: it gets its exact tick when its time comes. Invariant: of
- * two bodies that will meet, the one rewritten later has an event no later than the meeting, or
- * will be predicted again before. */
+ * is a provisional one, known by floats only: it gets its exact tick when its time comes.
+ * Invariant: of two bodies that will meet, the one rewritten later has an event no later than the
+ * meeting, or will be predicted again before. */
 #ifndef CAROM_SRC_GAS_GAS_H
 #define CAROM_SRC_GAS_GAS_H
 
@@ -38,64 +38,67 @@
 #define CAROM_GAS_MOST_MASS    1e100
 
 /* After carom_gas_kind: what the caller never sees. */
-#define CAROM_GAS_REFRESH 2
-#define CAROM_GAS_ROUGH   3 /* a pair by floats: due no later than they meet; see scan.h */
-#define CAROM_GAS_AGAIN   4 /* floats cannot tell who is first: to be asked exactly when due */
+#define CAROM_GAS_REFRESH     2
+#define CAROM_GAS_PROVISIONAL 3 /* a pair by floats: due no later than they meet; see gas_scan.h   \
+                                 */
+#define CAROM_GAS_UNRESOLVED 4  /* floats cannot tell who is first: to be asked exactly when due */
 
 /* Half a cache line per sphere. */
-typedef struct carom_gas_plan {
+typedef struct carom_gas_prediction {
     int64_t physical, crossing; /* ticks */
     uint32_t partner;           /* slot */
-    uint32_t stamp;             /* of its flight when this was predicted */
+    uint32_t stamp;             /* of its trajectory when this was predicted */
     int8_t image[3];            /* boxes to shift the partner by, if its own were 0 */
     uint8_t kind;               /* of the physical event; for walls partner is the side */
     uint8_t side;               /* of the cell to be crossed: 2 axis + (0 low, 1 high) */
     uint8_t current;            /* it stands in the calendar's window */
     uint16_t repeats;           /* events of this sphere at one tick */
-} carom_gas_plan;
+} carom_gas_prediction;
 
-static inline int64_t carom_gas_due(const carom_gas_plan *plan) {
-    return plan->physical < plan->crossing ? plan->physical : plan->crossing;
+static inline int64_t carom_gas_due(const carom_gas_prediction *prediction) {
+    return prediction->physical < prediction->crossing ? prediction->physical
+                                                       : prediction->crossing;
 }
 
-/* ---- flights: see flight.h ------------------------------------------------------------------- */
+/* ---- trajectories: see gas_trajectory.h
+ * ------------------------------------------------------------------- */
 
 /* In units of the largest diameter and a typical speed. Half a cache line. */
-typedef struct carom_gas_flight {
+typedef struct carom_gas_trajectory {
     float x[3], radius;
     float v[3];
     uint32_t stamp; /* an event predicted with another is stale */
-} carom_gas_flight;
+} carom_gas_trajectory;
 
 /* Stamps count rewritings of the body, and changes of wraps since the last one in the lowest byte:
  * a refreshing comes long before that is full. */
 #define CAROM_GAS_REWRITTEN 256u
 
-typedef struct carom_gas_flights {
-    carom_gas_flight *by_slot;
+typedef struct carom_gas_trajectories {
+    carom_gas_trajectory *by_slot;
     int64_t start, until; /* the common time; they are good up to the other */
     double per_length, per_speed, per_time;
     double growth, growth_by_speed; /* of radii */
     double common_radius;           /* 0 where radii differ */
     double ticks_per_bound;         /* a little less than ticks in one unit of time */
-    float margin;                   /* a rough pair is first when it is by this much of a bound */
-    int64_t leeway;                 /* half of it in ticks: so late a rough pair may really meet */
-    int64_t safe_span;              /* without refreshing, of all that are not wild; ticks */
+    float margin;             /* a provisional pair is first when it is by this much of a bound */
+    int64_t leeway;           /* half of it in ticks: so late a provisional pair may really meet */
+    int64_t safe_span;        /* without refreshing, of all that are not wild; ticks */
     float recede2;            /* two that touch surely recede when d u / |u| is above its root */
     uint64_t wild, most_wild; /* written since, and when to choose units anew */
     float shift[27][4];       /* of those seen in another box, by code */
-} carom_gas_flights;
+} carom_gas_trajectories;
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 /* Words, slots with the box they are seen in, fill from the front; the last place may hold a link
- * to an overflow cell instead. Values from CAROM_GAS_LINK on are no such words: no box has that
+ * to an overflow cell instead. Values from CAROM_GAS_LINK on are no such entries: no box has that
  * code. */
-#define CAROM_GAS_LINK       (UINT32_C(27) << 27)
-#define CAROM_GAS_EMPTY      UINT32_MAX
-#define CAROM_GAS_CELL_WORDS 4
+#define CAROM_GAS_LINK         (UINT32_C(27) << 27)
+#define CAROM_GAS_EMPTY        UINT32_MAX
+#define CAROM_GAS_CELL_ENTRIES 4
 typedef struct carom_gas_cell {
-    uint32_t word[CAROM_GAS_CELL_WORDS];
+    uint32_t entry[CAROM_GAS_CELL_ENTRIES];
 } carom_gas_cell;
 
 /* CENTRE: the cell of the centre or one beside it. NEIGHBOURS: the cell of the list's centre.
@@ -107,26 +110,27 @@ typedef struct carom_gas_home {
 } carom_gas_home;
 
 /* The second cache line of a sphere, after its body. */
-typedef struct carom_gas_card {
-    carom_gas_plan plan;
+typedef struct carom_gas_record {
+    carom_gas_prediction prediction;
     carom_gas_home home;
     uint32_t label;
     float centre[3];   /* NEIGHBOURS: where its list was made */
     uint32_t follower; /* a slot without entry in the queue, as it is met by this one; or NO_SLOT */
-    float others;      /* ticks from a rough plan's time before which nothing else can come; or 0 */
-} carom_gas_card;
-_Static_assert(sizeof(carom_gas_card) == 64, "a card is a cache line");
+    float others; /* ticks from a provisional prediction's time before which nothing else can come;
+                     or 0 */
+} carom_gas_record;
+_Static_assert(sizeof(carom_gas_record) == 64, "a record is a cache line");
 
 typedef struct carom_gas_cells {
     carom_gas_cell *cells; /* x fastest, with a layer around, then the overflow cells */
     uint64_t count;        /* without overflow */
     uint64_t overflow_capacity;
-    uint32_t free_overflow; /* chained through word[0]; CAROM_GAS_EMPTY ends */
+    uint32_t free_overflow; /* chained through entry[0]; CAROM_GAS_EMPTY ends */
     uint32_t free_count;
     uint32_t size[4];    /* without the layer around; a fourth axis rounds the vectors off */
     carom_gas_home last; /* the highest cell */
     double edge[4], per_edge[3];
-    double leeway[4]; /* CENTRE: a sphere may stray from its cell by this; see centre.h */
+    double leeway[4]; /* CENTRE: a sphere may stray from its cell by this; see gas_centre.h */
 } carom_gas_cells;
 
 /* ---- neighbour lists ------------------------------------------------------------------------- */
@@ -138,8 +142,8 @@ typedef struct carom_gas_centre {
 
 typedef struct carom_gas_lists {
     carom_gas_centre *centres; /* by slot */
-    uint32_t *words;           /* a list is its length and the near ones; stride words apart */
-    uint32_t stride, capacity; /* capacity: near ones in a list, at most CAROM_GAS_MOST_LISTED */
+    uint32_t *entries;         /* a list is its length and the candidates; stride entries apart */
+    uint32_t stride, capacity; /* capacity: candidates in a list, at most CAROM_GAS_MOST_LISTED */
     double reach;              /* as asked for, in largest diameters */
     double leeway;             /* a body may stray from the centre of its list by this */
     float slack;               /* for the rounding of centres */
@@ -153,22 +157,22 @@ typedef struct carom_gas_chunk { /* one cache line */
     uint32_t next, count;
 } carom_gas_chunk;
 
-typedef struct carom_gas_entry {
+typedef struct carom_gas_queue_entry {
     int64_t time;
     uint32_t slot, spare;
-} carom_gas_entry;
+} carom_gas_queue_entry;
 
 typedef struct carom_gas_calendar {
     carom_gas_chunk *chunks;
     uint32_t *heads; /* bucket -> chunk, or CAROM_GAS_EMPTY; the last is the overflow */
     uint64_t chunk_count, chunk_capacity;
     uint32_t free_chunk, free_count;
-    uint32_t buckets;        /* a power of two */
-    int shift;               /* a bucket is 2^shift ticks */
-    int64_t base;            /* the first bucket not yet in the window, as time >> shift */
-    int64_t next_look;       /* at the overflow, as a bucket */
-    uint64_t entries;        /* in chunks, dead ones included */
-    carom_gas_entry *window; /* sorted by time */
+    uint32_t buckets;              /* a power of two */
+    int shift;                     /* a bucket is 2^shift ticks */
+    int64_t base;                  /* the first bucket not yet in the window, as time >> shift */
+    int64_t next_look;             /* at the overflow, as a bucket */
+    uint64_t entries;              /* in chunks, dead ones included */
+    carom_gas_queue_entry *window; /* sorted by time */
     uint64_t window_head, window_tail, window_capacity;
     uint64_t looked;              /* up to where in the window the loop has looked ahead */
     uint32_t pending[8];          /* slots whose chunk is on its way into the cache */
@@ -196,13 +200,13 @@ struct carom_gas {
     uint64_t count, capacity;        /* living spheres; room in the arrays by slot */
     uint64_t labels, label_capacity; /* ids given out; room in slot_of */
     carom_gas_body *bodies;          /* by slot, as the next three */
-    carom_gas_card *cards;
+    carom_gas_record *records;
     double *radius, *mass;
     uint32_t *slot_of;        /* by label; CAROM_GAS_NO_SLOT when dead */
     bool uniform;             /* all radii are equal */
     double common_mass;       /* 0 where masses differ */
     bool prefetch;            /* large enough to miss the caches */
-    bool in_twos;             /* two that have met are predicted together: see centre.h */
+    bool in_twos;             /* two that have met are predicted together: see gas_centre.h */
     bool watches_speed;       /* collisions or the acceleration may make a sphere too fast */
     bool ready;               /* cells and queue stand */
     bool exactly;             /* predictions are to be exact at once */
@@ -211,7 +215,7 @@ struct carom_gas {
     double most_acceleration; /* along an axis */
     double safe_drift;        /* a way that needs no refreshing of a body */
     double packing;
-    carom_gas_flights flights;
+    carom_gas_trajectories trajectories;
     carom_gas_cells cells;
     carom_gas_lists lists;
     carom_gas_calendar calendar;
@@ -248,7 +252,7 @@ static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3])
            CAROM_GAS_MOST_STEP * gas->smallest;
 }
 
-static inline double carom_gas_reach(const carom_gas *gas, uint32_t i, uint32_t k) {
+static inline double carom_gas_contact_distance(const carom_gas *gas, uint32_t i, uint32_t k) {
     return gas->uniform ? gas->largest + gas->largest : gas->radius[i] + gas->radius[k];
 }
 
@@ -278,8 +282,8 @@ typedef enum carom_gas_stop {
 /* Handles what is due up to tick `until`, at most `steps` entries of the queue. */
 CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run, carom_gas *gas, int64_t until, uint64_t steps,
                   uint32_t *culprit);
-/* Plans for the spheres from one slot to before another; after all have theirs the queue is to be
- * created. False when there is no memory. */
+/* Predictions for the spheres from one slot to before another; after all have theirs the queue is
+ * to be created. False when there is no memory. */
 CAROM_CPU_DECLARE(bool, carom_gas_predict_some, carom_gas *gas, uint64_t from, uint64_t to);
 
 /* Room in the arrays by slot and by label. */
@@ -315,8 +319,8 @@ void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]
 carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, double *overlap,
                                uint32_t pair[2]);
 
-/* All flights from bodies, with `now` as the common time. Cells and wraps must be in place. */
-void carom_gas_flights_renew(carom_gas *gas);
+/* All trajectories from bodies, with `now` as the common time. Cells and wraps must be in place. */
+void carom_gas_trajectories_renew(carom_gas *gas);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
 /* Overflow cells for one step; false when there is no memory. */

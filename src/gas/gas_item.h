@@ -9,8 +9,8 @@
  *
  * Prediction is stable in the sense of Bannerman, Strobl, Formella, Poeschel (2014): spheres that
  * overlap by rounding and approach meet at once, those that recede do not meet. */
-#ifndef CAROM_SRC_GAS_ITEM_H
-#define CAROM_SRC_GAS_ITEM_H
+#ifndef CAROM_SRC_GAS_GAS_ITEM_H
+#define CAROM_SRC_GAS_GAS_ITEM_H
 
 #include <math.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
  * An entry is dead when its sphere is due in another bucket by now, or already in the window; the
  * dead are swept out when there are more of them than four a sphere. Compared with linked lists
  * this touches one cache line instead of four, and at a million spheres each line is a miss. */
-#include "gas/queue.h"
+#include "gas/gas_queue.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
     if (calendar->window_capacity - calendar->window_tail >= more) return true;
     uint64_t kept = 0;
     for (uint64_t i = calendar->window_head; i < calendar->window_tail; ++i)
-        if (carom_gas_entry_alive(gas, calendar->window[i]))
+        if (carom_gas_queue_entry_alive(gas, calendar->window[i]))
             calendar->window[kept++] = calendar->window[i];
     calendar->looked = 0;
     calendar->window_head = 0;
@@ -66,8 +66,8 @@ bool carom_gas_calendar_room(carom_gas *gas) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-static void sift_down(carom_gas_entry *entries, uint64_t at, uint64_t count) {
-    carom_gas_entry moved = entries[at];
+static void sift_down(carom_gas_queue_entry *entries, uint64_t at, uint64_t count) {
+    carom_gas_queue_entry moved = entries[at];
     for (uint64_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && entries[child].time < entries[child + 1].time) ++child;
         if (entries[child].time <= moved.time) break;
@@ -77,9 +77,9 @@ static void sift_down(carom_gas_entry *entries, uint64_t at, uint64_t count) {
 }
 
 /* In place, for those that are almost sorted. */
-static void insert_entries(carom_gas_entry *entries, uint64_t count) {
+static void insert_entries(carom_gas_queue_entry *entries, uint64_t count) {
     for (uint64_t i = 1; i < count; ++i) {
-        carom_gas_entry moved = entries[i];
+        carom_gas_queue_entry moved = entries[i];
         uint64_t at = i;
         for (; at > 0 && entries[at - 1].time > moved.time; --at) entries[at] = entries[at - 1];
         entries[at] = moved;
@@ -89,8 +89,8 @@ static void insert_entries(carom_gas_entry *entries, uint64_t count) {
 /* Entries of one bucket, whose times differ in the lowest `bits` only. They are dealt by the
  * highest four of these first: how they lie is random, and insertion alone would guess wrong all
  * the time. */
-static void sort_bucket(carom_gas_entry *entries, uint64_t count, int bits) {
-    carom_gas_entry dealt[MOST_DEALT];
+static void sort_bucket(carom_gas_queue_entry *entries, uint64_t count, int bits) {
+    carom_gas_queue_entry dealt[MOST_DEALT];
     uint32_t start[16] = {0}, sum = 0;
     int shift = bits > 4 ? bits - 4 : 0;
     for (uint64_t i = 0; i < count; ++i) ++start[entries[i].time >> shift & 15];
@@ -104,14 +104,14 @@ static void sort_bucket(carom_gas_entry *entries, uint64_t count, int bits) {
     memcpy(entries, dealt, count * sizeof(*entries));
 }
 
-static void sort_entries(carom_gas_entry *entries, uint64_t count) {
+static void sort_entries(carom_gas_queue_entry *entries, uint64_t count) {
     if (count <= MOST_DEALT) {
         insert_entries(entries, count);
         return;
     }
     for (uint64_t i = count / 2; i-- > 0;) sift_down(entries, i, count);
     for (uint64_t last = count; --last > 0;) {
-        carom_gas_entry top = entries[0];
+        carom_gas_queue_entry top = entries[0];
         entries[0] = entries[last];
         entries[last] = top;
         sift_down(entries, 0, last);
@@ -143,11 +143,13 @@ static bool look_at_overflow(carom_gas *gas) {
         carom_gas_chunk chunk = calendar->chunks[index];
         free_chunk(calendar, index);
         for (uint32_t i = 0; i < chunk.count; ++i) {
-            int64_t bucket = carom_gas_due(&gas->cards[chunk.slot[i]].plan) >> calendar->shift;
+            int64_t bucket =
+                carom_gas_due(&gas->records[chunk.slot[i]].prediction) >> calendar->shift;
             if (bucket < calendar->base) continue;
             carom_gas_calendar_push(
                 calendar,
-                carom_gas_calendar_bucket(calendar, carom_gas_due(&gas->cards[chunk.slot[i]].plan)),
+                carom_gas_calendar_bucket(calendar,
+                                          carom_gas_due(&gas->records[chunk.slot[i]].prediction)),
                 chunk.slot[i]);
         }
         index = chunk.next;
@@ -189,15 +191,15 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
         entries += calendar->chunks[i].count;
     if (!reserve_window(gas, entries + WINDOW_SPARE)) return false;
 
-    carom_gas_entry *window = calendar->window;
+    carom_gas_queue_entry *window = calendar->window;
     uint64_t first = calendar->window_tail, tail = first;
     for (uint32_t i = *head; i != CAROM_GAS_EMPTY;) {
         const carom_gas_chunk *chunk = &calendar->chunks[i];
         for (uint32_t k = 0; k < chunk->count; ++k) {
-            carom_gas_plan *plan = &gas->cards[chunk->slot[k]].plan;
-            int64_t time = carom_gas_due(plan);
-            if (plan->current || time >> calendar->shift != calendar->base) continue;
-            plan->current = 1;
+            carom_gas_prediction *prediction = &gas->records[chunk->slot[k]].prediction;
+            int64_t time = carom_gas_due(prediction);
+            if (prediction->current || time >> calendar->shift != calendar->base) continue;
+            prediction->current = 1;
             window[tail].time = time;
             window[tail++].slot = chunk->slot[k];
         }
@@ -220,7 +222,8 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     uint32_t later = calendar->heads[(calendar->base + 1) & mask];
     for (int i = 0; i < 2 && soon != CAROM_GAS_EMPTY; ++i, soon = calendar->chunks[soon].next) {
         const carom_gas_chunk *chunk = &calendar->chunks[soon];
-        for (uint32_t k = 0; k < chunk->count; ++k) __builtin_prefetch(&gas->cards[chunk->slot[k]]);
+        for (uint32_t k = 0; k < chunk->count; ++k)
+            __builtin_prefetch(&gas->records[chunk->slot[k]]);
     }
     if (later != CAROM_GAS_EMPTY) {
         uint32_t next = calendar->chunks[later].next;
@@ -236,10 +239,10 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
 /* Width from the median time to a sphere's event. */
 static void choose_width(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
-    carom_gas_entry samples[MOST_SAMPLES];
+    carom_gas_queue_entry samples[MOST_SAMPLES];
     uint64_t count = 0, step = gas->count / MOST_SAMPLES + 1;
     for (uint64_t i = 0; i < gas->count; i += step)
-        samples[count++].time = carom_gas_due(&gas->cards[i].plan) - gas->now;
+        samples[count++].time = carom_gas_due(&gas->records[i].prediction) - gas->now;
     sort_entries(samples, count);
     int64_t median = count != 0 ? samples[count / 2].time : 1;
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;
@@ -274,7 +277,7 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
     for (uint64_t i = 0; i < gas->count; ++i) {
-        gas->cards[i].follower = CAROM_GAS_NO_SLOT;
+        gas->records[i].follower = CAROM_GAS_NO_SLOT;
         carom_gas_calendar_put(gas, (uint32_t)i);
     }
     return true;
@@ -307,7 +310,7 @@ static carom_status create_tree(carom_context *context, carom_gas *gas) {
     return CAROM_OK;
 }
 
-/* Plans must be in place. */
+/* Predictions must be in place. */
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas) {
     carom_gas_queue_release(gas);
     return gas->def.queue == CAROM_GAS_QUEUE_TREE ? create_tree(context, gas)

@@ -4,7 +4,7 @@
  * A cell is a little wider than it must be, and its leeway is measured from that. So two spheres
  * are in neighbouring cells for some time before they touch, and rounding in the times of
  * crossings, which are not exact, cannot hide a collision. */
-#include "gas/cells.h"
+#include "gas/gas_cells.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static void choose_size(carom_gas *gas) {
 
 /* Every cell met by a sphere at x. */
 static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
-    carom_gas_home *home = &gas->cards[slot].home;
+    carom_gas_home *home = &gas->records[slot].home;
     double radius = carom_gas_extent_radius(gas, slot);
     for (int axis = 0; axis < 3; ++axis) {
         double size = (double)gas->cells.size[axis];
@@ -152,14 +152,14 @@ static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
         for (int axis = 0; axis < 3; ++axis)
             at[axis] = (home->at[axis] + (n >> axis & 1u)) % gas->cells.size[axis];
         carom_gas_cell_add(&gas->cells, carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]),
-                           carom_gas_near(slot, CAROM_GAS_HERE));
+                           carom_gas_candidate(slot, CAROM_GAS_HERE));
     }
 }
 
 /* The cell of the place it is at now. */
 static void file_sphere(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
-    carom_gas_home *home = &gas->cards[slot].home;
+    carom_gas_home *home = &gas->records[slot].home;
     double x[3], v[3];
     carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
@@ -179,40 +179,40 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
-void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t word) {
+void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t entry) {
     carom_gas_cell *cell = &cells->cells[index], *after;
     while ((after = carom_gas_cell_after(cells, cell)) != NULL) cell = after;
-    uint32_t *last = &cell->word[CAROM_GAS_CELL_WORDS - 1];
+    uint32_t *last = &cell->entry[CAROM_GAS_CELL_ENTRIES - 1];
     if (*last == CAROM_GAS_EMPTY) {
-        cell->word[carom_gas_cell_taken(cell)] = word;
+        cell->entry[carom_gas_cell_taken(cell)] = entry;
         return;
     }
     uint32_t fresh = cells->free_overflow;
     carom_gas_cell *next = &cells->cells[cells->count + fresh];
-    cells->free_overflow = next->word[0];
+    cells->free_overflow = next->entry[0];
     --cells->free_count;
-    next->word[0] = *last;
-    next->word[1] = word;
-    for (int k = 2; k < CAROM_GAS_CELL_WORDS; ++k) next->word[k] = CAROM_GAS_EMPTY;
+    next->entry[0] = *last;
+    next->entry[1] = entry;
+    for (int k = 2; k < CAROM_GAS_CELL_ENTRIES; ++k) next->entry[k] = CAROM_GAS_EMPTY;
     *last = CAROM_GAS_LINK + fresh;
 }
 
-/* An overflow cell left with one word gives it back to the cell before. */
-void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t word) {
+/* An overflow cell left with one entry gives it back to the cell before. */
+void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t entry) {
     carom_gas_cell *cell = &cells->cells[index], *before = NULL, *after;
     uint32_t *found = NULL;
     for (;; before = cell, cell = after) {
-        for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k)
-            if (cell->word[k] == word) found = &cell->word[k];
+        for (int k = 0; k < CAROM_GAS_CELL_ENTRIES; ++k)
+            if (cell->entry[k] == entry) found = &cell->entry[k];
         if ((after = carom_gas_cell_after(cells, cell)) == NULL) break;
     }
     uint32_t last = carom_gas_cell_taken(cell) - 1;
-    *found = cell->word[last];
-    cell->word[last] = CAROM_GAS_EMPTY;
+    *found = cell->entry[last];
+    cell->entry[last] = CAROM_GAS_EMPTY;
     if (before == NULL || last != 1) return;
-    uint32_t *link = &before->word[CAROM_GAS_CELL_WORDS - 1], freed = *link - CAROM_GAS_LINK;
-    *link = cell->word[0];
-    cell->word[0] = cells->free_overflow;
+    uint32_t *link = &before->entry[CAROM_GAS_CELL_ENTRIES - 1], freed = *link - CAROM_GAS_LINK;
+    *link = cell->entry[0];
+    cell->entry[0] = cells->free_overflow;
     cells->free_overflow = freed;
     ++cells->free_count;
 }
@@ -243,12 +243,12 @@ void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *
             for (uint32_t i = 0; i < count[0]; ++i) {
                 uint64_t image = index + (uint64_t)(step[2][k] * stride[2] +
                                                     step[1][j] * stride[1] + step[0][i]);
-                uint32_t word =
-                    carom_gas_near(slot, digit[0][i] + 3 * digit[1][j] + 9 * digit[2][k]);
+                uint32_t entry =
+                    carom_gas_candidate(slot, digit[0][i] + 3 * digit[1][j] + 9 * digit[2][k]);
                 if (add)
-                    carom_gas_cell_add(cells, image, word);
+                    carom_gas_cell_add(cells, image, entry);
                 else
-                    carom_gas_cell_remove(cells, image, word);
+                    carom_gas_cell_remove(cells, image, entry);
             }
 }
 
@@ -263,7 +263,7 @@ bool carom_gas_cells_room(carom_gas *gas) {
     cells->cells = grown;
     cells->overflow_capacity = capacity - cells->count;
     for (uint64_t i = have; i < capacity; ++i) {
-        cells->cells[i].word[0] = cells->free_overflow;
+        cells->cells[i].entry[0] = cells->free_overflow;
         cells->free_overflow = (uint32_t)(i - cells->count);
         ++cells->free_count;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Making the lists of neighbours, and making them longer. */
-#include "gas/lists.h"
+#include "gas/gas_neighbour_lists.h"
 
 #include <string.h>
 
@@ -19,10 +19,10 @@ static carom_status fill(carom_context *context, carom_gas *gas, bool *full) {
         list[0] = 0;
         for (int n = 0; n < 27; ++n) {
             const carom_gas_cell *cell =
-                carom_gas_cell_beside(&gas->cells, &gas->cards[slot].home, n);
+                carom_gas_cell_beside(&gas->cells, &gas->records[slot].home, n);
             for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
-                for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k) {
-                    uint32_t near = cell->word[k], other = carom_gas_near_slot(near);
+                for (int k = 0; k < CAROM_GAS_CELL_ENTRIES; ++k) {
+                    uint32_t near = cell->entry[k], other = carom_gas_candidate_slot(near);
                     if (near >= CAROM_GAS_LINK || other == slot) continue;
                     if (!carom_gas_lists_meet(gas, slot, other, near >> CAROM_GAS_SLOT_BITS))
                         continue;
@@ -36,12 +36,12 @@ static carom_status fill(carom_context *context, carom_gas *gas, bool *full) {
 }
 
 static void refile(carom_gas *gas, uint32_t slot) {
-    carom_gas_file(gas, slot, &gas->cards[slot].home, false);
+    carom_gas_file(gas, slot, &gas->records[slot].home, false);
     carom_gas_list_centre(gas, slot);
-    carom_gas_file(gas, slot, &gas->cards[slot].home, true);
+    carom_gas_file(gas, slot, &gas->records[slot].home, true);
 }
 
-/* Lists for `capacity` near ones, with what the old ones hold. */
+/* Lists for `capacity` candidates, with what the old ones hold. */
 static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capacity) {
     carom_gas_lists *lists = &gas->lists;
     uint32_t stride = capacity + 1;
@@ -50,15 +50,15 @@ static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capaci
                           "a sphere has more than %d neighbours within reach %g; lower the reach, "
                           "or use cells",
                           CAROM_GAS_MOST_LISTED, lists->reach);
-    uint32_t *words =
-        carom_allocate(&gas->allocator, gas->count * stride + READ_BEHIND, sizeof(*words));
-    if (words == NULL)
+    uint32_t *entries =
+        carom_allocate(&gas->allocator, gas->count * stride + READ_BEHIND, sizeof(*entries));
+    if (entries == NULL)
         return carom_fail_memory(context, gas->count * stride * 4, "lists of neighbours");
-    memset(words, 0, (gas->count * stride + READ_BEHIND) * sizeof(*words));
-    for (uint64_t i = 0; i < gas->count && lists->words != NULL; ++i)
-        memcpy(words + i * stride, lists->words + i * lists->stride, lists->stride * 4);
-    carom_release(&gas->allocator, lists->words);
-    lists->words = words;
+    memset(entries, 0, (gas->count * stride + READ_BEHIND) * sizeof(*entries));
+    for (uint64_t i = 0; i < gas->count && lists->entries != NULL; ++i)
+        memcpy(entries + i * stride, lists->entries + i * lists->stride, lists->stride * 4);
+    carom_release(&gas->allocator, lists->entries);
+    lists->entries = entries;
     lists->stride = stride;
     lists->capacity = capacity;
     return CAROM_OK;
@@ -87,8 +87,8 @@ carom_status carom_gas_lists_grow(carom_context *context, carom_gas *gas) {
 }
 
 void carom_gas_lists_release(carom_gas *gas) {
-    carom_release(&gas->allocator, gas->lists.words);
+    carom_release(&gas->allocator, gas->lists.entries);
     carom_release(&gas->allocator, gas->lists.centres);
-    gas->lists.words = NULL;
+    gas->lists.entries = NULL;
     gas->lists.centres = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.h: entering spheres into the queue, inlined into the loops that predict. */
-#ifndef CAROM_SRC_GAS_QUEUE_H
-#define CAROM_SRC_GAS_QUEUE_H
+/* gas_queue.h: entering spheres into the queue, inlined into the loops that predict. */
+#ifndef CAROM_SRC_GAS_GAS_QUEUE_H
+#define CAROM_SRC_GAS_GAS_QUEUE_H
 
 #include "gas/gas.h"
 
@@ -31,7 +31,7 @@ static inline void carom_gas_calendar_push(carom_gas_calendar *calendar, uint64_
 
 static inline void carom_gas_window_insert(carom_gas_calendar *calendar, int64_t time,
                                            uint32_t slot) {
-    carom_gas_entry *window = calendar->window;
+    carom_gas_queue_entry *window = calendar->window;
     uint64_t at = calendar->window_tail++;
     for (; at > calendar->window_head && window[at - 1].time > time; --at)
         window[at] = window[at - 1];
@@ -42,7 +42,8 @@ static inline void carom_gas_window_insert(carom_gas_calendar *calendar, int64_t
 /* Parents are due no later than their children; slots break ties so that the shape of the heap does
  * not depend on history. */
 static inline bool carom_gas_tree_before(const carom_gas *gas, uint32_t a, uint32_t b) {
-    int64_t ta = carom_gas_due(&gas->cards[a].plan), tb = carom_gas_due(&gas->cards[b].plan);
+    int64_t ta = carom_gas_due(&gas->records[a].prediction),
+            tb = carom_gas_due(&gas->records[b].prediction);
     return ta != tb ? ta < tb : a < b;
 }
 
@@ -80,22 +81,22 @@ static inline void carom_gas_calendar_settle(carom_gas *gas, uint32_t at) {
     uint32_t slot = calendar->pending[at];
     if (slot == CAROM_GAS_NO_SLOT) return;
     calendar->pending[at] = CAROM_GAS_NO_SLOT;
-    carom_gas_plan *plan = &gas->cards[slot].plan;
-    if (plan->current) return;
-    carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, carom_gas_due(plan)),
-                            slot);
+    carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    if (prediction->current) return;
+    carom_gas_calendar_push(calendar,
+                            carom_gas_calendar_bucket(calendar, carom_gas_due(prediction)), slot);
 }
 
 static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
     carom_gas_calendar *calendar = &gas->calendar;
-    carom_gas_plan *plan = &gas->cards[slot].plan;
-    int64_t time = carom_gas_due(plan);
+    carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    int64_t time = carom_gas_due(prediction);
     if (time >> calendar->shift < calendar->base) {
-        plan->current = 1;
+        prediction->current = 1;
         carom_gas_window_insert(calendar, time, slot);
         return;
     }
-    plan->current = 0;
+    prediction->current = 0;
     if (!gas->prefetch) {
         carom_gas_calendar_push(calendar, carom_gas_calendar_bucket(calendar, time), slot);
         return;
@@ -103,7 +104,7 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&calendar->heads[carom_gas_calendar_bucket(calendar, time)], 1);
     uint32_t at = calendar->pending_at++ % 8, half = calendar->pending[(at + 4) % 8];
     if (half != CAROM_GAS_NO_SLOT) {
-        int64_t due = carom_gas_due(&gas->cards[half].plan);
+        int64_t due = carom_gas_due(&gas->records[half].prediction);
         uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, due)];
         if (head != CAROM_GAS_EMPTY) __builtin_prefetch(&calendar->chunks[head].count, 1);
     }
@@ -111,17 +112,17 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
     calendar->pending[at] = slot;
 }
 
-/* Enters a sphere whose plan has changed, and one that relied on that plan; an entry it had before
- * is dead from now on. The lines of its bucket are asked for and written some spheres later,
- * when they have come. */
+/* Enters a sphere whose prediction has changed, and one that relied on that prediction; an entry it
+ * had before is dead from now on. The lines of its bucket are asked for and written some spheres
+ * later, when they have come. */
 static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
     if (gas->def.queue == CAROM_GAS_QUEUE_TREE) {
         carom_gas_tree_update(gas, slot);
         return;
     }
-    uint32_t follower = gas->cards[slot].follower;
+    uint32_t follower = gas->records[slot].follower;
     if (follower != CAROM_GAS_NO_SLOT) {
-        gas->cards[slot].follower = CAROM_GAS_NO_SLOT;
+        gas->records[slot].follower = CAROM_GAS_NO_SLOT;
         carom_gas_calendar_put(gas, follower);
     }
     carom_gas_calendar_put(gas, slot);
@@ -138,9 +139,9 @@ static inline bool carom_gas_queue_room(carom_gas *gas) {
 }
 
 /* Does an entry of the window still stand for its sphere? */
-static inline bool carom_gas_entry_alive(const carom_gas *gas, carom_gas_entry entry) {
-    const carom_gas_plan *plan = &gas->cards[entry.slot].plan;
-    return plan->current && carom_gas_due(plan) == entry.time;
+static inline bool carom_gas_queue_entry_alive(const carom_gas *gas, carom_gas_queue_entry entry) {
+    const carom_gas_prediction *prediction = &gas->records[entry.slot].prediction;
+    return prediction->current && carom_gas_due(prediction) == entry.time;
 }
 
 #endif

@@ -1,52 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.h: whose turn it is; part of the loop in run_cpu.c.
+/* gas_turns.h: whose turn it is; part of the loop in gas_run_cpu.c.
  *
  * Inner work at a tick comes before what the caller sees at it, so that at its turn each event is
  * the earliest of all by (tick, kind, a, b). */
-#ifndef CAROM_SRC_GAS_TURNS_H
-#define CAROM_SRC_GAS_TURNS_H
+#ifndef CAROM_SRC_GAS_GAS_TURNS_H
+#define CAROM_SRC_GAS_GAS_TURNS_H
 
-#include "gas/ahead.h"
-#include "gas/predict.h"
+#include "gas/gas_predict.h"
+#include "gas/gas_prefetch.h"
 
 /* Several spheres are due at one tick: inner work first, then by (kind, a, b). */
 static uint32_t choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
     if (is_inner(gas, best)) return best;
     if (is_inner(gas, slot)) return slot;
-    const carom_gas_plan *p = &gas->cards[best].plan, *q = &gas->cards[slot].plan;
+    const carom_gas_prediction *p = &gas->records[best].prediction,
+                               *q = &gas->records[slot].prediction;
     return ranks_before(gas, slot, q->kind, q->partner, best, p->kind, p->partner) ? slot : best;
 }
 
 static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, uint32_t best) {
     for (uint64_t child = 2 * at + 1; child <= 2 * at + 2 && child < gas->tree.count; ++child) {
         uint32_t slot = gas->tree.heap[child];
-        if (carom_gas_due(&gas->cards[slot].plan) != time) continue;
+        if (carom_gas_due(&gas->records[slot].prediction) != time) continue;
         best = choose_in_tree(gas, child, time, choose(gas, best, slot));
     }
     return best;
 }
 
-/* A rough pair at the head of the window is refined where it stands; the second of the two leaves
- * the queue, as the first will bring the meeting. False when there is none, or it is not to be
- * refined. */
+/* A provisional pair at the head of the window is refined where it stands; the second of the two
+ * leaves the queue, as the first will bring the meeting. False when there is none, or it is not to
+ * be refined. */
 static bool refine_head(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
-    carom_gas_entry *window = calendar->window, entry = window[calendar->window_head];
-    carom_gas_plan *plan = &gas->cards[entry.slot].plan;
-    if (plan->kind != CAROM_GAS_ROUGH || plan->crossing <= plan->physical || is_stale(gas, plan))
+    carom_gas_queue_entry *window = calendar->window, entry = window[calendar->window_head];
+    carom_gas_prediction *prediction = &gas->records[entry.slot].prediction;
+    if (prediction->kind != CAROM_GAS_PROVISIONAL || prediction->crossing <= prediction->physical ||
+        is_stale(gas, prediction))
         return false;
-    carom_gas_card *partner = &gas->cards[plan->partner];
-    if (is_met_by_partner(gas, entry.slot) && partner->plan.physical < plan->crossing &&
-        partner->follower == CAROM_GAS_NO_SLOT && partner->plan.physical <= latest(gas, plan)) {
-        plan->physical = partner->plan.physical;
-        plan->kind = CAROM_GAS_KIND_PAIR;
-        plan->current = 0;
+    carom_gas_record *partner = &gas->records[prediction->partner];
+    if (is_met_by_partner(gas, entry.slot) && partner->prediction.physical < prediction->crossing &&
+        partner->follower == CAROM_GAS_NO_SLOT &&
+        partner->prediction.physical <= latest(gas, prediction)) {
+        prediction->physical = partner->prediction.physical;
+        prediction->kind = CAROM_GAS_KIND_PAIR;
+        prediction->current = 0;
         partner->follower = entry.slot;
         ++calendar->window_head;
         return true;
     }
     if (calendar->free_count < CAROM_GAS_STEP_ENTRIES || !refine(gas, entry.slot)) return false;
-    entry.time = carom_gas_due(plan);
+    entry.time = carom_gas_due(prediction);
     if (entry.time >> calendar->shift >= calendar->base) {
         ++calendar->window_head;
         carom_gas_queue_put(gas, entry.slot);
@@ -66,14 +69,14 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     if (gas->def.queue == CAROM_GAS_QUEUE_TREE) {
         if (gas->tree.count == 0) return true;
         uint32_t slot = gas->tree.heap[0];
-        int64_t time = carom_gas_due(&gas->cards[slot].plan);
+        int64_t time = carom_gas_due(&gas->records[slot].prediction);
         if (time <= until) *next = choose_in_tree(gas, 0, time, slot);
         return true;
     }
     carom_gas_calendar *calendar = &gas->calendar;
     for (;;) {
         while (calendar->window_head < calendar->window_tail &&
-               !carom_gas_entry_alive(gas, calendar->window[calendar->window_head]))
+               !carom_gas_queue_entry_alive(gas, calendar->window[calendar->window_head]))
             ++calendar->window_head;
         if (calendar->window_head < calendar->window_tail) {
             if (calendar->window[calendar->window_head].time <= until && refine_head(gas)) continue;
@@ -88,13 +91,13 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
             return false;
         look_ahead(gas);
     }
-    const carom_gas_entry *entry = &calendar->window[calendar->window_head];
+    const carom_gas_queue_entry *entry = &calendar->window[calendar->window_head];
     if (entry->time > until) return true;
     uint32_t best = entry->slot;
     uint64_t place = calendar->window_head;
     for (uint64_t i = place + 1;
          i < calendar->window_tail && calendar->window[i].time == entry->time; ++i) {
-        if (!carom_gas_entry_alive(gas, calendar->window[i])) continue;
+        if (!carom_gas_queue_entry_alive(gas, calendar->window[i])) continue;
         uint32_t chosen = choose(gas, best, calendar->window[i].slot);
         if (chosen != best) place = i;
         best = chosen;

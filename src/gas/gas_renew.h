@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* renew.h: CAROM_GAS_METHOD_NEIGHBOURS: predicting by lists and renewing them; part of the loop in
- * run_cpu.c. */
-#ifndef CAROM_SRC_GAS_RENEW_H
-#define CAROM_SRC_GAS_RENEW_H
+/* gas_renew.h: CAROM_GAS_METHOD_NEIGHBOURS: predicting by lists and renewing them; part of the loop
+ * in gas_run_cpu.c. */
+#ifndef CAROM_SRC_GAS_GAS_RENEW_H
+#define CAROM_SRC_GAS_GAS_RENEW_H
 
-#include "gas/centre.h"
-#include "gas/lists.h"
+#include "gas/gas_centre.h"
+#include "gas/gas_neighbour_lists.h"
 
 /* As many as there are, in turns. */
 static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *near,
-                            uint32_t count, carom_gas_plan *plan) {
-    for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_NEAR) {
+                            uint32_t count, carom_gas_prediction *prediction) {
+    for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_CANDIDATES) {
         uint32_t left = count - from;
-        scan(gas, slot, near + from, left < CAROM_GAS_MOST_NEAR ? left : CAROM_GAS_MOST_NEAR,
-             !gas->cards[slot].home.extra, plan);
+        scan(gas, slot, near + from,
+             left < CAROM_GAS_MOST_CANDIDATES ? left : CAROM_GAS_MOST_CANDIDATES,
+             !gas->records[slot].home.extra, prediction);
     }
 }
 
-static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+static inline void scan_list(const carom_gas *gas, uint32_t slot,
+                             carom_gas_prediction *prediction) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    if (list[0] <= CAROM_GAS_MOST_NEAR)
-        scan(gas, slot, list + 1, list[0], !gas->cards[slot].home.extra, plan);
+    if (list[0] <= CAROM_GAS_MOST_CANDIDATES)
+        scan(gas, slot, list + 1, list[0], !gas->records[slot].home.extra, prediction);
     else
-        scan_all(gas, slot, list + 1, list[0], plan);
+        scan_all(gas, slot, list + 1, list[0], prediction);
 }
 
 /* When the sphere may have strayed too far. With an acceleration a bound, else exact. */
-static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
+                                   carom_gas_prediction *prediction) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const float *centre = gas->cards[slot].centre;
+    const float *centre = gas->records[slot].centre;
     double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, leeway = gas->lists.leeway;
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     if ((body->wraps[0] | body->wraps[1] | body->wraps[2]) != 0)
@@ -53,46 +56,46 @@ static inline void plan_renewal(const carom_gas *gas, uint32_t slot, carom_gas_p
         double root = sqrt(b * b + vv * (gap > 0.0 ? gap : 0.0));
         delay = (root - b) / vv; /* what cancels here is far below the slack of centres */
     }
-    plan->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
+    prediction->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
-/* Up to seven words behind the last are read. */
-static inline bool is_listed(const uint32_t *words, uint32_t count, uint32_t near) {
+/* Up to seven entries behind the last are read. */
+static inline bool is_listed(const uint32_t *entries, uint32_t count, uint32_t near) {
     const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
     carom_gas_i8 found = {0};
     for (uint32_t i = 0; i < count; i += 8) {
         carom_gas_i8 eight;
-        memcpy(&eight, words + i, sizeof(eight));
+        memcpy(&eight, entries + i, sizeof(eight));
         found |= (eight == (int32_t)near) & (numbers < (int32_t)(count - i));
     }
     return carom_gas_lanes(&found) != 0;
 }
 
-/* Of the near ones those whose centres are near enough, added to `fresh`: eight at a time. There is
- * room for eight more near ones. */
+/* Of the candidates those whose centres are near enough, added to `fresh`: eight at a time. There
+ * is room for eight more candidates. */
 static inline __attribute__((always_inline)) uint32_t
-list_nears(const carom_gas *gas, uint32_t slot, carom_gas_nears *nears, bool shifted,
-           uint32_t *fresh, uint32_t count) {
+list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candidates, bool shifted,
+                uint32_t *fresh, uint32_t count) {
     const carom_gas_centre *own = &gas->lists.centres[slot];
-    const float length = (float)(1.0 / gas->flights.per_length);
+    const float length = (float)(1.0 / gas->trajectories.per_length);
     for (uint32_t k = 0; k < 8; ++k)
-        nears->near[nears->count + k] = carom_gas_near(slot, CAROM_GAS_HERE);
-    for (uint32_t i = 0; i < nears->count; i += 8) {
+        candidates->near[candidates->count + k] = carom_gas_candidate(slot, CAROM_GAS_HERE);
+    for (uint32_t i = 0; i < candidates->count; i += 8) {
         carom_gas_f4 rows[8], shift;
         carom_gas_f8 c[4];
         for (uint32_t k = 0; k < 8; ++k) {
-            uint32_t near = nears->near[i + k];
+            uint32_t near = candidates->near[i + k];
             memcpy(&rows[k], &gas->lists.centres[near & SLOT_MASK], sizeof(rows[k]));
             if (!shifted) continue;
-            memcpy(&shift, gas->flights.shift[near >> CAROM_GAS_SLOT_BITS], sizeof(shift));
+            memcpy(&shift, gas->trajectories.shift[near >> CAROM_GAS_SLOT_BITS], sizeof(shift));
             rows[k] += shift * length;
         }
-        carom_gas_turn(rows, c);
+        carom_gas_transpose(rows, c);
         carom_gas_f8 dx = c[0] - own->x[0], dy = c[1] - own->x[1], dz = c[2] - own->x[2];
         carom_gas_f8 reach = c[3] + (own->radius + gas->lists.slack);
         carom_gas_i8 meet = (dx * dx + dy * dy) + dz * dz < reach * reach;
         for (uint32_t lanes = carom_gas_lanes(&meet); lanes != 0; lanes &= lanes - 1) {
-            uint32_t near = nears->near[i + (uint32_t)__builtin_ctz(lanes)];
+            uint32_t near = candidates->near[i + (uint32_t)__builtin_ctz(lanes)];
             fresh[count] = near;
             count += (near & SLOT_MASK) != slot;
         }
@@ -103,19 +106,19 @@ list_nears(const carom_gas *gas, uint32_t slot, carom_gas_nears *nears, bool shi
 /* The neighbours of a sphere whose centre has just been set; false when there are too many. */
 static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
                                 uint32_t *count) {
-    carom_gas_nears nears;
+    carom_gas_candidates candidates;
     block block;
     *count = 0;
-    collect_block(gas, &gas->cards[slot].home, &block, &nears);
+    collect_block(gas, &gas->records[slot].home, &block, &candidates);
     link_walk walk = begin_links(&block);
-    bool inside = carom_gas_is_inside(&gas->cells, &gas->cards[slot].home);
-    for (bool all = false; !all && *count <= gas->lists.capacity; nears.count = 0) {
-        all = !block.linked || collect_links(gas, &block, &walk, &nears);
+    bool inside = carom_gas_is_inside(&gas->cells, &gas->records[slot].home);
+    for (bool all = false; !all && *count <= gas->lists.capacity; candidates.count = 0) {
+        all = !block.linked || collect_links(gas, &block, &walk, &candidates);
         if (gas->prefetch)
-            for (uint32_t i = 0; i < nears.count; ++i)
-                __builtin_prefetch(&gas->lists.centres[nears.near[i] & SLOT_MASK]);
-        *count = inside ? list_nears(gas, slot, &nears, false, fresh, *count)
-                        : list_nears(gas, slot, &nears, true, fresh, *count);
+            for (uint32_t i = 0; i < candidates.count; ++i)
+                __builtin_prefetch(&gas->lists.centres[candidates.near[i] & SLOT_MASK]);
+        *count = inside ? list_candidates(gas, slot, &candidates, false, fresh, *count)
+                        : list_candidates(gas, slot, &candidates, true, fresh, *count);
     }
     return *count <= gas->lists.capacity;
 }
@@ -123,10 +126,10 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
 /* A new list for a sphere that has strayed; only those that are new to it are looked at. False, and
  * the sphere is as it was, when a list is full. */
 static inline bool renew_list(carom_gas *gas, uint32_t slot) {
-    uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_NEAR + 8], news[CAROM_GAS_MOST_LISTED],
-        count, added = 0;
+    uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_CANDIDATES + 8],
+        news[CAROM_GAS_MOST_LISTED], count, added = 0;
     uint32_t *list = carom_gas_list_of(gas, slot);
-    const carom_gas_home before = gas->cards[slot].home, *home = &gas->cards[slot].home;
+    const carom_gas_home before = gas->records[slot].home, *home = &gas->records[slot].home;
     const carom_gas_centre centre = gas->lists.centres[slot];
     const carom_gas_body body = gas->bodies[slot];
     carom_gas_list_centre(gas, slot);
@@ -142,8 +145,8 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     }
     if (!fits) {
         gas->lists.centres[slot] = centre;
-        memcpy(gas->cards[slot].centre, centre.x, sizeof(centre.x));
-        gas->cards[slot].home = before;
+        memcpy(gas->records[slot].centre, centre.x, sizeof(centre.x));
+        gas->records[slot].home = before;
         carom_gas_list_inside(gas, slot);
         gas->bodies[slot] = body;
         return false;
@@ -151,10 +154,10 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     for (uint32_t i = 1; i <= list[0]; ++i)
         if (!is_listed(fresh, count, list[i]))
             carom_gas_list_drop(carom_gas_list_of(gas, list[i] & SLOT_MASK),
-                                carom_gas_near_back(list[i], slot));
+                                carom_gas_candidate_back(list[i], slot));
     for (uint32_t i = 0; i < added; ++i) {
         uint32_t *its = carom_gas_list_of(gas, news[i] & SLOT_MASK);
-        its[++its[0]] = carom_gas_near_back(news[i], slot);
+        its[++its[0]] = carom_gas_candidate_back(news[i], slot);
     }
     memcpy(list + 1, fresh, count * sizeof(*list));
     list[0] = count;
@@ -165,12 +168,12 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     /* In another box the same entry means another image, which matters where a box is not much
      * wider than the reach. */
     if (moved) {
-        carom_gas_flight_shift(gas, slot);
-        scan_list(gas, slot, &gas->cards[slot].plan);
+        carom_gas_trajectory_shift(gas, slot);
+        scan_list(gas, slot, &gas->records[slot].prediction);
     } else {
-        scan_all(gas, slot, news, added, &gas->cards[slot].plan);
+        scan_all(gas, slot, news, added, &gas->records[slot].prediction);
     }
-    plan_renewal(gas, slot, &gas->cards[slot].plan);
+    predict_renewal(gas, slot, &gas->records[slot].prediction);
     return true;
 }
 

@@ -111,12 +111,12 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
         info->cell_edge = fmin(info->cell_edge, gas->cells.edge[axis]);
     }
     info->bytes = sizeof(*gas) + 4 * gas->label_capacity +
-                  gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_card) +
-                                   sizeof(carom_gas_flight) + 2 * sizeof(double)) +
+                  gas->capacity * (sizeof(carom_gas_body) + sizeof(carom_gas_record) +
+                                   sizeof(carom_gas_trajectory) + 2 * sizeof(double)) +
                   (gas->cells.count + gas->cells.overflow_capacity) * sizeof(carom_gas_cell) +
-                  (gas->lists.words != NULL ? gas->count * gas->lists.stride * 4 : 0) +
+                  (gas->lists.entries != NULL ? gas->count * gas->lists.stride * 4 : 0) +
                   gas->calendar.chunk_capacity * sizeof(carom_gas_chunk) +
-                  gas->calendar.window_capacity * sizeof(carom_gas_entry) +
+                  gas->calendar.window_capacity * sizeof(carom_gas_queue_entry) +
                   gas->calendar.buckets * 4 + gas->tree.count * 8;
     return CAROM_OK;
 }
@@ -141,7 +141,7 @@ static uint32_t cell_at(const overlap_grid *grid, const double x[3], int at[3]) 
 }
 
 static double overlap_of(const overlap_grid *grid, uint32_t i, uint32_t k) {
-    double square = 0.0, reach = carom_gas_reach(grid->gas, i, k);
+    double square = 0.0, reach = carom_gas_contact_distance(grid->gas, i, k);
     for (int axis = 0; axis < 3; ++axis) {
         double d = fabs(grid->x[3 * i + axis] - grid->x[3 * k + axis]);
         if (grid->gas->rules.periodic[axis]) d = fmin(d, fabs(d - grid->gas->rules.edge[axis]));
@@ -233,8 +233,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
         }
         if (deepest > *overlap) {
             *overlap = deepest;
-            pair[0] = gas->cards[i].label;
-            pair[1] = gas->cards[partner].label;
+            pair[0] = gas->records[i].label;
+            pair[1] = gas->records[partner].label;
         }
     }
     carom_arena_rewind(scratch, mark);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* lists.h: who is near, by lists of neighbours; inlined into the loops that predict.
+/* gas_neighbour_lists.h: who is near, by lists of neighbours; inlined into the loops that predict.
  *
  * Each sphere remembers where its list was made, its centre, and is filed in the cell of that. Two
  * spheres are in each other's lists while their centres are nearer than the sum of their radii and
  * twice the leeway; none strays further than the leeway from its centre without a new list. So all
  * that can touch are listed, and a sphere that rattles among its neighbours crosses nothing. */
-#ifndef CAROM_SRC_GAS_LISTS_H
-#define CAROM_SRC_GAS_LISTS_H
+#ifndef CAROM_SRC_GAS_GAS_NEIGHBOUR_LISTS_H
+#define CAROM_SRC_GAS_GAS_NEIGHBOUR_LISTS_H
 
-#include "gas/cells.h"
+#include "gas/gas_cells.h"
 
 #define CAROM_GAS_MOST_LISTED 1023
 
-/* Its length, then the near ones. */
+/* Its length, then the candidates. */
 static inline uint32_t *carom_gas_list_of(const carom_gas *gas, uint32_t slot) {
-    return gas->lists.words + (size_t)slot * gas->lists.stride;
+    return gas->lists.entries + (size_t)slot * gas->lists.stride;
 }
 
 /* The same pair as the other sees it. */
-static inline uint32_t carom_gas_near_back(uint32_t near, uint32_t slot) {
-    return carom_gas_near(slot, 2 * CAROM_GAS_HERE - (near >> CAROM_GAS_SLOT_BITS));
+static inline uint32_t carom_gas_candidate_back(uint32_t near, uint32_t slot) {
+    return carom_gas_candidate(slot, 2 * CAROM_GAS_HERE - (near >> CAROM_GAS_SLOT_BITS));
 }
 
 static inline void carom_gas_list_drop(uint32_t *list, uint32_t near) {
@@ -30,7 +30,7 @@ static inline void carom_gas_list_drop(uint32_t *list, uint32_t near) {
         }
 }
 
-/* Are the centres near enough to be listed? `code` as in cells.h. */
+/* Are the centres near enough to be listed? `code` as in gas_cells.h. */
 static inline bool carom_gas_lists_meet(const carom_gas *gas, uint32_t slot, uint32_t other,
                                         uint32_t code) {
     const carom_gas_centre *a = &gas->lists.centres[slot], *b = &gas->lists.centres[other];
@@ -46,11 +46,11 @@ static inline bool carom_gas_lists_meet(const carom_gas *gas, uint32_t slot, uin
 
 /* Notes whether all that is listed lies in this box. */
 static inline void carom_gas_list_inside(carom_gas *gas, uint32_t slot) {
-    carom_gas_card *card = &gas->cards[slot];
+    carom_gas_record *record = &gas->records[slot];
     bool inside = true;
     for (int axis = 0; axis < 3; ++axis)
-        inside &= card->home.at[axis] > 0 && card->home.at[axis] + 1u < gas->cells.size[axis];
-    card->home.extra = inside;
+        inside &= record->home.at[axis] > 0 && record->home.at[axis] + 1u < gas->cells.size[axis];
+    record->home.extra = inside;
 }
 
 /* Sets the centre to where the sphere is now, and its home. */
@@ -69,8 +69,8 @@ static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
         }
         int64_t at = (int64_t)(x[axis] * gas->cells.per_edge[axis]);
         int64_t last = (int64_t)gas->cells.size[axis] - 1;
-        gas->cards[slot].home.at[axis] = (uint16_t)(at < 0 ? 0 : at > last ? last : at);
-        gas->cards[slot].centre[axis] = centre->x[axis] = (float)x[axis];
+        gas->records[slot].home.at[axis] = (uint16_t)(at < 0 ? 0 : at > last ? last : at);
+        gas->records[slot].centre[axis] = centre->x[axis] = (float)x[axis];
     }
     centre->radius = (float)gas->radius[slot];
     carom_gas_list_inside(gas, slot);

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* collect.h: who is filed in a block of cells; part of the loop in run_cpu.c.
+/* gas_collect.h: who is filed in a block of cells; part of the loop in gas_run_cpu.c.
  *
  * Which places of a cell are taken is random and a branch on it would be guessed wrong every other
- * time, so all are written and only words are counted. */
-#ifndef CAROM_SRC_GAS_COLLECT_H
-#define CAROM_SRC_GAS_COLLECT_H
+ * time, so all are written and only entries are counted. */
+#ifndef CAROM_SRC_GAS_GAS_COLLECT_H
+#define CAROM_SRC_GAS_GAS_COLLECT_H
 
 #include <string.h>
 
 #include "base/simd.h"
-#include "gas/cells.h"
+#include "gas/gas_cells.h"
 
-typedef uint32_t words4 __attribute__((vector_size(16)));
-typedef uint32_t words8 __attribute__((vector_size(32)));
+typedef uint32_t entries4 __attribute__((vector_size(16)));
+typedef uint32_t entries8 __attribute__((vector_size(32)));
 
 /* Largest of what was met plus one: above CAROM_GAS_LINK by links alone. */
 typedef struct link_marks {
-    words4 four;
-    words8 eight;
+    entries4 four;
+    entries8 eight;
 } link_marks;
 
 #if defined(__AVX2__)
-/* The words of a cell, to the end of the near ones. */
+/* The entries of a cell, to the end of the candidates. */
 static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
     const __m128i one = _mm_set1_epi32(1), most = _mm_set1_epi32((int)(CAROM_GAS_LINK - 1));
     __m128i places = _mm_loadu_si128((const __m128i *)(const void *)cell);
-    __m128i words = _mm_cmpeq_epi32(places, _mm_min_epu32(places, most));
-    marks->four = (words4)_mm_max_epu32((__m128i)marks->four, _mm_add_epi32(places, one));
-    _mm_storeu_si128((__m128i *)(void *)near, places); /* words are at the front */
-    return (uint32_t)__builtin_popcount((unsigned)_mm_movemask_ps(_mm_castsi128_ps(words)));
+    __m128i entries = _mm_cmpeq_epi32(places, _mm_min_epu32(places, most));
+    marks->four = (entries4)_mm_max_epu32((__m128i)marks->four, _mm_add_epi32(places, one));
+    _mm_storeu_si128((__m128i *)(void *)near, places); /* entries are at the front */
+    return (uint32_t)__builtin_popcount((unsigned)_mm_movemask_ps(_mm_castsi128_ps(entries)));
 }
 
 /* The same for three cells side by side. */
@@ -36,9 +36,9 @@ static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
                                      link_marks *marks) {
     const __m256i one = _mm256_set1_epi32(1), most = _mm256_set1_epi32((int)(CAROM_GAS_LINK - 1));
     __m256i two = _mm256_loadu_si256((const __m256i *)(const void *)cell);
-    __m256i words = _mm256_cmpeq_epi32(two, _mm256_min_epu32(two, most));
-    uint32_t taken = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(words));
-    marks->eight = (words8)_mm256_max_epu32((__m256i)marks->eight, _mm256_add_epi32(two, one));
+    __m256i entries = _mm256_cmpeq_epi32(two, _mm256_min_epu32(two, most));
+    uint32_t taken = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(entries));
+    marks->eight = (entries8)_mm256_max_epu32((__m256i)marks->eight, _mm256_add_epi32(two, one));
 #if CAROM_LANES == 16
     two = _mm256_maskz_compress_epi32((__mmask8)taken, two);
 #else
@@ -59,10 +59,10 @@ static inline bool are_linked(const link_marks *marks) {
 }
 #else
 static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
-    words4 places, larger;
-    memcpy(&places, cell->word, sizeof(places));
+    entries4 places, larger;
+    memcpy(&places, cell->entry, sizeof(places));
     memcpy(near, &places, sizeof(places));
-    larger = (words4)(places + 1 > marks->four);
+    larger = (entries4)(places + 1 > marks->four);
     marks->four = ((places + 1) & larger) | (marks->four & ~larger);
     return carom_gas_cell_taken(cell);
 }
@@ -75,7 +75,7 @@ static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
 }
 
 static inline bool are_linked(const link_marks *marks) {
-    words4 linked = (words4)(marks->four > CAROM_GAS_LINK);
+    entries4 linked = (entries4)(marks->four > CAROM_GAS_LINK);
     return (linked[0] | linked[1] | linked[2] | linked[3]) != 0;
 }
 #endif
@@ -105,7 +105,7 @@ static inline void find_block(const carom_gas *gas, const carom_gas_home *home, 
 
 /* All 27 cells around a home, without those behind links. */
 static inline void collect_block(const carom_gas *gas, const carom_gas_home *home, block *block,
-                                 carom_gas_nears *nears) {
+                                 carom_gas_candidates *candidates) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
     link_marks marks = {{0}, {0}};
     uint32_t count = 0;
@@ -113,15 +113,15 @@ static inline void collect_block(const carom_gas *gas, const carom_gas_home *hom
     block->from = from;
     block->to = to;
     for (int k = -1; k <= 1; ++k)
-        count +=
-            collect_rows(block->own + k * block->layer, block->row, &nears->near[count], &marks);
-    nears->count = count;
+        count += collect_rows(block->own + k * block->layer, block->row, &candidates->near[count],
+                              &marks);
+    candidates->count = count;
     block->linked = are_linked(&marks);
 }
 
 /* The nine on one side. Which side is random: one loop for all. */
 static inline void collect_side(const carom_gas *gas, const carom_gas_home *home, uint8_t side,
-                                block *block, carom_gas_nears *nears) {
+                                block *block, carom_gas_candidates *candidates) {
     static const int from[6][3] = {{-1, -1, -1}, {1, -1, -1},  {-1, -1, -1},
                                    {-1, 1, -1},  {-1, -1, -1}, {-1, -1, 1}};
     static const int to[6][3] = {{-1, 1, 1}, {1, 1, 1},  {1, -1, 1},
@@ -136,8 +136,8 @@ static inline void collect_side(const carom_gas *gas, const carom_gas_home *home
     const carom_gas_cell *cell = block->own + (side % 2 != 0 ? along[0] : -along[0]);
     for (int n = 0; n < 9; ++n)
         count += collect_cell(cell + (n / 3 - 1) * along[1] + (n % 3 - 1) * along[2],
-                              &nears->near[count], &marks);
-    nears->count = count;
+                              &candidates->near[count], &marks);
+    candidates->count = count;
     block->linked = are_linked(&marks);
 }
 
@@ -153,7 +153,7 @@ static inline link_walk begin_links(const block *block) {
 
 /* Adds those behind links while there is room; true when all are there. */
 static inline bool collect_links(const carom_gas *gas, const block *block, link_walk *walk,
-                                 carom_gas_nears *nears) {
+                                 carom_gas_candidates *candidates) {
     int *at = walk->at;
     for (; at[2] <= block->to[2]; at[1] = block->from[1], ++at[2])
         for (; at[1] <= block->to[1]; at[0] = block->from[0], ++at[1])
@@ -162,9 +162,10 @@ static inline bool collect_links(const carom_gas *gas, const block *block, link_
                 if (walk->cell == NULL)
                     walk->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
                 while ((after = carom_gas_cell_after(&gas->cells, walk->cell)) != NULL) {
-                    if (nears->count > CAROM_GAS_MOST_NEAR) return false;
-                    memcpy(&nears->near[nears->count], after->word, sizeof(after->word));
-                    nears->count += carom_gas_cell_taken(after);
+                    if (candidates->count > CAROM_GAS_MOST_CANDIDATES) return false;
+                    memcpy(&candidates->near[candidates->count], after->entry,
+                           sizeof(after->entry));
+                    candidates->count += carom_gas_cell_taken(after);
                     walk->cell = after;
                 }
             }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* centre.h: CAROM_GAS_METHOD_CENTRE: a sphere is filed in one cell and looks into the 27 around;
- * part of the loop in run_cpu.c.
+/* gas_centre.h: CAROM_GAS_METHOD_CENTRE: a sphere is filed in one cell and looks into the 27
+ * around; part of the loop in gas_run_cpu.c.
  *
  * Two spheres that touch have to be in the same cell or in neighbouring ones. Where cells are wider
  * than two that touch are apart, half of what is too much is leeway: a sphere may stray from its
  * cell by that on either side before it has to cross. And as it looks all around after a collision
  * anyway, it may move then to a cell beside at no cost: to the one furthest ahead. */
-#ifndef CAROM_SRC_GAS_CENTRE_H
-#define CAROM_SRC_GAS_CENTRE_H
+#ifndef CAROM_SRC_GAS_GAS_CENTRE_H
+#define CAROM_SRC_GAS_GAS_CENTRE_H
 
 #include <stddef.h>
 
-#include "gas/collect.h"
-#include "gas/scan.h"
+#include "gas/gas_collect.h"
+#include "gas/gas_scan.h"
 
 /* ---- crossing -------------------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ view_from_cell(const carom_gas *gas, uint32_t slot, carom_gas_view *view) {
     const masks4 axes = {-1, -1, -1, 0};
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->cards[slot].home;
+    const carom_gas_home *home = &gas->records[slot].home;
     double span = carom_gas_span(rules, gas->now - body->t);
     if (rules->accelerated) {
         double x[4] = {0.0}, v[4] = {0.0};
@@ -126,13 +126,13 @@ static inline __attribute__((always_inline)) double find_side(const carom_gas *g
     return CAROM_MIN(least, delay[2]);
 }
 
-static inline __attribute__((always_inline)) void plan_crossing(const carom_gas *gas, uint32_t slot,
-                                                                const carom_gas_view *view,
-                                                                carom_gas_plan *plan) {
-    const carom_gas_home *home = &gas->cards[slot].home;
-    double delay = gas->rules.accelerated ? find_fall(gas, home, view, &plan->side)
-                                          : find_side(gas, home, view, &plan->side);
-    plan->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
+static inline __attribute__((always_inline)) void
+predict_crossing(const carom_gas *gas, uint32_t slot, const carom_gas_view *view,
+                 carom_gas_prediction *prediction) {
+    const carom_gas_home *home = &gas->records[slot].home;
+    double delay = gas->rules.accelerated ? find_fall(gas, home, view, &prediction->side)
+                                          : find_side(gas, home, view, &prediction->side);
+    prediction->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
 /* Moves a home one cell to a side; true when into another box. */
@@ -147,12 +147,12 @@ static inline bool step_home(const carom_gas_cells *cells, carom_gas_home *home,
 static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, uint32_t side) {
     int8_t *wraps = &gas->bodies[slot].wraps[side / 2];
     *wraps = (int8_t)(*wraps + (side % 2 != 0 ? 1 : -1));
-    carom_gas_flight_shift(gas, slot);
+    carom_gas_trajectory_shift(gas, slot);
 }
 
 /* Moves the home of a sphere. */
 static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
-    if (step_home(&gas->cells, &gas->cards[slot].home, side)) enter_box(gas, slot, side);
+    if (step_home(&gas->cells, &gas->records[slot].home, side)) enter_box(gas, slot, side);
 }
 
 /* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
@@ -160,7 +160,7 @@ static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
  * branches but for leaving the box. */
 static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_t slot,
                                                          carom_gas_view *view) {
-    carom_gas_home *home = &gas->cards[slot].home, before = *home;
+    carom_gas_home *home = &gas->records[slot].home, before = *home;
     doubles4 edge, leeway, come;
     numbers4 size;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
@@ -190,31 +190,33 @@ static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_
 
 /* Those in a block of cells around a sphere. */
 typedef struct carom_gas_around {
-    carom_gas_nears nears;
+    carom_gas_candidates candidates;
     block block;
 } carom_gas_around;
 
 static inline void scan_around(const carom_gas *gas, uint32_t slot, carom_gas_around *around,
-                               carom_gas_plan *plan) {
-    carom_gas_nears *nears = &around->nears;
-    bool shifted = !carom_gas_is_inside(&gas->cells, &gas->cards[slot].home), all = true;
+                               carom_gas_prediction *prediction) {
+    carom_gas_candidates *candidates = &around->candidates;
+    bool shifted = !carom_gas_is_inside(&gas->cells, &gas->records[slot].home), all = true;
     link_walk walk = begin_links(&around->block);
-    if (around->block.linked) all = collect_links(gas, &around->block, &walk, nears);
-    if (nears->count != 0) scan(gas, slot, nears->near, nears->count, shifted, plan);
+    if (around->block.linked) all = collect_links(gas, &around->block, &walk, candidates);
+    if (candidates->count != 0)
+        scan(gas, slot, candidates->near, candidates->count, shifted, prediction);
     while (!all) {
-        nears->count = 0;
-        all = collect_links(gas, &around->block, &walk, nears);
-        scan(gas, slot, nears->near, nears->count, shifted, plan);
+        candidates->count = 0;
+        all = collect_links(gas, &around->block, &walk, candidates);
+        scan(gas, slot, candidates->near, candidates->count, shifted, prediction);
     }
 }
 
-static inline void touch_flights(const carom_gas *gas, const carom_gas_nears *nears) {
-    for (uint32_t i = 0; i < nears->count; ++i)
-        __builtin_prefetch(&gas->flights.by_slot[nears->near[i] & SLOT_MASK]);
+static inline void prefetch_trajectories(const carom_gas *gas,
+                                         const carom_gas_candidates *candidates) {
+    for (uint32_t i = 0; i < candidates->count; ++i)
+        __builtin_prefetch(&gas->trajectories.by_slot[candidates->near[i] & SLOT_MASK]);
 }
 
-/* All around one or two spheres whose plans are empty. Two together wait for memory once, which
- * pays where it is far; where it is near, one after the other is faster. */
+/* All around one or two spheres whose predictions are empty. Two together wait for memory once,
+ * which pays where it is far; where it is near, one after the other is faster. */
 static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
                                                                  const uint32_t *slots, int count) {
     carom_gas_view views[2];
@@ -224,28 +226,28 @@ static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
         settle(gas, slots[i], &views[i]);
     }
     for (int i = 0; i < count; ++i) {
-        collect_block(gas, &gas->cards[slots[i]].home, &around[i].block, &around[i].nears);
-        if (count > 1) touch_flights(gas, &around[i].nears);
+        collect_block(gas, &gas->records[slots[i]].home, &around[i].block, &around[i].candidates);
+        if (count > 1) prefetch_trajectories(gas, &around[i].candidates);
     }
     for (int i = 0; i < count; ++i)
-        plan_crossing(gas, slots[i], &views[i], &gas->cards[slots[i]].plan);
+        predict_crossing(gas, slots[i], &views[i], &gas->records[slots[i]].prediction);
     for (int i = 0; i < count; ++i)
-        scan_around(gas, slots[i], &around[i], &gas->cards[slots[i]].plan);
+        scan_around(gas, slots[i], &around[i], &gas->records[slots[i]].prediction);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->cards[slot].plan;
-    const carom_gas_home *home = &gas->cards[slot].home;
-    const uint8_t side = plan->side;
+    carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    const carom_gas_home *home = &gas->records[slot].home;
+    const uint8_t side = prediction->side;
     carom_gas_view view;
     carom_gas_around around;
     carom_gas_file(gas, slot, home, false);
     step_sphere(gas, slot, side);
     carom_gas_file(gas, slot, home, true);
-    collect_side(gas, home, side, &around.block, &around.nears);
+    collect_side(gas, home, side, &around.block, &around.candidates);
     view_from_cell(gas, slot, &view);
-    plan_crossing(gas, slot, &view, plan);
-    scan_around(gas, slot, &around, plan);
+    predict_crossing(gas, slot, &view, prediction);
+    scan_around(gas, slot, &around, prediction);
 }
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* bounds.h: when flights could meet at the earliest, eight at a time; part of the loop in
- * run_cpu.c. */
-#ifndef CAROM_SRC_GAS_BOUNDS_H
-#define CAROM_SRC_GAS_BOUNDS_H
+/* gas_bounds.h: when trajectories could meet at the earliest, eight at a time; part of the loop in
+ * gas_run_cpu.c. */
+#ifndef CAROM_SRC_GAS_GAS_BOUNDS_H
+#define CAROM_SRC_GAS_GAS_BOUNDS_H
 
 #include "base/simd.h"
-#include "gas/flight.h"
+#include "gas/gas_trajectory.h"
 
 typedef float carom_gas_f4 __attribute__((vector_size(16)));
 typedef float carom_gas_f8 __attribute__((vector_size(32)));
 typedef int32_t carom_gas_i8 __attribute__((vector_size(32)));
 
 /* Eight vectors of four to four vectors of eight. */
-static inline void carom_gas_turn(const carom_gas_f4 row[8], carom_gas_f8 column[4]) {
+static inline void carom_gas_transpose(const carom_gas_f4 row[8], carom_gas_f8 column[4]) {
     carom_gas_f8 pair[4], low[2], high[2];
     for (int i = 0; i < 4; ++i)
         pair[i] = __builtin_shufflevector(row[i], row[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
@@ -75,17 +75,17 @@ static inline float carom_gas_least_lane(const carom_gas_f8 *from) {
 #endif
 }
 
-/* Lower bounds of the delays until those eight meet the flight `own`, whose place is taken to the
- * time `since` the common one already; NaN for those who never do. Two that are within reach are
- * taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`, here
- * squared with its sign. */
+/* Lower bounds of the delays until those eight meet the trajectory `own`, whose place is taken to
+ * the time `since` the common one already; NaN for those who never do. Two that are within reach
+ * are taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`,
+ * here squared with its sign. */
 static inline __attribute__((always_inline)) void
-carom_gas_bounds(const carom_gas_flight *own, carom_gas_f4 rows[2][8], float since, float own_slow2,
-                 float recede2, carom_gas_f8 *bounds) {
+carom_gas_bounds(const carom_gas_trajectory *own, carom_gas_f4 rows[2][8], float since,
+                 float own_slow2, float recede2, carom_gas_f8 *bounds) {
     carom_gas_f8 x[4], v[4], root;
     const carom_gas_f8 zero = {0.0f};
-    carom_gas_turn(rows[0], x);
-    carom_gas_turn(rows[1], v);
+    carom_gas_transpose(rows[0], x);
+    carom_gas_transpose(rows[1], v);
     carom_gas_f8 dx = (x[0] + v[0] * since) - own->x[0], ux = v[0] - own->v[0];
     carom_gas_f8 dy = (x[1] + v[1] * since) - own->x[1], uy = v[1] - own->v[1];
     carom_gas_f8 dz = (x[2] + v[2] * since) - own->x[2], uz = v[2] - own->v[2];

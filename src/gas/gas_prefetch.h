@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ahead.h: asking for memory in time; part of the loop in run_cpu.c.
+/* gas_prefetch.h: asking for memory in time; part of the loop in gas_run_cpu.c.
  *
  * Events follow each other at random places in space and so in memory. The window of the calendar
  * says what comes next, so the lines it will touch are asked for some events ahead. */
-#ifndef CAROM_SRC_GAS_AHEAD_H
-#define CAROM_SRC_GAS_AHEAD_H
+#ifndef CAROM_SRC_GAS_GAS_PREFETCH_H
+#define CAROM_SRC_GAS_GAS_PREFETCH_H
 
-#include "gas/queue.h"
-#include "gas/renew.h"
+#include "gas/gas_queue.h"
+#include "gas/gas_renew.h"
 
 #define LOOK_AHEAD 24 /* entries the window should hold */
 #define FAR        20 /* how far the first stage looks */
@@ -27,34 +27,34 @@ static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) 
  * behind the last was listed once. */
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
-    const char *flights = (const char *)gas->flights.by_slot;
+    const char *trajectories = (const char *)gas->trajectories.by_slot;
     for (uint32_t i = 1; i <= 16; ++i)
-        __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
+        __builtin_prefetch(trajectories + (uint32_t)(list[i] << TRAJECTORY_SHIFT));
     for (uint32_t i = 17; i <= list[0]; ++i)
-        __builtin_prefetch(flights + (uint32_t)(list[i] << FLIGHT_SHIFT));
+        __builtin_prefetch(trajectories + (uint32_t)(list[i] << TRAJECTORY_SHIFT));
 }
 
 /* The home that a sphere is about to cross into. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
-    carom_gas_home home = gas->cards[slot].home;
-    (void)step_home(&gas->cells, &home, gas->cards[slot].plan.side);
+    carom_gas_home home = gas->records[slot].home;
+    (void)step_home(&gas->cells, &home, gas->records[slot].prediction.side);
     return home;
 }
 
 static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
     carom_gas_around around;
-    collect_side(gas, &home, gas->cards[slot].plan.side, &around.block, &around.nears);
-    touch_flights(gas, &around.nears);
+    collect_side(gas, &home, gas->records[slot].prediction.side, &around.block, &around.candidates);
+    prefetch_trajectories(gas, &around.candidates);
 }
 
-static inline bool is_pair_next(const carom_gas_plan *plan) {
-    return plan->kind == CAROM_GAS_ROUGH && plan->physical < plan->crossing;
+static inline bool is_pair_next(const carom_gas_prediction *prediction) {
+    return prediction->kind == CAROM_GAS_PROVISIONAL && prediction->physical < prediction->crossing;
 }
 
 static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->bodies[slot], 1);
-    __builtin_prefetch(&gas->flights.by_slot[slot], 1);
+    __builtin_prefetch(&gas->trajectories.by_slot[slot], 1);
     if (!gas->uniform) __builtin_prefetch(&gas->radius[slot]);
     if (!(gas->common_mass > 0.0)) __builtin_prefetch(&gas->mass[slot]);
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
@@ -64,29 +64,30 @@ static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
 
 /* First: both spheres. */
 static inline void look_far(const carom_gas *gas, uint32_t slot) {
-    const carom_gas_plan *plan = &gas->cards[slot].plan;
+    const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     touch_sphere(gas, slot);
-    if (is_pair_next(plan)) {
-        __builtin_prefetch(&gas->cards[plan->partner], 1);
-        touch_sphere(gas, plan->partner);
+    if (is_pair_next(prediction)) {
+        __builtin_prefetch(&gas->records[prediction->partner], 1);
+        touch_sphere(gas, prediction->partner);
     }
 }
 
 /* Then the cells of a crossing. Which ones two that meet will look into is not known before: see
- * settle in centre.h. */
+ * settle in gas_centre.h. */
 static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
-    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS || is_pair_next(&gas->cards[slot].plan)) return;
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS || is_pair_next(&gas->records[slot].prediction))
+        return;
     carom_gas_home home = next_home(gas, slot);
     touch_rows(gas, &home);
 }
 
 /* Last those around. */
 static inline void look_near(const carom_gas *gas, uint32_t slot) {
-    const carom_gas_plan *plan = &gas->cards[slot].plan;
+    const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
         touch_list(gas, slot);
-        if (is_pair_next(plan)) touch_list(gas, plan->partner);
-    } else if (!is_pair_next(plan)) {
+        if (is_pair_next(prediction)) touch_list(gas, prediction->partner);
+    } else if (!is_pair_next(prediction)) {
         touch_ahead(gas, slot);
     }
 }
@@ -95,16 +96,17 @@ static inline void look_near(const carom_gas *gas, uint32_t slot) {
  * entry passes all three, however many leave the window at once. */
 static inline void look_ahead(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
-    const carom_gas_entry *window = calendar->window;
+    const carom_gas_queue_entry *window = calendar->window;
     uint64_t head = calendar->window_head, at = calendar->looked, end = head + FAR + 1;
     if (at < head) at = head;
     if (end > calendar->window_tail) end = calendar->window_tail;
     for (; at < end; ++at) {
-        if (carom_gas_entry_alive(gas, window[at])) look_far(gas, window[at].slot);
+        if (carom_gas_queue_entry_alive(gas, window[at])) look_far(gas, window[at].slot);
         if (at < head + NEAR) continue;
-        if (carom_gas_entry_alive(gas, window[at - NEARER]))
+        if (carom_gas_queue_entry_alive(gas, window[at - NEARER]))
             look_nearer(gas, window[at - NEARER].slot);
-        if (carom_gas_entry_alive(gas, window[at - NEAR])) look_near(gas, window[at - NEAR].slot);
+        if (carom_gas_queue_entry_alive(gas, window[at - NEAR]))
+            look_near(gas, window[at - NEAR].slot);
     }
     calendar->looked = at;
 }

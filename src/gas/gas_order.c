@@ -37,25 +37,25 @@ static void permute(carom_gas *gas, uint32_t *order) {
     for (uint32_t start = 0; start < gas->count; ++start) {
         if (order[start] == start) continue;
         carom_gas_body body = gas->bodies[start];
-        carom_gas_card card = gas->cards[start];
+        carom_gas_record record = gas->records[start];
         double radius = gas->radius[start], mass = gas->mass[start];
         uint32_t to = start;
         while (order[to] != start) {
             uint32_t from = order[to];
             gas->bodies[to] = gas->bodies[from];
-            gas->cards[to] = gas->cards[from];
+            gas->records[to] = gas->records[from];
             gas->radius[to] = gas->radius[from];
             gas->mass[to] = gas->mass[from];
             order[to] = to;
             to = from;
         }
         gas->bodies[to] = body;
-        gas->cards[to] = card;
+        gas->records[to] = record;
         gas->radius[to] = radius;
         gas->mass[to] = mass;
         order[to] = to;
     }
-    for (uint32_t i = 0; i < gas->count; ++i) gas->slot_of[gas->cards[i].label] = i;
+    for (uint32_t i = 0; i < gas->count; ++i) gas->slot_of[gas->records[i].label] = i;
 }
 
 static carom_status sort_spheres(carom_context *context, carom_gas *gas) {
@@ -105,12 +105,12 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_METHOD_CENTRE &&
                    gas->def.queue != CAROM_GAS_QUEUE_TREE; /* that takes no two changes at once */
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
-    gas->flights.leeway = INT64_MAX; /* no plans to keep */
+    gas->trajectories.leeway = INT64_MAX; /* no predictions to keep */
     for (uint64_t i = 0; i < gas->count; ++i) {
-        gas->flights.by_slot[i].stamp = 0;
-        gas->cards[i].plan.side = 0; /* where there is nothing to cross it stays so */
+        gas->trajectories.by_slot[i].stamp = 0;
+        gas->records[i].prediction.side = 0; /* where there is nothing to cross it stays so */
     }
-    carom_gas_flights_renew(gas);
+    carom_gas_trajectories_renew(gas);
     uint64_t predictions = gas->predictions;
     CAROM_TRY(predict_all(context, gas, amount));
     gas->predictions = predictions;
@@ -125,7 +125,7 @@ static double strangeness(const carom_gas *gas) {
     double sum = 0.0;
     uint64_t step = gas->count / SAMPLES;
     for (uint64_t i = 0; i < SAMPLES; ++i) {
-        const carom_gas_home *a = &gas->cards[i * step].home, *b = a + 1;
+        const carom_gas_home *a = &gas->records[i * step].home, *b = a + 1;
         for (int axis = 0; axis < 3; ++axis) {
             int apart = a->at[axis] - b->at[axis], size = (int)gas->cells.size[axis];
             apart = apart < 0 ? -apart : apart;

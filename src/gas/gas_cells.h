@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* cells.h: who is near, by uniform cells; inlined into the loops that predict.
+/* gas_cells.h: who is near, by uniform cells; inlined into the loops that predict.
  *
- * A near one is a word: a slot and a code for the box it is seen in, three digits of base 3, one
+ * A candidate is a entry: a slot and a code for the box it is seen in, three digits of base 3, one
  * for each axis, 0, 1, 2 for the box below, this one, the one above.
  *
  * One more layer of cells lies around the grid. On periodic sides these are ghosts: each holds what
  * the cell at the other end holds, seen in the box it stands for. Before walls they stay empty. So
- * every cell has 26 around it, and the words in them can be taken as they are.
+ * every cell has 26 around it, and the entries in them can be taken as they are.
  * (CAROM_GAS_METHOD_EXTENT needs no ghosts and has none.) */
-#ifndef CAROM_SRC_GAS_CELLS_H
-#define CAROM_SRC_GAS_CELLS_H
+#ifndef CAROM_SRC_GAS_GAS_CELLS_H
+#define CAROM_SRC_GAS_GAS_CELLS_H
 
 #include <string.h>
 
@@ -22,11 +22,11 @@
  * is one cell wide. */
 #define CAROM_GAS_STEP_OVERFLOW 54
 
-static inline uint32_t carom_gas_near(uint32_t slot, uint32_t code) {
+static inline uint32_t carom_gas_candidate(uint32_t slot, uint32_t code) {
     return slot | code << CAROM_GAS_SLOT_BITS;
 }
 
-static inline uint32_t carom_gas_near_slot(uint32_t near) {
+static inline uint32_t carom_gas_candidate_slot(uint32_t near) {
     return near & ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1);
 }
 
@@ -54,14 +54,14 @@ static inline carom_gas_cell *carom_gas_linked(const carom_gas_cells *cells, uin
     return &cells->cells[cells->count + (link - CAROM_GAS_LINK)];
 }
 
-static inline bool carom_gas_is_link(uint32_t word) {
-    return word >= CAROM_GAS_LINK && word != CAROM_GAS_EMPTY;
+static inline bool carom_gas_is_link(uint32_t entry) {
+    return entry >= CAROM_GAS_LINK && entry != CAROM_GAS_EMPTY;
 }
 
 /* The overflow cell behind a cell, or NULL. */
 static inline carom_gas_cell *carom_gas_cell_after(const carom_gas_cells *cells,
                                                    const carom_gas_cell *cell) {
-    uint32_t last = cell->word[CAROM_GAS_CELL_WORDS - 1];
+    uint32_t last = cell->entry[CAROM_GAS_CELL_ENTRIES - 1];
     return carom_gas_is_link(last) ? carom_gas_linked(cells, last) : NULL;
 }
 
@@ -69,36 +69,36 @@ static inline carom_gas_cell *carom_gas_cell_after(const carom_gas_cells *cells,
 
 static inline uint32_t carom_gas_cell_taken(const carom_gas_cell *cell) {
     uint32_t taken = 0;
-    for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k) taken += cell->word[k] < CAROM_GAS_LINK;
+    for (int k = 0; k < CAROM_GAS_CELL_ENTRIES; ++k) taken += cell->entry[k] < CAROM_GAS_LINK;
     return taken;
 }
 
 /* To or from a chain of overflow cells. */
-void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t word);
-void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t word);
+void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t entry);
+void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t entry);
 
-static inline void carom_gas_cell_add(carom_gas_cells *cells, uint64_t index, uint32_t word) {
+static inline void carom_gas_cell_add(carom_gas_cells *cells, uint64_t index, uint32_t entry) {
     carom_gas_cell *cell = &cells->cells[index];
-    if (cell->word[CAROM_GAS_CELL_WORDS - 1] == CAROM_GAS_EMPTY)
-        cell->word[carom_gas_cell_taken(cell)] = word;
+    if (cell->entry[CAROM_GAS_CELL_ENTRIES - 1] == CAROM_GAS_EMPTY)
+        cell->entry[carom_gas_cell_taken(cell)] = entry;
     else
-        carom_gas_chain_add(cells, index, word);
+        carom_gas_chain_add(cells, index, entry);
 }
 
 /* The last one of the cell takes the place of the one that goes. */
-static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index, uint32_t word) {
+static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index, uint32_t entry) {
     carom_gas_cell *cell = &cells->cells[index];
-    if (carom_gas_is_link(cell->word[CAROM_GAS_CELL_WORDS - 1])) {
-        carom_gas_chain_remove(cells, index, word);
+    if (carom_gas_is_link(cell->entry[CAROM_GAS_CELL_ENTRIES - 1])) {
+        carom_gas_chain_remove(cells, index, entry);
         return;
     }
     uint32_t place = 0, last = carom_gas_cell_taken(cell) - 1;
-    for (uint32_t k = 1; k < CAROM_GAS_CELL_WORDS; ++k) place += k * (cell->word[k] == word);
-    cell->word[place] = cell->word[last];
-    cell->word[last] = CAROM_GAS_EMPTY;
+    for (uint32_t k = 1; k < CAROM_GAS_CELL_ENTRIES; ++k) place += k * (cell->entry[k] == entry);
+    cell->entry[place] = cell->entry[last];
+    cell->entry[last] = CAROM_GAS_EMPTY;
 }
 
-/* Not zero when one of the three places is: all at once, in the lanes of a word. */
+/* Not zero when one of the three places is: all at once, in the lanes of a entry. */
 static inline uint64_t carom_gas_zero_places(uint64_t lanes) {
     static const carom_gas_home none = {{0, 0, 0}, UINT16_MAX}; /* leaves `extra` out */
     uint64_t out;
@@ -126,19 +126,19 @@ static inline void carom_gas_file(carom_gas *gas, uint32_t slot, const carom_gas
     if (!carom_gas_is_inside(cells, home))
         carom_gas_file_images(gas, slot, home, add);
     else if (add)
-        carom_gas_cell_add(cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
+        carom_gas_cell_add(cells, index, carom_gas_candidate(slot, CAROM_GAS_HERE));
     else
-        carom_gas_cell_remove(cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
+        carom_gas_cell_remove(cells, index, carom_gas_candidate(slot, CAROM_GAS_HERE));
 }
 
 /* ---- walking cells --------------------------------------------------------------------------- */
 
-/* A growing list of near ones. */
-#define CAROM_GAS_MOST_NEAR 256
-typedef struct carom_gas_nears {
+/* A growing list of candidates. */
+#define CAROM_GAS_MOST_CANDIDATES 256
+typedef struct carom_gas_candidates {
     uint32_t count;
-    uint32_t near[CAROM_GAS_MOST_NEAR + 16];
-} carom_gas_nears;
+    uint32_t near[CAROM_GAS_MOST_CANDIDATES + 16];
+} carom_gas_candidates;
 
 /* Cell n of the 27 around. */
 static inline const carom_gas_cell *carom_gas_cell_beside(const carom_gas_cells *cells,

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "gas/predict.h"
-#include "gas/turns.h"
+#include "gas/gas_predict.h"
+#include "gas/gas_turns.h"
 
 /* ---- what happens ---------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
     carom_gas_rewrite(&gas->rules, &before_b, gas->now);
     carom_gas_sphere sphere_a, sphere_b;
     carom_vec3 n = {contact.normal[0], contact.normal[1], contact.normal[2]};
-    double reach = carom_gas_reach(gas, slot_a, slot_b);
+    double reach = carom_gas_contact_distance(gas, slot_a, slot_b);
     show_sphere(gas, slot_a, &before_a, &sphere_a);
     show_sphere(gas, slot_b, &before_b, &sphere_b);
     sphere_b.position =
@@ -61,22 +61,22 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
 
 /* Counts events of a sphere that come without time passing. */
 static bool repeats_too_often(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->cards[slot].plan;
-    plan->repeats = gas->bodies[slot].t == gas->now ? (uint16_t)(plan->repeats + 1) : 0;
-    return plan->repeats == UINT16_MAX;
+    carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    prediction->repeats = gas->bodies[slot].t == gas->now ? (uint16_t)(prediction->repeats + 1) : 0;
+    return prediction->repeats == UINT16_MAX;
 }
 
 static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *event,
                               uint32_t *culprit) {
-    const carom_gas_plan plan = gas->cards[slot].plan;
-    uint32_t a = slot, b = plan.partner;
+    const carom_gas_prediction prediction = gas->records[slot].prediction;
+    uint32_t a = slot, b = prediction.partner;
     int image[3];
-    image_planned(gas, &plan, image);
-    if (gas->cards[a].label > gas->cards[b].label) {
-        a = plan.partner, b = slot;
+    predicted_image(gas, &prediction, image);
+    if (gas->records[a].label > gas->records[b].label) {
+        a = prediction.partner, b = slot;
         for (int axis = 0; axis < 3; ++axis) image[axis] = -image[axis];
     }
-    event->a = gas->cards[a].label, event->b = gas->cards[b].label;
+    event->a = gas->records[a].label, event->b = gas->records[b].label;
     *culprit = event->a;
     bool too_often = repeats_too_often(gas, a); /* both keep count */
     too_often = repeats_too_often(gas, b) || too_often;
@@ -90,19 +90,19 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         return CAROM_GAS_STOP_RESPONSE;
     }
     ++gas->collisions;
-    if (gas->cards[a].follower == b) gas->cards[a].follower = CAROM_GAS_NO_SLOT;
-    if (gas->cards[b].follower == a) gas->cards[b].follower = CAROM_GAS_NO_SLOT;
-    carom_gas_flight_set(gas, a);
-    carom_gas_flight_set(gas, b);
+    if (gas->records[a].follower == b) gas->records[a].follower = CAROM_GAS_NO_SLOT;
+    if (gas->records[b].follower == a) gas->records[b].follower = CAROM_GAS_NO_SLOT;
+    carom_gas_trajectory_set(gas, a);
+    carom_gas_trajectory_set(gas, b);
     predict_both(gas, a, b);
     return CAROM_GAS_STOP_STEPS;
 }
 
 static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *event,
                               uint32_t *culprit) {
-    int side = (int)gas->cards[slot].plan.partner, axis = side / 2;
+    int side = (int)gas->records[slot].prediction.partner, axis = side / 2;
     carom_gas_body *body = &gas->bodies[slot];
-    event->a = gas->cards[slot].label, event->b = (uint32_t)side;
+    event->a = gas->records[slot].label, event->b = (uint32_t)side;
     *culprit = event->a;
     if (repeats_too_often(gas, slot)) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
@@ -119,7 +119,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         *body = after;
     }
     ++gas->wall_hits;
-    carom_gas_flight_set(gas, slot);
+    carom_gas_trajectory_set(gas, slot);
     predict(gas, slot);
     carom_gas_queue_put(gas, slot);
     return CAROM_GAS_STOP_STEPS;
@@ -133,22 +133,23 @@ static bool is_too_fast(const carom_gas *gas, uint32_t label, uint32_t *culprit)
 }
 
 static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit) {
-    const carom_gas_plan *plan = &gas->cards[slot].plan;
-    gas->now = plan->physical;
-    if (plan->kind == CAROM_GAS_REFRESH) {
+    const carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    gas->now = prediction->physical;
+    if (prediction->kind == CAROM_GAS_REFRESH) {
         gas->waits += gas->now - gas->bodies[slot].t >= CAROM_GAS_HORIZON;
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
-        carom_gas_flight_set(gas, slot);
+        carom_gas_trajectory_set(gas, slot);
         predict(gas, slot);
         carom_gas_queue_put(gas, slot);
-        bool fast = gas->watches_speed && is_too_fast(gas, gas->cards[slot].label, culprit);
+        bool fast = gas->watches_speed && is_too_fast(gas, gas->records[slot].label, culprit);
         return fast ? CAROM_GAS_STOP_FAST : CAROM_GAS_STOP_STEPS;
     }
     carom_gas_event event = {.time = carom_gas_time_of(gas, gas->now),
-                             .kind = (carom_gas_kind)plan->kind,
+                             .kind = (carom_gas_kind)prediction->kind,
                              .number = gas->events};
-    carom_gas_stop stop = plan->kind == CAROM_GAS_KIND_PAIR ? do_pair(gas, slot, &event, culprit)
-                                                            : do_wall(gas, slot, &event, culprit);
+    carom_gas_stop stop = prediction->kind == CAROM_GAS_KIND_PAIR
+                              ? do_pair(gas, slot, &event, culprit)
+                              : do_wall(gas, slot, &event, culprit);
     if (stop != CAROM_GAS_STOP_STEPS) { /* it did not happen: still due */
         carom_gas_queue_put(gas, slot);
         return stop;
@@ -177,11 +178,11 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
             gas->now = until;
             return CAROM_GAS_STOP_TIME;
         }
-        gas->cards[slot].plan.current = 0;
-        if (carom_gas_due(&gas->cards[slot].plan) > gas->flights.until ||
-            gas->flights.wild > gas->flights.most_wild) {
-            gas->now = carom_gas_due(&gas->cards[slot].plan);
-            carom_gas_flights_renew(gas);
+        gas->records[slot].prediction.current = 0;
+        if (carom_gas_due(&gas->records[slot].prediction) > gas->trajectories.until ||
+            gas->trajectories.wild > gas->trajectories.most_wild) {
+            gas->now = carom_gas_due(&gas->records[slot].prediction);
+            carom_gas_trajectories_renew(gas);
         }
         if (is_inner(gas, slot)) {
             if (!do_inner(gas, slot)) return CAROM_GAS_STOP_LISTS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Saving and resuming. All predictions are functions of the bodies, so a file holds the bodies, the
  * rules, the clock and the measures, and nothing of cells, lists or queue. Numbers are
- * little-endian words of 64 bits, the same on every machine.
+ * little-endian entries of 64 bits, the same on every machine.
  *
  * A file is believed when it is one that carom_gas_save could have written: then all that a gas
  * promises holds for it, and what could not have come about by itself is damage. */
@@ -20,44 +20,45 @@
 #define MOST_BOXES   (CAROM_GAS_MOST_DRIFT + 2.0) /* that a body strays, with some rounding */
 #define MOST_WIDTH   1e15 /* of a box, in radii: beyond, a double cannot tell two places apart */
 #define FEW_LABELS   (UINT64_C(1) << 20)
-#define MOST_CHURN   1024 /* ids given out, for each sphere that lives and each word of padding */
+#define MOST_CHURN   1024 /* ids given out, for each sphere that lives and each entry of padding */
 #define MOST_COUNT   (UINT64_C(1) << 62) /* of events: no run is that long */
 /* Removing spheres leaves radii up to ten times as large, so a tick that was fit for those that
  * made it is no further off than this. */
 #define TICK_LEEWAY      16.0
 #define UNITS_PER_SPHERE 4 /* of progress: reading, checking, filing, predicting */
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- entries -----------------------------------------------------------------------------------
+ */
 
 typedef struct stream {
     FILE *file;
     bool broken;
 } stream;
 
-static void put(carom_writer *writer, uint64_t word) {
+static void put(carom_writer *writer, uint64_t entry) {
     char *at = carom_writer_reserve(writer);
-    for (int i = 0; i < 8; ++i) at[i] = (char)(unsigned char)(word >> (8 * i));
+    for (int i = 0; i < 8; ++i) at[i] = (char)(unsigned char)(entry >> (8 * i));
     carom_writer_advance(writer, at + 8);
 }
 
 static uint64_t get(stream *s) {
     unsigned char bytes[8] = {0};
-    uint64_t word = 0;
+    uint64_t entry = 0;
     s->broken |= fread(bytes, 8, 1, s->file) != 1;
-    for (int i = 0; i < 8; ++i) word |= (uint64_t)bytes[i] << (8 * i);
-    return word;
+    for (int i = 0; i < 8; ++i) entry |= (uint64_t)bytes[i] << (8 * i);
+    return entry;
 }
 
 static void put_number(carom_writer *s, double value) {
-    uint64_t word;
-    memcpy(&word, &value, sizeof(word));
-    put(s, word);
+    uint64_t entry;
+    memcpy(&entry, &value, sizeof(entry));
+    put(s, entry);
 }
 
 static double get_number(stream *s) {
-    uint64_t word = get(s);
+    uint64_t entry = get(s);
     double value;
-    memcpy(&value, &word, sizeof(value));
+    memcpy(&value, &entry, sizeof(value));
     return value;
 }
 
@@ -76,7 +77,7 @@ static carom_vec3 get_vec(stream *s) {
 }
 
 /* Every id ever given out takes memory, dead ones too, so a file must be long enough to be believed
- * when it speaks of many: where few spheres live, so many words of zero stand at its end. */
+ * when it speaks of many: where few spheres live, so many entries of zero stand at its end. */
 static uint64_t padding_words(uint64_t labels, uint64_t count) {
     uint64_t wanted = labels < FEW_LABELS ? 0 : labels / MOST_CHURN;
     return wanted > count ? wanted - count : 0;
@@ -118,7 +119,7 @@ static void put_spheres(carom_writer *s, const carom_gas *gas) {
         uint32_t slot = gas->slot_of[label];
         if (slot == CAROM_GAS_NO_SLOT) continue;
         const carom_gas_body *body = &gas->bodies[slot];
-        put(s, label | (uint64_t)gas->cards[slot].plan.repeats << 32);
+        put(s, label | (uint64_t)gas->records[slot].prediction.repeats << 32);
         for (int axis = 0; axis < 3; ++axis) put_number(s, body->x[axis]);
         for (int axis = 0; axis < 3; ++axis) put_number(s, body->v[axis]);
         put(s, (uint64_t)body->t);
@@ -144,9 +145,9 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
     if (carom_name_is_gzip(path))
         return carom_fail(context, CAROM_UNSUPPORTED,
                           "%s: gases are not saved compressed; leave the .gz off", path);
-    uint64_t words =
+    uint64_t entries =
         HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
-    carom_progress_begin(context, "writing a gas", 8 * words);
+    carom_progress_begin(context, "writing a gas", 8 * entries);
     carom_status status = write_gas(context, gas, path);
     /* A writer that was cancelled leaves the message to the end of the phase. */
     carom_status ended = status == CAROM_CANCELLED ? carom_progress_end(context)
@@ -221,9 +222,9 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     (void)get(s);
     gas->radius[slot] = get_number(s);
     gas->mass[slot] = get_number(s);
-    gas->cards[slot].plan.repeats = (uint16_t)(label >> 32);
-    gas->cards[slot].plan.current = 0;
-    gas->cards[slot].label = (uint32_t)label;
+    gas->records[slot].prediction.repeats = (uint16_t)(label >> 32);
+    gas->records[slot].prediction.current = 0;
+    gas->records[slot].label = (uint32_t)label;
     if (s->broken || (uint32_t)label >= gas->labels ||
         gas->slot_of[(uint32_t)label] != CAROM_GAS_NO_SLOT)
         return false;
@@ -261,10 +262,10 @@ static carom_status get_spheres(carom_context *context, stream *s, const char *p
     CAROM_TRY(carom_gas_check(context, gas, TICK_LEEWAY));
     CAROM_TRY(carom_gas_rebuild(context, gas, 1));
     for (uint64_t i = 0; i < gas->count; ++i)
-        if (gas->cards[i].plan.physical < gas->now)
+        if (gas->records[i].prediction.physical < gas->now)
             return carom_fail(context, CAROM_BAD_FILE,
                               "%s: sphere %u should have met something before the time of the file",
-                              path, gas->cards[i].label);
+                              path, gas->records[i].label);
     return CAROM_OK;
 }
 

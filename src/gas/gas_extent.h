@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* extent.h: CAROM_GAS_METHOD_EXTENT: a sphere is filed in every cell it meets, as Kim, Guibas and
- * Shin do, and looks at those it shares a cell with; part of the loop in run_cpu.c.
+/* gas_extent.h: CAROM_GAS_METHOD_EXTENT: a sphere is filed in every cell it meets, as Kim, Guibas
+ * and Shin do, and looks at those it shares a cell with; part of the loop in gas_run_cpu.c.
  *
  * Cells are wider than spheres, so along each axis a sphere meets one cell or two: its home and,
  * where the bit of the axis is set in `extra`, the next. It enters a layer of cells with its front
  * and leaves one with its back. The sphere is taken a little larger than it is, so that two share a
  * cell for some time before they touch. */
-#ifndef CAROM_SRC_GAS_EXTENT_H
-#define CAROM_SRC_GAS_EXTENT_H
+#ifndef CAROM_SRC_GAS_GAS_EXTENT_H
+#define CAROM_SRC_GAS_GAS_EXTENT_H
 
-#include "gas/scan.h"
+#include "gas/gas_scan.h"
 
 /* Cell number n (bit k: the second one along axis k) of a home. */
 static inline uint64_t extent_cell(const carom_gas *gas, const carom_gas_home *home, uint32_t n,
@@ -36,51 +36,54 @@ static inline bool extent_meets(const carom_gas *gas, const carom_gas_home *home
 
 /* Those in cell n of the sphere; who shares a lower cell of the sphere too was seen there. */
 static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_t n,
-                                    carom_gas_nears *nears, carom_gas_plan *plan) {
-    const carom_gas_home *home = &gas->cards[slot].home;
+                                    carom_gas_candidates *candidates,
+                                    carom_gas_prediction *prediction) {
+    const carom_gas_home *home = &gas->records[slot].home;
     uint32_t at[3];
     const carom_gas_cell *cell = &gas->cells.cells[extent_cell(gas, home, n, at)];
     for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell)) {
-        for (int k = 0; k < CAROM_GAS_CELL_WORDS; ++k) {
-            uint32_t other = carom_gas_near_slot(cell->word[k]), code = 0, unit = 1;
-            if (cell->word[k] >= CAROM_GAS_LINK || other == slot) continue;
+        for (int k = 0; k < CAROM_GAS_CELL_ENTRIES; ++k) {
+            uint32_t other = carom_gas_candidate_slot(cell->entry[k]), code = 0, unit = 1;
+            if (cell->entry[k] >= CAROM_GAS_LINK || other == slot) continue;
             bool seen = false;
             for (int axis = 0; axis < 3; ++axis, unit *= 3) {
                 int own, its, lower;
                 (void)extent_meets(gas, home, axis, at[axis], &own);
-                (void)extent_meets(gas, &gas->cards[other].home, axis, at[axis], &its);
+                (void)extent_meets(gas, &gas->records[other].home, axis, at[axis], &its);
                 seen |= (n >> axis & 1u) != 0 && gas->cells.size[axis] > 2 &&
-                        extent_meets(gas, &gas->cards[other].home, axis, home->at[axis], &lower);
+                        extent_meets(gas, &gas->records[other].home, axis, home->at[axis], &lower);
                 code += unit * (uint32_t)(own - its + 1);
             }
             if (seen) continue;
-            nears->near[nears->count++] = carom_gas_near(other, code);
+            candidates->near[candidates->count++] = carom_gas_candidate(other, code);
         }
-        if (nears->count <= CAROM_GAS_MOST_NEAR - CAROM_GAS_CELL_WORDS) continue;
-        scan(gas, slot, nears->near, nears->count, true, plan);
-        nears->count = 0;
+        if (candidates->count <= CAROM_GAS_MOST_CANDIDATES - CAROM_GAS_CELL_ENTRIES) continue;
+        scan(gas, slot, candidates->near, candidates->count, true, prediction);
+        candidates->count = 0;
     }
 }
 
 /* The cells of one layer: those with (n & mask) == value; mask 0 for all. */
 static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask, uint32_t value,
-                              carom_gas_plan *plan) {
-    carom_gas_nears nears;
-    nears.count = 0;
+                              carom_gas_prediction *prediction) {
+    carom_gas_candidates candidates;
+    candidates.count = 0;
     for (uint32_t n = 0; n < 8; ++n)
-        if ((n & ~(uint32_t)gas->cards[slot].home.extra) == 0 && (n & mask) == value)
-            scan_extent_cell(gas, slot, n, &nears, plan);
-    scan(gas, slot, nears.near, nears.count, true, plan);
+        if ((n & ~(uint32_t)gas->records[slot].home.extra) == 0 && (n & mask) == value)
+            scan_extent_cell(gas, slot, n, &candidates, prediction);
+    scan(gas, slot, candidates.near, candidates.count, true, prediction);
 }
 
-static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
-    scan_layer(gas, slot, 0, 0, plan);
+static inline void scan_extent(const carom_gas *gas, uint32_t slot,
+                               carom_gas_prediction *prediction) {
+    scan_layer(gas, slot, 0, 0, prediction);
 }
 
-static inline void plan_extent(const carom_gas *gas, uint32_t slot, carom_gas_plan *plan) {
+static inline void predict_extent_crossing(const carom_gas *gas, uint32_t slot,
+                                           carom_gas_prediction *prediction) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
-    const carom_gas_home *home = &gas->cards[slot].home;
+    const carom_gas_home *home = &gas->records[slot].home;
     double x[3], v[3], best = CAROM_GAS_NEVER_DELAY, radius = carom_gas_extent_radius(gas, slot);
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis) {
@@ -93,23 +96,23 @@ static inline void plan_extent(const carom_gas *gas, uint32_t slot, carom_gas_pl
         bool walled = !rules->periodic[axis] && !two;
         if (!(walled && home->at[axis] + 1u == gas->cells.size[axis])) {
             double delay = carom_gas_fall_delay(up, -v[axis], -a);
-            if (delay < best) best = delay, plan->side = (uint8_t)(2 * axis + 1);
+            if (delay < best) best = delay, prediction->side = (uint8_t)(2 * axis + 1);
         }
         if (!(walled && home->at[axis] == 0)) {
             double delay = carom_gas_fall_delay(down, v[axis], a);
-            if (delay < best) best = delay, plan->side = (uint8_t)(2 * axis);
+            if (delay < best) best = delay, prediction->side = (uint8_t)(2 * axis);
         }
     }
-    plan->crossing = carom_gas_after(rules, gas->now, best);
+    prediction->crossing = carom_gas_after(rules, gas->now, best);
 }
 
 static inline void cross_extent(carom_gas *gas, uint32_t slot) {
-    carom_gas_plan *plan = &gas->cards[slot].plan;
-    carom_gas_home *home = &gas->cards[slot].home;
-    int axis = plan->side / 2;
+    carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    carom_gas_home *home = &gas->records[slot].home;
+    int axis = prediction->side / 2;
     int8_t *wraps = &gas->bodies[slot].wraps[axis];
     const int8_t before = *wraps;
-    bool up = plan->side % 2 != 0, two = (home->extra >> axis & 1u) != 0;
+    bool up = prediction->side % 2 != 0, two = (home->extra >> axis & 1u) != 0;
     uint32_t bit = 1u << axis, layer = up != two ? bit : 0, last = gas->cells.size[axis] - 1, at[3];
     if (!two) {
         home->extra = (uint16_t)(home->extra | bit);
@@ -122,9 +125,9 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
         if ((n & ~(uint32_t)home->extra) != 0 || (n & bit) != layer) continue;
         uint64_t index = extent_cell(gas, home, n, at);
         if (two)
-            carom_gas_cell_remove(&gas->cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
+            carom_gas_cell_remove(&gas->cells, index, carom_gas_candidate(slot, CAROM_GAS_HERE));
         else
-            carom_gas_cell_add(&gas->cells, index, carom_gas_near(slot, CAROM_GAS_HERE));
+            carom_gas_cell_add(&gas->cells, index, carom_gas_candidate(slot, CAROM_GAS_HERE));
     }
     if (two) {
         home->extra = (uint16_t)(home->extra & ~bit);
@@ -133,9 +136,9 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
             home->at[axis] = (uint16_t)(home->at[axis] == last ? 0 : home->at[axis] + 1u);
         }
     }
-    if (*wraps != before) carom_gas_flight_shift(gas, slot);
-    if (!two) scan_layer(gas, slot, bit, layer, plan);
-    plan_extent(gas, slot, plan);
+    if (*wraps != before) carom_gas_trajectory_shift(gas, slot);
+    if (!two) scan_layer(gas, slot, bit, layer, prediction);
+    predict_extent_crossing(gas, slot, prediction);
 }
 
 #endif

@@ -11,19 +11,19 @@
 #define LEAST_WAITS      (UINT64_C(1) << 20) /* some half a second */
 
 /* Times are ticks since the epoch. It moves by whole ticks, so no predicted time changes by a
- * bit. Flights are renewed at the first event behind their end, and every sphere has one within
- * CAROM_GAS_HORIZON; where there is none, there are no flights. */
+ * bit. Trajectories are renewed at the first event behind their end, and every sphere has one
+ * within CAROM_GAS_HORIZON; where there is none, there are no trajectories. */
 static bool move_epoch(carom_gas *gas) {
     for (uint64_t i = 0; i < gas->count; ++i) {
-        carom_gas_plan *plan = &gas->cards[i].plan;
+        carom_gas_prediction *prediction = &gas->records[i].prediction;
         gas->bodies[i].t -= CAROM_GAS_EPOCH;
-        if (plan->physical != CAROM_GAS_NEVER) plan->physical -= CAROM_GAS_EPOCH;
-        if (plan->crossing != CAROM_GAS_NEVER) plan->crossing -= CAROM_GAS_EPOCH;
+        if (prediction->physical != CAROM_GAS_NEVER) prediction->physical -= CAROM_GAS_EPOCH;
+        if (prediction->crossing != CAROM_GAS_NEVER) prediction->crossing -= CAROM_GAS_EPOCH;
     }
     gas->now -= CAROM_GAS_EPOCH;
     if (gas->count != 0) {
-        gas->flights.start -= CAROM_GAS_EPOCH;
-        gas->flights.until -= CAROM_GAS_EPOCH;
+        gas->trajectories.start -= CAROM_GAS_EPOCH;
+        gas->trajectories.until -= CAROM_GAS_EPOCH;
     }
     ++gas->epochs;
     return gas->def.queue == CAROM_GAS_QUEUE_TREE || carom_gas_calendar_refill(gas);

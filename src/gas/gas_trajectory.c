@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Choosing the units of trajectories and writing all of them. */
+#include "gas/gas_trajectory.h"
+
+/* Shares of what floats can be off, for each of two spheres: a little more than gas_trajectory.h
+ * adds up to. */
+#define BY_PLACE 0x1.8p-22
+#define BY_WAY   0x1p-21
+#define BY_AIM   0x1p-23
+
+static double typical_time(const carom_gas *gas, double length) {
+    double square = 0.0, n = (double)gas->count;
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        double x[3], v[3];
+        const carom_gas_body *body = &gas->bodies[i];
+        carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+        square += ((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]) / n;
+    }
+    double time = length / sqrt(square);
+    if (gas->most_acceleration > 0.0) time = fmin(time, sqrt(length / gas->most_acceleration));
+    double tick = gas->rules.tick;
+    return time > 0x1p10 * tick && time < 0x1p54 * tick ? time : 0x1p50 * tick;
+}
+
+/* Rough predictions were made for the leeway of their time and allow no larger one. */
+static void grant_leeway(carom_gas *gas, int64_t leeway) {
+    carom_gas_trajectories *trajectories = &gas->trajectories;
+    if (leeway > trajectories->leeway && leeway / 2 <= trajectories->leeway) return;
+    for (uint64_t i = 0; i < gas->count && leeway > trajectories->leeway; ++i)
+        if (gas->records[i].prediction.kind == CAROM_GAS_PROVISIONAL)
+            gas->records[i].prediction.kind = CAROM_GAS_UNRESOLVED;
+    trajectories->leeway = leeway;
+}
+
+void carom_gas_trajectories_renew(carom_gas *gas) {
+    carom_gas_trajectories *trajectories = &gas->trajectories;
+    double length = 2.0 * gas->largest, time = typical_time(gas, length), way = 0.0;
+    for (int axis = 0; axis < 3; ++axis) /* of two in cells that touch */
+        way = fmax(way, 6.0 * gas->cells.edge[axis] + 4.0 * gas->largest);
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
+        way = 2.0 * gas->largest + 4.0 * gas->lists.leeway + 1e-5 * gas->longest;
+    trajectories->start = gas->now;
+    trajectories->until =
+        carom_gas_after(&gas->rules, gas->now, CAROM_GAS_TRAJECTORY_LENGTH * time);
+    trajectories->per_length = 1.0 / length;
+    trajectories->common_radius = gas->uniform ? gas->largest / length : 0.0;
+    trajectories->per_speed = time / length;
+    trajectories->per_time = 1.0 / time;
+    trajectories->growth = (BY_PLACE * gas->longest + BY_AIM / CAROM_GAS_SLOW * way) / length;
+    trajectories->growth_by_speed = BY_WAY * CAROM_GAS_TRAJECTORY_LENGTH;
+    trajectories->ticks_per_bound = (1.0 - 0x1p-19) * time * gas->rules.ticks_per_unit;
+    double margin = 0x1p-12 + 32.0 * (trajectories->growth + trajectories->growth_by_speed);
+    trajectories->margin = (float)margin;
+    double leeway =
+        0.5 * margin * trajectories->ticks_per_bound; /* beyond all in very wide boxes */
+    grant_leeway(gas, (int64_t)fmin(leeway, (double)CAROM_GAS_HORIZON));
+    double fastest = CAROM_GAS_MOST_GROWTH * gas->largest / length / trajectories->growth_by_speed;
+    double safe = gas->safe_drift / length / fastest * trajectories->ticks_per_bound;
+    trajectories->safe_span =
+        gas->rules.accelerated || !(safe < (double)CAROM_GAS_HORIZON) ? 0 : (int64_t)safe;
+    double recede = 0.02 + 4.0 * trajectories->growth * length / gas->smallest;
+    trajectories->recede2 = (float)(recede * recede); /* times the diameter, which is 1 */
+    for (int code = 0; code < 27; ++code) {
+        int box[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
+        for (int axis = 0; axis < 3; ++axis)
+            trajectories->shift[code][axis] =
+                (float)((double)box[axis] * gas->rules.edge[axis] / length);
+        trajectories->shift[code][3] = 0.0f;
+    }
+    trajectories->wild = 0;
+    for (uint64_t i = 0; i < gas->count; ++i) carom_gas_trajectory_write(gas, (uint32_t)i);
+    trajectories->most_wild = 2 * trajectories->wild + gas->count / 16 + 64;
+}
