@@ -291,8 +291,8 @@ static carom_pose turned(carom_pose p, carom_vec3 pivot, int axis, double angle)
 static void force_and_torque_are_derivatives(void **state) {
     (void)state;
     carom_shape_def torus = {.shape = CAROM_SHAPE_TORUS, .detail = 24};
-    carom_shape_def knot = {.shape = CAROM_SHAPE_KNOT, .detail = 96, .ratio = 0.2};
-    carom_solid *a = shape_solid(&torus), *b = shape_solid(&knot);
+    carom_shape_def intersection = {.shape = CAROM_SHAPE_KNOT, .detail = 96, .ratio = 0.2};
+    carom_solid *a = shape_solid(&torus), *b = shape_solid(&intersection);
     carom_random random = {5};
     for (int i = 0; i < 10; ++i) {
         carom_pose p = {.w = 1,
@@ -306,7 +306,7 @@ static void force_and_torque_are_derivatives(void **state) {
         carom_overlap o = overlap_of(a, b, p);
         carom_solid_info info;
         assert_ok(context, carom_solid_get_info(context, b, &info));
-        assert_near("the knot's centroid", info.centroid.x, 0, 1e-3);
+        assert_near("the intersection's centroid", info.centroid.x, 0, 1e-3);
         double h = 1e-5, force[3] = {o.force.x, o.force.y, o.force.z};
         double torque[3] = {o.torque.x, o.torque.y, o.torque.z};
         /* the centroid in the pose: x + 2 w (q x c) + 2 q x (q x c) + t, small as c is */

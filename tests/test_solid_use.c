@@ -134,23 +134,26 @@ static void the_same_solid_in_any_form(void **state) {
 
 static void distances_are_those_of_the_surfaces(void **state) {
     (void)state;
-    carom_solid *knot = make_knot(context);
+    carom_solid *intersection = make_knot(context);
     make_box(&a, (const double[3]){-10, -10, -10}, (const double[3]){10, 10, 10});
     carom_solid *hall = solid_prepare(context, &a, false);
     carom_overlap_def def = {.distance = true};
     carom_overlap overlap;
-    assert_ok(context, carom_solid_overlap(context, knot, NULL, knot, &away, &def, &overlap));
+    assert_ok(context, carom_solid_overlap(context, intersection, NULL, intersection, &away, &def,
+                                           &overlap));
     assert_int_equal(overlap.relation, CAROM_RELATION_APART);
     assert_true(overlap.has_distance && overlap.distance > 0.5 && overlap.volume == 0.0);
     double x = overlap.point_a.x - overlap.point_b.x, y = overlap.point_a.y - overlap.point_b.y;
     double z = overlap.point_a.z - overlap.point_b.z;
     assert_true(fabs(sqrt(x * x + y * y + z * z) - overlap.distance) < 1e-14);
-    assert_ok(context, carom_solid_overlap(context, knot, NULL, knot, &away, NULL, &overlap));
+    assert_ok(context, carom_solid_overlap(context, intersection, NULL, intersection, &away, NULL,
+                                           &overlap));
     assert_false(overlap.has_distance);
-    assert_ok(context, carom_solid_overlap(context, knot, NULL, hall, &deep, &def, &overlap));
+    assert_ok(context,
+              carom_solid_overlap(context, intersection, NULL, hall, &deep, &def, &overlap));
     assert_int_equal(overlap.relation, CAROM_RELATION_A_INSIDE_B);
     assert_true(overlap.has_distance && overlap.distance == 0.0 && overlap.pairs == 0);
-    carom_solid_destroy(knot);
+    carom_solid_destroy(intersection);
     carom_solid_destroy(hall);
 }
 
@@ -192,21 +195,25 @@ static void want_of_memory_is_survived(void **state) {
 static void repeated_queries_allocate_nothing(void **state) {
     (void)state;
     carom_context *with = test_context(1);
-    carom_solid *knot = make_knot(with);
+    carom_solid *intersection = make_knot(with);
     carom_overlap_def def = {.distance = true};
     carom_overlap overlap;
     carom_patches patches = {0};
     uint64_t before = 0;
     for (int round = 0; round < 3; ++round) {
         if (round == 2) before = test_malloc_count();
-        assert_ok(with, carom_solid_overlap(with, knot, NULL, knot, &deep, &def, &overlap));
-        assert_ok(with, carom_solid_overlap(with, knot, NULL, knot, &away, &def, &overlap));
-        assert_ok(with, carom_solid_overlap(with, knot, NULL, knot, NULL, &def, &overlap));
-        assert_ok(with, carom_solid_patches(with, knot, NULL, knot, &deep, &patches));
+        assert_ok(with, carom_solid_overlap(with, intersection, NULL, intersection, &deep, &def,
+                                            &overlap));
+        assert_ok(with, carom_solid_overlap(with, intersection, NULL, intersection, &away, &def,
+                                            &overlap));
+        assert_ok(with, carom_solid_overlap(with, intersection, NULL, intersection, NULL, &def,
+                                            &overlap));
+        assert_ok(with,
+                  carom_solid_patches(with, intersection, NULL, intersection, &deep, &patches));
     }
     assert_int_equal(test_malloc_count(), before);
     carom_patches_free(&patches);
-    carom_solid_destroy(knot);
+    carom_solid_destroy(intersection);
     carom_context_destroy(with);
 }
 
@@ -233,17 +240,17 @@ static void *ask(void *argument) {
 
 static void a_solid_may_be_asked_by_many_at_once(void **state) {
     (void)state;
-    carom_solid *knot = make_knot(context);
+    carom_solid *intersection = make_knot(context);
     pthread_t threads[4];
     asker askers[4];
     for (int i = 0; i < 4; ++i) {
-        askers[i] = (asker){knot, 0};
+        askers[i] = (asker){intersection, 0};
         assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
     }
     for (int i = 0; i < 4; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (int i = 1; i < 4; ++i) assert_true(askers[i].hash == askers[0].hash);
     assert_true(askers[0].hash != 0);
-    carom_solid_destroy(knot);
+    carom_solid_destroy(intersection);
 }
 
 static int make_context(void **state) {

@@ -2,12 +2,12 @@
 /* A solid: a closed mesh made ready for overlaps.
  *
  * Equal vertices are made one and polygons split; then vertices and triangles are numbered along a
- * spanning tree (order.c), a rigid soup is made of them for searches, and sums over ranges of
- * triangles for what need not be searched (sums.c). Triangles without area stay in: a pose may give
- * them some, and only with them is the mesh closed whatever the pose. */
+ * spanning tree (solid_spanning_tree.c), a rigid soup is made of them for searches, and sums over
+ * ranges of triangles for what need not be searched (solid_prefix_sums.c). Triangles without area
+ * stay in: a pose may give them some, and only with them is the mesh closed whatever the pose. */
 #include "base/progress.h"
 #include "mesh/mesh.h"
-#include "solid/relation.h"
+#include "solid/solid_relation.h"
 
 /* ---- closed? --------------------------------------------------------------------------------- */
 
@@ -74,7 +74,7 @@ static carom_status find_touching(carom_context *context, const carom_solid *sol
 }
 
 static void find_centroid(carom_solid *solid) {
-    const carom_solid_sums *sums = &solid->sums;
+    const carom_solid_prefix_sums *sums = &solid->sums;
     carom_solid_moments moments;
     carom_frame still = carom_frame_make(NULL);
     memset(&moments, 0, sizeof(moments));
@@ -134,8 +134,8 @@ static carom_status describe(carom_context *context, carom_solid *solid,
 /* Everything but the description, from a welded mesh of triangles. */
 static carom_status build(carom_context *context, carom_solid *solid, const carom_mesh_view *mesh,
                           bool turn) {
-    carom_solid_order order;
-    CAROM_TRY(carom_solid_order_make(context, mesh, turn, &order));
+    carom_solid_spanning_tree order;
+    CAROM_TRY(carom_solid_spanning_tree_make(context, mesh, turn, &order));
     carom_soup_def def = {.mesh = {.positions = order.positions,
                                    .vertex_count = order.vertex_count,
                                    .corners = order.corners,
@@ -146,11 +146,11 @@ static carom_status build(carom_context *context, carom_solid *solid, const caro
     solid->ends = order.ends, order.ends = NULL;
     solid->firsts = order.firsts, order.firsts = NULL;
     solid->roots = order.roots, order.roots = NULL;
-    solid->owns = order.owns, order.owns = NULL;
+    solid->represents = order.represents, order.represents = NULL;
     solid->root_count = order.root_count;
-    carom_solid_order_free(&order, &solid->allocator);
+    carom_solid_spanning_tree_free(&order, &solid->allocator);
     CAROM_TRY(status);
-    return carom_solid_sums_make(context, &solid->allocator, solid->soup, &solid->sums);
+    return carom_solid_prefix_sums_make(context, &solid->allocator, solid->soup, &solid->sums);
 }
 
 static carom_status create(carom_context *context, const carom_solid_def *def, carom_solid *solid) {
@@ -204,7 +204,7 @@ void carom_solid_destroy(carom_solid *solid) {
     carom_release(&allocator, solid->ends);
     carom_release(&allocator, solid->firsts);
     carom_release(&allocator, solid->roots);
-    carom_release(&allocator, solid->owns);
+    carom_release(&allocator, solid->represents);
     carom_release(&allocator, solid->sums.blocks);
     carom_release(&allocator, solid->regions);
     carom_release(&allocator, solid->sides);

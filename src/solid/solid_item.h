@@ -6,7 +6,8 @@
  * face's first corner:
  *   - its edges, where w counts: those through c give nothing, and along the edge from corner 1 to
  *     corner 2, w is w(corner 1) plus the changes passed, so each crossing x with change s adds s
- *     times the segment x -> corner 2, and w(corner 1) counts the face as a whole (order.c);
+ *     times the segment x -> corner 2, and w(corner 1) counts the face as a whole
+ * (solid_spanning_tree.c);
  *   - for each face g of the other solid that meets it, the segment they share, along n_f x n_g for
  *     f and back for g, which has the inside of the other on its left.
  * The segment's ends are crossings: of an edge of f with g or of g with f. Each crossing is found
@@ -17,14 +18,14 @@
 
 #include "base/double_double.h"
 #include "geom/triangle_item.h"
-#include "solid/moved.h"
+#include "solid/solid_perturbation.h"
 
 /* A face in its pose. */
 typedef struct carom_solid_face {
     carom_vec3 p[3];
     uint32_t v[3];
     uint32_t number;
-    uint32_t owns; /* sides it speaks for (solid.h) */
+    uint32_t represents; /* sides it speaks for (solid.h) */
 } carom_solid_face;
 
 /* Where the corners of a face lie to the plane of another. */
@@ -50,8 +51,8 @@ typedef struct carom_solid_crossing {
 typedef struct carom_solid_meeting {
     int count; /* crossings: 2, in the direction of n_a x n_b, or none */
     carom_solid_crossing ends[2];
-    int tied;      /* some determinant was zero */
-    int undecided; /* by doubles */
+    int degenerate; /* some determinant was zero */
+    int undecided;  /* by doubles */
 } carom_solid_meeting;
 
 /* ---- which side ------------------------------------------------------------------------------ */
@@ -72,13 +73,13 @@ CAROM_ITEM carom_solid_plane carom_solid_plane_make(const carom_vec3 *p) {
 }
 
 /* A determinant that doubles could not decide, and its sign. */
-CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p, int push,
-                                            double *value, int *sign, int *tied) {
+CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p, int moved_sign,
+                                            double *value, int *sign, int *degenerate) {
     double x[12], sum[192];
     int on_plane = 0;
-    *sign = carom_moved_side(face, p, push, &on_plane);
+    *sign = carom_perturbed_side(face, p, moved_sign, &on_plane);
     if (on_plane) {
-        *tied = 1;
+        *degenerate = 1;
         *value = 0.0;
         return;
     }
@@ -154,12 +155,13 @@ CAROM_ITEM int carom_solid_find_values(const carom_vec3 *face, const carom_solid
 }
 
 /* Signs that are still open. */
-CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 *p, int push,
-                                       carom_solid_sides *sides, int *tied, int *undecided) {
+CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 *p, int moved_sign,
+                                       carom_solid_sides *sides, int *degenerate, int *undecided) {
     for (int i = 0; i < 3; ++i) {
         if (sides->sign[i] != 0) continue;
         *undecided = 1;
-        carom_solid_side_exact(face, p[i], push, &sides->value[i], &sides->sign[i], tied);
+        carom_solid_side_exact(face, p[i], moved_sign, &sides->value[i], &sides->sign[i],
+                               degenerate);
     }
 }
 
@@ -199,7 +201,7 @@ CAROM_RARE_ITEM carom_dd carom_solid_share_fine(const carom_vec3 *face, const ca
 typedef struct carom_solid_place {
     carom_vec3 origin;
     double long_edge; /* extents of edges that are much longer than the overlap */
-    int push;         /* 1: b is moved by (e, e^2, e^3); -1: by the opposite */
+    int moved_sign;   /* 1: b is moved by (e, e^2, e^3); -1: by the opposite */
 } carom_solid_place;
 
 CAROM_ITEM double carom_solid_norm(carom_vec3 v) {
@@ -281,7 +283,9 @@ CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_si
     int low_a = up_a ? ka : ja, high_a = up_a ? ja : ka;
     int low_b = up_b ? jb : kb, high_b = up_b ? kb : jb;
 #define BEFORE(x, y)                                                                               \
-    (turn * carom_moved_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], place->push, &m->tied) > 0)
+    (turn * carom_perturbed_orient(a->p[ia], a->p[x], b->p[ib], b->p[y], place->moved_sign,        \
+                                   &m->degenerate) >                                               \
+     0)
     if (!BEFORE(low_a, high_b) || BEFORE(high_a, low_b)) return;
     m->ends[0] = BEFORE(low_a, low_b)
                      ? carom_solid_crossing_make(b, sides_b, a, 1, ib, low_b, place)
@@ -293,16 +297,17 @@ CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_si
     m->count = 2;
 }
 
-/* Whether the side from corner j of f passes through g, whatever f's own area; push is 1 when g is
- * moved, -1 when f is. Returns the change of g's winding number along the side, or 0. */
+/* Whether the side from corner j of f passes through g, whatever f's own area; moved_sign is 1 when
+ * g is moved, -1 when f is. Returns the change of g's winding number along the side, or 0. */
 CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
-                                             const carom_solid_face *g, int push) {
+                                             const carom_solid_face *g, int moved_sign) {
     carom_vec3 p = f->p[j], q = f->p[j == 2 ? 0 : j + 1];
-    int tied = 0, sign[3];
-    int from = carom_moved_side(g->p, p, -push, &tied);
-    if (from == 0 || carom_moved_side(g->p, q, -push, &tied) == from) return 0;
+    int degenerate = 0, sign[3];
+    int from = carom_perturbed_side(g->p, p, -moved_sign, &degenerate);
+    if (from == 0 || carom_perturbed_side(g->p, q, -moved_sign, &degenerate) == from) return 0;
     for (int i = 0; i < 3; ++i)
-        sign[i] = carom_moved_orient(p, q, g->p[i], g->p[i == 2 ? 0 : i + 1], push, &tied);
+        sign[i] = carom_perturbed_orient(p, q, g->p[i], g->p[i == 2 ? 0 : i + 1], moved_sign,
+                                         &degenerate);
     return carom_solid_one_side(sign) ? from : 0;
 }
 
@@ -382,10 +387,10 @@ CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3
     terms[CAROM_SOLID_SPAN] = CAROM_MAX(terms[CAROM_SOLID_SPAN], near + far);
 }
 
-/* Sums that were ready before (sums.h) are of corners as the pose moves them, not rounded.
- * Triangles that stand beside them are taken in the same way: a corner u relative to the origin,
- * off by `rounded` along each axis, and the sides before and after it as the pose turns them, off
- * by 6 e. Then what the corner is off moves the triangle as a whole. */
+/* Sums that were ready before (solid_prefix_sums.h) are of corners as the pose moves them, not
+ * rounded. Triangles that stand beside them are taken in the same way: a corner u relative to the
+ * origin, off by `rounded` along each axis, and the sides before and after it as the pose turns
+ * them, off by 6 e. Then what the corner is off moves the triangle as a whole. */
 CAROM_ITEM void carom_solid_add_turned(double *terms, carom_vec3 u, carom_vec3 arm, carom_vec3 way,
                                        double weight, int of_b, double rounded) {
     carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);

@@ -6,7 +6,7 @@
  * follow from the farthest point of either solid, or where only points near the overlap enter into
  * terms, from those. Everything is measured in a unit of the query's own, a power of two, where
  * coordinates or the overlap are too large or too small for products of four of them. */
-#include "solid/query.h"
+#include "solid/solid_query.h"
 
 #include "geom/length.h"
 
@@ -58,7 +58,7 @@ static bool loses_bits(const carom_solid_query *query) {
 
 /* The unit of everything: such that neither the largest coordinate nor what is left of the overlap
  * leaves the range of doubles, and no coordinate loses a bit. Otherwise all stays as it is: signs
- * are exact at any scale, and terms are left to precise.c. */
+ * are exact at any scale, and terms are left to solid_precise.c. */
 static void choose_scale(carom_solid_query *query, double largest, double overlap) {
     int high = carom_exponent(CAROM_MAX(largest, DBL_MIN)), low = carom_exponent(overlap);
     query->exponent = 0;
@@ -155,7 +155,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->solids[0] = a;
     query->solids[1] = b;
     query->changes[0] = query->changes[1] = NULL;
-    query->push = 1;
+    query->moved_sign = 1;
     query->consider = carom_solid_consider;
     query->record = query->refined = false;
     query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;

@@ -10,7 +10,7 @@
  *
  * Pairs are added in the order of their triangles, so that not only the numbers but also their
  * errors are the same whatever order they were found in. */
-#include "solid/precise.h"
+#include "solid/solid_precise.h"
 
 #include "base/sort.h"
 #include "geom/length.h"

@@ -5,7 +5,7 @@
  * with 120 bits below their total: sums over ranges are exact differences. They are moved to where
  * they are needed in the same precision, so that a small part of a large mesh, far from its centre,
  * is as good as if it had been integrated there. */
-#include "solid/sums.h"
+#include "solid/solid_prefix_sums.h"
 
 #include <float.h>
 
@@ -14,7 +14,7 @@
 #define TWO(x) carom_dd_make(x, 0.0)
 
 /* The integrals over one triangle. */
-static void integrate(const carom_solid_sums *sums, const carom_triangle *t,
+static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle *t,
                       carom_dd out[CAROM_SOLID_SUMS]) {
     double half = carom_power_of_two(sums->exponent / 2); /* the whole may be no double */
     double rest = carom_power_of_two(sums->exponent - sums->exponent / 2);
@@ -61,7 +61,7 @@ static carom_sum fixed(carom_dd a, int scale) {
 
 /* A frame in which all coordinates are below 1, and scales at which no sum can overflow: |y| < 1
  * for each coordinate, so that y . n is below 2 and sums of three corners' below 3. */
-static void choose(const carom_soup *soup, carom_solid_sums *sums) {
+static void choose(const carom_soup *soup, carom_solid_prefix_sums *sums) {
     carom_vec3 low = carom_soup_position(soup, 0), high = low;
     double area = 0.0;
     for (uint64_t v = 1; v < soup->vertex_count; ++v) {
@@ -90,8 +90,8 @@ static void choose(const carom_soup *soup, carom_solid_sums *sums) {
         sums->scales[i] = carom_sum_scale(32.0 * sums->area, 1);
 }
 
-carom_status carom_solid_sums_make(carom_context *context, const carom_allocator *allocator,
-                                   const carom_soup *soup, carom_solid_sums *sums) {
+carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
+                                          const carom_soup *soup, carom_solid_prefix_sums *sums) {
     uint64_t count = soup->triangle_count;
     sums->block_count = count / CAROM_SOLID_BLOCK + 2;
     sums->blocks =
@@ -121,7 +121,7 @@ carom_status carom_solid_sums_make(carom_context *context, const carom_allocator
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-void carom_solid_moments_add(const carom_solid_sums *sums, carom_solid_moments *moments,
+void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,
                              uint64_t block, int weight) {
     const carom_solid_sum *from = sums->blocks + CAROM_SOLID_SUMS * block;
     int times = weight < 0 ? -weight : weight;
@@ -132,8 +132,8 @@ void carom_solid_moments_add(const carom_solid_sums *sums, carom_solid_moments *
     }
 }
 
-carom_sum carom_solid_area_between(const carom_solid_sums *sums, uint64_t first, uint64_t last,
-                                   int times) {
+carom_sum carom_solid_area_between(const carom_solid_prefix_sums *sums, uint64_t first,
+                                   uint64_t last, int times) {
     uint64_t from = first / CAROM_SOLID_BLOCK, to = last / CAROM_SOLID_BLOCK + 1;
     const carom_solid_sum *low = sums->blocks + CAROM_SOLID_SUMS * from + CAROM_SOLID_AREA;
     const carom_solid_sum *high = sums->blocks + CAROM_SOLID_SUMS * to + CAROM_SOLID_AREA;
@@ -148,7 +148,7 @@ carom_sum carom_solid_area_between(const carom_solid_sums *sums, uint64_t first,
     return sum;
 }
 
-static carom_dd value(const carom_solid_sums *sums, const carom_solid_moments *moments,
+static carom_dd value(const carom_solid_prefix_sums *sums, const carom_solid_moments *moments,
                       unsigned i) {
     int scale = sums->scales[i];
     double high = carom_sum_value(moments->sums[i], scale);
@@ -161,7 +161,7 @@ typedef struct shifted {
     double normal[3], first[3][3], second[3], area;
 } shifted;
 
-static shifted shift(const carom_solid_sums *sums, const carom_solid_moments *moments,
+static shifted shift(const carom_solid_prefix_sums *sums, const carom_solid_moments *moments,
                      const double by[3]) {
     shifted s;
     carom_dd normal[3], first[3][3], trace = TWO(0.0), along = TWO(0.0), d[3];
@@ -194,7 +194,8 @@ static shifted shift(const carom_solid_sums *sums, const carom_solid_moments *mo
 
 /* From the posed centre to a point, in the unit of y, rounded once: far from the world's origin the
  * rounding of a posed point would move the whole solid. */
-static carom_vec3 way_from(const carom_solid_sums *sums, const carom_frame *frame, carom_vec3 to) {
+static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_frame *frame,
+                           carom_vec3 to) {
     const double *r = frame->r;
     const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
     const double t[3] = {frame->t.x, frame->t.y, frame->t.z}, p[3] = {to.x, to.y, to.z};
@@ -228,7 +229,7 @@ static double magnitude(const double *x, int count) {
     return sum;
 }
 
-static void bound_errors(const carom_solid_sums *sums, const shifted *s, const double by[3],
+static void bound_errors(const carom_solid_prefix_sums *sums, const shifted *s, const double by[3],
                          const double rest[3], double k, carom_solid_integrals *out) {
     double far = 1.0 + magnitude(by, 3), normal = magnitude(s->normal, 3);
     double first = magnitude(s->first[0], 9), second = magnitude(s->second, 3);
@@ -244,7 +245,7 @@ static void bound_errors(const carom_solid_sums *sums, const shifted *s, const d
     out->turn_error = (ROUNDED * first + moved * normal + lost * far) * three;
 }
 
-carom_solid_integrals carom_solid_moments_place(const carom_solid_sums *sums,
+carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *sums,
                                                 const carom_solid_moments *moments,
                                                 const carom_frame *frame, carom_vec3 origin,
                                                 int exponent) {

@@ -68,7 +68,7 @@ static void grow_part(growth *g, uint32_t root) {
 
 /* Depth-first numbers without a stack: each vertex, in the order reached, gives its children the
  * ranges behind its own number; what a vertex still has to give is kept where its count was. */
-static void number(growth *g, carom_solid_order *order) {
+static void number(growth *g, carom_solid_spanning_tree *order) {
     uint32_t *given = order->firsts; /* free until triangles are counted */
     for (uint32_t i = g->reached; i-- > 0;) {
         uint32_t v = g->queue[i];
@@ -92,7 +92,7 @@ static void number(growth *g, carom_solid_order *order) {
 }
 
 /* Positions and triangles in their new order, with new numbers. */
-static void place(growth *g, bool turn, carom_solid_order *order) {
+static void place(growth *g, bool turn, carom_solid_spanning_tree *order) {
     const carom_mesh_view *mesh = g->mesh;
     uint64_t count = mesh->face_count;
     uint32_t *firsts = order->firsts;
@@ -116,7 +116,7 @@ static void place(growth *g, bool turn, carom_solid_order *order) {
 }
 
 /* The first triangle with a link of the tree among its sides speaks for the link. */
-static void give_links(growth *g, carom_solid_order *order) {
+static void give_links(growth *g, carom_solid_spanning_tree *order) {
     uint32_t *parents = g->starts; /* by new numbers; what was there is no longer needed */
     uint8_t *spoken_for = (uint8_t *)g->sizes;
     for (uint32_t i = 0; i < g->reached; ++i) {
@@ -126,29 +126,30 @@ static void give_links(growth *g, carom_solid_order *order) {
     memset(spoken_for, 0, g->reached);
     for (uint64_t t = 0; t < order->triangle_count && !is_cancelled(g, t); ++t) {
         const uint32_t *c = order->corners + 3 * t;
-        order->owns[t] = 0;
+        order->represents[t] = 0;
         for (int j = 0; j < 3; ++j) {
             uint32_t a = c[j], b = c[j == 2 ? 0 : j + 1];
             uint32_t low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);
             if (parents[high] != low || spoken_for[high]) continue;
             spoken_for[high] = 1;
-            order->owns[t] = (uint8_t)(order->owns[t] | 1u << j);
+            order->represents[t] = (uint8_t)(order->represents[t] | 1u << j);
         }
     }
 }
 
-void carom_solid_order_free(carom_solid_order *order, const carom_allocator *allocator) {
+void carom_solid_spanning_tree_free(carom_solid_spanning_tree *order,
+                                    const carom_allocator *allocator) {
     carom_release(allocator, order->positions);
     carom_release(allocator, order->corners);
     carom_release(allocator, order->ends);
     carom_release(allocator, order->firsts);
     carom_release(allocator, order->roots);
-    carom_release(allocator, order->owns);
-    *order = (carom_solid_order){0};
+    carom_release(allocator, order->represents);
+    *order = (carom_solid_spanning_tree){0};
 }
 
 static bool allocate(carom_context *context, const carom_mesh_view *mesh, growth *g,
-                     carom_solid_order *order) {
+                     carom_solid_spanning_tree *order) {
     const carom_allocator *allocator = &context->allocator;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t vertices = mesh->vertex_count, triangles = mesh->face_count;
@@ -163,14 +164,14 @@ static bool allocate(carom_context *context, const carom_mesh_view *mesh, growth
     order->ends = carom_allocate(allocator, vertices, sizeof(uint32_t));
     order->firsts = carom_allocate(allocator, vertices + 1, sizeof(uint32_t));
     order->roots = carom_allocate(allocator, vertices, sizeof(uint32_t));
-    order->owns = carom_allocate(allocator, triangles, 1);
+    order->represents = carom_allocate(allocator, triangles, 1);
     return g->starts != NULL && g->around != NULL && g->parents != NULL && g->queue != NULL &&
            g->sizes != NULL && g->numbers != NULL && order->positions != NULL &&
            order->corners != NULL && order->ends != NULL && order->firsts != NULL &&
-           order->roots != NULL && order->owns != NULL;
+           order->roots != NULL && order->represents != NULL;
 }
 
-static carom_status make(growth *g, bool turn, carom_solid_order *order) {
+static carom_status make(growth *g, bool turn, carom_solid_spanning_tree *order) {
     const carom_mesh_view *mesh = g->mesh;
     if (!allocate(g->context, mesh, g, order))
         return carom_fail_memory(g->context, mesh->face_count * 12, "the order of a solid");
@@ -191,15 +192,15 @@ static carom_status make(growth *g, bool turn, carom_solid_order *order) {
     return CAROM_OK;
 }
 
-carom_status carom_solid_order_make(carom_context *context, const carom_mesh_view *mesh, bool turn,
-                                    carom_solid_order *order) {
+carom_status carom_solid_spanning_tree_make(carom_context *context, const carom_mesh_view *mesh,
+                                            bool turn, carom_solid_spanning_tree *order) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     growth g = {.context = context, .mesh = mesh};
-    *order = (carom_solid_order){0};
+    *order = (carom_solid_spanning_tree){0};
     carom_progress_begin(context, "numbering a solid", 0);
     carom_status status = carom_progress_finish(context, make(&g, turn, order));
     carom_arena_rewind(scratch, mark);
-    if (status != CAROM_OK) carom_solid_order_free(order, &context->allocator);
+    if (status != CAROM_OK) carom_solid_spanning_tree_free(order, &context->allocator);
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* precise.h: the integrals of an overlap with as many bits as they need. */
-#ifndef CAROM_SRC_SOLID_PRECISE_H
-#define CAROM_SRC_SOLID_PRECISE_H
+/* solid_precise.h: the integrals of an overlap with as many bits as they need. */
+#ifndef CAROM_SRC_SOLID_SOLID_PRECISE_H
+#define CAROM_SRC_SOLID_SOLID_PRECISE_H
 
 #include "geom/real.h"
-#include "solid/query.h"
+#include "solid/solid_query.h"
 
 /* What was found, in the query's units, vectors by components. */
 typedef struct carom_solid_results {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/progress.h"
-#include "solid/query.h"
+#include "solid/solid_query.h"
 
 static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
                       const double terms[CAROM_SOLID_SLOTS]) {
@@ -101,8 +101,8 @@ static void add_before(const carom_solid_query *query, carom_solid_tally *tally,
     add_triangles(query, tally, of_b, end, there, -weight);
 }
 
-void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
-                           uint32_t vertex, int weight) {
+void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                                 uint32_t vertex, int weight) {
     const carom_solid *solid = query->solids[of_b];
     _Atomic int32_t *changes = query->changes[of_b];
     if (weight == 0) return;
@@ -159,7 +159,8 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
 static void cross_link(const carom_solid_query *query, carom_solid_tally *tally,
                        const carom_solid_face *f, int of_b, int side, int change) {
     uint32_t from = f->v[side], to = f->v[side == 2 ? 0 : side + 1];
-    carom_solid_add_below(query, tally, of_b, CAROM_MAX(from, to), from < to ? change : -change);
+    carom_solid_add_descendants(query, tally, of_b, CAROM_MAX(from, to),
+                                from < to ? change : -change);
 }
 
 static void keep_record(const carom_solid_query *query, carom_solid_tally *tally,
@@ -187,8 +188,9 @@ static void keep_record(const carom_solid_query *query, carom_solid_tally *tally
 static void consider_flat(const carom_solid_query *query, carom_solid_tally *tally,
                           const carom_solid_face *f, const carom_solid_face *g, int g_of_b) {
     for (int side = 0; side < 3; ++side) {
-        if (!(f->owns >> side & 1u)) continue;
-        int change = carom_solid_side_crosses(f, side, g, g_of_b ? query->push : -query->push);
+        if (!(f->represents >> side & 1u)) continue;
+        int change =
+            carom_solid_side_crosses(f, side, g, g_of_b ? query->moved_sign : -query->moved_sign);
         if (change != 0) cross_link(query, tally, f, !g_of_b, side, change);
     }
 }
@@ -237,10 +239,10 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     carom_solid_plane plane_a = carom_solid_plane_make(a->p);
     if (carom_solid_find_values(a->p, &plane_a, b->p, &sides_b)) return;
 
-    const carom_solid_place place = {query->origin, query->long_edge, query->push};
+    const carom_solid_place place = {query->origin, query->long_edge, query->moved_sign};
     carom_solid_meeting m = {0};
-    carom_solid_find_signs(b->p, a->p, -query->push, &sides_a, &m.tied, &m.undecided);
-    carom_solid_find_signs(a->p, b->p, query->push, &sides_b, &m.tied, &m.undecided);
+    carom_solid_find_signs(b->p, a->p, -query->moved_sign, &sides_a, &m.degenerate, &m.undecided);
+    carom_solid_find_signs(a->p, b->p, query->moved_sign, &sides_b, &m.degenerate, &m.undecided);
     tally->undecided += m.undecided ? 1u : 0u;
     if (sides_a.sign[0] == 0 || sides_b.sign[0] == 0) {
         consider_flat(query, tally, a, b, 1);
@@ -249,7 +251,7 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
     }
     if (!carom_solid_one_side(sides_a.sign) && !carom_solid_one_side(sides_b.sign))
         carom_solid_meet(a, &sides_a, b, &sides_b, &place, &m);
-    if (m.tied) {
+    if (m.degenerate) {
         relate(tally, a, b);
     } else if (m.count != 0) {
         ++tally->pairs;
@@ -282,7 +284,7 @@ void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tal
         const carom_solid_crossing *end = &m.ends[i];
         const carom_solid_face *f = end->of_b ? b : a;
         carom_solid_tally_hold(tally, end->x, end->x);
-        if (f->owns >> end->side & 1u)
+        if (f->represents >> end->side & 1u)
             cross_link(query, tally, f, end->of_b, end->side, end->change);
     }
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The overlap in connected pieces.
  *
- * Each part of the overlap's surface that hangs together (pieces.c) encloses a volume: a positive
- * one is a piece, a negative one a void inside a piece. A void belongs to the smallest piece that
- * winds around its points, by the sum of solid angles (Van Oosterom, Strackee 1983). Points where a
- * void touches a piece say nothing: then others are asked. Where no winding number is below zero,
- * some piece holds each void; elsewhere one that no piece winds around is a piece, too.
+ * Each part of the overlap's surface that hangs together (solid_surface.c) encloses a volume: a
+ * positive one is a piece, a negative one a void inside a piece. A void belongs to the smallest
+ * piece that winds around its points, by the sum of solid angles (Van Oosterom, Strackee 1983).
+ * Points where a void touches a piece say nothing: then others are asked. Where no winding number
+ * is below zero, some piece holds each void; elsewhere one that no piece winds around is a piece,
+ * too.
  *
  * Where faces share an area, pieces are found twice, with b moved to either side. A piece has the
  * same volume and centroid on both, by which it is found again; its area and force are the means.
  */
 #include "base/progress.h"
-#include "solid/pieces.h"
+#include "solid/solid_surface.h"
 
 #include "base/math.h"
 
@@ -20,7 +21,7 @@ CAROM_RESULT_DEFINE_FREE(carom_patches);
 
 typedef struct patch {
     carom_sum terms[CAROM_SOLID_TERMS], errors[2];
-    uint64_t chips;
+    uint64_t triangles;
     double angle;  /* that it is seen under from the point in question */
     double angles; /* the sum over all points asked */
     double volume, error;
@@ -30,36 +31,36 @@ typedef struct patch {
 
 typedef struct patches {
     const carom_solid_query *query;
-    carom_solid_pieces pieces;
+    carom_solid_surface pieces;
     uint32_t *numbers; /* by set; CAROM_SOLID_NONE until it is met */
     patch *data;
     uint32_t count;
-    uint64_t chips;
+    uint64_t triangles;
     int limbs;      /* of precise sums */
-    carom_vec3 eye; /* the middle of a side of chip `chip` of patch `which` */
+    carom_vec3 eye; /* the middle of a side of triangle `triangle` of patch `which` */
     uint32_t which;
-    uint64_t chip; /* counted down */
+    uint64_t triangle; /* counted down */
 } patches;
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static void count_chip(void *user, const carom_solid_chip *chip) {
+static void count_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
-    if (p->numbers[chip->piece] == CAROM_SOLID_NONE) p->numbers[chip->piece] = p->count++;
-    ++p->chips;
+    if (p->numbers[triangle->piece] == CAROM_SOLID_NONE) p->numbers[triangle->piece] = p->count++;
+    ++p->triangles;
 }
 
-static void add_chip(void *user, const carom_solid_chip *chip) {
+static void add_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
-    patch *to = &p->data[p->numbers[chip->piece]];
+    patch *to = &p->data[p->numbers[triangle->piece]];
     const carom_solid_doubt none = {0};
     double terms[CAROM_SOLID_SLOTS] = {0};
-    carom_solid_add_triangle(terms, chip->n, chip->c, chip->u, chip->v, chip->weight, chip->of_b,
-                             &none);
+    carom_solid_add_triangle(terms, triangle->n, triangle->c, triangle->u, triangle->v,
+                             triangle->weight, triangle->of_b, &none);
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i)
         to->terms[i] = carom_sum_add(to->terms[i], carom_sum_term(terms[i], p->query->scales[i]));
     (void)carom_solid_add_error(p->query, &to->errors[0], terms, 0);
-    ++to->chips;
+    ++to->triangles;
 }
 
 /* ---- more bits ------------------------------------------------------------------------------- */
@@ -71,12 +72,12 @@ static void add_chip(void *user, const carom_solid_chip *chip) {
 #define LIMBS      8  /* 512 bits */
 #define MORE_LIMBS 32 /* where that is not enough */
 
-static void add_chip_precisely(void *user, const carom_solid_chip *chip) {
+static void add_chip_precisely(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
     carom_solid_spot spots[3];
-    for (int i = 0; i < 3; ++i) spots[i] = carom_solid_spot_of(&p->pieces, chip->nodes[i]);
-    carom_solid_precise_add(p->query, p->data[p->numbers[chip->piece]].precise, p->limbs,
-                            chip->of_b, chip->triangle, spots, (int)chip->weight);
+    for (int i = 0; i < 3; ++i) spots[i] = carom_solid_spot_of(&p->pieces, triangle->nodes[i]);
+    carom_solid_precise_add(p->query, p->data[p->numbers[triangle->piece]].precise, p->limbs,
+                            triangle->of_b, triangle->triangle, spots, (int)triangle->weight);
 }
 
 static bool is_weak(const patches *p) {
@@ -94,7 +95,7 @@ static carom_status find_volumes(patches *p) {
         one->error = carom_solid_error_of(p->query, one->errors, 0);
         one->holder = i;
     }
-    if (p->chips > MOST_CHIPS || !is_weak(p)) return CAROM_OK;
+    if (p->triangles > MOST_CHIPS || !is_weak(p)) return CAROM_OK;
     carom_solid_precise *sums = CAROM_ARENA_TAKE(p->pieces.scratch, carom_solid_precise, p->count);
     if (sums == NULL)
         return carom_fail_memory(p->query->context, p->count * sizeof(*sums), "patches");
@@ -103,7 +104,7 @@ static carom_status find_volumes(patches *p) {
             p->data[i].precise = &sums[i];
             carom_solid_precise_begin(&sums[i], p->limbs);
         }
-        carom_solid_each_chip(&p->pieces, add_chip_precisely, p);
+        carom_solid_each_surface_triangle(&p->pieces, add_chip_precisely, p);
         for (uint32_t i = 0; i < p->count; ++i)
             p->data[i].volume = carom_solid_precise_volume(&sums[i], p->limbs, &p->data[i].error);
         if (p->limbs == MORE_LIMBS || !is_weak(p)) return CAROM_OK;
@@ -112,11 +113,11 @@ static carom_status find_volumes(patches *p) {
 
 /* ---- voids ----------------------------------------------------------------------------------- */
 
-/* The sides u v of chips are on the surface. */
-static void pick_chip(void *user, const carom_solid_chip *chip) {
+/* The sides u v of triangles are on the surface. */
+static void pick_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
-    if (p->numbers[chip->piece] != p->which || p->chip-- != 0) return;
-    p->eye = carom_vec_add(carom_vec_scale(chip->u, 0.5), carom_vec_scale(chip->v, 0.5));
+    if (p->numbers[triangle->piece] != p->which || p->triangle-- != 0) return;
+    p->eye = carom_vec_add(carom_vec_scale(triangle->u, 0.5), carom_vec_scale(triangle->v, 0.5));
 }
 
 /* The direction from the eye to a point, and how far rounding may have turned it. */
@@ -131,16 +132,16 @@ static carom_vec3 look_at(const patches *p, carom_vec3 x, double *turned) {
 
 /* A triangle in whose plane the eye is, as far as can be told, covers nothing or half of all
  * directions: the mean of both sides of it is nothing. */
-static void see_chip(void *user, const carom_solid_chip *chip) {
+static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
-    patch *to = &p->data[p->numbers[chip->piece]];
+    patch *to = &p->data[p->numbers[triangle->piece]];
     double turned[3];
-    carom_vec3 a = look_at(p, chip->c, &turned[0]), b = look_at(p, chip->u, &turned[1]);
-    carom_vec3 c = look_at(p, chip->v, &turned[2]);
+    carom_vec3 a = look_at(p, triangle->c, &turned[0]), b = look_at(p, triangle->u, &turned[1]);
+    carom_vec3 c = look_at(p, triangle->v, &turned[2]);
     double above = carom_vec_dot(a, carom_vec_cross(b, c));
     double below = 1.0 + carom_vec_dot(a, b) + carom_vec_dot(b, c) + carom_vec_dot(c, a);
     if (!(fabs(above) > 4.0 * (turned[0] + turned[1] + turned[2]))) return;
-    to->angle += 2.0 * carom_atan2(above, below) * chip->weight;
+    to->angle += 2.0 * carom_atan2(above, below) * triangle->weight;
 }
 
 /* Points of a void that are asked at most. */
@@ -149,13 +150,13 @@ static void see_chip(void *user, const carom_solid_chip *chip) {
 #define UNCLEAR   0.02 /* of a sphere: more than rounding; what is nearer to a number is clear */
 
 /* Asks one point of a void; whether it touches none of the pieces. */
-static bool ask_point(patches *p, uint32_t which, uint64_t chip) {
+static bool ask_point(patches *p, uint32_t which, uint64_t triangle) {
     bool clear = true;
     p->which = which;
-    p->chip = chip;
-    carom_solid_each_chip(&p->pieces, pick_chip, p);
+    p->triangle = triangle;
+    carom_solid_each_surface_triangle(&p->pieces, pick_chip, p);
     for (uint32_t i = 0; i < p->count; ++i) p->data[i].angle = 0.0;
-    carom_solid_each_chip(&p->pieces, see_chip, p);
+    carom_solid_each_surface_triangle(&p->pieces, see_chip, p);
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
         one->angles += one->angle;
@@ -192,9 +193,9 @@ static void find_holder(patches *p, uint32_t which) {
         hole->holder = most;
         return;
     }
-    uint64_t eyes = CAROM_MIN(hole->chips, MOST_EYES);
+    uint64_t eyes = CAROM_MIN(hole->triangles, MOST_EYES);
     for (uint64_t k = 0; k < eyes; ++k) {
-        bool clear = ask_point(p, which, k * hole->chips / eyes);
+        bool clear = ask_point(p, which, k * hole->triangles / eyes);
         hole->holder = find_around(p, which);
         if (clear && (hole->holder != which || !plain)) return;
         if (carom_progress_stop(p->query->context, 0)) return;
@@ -345,20 +346,20 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
         for (uint32_t i = 0; i < query->solids[of_b]->root_count; ++i) {
             uint32_t root = query->solids[of_b]->roots[i];
             CAROM_TRY(carom_progress_look(context));
-            carom_solid_add_below(query, &tally, of_b, root,
-                                  carom_solid_winding(query, of_b, root));
+            carom_solid_add_descendants(query, &tally, of_b, root,
+                                        carom_solid_winding(query, of_b, root));
         }
-    CAROM_TRY(carom_solid_pieces_make(query, &tally, &p.pieces));
+    CAROM_TRY(carom_solid_surface_make(query, &tally, &p.pieces));
     uint32_t nodes = carom_solid_node_count(&p.pieces);
     p.numbers = CAROM_ARENA_TAKE(p.pieces.scratch, uint32_t, nodes);
     if (p.numbers == NULL) return carom_fail_memory(context, nodes * 4ull, "patches");
     memset(p.numbers, 0xFF, nodes * sizeof(uint32_t));
-    carom_solid_each_chip(&p.pieces, count_chip, &p);
+    carom_solid_each_surface_triangle(&p.pieces, count_chip, &p);
     CAROM_TRY(carom_progress_look(context));
     p.data = CAROM_ARENA_TAKE(p.pieces.scratch, patch, p.count);
     if (p.data == NULL) return carom_fail_memory(context, p.count * sizeof(patch), "patches");
     if (p.count != 0) memset(p.data, 0, p.count * sizeof(patch));
-    carom_solid_each_chip(&p.pieces, add_chip, &p);
+    carom_solid_each_surface_triangle(&p.pieces, add_chip, &p);
     CAROM_TRY(find_volumes(&p));
     give_voids(&p);
     CAROM_TRY(carom_progress_look(context));
@@ -372,7 +373,7 @@ static carom_status find_both(carom_solid_query *query, carom_patches *out) {
     uint64_t room;
     CAROM_TRY(find(query, &found));
     if (found.one_sided) {
-        query->push = -query->push;
+        query->moved_sign = -query->moved_sign;
         CAROM_TRY(find(query, &other));
         add_other_side(&found, &other);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* relation.h: what a solid is to itself and to another, by where space is inside what. */
-#ifndef CAROM_SRC_SOLID_RELATION_H
-#define CAROM_SRC_SOLID_RELATION_H
+/* solid_relation.h: what a solid is to itself and to another, by where space is inside what. */
+#ifndef CAROM_SRC_SOLID_SOLID_RELATION_H
+#define CAROM_SRC_SOLID_SOLID_RELATION_H
 
-#include "solid/query.h"
+#include "solid/solid_query.h"
 
 /* There is space, more than a surface, where both winding numbers are not 0, only a's, only b's. */
 typedef struct carom_solid_facts {

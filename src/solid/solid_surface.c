@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Which parts of an overlap's surface hang together.
  *
- * Vertices inside the other solid and knots, where an edge passes through a face, are joined by
- * what of the edges lies inside the other, and by the segments that faces share. A face whose share
- * of the surface has holes is not held together by these: there each set's leftmost point is joined
- * to what lies left of it, if the surface does (as holes of polygons are bridged: Eberly,
- * "Triangulation by ear clipping", 2002). */
-#include "solid/pieces.h"
+ * Vertices inside the other solid and intersections, where an edge passes through a face, are
+ * joined by what of the edges lies inside the other, and by the segments that faces share. A face
+ * whose share of the surface has holes is not held together by these: there each set's leftmost
+ * point is joined to what lies left of it, if the surface does (as holes of polygons are bridged:
+ * Eberly, "Triangulation by ear clipping", 2002). */
+#include "solid/solid_surface.h"
 #include "base/progress.h"
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-static uint32_t node_of_vertex(const carom_solid_pieces *p, int of_b, uint32_t vertex) {
+static uint32_t node_of_vertex(const carom_solid_surface *p, int of_b, uint32_t vertex) {
     return of_b ? (uint32_t)p->query->solids[0]->soup->vertex_count + vertex : vertex;
 }
 
-static uint32_t node_of_knot(const carom_solid_pieces *p, uint32_t knot) {
+static uint32_t node_of_intersection(const carom_solid_surface *p, uint32_t intersection) {
     return (uint32_t)(p->query->solids[0]->soup->vertex_count +
                       p->query->solids[1]->soup->vertex_count) +
-           knot;
+           intersection;
 }
 
-uint32_t carom_solid_node_count(const carom_solid_pieces *p) {
-    return node_of_knot(p, p->knot_count);
+uint32_t carom_solid_node_count(const carom_solid_surface *p) {
+    return node_of_intersection(p, p->intersection_count);
 }
 
-uint32_t carom_solid_piece_of(carom_solid_pieces *p, uint32_t node) {
+uint32_t carom_solid_component_of(carom_solid_surface *p, uint32_t node) {
     while (p->parents[node] != node) {
         p->parents[node] = p->parents[p->parents[node]];
         node = p->parents[node];
@@ -33,13 +33,14 @@ uint32_t carom_solid_piece_of(carom_solid_pieces *p, uint32_t node) {
     return node;
 }
 
-static void join(carom_solid_pieces *p, uint32_t a, uint32_t b) {
-    a = carom_solid_piece_of(p, a);
-    b = carom_solid_piece_of(p, b);
+static void join(carom_solid_surface *p, uint32_t a, uint32_t b) {
+    a = carom_solid_component_of(p, a);
+    b = carom_solid_component_of(p, b);
     p->parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
 }
 
-/* ---- knots ----------------------------------------------------------------------------------- */
+/* ---- intersections
+ * ----------------------------------------------------------------------------------- */
 
 static uint32_t hash(uint64_t of_b, uint64_t low, uint64_t high, uint64_t face) {
     uint64_t h = (low << 32 | high) * UINT64_C(0x9E3779B97F4A7C15);
@@ -47,31 +48,33 @@ static uint32_t hash(uint64_t of_b, uint64_t low, uint64_t high, uint64_t face) 
     return (uint32_t)(h >> 32);
 }
 
-static bool same_edge(const carom_solid_knot *k, uint32_t of_b, uint32_t low, uint32_t high) {
+static bool same_edge(const carom_solid_intersection *k, uint32_t of_b, uint32_t low,
+                      uint32_t high) {
     return k->of_b == of_b && k->low == low && k->high == high;
 }
 
-/* The place in the table of an edge's first knot, or where it would be. */
-static uint32_t *edge_place(const carom_solid_pieces *p, uint32_t of_b, uint32_t low,
+/* The place in the table of an edge's first intersection, or where it would be. */
+static uint32_t *edge_place(const carom_solid_surface *p, uint32_t of_b, uint32_t low,
                             uint32_t high) {
     uint32_t at = hash(of_b, low, high, 0) & p->table_mask;
     while (p->edge_table[at] != CAROM_SOLID_NONE &&
-           !same_edge(&p->knots[p->edge_table[at]], of_b, low, high))
+           !same_edge(&p->intersections[p->edge_table[at]], of_b, low, high))
         at = (at + 1) & p->table_mask;
     return &p->edge_table[at];
 }
 
-/* Puts a knot in its place along its edge. */
-static void thread_knot(carom_solid_pieces *p, uint32_t number) {
-    carom_solid_knot *k = &p->knots[number];
+/* Puts a intersection in its place along its edge. */
+static void link_intersection(carom_solid_surface *p, uint32_t number) {
+    carom_solid_intersection *k = &p->intersections[number];
     uint32_t *at = edge_place(p, k->of_b, k->low, k->high);
-    while (*at != CAROM_SOLID_NONE && p->knots[*at].along < k->along) at = &p->knots[*at].next;
+    while (*at != CAROM_SOLID_NONE && p->intersections[*at].along < k->along)
+        at = &p->intersections[*at].next;
     k->next = *at;
     *at = number;
 }
 
-/* The knot of a record's end, which the record of the edge's other face names, too. */
-static uint32_t knot_of(carom_solid_pieces *p, const carom_solid_record *record, int end) {
+/* The intersection of a record's end, which the record of the edge's other face names, too. */
+static uint32_t intersection_of(carom_solid_surface *p, const carom_solid_record *record, int end) {
     const carom_solid_crossing *c = &record->ends[end];
     const carom_solid *solid = p->query->solids[c->of_b];
     const uint32_t *v = solid->soup->corners + 3 * (uint64_t)record->triangle[c->of_b];
@@ -79,25 +82,25 @@ static uint32_t knot_of(carom_solid_pieces *p, const carom_solid_record *record,
     uint32_t low = CAROM_MIN(from, to), high = CAROM_MAX(from, to);
     uint32_t face = record->triangle[!c->of_b], of_b = (uint32_t)c->of_b;
     uint32_t at = hash(of_b, low, high, face) & p->table_mask;
-    for (; p->knot_table[at] != CAROM_SOLID_NONE; at = (at + 1) & p->table_mask) {
-        const carom_solid_knot *k = &p->knots[p->knot_table[at]];
-        if (same_edge(k, of_b, low, high) && k->face == face) return p->knot_table[at];
+    for (; p->intersection_table[at] != CAROM_SOLID_NONE; at = (at + 1) & p->table_mask) {
+        const carom_solid_intersection *k = &p->intersections[p->intersection_table[at]];
+        if (same_edge(k, of_b, low, high) && k->face == face) return p->intersection_table[at];
     }
     carom_vec3 start = carom_solid_vertex(p->query, c->of_b, low);
     carom_vec3 way = carom_vec_sub(carom_solid_vertex(p->query, c->of_b, high), start);
     carom_vec3 gone = carom_vec_sub(c->x, carom_vec_sub(start, p->query->origin));
     double length = carom_vec_dot(way, way);
-    p->knots[p->knot_count] =
-        (carom_solid_knot){.of_b = of_b,
-                           .low = low,
-                           .high = high,
-                           .face = face,
-                           .change = from < to ? c->change : -c->change,
-                           .along = length > 0.0 ? carom_vec_dot(gone, way) / length : 0.0,
-                           .x = c->x};
-    p->knot_table[at] = p->knot_count;
-    thread_knot(p, p->knot_count);
-    return p->knot_count++;
+    p->intersections[p->intersection_count] =
+        (carom_solid_intersection){.of_b = of_b,
+                                   .low = low,
+                                   .high = high,
+                                   .face = face,
+                                   .change = from < to ? c->change : -c->change,
+                                   .along = length > 0.0 ? carom_vec_dot(gone, way) / length : 0.0,
+                                   .x = c->x};
+    p->intersection_table[at] = p->intersection_count;
+    link_intersection(p, p->intersection_count);
+    return p->intersection_count++;
 }
 
 /* ---- edges ----------------------------------------------------------------------------------- */
@@ -108,19 +111,19 @@ typedef struct stretch {
     carom_vec3 u, v;
     int winding;
 } stretch;
-typedef void stretch_fn(carom_solid_pieces *p, void *user, const stretch *stretch);
+typedef void stretch_fn(carom_solid_surface *p, void *user, const stretch *stretch);
 
-static void each_stretch(carom_solid_pieces *p, int of_b, uint32_t low, uint32_t high,
+static void each_stretch(carom_solid_surface *p, int of_b, uint32_t low, uint32_t high,
                          stretch_fn *fn, void *user) {
-    uint32_t knot = *edge_place(p, (uint32_t)of_b, low, high);
+    uint32_t intersection = *edge_place(p, (uint32_t)of_b, low, high);
     carom_vec3 origin = p->query->origin;
     stretch s = {.from = node_of_vertex(p, of_b, low), .winding = p->windings[of_b][low]};
     s.u = carom_vec_sub(carom_solid_vertex(p->query, of_b, low), origin);
-    for (; knot != CAROM_SOLID_NONE; knot = p->knots[knot].next) {
-        s.to = node_of_knot(p, knot);
-        s.v = p->knots[knot].x;
+    for (; intersection != CAROM_SOLID_NONE; intersection = p->intersections[intersection].next) {
+        s.to = node_of_intersection(p, intersection);
+        s.v = p->intersections[intersection].x;
         if (s.winding != 0) fn(p, user, &s);
-        s.winding += p->knots[knot].change;
+        s.winding += p->intersections[intersection].change;
         s.from = s.to;
         s.u = s.v;
     }
@@ -129,12 +132,12 @@ static void each_stretch(carom_solid_pieces *p, int of_b, uint32_t low, uint32_t
     if (s.winding != 0) fn(p, user, &s);
 }
 
-static void join_stretch(carom_solid_pieces *p, void *user, const stretch *s) {
+static void join_stretch(carom_solid_surface *p, void *user, const stretch *s) {
     (void)user;
     join(p, s->from, s->to);
 }
 
-static void join_edges(carom_solid_pieces *p, int of_b) {
+static void join_edges(carom_solid_surface *p, int of_b) {
     const carom_soup *soup = p->query->solids[of_b]->soup;
     const int32_t *w = p->windings[of_b];
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
@@ -171,9 +174,9 @@ static void add_border(borders *b, carom_vec3 u, carom_vec3 v, uint32_t set) {
     b->data[b->count++] = (border){{x[0][b->i], x[0][b->j]}, {x[1][b->i], x[1][b->j]}, set};
 }
 
-static void border_stretch(carom_solid_pieces *p, void *user, const stretch *s) {
+static void border_stretch(carom_solid_surface *p, void *user, const stretch *s) {
     borders *b = user;
-    uint32_t set = carom_solid_piece_of(p, s->from);
+    uint32_t set = carom_solid_component_of(p, s->from);
     if (b->reversed)
         add_border(b, s->v, s->u, set);
     else
@@ -181,7 +184,7 @@ static void border_stretch(carom_solid_pieces *p, void *user, const stretch *s) 
 }
 
 /* Joins the set of the leftmost point at `from` of one set to what is left of it. */
-static void join_leftmost(carom_solid_pieces *p, const borders *b, uint32_t set) {
+static void join_leftmost(carom_solid_surface *p, const borders *b, uint32_t set) {
     const double *from = NULL;
     const border *hit = NULL;
     double reach = -HUGE_VAL;
@@ -199,7 +202,7 @@ static void join_leftmost(carom_solid_pieces *p, const borders *b, uint32_t set)
     if (hit != NULL && hit->q[1] < hit->p[1]) join(p, set, hit->set);
 }
 
-static carom_status bridge_face(carom_solid_pieces *p, int of_b, uint32_t triangle) {
+static carom_status bridge_face(carom_solid_surface *p, int of_b, uint32_t triangle) {
     const uint32_t *v = p->query->solids[of_b]->soup->corners + 3 * (uint64_t)triangle;
     carom_arena_mark mark = carom_arena_get_mark(p->scratch);
     carom_solid_face f;
@@ -215,7 +218,7 @@ static carom_status bridge_face(carom_solid_pieces *p, int of_b, uint32_t triang
     for (int j = 0; j < 3; ++j) {
         uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1], low = CAROM_MIN(from, to);
         for (uint32_t k = *edge_place(p, (uint32_t)of_b, low, CAROM_MAX(from, to));
-             k != CAROM_SOLID_NONE; k = p->knots[k].next)
+             k != CAROM_SOLID_NONE; k = p->intersections[k].next)
             ++room;
     }
     b.data = CAROM_ARENA_TAKE(p->scratch, border, room);
@@ -223,7 +226,7 @@ static carom_status bridge_face(carom_solid_pieces *p, int of_b, uint32_t triang
         return carom_fail_memory(p->query->context, room * sizeof(border), "the border of a face");
     for (uint32_t r = p->of_triangle[of_b][triangle]; r != CAROM_SOLID_NONE; r = p->next[r][of_b])
         add_border(&b, p->records[r]->ends[of_b].x, p->records[r]->ends[1 - of_b].x,
-                   carom_solid_piece_of(p, node_of_knot(p, p->ends[r][0])));
+                   carom_solid_component_of(p, node_of_intersection(p, p->ends[r][0])));
     for (int j = 0; j < 3; ++j) {
         uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1];
         b.reversed = from > to;
@@ -240,18 +243,18 @@ static carom_status bridge_face(carom_solid_pieces *p, int of_b, uint32_t triang
 
 /* ---- make ------------------------------------------------------------------------------------ */
 
-static bool allocate(carom_solid_pieces *p) {
+static bool allocate(carom_solid_surface *p) {
     uint64_t nodes = 2 * (uint64_t)p->record_count, table = 16;
     while (table < 4 * nodes) table *= 2;
     p->table_mask = (uint32_t)(table - 1);
     p->records = CAROM_ARENA_TAKE(p->scratch, const carom_solid_record *, p->record_count);
     p->ends = carom_arena_take(p->scratch, p->record_count, sizeof(*p->ends));
     p->next = carom_arena_take(p->scratch, p->record_count, sizeof(*p->next));
-    p->knots = CAROM_ARENA_TAKE(p->scratch, carom_solid_knot, nodes);
-    p->knot_table = CAROM_ARENA_TAKE(p->scratch, uint32_t, table);
+    p->intersections = CAROM_ARENA_TAKE(p->scratch, carom_solid_intersection, nodes);
+    p->intersection_table = CAROM_ARENA_TAKE(p->scratch, uint32_t, table);
     p->edge_table = CAROM_ARENA_TAKE(p->scratch, uint32_t, table);
-    bool there = p->records != NULL && p->ends != NULL && p->next != NULL && p->knots != NULL &&
-                 p->knot_table != NULL && p->edge_table != NULL;
+    bool there = p->records != NULL && p->ends != NULL && p->next != NULL &&
+                 p->intersections != NULL && p->intersection_table != NULL && p->edge_table != NULL;
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_soup *soup = p->query->solids[of_b]->soup;
         nodes += soup->vertex_count;
@@ -261,13 +264,13 @@ static bool allocate(carom_solid_pieces *p) {
     }
     p->parents = CAROM_ARENA_TAKE(p->scratch, uint32_t, nodes);
     if (!there || p->parents == NULL) return false;
-    memset(p->knot_table, 0xFF, table * sizeof(uint32_t));
+    memset(p->intersection_table, 0xFF, table * sizeof(uint32_t));
     memset(p->edge_table, 0xFF, table * sizeof(uint32_t));
     for (uint64_t i = 0; i < nodes; ++i) p->parents[i] = (uint32_t)i;
     return true;
 }
 
-static void fill(carom_solid_pieces *p, const carom_solid_tally *tally) {
+static void fill(carom_solid_surface *p, const carom_solid_tally *tally) {
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_soup *soup = p->query->solids[of_b]->soup;
         int32_t winding = 0;
@@ -285,14 +288,14 @@ static void fill(carom_solid_pieces *p, const carom_solid_tally *tally) {
                 uint32_t *first = &p->of_triangle[k][chunk->data[i].triangle[k]];
                 p->next[r][k] = *first;
                 *first = r;
-                p->ends[r][k] = knot_of(p, &chunk->data[i], k);
+                p->ends[r][k] = intersection_of(p, &chunk->data[i], k);
             }
         }
 }
 
-carom_status carom_solid_pieces_make(const carom_solid_query *query, const carom_solid_tally *tally,
-                                     carom_solid_pieces *p) {
-    *p = (carom_solid_pieces){.query = query, .scratch = carom_scratch(query->context, 0)};
+carom_status carom_solid_surface_make(const carom_solid_query *query,
+                                      const carom_solid_tally *tally, carom_solid_surface *p) {
+    *p = (carom_solid_surface){.query = query, .scratch = carom_scratch(query->context, 0)};
     uint64_t count = 0, nodes;
     for (const carom_solid_records *c = tally->records; c != NULL; c = c->next) count += c->count;
     nodes = query->solids[0]->soup->vertex_count + query->solids[1]->soup->vertex_count + 2 * count;
@@ -307,7 +310,7 @@ carom_status carom_solid_pieces_make(const carom_solid_query *query, const carom
     join_edges(p, 1);
     CAROM_TRY(carom_progress_look(query->context));
     for (uint32_t r = 0; r < p->record_count; ++r)
-        join(p, node_of_knot(p, p->ends[r][0]), node_of_knot(p, p->ends[r][1]));
+        join(p, node_of_intersection(p, p->ends[r][0]), node_of_intersection(p, p->ends[r][1]));
     for (int of_b = 0; of_b < 2; ++of_b)
         for (uint32_t t = 0; t < query->solids[of_b]->soup->triangle_count; ++t)
             if (p->of_triangle[of_b][t] != CAROM_SOLID_NONE) {
@@ -317,41 +320,43 @@ carom_status carom_solid_pieces_make(const carom_solid_query *query, const carom
     return CAROM_OK;
 }
 
-/* ---- chips ----------------------------------------------------------------------------------- */
+/* ---- triangles
+ * ----------------------------------------------------------------------------------- */
 
 typedef struct chipper {
-    carom_solid_chip chip;
-    carom_solid_chip_fn *fn;
+    carom_solid_surface_triangle triangle;
+    carom_solid_surface_triangle_fn *fn;
     void *user;
     bool reversed;
 } chipper;
 
-carom_solid_spot carom_solid_spot_of(const carom_solid_pieces *p, uint32_t node) {
+carom_solid_spot carom_solid_spot_of(const carom_solid_surface *p, uint32_t node) {
     uint32_t a = (uint32_t)p->query->solids[0]->soup->vertex_count;
     uint32_t b = (uint32_t)p->query->solids[1]->soup->vertex_count;
     if (node < a) return (carom_solid_spot){0, node, node, CAROM_SOLID_NO_FACE};
     if (node - a < b) return (carom_solid_spot){1, node - a, node - a, CAROM_SOLID_NO_FACE};
-    const carom_solid_knot *k = &p->knots[node - a - b];
+    const carom_solid_intersection *k = &p->intersections[node - a - b];
     return (carom_solid_spot){(int)k->of_b, k->low, k->high, k->face};
 }
 
-static void chip_stretch(carom_solid_pieces *p, void *user, const stretch *s) {
+static void chip_stretch(carom_solid_surface *p, void *user, const stretch *s) {
     chipper *c = user;
-    c->chip.nodes[1] = c->reversed ? s->to : s->from;
-    c->chip.nodes[2] = c->reversed ? s->from : s->to;
-    c->chip.piece = carom_solid_piece_of(p, s->from);
-    c->chip.u = c->reversed ? s->v : s->u;
-    c->chip.v = c->reversed ? s->u : s->v;
-    c->chip.weight = (double)s->winding;
-    c->fn(c->user, &c->chip);
+    c->triangle.nodes[1] = c->reversed ? s->to : s->from;
+    c->triangle.nodes[2] = c->reversed ? s->from : s->to;
+    c->triangle.piece = carom_solid_component_of(p, s->from);
+    c->triangle.u = c->reversed ? s->v : s->u;
+    c->triangle.v = c->reversed ? s->u : s->v;
+    c->triangle.weight = (double)s->winding;
+    c->fn(c->user, &c->triangle);
 }
 
-void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void *user) {
+void carom_solid_each_surface_triangle(carom_solid_surface *p, carom_solid_surface_triangle_fn *fn,
+                                       void *user) {
     chipper c = {.fn = fn, .user = user};
-    carom_solid_chip *chip = &c.chip;
+    carom_solid_surface_triangle *triangle = &c.triangle;
     for (int of_b = 0; of_b < 2; ++of_b) {
         const carom_soup *soup = p->query->solids[of_b]->soup;
-        chip->of_b = of_b;
+        triangle->of_b = of_b;
         for (uint32_t t = 0; t < soup->triangle_count; ++t) {
             if (t % 4096 == 0 && carom_progress_stop(p->query->context, 0)) return;
             const uint32_t *v = soup->corners + 3 * (uint64_t)t;
@@ -360,28 +365,29 @@ void carom_solid_each_chip(carom_solid_pieces *p, carom_solid_chip_fn *fn, void 
             if (r == CAROM_SOLID_NONE && winding == 0) continue;
             carom_solid_face f;
             carom_solid_pose(p->query, of_b, t, &f);
-            chip->n = carom_solid_unit(carom_solid_plane_make(f.p).normal);
-            chip->triangle = t;
+            triangle->n = carom_solid_unit(carom_solid_plane_make(f.p).normal);
+            triangle->triangle = t;
             if (r == CAROM_SOLID_NONE) {
-                for (int j = 0; j < 3; ++j) chip->nodes[j] = node_of_vertex(p, of_b, v[j]);
-                chip->c = carom_vec_sub(f.p[0], p->query->origin);
-                chip->piece = carom_solid_piece_of(p, node_of_vertex(p, of_b, v[1]));
-                chip->u = carom_vec_sub(f.p[1], p->query->origin);
-                chip->v = carom_vec_sub(f.p[2], p->query->origin);
-                chip->weight = (double)winding;
-                fn(user, chip);
+                for (int j = 0; j < 3; ++j) triangle->nodes[j] = node_of_vertex(p, of_b, v[j]);
+                triangle->c = carom_vec_sub(f.p[0], p->query->origin);
+                triangle->piece = carom_solid_component_of(p, node_of_vertex(p, of_b, v[1]));
+                triangle->u = carom_vec_sub(f.p[1], p->query->origin);
+                triangle->v = carom_vec_sub(f.p[2], p->query->origin);
+                triangle->weight = (double)winding;
+                fn(user, triangle);
                 continue;
             }
-            chip->c = p->records[r]->ends[of_b].x; /* corners may be far from the overlap */
-            chip->nodes[0] = node_of_knot(p, p->ends[r][of_b]);
+            triangle->c = p->records[r]->ends[of_b].x; /* corners may be far from the overlap */
+            triangle->nodes[0] = node_of_intersection(p, p->ends[r][of_b]);
             for (; r != CAROM_SOLID_NONE; r = p->next[r][of_b]) {
-                chip->piece = carom_solid_piece_of(p, node_of_knot(p, p->ends[r][0]));
-                chip->nodes[1] = node_of_knot(p, p->ends[r][of_b]);
-                chip->nodes[2] = node_of_knot(p, p->ends[r][1 - of_b]);
-                chip->u = p->records[r]->ends[of_b].x;
-                chip->v = p->records[r]->ends[1 - of_b].x;
-                chip->weight = 1.0;
-                fn(user, chip);
+                triangle->piece =
+                    carom_solid_component_of(p, node_of_intersection(p, p->ends[r][0]));
+                triangle->nodes[1] = node_of_intersection(p, p->ends[r][of_b]);
+                triangle->nodes[2] = node_of_intersection(p, p->ends[r][1 - of_b]);
+                triangle->u = p->records[r]->ends[of_b].x;
+                triangle->v = p->records[r]->ends[1 - of_b].x;
+                triangle->weight = 1.0;
+                fn(user, triangle);
             }
             for (int j = 0; j < 3; ++j) {
                 uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* moved.h: exact signs of two meshes of which the second is moved by (e, e^2, e^3) or by the
- * opposite, e > 0 smaller than anything, as items.
+/* solid_perturbation.h: exact signs of two meshes of which the second is moved by (e, e^2, e^3) or
+ * by the opposite, e > 0 smaller than anything, as items.
  *
  * A determinant that is zero takes the sign of what the move changes it by, which is its product
  * with a vector that does not depend on e, and so the sign of that vector's first component that is
@@ -11,13 +11,13 @@
  * The first is zero for faces without area only, which take no part. The second is zero for
  * parallel edges only, which are never compared: one of them would have to pass through the plane
  * of a face that holds the other. */
-#ifndef CAROM_SRC_SOLID_MOVED_H
-#define CAROM_SRC_SOLID_MOVED_H
+#ifndef CAROM_SRC_SOLID_SOLID_PERTURBATION_H
+#define CAROM_SRC_SOLID_SOLID_PERTURBATION_H
 
 #include "geom/triangle_filter.h"
 
 /* The sign of the first component of (b - a) x (c - a) that is not zero; 0 without area. */
-CAROM_RARE_ITEM int carom_first_of_normal(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
+CAROM_RARE_ITEM int carom_normal_leading_sign(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
     for (int axis = 0; axis < 3; ++axis) {
         int sign = carom_orient_along(a, b, c, axis);
         if (sign != 0) return sign;
@@ -26,7 +26,7 @@ CAROM_RARE_ITEM int carom_first_of_normal(carom_vec3 a, carom_vec3 b, carom_vec3
 }
 
 /* The sign of (bx - ax) (dy - cy) - (by - ay) (dx - cx); x holds a, b, c, d. */
-CAROM_RARE_ITEM int carom_turn_exact(const double *x) {
+CAROM_RARE_ITEM int carom_cross_sign_exact(const double *x) {
     if (carom_orient_in_range(x, 8)) {
         double u[2][2], v[2][2], h[16];
         int nu[2], nv[2];
@@ -55,15 +55,16 @@ CAROM_RARE_ITEM int carom_turn_exact(const double *x) {
 }
 
 /* The same: doubles decide where they can, with the error bound of carom_orient2d_filter. */
-CAROM_ITEM int carom_turn(const double *x) {
+CAROM_ITEM int carom_cross_sign(const double *x) {
     double left = (x[2] - x[0]) * (x[7] - x[5]), right = (x[3] - x[1]) * (x[6] - x[4]);
     double det = left - right;
     double error = CAROM_ORIENT2D_ERROR * (fabs(left) + fabs(right)) + CAROM_ORIENT_UNDERFLOW;
-    return det > error ? 1 : det < -error ? -1 : carom_turn_exact(x);
+    return det > error ? 1 : det < -error ? -1 : carom_cross_sign_exact(x);
 }
 
 /* The sign of the first component of (b - a) x (d - c) that is not zero; 0 when parallel. */
-CAROM_RARE_ITEM int carom_first_of_product(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d) {
+CAROM_RARE_ITEM int carom_cross_leading_sign(carom_vec3 a, carom_vec3 b, carom_vec3 c,
+                                             carom_vec3 d) {
     double p[4][3], x[8];
     carom_vec_store(a, p[0]);
     carom_vec_store(b, p[1]);
@@ -75,30 +76,31 @@ CAROM_RARE_ITEM int carom_first_of_product(carom_vec3 a, carom_vec3 b, carom_vec
             x[2 * k] = p[k][i];
             x[2 * k + 1] = p[k][j];
         }
-        int sign = carom_turn(x);
+        int sign = carom_cross_sign(x);
         if (sign != 0) return sign;
     }
     return 0;
 }
 
-/* The side of the face on which p lies: never 0 unless the face has no area. `push` is 1 when p is
- * moved, -1 when the face is, and the other way round where b is moved by -(e, e^2, e^3). *tied
- * becomes 1 when p lies in the face's plane. */
-CAROM_RARE_ITEM int carom_moved_side(const carom_vec3 *face, carom_vec3 p, int push, int *tied) {
+/* The side of the face on which p lies: never 0 unless the face has no area. `moved_sign` is 1 when
+ * p is moved, -1 when the face is, and the other way round where b is moved by -(e, e^2, e^3).
+ * *degenerate becomes 1 when p lies in the face's plane. */
+CAROM_RARE_ITEM int carom_perturbed_side(const carom_vec3 *face, carom_vec3 p, int moved_sign,
+                                         int *degenerate) {
     int sign = carom_orient3d(face[0], face[1], face[2], p);
     if (sign != 0) return sign;
-    *tied = 1;
-    return push * carom_first_of_normal(face[0], face[1], face[2]);
+    *degenerate = 1;
+    return moved_sign * carom_normal_leading_sign(face[0], face[1], face[2]);
 }
 
-/* The sign of orient3d(a, b, c, d) with c and d moved (push 1) or a and b (push -1); 0 when the
- * edges a b and c d are parallel and in one plane. */
-CAROM_ITEM int carom_moved_orient(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d, int push,
-                                  int *tied) {
+/* The sign of orient3d(a, b, c, d) with c and d moved (moved_sign 1) or a and b (moved_sign -1); 0
+ * when the edges a b and c d are parallel and in one plane. */
+CAROM_ITEM int carom_perturbed_orient(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d,
+                                      int moved_sign, int *degenerate) {
     int sign = carom_orient3d(a, b, c, d);
     if (sign != 0) return sign;
-    *tied = 1;
-    return -push * carom_first_of_product(a, b, c, d);
+    *degenerate = 1;
+    return -moved_sign * carom_cross_leading_sign(a, b, c, d);
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* witness.h: winding numbers on both sides of points that no part of space escapes. */
-#ifndef CAROM_SRC_SOLID_WITNESS_H
-#define CAROM_SRC_SOLID_WITNESS_H
+/* solid_witness.h: winding numbers on both sides of points that no part of space escapes. */
+#ifndef CAROM_SRC_SOLID_SOLID_WITNESS_H
+#define CAROM_SRC_SOLID_SOLID_WITNESS_H
 
-#include "solid/query.h"
+#include "solid/solid_query.h"
 
 /* A triangle of a query: its number, and 2^32 more when it is one of b's. */
 typedef uint64_t carom_solid_key;

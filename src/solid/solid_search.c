@@ -6,7 +6,7 @@
  * sums are of fixed point, so nothing depends on who got what. */
 #include "base/progress.h"
 #include "bvh/obb_cpu.h"
-#include "solid/query.h"
+#include "solid/solid_query.h"
 
 #define ALONE_VISITS   1024u  /* before other threads are called */
 #define VISITS_AT_ONCE 16384u /* between looks at the clock: some milliseconds */

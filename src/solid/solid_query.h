@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* query.h: one question about two solids, and what its workers gather. */
-#ifndef CAROM_SRC_SOLID_QUERY_H
-#define CAROM_SRC_SOLID_QUERY_H
+/* solid_query.h: one question about two solids, and what its workers gather. */
+#ifndef CAROM_SRC_SOLID_SOLID_QUERY_H
+#define CAROM_SRC_SOLID_SOLID_QUERY_H
 
 #include <float.h>
 
@@ -37,13 +37,13 @@ typedef struct carom_solid_query {
     int exponent;      /* everything is measured in units of 2^-exponent: 0 but for extreme sizes */
     double power;      /* 2^exponent */
     carom_vec3 origin; /* of all terms, in these units */
-    bool wide;         /* coordinates lie too far apart for doubles to hold terms: precise.c */
-    double reach;      /* no point of either solid is farther from it along an axis */
-    double room;       /* nor is any point of the overlap farther from it than this */
-    double overlap;    /* half the longest side of what the boxes of both have in common */
-    bool refined;      /* to the box of the crossings that a first search found */
-    double long_edge;  /* from which extent on edges are cut in twice the precision */
-    double large[2];   /* from which extent on triangles of a solid are large (meet.c) */
+    bool wide;        /* coordinates lie too far apart for doubles to hold terms: solid_precise.c */
+    double reach;     /* no point of either solid is farther from it along an axis */
+    double room;      /* nor is any point of the overlap farther from it than this */
+    double overlap;   /* half the longest side of what the boxes of both have in common */
+    bool refined;     /* to the box of the crossings that a first search found */
+    double long_edge; /* from which extent on edges are cut in twice the precision */
+    double large[2];  /* from which extent on triangles of a solid are large (solid_pair.c) */
     double rounded[2]; /* by how much at most the pose rounds a solid's corners along each axis, in
                           units of CAROM_SOLID_TERM_ERROR */
     double bounds[CAROM_SOLID_TERMS]; /* of terms, and the scales of their sums for these bounds */
@@ -53,8 +53,9 @@ typedef struct carom_solid_query {
     /* Of each solid: NULL, or for each vertex by how much the other's winding number is larger
      * there than at the vertex before it. Then the triangles are added one by one. */
     _Atomic int32_t *changes[2];
-    int push;    /* 1: b is moved by (e, e^2, e^3) where contact is degenerate; -1: the other way */
-    bool record; /* keep all that meet in the tally's records; on one thread */
+    int moved_sign; /* 1: b is moved by (e, e^2, e^3) where contact is degenerate; -1: the other way
+                     */
+    bool record;    /* keep all that meet in the tally's records; on one thread */
     carom_solid_consider_fn *consider; /* carom_solid_consider */
 } carom_solid_query;
 
@@ -153,7 +154,7 @@ static inline void carom_solid_pose(const carom_solid_query *query, int of_b, ui
         face->p[i] = carom_solid_vertex(query, of_b, corners[i]);
     }
     face->number = triangle;
-    face->owns = query->solids[of_b]->owns[triangle];
+    face->represents = query->solids[of_b]->represents[triangle];
 }
 
 static inline void carom_solid_tally_begin(carom_solid_tally *tally) {
@@ -170,12 +171,12 @@ static inline void carom_solid_tally_hold(carom_solid_tally *tally, carom_vec3 l
                             CAROM_MAX(high.z, tally->high.z));
 }
 
-/* Adds what two triangles give (meet.c). */
+/* Adds what two triangles give (solid_pair.c). */
 carom_solid_consider_fn carom_solid_consider;
 
 /* Adds `weight` times all that hangs on a vertex, itself included. */
-void carom_solid_add_below(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
-                           uint32_t vertex, int weight);
+void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
+                                 uint32_t vertex, int weight);
 
 /* Makes changes into winding numbers. */
 void carom_solid_sum_changes(const carom_solid_query *query, int of_b);
@@ -183,7 +184,7 @@ void carom_solid_sum_changes(const carom_solid_query *query, int of_b);
 /* Adds the triangles of a solid whose changes have been made into winding numbers. */
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b);
 
-/* Considers all triangles whose boxes meet, on all threads (search.c). */
+/* Considers all triangles whose boxes meet, on all threads (solid_search.c). */
 carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tally *tally);
 
 /* Checks poses and makes the query ready. */
@@ -202,7 +203,8 @@ void carom_solid_query_scale(carom_solid_query *query, double near);
 /* Makes room for a solid's changes, in scratch of worker 0 that the caller rewinds. */
 carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b);
 
-/* How often one solid winds around a vertex of the other, of b or not, b moved (inside.c). */
+/* How often one solid winds around a vertex of the other, of b or not, b moved (solid_winding.c).
+ */
 int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex);
 
 /* A ray as the tree of a solid sees it. It starts within `off` of `from` along each axis; both and

@@ -14,7 +14,7 @@
  * and a value of zero at all three means the plane of the face itself. A ray from the point along
  * an axis is compared with faces by such functions alone, so windings are exact, and nothing is
  * perturbed: the cells are those of the meshes as they are. */
-#include "solid/witness.h"
+#include "solid/solid_witness.h"
 
 #include "base/progress.h"
 

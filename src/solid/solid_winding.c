@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* How often one solid winds around a vertex of the other: a ray from the vertex, and for each face
  * it crosses, one more when it leaves. One ray for each connected part of a mesh is all that is
- * needed (order.c).
+ * needed (solid_spanning_tree.c).
  *
  * The ray goes through a second point, so that all is orientations of points, which are exact; b is
- * moved (moved.h), so that the ray never passes through an edge or a corner, nor starts on a face.
- * It goes away from the middle of the other solid, where there is least in its way. Boxes are
- * widened by more than the rounding of poses (bvh_ray_cpu.c). */
+ * moved (solid_perturbation.h), so that the ray never passes through an edge or a corner, nor
+ * starts on a face. It goes away from the middle of the other solid, where there is least in its
+ * way. Boxes are widened by more than the rounding of poses (bvh_ray_cpu.c). */
 #include "geom/length.h"
-#include "solid/query.h"
+#include "solid/solid_query.h"
 
 typedef struct ray {
     carom_vec3 from, through;
-    int push; /* 1: the ray is b's and moved; -1: the faces are */
+    int moved_sign; /* 1: the ray is b's and moved; -1: the faces are */
 } ray;
 
 /* The winding number's change where the ray passes through the face, or 0. */
 static int crossing(const ray *r, const carom_vec3 *p) {
-    int tied = 0, side[3];
+    int degenerate = 0, side[3];
     for (int i = 0; i < 3; ++i) {
-        side[i] =
-            carom_moved_orient(r->from, r->through, p[i], p[i == 2 ? 0 : i + 1], -r->push, &tied);
+        side[i] = carom_perturbed_orient(r->from, r->through, p[i], p[i == 2 ? 0 : i + 1],
+                                         -r->moved_sign, &degenerate);
         if (side[i] == 0 || side[i] != side[0]) return 0;
     }
-    int at = carom_moved_side(p, r->from, r->push, &tied);
+    int at = carom_perturbed_side(p, r->from, r->moved_sign, &degenerate);
     return at * side[0] < 0 ? side[0] : 0;
 }
 
@@ -96,7 +96,7 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
     const carom_soup_side *side = carom_solid_side(query, !of_b);
     ray r;
     r.from = carom_solid_vertex(query, of_b, vertex);
-    r.push = of_b ? query->push : -query->push;
+    r.moved_sign = of_b ? query->moved_sign : -query->moved_sign;
     carom_vec3 centre =
         carom_vec_scale(carom_frame_apply(&side->frame, side->centre), query->power);
     carom_vec3 way = carom_vec_sub(r.from, centre);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The overlap of two solids: volume, centroid, area, force and torque from one walk.
  *
- * Pairs of faces that meet give their terms (meet.c); one ray for each connected part says whether
- * its first vertex is inside the other solid; all else follows from the sums that were ready before
- * (order.c, sums.c). docs/solid.md derives the terms. */
+ * Pairs of faces that meet give their terms (solid_pair.c); one ray for each connected part says
+ * whether its first vertex is inside the other solid; all else follows from the sums that were
+ * ready before (solid_spanning_tree.c, solid_prefix_sums.c). docs/solid.md derives the terms. */
 #include "base/progress.h"
 #include "geom/length.h"
-#include "solid/precise.h"
-#include "solid/relation.h"
+#include "solid/solid_precise.h"
+#include "solid/solid_relation.h"
 
 /* Error of a posed coordinate relative to what it was summed from: typically, and at most, with
  * three products of up to the coordinate and their sums. */
@@ -93,7 +93,7 @@ static void find_parts(const carom_solid_query *query, carom_solid_tally *tally,
     for (uint32_t i = 0; i < solid->root_count; ++i) {
         if (carom_progress_stop(query->context, 0)) return;
         int winding = carom_solid_winding(query, of_b, solid->roots[i]);
-        carom_solid_add_below(query, tally, of_b, solid->roots[i], winding);
+        carom_solid_add_descendants(query, tally, of_b, solid->roots[i], winding);
         carom_solid_facts_add(facts, of_b, solid->sides[i], winding);
     }
     if (query->changes[of_b] != NULL) carom_solid_sum_changes(query, of_b);
@@ -126,7 +126,7 @@ static double rounded_off(const carom_solid_query *query, const carom_solid_tall
  * other's winding number may be below 0 what counts may cancel, and all that was added is taken. */
 static double moved_area(const carom_solid_query *query, const carom_solid_tally *tally, int of_b,
                          const carom_solid_integrals *i) {
-    const carom_solid_sums *sums = &query->solids[of_b]->sums;
+    const carom_solid_prefix_sums *sums = &query->solids[of_b]->sums;
     if (!query->solids[!of_b]->info.by_winding) return fabs(i->area) + i->area_error;
     double swept = carom_sum_value(tally->swept[of_b],
                                    sums->scales[CAROM_SOLID_AREA] + CAROM_SOLID_AREA_SHIFT);
@@ -312,9 +312,9 @@ static carom_status add_other_side(carom_solid_query *query, totals *t) {
     carom_solid_tally tally;
     carom_solid_facts unused;
     totals other;
-    query->push = -query->push;
+    query->moved_sign = -query->moved_sign;
     carom_status status = search(query, &tally, &unused, &other);
-    query->push = -query->push;
+    query->moved_sign = -query->moved_sign;
     CAROM_TRY(status);
     t->area = 0.5 * t->area + 0.5 * other.area;
     t->normal = mean(t->normal, other.normal);
@@ -351,9 +351,9 @@ static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *t
         carom_solid_tally other_tally;
         carom_solid_results other;
         carom_solid_facts unused;
-        query->push = -query->push;
+        query->moved_sign = -query->moved_sign;
         carom_status status = search_precisely(query, &other_tally, &unused, &other);
-        query->push = -query->push;
+        query->moved_sign = -query->moved_sign;
         CAROM_TRY(status);
         carom_solid_results_mean(&results, &other);
     }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What a solid is to itself and to another.
  *
- * Everything here is decided by exact winding numbers beside faces (witness.c), of the meshes as
- * they are, without the move that decides degenerate contact: a slice between two faces in one
+ * Everything here is decided by exact winding numbers beside faces (solid_witness.c), of the meshes
+ * as they are, without the move that decides degenerate contact: a slice between two faces in one
  * plane is not space. Between surfaces that do not meet, one point of each connected part is
  * enough. */
-#include "solid/relation.h"
+#include "solid/solid_relation.h"
 
 #include "base/progress.h"
 #include "base/sort.h"
-#include "solid/witness.h"
+#include "solid/solid_witness.h"
 
 /* ---- regions --------------------------------------------------------------------------------- */
 

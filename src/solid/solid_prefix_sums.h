@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sums.h: integrals over ranges of a mesh's triangles, ready before any query. */
-#ifndef CAROM_SRC_SOLID_SUMS_H
-#define CAROM_SRC_SOLID_SUMS_H
+/* solid_prefix_sums.h: integrals over ranges of a mesh's triangles, ready before any query. */
+#ifndef CAROM_SRC_SOLID_SOLID_PREFIX_SUMS_H
+#define CAROM_SRC_SOLID_SOLID_PREFIX_SUMS_H
 
 #include "base/double_double.h"
 #include "base/sum_item.h"
@@ -23,7 +23,7 @@ typedef struct carom_solid_sum {
     uint64_t low, high;
 } carom_solid_sum;
 
-typedef struct carom_solid_sums {
+typedef struct carom_solid_prefix_sums {
     carom_vec3 centre;
     int exponent;
     int scales[CAROM_SOLID_SUMS];
@@ -31,7 +31,7 @@ typedef struct carom_solid_sums {
         area; /* of all triangles, in the unit of y; 2^-126 of it and some is what sums round to */
     carom_solid_sum *blocks; /* CAROM_SOLID_SUMS for each block: over all triangles before it */
     uint64_t block_count;
-} carom_solid_sums;
+} carom_solid_prefix_sums;
 
 /* What a range of triangles adds up to, in a frame of the caller's: in twice the precision until it
  * is where it is needed. */
@@ -51,21 +51,21 @@ typedef struct carom_solid_integrals {
     double volume_error, moment_error, area_error, normal_error, turn_error;
 } carom_solid_integrals;
 
-carom_status carom_solid_sums_make(carom_context *context, const carom_allocator *allocator,
-                                   const carom_soup *soup, carom_solid_sums *sums);
+carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
+                                          const carom_soup *soup, carom_solid_prefix_sums *sums);
 
 /* Adds `weight` times the sum over the first `block` blocks. */
-void carom_solid_moments_add(const carom_solid_sums *sums, carom_solid_moments *moments,
+void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,
                              uint64_t block, int weight);
 
 /* `times` the area of triangles [first, last) and of up to a block's at either end, in fixed point
  * of CAROM_SOLID_AREA_SHIFT more than the sums' scale. */
 #define CAROM_SOLID_AREA_SHIFT 40
-carom_sum carom_solid_area_between(const carom_solid_sums *sums, uint64_t first, uint64_t last,
-                                   int times);
+carom_sum carom_solid_area_between(const carom_solid_prefix_sums *sums, uint64_t first,
+                                   uint64_t last, int times);
 
 /* What they are in a pose, about the point `origin` of the world, in units of 2^-exponent. */
-carom_solid_integrals carom_solid_moments_place(const carom_solid_sums *sums,
+carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *sums,
                                                 const carom_solid_moments *moments,
                                                 const carom_frame *frame, carom_vec3 origin,
                                                 int exponent);
