@@ -5,7 +5,7 @@
  * stack after a while is shared among all threads. Each worker adds up what it happens to get; the
  * sums are of fixed point, so nothing depends on who got what. */
 #include "base/progress.h"
-#include "bvh/obb_cpu.h"
+#include "bvh/bvh_obb_cpu.h"
 #include "solid/solid_query.h"
 
 #define ALONE_VISITS   1024u  /* before other threads are called */

@@ -7,7 +7,7 @@
 
 #include "base/context.h"
 #include "bvh/bvh.h"
-#include "bvh/obb.h"
+#include "bvh/bvh_obb.h"
 #include "carom/soup.h"
 #include "geom/face_item.h"
 #include "grid/grid.h"

@@ -10,7 +10,7 @@
  * with triangles that meet is therefore the same for any number of threads and instruction set. */
 #include "base/progress.h"
 #include "base/threads.h"
-#include "bvh/obb_cpu.h"
+#include "bvh/bvh_obb_cpu.h"
 #include "soup/soup_found.h"
 #include "soup/soup_place.h"
 

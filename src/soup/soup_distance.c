@@ -7,7 +7,7 @@
  * the answer, the least of (distance, face of a, face of b), does not depend on the order. */
 #include "base/progress.h"
 #include "base/threads.h"
-#include "bvh/obb_cpu.h"
+#include "bvh/bvh_obb_cpu.h"
 #include "geom/distance_item.h"
 #include "soup/soup_place.h"
 

@@ -13,7 +13,7 @@
  * Muecke 1990). A point on the soup itself is found first, exactly. */
 #include "base/progress.h"
 #include "bvh/bvh_cpu.h"
-#include "bvh/bvh_near_cpu.h"
+#include "bvh/bvh_nearest_cpu.h"
 #include "geom/distance_item.h"
 #include "geom/nearer.h"
 #include "soup/soup.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bvh_near_cpu.h: the places of a box tree nearest to a point, one version per instruction set. */
-#ifndef CAROM_SRC_BVH_BVH_NEAR_CPU_H
-#define CAROM_SRC_BVH_BVH_NEAR_CPU_H
+/* bvh_nearest_cpu.h: the places of a box tree nearest to a point, one version per instruction set.
+ */
+#ifndef CAROM_SRC_BVH_BVH_NEAREST_CPU_H
+#define CAROM_SRC_BVH_BVH_NEAREST_CPU_H
 
 #include "base/isa.h"
 #include "bvh/bvh.h"

@@ -9,11 +9,11 @@
  * Then each node gets its box: axes from the covariance of the corners below it (Gottschalk, Lin,
  * Manocha 1996), extents from projecting them all. A triangle lies along its longest edge and its
  * normal. */
-#include "bvh/obb.h"
+#include "bvh/bvh_obb.h"
 
 #include "base/progress.h"
 #include "base/threads.h"
-#include "bvh/obb_cpu.h"
+#include "bvh/bvh_obb_cpu.h"
 
 #define ITEMS_A_RANGE 4096u
 #define LOOKED_AT     65536u /* items that take a millisecond: worth a look at the clock */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* obb.h: trees of oriented boxes, and walks over two trees that move against each other.
+/* bvh_obb.h: trees of oriented boxes, and walks over two trees that move against each other.
  *
  * The tree has the shape of the wide box tree (bvh.h): 16 items a block, 16 boxes a node, child c
  * of node i is number 16 i + c one level below. Each box has axes of its own, so that it lies along
@@ -9,8 +9,8 @@
  *
  * A box is the set c + s0 a0 + s1 a1 + s2 a2 with |si| <= ei. The axes are nearly orthonormal; all
  * bounds here hold for the axes as stored, whatever they are. */
-#ifndef CAROM_SRC_BVH_OBB_H
-#define CAROM_SRC_BVH_OBB_H
+#ifndef CAROM_SRC_BVH_BVH_OBB_H
+#define CAROM_SRC_BVH_BVH_OBB_H
 
 #include "bvh/bvh.h"
 

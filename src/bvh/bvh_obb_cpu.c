@@ -7,7 +7,7 @@
  * through costs time, and one that is held back is apart by more than the slack, which covers all
  * rounding. So fused operations may be used, and instruction sets may let through different pairs.
  */
-#include "bvh/obb_cpu.h"
+#include "bvh/bvh_obb_cpu.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * of a box is bounded from below in doubles: along each axis the gap less the margin, which is more
  * than the gap's rounding; of the sum of squares, 2^-48 is left to what squares and sums are off.
  * Squares are compared, not distances. */
-#include "bvh/bvh_near_cpu.h"
+#include "bvh/bvh_nearest_cpu.h"
 
 #include <math.h>
 

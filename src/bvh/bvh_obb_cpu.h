@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* obb_cpu.h: walks over two trees of oriented boxes, one version per instruction set. */
-#ifndef CAROM_SRC_BVH_OBB_CPU_H
-#define CAROM_SRC_BVH_OBB_CPU_H
+/* bvh_obb_cpu.h: walks over two trees of oriented boxes, one version per instruction set. */
+#ifndef CAROM_SRC_BVH_BVH_OBB_CPU_H
+#define CAROM_SRC_BVH_BVH_OBB_CPU_H
 
 #include "base/isa.h"
-#include "bvh/obb.h"
+#include "bvh/bvh_obb.h"
 
 /* Goes on until the stack is empty, `visits` nodes were opened or a receiver said to stop (false).
  * What was found is handed over before it returns. */
