@@ -15,9 +15,9 @@
 #include "base/threads.h"
 #include "bvh/bvh_obb_cpu.h"
 
-#define ITEMS_A_RANGE 4096u
-#define LOOKED_AT     65536u /* items that take a millisecond: worth a look at the clock */
-#define SWEEPS        12     /* of Jacobi's method; it is quadratic, five are enough in practice */
+#define ITEMS_PER_RANGE 4096u
+#define LOOKED_AT       65536u /* items that take a millisecond: worth a look at the clock */
+#define SWEEPS          12 /* of Jacobi's method; it is quadratic, five are enough in practice */
 
 /* Sums over points. */
 typedef struct spread {
@@ -406,15 +406,15 @@ static carom_status run(carom_context *context, build *b, carom_arena *scratch) 
         whole = whole && b->corner[k] != NULL;
     }
     if (!whole) return carom_fail_memory(context, count * 64, "building a tree of boxes");
-    CAROM_TRY(carom_parallel_for(context, count, ITEMS_A_RANGE, find_centres, b));
+    CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, find_centres, b));
     if (top > 0) {
         split(b, 0, b->words, count, items_below(top), items_below(top - 1));
         carom_progress_add(context, 0, 2 * count);
         CAROM_TRY(carom_parallel_for(context, tree->node_count[top - 1], 1, split_subtrees, b));
     }
-    CAROM_TRY(carom_parallel_for(context, count, ITEMS_A_RANGE, place_items, b));
+    CAROM_TRY(carom_parallel_for(context, count, ITEMS_PER_RANGE, place_items, b));
     for (b->level = 0; b->level <= top; ++b->level) {
-        uint64_t grain = CAROM_MAX(ITEMS_A_RANGE / items_below(b->level), 1u);
+        uint64_t grain = CAROM_MAX(ITEMS_PER_RANGE / items_below(b->level), 1u);
         CAROM_TRY(carom_parallel_for(context, tree->node_count[b->level], grain, fill_level, b));
     }
     tree->root = box_of_node(b, 0, count, &b->spreads[tree->level_start[top]]);

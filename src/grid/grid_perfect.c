@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "grid/grid.h"
 
-#define CELLS_A_GROUP      4u
+#define CELLS_PER_GROUP    4u
 #define BUCKETS_TO_CELLS   1.25
 #define MOST_IN_GROUP      256u
 #define MOST_CELLS         (1u << 31)
@@ -116,7 +116,7 @@ static carom_status make(perfect *p, const carom_allocator *allocator, carom_are
         return carom_fail(p->context, CAROM_TOO_LARGE,
                           "a perfect hash of %llu cells, at most %u can be; take another hash",
                           (unsigned long long)p->key_count, MOST_CELLS);
-    table->group_count = (uint32_t)(p->key_count / CELLS_A_GROUP + 1);
+    table->group_count = (uint32_t)(p->key_count / CELLS_PER_GROUP + 1);
     table->bucket_count = (uint32_t)((double)p->key_count * BUCKETS_TO_CELLS) + 1;
     uint64_t words = table->bucket_count / 64u + 1;
     p->starts = CAROM_ARENA_TAKE(scratch, uint32_t, table->group_count + UINT64_C(1));

@@ -23,13 +23,13 @@
 #include "geom/within.h"
 #include "soup/soup_kfree_item.h"
 
-#define TRIANGLES_A_RANGE 4096u
-#define BLOCKS_A_RANGE    32u
-#define LISTED            4096u
-#define NOT_THERE         (-1.0) /* the diameter of faces that take no part: smaller than any */
+#define TRIANGLES_PER_RANGE 4096u
+#define BLOCKS_PER_RANGE    32u
+#define LISTED              4096u
+#define NOT_THERE           (-1.0) /* the diameter of faces that take no part: smaller than any */
 
-#define DISCS_A_TRIANGLE 12u
-#define DISCS_A_POLYGON  49u /* flat */
+#define DISCS_PER_TRIANGLE 12u
+#define DISCS_PER_POLYGON  49u /* flat */
 
 CAROM_RESULT_FILL(carom_numbers);
 
@@ -159,8 +159,8 @@ static carom_status measure_range(void *argument, carom_range range) {
         } else {
             CAROM_TRY(measure_polygon(soup, carom_scratch(c->context, range.worker), s, diameter));
         }
-        searched *= DISCS_A_TRIANGLE;
-        discs += searched > DISCS_A_POLYGON && is_flat(soup, s) ? DISCS_A_POLYGON : searched;
+        searched *= DISCS_PER_TRIANGLE;
+        discs += searched > DISCS_PER_POLYGON && is_flat(soup, s) ? DISCS_PER_POLYGON : searched;
     }
     atomic_fetch_add(&c->discs, discs);
     return CAROM_OK;
@@ -441,18 +441,18 @@ static carom_status count_all(crowd *c, carom_k_free *k) {
     uint64_t blocks = soup->triangle_count != 0 ? soup->bvh.node_count[0] : 0;
     memset(c->counters, 0, context->threads * sizeof(*c->counters));
     carom_status status =
-        carom_parallel_for(context, soup->triangle_count, TRIANGLES_A_RANGE, measure_range, c);
+        carom_parallel_for(context, soup->triangle_count, TRIANGLES_PER_RANGE, measure_range, c);
     if (status == CAROM_OK && c->beyond)
         return carom_fail(
             context, CAROM_BAD_INPUT,
             "a coordinate is beyond 2^1020, where diameters are no doubles; scale the "
             "soup down");
     if (status == CAROM_OK)
-        status = carom_parallel_for(context, blocks * CAROM_BVH_WIDTH, TRIANGLES_A_RANGE,
+        status = carom_parallel_for(context, blocks * CAROM_BVH_WIDTH, TRIANGLES_PER_RANGE,
                                     place_range, c);
     carom_progress_expect(context, blocks);
     if (status == CAROM_OK)
-        status = carom_parallel_for(context, blocks, BLOCKS_A_RANGE, count_range, c);
+        status = carom_parallel_for(context, blocks, BLOCKS_PER_RANGE, count_range, c);
     if (status == CAROM_NO_MEMORY)
         status = carom_fail_memory(context, sizeof(counter), "counting near faces");
     if (status == CAROM_OK) status = sum_up(c, k);
@@ -533,8 +533,8 @@ carom_status carom_k_free_get_bounds(carom_context *context, const carom_k_free 
     CAROM_REQUIRE(a != NULL && b != NULL, "a k_free is NULL");
     CAROM_REQUIRE(bounds != NULL, "the place for the bounds is NULL");
     uint64_t k = CAROM_MAX(a->k, b->k);
-    bool triangles = a->discs == times(DISCS_A_TRIANGLE, a->faces) &&
-                     b->discs == times(DISCS_A_TRIANGLE, b->faces);
+    bool triangles = a->discs == times(DISCS_PER_TRIANGLE, a->faces) &&
+                     b->discs == times(DISCS_PER_TRIANGLE, b->faces);
     uint64_t pairs = plus(times(a->discs, b->k), times(b->discs, a->k));
     uint64_t all = times(a->faces, b->faces);
     bounds->pairs = CAROM_MIN(pairs, all);

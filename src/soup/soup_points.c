@@ -18,7 +18,7 @@
 #include "geom/nearer.h"
 #include "soup/soup.h"
 
-#define POINTS_A_RANGE 16u
+#define POINTS_PER_RANGE 16u
 
 static carom_status check_points(carom_context *context, const carom_vec3 *points, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i)
@@ -193,7 +193,7 @@ carom_status carom_soup_closest_points(carom_context *context, const carom_soup 
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_points(context, points, count));
     nearest n = {context, soup, points, hits};
-    return carom_parallel_phase(context, "finding nearest faces", count, POINTS_A_RANGE,
+    return carom_parallel_phase(context, "finding nearest faces", count, POINTS_PER_RANGE,
                                 nearest_range, &n);
 }
 
@@ -295,6 +295,6 @@ carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_points(context, points, count));
     windings w = {context, soup, points, results};
-    return carom_parallel_phase(context, "counting windings", count, POINTS_A_RANGE, winding_range,
-                                &w);
+    return carom_parallel_phase(context, "counting windings", count, POINTS_PER_RANGE,
+                                winding_range, &w);
 }

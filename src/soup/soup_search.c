@@ -15,11 +15,11 @@
 #include "grid/grid_cpu.h"
 #include "soup/soup_cpu.h"
 
-#define BLOCKS_A_RANGE    32u
-#define RANKS_A_RANGE     512u
-#define TRIANGLES_A_RANGE 64u /* of a window */
-#define RANKS_AT_ONCE     16u /* between looks at the clock: each may scan a cell that holds all */
-#define EXACT_AT_ONCE     16u /* so many exact tests; one may take a millisecond */
+#define BLOCKS_PER_RANGE    32u
+#define RANKS_PER_RANGE     512u
+#define TRIANGLES_PER_RANGE 64u /* of a window */
+#define RANKS_AT_ONCE       16u /* between looks at the clock: each may scan a cell that holds all */
+#define EXACT_AT_ONCE       16u /* so many exact tests; one may take a millisecond */
 
 struct carom_soup_finder {
     carom_soup_search *search;
@@ -228,13 +228,13 @@ static carom_status search_ranks(void *argument, carom_range range) {
 static carom_status search_all(carom_soup_search *s) {
     const carom_bvh *bvh = &s->soup->bvh;
     if (s->cells != NULL)
-        return carom_parallel_for(s->context, s->cells->grid.view.item_count, RANKS_A_RANGE,
+        return carom_parallel_for(s->context, s->cells->grid.view.item_count, RANKS_PER_RANGE,
                                   search_ranks, s);
     if (s->place_of != NULL)
-        return carom_parallel_for(s->context, s->end - s->first, TRIANGLES_A_RANGE, search_window,
+        return carom_parallel_for(s->context, s->end - s->first, TRIANGLES_PER_RANGE, search_window,
                                   s);
     if (bvh->level_count == 0) return CAROM_OK;
-    return carom_parallel_for(s->context, bvh->node_count[0], BLOCKS_A_RANGE, search_blocks, s);
+    return carom_parallel_for(s->context, bvh->node_count[0], BLOCKS_PER_RANGE, search_blocks, s);
 }
 
 /* ---- putting it together --------------------------------------------------------------------- */
