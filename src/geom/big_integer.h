@@ -14,7 +14,7 @@
 #include "geom/expansion.h"
 
 /* A difference of two doubles has at most 2099 bits and a sign. */
-#define CAROM_BIG_LIMBS 66
+#define CAROM_DOUBLE_LIMBS 66
 
 /* |x| = mantissa 2^exponent with both integers; zero has mantissa 0. */
 CAROM_ITEM uint64_t carom_double_mantissa(double x, int *exponent) {
@@ -86,7 +86,7 @@ CAROM_ITEM uint32_t carom_limbs_limb(const uint32_t *a, int n, int i) {
 /* to += or -= a b modulo 2^(32 n). */
 CAROM_ITEM void carom_limbs_add_product(uint32_t *to, int n, const uint32_t *a, int na,
                                         const uint32_t *b, int nb, int subtract) {
-    uint32_t product[3 * CAROM_BIG_LIMBS + 1];
+    uint32_t product[3 * CAROM_DOUBLE_LIMBS + 1];
     for (int i = 0; i < n; ++i) product[i] = 0;
     for (int i = 0; i < n; ++i) {
         uint64_t factor = carom_limbs_limb(a, na, i), carry = 0;
@@ -121,8 +121,8 @@ CAROM_ITEM int carom_limbs_base(const double *x, int count, int *limbs) {
 
 /* Sign of the determinant with the rows b - a, c - a; x holds a, b, c. */
 CAROM_RARE_ITEM int carom_limbs_orient2d(const double *x) {
-    uint32_t u[2][CAROM_BIG_LIMBS], v[2][CAROM_BIG_LIMBS], a[CAROM_BIG_LIMBS];
-    uint32_t sum[2 * CAROM_BIG_LIMBS + 1];
+    uint32_t u[2][CAROM_DOUBLE_LIMBS], v[2][CAROM_DOUBLE_LIMBS], a[CAROM_DOUBLE_LIMBS];
+    uint32_t sum[2 * CAROM_DOUBLE_LIMBS + 1];
     int n, base = carom_limbs_base(x, 6, &n), n2 = 2 * n + 1;
     for (int k = 0; k < 2; ++k) {
         carom_limbs_load(x[k], base, a, n);
@@ -139,9 +139,9 @@ CAROM_RARE_ITEM int carom_limbs_orient2d(const double *x) {
 
 /* Sign of the determinant with the rows b - a, c - a, d - a; x holds a, b, c, d. */
 CAROM_RARE_ITEM int carom_limbs_orient3d(const double *x) {
-    uint32_t u[3][CAROM_BIG_LIMBS], v[3][CAROM_BIG_LIMBS], w[3][CAROM_BIG_LIMBS];
-    uint32_t a[CAROM_BIG_LIMBS];
-    uint32_t minor[2 * CAROM_BIG_LIMBS + 1], sum[3 * CAROM_BIG_LIMBS + 1];
+    uint32_t u[3][CAROM_DOUBLE_LIMBS], v[3][CAROM_DOUBLE_LIMBS], w[3][CAROM_DOUBLE_LIMBS];
+    uint32_t a[CAROM_DOUBLE_LIMBS];
+    uint32_t minor[2 * CAROM_DOUBLE_LIMBS + 1], sum[3 * CAROM_DOUBLE_LIMBS + 1];
     int n, base = carom_limbs_base(x, 12, &n), n2 = 2 * n + 1, n3 = 3 * n + 1;
     for (int k = 0; k < 3; ++k) {
         carom_limbs_load(x[k], base, a, n);

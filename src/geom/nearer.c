@@ -116,7 +116,7 @@ typedef struct products {
 
 static void products_make(carom_vec3 point, const carom_triangle *t, int base, int limbs,
                           products *g) {
-    uint32_t p[3][3][CAROM_BIG_LIMBS], from[CAROM_BIG_LIMBS];
+    uint32_t p[3][3][CAROM_DOUBLE_LIMBS], from[CAROM_DOUBLE_LIMBS];
     double x[3], q[3];
     int n = 2 * limbs + 1;
     carom_vec_store(point, q);

@@ -158,8 +158,8 @@ CAROM_ITEM void carom_big_add(carom_big *a, carom_big *b) {
 /* ---- determinants ---------------------------------------------------------------------------- */
 
 /* The row as integers times 2^*base; returns the limbs of each. */
-CAROM_ITEM int carom_row_load(const carom_row *row, uint32_t (*to)[CAROM_BIG_LIMBS], int *base) {
-    uint32_t from[CAROM_BIG_LIMBS];
+CAROM_ITEM int carom_row_load(const carom_row *row, uint32_t (*to)[CAROM_DOUBLE_LIMBS], int *base) {
+    uint32_t from[CAROM_DOUBLE_LIMBS];
     double x[6];
     int limbs;
     x[0] = row->from.x, x[1] = row->from.y, x[2] = row->from.z;
@@ -176,8 +176,8 @@ CAROM_ITEM int carom_row_load(const carom_row *row, uint32_t (*to)[CAROM_BIG_LIM
 /* det = the determinant of three rows / 2^exponent, which is returned. */
 CAROM_RARE_ITEM int carom_rows_determinant(const carom_row *ru, const carom_row *rv,
                                            const carom_row *rw, carom_big *det) {
-    uint32_t u[3][CAROM_BIG_LIMBS], v[3][CAROM_BIG_LIMBS], w[3][CAROM_BIG_LIMBS];
-    uint32_t minor[2 * CAROM_BIG_LIMBS + 1];
+    uint32_t u[3][CAROM_DOUBLE_LIMBS], v[3][CAROM_DOUBLE_LIMBS], w[3][CAROM_DOUBLE_LIMBS];
+    uint32_t minor[2 * CAROM_DOUBLE_LIMBS + 1];
     int bu, bv, bw, nu = carom_row_load(ru, u, &bu), nv = carom_row_load(rv, v, &bv),
                     nw = carom_row_load(rw, w, &bw);
     int n2 = nu + nv + 1, n3 = nu + nv + nw + 1;

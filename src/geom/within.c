@@ -10,8 +10,8 @@
 
 #include "geom/triangle_item.h"
 
-/* Six differences, each of CAROM_BIG_LIMBS, and the carries of the sums between. */
-#define LIMBS (6 * CAROM_BIG_LIMBS + 8)
+/* Six differences, each of CAROM_DOUBLE_LIMBS, and the carries of the sums between. */
+#define LIMBS (6 * CAROM_DOUBLE_LIMBS + 8)
 
 /* Sign and magnitude; no leading zero limbs; zero has sign 0 and no limbs. */
 typedef struct big {

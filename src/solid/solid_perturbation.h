@@ -37,8 +37,8 @@ CAROM_RARE_ITEM int carom_cross_sign_exact(const double *x) {
         return carom_expansion_sign(
             h, carom_expansion_minor(u[0], nu[0], v[1], nv[1], u[1], nu[1], v[0], nv[0], h));
     }
-    uint32_t u[2][CAROM_BIG_LIMBS], v[2][CAROM_BIG_LIMBS], a[CAROM_BIG_LIMBS];
-    uint32_t sum[2 * CAROM_BIG_LIMBS + 1];
+    uint32_t u[2][CAROM_DOUBLE_LIMBS], v[2][CAROM_DOUBLE_LIMBS], a[CAROM_DOUBLE_LIMBS];
+    uint32_t sum[2 * CAROM_DOUBLE_LIMBS + 1];
     int n, base = carom_limbs_base(x, 8, &n), n2 = 2 * n + 1;
     for (int k = 0; k < 2; ++k) {
         carom_limbs_load(x[k], base, a, n);

@@ -74,12 +74,13 @@ static double value(const plane *f, carom_vec3 x, double *error) {
 
 /* ---- exact products -------------------------------------------------------------------------- */
 
-#define VALUE_LIMBS   (3 * CAROM_BIG_LIMBS + 1)
+#define VALUE_LIMBS   (3 * CAROM_DOUBLE_LIMBS + 1)
 #define PRODUCT_LIMBS (2 * VALUE_LIMBS)
 
 /* The magnitude of a determinant as an integer of 3 n + 1 limbs. */
 static void value_exact(const plane *f, carom_vec3 x, int base, int n, uint32_t *to) {
-    uint32_t d[3][3][CAROM_BIG_LIMBS], low[CAROM_BIG_LIMBS], minor[2 * CAROM_BIG_LIMBS + 1];
+    uint32_t d[3][3][CAROM_DOUBLE_LIMBS], low[CAROM_DOUBLE_LIMBS],
+        minor[2 * CAROM_DOUBLE_LIMBS + 1];
     const carom_vec3 *rows[3] = {&f->p[1], &x, &f->p[2]};
     double a[3], b[3];
     int n2 = 2 * n + 1, n3 = 3 * n + 1;
