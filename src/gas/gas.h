@@ -39,9 +39,8 @@
 
 /* After carom_gas_kind: what the caller never sees. */
 #define CAROM_GAS_REFRESH     2
-#define CAROM_GAS_PROVISIONAL 3 /* a pair by floats: due no later than they meet; see gas_scan.h   \
-                                 */
-#define CAROM_GAS_UNRESOLVED 4  /* floats cannot tell who is first: to be asked exactly when due */
+#define CAROM_GAS_PROVISIONAL 3 /* a pair by floats, due no later than they meet: gas_scan.h */
+#define CAROM_GAS_UNRESOLVED  4 /* floats cannot tell who is first: decided exactly when due */
 
 /* Half a cache line per sphere. */
 typedef struct carom_gas_prediction {
