@@ -53,15 +53,12 @@ static bool is_inside_out(const carom_mesh_report *report) {
 
 /* All pairs of faces that meet other than as neighbours. Faces without area are searched as
  * segments, which always meet their neighbours: where there are any, a soup that leaves them alone
- * is asked. Nearly always there are none, which is found out before they are listed. */
+ * is asked. */
 static carom_status find_touching(carom_context *context, const carom_solid *solid,
                                   carom_pairs *touching) {
     const carom_soup *soup = solid->soup;
-    bool any;
-    if (solid->info.degenerate_triangles == 0) {
-        CAROM_TRY(carom_soup_self_any(context, soup, &any));
-        return any ? carom_soup_self_pairs(context, soup, touching) : CAROM_OK;
-    }
+    if (solid->info.degenerate_triangles == 0)
+        return carom_soup_self_pairs(context, soup, touching);
     carom_soup_def def = {.mesh = {.positions = soup->positions,
                                    .vertex_count = soup->vertex_count,
                                    .corners = soup->corners,
