@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a gas: checks, rules, the arrays by slot; adding, setting and removing spheres. */
+/* Creating and changing a gas: checks of the input, rules, the arrays by slot, and adding, setting
+ * and removing spheres. Invariant: a call that fails leaves the gas unchanged. */
 #include "gas/gas.h"
 
 #include <math.h>
@@ -10,11 +11,12 @@
 #define MOST_RADIUS_RATIO 10.0
 #define ALLOWED_OVERLAP   1e-9
 #define MOST_WIDTH        1e15 /* of the box, in radii */
-/* A length by a pace (see gas.h), and a hundred times less or more: check_tick knows better. */
+/* The range of a length divided by a pace (see gas.h), a hundred times wider at both ends.
+ * check_tick tests more strictly. */
 #define LEAST_TICK 1e-132
 #define MOST_TICK  1e102
 
-/* ---- checks ---------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static bool finite_vec(carom_vec3 v) {
     return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
@@ -123,7 +125,8 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
     return CAROM_OK;
 }
 
-/* Radii, masses, packing: after any change of the set. */
+/* Recomputes the ranges of radii, the common mass and the packing fraction after a change of the
+ * set. */
 static void survey(carom_gas *gas) {
     double volume = 0.0;
     gas->largest = 0.0;
@@ -143,7 +146,7 @@ static void survey(carom_gas *gas) {
     gas->packing = volume / (gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2]);
 }
 
-/* Is the tick fit for these spheres? */
+/* Checks that the tick suits these spheres. */
 static carom_status check_tick(carom_context *context, const carom_gas *gas, double leeway) {
     double pace = gas->smallest / gas->rules.tick, tick = gas->rules.tick;
     if (pace < CAROM_GAS_LEAST_PACE / leeway || pace > CAROM_GAS_MOST_PACE * leeway)
@@ -188,7 +191,7 @@ carom_status carom_gas_check(carom_context *context, carom_gas *gas, double leew
     return CAROM_OK;
 }
 
-/* ---- rules ----------------------------------------------------------------------------------- */
+/* ---- Rules ----------------------------------------------------------------------------------- */
 
 static double power_of_two_below(double value) {
     int exponent;
@@ -220,8 +223,8 @@ static void set_rules(carom_gas *gas, const carom_gas_def *def) {
     }
 }
 
-/* The time in which a typical sphere moves by its radius, divided by 2^50: positions are then off
- * by less than their own rounding, and 2^61 ticks are two thousand such times. */
+/* Chooses the tick: the time in which a typical sphere moves by its radius, divided by 2^50.
+ * Position errors are then below their own rounding, and 2^61 ticks are two thousand such times. */
 static void choose_tick(carom_gas *gas) {
     double tick = gas->def.tick;
     if (tick == 0.0) {
@@ -235,7 +238,8 @@ static void choose_tick(carom_gas *gas) {
         if (pull > 0.0) unit = fmin(unit, sqrt(radius / pull));
         if (!isfinite(unit) || !(unit > 0.0)) unit = 1.0;
         tick = unit * 0x1p-50;
-        /* Spheres may be slow, or at rest, in any unit of time: twice a tick is still taken. */
+        /* Spheres may be slow, or at rest, in any unit of time. The factor 2 allows for the
+         * rounding to a power of two below. */
         tick = fmax(tick, 2.0 * gas->smallest / CAROM_GAS_MOST_PACE);
         tick = fmin(tick, gas->smallest / CAROM_GAS_LEAST_PACE);
     }
@@ -243,7 +247,7 @@ static void choose_tick(carom_gas *gas) {
     gas->rules.ticks_per_unit = 1.0 / gas->rules.tick;
 }
 
-/* ---- arrays by slot -------------------------------------------------------------------------- */
+/* ---- Arrays by slot -------------------------------------------------------------------------- */
 
 carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t count,
                                uint64_t labels) {
@@ -305,7 +309,7 @@ static void append(carom_gas *gas, uint32_t label, const carom_gas_sphere *spher
     put_sphere(gas, slot, sphere);
 }
 
-/* The last sphere takes the place of the removed one. */
+/* Removes a sphere. The last sphere is moved to its slot. */
 static void take_out(carom_gas *gas, uint32_t label) {
     uint32_t slot = gas->slot_of[label], last = (uint32_t)--gas->count;
     gas->slot_of[label] = CAROM_GAS_NO_SLOT;
@@ -317,9 +321,9 @@ static void take_out(carom_gas *gas, uint32_t label) {
     gas->slot_of[gas->records[slot].label] = slot;
 }
 
-/* ---- the public calls ------------------------------------------------------------------------ */
+/* ---- Creation and destruction ---------------------------------------------------------------- */
 
-/* Units of progress for each sphere of a gas that is made: checking, filing, predicting. */
+/* Units of progress per sphere when a gas is created: checking, filing, predicting. */
 #define UNITS_PER_SPHERE 3
 
 static carom_status fill_gas(carom_context *context, carom_gas *gas,
@@ -381,11 +385,11 @@ void carom_gas_destroy(carom_gas *gas) {
     carom_release(&allocator, gas);
 }
 
-/* ---- changes of the set ---------------------------------------------------------------------- */
+/* ---- Adding, setting and removing spheres ---------------------------------------------------- */
 
-/* A change is made on a copy, which takes the place of the gas when all has gone well: whatever
- * fails on the way, an allocation, a check, or a cancellation, the gas itself was never touched.
- * Cells and queue are not copied, as the change needs new ones. */
+/* A change is made on a copy, which replaces the gas when everything has succeeded. If an
+ * allocation or a check fails, or the work is cancelled, the gas itself is unchanged. Cells and
+ * queue are not copied, as the change needs new ones. */
 static carom_status copy_gas(carom_context *context, const carom_gas *gas, uint64_t more,
                              uint64_t more_labels, carom_gas *draft) {
     *draft = *gas;
@@ -410,8 +414,8 @@ static carom_status copy_gas(carom_context *context, const carom_gas *gas, uint6
 }
 
 typedef struct change {
-    const carom_gas_sphere *spheres; /* NULL: they are removed */
-    const uint32_t *ids;             /* NULL: they are new */
+    const carom_gas_sphere *spheres; /* NULL: the spheres are removed */
+    const uint32_t *ids;             /* NULL: the spheres are new */
     uint64_t count;
 } change;
 
@@ -436,7 +440,7 @@ static carom_status make_change(carom_context *context, carom_gas *draft, const 
     return carom_gas_rebuild(context, draft, 1);
 }
 
-/* What was checked already, so far as one sphere alone can be. */
+/* Applies a change. Each sphere was already checked as far as possible on its own. */
 static carom_status change_gas(carom_context *context, carom_gas *gas, const change *c) {
     carom_gas draft;
     uint64_t more = 0, labels = c->ids == NULL ? c->count : 0;

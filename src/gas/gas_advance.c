@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Letting time pass: the runs of the loop, the epoch, the order in memory. */
+/* Advancing the time: runs the event loop in pieces, shifts the epoch, renews the order in memory.
+ *
+ * Invariant: the events do not depend on how a run is divided into pieces. */
 #include "gas/gas.h"
 
 #include <math.h>
 
-#define STEPS_AT_ONCE    16384 /* before the epoch and the order in memory are looked at */
-#define STEPS_PER_LOOK   256   /* before a cancellation is looked for: some 0.1 ms */
+#define STEPS_AT_ONCE    16384 /* steps between checks of the epoch and the order in memory */
+#define STEPS_PER_LOOK   256   /* steps between checks for cancellation: some 0.1 ms */
 #define PROGRESS_UNITS   1000000
 #define WAITS_PER_SPHERE 64                  /* without any event: see has_waited_enough */
 #define LEAST_WAITS      (UINT64_C(1) << 20) /* some half a second */
 
-/* Times are ticks since the epoch. It moves by whole ticks, so no predicted time changes by a
- * bit. Trajectories are renewed at the first event behind their end, and every sphere has one
- * within CAROM_GAS_HORIZON; where there is none, there are no trajectories. */
+/* Shifts the epoch. Times are ticks since the epoch, and it moves by whole ticks, so no predicted
+ * time changes by a bit. Trajectories are renewed at the first event after their end, and every
+ * sphere has an event within CAROM_GAS_HORIZON. Without spheres there are no trajectories. */
 static bool move_epoch(carom_gas *gas) {
     for (uint64_t i = 0; i < gas->count; ++i) {
         carom_gas_prediction *prediction = &gas->records[i].prediction;
@@ -54,7 +56,7 @@ static carom_status fail_stop(carom_context *context, carom_gas *gas, carom_gas_
     }
 }
 
-/* `until` in ticks of the present epoch, clamped to what a run may take in one go. */
+/* `until` in ticks of the present epoch, clamped to the most that one run may take. */
 static int64_t ticks_until(const carom_gas *gas, double until) {
     double ticks =
         until * gas->rules.ticks_per_unit - (double)gas->epochs * (double)CAROM_GAS_EPOCH;
@@ -62,7 +64,7 @@ static int64_t ticks_until(const carom_gas *gas, double until) {
     return ticks > (double)gas->now ? (int64_t)ticks : gas->now;
 }
 
-/* The last time that can be told. */
+/* The latest time that can be represented. */
 static double last_time(const carom_gas *gas) {
     return (double)CAROM_GAS_MOST_EPOCHS * (double)CAROM_GAS_EPOCH * gas->rules.tick;
 }
@@ -76,9 +78,9 @@ static bool is_at_rest(const carom_gas *gas) {
     return true;
 }
 
-/* Nothing will ever happen, but that each body is rewritten at its place every CAROM_GAS_HORIZON,
- * which is four epochs: after any multiple of that all ticks are the same again, so any number of
- * them may pass at once. */
+/* Skips time in a gas at rest. There are no events except that each body is rewritten at its
+ * position every CAROM_GAS_HORIZON, which is four epochs. After any multiple of that all ticks are
+ * the same again, so any number of them can be skipped at once. */
 static void skip_rest(carom_gas *gas, double until) {
     const double turn = (double)CAROM_GAS_HORIZON;
     _Static_assert(CAROM_GAS_HORIZON == 4 * CAROM_GAS_EPOCH, "a turn is four epochs");
@@ -88,8 +90,9 @@ static void skip_rest(carom_gas *gas, double until) {
     if (turns >= 1.0 && is_at_rest(gas)) gas->epochs += 4 * (uint64_t)turns;
 }
 
-/* A tick may be so short that nothing happens for as long as ticks can count ahead: then all that
- * is done is to wait, and with a tick given as 1e-30 that would be all that is ever done. */
+/* True when the gas has only refreshed bodies for too long. A tick may be so short that no event
+ * happens within the range of ticks: with a tick given as 1e-30, a run would do nothing but refresh
+ * bodies. */
 static bool has_waited_enough(const carom_gas *gas) {
     return gas->waits > LEAST_WAITS && gas->waits / WAITS_PER_SPHERE > gas->count;
 }
@@ -101,7 +104,7 @@ static carom_status fail_waiting(carom_context *context, const carom_gas *gas, d
                       since, carom_gas_time_of(gas, gas->now), gas->rules.tick);
 }
 
-/* Up to STEPS_AT_ONCE steps, with looks at the callback in between. */
+/* Runs up to STEPS_AT_ONCE steps, with checks for cancellation in between. */
 static carom_gas_stop run_steps(carom_context *context, carom_gas *gas, int64_t goal,
                                 uint32_t *culprit) {
     carom_gas_stop stop = CAROM_GAS_STOP_STEPS;
@@ -196,7 +199,7 @@ carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until
     CAROM_REQUIRE(event != NULL, "the place for the event is NULL");
     *event = (carom_gas_event){.kind = CAROM_GAS_KIND_NONE};
     CAROM_TRY(check_until(context, gas, until));
-    bool late = until > last_time(gas); /* the next event, whenever it may be */
+    bool late = until > last_time(gas); /* the caller wants the next event at any time */
     if (late && is_at_rest(gas)) return fail_late(context, gas, until);
     CAROM_TRY(advance(context, gas, late ? last_time(gas) : until, stop_at_first, event));
     if (event->kind == CAROM_GAS_KIND_NONE && late) return fail_late(context, gas, until);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_bounds.h: when trajectories could meet at the earliest, eight at a time; part of the loop in
- * gas_run_cpu.c. */
+/* gas_bounds.h: lower bounds of the times at which float trajectories meet, eight at a time; part
+ * of the loop in gas_run_cpu.c. */
 #ifndef CAROM_SRC_GAS_GAS_BOUNDS_H
 #define CAROM_SRC_GAS_GAS_BOUNDS_H
 
@@ -11,7 +11,7 @@ typedef float carom_gas_f4 __attribute__((vector_size(16)));
 typedef float carom_gas_f8 __attribute__((vector_size(32)));
 typedef int32_t carom_gas_i8 __attribute__((vector_size(32)));
 
-/* Eight vectors of four to four vectors of eight. */
+/* Transposes eight vectors of four to four vectors of eight. */
 static inline void carom_gas_transpose(const carom_gas_f4 row[8], carom_gas_f8 column[4]) {
     carom_gas_f8 pair[4], low[2], high[2];
     for (int i = 0; i < 4; ++i)
@@ -26,7 +26,7 @@ static inline void carom_gas_transpose(const carom_gas_f4 row[8], carom_gas_f8 c
     column[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
-/* Bits of the lanes that are set. */
+/* Bit mask of the lanes that are set. */
 static inline uint32_t carom_gas_lanes(const carom_gas_i8 *mask) {
 #if defined(__AVX2__)
     __m256 bits;
@@ -43,7 +43,7 @@ static inline uint32_t carom_gas_lanes(const carom_gas_i8 *mask) {
 #endif
 }
 
-/* Square roots, and NaN of negative numbers. */
+/* Square roots; NaN for negative numbers. */
 static inline void carom_gas_roots(const carom_gas_f8 *from, carom_gas_f8 *to) {
 #if defined(__AVX2__)
     *to = (carom_gas_f8)_mm256_sqrt_ps((__m256)*from);
@@ -52,7 +52,7 @@ static inline void carom_gas_roots(const carom_gas_f8 *from, carom_gas_f8 *to) {
 #endif
 }
 
-/* Per lane a < b ? a : b. */
+/* Per lane, *b = a < b ? a : b. */
 static inline void carom_gas_least(const carom_gas_f8 *a, carom_gas_f8 *b) {
 #if defined(__AVX2__)
     *b = (carom_gas_f8)_mm256_min_ps((__m256)*a, (__m256)*b);
@@ -75,10 +75,10 @@ static inline float carom_gas_least_lane(const carom_gas_f8 *from) {
 #endif
 }
 
-/* Lower bounds of the delays until those eight meet the trajectory `own`, whose place is taken to
- * the time `since` the common one already; NaN for those who never do. Two that are within reach
- * are taken to meet at once (the gap is no gap) unless they surely recede: b > |u| times `recede`,
- * here squared with its sign. */
+/* Lower bounds of the delays until the eight trajectories meet `own`; NaN for those that never do.
+ * The position of `own` is already advanced by `since`, the time elapsed since the common time. Two
+ * spheres within contact distance are assumed to meet immediately (the gap is set to 0) unless they
+ * surely recede. They recede when b > |u| times `recede`; the test compares signed squares. */
 static inline __attribute__((always_inline)) void
 carom_gas_bounds(const carom_gas_trajectory *own, carom_gas_f4 rows[2][8], float since,
                  float own_slow2, float recede2, carom_gas_f8 *bounds) {
@@ -91,13 +91,13 @@ carom_gas_bounds(const carom_gas_trajectory *own, carom_gas_f4 rows[2][8], float
     carom_gas_f8 dz = (x[2] + v[2] * since) - own->x[2], uz = v[2] - own->v[2];
     carom_gas_f8 b = dx * ux + dy * uy + dz * uz, uu = ux * ux + uy * uy + uz * uz;
     carom_gas_f8 dd = dx * dx + dy * dy + dz * dz, reach = x[3] + own->radius;
-    carom_gas_f8 gap = dd * (1.0f - 0x1p-19f) - reach * reach; /* less than it is: rounding */
+    carom_gas_f8 gap = dd * (1.0f - 0x1p-19f) - reach * reach; /* lowered by a rounding margin */
     carom_gas_f8 disc = b * b - uu * gap;
     carom_gas_roots(&disc, &root);
     carom_gas_i8 apart = gap > zero;
     carom_gas_i8 recedes = b * (carom_gas_f8)((carom_gas_i8)b & INT32_MAX) > uu * recede2;
     carom_gas_f8 vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    carom_gas_i8 slow = ~(uu >= vv * CAROM_GAS_SLOW2 + own_slow2); /* NaN is slow */
+    carom_gas_i8 slow = ~(uu >= vv * CAROM_GAS_SLOW2 + own_slow2); /* NaN counts as slow */
     carom_gas_f8 bound = (carom_gas_f8)((carom_gas_i8)gap & apart) / (root - b);
     *bounds = (carom_gas_f8)(((carom_gas_i8)bound | recedes) & ~slow);
 }

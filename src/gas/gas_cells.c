@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Laying out the cells and filing the spheres.
+/* Choice of the method and of the cell size (after Kim, Guibas and Shin), and filing of the
+ * spheres.
  *
- * A cell is a little wider than it must be, and its leeway is measured from that. So two spheres
- * are in neighbouring cells for some time before they touch, and rounding in the times of
- * crossings, which are not exact, cannot hide a collision. */
+ * Invariant: the least edge of a cell exceeds the contact distance by a margin, and the leeway is
+ * measured from that least edge. So two spheres are in neighbouring cells for some time before they
+ * touch, and rounding in the crossing times, which are not exact, cannot hide a collision. */
 #include "gas/gas_cells.h"
 
 #include <math.h>
@@ -14,10 +15,10 @@
 #define MOST_CELLS_AXIS 65535.0
 #define MOST_CELLS      (UINT64_C(1) << 30)
 
-/* The equation's root: 2 n0 (L + 2r)^2 (c1 pi r^2 n0 L^2 + c3 (L - r)) = c4, with the unit costs c1
- * of a collision, c3 of a pair tested, c4 of a cell entered, in units of c3: fitted to the fastest
- * cells of CAROM_GAS_METHOD_CENTRE at 11,000 spheres, 3.0 diameters at a packing fraction of 0.018
- * and 1.5 at 0.1. */
+/* The cell edge L is the root of 2 n0 (L + 2r)^2 (c1 pi r^2 n0 L^2 + c3 (L - r)) = c4. The unit
+ * costs are c1 of a collision, c3 of a pair test, c4 of entering a cell, in units of c3. They are
+ * fitted to the fastest cells of CAROM_GAS_METHOD_CENTRE at 11,000 spheres: 3.0 diameters at a
+ * packing fraction of 0.018 and 1.5 at 0.1. */
 #define COST_COLLISION 0.7
 #define COST_CROSSING  3.0
 
@@ -42,22 +43,23 @@ double carom_gas_model_edge(double density, double radius) {
     return low;
 }
 
-/* Room for rounding, far above what it can amount to. */
+/* The least cell edge: the reach plus a margin far above any rounding error. */
 static double least_edge(const carom_gas *gas, double reach) {
     double largest = 0.0;
     for (int axis = 0; axis < 3; ++axis) largest = fmax(largest, gas->rules.edge[axis]);
     return reach * (1.0 + 1e-6) + 1e-9 * largest;
 }
 
-/* The same for lists; their centres are rounded to float. */
+/* The same for neighbour lists, whose centres are rounded to float. */
 static double least_lists(const carom_gas *gas, double leeway) {
     return least_edge(gas, 2.0 * gas->largest + 2.0 * leeway) + 1e-4 * gas->largest +
            1e-5 * gas->longest;
 }
 
-/* Packing fraction from which lists are faster, and their reach in diameters: measured. */
+/* Packing fraction from which neighbour lists are faster; measured, as is their reach in
+ * choose_method. */
 #define LISTS_FROM 0.45
-/* Lengths whose squares are well inside the floats, 1e-38 to 3e38. */
+/* Lengths whose squares are well within the range of floats, 1e-38 to 3e38. */
 #define LEAST_LISTED 1e-15
 #define MOST_LISTED  1e18
 
@@ -73,21 +75,21 @@ static void choose_method(carom_gas *gas) {
     gas->lists.reach = fmax(reach, 1.01);
     gas->lists.leeway = 0.5 * (gas->lists.reach * 2.0 * gas->largest - least);
     if (gas->lists.leeway < 0.001 * least) gas->lists.leeway = 0.001 * least;
-    for (int axis = 0; axis < 3; ++axis) { /* lists look no further than the next box */
+    for (int axis = 0; axis < 3; ++axis) { /* lists contain no images beyond the next box */
         if (!gas->rules.periodic[axis]) continue;
         double most = 0.5 * (gas->rules.edge[axis] - 1.0001 * least_lists(gas, 0.0));
         gas->lists.leeway = fmin(gas->lists.leeway, most);
     }
-    /* Between walls nothing strays further than this from anywhere. */
+    /* Between walls no sphere moves further than this. */
     gas->lists.leeway = fmin(gas->lists.leeway, 2.0 * gas->longest);
-    /* Centres are floats: in a very wide box a sphere would stray by rounding alone, and far from 1
-     * the squares of distances are no numbers. */
+    /* Centres are floats. In a very wide box rounding alone would exceed the leeway, and far from 1
+     * the squared distances overflow or underflow. */
     if (gas->lists.leeway < fmax(0.001 * least, 1e-5 * gas->longest) ||
         gas->largest < LEAST_LISTED || gas->longest > MOST_LISTED)
         gas->method = CAROM_GAS_METHOD_CENTRE;
 }
 
-/* Diameters: some leeway pays in dense gases too, measured at 0.3. */
+/* In diameters: some leeway is faster in dense gases too, measured at 0.3. */
 #define LEAST_WISH 1.06
 
 static void choose_size(carom_gas *gas) {
@@ -103,7 +105,7 @@ static void choose_size(carom_gas *gas) {
         wish = gas->def.cell_edge;
     }
     double edge = fmax(wish, least);
-    for (;; edge *= 1.1) { /* not many more cells than spheres: memory */
+    for (;; edge *= 1.1) { /* limits the memory: not many more cells than spheres */
         double all = 1.0;
         for (int axis = 0; axis < 3; ++axis) {
             double size = fmin(floor(gas->rules.edge[axis] / edge), MOST_CELLS_AXIS);
@@ -115,7 +117,7 @@ static void choose_size(carom_gas *gas) {
         }
         if (all <= 8.0 * (double)gas->count + 1024.0 && all < (double)MOST_CELLS) break;
     }
-    for (int axis = 0; axis < 3; ++axis) /* a sphere must not meet one cell twice */
+    for (int axis = 0; axis < 3; ++axis) /* a sphere must not overlap one cell twice */
         if (gas->method == CAROM_GAS_METHOD_EXTENT && gas->rules.periodic[axis] &&
             cells->size[axis] < 2)
             gas->method = CAROM_GAS_METHOD_CENTRE;
@@ -128,7 +130,7 @@ static void choose_size(carom_gas *gas) {
     cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
 }
 
-/* Every cell met by a sphere at x. */
+/* Files a sphere at x in every cell it overlaps. */
 static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
     carom_gas_home *home = &gas->records[slot].home;
     double radius = carom_gas_extent_radius(gas, slot);
@@ -156,7 +158,7 @@ static void file_extent(carom_gas *gas, uint32_t slot, const double x[3]) {
     }
 }
 
-/* The cell of the place it is at now. */
+/* Files a sphere at its present position. */
 static void file_sphere(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     carom_gas_home *home = &gas->records[slot].home;
@@ -177,7 +179,7 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
     carom_gas_file(gas, slot, home, true);
 }
 
-/* ---- chains ---------------------------------------------------------------------------------- */
+/* ---- Overflow chains ------------------------------------------------------------------------- */
 
 void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t entry) {
     carom_gas_cell *cell = &cells->cells[index], *after;
@@ -197,7 +199,7 @@ void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t entry)
     *last = CAROM_GAS_LINK + fresh;
 }
 
-/* An overflow cell left with one entry gives it back to the cell before. */
+/* When one entry is left in an overflow cell, it moves back to the cell before. */
 void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t entry) {
     carom_gas_cell *cell = &cells->cells[index], *before = NULL, *after;
     uint32_t *found = NULL;
@@ -217,9 +219,9 @@ void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t ent
     ++cells->free_count;
 }
 
-/* ---- ghosts ---------------------------------------------------------------------------------- */
+/* ---- Ghost cells ----------------------------------------------------------------------------- */
 
-/* The cells at one place of an axis: the true one and its ghosts. */
+/* The cells at one coordinate of an axis: the real one and its ghosts. */
 static uint32_t find_images(const carom_gas *gas, int axis, uint32_t at, int64_t step[3],
                             uint32_t digit[3]) {
     uint32_t size = gas->cells.size[axis], count = 1;

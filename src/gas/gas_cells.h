@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_cells.h: who is near, by uniform cells; inlined into the loops that predict.
+/* gas_cells.h: neighbour search by uniform cells; inlined into the loops that predict.
  *
- * A candidate is a entry: a slot and a code for the box it is seen in, three digits of base 3, one
- * for each axis, 0, 1, 2 for the box below, this one, the one above.
+ * A candidate is an entry: a slot and the code of the box it is seen in. The code has three digits
+ * of base 3, one per axis: 0, 1, 2 for the box below, this one, the one above.
  *
- * One more layer of cells lies around the grid. On periodic sides these are ghosts: each holds what
- * the cell at the other end holds, seen in the box it stands for. Before walls they stay empty. So
- * every cell has 26 around it, and the entries in them can be taken as they are.
+ * One more layer of cells surrounds the grid. On periodic sides these cells are ghosts: each holds
+ * the entries of the cell at the opposite end, with the code of the box it represents. At walls
+ * they stay empty. So every cell has 26 neighbours, and their entries are used unchanged.
  * (CAROM_GAS_METHOD_EXTENT needs no ghosts and has none.) */
 #ifndef CAROM_SRC_GAS_GAS_CELLS_H
 #define CAROM_SRC_GAS_GAS_CELLS_H
@@ -18,8 +18,8 @@
 #define CAROM_GAS_SLOT_BITS 27
 #define CAROM_GAS_HERE      13u /* 1 + 3 + 9: this box */
 
-/* Overflow cells one step may take at most: two spheres, each filed in up to 27 cells where a box
- * is one cell wide. */
+/* Upper bound of the overflow cells used by one step: two spheres, each filed in up to 27 cells
+ * where a box is one cell wide. */
 #define CAROM_GAS_STEP_OVERFLOW 54
 
 static inline uint32_t carom_gas_candidate(uint32_t slot, uint32_t code) {
@@ -30,7 +30,7 @@ static inline uint32_t carom_gas_candidate_slot(uint32_t near) {
     return near & ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1);
 }
 
-/* Steps in memory along the axes. */
+/* Strides of the cell array along y and z. */
 static inline int64_t carom_gas_row(const carom_gas_cells *cells) {
     return (int64_t)cells->size[0] + 2;
 }
@@ -44,7 +44,7 @@ static inline uint64_t carom_gas_cell_index(const carom_gas_cells *cells, uint64
     return ((z + 1) * (cells->size[1] + 2) + y + 1) * (cells->size[0] + 2) + x + 1;
 }
 
-/* The cell of a home. */
+/* Index of the cell of a home. */
 static inline uint64_t carom_gas_home_index(const carom_gas_cells *cells,
                                             const carom_gas_home *home) {
     return carom_gas_cell_index(cells, home->at[0], home->at[1], home->at[2]);
@@ -58,14 +58,14 @@ static inline bool carom_gas_is_link(uint32_t entry) {
     return entry >= CAROM_GAS_LINK && entry != CAROM_GAS_EMPTY;
 }
 
-/* The overflow cell behind a cell, or NULL. */
+/* The overflow cell linked from a cell, or NULL. */
 static inline carom_gas_cell *carom_gas_cell_after(const carom_gas_cells *cells,
                                                    const carom_gas_cell *cell) {
     uint32_t last = cell->entry[CAROM_GAS_CELL_ENTRIES - 1];
     return carom_gas_is_link(last) ? carom_gas_linked(cells, last) : NULL;
 }
 
-/* ---- filing ---------------------------------------------------------------------------------- */
+/* ---- Filing ---------------------------------------------------------------------------------- */
 
 static inline uint32_t carom_gas_cell_taken(const carom_gas_cell *cell) {
     uint32_t taken = 0;
@@ -73,7 +73,7 @@ static inline uint32_t carom_gas_cell_taken(const carom_gas_cell *cell) {
     return taken;
 }
 
-/* To or from a chain of overflow cells. */
+/* Add an entry to, or remove it from, a chain of overflow cells. */
 void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t entry);
 void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t entry);
 
@@ -85,7 +85,7 @@ static inline void carom_gas_cell_add(carom_gas_cells *cells, uint64_t index, ui
         carom_gas_chain_add(cells, index, entry);
 }
 
-/* The last one of the cell takes the place of the one that goes. */
+/* The last entry of the cell replaces the removed one. */
 static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index, uint32_t entry) {
     carom_gas_cell *cell = &cells->cells[index];
     if (carom_gas_is_link(cell->entry[CAROM_GAS_CELL_ENTRIES - 1])) {
@@ -98,16 +98,17 @@ static inline void carom_gas_cell_remove(carom_gas_cells *cells, uint64_t index,
     cell->entry[last] = CAROM_GAS_EMPTY;
 }
 
-/* Not zero when one of the three places is: all at once, in the lanes of a entry. */
+/* Nonzero when one of the three coordinates is zero. All three are tested at once, in the 16-bit
+ * lanes of a 64-bit word. */
 static inline uint64_t carom_gas_zero_places(uint64_t lanes) {
-    static const carom_gas_home none = {{0, 0, 0}, UINT16_MAX}; /* leaves `extra` out */
+    static const carom_gas_home none = {{0, 0, 0}, UINT16_MAX}; /* excludes `extra` */
     uint64_t out;
     memcpy(&out, &none, sizeof(out));
     lanes |= out;
     return (lanes - UINT64_C(0x0001000100010001)) & ~lanes & UINT64_C(0x8000800080008000);
 }
 
-/* Has the cell neither ghosts nor a wall beside it? */
+/* True when the cell has no ghosts and no wall next to it. */
 static inline bool carom_gas_is_inside(const carom_gas_cells *cells, const carom_gas_home *home) {
     uint64_t at, last;
     memcpy(&at, home, sizeof(at));
@@ -115,10 +116,10 @@ static inline bool carom_gas_is_inside(const carom_gas_cells *cells, const carom
     return (carom_gas_zero_places(at) | carom_gas_zero_places(at ^ last)) == 0;
 }
 
-/* The same for a cell with ghosts, or beside a wall. */
+/* carom_gas_file for a cell with ghosts or next to a wall. */
 void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *home, bool add);
 
-/* Files a sphere in the cell of its home and the ghosts of that, or takes it out of them. */
+/* Adds a sphere to the cell of its home and to the ghosts of that cell, or removes it. */
 static inline void carom_gas_file(carom_gas *gas, uint32_t slot, const carom_gas_home *home,
                                   bool add) {
     carom_gas_cells *cells = &gas->cells;
@@ -131,7 +132,7 @@ static inline void carom_gas_file(carom_gas *gas, uint32_t slot, const carom_gas
         carom_gas_cell_remove(cells, index, carom_gas_candidate(slot, CAROM_GAS_HERE));
 }
 
-/* ---- walking cells --------------------------------------------------------------------------- */
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
 /* A growing list of candidates. */
 #define CAROM_GAS_MOST_CANDIDATES 256
@@ -140,7 +141,7 @@ typedef struct carom_gas_candidates {
     uint32_t near[CAROM_GAS_MOST_CANDIDATES + 16];
 } carom_gas_candidates;
 
-/* Cell n of the 27 around. */
+/* Cell n of the block of 27 around a home. */
 static inline const carom_gas_cell *carom_gas_cell_beside(const carom_gas_cells *cells,
                                                           const carom_gas_home *home, int n) {
     return &cells->cells[carom_gas_home_index(cells, home)] + (n % 3 - 1) +

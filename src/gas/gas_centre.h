@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_centre.h: CAROM_GAS_METHOD_CENTRE: a sphere is filed in one cell and looks into the 27
- * around; part of the loop in gas_run_cpu.c.
+/* gas_centre.h: CAROM_GAS_METHOD_CENTRE: a sphere is filed in one cell and its candidates are in
+ * the 27 cells around; part of the loop in gas_run_cpu.c.
  *
- * Two spheres that touch have to be in the same cell or in neighbouring ones. Where cells are wider
- * than two that touch are apart, half of what is too much is leeway: a sphere may stray from its
- * cell by that on either side before it has to cross. And as it looks all around after a collision
- * anyway, it may move then to a cell beside at no cost: to the one furthest ahead. */
+ * Invariant: two spheres that touch are in the same cell or in neighbouring cells. Where a cell is
+ * wider than the contact distance, half of the excess is the leeway: a sphere may leave its cell by
+ * that distance on either side before it must cross. After a collision all 27 cells are searched
+ * anyway, so the sphere can be refiled in a neighbouring cell without extra cost: the one furthest
+ * ahead. */
 #ifndef CAROM_SRC_GAS_GAS_CENTRE_H
 #define CAROM_SRC_GAS_GAS_CENTRE_H
 
@@ -14,13 +15,13 @@
 #include "gas/gas_collect.h"
 #include "gas/gas_scan.h"
 
-/* ---- crossing -------------------------------------------------------------------------------- */
+/* ---- Crossing -------------------------------------------------------------------------------- */
 
 typedef double doubles4 __attribute__((vector_size(32)));
 typedef int64_t masks4 __attribute__((vector_size(32)));
 typedef int32_t numbers4 __attribute__((vector_size(16)));
 
-/* Where a sphere is now, from the low corner of its cell, and how it moves. */
+/* Present position relative to the low corner of the cell, and velocity. */
 typedef struct carom_gas_view {
     doubles4 x, v;
     numbers4 at; /* its cell */
@@ -53,13 +54,13 @@ view_from_cell(const carom_gas *gas, uint32_t slot, carom_gas_view *view) {
     view->x -= __builtin_convertvector(view->at + wraps * size, doubles4) * edge;
 }
 
-/* Is the cell the last one before a wall on that side? */
+/* True when the cell is the last before a wall on that side. */
 static inline bool is_at_wall(const carom_gas *gas, const carom_gas_home *home, int axis, bool up) {
     uint32_t last = up ? gas->cells.size[axis] - 1 : 0;
     return home->at[axis] == last && !gas->rules.periodic[axis];
 }
 
-/* Under an acceleration: both sides of each axis. */
+/* The first crossing under an acceleration: tests both sides of each axis. */
 static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
                                const carom_gas_view *view, uint8_t *first) {
     double best = CAROM_GAS_NEVER_DELAY;
@@ -79,7 +80,8 @@ static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
     return best;
 }
 
-/* The way come from the side of the cell that lies behind, along each axis. */
+/* Distance from the rear side of the cell along each axis; the rear is the side the sphere moves
+ * away from. */
 static inline __attribute__((always_inline)) void
 way_come(const carom_gas *gas, const carom_gas_view *view, doubles4 *come) {
     doubles4 edge;
@@ -88,7 +90,7 @@ way_come(const carom_gas *gas, const carom_gas_view *view, doubles4 *come) {
     *come = (doubles4)(((masks4)view->x & up) | ((masks4)(edge - view->x) & ~up));
 }
 
-/* Bits of the axes along which it moves up. */
+/* Bit mask of the axes along which the sphere moves up. */
 static inline uint32_t up_axes(const carom_gas_view *view) {
 #if defined(__AVX2__)
     return (uint32_t)_mm256_movemask_pd(
@@ -100,7 +102,7 @@ static inline uint32_t up_axes(const carom_gas_view *view) {
 #endif
 }
 
-/* Without: the side ahead along each axis. */
+/* The first crossing without acceleration: tests the side ahead along each axis. */
 static inline __attribute__((always_inline)) double find_side(const carom_gas *gas,
                                                               const carom_gas_home *home,
                                                               const carom_gas_view *view,
@@ -118,7 +120,7 @@ static inline __attribute__((always_inline)) double find_side(const carom_gas *g
         for (int axis = 0; axis < 3; ++axis)
             if (is_at_wall(gas, home, axis, view->v[axis] > 0.0))
                 delay[axis] = CAROM_GAS_NEVER_DELAY;
-    /* Which comes first is random: no branches. */
+    /* Which axis is first is random, so there are no branches. */
     uint32_t second = delay[1] < delay[0], ups = up_axes(view);
     double least = CAROM_MIN(delay[0], delay[1]);
     uint32_t third = delay[2] < least, best = second + third * (2 - second);
@@ -135,7 +137,7 @@ predict_crossing(const carom_gas *gas, uint32_t slot, const carom_gas_view *view
     prediction->crossing = carom_gas_after(&gas->rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
-/* Moves a home one cell to a side; true when into another box. */
+/* Moves a home by one cell; true when that enters another box. */
 static inline bool step_home(const carom_gas_cells *cells, carom_gas_home *home, uint32_t side) {
     uint32_t axis = side / 2, up = side % 2, last = cells->last.at[axis];
     bool leaves = home->at[axis] == up * last;
@@ -143,21 +145,21 @@ static inline bool step_home(const carom_gas_cells *cells, carom_gas_home *home,
     return leaves;
 }
 
-/* Seldom, so out of the way. */
+/* Rare, therefore not inlined. */
 static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, uint32_t side) {
     int8_t *wraps = &gas->bodies[slot].wraps[side / 2];
     *wraps = (int8_t)(*wraps + (side % 2 != 0 ? 1 : -1));
     carom_gas_trajectory_shift(gas, slot);
 }
 
-/* Moves the home of a sphere. */
+/* Moves the home of a sphere by one cell. */
 static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
     if (step_home(&gas->cells, &gas->records[slot].home, side)) enter_box(gas, slot, side);
 }
 
-/* Of the cells a sphere may be filed in the one furthest ahead, so that it stays there longest. All
- * around it has to be looked at afterwards. Which axes it moves along is random, so there are no
- * branches but for leaving the box. */
+/* Refiles a sphere in the furthest cell ahead that it may be in, so that it stays there longest.
+ * All cells around must be searched afterwards. The axes it moves along are random, so there are no
+ * branches except for leaving the box. */
 static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_t slot,
                                                          carom_gas_view *view) {
     carom_gas_home *home = &gas->records[slot].home, before = *home;
@@ -186,9 +188,9 @@ static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_
     carom_gas_file(gas, slot, home, true);
 }
 
-/* ---- predicting ------------------------------------------------------------------------------ */
+/* ---- Prediction ------------------------------------------------------------------------------ */
 
-/* Those in a block of cells around a sphere. */
+/* The candidates in a block of cells around a sphere. */
 typedef struct carom_gas_around {
     carom_gas_candidates candidates;
     block block;
@@ -215,8 +217,9 @@ static inline void prefetch_trajectories(const carom_gas *gas,
         __builtin_prefetch(&gas->trajectories.by_slot[candidates->near[i] & SLOT_MASK]);
 }
 
-/* All around one or two spheres whose predictions are empty. Two together wait for memory once,
- * which pays where it is far; where it is near, one after the other is faster. */
+/* Predicts one or two spheres whose predictions are empty, from all cells around. Two together wait
+ * for memory once, which is faster when the data are not in the cache. When they are, one after the
+ * other is faster. */
 static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
                                                                  const uint32_t *slots, int count) {
     carom_gas_view views[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_collect.h: who is filed in a block of cells; part of the loop in gas_run_cpu.c.
+/* gas_collect.h: collecting the entries of a block of cells; part of the loop in gas_run_cpu.c.
  *
- * Which places of a cell are taken is random and a branch on it would be guessed wrong every other
- * time, so all are written and only entries are counted. */
+ * The number of entries in a cell is random, and a branch on it would be mispredicted every other
+ * time. So all places are copied, and only entries are counted. */
 #ifndef CAROM_SRC_GAS_GAS_COLLECT_H
 #define CAROM_SRC_GAS_GAS_COLLECT_H
 
@@ -14,14 +14,15 @@
 typedef uint32_t entries4 __attribute__((vector_size(16)));
 typedef uint32_t entries8 __attribute__((vector_size(32)));
 
-/* Largest of what was met plus one: above CAROM_GAS_LINK by links alone. */
+/* Largest value read so far, plus one. Only links make it exceed CAROM_GAS_LINK; an empty place
+ * wraps to 0. */
 typedef struct link_marks {
     entries4 four;
     entries8 eight;
 } link_marks;
 
 #if defined(__AVX2__)
-/* The entries of a cell, to the end of the candidates. */
+/* Appends the entries of a cell to the candidates; returns their count. */
 static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
     const __m128i one = _mm_set1_epi32(1), most = _mm_set1_epi32((int)(CAROM_GAS_LINK - 1));
     __m128i places = _mm_loadu_si128((const __m128i *)(const void *)cell);
@@ -31,7 +32,7 @@ static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, 
     return (uint32_t)__builtin_popcount((unsigned)_mm_movemask_ps(_mm_castsi128_ps(entries)));
 }
 
-/* The same for three cells side by side. */
+/* The same for three adjacent cells. */
 static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
                                      link_marks *marks) {
     const __m256i one = _mm256_set1_epi32(1), most = _mm256_set1_epi32((int)(CAROM_GAS_LINK - 1));
@@ -80,7 +81,7 @@ static inline bool are_linked(const link_marks *marks) {
 }
 #endif
 
-/* Three rows of three, a step apart, around cells in their middle. */
+/* The same for three rows of three cells, `step` apart, centred on `cell`. */
 static inline __attribute__((always_inline)) uint32_t
 collect_rows(const carom_gas_cell *cell, int64_t step, uint32_t *near, link_marks *marks) {
     uint32_t count = collect_three(cell - step - 1, near, marks);
@@ -88,12 +89,12 @@ collect_rows(const carom_gas_cell *cell, int64_t step, uint32_t *near, link_mark
     return count + collect_three(cell + step - 1, near + count, marks);
 }
 
-/* Some of the 27 cells around one: those within the two corners. */
+/* A box of cells among the 27 around one, given by its two corners. */
 typedef struct block {
     const carom_gas_cell *own;
     int64_t row, layer;
     const int *from, *to;
-    bool linked; /* some are behind links */
+    bool linked; /* some entries are in overflow cells */
 } block;
 
 static inline void find_block(const carom_gas *gas, const carom_gas_home *home, block *block) {
@@ -103,7 +104,7 @@ static inline void find_block(const carom_gas *gas, const carom_gas_home *home, 
     block->own = &cells->cells[carom_gas_home_index(cells, home)];
 }
 
-/* All 27 cells around a home, without those behind links. */
+/* Collects all 27 cells around a home, without overflow cells. */
 static inline void collect_block(const carom_gas *gas, const carom_gas_home *home, block *block,
                                  carom_gas_candidates *candidates) {
     static const int from[3] = {-1, -1, -1}, to[3] = {1, 1, 1};
@@ -119,7 +120,7 @@ static inline void collect_block(const carom_gas *gas, const carom_gas_home *hom
     block->linked = are_linked(&marks);
 }
 
-/* The nine on one side. Which side is random: one loop for all. */
+/* Collects the nine cells on one side. The side is random, so one loop handles all. */
 static inline void collect_side(const carom_gas *gas, const carom_gas_home *home, uint8_t side,
                                 block *block, carom_gas_candidates *candidates) {
     static const int from[6][3] = {{-1, -1, -1}, {1, -1, -1},  {-1, -1, -1},
@@ -132,7 +133,7 @@ static inline void collect_side(const carom_gas *gas, const carom_gas_home *home
     block->from = from[side];
     block->to = to[side];
     const int64_t stride[5] = {1, block->row, block->layer, 1, block->row};
-    const int64_t *along = &stride[side / 2]; /* the axis and the two others */
+    const int64_t *along = &stride[side / 2]; /* strides of the axis and of the two others */
     const carom_gas_cell *cell = block->own + (side % 2 != 0 ? along[0] : -along[0]);
     for (int n = 0; n < 9; ++n)
         count += collect_cell(cell + (n / 3 - 1) * along[1] + (n % 3 - 1) * along[2],
@@ -141,9 +142,9 @@ static inline void collect_side(const carom_gas *gas, const carom_gas_home *home
     block->linked = are_linked(&marks);
 }
 
-/* Where the walk along the links of a block has come to. */
+/* State of the traversal of a block's overflow cells. */
 typedef struct link_walk {
-    const carom_gas_cell *cell; /* the last one collected, NULL at the start of a chain */
+    const carom_gas_cell *cell; /* the last cell collected, NULL at the start of a chain */
     int at[3];
 } link_walk;
 
@@ -151,7 +152,7 @@ static inline link_walk begin_links(const block *block) {
     return (link_walk){NULL, {block->from[0], block->from[1], block->from[2]}};
 }
 
-/* Adds those behind links while there is room; true when all are there. */
+/* Adds the entries of overflow cells while there is capacity; true when all have been added. */
 static inline bool collect_links(const carom_gas *gas, const block *block, link_walk *walk,
                                  carom_gas_candidates *candidates) {
     int *at = walk->at;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_extent.h: CAROM_GAS_METHOD_EXTENT: a sphere is filed in every cell it meets, as Kim, Guibas
- * and Shin do, and looks at those it shares a cell with; part of the loop in gas_run_cpu.c.
+/* gas_extent.h: CAROM_GAS_METHOD_EXTENT: a sphere is filed in every cell it overlaps, and its
+ * candidates are the spheres that share a cell with it (Kim, Guibas, Shin); part of the loop in
+ * gas_run_cpu.c.
  *
- * Cells are wider than spheres, so along each axis a sphere meets one cell or two: its home and,
- * where the bit of the axis is set in `extra`, the next. It enters a layer of cells with its front
- * and leaves one with its back. The sphere is taken a little larger than it is, so that two share a
+ * Cells are wider than spheres, so along each axis a sphere overlaps one cell or two: its home and,
+ * if the bit of the axis is set in `extra`, the next. Its front enters a layer of cells and its
+ * back leaves one. The sphere is treated as slightly larger than it is, so that two spheres share a
  * cell for some time before they touch. */
 #ifndef CAROM_SRC_GAS_GAS_EXTENT_H
 #define CAROM_SRC_GAS_GAS_EXTENT_H
 
 #include "gas/gas_scan.h"
 
-/* Cell number n (bit k: the second one along axis k) of a home. */
+/* Cell with index n of a home; bit k of n selects the second cell along axis k. */
 static inline uint64_t extent_cell(const carom_gas *gas, const carom_gas_home *home, uint32_t n,
                                    uint32_t at[3]) {
     for (int axis = 0; axis < 3; ++axis) {
@@ -21,7 +22,8 @@ static inline uint64_t extent_cell(const carom_gas *gas, const carom_gas_home *h
     return carom_gas_cell_index(&gas->cells, at[0], at[1], at[2]);
 }
 
-/* Does the sphere at `home` meet the cell at `at` along an axis, and in which box from its own? */
+/* True when the sphere at `home` overlaps the cell at `at` along an axis. *box receives the box of
+ * that cell relative to the sphere's own. */
 static inline bool extent_meets(const carom_gas *gas, const carom_gas_home *home, int axis,
                                 uint32_t at, int *box) {
     *box = 0;
@@ -34,7 +36,8 @@ static inline bool extent_meets(const carom_gas *gas, const carom_gas_home *home
     return (home->extra >> axis & 1u) != 0 && at == next;
 }
 
-/* Those in cell n of the sphere; who shares a lower cell of the sphere too was seen there. */
+/* Adds the candidates in cell n of the sphere. Those that also share a lower cell of the sphere
+ * were added there and are skipped. */
 static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_t n,
                                     carom_gas_candidates *candidates,
                                     carom_gas_prediction *prediction) {
@@ -63,7 +66,7 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
     }
 }
 
-/* The cells of one layer: those with (n & mask) == value; mask 0 for all. */
+/* Scans the cells of one layer: those with (n & mask) == value; mask 0 selects all. */
 static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask, uint32_t value,
                               carom_gas_prediction *prediction) {
     carom_gas_candidates candidates;
@@ -90,7 +93,7 @@ static inline void predict_extent_crossing(const carom_gas *gas, uint32_t slot,
         double edge = gas->cells.edge[axis], a = rules->acceleration[axis];
         double low = (double)home->at[axis] * edge + (double)body->wraps[axis] * rules->edge[axis];
         bool two = (home->extra >> axis & 1u) != 0;
-        /* Upwards the back leaves the lower of two cells, or the front enters the next one. */
+        /* Moving up, the back leaves the lower of two cells, or the front enters the next one. */
         double up = two ? low + edge - (x[axis] - radius) : low + edge - (x[axis] + radius);
         double down = two ? x[axis] + radius - (low + edge) : x[axis] - radius - low;
         bool walled = !rules->periodic[axis] && !two;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_item.h: when two spheres meet, when a sphere meets a wall, and what happens then.
+/* gas_item.h: the exact item functions: times of pair and wall collisions, and the collision
+ * response.
  *
  * A body is (x, v, t): at tick t it was at x with velocity v. It is rewritten only when it takes
- * part in an event. Times are whole ticks, so that moving the epoch changes no bit, and each
- * predicted time is a function of the bodies concerned alone: it does not matter when, through
- * which cell or for which of the two spheres it was predicted. With that, every method and queue
+ * part in an event. Times are whole ticks, so shifting the epoch changes no bit. Invariant: each
+ * predicted time is a function of the bodies concerned alone. It does not depend on when, through
+ * which cell or for which of the two spheres it was predicted. Therefore every method and queue
  * gives the same events.
  *
  * Prediction is stable in the sense of Bannerman, Strobl, Formella, Poeschel (2014): spheres that
@@ -17,14 +18,15 @@
 
 #include "base/item.h"
 
-/* A delay that is no delay. */
+/* The delay of an event that never happens. */
 #define CAROM_GAS_NEVER_DELAY 1e300
 
-/* Ticks: all times lie below 2^61 + CAROM_GAS_HORIZON; NEVER is later than any. */
+/* Ticks: all times are below 2^61 + CAROM_GAS_HORIZON; NEVER is later than any time. */
 #define CAROM_GAS_NEVER   INT64_MAX
 #define CAROM_GAS_HORIZON (INT64_C(1) << 61)
 
-/* A body is rewritten at the latest when it may have drifted this many edges of a periodic box. */
+/* A body is rewritten at the latest when it may have drifted by this many edges of a periodic
+ * box. */
 #define CAROM_GAS_MOST_DRIFT 32.0
 
 /* One cache line. */
@@ -32,7 +34,7 @@ typedef struct carom_gas_body {
     double x[3];
     int64_t t;
     double v[3];
-    int8_t wraps[3]; /* the box its cell lies in: cell-relative x = x - wraps * edge */
+    int8_t wraps[3]; /* box of its cell: x relative to the cells = x - wraps * edge */
     uint8_t spare[5];
 } carom_gas_body;
 
@@ -44,12 +46,12 @@ typedef struct carom_gas_rules {
     uint8_t periodic[3], accelerated, walls;
 } carom_gas_rules;
 
-/* Seconds, say, from ticks. */
+/* Converts ticks to the caller's unit of time. */
 CAROM_ITEM double carom_gas_span(const carom_gas_rules *rules, int64_t ticks) {
     return (double)ticks * rules->tick;
 }
 
-/* Whole ticks of a delay, rounded down: an event never comes after contact. */
+/* Converts a delay to whole ticks, rounded down: an event never comes after contact. */
 CAROM_ITEM int64_t carom_gas_ticks(const carom_gas_rules *rules, double delay) {
     double ticks = delay * rules->ticks_per_unit;
     return ticks < (double)CAROM_GAS_HORIZON ? (int64_t)ticks : CAROM_GAS_NEVER;
@@ -60,7 +62,7 @@ CAROM_ITEM int64_t carom_gas_after(const carom_gas_rules *rules, int64_t start, 
     return ticks == CAROM_GAS_NEVER ? CAROM_GAS_NEVER : start + ticks;
 }
 
-/* Position and velocity `span` after the body's own time. */
+/* Position and velocity at `span` after the body's own time. */
 CAROM_ITEM void carom_gas_place(const carom_gas_rules *rules, const carom_gas_body *body,
                                 double span, double x[3], double v[3]) {
     for (int axis = 0; axis < 3; ++axis) {
@@ -73,9 +75,9 @@ CAROM_ITEM void carom_gas_place(const carom_gas_rules *rules, const carom_gas_bo
     }
 }
 
-/* Delay until |d + u t| = sqrt(reach2), or CAROM_GAS_NEVER_DELAY. No branches, so that it may run
- * in lanes. The discriminant by the cross product loses no digits to distance; the root is the form
- * without cancellation. */
+/* Delay until |d + u t| = sqrt(reach2), or CAROM_GAS_NEVER_DELAY. It has no branches, so it can be
+ * vectorised. The discriminant uses the cross product, which loses no digits to distance. The root
+ * is taken in the form without cancellation. */
 CAROM_ITEM double carom_gas_pair_delay(double dx, double dy, double dz, double ux, double uy,
                                        double uz, double reach2) {
     double b = (dx * ux + dy * uy) + dz * uz;
@@ -127,7 +129,7 @@ CAROM_ITEM int64_t carom_gas_wall_time(const carom_gas_rules *rules, const carom
     return carom_gas_after(rules, body->t, delay);
 }
 
-/* Tick at which a body that meets nothing is rewritten all the same. */
+/* Tick of the refresh: a body that meets nothing is rewritten then. */
 CAROM_ITEM int64_t carom_gas_refresh_time(const carom_gas_rules *rules,
                                           const carom_gas_body *body) {
     int64_t time = body->t + CAROM_GAS_HORIZON;
@@ -145,8 +147,8 @@ CAROM_ITEM int64_t carom_gas_refresh_time(const carom_gas_rules *rules,
     return time;
 }
 
-/* Rewrites the body at `time`, brought back into the box along periodic axes. Its cell does not
- * change, so `wraps` follows. */
+/* Rewrites the body at `time` and maps its position into the box along periodic axes. Its cell does
+ * not change, so `wraps` is adjusted. */
 CAROM_ITEM void carom_gas_rewrite(const carom_gas_rules *rules, carom_gas_body *body,
                                   int64_t time) {
     double x[3], v[3];
@@ -165,16 +167,17 @@ CAROM_ITEM void carom_gas_rewrite(const carom_gas_rules *rules, carom_gas_body *
     body->t = time;
 }
 
-/* What one collision was like. */
+/* The result of one collision. */
 typedef struct carom_gas_contact {
-    double normal[3]; /* unit vector from a to b; into the wall */
+    double normal[3]; /* unit vector from a to b, or into the wall */
     double virial;    /* distance times exchanged momentum */
 } carom_gas_contact;
 
-/* a and b, shifted by `image` boxes, are rewritten at `time` and collide. Their velocities stay as
- * they are when the two do not approach: a graze, to rounding. Afterwards they do not approach:
- * what rounding left of it is pushed away, harder and harder where velocities swallow the push;
- * else the two would meet again at once, without end. */
+/* Rewrites a and b at `time` and applies their collision; b is shifted by `image` boxes. Velocities
+ * do not change when the two do not approach (a grazing contact, to rounding). Afterwards the two
+ * do not approach. If rounding leaves an approach, further impulses remove it; they double each
+ * round, as a small one may vanish in rounding. Without this the two would meet again immediately,
+ * endlessly. */
 CAROM_ITEM carom_gas_contact carom_gas_meet(const carom_gas_rules *rules, carom_gas_body *a,
                                             carom_gas_body *b, const int image[3], int64_t time,
                                             double mass_a, double mass_b) {
@@ -184,7 +187,7 @@ CAROM_ITEM carom_gas_contact carom_gas_meet(const carom_gas_rules *rules, carom_
     for (int axis = 0; axis < 3; ++axis) before[axis] = b->wraps[axis] - a->wraps[axis];
     carom_gas_rewrite(rules, a, time);
     carom_gas_rewrite(rules, b, time);
-    for (int axis = 0; axis < 3; ++axis) { /* rewriting may have moved either by whole boxes */
+    for (int axis = 0; axis < 3; ++axis) { /* rewriting may have shifted either by whole boxes */
         int boxes = image[axis] + before[axis] - (b->wraps[axis] - a->wraps[axis]);
         d[axis] = (b->x[axis] - a->x[axis]) + (double)boxes * rules->edge[axis];
         u[axis] = b->v[axis] - a->v[axis];
@@ -209,7 +212,7 @@ CAROM_ITEM carom_gas_contact carom_gas_meet(const carom_gas_rules *rules, carom_
     return contact;
 }
 
-/* The body is rewritten at `time` and bounces off a wall. */
+/* Rewrites the body at `time` and reflects it off a wall. */
 CAROM_ITEM void carom_gas_bounce(const carom_gas_rules *rules, carom_gas_body *body, int axis,
                                  int side, int64_t time) {
     carom_gas_rewrite(rules, body, time);

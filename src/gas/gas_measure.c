@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a gas is like now, and what has happened in it. Sums run in the order of ids, so that they
- * do not depend on the order in memory. */
+/* Present state and measures of a gas. Invariant: sums run in the order of ids, so they do not
+ * depend on the order in memory. */
 #include <math.h>
 #include <string.h>
 
@@ -121,14 +121,14 @@ carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
     return CAROM_OK;
 }
 
-/* ---- overlap --------------------------------------------------------------------------------- */
+/* ---- Overlap --------------------------------------------------------------------------------- */
 
-#define MOST_UNLOOKED (UINT64_C(1) << 20) /* pairs between looks for a cancellation: some 5 ms */
+#define MOST_UNLOOKED (UINT64_C(1) << 20) /* pairs between checks for cancellation: some 5 ms */
 
 typedef struct overlap_grid {
     const carom_gas *gas;
     uint32_t *start, *slots; /* cell -> range of slots */
-    double *x;               /* three a slot */
+    double *x;               /* three per slot */
     uint32_t size[3];
 } overlap_grid;
 
@@ -218,7 +218,7 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
         uint32_t partner = 0;
         status = carom_gas_look(context, i, 1);
         double deepest = look_around(&grid, (uint32_t)i, &partner, &looked_at);
-        if (looked_at > MOST_UNLOOKED && status == CAROM_OK) { /* a heap in a wide box */
+        if (looked_at > MOST_UNLOOKED && status == CAROM_OK) { /* many spheres in few cells */
             looked_at = 0;
             status = carom_progress_look(context);
         }

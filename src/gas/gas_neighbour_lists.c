@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Making the lists of neighbours, and making them longer. */
+/* Building and growing the neighbour lists. Every list has the same capacity; when one is full, all
+ * are reallocated with a larger one. */
 #include "gas/gas_neighbour_lists.h"
 
 #include <string.h>
 
 #include "base/array.h"
 
-#define FIRST_CAPACITY 31 /* with the length two cache lines, of which one is mostly enough */
+#define FIRST_CAPACITY 31 /* two cache lines with the length; the first is mostly enough */
 #define MORE_CAPACITY  32
 #define READ_BEHIND    8
 
-/* All lists anew, for centres and cells in place; *full when one has no room. */
+/* Fills all lists from the present centres and cells. *full is set when one exceeds its
+ * capacity. */
 static carom_status fill(carom_context *context, carom_gas *gas, bool *full) {
     *full = false;
     for (uint32_t slot = 0; slot < gas->count; ++slot) {
@@ -41,7 +43,7 @@ static void refile(carom_gas *gas, uint32_t slot) {
     carom_gas_file(gas, slot, &gas->records[slot].home, true);
 }
 
-/* Lists for `capacity` candidates, with what the old ones hold. */
+/* Reallocates the lists for `capacity` candidates each and copies their contents. */
 static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capacity) {
     carom_gas_lists *lists = &gas->lists;
     uint32_t stride = capacity + 1;

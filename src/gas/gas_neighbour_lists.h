@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_neighbour_lists.h: who is near, by lists of neighbours; inlined into the loops that predict.
+/* gas_neighbour_lists.h: neighbour search by neighbour lists; inlined into the loops that predict.
  *
- * Each sphere remembers where its list was made, its centre, and is filed in the cell of that. Two
- * spheres are in each other's lists while their centres are nearer than the sum of their radii and
- * twice the leeway; none strays further than the leeway from its centre without a new list. So all
- * that can touch are listed, and a sphere that rattles among its neighbours crosses nothing. */
+ * The centre of a list is the position of its sphere when the list was built; the sphere is filed
+ * in the cell of that centre. Invariants: two spheres are in each other's lists while their centres
+ * are closer than the sum of their radii plus twice the leeway (the skin), and no sphere is further
+ * than the leeway from its centre without a new list. So all pairs that can touch are listed, and a
+ * sphere that stays among its neighbours crosses nothing. */
 #ifndef CAROM_SRC_GAS_GAS_NEIGHBOUR_LISTS_H
 #define CAROM_SRC_GAS_GAS_NEIGHBOUR_LISTS_H
 
@@ -12,12 +13,12 @@
 
 #define CAROM_GAS_MOST_LISTED 1023
 
-/* Its length, then the candidates. */
+/* The list of a sphere: its length, then the candidates. */
 static inline uint32_t *carom_gas_list_of(const carom_gas *gas, uint32_t slot) {
     return gas->lists.entries + (size_t)slot * gas->lists.stride;
 }
 
-/* The same pair as the other sees it. */
+/* The entry of the same pair in the other sphere's list. */
 static inline uint32_t carom_gas_candidate_back(uint32_t near, uint32_t slot) {
     return carom_gas_candidate(slot, 2 * CAROM_GAS_HERE - (near >> CAROM_GAS_SLOT_BITS));
 }
@@ -30,7 +31,7 @@ static inline void carom_gas_list_drop(uint32_t *list, uint32_t near) {
         }
 }
 
-/* Are the centres near enough to be listed? `code` as in gas_cells.h. */
+/* True when the centres are close enough to be listed. `code` as in gas_cells.h. */
 static inline bool carom_gas_lists_meet(const carom_gas *gas, uint32_t slot, uint32_t other,
                                         uint32_t code) {
     const carom_gas_centre *a = &gas->lists.centres[slot], *b = &gas->lists.centres[other];
@@ -44,7 +45,7 @@ static inline bool carom_gas_lists_meet(const carom_gas *gas, uint32_t slot, uin
     return (dx * dx + dy * dy) + dz * dz < reach * reach;
 }
 
-/* Notes whether all that is listed lies in this box. */
+/* Records whether all listed spheres are in this box. */
 static inline void carom_gas_list_inside(carom_gas *gas, uint32_t slot) {
     carom_gas_record *record = &gas->records[slot];
     bool inside = true;
@@ -53,7 +54,7 @@ static inline void carom_gas_list_inside(carom_gas *gas, uint32_t slot) {
     record->home.extra = inside;
 }
 
-/* Sets the centre to where the sphere is now, and its home. */
+/* Sets the centre and the home to the present position of the sphere. */
 static inline void carom_gas_list_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     carom_gas_centre *centre = &gas->lists.centres[slot];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in memory: spheres near in space are near in memory, along a Morton curve.
+/* The order in memory: spheres close in space are close in memory, along a Morton curve.
  *
- * Events follow each other at random places, so what one event touches decides the speed of large
- * gases: with the curve, the forty bodies around a collision lie in a few runs of cache lines. The
- * order decays as spheres move; it is renewed when neighbours in memory have become strangers. */
+ * Consecutive events are at random places, so the memory touched by one event determines the speed
+ * of large gases. With the curve, the forty bodies around a collision are in a few runs of cache
+ * lines. The order decays as spheres move. It is renewed when slots that are adjacent in memory are
+ * far apart in space. */
 #include <math.h>
 #include <string.h>
 
@@ -12,10 +13,10 @@
 
 #define AXIS_BITS  10
 #define SAMPLES    512
-#define FEWEST     4096  /* smaller gases live in the cache anyway */
-#define LARGE      16384 /* bodies fill the second-level cache */
-#define FAR_LARGER 32768 /* most of all is far from the core */
-#define STRANGERS  12.0  /* cells apart */
+#define FEWEST     4096  /* smaller gases fit the cache */
+#define LARGE      16384 /* the bodies fill the second-level cache */
+#define FAR_LARGER 32768 /* most data are outside the near caches */
+#define STRANGERS  12.0  /* mean distance in cells at which the order is renewed */
 
 static uint32_t spread(uint32_t v) {
     v = (v | v << 16) & 0x030000FF;
@@ -32,7 +33,7 @@ void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]
             x[axis] -= gas->rules.edge[axis] * floor(x[axis] / gas->rules.edge[axis]);
 }
 
-/* Slot order[k] goes to slot k, along the cycles of the permutation. Uses `order` up. */
+/* Moves slot order[k] to slot k, along the cycles of the permutation. Overwrites `order`. */
 static void permute(carom_gas *gas, uint32_t *order) {
     for (uint32_t start = 0; start < gas->count; ++start) {
         if (order[start] == start) continue;
@@ -103,12 +104,12 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     CAROM_TRY(sort_spheres(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas, amount));
     gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_METHOD_CENTRE &&
-                   gas->def.queue != CAROM_GAS_QUEUE_TREE; /* that takes no two changes at once */
+                   gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
-    gas->trajectories.leeway = INT64_MAX; /* no predictions to keep */
+    gas->trajectories.leeway = INT64_MAX; /* there are no predictions to preserve */
     for (uint64_t i = 0; i < gas->count; ++i) {
         gas->trajectories.by_slot[i].stamp = 0;
-        gas->records[i].prediction.side = 0; /* where there is nothing to cross it stays so */
+        gas->records[i].prediction.side = 0; /* stays 0 where there is nothing to cross */
     }
     carom_gas_trajectories_renew(gas);
     uint64_t predictions = gas->predictions;
@@ -120,7 +121,7 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     return CAROM_OK;
 }
 
-/* Mean distance in cells between neighbours in memory. */
+/* Mean distance in cells between spheres adjacent in memory. */
 static double strangeness(const carom_gas *gas) {
     double sum = 0.0;
     uint64_t step = gas->count / SAMPLES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_predict.h: the next event of a sphere, by its method, and what becomes of predictions before
- * their time; part of the loop in gas_run_cpu.c. */
+/* gas_predict.h: prediction of a sphere's next event by its method, and the handling of stale and
+ * provisional predictions; part of the loop in gas_run_cpu.c. */
 #ifndef CAROM_SRC_GAS_GAS_PREDICT_H
 #define CAROM_SRC_GAS_GAS_PREDICT_H
 
@@ -36,7 +36,7 @@ static void predict(carom_gas *gas, uint32_t slot) {
     scan_alone(gas, slot, prediction);
 }
 
-/* Two that have met, by their cells. */
+/* Predicts and enters two spheres that collided, by cells. */
 static __attribute__((noinline)) void predict_both_by_cells(carom_gas *gas, uint32_t a,
                                                             uint32_t b) {
     clear_prediction(gas, a);
@@ -48,7 +48,8 @@ static __attribute__((noinline)) void predict_both_by_cells(carom_gas *gas, uint
     carom_gas_queue_put(gas, b);
 }
 
-/* By their lists: the bounds of one while those of the other are on their way. */
+/* The same by lists. The bounds of both are computed first, so that their memory accesses
+ * overlap. */
 static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
     const uint32_t slots[2] = {a, b};
     bounded_set bounded_sets[2];
@@ -67,7 +68,7 @@ static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
     }
 }
 
-/* Two that have met: predicted and entered. */
+/* Predicts and enters two spheres that collided. */
 static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
     if (gas->in_twos) {
         predict_both_by_cells(gas, a, b);
@@ -83,7 +84,8 @@ static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
     }
 }
 
-/* Not by floats: what has to be told apart exactly, or was once found to fool them. */
+/* Predicts the exact tick, never a provisional one: for an unresolved prediction, or a provisional
+ * one whose pair does not meet within the leeway. */
 static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t slot) {
     gas->exactly = true;
     predict(gas, slot);
@@ -96,9 +98,9 @@ static bool is_stale(const carom_gas *gas, const carom_gas_prediction *predictio
     return pair && gas->trajectories.by_slot[prediction->partner].stamp != prediction->stamp;
 }
 
-/* For a stale prediction. If its partner was rewritten, whether the two meet is in the partner's
- * prediction by now, and nothing else can come for some time: often enough the sphere itself is met
- * before. */
+/* Handles a stale prediction. If its partner was rewritten, the partner's own prediction covers
+ * their meeting by now. Then this sphere is only due at its next best time, and no scan is needed
+ * yet: often it collides with another sphere before. */
 static void put_off(carom_gas *gas, uint32_t slot) {
     carom_gas_record *record = &gas->records[slot];
     uint32_t change =
@@ -115,7 +117,7 @@ static void put_off(carom_gas *gas, uint32_t slot) {
     scan_alone(gas, slot, &record->prediction);
 }
 
-/* Is the pair planned for `slot` planned for its partner, too, with its exact tick? */
+/* True when the partner's prediction is the same pair, with its exact tick. */
 static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction,
                                *its = &gas->records[prediction->partner].prediction;
@@ -128,8 +130,8 @@ static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
     return image[0] == -its_image[0] && image[1] == -its_image[1] && image[2] == -its_image[2];
 }
 
-/* The bound of a provisional pair has come: from now on it has its exact tick. False when floats
- * were fooled and all has to be predicted exactly. */
+/* Replaces the lower bound of a provisional pair by its exact tick. False when the pair does not
+ * meet within the leeway; the sphere must then be predicted exactly. */
 static bool refine(carom_gas *gas, uint32_t slot) {
     carom_gas_prediction *prediction = &gas->records[slot].prediction;
     int image[3];
@@ -143,7 +145,7 @@ static bool refine(carom_gas *gas, uint32_t slot) {
     return true;
 }
 
-/* Things the caller never sees: crossings, stale and provisional events. */
+/* True for work the caller never sees: crossings, stale and provisional events. */
 static bool is_inner(const carom_gas *gas, uint32_t slot) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     return prediction->crossing <= prediction->physical || is_provisional(prediction) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_prefetch.h: asking for memory in time; part of the loop in gas_run_cpu.c.
+/* gas_prefetch.h: prefetching for the next events; part of the loop in gas_run_cpu.c.
  *
- * Events follow each other at random places in space and so in memory. The window of the calendar
- * says what comes next, so the lines it will touch are asked for some events ahead. */
+ * Consecutive events are at random places in space and therefore in memory. The window of the
+ * calendar holds the next events, so the cache lines they need are prefetched some events ahead. */
 #ifndef CAROM_SRC_GAS_GAS_PREFETCH_H
 #define CAROM_SRC_GAS_GAS_PREFETCH_H
 
@@ -10,11 +10,11 @@
 #include "gas/gas_renew.h"
 
 #define LOOK_AHEAD 24 /* entries the window should hold */
-#define FAR        20 /* how far the first stage looks */
-#define NEARER     7  /* and how far the others stay behind it */
+#define FAR        20 /* entries by which the first stage looks ahead */
+#define NEARER     7  /* entries by which the second stage, and the third, follow the first */
 #define NEAR       14
 
-/* Rows of cells around a home. */
+/* Prefetches the rows of cells around a home. */
 static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
     const carom_gas_cells *cells = &gas->cells;
     const carom_gas_cell *own = &cells->cells[carom_gas_home_index(cells, home)];
@@ -23,8 +23,8 @@ static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) 
         for (int64_t j = -1; j <= 1; ++j) __builtin_prefetch(own + k * layer + j * row);
 }
 
-/* Two eights without asking how many there are, as branches would be guessed wrong; what lies
- * behind the last was listed once. */
+/* Prefetches the trajectories of a list. The first 16 are fetched without testing the length, as
+ * that branch would be mispredicted; places after the last entry hold former entries. */
 static inline void touch_list(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
     const char *trajectories = (const char *)gas->trajectories.by_slot;
@@ -34,7 +34,7 @@ static inline void touch_list(const carom_gas *gas, uint32_t slot) {
         __builtin_prefetch(trajectories + (uint32_t)(list[i] << TRAJECTORY_SHIFT));
 }
 
-/* The home that a sphere is about to cross into. */
+/* The home a sphere will have after its next crossing. */
 static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = gas->records[slot].home;
     (void)step_home(&gas->cells, &home, gas->records[slot].prediction.side);
@@ -62,7 +62,7 @@ static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(carom_gas_list_of(gas, slot) + 16);
 }
 
-/* First: both spheres. */
+/* First stage: both spheres of the event. */
 static inline void look_far(const carom_gas *gas, uint32_t slot) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     touch_sphere(gas, slot);
@@ -72,8 +72,8 @@ static inline void look_far(const carom_gas *gas, uint32_t slot) {
     }
 }
 
-/* Then the cells of a crossing. Which ones two that meet will look into is not known before: see
- * settle in gas_centre.h. */
+/* Second stage: the cells of a crossing. The cells that a colliding pair will search are not yet
+ * known: see settle in gas_centre.h. */
 static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS || is_pair_next(&gas->records[slot].prediction))
         return;
@@ -81,7 +81,7 @@ static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
     touch_rows(gas, &home);
 }
 
-/* Last those around. */
+/* Third stage: the trajectories of the candidates. */
 static inline void look_near(const carom_gas *gas, uint32_t slot) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
@@ -92,8 +92,8 @@ static inline void look_near(const carom_gas *gas, uint32_t slot) {
     }
 }
 
-/* The window says what comes next. Three stages, each asking for what the next will follow; each
- * entry passes all three, however many leave the window at once. */
+/* Runs the three stages over the window; each fetches the data the next one follows. Each entry
+ * passes all three, however many entries leave the window at once. */
 static inline void look_ahead(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     const carom_gas_queue_entry *window = calendar->window;

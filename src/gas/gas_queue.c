@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of events: a calendar (after Paul 2007) or a binary heap.
+/* The event queue: a calendar queue (after Paul 2007) or a binary heap.
  *
- * The calendar is a ring of buckets of equal width in time, a list for what comes later than one
- * turn, and a window: the events of the buckets already reached, sorted. Entering a sphere writes
- * its slot to the end of one bucket and nothing else: there is no way out of a bucket but its turn.
- * An entry is dead when its sphere is due in another bucket by now, or already in the window; the
- * dead are swept out when there are more of them than four a sphere. Compared with linked lists
- * this touches one cache line instead of four, and at a million spheres each line is a miss. */
+ * The calendar has a ring of buckets of equal width in time, an overflow list for times beyond one
+ * turn of the ring, and a window. The window holds the sorted events of the buckets already
+ * reached. Inserting a sphere appends its slot to one bucket and does nothing else; entries leave a
+ * bucket only when the bucket is reached. Invariant: an entry is stale when its sphere is now due
+ * in another bucket or is already in the window. Stale entries are removed when there are more than
+ * four entries per sphere. Compared with linked lists this touches one cache line instead of four,
+ * and at a million spheres each line is a miss. */
 #include "gas/gas_queue.h"
 
 #include <string.h>
 
 #include "base/array.h"
 
-#define BUCKET_TARGET  8 /* living entries; 4 to 16 run equally fast */
+#define BUCKET_TARGET  8 /* current entries; 4 to 16 are equally fast */
 #define FEWEST_BUCKETS 64
 #define MOST_SAMPLES   1023
 #define WINDOW_SPARE   64
 #define MOST_DEALT     64
 
-/* ---- room ------------------------------------------------------------------------------------ */
+/* ---- Allocation ------------------------------------------------------------------------------ */
 
 static bool reserve_chunks(carom_gas *gas, uint64_t free_needed) {
     carom_gas_calendar *calendar = &gas->calendar;
@@ -40,7 +41,8 @@ static bool reserve_chunks(carom_gas *gas, uint64_t free_needed) {
     return true;
 }
 
-/* Drops dead entries from the window, moves the rest to its front, then grows it if need be. */
+/* Removes stale entries from the window, moves the rest to its front, then grows it if
+ * necessary. */
 static bool reserve_window(carom_gas *gas, uint64_t more) {
     carom_gas_calendar *calendar = &gas->calendar;
     if (calendar->window_capacity - calendar->window_tail >= more) return true;
@@ -64,7 +66,7 @@ bool carom_gas_calendar_room(carom_gas *gas) {
     return reserve_chunks(gas, CAROM_GAS_STEP_ENTRIES + 64) && reserve_window(gas, WINDOW_SPARE);
 }
 
-/* ---- loading --------------------------------------------------------------------------------- */
+/* ---- Loading buckets into the window --------------------------------------------------------- */
 
 static void sift_down(carom_gas_queue_entry *entries, uint64_t at, uint64_t count) {
     carom_gas_queue_entry moved = entries[at];
@@ -76,7 +78,7 @@ static void sift_down(carom_gas_queue_entry *entries, uint64_t at, uint64_t coun
     entries[at] = moved;
 }
 
-/* In place, for those that are almost sorted. */
+/* Insertion sort, for entries that are almost sorted. */
 static void insert_entries(carom_gas_queue_entry *entries, uint64_t count) {
     for (uint64_t i = 1; i < count; ++i) {
         carom_gas_queue_entry moved = entries[i];
@@ -86,9 +88,9 @@ static void insert_entries(carom_gas_queue_entry *entries, uint64_t count) {
     }
 }
 
-/* Entries of one bucket, whose times differ in the lowest `bits` only. They are dealt by the
- * highest four of these first: how they lie is random, and insertion alone would guess wrong all
- * the time. */
+/* Sorts the entries of one bucket, whose times differ only in the lowest `bits`. They are first
+ * distributed by the highest four of these bits. Their order is random, so insertion alone would
+ * mispredict its branches. */
 static void sort_bucket(carom_gas_queue_entry *entries, uint64_t count, int bits) {
     carom_gas_queue_entry dealt[MOST_DEALT];
     uint32_t start[16] = {0}, sum = 0;
@@ -125,15 +127,15 @@ static void free_chunk(carom_gas_calendar *calendar, uint32_t index) {
     ++calendar->free_count;
 }
 
-/* Moves what has come near from the overflow into the ring. Entries that are dead for sure fall
- * out; doubles do no harm. */
+/* Moves the entries that are now within one turn from the overflow into the ring. Entries that are
+ * certainly stale are dropped; duplicates are harmless. */
 static bool look_at_overflow(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint32_t index = calendar->heads[calendar->buckets];
     calendar->heads[calendar->buckets] = CAROM_GAS_EMPTY;
     while (index != CAROM_GAS_EMPTY) {
         if (!reserve_chunks(gas, CAROM_GAS_CHUNK_SLOTS + 1)) {
-            uint32_t last = index; /* put back what is left */
+            uint32_t last = index; /* put the rest back */
             while (calendar->chunks[last].next != CAROM_GAS_EMPTY)
                 last = calendar->chunks[last].next;
             calendar->chunks[last].next = calendar->heads[calendar->buckets];
@@ -157,7 +159,7 @@ static bool look_at_overflow(carom_gas *gas) {
     return true;
 }
 
-/* Half a turn has passed: is the width still right? */
+/* Called after half a turn: checks the bucket width and examines the overflow. */
 static bool turn_half(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint64_t passed = (uint64_t)calendar->base - calendar->loaded_from;
@@ -216,7 +218,7 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     else
         sort_entries(window + first, tail - first);
 
-    /* What the next buckets will ask for. */
+    /* Prefetch for the next buckets. */
     uint64_t mask = calendar->buckets - 1;
     uint32_t soon = calendar->heads[calendar->base & mask];
     uint32_t later = calendar->heads[(calendar->base + 1) & mask];
@@ -234,9 +236,9 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     return true;
 }
 
-/* ---- filling --------------------------------------------------------------------------------- */
+/* ---- Filling --------------------------------------------------------------------------------- */
 
-/* Width from the median time to a sphere's event. */
+/* Chooses the bucket width from the median time to a sphere's event. */
 static void choose_width(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_queue_entry samples[MOST_SAMPLES];
@@ -310,7 +312,7 @@ static carom_status create_tree(carom_context *context, carom_gas *gas) {
     return CAROM_OK;
 }
 
-/* Predictions must be in place. */
+/* All spheres must be predicted. */
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas) {
     carom_gas_queue_release(gas);
     return gas->def.queue == CAROM_GAS_QUEUE_TREE ? create_tree(context, gas)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_queue.h: entering spheres into the queue, inlined into the loops that predict. */
+/* gas_queue.h: insertion into the event queue; inlined into the loops that predict. The design is
+ * described in gas_queue.c. */
 #ifndef CAROM_SRC_GAS_GAS_QUEUE_H
 #define CAROM_SRC_GAS_GAS_QUEUE_H
 
 #include "gas/gas.h"
 
-/* What one step may add at most. */
+/* Upper bound of the entries one step may add. */
 #define CAROM_GAS_STEP_ENTRIES 24
 
-/* Moves the next bucket that holds anything into the window, looking no further than tick `until`.
- * False when there was no memory for it: nothing has changed then. */
+/* Moves the next nonempty bucket into the window, up to tick `until`. False when there is no
+ * memory; nothing has changed then. */
 bool carom_gas_calendar_load(carom_gas *gas, int64_t until);
 
 static inline void carom_gas_calendar_push(carom_gas_calendar *calendar, uint64_t bucket,
@@ -39,8 +40,8 @@ static inline void carom_gas_window_insert(carom_gas_calendar *calendar, int64_t
     window[at].slot = slot;
 }
 
-/* Parents are due no later than their children; slots break ties so that the shape of the heap does
- * not depend on history. */
+/* Heap order: parents are due no later than their children. Ties are broken by slot, so the shape
+ * of the heap does not depend on history. */
 static inline bool carom_gas_tree_before(const carom_gas *gas, uint32_t a, uint32_t b) {
     int64_t ta = carom_gas_due(&gas->records[a].prediction),
             tb = carom_gas_due(&gas->records[b].prediction);
@@ -68,14 +69,14 @@ static inline void carom_gas_tree_update(carom_gas *gas, uint32_t slot) {
     place[slot] = (uint32_t)at;
 }
 
-/* The bucket of a time not in the window, or the overflow. */
+/* The bucket of a time after the window, or the overflow. */
 static inline uint64_t carom_gas_calendar_bucket(const carom_gas_calendar *calendar, int64_t time) {
     int64_t bucket = time >> calendar->shift;
     bool near = bucket - calendar->base < (int64_t)calendar->buckets;
     return near ? (uint64_t)bucket & (calendar->buckets - 1) : calendar->buckets;
 }
 
-/* Puts slot number `at` of those waiting where it belongs by now. */
+/* Moves the pending slot with index `at` to its bucket. */
 static inline void carom_gas_calendar_settle(carom_gas *gas, uint32_t at) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint32_t slot = calendar->pending[at];
@@ -112,9 +113,9 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
     calendar->pending[at] = slot;
 }
 
-/* Enters a sphere whose prediction has changed, and one that relied on that prediction; an entry it
- * had before is dead from now on. The lines of its bucket are asked for and written some spheres
- * later, when they have come. */
+/* Enters a sphere whose prediction has changed, and its follower, which relied on that prediction.
+ * Earlier entries of the sphere become stale. In large gases the cache lines of the bucket are
+ * prefetched, and written some spheres later. */
 static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
     if (gas->def.queue == CAROM_GAS_QUEUE_TREE) {
         carom_gas_tree_update(gas, slot);
@@ -128,7 +129,7 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
     carom_gas_calendar_put(gas, slot);
 }
 
-/* Room for what one step adds; false when there is no memory. */
+/* Reserves capacity for one step; false when there is no memory. */
 static inline bool carom_gas_queue_room(carom_gas *gas) {
     const carom_gas_calendar *calendar = &gas->calendar;
     if (calendar->entries <= 4 * gas->count + 1024 &&
@@ -138,7 +139,7 @@ static inline bool carom_gas_queue_room(carom_gas *gas) {
     return gas->def.queue == CAROM_GAS_QUEUE_TREE || carom_gas_calendar_room(gas);
 }
 
-/* Does an entry of the window still stand for its sphere? */
+/* True unless the entry of the window is stale. */
 static inline bool carom_gas_queue_entry_alive(const carom_gas *gas, carom_gas_queue_entry entry) {
     const carom_gas_prediction *prediction = &gas->records[entry.slot].prediction;
     return prediction->current && carom_gas_due(prediction) == entry.time;

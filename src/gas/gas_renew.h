@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_renew.h: CAROM_GAS_METHOD_NEIGHBOURS: predicting by lists and renewing them; part of the loop
- * in gas_run_cpu.c. */
+/* gas_renew.h: CAROM_GAS_METHOD_NEIGHBOURS: prediction from neighbour lists and renewal of the
+ * lists; part of the loop in gas_run_cpu.c. The invariants are in gas_neighbour_lists.h. */
 #ifndef CAROM_SRC_GAS_GAS_RENEW_H
 #define CAROM_SRC_GAS_GAS_RENEW_H
 
 #include "gas/gas_centre.h"
 #include "gas/gas_neighbour_lists.h"
 
-/* As many as there are, in turns. */
+/* Scans any number of candidates, CAROM_GAS_MOST_CANDIDATES at a time. */
 static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *near,
                             uint32_t count, carom_gas_prediction *prediction) {
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_CANDIDATES) {
@@ -27,7 +27,8 @@ static inline void scan_list(const carom_gas *gas, uint32_t slot,
         scan_all(gas, slot, list + 1, list[0], prediction);
 }
 
-/* When the sphere may have strayed too far. With an acceleration a bound, else exact. */
+/* Predicts when the sphere reaches the leeway from its centre. Under an acceleration this is a
+ * lower bound, otherwise exact. */
 static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
                                    carom_gas_prediction *prediction) {
     const carom_gas_rules *rules = &gas->rules;
@@ -54,12 +55,12 @@ static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
     } else if (vv > 0.0) {
         double gap = leeway * leeway - yy;
         double root = sqrt(b * b + vv * (gap > 0.0 ? gap : 0.0));
-        delay = (root - b) / vv; /* what cancels here is far below the slack of centres */
+        delay = (root - b) / vv; /* cancellation errors are far below the slack of centres */
     }
     prediction->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
-/* Up to seven entries behind the last are read. */
+/* True when `near` is among the entries. Up to seven entries after the last are read. */
 static inline bool is_listed(const uint32_t *entries, uint32_t count, uint32_t near) {
     const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
     carom_gas_i8 found = {0};
@@ -71,8 +72,8 @@ static inline bool is_listed(const uint32_t *entries, uint32_t count, uint32_t n
     return carom_gas_lanes(&found) != 0;
 }
 
-/* Of the candidates those whose centres are near enough, added to `fresh`: eight at a time. There
- * is room for eight more candidates. */
+/* Appends to `fresh` the candidates whose centres are close enough, eight at a time. The array of
+ * candidates must have space for eight more. */
 static inline __attribute__((always_inline)) uint32_t
 list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candidates, bool shifted,
                 uint32_t *fresh, uint32_t count) {
@@ -103,7 +104,8 @@ list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candi
     return count;
 }
 
-/* The neighbours of a sphere whose centre has just been set; false when there are too many. */
+/* Collects the neighbours of a sphere whose centre has just been set; false when there are too
+ * many. */
 static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *fresh,
                                 uint32_t *count) {
     carom_gas_candidates candidates;
@@ -123,8 +125,8 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     return *count <= gas->lists.capacity;
 }
 
-/* A new list for a sphere that has strayed; only those that are new to it are looked at. False, and
- * the sphere is as it was, when a list is full. */
+/* Builds a new list for a sphere that has reached the leeway. Only its new neighbours are scanned.
+ * When a list is full, the result is false and the sphere is unchanged. */
 static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_CANDIDATES + 8],
         news[CAROM_GAS_MOST_LISTED], count, added = 0;
@@ -138,7 +140,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     for (uint32_t i = 0; i < count && fits; ++i) {
         if (is_listed(list + 1, list[0], fresh[i])) continue;
         uint32_t its = carom_gas_list_of(gas, fresh[i] & SLOT_MASK)[0];
-        for (uint32_t k = 0; k < added; ++k) /* in a narrow box, in several images */
+        for (uint32_t k = 0; k < added; ++k) /* a narrow box may contain several images */
             its += ((news[k] ^ fresh[i]) & SLOT_MASK) == 0;
         fits = its < gas->lists.capacity;
         news[added++] = fresh[i];
@@ -165,8 +167,8 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         carom_gas_file(gas, slot, &before, false);
         carom_gas_file(gas, slot, home, true);
     }
-    /* In another box the same entry means another image, which matters where a box is not much
-     * wider than the reach. */
+    /* After a change of box the same entry means another image. This matters where a box is not
+     * much wider than the reach. */
     if (moved) {
         carom_gas_trajectory_shift(gas, slot);
         scan_list(gas, slot, &gas->records[slot].prediction);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop: take what is due first, do it, predict anew. */
+/* The event loop: take the earliest entry of the queue, handle it, predict again.
+ *
+ * Invariant: entries are handled in the order of time; at one tick, inner work (crossings, stale
+ * and provisional predictions) comes before the events the caller sees. This file is compiled once
+ * per instruction set. */
 #include <math.h>
 #include <string.h>
 
 #include "gas/gas_predict.h"
 #include "gas/gas_turns.h"
 
-/* ---- what happens ---------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static void add_total(carom_gas_total *total, double value) {
     double sum = total->sum + value;
@@ -23,7 +27,7 @@ static void show_sphere(const carom_gas *gas, uint32_t slot, const carom_gas_bod
     sphere->mass = gas->mass[slot];
 }
 
-/* False when it is no number or too fast for the tick. */
+/* False when the velocity is not finite or too fast for the tick. */
 static bool take_velocity(const carom_gas *gas, carom_gas_body *body,
                           const carom_gas_sphere *sphere) {
     double *v = body->v;
@@ -31,8 +35,8 @@ static bool take_velocity(const carom_gas *gas, carom_gas_body *body,
     return carom_gas_keeps_pace(gas, v);
 }
 
-/* The caller's law between two spheres; false, and nothing changed, when it gives no velocities to
- * go on with. */
+/* Applies the caller's response to two spheres. False, with nothing changed, when it gives invalid
+ * velocities. */
 static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const int image[3],
                          const carom_gas_event *event) {
     carom_gas_body a = gas->bodies[slot_a], b = gas->bodies[slot_b];
@@ -59,7 +63,7 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
     return true;
 }
 
-/* Counts events of a sphere that come without time passing. */
+/* Counts consecutive events of a sphere at the same tick. */
 static bool repeats_too_often(carom_gas *gas, uint32_t slot) {
     carom_gas_prediction *prediction = &gas->records[slot].prediction;
     prediction->repeats = gas->bodies[slot].t == gas->now ? (uint16_t)(prediction->repeats + 1) : 0;
@@ -78,7 +82,7 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     }
     event->a = gas->records[a].label, event->b = gas->records[b].label;
     *culprit = event->a;
-    bool too_often = repeats_too_often(gas, a); /* both keep count */
+    bool too_often = repeats_too_often(gas, a); /* both counters must be updated */
     too_often = repeats_too_often(gas, b) || too_often;
     if (too_often) return CAROM_GAS_STOP_COLLAPSE;
     if (gas->def.response == NULL) {
@@ -125,8 +129,8 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     return CAROM_GAS_STOP_STEPS;
 }
 
-/* After an event of a sphere. What a fast one does next is found all the same, but no longer surely
- * in time; so each of its events says so. */
+/* Tested after each event of a sphere. The next events of a too fast sphere are still predicted,
+ * but no longer reliably in time. So each of its events reports it. */
 static bool is_too_fast(const carom_gas *gas, uint32_t label, uint32_t *culprit) {
     *culprit = label;
     return !carom_gas_keeps_pace(gas, gas->bodies[gas->slot_of[label]].v);
@@ -150,7 +154,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     carom_gas_stop stop = prediction->kind == CAROM_GAS_KIND_PAIR
                               ? do_pair(gas, slot, &event, culprit)
                               : do_wall(gas, slot, &event, culprit);
-    if (stop != CAROM_GAS_STOP_STEPS) { /* it did not happen: still due */
+    if (stop != CAROM_GAS_STOP_STEPS) { /* the event did not happen and is still due */
         carom_gas_queue_put(gas, slot);
         return stop;
     }
@@ -164,7 +168,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     return stop;
 }
 
-/* ---- the loop -------------------------------------------------------------------------------- */
+/* ---- Event loop ------------------------------------------------------------------------------ */
 
 carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t steps,
                                         uint32_t *culprit) {

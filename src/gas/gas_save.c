@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving and resuming. All predictions are functions of the bodies, so a file holds the bodies, the
+/* Saving and loading. All predictions are functions of the bodies, so a file holds the bodies, the
  * rules, the clock and the measures, and nothing of cells, lists or queue. Numbers are
- * little-endian entries of 64 bits, the same on every machine.
+ * little-endian words of 64 bits, the same on every machine.
  *
- * A file is believed when it is one that carom_gas_save could have written: then all that a gas
- * promises holds for it, and what could not have come about by itself is damage. */
+ * Invariant: a file is accepted only if carom_gas_save could have written it. Then every guarantee
+ * of a gas holds for it. Any other content is reported as damage. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,18 +17,17 @@
 #define MAGIC        UINT64_C(0x0153414752414301) /* "\1CARGAS\1" */
 #define SPHERE_WORDS 11
 #define HEAD_WORDS   34
-#define MOST_BOXES   (CAROM_GAS_MOST_DRIFT + 2.0) /* that a body strays, with some rounding */
-#define MOST_WIDTH   1e15 /* of a box, in radii: beyond, a double cannot tell two places apart */
+#define MOST_BOXES   (CAROM_GAS_MOST_DRIFT + 2.0) /* drift of a body, with a rounding margin */
+#define MOST_WIDTH   1e15 /* of a box, in radii: beyond, doubles cannot separate two positions */
 #define FEW_LABELS   (UINT64_C(1) << 20)
-#define MOST_CHURN   1024 /* ids given out, for each sphere that lives and each entry of padding */
+#define MOST_CHURN   1024 /* ids given out per sphere present and per word of padding */
 #define MOST_COUNT   (UINT64_C(1) << 62) /* of events: no run is that long */
-/* Removing spheres leaves radii up to ten times as large, so a tick that was fit for those that
- * made it is no further off than this. */
+/* Tolerance for the tick in a file. Removing spheres may leave radii up to ten times as large, so a
+ * tick that suited the original spheres is off by no more than this. */
 #define TICK_LEEWAY      16.0
-#define UNITS_PER_SPHERE 4 /* of progress: reading, checking, filing, predicting */
+#define UNITS_PER_SPHERE 4 /* units of progress: reading, checking, filing, predicting */
 
-/* ---- entries -----------------------------------------------------------------------------------
- */
+/* ---- Words of 64 bits ------------------------------------------------------------------------ */
 
 typedef struct stream {
     FILE *file;
@@ -76,14 +75,15 @@ static carom_vec3 get_vec(stream *s) {
     return v;
 }
 
-/* Every id ever given out takes memory, dead ones too, so a file must be long enough to be believed
- * when it speaks of many: where few spheres live, so many entries of zero stand at its end. */
+/* Words of zero at the end of a file. Every id ever given out takes memory, including removed ones,
+ * so a file that declares many ids must be long. Where few spheres are present, padding makes it
+ * long enough. */
 static uint64_t padding_words(uint64_t labels, uint64_t count) {
     uint64_t wanted = labels < FEW_LABELS ? 0 : labels / MOST_CHURN;
     return wanted > count ? wanted - count : 0;
 }
 
-/* ---- saving ---------------------------------------------------------------------------------- */
+/* ---- Saving ---------------------------------------------------------------------------------- */
 
 static void put_head(carom_writer *s, const carom_gas *gas) {
     const carom_gas_def *def = &gas->def;
@@ -149,13 +149,13 @@ carom_status carom_gas_save(carom_context *context, const carom_gas *gas, const 
         HEAD_WORDS + gas->count * SPHERE_WORDS + padding_words(gas->labels, gas->count);
     carom_progress_begin(context, "writing a gas", 8 * entries);
     carom_status status = write_gas(context, gas, path);
-    /* A writer that was cancelled leaves the message to the end of the phase. */
+    /* After a cancellation the writer leaves the message to the end of the phase. */
     carom_status ended = status == CAROM_CANCELLED ? carom_progress_end(context)
                                                    : carom_progress_finish(context, status);
     return ended != CAROM_OK ? ended : status;
 }
 
-/* ---- resuming -------------------------------------------------------------------------------- */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 typedef struct head {
     carom_gas_def def;
@@ -211,7 +211,7 @@ static bool get_head(stream *s, head *h) {
            h->labels < UINT32_MAX && h->count <= h->labels;
 }
 
-/* One sphere, checked as far as one alone can be. */
+/* Reads one sphere and checks it as far as possible on its own. */
 static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     uint64_t label = get(s);
@@ -269,7 +269,7 @@ static carom_status get_spheres(carom_context *context, stream *s, const char *p
     return CAROM_OK;
 }
 
-/* What would be bad input in a def or a sphere is damage in a file. */
+/* Reports invalid input found in a file as damage of the file. */
 static carom_status name_file(carom_context *context, const char *path, carom_status status) {
     if (status != CAROM_BAD_INPUT) return status;
     char message[512];

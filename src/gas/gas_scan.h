@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_scan.h: the earliest event of a sphere among many candidates; part of the loop in
+/* gas_scan.h: the earliest event of a sphere among its candidates; part of the loop in
  * gas_run_cpu.c.
  *
- * Lower bounds of all delays are found in lanes of floats. Most predictions are overtaken by other
- * events before their time comes, so the item function is not asked yet: where one candidate is
- * first by a margin, the prediction is PROVISIONAL, due at its bound, and asked for the exact tick
- * when that has come. Where bounds lie too close together, or are zero, the item function decides
- * at once. Of each sphere only the earliest physical event is kept. */
+ * Lower bounds of all delays are computed in float vectors. Most predictions are invalidated by
+ * other events before they are due, so the exact item function is not evaluated yet. Where one
+ * candidate is first by a margin, the prediction is PROVISIONAL: it is due at its lower bound, and
+ * its exact tick is computed at that time. Where bounds are too close together, or zero, the item
+ * function decides immediately. Invariant: only the earliest physical event of each sphere is kept,
+ * and its time is never later than that event. */
 #ifndef CAROM_SRC_GAS_GAS_SCAN_H
 #define CAROM_SRC_GAS_GAS_SCAN_H
 
@@ -16,7 +17,8 @@
 #define SLOT_MASK        ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
 #define TRAJECTORY_SHIFT 5 /* a trajectory is 32 bytes */
 
-/* Is (kind, a, b) of one event before that of the other? Both are at the same tick. */
+/* True when (kind, a, b) of the first event precedes that of the other. Both are at the same
+ * tick. */
 static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kind, uint32_t partner,
                                 uint32_t other_slot, uint8_t other_kind, uint32_t other_partner) {
     if (kind != other_kind) return kind < other_kind;
@@ -31,12 +33,12 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
     return a != c ? a < c : b < d;
 }
 
-/* See carom_gas_record: predictions lie at the start of records. */
+/* The `others` field of the record. A prediction is at the start of its record. */
 static inline float *next_best_of(carom_gas_prediction *prediction) {
     return &((carom_gas_record *)prediction)->others;
 }
 
-/* Something else may come at `time`, which is after the prediction's. */
+/* Lowers the next best time to `time`, which is after the prediction's. */
 static inline void limit_next_best(carom_gas_prediction *prediction, int64_t time) {
     if (time == CAROM_GAS_NEVER) return;
     float *others = next_best_of(prediction),
@@ -54,7 +56,7 @@ static inline void set_prediction(carom_gas_prediction *prediction, int64_t time
     *next_best_of(prediction) = 0.0f;
 }
 
-/* What is sure to come later than this does not matter to the prediction. */
+/* Upper bound of the predicted event's time: later events do not affect the prediction. */
 static inline int64_t latest(const carom_gas *gas, const carom_gas_prediction *prediction) {
     return prediction->physical +
            (prediction->kind == CAROM_GAS_PROVISIONAL ? gas->trajectories.leeway : 0);
@@ -64,14 +66,14 @@ static inline bool is_provisional(const carom_gas_prediction *prediction) {
     return prediction->kind >= CAROM_GAS_PROVISIONAL;
 }
 
-/* Who comes first from `time` on cannot be told yet. */
+/* Marks the prediction as unresolved: which event is first from `time` on is not yet known. */
 static inline void offer_unresolved(carom_gas_prediction *prediction, int64_t time) {
     prediction->physical = time < prediction->physical ? time : prediction->physical;
     prediction->kind = CAROM_GAS_UNRESOLVED;
     *next_best_of(prediction) = 0.0f;
 }
 
-/* An event at its exact tick. */
+/* Offers an event with its exact tick. */
 static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_prediction *prediction,
                          int64_t time, uint8_t kind, uint32_t partner, uint32_t stamp,
                          const int8_t image[3]) {
@@ -90,24 +92,24 @@ static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_predicti
     set_prediction(prediction, time, kind, partner, stamp, image);
 }
 
-/* Boxes by which to shift another whose wraps are 0, from the code. */
+/* Boxes by which to shift a partner whose wraps are 0, from the code. */
 static inline void image_of(const carom_gas_body *own, uint32_t code, int8_t image[3]) {
-    /* the digits of a code less one; no branch, as it would be guessed wrong */
+    /* the digits of a code minus one; a table, as a branch would be mispredicted */
     static const int8_t boxes[27][4] = {
         {-1, -1, -1}, {0, -1, -1}, {1, -1, -1}, {-1, 0, -1}, {0, 0, -1},  {1, 0, -1}, {-1, 1, -1},
         {0, 1, -1},   {1, 1, -1},  {-1, -1, 0}, {0, -1, 0},  {1, -1, 0},  {-1, 0, 0}, {0, 0, 0},
         {1, 0, 0},    {-1, 1, 0},  {0, 1, 0},   {1, 1, 0},   {-1, -1, 1}, {0, -1, 1}, {1, -1, 1},
         {-1, 0, 1},   {0, 0, 1},   {1, 0, 1},   {-1, 1, 1},  {0, 1, 1},   {1, 1, 1}};
     const uint32_t low = UINT32_C(0x7F7F7F7F);
-    uint32_t a = 0, b; /* four bytes at once: carries stop at the top bit of each */
+    uint32_t a = 0, b; /* adds four bytes at once: carries stop at the top bit of each */
     memcpy(&a, own->wraps, sizeof(own->wraps));
     memcpy(&b, boxes[code], sizeof(b));
     a = ((a & low) + (b & low)) ^ ((a ^ b) & ~low);
     memcpy(image, &a, 3);
 }
 
-/* The image a prediction speaks of: its partner's wraps are those it was made with, or it is stale.
- */
+/* The image of a prediction's partner. Its wraps are unchanged since the prediction, or the
+ * prediction is stale. */
 static inline void predicted_image(const carom_gas *gas, const carom_gas_prediction *prediction,
                                    int image[3]) {
     const carom_gas_body *partner = &gas->bodies[prediction->partner];
@@ -115,8 +117,8 @@ static inline void predicted_image(const carom_gas *gas, const carom_gas_predict
         image[axis] = prediction->image[axis] - partner->wraps[axis];
 }
 
-/* A candidate that is met no earlier than at `time`, and first by the margin among its likes, none
- * of which comes before `others` ticks later. */
+/* Offers a provisional candidate. It is met no earlier than `time`. Its bound is the least of all
+ * candidates by the margin; every other candidate is met at least `others` ticks after `time`. */
 static inline void offer_provisional(const carom_gas *gas, uint32_t slot,
                                      carom_gas_prediction *prediction, int64_t time, uint32_t near,
                                      float others) {
@@ -134,10 +136,10 @@ static inline void offer_provisional(const carom_gas *gas, uint32_t slot,
     limit_next_best(prediction, before);
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------- */
+/* ---- Lower bounds ---------------------------------------------------------------------------- */
 
-/* Bounds of all candidates in eights, and the least of them; NaN are those who are never met. Up to
- * seven entries behind the last are read. */
+/* Computes the bounds of all candidates, eight at a time, and returns the least. A bound is NaN
+ * when the candidate is never met. Up to seven entries after the last are read. */
 static inline __attribute__((always_inline)) float bound_all(const carom_gas *gas, uint32_t slot,
                                                              const uint32_t *near, uint32_t count,
                                                              float *bounds, bool shifted) {
@@ -158,7 +160,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         carom_gas_f8 bound;
         carom_gas_i8 entries, places, absent;
         memcpy(&entries, near + i, sizeof(entries));
-        places = entries << TRAJECTORY_SHIFT; /* the code falls out */
+        places = entries << TRAJECTORY_SHIFT; /* the shift drops the code */
         absent =
             (numbers >= (int32_t)(count - i)) | (places == (int32_t)(slot << TRAJECTORY_SHIFT));
         places &= ~absent;
@@ -186,7 +188,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
     return carom_gas_least_lane(&least);
 }
 
-/* Of the eight bounds from `bounds` on, those in the range. */
+/* Lanes of the eight bounds from `bounds` on that are in [from, to]. */
 static inline uint32_t bounds_between(const float *bounds, float from, float to) {
     carom_gas_f8 bound;
     memcpy(&bound, bounds, sizeof(bound));
@@ -194,16 +196,16 @@ static inline uint32_t bounds_between(const float *bounds, float from, float to)
     return carom_gas_lanes(&wanted);
 }
 
-/* The tick of a bound, never later than what it bounds. */
+/* The tick of a bound, rounded down: never later than the meeting. */
 static inline int64_t tick_of(const carom_gas *gas, float bound) {
     double ticks = ((double)bound - 0x1p-39) * gas->trajectories.ticks_per_bound;
     if (!(ticks < (double)CAROM_GAS_HORIZON)) return CAROM_GAS_NEVER;
     return gas->now + (ticks > 0.0 ? (int64_t)ticks : 0);
 }
 
-/* ---- exactly --------------------------------------------------------------------------------- */
+/* ---- Exact evaluation ------------------------------------------------------------------------ */
 
-/* One candidate by the item function. */
+/* Evaluates one candidate by the item function. */
 static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t near,
                                carom_gas_prediction *prediction) {
     uint32_t other = near & SLOT_MASK;
@@ -218,15 +220,15 @@ static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t nea
           gas->trajectories.by_slot[other].stamp, image);
 }
 
-/* A delay as bounds count it, rounded up. */
+/* The delay until a tick in the units of bounds, rounded up. */
 static inline float bound_of(const carom_gas *gas, int64_t time) {
     if (time == CAROM_GAS_NEVER) return 1e37f;
     double delay = carom_gas_span(&gas->rules, time - gas->now) * gas->trajectories.per_time;
     return (float)delay * (1.0f + 0x1p-20f) + 0x1p-40f;
 }
 
-/* The one that seems earliest first, then all whose bound does not exclude that they come before.
- */
+/* Evaluates the candidate with the least bound first, then all candidates whose bound is not later
+ * than the result. */
 static __attribute__((noinline)) void ask_all(const carom_gas *gas, uint32_t slot,
                                               const uint32_t *near, uint32_t count,
                                               const float *bounds, float least, uint32_t first,
@@ -241,16 +243,16 @@ static __attribute__((noinline)) void ask_all(const carom_gas *gas, uint32_t slo
         }
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- Scan ------------------------------------------------------------------------------------ */
 
-/* Bounds of the candidates of a sphere, not yet looked at. */
+/* The candidates of a sphere with their bounds, before the decision. */
 typedef struct bounded_set {
     const uint32_t *near;
     uint32_t slot, count;
     float least, bounds[CAROM_GAS_MOST_CANDIDATES + 8];
 } bounded_set;
 
-/* `shifted` when some may be in another box. */
+/* Computes the bounds. `shifted`: some candidates may be in another box. */
 static inline void bound_candidates(const carom_gas *gas, uint32_t slot, const uint32_t *near,
                                     uint32_t count, bool shifted, bounded_set *bounded_set) {
     bounded_set->near = near;
@@ -262,7 +264,7 @@ static inline void bound_candidates(const carom_gas *gas, uint32_t slot, const u
         bounded_set->least = bound_all(gas, slot, near, count, bounded_set->bounds, false);
 }
 
-/* The earliest meeting into the prediction. */
+/* Offers the earliest candidate to the prediction. */
 static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
                           carom_gas_prediction *prediction) {
     const float *bounds = bounded_set->bounds;
@@ -275,11 +277,11 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
     }
     uint32_t equal = 0, first = 0;
     carom_gas_f8 seconds = HUGE_VALF - (carom_gas_f8){0.0f};
-    for (uint32_t i = 0; i < bounded_set->count; i += 8) { /* no branches: where it is, is random */
+    for (uint32_t i = 0; i < bounded_set->count; i += 8) { /* no branches: its position is random */
         carom_gas_f8 bound;
         memcpy(&bound, bounds + i, sizeof(bound));
         carom_gas_i8 is_least = bound == least;
-        bound = (carom_gas_f8)((carom_gas_i8)bound | is_least); /* NaN is no second */
+        bound = (carom_gas_f8)((carom_gas_i8)bound | is_least); /* NaN: not the second */
         carom_gas_least(&bound, &seconds);
         uint32_t lanes = carom_gas_lanes(&is_least);
         equal += (uint32_t)__builtin_popcount(lanes);
@@ -299,7 +301,7 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
                 prediction);
 }
 
-/* The candidates against sphere `slot`, the earliest meeting into its prediction. */
+/* Scans the candidates of sphere `slot` and offers the earliest to its prediction. */
 static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
                         bool shifted, carom_gas_prediction *prediction) {
     bounded_set bounded_set;
@@ -307,7 +309,7 @@ static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *nea
     decide(gas, &bounded_set, prediction);
 }
 
-/* What needs no partner: walls and the refreshing of the body. */
+/* Offers the events without a partner: walls and the refresh of the body. */
 static inline void scan_alone(const carom_gas *gas, uint32_t slot,
                               carom_gas_prediction *prediction) {
     static const int8_t no_image[3];
@@ -328,7 +330,7 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot,
                       0, no_image);
             }
         }
-    /* Only far events can lie behind the refreshing. */
+    /* Only a distant event can be later than the refresh. */
     if (prediction->physical < body->t + CAROM_GAS_HORIZON) {
         double span = carom_gas_span(rules, prediction->physical - body->t);
         double speed = (fabs(body->v[0]) + fabs(body->v[1])) + fabs(body->v[2]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the units of trajectories and writing all of them. */
+/* Units of the float trajectories, and the recomputation of all of them. Invariant: radii grow by
+ * no less than the float errors summed in gas_trajectory.h. */
 #include "gas/gas_trajectory.h"
 
-/* Shares of what floats can be off, for each of two spheres: a little more than gas_trajectory.h
- * adds up to. */
+/* Error coefficients for each of two spheres: a little more than the sums in gas_trajectory.h. */
 #define BY_PLACE 0x1.8p-22
 #define BY_WAY   0x1p-21
 #define BY_AIM   0x1p-23
@@ -22,7 +22,8 @@ static double typical_time(const carom_gas *gas, double length) {
     return time > 0x1p10 * tick && time < 0x1p54 * tick ? time : 0x1p50 * tick;
 }
 
-/* Rough predictions were made for the leeway of their time and allow no larger one. */
+/* Provisional predictions are valid only up to the leeway they were made with. When the leeway
+ * grows, they become unresolved. */
 static void grant_leeway(carom_gas *gas, int64_t leeway) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
     if (leeway > trajectories->leeway && leeway / 2 <= trajectories->leeway) return;
@@ -35,7 +36,7 @@ static void grant_leeway(carom_gas *gas, int64_t leeway) {
 void carom_gas_trajectories_renew(carom_gas *gas) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
     double length = 2.0 * gas->largest, time = typical_time(gas, length), way = 0.0;
-    for (int axis = 0; axis < 3; ++axis) /* of two in cells that touch */
+    for (int axis = 0; axis < 3; ++axis) /* distance of two spheres in adjacent cells */
         way = fmax(way, 6.0 * gas->cells.edge[axis] + 4.0 * gas->largest);
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
         way = 2.0 * gas->largest + 4.0 * gas->lists.leeway + 1e-5 * gas->longest;
@@ -52,7 +53,7 @@ void carom_gas_trajectories_renew(carom_gas *gas) {
     double margin = 0x1p-12 + 32.0 * (trajectories->growth + trajectories->growth_by_speed);
     trajectories->margin = (float)margin;
     double leeway =
-        0.5 * margin * trajectories->ticks_per_bound; /* beyond all in very wide boxes */
+        0.5 * margin * trajectories->ticks_per_bound; /* may exceed the horizon in wide boxes */
     grant_leeway(gas, (int64_t)fmin(leeway, (double)CAROM_GAS_HORIZON));
     double fastest = CAROM_GAS_MOST_GROWTH * gas->largest / length / trajectories->growth_by_speed;
     double safe = gas->safe_drift / length / fastest * trajectories->ticks_per_bound;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_trajectory.h: the trajectories of all spheres in floats, to tell in lanes who can be met
- * first.
+/* gas_trajectory.h: float trajectories of all spheres, for vectorised lower bounds of meeting
+ * times.
  *
- * A trajectory is where the sphere would have been at one common time, and its velocity; under an
- * acceleration, in the frame that falls with it, so that all trajectories are straight. Its radius
- * is larger than the sphere's by all that floats can be off, so that the time at which two
- * trajectories meet is never later than the true one: a lower bound. Bounds alone never decide;
- * those who could be first are asked by the exact item function.
+ * A trajectory is the position the sphere would have at one common time, and its velocity. Under an
+ * acceleration it is given in the falling frame, so all trajectories are straight. Its radius
+ * exceeds the sphere's by an upper bound of all float errors. Invariant: the time at which two
+ * trajectories meet is never later than the true one, so it is a lower bound. Bounds never decide
+ * an event: the candidates that could be first are evaluated by the exact item function.
  *
- * Off by at most, for a pair and in units of 2^-24: 6 edges of the box per axis for places, 5 ways
- * flown since the common time for each of the two, and (1 + 2 (sum of speeds) / (relative speed))
- * of the way still to go. The last is kept small by calling pairs slow whose relative speed is
- * below SLOW of the sum of their speeds, or a little above: those always go to the item function,
- * as do spheres far faster than most. Rounding while solving for the time takes less than the
- * 2^-19 of the squared distance that gas_bounds.h takes off. */
+ * Upper bound of the error for a pair, in units of 2^-24: 6 edges of the box per axis for
+ * positions, 5 times the path travelled since the common time for each of the two, and (1 + 2 (sum
+ * of speeds) / (relative speed)) times the path to the meeting. The last term is kept small by
+ * treating slow pairs separately: pairs whose relative speed is below SLOW of the sum of their
+ * speeds, or a little above. Slow pairs always go to the item function, as do spheres far faster
+ * than most. Rounding while solving for the time is less than the 2^-19 of the squared distance
+ * that gas_bounds.h subtracts. */
 #ifndef CAROM_SRC_GAS_GAS_TRAJECTORY_H
 #define CAROM_SRC_GAS_GAS_TRAJECTORY_H
 
@@ -22,13 +23,13 @@
 #include "gas/gas.h"
 
 #define CAROM_GAS_SLOW              0.05
-#define CAROM_GAS_TRAJECTORY_LENGTH 8.0 /* typical ways between two common times, in lengths */
+#define CAROM_GAS_TRAJECTORY_LENGTH 8.0 /* typical path between two common times, in lengths */
 #define CAROM_GAS_SLOW2             (2.0f * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW))
-#define CAROM_GAS_LEAST_SPEED2      1e-26f /* below this nothing is told from rest */
+#define CAROM_GAS_LEAST_SPEED2      1e-26f /* below this a speed counts as rest */
 #define CAROM_GAS_MOST_NUMBER       1e9
-#define CAROM_GAS_MOST_GROWTH       0.002 /* of a radius, by speed; faster ones are wild */
+#define CAROM_GAS_MOST_GROWTH       0.002 /* of a radius, by speed; faster spheres are wild */
 
-/* Writes the trajectory of a body, all but its stamp. */
+/* Writes the trajectory of a body, except its stamp. */
 static inline void carom_gas_trajectory_write(carom_gas *gas, uint32_t slot) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
     const carom_gas_rules *rules = &gas->rules;
@@ -55,19 +56,19 @@ static inline void carom_gas_trajectory_write(carom_gas *gas, uint32_t slot) {
     double growth = trajectories->growth_by_speed * sqrt(square);
     trajectory->radius = (float)(radius + trajectories->growth + growth);
     if (!(most < CAROM_GAS_MOST_NUMBER && growth < CAROM_GAS_MOST_GROWTH * radius)) {
-        for (int axis = 0; axis < 3; ++axis) trajectory->v[axis] = NAN; /* slow with all */
+        for (int axis = 0; axis < 3; ++axis) trajectory->v[axis] = NAN; /* slow with all others */
         ++trajectories->wild;
     }
 }
 
-/* Of a body that was rewritten, and will be predicted. */
+/* Updates the trajectory of a body that was rewritten and will be predicted. */
 static inline void carom_gas_trajectory_set(carom_gas *gas, uint32_t slot) {
     uint32_t *stamp = &gas->trajectories.by_slot[slot].stamp;
     *stamp = (*stamp | (CAROM_GAS_REWRITTEN - 1)) + 1;
     carom_gas_trajectory_write(gas, slot);
 }
 
-/* Of a body that has got other wraps. */
+/* Updates the trajectory of a body whose wraps have changed. */
 static inline void carom_gas_trajectory_shift(carom_gas *gas, uint32_t slot) {
     ++gas->trajectories.by_slot[slot].stamp;
     carom_gas_trajectory_write(gas, slot);

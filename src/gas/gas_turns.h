@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_turns.h: whose turn it is; part of the loop in gas_run_cpu.c.
+/* gas_turns.h: selection of the next sphere to handle; part of the loop in gas_run_cpu.c.
  *
- * Inner work at a tick comes before what the caller sees at it, so that at its turn each event is
- * the earliest of all by (tick, kind, a, b). */
+ * Invariant: inner work at a tick (see is_inner) is done before the events the caller sees at that
+ * tick. So each event, when it is handled, is the earliest of all by (tick, kind, a, b). */
 #ifndef CAROM_SRC_GAS_GAS_TURNS_H
 #define CAROM_SRC_GAS_GAS_TURNS_H
 
 #include "gas/gas_predict.h"
 #include "gas/gas_prefetch.h"
 
-/* Several spheres are due at one tick: inner work first, then by (kind, a, b). */
+/* Chooses between two spheres due at the same tick: inner work first, then by (kind, a, b). */
 static uint32_t choose(const carom_gas *gas, uint32_t best, uint32_t slot) {
     if (is_inner(gas, best)) return best;
     if (is_inner(gas, slot)) return slot;
@@ -27,9 +27,9 @@ static uint32_t choose_in_tree(const carom_gas *gas, uint64_t at, int64_t time, 
     return best;
 }
 
-/* A provisional pair at the head of the window is refined where it stands; the second of the two
- * leaves the queue, as the first will bring the meeting. False when there is none, or it is not to
- * be refined. */
+/* Refines the provisional pair at the head of the window in place. If the partner's entry already
+ * represents the exact collision, this sphere leaves the queue and becomes the partner's follower.
+ * False when the head is not a provisional pair or cannot be refined. */
 static bool refine_head(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_queue_entry *window = calendar->window, entry = window[calendar->window_head];
@@ -62,8 +62,8 @@ static bool refine_head(carom_gas *gas) {
     return true;
 }
 
-/* The slot to be handled next, CAROM_GAS_NO_SLOT when nothing is due up to `until`; false when
- * there was no memory. */
+/* Finds the slot to be handled next; CAROM_GAS_NO_SLOT when nothing is due up to `until`. False
+ * when there is no memory. */
 static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     *next = CAROM_GAS_NO_SLOT;
     if (gas->def.queue == CAROM_GAS_QUEUE_TREE) {
@@ -102,7 +102,7 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
         if (chosen != best) place = i;
         best = chosen;
     }
-    /* Its entry goes, so that none is left over should it be due at this tick again. */
+    /* The entry is removed, so that none is left if the sphere is due at this tick again. */
     calendar->window[place] = *entry;
     ++calendar->window_head;
     *next = best;
