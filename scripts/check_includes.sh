@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The include law: a file in src/ may include its own folder and those to its left in
+# The include rule: a file in src/ may include its own folder and those to its left in
 #   base, geom, mesh, {bvh, grid}, engines, scene
 # Between engines only: tree and balls may include pack, solid may include soup, scene all.
 # cli, examples, bench and scenes see include/carom, scenes and each other's headers as listed.
@@ -40,7 +40,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE '^ *# *include *(
         split(target, to, "/"); folder = to[1]
         split(file, from, "/")
         if (from[1] == "src") {
-            if (!(from[2] in allowed)) { print file ": src/" from[2] " is no room of the house"; bad = 1; next }
+            if (!(from[2] in allowed)) { print file ": src/" from[2] " is no module"; bad = 1; next }
             may = allowed[from[2]]
         } else if (from[1] in outside) {
             may = outside[from[1]] " " inside[file]
