@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A solid: a closed mesh made ready for overlaps.
+/* A solid: a closed mesh prepared for overlap queries.
  *
- * Equal vertices are made one and polygons split; then vertices and triangles are numbered along a
- * spanning tree (solid_spanning_tree.c), a rigid soup is made of them for searches, and sums over
- * ranges of triangles for what need not be searched (solid_prefix_sums.c). Triangles without area
- * stay in: a pose may give them some, and only with them is the mesh closed whatever the pose. */
+ * Preparation welds equal vertices and splits polygons. It then reorders vertices and triangles
+ * along a spanning tree (solid_spanning_tree.c), makes a rigid soup of them for searches, and
+ * prefix sums over triangles for the parts that need no search (solid_prefix_sums.c).
+ *
+ * Invariant: the mesh is closed in every pose. So triangles without area are kept: a pose may round
+ * some area into them. */
 #include "base/progress.h"
 #include "mesh/mesh.h"
 #include "solid/solid_relation.h"
 
-/* ---- closed? --------------------------------------------------------------------------------- */
+/* ---- Closedness check ------------------------------------------------------------------------ */
 
-/* The number, in the mesh as given, of a vertex of the welded one. */
+/* The index, in the mesh as given, of a vertex of the welded mesh. */
 static unsigned long long number_given(const carom_mesh_view *given, const carom_mesh_view *welded,
                                        uint64_t vertex) {
     carom_vec3 p = carom_mesh_position(welded, vertex);
@@ -44,16 +46,16 @@ static carom_status check_closed(carom_context *context, const carom_mesh_view *
         (unsigned long long)report->inconsistent_edges, from, to);
 }
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- Description ----------------------------------------------------------------------------- */
 
-/* The volume's sign is exact, also where the volume rounds to -0. */
+/* The sign of the volume is exact, also where the volume rounds to -0. */
 static bool is_inside_out(const carom_mesh_report *report) {
     return signbit(report->volume) != 0;
 }
 
-/* All pairs of faces that meet other than as neighbours. Faces without area are searched as
- * segments, which always meet their neighbours: where there are any, a soup that leaves them alone
- * is asked. */
+/* Finds all pairs of faces that intersect other than as neighbours. The solid's soup treats faces
+ * without area as segments, which always intersect their neighbours. Where there are any, a second
+ * soup that ignores them is queried. */
 static carom_status find_touching(carom_context *context, const carom_solid *solid,
                                   carom_pairs *touching) {
     const carom_soup *soup = solid->soup;
@@ -93,7 +95,7 @@ static void find_longest(carom_solid *solid) {
     const carom_soup *soup = solid->soup;
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
         carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
-        double extent = 2.0 * carom_solid_extent(c.corner); /* whatever the pose */
+        double extent = 2.0 * carom_solid_extent(c.corner); /* in any pose */
         solid->longest = CAROM_MAX(solid->longest, extent);
         solid->side_lengths += carom_scale_apply(3.0 * extent, solid->sums.exponent);
     }
@@ -126,9 +128,9 @@ static carom_status describe(carom_context *context, carom_solid *solid,
     return status;
 }
 
-/* ---- create and destroy ---------------------------------------------------------------------- */
+/* ---- Creation and destruction ---------------------------------------------------------------- */
 
-/* Everything but the description, from a welded mesh of triangles. */
+/* Builds everything but the description, from a welded triangle mesh. */
 static carom_status build(carom_context *context, carom_solid *solid, const carom_mesh_view *mesh,
                           bool turn) {
     carom_solid_spanning_tree order;

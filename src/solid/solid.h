@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* solid.h: what a solid is made of. */
+/* solid.h: the data structure of a solid. */
 #ifndef CAROM_SRC_SOLID_SOLID_H
 #define CAROM_SRC_SOLID_SOLID_H
 
@@ -7,46 +7,46 @@
 #include "solid/solid_prefix_sums.h"
 #include "soup/soup_place.h"
 
-/* Beside a surface there is space with a winding number of 0, with another one. */
+/* Bits: next to a surface there is space with winding number 0; with a nonzero one. */
 #define CAROM_SOLID_EMPTY 1u
 #define CAROM_SOLID_FULL  2u
 
-/* Two triangles of a solid. */
+/* A pair of triangles of one solid. */
 typedef struct carom_solid_own {
     uint32_t a, b;
 } carom_solid_own;
 
-/* Vertices are numbered along a spanning tree of the mesh's edges, each before those that hang on
- * it, one connected part after the other; triangles by their middle corner. So what hangs on a
- * vertex is a range of vertices, and the triangles whose middle corners those are, a range of
- * triangles. */
+/* Vertices are indexed depth first along a spanning tree of the mesh's edges: each before its
+ * descendants, one connected component after the other. Triangles are sorted by their middle
+ * corner. So the descendants of a vertex are a range of vertices, and the triangles with these
+ * middle corners are a range of triangles. */
 struct carom_solid {
     carom_allocator allocator;
     carom_soup *soup;
-    uint32_t *ends;      /* of each vertex: one past the last that hangs on it */
-    uint32_t *firsts;    /* the first triangle of each vertex, and one past the last */
-    uint8_t *represents; /* bit j of a triangle: its side j is a link of the tree, and it is the
-                      one that speaks for it */
-    uint32_t *roots;     /* the first vertex of each connected part */
+    uint32_t *ends;      /* per vertex: one past its last descendant */
+    uint32_t *firsts;    /* per vertex: its first triangle; then one past the last triangle */
+    uint8_t *represents; /* per triangle, bit j: its side j is a tree edge, and it is the triangle
+                            that represents this edge */
+    uint32_t *roots;     /* the first vertex of each connected component */
     uint32_t root_count;
     carom_solid_prefix_sums sums;
-    /* What is needed to say how it lies to another (solid_relation.c). */
-    uint32_t *regions; /* a triangle of each set of faces connected by edges of two faces */
+    /* Data for the relation to another solid (solid_relation.c). */
+    uint32_t *regions; /* one triangle per set of faces connected by edges of two faces */
     uint32_t region_count;
-    uint8_t *sides;           /* each connected part: CAROM_SOLID_EMPTY, CAROM_SOLID_FULL */
-    carom_solid_own *touches; /* all its triangles that share more than what neighbours do */
+    uint8_t *sides;           /* per connected component: CAROM_SOLID_EMPTY, CAROM_SOLID_FULL */
+    carom_solid_own *touches; /* all pairs of triangles that share more than neighbours do */
     uint64_t touch_count;
     bool plain;     /* the winding number is 0 on one side of each face and 1 on the other */
     bool distinct;  /* no two faces have the same corners */
-    double longest; /* at least the extent of any triangle along an axis */
-    double volume, side_lengths; /* info.volume; at least the lengths of all triangles' sides: in
-                             the unit of `sums`, where neither overflows */
-    int base;                    /* the winding number far away: 1 for complements */
+    double longest; /* upper bound of the extent of any triangle along an axis */
+    double volume, side_lengths; /* info.volume; upper bound of the sum of all side lengths: in the
+                                    unit of `sums`, where neither overflows */
+    int base;                    /* the winding number at infinity: 1 for complements */
     carom_solid_info info;
 };
 
-/* What the shuffle of a mesh gives (solid_spanning_tree.c): all from `allocator`, to be kept by the
- * solid. */
+/* The result of reordering a mesh (solid_spanning_tree.c). All arrays come from `allocator`; the
+ * solid takes ownership. */
 typedef struct carom_solid_spanning_tree {
     double *positions;
     uint32_t *corners;
@@ -55,7 +55,7 @@ typedef struct carom_solid_spanning_tree {
     uint32_t vertex_count, triangle_count, root_count;
 } carom_solid_spanning_tree;
 
-/* Numbers vertices and triangles of a welded mesh of triangles; `turn` reverses all triangles. */
+/* Reorders vertices and triangles of a welded triangle mesh; `turn` reverses all triangles. */
 carom_status carom_solid_spanning_tree_make(carom_context *context, const carom_mesh_view *mesh,
                                             bool turn, carom_solid_spanning_tree *order);
 void carom_solid_spanning_tree_free(carom_solid_spanning_tree *order,

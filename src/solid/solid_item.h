@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* solid_item.h: what two faces that meet add to the overlap of their solids.
+/* solid_item.h: the terms that two intersecting faces add to the overlap of their solids.
  *
- * With w the winding number of the other solid, a face f contributes integrals of w over it. By
- * Green's theorem each is a sum over oriented segments u -> v, of the triangles c u v with c the
- * face's first corner:
- *   - its edges, where w counts: those through c give nothing, and along the edge from corner 1 to
- *     corner 2, w is w(corner 1) plus the changes passed, so each crossing x with change s adds s
- *     times the segment x -> corner 2, and w(corner 1) counts the face as a whole
- * (solid_spanning_tree.c);
- *   - for each face g of the other solid that meets it, the segment they share, along n_f x n_g for
- *     f and back for g, which has the inside of the other on its left.
- * The segment's ends are crossings: of an edge of f with g or of g with f. Each crossing is found
- * from both faces of its edge and computed the same way for both, from the edge's lower vertex to
- * its higher one. Nothing has to be connected. */
+ * Let w be the winding number of the other solid. A face f contributes integrals of w over f. By
+ * Green's theorem each integral is a sum over oriented segments u -> v, of the integral over the
+ * triangle c u v, where c is the face's first corner. The segments are:
+ *   - The face's edges, weighted by w. Edges through c give nothing. Along the edge from corner 1
+ *     to corner 2, w is w(corner 1) plus the changes passed. So each crossing x with change s adds
+ *     s times the segment x -> corner 2, and w(corner 1) weights the face as a whole
+ *     (solid_spanning_tree.c).
+ *   - For each face g of the other solid that intersects f: the segment they share, along n_f x n_g
+ *     for f and reversed for g. The inside of the other solid is on its left.
+ * The segment's ends are crossings: of an edge of f with g, or of an edge of g with f. Each
+ * crossing is found from both faces of its edge. Both compute it from the edge's lower vertex to
+ * its higher one, so the results are equal. No connectivity between segments is needed. */
 #ifndef CAROM_SRC_SOLID_SOLID_ITEM_H
 #define CAROM_SRC_SOLID_SOLID_ITEM_H
 
@@ -20,44 +20,48 @@
 #include "geom/triangle_item.h"
 #include "solid/solid_perturbation.h"
 
-/* A face in its pose. */
+/* A face with posed corners. */
 typedef struct carom_solid_face {
     carom_vec3 p[3];
     uint32_t v[3];
     uint32_t number;
-    uint32_t represents; /* sides it speaks for (solid.h) */
+    uint32_t represents; /* tree edges it represents (solid.h) */
 } carom_solid_face;
 
-/* Where the corners of a face lie to the plane of another. */
+/* The positions of a face's corners relative to the plane of another face. */
 typedef struct carom_solid_sides {
-    double value[3]; /* the determinants: rounded, or exact where that did not decide their sign */
-    double error[3]; /* by which they were rounded, at most */
-    int sign[3];     /* exact, moved; 0 when the other has no area */
+    double value[3]; /* the determinants: rounded, or exact where rounding left the sign
+                        undecided */
+    double error[3]; /* upper bounds of their rounding errors */
+    int sign[3];     /* exact, perturbed; 0 when the other face has no area */
 } carom_solid_sides;
 
-/* An edge through a face. */
+/* The intersection of an edge with a face. */
 typedef struct carom_solid_crossing {
     carom_vec3 x; /* relative to the origin of the sums */
     double edge;  /* the sum of the edge's extents along the axes */
-    double lever; /* that of the components of its product with any of its points, at most */
-    double slide; /* how far x may be off along its edge, but for rounding x itself */
-    double off;   /* and off the plane, as a determinant: the distance times the normal's length */
+    double lever; /* upper bound of the 1-norm of the cross product of the edge and any of its
+                     points */
+    double slide; /* upper bound of the error of x along its edge, without the rounding of x
+                     itself */
+    double off;   /* and of its distance from the plane, times the normal's length (a
+                     determinant) */
     int of_b;     /* the edge is one of b's */
-    int side;     /* from this corner of its face to the next */
-    int change;   /* of the other's winding number along it */
+    int side;     /* it runs from this corner of its face to the next */
+    int change;   /* of the other solid's winding number along the side */
 } carom_solid_crossing;
 
-/* How two faces meet. */
+/* The intersection of two faces. */
 typedef struct carom_solid_meeting {
-    int count; /* crossings: 2, in the direction of n_a x n_b, or none */
+    int count; /* crossings: 2, ordered along n_a x n_b, or none */
     carom_solid_crossing ends[2];
     int degenerate; /* some determinant was zero */
-    int undecided;  /* by doubles */
+    int undecided;  /* doubles did not decide some sign */
 } carom_solid_meeting;
 
-/* ---- which side ------------------------------------------------------------------------------ */
+/* ---- Orientation ----------------------------------------------------------------------------- */
 
-/* The plane of a face: the normal, rounded, and the size of the products that it was made of. */
+/* The plane of a face: the rounded normal, and the sums of the magnitudes of its products. */
 typedef struct carom_solid_plane {
     carom_vec3 normal, size;
 } carom_solid_plane;
@@ -72,7 +76,7 @@ CAROM_ITEM carom_solid_plane carom_solid_plane_make(const carom_vec3 *p) {
     return plane;
 }
 
-/* A determinant that doubles could not decide, and its sign. */
+/* The value and sign of a determinant that doubles could not decide. */
 CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p, int moved_sign,
                                             double *value, int *sign, int *degenerate) {
     double x[12], sum[192];
@@ -94,7 +98,7 @@ CAROM_RARE_ITEM void carom_solid_side_exact(const carom_vec3 *face, carom_vec3 p
     }
 }
 
-/* A determinant in twice the precision. */
+/* A determinant in double-double. */
 CAROM_RARE_ITEM carom_dd carom_solid_value_fine(const carom_vec3 *face, carom_vec3 p) {
     double x[4][3];
     carom_dd u[3], v[3], w[3], sum = carom_dd_make(0.0, 0.0);
@@ -113,12 +117,14 @@ CAROM_RARE_ITEM carom_dd carom_solid_value_fine(const carom_vec3 *face, carom_ve
     return sum;
 }
 
-/* The value of a corner that a crossing depends on, right to 2^-32 at least, and by how much it is
- * off at most. What is done must depend on the face and the point alone, not on whose corner the
- * point is seen as: then crossings are the same from both faces of an edge. */
+/* The determinant of a corner that a crossing depends on, with relative error 2^-32 at most, and an
+ * upper bound `off` of its error. The choice of precision must depend on the face and the point
+ * alone, not on the triangle whose corner the point is. Then a crossing is the same from both faces
+ * of its edge. */
 #define CAROM_SOLID_FINE 0x1p32
-/* Of the filter's bound, 10 e of all terms: what is left when twice the precision, a few 2^-104 of
- * the same terms, took the place of doubles; and the rounding of an exact sum's components. */
+/* Factors of the error that remains. FINE: of the filter's bound (10 e of all terms), when
+ * double-double, with an error of a few 2^-104 of the same terms, replaced doubles. EXACT: of the
+ * value, for rounding the sum of an expansion's components. */
 #define CAROM_SOLID_FINE_ERROR  0x1p-48
 #define CAROM_SOLID_EXACT_ERROR 0x1p-50
 CAROM_ITEM double carom_solid_value(const carom_vec3 *face, const carom_vec3 *p,
@@ -134,8 +140,8 @@ CAROM_ITEM double carom_solid_value(const carom_vec3 *face, const carom_vec3 *p,
     return carom_solid_value_fine(face, p[i]).high;
 }
 
-/* The corners p of one face against the plane of another: whether they are, certainly, all on one
- * side. Signs that are uncertain are 0. */
+/* Tests the corners p of one face against the plane of another. Returns whether all are certainly
+ * on one side. Uncertain signs are 0. */
 CAROM_ITEM int carom_solid_find_values(const carom_vec3 *face, const carom_solid_plane *plane,
                                        const carom_vec3 *p, carom_solid_sides *sides) {
     int above = 0, below = 0;
@@ -154,7 +160,7 @@ CAROM_ITEM int carom_solid_find_values(const carom_vec3 *face, const carom_solid
     return above == 3 || below == 3;
 }
 
-/* Signs that are still open. */
+/* Decides the signs that are still 0. */
 CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 *p, int moved_sign,
                                        carom_solid_sides *sides, int *degenerate, int *undecided) {
     for (int i = 0; i < 3; ++i) {
@@ -165,7 +171,7 @@ CAROM_ITEM void carom_solid_find_signs(const carom_vec3 *face, const carom_vec3 
     }
 }
 
-/* ---- crossings ------------------------------------------------------------------------------- */
+/* ---- Crossings ------------------------------------------------------------------------------- */
 
 /* from + t (to - from), relative to the origin, rounded once. */
 CAROM_RARE_ITEM carom_vec3 carom_solid_point_fine(carom_vec3 from, carom_vec3 to, carom_dd t,
@@ -181,8 +187,8 @@ CAROM_RARE_ITEM carom_vec3 carom_solid_point_fine(carom_vec3 from, carom_vec3 to
     return carom_vec(x[0], x[1], x[2]);
 }
 
-/* Where the planes' distances from two points say that the line through them crosses, in twice the
- * precision: for edges much longer than the overlap. */
+/* The parameter t at which the line through two points crosses the plane, from their distances to
+ * it, in double-double. Used for edges much longer than the overlap. */
 CAROM_RARE_ITEM carom_dd carom_solid_share_fine(const carom_vec3 *face, const carom_vec3 *p,
                                                 const carom_solid_sides *sides, int from, int to) {
     carom_dd d[2];
@@ -197,11 +203,11 @@ CAROM_RARE_ITEM carom_dd carom_solid_share_fine(const carom_vec3 *face, const ca
     return whole.high != 0.0 ? carom_dd_divide(d[0], whole) : carom_dd_make(0.0, 0.0);
 }
 
-/* Where the terms are added up. */
+/* The frame in which terms are evaluated. */
 typedef struct carom_solid_place {
     carom_vec3 origin;
-    double long_edge; /* extents of edges that are much longer than the overlap */
-    int moved_sign;   /* 1: b is moved by (e, e^2, e^3); -1: by the opposite */
+    double long_edge; /* edges with a larger extent are much longer than the overlap */
+    int moved_sign;   /* 1: b is perturbed by (e, e^2, e^3); -1: by the opposite */
 } carom_solid_place;
 
 CAROM_ITEM double carom_solid_norm(carom_vec3 v) {
@@ -213,10 +219,10 @@ CAROM_ITEM double carom_solid_most(carom_vec3 v) {
     return CAROM_MAX(xy, z);
 }
 
-/* Where the side from corner i to corner j passes through the plane; the same bits for both faces
- * of the edge. With d and d' the determinants of its ends, off by at most o and o', the share
- * t = d / (d - d') is off by (o (1 - t) + o' t) / |d - d'|, and so far off the plane is the point
- * that it gives. */
+/* The point where the side from corner i to corner j crosses the plane, with the same bits for both
+ * faces of the edge. Let d and d' be the determinants of its ends, with errors of at most o and o'.
+ * Then the parameter t = d / (d - d') has an error of at most (o (1 - t) + o' t) / |d - d'|. The
+ * numerator bounds the point's distance from the plane, as a determinant: `off`. */
 CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
                                            const carom_solid_sides *sides,
                                            const carom_solid_face *g, int i, int j,
@@ -238,7 +244,7 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
                                       place->origin);
         off = CAROM_SOLID_FINE_ERROR * sides->error[from];
         off_to = CAROM_SOLID_FINE_ERROR * sides->error[to];
-        /* rounded once, at the end, but for 2^-96 of the way: 2^-43 of 2^-53 */
+        /* rounded once, at the end, but for 2^-96 of the displacement: 2^-43 of 2^-53 */
         c->edge = carom_solid_norm(c->x) + 0x1p-43 * length;
     } else {
         c->x = carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(way, t));
@@ -258,7 +264,7 @@ CAROM_ITEM carom_solid_crossing carom_solid_crossing_make(const carom_solid_face
     carom_solid_crossing c;
     c.of_b = of_b;
     c.side = other == (lone == 2 ? 0 : lone + 1) ? lone : other;
-    c.change = sides->sign[c.side]; /* from outside, the side of the normal, to inside: one more */
+    c.change = sides->sign[c.side]; /* from outside, the side of the normal, to inside: +1 */
     carom_solid_crossing_place(f, sides, g, lone, other, place, &c);
     return c;
 }
@@ -271,8 +277,8 @@ CAROM_ITEM int carom_solid_one_side(const int *s) {
     return s[0] == s[1] && s[1] == s[2];
 }
 
-/* Finds the segment that two faces with area share, b's moved; see triangle_filter.h for the order
- * of the four points on the line of both planes. */
+/* Finds the segment shared by two faces with area, b perturbed. See triangle_filter.h for the order
+ * of the four points on the common line of both planes. */
 CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_sides *sides_a,
                                  const carom_solid_face *b, const carom_solid_sides *sides_b,
                                  const carom_solid_place *place, carom_solid_meeting *m) {
@@ -297,8 +303,8 @@ CAROM_ITEM void carom_solid_meet(const carom_solid_face *a, const carom_solid_si
     m->count = 2;
 }
 
-/* Whether the side from corner j of f passes through g, whatever f's own area; moved_sign is 1 when
- * g is moved, -1 when f is. Returns the change of g's winding number along the side, or 0. */
+/* Tests whether the side from corner j of f crosses g; f may have no area. moved_sign is 1 when g
+ * is perturbed, -1 when f is. Returns the change of g's winding number along the side, or 0. */
 CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
                                              const carom_solid_face *g, int moved_sign) {
     carom_vec3 p = f->p[j], q = f->p[j == 2 ? 0 : j + 1];
@@ -311,46 +317,50 @@ CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
     return carom_solid_one_side(sign) ? from : 0;
 }
 
-/* ---- terms ----------------------------------------------------------------------------------- */
+/* ---- Terms ----------------------------------------------------------------------------------- */
 
-/* Sums of terms, about the origin: of the overlap's volume, its moment and its surface, and of what
- * of b's surface is inside a; and of what the terms may be off, in units of CAROM_SOLID_TERM_ERROR:
- * those of the volume, and those of areas. */
+/* Indices of the terms, about the origin: the overlap's volume, its moment and its surface area;
+ * then integrals over the part of b's surface inside a; then error bounds of the terms, in units of
+ * CAROM_SOLID_TERM_ERROR, for volumes and for areas. */
 #define CAROM_SOLID_VOLUME       0u
 #define CAROM_SOLID_MOMENT       1u  /* 3 */
 #define CAROM_SOLID_EXTENT       4u  /* area */
 #define CAROM_SOLID_FORCE        5u  /* 3: integral of n */
 #define CAROM_SOLID_TORQUE       8u  /* 3: integral of x x n */
-#define CAROM_SOLID_TERMS        11u /* up to here */
+#define CAROM_SOLID_TERMS        11u /* the number of terms */
 #define CAROM_SOLID_VOLUME_ERROR 11u
 #define CAROM_SOLID_AREA_ERROR   12u
-#define CAROM_SOLID_SPAN         13u /* not a sum: how far the points of any term reach, at most */
+#define CAROM_SOLID_SPAN         13u /* maximum, not a sum: how far any term's points reach */
 #define CAROM_SOLID_SLOTS        14u
 
-/* 4 e, e = 2^-53. What terms may be off in this unit; norms are sums of magnitudes, and W that of
- * the edges that crossings are on: Each component of arm x way has 4 roundings; scaling, the
- * product with u, its sums and the third make it 9: 9 e |arm| |way| |u| / 6 of a volume. Points are
- * rounded, too: corners by e of themselves, crossings by 3 e (|x| + 2 |edge|). As a point is the
- * same bits in all triangles that share it, these form a closed surface, and a point that moves by
- * d changes the volume by a third of d times the area vectors of the triangles around it. With |v|
- * <= |u| + |way| that is e |arm| |way| (|c| / 6 + |u| + |way| / 2 + W) for all three points of a
- * triangle, and 4 e |arm| |way| (0.625 (|c| + |u|) + 0.25 (|way| + W)) in all. A crossing that is
- * off along its edge stays in the planes of the faces of that edge, and changes the volume only by
- * how far it leaves the plane of the face crossed: `off`. Areas notice every move: of a point by d,
- * half of d times the side across, so e (|arm| + |way|) (3 |u| + |c| / 2 + 1.5 |way| + 3 W),
- * and 6.5 e |arm| |way| of rounding, with |arm| <= |c| + |u|: less than 4 e (|arm| + |way|) (2.5
- * (|c| + |u|) + 0.75 (|way| + W)), and the crossing's slide. */
+/* The unit of error bounds: 4 e, e = 2^-53. In the derivation, norms are sums of magnitudes
+ * (1-norms), and W is the norm of the edges that crossings are on.
+ *
+ * Volume. Each component of arm x way has 4 roundings. Scaling, the product with u, its sums and
+ * the division by 3 make it 9: 9 e |arm| |way| |u| / 6. Points are rounded, too: corners by e of
+ * themselves, crossings by 3 e (|x| + 2 |edge|). A point has the same bits in all triangles that
+ * share it, so these form a closed surface. Displacing a point by d changes the volume by a third
+ * of d times the area vectors of the triangles around it. With |v| <= |u| + |way| that is e |arm|
+ * |way| (|c| / 6 + |u| + |way| / 2 + W) for all three points of a triangle, and 4 e |arm| |way|
+ * (0.625 (|c| + |u|) + 0.25 (|way| + W)) in all. A crossing displaced along its edge stays in the
+ * planes of the faces of that edge. It changes the volume only by its distance from the plane of
+ * the face crossed: `off`.
+ *
+ * Area. Every displacement d of a point changes areas, by half of d times the opposite side: e
+ * (|arm| + |way|) (3 |u| + |c| / 2 + 1.5 |way| + 3 W), and 6.5 e |arm| |way| of rounding, with
+ * |arm| <= |c| + |u|. The sum is less than 4 e (|arm| + |way|) (2.5 (|c| + |u|) + 0.75 (|way| +
+ * W)), plus the crossing's slide. */
 #define CAROM_SOLID_TERM_ERROR 0x1p-51
 
-/* How well the points of a term are known. */
+/* The uncertainty of the points of a term. */
 typedef struct carom_solid_doubt {
     double edges; /* lengths of the edges that crossings are on */
-    double slide; /* along them, in units of CAROM_SOLID_TERM_ERROR */
-    double off;   /* from the face's plane, in the same units */
+    double slide; /* error along them, in units of CAROM_SOLID_TERM_ERROR */
+    double off;   /* distance from the face's plane, in the same units */
 } carom_solid_doubt;
 
-/* Adds the integrals over a triangle c u v: `sum` is that of the three, `area` its vector, `extent`
- * its area, of either sign. */
+/* Adds the integrals over a triangle c u v: `sum` is c + u + v, `area` the area vector, `extent`
+ * the area, of either sign. */
 CAROM_ITEM void carom_solid_add_integrals(double *terms, carom_vec3 u, carom_vec3 sum,
                                           carom_vec3 area, double extent, int of_b) {
     double volume = carom_vec_dot(u, area) / 3.0;
@@ -387,10 +397,10 @@ CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3
     terms[CAROM_SOLID_SPAN] = CAROM_MAX(terms[CAROM_SOLID_SPAN], near + far);
 }
 
-/* Sums that were ready before (solid_prefix_sums.h) are of corners as the pose moves them, not
- * rounded. Triangles that stand beside them are taken in the same way: a corner u relative to the
- * origin, off by `rounded` along each axis, and the sides before and after it as the pose turns
- * them, off by 6 e. Then what the corner is off moves the triangle as a whole. */
+/* Prefix sums (solid_prefix_sums.h) are of posed corners that are not rounded. Triangles added
+ * beside them are evaluated in the same way: from a corner u relative to the origin, with an error
+ * of `rounded` along each axis, and the rotated sides before and after it, with errors of 6 e. Then
+ * the error of the corner displaces the triangle as a whole. */
 CAROM_ITEM void carom_solid_add_turned(double *terms, carom_vec3 u, carom_vec3 arm, carom_vec3 way,
                                        double weight, int of_b, double rounded) {
     carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
@@ -398,31 +408,31 @@ CAROM_ITEM void carom_solid_add_turned(double *terms, carom_vec3 u, carom_vec3 a
     double times = fabs(weight), length = carom_vec_length(area);
     double la = carom_solid_norm(arm), lw = carom_solid_norm(way), near = carom_solid_norm(u);
     carom_solid_add_integrals(terms, u, sum, area, weight < 0.0 ? -length : length, of_b);
-    /* 9 e |u| / 6 as above, 12 e |u| / 6 of the sides, and the corner's e |u| and `rounded` times a
-     * third of the area, |arm| |way| / 2 */
+    /* 9 e |u| / 6 as above, 12 e |u| / 6 for the sides, and the corner's e |u| and `rounded` times
+     * a third of the area, |arm| |way| / 2 */
     terms[CAROM_SOLID_VOLUME_ERROR] += times * la * lw * (near + 0.25 * rounded);
     terms[CAROM_SOLID_AREA_ERROR] += times * la * lw * 4.0;
     terms[CAROM_SOLID_SPAN] = CAROM_MAX(terms[CAROM_SOLID_SPAN], 3.0 * near + la + lw);
 }
 
-/* Where triangles in sums border on those that are crossed, the surface has a gap as wide as
- * corners are rounded by, `rounded` and e of themselves along each axis. It runs along sides of the
- * crossed triangles, each a crossed edge or the difference of two. A gap of d along e at x takes a
- * third of d . (e x x) from the volume, where x is within an edge's length of the crossing, and its
- * own area, d times e, from the vector of areas. */
+/* Bounds the gap between triangles in prefix sums and triangles that are crossed. The gap is as
+ * wide as the rounding of corners: `rounded` and e of themselves along each axis. It runs along
+ * sides of the crossed triangles, each a crossed edge or the difference of two. A gap of d along e
+ * at x takes a third of d . (e x x) from the volume, where x is within an edge's length of the
+ * crossing, and its own area, d times e, from the area vector. */
 CAROM_ITEM void carom_solid_add_gap(double *terms, const carom_solid_crossing *c, double rounded) {
     double wide = rounded + 0.25 * (carom_solid_norm(c->x) + c->edge);
     terms[CAROM_SOLID_VOLUME_ERROR] += 0.34 * wide * c->lever;
     terms[CAROM_SOLID_AREA_ERROR] += 1.75 * wide * c->edge;
 }
 
-/* The direction of a normal; zero stays zero. */
+/* The unit vector of a normal; zero stays zero. */
 CAROM_ITEM carom_vec3 carom_solid_unit(carom_vec3 normal) {
     double length = carom_vec_length(normal);
     return carom_vec_scale(normal, length > 0.0 ? 1.0 / length : 0.0);
 }
 
-/* A normal in twice the precision. */
+/* A normal in double-double. */
 CAROM_RARE_ITEM carom_vec3 carom_solid_normal_fine(const carom_vec3 *face) {
     double x[3][3], n[3];
     carom_dd u[3], v[3];
@@ -438,8 +448,8 @@ CAROM_RARE_ITEM carom_vec3 carom_solid_normal_fine(const carom_vec3 *face) {
     return carom_vec(n[0], n[1], n[2]);
 }
 
-/* The unit normal of a face, tilted by less than 2^-26 so that areas lose less than rounding by it,
- * and 1 over the normal's length, infinite where twice the precision is not enough. */
+/* The unit normal of a face, tilted by less than 2^-26, so that its effect on areas is less than
+ * rounding; and 1 over the normal's length, infinite where double-double is not enough. */
 #define CAROM_SOLID_THIN    0x1p20
 #define CAROM_SOLID_THINNER 0x1p70
 CAROM_ITEM carom_vec3 carom_solid_direction(const carom_vec3 *face, carom_solid_plane *plane,
@@ -458,12 +468,12 @@ CAROM_ITEM carom_vec3 carom_solid_direction(const carom_vec3 *face, carom_solid_
     return carom_vec_scale(plane->normal, *inverse);
 }
 
-/* ---- large faces ----------------------------------------------------------------------------- */
+/* ---- Large faces ----------------------------------------------------------------------------- */
 
-/* Terms of a face that is much larger than the overlap are large, and what is left when they cancel
- * has lost digits. Its triangles are therefore spanned from the point c of its plane nearest to the
- * origin, and each edge is cut at its point e nearest to the origin: what lies beyond is then added
- * as the same bits each time, and taken away again as the same bits. */
+/* The terms of a face much larger than the overlap are large, and digits are lost when they cancel.
+ * So its triangles are spanned from c, the point of its plane nearest to the origin, and each edge
+ * is cut at e, its point nearest to the origin. Whatever lies beyond is then added and subtracted
+ * with the same bits. */
 typedef struct carom_solid_anchors {
     carom_vec3 c, e[3], p[3]; /* relative to the origin; e[j] on the side from corner j */
 } carom_solid_anchors;
@@ -494,7 +504,7 @@ CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_f
     return a;
 }
 
-/* What is in doubt of a meeting's crossings, but for how far they may be off a face's plane. */
+/* The uncertainty of an intersection's crossings, without their distance from a face's plane. */
 CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m) {
     carom_solid_doubt doubt;
     doubt.edges = m->ends[0].edge + m->ends[1].edge;
@@ -503,14 +513,15 @@ CAROM_ITEM carom_solid_doubt carom_solid_doubt_of(const carom_solid_meeting *m) 
     return doubt;
 }
 
-/* That is for crossings of the other's edges; `inverse` is 1 over the length of the normal. */
+/* That distance, which only crossings of the other solid's edges have; `inverse` is 1 over the
+ * length of the normal. */
 CAROM_ITEM double carom_solid_off_plane(const carom_solid_meeting *m, int of_b, double inverse) {
     double off = (m->ends[0].of_b == of_b ? 0.0 : m->ends[0].off) +
                  (m->ends[1].of_b == of_b ? 0.0 : m->ends[1].off);
     return off * inverse * (1.0 / CAROM_SOLID_TERM_ERROR);
 }
 
-/* What a face with the unit normal n takes from a meeting. */
+/* Adds the terms of a face with the unit normal n from an intersection. */
 CAROM_ITEM void carom_solid_add_meeting(double *terms, const carom_solid_face *f, carom_vec3 n,
                                         const carom_solid_meeting *m, int of_b, carom_vec3 origin,
                                         const carom_solid_doubt *doubt) {

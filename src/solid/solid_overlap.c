@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* The overlap of two solids: volume, centroid, area, force and torque from one walk.
+/* The overlap of two solids: volume, centroid, area, force and torque from one traversal.
  *
- * Pairs of faces that meet give their terms (solid_pair.c); one ray for each connected part says
- * whether its first vertex is inside the other solid; all else follows from the sums that were
- * ready before (solid_spanning_tree.c, solid_prefix_sums.c). docs/solid.md derives the terms. */
+ * Pairs of intersecting faces give their terms (solid_pair.c). One ray per connected component
+ * tells whether its first vertex is inside the other solid. Everything else follows from prepared
+ * sums (solid_spanning_tree.c, solid_prefix_sums.c). Each result comes with an error bound that
+ * contains the exact value; where that is too large, the terms are evaluated again with more bits
+ * (solid_precise.c). docs/solid.md derives the terms. */
 #include "base/progress.h"
 #include "geom/length.h"
 #include "solid/solid_precise.h"
 #include "solid/solid_relation.h"
 
-/* Error of a posed coordinate relative to what it was summed from: typically, and at most, with
- * three products of up to the coordinate and their sums. */
+/* Error of a posed coordinate relative to the magnitudes it was summed from: typical, and maximal,
+ * with three products of up to the coordinate and their sums. */
 #define POSE_ERROR 0x1p-51
 #define POSE_BOUND 0x1p-50
-#define FINE       0x1p-45 /* of the smaller volume: when to go by posed corners instead */
-#define POOR       0x1p-43 /* of the smaller volume: when to look for a better origin */
-#define LARGE      4.0     /* times the size of what they are measured by */
+#define FINE       0x1p-45 /* of the smaller volume: above it, sum over posed corners instead */
+#define POOR       0x1p-43 /* of the smaller volume: above it, look for a better origin */
+#define LARGE      4.0     /* times the size that they are compared with */
 #define FEW        512u    /* triangles */
-#define ROUNDING   0x1p-51 /* of sums of two or three numbers */
-/* Errors of the volume relative to itself, and of the rest relative to the surface, from which on
- * more bits are taken: where that costs little, and where it costs much. */
+#define ROUNDING   0x1p-51 /* relative, of sums of two or three numbers */
+/* Errors of the volume relative to itself, and of the rest relative to the surface. Above them more
+ * bits are used: where that is cheap, and where it is expensive. */
 #define WEAK      0x1p-32
 #define WEAK_MANY 0x1p-26
 #define MANY      4096u /* triangles */
 
-/* ---- how to add up --------------------------------------------------------------------------- */
+/* ---- Summation ------------------------------------------------------------------------------- */
 
-/* How far posed corners may be off the pose that sums are moved by; none when it changes nothing.
- */
+/* The typical error of posed corners, relative to the unrounded pose that transforms the sums; 0
+ * for the identity. */
 static double pose_error(const carom_solid_query *query, int of_b) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
     const carom_frame *f = &side->frame;
@@ -47,9 +49,10 @@ static double volume_of(const carom_solid_query *query, int of_b) {
     return carom_scale_apply(solid->volume, 3 * (query->exponent - solid->sums.exponent));
 }
 
-/* Sums are moved by the pose as it is, while everything else goes by corners that it has moved and
- * rounded. This matters when a solid is small where it is. Corners are rounded up and down alike,
- * so that the volume is off by a share of the error that falls with the root of their number. */
+/* Whether the pose rounds a solid's corners too much for prefix sums. These are transformed by the
+ * unrounded pose, while everything else uses posed and rounded corners. The difference matters when
+ * a solid is small relative to its position. Corners are rounded up and down alike, so the relative
+ * effect on the volume falls with the square root of their number. */
 static bool is_rounded(const carom_solid_query *query, int of_b) {
     const carom_solid *solid = query->solids[of_b];
     double volume = CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
@@ -61,9 +64,9 @@ static double radius(const carom_solid_query *query, int of_b) {
     return carom_scale_apply(query->power, -carom_solid_side(query, of_b)->exponent);
 }
 
-/* Decides for which solid triangles are added one by one, and which of them are large: those larger
- * than the smaller solid by far, or where going through all costs nothing, than the overlap. Then
- * scales may be finer, too; should they turn out too fine, `coarse` asks for safe ones. */
+/* Decides for which solid triangles are added one by one, and which of them are large: those much
+ * larger than the smaller solid, or, where looping over all is cheap, larger than the overlap. Then
+ * finer scales are possible. If they turn out too fine, `coarse` requests safe ones. */
 static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
     double size = LARGE * CAROM_MIN(radius(query, 0), radius(query, 1));
@@ -72,7 +75,7 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
     bool any = false;
     query->long_edge = size;
-    query->changes[0] = query->changes[1] = NULL; /* those of a search before are spent */
+    query->changes[0] = query->changes[1] = NULL; /* those of an earlier search are stale */
     for (int of_b = 0; of_b < 2; ++of_b) {
         bool large = query->solids[of_b]->longest * query->power > size;
         query->large[of_b] = large ? size : HUGE_VAL;
@@ -86,7 +89,8 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
     return CAROM_OK;
 }
 
-/* Asks one ray for each part of a solid: also what they show as long as no faces meet. */
+/* Casts one ray per connected component of a solid. Also adds the facts that hold if no faces
+ * intersect. */
 static void find_parts(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                        carom_solid_facts *facts) {
     const carom_solid *solid = query->solids[of_b];
@@ -108,7 +112,7 @@ static void add_parts(const carom_solid_query *query, carom_solid_tally *tally,
     }
 }
 
-/* Everything in the query's units, about its origin, and how far it may be off; of vectors, each
+/* All results in the query's units, about its origin, and their error bounds; for vectors, per
  * component. */
 typedef struct totals {
     double volume, area;
@@ -116,14 +120,15 @@ typedef struct totals {
     double volume_error, area_error, moment_error, normal_error, turn_error;
 } totals;
 
-/* What rounding to fixed point may have added up to. */
+/* An upper bound of the accumulated rounding to fixed point. */
 static double rounded_off(const carom_solid_query *query, const carom_solid_tally *tally,
                           unsigned i) {
     return (double)tally->added * carom_power_of_two(query->scales[i]);
 }
 
-/* The area of a solid that its sums moved with the pose, each part as often as it counts. Where the
- * other's winding number may be below 0 what counts may cancel, and all that was added is taken. */
+/* The area of a solid's surface that was transformed as sums, each part with its weight. Where the
+ * other solid's winding number may be negative, weights may cancel. Then the sum of all areas added
+ * is used. */
 static double moved_area(const carom_solid_query *query, const carom_solid_tally *tally, int of_b,
                          const carom_solid_integrals *i) {
     const carom_solid_prefix_sums *sums = &query->solids[of_b]->sums;
@@ -140,7 +145,7 @@ static void add_sums(const carom_solid_query *query, const carom_solid_tally *ta
     carom_solid_integrals i =
         carom_solid_moments_place(&solid->sums, &tally->moments[of_b],
                                   &carom_solid_side(query, of_b)->frame, origin, query->exponent);
-    /* Corners move by the pose's rounding: the surface sweeps at most that times its area. */
+    /* The pose's rounding displaces corners: the surface sweeps at most that times its area. */
     double off = pose_bound(query, of_b);
     double swept = 2.0 * off * moved_area(query, tally, of_b, &i);
     t->volume += i.volume;
@@ -182,15 +187,15 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
     return t;
 }
 
-/* What the torque is about. */
+/* The point that the torque is about. */
 static carom_vec3 pivot_of(const carom_solid_query *query) {
     const carom_solid *b = query->solids[1];
     carom_vec3 pivot = carom_frame_apply(&query->placing.b.frame, b->info.centroid);
     return carom_vec_scale(pivot, query->power);
 }
 
-/* How far the pivot may be from where the mesh's centroid is: that was found as a way from the
- * centre of the mesh's box, and the pose rounds it. */
+/* An upper bound of the distance of the pivot from the mesh's exact centroid. The centroid was
+ * computed as a displacement from the centre of the mesh's box, and the pose rounds it. */
 static double pivot_error(const carom_solid_query *query) {
     const carom_solid *b = query->solids[1];
     double far = carom_vec_largest(carom_vec_sub(b->info.centroid, b->sums.centre)) +
@@ -213,7 +218,7 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
     double turn_error = t->turn_error + lever * t->normal_error +
                         4.0 * ROUNDING * (lever * force + carom_solid_norm(t->turn)) +
                         2.0 * pivot_error(query) * force;
-    /* what is within the error of zero, and below it by rounding, is zero */
+    /* a negative value within its error of zero is set to zero */
     double volume = t->volume < 0.0 && t->volume >= -t->volume_error ? 0.0 : t->volume;
     double area = t->area < 0.0 && t->area >= -t->area_error ? 0.0 : t->area;
     overlap->volume = carom_solid_unscale(query, volume, 3);
@@ -231,7 +236,7 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
         carom_solid_unscale_error(query, turn_error, carom_vec_largest(turn), 3);
 }
 
-/* ---- relation -------------------------------------------------------------------------------- */
+/* ---- Relation -------------------------------------------------------------------------------- */
 
 static carom_relation relate(const carom_solid_tally *tally, const carom_solid_facts *facts) {
     if (!facts->both) return tally->pairs == 0 ? CAROM_RELATION_APART : CAROM_RELATION_TOUCHING;
@@ -246,7 +251,7 @@ const char *carom_relation_name(carom_relation relation) {
     return (unsigned)relation < CAROM_RELATION_COUNT ? names[relation] : "unknown";
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Search ---------------------------------------------------------------------------------- */
 
 static carom_status find_distance(const carom_solid_query *query, const carom_pose *pose_a,
                                   const carom_pose *pose_b, carom_overlap *overlap) {
@@ -261,26 +266,26 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
     return CAROM_OK;
 }
 
-/* Terms that cancelled: their origin may be far from where the solids meet. */
+/* Whether terms cancelled: their origin may be far from the intersection of the solids. */
 static bool is_poor(const carom_solid_query *query, const totals *t) {
     return t->volume_error > POOR * CAROM_MIN(volume_of(query, 0), volume_of(query, 1));
 }
 
-/* Errors that more bits would make much smaller. */
+/* Whether more bits would reduce the errors much. */
 static bool is_weak(const carom_solid_query *query, const carom_solid_tally *tally,
                     const totals *t) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
     double volume = fabs(t->volume), span = 3.0 * query->room;
     if (tally->too_large) return true;
     if (triangles > MANY) return is_poor(query, t) && !(t->volume_error <= WEAK_MANY * volume);
-    bool empty = volume == 0.0 && t->volume_error == 0.0; /* no centroid to be found */
+    bool empty = volume == 0.0 && t->volume_error == 0.0; /* there is no centroid */
     return !(t->volume_error <= WEAK * volume &&
              (empty || t->moment_error <= WEAK * volume * span) &&
              t->area_error <= WEAK * t->area && t->normal_error <= WEAK * t->area &&
              t->turn_error <= WEAK * t->area * span);
 }
 
-/* One search, with safe scales where the fine ones turn out too fine. */
+/* One search, repeated with safe scales where the fine ones turn out too fine. */
 static carom_status search(carom_solid_query *query, carom_solid_tally *tally,
                            carom_solid_facts *facts, totals *t) {
     bool coarse = false, again;
@@ -301,13 +306,13 @@ static carom_vec3 mean(carom_vec3 a, carom_vec3 b) {
     return carom_vec_add(carom_vec_scale(a, 0.5), carom_vec_scale(b, 0.5));
 }
 
-/* Of two numbers that may each be off, and of a size that is rounded. */
+/* The error of the mean of two values with errors a and b; `size` is the mean, which is rounded. */
 static double mean_error(double a, double b, double size) {
     return 0.5 * a + 0.5 * b + ROUNDING * fabs(size);
 }
 
-/* Where faces share an area, what depends on which side of it b is moved to becomes the mean of
- * both sides. Volume and moment do not depend on it. */
+/* Where faces share an area, the results that depend on the perturbation sign of b are replaced by
+ * the means of both signs. Volume and moment do not depend on it. */
 static carom_status add_other_side(carom_solid_query *query, totals *t) {
     carom_solid_tally tally;
     carom_solid_facts unused;
@@ -325,9 +330,9 @@ static carom_status add_other_side(carom_solid_query *query, totals *t) {
     return CAROM_OK;
 }
 
-/* ---- with more bits -------------------------------------------------------------------------- */
+/* ---- Multiple precision ---------------------------------------------------------------------- */
 
-/* One search that keeps what it finds, and its terms in as many bits as they need. */
+/* One search that keeps records, and the evaluation of its terms with as many bits as needed. */
 static carom_status search_precisely(carom_solid_query *query, carom_solid_tally *tally,
                                      carom_solid_facts *facts, carom_solid_results *results) {
     double size = CAROM_MIN(radius(query, 0), radius(query, 1));
@@ -389,7 +394,7 @@ static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
     overlap->one_sided = tally->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
     overlap->relation = relate(tally, &facts);
-    if (!facts.both) { /* whatever rounding and the range made of it */
+    if (!facts.both) { /* regardless of rounding and of the range of doubles */
         overlap->volume = overlap->volume_error = 0.0;
         overlap->centroid_error = HUGE_VAL;
     }

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From two triangles whose boxes meet to terms of the overlap. */
+/* The terms of the overlap from two triangles whose boxes overlap.
+ *
+ * Exact signs decide whether and where the two intersect (solid_item.h). The shared segment and the
+ * crossings at its ends give terms. A crossing of a tree edge also changes the winding number of
+ * all descendants of that edge (solid_spanning_tree.c).
+ *
+ * Invariant: every term is within its bound, or the tally is marked too_large. */
 #include <stdlib.h>
 
 #include "base/progress.h"
@@ -10,7 +16,7 @@ static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
         if (terms[i] == 0.0) continue;
         if (!(fabs(terms[i]) <= query->bounds[i])) {
-            tally->too_large = true; /* and the sums are of no use */
+            tally->too_large = true; /* the sums cannot be used */
             return;
         }
         carom_sum term = carom_sum_term(terms[i], query->scales[i]), *sum = &tally->terms[i];
@@ -25,16 +31,16 @@ static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
     tally->span = CAROM_MAX(tally->span, terms[CAROM_SOLID_SPAN]);
 }
 
-/* ---- large triangles ------------------------------------------------------------------------- */
+/* ---- Large triangles ------------------------------------------------------------------------- */
 
-/* Of a triangle that has an area. */
+/* For a triangle with area. */
 static bool is_large(const carom_solid_query *query, const carom_solid_face *f, int of_b) {
     return query->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > query->large[of_b];
 }
 
-/* What carom_solid_add_meeting gives for others: along each side, w at its ends counts from these
- * to the point nearest to the origin (add_corners), and a crossing from where it is to that point.
- */
+/* The counterpart of carom_solid_add_meeting for large triangles. Each side is cut at its point
+ * nearest to the origin. The winding numbers at its ends count from the ends to that point
+ * (add_corners), and a crossing counts from its own position to that point. */
 static void add_meeting(const carom_solid_query *query, double *terms, const carom_solid_face *f,
                         carom_vec3 normal, carom_vec3 n, const carom_solid_meeting *m, int of_b,
                         const carom_solid_doubt *doubt) {
@@ -48,7 +54,7 @@ static void add_meeting(const carom_solid_query *query, double *terms, const car
     }
 }
 
-/* The rest of a large triangle: w at its corners. */
+/* The remaining terms of a large triangle: the winding numbers at its corners. */
 static void add_corners(double *terms, const carom_solid_anchors *a, carom_vec3 n,
                         const int32_t windings[3], int of_b) {
     const carom_solid_doubt none = {0};
@@ -60,9 +66,9 @@ static void add_corners(double *terms, const carom_solid_anchors *a, carom_vec3 
     }
 }
 
-/* ---- what hangs on a vertex ------------------------------------------------------------------ */
+/* ---- Descendants of a vertex ----------------------------------------------------------------- */
 
-/* A whole triangle, as the pose rounds its corners. */
+/* A whole triangle, with posed and rounded corners. */
 static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                       const carom_solid_face *f, int weight) {
     double terms[CAROM_SOLID_SLOTS] = {0};
@@ -72,7 +78,7 @@ static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, 
     add_terms(query, tally, terms);
 }
 
-/* Triangles one by one, beside others that are in sums. */
+/* Adds triangles one by one, consistent with prefix sums. */
 static void add_triangles(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                           uint64_t first, uint64_t last, int weight) {
     const carom_soup *soup = query->solids[of_b]->soup;
@@ -91,7 +97,8 @@ static void add_triangles(const carom_solid_query *query, carom_solid_tally *tal
     }
 }
 
-/* All triangles before `end`: by the sum at the nearest block, and one by one from there. */
+/* Adds all triangles before `end`: the prefix sum at the nearest block boundary, then single
+ * triangles from there. */
 static void add_before(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                        uint64_t end, int weight) {
     uint64_t block = (end + CAROM_SOLID_BLOCK / 2) / CAROM_SOLID_BLOCK;
@@ -141,7 +148,7 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
         carom_solid_face f;
         carom_solid_pose(query, of_b, t, &f);
         if (is_large(query, &f, of_b)) {
-            /* Without area it has no part in crossings, which its corners would need. */
+            /* Without area it takes no part in crossings, which terms at its corners would need. */
             if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue;
             carom_solid_plane plane = carom_solid_plane_make(f.p);
             double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
@@ -155,7 +162,7 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
     }
 }
 
-/* A crossing of a link changes the winding number of all that hangs on it. */
+/* A crossing of a tree edge changes the winding number of all its descendants. */
 static void cross_link(const carom_solid_query *query, carom_solid_tally *tally,
                        const carom_solid_face *f, int of_b, int side, int change) {
     uint32_t from = f->v[side], to = f->v[side == 2 ? 0 : side + 1];
@@ -181,10 +188,10 @@ static void keep_record(const carom_solid_query *query, carom_solid_tally *tally
         (carom_solid_record){{a->number, b->number}, {m->ends[0], m->ends[1]}};
 }
 
-/* ---- two triangles --------------------------------------------------------------------------- */
+/* ---- Pairs of triangles ---------------------------------------------------------------------- */
 
-/* One has no area: it has no share in any surface, but the links it speaks for may pass through the
- * other. */
+/* One of the two has no area. It adds nothing to any surface, but the tree edges it represents may
+ * cross the other. */
 static void consider_flat(const carom_solid_query *query, carom_solid_tally *tally,
                           const carom_solid_face *f, const carom_solid_face *g, int g_of_b) {
     for (int side = 0; side < 3; ++side) {
@@ -202,7 +209,7 @@ static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
     tally->crossed[1] = b->number;
 }
 
-/* 1 when corners are the same in the same order, -1 in the opposite one, 0 when they differ. */
+/* 1 when the corners are the same in the same order, -1 in the opposite one, 0 when they differ. */
 static int compare_corners(const carom_vec3 *a, const carom_vec3 *b) {
     for (int k = 0; k < 3; ++k) {
         if (carom_vec_compare(a[0], b[k]) != 0) continue;
@@ -215,7 +222,7 @@ static int compare_corners(const carom_vec3 *a, const carom_vec3 *b) {
     return 0;
 }
 
-/* Whether and how they touch, exactly, as they are. */
+/* The exact intersection of two faces, without perturbation. */
 static void relate(carom_solid_tally *tally, const carom_solid_face *a, const carom_solid_face *b) {
     carom_triangle ta, tb;
     memcpy(ta.corner, a->p, sizeof(ta.corner));

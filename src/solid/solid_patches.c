@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The overlap in connected pieces.
  *
- * Each part of the overlap's surface that hangs together (solid_surface.c) encloses a volume: a
- * positive one is a piece, a negative one a void inside a piece. A void belongs to the smallest
- * piece that winds around its points, by the sum of solid angles (Van Oosterom, Strackee 1983).
- * Points where a void touches a piece say nothing: then others are asked. Where no winding number
- * is below zero, some piece holds each void; elsewhere one that no piece winds around is a piece,
- * too.
+ * Each connected component of the overlap's surface (solid_surface.c) encloses a volume: a positive
+ * one is a piece, a negative one a void inside a piece. A void belongs to the smallest piece that
+ * winds around its points, by the sum of solid angles (Van Oosterom, Strackee 1983). Points where a
+ * void touches a piece decide nothing; then other points are tested. Where no winding number is
+ * negative, every void lies in some piece. Elsewhere, a void that no piece winds around is a piece
+ * itself.
  *
- * Where faces share an area, pieces are found twice, with b moved to either side. A piece has the
- * same volume and centroid on both, by which it is found again; its area and force are the means.
- */
+ * Where faces share an area, pieces are computed twice, with both perturbation signs of b.
+ * Invariant: a piece has the same volume and centroid for both signs. So it is matched by these,
+ * and its area and force are the means. */
 #include "base/progress.h"
 #include "solid/solid_surface.h"
 
@@ -22,27 +22,27 @@ CAROM_RESULT_DEFINE_FREE(carom_patches);
 typedef struct patch {
     carom_sum terms[CAROM_SOLID_TERMS], errors[2];
     uint64_t triangles;
-    double angle;  /* that it is seen under from the point in question */
-    double angles; /* the sum over all points asked */
+    double angle;  /* solid angle that it subtends at the point tested */
+    double angles; /* the sum over all points tested */
     double volume, error;
-    carom_solid_precise *precise; /* NULL where doubles do */
-    uint32_t holder;              /* the patch it is a void of, or itself */
+    carom_solid_precise *precise; /* NULL where doubles are accurate enough */
+    uint32_t holder;              /* the patch that it is a void of, or itself */
 } patch;
 
 typedef struct patches {
     const carom_solid_query *query;
     carom_solid_surface pieces;
-    uint32_t *numbers; /* by set; CAROM_SOLID_NONE until it is met */
+    uint32_t *numbers; /* patch indices by set; CAROM_SOLID_NONE until it is encountered */
     patch *data;
     uint32_t count;
     uint64_t triangles;
     int limbs;      /* of precise sums */
     carom_vec3 eye; /* the middle of a side of triangle `triangle` of patch `which` */
     uint32_t which;
-    uint64_t triangle; /* counted down */
+    uint64_t triangle; /* counts down to the triangle wanted */
 } patches;
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 static void count_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
@@ -63,14 +63,13 @@ static void add_chip(void *user, const carom_solid_surface_triangle *triangle) {
     ++to->triangles;
 }
 
-/* ---- more bits ------------------------------------------------------------------------------- */
+/* ---- Multiple precision ---------------------------------------------------------------------- */
 
-/* Volumes whose error is more than this of them are worked out again, where that is not too much.
- */
+/* Volumes with a larger relative error are computed again, unless there are too many triangles. */
 #define WEAK       0x1p-42
 #define MOST_CHIPS 20000u
 #define LIMBS      8  /* 512 bits */
-#define MORE_LIMBS 32 /* where that is not enough */
+#define MORE_LIMBS 32 /* where LIMBS are not enough */
 
 static void add_chip_precisely(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
@@ -87,7 +86,7 @@ static bool is_weak(const patches *p) {
     return weak;
 }
 
-/* Volumes and their errors, by doubles or by more. */
+/* Computes volumes and their errors, in doubles or in multiple precision. */
 static carom_status find_volumes(patches *p) {
     for (uint32_t i = 0; i < p->count; ++i) {
         patch *one = &p->data[i];
@@ -111,16 +110,16 @@ static carom_status find_volumes(patches *p) {
     }
 }
 
-/* ---- voids ----------------------------------------------------------------------------------- */
+/* ---- Voids ----------------------------------------------------------------------------------- */
 
-/* The sides u v of triangles are on the surface. */
+/* Picks the midpoint of side u v of a triangle: these sides are on the surface. */
 static void pick_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
     if (p->numbers[triangle->piece] != p->which || p->triangle-- != 0) return;
     p->eye = carom_vec_add(carom_vec_scale(triangle->u, 0.5), carom_vec_scale(triangle->v, 0.5));
 }
 
-/* The direction from the eye to a point, and how far rounding may have turned it. */
+/* The direction from the eye to a point, and an upper bound of its rotation by rounding. */
 static carom_vec3 look_at(const patches *p, carom_vec3 x, double *turned) {
     carom_vec3 d = carom_vec_sub(x, p->eye);
     double size = carom_solid_most(d), reach = carom_solid_most(x) + carom_solid_most(p->eye);
@@ -130,8 +129,8 @@ static carom_vec3 look_at(const patches *p, carom_vec3 x, double *turned) {
     return carom_solid_unit(carom_vec_scale(d, 1.0 / size));
 }
 
-/* A triangle in whose plane the eye is, as far as can be told, covers nothing or half of all
- * directions: the mean of both sides of it is nothing. */
+/* Adds a triangle's solid angle. If the eye may be in the triangle's plane, the triangle covers
+ * nothing or, from either side, half of all directions; the mean of both sides is 0. */
 static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
     patch *to = &p->data[p->numbers[triangle->piece]];
@@ -144,12 +143,12 @@ static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
     to->angle += 2.0 * carom_atan2(above, below) * triangle->weight;
 }
 
-/* Points of a void that are asked at most. */
+/* Maximum number of points of a void to test. */
 #define MOST_EYES 16u
 #define SPHERE    12.566370614359172
-#define UNCLEAR   0.02 /* of a sphere: more than rounding; what is nearer to a number is clear */
+#define UNCLEAR   0.02 /* of a sphere: tolerance to a whole number, more than rounding */
 
-/* Asks one point of a void; whether it touches none of the pieces. */
+/* Tests one point of a void; returns whether it touches none of the pieces. */
 static bool ask_point(patches *p, uint32_t which, uint64_t triangle) {
     bool clear = true;
     p->which = which;
@@ -166,7 +165,7 @@ static bool ask_point(patches *p, uint32_t which, uint64_t triangle) {
     return clear;
 }
 
-/* The smallest piece around the point asked last. */
+/* The smallest piece around the point tested last. */
 static uint32_t find_around(const patches *p, uint32_t which) {
     uint32_t best = which;
     for (uint32_t i = 0; i < p->count; ++i) {
@@ -200,7 +199,7 @@ static void find_holder(patches *p, uint32_t which) {
         if (clear && (hole->holder != which || !plain)) return;
         if (carom_progress_stop(p->query->context, 0)) return;
     }
-    /* It touches a piece wherever it was asked: the one that is around most of it. */
+    /* It touches a piece at every point tested: take the piece that is around most of it. */
     for (uint32_t i = 0; i < p->count; ++i)
         if (p->data[i].volume > 0.0 && p->data[i].angles > p->data[most].angles) most = i;
     bool around = p->data[most].angles > 0.5 * SPHERE * (double)eyes;
@@ -220,7 +219,7 @@ static void give_voids(patches *p) {
     }
 }
 
-/* ---- results --------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 static carom_patch describe(const carom_solid_query *query, const carom_sum *terms) {
     double volume = carom_solid_sum_of(query, terms, CAROM_SOLID_VOLUME);
@@ -273,10 +272,10 @@ static carom_status list(patches *p, patch_list *out) {
     return CAROM_OK;
 }
 
-/* ---- both sides ------------------------------------------------------------------------------ */
+/* ---- Means of both perturbation signs -------------------------------------------------------- */
 
-/* Of the volume, and of the centroid by the size of a cube of that volume: far more than rounding,
- * far less than what tells pieces apart that are not copies of each other. */
+/* Relative tolerance of the volume, and of the centroid by the edge of a cube of that volume: far
+ * more than rounding, far less than the difference of pieces that are not copies of each other. */
 #define SAME 1e-9
 
 static bool is_same(const carom_patch *a, const carom_patch *b) {
@@ -286,7 +285,7 @@ static bool is_same(const carom_patch *a, const carom_patch *b) {
     return fabs(a->volume - b->volume) <= SAME * size && cube <= SAME * SAME * SAME * size;
 }
 
-/* Half of each side's area and force. */
+/* Replaces area and force by the means of both signs. */
 static void add_half(carom_patch *to, const carom_patch *other) {
     to->area = 0.5 * to->area + 0.5 * other->area;
     to->force = carom_vec_scale(carom_vec_add(to->force, other->force), 0.5);
@@ -302,10 +301,10 @@ static carom_patch sum_of(const carom_patch *data, uint64_t count) {
     return sum;
 }
 
-/* Pieces that hang together on one side and not on the other are one piece, if no others do so:
- * those of either side that are not found again. */
+/* Matches the pieces of both signs. Pieces that are connected for one sign and not for the other
+ * are one piece, if there is only one such case: these are the unmatched pieces of both signs. */
 static void add_other_side(patch_list *list, patch_list *other) {
-    uint64_t found = 0; /* these come first */
+    uint64_t found = 0; /* matched pieces, which come first */
     for (uint64_t i = 0; i < list->count; ++i) {
         carom_patch one = list->data[i];
         uint64_t k = 0;
@@ -329,7 +328,7 @@ static void add_other_side(patch_list *list, patch_list *other) {
     sort(list->data, list->count);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Query ----------------------------------------------------------------------------------- */
 
 static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_context *context = query->context;
@@ -337,7 +336,7 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     patches p = {.query = query};
     carom_solid_tally_begin(&tally);
     query->record = true;
-    query->long_edge = 0.0; /* all crossings in twice the precision */
+    query->long_edge = 0.0; /* all crossings in double-double */
     carom_solid_query_scale(query, CAROM_MAX(CAROM_MIN(8.0 * query->room, query->reach), 0x1p-100));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));

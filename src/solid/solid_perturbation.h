@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* solid_perturbation.h: exact signs of two meshes of which the second is moved by (e, e^2, e^3) or
- * by the opposite, e > 0 smaller than anything, as items.
+/* solid_perturbation.h: exact signs under symbolic perturbation, as items. The second of two meshes
+ * is perturbed by (e, e^2, e^3) or by the opposite, with e > 0 infinitesimal.
  *
- * A determinant that is zero takes the sign of what the move changes it by, which is its product
- * with a vector that does not depend on e, and so the sign of that vector's first component that is
- * not zero (Edelsbrunner, Muecke, "Simulation of simplicity", 1990; here only a translation is
- * needed, as of two meshes nothing but their lie to each other is asked):
+ * A determinant that is zero takes the sign of its change under the perturbation. The change is the
+ * dot product of the perturbation with a vector that does not depend on e, so its sign is that of
+ * this vector's first nonzero component (Edelsbrunner, Muecke, "Simulation of simplicity", 1990). A
+ * translation suffices, because only the relative position of the two meshes is tested. The vectors
+ * are:
  *   a corner against a face      + or - the face's normal;
  *   an edge against an edge      - the product of their directions, first times second.
- * The first is zero for faces without area only, which take no part. The second is zero for
- * parallel edges only, which are never compared: one of them would have to pass through the plane
- * of a face that holds the other. */
+ * The first is zero only for faces without area, which are left out. The second is zero only for
+ * parallel edges, which are never compared: one of them would have to cross the plane of a face
+ * that holds the other. */
 #ifndef CAROM_SRC_SOLID_SOLID_PERTURBATION_H
 #define CAROM_SRC_SOLID_SOLID_PERTURBATION_H
 
 #include "geom/triangle_filter.h"
 
-/* The sign of the first component of (b - a) x (c - a) that is not zero; 0 without area. */
+/* The sign of the first nonzero component of (b - a) x (c - a); 0 without area. */
 CAROM_RARE_ITEM int carom_normal_leading_sign(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
     for (int axis = 0; axis < 3; ++axis) {
         int sign = carom_orient_along(a, b, c, axis);
@@ -54,7 +55,7 @@ CAROM_RARE_ITEM int carom_cross_sign_exact(const double *x) {
     return carom_limbs_sign(sum, n2);
 }
 
-/* The same: doubles decide where they can, with the error bound of carom_orient2d_filter. */
+/* The same sign: doubles decide where they can, with the error bound of carom_orient2d_filter. */
 CAROM_ITEM int carom_cross_sign(const double *x) {
     double left = (x[2] - x[0]) * (x[7] - x[5]), right = (x[3] - x[1]) * (x[6] - x[4]);
     double det = left - right;
@@ -62,7 +63,7 @@ CAROM_ITEM int carom_cross_sign(const double *x) {
     return det > error ? 1 : det < -error ? -1 : carom_cross_sign_exact(x);
 }
 
-/* The sign of the first component of (b - a) x (d - c) that is not zero; 0 when parallel. */
+/* The sign of the first nonzero component of (b - a) x (d - c); 0 when parallel. */
 CAROM_RARE_ITEM int carom_cross_leading_sign(carom_vec3 a, carom_vec3 b, carom_vec3 c,
                                              carom_vec3 d) {
     double p[4][3], x[8];
@@ -82,9 +83,9 @@ CAROM_RARE_ITEM int carom_cross_leading_sign(carom_vec3 a, carom_vec3 b, carom_v
     return 0;
 }
 
-/* The side of the face on which p lies: never 0 unless the face has no area. `moved_sign` is 1 when
- * p is moved, -1 when the face is, and the other way round where b is moved by -(e, e^2, e^3).
- * *degenerate becomes 1 when p lies in the face's plane. */
+/* The side of the face on which p lies; 0 only if the face has no area. `moved_sign` is 1 when p is
+ * perturbed, -1 when the face is, and reversed where b is perturbed by -(e, e^2, e^3). *degenerate
+ * becomes 1 when p lies in the face's plane. */
 CAROM_RARE_ITEM int carom_perturbed_side(const carom_vec3 *face, carom_vec3 p, int moved_sign,
                                          int *degenerate) {
     int sign = carom_orient3d(face[0], face[1], face[2], p);
@@ -93,8 +94,8 @@ CAROM_RARE_ITEM int carom_perturbed_side(const carom_vec3 *face, carom_vec3 p, i
     return moved_sign * carom_normal_leading_sign(face[0], face[1], face[2]);
 }
 
-/* The sign of orient3d(a, b, c, d) with c and d moved (moved_sign 1) or a and b (moved_sign -1); 0
- * when the edges a b and c d are parallel and in one plane. */
+/* The sign of orient3d(a, b, c, d) with c and d perturbed (moved_sign 1) or a and b (moved_sign
+ * -1); 0 when the edges a b and c d are parallel and in one plane. */
 CAROM_ITEM int carom_perturbed_orient(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 d,
                                       int moved_sign, int *degenerate) {
     int sign = carom_orient3d(a, b, c, d);

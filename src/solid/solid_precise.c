@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* The overlap's integrals where doubles are not enough.
+/* The overlap's integrals where doubles are not accurate enough.
  *
- * The terms are those of solid_item.h: for each pair of faces that meet, the segment they share;
- * for each crossing x on the edge from corner 1 to corner 2, the segment x -> corner 2; and the
- * whole face as often as the other solid winds around its corner 1. They are worked out from the
- * posed corners in ball arithmetic (geom/real.h), whose results contain the truth by construction;
- * where the balls are too wide, again with twice the bits. A cube of edge 1 that is cut by a face
- * of one of edge 2^60 has terms of 2^180 that cancel: some 250 bits.
+ * The terms are those of solid_item.h: per pair of intersecting faces, the segment they share; per
+ * crossing x on the edge from corner 1 to corner 2, the segment x -> corner 2; and the whole face,
+ * weighted by the other solid's winding number at its corner 1. They are evaluated from the posed
+ * corners in ball arithmetic (geom/real.h), whose results contain the exact values by construction.
+ * Where the balls are too wide, the evaluation is repeated with twice the bits. A cube of edge 1
+ * that is cut by a face of one of edge 2^60 has terms of 2^180 that cancel: some 250 bits.
  *
- * Pairs are added in the order of their triangles, so that not only the numbers but also their
- * errors are the same whatever order they were found in. */
+ * Invariant: pairs are added in the order of their triangles, so both the results and their errors
+ * are independent of the order in which pairs were found. */
 #include "solid/solid_precise.h"
 
 #include "base/sort.h"
 #include "geom/length.h"
 #include "geom/real.h"
 
-/* Limbs of 64 bits at first, and at most. */
+/* Initial number of limbs of 64 bits, and the number of terms above which it is not increased. */
 #define FIRST_LIMBS 4
-#define MANY_TERMS  65536u /* from which on one precision must do */
+#define MANY_TERMS  65536u /* above which only one precision is used */
 
-/* A result is good when its error is 2^GOOD of itself; 2^TINY of the surface's area, for forces
- * that may vanish; or 2^NOTHING of the smaller solid's size, for results that are 0. */
+/* A result is accurate enough when its error is at most 2^GOOD of itself; 2^TINY of the surface's
+ * area, for forces that may vanish; or 2^NOTHING of the smaller solid's size, for results that are
+ * 0. */
 #define GOOD    (-56)
 #define TINY    (-120)
 #define NOTHING (-400)
@@ -39,7 +40,7 @@ typedef struct precise {
     carom_solid_precise sums;
 } precise;
 
-/* ---- points and vectors ---------------------------------------------------------------------- */
+/* ---- Points and vectors ---------------------------------------------------------------------- */
 
 static void point_set(point *p, carom_vec3 v, int n) {
     carom_real_set(&p->x[0], v.x, n);
@@ -75,7 +76,7 @@ static void point_cross(point *r, const point *a, const point *b, int n) {
     }
 }
 
-/* ---- terms ----------------------------------------------------------------------------------- */
+/* ---- Terms ----------------------------------------------------------------------------------- */
 
 /* A face with its corners relative to the origin, and its normal. */
 typedef struct plane {
@@ -106,7 +107,7 @@ static void accumulate(carom_real *sum, const carom_real *term, int weight, int 
         carom_real_sub(sum, sum, &many, n);
 }
 
-/* `weight` times the triangle c u v of a face. */
+/* Adds `weight` times the triangle c u v of a face. */
 static void add_triangle(carom_solid_precise *to, const plane *g, const point *c, const point *u,
                          const point *v, int weight, int of_b, int n) {
     point arm, way, area, sum, turn;
@@ -133,7 +134,7 @@ static void add_triangle(carom_solid_precise *to, const plane *g, const point *c
     }
 }
 
-/* Where the edge from p to q passes through the plane of g. */
+/* The point where the edge from p to q crosses the plane of g. */
 static void find_crossing(const point *p, const point *q, const plane *g, point *x, int n) {
     point way;
     carom_real from, to, share;
@@ -172,7 +173,7 @@ static void add_record(precise *s, const carom_solid_record *record) {
     }
 }
 
-/* Whole faces, as often as the other winds around their corner 1. */
+/* Adds whole faces, weighted by the other solid's winding number at their corner 1. */
 static void add_faces(precise *s, int of_b) {
     const carom_solid *solid = s->query->solids[of_b];
     for (uint64_t v = 0; v < solid->soup->vertex_count; ++v) {
@@ -208,7 +209,7 @@ static void add_all(precise *s, int limbs) {
     add_faces(s, 1);
 }
 
-/* ---- results --------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 static void divide_by(carom_real *r, int64_t by, int n) {
     carom_real divisor;
@@ -254,7 +255,7 @@ static carom_bound greatest(const carom_real x[3], int n, bool radius) {
     return most;
 }
 
-/* Whether nothing is gained by more limbs. */
+/* Whether all results are accurate enough, so that more limbs gain nothing. */
 static bool is_good(const carom_solid_results *r, const point *origin, carom_vec3 pivot,
                     double size, int n) {
     carom_bound length = carom_bound_make(size), square = carom_bound_mul(length, length);
@@ -262,7 +263,8 @@ static bool is_good(const carom_solid_results *r, const point *origin, carom_vec
     carom_bound volume = carom_real_lower(&r->volume, n);
     bool nothing = volume.m == 0.0 && carom_bound_within(r->volume.radius, cube, NOTHING);
     if (!carom_bound_within(r->volume.radius, volume, GOOD) && !nothing) return false;
-    /* The centroid's is 2^GOOD of the surface's size, or of where it is. */
+    /* The error of the centroid is 2^GOOD of the surface's size, or of the centroid's
+     * coordinates. */
     carom_bound way = greatest(r->centroid, n, true);
     if (!nothing && !carom_bound_within(carom_bound_mul(way, way), area, 2 * GOOD) &&
         !carom_bound_within(way, greatest(r->centroid, n, false), GOOD))
@@ -284,7 +286,7 @@ static bool is_good(const carom_solid_results *r, const point *origin, carom_vec
            carom_bound_within(torque, carom_bound_mul(square, lever), NOTHING);
 }
 
-/* ---- both sides, and back to doubles --------------------------------------------------------- */
+/* ---- Means and rounding ---------------------------------------------------------------------- */
 
 static void take_mean(carom_real *a, const carom_real *b, int n) {
     carom_real_add(a, a, b, n);
@@ -325,7 +327,7 @@ static carom_vec3 round_vector(const carom_solid_query *query, const carom_real 
     return carom_vec(x[0], x[1], x[2]);
 }
 
-/* What is within its error of zero becomes zero. */
+/* Sets a value to zero if zero is within its error. */
 static bool clear_doubtful(carom_real *a, int n) {
     if (carom_real_lower(a, n).m != 0.0) return false;
     a->radius = carom_real_upper(a, n);
@@ -351,9 +353,9 @@ void carom_solid_results_round(const carom_solid_query *query, const carom_solid
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Evaluation ------------------------------------------------------------------------------ */
 
-/* Records in the order of their triangles, of a and then of b. */
+/* Sorts records by their triangles of a, then of b. */
 static carom_status sort_records(precise *s, const carom_solid_tally *tally) {
     carom_context *context = s->query->context;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -371,7 +373,7 @@ static carom_status sort_records(precise *s, const carom_solid_tally *tally) {
     uint64_t at = 0;
     for (const carom_solid_records *c = tally->records; c != NULL; c = c->next)
         for (uint32_t i = 0; i < c->count; ++i) found[at++] = &c->data[i];
-    for (int of_b = 1; of_b >= 0; --of_b) { /* by b; then, keeping that order, by a */
+    for (int of_b = 1; of_b >= 0; --of_b) { /* by b; then, stable, by a */
         for (uint32_t i = 0; i < s->count; ++i) {
             keys[i] = found[i]->triangle[of_b];
             places[i] = i;
@@ -397,7 +399,7 @@ carom_status carom_solid_measure_precisely(const carom_solid_query *query,
     }
 }
 
-/* ---- the surface triangle by triangle -------------------------------------------------------- */
+/* ---- Sums over surface triangles ------------------------------------------------------------- */
 
 static void find_spot(const precise *s, const carom_solid_spot *spot, point *x) {
     point q;

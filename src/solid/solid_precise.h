@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* solid_precise.h: the integrals of an overlap with as many bits as they need. */
+/* solid_precise.h: the integrals of an overlap in adaptive multiple precision. */
 #ifndef CAROM_SRC_SOLID_SOLID_PRECISE_H
 #define CAROM_SRC_SOLID_SOLID_PRECISE_H
 
 #include "geom/real.h"
 #include "solid/solid_query.h"
 
-/* What was found, in the query's units, vectors by components. */
+/* The results, in the query's units; vectors by components. */
 typedef struct carom_solid_results {
     int limbs;
     carom_real volume, area, centroid[3], force[3], torque[3];
 } carom_solid_results;
 
-/* Finds volume, area, centroid, force and torque from a search that has kept records, and changes
- * of both solids that have been made into winding numbers. The torque is about `pivot`; `size` is
- * that of the smaller solid; both in the query's units. Scratch of worker 0. */
+/* Computes volume, area, centroid, force and torque. The search has kept records, and the changes
+ * of both solids have been summed into winding numbers. The torque is about `pivot`; `size` is that
+ * of the smaller solid; both are in the query's units. Uses scratch of worker 0. */
 carom_status carom_solid_measure_precisely(const carom_solid_query *query,
                                            const carom_solid_tally *tally, carom_vec3 pivot,
                                            double size, carom_solid_results *results);
 
-/* Area, force and torque become the means of both. */
+/* Replaces area, force and torque by the means of both results. */
 void carom_solid_results_mean(carom_solid_results *results, carom_solid_results *other);
 
-/* Rounds them into an overlap, once, with their errors. */
+/* Rounds the results into an overlap, once, with their errors. */
 void carom_solid_results_round(const carom_solid_query *query, const carom_solid_results *results,
                                carom_overlap *overlap);
 
-/* ---- the surface triangle by triangle -------------------------------------------------------- */
+/* ---- Sums over surface triangles ------------------------------------------------------------- */
 
-/* A point that a surface is made of: a vertex of a solid, or where its edge from `low` to `high`
- * passes through a face of the other. */
+/* A point of a surface: a vertex of a solid, or the point where its edge from `low` to `high`
+ * crosses a face of the other solid. */
 typedef struct carom_solid_spot {
     int of_b;
     uint32_t low, high;
@@ -37,7 +37,7 @@ typedef struct carom_solid_spot {
 } carom_solid_spot;
 #define CAROM_SOLID_NO_FACE UINT32_MAX
 
-/* Sums over triangles: multiples of what is asked for, about the query's origin. */
+/* Sums over triangles, about the query's origin: multiples of the results. */
 typedef struct carom_solid_precise {
     carom_real volume;    /* 6 times */
     carom_real moment[3]; /* 24 times */
@@ -48,7 +48,7 @@ typedef struct carom_solid_precise {
 
 void carom_solid_precise_begin(carom_solid_precise *sums, int limbs);
 
-/* Adds `weight` times the triangle between three points of a face. */
+/* Adds `weight` times the triangle spanned by three points of a face. */
 void carom_solid_precise_add(const carom_solid_query *query, carom_solid_precise *sums, int limbs,
                              int of_b, uint32_t triangle, const carom_solid_spot spots[3],
                              int weight);

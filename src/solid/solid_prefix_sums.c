@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Integrals over ranges of triangles.
+/* Integrals over ranges of triangles, as differences of prefix sums.
  *
- * All are polynomials of the corners, worked out in twice the precision and added in fixed point
- * with 120 bits below their total: sums over ranges are exact differences. They are moved to where
- * they are needed in the same precision, so that a small part of a large mesh, far from its centre,
- * is as good as if it had been integrated there. */
+ * All integrands are polynomials of the corners, evaluated in double-double and added in fixed
+ * point with 120 bits below their total. Invariant: the sum over a range is the exact difference of
+ * two prefix sums. Sums are shifted to a new origin in double-double, so a small part of a large
+ * mesh, far from its centre, is as accurate as if it had been integrated there. */
 #include "solid/solid_prefix_sums.h"
 
 #include <float.h>
@@ -16,7 +16,7 @@
 /* The integrals over one triangle. */
 static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle *t,
                       carom_dd out[CAROM_SOLID_SUMS]) {
-    double half = carom_power_of_two(sums->exponent / 2); /* the whole may be no double */
+    double half = carom_power_of_two(sums->exponent / 2); /* 2^exponent may be no double */
     double rest = carom_power_of_two(sums->exponent - sums->exponent / 2);
     carom_dd y[3][3], sum[3], normal[3], u[3], v[3];
     const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
@@ -57,10 +57,10 @@ static carom_sum fixed(carom_dd a, int scale) {
     return carom_sum_add(carom_sum_term(a.high, scale), carom_sum_term(a.low, scale));
 }
 
-/* ---- make ------------------------------------------------------------------------------------ */
+/* ---- Construction ---------------------------------------------------------------------------- */
 
-/* A frame in which all coordinates are below 1, and scales at which no sum can overflow: |y| < 1
- * for each coordinate, so that y . n is below 2 and sums of three corners' below 3. */
+/* Chooses a frame in which all coordinates are below 1, and scales at which no sum can overflow:
+ * |y| < 1 for each coordinate, so y . n is below 2 and sums over three corners are below 3. */
 static void choose(const carom_soup *soup, carom_solid_prefix_sums *sums) {
     carom_vec3 low = carom_soup_position(soup, 0), high = low;
     double area = 0.0;
@@ -119,7 +119,7 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
     return carom_progress_end(context);
 }
 
-/* ---- use ------------------------------------------------------------------------------------- */
+/* ---- Evaluation ------------------------------------------------------------------------------ */
 
 void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,
                              uint64_t block, int weight) {
@@ -139,7 +139,7 @@ carom_sum carom_solid_area_between(const carom_solid_prefix_sums *sums, uint64_t
     const carom_solid_sum *high = sums->blocks + CAROM_SOLID_SUMS * to + CAROM_SOLID_AREA;
     carom_sum area = carom_sum_add((carom_sum){high->low, high->high, 0},
                                    carom_sum_negate((carom_sum){low->low, low->high, 0}));
-    /* in units of 2^40, rounded up, so that very many fit */
+    /* in units of 2^40, rounded up, so that very many can be added */
     carom_sum one = {
         (area.low >> CAROM_SOLID_AREA_SHIFT | area.high << (64 - CAROM_SOLID_AREA_SHIFT)) + 1u,
         area.high >> CAROM_SOLID_AREA_SHIFT, 0};
@@ -156,7 +156,7 @@ static carom_dd value(const carom_solid_prefix_sums *sums, const carom_solid_mom
     return carom_dd_make(high, carom_sum_value(rest, scale));
 }
 
-/* In the body's own directions, about `shift` from its centre. */
+/* The integrals in the body's own axes, about the point at `shift` from its centre. */
 typedef struct shifted {
     double normal[3], first[3][3], second[3], area;
 } shifted;
@@ -192,8 +192,8 @@ static shifted shift(const carom_solid_prefix_sums *sums, const carom_solid_mome
     return s;
 }
 
-/* From the posed centre to a point, in the unit of y, rounded once: far from the world's origin the
- * rounding of a posed point would move the whole solid. */
+/* The vector from the posed centre to a point, in the unit of y, rounded once: far from the world's
+ * origin, the rounding of a posed point would displace the whole solid. */
 static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_frame *frame,
                            carom_vec3 to) {
     const double *r = frame->r;
@@ -212,12 +212,12 @@ static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_fram
     return carom_vec(way[0], way[1], way[2]);
 }
 
-/* With e = 2^-53. The matrix is orthonormal to 16 e, and its determinant is 1 to 40 e, by which the
- * mesh that it moves is larger or smaller; this and the roundings of the products with it are less
- * than ROUNDED of the integrals, and a quarter of that of a volume. Before that, twice the
- * precision has lost less than FINE of the areas times what coordinates reach, and fixed point less
- * than FIXED of the whole mesh's area. The shift was rounded to `away` of its length, which moves
- * everything. */
+/* Error factors, with e = 2^-53. The matrix is orthonormal to 16 e, and its determinant is 1 to 40
+ * e, by which the transformed mesh is larger or smaller. This and the roundings of the products
+ * with the matrix are less than ROUNDED of the integrals, and a quarter of that of a volume. Before
+ * that, double-double has lost less than FINE of the areas times the reach of coordinates, and
+ * fixed point less than FIXED of the whole mesh's area. The shift was rounded to AWAY of its
+ * length, which displaces everything. */
 #define ROUNDED 0x1p-47
 #define FINE    0x1p-94
 #define FIXED   0x1p-100
@@ -250,7 +250,7 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *s
                                                 const carom_frame *frame, carom_vec3 origin,
                                                 int exponent) {
     const double *r = frame->r;
-    /* The origin as the body sees it: nearly enough, what is left is `rest`. */
+    /* The origin in the body's frame, rounded; the remainder is `rest`. */
     carom_vec3 way = way_from(sums, frame, origin);
     carom_vec3 body = carom_vec((r[0] * way.x + r[3] * way.y) + r[6] * way.z,
                                 (r[1] * way.x + r[4] * way.y) + r[7] * way.z,
@@ -260,7 +260,7 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *s
     carom_vec3 back = carom_vec_sub(carom_frame_turn(frame, body), way);
     double rest[3] = {back.x, back.y, back.z};
     double n[3], f[3][3], half[3][3], along = 0.0, q[3];
-    /* What a rotation does not change is taken from before it. */
+    /* Rotation invariants are taken from before the rotation. */
     double trace = (s.first[0][0] + s.first[1][1]) + s.first[2][2];
     for (int i = 0; i < 3; ++i) {
         n[i] = (r[3 * i] * s.normal[0] + r[3 * i + 1] * s.normal[1]) + r[3 * i + 2] * s.normal[2];
@@ -278,7 +278,7 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *s
         q[i] += rest[i] * trace + rest[i] * along +
                 ((f[i][0] * rest[0] + f[i][1] * rest[1]) + f[i][2] * rest[2]);
     }
-    /* From y to x, and to the caller's unit. */
+    /* From the unit of y to that of x, and to the caller's unit. */
     double k = carom_scale_apply(1.0, exponent - sums->exponent);
     carom_solid_integrals out;
     out.volume = (trace + along) / 3.0 * k * k * k;

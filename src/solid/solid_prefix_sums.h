@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* solid_prefix_sums.h: integrals over ranges of a mesh's triangles, ready before any query. */
+/* solid_prefix_sums.h: integrals over ranges of a mesh's triangles, prepared before any query. */
 #ifndef CAROM_SRC_SOLID_SOLID_PREFIX_SUMS_H
 #define CAROM_SRC_SOLID_SOLID_PREFIX_SUMS_H
 
@@ -15,9 +15,9 @@
 #define CAROM_SOLID_AREA   15u /* of 1 */
 #define CAROM_SOLID_SUMS   16u
 
-/* Sums are of fixed point, so that those over ranges are exact differences of those from the first
- * triangle on: a small part of a large mesh loses nothing. */
-#define CAROM_SOLID_BLOCK 8u /* triangles from one such sum to the next */
+/* Sums are in fixed point. So the sum over a range is the exact difference of two prefix sums, and
+ * a small part of a large mesh loses no precision. */
+#define CAROM_SOLID_BLOCK 8u /* triangles from one stored prefix sum to the next */
 
 typedef struct carom_solid_sum {
     uint64_t low, high;
@@ -27,14 +27,13 @@ typedef struct carom_solid_prefix_sums {
     carom_vec3 centre;
     int exponent;
     int scales[CAROM_SOLID_SUMS];
-    double
-        area; /* of all triangles, in the unit of y; 2^-126 of it and some is what sums round to */
-    carom_solid_sum *blocks; /* CAROM_SOLID_SUMS for each block: over all triangles before it */
+    double area; /* of all triangles, in the unit of y; the sums round to 2^-126 of it and some */
+    carom_solid_sum *blocks; /* CAROM_SOLID_SUMS per block: over all triangles before it */
     uint64_t block_count;
 } carom_solid_prefix_sums;
 
-/* What a range of triangles adds up to, in a frame of the caller's: in twice the precision until it
- * is where it is needed. */
+/* The sums over ranges of triangles, in the mesh's own frame and in fixed point. They are placed in
+ * the world last (carom_solid_moments_place). */
 typedef struct carom_solid_moments {
     carom_sum sums[CAROM_SOLID_SUMS];
 } carom_solid_moments;
@@ -46,8 +45,8 @@ typedef struct carom_solid_integrals {
     double area;
     carom_vec3 normal; /* of n */
     carom_vec3 turn;   /* of x x n */
-    /* How far they may be off the integrals over the mesh moved by the matrix as it is: each
-     * component of vectors. */
+    /* Upper bounds of their distance from the exact integrals over the mesh transformed by the
+     * given matrix; for vectors, per component. */
     double volume_error, moment_error, area_error, normal_error, turn_error;
 } carom_solid_integrals;
 
@@ -58,13 +57,13 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
 void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,
                              uint64_t block, int weight);
 
-/* `times` the area of triangles [first, last) and of up to a block's at either end, in fixed point
- * of CAROM_SOLID_AREA_SHIFT more than the sums' scale. */
+/* An upper bound of `times` the area of triangles [first, last): up to a block more at either end.
+ * In fixed point, CAROM_SOLID_AREA_SHIFT bits above the scale of the sums. */
 #define CAROM_SOLID_AREA_SHIFT 40
 carom_sum carom_solid_area_between(const carom_solid_prefix_sums *sums, uint64_t first,
                                    uint64_t last, int times);
 
-/* What they are in a pose, about the point `origin` of the world, in units of 2^-exponent. */
+/* The integrals in a pose, about the point `origin` of the world, in units of 2^-exponent. */
 carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *sums,
                                                 const carom_solid_moments *moments,
                                                 const carom_frame *frame, carom_vec3 origin,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The frame in which a query adds up its terms.
  *
- * Terms are about the middle of what the boxes of the two solids have in common, or of the box of
- * the one that is no complement, so that those of a small overlap are small. Scales of the sums
- * follow from the farthest point of either solid, or where only points near the overlap enter into
- * terms, from those. Everything is measured in a unit of the query's own, a power of two, where
- * coordinates or the overlap are too large or too small for products of four of them. */
+ * Terms are about an origin: the middle of the intersection of both boxes, or of the box of the
+ * solid that is no complement. So the terms of a small overlap are small. The scales of the sums
+ * follow from the farthest point of either solid; where only points near the overlap enter into
+ * terms, they follow from those. The unit is a power of two, chosen per query where coordinates or
+ * the overlap are too large or too small for products of four of them.
+ *
+ * Invariant: scaling to this unit rounds no coordinate. */
 #include "solid/solid_query.h"
 
 #include "geom/length.h"
@@ -13,7 +15,7 @@
 #define MOST_TERMS 0x1p33
 #define MUCH_LESS  0.25
 
-/* A box with sides along the axes around a solid in its pose; nearly so is enough. */
+/* An axis-aligned box around a posed solid; approximate bounds suffice. */
 static void box_of(const carom_solid_query *query, int of_b, double low[3], double high[3]) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
     const carom_soup *soup = side->soup;
@@ -35,11 +37,11 @@ static void box_of(const carom_solid_query *query, int of_b, double low[3], doub
     }
 }
 
-/* Exponents between which terms of four coordinates, in twice the precision and with 120 bits below
+/* Range of exponents in which terms of four coordinates, in double-double and with 120 bits below
  * them, neither overflow nor underflow: of the largest coordinate, and of the overlap. */
 #define MOST_EXPONENT  200
 #define LEAST_EXPONENT (-150)
-/* Within these nothing is scaled. */
+/* Within this range nothing is scaled. */
 #define LARGE_EXPONENT 60
 #define SMALL_EXPONENT (-60)
 
@@ -56,9 +58,9 @@ static bool loses_bits(const carom_solid_query *query) {
     return range.low <= range.high && range.low + query->exponent < -1074;
 }
 
-/* The unit of everything: such that neither the largest coordinate nor what is left of the overlap
- * leaves the range of doubles, and no coordinate loses a bit. Otherwise all stays as it is: signs
- * are exact at any scale, and terms are left to solid_precise.c. */
+/* Chooses the unit such that neither the largest coordinate nor the overlap leaves the range of
+ * doubles, and no coordinate loses a bit. If there is no such unit, nothing is scaled: signs are
+ * exact at any scale, and the terms are evaluated by solid_precise.c. */
 static void choose_scale(carom_solid_query *query, double largest, double overlap) {
     int high = carom_exponent(CAROM_MAX(largest, DBL_MIN)), low = carom_exponent(overlap);
     query->exponent = 0;
@@ -81,7 +83,7 @@ static void choose_frame(carom_solid_query *query) {
     double low[2][3], high[2][3], middle[3], largest = 0.0, reach = 0.0, overlap = 0.0;
     box_of(query, 0, low[0], high[0]);
     box_of(query, 1, low[1], high[1]);
-    /* The overlap with a complement is a part of the other solid, wherever its box is. */
+    /* The overlap with a complement is a part of the other solid, whatever the complement's box. */
     int first = query->solids[0]->info.complement, last = !query->solids[1]->info.complement;
     for (int k = 0; k < 3; ++k) {
         double from = CAROM_MAX(low[first][k], low[last][k]);
@@ -112,7 +114,7 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
                                   0.5 * low.z + 0.5 * high.z);
     double half = carom_solid_most(carom_vec_sub(high, middle));
     bool complement = query->solids[0]->info.complement || query->solids[1]->info.complement;
-    if (complement) return false; /* the overlap may be all around the crossings */
+    if (complement) return false; /* the overlap may extend beyond the crossings */
     if (query->refined || !(half > 0.0 && half < MUCH_LESS * query->overlap)) return false;
     query->origin = carom_vec_add(query->origin, middle);
     query->reach += carom_solid_most(middle);
@@ -122,9 +124,9 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
     return true;
 }
 
-/* A pair of triangles gives one term of each kind and those of 16 triangles, a triangle one. A term
- * is a sum of up to 6 that are products of lengths along the axes; errors are sums of products of
- * norms, and of what crossings are off: 2^12 times that is room for them. */
+/* A pair of triangles gives one term of each kind and those of 16 triangles; a triangle gives one.
+ * A term is a sum of up to 6 products of lengths along the axes. Errors are sums of products of
+ * norms and of the errors of crossings: a factor of 2^12 is enough capacity for them. */
 void carom_solid_query_scale(carom_solid_query *query, double near) {
     double a = (double)query->solids[0]->info.triangles;
     double b = (double)query->solids[1]->info.triangles, terms = 128.0 * (a * b + a + b);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What a solid is to itself and to another.
+/* The relation of a solid to itself and to another solid.
  *
- * Everything here is decided by exact winding numbers beside faces (solid_witness.c), of the meshes
- * as they are, without the move that decides degenerate contact: a slice between two faces in one
- * plane is not space. Between surfaces that do not meet, one point of each connected part is
- * enough. */
+ * Everything here is decided by exact winding numbers beside faces (solid_witness.c). Invariant:
+ * the meshes are not perturbed, unlike in the search for the overlap, so a gap of no width between
+ * two coplanar faces is not space. For surfaces that do not intersect, one point per connected
+ * component is enough. */
 #include "solid/solid_relation.h"
 
 #include "base/progress.h"
 #include "base/sort.h"
 #include "solid/solid_witness.h"
 
-/* ---- regions --------------------------------------------------------------------------------- */
+/* ---- Regions --------------------------------------------------------------------------------- */
 
 static carom_vec3 scaled(carom_vec3 v, int exponent) {
     return carom_vec(carom_scale_apply(v.x, exponent), carom_scale_apply(v.y, exponent),
                      carom_scale_apply(v.z, exponent));
 }
 
-/* Some measure of a triangle's area, in the units of the sums, which no size overflows: to choose
- * one that poses will not flatten. */
+/* A measure of a triangle's area, in the units of the sums, where it cannot overflow. It serves to
+ * choose a triangle that poses will not flatten. */
 static double size_of(const carom_solid *solid, uint64_t t) {
     const carom_soup *soup = solid->soup;
     int exponent = solid->sums.exponent;
@@ -34,8 +34,8 @@ static uint32_t root_of(uint32_t *parents, uint32_t t) {
     return t;
 }
 
-/* Joins triangles across edges of exactly two sides: on these surfaces a winding number changes
- * only where something else meets them. */
+/* Joins triangles across edges of exactly two sides. On such a region a winding number changes only
+ * where other faces intersect it. */
 static carom_status join_regions(carom_context *context, const carom_soup *soup,
                                  uint32_t *parents) {
     uint64_t count = 3 * soup->triangle_count;
@@ -46,7 +46,8 @@ static carom_status join_regions(carom_context *context, const carom_soup *soup,
     uint32_t *of = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     if (edges == NULL || high == NULL || of == NULL)
         return carom_fail_memory(context, count * 16, "the regions of a solid");
-    /* by the lower vertex first, then by the higher one, both stable: sides of one edge in a row */
+    /* stable sorts, by the higher vertex, then by the lower one: sides of one edge become
+     * adjacent */
     for (uint64_t i = 0; i < count; ++i) {
         uint64_t t = i / 3, k = i % 3;
         uint32_t a = soup->corners[i], b = soup->corners[3 * t + (k == 2 ? 0 : k + 1)];
@@ -67,7 +68,7 @@ static carom_status join_regions(carom_context *context, const carom_soup *soup,
     return CAROM_OK;
 }
 
-/* The largest triangle of each region. */
+/* Finds the largest triangle of each region. */
 static carom_status find_regions(carom_context *context, carom_solid *solid,
                                  const carom_mesh_report *report) {
     const carom_soup *soup = solid->soup;
@@ -110,7 +111,7 @@ static void look_at_regions(carom_solid_witness *witness, int of_b) {
     }
 }
 
-/* ---- a solid and itself ---------------------------------------------------------------------- */
+/* ---- Self-relation of a solid ---------------------------------------------------------------- */
 
 static carom_status keep_touches(carom_context *context, carom_solid *solid,
                                  const carom_solid_query *query, const carom_pairs *touching) {
@@ -133,7 +134,7 @@ static carom_status keep_touches(carom_context *context, carom_solid *solid,
     return CAROM_OK;
 }
 
-/* Appends a solid's own contacts, as seen from both sides. */
+/* Appends a solid's own contacts, one entry per triangle of each pair. */
 static uint64_t add_touches(const carom_solid *solid, int of_b, carom_solid_contact *to) {
     for (uint64_t i = 0; i < solid->touch_count; ++i) {
         carom_solid_key a = carom_solid_key_make(of_b, solid->touches[i].a);
@@ -146,7 +147,7 @@ static uint64_t add_touches(const carom_solid *solid, int of_b, carom_solid_cont
 
 typedef struct census {
     carom_solid *solid;
-    uint32_t open; /* parts of which one side has not been seen */
+    uint32_t open; /* components of which one side has not been seen */
 } census;
 
 static uint32_t part_of(const carom_solid *solid, uint32_t triangle) {
@@ -176,7 +177,8 @@ static bool take_census(void *user, carom_solid_key triangle, const int a[2], co
     return c->open != 0 || !c->solid->info.by_winding;
 }
 
-/* Once by_winding is known, only parts are of interest of which one side has not been seen. */
+/* Once by_winding is known to be true, only components of which one side has not been seen are of
+ * interest. */
 static bool is_open(const void *user, carom_solid_key triangle) {
     const census *c = user;
     return !c->solid->info.by_winding || c->solid->sides[part_of(c->solid, (uint32_t)triangle)] !=
@@ -218,7 +220,7 @@ carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
     return status;
 }
 
-/* ---- two solids ------------------------------------------------------------------------------ */
+/* ---- Relation of two solids ------------------------------------------------------------------ */
 
 #define CONTACTS 256u
 typedef struct contact_list {
@@ -227,13 +229,13 @@ typedef struct contact_list {
     carom_solid_contact data[CONTACTS];
 } contact_list;
 
-/* A query that keeps contacts instead of adding terms. */
+/* A query that collects contacts instead of adding terms. */
 typedef struct gathering {
-    carom_solid_query query; /* first: it is what carom_solid_search hands on */
+    carom_solid_query query; /* must be first: carom_solid_search passes a pointer to it */
     contact_list **list;
     uint64_t *count;
     carom_solid_facts *facts;
-    bool plain; /* both */
+    bool plain; /* both solids are plain */
 } gathering;
 
 static void keep(const gathering *g, carom_solid_tally *tally, carom_solid_key of,
@@ -298,13 +300,14 @@ static uint64_t faces_of(const carom_solid *solid) {
     return solid->info.triangles - solid->info.degenerate_triangles;
 }
 
-/* Copies: each face of either lies on one of the other that has the same corners. */
+/* Whether the solids are copies: each face of either has the same corners as a face of the
+ * other. */
 static bool are_copies(const carom_solid_query *query, const carom_solid_tally *tally,
                        carom_solid_facts *facts) {
     const carom_solid *a = query->solids[0], *b = query->solids[1];
     uint64_t count = tally->copies[0] + tally->copies[1];
     if (!a->distinct || !b->distinct || count != faces_of(a) || count != faces_of(b)) return false;
-    if (tally->copies[1] == 0 && a->base == b->base) { /* one winding number for both */
+    if (tally->copies[1] == 0 && a->base == b->base) { /* equal winding numbers */
         for (uint32_t i = 0; i < a->root_count; ++i)
             facts->both |= (a->sides[i] & CAROM_SOLID_FULL) != 0;
         return true;
@@ -318,7 +321,7 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
                                     carom_solid_facts *facts) {
     const carom_solid *a = query->solids[0], *b = query->solids[1];
     *facts = (carom_solid_facts){false, false, false};
-    /* Where faces cross, each with 0 on one side and 1 on the other, there is everything. */
+    /* Where faces cross, each with 0 on one side and 1 on the other, all three facts hold. */
     if (tally->crossing && a->plain && b->plain) {
         *facts = (carom_solid_facts){true, true, true};
         return CAROM_OK;
@@ -327,7 +330,7 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
     *facts = (carom_solid_facts){false, false, false};
     carom_solid_witness witness = {
         .query = query, .plain = {a->plain, b->plain}, .fn = take_facts, .user = facts};
-    if (tally->crossing) /* mostly enough */
+    if (tally->crossing) /* usually enough */
         carom_solid_witness_pair(&witness, carom_solid_key_make(0, tally->crossed[0]),
                                  carom_solid_key_make(1, tally->crossed[1]));
     look_at_regions(&witness, 0);
@@ -353,7 +356,7 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
     carom_solid_contacts_sort(contacts, count);
     carom_solid_witness_contacts(&witness, contacts, count);
     if (witness.stopped || own == 0) return carom_progress_look(query->context);
-    /* Not everything was found, and there may be more where a solid meets itself. */
+    /* Some fact has not been found and may hold where a solid intersects itself. */
     count += add_touches(a, 0, contacts + count);
     count += add_touches(b, 1, contacts + count);
     carom_solid_contacts_sort(contacts, count);

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* solid_relation.h: what a solid is to itself and to another, by where space is inside what. */
+/* solid_relation.h: the relation of a solid to itself and to another, from winding numbers. */
 #ifndef CAROM_SRC_SOLID_SOLID_RELATION_H
 #define CAROM_SRC_SOLID_SOLID_RELATION_H
 
 #include "solid/solid_query.h"
 
-/* There is space, more than a surface, where both winding numbers are not 0, only a's, only b's. */
+/* Whether there is a volume, not only a surface, where both winding numbers are nonzero, only a's,
+ * only b's. */
 typedef struct carom_solid_facts {
     bool both, only_a, only_b;
 } carom_solid_facts;
 
-/* Finds by_winding and what queries need to know of a solid; `touching` are all pairs of its faces
- * that meet other than as neighbours. */
+/* Computes by_winding and the data that queries need of a solid. `touching` holds all pairs of its
+ * faces that intersect other than as neighbours. */
 carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
                                   const carom_mesh_report *report, const carom_pairs *touching);
 
-/* What a connected part of a surface shows that no face of the other meets: its sides, and the
- * winding number of the other there. */
+/* Adds the facts from a connected component of a surface that no face of the other solid
+ * intersects: from its sides, and from the winding number of the other solid there. */
 void carom_solid_facts_add(carom_solid_facts *facts, int of_b, unsigned sides, int winding);
 
-/* Finds them where faces meet. Takes scratch of worker 0 for the caller to rewind. */
+/* Computes the facts where faces intersect. Takes scratch of worker 0 that the caller rewinds. */
 carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_solid_tally *tally,
                                     carom_solid_facts *facts);
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* All triangles of two solids whose boxes meet, each pair once.
+/* All pairs of triangles of two solids whose boxes overlap, each pair once.
  *
- * As in soup_cross.c: a walk over both trees starts on the calling thread; what is left on its
- * stack after a while is shared among all threads. Each worker adds up what it happens to get; the
- * sums are of fixed point, so nothing depends on who got what. */
+ * As in soup_cross.c: a traversal of both trees starts on the calling thread. After a number of
+ * visits, the rest of its stack is shared among all threads. Each worker adds up the pairs that it
+ * gets.
+ *
+ * Invariant: the sums are in fixed point, so the result does not depend on the distribution of
+ * pairs among workers. */
 #include "base/progress.h"
 #include "bvh/bvh_obb_cpu.h"
 #include "solid/solid_query.h"
 
-#define ALONE_VISITS   1024u  /* before other threads are called */
-#define VISITS_AT_ONCE 16384u /* between looks at the clock: some milliseconds */
+#define ALONE_VISITS   1024u  /* before other threads are used */
+#define VISITS_AT_ONCE 16384u /* between checks of the clock: some milliseconds */
 
 typedef struct seeker {
     carom_obb_walk walk;
@@ -21,7 +24,7 @@ typedef struct seeker {
 typedef struct search {
     const carom_solid_query *query;
     carom_obb_pair tasks[CAROM_OBB_STACK];
-    seeker **seekers; /* one a worker, NULL until it has worked */
+    seeker **seekers; /* one per worker, NULL until it has worked */
     carom_arena_mark *marks;
 } search;
 
@@ -40,8 +43,8 @@ static bool receive(carom_obb_walk *walk) {
     return !carom_progress_stop(query->context, s->worker);
 }
 
-/* Walks on until the stack is empty or the whole is cancelled. What is on the stack at first are
- * its units of progress. */
+/* Continues the traversal until the stack is empty or the query is cancelled. The initial entries
+ * of the stack are the units of progress. */
 static void walk_on(seeker *s) {
     carom_context *context = s->query->context;
     uint32_t left = s->walk.stack_count;
@@ -115,7 +118,7 @@ static void add_tally(carom_solid_tally *to, const seeker *s) {
     to->no_memory |= from->no_memory;
 }
 
-/* What the first seeker left on its stack. */
+/* Shares the rest of the first seeker's stack among all threads. */
 static carom_status share(const carom_solid_query *query, seeker *first, carom_solid_tally *tally) {
     carom_context *context = query->context;
     carom_arena *scratch = carom_scratch(context, 0);

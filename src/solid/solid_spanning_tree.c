@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* The spanning tree of a mesh's edges, along which inside and outside spread.
+/* The spanning tree of a mesh's edges, along which winding numbers are propagated.
  *
- * The winding number of one solid, seen along an edge of the other, changes only where the edge
- * passes through a face. So with w known at one vertex of a connected part, w at any other is the
- * sum of changes on the way to it, and a sum over all vertices is
- *     sum of w(v) s(v) = w(root) S(root) + sum over links of (change on the link) S(below it),
- * where S(v) is the sum over what hangs on v. Only links that are crossed count.
+ * Along an edge of one solid, the winding number w of the other solid changes only where the edge
+ * crosses a face. So with w known at one vertex of a connected component, w at any other vertex is
+ * the sum of changes on the path to it, and a sum over all vertices is
+ *     sum of w(v) s(v) = w(root) S(root) + sum over tree edges of (change on it) S(below it),
+ * where S(v) is the sum over v and its descendants. Only crossed tree edges contribute.
  *
- * The tree is grown breadth first, which keeps it shallow; vertices are then numbered depth first,
- * so that what hangs on a vertex is a range. */
+ * The tree is grown breadth first, which keeps it shallow. Vertices are then indexed depth first.
+ * Invariant: the descendants of a vertex are a range of indices. */
 #include "solid/solid.h"
 
 #include "base/progress.h"
 #include "mesh/mesh.h"
 
 #define NONE    UINT32_MAX
-#define AT_ONCE 65536u /* items between two looks at the clock: some milliseconds */
+#define AT_ONCE 65536u /* items between two checks of the clock: some milliseconds */
 
 typedef struct growth {
     carom_context *context;
     const carom_mesh_view *mesh;
-    uint32_t *starts;  /* of each vertex's triangles in `around`; one more than vertices */
-    uint32_t *around;  /* triangle numbers by vertex */
-    uint32_t *parents; /* NONE: a root; of vertices without triangles, too */
-    uint32_t *queue;   /* vertices in the order they were reached */
-    uint32_t *sizes;   /* of what hangs on each, itself included */
-    uint32_t *numbers; /* new ones */
+    uint32_t *starts;  /* per vertex, its first triangle in `around`; one more entry than
+                          vertices */
+    uint32_t *around;  /* triangle indices by vertex */
+    uint32_t *parents; /* NONE: a root, or a vertex without triangles */
+    uint32_t *queue;   /* vertices in the order in which they were reached */
+    uint32_t *sizes;   /* number of descendants of each vertex, itself included */
+    uint32_t *numbers; /* new indices */
     uint32_t reached;  /* vertices in the queue */
 } growth;
 
-/* Asked for each item of a long loop, which ends early when cancelled: what it made is not used. */
+/* Called for each item of a long loop. The loop ends early when cancelled, and its result is not
+ * used. */
 static bool is_cancelled(const growth *g, uint64_t item) {
     return item % AT_ONCE == 0 && carom_progress_stop(g->context, 0);
 }
 
-/* Which triangles are around each vertex: count, sum up, fill. */
+/* Finds the triangles around each vertex: count, sum up, fill. */
 static void find_around(growth *g) {
     const carom_mesh_view *mesh = g->mesh;
     uint64_t corners = 3 * mesh->face_count;
@@ -47,7 +49,7 @@ static void find_around(growth *g) {
     g->starts[0] = 0;
 }
 
-/* Reaches all vertices of the part that holds `root`. Sizes are NONE until a vertex is reached. */
+/* Reaches all vertices of the component of `root`. Sizes are NONE until a vertex is reached. */
 static void grow_part(growth *g, uint32_t root) {
     uint32_t next = g->reached;
     g->queue[g->reached++] = root;
@@ -66,10 +68,10 @@ static void grow_part(growth *g, uint32_t root) {
     }
 }
 
-/* Depth-first numbers without a stack: each vertex, in the order reached, gives its children the
- * ranges behind its own number; what a vertex still has to give is kept where its count was. */
+/* Depth-first indices without a stack. Each vertex, in the order reached, gives its children the
+ * ranges after its own index; given[v] is the start of the next child's range. */
 static void number(growth *g, carom_solid_spanning_tree *order) {
-    uint32_t *given = order->firsts; /* free until triangles are counted */
+    uint32_t *given = order->firsts; /* unused until triangles are counted */
     for (uint32_t i = g->reached; i-- > 0;) {
         uint32_t v = g->queue[i];
         if (g->parents[v] != NONE) g->sizes[g->parents[v]] += g->sizes[v];
@@ -91,7 +93,7 @@ static void number(growth *g, carom_solid_spanning_tree *order) {
     }
 }
 
-/* Positions and triangles in their new order, with new numbers. */
+/* Writes positions and triangles in their new order, with new indices. */
 static void place(growth *g, bool turn, carom_solid_spanning_tree *order) {
     const carom_mesh_view *mesh = g->mesh;
     uint64_t count = mesh->face_count;
@@ -115,23 +117,23 @@ static void place(growth *g, bool turn, carom_solid_spanning_tree *order) {
     firsts[0] = 0;
 }
 
-/* The first triangle with a link of the tree among its sides speaks for the link. */
+/* The first triangle that has a tree edge as a side represents this edge. */
 static void give_links(growth *g, carom_solid_spanning_tree *order) {
-    uint32_t *parents = g->starts; /* by new numbers; what was there is no longer needed */
-    uint8_t *spoken_for = (uint8_t *)g->sizes;
+    uint32_t *parents = g->starts; /* by new indices; the former content is no longer needed */
+    uint8_t *represented = (uint8_t *)g->sizes;
     for (uint32_t i = 0; i < g->reached; ++i) {
         uint32_t v = g->queue[i], parent = g->parents[v];
         parents[g->numbers[v]] = parent == NONE ? NONE : g->numbers[parent];
     }
-    memset(spoken_for, 0, g->reached);
+    memset(represented, 0, g->reached);
     for (uint64_t t = 0; t < order->triangle_count && !is_cancelled(g, t); ++t) {
         const uint32_t *c = order->corners + 3 * t;
         order->represents[t] = 0;
         for (int j = 0; j < 3; ++j) {
             uint32_t a = c[j], b = c[j == 2 ? 0 : j + 1];
             uint32_t low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);
-            if (parents[high] != low || spoken_for[high]) continue;
-            spoken_for[high] = 1;
+            if (parents[high] != low || represented[high]) continue;
+            represented[high] = 1;
             order->represents[t] = (uint8_t)(order->represents[t] | 1u << j);
         }
     }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Which parts of an overlap's surface hang together.
+/* The connected components of an overlap's surface.
  *
- * Vertices inside the other solid and intersections, where an edge passes through a face, are
- * joined by what of the edges lies inside the other, and by the segments that faces share. A face
- * whose share of the surface has holes is not held together by these: there each set's leftmost
- * point is joined to what lies left of it, if the surface does (as holes of polygons are bridged:
- * Eberly, "Triangulation by ear clipping", 2002). */
+ * Nodes are vertices inside the other solid, and intersections, where an edge crosses a face. They
+ * are joined by the parts of edges inside the other solid, and by the segments that faces share.
+ * These do not connect a face whose part of the surface has holes. There the leftmost point of each
+ * set is joined to the border on its left, if the surface lies between them (as holes of polygons
+ * are bridged: Eberly, "Triangulation by ear clipping", 2002). */
 #include "solid/solid_surface.h"
 #include "base/progress.h"
 
-/* ---- sets ------------------------------------------------------------------------------------ */
+/* ---- Disjoint sets --------------------------------------------------------------------------- */
 
 static uint32_t node_of_vertex(const carom_solid_surface *p, int of_b, uint32_t vertex) {
     return of_b ? (uint32_t)p->query->solids[0]->soup->vertex_count + vertex : vertex;
@@ -39,8 +39,7 @@ static void join(carom_solid_surface *p, uint32_t a, uint32_t b) {
     p->parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
 }
 
-/* ---- intersections
- * ----------------------------------------------------------------------------------- */
+/* ---- Intersections --------------------------------------------------------------------------- */
 
 static uint32_t hash(uint64_t of_b, uint64_t low, uint64_t high, uint64_t face) {
     uint64_t h = (low << 32 | high) * UINT64_C(0x9E3779B97F4A7C15);
@@ -53,7 +52,7 @@ static bool same_edge(const carom_solid_intersection *k, uint32_t of_b, uint32_t
     return k->of_b == of_b && k->low == low && k->high == high;
 }
 
-/* The place in the table of an edge's first intersection, or where it would be. */
+/* The slot in the table of an edge's first intersection, or the empty slot for it. */
 static uint32_t *edge_place(const carom_solid_surface *p, uint32_t of_b, uint32_t low,
                             uint32_t high) {
     uint32_t at = hash(of_b, low, high, 0) & p->table_mask;
@@ -63,7 +62,7 @@ static uint32_t *edge_place(const carom_solid_surface *p, uint32_t of_b, uint32_
     return &p->edge_table[at];
 }
 
-/* Puts a intersection in its place along its edge. */
+/* Inserts an intersection in the sorted list of its edge. */
 static void link_intersection(carom_solid_surface *p, uint32_t number) {
     carom_solid_intersection *k = &p->intersections[number];
     uint32_t *at = edge_place(p, k->of_b, k->low, k->high);
@@ -73,7 +72,7 @@ static void link_intersection(carom_solid_surface *p, uint32_t number) {
     *at = number;
 }
 
-/* The intersection of a record's end, which the record of the edge's other face names, too. */
+/* The intersection at a record's end. The record of the edge's other face has the same one. */
 static uint32_t intersection_of(carom_solid_surface *p, const carom_solid_record *record, int end) {
     const carom_solid_crossing *c = &record->ends[end];
     const carom_solid *solid = p->query->solids[c->of_b];
@@ -103,9 +102,9 @@ static uint32_t intersection_of(carom_solid_surface *p, const carom_solid_record
     return p->intersection_count++;
 }
 
-/* ---- edges ----------------------------------------------------------------------------------- */
+/* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* What of an edge lies inside the other solid, from its lower vertex to its higher one. */
+/* A part of an edge inside the other solid, from the lower vertex to the higher one. */
 typedef struct stretch {
     uint32_t from, to; /* nodes */
     carom_vec3 u, v;
@@ -145,7 +144,7 @@ static void join_edges(carom_solid_surface *p, int of_b) {
         const uint32_t *v = soup->corners + 3 * t;
         for (int j = 0; j < 3; ++j) {
             uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1];
-            if (from >= to) continue; /* each edge is passed both ways */
+            if (from >= to) continue; /* each edge occurs in both directions */
             if (*edge_place(p, (uint32_t)of_b, from, to) != CAROM_SOLID_NONE)
                 each_stretch(p, of_b, from, to, join_stretch, NULL);
             else if (w[from] != 0)
@@ -154,9 +153,10 @@ static void join_edges(carom_solid_surface *p, int of_b) {
     }
 }
 
-/* ---- faces with holes ------------------------------------------------------------------------ */
+/* ---- Faces with holes ------------------------------------------------------------------------ */
 
-/* A piece of the border of a face's share, the share on its left, as seen along an axis. */
+/* A segment of the border of a face's part of the surface, projected along an axis. The part is on
+ * its left. */
 typedef struct border {
     double p[2], q[2];
     uint32_t set;
@@ -183,7 +183,8 @@ static void border_stretch(carom_solid_surface *p, void *user, const stretch *s)
         add_border(b, s->u, s->v, set);
 }
 
-/* Joins the set of the leftmost point at `from` of one set to what is left of it. */
+/* Joins a set to the border on the left of its leftmost point `from`, if the surface lies
+ * between. */
 static void join_leftmost(carom_solid_surface *p, const borders *b, uint32_t set) {
     const double *from = NULL;
     const border *hit = NULL;
@@ -241,7 +242,7 @@ static carom_status bridge_face(carom_solid_surface *p, int of_b, uint32_t trian
     return CAROM_OK;
 }
 
-/* ---- make ------------------------------------------------------------------------------------ */
+/* ---- Construction ---------------------------------------------------------------------------- */
 
 static bool allocate(carom_solid_surface *p) {
     uint64_t nodes = 2 * (uint64_t)p->record_count, table = 16;
@@ -320,8 +321,7 @@ carom_status carom_solid_surface_make(const carom_solid_query *query,
     return CAROM_OK;
 }
 
-/* ---- triangles
- * ----------------------------------------------------------------------------------- */
+/* ---- Surface triangles ----------------------------------------------------------------------- */
 
 typedef struct chipper {
     carom_solid_surface_triangle triangle;

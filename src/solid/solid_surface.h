@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* solid_surface.h: the surface of an overlap, cut up: which parts of it hang together, and what
- * triangles it is the sum of. */
+/* solid_surface.h: the surface of an overlap: its connected components and its triangles. */
 #ifndef CAROM_SRC_SOLID_SOLID_SURFACE_H
 #define CAROM_SRC_SOLID_SOLID_SURFACE_H
 
 #include "solid/solid_precise.h"
 
-/* A point in which an edge of one solid passes through a face of the other. */
+/* The intersection point of an edge of one solid with a face of the other. */
 typedef struct carom_solid_intersection {
     uint32_t of_b, low, high; /* the edge */
-    uint32_t face;            /* of the other */
-    int change;               /* from the lower vertex to the higher one */
-    double along;             /* where on the edge: 0 to 1 */
+    uint32_t face;            /* of the other solid */
+    int change;               /* of the winding number, from the lower vertex to the higher one */
+    double along;             /* parameter on the edge: 0 to 1 */
     carom_vec3 x;
-    uint32_t next; /* on the edge, from low to high; CAROM_SOLID_NONE: the last */
+    uint32_t next; /* the next on the edge, from low to high; CAROM_SOLID_NONE: the last */
 } carom_solid_intersection;
 #define CAROM_SOLID_NONE UINT32_MAX
 
 typedef struct carom_solid_surface {
     const carom_solid_query *query;
     carom_arena *scratch;
-    int32_t *windings[2]; /* of the other solid, by vertex */
+    int32_t *windings[2]; /* of the other solid, per vertex */
     const carom_solid_record **records;
-    uint32_t (*ends)[2]; /* intersections of each record */
+    uint32_t (*ends)[2]; /* the intersections at the ends of each record */
     uint32_t record_count;
     uint32_t *of_triangle[2]; /* the first record of each triangle, or CAROM_SOLID_NONE */
-    uint32_t (*next)[2];      /* the next of the same triangle of a, of b */
+    uint32_t (*next)[2];      /* the next record of the same triangle of a, of b */
     carom_solid_intersection *intersections;
     uint32_t intersection_count;
-    uint32_t *intersection_table, *edge_table; /* by hash; edges by their first intersection */
+    uint32_t *intersection_table, *edge_table; /* hash tables; edges by their first intersection */
     uint32_t table_mask;
-    uint32_t *parents; /* sets of: vertices of a, of b, intersections */
+    uint32_t *parents; /* disjoint sets of nodes: vertices of a, of b, intersections */
 } carom_solid_surface;
 
-/* Finds what hangs together from a search that has kept changes and records; all in scratch. */
+/* Computes the connected components from a search that has kept changes and records; all memory is
+ * scratch. */
 carom_status carom_solid_surface_make(const carom_solid_query *query,
                                       const carom_solid_tally *tally, carom_solid_surface *pieces);
 
-/* The set that a vertex or a intersection belongs to. */
+/* The connected component of a node, which is a vertex or an intersection. */
 uint32_t carom_solid_component_of(carom_solid_surface *pieces, uint32_t node);
 uint32_t carom_solid_node_count(const carom_solid_surface *pieces);
 
-/* What a vertex or a intersection is. */
+/* The point that a node represents. */
 carom_solid_spot carom_solid_spot_of(const carom_solid_surface *pieces, uint32_t node);
 
-/* Receives the surface as a sum of triangles, relative to the origin, each `weight` times. */
+/* Receives the surface as a sum of triangles, relative to the origin, each with a weight. */
 typedef struct carom_solid_surface_triangle {
     uint32_t piece;
-    uint32_t triangle; /* the face it is a part of */
+    uint32_t triangle; /* the face that it is a part of */
     uint32_t nodes[3]; /* its corners c, u, v */
     int of_b;
     double weight;

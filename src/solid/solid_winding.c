@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* How often one solid winds around a vertex of the other: a ray from the vertex, and for each face
- * it crosses, one more when it leaves. One ray for each connected part of a mesh is all that is
- * needed (solid_spanning_tree.c).
+/* The winding number of one solid around a vertex of the other: a ray from the vertex counts +1 for
+ * each face through which it leaves, -1 for each through which it enters. One ray per connected
+ * component of a mesh is enough (solid_spanning_tree.c).
  *
- * The ray goes through a second point, so that all is orientations of points, which are exact; b is
- * moved (solid_perturbation.h), so that the ray never passes through an edge or a corner, nor
- * starts on a face. It goes away from the middle of the other solid, where there is least in its
- * way. Boxes are widened by more than the rounding of poses (bvh_ray_cpu.c). */
+ * The ray is given by a second point, so all tests are orientations of points, which are exact. b
+ * is perturbed (solid_perturbation.h), so the ray never passes through an edge or a corner, nor
+ * starts on a face. It points away from the middle of the other solid, where it crosses the fewest
+ * faces. Boxes are widened by more than the rounding of poses (bvh_ray_cpu.c). */
 #include "geom/length.h"
 #include "solid/solid_query.h"
 
 typedef struct ray {
     carom_vec3 from, through;
-    int moved_sign; /* 1: the ray is b's and moved; -1: the faces are */
+    int moved_sign; /* 1: the ray is b's and perturbed; -1: the faces are */
 } ray;
 
-/* The winding number's change where the ray passes through the face, or 0. */
+/* The change of the winding number where the ray crosses the face, or 0. */
 static int crossing(const ray *r, const carom_vec3 *p) {
     int degenerate = 0, side[3];
     for (int i = 0; i < 3; ++i) {
@@ -34,7 +34,7 @@ static int count_triangle(const carom_solid_query *query, int of_b, uint32_t tri
     return crossing(r, face.p);
 }
 
-/* ---- the tree -------------------------------------------------------------------------------- */
+/* ---- Tree traversal -------------------------------------------------------------------------- */
 
 typedef struct counter {
     const carom_solid_query *query;
@@ -67,7 +67,7 @@ carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, 
         largest = CAROM_MAX(fabs(path.way[k]), largest);
         far = CAROM_MAX(fabs(path.from[k]), far);
     }
-    /* The direction turns by rounding, too: by some 2^-50 of itself, over a way of at most the
+    /* Rounding rotates the direction, too: by some 2^-50 of itself, over a path of at most the
      * soup's size and the distance to it. */
     double size = side->largest + carom_vec_largest(side->frame.t) +
                   carom_vec_largest(carom_vec_scale(start, back));
@@ -89,7 +89,7 @@ static int count_tree(const carom_solid_query *query, int of_b, const ray *r) {
     return c.winding;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Winding number -------------------------------------------------------------------------- */
 
 int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex) {
     const carom_solid *other = query->solids[!of_b];
@@ -103,8 +103,9 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
     double radius = carom_scale_apply(query->power, -side->exponent);
     double far = CAROM_MAX(CAROM_MAX(fabs(way.x), fabs(way.y)), fabs(way.z));
     double rounding = 0x1p-45 * (carom_vec_largest(r.from) + carom_vec_largest(centre));
-    if (far > 1.8 * radius + rounding) return other->base; /* the root of 3, and some */
-    /* A way as long as the solid is wide, and long enough to change the point. */
+    if (far > 1.8 * radius + rounding) return other->base; /* the square root of 3, rounded up */
+    /* The ray vector is at least as long as the solid is wide, and long enough to change the
+     * point. */
     double length = 4.0 * radius + 0x1p-20 * carom_vec_largest(r.from) + DBL_MIN;
     if (far > 0.0)
         way = carom_vec_scale(way, length / far);

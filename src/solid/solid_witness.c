@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Winding numbers of all parts of space, from points beside faces.
+/* Winding numbers of all parts of space, from sample points beside faces.
  *
- * The faces of both meshes cut space into cells. Each cell has a face, each face is cut into pieces
- * by those that meet it, and each piece has a corner: a vertex of a mesh, or a point in which an
- * edge passes through a face. So the cells around these points are all cells there are, but for
- * those whose corners are all points of three faces that cross; such cells exist only where a mesh
- * crosses itself.
+ * The faces of both meshes cut space into cells. Each cell has a face, each face is cut into parts
+ * by the faces that intersect it, and each part has a corner: a vertex of a mesh, or the point
+ * where an edge crosses a face. So the cells around these corners are all cells, except those whose
+ * corners are all points where three faces cross. Such cells exist only where a mesh crosses
+ * itself.
  *
- * A point beside such a corner x is x + e (y - x) + e^2 (c - x) +- e^3 n, e > 0 smaller than
- * anything: from x along a line of the face towards y, a little towards c, then off the face with
- * the normal n. A function that is affine in the point has there the sign of the first of its
- * values at x, y and c that is not zero (Edelsbrunner, Muecke, "Simulation of simplicity", 1990),
- * and a value of zero at all three means the plane of the face itself. A ray from the point along
- * an axis is compared with faces by such functions alone, so windings are exact, and nothing is
- * perturbed: the cells are those of the meshes as they are. */
+ * A sample beside a corner x is x + e (y - x) + e^2 (c - x) +- e^3 n, with e > 0 infinitesimal:
+ * from x along a line of the face towards y, a little towards c, then off the face along the normal
+ * n. An affine function of the point has there the sign of its first nonzero value at x, y and c
+ * (Edelsbrunner, Muecke, "Simulation of simplicity", 1990). If all three values are zero, the
+ * function's plane is that of the face. A ray from the sample along an axis is tested against faces
+ * by such functions alone, so winding numbers are exact. Invariant: the meshes are not perturbed,
+ * and the cells are theirs. */
 #include "solid/solid_witness.h"
 
 #include "base/progress.h"
 
-/* ---- planes and points ----------------------------------------------------------------------- */
+/* ---- Planes and points ----------------------------------------------------------------------- */
 
 #define THROUGH_THREE 3
 
-/* The plane through three points, or the one through two along an axis. */
+/* The plane through three points, or through two points and parallel to an axis. */
 typedef struct plane {
     carom_vec3 p[3];
     int axis; /* THROUGH_THREE, or 0, 1, 2: through p[0] and p[1] */
@@ -41,9 +41,9 @@ static int side_of(const plane *f, carom_vec3 x) {
                                     : carom_orient_along(f->p[0], f->p[1], x, f->axis);
 }
 
-/* A vertex, or the point in which an edge passes through a plane. */
+/* A vertex, or the point where an edge crosses a plane. */
 typedef struct node {
-    carom_vec3 p, q; /* the vertex p; or strictly between p and q */
+    carom_vec3 p, q; /* the vertex p; or a point strictly between p and q */
     plane cut;
     bool between;
 } node;
@@ -56,7 +56,7 @@ static node node_between(carom_vec3 p, carom_vec3 q, const plane *cut) {
     return (node){.p = p, .q = q, .cut = *cut, .between = true};
 }
 
-/* The determinant, and what it can be off by. */
+/* The determinant, and an upper bound of its error. */
 static double value(const plane *f, carom_vec3 x, double *error) {
     carom_vec3 u = carom_vec_sub(f->p[1], f->p[0]), w = carom_vec_sub(x, f->p[0]);
     if (f->axis == THROUGH_THREE) {
@@ -72,7 +72,7 @@ static double value(const plane *f, carom_vec3 x, double *error) {
     return left - right;
 }
 
-/* ---- exact products -------------------------------------------------------------------------- */
+/* ---- Exact products -------------------------------------------------------------------------- */
 
 #define VALUE_LIMBS   (3 * CAROM_DOUBLE_LIMBS + 1)
 #define PRODUCT_LIMBS (2 * VALUE_LIMBS)
@@ -150,7 +150,7 @@ static int compare(const plane *f, const plane *h, carom_vec3 p, carom_vec3 q) {
     double e[4], fp = fabs(value(f, p, &e[0])), hq = fabs(value(h, q, &e[1]));
     double fq = fabs(value(f, q, &e[2])), hp = fabs(value(h, p, &e[3]));
     double left = fp * hq, right = fq * hp;
-    /* both products, rounded, with their factors off by e */
+    /* both products, rounded, with factors that have errors e */
     double error = (fp * e[1] + e[0] * hq + e[0] * e[1]) + (fq * e[3] + e[2] * hp + e[2] * e[3]);
     error = (error + 0x1p-52 * (left + right)) * (1.0 + 0x1p-48) + DBL_MIN;
     if (left - right > error) return 1;
@@ -167,7 +167,7 @@ static int side_of_node(const plane *f, const node *x) {
     return at_p * compare(f, &x->cut, x->p, x->q);
 }
 
-/* Where it is, nearly, and how far from there along an axis at most. */
+/* The approximate position of a node, and an upper bound of its error along an axis. */
 static carom_vec3 place_of(const node *x, double *off) {
     *off = 0.0;
     if (!x->between) return x->p;
@@ -180,24 +180,25 @@ static carom_vec3 place_of(const node *x, double *off) {
     return at;
 }
 
-/* ---- one point ------------------------------------------------------------------------------- */
+/* ---- Samples --------------------------------------------------------------------------------- */
 
-/* x + e (y - x) + e^2 side (c - x), and off the face of `turn` and `axis`. */
+/* The sample x + e (y - x) + e^2 side (c - x), off the face given by `turn` and `axis`. */
 typedef struct sample {
     carom_solid_key triangle;
     node x, y;
     carom_vec3 c;
     int side;       /* -1: away from c */
-    int way;        /* 1 or -1: of the ray, along the axis */
-    int axis, turn; /* along which the face has area, and the sign of its normal there */
-    carom_vec3 at;  /* x, nearly */
-    double off;     /* how far, at most */
+    int way;        /* 1 or -1: direction of the ray along the axis */
+    int axis, turn; /* an axis along which the projected face has area, and the sign of its normal
+                       there */
+    carom_vec3 at;  /* the approximate position of x */
+    double off;     /* upper bound of its error */
     const carom_solid_query *query;
     int of_b;         /* whose faces are counted */
-    int above, below; /* what they add */
+    int above, below; /* winding numbers on both sides */
 } sample;
 
-/* 0: the plane of the face. */
+/* The side of a plane on which the sample lies; 0: it is the plane of the sample's face. */
 static int side_of_sample(const plane *f, const sample *s) {
     int side = side_of_node(f, &s->x);
     if (side == 0) side = side_of_node(f, &s->y);
@@ -224,7 +225,7 @@ static void count_face(sample *s, uint32_t triangle) {
     }
     plane f = plane_of(p);
     int side = side_of_sample(&f, s);
-    /* one more when the ray leaves, which is along the normal */
+    /* +1 when the ray leaves, which is along the normal */
     bool above = side != 0 ? side == -s->way * turn : s->turn == -s->way;
     bool below = side != 0 ? side == -s->way * turn : s->turn == s->way;
     s->above += above ? s->way * turn : 0;
@@ -238,7 +239,8 @@ static double visit(void *user, uint32_t place) {
     return HUGE_VAL;
 }
 
-/* The ray goes away from the middle of the solid, where there is least in its way. */
+/* Counts the winding number of a solid. The ray points away from its middle, where it crosses the
+ * fewest faces. */
 static void count(sample *s, int of_b, int windings[2]) {
     const carom_solid *solid = s->query->solids[of_b];
     const carom_soup_side *frame = carom_solid_side(s->query, of_b);
@@ -262,14 +264,14 @@ static void count(sample *s, int of_b, int windings[2]) {
     windings[1] = s->below;
 }
 
-/* ---- a face and what cuts it ----------------------------------------------------------------- */
+/* ---- Faces and their cuts -------------------------------------------------------------------- */
 
 typedef struct piece {
     carom_vec3 p[3];
     int axis, turn;
 } piece;
 
-/* False without area. */
+/* Returns false if the triangle has no area. */
 static bool piece_make(const carom_solid_query *query, carom_solid_key key, piece *piece) {
     carom_solid_face face;
     carom_solid_pose(query, (int)(key >> 32), (uint32_t)key, &face);
@@ -280,8 +282,8 @@ static bool piece_make(const carom_solid_query *query, carom_solid_key key, piec
     return true;
 }
 
-/* One sample in the plane of a face: from x towards y, then to the side of c or away from it. It
- * may be beyond the face: then it says nothing new, but nothing wrong either. */
+/* One sample in the plane of a face: from x towards y, then towards c or away from it. If it is
+ * outside the face, its winding numbers are still correct, but add nothing new. */
 static void look(carom_solid_witness *w, carom_solid_key key, const piece *t, const node *x,
                  const node *y, carom_vec3 c, int side, bool on_face) {
     int a[2] = {0, 1}, b[2] = {0, w->alone ? 0 : 1}, of_b = (int)(key >> 32);
@@ -312,8 +314,9 @@ static int next(int i) {
     return i == 2 ? 0 : i + 1;
 }
 
-/* Looks from where the edge p q passes through u, if it does so between its ends, towards q: on the
- * face itself where it is one of its edges, with c on the same side. */
+/* Samples from the point where the edge p q crosses u, if that is strictly between its ends,
+ * towards q. With side 1, p q is an edge of the face, c is on the same side as the face, and the
+ * sample is on the face itself. */
 static void look_from_cuts(carom_solid_witness *w, carom_solid_key key, const piece *t,
                            carom_vec3 p, carom_vec3 q, const piece *u, carom_vec3 c, int side) {
     plane f = plane_of(u->p);
@@ -330,7 +333,7 @@ static void look_from_cuts(carom_solid_witness *w, carom_solid_key key, const pi
         if (!(left && right)) look(w, key, t, &x, &y, c, side, side > 0);
     }
     if (at_p != 0 || at_q != 0) return;
-    for (int i = 0; i < 3; ++i) { /* in the plane of u: where it passes u's edges */
+    for (int i = 0; i < 3; ++i) { /* in the plane of u: the points where p q crosses edges of u */
         carom_vec3 r = u->p[i], s = u->p[next(i)];
         plane edge = plane_along(r, s, u->axis), line = plane_along(p, q, u->axis);
         if (side_of(&edge, p) * side_of(&edge, q) >= 0) continue;
@@ -340,8 +343,8 @@ static void look_from_cuts(carom_solid_witness *w, carom_solid_key key, const pi
     }
 }
 
-/* The two points in which a plane that the face crosses meets its border; false if it touches a
- * corner only. */
+/* The two points where the border of a face crosses a plane; false if the plane touches one corner
+ * only. */
 static bool find_chord(const piece *t, const plane *f, const int s[3], node ends[2]) {
     int count = 0;
     for (int i = 0; i < 3 && count < 2; ++i)
@@ -365,7 +368,7 @@ static void look_along_chord(carom_solid_witness *w, carom_solid_key key, const 
         bool seen[2] = {false, false};
         const node *x = from == 2 ? &others[0] : &ends[from];
         const node *y = from == 2 ? &others[1] : &ends[1 - from];
-        for (int i = 0; i < 3; ++i) { /* once to either side */
+        for (int i = 0; i < 3; ++i) { /* one sample per side */
             if (s[i] == 0 || seen[s[i] > 0]) continue;
             seen[s[i] > 0] = true;
             look(w, key, t, x, y, t->p[i], 1, from != 2);
@@ -394,7 +397,7 @@ static bool is_same(const piece *t, const piece *u) {
     return true;
 }
 
-/* Whether u passes through the inside of t, or ends in it. */
+/* Whether u passes through the interior of t, or ends in it. */
 static bool is_cut_by(const piece *t, const piece *u) {
     plane f = plane_of(u->p);
     int above = 0, below = 0;
@@ -406,14 +409,14 @@ static bool is_cut_by(const piece *t, const piece *u) {
     return above + below == 0 ? !is_same(t, u) : above > 0 && below > 0;
 }
 
-/* What a face is cut into by all that share a segment or more with it: along its edges, along the
- * segments it shares, and beyond the edges of those that lie in its plane. */
+/* Samples all parts into which a face is cut by the faces that share a segment or more with it:
+ * along its edges, along the shared segments, and beyond the edges of coplanar faces. */
 static void look_at_face(carom_solid_witness *w, const carom_solid_contact *contacts,
                          uint64_t count) {
     carom_solid_key key = contacts[0].of;
     piece t, u, v;
     bool cut = false;
-    if (contacts[count - 1].with == CAROM_SOLID_KNOWN) return; /* sorted behind all others */
+    if (contacts[count - 1].with == CAROM_SOLID_KNOWN) return; /* sorted after all others */
     if (w->wanted != NULL && !w->wanted(w->user, key)) return;
     if (!piece_make(w->query, key, &t)) return;
     for (uint64_t i = 0; i < count && !cut; ++i)
@@ -483,6 +486,6 @@ carom_solid_touch carom_solid_touch_of(const carom_solid_query *query, carom_sol
     touch.dimension = carom_simplex_meet(&x, &y).dimension;
     if (touch.dimension != 2) return touch;
     touch.same = is_same(&t, &u);
-    touch.opposite = t.turn != u.turn; /* one plane, so one axis */
+    touch.opposite = t.turn != u.turn; /* coplanar, so the axis is the same */
     return touch;
 }
