@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The option parser. A table row names an option, its kind and the place of its value; parsing,
- * help and "did you mean" all read the same rows. */
+/* The option parser. A table row contains an option's name, its kind and the offset of its value.
+ * Parsing, help and "did you mean" all use the same rows. */
 #include "cli/args.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- words that are nearly right ------------------------------------------------------------- */
+/* ---- Spelling suggestions -------------------------------------------------------------------- */
 
 #define LONGEST_WORD 32
 
@@ -18,7 +18,8 @@ static size_t smallest(size_t a, size_t b, size_t c) {
     return least < c ? least : c;
 }
 
-/* Edits that turn a into b: letters added, left out, replaced, or two neighbours exchanged. */
+/* The number of edits that turn a into b: letters inserted, deleted, replaced, or two adjacent
+ * letters exchanged. */
 static size_t edit_distance(const char *a, const char *b) {
     size_t n = strlen(a), m = strlen(b);
     size_t rows[3][LONGEST_WORD + 1];
@@ -53,21 +54,21 @@ const char *args_did_you_mean(const char *word, const char *const *names) {
     return best;
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 bool args_read_number(const char *text, double *value) {
     if (*text == '\0' || isspace((unsigned char)*text)) return false;
     char *end;
     errno = 0;
     *value = strtod(text, &end);
-    if (errno == ERANGE && *value == 0.0) return false; /* not zero as typed, but too small */
+    if (errno == ERANGE && *value == 0.0) return false; /* not zero as given, but too small */
     return *end == '\0' && isfinite(*value);
 }
 
 #define MOST_DIGITS   20   /* of 2^64 - 1 */
 #define MOST_EXPONENT 1000 /* more is never a count */
 
-/* Reads [+-] digits behind an e; NULL when there are none. */
+/* Reads [+-] digits after an e; NULL when there are none. */
 static const char *read_exponent(const char *text, int *exponent) {
     int sign = *text == '-' ? -1 : 1, size = 0;
     if (*text == '-' || *text == '+') ++text;
@@ -78,8 +79,8 @@ static const char *read_exponent(const char *text, int *exponent) {
     return text;
 }
 
-/* The number is kept as its digits without zeros at either end and a power of ten, so that
- * 1e6, 2.5k and 1.50e1 are exact and 1.5 is seen to be no whole number. */
+/* The number is kept as its digits without leading and trailing zeros, and a power of ten. So 1e6,
+ * 2.5k and 1.50e1 are exact, and 1.5 is recognised as not an integer. */
 bool args_read_count(const char *text, uint64_t *value) {
     char digits[MOST_DIGITS];
     int count = 0, zeros = 0, power = 0, exponent = 0;
@@ -91,7 +92,7 @@ bool args_read_count(const char *text, uint64_t *value) {
             continue;
         }
         power -= fraction;
-        if (*text == '0') { /* counts only when another digit follows */
+        if (*text == '0') { /* significant only when another digit follows */
             zeros += count != 0;
             power += count != 0;
             continue;
@@ -122,7 +123,7 @@ bool args_read_count(const char *text, uint64_t *value) {
     return true;
 }
 
-/* "--isa takes best or avx2, not 'mmx'"; names that do not fit are left out. */
+/* "--isa takes best or avx2, not 'mmx'"; names for which there is no space are left out. */
 static void say_choices(const arg_option *option, const char *text, arg_result *result) {
     char names[sizeof(result->message) - 96] = "";
     size_t length = 0;
@@ -179,7 +180,7 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
     return false;
 }
 
-/* ---- the parser ------------------------------------------------------------------------------ */
+/* ---- Parser ---------------------------------------------------------------------------------- */
 
 typedef struct match {
     const arg_option *option;
@@ -225,12 +226,12 @@ static void say_unknown(const arg_set *sets, size_t set_count, const char *word,
         snprintf(result->message, sizeof(result->message), "unknown option '%.80s'", word);
 }
 
-/* "-" is a file name, "-1" a number. */
+/* "-" is a file name, "-1" is a number. */
 static bool is_option(const char *word) {
     return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]) && word[1] != '.';
 }
 
-/* Is the word exactly an option, so that it is hardly the value of another? */
+/* Whether the word is exactly an option, and thus unlikely to be the value of another. */
 static bool names_option(const arg_set *sets, size_t set_count, const char *word) {
     for (size_t s = 0; s < set_count; ++s)
         for (size_t i = 0; i < sets[s].count; ++i) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* args.h: options from tables, so that parsing and --help cannot differ. */
+/* args.h: command-line options described by tables. Parsing and --help use the same tables. */
 #ifndef CAROM_CLI_ARGS_H
 #define CAROM_CLI_ARGS_H
 
@@ -23,13 +23,12 @@ typedef struct arg_option {
     char letter;      /* 'o' for -o, or 0 */
     arg_kind kind;
     size_t place;      /* offset of the value in the command's option struct */
-    const char *value; /* what help calls the value: "N" */
+    const char *value; /* the value's name in help: "N" */
     const char *help;
-    const char *const *choices; /* ARG_CHOICE: names, ended by NULL */
+    const char *const *choices; /* ARG_CHOICE: names, terminated by NULL */
 } arg_option;
 
-/* What the defaults of a command hold where it must know that an option was not given: values that
- * nobody means. */
+/* Default values that mark an option as not given. No user would give them. */
 #define ARG_NO_COUNT  UINT64_MAX
 #define ARG_NO_NUMBER ((double)NAN)
 
@@ -45,19 +44,21 @@ typedef struct arg_result {
     char message[256]; /* why parsing failed, or empty */
 } arg_result;
 
-/* Reads options wherever they stand until "--"; the rest are positional and moved to the front of
- * argv. A value may follow as "--name value", "--name=value", "-o value" or "-ovalue". Returns
- * false with a message at the first argument that fits no table. */
+/* Reads options at any position until "--". The other arguments are positional and moved to the
+ * front of argv. A value may follow as "--name value", "--name=value", "-o value" or "-ovalue".
+ * Returns false with a message at the first argument that fits no table. */
 bool args_parse(const arg_set *sets, size_t set_count, size_t argc, char **argv,
                 arg_result *result);
 
 void args_print_help(FILE *out, const arg_option *options, size_t count);
 
-/* Whole text as a number; no trailing characters, no NaN or infinity, nothing that rounds to 0. */
+/* Reads the whole text as a number: no trailing characters, no NaN or infinity, and no nonzero text
+ * that rounds to 0. */
 bool args_read_number(const char *text, double *value);
 bool args_read_count(const char *text, uint64_t *value);
 
-/* The name of `names` (ended by NULL) nearest to a mistyped word, or NULL when none is near. */
+/* The name in `names` (terminated by NULL) nearest to a mistyped word, or NULL when none is
+ * near. */
 const char *args_did_you_mean(const char *word, const char *const *names);
 
 #endif

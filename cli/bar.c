@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A one-line progress bar with the time left. It shows up only when the work takes longer than a
- * moment, so short commands print nothing but their answer. */
+/* A one-line progress bar with the remaining time. It appears only when the work takes longer than
+ * SHOW_AFTER, so short commands print only their result. */
 #include "cli/bar.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ bool bar_progress(void *user, const char *what, double fraction) {
         bar_clear(bar);
     else if (bar->visible && now - bar->started > SHOW_AFTER)
         draw(bar, what, fraction, now - bar->started);
-    /* Writers remove their draft and come back after a buffer of bytes at most. */
+    /* Writers remove their draft themselves and return after at most one buffer of bytes. */
     if (interrupt_seen() && strncmp(what, "writing", strlen("writing")) == 0)
         interrupt_wait_for_library();
     return interrupt_seen();

@@ -6,18 +6,18 @@
 #include <stdbool.h>
 
 typedef struct bar {
-    bool visible; /* set before use: draw at all? */
+    bool visible; /* set before use: whether to draw */
     bool drawn;
     double started;
 } bar;
 
-/* A carom_progress_fn; user is the bar. Cancels after Ctrl-C. */
+/* A carom_progress_fn whose user pointer is the bar. Cancels after Ctrl-C. */
 bool bar_progress(void *user, const char *what, double fraction);
 
-/* Removes the bar, so that what is printed next starts on a clean line. */
+/* Erases the bar, so that the next output starts on an empty line. */
 void bar_clear(bar *bar);
 
-/* interrupt_catch of cli/interrupt.h, which the frame has called before any command runs. */
+/* Calls interrupt_catch of cli/interrupt.h. cli_main has called it before any command runs. */
 void bar_catch_interrupt(void);
 
 #endif

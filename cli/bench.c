@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom bench: the benchmarks, ours and peers', side by side. */
+/* carom bench: runs Carom's benchmarks and those of other libraries, side by side. */
 #include "bench/bench.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct options {
 } options;
 
 static const options bench_defaults = {.rounds =
-                                           ARG_NO_COUNT}; /* what --quick or its absence says */
+                                           ARG_NO_COUNT}; /* as --quick or its absence implies */
 
 static const arg_option bench_options[] = {
     {"--list", 0, ARG_FLAG, offsetof(options, list), NULL, "list the benchmarks", NULL},
@@ -86,7 +86,7 @@ static bool is_wanted(const bench_group *group, size_t count, char **names) {
     return count == 0;
 }
 
-/* A message about the first name that is no benchmark, or false. */
+/* Reports the first name that is not a benchmark; false when there is none. */
 static bool has_unknown(size_t count, char **names, char *message, size_t size) {
     const char *known[64];
     size_t known_count = 0;

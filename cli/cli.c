@@ -24,7 +24,7 @@ static const arg_option global_options[] = {
 };
 #define GLOBAL_COUNT (sizeof(global_options) / sizeof(global_options[0]))
 
-/* ---- help and version ------------------------------------------------------------------------ */
+/* ---- Help and version ------------------------------------------------------------------------ */
 
 static void print_help(FILE *out) {
     fputs("carom: 3D collision detection with exact or bounded answers\n\n"
@@ -47,7 +47,7 @@ static void print_command_help(FILE *out, const cli_command *command) {
     args_print_help(out, global_options, GLOBAL_COUNT);
 }
 
-/* Help as it is, or as the text of a JSON object. */
+/* Prints help as it is, or as the text of a JSON object. */
 static int show_help(cli *cli, const cli_command *command) {
     char *text = NULL;
     size_t size = 0;
@@ -100,7 +100,7 @@ static int print_version(cli *cli) {
     return CLI_OK;
 }
 
-/* ---- the one JSON object --------------------------------------------------------------------- */
+/* ---- JSON object ----------------------------------------------------------------------------- */
 
 static void begin_json(json *j, const cli *cli) {
     json_begin_object(j, NULL);
@@ -114,7 +114,7 @@ static void begin_json(json *j, const cli *cli) {
 
 json cli_begin_json(const cli *cli) {
     json j = {stdout, false};
-    interrupt_set_last_words(NULL); /* from here on there is an object */
+    interrupt_set_last_words(NULL); /* from here on the object is printed normally */
     begin_json(&j, cli);
     return j;
 }
@@ -124,7 +124,7 @@ void cli_end_json(json *j) {
     putc('\n', j->out);
 }
 
-/* ---- failures -------------------------------------------------------------------------------- */
+/* ---- Failures -------------------------------------------------------------------------------- */
 
 static void end_json_failure(json *j, const char *message, const char *status) {
     json_text(j, "error", message);
@@ -156,7 +156,7 @@ int cli_code(carom_status status) {
     return machine ? CLI_MACHINE : CLI_INPUT;
 }
 
-/* After a signal whatever failed did so because of it: a call was cancelled, a read came back. */
+/* After a signal every failure is a consequence of it: a call was cancelled, or a read returned. */
 int cli_fail_with(cli *cli, carom_status status, const char *message) {
     bool interrupted = interrupt_seen();
     if (cli->failed) return cli_code(status);
@@ -182,7 +182,7 @@ int cli_fail(cli *cli, carom_status status) {
     return cli_fail_with(cli, status, cli_sentence(cli, status));
 }
 
-/* What a process that has to be ended from a signal handler prints. */
+/* Prepares the output for the case that a signal handler has to terminate the process. */
 static void prepare_last_words(const cli *cli) {
     char *text = NULL;
     size_t size = 0;
@@ -195,7 +195,7 @@ static void prepare_last_words(const cli *cli) {
     free(text);
 }
 
-/* ---- running a command ----------------------------------------------------------------------- */
+/* ---- Running a command ----------------------------------------------------------------------- */
 
 static const cli_command *find_command(const char *name) {
     for (size_t i = 0; cli_commands[i] != NULL; ++i)
@@ -219,7 +219,7 @@ static int unknown_command(const cli *cli, const char *name) {
     return cli_misuse(cli, NULL, message);
 }
 
-/* Refused before any work is done: never computed on another device than the one asked for. */
+/* Refuses before any work: never computes on another device than the one requested. */
 static int refuse_cuda(cli *cli, const cli_command *command) {
     char message[160];
     snprintf(message, sizeof(message),
@@ -256,7 +256,7 @@ static int run_command(cli *cli, const cli_command *command, const void *options
     return code;
 }
 
-/* `carom help`, `carom help COMMAND`. */
+/* Handles `carom help` and `carom help COMMAND`. */
 static int help_command(cli *cli, size_t count, char **arguments) {
     if (count == 0) return show_help(cli, NULL);
     const cli_command *command = find_command(arguments[0]);
@@ -264,13 +264,13 @@ static int help_command(cli *cli, size_t count, char **arguments) {
     return show_help(cli, command);
 }
 
-/* The parser stops at the first mistake; --json may stand behind it. */
+/* The parser stops at the first mistake, but --json may come after it. */
 static void look_for_json(cli *cli, size_t argc, char **argv) {
     for (size_t i = 0; i < argc; ++i)
         if (strcmp(argv[i], "--json") == 0) cli->json = true;
 }
 
-/* Without a command: help, version, or a mistake. */
+/* Handles calls without a command: help, version, or a mistake. */
 static int run_bare(cli *cli, size_t argc, char **argv) {
     arg_set set = {global_options, GLOBAL_COUNT, cli};
     arg_result parsed;

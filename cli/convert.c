@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom convert: one mesh format into another. */
+/* carom convert: converts a mesh from one format to another. */
 #include "cli/meshes.h"
 #include "cli/output.h"
 

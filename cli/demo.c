@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* carom demo: the tour of every engine on built-in shapes, a table, and a page with pictures. */
+/* carom demo: runs every engine on built-in shapes; prints a table and writes a page with
+ * pictures. */
 #include "cli/demo.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static const demo_part *const parts[] = {&demo_base, &demo_mesh, &demo_soup, &de
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
-/* What --json prints when all went well; until then nothing, as failures are objects too. */
+/* What --json prints on success. Nothing is printed before, as failures are objects too. */
 typedef struct outcome {
     char result[sizeof(((demo *)0)->result)];
     double seconds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demo.h: a part of the tour. Each engine adds one, in a file demo_X.c listed in demo.c. */
+/* demo.h: a section of the demo. Each engine adds one, in a file demo_X.c listed in demo.c. */
 #ifndef CAROM_CLI_DEMO_H
 #define CAROM_CLI_DEMO_H
 
@@ -9,7 +9,7 @@
 typedef struct demo {
     cli *cli;
     page page;
-    char result[160]; /* what the part found, one line for the table */
+    char result[160]; /* what the section found, one line for the table */
 } demo;
 
 typedef struct demo_part {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tour's first stop: the machine, the tools all engines share, and how their cost grows. */
+/* The demo's first section: the machine, the tools that all engines share, and how their cost
+ * grows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void show_machine(page *page, const carom_context_info *info) {
     page_end_table(page);
 }
 
-/* One curve per tool: nanoseconds an item against the number of items, one thread. */
+/* One curve per tool: nanoseconds per item against the number of items, one thread. */
 static void show_growth(page *page, const bench *b) {
     static const char *const tools[] = {"sort", "scan", "sum"};
     double x[3][MOST_SIZES], y[3][MOST_SIZES];

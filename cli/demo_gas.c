@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tour of gas: the scaling of the 1997 paper's figure 1, and a picture of spheres in a box. */
+/* The demo's section on gas: the scaling of the 1997 paper's figure 1, and a picture of spheres in
+ * a box. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static carom_status make(carom_context *context, uint64_t count, carom_gas **gas
     return status;
 }
 
-/* Milliseconds for a unit of simulated time against the number of spheres. */
+/* Milliseconds per unit of simulated time against the number of spheres. */
 static carom_status show_scaling(demo *demo, double *collisions_per_second) {
     static const double counts[SIZES] = {1000, 4000, 16000, 50000, 100000};
     carom_context *context = demo->cli->context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tour's stop at meshes: shapes made by formula, and what inspecting them finds. */
+/* The demo's section on meshes: generated shapes, and the results of inspecting them. */
 #include <stdio.h>
 
 #include "cli/demo.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tour's stop at solids: two rings pushed into one another, what they share, and what asking
- * costs as they get finer. */
+/* The demo's section on solids: two intersecting rings, their intersection, and the cost of a query
+ * as the rings get finer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 
 #define DRAWN 72 /* steps around a ring in the picture */
 #define SIZES 5
-#define TRIES 5 /* the quickest counts */
+#define TRIES 5 /* the fastest counts */
 
 static const uint64_t details[SIZES] = {32, 64, 128, 256, 512};
 
-/* Upright, and across the other's tube. */
+/* Upright, and across the other ring's tube. */
 static const carom_pose beside = {.w = 0.74, .x = 0.66, .y = 0.1, .t = {1.25, 0.1, 0.2}};
 
 typedef struct ring {
@@ -48,9 +48,9 @@ static carom_status ring_make(carom_context *context, uint64_t detail, bool poly
     return status;
 }
 
-/* ---- the picture ----------------------------------------------------------------------------- */
+/* ---- Picture --------------------------------------------------------------------------------- */
 
-/* R(q) x + t, q as it is normalised by every query. */
+/* R(q) x + t, with q normalised as in every query. */
 static carom_vec3 moved(carom_vec3 p) {
     double n = beside.w * beside.w + beside.x * beside.x + beside.y * beside.y;
     double w = beside.w, x = beside.x, y = beside.y;
@@ -114,7 +114,7 @@ static carom_status both_make(const carom_mesh_view *one, both *b) {
     return CAROM_OK;
 }
 
-/* Keeps the faces that both rings enclose: those whose middles are inside the other. */
+/* Keeps the faces inside both rings: those whose centre is inside the other ring. */
 static carom_status keep_common(carom_context *context, both *b) {
     uint64_t faces = b->view.face_count / 2, kept = 0;
     carom_status status = CAROM_OK;
@@ -166,7 +166,7 @@ static carom_status draw(demo *demo) {
     return status;
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- Table ----------------------------------------------------------------------------------- */
 
 static void add_row(page *page, const ring *r) {
     char faces[24], pairs[24], volume[32], error[24], prepare[24], query[24];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tour's stop at soups: a crumpled cloth with the faces that cross each other lit up, and what
- * finding them costs as it gets finer. */
+/* The demo's section on soups: a crumpled cloth with its intersecting faces highlighted, and the
+ * cost of finding them as the cloth gets finer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "cli/demo.h"
 #include "cli/picture.h"
 
-#define DRAWN  90 /* cells a side of the cloth in the picture */
+#define DRAWN  90 /* cells per side of the cloth in the picture */
 #define SIZES  4
-#define FRAMES 5 /* the quickest counts */
+#define FRAMES 5 /* the fastest counts */
 
 static const uint64_t details[SIZES] = {50, 100, 200, 354};
 
@@ -52,7 +52,7 @@ static carom_status cloth_make(carom_context *context, uint64_t detail, bool pol
     return status;
 }
 
-/* Quads, so that the page stays small; a quad is lit when it meets another. */
+/* Draws quads, so that the page stays small; a quad is highlighted when it meets another. */
 static carom_status draw(demo *demo) {
     cloth c;
     carom_status status = cloth_make(demo->cli->context, DRAWN, true, &c);

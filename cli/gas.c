@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* carom gas: an event-driven run of hard spheres with its observables and a trajectory.
+/* carom gas: an event-driven simulation of hard spheres with its observables and a trajectory.
  *
- * Nothing is lost that took time to make: a run that is interrupted saves its gas, and a run that
- * ends before its time, for whatever reason, leaves a trajectory of the frames that were complete.
- * Files appear when they are whole, so a full disk leaves those of an earlier run. */
+ * Computed results are not lost: an interrupted run saves its gas, and a run that ends early, for
+ * whatever reason, leaves a trajectory of its complete frames. Files get their final name when they
+ * are complete, so a full disk leaves those of an earlier run. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <math.h>
@@ -73,13 +73,13 @@ static const arg_option gas_options[] = {
     {"--resume", 0, ARG_TEXT, offsetof(options, resume), "FILE", "go on with a saved gas", NULL},
 };
 
-/* ---- the start ------------------------------------------------------------------------------- */
+/* ---- Initial state --------------------------------------------------------------------------- */
 
 static bool is_given(double number) {
     return !isnan(number);
 }
 
-/* What cannot be meant, or NULL; told before any work. */
+/* Checks the options before any work: a message, or NULL. */
 static const char *find_misuse(const cli *cli, const options *o) {
     const char *misuse = output_misuse(cli, o->output);
     if (misuse != NULL) return misuse;
@@ -138,7 +138,7 @@ static carom_status create(cli *cli, const options *o, carom_gas_def *def, carom
     def->loss = is_given(o->loss) ? o->loss : 0.0;
     def->edges = (carom_vec3){edge, edge, edge};
     for (int axis = 0; axis < 3; ++axis) def->periodic[axis] = o->periodic;
-    /* What is no box gets the message of the library. */
+    /* The library reports what is not a box. */
     if (count == 0 || !isfinite(edge) || !(radius > 0.0))
         return carom_gas_create(cli->context, def, NULL, 0, gas);
     if (!(radius <= scene_gas_most_radius(count, def->edges)))
@@ -166,7 +166,7 @@ static carom_status start(cli *cli, const options *o, carom_gas **gas) {
     return create(cli, o, &def, gas);
 }
 
-/* Can a file be made where the gas is to be saved? It would be a pity to hear of it at the end. */
+/* Checks before the run whether a file can be created where the gas is to be saved. */
 static bool check_save(cli *cli, const char *path) {
     struct stat info;
     if (path == NULL ||
@@ -188,13 +188,13 @@ static bool check_save(cli *cli, const char *path) {
     return false;
 }
 
-/* ---- the trajectory -------------------------------------------------------------------------- */
+/* ---- Trajectory ------------------------------------------------------------------------------ */
 
 typedef struct trajectory {
     output file;
     uint64_t frames; /* complete ones */
-    off_t end;       /* of the last of these */
-    bool is_plain;   /* a file that can be cut */
+    off_t end;       /* of the last complete frame */
+    bool is_plain;   /* a file that can be truncated */
     bool is_failed;  /* it cannot be written */
 } trajectory;
 
@@ -207,8 +207,8 @@ static bool open_trajectory(cli *cli, const char *path, trajectory *t) {
     return true;
 }
 
-/* False when it was interrupted or cannot be written. A file that is packed cannot be cut later, so
- * its frame is finished all the same. */
+/* False when interrupted or when the file cannot be written. A compressed file cannot be truncated
+ * later, so its frame is completed even after an interruption. */
 static bool write_frame(trajectory *t, const carom_gas_spheres *spheres, const carom_gas_info *info,
                         double time) {
     FILE *out = t->file.file;
@@ -233,7 +233,7 @@ static bool write_frame(trajectory *t, const carom_gas_spheres *spheres, const c
     return !t->is_failed;
 }
 
-/* Keeps what is complete of it, and nothing where it cannot be written, which is told. */
+/* Keeps the complete frames. When the file cannot be written, keeps nothing and reports it. */
 static bool close_trajectory(trajectory *t) {
     if (t->file.file == NULL) return true;
     bool whole = !t->is_failed;
@@ -248,16 +248,16 @@ static bool close_trajectory(trajectory *t) {
     return false;
 }
 
-/* ---- the run --------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------- */
 
 typedef struct outcome {
     carom_gas_measures before, measures;
     carom_gas_info info;
     double prepare_s, query_s, overlap, time;
-    uint64_t frames; /* that the trajectory was to have */
+    uint64_t frames; /* planned frames of the trajectory */
 } outcome;
 
-/* Warms up, and notes where the run begins. */
+/* Warms up, and records the start of the run. */
 static carom_status begin_run(cli *cli, const options *o, carom_gas *gas, outcome *result) {
     carom_context *context = cli->context;
     if (o->warm > 0.0) {
@@ -274,8 +274,8 @@ static carom_status begin_run(cli *cli, const options *o, carom_gas *gas, outcom
     return status;
 }
 
-/* The run in pieces between the frames, of which the first is the start and the last the end; the
- * deepest overlap is looked for at each. */
+/* Runs in pieces between the frames; the first frame is the start, the last is the end. The deepest
+ * overlap is determined at each. */
 static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, trajectory *t,
                                outcome *result) {
     carom_context *context = cli->context;
@@ -305,7 +305,7 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, traje
     return status;
 }
 
-/* Saves what there is after an interruption, and tells what is kept. */
+/* Saves the state after an interruption, and reports what is kept. */
 static int end_interrupted(cli *cli, const options *o, const carom_gas *gas, trajectory *t,
                            const outcome *result) {
     int code = interrupt_exit_code(), length;
@@ -359,8 +359,8 @@ static void print_json(const cli *cli, const outcome *r, uint64_t events, double
     cli_end_json(&j);
 }
 
-/* Counts and speeds are those of this run; Z, the collision rate and the mean free path are over
- * all that was measured, the saved part of a resumed run included. */
+/* Counts and speeds are those of this run. Z, the collision rate and the mean free path are over
+ * everything measured, including the saved part of a resumed run. */
 static void print_outcome(const cli *cli, const options *o, const outcome *r) {
     const carom_gas_measures *m = &r->measures, *b = &r->before;
     uint64_t collisions = m->collisions - b->collisions, hits = m->wall_hits - b->wall_hits;
@@ -393,7 +393,7 @@ static void print_outcome(const cli *cli, const options *o, const outcome *r) {
                 (double)r->info.bytes / (double)m->spheres);
 }
 
-/* From a gas that is there to the exit code. */
+/* Runs an existing gas; returns the exit code. */
 static int run_gas(cli *cli, const options *o, carom_gas *gas, outcome *result) {
     trajectory t;
     if (!open_trajectory(cli, o->output, &t)) return cli_code(CAROM_IO);
@@ -405,9 +405,9 @@ static int run_gas(cli *cli, const options *o, carom_gas *gas, outcome *result) 
     bool written = close_trajectory(&t);
     if (status == CAROM_OK && written && o->save != NULL)
         status = carom_gas_save(cli->context, gas, o->save);
-    if (status == CAROM_CANCELLED && o->save != NULL) /* while it was saved */
+    if (status == CAROM_CANCELLED && o->save != NULL) /* while saving */
         return end_interrupted(cli, o, gas, &t, result);
-    if (!written) return cli_code(CAROM_IO); /* it was told */
+    if (!written) return cli_code(CAROM_IO); /* already reported */
     if (status != CAROM_OK) return cli_fail(cli, status);
     print_outcome(cli, o, result);
     return CLI_OK;

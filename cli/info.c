@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom info: what a mesh is: counts, edges, closedness, volume, area, bounds, k. */
+/* carom info: describes a mesh: counts, edges, closedness, volume, area, bounds, k. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,12 +27,12 @@ typedef struct subject {
     carom_k_free k_free;
     bool has_k;
     double prepare_s, query_s; /* reading and welding; inspecting and counting */
-    carom_status status;       /* that of the failure that `message` tells of */
+    carom_status status;       /* of the failure in `message` */
     char message[512];
 } subject;
 
-/* A mesh that no soup can be made of, or too large for diameters, has no k: the rest is still worth
- * telling. */
+/* A mesh of which no soup can be made, or that is too large for diameters, has no k; the rest is
+ * still reported. */
 static carom_status count_near(cli *cli, const carom_mesh_view *view, subject *s) {
     carom_soup *soup = NULL;
     carom_soup_def def = {.mesh = *view};
@@ -114,7 +114,7 @@ static void print_json(json *j, const subject *s) {
     json_end_object(j);
 }
 
-/* A file that could not be inspected, in its place among the others. */
+/* A file that could not be inspected, at its position among the others. */
 static void print_json_failure(json *j, const subject *s) {
     json_begin_object(j, NULL);
     json_text(j, "file", s->path);
@@ -123,7 +123,7 @@ static void print_json_failure(json *j, const subject *s) {
     json_end_object(j);
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* 1234567 as 1,234,567. */
 static const char *grouped(uint64_t value, char text[32]) {
@@ -157,7 +157,7 @@ static const char *face_note(uint64_t face, char *text, size_t size) {
     return text;
 }
 
-/* Why it is closed or not, in words. */
+/* Why the mesh is closed or not, in words. */
 static const char *verdict(const carom_mesh_report *r) {
     if (r->closed) return r->volume < 0.0 ? "yes, but inside out" : "yes";
     if (r->faces == 0) return "no, there are no faces";
@@ -214,8 +214,8 @@ static void print_table(const subject *s, bool no_weld) {
     }
 }
 
-/* One bad file does not hide the others: each failure stands in its place, the first one also at
- * the top. A failure of the machine, or a signal, ends it all. */
+/* One bad file does not hide the others: each failure is printed at its position, the first one
+ * also at the top. A failure of the machine, or a signal, ends the command. */
 static int run_json(cli *cli, const options *options, size_t count, char **paths) {
     subject *subjects = calloc(count, sizeof(*subjects)), *first = NULL;
     if (subjects == NULL) return cli_fail_with(cli, CAROM_NO_MEMORY, "no memory for the reports");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Ctrl-C in two steps. The first signal sets a flag that the progress callback returns, so that the
- * library ends its call in order and drafts are removed where they were made. Some work has no
- * callback (a benchmark, a call between two reports, a write to a pipe that nobody reads), so the
- * same signal starts a timer: when it runs out, the process ends itself from the handler, which
- * removes the drafts of the tool. Handlers call async-signal-safe functions only. */
+/* Handling of Ctrl-C in two steps. The first signal sets a flag that the progress callback returns,
+ * so that the library ends its call normally and drafts are removed where they were made. Some work
+ * has no callback (a benchmark, a call between two reports, a write to a pipe without a reader), so
+ * the same signal starts a timer. When it expires, the handler removes the tool's drafts and
+ * terminates the process. Handlers call async-signal-safe functions only. */
 #define _XOPEN_SOURCE 700
 #include "cli/interrupt.h"
 
@@ -13,8 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* The time that work gets to end in order. Callbacks come every 0.05 s; the promise of the manual
- * is 0.2 s. */
+/* The time that work gets to end normally. Callbacks come every 0.05 s; the manual promises 0.2
+ * s. */
 #define GRACE_MICROSECONDS 150000
 
 #define MOST_FILES   8
@@ -28,8 +28,8 @@ static char files[MOST_FILES][LONGEST_PATH];
 static volatile sig_atomic_t last_words_length;
 static char last_words[LONGEST_TEXT];
 
-/* A reader that has stopped reading must not keep us: a pipe with room takes a piece of PIPE_BUF
- * bytes at once, and one without room within 0.02 s is given up. */
+/* A reader that has stopped reading must not block the process. A pipe with enough space takes a
+ * piece of PIPE_BUF bytes at once; after 0.02 s without space the write is abandoned. */
 static void say(int descriptor, const char *text, size_t length) {
     while (length != 0) {
         struct pollfd ready = {.fd = descriptor, .events = POLLOUT};
@@ -64,7 +64,7 @@ static void on_signal(int number) {
     (void)setitimer(ITIMER_REAL, &grace, NULL);
 }
 
-/* Without SA_RESTART: a read that waits for a terminal or a pipe comes back. */
+/* Without SA_RESTART, so that a read that waits for a terminal or a pipe returns. */
 static void handle(int number, void (*handler)(int)) {
     struct sigaction action = {.sa_handler = handler};
     (void)sigemptyset(&action.sa_mask);

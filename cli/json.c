@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A JSON writer that cannot write a wrong comma or an unescaped character. Bytes above 127 pass
- * through when they form UTF-8 and become U+FFFD when they do not (file names may hold anything).
- */
+/* A JSON writer that places commas and escapes characters itself. Bytes above 127 are kept when
+ * they form UTF-8 and become U+FFFD when they do not (file names may contain anything). */
 #include "cli/json.h"
 
 #include <inttypes.h>

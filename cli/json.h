@@ -12,7 +12,7 @@ typedef struct json {
     bool needs_comma;
 } json;
 
-/* Objects and arrays nest; `key` is NULL at the top and inside arrays. */
+/* Objects and arrays nest; `key` is NULL at the top level and inside arrays. */
 void json_begin_object(json *j, const char *key);
 void json_end_object(json *j);
 void json_begin_array(json *j, const char *key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom kfree: how crowded a mesh is, and what follows for how often it can meet another. */
+/* carom kfree: the k of a mesh, and the upper bounds on intersecting pairs that follow from it. */
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
@@ -129,7 +129,7 @@ static carom_status prepare(job *job, const char *path, carom_soup **soup) {
     return status;
 }
 
-#define AT_ONCE 65536u /* lines written between two looks for a signal */
+#define AT_ONCE 65536u /* lines written between two checks for a signal */
 
 static carom_status ask(job *job, const carom_soup *soup, carom_numbers *counts) {
     carom_context *context = job->cli->context;

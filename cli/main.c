@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process around the tool. */
+/* The entry point of the process. */
 #include "cli/command.h"
 
 int main(int argc, char **argv) {

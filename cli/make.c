@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom make: procedural shapes into files. */
+/* carom make: writes procedural shapes to files. */
 #include <string.h>
 
 #include "cli/meshes.h"
@@ -33,7 +33,7 @@ static const arg_option make_options[] = {
      meshes_format_names},
 };
 
-/* What is not given stays so, as it depends on the shape. */
+/* Options that are not given stay marked as such, as their defaults depend on the shape. */
 static const options make_defaults = {.detail = ARG_NO_COUNT,
                                       .parts = ARG_NO_COUNT,
                                       .seed = ARG_NO_COUNT,
@@ -90,8 +90,8 @@ static void print_result(const cli *cli, const options *options, carom_shape sha
     cli_end_json(&j);
 }
 
-/* An option that the shape has no use for is a mistake, as is a 0 where the library would take it
- * for "what is usual". True when there is such a one, with a message. */
+/* An option that the shape does not use is a mistake, and so is a 0 that the library would take for
+ * the default. Returns true, with a message, when there is such an option. */
 static bool is_misused(const options *o, carom_shape shape, char *message, size_t size) {
     bool tube = shape == CAROM_SHAPE_TORUS || shape == CAROM_SHAPE_CHAIN;
     bool round = shape == CAROM_SHAPE_CYLINDER || shape == CAROM_SHAPE_CONE;
@@ -126,7 +126,7 @@ static bool is_misused(const options *o, carom_shape shape, char *message, size_
     return true;
 }
 
-/* 0, the library's word for "what is usual", where nothing was given. */
+/* 0, which the library takes for the default, where the option was not given. */
 static uint64_t given(uint64_t count) {
     return count == ARG_NO_COUNT ? 0 : count;
 }

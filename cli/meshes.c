@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mesh files in and out, with what formats cannot hold taken care of. */
+/* Reads and writes mesh files, and converts what a format cannot hold. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/meshes.h"
 
@@ -59,12 +59,12 @@ carom_status meshes_weld(cli *cli, carom_mesh **mesh) {
     return status;
 }
 
-/* ---- the standard input and output ----------------------------------------------------------- */
+/* ---- Standard input and output --------------------------------------------------------------- */
 
 #define STANDARD_INPUT  "standard input"
 #define STANDARD_OUTPUT "standard output"
 #define PIECE           ((size_t)1 << 16) /* bytes read at a time */
-#define WAIT            50                /* milliseconds between two looks for a signal */
+#define WAIT            50                /* milliseconds between two checks for a signal */
 
 typedef struct bytes {
     char *data;
@@ -86,8 +86,8 @@ static carom_status read_all(cli *cli, int file, const char *name, bytes *b) {
             b->data = data;
             b->capacity = capacity;
         }
-        /* A signal between the look at the flag and the read would go unnoticed until the next
-         * byte; poll comes back in time. */
+        /* A signal between the check of the flag and the read would go unnoticed until the next
+         * byte; poll returns in time. */
         struct pollfd ready = {.fd = file, .events = POLLIN};
         int found = poll(&ready, 1, WAIT);
         if (interrupt_seen()) return CAROM_CANCELLED;
@@ -100,7 +100,7 @@ static carom_status read_all(cli *cli, int file, const char *name, bytes *b) {
     }
 }
 
-/* The bytes of a file or of the standard input, read as the format that was asked for. */
+/* Reads the bytes of a file or of the standard input in the requested format. */
 static carom_status read_as(cli *cli, const char *path, const char *name, carom_mesh_format format,
                             carom_mesh **mesh) {
     bytes b = {0};
@@ -115,7 +115,7 @@ static carom_status read_as(cli *cli, const char *path, const char *name, carom_
     return status;
 }
 
-/* By whole meshes: they are made in memory first, so that a failure writes nothing. */
+/* Writes only complete meshes: they are built in memory first, so that a failure writes nothing. */
 static carom_status save_standard_output(cli *cli, const carom_mesh_view *view,
                                          carom_mesh_format format) {
     carom_bytes made = {0};
@@ -125,13 +125,13 @@ static carom_status save_standard_output(cli *cli, const carom_mesh_view *view,
         size_t written = fwrite(made.data + at, 1, size, stdout);
         at += written;
         if (interrupt_seen()) status = CAROM_CANCELLED;
-        if (written != size) break; /* cli_main tells of a standard output that has failed */
+        if (written != size) break; /* cli_main reports a standard output that has failed */
     }
     carom_bytes_free(&made);
     return status;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh) {
     carom_mesh_format format = from_formats[from];
@@ -171,7 +171,7 @@ carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh) {
     return status;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static carom_status save(cli *cli, const carom_mesh_view *view, carom_mesh_format format,
                          const char *path) {

@@ -5,37 +5,37 @@
 
 #include "cli/command.h"
 
-/* What --from takes: how to read the meshes, an index into meshes_from_names; 0: by content, then
- * by the file's name. */
+/* The values of --from: the format to read, an index into meshes_from_names; 0: by content, then by
+ * the file's name. */
 extern const char *const meshes_from_names[];
 #define MESHES_FROM_HELP "read the meshes as obj, ply, stl or off (by content, then by name)"
 
-/* Reads a file, or the standard input when the path is "-". Faces that had to be left out are told
+/* Reads a file, or the standard input when the path is "-". Reports faces that had to be left out
  * on stderr. */
 carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh);
 
-/* The same, and welds it unless `no_weld`. */
+/* The same, then welds the mesh unless `no_weld`. */
 carom_status meshes_load(cli *cli, const char *path, int from, bool no_weld, carom_mesh **mesh);
 
-/* Makes vertices with equal coordinates one, in place. */
+/* Merges vertices with equal coordinates, in place. */
 carom_status meshes_weld(cli *cli, carom_mesh **mesh);
 
-/* Splits polygons into triangles in place: by form, or as fans. */
+/* Splits polygons into triangles in place: by shape, or as fans. */
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);
 
 /* The format to write: that of --format (an index into meshes_format_names), or 0: by the path. */
 extern const char *const meshes_format_names[]; /* for ARG_CHOICE, ended by NULL; first: by name */
 carom_mesh_format meshes_format(const char *path, int choice);
 
-/* To be asked before the work is done; what cannot be written is refused with a message. */
+/* To be called before any work: refuses with a message a format that cannot be written. */
 bool meshes_can_write(carom_mesh_format format);
 int meshes_refuse(cli *cli, const char *path);
 
-/* Whether the format holds float32 triangles only. */
+/* Whether the format holds only float32 triangles. */
 bool meshes_is_plain(carom_mesh_format format);
 
 /* Saves a mesh, to the standard output when the path is "-". For formats that hold less, polygons
- * are split and positions rounded first; float32 asks for the rounding in any case. */
+ * are split and positions rounded first; float32 requests the rounding in any case. */
 carom_status meshes_save(cli *cli, carom_mesh **mesh, carom_mesh_format format, bool float32,
                          const char *path);
 

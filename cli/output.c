@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text files, whole or not at all, compressed when their name says so. */
+/* Text files that are written completely or not at all, compressed when their name ends in .gz. */
 #define _GNU_SOURCE /* fopencookie */
 #include "cli/output.h"
 
@@ -58,7 +58,7 @@ static int close_gzip(void *cookie) {
     return gzclose(cookie) == Z_OK ? 0 : -1;
 }
 
-/* A stream whose bytes are compressed on their way to the descriptor. */
+/* A stream whose bytes are compressed before they reach the descriptor. */
 static FILE *open_gzip(int descriptor) {
     gzFile packed = gzdopen(descriptor, "w");
     if (packed == NULL) return NULL;
@@ -91,9 +91,9 @@ static bool refuse_gzip(const output *o) {
 #endif
 }
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
-/* A file beside the place with the first free number in its name; -1 when there is none. */
+/* Opens a file next to the final path, with the first unused number in its name; -1 on failure. */
 static int open_draft(output *o) {
     struct stat info;
     bool replaces = stat(o->path, &info) == 0;

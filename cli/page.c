@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of `carom demo`: HTML with inline SVG, no script, nothing to fetch, so that it opens
- * anywhere. It is written under another name and renamed when complete: nobody sees half a page. */
+/* The page of `carom demo`: HTML with inline SVG, without scripts or external resources, so that it
+ * opens anywhere. It is written under another name and renamed when complete. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/page.h"
 
@@ -49,7 +49,7 @@ static bool make_folder(const char *folder, const char **reason) {
         return false;
     }
     memcpy(path, folder, length + 1);
-    for (size_t i = 1; i <= length; ++i) { /* every folder on the way */
+    for (size_t i = 1; i <= length; ++i) { /* create every parent folder */
         if (path[i] != '/' && path[i] != '\0') continue;
         char kept = path[i];
         path[i] = '\0';
@@ -142,7 +142,7 @@ void page_end_table(page *page) {
     fputs("</table>\n", page->out);
 }
 
-/* ---- charts ---------------------------------------------------------------------------------- */
+/* ---- Charts ---------------------------------------------------------------------------------- */
 
 #define CHART_WIDTH  640.0
 #define CHART_HEIGHT 360.0
@@ -235,7 +235,7 @@ void page_chart(page *page, const char *caption, const char *x_label, const char
     end_figure(out, caption);
 }
 
-/* ---- dots ------------------------------------------------------------------------------------ */
+/* ---- Dots ------------------------------------------------------------------------------------ */
 
 void page_begin_dots(page *page) {
     fputs("<figure><svg width=\"360\" height=\"360\" viewBox=\"-1.05 -1.05 2.1 2.1\">\n",
@@ -252,7 +252,7 @@ void page_end_dots(page *page, const char *caption) {
     end_figure(page->out, caption);
 }
 
-/* ---- pictures -------------------------------------------------------------------------------- */
+/* ---- Pictures -------------------------------------------------------------------------------- */
 
 void page_begin_picture(page *page, unsigned edge) {
     fprintf(page->out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom pairs: all pairs of faces that meet, of one mesh with itself or of two. */
+/* carom pairs: all pairs of intersecting faces, of one mesh with itself or of two meshes. */
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
@@ -51,14 +51,14 @@ static const char details[] =
     "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.\n"
     "--method grid also says how many candidates there can be, whatever the pose.";
 
-/* What was asked and found. */
+/* The query and its results. */
 typedef struct job {
     cli *cli;
     const options *options;
-    carom_soup *a, *b; /* b: NULL for a alone */
+    carom_soup *a, *b; /* b: NULL for self pairs of a */
     carom_pose pose;
     uint64_t count, degenerate;
-    uint64_t bound; /* of candidates, by grid */
+    uint64_t bound; /* upper bound on candidates, by grid */
     carom_pair first[SHOWN];
     uint64_t shown;
     double prepare_s;
@@ -67,9 +67,10 @@ typedef struct job {
     output out;
 } job;
 
-#define AT_ONCE 65536u /* pairs written between two looks for a signal */
+#define AT_ONCE 65536u /* pairs written between two checks for a signal */
 
-/* A carom_pairs_fn: counts, keeps the first few and writes all; stops when that is in vain. */
+/* A carom_pairs_fn: counts the pairs, keeps the first few and writes all. Stops when writing has
+ * failed or a signal has come. */
 static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     job *job = user;
     job->count += count;
@@ -82,7 +83,7 @@ static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     return interrupt_seen() || ferror(job->out.file) != 0;
 }
 
-/* ---- preparing and asking -------------------------------------------------------------------- */
+/* ---- Preparation and queries ----------------------------------------------------------------- */
 
 static carom_status prepare(job *job, const char *path, const pose_arg *pose, carom_soup **soup) {
     carom_mesh *mesh = NULL;
@@ -102,7 +103,8 @@ static carom_status prepare(job *job, const char *path, const pose_arg *pose, ca
     return status;
 }
 
-/* A list that memory cannot hold is streamed, which takes twice as long but any number of pairs. */
+/* A list that does not fit into memory is streamed. That takes twice as long but works for any
+ * number of pairs. */
 static carom_status ask_self(job *job, carom_pairs *pairs) {
     carom_context *context = job->cli->context;
     carom_soup_info info;
@@ -144,7 +146,7 @@ static carom_status ask_bound(job *job) {
     return carom_soup_cross_bound(job->cli->context, job->a, job->b, &job->bound);
 }
 
-/* ---- printing -------------------------------------------------------------------------------- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 static void print_json(const job *job) {
     json j = cli_begin_json(job->cli);
@@ -184,7 +186,7 @@ static void print_words(const job *job, char **paths) {
         fprintf(out, "all written to %s\n", job->options->output);
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
+/* ---- Command --------------------------------------------------------------------------------- */
 
 static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     carom_pairs pairs = {0};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A mesh as a picture: turned, lit from the upper right, painted far to near. */
+/* Draws a mesh as a picture: rotated, lit from the upper right, painted far to near. */
 #include "cli/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* One face as seen: its corners are points [first, first + count). */
+/* One projected face: its corners are points [first, first + count). */
 typedef struct seen {
     double depth, light;
     uint64_t number, first, count;
-    bool back; /* we look at its inside */
+    bool back; /* it is seen from its inside */
 } seen;
 
 static carom_vec3 position_of(const carom_mesh_view *view, uint32_t vertex) {
@@ -17,7 +17,7 @@ static carom_vec3 position_of(const carom_mesh_view *view, uint32_t vertex) {
     return (carom_vec3){p[0], p[1], p[2]};
 }
 
-/* From above and from the right. */
+/* Rotates: the view is from above and from the right. */
 static carom_vec3 turn(carom_vec3 p) {
     static const double c = 0.82, s = 0.57, up = 0.55, ahead = 0.835;
     double x = c * p.x - s * p.y, y = s * p.x + c * p.y;
@@ -29,7 +29,7 @@ static int compare_depth(const void *a, const void *b) {
     return p < q ? -1 : p > q;
 }
 
-/* Light and depth of a face from its turned corners. */
+/* Light and depth of a face from its rotated corners. */
 static seen look_at(const carom_vec3 *corners, uint64_t first, uint64_t count) {
     seen face = {.first = first, .count = count};
     carom_vec3 n = {0.0, 0.0, 0.0};

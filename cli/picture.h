@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* picture.h: meshes drawn on a page. */
+/* picture.h: draws meshes on a page. */
 #ifndef CAROM_CLI_PICTURE_H
 #define CAROM_CLI_PICTURE_H
 
 #include "carom/carom.h"
 #include "cli/page.h"
 
-/* Colours of page_face with a meaning. */
+/* Named colours of page_face. */
 #define PICTURE_LIT    1u
 #define PICTURE_INSIDE 4u
 
 typedef struct picture_def {
-    bool closed;     /* faces that look away are hidden by others: leave them out */
-    size_t colour;   /* of page_face */
+    bool closed;     /* back faces are hidden by others: leave them out */
+    size_t colour;   /* as in page_face */
     unsigned edge;   /* in pixels; 0: 240 */
-    const bool *lit; /* one a face, or NULL: faces to stand out */
+    const bool *lit; /* one per face, or NULL: faces to highlight */
 } picture_def;
 
 /* Draws a mesh of float64 positions, scaled to the picture. */

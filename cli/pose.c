@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* --pose: seven or twelve numbers with commas between. */
+/* --pose: seven or twelve numbers, separated by commas. */
 #include "cli/pose.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SHOWN 40u /* characters of a field that is no number */
+#define MOST_SHOWN 40u /* characters of an invalid field */
 
-/* One number up to the next comma or the end; NULL when it is none. */
+/* Reads one number up to the next comma or the end; NULL when it is not a number. */
 static const char *read_field(const char *text, double *value) {
     char field[64];
     size_t length = strcspn(text, ",");

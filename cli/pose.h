@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pose.h: where the second object is, as --pose gives it. */
+/* pose.h: the pose of the second object, as given by --pose. */
 #ifndef CAROM_CLI_POSE_H
 #define CAROM_CLI_POSE_H
 
@@ -7,11 +7,12 @@
 
 #define POSE_NUMBERS 12
 
-/* Seven numbers are a rigid pose, tx,ty,tz,qw,qx,qy,qz; twelve an affine 3x4 matrix, row by row. */
+/* Seven numbers are a rigid pose, tx,ty,tz,qw,qx,qy,qz; twelve are an affine 3x4 matrix, row by
+ * row. */
 typedef struct pose_arg {
     bool is_matrix;
-    carom_pose pose;             /* all zero, the identity, when it is a matrix */
-    double matrix[POSE_NUMBERS]; /* when it is one */
+    carom_pose pose;             /* all zero, the identity, when a matrix was given */
+    double matrix[POSE_NUMBERS]; /* when a matrix was given */
 } pose_arg;
 
 #define POSE_VALUE "tx,ty,tz,qw,qx,qy,qz"
@@ -19,8 +20,8 @@ typedef struct pose_arg {
 /* Reads the value of --pose; NULL gives the identity. Returns false with a message. */
 bool pose_read(const char *text, pose_arg *pose, char *message, size_t size);
 
-/* Applies a matrix to all vertices in place, x' = ((m00 x + m01 y) + m02 z) + m03 in doubles; a
- * rigid pose leaves the mesh as it is, queries take it. */
+/* Applies a matrix to all vertices in place, x' = ((m00 x + m01 y) + m02 z) + m03 in doubles.
+ * Leaves the mesh unchanged for a rigid pose, which is passed to the queries instead. */
 carom_status pose_apply(cli *cli, const pose_arg *pose, carom_mesh **mesh);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* carom query: how two solids lie to each other: apart and how far, or overlapping and how much. */
+/* carom query: the relative position of two solids: their distance when apart, or the volume of
+ * their overlap. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "cli/pose.h"
 #include "cli/repeat.h"
 
-#define SHOWN 5u /* patches, in words */
+#define SHOWN 5u /* patches printed as text */
 
 typedef struct options {
     const char *pose;
@@ -41,7 +42,7 @@ static const char details[] =
     "overlap's volume by B's translation, the torque that by its rotation about its centroid: B\n"
     "is pushed out. Bounds say how far each answer can be off.";
 
-/* What every engine answers. */
+/* The results that every engine gives. */
 typedef struct answer {
     const char *relation;
     bool colliding, one_sided, by_winding;
@@ -51,17 +52,17 @@ typedef struct answer {
     double prepare_s;
     repeat query;
     carom_patches patches;
-    int refused; /* when preparing failed: 1 or 2, which of the two */
+    int refused; /* when preparing failed: 1 or 2, the solid that was refused */
 } answer;
 
-/* A mesh with its pose's matrix applied, and how large it is. */
+/* A mesh with its pose's matrix applied, and its extent. */
 typedef struct body {
     carom_mesh *mesh;
     carom_mesh_view view;
     double extent;
 } body;
 
-/* ---- exact ----------------------------------------------------------------------------------- */
+/* ---- Exact queries --------------------------------------------------------------------------- */
 
 static carom_status query_exact(cli *cli, const options *options, const body bodies[2],
                                 const carom_pose *pose, answer *answer) {
@@ -87,7 +88,7 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
     if (status == CAROM_OK && options->patches)
         status = carom_solid_patches(context, solids[0], NULL, solids[1], pose, &answer->patches);
     if (status == CAROM_OK) {
-        /* as carom_soup_cross_distance promises, of faces no larger than the meshes */
+        /* the tolerance of carom_soup_cross_distance, for faces no larger than the meshes */
         double off = 1e-15 * (bodies[0].extent + bodies[1].extent + o.distance);
         answer->relation = carom_relation_name(o.relation);
         answer->colliding = o.relation != CAROM_RELATION_APART;
@@ -97,7 +98,7 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         answer->distance_lower = fmax(o.distance - off, 0.0);
         answer->distance_upper = answer->colliding ? 0.0 : o.distance + off;
         answer->volume = o.volume;
-        /* only where space is enclosed inside out can it be below zero */
+        /* below zero only where the mesh encloses space with inverted orientation */
         answer->volume_lower = o.volume - o.volume_error;
         if (!o.by_winding) answer->volume_lower = fmax(answer->volume_lower, 0.0);
         answer->volume_upper = o.volume + o.volume_error;
@@ -121,7 +122,7 @@ typedef carom_status engine_fn(cli *cli, const options *options, const body bodi
                                const carom_pose *pose, answer *answer);
 static engine_fn *const engines[] = {query_exact};
 
-/* ---- printing -------------------------------------------------------------------------------- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 static void json_vector(json *j, const char *key, carom_vec3 v) {
     json_begin_array(j, key);
@@ -212,7 +213,7 @@ static void print_words(const options *options, const answer *a, char **paths) {
            1e6 * repeat_median(&a->query));
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
+/* ---- Command --------------------------------------------------------------------------------- */
 
 static carom_status load(cli *cli, const char *path, int from, const pose_arg *pose, body *body) {
     carom_mesh_report report;

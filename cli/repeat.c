@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of repeated queries. A command asks once unless --repeat says more: what is printed is the
- * time of the work that was done for the answer. */
+/* Times of repeated queries. A command runs its query once unless --repeat says more; the time
+ * printed is that of the work done for the answer. */
 #include "cli/repeat.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ void repeat_start(repeat *r) {
     r->started = carom_time_seconds();
 }
 
-/* Without memory for the times the first one stands for all. */
+/* Without memory for the times, the first one represents all. */
 bool repeat_goes_on(repeat *r, carom_status status) {
     double now = carom_time_seconds();
     if (status != CAROM_OK) return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repeat.h: --repeat N, the same query N times; the time given is the median. */
+/* repeat.h: --repeat N runs the same query N times; the time reported is the median. */
 #ifndef CAROM_CLI_REPEAT_H
 #define CAROM_CLI_REPEAT_H
 
@@ -8,7 +8,7 @@
 #define REPEAT_MOST 1000000u
 #define REPEAT_HELP "ask N times and give the median time (1)"
 
-/* {.wanted = N} to begin with. */
+/* Initialise with {.wanted = N}. */
 typedef struct repeat {
     uint64_t wanted, done;
     double started, *seconds;
@@ -18,15 +18,15 @@ typedef struct repeat {
 void repeat_start(repeat *r);
 bool repeat_goes_on(repeat *r, carom_status status);
 
-/* In seconds; 0 before any. */
+/* In seconds; 0 before the first run. */
 double repeat_median(const repeat *r);
 
-/* `query_s`, and `repeat` when that was asked for. */
+/* Prints `query_s`, and `repeat` when it was requested. */
 void repeat_print_json(const repeat *r, json *j);
 
 void repeat_free(repeat *r);
 
-/* A message when N cannot be, else NULL. */
+/* A message when N is not allowed, else NULL. */
 const char *repeat_misuse(uint64_t wanted);
 
 #endif

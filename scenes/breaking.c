@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A waving sheet. In every frame some of its faces break: each goes and leaves four splinters,
- * which fly about, tumble through the sheet and through each other, and go too after a while. */
+/* A waving sheet. In every frame some of its faces break: each is removed and replaced by four
+ * splinters. These fly through the sheet and through each other, and are removed after a while. */
 #include "scenes/breaking.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/math.h"
 
 #define SPLINTERS     4u
-#define HITS_TO_BREAK 32u /* on average, so that there is a sheet for thousands of frames */
+#define HITS_TO_BREAK 32u /* on average, so that the sheet lasts for thousands of frames */
 #define LEAST_LIFE    10u
 #define LIFE_SPREAD   30u
 
@@ -68,7 +68,7 @@ static void take_out(scene_breaking *scene, uint64_t face) {
     scene->removed[scene->removed_count++] = (uint32_t)face;
 }
 
-/* Around the place of the face, half its size, each with a velocity of its own. */
+/* Adds a splinter near the face, half its size, with a velocity of its own. */
 static void add_splinter(scene_breaking *scene, uint64_t face) {
     carom_random *random = &scene->random;
     uint64_t added = scene->face_count++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts of moving spheres. A lattice melts within a few collisions a sphere below a packing
- * fraction of 0.49, and unlike random insertion it reaches that. */
+/* Initial states of moving spheres. Below a packing fraction of 0.49 a lattice melts within a few
+ * collisions per sphere, and unlike random insertion it reaches that fraction. */
 #include "scenes/gas.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 #define PI 3.14159265358979323846
 
-/* Volumes of large and small lengths are no numbers, so lengths are divided by a power of two
- * first: the results are the same to the bit. */
+/* The volumes of very large or small lengths overflow or underflow, so lengths are divided by a
+ * power of two first; the results have the same bits. */
 double scene_gas_edge(uint64_t count, double radius, double fraction) {
     int exponent;
     double r = frexp(radius, &exponent), volume = 4.0 / 3.0 * PI * r * r * r;
@@ -24,11 +24,11 @@ double scene_gas_radius(uint64_t count, double edge, double fraction) {
     return ldexp(0.5 * carom_cbrt(6.0 * fraction * e * e * e / (PI * (double)count)), exponent);
 }
 
-/* ---- the lattice ----------------------------------------------------------------------------- */
+/* ---- Lattice --------------------------------------------------------------------------------- */
 
 #define MOST_CELLS 0x1p40 /* along an axis: more is too many in any case */
 
-/* Sites of a lattice with cells of about that edge. */
+/* The number of sites of a lattice with cells of about that edge. */
 static double lattice_sites(const double edges[3], double step, uint64_t cells[3]) {
     double sites = 4.0;
     for (int axis = 0; axis < 3; ++axis) {
@@ -39,8 +39,8 @@ static double lattice_sites(const double edges[3], double step, uint64_t cells[3
     return sites;
 }
 
-/* Cells of the lattice along each axis, four sites each, at least `count` sites in all and not many
- * more. */
+/* The number of cells of the lattice along each axis: four sites each, at least `count` sites in
+ * total and not many more. */
 static void lattice_cells(uint64_t count, carom_vec3 box, uint64_t cells[3]) {
     int exponent;
     double wanted = (double)(count > 0 ? count : 1);
@@ -48,7 +48,7 @@ static void lattice_cells(uint64_t count, carom_vec3 box, uint64_t cells[3]) {
     const double edges[3] = {ldexp(box.x, -exponent), ldexp(box.y, -exponent),
                              ldexp(box.z, -exponent)};
     double step = carom_cbrt(4.0 * edges[0] * edges[1] * edges[2] / wanted);
-    step = fmax(step, 0x1p-100); /* in a box that is far thinner than wide */
+    step = fmax(step, 0x1p-100); /* for a box that is far thinner than wide */
     while (lattice_sites(edges, step, cells) > 8.0 * wanted + 64.0) step *= 2.0;
     while (lattice_sites(edges, step, cells) < wanted) step *= 0.999;
 }
@@ -63,11 +63,11 @@ double scene_gas_most_radius(uint64_t count, carom_vec3 edges) {
     return 0.5 * nearest * (1.0 - 1e-12);
 }
 
-/* Are all sites of the lattice far enough apart, squeezed by scene_gas_keep_inside? */
+/* Whether all sites of the lattice are far enough apart after scene_gas_keep_inside. */
 static bool lattice_fits(uint64_t count, double radius, const carom_gas_def *def) {
     const double edges[3] = {def->edges.x, def->edges.y, def->edges.z};
     uint64_t cells[3];
-    double half[3]; /* of a cell, behind the squeeze */
+    double half[3]; /* of a cell, after the compression */
     lattice_cells(count, def->edges, cells);
     for (int axis = 0; axis < 3; ++axis) {
         half[axis] = 0.5 * edges[axis] / (double)cells[axis];
@@ -134,7 +134,7 @@ carom_gas_sphere *scene_gas_lattice(uint64_t count, double radius, carom_vec3 ed
     carom_random random = {seed};
     for (uint64_t site = 0; site < sites && taken < count; ++site) {
         double left = (double)(sites - site), needed = (double)(count - taken);
-        if (carom_random_uniform(&random) * left >= needed) continue; /* each subset as likely */
+        if (carom_random_uniform(&random) * left >= needed) continue; /* subsets equally likely */
         uint64_t cell = site / 4;
         const double *offset = corner[site % 4];
         carom_gas_sphere *s = &spheres[taken++];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Meshes that own their arrays, and the check that every view passes before it is used: past it,
- * positions are finite, corners name vertices and each face has at least three of them, so that no
- * later step needs to ask again. */
+/* Meshes that own their arrays, and the check of views.
+ *
+ * Invariant: in a view that carom_mesh_check accepts, positions are finite, corners are indices of
+ * vertices, and each face has at least three corners. Later steps rely on it and do not check
+ * again. */
 #include "mesh/mesh.h"
 
 #include <inttypes.h>
@@ -10,7 +12,7 @@
 #include "base/progress.h"
 #include "geom/length.h"
 
-#define AT_ONCE ((uint64_t)1 << 20) /* vertices between two looks at the clock */
+#define AT_ONCE ((uint64_t)1 << 20) /* vertices between two progress reports */
 
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
     carom_mesh *mesh = carom_allocate(allocator, 1, sizeof(*mesh));
@@ -49,7 +51,7 @@ carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *or
     return CAROM_OK;
 }
 
-/* ---- checking -------------------------------------------------------------------------------- */
+/* ---- Checking -------------------------------------------------------------------------------- */
 
 static carom_status check_some(carom_context *context, const carom_mesh_view *view, uint64_t begin,
                                uint64_t end) {
@@ -90,7 +92,7 @@ static carom_status check_offsets(carom_context *context, const carom_mesh_view 
     return CAROM_OK;
 }
 
-/* The face whose corner number this is. */
+/* The face that contains the corner with this index. */
 static uint64_t face_of_corner(const carom_mesh_view *view, uint64_t corner) {
     if (view->offsets == NULL) return corner / 3;
     uint64_t low = 0, high = view->face_count;
@@ -144,7 +146,7 @@ carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_v
                       view->face_count, corners, done);
 }
 
-/* ---- copying --------------------------------------------------------------------------------- */
+/* ---- Copying --------------------------------------------------------------------------------- */
 
 static bool all_triangles(const carom_mesh_view *view) {
     if (view->offsets == NULL) return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh.h: what a mesh is made of, and how to walk a view. */
+/* mesh.h: the arrays of a mesh, and how to iterate over a view. */
 #ifndef CAROM_SRC_MESH_MESH_H
 #define CAROM_SRC_MESH_MESH_H
 
@@ -19,12 +19,13 @@ struct carom_mesh {
     carom_mesh_origin origin;
 };
 
-/* CAROM_TOO_LARGE unless faces and corners can be numbered with 32 bits and one number is left;
- * `done` is what cannot be done with more: "inspected". For views that carom_mesh_check accepts. */
+/* CAROM_TOO_LARGE unless faces and corners have 32-bit indices with one value to spare. `done`
+ * completes the message: what cannot be done to a larger mesh, such as "inspected". For views that
+ * carom_mesh_check accepts. */
 carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_view *view,
                                       const char *done);
 
-/* An empty mesh that frees with carom_mesh_destroy, or NULL. */
+/* An empty mesh, to be freed by carom_mesh_destroy; NULL when there is no memory. */
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator);
 
 static inline uint64_t carom_scalar_size(carom_scalar scalar) {

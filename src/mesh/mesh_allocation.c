@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Room for a mesh of known size. */
+/* Allocation of a mesh of known size. */
 #include "mesh/mesh_allocation.h"
 
 #include <inttypes.h>

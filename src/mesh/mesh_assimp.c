@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Every other format through assimp, loaded when first needed: a program that reads PLY does not
- * start slower for a library of ten megabytes it never uses.
+/* Every other format through assimp. The library is loaded when first needed, so that programs that
+ * never use it do not pay for loading its ten megabytes.
  *
- * Faces stay polygons and vertices stay unjoined (no post-processing); each mesh appears once for
- * every node that shows it, moved by the nodes above it. */
+ * Faces stay polygons and vertices are not joined (no post-processing). Each mesh is added once per
+ * node that refers to it, transformed by the matrices of that node and its ancestors. */
 #include <inttypes.h>
 
 #include "geom/length.h"
@@ -24,11 +24,11 @@ typedef struct assimp {
 
 static bool find(void *library, const char *name, void *to) {
     void *symbol = dlsym(library, name);
-    memcpy(to, &symbol, sizeof(symbol)); /* C has no cast from an object to a function */
+    memcpy(to, &symbol, sizeof(symbol)); /* C has no cast from object to function pointer */
     return symbol != NULL;
 }
 
-/* The library stays loaded for good: loading it again would cost as much each time. */
+/* The library is never unloaded: loading it again would cost as much each time. */
 static bool open_assimp(assimp *a) {
     void *library = dlopen(CAROM_ASSIMP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     return library != NULL && find(library, "aiImportFile", &a->import_file) &&
@@ -37,7 +37,7 @@ static bool open_assimp(assimp *a) {
            find(library, "aiGetErrorString", &a->error);
 }
 
-/* ---- from a scene to a mesh ------------------------------------------------------------------ */
+/* ---- Conversion of a scene to a mesh --------------------------------------------------------- */
 
 typedef struct matrix { /* rows of x' = m x */
     double m[3][4];
@@ -91,7 +91,7 @@ static carom_status add_mesh(carom_builder *builder, const struct aiMesh *mesh, 
     return CAROM_OK;
 }
 
-/* A node that waits, and the matrix of what is above it. */
+/* A node on the traversal stack, and the product of its ancestors' matrices. */
 typedef struct waiting {
     const struct aiNode *node;
     matrix above;
@@ -117,7 +117,7 @@ static carom_status add_nodes(carom_builder *builder, const struct aiScene *scen
     return CAROM_OK;
 }
 
-/* "gltf" of box.gltf.gz, for assimp to choose a reader by. */
+/* The file extension ("gltf" of box.gltf.gz), from which assimp chooses a reader. */
 static void hint_of(const char *name, char *hint, size_t size) {
     size_t length = strlen(name), begin = 0;
     if (carom_name_is_gzip(name)) length -= 3;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing a mesh of unknown size. Arrays grow by half, so that the old and the new one together
- * are at most 2.5 times what is needed; those with much room left are cut to size at the end. */
+/* A growing mesh of unknown size. Arrays grow by half, so that the old and the new array together
+ * are at most 2.5 times what is needed. Arrays with much unused capacity are shrunk at the end. */
 #include "mesh/mesh_builder.h"
 
 #include <inttypes.h>
@@ -30,8 +30,8 @@ void carom_builder_begin_offsets(carom_builder *builder) {
     builder->offsets.count = builder->face_count + 1;
 }
 
-/* Copies into a block of the right size when a quarter or more is unused; keeps the old one when
- * there is no memory for that. */
+/* Copies into a block of the exact size when more than a quarter is unused; keeps the old block
+ * when there is no memory for that. */
 static void *fit(const carom_allocator *allocator, void *data, uint64_t count, uint64_t capacity,
                  size_t size) {
     if (data == NULL || capacity - count <= capacity / 4) return data;

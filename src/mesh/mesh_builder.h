@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh_builder.h: what readers pour vertices and faces into. */
+/* mesh_builder.h: the growing mesh to which readers add vertices and faces. */
 #ifndef CAROM_SRC_MESH_MESH_BUILDER_H
 #define CAROM_SRC_MESH_MESH_BUILDER_H
 
@@ -10,19 +10,19 @@ CAROM_ARRAY(carom_points, carom_vec3);
 CAROM_ARRAY(carom_corners, uint32_t);
 CAROM_ARRAY(carom_offsets, uint64_t);
 
-/* All zero but for the first two fields is the empty builder. */
+/* The empty builder: all fields zero except the first two. */
 typedef struct carom_builder {
     carom_context *context;
-    const char *name;    /* of the file, for messages */
+    const char *name;    /* file name, for messages */
     carom_points points; /* float64 vertices */
-    void *floats;        /* or, filled at once, float32 ones */
+    void *floats;        /* or float32 vertices, filled at once */
     uint64_t float_count;
     carom_corners corners;
     carom_offsets offsets; /* empty while all faces are triangles */
     uint64_t face_count, skipped_faces;
-    const uint8_t *reported; /* how far the progress callback knows we are */
-    bool out_of_memory;      /* seen at the end: pushing never fails */
-    bool stopped;            /* out of memory or cancelled: readers go no further */
+    const uint8_t *reported; /* how far progress has been reported */
+    bool out_of_memory;      /* checked at the end: adding never fails */
+    bool stopped;            /* out of memory or cancelled: readers return */
 } carom_builder;
 
 carom_status carom_builder_fail_memory(carom_builder *builder);
@@ -31,7 +31,7 @@ static inline void carom_builder_run_out(carom_builder *builder) {
     builder->out_of_memory = builder->stopped = true;
 }
 
-/* Asked by readers once for each line: reports progress now and then, says whether to go on. */
+/* Readers call this once per line. Reports progress at intervals; says whether to continue. */
 #define CAROM_BUILDER_STEP (1u << 20)
 void carom_builder_report(carom_builder *builder, const uint8_t *at);
 static inline bool carom_builder_goes_on(carom_builder *builder, const uint8_t *at) {
@@ -49,10 +49,10 @@ static inline void carom_builder_add_corner(carom_builder *builder, uint32_t ver
         carom_builder_run_out(builder);
 }
 
-/* Begins to keep offsets, at the first face that is no triangle. */
+/* Begins to keep offsets, at the first face that is not a triangle. */
 void carom_builder_begin_offsets(carom_builder *builder);
 
-/* The corners since `begin` are a face; fewer than three are taken back and counted. */
+/* Ends a face: its corners are those since `begin`. Fewer than three are removed and counted. */
 static inline void carom_builder_end_face(carom_builder *builder, uint64_t begin) {
     uint64_t count = builder->corners.count - begin;
     if (count < 3) {
@@ -72,7 +72,7 @@ static inline void carom_builder_end_face(carom_builder *builder, uint64_t begin
 carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format format,
                                   carom_mesh **mesh);
 
-/* Frees what a failed reader leaves. */
+/* Frees the arrays after a reader has failed. */
 void carom_builder_release(carom_builder *builder);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which format a file has: by what it begins with where that is certain, else by its name, else by
- * what its text looks like. */
+/* Detection of a file's format: by its first bytes where these are conclusive, else by its name,
+ * else by the contents of its text. */
 #include "mesh/mesh_format.h"
 
 #include "mesh/mesh_gzip.h"
@@ -12,7 +12,7 @@ const char *carom_mesh_format_name(carom_mesh_format format) {
     return (unsigned)format < CAROM_MESH_FORMAT_COUNT ? names[format] : "unknown format";
 }
 
-/* Does the name end like this, in any case, in its first `length` bytes? */
+/* Whether the first `length` bytes of the name have this ending, in any case. */
 static bool ends_with(const char *name, size_t length, const char *ending) {
     size_t ending_length = strlen(ending);
     if (length <= ending_length) return false;
@@ -64,8 +64,9 @@ static carom_mesh_format guess_by_content(carom_source source) {
                : CAROM_MESH_FORMAT_GUESS;
 }
 
-/* A pipe has no name: text whose first line that is no comment is a statement of OBJ, or that has
- * comments alone, is OBJ; one that has an OFF header after comments is OFF. */
+/* For data without a name, such as a pipe. The text is OBJ when its first line that is not a
+ * comment is an OBJ statement, or when it has only comments. It is OFF when an OFF header follows
+ * the comments. */
 static carom_mesh_format guess_by_text(carom_source source) {
     static const char *const statements[] = {"v", "vn", "vt", "vp", "f",      "o",
                                              "g", "s",  "l",  "p",  "mtllib", "usemtl"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh_format.h: what each file format provides. */
+/* mesh_format.h: the functions that each file format provides. */
 #ifndef CAROM_SRC_MESH_MESH_FORMAT_H
 #define CAROM_SRC_MESH_MESH_FORMAT_H
 
 #include "mesh/mesh_builder.h"
 #include "mesh/mesh_writer.h"
 
-/* What can be read and written everywhere, for messages. */
+/* The formats that every build reads and writes, for messages. */
 #define CAROM_NATIVE_FORMATS "OBJ, PLY, STL and OFF"
 
 /* The bytes of a whole file, uncompressed. */
@@ -15,37 +15,38 @@ typedef struct carom_source {
     uint64_t size;
 } carom_source;
 
-/* Readers fill the builder and say which variant they found. Numbers of vertices and faces in
- * their messages start at 0, but for OBJ's vertices, which the file itself numbers from 1. */
+/* Readers fill the builder and return the variant found. Vertex and face indices in their messages
+ * start at 0, except for OBJ's vertices, which the file itself counts from 1. */
 typedef carom_status carom_read_fn(carom_builder *builder, carom_source source,
                                    carom_mesh_format *format);
 carom_read_fn carom_read_obj, carom_read_ply, carom_read_stl, carom_read_off;
 
-/* Through assimp; from the file itself when there is a path, as companions lie beside it. */
+/* Reads through assimp: from the file itself when there is a path, as a file may refer to others in
+ * its folder. */
 carom_status carom_read_assimp(carom_builder *builder, const char *path, carom_source source);
 
-/* Writers put a checked view into the writer; what went wrong there is the writer's to say. */
+/* Writers put a checked view into the writer, which reports its own failures. */
 typedef carom_status carom_write_fn(carom_writer *writer, const carom_mesh_view *view,
                                     carom_mesh_format format);
 carom_write_fn carom_write_obj, carom_write_ply, carom_write_stl, carom_write_off;
 
-/* Does binary STL hold these positions exactly? */
+/* Whether binary STL holds these positions exactly. */
 bool carom_mesh_is_float32(const carom_mesh_view *view);
 
-/* Where the word that begins an OFF file ends (COFF, NOFF, ...); NULL when there is none. */
+/* The end of the word that begins an OFF file (COFF, NOFF, ...); NULL when there is none. */
 const uint8_t *carom_off_header_end(const uint8_t *begin, const uint8_t *end);
 
-/* Is the size exactly that of binary STL? */
+/* Whether the size is exactly that of binary STL. */
 bool carom_stl_is_binary(carom_source source);
 bool carom_name_is_gzip(const char *name);
 
-/* Does the name end like this (small letters), in any case, before an ending .gz? */
+/* Whether the name has this ending (given in lower case), in any case, before an optional .gz. */
 bool carom_name_ends(const char *name, const char *ending);
 
-/* How long a pipe is waited for between two looks at whether to stop, in milliseconds. */
+/* Milliseconds to wait for a pipe between two checks for cancellation. */
 #define CAROM_FILE_WAIT 50
 
-/* Are these bytes what some tools pad files with: zeros, white space, control-Z? */
+/* Whether all bytes are padding as some tools write it: zeros, white space, control-Z. */
 bool carom_is_padding(const uint8_t *bytes, const uint8_t *end);
 
 #endif

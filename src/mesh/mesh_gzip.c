@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip through zlib, with our allocator behind it.
+/* gzip through zlib, using the context's allocator.
  *
- * A few bytes can unpack to a thousand times as many, so memory follows what has really come out,
- * and a large file that grows beyond what meshes ever do is refused. */
+ * A few bytes can unpack to a thousand times as many. So memory grows with the bytes actually
+ * unpacked, and a large file whose ratio exceeds what meshes reach is refused. */
 #include "mesh/mesh_gzip.h"
 
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 #ifdef CAROM_HAVE_ZLIB
 #include <zlib.h>
 
-/* Text of a mesh shrinks to a third or a tenth. What is both larger and denser than this is taken
- * for a trap. */
+/* The text of a mesh shrinks to a third or a tenth. Data beyond both this size and this ratio are
+ * taken for a decompression bomb. */
 #define TRAP_SIZE  ((uint64_t)256 << 20)
 #define TRAP_RATIO 256u
 #define PIECE      ((size_t)1 << 20) /* bytes between two reports; zlib counts in 32 bits */
@@ -29,18 +29,18 @@ static void zlib_release(void *user, void *pointer) {
     carom_release(user, pointer);
 }
 
-/* ---- unpacking ------------------------------------------------------------------------------- */
+/* ---- Unpacking ------------------------------------------------------------------------------- */
 
 typedef struct unpacking {
     carom_context *context;
     const char *name;
     z_stream stream;
-    uint64_t size; /* compressed */
+    uint64_t size; /* compressed size */
     uint8_t *out;
     uint64_t used, capacity;
 } unpacking;
 
-/* Makes room for more: at first twice the compressed size, then half as much again each time. */
+/* Grows the output: to twice the compressed size at first, then by half each time. */
 static carom_status grow(unpacking *u) {
     if (u->used >= TRAP_SIZE && u->used / TRAP_RATIO > u->size)
         return carom_fail(u->context, CAROM_TOO_LARGE,
@@ -87,7 +87,7 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
         stream->avail_out = room;
         int code = inflate(stream, Z_NO_FLUSH);
         u->used += room - stream->avail_out;
-        carom_progress_add(u->context, 0, 0); /* few bytes may unpack to many */
+        carom_progress_add(u->context, 0, 0); /* a few bytes may unpack to many */
         uint64_t at = given - stream->avail_in;
         if (code == Z_STREAM_END) { /* another member may follow, or zeros as padding */
             if (!carom_is_gzip(bytes + at, u->size - at)) {
@@ -105,7 +105,7 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
             return fail_stream(u, at, stream->msg != NULL ? stream->msg : "the data are damaged");
         }
     }
-    return CAROM_OK; /* carom_progress_end says that it was cancelled */
+    return CAROM_OK; /* carom_progress_end reports the cancellation */
 }
 
 carom_status carom_gzip_unpack(carom_context *context, const char *name, const uint8_t *bytes,
@@ -130,7 +130,7 @@ carom_status carom_gzip_unpack(carom_context *context, const char *name, const u
     return CAROM_OK;
 }
 
-/* ---- packing --------------------------------------------------------------------------------- */
+/* ---- Packing --------------------------------------------------------------------------------- */
 
 struct carom_deflate {
     carom_context *context;

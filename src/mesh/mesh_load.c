@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading: the whole file is read at once (mapping it would crash us when somebody cuts it short
- * meanwhile), unpacked, and handed to the reader of its format. Each of the three steps tells
- * progress and can be cancelled, also while it waits for somebody to write into a pipe. */
+/* Loading in three steps: the whole file is read, unpacked, and passed to the reader of its format.
+ * The file is not mapped, as a mapping would crash if the file were truncated meanwhile. Each step
+ * reports progress and can be cancelled, also while it waits for a writer of a pipe. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_gzip.h"
 
-/* ---- the bytes of a file --------------------------------------------------------------------- */
+/* ---- Reading bytes --------------------------------------------------------------------------- */
 
 typedef struct file_bytes {
     uint8_t *data;
@@ -27,13 +27,13 @@ static carom_status fail_file(carom_context *context, const char *path, const ch
 
 #define READ_BYTES ((uint64_t)8 << 20) /* between two reports: a few milliseconds */
 
-/* Reads to the end; the size that the system states is a hint, as pipes have none. */
+/* Reads to the end. The size stated by the system is only a hint, as pipes have none. */
 static carom_status read_descriptor(carom_context *context, const char *path, int file,
                                     file_bytes *bytes) {
     struct stat info;
     if (fstat(file, &info) != 0) return fail_file(context, path, "cannot be read");
     uint64_t hint = S_ISREG(info.st_mode) && info.st_size > 0 ? (uint64_t)info.st_size : 0;
-    uint64_t wanted = hint + 1; /* one more, to see the end without growing */
+    uint64_t wanted = hint + 1; /* one more, to detect the end without growing */
     carom_progress_begin(context, "reading a file", hint);
     while (!carom_progress_cancelled(context)) {
         if (bytes->size == bytes->capacity) {
@@ -60,7 +60,7 @@ static carom_status read_descriptor(carom_context *context, const char *path, in
 }
 
 static carom_status read_file(carom_context *context, const char *path, file_bytes *bytes) {
-    /* Without O_NONBLOCK the opening of a pipe waits for a writer, and nothing can cancel it. */
+    /* Without O_NONBLOCK, opening a pipe waits for a writer and cannot be cancelled. */
     int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return fail_file(context, path, "cannot be opened");
     carom_status status = read_descriptor(context, path, file, bytes);
@@ -68,9 +68,9 @@ static carom_status read_file(carom_context *context, const char *path, file_byt
     return status;
 }
 
-/* ---- formats of CAD programs ----------------------------------------------------------------- */
+/* ---- CAD formats ----------------------------------------------------------------------------- */
 
-/* Formats of exact surfaces, which are no meshes: what to do is more help than what is wrong. */
+/* Formats of exact surfaces, which are not meshes. The message says what to do about it. */
 static const char *cad_format(const char *name, carom_source source) {
     static const char *const endings[][2] = {
         {".step", "STEP"},     {".stp", "STEP"},          {".p21", "STEP"},
@@ -78,7 +78,7 @@ static const char *cad_format(const char *name, carom_source source) {
         {".brp", "BREP"},      {".sat", "ACIS"},          {".x_t", "Parasolid"},
         {".x_b", "Parasolid"}, {".sldprt", "SolidWorks"}, {".catpart", "CATIA"},
         {".ipt", "Inventor"},  {".3dm", "Rhino"},         {".fcstd", "FreeCAD"}};
-    static const char mark[] = "ISO-10303-21;"; /* STEP; IFC begins so too, but has a name */
+    static const char mark[] = "ISO-10303-21;"; /* STEP; IFC also begins so, but is known by name */
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); ++i)
         if (name != NULL && carom_name_ends(name, endings[i][0])) return endings[i][1];
     bool named = name != NULL && carom_mesh_format_guess(name, NULL, 0) != CAROM_MESH_FORMAT_GUESS;
@@ -87,11 +87,11 @@ static const char *cad_format(const char *name, carom_source source) {
     return NULL;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- Reading meshes -------------------------------------------------------------------------- */
 
 typedef struct request {
-    const char *path; /* NULL: from memory alone */
-    const char *name; /* for messages and guessing; or NULL */
+    const char *path; /* NULL: only from memory */
+    const char *name; /* for messages and format detection; or NULL */
     carom_mesh_format format;
 } request;
 
@@ -121,7 +121,8 @@ static carom_status read_format(carom_builder *builder, const request *r, bool p
     case CAROM_MESH_FORMAT_OFF:
         return carom_read_off(builder, source, format);
     case CAROM_MESH_FORMAT_OTHER:
-        /* assimp reads companions of a file (materials, buffers), so it gets the path if it can. */
+        /* assimp also reads files that this one refers to (materials, buffers), so it gets the path
+         * if possible. */
         return carom_read_assimp(builder, packed ? NULL : r->path, source);
     default:
         return carom_fail(

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Decimal to binary and back.
+/* Conversion from decimal to binary and back.
  *
- * Reading: w 10^q is computed from below and from above, with 128-bit powers of five that are off
- * by less than three units in the last place; nearly always both bounds round to the same double.
- * If not, integers of a few thousand bits decide on which side of the midpoint the text lies.
- * (Lemire, "Number parsing at a gigabyte per second", 2021, has the idea of one wide product; the
- * bounds replace its proof, so that a table of 26 powers is enough.)
+ * Reading: a lower and an upper bound of w 10^q are computed with 128-bit powers of five, whose
+ * error is below three units in the last place. Nearly always both bounds round to the same double.
+ * If not, integers of a few thousand bits decide on which side of the midpoint the text lies. (The
+ * single wide product is from Lemire, "Number parsing at a gigabyte per second", 2021; the bounds
+ * replace its proof, so that a table of 26 powers is enough.)
  *
- * Writing: rounding to 15, 16, then 17 digits by the same powers, and the first that reads back is
- * taken: right by construction, and never longer than the shortest by more than the choice among
- * equally short ones. */
+ * Writing: the value is rounded to 15, 16, then 17 digits with the same powers; the first result
+ * that reads back as the value is taken. It is correct by construction, and differs from the
+ * shortest only in the choice among results of equal length. */
 #include "mesh/mesh_number.h"
 
 #include <stdio.h>
@@ -17,13 +17,13 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* ---- powers of five -------------------------------------------------------------------------- */
+/* ---- Powers of five -------------------------------------------------------------------------- */
 
 #define FINE_STEP     27
 #define LEAST_POWER   (-351)
 #define LARGEST_POWER 350
 
-/* The leading 128 bits of 5^(27 k), k from -13 to 12, cut off. */
+/* The leading 128 bits of 5^(27 k), k from -13 to 12, truncated. */
 static const uint64_t coarse_powers[][2] = {
     {UINT64_C(0x8049A4AC0C5811AE), UINT64_C(0x205B896D777D6278)},
     {UINT64_C(0xCF42894A5DCE35EA), UINT64_C(0x52064CAC828675B9)},
@@ -55,7 +55,7 @@ static const uint64_t coarse_powers[][2] = {
 
 /* 5^q is in [m, m + 3) 2^(power_exponent(q) - 127), and m has its top bit set. */
 static int power_exponent(int q) {
-    return (q * 152170) >> 16; /* floor(q log2(5)) in our range */
+    return (q * 152170) >> 16; /* floor(q log2(5)) in this range */
 }
 
 static u128 power_of_five(int q) {
@@ -94,9 +94,9 @@ static u128 power_of_five(int q) {
     return shift == 0 ? p1 : p1 << shift | (uint64_t)p0 >> (64 - shift);
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The bits of t 2^x to the nearest double, ties to even; t has 126 bits or more. */
+/* The bits of the double nearest to t 2^x, ties to even; t has 126 bits or more. */
 static uint64_t round_bits(u128 t, int x) {
     int length = 128 - __builtin_clzll((uint64_t)(t >> 64));
     int exponent = x + length - 1;
@@ -107,13 +107,14 @@ static uint64_t round_bits(u128 t, int x) {
     u128 half = (u128)1 << (shift - 1), rest = shift == 128 ? t : t & ((half << 1) - 1);
     uint64_t mantissa = shift == 128 ? 0 : (uint64_t)(t >> shift);
     if (rest > half || (rest == half && (mantissa & 1) != 0)) ++mantissa;
-    /* The hidden bit, and a carry out of rounding, count up the exponent by themselves. */
+    /* The hidden bit, and a carry from rounding, increment the exponent by themselves. */
     return exponent >= -1022 ? ((uint64_t)(exponent + 1022) << 52) + mantissa : mantissa;
 }
 
-/* Integers for the last resort. The largest have 780 digits, or 5^1130 times 54 bits. */
+/* Big integers for the undecided cases. The largest have 780 digits, or are 5^1130 times 54
+ * bits. */
 #define BIG_WORDS  128
-#define BIG_DIGITS 780 /* no midpoint has more; the rest only matters as "not zero" */
+#define BIG_DIGITS 780 /* no midpoint has more; of the rest only "not zero" matters */
 
 typedef struct big {
     uint32_t word[BIG_WORDS];
@@ -144,8 +145,8 @@ static int big_compare(const big *a, const big *b) {
     return 0;
 }
 
-/* The digits as an integer, at most BIG_DIGITS of them and a 1 for a rest that is not zero.
- * *dropped: how many were left out, to be added to the exponent. */
+/* The digits as an integer: at most BIG_DIGITS of them, followed by a 1 if the rest is not zero.
+ * *dropped: the number of digits left out, to be added to the exponent. */
 static void big_from_digits(const carom_decimal *d, big *b, int64_t *dropped) {
     int used = 0;
     bool rest = false;
@@ -168,7 +169,7 @@ static void big_from_digits(const carom_decimal *d, big *b, int64_t *dropped) {
     *dropped = left_out;
 }
 
-/* `bits` is the double at or next below the text. */
+/* `bits` is the largest double that is not above the text. */
 static uint64_t decide_midpoint(const carom_decimal *d, uint64_t bits) {
     uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
     int exponent = (int)(bits >> 52);
@@ -193,7 +194,7 @@ double carom_decimal_value(const carom_decimal *d) {
     uint64_t w = d->mantissa, bits;
     int64_t power = d->exponent;
     bool cut = false;
-    if (d->digit_count > 19) { /* take the first 19 that count */
+    if (d->digit_count > 19) { /* take the first 19 significant digits */
         int used = 0;
         w = 0;
         for (const uint8_t *p = d->digits; p < d->digits_end; ++p) {
@@ -228,7 +229,7 @@ double carom_decimal_value(const carom_decimal *d) {
     return value;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 char *carom_number_print_count(char *to, uint64_t value) {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930"
@@ -246,7 +247,11 @@ char *carom_number_print_count(char *to, uint64_t value) {
     return to + length;
 }
 
-/* The digits of |value| rounded to `count`, value = digits 10^*power up to rounding errors. */
+/* The digits of
+ *
+ * value
+ *
+ *  rounded to `count` digits: value = digits 10^*power up to rounding errors. */
 static uint64_t round_digits(double value, int count, int *power) {
     static const uint64_t tens[] = {UINT64_C(1000000000000000), UINT64_C(10000000000000000),
                                     UINT64_C(100000000000000000)};
@@ -274,7 +279,8 @@ static uint64_t round_digits(double value, int count, int *power) {
     }
 }
 
-/* For what the powers above cannot do: the C library's digits, without its decimal point. */
+/* For values outside the range of these powers: the C library's digits, without its decimal
+ * point. */
 static uint64_t library_digits(double value, int *power) {
     char text[64];
     snprintf(text, sizeof(text), "%.16e", value);

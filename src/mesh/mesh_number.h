@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh_number.h: decimal text to the nearest double and back, whatever the locale says. */
+/* mesh_number.h: decimal text to the nearest double and back, independent of the locale. */
 #ifndef CAROM_SRC_MESH_MESH_NUMBER_H
 #define CAROM_SRC_MESH_MESH_NUMBER_H
 
@@ -9,8 +9,8 @@
 
 /* The pieces of [sign] digits [. digits] [e [sign] digits]. */
 typedef struct carom_decimal {
-    const uint8_t *digits, *digits_end; /* the digits with the point among them */
-    uint64_t mantissa;                  /* of all digits, when there are at most 19 */
+    const uint8_t *digits, *digits_end; /* the digits, including the point */
+    uint64_t mantissa;                  /* of all digits, if at most 19 */
     uint64_t digit_count;
     int64_t exponent; /* value = mantissa 10^exponent */
     bool negative;
@@ -19,11 +19,11 @@ typedef struct carom_decimal {
 /* The nearest double, ties to even; infinite when out of range. */
 double carom_decimal_value(const carom_decimal *decimal);
 
-/* Writes the shortest of 15, 16 and 17 digits that read back as `value`, which must be finite;
+/* Writes the first of 15, 16 and 17 digits that reads back as `value`, which must be finite;
  * returns the end. Needs CAROM_NUMBER_SIZE bytes. */
 #define CAROM_NUMBER_SIZE 32
 char *carom_number_print(char *to, double value);
-/* Decimal digits; the same size is enough. */
+/* Writes decimal digits; CAROM_NUMBER_SIZE bytes are enough. */
 char *carom_number_print_count(char *to, uint64_t value);
 
 static inline bool carom_is_digit(uint8_t c) {
@@ -60,7 +60,7 @@ static inline const uint8_t *carom_number_parse(const uint8_t *at, const uint8_t
             d.exponent += down ? -power : power;
         }
     }
-    /* Both operands are exact, so the one operation rounds correctly. */
+    /* Both operands are exact, so the single operation rounds correctly. */
     if (d.digit_count <= 19 && d.mantissa <= UINT64_C(1) << 53 && d.exponent >= -22 &&
         d.exponent <= 22) {
         double v = (double)d.mantissa;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Wavefront OBJ: `v x y z` and `f a b c ...` (in old files `fo`), numbered from 1 or, when
- * negative, backwards from the newest vertex. Everything else is about looks and is passed over:
- * textures, normals, groups, materials, lines, points, free-form surfaces.
+/* Wavefront OBJ: `v x y z` and `f a b c ...` (in old files `fo`). Vertices are counted from 1 or,
+ * when negative, backwards from the newest vertex. Everything else is skipped, as it does not
+ * affect the shape of a mesh: textures, normals, groups, materials, lines, points, free-form
+ * surfaces.
  *
- * Faces may name vertices that come later in the file, so that a number past the vertices so far
- * is only remembered (the largest with its place) and judged at the end. */
+ * Faces may refer to vertices that come later in the file. So an index beyond the vertices read so
+ * far is only recorded (the largest, with its position) and checked at the end. */
 #include <inttypes.h>
 
 #include "mesh/mesh_format.h"
@@ -13,12 +14,12 @@
 typedef struct obj {
     carom_text text;
     carom_builder *builder;
-    uint64_t forward; /* the largest vertex number that was not there yet */
+    uint64_t forward; /* the largest vertex index that was not yet defined */
     const uint8_t *forward_at;
     const uint8_t *unknown; /* the first statement that OBJ does not have */
 } obj;
 
-/* Blanks, and ends of lines that a backslash takes back. */
+/* Skips blanks and escaped line ends (backslash, newline). */
 static void skip_blanks(carom_text *text) {
     for (;;) {
         carom_text_skip_blanks(text);
@@ -62,7 +63,7 @@ static carom_status read_vertex(obj *o) {
     return CAROM_OK;
 }
 
-/* The number before the first slash of a word such as 7/3/2 or -1//4. */
+/* Reads the integer before the first slash of a word such as 7/3/2 or -1//4. */
 static carom_status read_corner(obj *o) {
     carom_text *text = &o->text;
     const uint8_t *word = text->at, *at = word, *end = text->end;
@@ -109,8 +110,8 @@ static bool is_letter(uint8_t c) {
     return (uint8_t)((c | 0x20) - 'a') < 26;
 }
 
-/* Statements that are passed over. Others are passed over too, as programs add their own, but not
- * in a file without vertices, which is then something else than OBJ. */
+/* Known statements that are skipped. Unknown ones are skipped too, as programs add their own, but
+ * not in a file without vertices, which is then not OBJ. */
 static bool is_known(const carom_text *text) {
     static const char *const words[] = {
         "v",          "vt",        "vn",    "vp",       "cstype",   "deg",    "bmat",   "step",
@@ -172,7 +173,7 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
     return CAROM_OK;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 carom_status carom_write_obj(carom_writer *writer, const carom_mesh_view *view,
                              carom_mesh_format format) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* OFF: a header word, the counts of vertices, faces and edges, then one vertex and one face a line.
- * What follows the three coordinates (normals, colours, textures: COFF, NOFF, STOFF, or no word at
- * all) and the corners (colours) is passed over, so that files whose header promises more or less
- * than their lines hold still read alike. Comments from # to the end of a line may be anywhere. */
+/* OFF: a header word, the counts of vertices, faces and edges, then one vertex or one face per
+ * line. What follows the three coordinates (normals, colours, textures: COFF, NOFF, STOFF, or no
+ * word at all) and the corners (colours) is skipped. So files whose header announces more or less
+ * than their lines hold are still read. Comments from # to the end of a line may be anywhere. */
 #include <inttypes.h>
 
 #include "mesh/mesh_format.h"
@@ -17,12 +17,12 @@ const uint8_t *carom_off_header_end(const uint8_t *begin, const uint8_t *end) {
     if (at < end && *at == 'n') ++at;
     if (end - at < 3 || at[0] != 'O' || at[1] != 'F' || at[2] != 'F') return NULL;
     at += 3;
-    /* Some files have the counts right behind the word: OFF8 6 12. */
+    /* Some files have the counts directly after the word: OFF8 6 12. */
     bool ends = at == end || carom_is_space(*at) || carom_is_digit(*at) || *at == '#';
     return ends ? at : NULL;
 }
 
-/* To the next word that is no comment, on this line or a later one. */
+/* Advances to the next word that is not in a comment, on this line or a later one. */
 static void next_word(carom_text *text) {
     for (;;) {
         carom_text_skip_spaces(text);
@@ -43,7 +43,7 @@ static carom_status read_header(carom_text *text, uint64_t *vertices, uint64_t *
         const uint8_t *next = text->at;
         if (carom_text_accept(text, "binary"))
             return carom_text_fail(text, next, "binary OFF cannot be read; save it as text");
-    } else if (word == text->end || !carom_is_digit(*word)) { /* the word may be left out */
+    } else if (word == text->end || !carom_is_digit(*word)) { /* the word may be missing */
         return carom_text_fail(text, word, "%s stands where OFF or counts should",
                                carom_text_quote(text, word).text);
     }
@@ -57,7 +57,7 @@ static carom_status read_header(carom_text *text, uint64_t *vertices, uint64_t *
     return CAROM_OK;
 }
 
-/* A count in the header is not believed beyond what the rest of the file can hold. */
+/* Refuses counts in the header that exceed what the rest of the file can hold. */
 static carom_status check_counts(const carom_text *text, const uint8_t *line, uint64_t vertices,
                                  uint64_t faces) {
     uint64_t left = (uint64_t)(text->end - text->at) + 1;
@@ -144,7 +144,7 @@ carom_status carom_read_off(carom_builder *builder, carom_source source,
     return CAROM_OK;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 carom_status carom_write_off(carom_writer *writer, const carom_mesh_view *view,
                              carom_mesh_format format) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PLY, the whole: reading is header, then text or binary data; writing is one loop each. */
+/* Reading and writing of PLY. Reading is the header (mesh_ply_header.c), then text or binary data
+ * (mesh_ply_ascii.c, mesh_ply_binary.c). Writing is one loop for vertices and one for faces. */
 #include "mesh/mesh_ply.h"
 
 carom_status carom_read_ply(carom_builder *builder, carom_source source,
@@ -19,7 +20,7 @@ carom_status carom_read_ply(carom_builder *builder, carom_source source,
     return status;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static void write_header(carom_writer *writer, const carom_mesh_view *view,
                          carom_mesh_format format, bool wide_counts) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh_ply.h: what the header of a PLY file says. */
+/* mesh_ply.h: the contents of a PLY header. */
 #ifndef CAROM_SRC_MESH_MESH_PLY_H
 #define CAROM_SRC_MESH_MESH_PLY_H
 
@@ -18,7 +18,7 @@ typedef enum carom_ply_type {
     CAROM_PLY_TYPE_COUNT
 } carom_ply_type;
 
-/* What a property is to a mesh. */
+/* What a mesh uses a property for. */
 typedef enum carom_ply_role {
     CAROM_PLY_IGNORED,
     CAROM_PLY_X,
@@ -30,21 +30,21 @@ typedef enum carom_ply_role {
 typedef struct carom_ply_property {
     carom_ply_role role;
     bool list;
-    carom_ply_type count_type; /* of a list */
+    carom_ply_type count_type; /* for a list */
     carom_ply_type type;
 } carom_ply_property;
 
 typedef enum carom_ply_kind { CAROM_PLY_OTHER, CAROM_PLY_VERTEX, CAROM_PLY_FACE } carom_ply_kind;
 
 #define CAROM_PLY_MOST_ELEMENTS   64
-#define CAROM_PLY_MOST_PROPERTIES 512 /* in all */
+#define CAROM_PLY_MOST_PROPERTIES 512 /* in total */
 
 typedef struct carom_ply_element {
     carom_ply_kind kind;
-    char name[32]; /* cut off when longer; for messages */
+    char name[32]; /* truncated when longer; for messages */
     uint64_t count;
-    uint32_t begin, end;  /* its properties */
-    uint64_t fixed_bytes; /* of one in binary, a list counting as its count alone */
+    uint32_t begin, end;  /* index range of its properties */
+    uint64_t fixed_bytes; /* of one element in binary; a list adds only its count */
     bool has_list;
 } carom_ply_element;
 
@@ -61,17 +61,17 @@ static inline uint64_t carom_ply_size(carom_ply_type type) {
     return sizes[type];
 }
 
-/* The last one that has data: there is a vertex at least. */
+/* The last element that has data. There is one: a vertex at least. */
 static inline const carom_ply_element *carom_ply_last_element(const carom_ply *ply) {
     uint32_t e = ply->element_count - 1;
     while (e > 0 && ply->elements[e].begin == ply->elements[e].end) --e;
     return &ply->elements[e];
 }
 
-/* Reads the header and moves the text to the first byte of data. */
+/* Reads the header and advances the text to the first byte of data. */
 carom_status carom_ply_read_header(carom_text *text, carom_ply *ply);
 
-/* Read the data behind the header. */
+/* Read the data after the header. */
 carom_status carom_ply_read_ascii(carom_text *text, const carom_ply *ply, carom_builder *builder);
 carom_status carom_ply_read_binary(carom_text *text, const carom_ply *ply, carom_builder *builder);
 

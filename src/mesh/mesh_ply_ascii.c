@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* PLY data as text: one element a line. Whatever type the header declares, coordinates become the
- * nearest doubles; whole lines are checked, so that a header that does not fit the data is found at
- * the first line and not read as nonsense. */
+/* PLY data as text: one element per line. Coordinates become the nearest doubles, whatever type the
+ * header declares. Whole lines are checked, so that a header that does not match the data is
+ * detected at the first line. */
 #include <inttypes.h>
 
 #include "mesh/mesh_ply.h"
@@ -82,7 +82,7 @@ carom_status carom_ply_read_ascii(carom_text *text, const carom_ply *ply, carom_
         return carom_builder_fail_memory(builder);
     for (uint32_t e = 0; e < ply->element_count; ++e) {
         line l = {text, &ply->elements[e], 0};
-        if (l.element->begin == l.element->end) continue; /* nothing to a line, no line */
+        if (l.element->begin == l.element->end) continue; /* no properties, no lines */
         for (; l.number < l.element->count && carom_builder_goes_on(builder, text->at);
              ++l.number) {
             carom_text_skip_spaces(text);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* PLY data in binary, in either byte order. Positions that are three floats stay float32, all
- * others become float64. Two loops are made for the files there are: vertices without lists, and
- * faces that are a list of 32-bit numbers behind one byte; the rest goes value by value. */
+ * others become float64. Two loops are specialised for common files: vertices without lists, and
+ * faces that are a list of 32-bit indices after a count of one byte. Everything else is read value
+ * by value. */
 #include <inttypes.h>
 
 #include "mesh/mesh_ply.h"
 
 typedef struct data {
-    carom_text *text; /* its `at` moves through the bytes */
+    carom_text *text; /* `at` is the current position */
     const carom_ply *ply;
     carom_builder *builder;
     const carom_ply_element *element;
-    bool swap; /* the file's byte order is not this machine's */
+    bool swap; /* the file's byte order is not the machine's */
 } data;
 
 static bool machine_is_little(void) {
@@ -66,7 +67,7 @@ static double load_number(const data *d, const uint8_t *at, carom_ply_type type)
     }
 }
 
-/* ---- messages ------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static carom_status fail_end(const data *d, uint64_t number) {
     return carom_fail(d->text->context, CAROM_BAD_FILE,
@@ -94,7 +95,7 @@ static carom_status fail_position(const data *d, uint64_t vertex) {
                       vertex);
 }
 
-/* ---- one element, value by value ------------------------------------------------------------- */
+/* ---- Elements value by value ----------------------------------------------------------------- */
 
 static carom_status read_corners(data *d, const carom_ply_property *property, uint64_t face,
                                  uint64_t count) {
@@ -144,7 +145,7 @@ static carom_status read_one(data *d, uint64_t number) {
     return CAROM_OK;
 }
 
-/* The fewest bytes of one vertex, face with area, or other element. */
+/* The fewest bytes of one element; a face counts with three corners. */
 static uint64_t least_bytes(const carom_ply *ply, const carom_ply_element *element) {
     uint64_t bytes = element->fixed_bytes;
     for (uint32_t p = element->begin; p < element->end; ++p)
@@ -153,7 +154,7 @@ static uint64_t least_bytes(const carom_ply *ply, const carom_ply_element *eleme
     return bytes;
 }
 
-/* What follows the data is named, unless it is padding that no element would fit into. */
+/* Reports bytes after the data, unless they are padding that is shorter than one element. */
 static carom_status check_end(const data *d) {
     const carom_ply_element *last = carom_ply_last_element(d->ply);
     uint64_t left = (uint64_t)(d->text->end - d->text->at);
@@ -167,9 +168,9 @@ static carom_status check_end(const data *d) {
                       last->name);
 }
 
-/* ---- the loops for common files -------------------------------------------------------------- */
+/* ---- Loops for common files ------------------------------------------------------------------ */
 
-/* Where x, y and z are in a vertex without lists, and whether all are floats. */
+/* The offsets of x, y and z in a vertex without lists, and whether all are floats. */
 static bool floats_of_vertex(const data *d, uint64_t at[3]) {
     uint64_t offset = 0;
     bool floats = true;
@@ -184,12 +185,12 @@ static bool floats_of_vertex(const data *d, uint64_t at[3]) {
     return floats;
 }
 
-#define AT_ONCE 65536u /* vertices or faces between two questions whether to go on */
+#define AT_ONCE 65536u /* vertices or faces between two checks for cancellation */
 
 static carom_status read_float_vertices(data *d, const uint64_t offsets[3]) {
     uint64_t count = d->element->count, stride = d->element->fixed_bytes;
     uint8_t *to = d->builder->floats;
-    uint32_t worst = 0; /* the largest exponent, where infinity and NaN stand out */
+    uint32_t worst = 0; /* the largest exponent, which reveals infinity and NaN */
     if (count > (uint64_t)(d->text->end - d->text->at) / stride) return fail_end(d, 0);
     for (uint64_t first = 0; first < count; first += AT_ONCE) {
         if (!carom_builder_goes_on(d->builder, d->text->at + first * stride)) return CAROM_OK;
@@ -234,7 +235,7 @@ static bool faces_are_plain(const data *d) {
            (list->type == CAROM_PLY_INT32 || list->type == CAROM_PLY_UINT32);
 }
 
-/* Triangles, as long as there are any in a row; returns how many faces. */
+/* Reads consecutive triangles; returns the number of faces read. */
 static uint64_t read_plain_triangles(data *d, uint64_t most) {
     carom_builder *builder = d->builder;
     uint64_t left = (uint64_t)(d->text->end - d->text->at) / 13, done = 0;
@@ -262,14 +263,14 @@ static uint64_t read_plain_triangles(data *d, uint64_t most) {
 
 static carom_status read_elements(data *d) {
     uint64_t i = 0;
-    if (d->element->begin == d->element->end) return CAROM_OK; /* no bytes, however many */
+    if (d->element->begin == d->element->end) return CAROM_OK; /* no bytes, whatever the count */
     if (d->element->kind == CAROM_PLY_FACE && d->element->count != 0 && faces_are_plain(d)) {
         uint64_t most = d->element->count, done = AT_ONCE;
         carom_builder *builder = d->builder;
         uint64_t room = CAROM_MIN(most, (uint64_t)(d->text->end - d->text->at) / 13);
         if (!carom_corners_reserve(&builder->corners, &builder->context->allocator,
                                    builder->corners.count + 3 * room))
-            done = 0; /* one by one, which grows as it goes */
+            done = 0; /* one by one, with growing arrays */
         while (i < most && done == AT_ONCE && carom_builder_goes_on(builder, d->text->at)) {
             done = read_plain_triangles(d, CAROM_MIN(most - i, AT_ONCE));
             i += done;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The header of PLY (Turk 1994): text lines from `ply` to `end_header` that describe elements and
  * their properties in file order. A mesh needs the scalars x, y, z of element `vertex` and the list
- * `vertex_indices` (or `vertex_index`) of element `face`; the rest is described so that it can be
- * passed over. */
+ * `vertex_indices` (or `vertex_index`) of element `face`. The other properties are recorded so that
+ * they can be skipped. */
 #include <inttypes.h>
 
 #include "mesh/mesh_ply.h"
@@ -115,7 +115,7 @@ static bool has_role(const carom_ply *ply, const carom_ply_element *element, car
     return false;
 }
 
-/* A count in the header is not believed beyond what the rest of the file can hold. */
+/* Refuses counts in the header that exceed what the rest of the file can hold. */
 static carom_status check_element(const carom_text *text, const carom_ply *ply,
                                   const carom_ply_element *element) {
     if (element->kind == CAROM_PLY_VERTEX &&
@@ -149,8 +149,8 @@ static carom_status check_element(const carom_text *text, const carom_ply *ply,
     return CAROM_OK;
 }
 
-/* Past one end of line of the kind the first line has: in binary files data may begin with a byte
- * that looks like one. */
+/* Advances past one line end of the kind that the first line has. In binary files the data may
+ * begin with a byte that looks like another line end. */
 static void pass_newline(carom_text *text, bool both) {
     if (text->at < text->end) ++text->at;
     if (both && text->at < text->end && *text->at == '\n') ++text->at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Inspecting a mesh: what concerns vertices is here, faces, edges and duplicates have files of
- * their own. Bounds and counts do not depend on the order they are taken in; where zero has two
- * signs, the positive one is reported. */
+/* Inspection of a mesh. The vertices are inspected here; faces, edges and duplicates in
+ * mesh_report_faces.c, mesh_report_edges.c and mesh_report_duplicates.c. Bounds and counts do not
+ * depend on the order of evaluation; a zero bound is always reported as positive zero. */
 #include "mesh/mesh_report.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/progress.h"
 
 #define LEAST_PART ((uint64_t)1 << 14)
-#define STEPS      5u /* of an inspection, as progress counts them */
+#define STEPS      5u /* of an inspection, for progress */
 
 typedef struct share {
     carom_bounds bounds;
@@ -82,8 +82,8 @@ static carom_status report_vertices(carom_context *context, const carom_mesh_vie
     return CAROM_OK;
 }
 
-/* Polygons that close the surface may share a diagonal of their fans: the triangles then have an
- * edge too many, and the mesh is not closed for those who work with them. */
+/* Polygons that close the surface may share a diagonal of their fans. The triangles then have an
+ * additional edge there, and the triangulated mesh is not closed. */
 static carom_status confirm_closed(carom_context *context, const carom_mesh_view *view,
                                    carom_mesh_report *report) {
     if (!report->closed || report->triangles == report->faces) return CAROM_OK;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* mesh_report.h: the parts of carom_mesh_inspect. Each fills its own fields of the report from a
- * view that was checked; all give the same bits for any number of threads. */
+ * checked view. The results have the same bits for any number of threads. */
 #ifndef CAROM_SRC_MESH_MESH_REPORT_H
 #define CAROM_SRC_MESH_MESH_REPORT_H
 
 #include "mesh/mesh.h"
 
-/* triangles, degenerate_*, volume, area; needs report->bounds. */
+/* Fills triangles, degenerate_*, volume, area; needs report->bounds. */
 carom_status carom_report_faces(carom_context *context, const carom_mesh_view *view,
                                 carom_mesh_report *report);
 
-/* edges, *_edges, shells, closed, balanced, oriented. */
+/* Fills edges, *_edges, shells, closed, balanced, oriented. */
 carom_status carom_report_edges(carom_context *context, const carom_mesh_view *view,
                                 carom_mesh_report *report);
 
-/* duplicate_faces. */
+/* Fills duplicate_faces. */
 carom_status carom_report_duplicates(carom_context *context, const carom_mesh_view *view,
                                      carom_mesh_report *report);
 

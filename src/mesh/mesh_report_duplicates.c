@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Duplicate faces: sorted by a hash that does not depend on where the cycle of corners starts or
- * which way it runs, then compared from the least rotation on, which takes linear time however
- * often a vertex repeats. */
+/* Duplicate faces. Faces are sorted by a hash that does not depend on where the cycle of corners
+ * starts or on its direction. Faces of equal hash are compared from their least rotation on, which
+ * takes linear time however often a vertex repeats. */
 #include "base/item.h"
 #include "base/sort.h"
 #include "mesh/mesh_report.h"
@@ -30,7 +30,7 @@ static carom_status hash_faces(void *argument, carom_range range) {
     for (uint64_t f = range.begin; f < range.end; ++f) {
         uint64_t begin = carom_mesh_offset(d->view, f), end = carom_mesh_offset(d->view, f + 1);
         uint64_t sum = 0, before = mix(d->view->corners[end - 1] + UINT64_C(1));
-        for (uint64_t i = begin; i < end; ++i) { /* corners and, for their cycle, sides */
+        for (uint64_t i = begin; i < end; ++i) { /* corners and, for their cyclic order, sides */
             uint64_t here = mix(d->view->corners[i] + UINT64_C(1));
             sum += here + mix(here + before + (here ^ before));
             before = here;
@@ -54,8 +54,8 @@ static uint32_t at(const cycle *c, uint64_t i) {
     return c->corners[c->backward ? c->count - 1 - place : place];
 }
 
-/* Two candidates run side by side; the one that loses after k equal corners cannot win from any of
- * the k places it passed either. */
+/* Two candidate starts are compared corner by corner. The one that loses after k equal corners
+ * excludes the k starts after it as well. */
 static cycle least_rotation(const uint32_t *corners, uint64_t count, bool backward) {
     cycle c = {corners, count, 0, backward};
     uint64_t i = 0, j = 1, k = 0;
@@ -93,7 +93,7 @@ static bool are_duplicates(const carom_mesh_view *view, uint64_t f, uint64_t g) 
     return are_equal(&a, &b) || are_equal(&a, &c);
 }
 
-/* Faces of one hash; those that differ from one another gather at the front. */
+/* Visits the faces of one hash. One face of each kind of duplicates is kept at the front. */
 static void visit_run(const duplicates *d, share *share, uint32_t *run, uint64_t count) {
     uint64_t kinds = 1;
     for (uint64_t i = 1; i < count; ++i) {
@@ -109,7 +109,7 @@ static void visit_run(const duplicates *d, share *share, uint32_t *run, uint64_t
     }
 }
 
-/* A range takes the runs that begin in it. */
+/* A range handles the runs that begin in it. */
 static carom_status visit_range(void *argument, carom_range range) {
     duplicates *d = argument;
     uint64_t i = range.begin, count = d->view->face_count;

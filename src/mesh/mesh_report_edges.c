@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Edges and shells. Every side is filed under its lower vertex and its direction (count, scan,
- * fill); the few sides of one vertex are then sorted by the other vertex, which brings those of one
- * edge together. Threads fill in any order; the sort makes the lists the same again. A face that
- * runs both ways along an edge has no width there (a collapsed triangle, a slit to a hole): such
- * sides cancel.
+/* Edges and shells.
  *
- * Shells: union-find over faces without locks (Anderson, Woll 1991): a root may only be hung under
- * a lower one, so there are no cycles, and the roots at the end are the lowest faces of the shells
- * whatever the order was. */
+ * Edges: every side is put into a list by its lower vertex and its direction (count, scan, fill).
+ * Each short list is sorted by the other vertex, so that the sides of one edge are adjacent.
+ * Threads fill the lists in any order; sorting makes the result deterministic. Two sides of one
+ * face that run in both directions along an edge enclose no area there (a collapsed triangle, a
+ * slit to a hole) and cancel.
+ *
+ * Shells: lock-free union-find over faces (Anderson, Woll 1991). Invariant: a root may only become
+ * the child of a lower root. So there are no cycles, and the final roots are the lowest faces of
+ * the shells, whatever the order of the unions. */
 #include "base/item.h"
 #include "base/scan.h"
 #include "mesh/mesh_report.h"
@@ -15,7 +17,9 @@
 #define LEAST_PART ((uint64_t)1 << 12)
 #define NO_FACE    UINT32_MAX
 
-/* First edges are the words low << 32 | high, so that the least is the first. */
+/* The first edge of each kind is stored as low << 32
+ *
+ *  high, so that the minimum over all shares is the first. */
 typedef struct share {
     uint64_t edges, open, nonmanifold, inconsistent, unbalanced;
     uint64_t first_open, first_nonmanifold, first_inconsistent;
@@ -23,15 +27,15 @@ typedef struct share {
 
 typedef struct edges {
     const carom_mesh_view *view;
-    uint32_t *starts;         /* of list 2 v + backward; after filling, where it ends */
+    uint32_t *starts;         /* first side of list 2 v + backward; after filling, its end */
     _Atomic uint32_t *places; /* the same while counting and filling */
     uint64_t *sides;          /* other vertex << 32 | face */
     _Atomic uint32_t *parents;
-    _Atomic uint8_t *has_edge; /* of each face: some side was not cancelled */
+    _Atomic uint8_t *has_edge; /* per face: some side was not cancelled */
     share *shares;
 } edges;
 
-/* ---- shells ---------------------------------------------------------------------------------- */
+/* ---- Shells ---------------------------------------------------------------------------------- */
 
 static uint32_t find_root(_Atomic uint32_t *parents, uint32_t face) {
     for (;;) {
@@ -39,7 +43,7 @@ static uint32_t find_root(_Atomic uint32_t *parents, uint32_t face) {
         if (parent == face) return face;
         uint32_t above = atomic_load_explicit(&parents[parent], memory_order_relaxed);
         if (above == parent) return parent;
-        /* Halving the path; whoever is late changes nothing that matters. */
+        /* Path halving. If another thread was faster, the failed exchange does no harm. */
         atomic_compare_exchange_weak_explicit(&parents[face], &parent, above, memory_order_relaxed,
                                               memory_order_relaxed);
         face = above;
@@ -58,9 +62,9 @@ static void join(_Atomic uint32_t *parents, uint32_t a, uint32_t b) {
     }
 }
 
-/* ---- sides into lists ------------------------------------------------------------------------ */
+/* ---- Lists of sides -------------------------------------------------------------------------- */
 
-/* The list of a side from a to b. */
+/* The index of the list for a side from a to b. */
 static uint64_t list_of(uint32_t a, uint32_t b) {
     return a < b ? 2 * (uint64_t)a : 2 * (uint64_t)b + 1;
 }
@@ -98,7 +102,7 @@ static carom_status fill_sides(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- lists into edges ------------------------------------------------------------------------ */
+/* ---- Edges from lists ------------------------------------------------------------------------ */
 
 static void sift_down(uint64_t *heap, uint64_t root, uint64_t count) {
     uint64_t word = heap[root];
@@ -167,7 +171,7 @@ static void visit_vertex(edges *e, share *share, uint64_t vertex) {
             uint64_t y = ends(e, b, b_end, other) ? UINT64_MAX : e->sides[b];
             a += x <= y;
             b += y <= x;
-            if (x == y) continue; /* one face both ways: they cancel */
+            if (x == y) continue; /* two sides of one face, opposite directions: cancel */
             forward += x < y;
             backward += y < x;
             uint32_t face = (uint32_t)CAROM_MIN(x, y);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Volume, area and degenerate faces. The volume is a sum of products of three coordinates, taken
- * exactly (geom/exact_sum.h) and divided and rounded once. The area needs square roots: each face's
+/* Volume, area and degenerate faces.
+ *
+ * The volume is a sum of products of three coordinates. It is accumulated exactly
+ * (geom/exact_sum.h), then divided and rounded once. The area needs square roots: each face's area
  * is rounded to a fixed-point number, and these are added exactly (base/sum_item.h). For the area,
  * edges are first scaled by a power of two to below 1, so that squares stay in range. Where the
- * products of a cross product cancel, as those of a thin face do, they are taken again in
- * double-double arithmetic. */
+ * products of a cross product cancel, as for thin faces, they are computed again in double-double
+ * arithmetic. */
 #include <math.h>
 
 #include "base/double_double.h"
@@ -35,8 +37,8 @@ typedef struct faces {
     share *shares;
 } faces;
 
-/* Whether three points lie on one line. All three filters first: a triangle that stands upright
- * along one axis or two needs nothing exact. */
+/* Whether three points are collinear. All three filters come first: a triangle perpendicular to one
+ * or two of the coordinate planes then needs no exact arithmetic. */
 static bool are_collinear(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
     if (carom_orient2d_filter(a.x, a.y, b.x, b.y, c.x, c.y) != CAROM_ORIENT_UNDECIDED ||
         carom_orient2d_filter(a.y, a.z, b.y, b.z, c.y, c.z) != CAROM_ORIENT_UNDECIDED ||
@@ -45,7 +47,7 @@ static bool are_collinear(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
     return carom_orient_axis(a, b, c) < 0;
 }
 
-/* Whether all corners lie on one line. */
+/* Whether all corners are collinear. */
 static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t end) {
     carom_vec3 a = carom_mesh_position(view, view->corners[begin]), b = a;
     uint64_t i = begin + 1;
@@ -58,7 +60,7 @@ static bool is_degenerate(const carom_mesh_view *view, uint64_t begin, uint64_t 
     return true;
 }
 
-/* Cross products this much smaller than their factors have lost digits to cancellation. */
+/* Cross products smaller than their factors by this ratio have lost digits to cancellation. */
 #define CANCELLED 0x1p-6
 
 static carom_vec3 edge_between(const faces *f, carom_vec3 from, carom_vec3 to) {
@@ -133,7 +135,7 @@ static void scale_to_bounds(faces *f, carom_bounds bounds, uint64_t triangles) {
     for (int k = 0; k < 3 && bounds.low.x <= bounds.high.x; ++k)
         extent = CAROM_MAX(high[k] * f->half - low[k] * f->half, extent);
     (void)frexp(extent, &f->power);
-    f->power = CAROM_MAX(f->power, -1000); /* the shrink itself must not overflow */
+    f->power = CAROM_MAX(f->power, -1000); /* shrink itself must not overflow */
     f->shrink = ldexp(1.0, -f->power);
     /* Twice the area of a triangle within the cube [-1, 1]^3 is below 2^4. */
     f->area_scale = carom_sum_scale(8.0, triangles);

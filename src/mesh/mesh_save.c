@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving: the format by name, the writer of the format, and a writer around it. */
+/* Saving: chooses the format by name, opens the destination and calls the writer of the format. */
 #include "mesh/mesh_format.h"
 
 #include "base/progress.h"
@@ -21,13 +21,14 @@ static carom_status write_format(carom_writer *writer, const carom_mesh_view *vi
     }
 }
 
-/* By a guess of the bytes to come. Opening belongs to it, as a pipe may have no reader yet. */
+/* Progress is relative to an estimate of the size. It includes opening, as a pipe may not have a
+ * reader yet. */
 static void begin_progress(carom_context *context, const carom_mesh_view *view) {
     carom_progress_begin(context, "writing a mesh",
                          48 * view->vertex_count + 24 * view->face_count);
 }
 
-/* All of it but for the renaming, so that what was cancelled is never in its place. */
+/* Writes everything but does not rename, so that a cancelled file never gets its final name. */
 static carom_status write_mesh(carom_writer *writer, const carom_mesh_view *view,
                                carom_mesh_format format) {
     carom_status status = write_format(writer, view, format);

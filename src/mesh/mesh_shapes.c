@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of shapes: names, defaults, limits; and the sketch that their makers fill. */
+/* The table of shapes (names, defaults, limits), and the sketch that the generators fill. */
 #include "mesh/mesh_shapes.h"
 
 #include <inttypes.h>
@@ -12,8 +12,8 @@ typedef struct shape_row {
     carom_status (*make)(carom_sketch *);
     uint64_t detail, least_detail, parts;
     double ratio, most_ratio;
-    bool has_polygons; /* makes general polygons, to be triangulated when not wanted */
-    bool below_most;   /* most_ratio itself is too much */
+    bool has_polygons; /* makes general polygons, triangulated unless polygons are wanted */
+    bool below_most;   /* most_ratio itself is excluded */
 } shape_row;
 
 static const shape_row rows[CAROM_SHAPE_COUNT] = {
@@ -37,7 +37,7 @@ const char *carom_shape_name(carom_shape shape) {
     return (unsigned)shape < CAROM_SHAPE_COUNT ? rows[shape].name : "unknown";
 }
 
-/* ---- the sketch ----------------------------------------------------------------------------- */
+/* ---- Sketch ---------------------------------------------------------------------------------- */
 
 carom_status carom_sketch_begin(carom_sketch *sketch, double vertices, double quads, double others,
                                 double other_corners) {
@@ -90,9 +90,9 @@ void carom_sketch_quad(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t c,
     }
 }
 
-/* ---- from def to mesh ------------------------------------------------------------------------ */
+/* ---- Mesh from def --------------------------------------------------------------------------- */
 
-/* Defaults in place of zeros. */
+/* Replaces zeros by defaults. */
 static carom_shape_def complete(const carom_shape_def *def) {
     carom_shape_def full = {0};
     if (def != NULL) full = *def;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh_shapes.h: the makers of shapes, each given a def without zeros left, and the sketch they
- * draw. */
+/* mesh_shapes.h: the generators of shapes, and the sketch that they fill. Each generator gets a def
+ * in which zeros have been replaced by defaults. */
 #ifndef CAROM_SRC_MESH_MESH_SHAPES_H
 #define CAROM_SRC_MESH_MESH_SHAPES_H
 
@@ -10,7 +10,7 @@
 
 #define CAROM_TURN 6.283185307179586476925 /* 2 pi */
 
-/* A mesh being filled, vertex after vertex, face after face. */
+/* A mesh under construction: vertices and faces are appended. */
 typedef struct carom_sketch {
     carom_context *context;
     const carom_shape_def *def;
@@ -18,19 +18,19 @@ typedef struct carom_sketch {
     uint64_t vertices, faces, corners; /* so far */
 } carom_sketch;
 
-/* Makes room; counts are doubles, so that no product of sizes can wrap around. `quads` become two
- * triangles each unless the def asks for polygons; `others` are faces with `other_corners` in all.
- */
+/* Allocates. Counts are doubles, so that no product of sizes can wrap around. `quads` become two
+ * triangles each unless the def asks for polygons; `others` are faces with `other_corners` corners
+ * in total. */
 carom_status carom_sketch_begin(carom_sketch *sketch, double vertices, double quads, double others,
                                 double other_corners);
-/* Returns the vertex's number. */
+/* Appends a vertex and returns its index. */
 uint32_t carom_sketch_vertex(carom_sketch *sketch, carom_vec3 p);
 void carom_sketch_face(carom_sketch *sketch, const uint32_t *corners, uint64_t count);
 void carom_sketch_triangle(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t c);
-/* Asked once for each row of a shape: whether the whole is cancelled. What was made is then
- * dropped. */
+/* Generators call this once per row of a shape: true when cancelled. The sketch is then
+ * discarded. */
 bool carom_sketch_stop(carom_sketch *sketch);
-/* As two triangles: a b c, a c d. */
+/* Two triangles: a b c, a c d. */
 void carom_sketch_quad(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 carom_status carom_shape_sphere(carom_sketch *sketch);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Chazelle's polyhedron (Convex partitions of polyhedra, SIAM J. Comput. 13, 1984). Over the square
- * [0, L]^2, L = n + 1, stand the lines
+ * [0, L]^2, L = n + 1, lie the lines
  *     below: y = i, z = i x             above: x = j, z = j y + gap        (i, j = 1 .. n),
- * two families of lines of the paraboloid z = x y, the second raised a little. From each lower line
- * a wedge opens down to the bottom z = -L^2, from each upper line one opens up to the top
- * z = 2 L^2. A wedge's two flat sides leave its line in the directions (0, -+w, -L^2), respectively
- * (+-w, 0, 2 L^2), so it is widest where the line is farthest from the opening: below 2 w. As the
- * sides are far steeper than the lines, lower wedges stay clear of upper ones by the gap.
+ * the two families of lines of the paraboloid z = x y, the second raised by the gap. From each
+ * lower line a wedge opens down to the bottom z = -L^2, from each upper line one opens up to the
+ * top z = 2 L^2. A wedge's two flat sides leave its line in the directions (0, -+w, -L^2),
+ * respectively (+-w, 0, 2 L^2), so it is widest where the line is farthest from the opening: below
+ * 2 w. As the sides are far steeper than the lines, lower and upper wedges stay separated by the
+ * gap.
  *
  *   wall x = 0:   ___________________       the walls y = 0 and y = L
  *                |                   |      have their teeth above
@@ -27,10 +28,10 @@ typedef struct chazelle {
     double length, bottom, top;
     uint32_t low[2][2], high[2][2]; /* corners of bottom and top by x, y end */
     tooth *below[2], *above[2];     /* on the walls x = 0, L; on the walls y = 0, L */
-    uint32_t *corners;              /* room for the largest face */
+    uint32_t *corners;              /* scratch with capacity for the largest face */
 } chazelle;
 
-/* To a block of width 2 around the origin. */
+/* Adds a vertex, scaled to a block of width 2 around the origin. */
 static uint32_t put(chazelle *c, double x, double y, double z) {
     double size = c->sketch->def->size, scale = 2.0 * size / c->length;
     return carom_sketch_vertex(c->sketch, carom_vec(scale * x - size, scale * y - size,
@@ -64,9 +65,9 @@ static void put_quad(chazelle *c, uint32_t p, uint32_t q, uint32_t r, uint32_t s
     carom_sketch_face(c->sketch, corners, 4);
 }
 
-/* Strips of the bottom (or top) between the wedges, and the wedges' two sides. a and b are the
- * teeth on the two walls, the rest the corners before the first
- * tooth and after the last. */
+/* Adds the strips of the bottom (or top) between the wedges, and the two sides of each wedge. a and
+ * b are the teeth on the two walls; first and last are the corners before the first tooth and after
+ * the last. */
 static void put_comb(chazelle *c, uint64_t n, const tooth *a, const tooth *b,
                      const uint32_t first[2], const uint32_t last[2]) {
     uint32_t left[2] = {first[0], first[1]};
@@ -80,7 +81,7 @@ static void put_comb(chazelle *c, uint64_t n, const tooth *a, const tooth *b,
     put_quad(c, left[0], last[0], last[1], left[1]);
 }
 
-/* A wall: the toothed side from corner p to q, then r and s opposite. */
+/* Adds a wall: the toothed side from corner p to q, then r and s opposite. */
 static void put_wall(chazelle *c, uint64_t n, const tooth *teeth, const uint32_t p[4], bool flip) {
     uint64_t count = 0, total = 3 * n + 4;
     c->corners[count++] = p[0];

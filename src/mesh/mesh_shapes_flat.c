@@ -3,9 +3,9 @@
 #include "base/math.h"
 #include "mesh/mesh_shapes.h"
 
-/* ---- box ------------------------------------------------------------------------------------- */
+/* ---- Box ------------------------------------------------------------------------------------- */
 
-/* The number of lattice point p on the surface of an n x n x n box: bottom, rings, top. */
+/* The index of lattice point p on the surface of an n x n x n box: bottom, rings, top. */
 static uint64_t number_of(uint64_t n, const uint64_t p[3]) {
     uint64_t i = p[0], j = p[1], k = p[2], side = n + 1, start = side * side;
     if (k == 0) return j * side + i;
@@ -17,7 +17,7 @@ static uint64_t number_of(uint64_t n, const uint64_t p[3]) {
     return start + 4 * n - j;
 }
 
-/* One of the six sides: cells along the two axes after `axis`, at its low or high end. */
+/* Adds one of the six sides: cells along the two axes after `axis`, at its low or high end. */
 static void put_side(carom_sketch *sketch, uint64_t n, int axis, bool high) {
     static const uint64_t steps[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
@@ -60,9 +60,9 @@ carom_status carom_shape_box(carom_sketch *sketch) {
     return CAROM_OK;
 }
 
-/* ---- sheets ---------------------------------------------------------------------------------- */
+/* ---- Sheets ---------------------------------------------------------------------------------- */
 
-/* Room for (n + 1)^2 vertices, and all cells: vertex (i, j) is number j (n + 1) + i. */
+/* Allocates (n + 1)^2 vertices and adds all cells; vertex (i, j) has index j (n + 1) + i. */
 static carom_status begin_sheet(carom_sketch *sketch) {
     uint64_t n = sketch->def->detail, row = n + 1;
     double side = (double)n, cells = side * side;
@@ -116,8 +116,8 @@ static void draw_waves(wave *waves, uint64_t seed) {
     }
 }
 
-/* Through memory: gcc 12 drops a conversion to float and back where it turns two of them into one
- * vector operation. */
+/* Rounds through memory: gcc 12 drops a conversion to float and back where it combines two of them
+ * into one vector operation. */
 static double round_to_float(double x) {
     volatile float f = (float)x;
     return (double)f;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Round shapes of bands: globe, cylinder, cone, and the tubes: torus, chain, knot. A band is a row
- * of quads between two rings; rings close by their numbers, so no seam has to be welded. */
+/* Round shapes made of bands: globe, cylinder, cone, and the tubes torus, chain and knot. A band is
+ * a row of quads between two rings. Rings close by their indices, so no seam has to be welded. */
 #include "base/item.h"
 #include "base/math.h"
 #include "mesh/mesh_shapes.h"
 
-/* Corners (a + i, b + i) of two rings of n vertices; outward when b lies above a and the rings run
- * counter-clockwise. */
+/* Adds the band between the rings of n vertices that start at a and b. It faces outward when b lies
+ * above a and the rings run counter-clockwise. */
 static void put_band(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t n) {
     for (uint64_t i = 0; i < n; ++i) {
         uint64_t k = i + 1 < n ? i + 1 : 0;
@@ -22,7 +22,7 @@ static void put_ring(carom_sketch *sketch, uint64_t n, double radius, double z) 
     }
 }
 
-/* ---- globe, cylinder, cone ------------------------------------------------------------------- */
+/* ---- Globe, cylinder, cone ------------------------------------------------------------------- */
 
 carom_status carom_shape_globe(carom_sketch *sketch) {
     uint64_t n = sketch->def->detail, bands = CAROM_MAX(n / 2, 2);
@@ -97,10 +97,10 @@ carom_status carom_shape_cone(carom_sketch *sketch) {
     return put_disc(sketch, 0, n, n + 1, false);
 }
 
-/* ---- tubes ----------------------------------------------------------------------------------- */
+/* ---- Tubes ----------------------------------------------------------------------------------- */
 
-/* n rings of m vertices from `first` on, the last joined to the first. A ring runs so that the tube
- * faces outward: from the outside of its bend over the top. */
+/* Connects n rings of m vertices from `first` on, and the last ring with the first. The tube faces
+ * outward when each ring runs from the outside of the bend over the top. */
 static void put_tube(carom_sketch *sketch, uint64_t first, uint64_t n, uint64_t m) {
     for (uint64_t i = 0; i < n && !carom_sketch_stop(sketch); ++i) {
         uint64_t a = first + i * m, b = first + (i + 1 < n ? i + 1 : 0) * m;
@@ -111,7 +111,7 @@ static void put_tube(carom_sketch *sketch, uint64_t first, uint64_t n, uint64_t 
     }
 }
 
-/* Around z, or around y when `upright`, moved along x. */
+/* A torus around z, or around y when `upright`, translated along x. */
 static void put_torus(carom_sketch *sketch, uint64_t n, uint64_t m, bool upright, double shift) {
     double ring = sketch->def->size, tube = ring * sketch->def->ratio;
     uint64_t first = sketch->vertices;
@@ -135,8 +135,8 @@ carom_status carom_shape_torus(carom_sketch *sketch) {
     return CAROM_OK;
 }
 
-/* With a spacing of 1.4 rings and tubes of at most a quarter, neighbours go through one another's
- * holes and all others stay clear. */
+/* With a spacing of 1.4 rings and tubes of at most a quarter, adjacent rings pass through each
+ * other's holes and all others stay clear. */
 carom_status carom_shape_chain(carom_sketch *sketch) {
     uint64_t n = sketch->def->detail, m = CAROM_MAX(n / 2, 3), parts = sketch->def->parts;
     double count = (double)n * (double)m * (double)parts;
@@ -147,8 +147,8 @@ carom_status carom_shape_chain(carom_sketch *sketch) {
     return CAROM_OK;
 }
 
-/* The knot on a torus of tube radius 0.4; the frame leans on that torus's normal, so that it closes
- * without a twist to spread. */
+/* The knot on a torus of tube radius 0.4. The frame follows that torus's normal, so it closes
+ * without a twist that would have to be distributed. */
 carom_status carom_shape_knot(carom_sketch *sketch) {
     const carom_shape_def *def = sketch->def;
     uint64_t n = def->detail, m = n / 8;
@@ -168,7 +168,7 @@ carom_status carom_shape_knot(carom_sketch *sketch) {
         carom_vec3 centre = carom_vec(reach * cu, reach * su, 0.4 * sv);
         carom_vec3 along = carom_vec(-0.4 * q * sv * cu - p * reach * su,
                                      -0.4 * q * sv * su + p * reach * cu, 0.4 * q * cv);
-        carom_vec3 normal = carom_vec(cv * cu, cv * su, sv); /* at right angles to `along` */
+        carom_vec3 normal = carom_vec(cv * cu, cv * su, sv); /* perpendicular to `along` */
         carom_vec3 side = carom_vec_cross(normal, along);
         side = carom_vec_scale(side, 1.0 / carom_vec_length(side));
         for (uint64_t k = 0; k < m; ++k) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A block broken into convex shards: the Voronoi cells of seeded points. A cell starts as the block
- * and is cut by the plane halfway to each neighbour, nearest shells of a coarse grid of points
- * first, until no point left is near enough to matter. A cut decides once for each corner which
- * side it is on and makes one new corner per edge that changes sides; so the cell stays closed
- * whatever rounding does. */
+ * and is cut by the bisector plane to each other point, nearest shells of a coarse grid of points
+ * first, until no remaining point is near enough to cut it.
+ *
+ * Invariant: the cell stays closed whatever the rounding errors. A cut decides once per corner on
+ * which side it lies, and makes one new corner per edge that changes sides. */
 #include "base/array.h"
 #include "base/item.h"
 #include "base/math.h"
@@ -15,14 +16,14 @@ CAROM_ARRAY(numbers, uint32_t);
 CAROM_ARRAY(starts, uint64_t);
 CAROM_ARRAY(heights, double);
 
-/* Faces as loops of corners: face f is corners[ends[f - 1] .. ends[f]). */
+/* Faces as cycles of corners: face f is corners[ends[f - 1] .. ends[f]). */
 typedef struct solid {
     points points;
     numbers corners;
     starts ends;
 } solid;
 
-/* A new corner on the edge (a, b), a < b; `next` follows it around the cut. */
+/* A new corner on the edge (a, b), a < b; `next` is the crossing after it around the cut. */
 typedef struct crossing {
     uint32_t a, b, corner, next;
     bool used;
@@ -34,15 +35,15 @@ typedef struct shards {
     const carom_allocator *allocator;
     carom_vec3 *seeds;
     uint64_t count;
-    uint32_t *order, *cells; /* seeds cell by cell; cells[c] .. cells[c + 1] are of cell c */
-    uint64_t side;           /* cells along an edge */
+    uint32_t *order, *cells; /* seeds sorted by cell; cell c has cells[c] .. cells[c + 1] */
+    uint64_t side;           /* grid cells along an edge */
     solid cell, cut, all;
-    numbers moved;   /* new numbers of the old corners */
-    heights heights; /* of the corners over the plane */
+    numbers moved;   /* new indices of the old corners */
+    heights heights; /* signed distances of the corners from the plane */
     crossings crossings;
 } shards;
 
-/* ---- one cut --------------------------------------------------------------------------------- */
+/* ---- Cutting by a plane ---------------------------------------------------------------------- */
 
 static crossing *find_crossing(shards *s, uint32_t a, uint32_t b) {
     for (uint64_t i = 0; i < s->crossings.count; ++i)
@@ -55,7 +56,7 @@ static bool end_face(shards *s, solid *solid) {
     return starts_push(&solid->ends, s->allocator, solid->corners.count);
 }
 
-/* Corners below the plane, and one crossing for each edge that changes sides. */
+/* Keeps the corners below the plane and makes one crossing per edge that changes sides. */
 static bool cut_corners(shards *s) {
     const solid *from = &s->cell;
     s->cut.points.count = s->crossings.count = s->moved.count = 0;
@@ -84,8 +85,8 @@ static bool cut_corners(shards *s) {
     return true;
 }
 
-/* What is left of one face. Where the plane runs over it, from the crossing that leaves to the one
- * that enters, the lid runs the other way. */
+/* Adds what is left of one face. The face runs along the plane from the crossing where it leaves to
+ * the one where it enters; the lid runs in the opposite direction. */
 static bool cut_face(shards *s, uint64_t begin, uint64_t end) {
     const uint32_t *corners = s->cell.corners.data;
     uint64_t first = s->cut.corners.count, start = begin;
@@ -127,7 +128,7 @@ static bool put_lids(shards *s) {
     return true;
 }
 
-/* Keeps the part of s->cell nearer to a than to b. False: no memory. */
+/* Keeps the part of s->cell nearer to a than to b. False when there is no memory. */
 static bool cut_cell(shards *s, carom_vec3 a, carom_vec3 b) {
     carom_vec3 n = carom_vec_sub(b, a);
     double level = carom_vec_dot(carom_vec_scale(carom_vec_add(a, b), 0.5), n);
@@ -150,7 +151,7 @@ static bool cut_cell(shards *s, carom_vec3 a, carom_vec3 b) {
     return true;
 }
 
-/* ---- one cell -------------------------------------------------------------------------------- */
+/* ---- Voronoi cell ---------------------------------------------------------------------------- */
 
 static bool start_with_block(shards *s) {
     static const uint32_t faces[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
@@ -179,7 +180,7 @@ static uint64_t distance_between(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
 
-/* Cuts by the seeds of one grid cell, if that is exactly `shell` away from the seed's own. */
+/* Cuts by the seeds of one grid cell, if it is exactly `shell` cells away from the seed's own. */
 static bool cut_by_cell(shards *s, uint32_t seed, const uint64_t own[3], const uint64_t at[3],
                         uint64_t shell) {
     uint64_t away = distance_between(at[0], own[0]);
@@ -200,7 +201,8 @@ static double reach_of(const shards *s, carom_vec3 seed) {
     return reach;
 }
 
-/* A seed in shell k + 1 is at least k grid cells away and cuts nothing nearer than half of that. */
+/* A seed in shell k + 1 is at least k grid cells away, so it cuts nothing nearer than half of
+ * that. */
 static bool make_cell(shards *s, uint32_t seed) {
     carom_vec3 p = s->seeds[seed];
     uint64_t own[3] = {cell_along(s, p.x), cell_along(s, p.y), cell_along(s, p.z)};
@@ -239,9 +241,9 @@ static bool keep_cell(shards *s, carom_vec3 seed) {
     return true;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- All cells ------------------------------------------------------------------------------- */
 
-/* Draws the seeds and files them by grid cell (count, sum up, fill). */
+/* Draws the seeds and sorts them by grid cell (count, scan, fill). */
 static void draw_seeds(shards *s) {
     carom_random random = {s->sketch->def->seed};
     double size = s->sketch->def->size;
@@ -301,8 +303,8 @@ static void release_solid(solid *solid, const carom_allocator *allocator) {
     starts_release(&solid->ends, allocator);
 }
 
-/* A cell has 15 faces and 27 corners on average; with fewer than 2^26 shards, both can be numbered
- * as the block's surface adds little. */
+/* A cell has 15 faces and 27 corners on average. With fewer than 2^26 shards, both have 32-bit
+ * indices, as the block's surface adds little. */
 #define MOST_PARTS ((uint64_t)1 << 26)
 
 carom_status carom_shape_shards(carom_sketch *sketch) {

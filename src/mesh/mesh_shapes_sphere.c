@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The subdivided icosahedron: each step puts the middle of every edge on the sphere. Each of the 20
- * faces carries a triangular grid of n steps a side; grid points on corners and edges are numbered
- * by those, so that faces share them. A midpoint is computed from the same two points whichever
- * face asks, and a + b = b + a: no seams. */
+/* The subdivided icosahedron: each step puts the midpoint of every edge on the sphere. Each of the
+ * 20 faces has a triangular grid of n steps per side. Grid points on corners and edges get the
+ * index of that corner or edge point, so that faces share them. A midpoint is computed from the
+ * same two points for both faces, and a + b = b + a, so there are no seams. */
 #include <math.h>
 
 #include "mesh/mesh_shapes.h"
@@ -14,7 +14,7 @@
 typedef struct icosahedron {
     carom_vec3 corners[CORNERS];
     uint32_t faces[FACES][3];
-    uint32_t edges[CORNERS][CORNERS]; /* number of the edge between two corners */
+    uint32_t edges[CORNERS][CORNERS]; /* index of the edge between two corners */
 } icosahedron;
 
 static icosahedron make_icosahedron(void) {
@@ -48,7 +48,7 @@ static icosahedron make_icosahedron(void) {
     return ico;
 }
 
-/* The number of grid point (i, j) of a face, i + j <= n: i steps from its first corner towards the
+/* The index of grid point (i, j) of a face, i + j <= n: i steps from its first corner towards the
  * second, j towards the third. */
 static uint64_t number_of(const icosahedron *ico, uint64_t n, uint32_t face, uint64_t i,
                           uint64_t j) {
@@ -70,7 +70,7 @@ static carom_vec3 middle(const carom_vec3 *points, uint64_t a, uint64_t b) {
     return carom_vec_scale(sum, 1.0 / carom_vec_length(sum));
 }
 
-/* Fills in the points between those `step` apart, coarse to fine. */
+/* Adds the points between those `step` apart, coarse to fine. */
 static void refine_face(carom_sketch *sketch, const icosahedron *ico, uint64_t n, uint32_t face,
                         carom_vec3 *points) {
     for (uint64_t step = n; step > 1; step /= 2) {
@@ -110,7 +110,7 @@ carom_status carom_shape_sphere(carom_sketch *sketch) {
         return carom_fail_memory(sketch->context, count * sizeof(*points), "a sphere");
     memcpy(points, ico.corners, sizeof(ico.corners));
     for (uint32_t f = 0; f < FACES; ++f) refine_face(sketch, &ico, n, f, points);
-    if (carom_sketch_stop(sketch)) count = 0; /* not all of them are there */
+    if (carom_sketch_stop(sketch)) count = 0; /* cancelled: not all points exist */
     for (uint64_t i = 0; i < count; ++i)
         carom_sketch_vertex(sketch, carom_vec_scale(points[i], sketch->def->size));
     for (uint32_t f = 0; f < FACES; ++f) put_faces(sketch, &ico, n, f);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* STL: a bag of triangles, each with corners of its own (welding them is another step). Normals,
- * names and attributes are passed over: the corners say it all.
+/* STL: separate triangles, each with corners of its own (welding is a separate step). Normals,
+ * names and attributes are skipped, as the corners determine the shape.
  *
- * Binary files may begin with the word `solid` too, so that word decides nothing. A file is binary
- * when its size is exactly what its count of triangles asks for; else it is text when it begins
- * with `solid` and has no zero byte early on, and binary of the wrong size otherwise. */
+ * Binary files may begin with the word `solid` too, so that word alone does not decide. A file is
+ * binary when its size is exactly the one that its count of triangles implies. Otherwise it is text
+ * when it begins with `solid` and has no zero byte near the start, and binary of the wrong size
+ * when not. */
 #include <inttypes.h>
 
 #include "geom/vec.h"
@@ -13,7 +14,7 @@
 
 #define HEADER_BYTES 84u
 #define FACET_BYTES  50u
-#define AT_ONCE      16384u /* facets between two questions whether to go on */
+#define AT_ONCE      16384u /* facets between two checks for cancellation */
 
 static uint32_t load_count(const uint8_t *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -29,14 +30,14 @@ static bool looks_like_text(carom_source source) {
     carom_text text = {NULL, "", source.bytes, source.bytes, source.bytes + source.size};
     if (source.size >= 2 &&
         (memcmp(source.bytes, "\xFE\xFF", 2) == 0 || memcmp(source.bytes, "\xFF\xFE", 2) == 0))
-        return true; /* UTF-16: to be told so */
+        return true; /* UTF-16: the text reader reports it */
     if (source.size >= 3 && memcmp(source.bytes, "\xEF\xBB\xBF", 3) == 0) text.at += 3;
     carom_text_skip_spaces(&text);
     uint64_t early = CAROM_MIN(source.size, 512);
     return carom_text_accept(&text, "solid") && memchr(source.bytes, 0, (size_t)early) == NULL;
 }
 
-/* ---- binary ---------------------------------------------------------------------------------- */
+/* ---- Binary ---------------------------------------------------------------------------------- */
 
 static carom_status read_binary(carom_builder *builder, carom_source source) {
     if (source.size < HEADER_BYTES)
@@ -70,7 +71,7 @@ static carom_status read_binary(carom_builder *builder, carom_source source) {
     if (to == NULL || !carom_corners_reserve(&builder->corners, allocator, 3 * count))
         return carom_builder_fail_memory(builder);
     const uint8_t *facet = source.bytes + HEADER_BYTES;
-    uint32_t worst = 0; /* the largest exponent, where infinity and NaN stand out */
+    uint32_t worst = 0; /* the largest exponent, which reveals infinity and NaN */
     for (uint64_t first = 0; first < count; first += AT_ONCE) {
         if (!carom_builder_goes_on(builder, facet)) return CAROM_OK;
         uint64_t end = CAROM_MIN(first + AT_ONCE, count);
@@ -95,7 +96,7 @@ static carom_status read_binary(carom_builder *builder, carom_source source) {
     return CAROM_OK;
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 static carom_status read_vertex(carom_text *text, carom_builder *builder) {
     double xyz[3];
@@ -113,13 +114,13 @@ static carom_status read_vertex(carom_text *text, carom_builder *builder) {
     return CAROM_OK;
 }
 
-/* Three words, be they numbers or not, as far as the line has them. */
+/* Skips up to three words of the line, whether they are numbers or not. */
 static void skip_normal(carom_text *text) {
     if (!carom_text_accept(text, "normal")) return;
     for (int i = 0; i < 3 && !carom_text_line_done(text); ++i) carom_text_skip_word(text);
 }
 
-/* What the words so far are inside of. */
+/* The block that the current word is in. */
 typedef enum inside { NOTHING, SOLID, FACET } inside;
 
 static carom_status read_text(carom_builder *builder, carom_source source) {
@@ -180,7 +181,7 @@ carom_status carom_read_stl(carom_builder *builder, carom_source source,
     return binary ? read_binary(builder, source) : read_text(builder, source);
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 bool carom_mesh_is_float32(const carom_mesh_view *view) {
     if (view->scalar == CAROM_SCALAR_FLOAT32) return true;
@@ -192,7 +193,7 @@ bool carom_mesh_is_float32(const carom_mesh_view *view) {
     return true;
 }
 
-/* Unit length or zero; only for readers that want one. */
+/* Of unit length or zero; only for readers that need a normal. */
 static carom_vec3 normal_of(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
     carom_vec3 u = carom_vec_sub(b, a), v = carom_vec_sub(c, a), n = carom_vec_cross(u, v);
     double length = carom_vec_length(n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rarer steps through text: keywords, and messages that name a line. */
+/* The less frequent operations on text: keywords, and messages with a line number. */
 #include "mesh/mesh_text.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh_text.h: walking through text in memory, word by word, never past its end.
+/* mesh_text.h: reads text in memory word by word, never past its end.
  *
  * Lines end with LF, CR LF or CR. Line numbers are counted only when a message needs one. */
 #ifndef CAROM_SRC_MESH_MESH_TEXT_H
@@ -10,7 +10,7 @@
 
 typedef struct carom_text {
     carom_context *context;
-    const char *name; /* of the file, for messages */
+    const char *name; /* file name, for messages */
     const uint8_t *begin, *at, *end;
 } carom_text;
 
@@ -34,7 +34,7 @@ static inline void carom_text_skip_spaces(carom_text *text) {
     while (text->at < text->end && carom_is_space(*text->at)) ++text->at;
 }
 
-/* To the newline that ends this line, not past it. */
+/* Advances to the newline that ends this line, not past it. */
 static inline void carom_text_skip_line(carom_text *text) {
     while (text->at < text->end && !carom_is_newline(*text->at)) ++text->at;
 }
@@ -43,13 +43,14 @@ static inline void carom_text_skip_word(carom_text *text) {
     while (text->at < text->end && !carom_is_space(*text->at)) ++text->at;
 }
 
-/* Skips blanks; at the end of the line or of the text? */
+/* Skips blanks; true at the end of the line or of the text. */
 static inline bool carom_text_line_done(carom_text *text) {
     carom_text_skip_blanks(text);
     return text->at == text->end || carom_is_newline(*text->at);
 }
 
-/* A finite number on this line that ends where a word ends. Does not move when there is none. */
+/* Reads a finite number on this line that ends where a word ends. Does not advance when there is
+ * none. */
 static inline bool carom_text_number(carom_text *text, double *value) {
     carom_text_skip_blanks(text);
     const uint8_t *after = carom_number_parse(text->at, text->end, value);
@@ -59,7 +60,7 @@ static inline bool carom_text_number(carom_text *text, double *value) {
     return true;
 }
 
-/* The same for a count. */
+/* The same for an unsigned integer. */
 static inline bool carom_text_count(carom_text *text, uint64_t *value) {
     carom_text_skip_blanks(text);
     const uint8_t *at = text->at;
@@ -74,23 +75,23 @@ static inline bool carom_text_count(carom_text *text, uint64_t *value) {
     return true;
 }
 
-/* Skips blanks, then passes `word` (small letters) when it is next, in any case. */
+/* Skips blanks, then advances past `word` (given in lower case) if it comes next, in any case. */
 bool carom_text_accept(carom_text *text, const char *word);
 
-/* The word at `at` in quotes, shortened, odd bytes as '?'; "the end" at an end. */
+/* The word at `at` in quotes, shortened, with unprintable bytes as '?'; "the end" at an end. */
 typedef struct carom_quote {
     char text[40];
 } carom_quote;
 carom_quote carom_text_quote(const carom_text *text, const uint8_t *at);
 
-/* CAROM_BAD_FILE with `name: line N: ...`, N being the line of `at`. */
+/* CAROM_BAD_FILE with the message `name: line N: ...`, where N is the line of `at`. */
 carom_status carom_text_fail(const carom_text *text, const uint8_t *at, const char *format, ...)
     CAROM_PRINTF(3, 4);
 
-/* Passes a UTF-8 mark; CAROM_BAD_FILE for UTF-16 and for an empty file. */
+/* Skips a UTF-8 byte order mark; CAROM_BAD_FILE for UTF-16 and for an empty file. */
 carom_status carom_text_begin(carom_text *text);
 
-/* Leaves out zero bytes and control-Z at the very end, which some tools pad text with. */
+/* Drops zero bytes and control-Z at the end, with which some tools pad text. */
 void carom_text_trim(carom_text *text);
 
 #endif

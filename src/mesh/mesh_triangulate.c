@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Polygons into triangles by cutting ears (Meisters 1975; the bookkeeping is O'Rourke's,
- * Computational Geometry in C, 1998). A corner is an ear when it turns left and no corner that does
- * not turn left lies in its closed triangle: corners in the way are always among those, flat ones
- * included. In a simple polygon cutting an ear changes this for its two neighbours only, and there
- * is always an ear whose triangle has area, so n - 2 cuts and O(n r) tests, r corners in the way.
- * All turns are exact; where they find no ear, the polygon is not simple in this view, and a fan
- * ends the search: nothing ever loops.
+/* Triangulation of polygons by ear cutting (Meisters 1975; the lists are those of O'Rourke,
+ * Computational Geometry in C, 1998).
  *
- * Ears are taken first come, first served, and the neighbours of a cut go to the end of the queue:
+ * A blocking corner is one that does not turn left: it is reflex or flat. A corner is an ear when
+ * it turns left and its closed triangle contains no blocking corner; testing these is enough. In a
+ * simple polygon, cutting an ear changes this for its two neighbours only, and there is always an
+ * ear whose triangle has area. So there are n - 2 cuts and O(n r) tests for r blocking corners. All
+ * turns are exact. Where no ear is found, the polygon is not simple in this projection, and the
+ * rest becomes a fan, so the loop always terminates.
+ *
+ * Ears are cut in queue order, and the neighbours of a cut go to the end of the queue, so that
  * round polygons are cut evenly. */
 #include <math.h>
 
@@ -24,7 +26,7 @@
 CAROM_RESULT_FILL(carom_numbers);
 CAROM_RESULT_DEFINE_FREE(carom_numbers);
 
-/* A point of the view. */
+/* A point of the projection. */
 typedef struct spot {
     double x, y;
 } spot;
@@ -32,16 +34,16 @@ typedef struct spot {
 typedef struct corner {
     spot p;
     uint32_t vertex;
-    uint32_t before, after;   /* around what is left of the polygon */
-    uint32_t previous, next;  /* around the corners in the way */
-    bool in_way, cut, queued; /* queued: waiting to be looked at as an ear */
+    uint32_t before, after;   /* around the remaining polygon */
+    uint32_t previous, next;  /* in the list of blocking corners */
+    bool in_way, cut, queued; /* in_way: blocking */
 } corner;
 
 typedef struct polygon {
     corner *corners;
-    uint32_t *queue; /* ring of corners that may be ears */
+    uint32_t *queue; /* ring buffer of corners that may be ears */
     uint32_t count, left, queue_begin, queue_count;
-    uint32_t in_way; /* a corner in the way, or NOBODY */
+    uint32_t in_way; /* first blocking corner, or NOBODY */
 } polygon;
 
 #define NOBODY UINT32_MAX
@@ -51,13 +53,13 @@ typedef struct triangulation {
     const carom_mesh_view *view;
     bool fan;
     carom_mesh *mesh;
-    uint32_t *faces; /* of triangles, or NULL */
+    uint32_t *faces; /* face of each triangle, or NULL */
     uint64_t face_room;
 } triangulation;
 
-/* ---- the view along the normal --------------------------------------------------------------- */
+/* ---- Projection along the normal ------------------------------------------------------------- */
 
-/* The exact sign of the area in the view. */
+/* The exact sign of the area in the projection. */
 static int exact_area_sign(const corner *corners, uint32_t count) {
     carom_exact_sum sum = {{0}};
     for (uint32_t i = 0, before = count - 1; i < count; before = i++) {
@@ -68,8 +70,9 @@ static int exact_area_sign(const corner *corners, uint32_t count) {
     return carom_exact_sum_sign(&sum);
 }
 
-/* The same, from doubles where their error cannot hide the sign: each product of differences is off
- * by at most 4 units, each of the n additions by one more, and underflow by what ends the bound. */
+/* The same, from doubles where their error cannot change the sign: each product of differences is
+ * off by at most 4 units, each of the n additions by one more, and underflow by the last term of
+ * the bound. */
 static int area_sign(const corner *corners, uint32_t count) {
     spot a = corners[0].p;
     double area = 0.0, size = 0.0, n = (double)count;
@@ -85,7 +88,7 @@ static int area_sign(const corner *corners, uint32_t count) {
     return exact_area_sign(corners, count);
 }
 
-/* Corner positions relative to the first, by a power of two below 1, for the normal only. */
+/* The normal from corner positions relative to the first, scaled by a power of two to below 1. */
 static carom_vec3 normal_of(const carom_mesh_view *view, uint64_t begin, uint64_t end) {
     double largest = 0.0;
     for (uint64_t i = begin; i < end; ++i) {
@@ -116,7 +119,7 @@ static void swap_axes(corner *corners, uint32_t count) {
     }
 }
 
-/* Fills corners so that the polygon runs counter-clockwise in the view. */
+/* Fills the corners so that the polygon runs counter-clockwise in the projection. */
 static void look_along_normal(polygon *polygon, const carom_mesh_view *view, uint64_t begin,
                               uint64_t end) {
     carom_vec3 n = normal_of(view, begin, end);
@@ -136,7 +139,7 @@ static void look_along_normal(polygon *polygon, const carom_mesh_view *view, uin
     if (area_sign(corners, polygon->count) < 0) swap_axes(corners, polygon->count);
 }
 
-/* ---- corners in the way ---------------------------------------------------------------------- */
+/* ---- Blocking corners ------------------------------------------------------------------------ */
 
 static int turn(spot a, spot b, spot c) {
     return carom_orient2d(a.x, a.y, b.x, b.y, c.x, c.y);
@@ -171,8 +174,8 @@ static bool are_equal(spot a, spot b) {
     return a.x == b.x && a.y == b.y;
 }
 
-/* Corners at the very place of one of the ear's are met again where a bridge to a hole is walked
- * twice; they are not in the way. */
+/* Corners equal to one of the ear's occur where a bridge to a hole is traversed twice; they do not
+ * block. */
 static bool is_ear(const polygon *polygon, uint32_t i) {
     const corner *c = polygon->corners;
     if (turn_at(polygon, i) <= 0) return false;
@@ -191,7 +194,7 @@ static bool is_ear(const polygon *polygon, uint32_t i) {
     return true;
 }
 
-/* ---- the queue of ears ----------------------------------------------------------------------- */
+/* ---- Queue of ears --------------------------------------------------------------------------- */
 
 static void enqueue(polygon *polygon, uint32_t i) {
     uint32_t size = polygon->count;
@@ -245,7 +248,7 @@ static void cut_ears(carom_context *context, uint32_t worker, polygon *polygon, 
     }
     for (uint32_t i = count; i-- > 0;)
         if (turn_at(polygon, i) <= 0) enter_way(polygon, i);
-    /* Every other corner first, or the first cuts would all share one. */
+    /* Every other corner first; otherwise the first cuts would all share one. */
     for (uint32_t i = 1; i < count; i += 2) enqueue(polygon, i);
     for (uint32_t i = 0; i < count; i += 2) enqueue(polygon, i);
     while (polygon->left > 3 && polygon->queue_count != 0) {
@@ -263,7 +266,7 @@ static void cut_ears(carom_context *context, uint32_t worker, polygon *polygon, 
     }
 }
 
-/* ---- faces ----------------------------------------------------------------------------------- */
+/* ---- Faces ----------------------------------------------------------------------------------- */
 
 static void split_fan(const uint32_t *corners, uint64_t count, uint32_t *to) {
     for (uint64_t i = 2; i < count; ++i, to += 3) {

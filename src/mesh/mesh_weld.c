@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact welding: a hash table of the vertices seen so far, walked in file order, so that the first
- * of each kind is the lowest. Equal vertices lie near one another in most files; then the table's
- * slot and the first one's coordinates are still in the cache, which sorting by hash would lose.
+/* Exact welding: a hash table of the vertices seen so far, filled in file order, so that the first
+ * of several equal vertices has the lowest index. In most files equal vertices are near one
+ * another; then the slot and the coordinates of the first are still in the cache. Sorting by hash
+ * would lose this locality.
  *
- * Threads share the work by hash: each takes the vertices whose hash falls to it, again in file
- * order, into a table of its own. What is first does not depend on who finds it, nor on the hash:
- * its seed is an address, so that no file can be made to collide. */
+ * Threads divide the work by hash: each handles the vertices whose hash is assigned to it, again in
+ * file order, with a table of its own. The result depends neither on the number of threads nor on
+ * the hash, whose seed is an address so that no file can force collisions. */
 #include "base/item.h"
 #include "base/progress.h"
 #include "base/scan.h"
 #include "mesh/mesh_allocation.h"
 
 #define LEAST_PART        ((uint64_t)1 << 13)
-#define EMPTY             UINT32_MAX /* no vertex has this number */
-#define AHEAD             16         /* vertices whose slots are asked for early */
+#define EMPTY             UINT32_MAX /* no vertex has this index */
+#define AHEAD             16         /* vertices whose slots are prefetched */
 #define OWN_BETWEEN_LOOKS 16384u
 
 /* Coordinates as words that are equal when the coordinates are: -0 becomes 0. */
@@ -25,10 +26,10 @@ typedef struct weld {
     carom_context *context;
     const carom_mesh_view *view;
     uint64_t seed;
-    uint32_t shares;  /* tables, a power of two */
-    uint32_t *hashes; /* of each vertex */
-    uint32_t *first;  /* of each vertex: the lowest equal one */
-    uint32_t *number; /* 1 for the first of a kind, else 0; then the new number */
+    uint32_t shares;  /* number of tables, a power of two */
+    uint32_t *hashes; /* per vertex */
+    uint32_t *first;  /* per vertex: the lowest equal one */
+    uint32_t *number; /* 1 for the first of equal vertices, else 0; then the new index */
     carom_mesh *mesh;
 } weld;
 
@@ -61,7 +62,7 @@ static bool are_equal(point a, point b) {
     return a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.word[2] == b.word[2];
 }
 
-/* splitmix64's finaliser over the three words; the top half is the best mixed. */
+/* The finaliser of splitmix64 over the three words; its upper half is mixed best. */
 static uint32_t hash_point(point p, uint64_t seed) {
     uint64_t z = seed;
     for (int i = 0; i < 3; ++i) {
@@ -80,7 +81,7 @@ static carom_status hash_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- the tables ------------------------------------------------------------------------------ */
+/* ---- Hash tables ----------------------------------------------------------------------------- */
 
 static bool make_table(table *t, carom_arena *scratch, uint64_t size) {
     t->slots = CAROM_ARENA_TAKE(scratch, slot, size);
@@ -90,7 +91,7 @@ static bool make_table(table *t, carom_arena *scratch, uint64_t size) {
     return true;
 }
 
-/* The low bits choose the table, the high ones the slot. */
+/* The low bits select the table, the high bits the slot. */
 static uint64_t place_of(const table *t, uint32_t hash) {
     return (uint64_t)hash * t->size >> 32;
 }
@@ -150,7 +151,7 @@ static carom_status weld_shares(void *argument, carom_range range) {
     return status;
 }
 
-/* ---- the new mesh ---------------------------------------------------------------------------- */
+/* ---- Welded mesh ----------------------------------------------------------------------------- */
 
 static carom_status copy_vertices(void *argument, carom_range range) {
     weld *w = argument;
@@ -223,7 +224,7 @@ carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view
                          2 * view->vertex_count + carom_mesh_corner_count(view));
     carom_status status = run(&w, mesh), ended = carom_progress_end(context);
     carom_arena_rewind(carom_scratch(context, 0), mark);
-    if (status == CAROM_OK && ended != CAROM_OK) { /* cancelled at the very last */
+    if (status == CAROM_OK && ended != CAROM_OK) { /* cancelled at the last report */
         carom_mesh_destroy(*mesh);
         *mesh = NULL;
     }

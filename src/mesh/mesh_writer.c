@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where written bytes go. A file is written under another name beside its place and renamed when
- * it is whole: a full disk leaves the old file as it was. A symbolic link stays one, and a file
- * that is replaced keeps its mode. What is no plain file (a pipe, a device) is written straight. */
+/* The destinations of written bytes. A file is written under another name in the same folder, as a
+ * draft, and renamed when it is complete, so a full disk leaves the old file unchanged. Symbolic
+ * links are followed and kept, and a replaced file keeps its mode. What is not a regular file (a
+ * pipe, a device) is written directly. */
 #define _XOPEN_SOURCE 700
 #include "mesh/mesh_writer.h"
 
@@ -35,7 +36,7 @@ void carom_writer_flush(carom_writer *writer) {
     if (writer->status == CAROM_OK) writer->status = writer->take(writer);
     carom_progress_add(writer->context, 0, writer->used);
     if (writer->status == CAROM_OK && carom_progress_cancelled(writer->context))
-        writer->status = CAROM_CANCELLED; /* carom_progress_end has the message */
+        writer->status = CAROM_CANCELLED; /* carom_progress_end sets the message */
     writer->used = 0;
 }
 
@@ -81,7 +82,7 @@ static carom_status take_buffer(carom_writer *writer) {
     return CAROM_OK;
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static carom_status fail_file(const carom_writer *writer, const char *what) {
     return carom_fail(writer->context, CAROM_IO, "%s: %s: %s", writer->name, what, strerror(errno));
@@ -91,7 +92,7 @@ static carom_status put_file(void *user, const uint8_t *bytes, size_t size) {
     carom_writer *writer = user;
     while (size != 0) {
         ssize_t written = write(writer->file, bytes, size);
-        if (written < 0 && errno == EAGAIN) { /* a pipe that nobody reads from now */
+        if (written < 0 && errno == EAGAIN) { /* a pipe whose reader is not reading */
             struct pollfd ready = {.fd = writer->file, .events = POLLOUT};
             (void)poll(&ready, 1, CAROM_FILE_WAIT);
             carom_progress_add(writer->context, 0, 0);
@@ -114,8 +115,8 @@ static carom_status take_for_file(carom_writer *writer) {
                                writer);
 }
 
-/* A pipe or a device. Without O_NONBLOCK the opening of a pipe waits for a reader, and nothing can
- * cancel it. */
+/* Opens a pipe or a device. Without O_NONBLOCK, opening a pipe waits for a reader and cannot be
+ * cancelled. */
 static int open_pipe(carom_writer *writer) {
     for (;;) {
         int file = open(writer->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -126,8 +127,8 @@ static int open_pipe(carom_writer *writer) {
     }
 }
 
-/* Opens a file beside the place with the first free number N in its name, place.N.part, or a pipe
- * or device itself. */
+/* Opens a file next to the final path, named place.N.part with the first unused number N. Pipes and
+ * devices are opened themselves. */
 static carom_status open_draft(carom_writer_file *file) {
     carom_writer *writer = &file->writer;
     struct stat info;
@@ -196,7 +197,7 @@ carom_status carom_writer_close_file(carom_writer_file *file, carom_status writt
     return written;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static carom_status take_for_memory(carom_writer *writer) {
     carom_bytes *bytes = writer->bytes;
