@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* base.h: what every other header stands on: status, context, allocator, threads, progress,
- * random numbers. Each function's comment says what it does, then its constraints, ownership,
- * cost and thread safety where they are not the rule:
+/* base.h: status, context, allocator, threads, progress and random numbers; every other header
+ * includes it.
  *
- *   - A call returns carom_status. A failure leaves a message on the context, but for
- *     CAROM_INVALID, whose message goes to the assert handler; CAROM_MORE is no failure.
- *   - A context serves one thread at a time. Prepared structures are immutable to queries and may
- *     be queried through many contexts at once.
+ * Each comment in the headers says first what a function does, then its behaviour, constraints,
+ * ownership, cost and thread safety. It leaves out what follows from these rules:
+ *
+ *   - A call returns carom_status. A failure leaves a message on the context, except for
+ *     CAROM_INVALID, whose message goes to the assert handler. CAROM_MORE is not a failure.
+ *   - A context serves one thread at a time. Queries do not change prepared structures: many
+ *     contexts may query one structure at the same time.
  *   - Zero means default: every `_def` may be `{0}` or NULL.
  *   - A caller's bug (a NULL where none is allowed, an enum out of range, a result array whose
- *     fields contradict each other) calls the assert handler; if that returns, the call does
- * nothing and returns CAROM_INVALID, 0 or false.
- *   - A call that fails or is cancelled leaves no memory behind. A create has made nothing; a
- * change has not happened, unless its comment says what is left.
- *   - Calls of meshes, shapes, soups, solids and gases whose work grows with their input report
+ *     fields contradict each other) calls the assert handler. If the handler returns, the call does
+ *     nothing and returns CAROM_INVALID, 0 or false.
+ *   - A call that fails or is cancelled leaks no memory. A failed create has made nothing. A failed
+ *     change has changed nothing, unless its comment says otherwise.
+ *   - Calls on meshes, shapes, soups, solids and gases whose work grows with their input report
  *     progress and can be cancelled.
  */
 #ifndef CAROM_BASE_H
@@ -31,7 +33,8 @@ extern "C" {
 #define CAROM_VERSION_MINOR 1
 #define CAROM_VERSION_PATCH 0
 
-/* Grows whenever a public struct or function changes in a way compiled callers would notice. */
+/* Incremented whenever a public struct or function changes in a way that compiled callers would
+ * notice. */
 #define CAROM_ABI 1u
 
 #if defined(__GNUC__)
@@ -40,11 +43,11 @@ extern "C" {
 #define CAROM_API
 #endif
 
-/* ---- status ---------------------------------------------------------------------------------- */
+/* ---- Status ---------------------------------------------------------------------------------- */
 
 typedef enum carom_status {
     CAROM_OK = 0,
-    CAROM_MORE,      /* the caller's buffer was filled; count holds the true number */
+    CAROM_MORE,      /* the caller's buffer is full; count holds the true number */
     CAROM_CANCELLED, /* the progress callback asked to stop; results are unspecified but freeable */
     CAROM_INVALID,   /* a caller's bug; the assert handler was called */
     CAROM_BAD_INPUT, /* NaN, infinity, an unusable mesh, a value out of range */
@@ -53,46 +56,50 @@ typedef enum carom_status {
     CAROM_TOO_LARGE, /* more items than the structure can number */
     CAROM_NO_MEMORY, /* the allocator returned NULL */
     CAROM_UNSUPPORTED, /* not compiled in, or not on this machine */
-    CAROM_NO_DEVICE,   /* the asked-for backend is not available */
+    CAROM_NO_DEVICE,   /* the requested backend is not available */
     CAROM_STATUS_COUNT
 } carom_status;
 
 /* Returns the name of a status, such as "bad file". Never NULL; any thread. */
 CAROM_API const char *carom_status_name(carom_status status);
 
-/* ---- the caller's bugs ----------------------------------------------------------------------- */
+/* ---- Assert handler -------------------------------------------------------------------------- */
 
 typedef void carom_assert_fn(const char *function, const char *message);
 
-/* Replaces the handler of callers' bugs for the whole process and returns the previous one.
- * NULL restores the default, which prints to stderr and aborts. Any thread. */
+/* Replaces the handler of callers' bugs for the whole process and returns the previous one. NULL
+ * restores the default, which prints to stderr and aborts. Any thread. */
 CAROM_API carom_assert_fn *carom_assert_set_handler(carom_assert_fn *handler);
 
-/* ---- hooks ----------------------------------------------------------------------------------- */
+/* ---- Allocator, threads and progress --------------------------------------------------------- */
 
-/* Memory. `allocate` returns `size` bytes (at least 1) aligned to `alignment` (a power of two, at
- * most 64) or NULL; `release` takes what `allocate` returned, never NULL. Both may be called from
- * any thread that uses a context or a structure made with it, and from Carom's own. */
+/* Memory.
+ * - `allocate` returns `size` bytes (at least 1) aligned to `alignment` (a power of two, at most
+ *   64), or NULL.
+ * - `release` takes what `allocate` returned, never NULL.
+ * - Both may be called from any thread that uses a context or a structure made with it, and from
+ *   Carom's own threads. */
 typedef struct carom_allocator {
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *pointer);
     void *user;
 } carom_allocator;
 
-/* Threads. Calls task(argument, worker) once for each worker in [0, workers), concurrently, one
- * after another or anything between, and returns when all calls have returned. */
+/* Threads. Calls task(argument, worker) once for each worker in [0, workers), and returns when all
+ * calls have returned. The calls may run concurrently, one after another, or partly so. */
 typedef void carom_task_fn(void *argument, uint32_t worker);
 typedef void carom_run_fn(void *user, carom_task_fn *task, void *argument, uint32_t workers);
 
-/* Progress of long work, which is one phase after another: `what` names the phase in a short
- * phrase, `fraction` in [0, 1] is how much of it is done, 0 where that is not known. Return true to
- * cancel: the call then returns CAROM_CANCELLED, within about a tenth of a second. Called when a
- * phase begins, with fraction 0, and when it ends, with 1, however short it is; in between at most
- * some twenty times a second. On the thread that made the call (or the caller's own that runs
- * worker 0). It must not use the context. */
+/* Progress of long work, which consists of successive phases. `what` names the phase in a short
+ * phrase. `fraction` in [0, 1] is how much of the phase is done, 0 where that is not known. Return
+ * true to cancel: the call then returns CAROM_CANCELLED within about a tenth of a second.
+ * - Called when a phase begins, with fraction 0, and when it ends, with 1, however short it is; in
+ *   between at most some twenty times a second.
+ * - Called on the thread that made the call (or on the caller's own thread that runs worker 0).
+ * - It must not use the context. */
 typedef bool carom_progress_fn(void *user, const char *what, double fraction);
 
-/* ---- context --------------------------------------------------------------------------------- */
+/* ---- Context --------------------------------------------------------------------------------- */
 
 typedef enum carom_backend {
     CAROM_BACKEND_CPU = 0,
@@ -100,9 +107,9 @@ typedef enum carom_backend {
     CAROM_BACKEND_COUNT
 } carom_backend;
 
-/* Which compiled version of the loops runs. All give the same bytes. */
+/* Which compiled version of the loops runs. All give identical results, byte for byte. */
 typedef enum carom_isa {
-    CAROM_ISA_BEST = 0, /* the widest this machine has */
+    CAROM_ISA_BEST = 0, /* the widest that this machine has */
     CAROM_ISA_BASELINE, /* what every machine of this architecture has: SSE2, NEON */
     CAROM_ISA_AVX2,
     CAROM_ISA_AVX512,
@@ -112,7 +119,7 @@ typedef enum carom_isa {
 /* Returns "best", "baseline", "avx2" or "avx512". Never NULL; any thread. */
 CAROM_API const char *carom_isa_name(carom_isa isa);
 
-/* Says whether this build and this machine can run `isa`. Any thread. */
+/* Returns whether this build and this machine can run `isa`. Any thread. */
 CAROM_API bool carom_isa_available(carom_isa isa);
 
 typedef struct carom_context_def {
@@ -133,10 +140,10 @@ typedef struct carom_context_info {
     uint64_t scratch_bytes; /* held for reuse by later calls */
 } carom_context_info;
 
-/* Owns threads, scratch memory and the last message. Serves one thread at a time. */
+/* Owns threads, scratch memory and the message of the last failure. Serves one thread at a time. */
 typedef struct carom_context carom_context;
 
-/* What carom_context_create calls, with the ABI the caller was compiled with. */
+/* Called by carom_context_create, with the ABI that the caller was compiled with. */
 CAROM_API carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def,
                                                 carom_context **context);
 
@@ -147,30 +154,30 @@ static inline carom_status carom_context_create(const carom_context_def *def,
     return carom_context_create_abi(CAROM_ABI, def, context);
 }
 
-/* Stops the threads and frees the scratch. NULL is fine. Structures and results made with the
- * context live on. */
+/* Stops the threads and frees the scratch. NULL is allowed. Structures and results made with the
+ * context stay valid. */
 CAROM_API void carom_context_destroy(carom_context *context);
 
-/* Returns what the last failed call had to say: what, where and what to do. Empty before any
+/* Returns the message of the last failed call: what failed, where, and what to do. Empty before any
  * failure; valid until the next call on the context. For NULL it is the message of this thread's
  * last failed carom_context_create. Never NULL. */
 CAROM_API const char *carom_context_message(const carom_context *context);
 
 CAROM_API carom_status carom_context_get_info(carom_context *context, carom_context_info *info);
 
-/* What the last query on the context did, in its own units of work. */
+/* Counts of the work that the last query on the context did. */
 typedef struct carom_work {
-    uint64_t visits;     /* nodes or cells looked at */
-    uint64_t candidates; /* pairs handed to the deciding test */
-    uint64_t undecided;  /* of these, left open by its fast stage */
+    uint64_t visits;     /* nodes or cells visited */
+    uint64_t candidates; /* pairs given to the exact test */
+    uint64_t undecided;  /* of these, not decided by its floating-point filter */
 } carom_work;
 
 CAROM_API carom_status carom_context_get_work(carom_context *context, carom_work *work);
 
-/* Gives the scratch memory back; the next call takes anew what it needs. */
+/* Frees the scratch memory; the next call allocates anew what it needs. */
 CAROM_API carom_status carom_context_trim(carom_context *context);
 
-/* ---- the build ------------------------------------------------------------------------------- */
+/* ---- Build information ----------------------------------------------------------------------- */
 
 typedef struct carom_build {
     const char *version;          /* "0.1.0" */
@@ -179,17 +186,17 @@ typedef struct carom_build {
     const char *instruction_sets; /* compiled in: "baseline avx2 avx512" */
 } carom_build;
 
-/* Returns facts about the library itself. Never NULL; any thread. */
+/* Returns how the library was built. Never NULL; any thread. */
 CAROM_API const carom_build *carom_build_get(void);
 
-/* Says in one line which CUDA device this process can use, or why none: "none: …". Writes at most
- * `size` bytes with the closing zero (NULL is fine where size is 0); returns whether a device is
- * there. Any thread. */
+/* Describes in one line the CUDA device that this process can use, or why there is none: "none: …".
+ * Writes at most `size` bytes including the terminating zero (NULL is allowed where size is 0).
+ * Returns whether there is a device. Any thread. */
 CAROM_API bool carom_cuda_describe(char *line, size_t size);
 
-/* ---- seeded random numbers and time ---------------------------------------------------------- */
+/* ---- Random numbers and time ----------------------------------------------------------------- */
 
-/* splitmix64: small, fast and the same on every machine. Set `state` to the seed. */
+/* splitmix64: small, fast and identical on every machine. Set `state` to the seed. */
 typedef struct carom_random {
     uint64_t state;
 } carom_random;
@@ -202,7 +209,7 @@ CAROM_API double carom_random_between(carom_random *random, double low, double h
 /* Standard normal: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 drawn first. */
 CAROM_API double carom_random_normal(carom_random *random);
 
-/* Seconds on a clock that never goes back; only differences mean something. Any thread. */
+/* Seconds on a monotonic clock; only differences are meaningful. Any thread. */
 CAROM_API double carom_time_seconds(void);
 
 #ifdef __cplusplus

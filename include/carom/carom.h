@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom.h: the whole public API: input, prepare, query, result. */
+/* carom.h: includes the whole public API. */
 #ifndef CAROM_H
 #define CAROM_H
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* gas.h: when do many moving spheres meet, in order, missing none?
+/* gas.h: collisions of many moving spheres, in order, none missed.
  *
  *   carom_gas_create(context, &def, spheres, count, &gas);        input, prepare
  *   carom_gas_next(context, gas, until, &event);                  the next event, or
  *   carom_gas_advance(context, gas, until, on_event, user);       all up to a time
  *   carom_gas_get_spheres(context, gas, &spheres);                result: all spheres now
  *
- * Spheres fly freely (with one constant acceleration for all) inside the box [0, edges], whose
+ * Spheres move freely (with one constant acceleration for all) inside the box [0, edges], whose
  * sides reflect or are periodic, and collide with each other. Time is counted in ticks, a power of
- * two of the caller's unit of time; every event happens at a tick. The events and their order are
- * those of a simulator that tests all pairs after every event, bit for bit, for any cells, queue
- * and number of calls the run is cut into: events are ordered by (time, kind, a, b).
+ * two of the caller's unit of time; every event happens at a tick. Events are ordered by (time,
+ * kind, a, b). The events and their order are, bit for bit, those of a simulator that tests all
+ * pairs after every event. They do not depend on the cells, on the queue, or on how many calls the
+ * run is split into.
  */
 #ifndef CAROM_GAS_H
 #define CAROM_GAS_H
@@ -22,10 +23,11 @@
 extern "C" {
 #endif
 
-/* ---- input ----------------------------------------------------------------------------------- */
+/* ---- Input ----------------------------------------------------------------------------------- */
 
 typedef struct carom_gas_sphere {
-    carom_vec3 position; /* in the box with its whole body where sides reflect; anywhere else */
+    carom_vec3 position; /* where sides reflect, the whole sphere must be in the box; elsewhere
+                            anywhere */
     carom_vec3 velocity; /* up to 1e60 along each axis */
     double radius;       /* 1e-60 or more; the largest at most ten times the smallest */
     double mass;         /* 0: 1; else from 1e-100 to 1e100 */
@@ -36,32 +38,33 @@ CAROM_RESULT_ARRAY(carom_gas_spheres, carom_gas_sphere);
 typedef enum carom_gas_kind {
     CAROM_GAS_KIND_PAIR = 0, /* a < b are the two spheres */
     CAROM_GAS_KIND_WALL = 1, /* a is the sphere, b the side: 0, 1 low and high x; 2, 3 y; 4, 5 z */
-    CAROM_GAS_KIND_NONE = 2  /* nothing happened until the time asked for */
+    CAROM_GAS_KIND_NONE = 2  /* no event up to the time given */
 } carom_gas_kind;
 
 typedef struct carom_gas_event {
     double time;
     carom_gas_kind kind;
     uint32_t a, b;
-    uint64_t number; /* events before this one since create */
+    uint64_t number; /* index of the event: events before this one since create */
 } carom_gas_event;
 
-/* The caller's own law of collisions: looks at the event, sets the velocities. The spheres are as
- * they touch, b in the periodic image where it touches a; b is NULL at a wall. `normal` is the unit
- * vector from a to b, or into the wall. Only velocities are taken back. */
+/* A collision response of the caller: reads the event, sets the velocities. The spheres are in the
+ * positions where they touch, b in the periodic image that touches a; b is NULL at a wall. `normal`
+ * is the unit vector from a to b, or into the wall. Only the velocities are read back. */
 typedef void carom_gas_response_fn(void *user, const carom_gas_event *event,
                                    const carom_vec3 *normal, carom_gas_sphere *a,
                                    carom_gas_sphere *b);
 
-/* How pairs that may meet are found. All give the same events. */
+/* How candidate pairs are found. All give the same events. */
 typedef enum carom_gas_method {
-    CAROM_GAS_METHOD_AUTO = 0, /* by packing fraction */
-    CAROM_GAS_METHOD_CENTRE, /* a sphere is in one cell, of its centre or beside, and looks into 27
-                              */
+    CAROM_GAS_METHOD_AUTO = 0, /* chosen by packing fraction */
+    CAROM_GAS_METHOD_CENTRE,   /* a sphere is in one cell, that of its centre or an adjacent one; 27
+                                  are searched */
     CAROM_GAS_METHOD_EXTENT, /* a sphere is in every cell it meets (Kim, Guibas, Shin 1997); CENTRE
-                         where a periodic box is less than two cells wide */
-    CAROM_GAS_METHOD_NEIGHBOURS, /* a list of neighbours, renewed when the sphere has moved too far;
-                             CENTRE where radii are below 1e-15 or an edge is above 1e18 */
+                                where a periodic box is less than two cells wide */
+    CAROM_GAS_METHOD_NEIGHBOURS, /* a neighbour list per sphere, rebuilt when the sphere has moved
+                                    too far; CENTRE where radii are below 1e-15 or an edge is above
+                                    1e18 */
     CAROM_GAS_METHOD_COUNT
 } carom_gas_method;
 
@@ -79,44 +82,46 @@ typedef struct carom_gas_def {
     carom_vec3 acceleration; /* of every sphere */
     double loss;             /* 1 - restitution between spheres, in [0, 1]; 0: elastic */
     double wall_loss;        /* the same at walls */
-    double elastic_below;    /* collisions at a lower normal speed lose nothing; 0: all lose. Keeps
+    double elastic_below;    /* collisions at a lower normal speed are elastic; 0: none are. Keeps
                                 inelastic spheres from colliding infinitely often */
-    carom_gas_response_fn *response; /* NULL: the laws above */
+    carom_gas_response_fn *response; /* NULL: by the losses above */
     void *response_user;
     carom_gas_method method;
     carom_gas_queue queue;
     double cell_edge; /* 0: chosen by the method; else the least edge of a cell */
     double reach;     /* of neighbour lists, in diameters; 0: chosen by packing fraction */
     double tick;      /* 0: chosen from radii and speeds; else rounded to a power of two. No sphere
-                         may move by more than a millionth of the smallest radius in one, also
-                         after falling through the box. From 1e-70 to 1e40 smallest radii; time
-                         ends at 2^103 ticks */
+                         may move by more than a millionth of the smallest radius in one tick, also
+                         after falling through the box. From 1e-70 to 1e40 smallest radii; time ends
+                         at 2^103 ticks */
 } carom_gas_def;
 
-/* ---- prepare --------------------------------------------------------------------------------- */
+/* ---- Prepare --------------------------------------------------------------------------------- */
 
-/* Owns the spheres, their cells and the queue of events. One thread at a time. */
+/* Owns the spheres, their cells and the event queue. Serves one thread at a time. */
 typedef struct carom_gas carom_gas;
 
-/* Copies the spheres; sphere i has the id i. CAROM_BAD_INPUT when a number is not finite, a sphere
- * leaves a reflecting side, is too fast for the tick, or two spheres overlap by more than 1e-9 of
- * the sum of their radii (touching is fine), or a number is beyond the limits above: choose other
- * units then. Reports progress. O(n); some 220 to 350 bytes per sphere. */
+/* Creates a gas from a copy of the spheres; sphere i has the id i. Reports progress.
+ * CAROM_BAD_INPUT:
+ * - a number is not finite or beyond the limits above: choose other units then;
+ * - a sphere extends beyond a reflecting side, or is too fast for the tick;
+ * - two spheres overlap by more than 1e-9 of the sum of their radii (touching is allowed).
+ * Cost: O(n); some 220 to 350 bytes per sphere. */
 CAROM_API carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                                         const carom_gas_sphere *spheres, uint64_t count,
                                         carom_gas **gas);
 CAROM_API void carom_gas_destroy(carom_gas *gas);
 
-/* Adds spheres at the present time; ids (may be NULL) receives their ids, the next unused ones.
- * Checks them as create does. Whatever add, set and remove fail with, a cancellation included, the
- * gas and its future are then what they were: the change is made on a copy, for which there must be
- * memory. They report progress. O(n). */
+/* Adds spheres at the present time; ids (may be NULL) receives their ids, the next unused ones. The
+ * spheres are checked as by create.
+ * If add, set or remove fails or is cancelled, the gas and its future events are unchanged: the
+ * change is made on a copy, which needs memory. All three report progress. O(n). */
 CAROM_API carom_status carom_gas_add(carom_context *context, carom_gas *gas,
                                      const carom_gas_sphere *spheres, uint64_t count,
                                      uint32_t *ids);
 
-/* Gives the spheres with these ids a new state at the present time; removed ids live again.
- * Checks as create does. O(n). */
+/* Sets the state of the spheres with these ids at the present time; removed ids are in use again.
+ * The spheres are checked as by create. O(n). */
 CAROM_API carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_t *ids,
                                      const carom_gas_sphere *spheres, uint64_t count);
 
@@ -124,58 +129,61 @@ CAROM_API carom_status carom_gas_set(carom_context *context, carom_gas *gas, con
 CAROM_API carom_status carom_gas_remove(carom_context *context, carom_gas *gas, const uint32_t *ids,
                                         uint64_t count);
 
-/* ---- query: let time pass -------------------------------------------------------------------- */
+/* ---- Query: advance in time ------------------------------------------------------------------ */
 
-/* Called after each event, with the state just behind it. Return true to stop there. It must not
+/* Called after each event, with the state right after it. Return true to stop there. It must not
  * change the gas. */
 typedef bool carom_gas_event_fn(void *user, const carom_gas_event *event);
 
-/* Goes to the next event, if that comes at or before `until`; else to `until`, with kind
+/* Advances to the next event, if that comes at or before `until`; else to `until`, with kind
  * CAROM_GAS_KIND_NONE. `until` must be finite; beyond 2^103 ticks it is CAROM_BAD_INPUT when no
- * event comes before. CAROM_UNSUPPORTED, here and from advance, with the gas where it has come to:
- *   - after an inelastic collapse: a sphere collided 65,536 times without time passing (also one
- *     that lies still on a wall that it is accelerated towards);
- *   - when a sphere has become too fast for the tick, by an acceleration along a periodic axis or
- * by collisions with far heavier ones: each of its events says so, and they happen all the same;
- *   - when nothing has happened for 2^67 ticks or more, and some half a second of computing: the
- * tick is too small. Calling again goes on. A gas at rest reaches any time at once. */
+ * event comes before. A gas at rest reaches any time at once.
+ * CAROM_UNSUPPORTED, from next and advance; the gas stays at the time it has reached:
+ * - after an inelastic collapse: a sphere collided 65,536 times without time passing (also one that
+ *   lies still on a wall that it is accelerated towards);
+ * - when a sphere has become too fast for the tick, by an acceleration along a periodic axis or by
+ *   collisions with far heavier ones: each of its events returns this status and still happens;
+ * - when nothing has happened for 2^67 ticks or more, and some half a second of computing: the tick
+ *   is too small. Calling again continues. */
 CAROM_API carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until,
                                       carom_gas_event *event);
 
-/* Lets time pass up to `until` (or to the event at which on_event returned true), which is at most
- * 2^103 ticks. on_event may be NULL. Cancelled, or after a failure, the gas stands at its last
- * event and may go on. Amortised O(1) per event with the default queue; allocates only when more
- * events crowd than ever before. */
+/* Advances to `until` (or to the event at which on_event returned true), which is at most 2^103
+ * ticks. on_event may be NULL. When cancelled, or after a failure, the gas stays at its last event
+ * and can be advanced again.
+ * Cost: amortised O(1) per event with the default queue. Allocates only when the queue needs more
+ * capacity than ever before. */
 CAROM_API carom_status carom_gas_advance(carom_context *context, carom_gas *gas, double until,
                                          carom_gas_event_fn *on_event, void *user);
 
-/* ---- result ---------------------------------------------------------------------------------- */
+/* ---- Result ---------------------------------------------------------------------------------- */
 
 CAROM_API double carom_gas_get_time(const carom_gas *gas);
 
-/* All living spheres now, in the order of their ids, positions inside the box. */
+/* Gets all present spheres now, in the order of their ids, positions inside the box. */
 CAROM_API carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
                                              carom_gas_spheres *spheres);
 
-/* One sphere now; CAROM_BAD_INPUT when the id is not alive. */
+/* Gets one sphere now; CAROM_BAD_INPUT when there is no sphere with this id. */
 CAROM_API carom_status carom_gas_get_sphere(carom_context *context, const carom_gas *gas,
                                             uint32_t id, carom_gas_sphere *sphere);
 
-/* What has happened since create or carom_gas_reset_measures. */
+/* Measurements since create or carom_gas_reset_measures. */
 typedef struct carom_gas_measures {
     double time;         /* passed since then */
-    uint64_t spheres;    /* alive now */
+    uint64_t spheres;    /* present now */
     uint64_t collisions; /* of two spheres */
     uint64_t wall_hits;
-    uint64_t crossings;      /* cells entered or left, lists renewed: depends on the method */
+    uint64_t crossings;      /* cells entered or left, neighbour lists rebuilt: depends on the
+                                method */
     uint64_t predictions;    /* searches for a sphere's next event: depends on the method */
     double energy;           /* kinetic, now */
     carom_vec3 momentum;     /* now */
     double mean_speed;       /* now */
     double virial;           /* sum over collisions of distance times momentum exchanged */
     double z;                /* compressibility factor 1 + virial / (2 energy time); NaN where a
-                                side reflects, time has not passed or nothing moves. All else here
-                                is finite but mean_free_path */
+                                side reflects, time has not passed or nothing moves. All other
+                                values are finite except mean_free_path */
     double collision_rate;   /* collisions a sphere takes part in, per unit of time */
     double mean_free_path;   /* mean speed now / collision rate; infinite without collisions */
     double packing_fraction; /* volume of the spheres / volume of the box */
@@ -185,9 +193,9 @@ CAROM_API carom_status carom_gas_measure(carom_context *context, const carom_gas
                                          carom_gas_measures *measures);
 CAROM_API void carom_gas_reset_measures(carom_gas *gas);
 
-/* Deepest overlap of any two spheres, or of a sphere and a reflecting side, now, relative to the
- * sum of the two radii; 0 when none. Looks at positions alone, through cells of its own. Reports
- * progress. O(n). */
+/* Measures the deepest overlap of any two spheres, or of a sphere and a reflecting side, now,
+ * relative to the sum of the two radii; 0 when there is none. Uses only positions, and cells of its
+ * own. Reports progress. O(n). */
 CAROM_API carom_status carom_gas_overlap(carom_context *context, const carom_gas *gas,
                                          double *overlap);
 
@@ -196,7 +204,7 @@ typedef struct carom_gas_info {
     carom_gas_queue queue;
     uint32_t cells[3];
     double cell_edge;  /* the least of the three */
-    double model_edge; /* what the equation of the 1997 paper gives for these spheres */
+    double model_edge; /* cell edge by the equation of the 1997 paper for these spheres */
     double reach;      /* of neighbour lists, or 0 */
     double tick;
     uint64_t bytes; /* held by the gas */
@@ -206,18 +214,19 @@ typedef struct carom_gas_info {
 
 CAROM_API carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info);
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Writes all that decides the future and the measures. Resuming gives the events the saved gas
- * would have given, bit for bit. The file is written beside its place and renamed when it is whole:
- * on any failure, such as a full disk, and when cancelled, an older file stays. Not compressed: a
- * name that ends in .gz is CAROM_UNSUPPORTED. Reports progress. */
+/* Writes the complete state of the gas, measures included. A loaded gas gives, bit for bit, the
+ * events that the saved gas would have given. The file is written under a temporary name beside its
+ * final one and renamed when complete: on any failure, such as a full disk, and when cancelled, an
+ * older file stays. Not compressed: a name that ends in .gz is CAROM_UNSUPPORTED. Reports progress.
+ */
 CAROM_API carom_status carom_gas_save(carom_context *context, const carom_gas *gas,
                                       const char *path);
 
-/* `def` may be NULL; else its response, method, queue, cell_edge and reach replace the saved ones
- * (a response is never saved). CAROM_BAD_FILE, with the file's name, for what carom_gas_save cannot
- * have written. Reports progress. */
+/* Reads a gas that carom_gas_save has written. `def` may be NULL; else its response, method, queue,
+ * cell_edge and reach replace the saved ones (a response is never saved). CAROM_BAD_FILE, with the
+ * file's name, for a file that carom_gas_save cannot have written. Reports progress. */
 CAROM_API carom_status carom_gas_load(carom_context *context, const char *path,
                                       const carom_gas_def *def, carom_gas **gas);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* geom.h: points, poses, balls and the small geometric questions all engines ask. */
+/* geom.h: points, poses, balls, exact predicates and distances of few points. */
 #ifndef CAROM_GEOM_H
 #define CAROM_GEOM_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 typedef struct carom_vec3 {
     double x, y, z;
@@ -36,15 +36,16 @@ typedef struct carom_triangle {
     carom_vec3 corner[3];
 } carom_triangle;
 
-/* ---- exact predicates ------------------------------------------------------------------------ */
+/* ---- Exact predicates ------------------------------------------------------------------------ */
 
 /* Exact for all finite doubles, subnormal and huge ones included; NaN and infinity are
- * CAROM_BAD_INPUT. Nothing is allocated. Typical cost 10 ns for an orientation and 50 ns for a
- * pair of triangles; within rounding of degenerate some microseconds; where the exponents of one
- * call's coordinates lie more than 600 apart up to milliseconds. docs/exact.md explains how. */
+ * CAROM_BAD_INPUT. Nothing is allocated. docs/exact.md explains how.
+ * Cost: typically 10 ns for an orientation and 50 ns for a pair of triangles; some microseconds
+ * where the input is degenerate up to rounding; up to milliseconds where the exponents of one
+ * call's coordinates lie more than 600 apart. */
 
-/* The turn of points[0], points[1], points[2] seen along an axis (0, 1, 2: x, y, z), which is the
- * sign of that component of the normal: 1 counter-clockwise, -1 clockwise, 0 collinear. */
+/* Orientation of points[0], points[1], points[2] seen along an axis (0, 1, 2: x, y, z), which is
+ * the sign of that component of the normal: 1 counter-clockwise, -1 clockwise, 0 collinear. */
 CAROM_API carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 points[3],
                                               uint32_t axis, int *sign);
 
@@ -53,8 +54,8 @@ CAROM_API carom_status carom_points_orient_2d(carom_context *context, const caro
 CAROM_API carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 points[4],
                                               int *sign);
 
-/* How two closed triangles, segments or points lie to each other. The relative interior of a
- * segment is the segment without its ends; that of a point is the point. */
+/* Relative position of two closed triangles, segments or points. The relative interior of a segment
+ * is the segment without its ends; that of a point is the point. */
 typedef enum carom_triangle_relation {
     CAROM_TRIANGLE_RELATION_DISJOINT = 0,
     CAROM_TRIANGLE_RELATION_TOUCHING, /* they meet, their relative interiors do not */
@@ -71,8 +72,8 @@ typedef struct carom_triangle_intersection {
     bool coplanar;                /* one plane holds both */
 } carom_triangle_intersection;
 
-/* Says how a and b lie to each other. Independent of the order of a and b (but for dimension_a and
- * dimension_b) and of their corners. */
+/* Computes the relation of a and b. Independent of the order of a and b (except for dimension_a and
+ * dimension_b) and of the order of their corners. */
 CAROM_API carom_status carom_triangles_relate(carom_context *context, const carom_triangle *a,
                                               const carom_triangle *b,
                                               carom_triangle_intersection *relation);
@@ -84,10 +85,10 @@ CAROM_API carom_status carom_triangles_meet(carom_context *context, const carom_
 /* Returns "disjoint", "touching", "crossing" or "coplanar-overlap". Never NULL; any thread. */
 CAROM_API const char *carom_triangle_relation_name(carom_triangle_relation relation);
 
-/* ---- distances and balls --------------------------------------------------------------------- */
-/* Small questions about few points, answered without memory or threads. Coordinates must be finite
- * and at most 2^1020 in size, radii not negative: else CAROM_BAD_INPUT. Scaling the input by a
- * power of two scales the answer; nothing overflows or underflows on the way. */
+/* ---- Distances and balls --------------------------------------------------------------------- */
+/* Rules for the functions below. Coordinates must be finite and at most 2^1020 in size, radii not
+ * negative: else CAROM_BAD_INPUT. Scaling the input by a power of two scales the result; no
+ * intermediate value overflows or underflows. No memory is allocated and no threads are used. */
 
 /* The closest points of two shapes: `a` on the first, `b` on the second. */
 typedef struct carom_closest {
@@ -96,11 +97,12 @@ typedef struct carom_closest {
     double squared;  /* its square; 0 or infinite where that is out of range */
 } carom_closest;
 
-/* Each takes any points: segments and triangles may be points, segments, needles, may lie in one
- * plane, touch or be the same. `a` and `b` lie on the shapes up to rounding and are `distance`
- * apart up to the rounding of their coordinates. The distance is 0 where an edge passes through a
- * face; bodies that only touch may be some 1e-16 of their size apart: whether they meet exactly is
- * another question. 20 to 300 ns. */
+/* Distance and closest points of two shapes. All inputs are allowed: segments and triangles may be
+ * degenerate, coplanar, touching or equal. `a` and `b` lie on the shapes up to rounding and are
+ * `distance` apart up to the rounding of their coordinates. The distance is 0 where an edge passes
+ * through a face. Shapes that only touch may have a distance of some 1e-16 of their size: use the
+ * exact predicates to decide whether they meet.
+ * Cost: 20 to 300 ns. */
 CAROM_API carom_status carom_point_segment_distance(carom_context *context, const carom_vec3 *point,
                                                     const carom_vec3 segment[2],
                                                     carom_closest *closest);
@@ -117,16 +119,16 @@ CAROM_API carom_status carom_segment_triangle_distance(carom_context *context,
 CAROM_API carom_status carom_triangles_distance(carom_context *context, const carom_triangle *a,
                                                 const carom_triangle *b, carom_closest *closest);
 
-/* Says whether a triangle and a closed box may meet. False is certain; true may also be said of a
+/* Says whether a triangle and a closed box may meet. False is certain; true is also possible for a
  * gap below some 1e-14 of their size. An empty box meets nothing. */
 CAROM_API carom_status carom_triangle_meets_box(carom_context *context,
                                                 const carom_triangle *triangle,
                                                 const carom_bounds *box, bool *meets);
 
-/* The smallest ball around a triangle, points or balls, rounded outwards: it contains them in exact
+/* Smallest ball around a triangle, points or balls, rounded outwards. It contains them in exact
  * arithmetic, and its radius is the smallest up to 1e-13 of itself and 8 units in the last place of
  * the largest coordinate. The triangle's is the same for every order of its corners. count > 0.
- * About ten passes over the input; no memory. */
+ * Cost: about ten passes over the input; no memory. */
 CAROM_API carom_status carom_ball_of_triangle(carom_context *context,
                                               const carom_triangle *triangle, carom_ball *ball);
 CAROM_API carom_status carom_ball_of_points(carom_context *context, const carom_vec3 *points,
@@ -134,18 +136,18 @@ CAROM_API carom_status carom_ball_of_points(carom_context *context, const carom_
 CAROM_API carom_status carom_ball_of_balls(carom_context *context, const carom_ball *balls,
                                            uint64_t count, carom_ball *ball);
 
-/* What two balls have in common. */
+/* The intersection of two balls. */
 typedef struct carom_lens {
     double volume;     /* 0 when apart, the smaller ball's when nested */
     double derivative; /* of the volume with respect to the distance of the centres: -pi radius^2 */
     double radius;     /* of the circle in which the spheres cross; 0 when there is none */
-    carom_vec3 centre; /* of that circle; halfway across the gap when apart, the smaller ball's
+    carom_vec3 centre; /* of that circle; the middle of the gap when apart, the smaller ball's
                           centre when nested */
 } carom_lens;
 
-/* Volume, derivative and circle are right to some 1e-15 of themselves for the rounded distance of
- * the centres, however shallow or deep the lens; infinite or 0 where out of the range of a double.
- */
+/* Computes the lens of two balls. Volume, derivative and circle are right to some 1e-15 of
+ * themselves for the rounded distance of the centres, however shallow or deep the lens; infinite or
+ * 0 where out of the range of a double. */
 CAROM_API carom_status carom_balls_lens(carom_context *context, const carom_ball *a,
                                         const carom_ball *b, carom_lens *lens);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh.h: polygon meshes, in and out. */
+/* mesh.h: polygon meshes: views, files, repair, inspection and triangulation. */
 #ifndef CAROM_MESH_H
 #define CAROM_MESH_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* ---- input: a view of positions and faces, yours or a mesh's --------------------------------- */
+/* ---- Input: a view of positions and faces ---------------------------------------------------- */
 
 typedef enum carom_scalar {
     CAROM_SCALAR_FLOAT64 = 0,
@@ -18,48 +18,50 @@ typedef enum carom_scalar {
     CAROM_SCALAR_COUNT
 } carom_scalar;
 
-/* Faces are polygons; face f has the corners [offsets[f], offsets[f + 1]). Nothing is copied or
- * owned. */
+/* A view of positions and faces. Faces are polygons; face f has the corners [offsets[f], offsets[f
+ * + 1]). Nothing is copied or owned. */
 typedef struct carom_mesh_view {
     const void *positions; /* x, y, z of each vertex */
     carom_scalar scalar;   /* 0: doubles */
     uint64_t stride;       /* bytes from one vertex to the next; 0: packed */
     uint64_t vertex_count;
-    const uint32_t *corners; /* vertex numbers, face after face */
+    const uint32_t *corners; /* vertex indices, face after face */
     const uint64_t *offsets; /* face_count + 1 of them; NULL: all faces are triangles */
     uint64_t face_count;
 } carom_mesh_view;
 
-/* At most 2^32 - 1 vertices: UINT32_MAX is never a vertex number. */
+/* At most 2^32 - 1 vertices: UINT32_MAX is never a vertex index. */
 #define CAROM_MESH_MOST_VERTICES UINT32_MAX
 
 /* Checks what every use of a mesh relies on: finite positions, at most CAROM_MESH_MOST_VERTICES,
- * offsets that start at 0 and give each face three corners or more, corners that name vertices.
- * CAROM_BAD_INPUT or CAROM_TOO_LARGE otherwise, with a message naming the first such place.
- * Constraints: positions aligned to their scalar, and the stride a multiple of its size. O(n). */
+ * offsets that start at 0 and give each face three corners or more, corners that are vertex
+ * indices. CAROM_BAD_INPUT or CAROM_TOO_LARGE otherwise, with a message that names the first error.
+ * Constraint: positions are aligned to their scalar, and the stride is a multiple of its size.
+ * O(n). */
 CAROM_API carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view);
 
-/* ---- a mesh that owns its arrays ------------------------------------------------------------- */
+/* ---- Meshes ---------------------------------------------------------------------------------- */
 
 /* Owns positions and faces. Immutable after loading; any number of threads may read it. */
 typedef struct carom_mesh carom_mesh;
 
-/* Copies a view that carom_mesh_check accepts; on failure *mesh is NULL. Positions become packed
- * and keep their scalar; offsets that say "all triangles" are dropped. */
+/* Creates a mesh from a copy of a view that carom_mesh_check accepts; on failure *mesh is NULL.
+ * Positions become packed and keep their scalar; offsets are dropped when all faces are triangles.
+ */
 CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mesh_view *view,
                                          carom_mesh **mesh);
 
-/* NULL is fine. Needs no context. */
+/* Frees the mesh. NULL is allowed. Needs no context. */
 CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
 
-/* The mesh as a view, packed; offsets are NULL when all faces are triangles. Valid until the mesh
- * is destroyed. O(1), any thread. */
+/* Gets a packed view of the mesh; offsets are NULL when all faces are triangles. Valid until the
+ * mesh is destroyed. O(1), any thread. */
 CAROM_API carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view);
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
-/* docs/formats.md says what is read, written and ignored in each. Readers take any variant of a
- * format, whichever of its names is given; writers write the one that is named. */
+/* docs/formats.md says what is read, written and ignored in each format. Readers accept any variant
+ * of a format, whichever variant is named; writers write the named variant. */
 typedef enum carom_mesh_format {
     CAROM_MESH_FORMAT_GUESS = 0, /* by content and name when reading, by name when writing */
     CAROM_MESH_FORMAT_OBJ,
@@ -69,7 +71,7 @@ typedef enum carom_mesh_format {
     CAROM_MESH_FORMAT_STL,       /* binary; triangles and float32 only */
     CAROM_MESH_FORMAT_STL_ASCII, /* text; triangles only */
     CAROM_MESH_FORMAT_OFF,
-    CAROM_MESH_FORMAT_OTHER, /* whatever assimp reads, where it was there at build time; never
+    CAROM_MESH_FORMAT_OTHER, /* what assimp reads, if it was available at build time; never
                                 written */
     CAROM_MESH_FORMAT_COUNT
 } carom_mesh_format;
@@ -78,12 +80,14 @@ typedef enum carom_mesh_format {
  * Never NULL; any thread. */
 CAROM_API const char *carom_mesh_format_name(carom_mesh_format format);
 
-/* Guesses from a file name (its ending, upper or lower case, before an ending .gz) and from the
- * first bytes of the content where there are any; either may be NULL. Content that is certain (a
- * PLY or OFF header, binary STL of the right size) wins over the name. CAROM_MESH_FORMAT_OTHER when
- * the name ends in something else. Where the name says nothing, text whose first line (comments
- * aside) is a statement of OBJ is OBJ; CAROM_MESH_FORMAT_GUESS when there is nothing to go by.
- * `bytes` must be uncompressed, `size` that of the whole file. Any thread. */
+/* Guesses the format from a file name (its extension in upper or lower case, before a .gz) and from
+ * the first bytes of the content; either may be NULL. Any thread.
+ * - Content that is certain (a PLY or OFF header, binary STL of the right size) takes precedence
+ *   over the name.
+ * - CAROM_MESH_FORMAT_OTHER when the name has another extension.
+ * - Where the name has none, text whose first line (comments aside) is a statement of OBJ is OBJ.
+ * - CAROM_MESH_FORMAT_GUESS when nothing decides.
+ * Constraint: `bytes` is uncompressed, `size` is that of the whole file. */
 CAROM_API carom_mesh_format carom_mesh_format_guess(const char *name, const void *bytes,
                                                     uint64_t size);
 
@@ -96,130 +100,140 @@ typedef struct carom_mesh_origin {
 
 CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *origin);
 
-/* Reads a file: OBJ, PLY, STL, OFF, each also gzipped (where zlib was there at build time), and
- * what else assimp reads (where that was). On failure *mesh is NULL and the message says
- * `file: place: what is wrong`, such as `bunny.ply: face 1042 names vertex 70001, the file has
- * 35947`.
+/* Reads a file: OBJ, PLY, STL, OFF, each also gzipped (if zlib was available at build time), and
+ * what else assimp reads (if that was). On failure *mesh is NULL and the message says `file: place:
+ * what is wrong`, such as `bunny.ply: face 1042 names vertex 70001, the file has 35947`.
  *
- * Binary float32 (STL, PLY) stays float32, all else becomes float64; text is rounded correctly to
- * the nearest double, whatever type a PLY header declares. Faces stay polygons in file order; faces
- * with fewer than three corners are left out and counted. Vertices stay as they are, also unused
- * ones; STL gives three of its own to each triangle. Nothing is welded.
- *
- * CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: malformed, a coordinate that is not finite
- * and data beyond what the header promises included. CAROM_TOO_LARGE: too many vertices.
- * CAROM_UNSUPPORTED: needs a library this build was made without, or is no mesh but the file of a
- * CAD program (STEP, IGES). Memory: at most 16 times the uncompressed size of the file and 128 KiB
- * (assimp takes what it takes); a count in a header is not believed beyond what the file can hold.
- * Reading, unpacking and parsing report progress and can be cancelled, also while they wait for a
- * pipe; what assimp reads cannot. Runs on the calling thread. */
+ * - Binary float32 (STL, PLY) stays float32, all else becomes float64. Text is rounded correctly to
+ *   the nearest double, whatever type a PLY header declares.
+ * - Faces stay polygons in file order; faces with fewer than three corners are left out and
+ *   counted.
+ * - Vertices stay as they are, also unused ones; STL gives three of its own to each triangle.
+ *   Nothing is welded.
+ * - CAROM_IO: cannot be opened or read.
+ * - CAROM_BAD_FILE: malformed, including a coordinate that is not finite and data beyond what the
+ *   header declares.
+ * - CAROM_TOO_LARGE: too many vertices.
+ * - CAROM_UNSUPPORTED: needs a library that this build lacks, or is not a mesh but the file of a
+ *   CAD program (STEP, IGES).
+ * - Memory: at most 16 times the uncompressed size of the file and 128 KiB (assimp has no such
+ *   limit); a count in a header reserves no more memory than the file could fill.
+ * - Reading, unpacking and parsing report progress and can be cancelled, also while waiting for a
+ *   pipe; reading by assimp cannot.
+ * - Runs on the calling thread. */
 CAROM_API carom_status carom_mesh_load(carom_context *context, const char *path, carom_mesh **mesh);
 
-/* The same from memory; `name` stands in for the file's in messages and for guessing, and may be
- * NULL. The bytes are only read during the call. */
+/* Reads a mesh from memory. `name` stands for the file name in messages and for guessing, and may
+ * be NULL. The bytes are only read during the call. */
 CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void *bytes,
                                               uint64_t size, carom_mesh_format format,
                                               const char *name, carom_mesh **mesh);
 
-/* Writes a view that carom_mesh_check accepts. A name that ends in .gz is compressed. The file is
- * written beside its place and renamed, so that it is either the old or the whole new one; links
- * are followed, and a file that was there keeps its mode.
- * What is written reads back with exactly the same values (float32 too: its text is that of the
- * nearest double) and the same faces, but for STL, which holds triangles only (others:
- * CAROM_BAD_INPUT), no shared vertices, and float32 only when binary (doubles that are no float32:
- * CAROM_BAD_INPUT; write them as text).
- * CAROM_MESH_FORMAT_GUESS goes by the name; .stl becomes text when binary STL could not hold the
- * values. CAROM_IO: cannot be written, such as a full disk. CAROM_UNSUPPORTED: a format we do not
- * write. Progress is told and can cancel, also while a pipe is waited for; then nothing is left
- * behind. */
+/* Writes a view that carom_mesh_check accepts. A name that ends in .gz is compressed.
+ * - The file is written under a temporary name beside its final one and renamed, so that it is
+ *   either the old or the complete new one. Links are followed, and an existing file keeps its
+ *   mode.
+ * - What is written reads back with exactly the same values (float32 too: its text is that of the
+ *   nearest double) and the same faces. The exception is STL: it holds triangles only (others:
+ *   CAROM_BAD_INPUT), no shared vertices, and when binary only float32 (doubles that are not
+ *   float32: CAROM_BAD_INPUT; write them as text).
+ * - CAROM_MESH_FORMAT_GUESS chooses by the name; .stl becomes text when binary STL cannot hold the
+ *   values.
+ * - CAROM_IO: the file cannot be written, such as on a full disk. CAROM_UNSUPPORTED: a format that
+ *   Carom does not write.
+ * - Reports progress and can be cancelled, also while waiting for a pipe; then no file is left
+ *   behind. */
 CAROM_API carom_status carom_mesh_save(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format, const char *path);
 
 CAROM_RESULT_ARRAY(carom_bytes, uint8_t);
 
-/* The same into memory, uncompressed; the format must be named. */
+/* Writes a view into memory, uncompressed; the format must be named. */
 CAROM_API carom_status carom_mesh_save_memory(carom_context *context, const carom_mesh_view *view,
                                               carom_mesh_format format, carom_bytes *bytes);
 
-/* ---- repair and report ----------------------------------------------------------------------- */
+/* ---- Welding and inspection ------------------------------------------------------------------ */
 
-/* Makes vertices whose coordinates are equal bit for bit (-0 = 0) one vertex. The first of each
- * kind stays, in the old order, with its own coordinates; faces keep their order, number and
- * corners. Corners of one face that become the same vertex stay too: such a face is degenerate or
- * has a side of no length. CAROM_BAD_INPUT as carom_mesh_check says. O(n). Progress is told and can
- * cancel. */
+/* Merges vertices whose coordinates are equal bit for bit (-0 = 0). The first of equal vertices
+ * stays, in the old order, with its own coordinates; faces keep their order, count and corners.
+ * Corners of one face that become the same vertex stay too: such a face is degenerate or has a side
+ * of length zero. CAROM_BAD_INPUT as for carom_mesh_check. O(n). Reports progress and can be
+ * cancelled. */
 CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh **mesh);
 
-/* No vertex, no face: what the `first_` fields of a report hold when there is none. */
+/* No vertex or face: the value of the `first_` fields of a report when there is none. */
 #define CAROM_MESH_NONE UINT64_MAX
 
-/* What a mesh is. Sides are pairs of corners that follow one another around a face. Those from a
- * vertex to itself are left out, and those of one face that run both ways between the same vertices
- * cancel, so that collapsed faces and slits to holes are not seen. An edge is a pair of vertices
- * that sides are left of. Vertices are the same when their numbers are: weld first. */
+/* Properties of a mesh. A side is a pair of consecutive corners of a face, directed around the
+ * face. Sides from a vertex to itself are left out, and two sides of one face in opposite
+ * directions between the same vertices cancel, so that collapsed faces and slits to holes have no
+ * effect. An edge is a pair of vertices with at least one remaining side. Vertices are the same
+ * when their indices are: weld first. */
 typedef struct carom_mesh_report {
     uint64_t vertices, faces;
     uint64_t triangles; /* when each face of n corners is split into n - 2 */
     uint64_t unused_vertices;
     uint64_t edges;
-    uint64_t open_edges;         /* of one side */
-    uint64_t nonmanifold_edges;  /* of more than two sides */
-    uint64_t inconsistent_edges; /* sides one way outnumber those the other way by two or more */
-    uint64_t shells;             /* sets of faces connected by edges; collapsed ones are in none */
-    uint64_t duplicate_faces;    /* with the corners of an earlier face, in the same cycle either
-                                    way round */
+    uint64_t open_edges;         /* with one side */
+    uint64_t nonmanifold_edges;  /* with more than two sides */
+    uint64_t inconsistent_edges; /* sides in one direction exceed those in the other by two or
+                                    more */
+    uint64_t shells;             /* sets of faces connected by edges; collapsed faces are in none */
+    uint64_t duplicate_faces;    /* with the corners of an earlier face, in the same cyclic order in
+                                    either direction */
     uint64_t degenerate_faces;   /* whose corners all lie on one line; exact */
     uint64_t degenerate_triangles; /* the same for the triangles of fans from each first corner */
 
-    bool closed;   /* has edges, and each has two sides, one each way; so too when polygons are
-                      split into fans from their first corners */
-    bool balanced; /* every edge has as many sides one way as the other: what winding numbers,
-                      and so inside and volume, need; all closed meshes are */
+    bool closed;   /* has edges, and each has two sides, one in each direction; also after polygons
+                      are split into fans from their first corners */
+    bool balanced; /* every edge has as many sides in one direction as in the other. Winding
+                      numbers, and so inside and volume, need this; all closed meshes are
+                      balanced */
     bool oriented; /* no inconsistent edge */
 
     double volume; /* signed, of the cones from the origin over the fans: exact, rounded once. The
                       solid's where the mesh is balanced; negative when it is inside out */
-    double area;   /* of each face: the length of its vector area, right for flat polygons of any
-                      form; the sum does not depend on the order */
+    double area;   /* sum over faces of the length of the vector area, right for flat polygons of
+                      any form; independent of the order of the faces */
     carom_bounds bounds; /* of all vertices, used or not; low > high when there are none */
 
-    uint64_t
-        first_open_edge[2]; /* its vertices, the lower first: lowest edge; else CAROM_MESH_NONE */
+    uint64_t first_open_edge[2]; /* vertices of the lowest such edge, the lower first; else
+                                    CAROM_MESH_NONE */
     uint64_t first_nonmanifold_edge[2];
     uint64_t first_inconsistent_edge[2];
     uint64_t first_degenerate_face, first_duplicate_face;
 } carom_mesh_report;
 
 /* Inspects a view that carom_mesh_check accepts; others are CAROM_BAD_INPUT. CAROM_TOO_LARGE from
- * 2^32 - 1 corners on. O(n), on all threads; the same bits for any number of them. */
+ * 2^32 - 1 corners on. O(n), on all threads; identical bits for any number of them. */
 CAROM_API carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *view,
                                           carom_mesh_report *report);
 
-/* ---- polygons into triangles ----------------------------------------------------------------- */
+/* ---- Triangulation --------------------------------------------------------------------------- */
 
-/* Vertex or face numbers. */
+/* Vertex or face indices, or counts. */
 CAROM_RESULT_ARRAY(carom_numbers, uint32_t);
 
 typedef struct carom_triangulate_def {
-    bool fan; /* false: by the polygon's form; true: from the first corner, whatever the form */
+    bool fan; /* false: ear cutting; true: a fan from the first corner, whatever the form */
 } carom_triangulate_def;
 
-/* Splits each face of n corners into n - 2 triangles, face after face, that keep its direction.
- * Vertices stay as they are. def may be NULL.
+/* Splits each face of n corners into n - 2 triangles, face after face, with the same orientation.
+ * Vertices stay as they are. def may be NULL. On failure *mesh is NULL.
  *
- * By form: the face is seen along the largest component of its normal, and ears are cut off. All
- * turns are decided exactly: a polygon that is simple in that view gets triangles that do not
- * overlap and, unless all its corners lie on one line, none without area. When no ear is left (the
- * polygon crosses itself, or is only nearly simple), the rest is split as a fan. Convex faces are
- * cut evenly, not as a fan.
+ * Ear cutting: the face is projected along the largest component of its normal, and ears are cut
+ * off. All orientations are decided exactly: a polygon that is simple in the projection gets
+ * triangles that do not overlap and, unless all its corners lie on one line, none without area.
+ * When no ear is left (the polygon crosses itself, or is only nearly simple), the rest is split as
+ * a fan. Convex faces are cut evenly, not as a fan.
  * `fan`: triangle k of a face has the corners 0, k + 1, k + 2.
  *
- * faces[t] becomes the face that triangle t came from; faces may be NULL, and a too small buffer
- * of the caller's gives CAROM_MORE, with the mesh complete. On failure *mesh is NULL.
- * CAROM_BAD_INPUT as carom_mesh_check says, CAROM_TOO_LARGE from 2^32 - 1 corners on.
- * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. Progress
- * is told and can cancel, in the middle of a face too. */
+ * - faces[t] becomes the index of the face that triangle t came from. faces may be NULL. A caller's
+ *   buffer that is too small gives CAROM_MORE, with the mesh complete.
+ * - CAROM_BAD_INPUT as for carom_mesh_check, CAROM_TOO_LARGE from 2^32 - 1 corners on.
+ * - Reports progress and can be cancelled, also in the middle of a face.
+ * Cost: O(n) for faces of few corners, O(n r) for one with r corners that are not convex. */
 CAROM_API carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
                                               const carom_triangulate_def *def, carom_mesh **mesh,
                                               carom_numbers *faces);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* result.h: arrays that queries fill.
  *
- * All have the same five fields. Start with `{0}`: Carom then owns the memory, grows it as needed
- * and reuses it in the next call, so that repeated queries allocate nothing; free it at the end
- * with the type's _free. Or bring your own buffer: set data, capacity and
- * owner = CAROM_OWNER_CALLER. Such a buffer is filled up to its capacity; when the result is
- * larger, the call returns CAROM_MORE and `count` is the true number, larger than the capacity.
+ * All have the same five fields. There are two ways to use one:
+ *   - Start with `{0}`: Carom owns the memory, grows it as needed and reuses it in the next call,
+ *     so that repeated queries allocate nothing. Free it at the end with the type's _free.
+ *   - Bring your own buffer: set data, capacity and owner = CAROM_OWNER_CALLER. The buffer is
+ *     filled up to its capacity. When the result is larger, the call returns CAROM_MORE and `count`
+ *     is the true number, larger than the capacity.
  *
- * A caller's bug, to calls and to _free alike: room without data; data without room, or more in it
- * than it holds, where the memory is Carom's; memory on a device, which nothing fills yet.
+ * These are a caller's bug, for queries and for _free alike:
+ *   - a capacity without data;
+ *   - where Carom owns the memory: data without a capacity, or a count larger than the capacity;
+ *   - memory on a device, which nothing fills yet.
  */
 #ifndef CAROM_RESULT_H
 #define CAROM_RESULT_H
@@ -22,8 +25,8 @@ extern "C" {
 typedef enum carom_where { CAROM_WHERE_HOST = 0, CAROM_WHERE_DEVICE = 1 } carom_where;
 typedef enum carom_owner { CAROM_OWNER_CAROM = 0, CAROM_OWNER_CALLER = 1 } carom_owner;
 
-/* Declares the result array `name` of `type` and its name_free. Freeing leaves `{0}` and does
- * nothing to a caller's buffer but forget it; NULL is fine. */
+/* Declares the result array `name` of `type` and its name_free. Freeing resets the array to `{0}`;
+ * a caller's buffer is not freed. NULL is allowed. */
 #define CAROM_RESULT_ARRAY(name, type)                                                             \
     typedef struct name {                                                                          \
         type *data;                                                                                \
@@ -33,8 +36,8 @@ typedef enum carom_owner { CAROM_OWNER_CAROM = 0, CAROM_OWNER_CALLER = 1 } carom
     } name;                                                                                        \
     CAROM_API void name##_free(name *result)
 
-/* Two faces, boxes, spheres or objects that meet. Self pairs have a <= b; lists are sorted by
- * (a, b) and hold no pair twice. */
+/* Two faces, boxes, spheres or objects that meet. Pairs of a set with itself have a <= b. Lists are
+ * sorted by (a, b) and hold no pair twice. */
 typedef struct carom_pair {
     uint32_t a, b;
 } carom_pair;

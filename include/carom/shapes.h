@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh_shapes.h: meshes made by formula: for tests, benchmarks, demonstrations and first steps.
+/* shapes.h: meshes made by formula, for tests, benchmarks, demonstrations and first steps.
  *
  * The same def gives the same mesh for any number of threads. Closed shapes are closed without
  * welding, face outward and are centred on the origin. */
@@ -33,13 +33,13 @@ typedef enum carom_shape {
     CAROM_SHAPE_KNOT,
     /* Chazelle's polyhedron (Convex partitions of polyhedra, 1984): a block with `detail` (8)
      * wedges cut into it from below and as many from above, whose edges lie on one hyperbolic
-     * paraboloid, a hair apart. Non-convex in the worst way; detail^2 near misses. */
+     * paraboloid, a tiny distance apart. The worst case of non-convexity; detail^2 near misses. */
     CAROM_SHAPE_CHAZELLE,
     /* A crumpled sheet: `detail` x `detail` cells (100), two triangles each, the sum of 24 seeded
      * waves, positions rounded to float32; seed 0 stands for 12345. Crosses itself. Open. */
     CAROM_SHAPE_CLOTH,
-    /* `parts` tori (8) that hang in one another along x, each as CAROM_SHAPE_TORUS with `detail`
-     * steps (32) and `ratio` (0.2, at most 0.25). */
+    /* `parts` tori (8), linked along x, each as CAROM_SHAPE_TORUS with `detail` steps (32) and
+     * `ratio` (0.2, at most 0.25). */
     CAROM_SHAPE_CHAIN,
     /* A cube of edge 2 `size` broken into `parts` (32) convex shards: the cells of seeded points,
      * each shrunk by `ratio` (0.02; below 1) towards its point. */
@@ -49,8 +49,8 @@ typedef enum carom_shape {
     CAROM_SHAPE_COUNT
 } carom_shape;
 
-/* All zero: a unit sphere of 1,280 triangles. Fields a shape does not name are ignored, but a ratio
- * that is not positive and finite is refused by all. */
+/* All zero: a unit sphere of 1,280 triangles. Fields that a shape does not mention are ignored,
+ * except that every shape rejects a ratio that is not positive and finite. */
 typedef struct carom_shape_def {
     carom_shape shape;
     uint64_t detail;     /* 0: the number in brackets above */
@@ -63,8 +63,8 @@ typedef struct carom_shape_def {
     bool polygons;       /* false: triangles; true: quads and larger where the shape has them */
 } carom_shape_def;
 
-/* Makes a shape; def may be NULL. CAROM_BAD_INPUT for sizes a shape cannot have, CAROM_TOO_LARGE
- * when its vertices cannot be numbered. On failure *mesh is NULL. */
+/* Makes a shape; def may be NULL. On failure *mesh is NULL. CAROM_BAD_INPUT: sizes that the shape
+ * cannot have. CAROM_TOO_LARGE: too many vertices for 32-bit indices. */
 CAROM_API carom_status carom_shape_make(carom_context *context, const carom_shape_def *def,
                                         carom_mesh **mesh);
 

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* soup.h: which faces meet, exactly.
+/* soup.h: which faces of polygon soups meet, exactly.
  *
  *   carom_soup_create(context, &(carom_soup_def){.mesh = view}, &soup);      prepare
  *   carom_soup_self_pairs(context, soup, &pairs);                            query
  *
- * A soup is any set of polygons: open, closed, broken, crossing itself. All decisions are made with
- * exact predicates: no misses, no ghosts, no duplicates, whatever the input. Lists are sorted and
- * the same for any number of threads and any instruction set.
+ * A soup is any set of polygons: open, closed, broken, self-intersecting. All decisions are made
+ * with exact predicates: no pair is missed, none is wrong, none is listed twice, whatever the
+ * input. Lists are sorted and identical for any number of threads and any instruction set.
  *
- * Which pairs of faces of one soup count. A face without area (the corners of each of its triangles
- * lie on one line) is listed once as (f, f) and takes part in no other pair (see `degenerate`).
- * Otherwise, by vertices in common (the same index: weld first where equal coordinates should be
- * one vertex):
+ * Pairs of faces of one soup. A face without area (the corners of each of its triangles lie on one
+ * line) is listed once as (f, f) and takes part in no other pair (see `degenerate`). Whether two
+ * other faces are a pair depends on how many vertices they have in common. A vertex is common when
+ * the index is the same: weld first where equal coordinates should be one vertex.
  *   none   the closed faces meet, touching included;
  *   one    they meet elsewhere too: the edge opposite the common vertex in either face meets the
  *          other closed face;
  *   two    they are coplanar and lie on the same side of the common edge;
  *   three  always.
- * Polygons are split into triangles, and two polygons count when a triangle of one and a triangle
- * of the other do; never within one polygon. Two soups: closed faces that meet, touching included;
- * faces without area are left out.
+ * Polygons are split into triangles. Two polygons are a pair when a triangle of one and a triangle
+ * of the other are; triangles of the same polygon never are.
+ *
+ * Pairs of faces of two soups: the closed faces meet, touching included. Faces without area are
+ * left out.
  */
 #ifndef CAROM_SOUP_H
 #define CAROM_SOUP_H
@@ -31,74 +33,76 @@
 extern "C" {
 #endif
 
-/* ---- prepare --------------------------------------------------------------------------------- */
+/* ---- Prepare --------------------------------------------------------------------------------- */
 
-/* What a face without area is. */
+/* How a face without area is treated. */
 typedef enum carom_degenerate {
-    CAROM_DEGENERATE_ALONE = 0,  /* listed as (f, f), meets nothing */
+    CAROM_DEGENERATE_ALONE = 0,  /* listed as (f, f), meets nothing else */
     CAROM_DEGENERATE_AS_SEGMENT, /* the segment or point that its corners span */
     CAROM_DEGENERATE_COUNT
 } carom_degenerate;
 
-/* How pairs are searched for. The answers are the same. */
+/* How pairs are searched for. The results are the same. */
 typedef enum carom_soup_method {
-    CAROM_SOUP_METHOD_AUTO =
-        0,                  /* the tree, and the grid where the tree takes more than work_budget */
-    CAROM_SOUP_METHOD_TREE, /* a box tree: fastest nearly always, without a bound */
-    CAROM_SOUP_METHOD_GRID, /* the hierarchical grid of kDet: work as carom_soup_cross_bound says.
-                        Holds no tree: for pairs only; distance, points and rays give
-                        CAROM_UNSUPPORTED */
+    CAROM_SOUP_METHOD_AUTO = 0, /* the tree, then the grid if the tree exceeds work_budget */
+    CAROM_SOUP_METHOD_TREE,     /* a box tree: nearly always the fastest; work unbounded */
+    CAROM_SOUP_METHOD_GRID,     /* the hierarchical grid of kDet: work bounded by
+                                   carom_soup_cross_bound. Has no tree: for pairs only;
+                                   distance, points and rays give CAROM_UNSUPPORTED */
     CAROM_SOUP_METHOD_COUNT
 } carom_soup_method;
 
 typedef struct carom_soup_def {
     carom_mesh_view mesh; /* copied */
     carom_degenerate degenerate;
-    bool fan;   /* split polygons from their first corner, and count and number the triangles */
-    bool rigid; /* it will only be moved as a whole: prepare longer, and hold 68 bytes a triangle
-                   more, for faster queries of two soups */
+    bool fan;   /* split polygons into fans from their first corner, and count and index the
+                   triangles */
+    bool rigid; /* the soup will only move as a whole: preparing takes longer and 68 bytes more per
+                   triangle, queries of two soups are faster */
     carom_soup_method method;
     carom_grid_def grid;  /* of CAROM_SOUP_METHOD_GRID */
-    uint64_t work_budget; /* of CAROM_SOUP_METHOD_AUTO: nodes and candidates a query for pairs may
-                             take in the tree; 0: 64 a triangle and 65,536 */
+    uint64_t work_budget; /* of CAROM_SOUP_METHOD_AUTO: nodes and candidates that a query for pairs
+                             may visit in the tree; 0: 64 per triangle and 65,536 */
 } carom_soup_def;
 
 typedef struct carom_soup carom_soup;
 
-/* Prepares a soup: O(n) on all threads. The mesh must pass carom_mesh_check. Beyond the copy of the
- * mesh it holds about 43 bytes a triangle, with method GRID about 110. On failure *soup is NULL. */
+/* Prepares a soup. The mesh must pass carom_mesh_check. On failure *soup is NULL.
+ * Cost: O(n) on all threads. Memory: beyond the copy of the mesh about 43 bytes per triangle, with
+ * method GRID about 110. */
 CAROM_API carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                          carom_soup **soup);
 
 /* NULL is fine. */
 CAROM_API void carom_soup_destroy(carom_soup *soup);
 
-/* New positions for the same vertices: only positions, scalar, stride and vertex_count of the view
- * are read. Polygons keep the triangles they were split into. Prepares anew in O(n) and allocates
- * nothing once warm: the first update takes room for a second set of positions. Needs exclusive
- * use.
- * A failed update has not happened: positions and faces are the old ones. After bad input that is
- * all; but when memory ran out while preparing, or that was cancelled or too large for a grid, the
- * tree or grid is lost: queries then return the status of that failure until a change succeeds,
- * which may be any: removing no faces will do. */
+/* Replaces the positions of the vertices: only positions, scalar, stride and vertex_count of the
+ * view are read. Polygons keep the triangles they were split into. Needs exclusive use.
+ * Cost: prepares anew in O(n). Allocates nothing once warm; the first update allocates a second set
+ * of positions.
+ * A failed update leaves the old positions and faces. After bad input the soup can still be used.
+ * When preparing ran out of memory, was cancelled, or was too large for a grid, the tree or grid is
+ * lost: queries then return the status of that failure until a change succeeds. Any change will do,
+ * such as removing no faces. */
 CAROM_API carom_status carom_soup_update(carom_context *context, carom_soup *soup,
                                          const carom_mesh_view *mesh);
 
-/* Adds the view's vertices and faces after those there are; *first is the number of the first new
- * face (NULL: not wanted). Needs exclusive use, and memory for the old and the new soup at once. On
- * any failure the soup is as it was and can be used, and *first is not written. */
+/* Appends the view's vertices and faces to those of the soup; *first is the index of the first new
+ * face (first may be NULL). Needs exclusive use, and memory for the old and the new soup at once.
+ * On any failure the soup is unchanged and can be used, and *first is not written. */
 CAROM_API carom_status carom_soup_add(carom_context *context, carom_soup *soup,
                                       const carom_mesh_view *mesh, uint32_t *first);
 
-/* Takes faces out; their numbers are dead and stay so, the others keep theirs. Removing a dead face
- * does nothing. Allocates nothing once warm. Needs exclusive use; failures as for update. */
+/* Removes faces. Indices of removed faces are not reused, and the other faces keep theirs. Removing
+ * a removed face does nothing. Allocates nothing once warm. Needs exclusive use; failures as for
+ * update. */
 CAROM_API carom_status carom_soup_remove(carom_context *context, carom_soup *soup,
                                          const uint32_t *faces, uint64_t count);
 
 typedef struct carom_soup_info {
-    uint64_t faces;     /* numbers given out, dead ones included */
-    uint64_t live;      /* faces that are there */
-    uint64_t triangles; /* they are split into */
+    uint64_t faces;     /* indices given out, those of removed faces included */
+    uint64_t live;      /* faces that are not removed */
+    uint64_t triangles; /* of these faces */
     uint64_t degenerate_faces;
     uint64_t bytes; /* held by the soup */
 } carom_soup_info;
@@ -106,70 +110,77 @@ typedef struct carom_soup_info {
 CAROM_API carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
                                            carom_soup_info *info);
 
-/* ---- query: a soup with itself --------------------------------------------------------------- */
+/* ---- Query: a soup with itself --------------------------------------------------------------- */
 
-/* All pairs that count, a <= b, sorted. Allocates nothing once warm. */
+/* Finds all pairs, with a <= b, sorted. Allocates nothing once warm. */
 CAROM_API carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *soup,
                                              carom_pairs *pairs);
 
-/* Their number, without storing them. */
+/* Counts the pairs without storing them. */
 CAROM_API carom_status carom_soup_self_count(carom_context *context, const carom_soup *soup,
                                              uint64_t *count);
 
-/* Whether there is any; stops at the first found. */
+/* Says whether there is a pair; stops at the first found. */
 CAROM_API carom_status carom_soup_self_any(carom_context *context, const carom_soup *soup,
                                            bool *any);
 
 /* Receives pairs in ascending order; return true to stop. */
 typedef bool carom_pairs_fn(void *user, const carom_pair *pairs, uint64_t count);
 
-/* Streams all pairs in ascending chunks, for results too large to hold. Scratch stays in the order
- * of the soup's own size. */
+/* Passes all pairs to `receive` in ascending chunks, for results too large to hold. Scratch is
+ * O(size of the soup). */
 CAROM_API carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup,
                                             carom_pairs_fn *receive, void *user);
 
-/* ---- query: two soups ------------------------------------------------------------------------ */
+/* ---- Query: two soups ------------------------------------------------------------------------ */
 
-/* Poses move a soup's vertices, x' = ((r00 x + r01 y) + r02 z) + tx in doubles; NULL or all zero is
- * the identity. Answers are exact with respect to x'. A face takes part when it has area as given,
- * or as the segment it is (CAROM_DEGENERATE_AS_SEGMENT), whatever becomes of it in the pose.
- * CAROM_BAD_INPUT: a pose that is not finite, or that moves a soup beyond the range of doubles.
- * Soups made `rigid` are searched several times faster; any two may be mixed. Sizes or distances
- * more than 2^50 apart are compared all with all. Allocates nothing once warm. */
+/* Rules for all queries of two soups.
+ * - A pose maps a vertex x to x' = ((r00 x + r01 y) + r02 z) + tx in doubles; NULL or all zero is
+ *   the identity. Results are exact with respect to x'.
+ * - A face takes part when it has area before the pose is applied, or as the segment it is
+ *   (CAROM_DEGENERATE_AS_SEGMENT), whatever its shape after it.
+ * - CAROM_BAD_INPUT: a pose that is not finite, or that moves a soup beyond the range of doubles.
+ * - Soups made `rigid` are searched several times faster; any two soups may be combined.
+ * - Where sizes or distances differ by more than a factor of 2^50, all faces are compared with all.
+ * - Allocates nothing once warm. */
 
-/* All pairs (face of a, face of b), sorted. */
+/* Finds all pairs (face of a, face of b), sorted. */
 CAROM_API carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
                                               const carom_pose *pose_a, const carom_soup *b,
                                               const carom_pose *pose_b, carom_pairs *pairs);
 
-/* Whether any faces meet; stops at the first found. Says nothing of one inside the other. */
+/* Says whether any faces meet; stops at the first found. Does not tell whether one soup is inside
+ * the other. */
 CAROM_API carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
                                             const carom_pose *pose_a, const carom_soup *b,
                                             const carom_pose *pose_b, bool *any);
 
 typedef struct carom_soup_gap {
     double distance;             /* 0 when faces meet, infinite when a soup is empty */
-    uint32_t face_a, face_b;     /* a closest pair: the lowest of those found equally near */
+    uint32_t face_a, face_b;     /* a closest pair: the one of lowest index of those found equally
+                                    near */
     carom_vec3 point_a, point_b; /* on the posed faces */
 } carom_soup_gap;
 
-/* The least distance of any two faces, and where; 0 when faces meet, which is decided exactly, and
- * the pair is then one of those. The distance is that of carom_triangles_distance: right to 1e-15
- * of the extent of the two faces. The pair is chosen by these distances as they are rounded: unlike
- * for carom_soup_closest_points, pairs whose true distances are no farther apart than that may
- * count as equal or the other way round. */
+/* Finds the least distance between faces of a and b, and where it is. It is 0 when faces meet,
+ * which is decided exactly; the pair is then one that meets.
+ * The distance is that of carom_triangles_distance: right to 1e-15 of the extent of the two faces.
+ * The pair is chosen by these rounded distances. Unlike in carom_soup_closest_points, pairs whose
+ * true distances differ by less than that rounding may be taken as equal or in the wrong order. */
 CAROM_API carom_status carom_soup_cross_distance(carom_context *context, const carom_soup *a,
                                                  const carom_pose *pose_a, const carom_soup *b,
                                                  const carom_pose *pose_b, carom_soup_gap *gap);
 
-/* ---- the bound ------------------------------------------------------------------------------- */
+/* ---- Bounds on the number of candidates ------------------------------------------------------ */
 
-/* The most candidates, carom_work.candidates, that method GRID can have between two soups, whatever
- * their poses: pairs whose boxes and enclosing balls overlap. From the sizes of faces and how they
- * crowd in each soup alone; linear in the number of faces where few large ones lie near one (k_free
- * small). UINT64_MAX: that or more. Holds for poses whose rounding is small against the faces: they
- * move no soup farther than 2^35 times its smallest face. O(n) expected, on one thread; any method.
- */
+/* Gives an upper bound on the candidates (carom_work.candidates) of method GRID between two soups,
+ * whatever their poses. Candidates are pairs whose boxes and enclosing balls overlap. UINT64_MAX:
+ * that or more.
+ * The bound follows from the sizes and the crowding of the faces of each soup alone. It is linear
+ * in the number of faces where few large faces lie near any one (small k_free).
+ * It holds for poses whose rounding is small against the faces: they move no soup farther than 2^35
+ * times its smallest face.
+ * Cost: O(n) expected, on one thread; for any method. */
 CAROM_API carom_status carom_soup_cross_bound(carom_context *context, const carom_soup *a,
                                               const carom_soup *b, uint64_t *bound);
 
@@ -177,27 +188,28 @@ CAROM_API carom_status carom_soup_cross_bound(carom_context *context, const caro
 CAROM_API carom_status carom_soup_self_bound(carom_context *context, const carom_soup *soup,
                                              uint64_t *bound);
 
-/* ---- query: points and rays ------------------------------------------------------------------ */
+/* ---- Query: points and rays ------------------------------------------------------------------ */
 
 typedef struct carom_soup_hit {
     uint32_t face;    /* CAROM_NO_FACE when there is none */
     double distance;  /* for rays: the parameter t of origin + t direction */
-    carom_vec3 point; /* on the face; the point or origin asked for when there is none */
+    carom_vec3 point; /* on the face; the queried point or origin when there is none */
 } carom_soup_hit;
 #define CAROM_NO_FACE UINT32_MAX
 
-/* Faces without area take no part in these, or as the segments and points they are
- * (CAROM_DEGENERATE_AS_SEGMENT). Points, origins and directions may be any finite doubles; the
- * scale does not matter. */
+/* Rules for all queries of points and rays. Faces without area take no part, or take part as the
+ * segments and points they are (CAROM_DEGENERATE_AS_SEGMENT). Points, origins and directions may be
+ * any finite doubles of any scale. */
 
-/* The nearest point of the soup to each of `count` points, on all threads. hits has room for count.
- * - Which face is the nearest is decided exactly. Faces at exactly the same distance are a tie: the
- *   lowest is taken.
+/* Finds the nearest point of the soup to each of `count` points, on all threads. hits has space for
+ * count.
+ * - Which face is the nearest is decided exactly. Of faces at exactly the same distance, the one of
+ *   lowest index is taken.
  * - distance is that of carom_point_triangle_distance for this face: right to 1e-15 of the extent
  *   of point and face. Infinite: beyond the doubles, or with CAROM_NO_FACE for an empty soup.
- * A microsecond or a few per point; some more for each face within rounding of the nearest that has
- * no edge or corner with the nearest point on it in common with it; up to a millisecond for each
- * where the exponents of one point and soup lie far apart. */
+ * Cost: a few microseconds per point. More for each face that is equally near up to rounding,
+ * unless it shares with the nearest face the edge or corner that holds the nearest point. Up to a
+ * millisecond for each where the exponents of one point and soup lie far apart. */
 CAROM_API carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
                                                  const carom_vec3 *points, uint64_t count,
                                                  carom_soup_hit *hits);
@@ -207,84 +219,87 @@ typedef struct carom_ray {
     double length;                /* in units of direction; 0 or infinite: without end */
 } carom_ray;
 
-/* The first face each ray meets, on all threads. The ray is exactly the points origin +
+/* Finds the first face that each ray meets, on all threads. The ray is exactly the points origin +
  * t direction with 0 <= t and, where there is a length, t <= length.
  * - Faces are closed: touching an edge or a corner is meeting.
- * - A ray that runs inside a face's plane meets it in the first of their common points: t is 0
- *   where it starts on the face. So it is with segments along the ray.
- * - Which faces are met, which of them first, and whether within the length is decided exactly.
- *   Faces met at the same t are a tie: the lowest is taken.
+ * - A ray in the plane of a face meets it in the first of their common points: t is 0 where it
+ *   starts on the face. The same holds for segments along the ray.
+ * - Which faces are met, which of them first, and whether within the length is decided exactly. Of
+ *   faces met at the same t, the one of lowest index is taken.
  * - distance is the exact t, and each coordinate of point that of the exact point, rounded once to
  *   the nearest double: infinite where it is too large, 0 where too small.
- * A miss has CAROM_NO_FACE and infinite distance. CAROM_BAD_INPUT: a ray that is not finite, of
- * negative length or with the direction (0, 0, 0). Some hundred nanoseconds per ray, microseconds
- * where doubles cannot decide, up to milliseconds per face where the exponents of one ray and soup
- * lie more than 200 apart. */
+ * - A miss has CAROM_NO_FACE and infinite distance.
+ * - CAROM_BAD_INPUT: a ray that is not finite, of negative length or with the direction (0, 0, 0).
+ * Cost: some hundred nanoseconds per ray, microseconds where doubles cannot decide, up to
+ * milliseconds per face where the exponents of one ray and soup lie more than 200 apart. */
 CAROM_API carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                             const carom_ray *rays, uint64_t count,
                                             carom_soup_hit *hits);
 
-/* How often the soup, which must be balanced (carom_mesh_inspect), winds around each point: 0
- * outside, 1 inside, exact; points on a face get CAROM_ON_SURFACE. */
+/* Computes the winding number of the soup around each point, exactly: 0 outside, 1 inside. The soup
+ * must be balanced (carom_mesh_inspect). Points on a face get CAROM_ON_SURFACE. */
 #define CAROM_ON_SURFACE INT32_MAX
 CAROM_API carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
                                           const carom_vec3 *points, uint64_t count,
                                           int32_t *windings);
 
-/* ---- query: how crowded -------------------------------------------------------------------------
+/* ---- Query: k-freeness --------------------------------------------------------------------------
  *
- * For a face of diameter d, that of the smallest ball around its corners, count the other faces
- * that are at least as large and at most d/4 away. A soup in which every face counts fewer than k
- * is k-free (Weller, Debowski, Zachmann 2017), and two k-free soups, however they are moved, meet
- * in no more pairs of faces than carom_k_free_get_bounds says: linear in the number of faces.
+ * The diameter d of a face is that of the smallest ball around its corners. Each face counts the
+ * other faces that are at least as large and at most d/4 away. A soup in which every face counts
+ * fewer than k is k-free (Weller, Debowski, Zachmann 2017). Two k-free soups meet, in any pose, in
+ * at most as many pairs of faces as carom_k_free_get_bounds says: linear in the number of faces.
  *
  * Diameters are doubles, rounded upwards: at least the true one, at most 2^-45 of it larger, the
  * same for any order of a face's corners and of the faces, and for a copy that is moved without
- * rounding. With respect to these doubles everything is exact: sizes are compared as they are
- * (faces of equal diameter count each other), and whether a face is within d/4 is decided without
- * any error, touching that distance included. Faces with a common vertex are at distance 0. Faces
- * without area take no part (but see `degenerate`: as points, of diameter 0, they count what
- * touches them). */
+ * rounding. With respect to these doubles all counts are exact. Faces of equal diameter count each
+ * other. Whether a face is within d/4 is decided exactly, and a distance of exactly d/4 counts.
+ * Faces with a common vertex are at distance 0. Faces without area take no part (but see
+ * `degenerate`: as points, of diameter 0, they count what touches them). */
 
 typedef struct carom_k_free {
     uint64_t faces;            /* that take part */
     uint64_t k;                /* the least k for which the soup is k-free; 0: no faces */
-    uint32_t worst_face;       /* the lowest that counts k - 1 others; CAROM_NO_FACE: no faces */
-    uint32_t worst_neighbours; /* those of the k - 1 that share a vertex with it */
+    uint32_t worst_face;       /* the lowest index of a face that counts k - 1 others;
+                                  CAROM_NO_FACE: no faces */
+    uint32_t worst_neighbours; /* of these k - 1, those that share a vertex with it */
 
-    /* Of the numbers that the faces count. A quantile is the least number that at least that share
-     * of the faces does not pass. */
+    /* Statistics of the counts of all faces. A quantile is the least number such that at least that
+     * share of the faces has a count no larger. */
     uint64_t total;
     double mean, deviation;
     uint32_t least, quartile_1, median, quartile_3, percentile_90, percentile_99, most;
-    double neighbours; /* the share of all counted that have a common vertex; 0 when none */
+    double neighbours; /* the share of all counted faces that have a common vertex; 0 when none */
 
-    double least_diameter, largest_diameter; /* of faces that are no points */
+    double least_diameter, largest_diameter; /* of faces that are not points */
     double height;                           /* log2 of largest / least */
 
-    /* A quarter of a face's diameter wide and enough to cover all faces: 12 a triangle; for a face
-     * of more triangles 12 for each, or 49 when it is flat and that is fewer. */
+    /* Discs, each a quarter of a face's diameter wide, that suffice to cover all faces: 12 per
+     * triangle; for a face of more triangles 12 for each, or 49 when it is flat and that is fewer.
+     */
     uint64_t discs;
 } carom_k_free;
 
-/* Counts for every face; O(n k) on all threads, allocates nothing once warm. `counts` gets the
- * number of each face, 0 for faces that take no part (NULL: not wanted). CAROM_BAD_INPUT:
- * coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID, which has no tree to search.
- */
+/* Computes k and the count of every face. `counts` gets the count of each face, 0 for faces that
+ * take no part (may be NULL).
+ * CAROM_BAD_INPUT: coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID, which has
+ * no tree to search.
+ * Cost: O(n k) on all threads; allocates nothing once warm. */
 CAROM_API carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup,
                                          carom_k_free *k_free, carom_numbers *counts);
 
 typedef struct carom_k_free_bounds {
-    /* No rigid motion makes more pairs meet: discs_a k_b + discs_b k_a, which is at most
-     * 12 k (n_a + n_b) for triangles and 49 k (n_a + n_b) for flat polygons; or n_a n_b when that
-     * is less. For soups of one scale; moved coordinates are taken as unrounded. */
+    /* Upper bound on the pairs that meet in any rigid motion: discs_a k_b + discs_b k_a, which is
+     * at most 12 k (n_a + n_b) for triangles and 49 k (n_a + n_b) for flat polygons; or n_a n_b
+     * when that is less. For soups of one scale; posed coordinates are assumed not to be rounded.
+     */
     uint64_t pairs;
     /* 3 k (n_a + n_b) for triangles, 7 k (n_a + n_b) for polygons: as published. Not a bound: see
      * docs/kfree.md. */
     uint64_t published;
 } carom_k_free_bounds;
 
-/* From what is known of each; numbers too large are UINT64_MAX. */
+/* Computes the bounds from k and the counts of two soups. Numbers too large are UINT64_MAX. */
 CAROM_API carom_status carom_k_free_get_bounds(carom_context *context, const carom_k_free *a,
                                                const carom_k_free *b, carom_k_free_bounds *bounds);
 

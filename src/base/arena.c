@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Scratch memory as a stack of blocks.
  *
- * Invariant: once the arena has been rewound to empty it holds one block, as large as the most that
- * was ever in use at once. So the second of two equal queries takes nothing from the allocator,
- * which is what "steady-state queries allocate nothing" rests on.
+ * Invariant: once the arena has been rewound to empty, it holds one block, as large as the most
+ * that was ever in use at once. So the second of two equal queries takes nothing from the
+ * allocator: repeated queries allocate nothing.
  *
- * Under AddressSanitizer everything above the top is poisoned, so that use after a rewind is found
- * although the memory is never freed. */
+ * Under AddressSanitizer everything above the top is poisoned, so that use after a rewind is
+ * detected although the memory is not freed. */
 #include "base/arena.h"
 
 #include "base/item.h"
@@ -29,7 +29,7 @@
 
 #define SMALLEST_BLOCK ((size_t)64 << 10)
 
-/* The bytes follow the header, which fills exactly one unit of alignment. */
+/* The bytes follow the header, whose size is exactly one unit of alignment. */
 struct carom_arena_block {
     carom_arena_block *below;
     size_t size, used;
@@ -94,8 +94,8 @@ carom_arena_mark carom_arena_get_mark(const carom_arena *arena) {
     return (carom_arena_mark){arena->top, arena->top != NULL ? arena->top->used : 0, arena->held};
 }
 
-/* Replaces a block too small for the peak by one that holds it. Should there be no memory for that,
- * the arena is simply empty again. */
+/* Replaces a block that is smaller than the peak by one of the peak's size. Without memory for that
+ * the arena becomes empty. */
 static void settle(carom_arena *arena) {
     carom_arena_block *block = arena->top;
     if (block == NULL || block->size >= arena->peak) return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The growing behind arrays and result arrays.
+/* Growth of arrays and result arrays.
  *
- * A result block starts with a line that holds a copy of its allocator, so that carom_pairs_free
- * needs no context and works after the context is gone. */
+ * A result block starts with a cache line that holds a copy of its allocator, so that
+ * carom_pairs_free needs no context and works after the context is destroyed. */
 #include "base/array.h"
 
 void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t count,

@@ -17,7 +17,7 @@
 #include "carom/result.h"
 
 /* Returns a block for at least `needed` elements that starts with the old ones, or NULL (the old
- * block then still stands). Grows by half at least, so that pushing is O(1) amortised. */
+ * block then stays valid). Grows by half at least, so that pushing is O(1) amortised. */
 void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t count,
                        uint64_t needed, size_t size, uint64_t *capacity);
 
@@ -26,7 +26,7 @@ void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t co
         type *data;                                                                                \
         uint64_t count, capacity;                                                                  \
     } name;                                                                                        \
-    /* Makes room for `needed` elements in all; false when there is no memory. */                  \
+    /* Reserves space for `needed` elements in all; false when there is no memory. */              \
     static inline bool name##_reserve(name *array, const carom_allocator *allocator,               \
                                       uint64_t needed) {                                           \
         if (needed <= array->capacity) return true;                                                \
@@ -47,14 +47,14 @@ void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t co
         carom_release(allocator, array->data);                                                     \
         *array = (name){0};                                                                        \
     }                                                                                              \
-    struct name /* takes the semicolon */
+    struct name /* consumes the semicolon */
 
-/* Result memory outlives its context, so each block remembers its allocator in front. */
+/* Result memory outlives its context, so each block stores its allocator in a header. */
 void *carom_result_allocate(const carom_allocator *allocator, uint64_t count, size_t size);
 void carom_result_release(void *data);
 
-/* Whether a result array can be filled or freed: one of {0}, of an earlier call or of a caller's
- * buffer (result.h), on the host. */
+/* Whether a result array can be filled or freed: it is {0}, filled by an earlier call, or a
+ * caller's buffer (result.h), on the host. */
 bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, carom_where where,
                            carom_owner owner);
 
@@ -67,9 +67,9 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
                       message " has fields that do not fit each other; start with {0}");           \
     } while (0)
 
-/* name_begin makes room for `count` elements and sets result->count; *room is how many to write:
- * all of them, or as many as fit a caller's buffer. Old contents are lost. The query then writes
- * data[0 .. *room) and returns name_end, CAROM_OK or CAROM_MORE. */
+/* name_begin reserves space for `count` elements and sets result->count; *room is how many to
+ * write: all of them, or as many as fit a caller's buffer. Old contents are lost. The query then
+ * writes data[0 .. *room) and returns name_end, CAROM_OK or CAROM_MORE. */
 #define CAROM_RESULT_FILL(name)                                                                    \
     static inline carom_status name##_begin(carom_context *context,                                \
                                             const carom_allocator *allocator, name *result,        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this library was built from, and with. */
+/* Version, commit and compiler of the library. */
 #include "carom/base.h"
 
 #include "carom_commit.h" /* written by the build: CAROM_COMMIT */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The context: threads, scratch and the last message in one place, for one thread at a time.
- * Nothing here is global, so two contexts never meet. */
+/* The context: threads, scratch and the last message, for one thread at a time. No state here is
+ * global, so contexts are independent. */
 #include "base/context.h"
 
 #include <string.h>

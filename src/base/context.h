@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* context.h: what a context is made of. */
+/* context.h: the members of a context. */
 #ifndef CAROM_SRC_BASE_CONTEXT_H
 #define CAROM_SRC_BASE_CONTEXT_H
 
@@ -14,12 +14,12 @@
 typedef struct carom_progress {
     carom_progress_fn *callback;
     void *user;
-    uint32_t depth; /* phases open, one inside another; always 0 without a callback */
+    uint32_t depth; /* open phases, nested; always 0 without a callback */
     const char *what;
     uint64_t total;
     _Atomic uint64_t done;
     _Atomic bool cancelled;
-    double last_call; /* seconds; touched by worker 0 alone */
+    double last_call; /* seconds; accessed by worker 0 only */
 } carom_progress;
 
 struct carom_context {
@@ -27,9 +27,9 @@ struct carom_context {
     carom_backend backend;
     carom_isa isa;
     uint32_t threads;
-    carom_run_fn *run; /* Carom's pool or the caller's */
+    carom_run_fn *run; /* Carom's thread pool or the caller's */
     void *run_user;
-    carom_pool *pool; /* NULL until first needed, or when the caller brings threads */
+    carom_pool *pool; /* NULL until first needed, or when the caller provides threads */
     bool in_parallel;
     carom_arena *arenas; /* one per worker; worker 0 is the calling thread */
     carom_progress progress;
@@ -37,7 +37,7 @@ struct carom_context {
     char message[CAROM_SENTENCE_SIZE];
 };
 
-/* Scratch of a worker. Take a mark first, rewind at the end. */
+/* Scratch arena of a worker. Take a mark first, rewind to it at the end. */
 static inline carom_arena *carom_scratch(carom_context *context, uint32_t worker) {
     return &context->arenas[worker];
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks for libcarom_cuda beside the library and says what it found. The core never links CUDA:
+/* Loads libcarom_cuda from beside the library and describes the result. The core never links CUDA:
  * where the GPU library, the driver or the device is missing, one message says which. */
 #define _GNU_SOURCE
 #include "base/device.h"
@@ -20,7 +20,8 @@ bool carom_cuda_describe(char *line, size_t size) {
         size = sizeof(ignored);
     }
     void *library = dlopen(CAROM_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) { /* missing itself, or lacking what it needs: the loader knows which */
+    if (library == NULL) { /* the library or one of its dependencies is missing: the loader says
+                              which */
         const char *why = dlerror();
         snprintf(line, size, "none: %s",
                  why != NULL ? why : CAROM_CUDA_LIBRARY " cannot be loaded");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* double_double.h: numbers of twice a double's precision, as unevaluated sums of two doubles, as
- * items.
+/* double_double.h: double-double numbers, unevaluated sums of two doubles, as items.
  *
  * Sums and products are off by a few 2^-104 of the operands' magnitudes (Dekker 1971; Joldes,
  * Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of double-word
- * arithmetic", 2017, algorithms 6 and 11). Nothing may overflow or underflow. */
+ * arithmetic", 2017, algorithms 6 and 11). Constraint: no operation overflows or underflows. */
 #ifndef CAROM_SRC_BASE_DOUBLE_DOUBLE_H
 #define CAROM_SRC_BASE_DOUBLE_DOUBLE_H
 
@@ -59,7 +58,7 @@ CAROM_ITEM carom_dd carom_dd_divide(carom_dd a, carom_dd b) {
     return carom_dd_make(first, rest.high / b.high);
 }
 
-/* By a power of two. */
+/* Multiplies by a power of two. */
 CAROM_ITEM carom_dd carom_dd_scale(carom_dd a, double power) {
     a.high *= power;
     a.low *= power;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which instruction sets this machine has. AVX2 stands for the 2013 set (with FMA, BMI2), AVX-512
- * for the 2017 set (F, BW, CD, DQ, VL), the flags the loops are compiled with. */
+/* Which instruction sets this machine has. AVX2 means the 2013 set (with FMA, BMI2), AVX-512 the
+ * 2017 set (F, BW, CD, DQ, VL): the flags that the loops are compiled with. */
 #include "base/isa.h"
 
 const char *carom_isa_name(carom_isa isa) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* isa.h: one loop, compiled once per instruction set, chosen at run time.
+/* isa.h: loops compiled once per instruction set, chosen at run time.
  *
  * A file X_cpu.c is compiled with CAROM_ISA_SUFFIX set to baseline, avx2 and avx512 in turn. It
- * names its entry points CAROM_CPU(carom_x_step); X_cpu.h declares them all with
- * CAROM_CPU_DECLARE, and the algorithm in X.c calls CAROM_CPU_CALL(context, carom_x_step)(...).
- * The versions may differ in speed only: tests run each that the machine has and compare bytes. */
+ * names its entry points CAROM_CPU(carom_x_step); X_cpu.h declares them all with CAROM_CPU_DECLARE,
+ * and the algorithm in X.c calls CAROM_CPU_CALL(context, carom_x_step)(...). The versions may
+ * differ in speed only: tests run each that the machine has and compare bytes. */
 #ifndef CAROM_SRC_BASE_ISA_H
 #define CAROM_SRC_BASE_ISA_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* item.h: functions shared by CPU and GPU.
  *
- * An item is one decision or one term: no allocation, I/O, globals, recursion, function pointers,
- * and no libm but sqrt. It is compiled by C and by CUDA from the same text and gives the same bits
- * on both (no contraction, no fast-math). Constants of items are macros. */
+ * An item is one decision or one term. It has no allocation, I/O, globals, recursion or function
+ * pointers, and takes only sqrt from libm. C and CUDA compile it from the same source, and it gives
+ * the same bits on both (no contraction, no fast-math). Constants of items are macros. */
 #ifndef CAROM_SRC_BASE_ITEM_H
 #define CAROM_SRC_BASE_ITEM_H
 
@@ -13,7 +13,7 @@
 #define CAROM_ITEM static inline
 #endif
 
-/* As values, so that ties and NaN behave the same everywhere: the second operand wins. */
+/* Minimum and maximum. For ties and NaN the second operand is taken, on every machine. */
 #define CAROM_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define CAROM_MAX(a, b) ((a) > (b) ? (a) : (b))
 

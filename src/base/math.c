@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Elementary functions from + - x / and sqrt.
  *
- * All go the same way. The argument is reduced, exactly or to a twofold (double_double.h), to a
- * range where the Taylor series needs few terms. The first terms of the series, which make up all
- * but some hundredths of the result, are added as twofolds; the others are small, so that doubles
- * are precise enough for them; one rounding at the end makes the double. Each error is thus half a
- * unit in the last place for that rounding and a few hundredths for the rest (Muller, "Elementary
- * Functions", 2016, chapters 3 and 11).
+ * All use the same method. The argument is reduced, exactly or to a double-double
+ * (double_double.h), to a range where the Taylor series needs few terms. The first terms of the
+ * series, which make up all but some hundredths of the result, are added as double-doubles. The
+ * others are small, so that doubles are precise enough for them. One rounding at the end gives the
+ * double. Each error is thus half a unit in the last place for that rounding and a few hundredths
+ * for the rest (Muller, "Elementary Functions", 2016, chapters 3 and 11).
  *
- * The coefficients are the series' own, 1/n or 1/n!, written as such; the number of terms is chosen
- * so that the first one left out is below 2^-62 of the result. Constants of two doubles are the
- * nearest double and the double nearest to what is left. tests/test_math.c compares sines at every
- * exponent, each of which takes bits of 2/pi of its own. */
+ * The coefficients are those of the series, 1/n or 1/n!, written as such. The number of terms is
+ * chosen so that the first one left out is below 2^-62 of the result. Constants of two doubles are
+ * the nearest double and the double nearest to the remainder. tests/test_math.c compares sines at
+ * every exponent, because each uses different bits of 2/pi. */
 #include "base/math.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static const carom_dd LN_2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 static const carom_dd ONE_BY_LN_2 = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
 static const carom_dd THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
 
-/* Ratios below this do not show: a relative 2^-60 is 1/128 of a unit in the last place. */
+/* Smaller ratios have no effect: a relative 2^-60 is 1/128 of a unit in the last place. */
 #define NEGLIGIBLE 0x1p-30
 
 static carom_dd twofold_of(double a) {
@@ -48,7 +48,7 @@ static carom_dd sum_of(double a, double b) {
     return t;
 }
 
-/* ---- sin, cos -------------------------------------------------------------------------------- */
+/* ---- Sine and cosine ------------------------------------------------------------------------- */
 
 /* h rounded to a multiple of 2^-13, |h| at most 1: its powers up to the fourth are exact. */
 static double coarse(double h) {
@@ -162,7 +162,7 @@ static carom_dd reduce_any(double x, unsigned *quadrant) {
 #define HALF_PI_3 0x1.3198a2e037073p-69
 
 /* The same, faster for common angles (Cody, Waite 1980). Three parts leave an error below 2^-97;
- * where the rest is so small that this could show, the way above is taken. */
+ * where the rest is so small that this could matter, the function above is used. */
 static carom_dd reduce(double x, unsigned *quadrant) {
     const double quarter_pi = 0x1.921fb54442d18p-1, most = 0x1p20, least_rest = 0x1p-20;
     *quadrant = 0;
@@ -201,7 +201,7 @@ double carom_cos(double x) {
     return sin_in_quadrant(rest, quadrant + 1);
 }
 
-/* ---- log, log2 ------------------------------------------------------------------------------- */
+/* ---- Logarithms ------------------------------------------------------------------------------ */
 
 /* x = 2^exponent m with m in [sqrt(1/2), sqrt(2)), and the logarithm of m. x is positive and
  * finite.
@@ -223,7 +223,7 @@ static carom_dd log_of_mantissa(double x, int *exponent) {
     return carom_dd_scale(carom_dd_add(s, rest), 2.0);
 }
 
-/* True where the logarithm is no number of its own: 0, below, infinite, NaN. */
+/* True where the logarithm is a special case: 0, negative, infinite, NaN. */
 static int log_is_special(double x, double *value) {
     if (x > 0.0 && x < HUGE_VAL) return 0;
     *value = x == 0.0 ? -HUGE_VAL : x > 0.0 ? x : (double)NAN;
@@ -248,7 +248,7 @@ double carom_log2(double x) {
     return carom_dd_add(twofold_of((double)exponent), mantissa).high;
 }
 
-/* ---- cbrt, hypot ----------------------------------------------------------------------------- */
+/* ---- Cube root and hypotenuse ---------------------------------------------------------------- */
 
 double carom_cbrt(double x) {
     double size = fabs(x);
@@ -274,7 +274,7 @@ double carom_cbrt(double x) {
 /* 2^exponent (a.high + a.low), rounded once where the result is subnormal. a.high is in [0.5, 2).
  */
 static double scale_back(carom_dd a, int exponent) {
-    if (exponent < -1021) { /* with this in front, doubles have the spacing of subnormals */
+    if (exponent < -1021) { /* adding this gives doubles the spacing of subnormals */
         double front = ldexp(1.0, -1022 - exponent);
         if (a.high < front) {
             carom_dd sum = sum_of(front, a.high);
@@ -299,7 +299,7 @@ double carom_hypot(double x, double y) {
     return scale_back(carom_dd_make(root, under / (2.0 * root)), exponent);
 }
 
-/* ---- atan2 ----------------------------------------------------------------------------------- */
+/* ---- Arctangent ------------------------------------------------------------------------------ */
 
 /* atan(u) for u in [0, tan(pi/8)]: u - u^3/3 + u^5/5 - ... */
 static carom_dd atan_near_zero(carom_dd u) {
@@ -315,7 +315,7 @@ static carom_dd atan_near_zero(carom_dd u) {
 double carom_atan2(double y, double x) {
     if (isnan(x) || isnan(y)) return (double)NAN;
     double up = fabs(y), aside = fabs(x);
-    if (up == HUGE_VAL || aside == HUGE_VAL) { /* the direction alone counts */
+    if (up == HUGE_VAL || aside == HUGE_VAL) { /* only the direction matters */
         double is_up = up == HUGE_VAL ? 1.0 : 0.0, is_aside = aside == HUGE_VAL ? 1.0 : 0.0;
         up = is_up;
         aside = is_aside;

@@ -2,14 +2,14 @@
 /* math.h: sin, cos, log, log2, cbrt, atan2 and hypot with the same bits on every machine.
  *
  * C libraries round these differently in the last place, and in a gas the last place of one
- * velocity is another course after a few collisions. Here they are made of + - x / and sqrt alone,
- * which IEEE 754 rounds in one way. Only sqrt and functions without rounding (floor, frexp, ldexp,
- * fabs, fmin ...) are taken from the C library in src/, scenes/ and the tool's gases;
- * scripts/check_libm.sh looks.
+ * velocity changes all trajectories after a few collisions. Here they use only + - x / and sqrt,
+ * which IEEE 754 rounds uniquely. In src/, scenes/ and the tool's gases only sqrt and functions
+ * without rounding (floor, frexp, ldexp, fabs, fmin ...) are taken from the C library;
+ * scripts/check_libm.sh checks that.
  *
  * For every argument the error is below 0.52 units in the last place of the result. Zeros,
- * infinities and NaN are treated as in annex F of C11; errno and the exception flags mean nothing.
- * Any thread. */
+ * infinities and NaN are treated as in annex F of C11; errno and the exception flags are not
+ * meaningful. Any thread. */
 #ifndef CAROM_SRC_BASE_MATH_H
 #define CAROM_SRC_BASE_MATH_H
 
@@ -17,8 +17,7 @@
 double carom_sin(double x);
 double carom_cos(double x);
 
-/* The natural logarithm and that of base 2: -infinity at 0, NaN below. log2 of a power of two is
- * exact. */
+/* Natural and binary logarithm: -infinity at 0, NaN below. log2 of a power of two is exact. */
 double carom_log(double x);
 double carom_log2(double x);
 
@@ -28,8 +27,8 @@ double carom_cbrt(double x);
 /* The angle of (x, y) in [-pi, pi]. */
 double carom_atan2(double y, double x);
 
-/* sqrt(x^2 + y^2) without overflow or underflow on the way; infinite where one is infinite, even
- * beside NaN. Exact where the result is a double. */
+/* sqrt(x^2 + y^2) without intermediate overflow or underflow; infinite if either is infinite, even
+ * when the other is NaN. Exact where the result is a double. */
 double carom_hypot(double x, double y);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The default allocator and the overflow check in front of every allocator.
+/* The default allocator, and the overflow check before every allocation.
  *
- * Blocks of two megabytes and more are aligned to 2 MiB and offered to the kernel for huge pages:
- * sorting ten million keys touches 80 MB of scratch in random order, and with 4 KiB pages the
- * misses of the address cache cost more than the sort; a gas of 10^5 spheres gains a tenth. */
+ * Blocks of two megabytes and more are aligned to 2 MiB and offered to the kernel for huge pages.
+ * Sorting ten million keys accesses 80 MB of scratch in random order, and with 4 KiB pages the TLB
+ * misses cost more than the sort; a gas of 10^5 spheres becomes a tenth faster. */
 #define _GNU_SOURCE
 #include "base/memory.h"
 
@@ -24,7 +24,9 @@ static void *default_allocate(void *user, size_t size, size_t alignment) {
     size = round_up(size, HUGE_PAGE);
     void *pointer = aligned_alloc(HUGE_PAGE, size);
 #ifdef MADV_HUGEPAGE
-    if (pointer != NULL) (void)madvise(pointer, size, MADV_HUGEPAGE); /* a wish, not a need */
+    if (pointer != NULL)
+        (void)madvise(pointer, size, MADV_HUGEPAGE); /* a hint; failure does no
+                                                        harm */
 #endif
     return pointer;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Progress is one atomic counter that all workers raise. Only worker 0 looks at the clock and
- * calls back, so the callback needs no locks and the others never wait for it.
+/* Progress is one atomic counter that all workers increment. Only worker 0 checks the clock and
+ * invokes the callback, so the callback needs no locks and the other workers never wait for it.
  *
- * A phase begins and ends with a call of its own, whatever it takes; in between the clock decides.
- * So a callback that says stop at once stops every call, however short, and a short call never
- * reads the clock.
+ * A phase calls the callback at its beginning and at its end, however short it is; in between the
+ * clock decides. So a callback that cancels immediately stops every call, however short, and a
+ * short call never reads the clock.
  *
- * Invariant: outside phases `cancelled` is false. It is set by the callback alone, and whoever
- * hands the cancellation on as a status closes all phases. */
+ * Invariant: outside phases `cancelled` is false. Only the callback sets it, and the function that
+ * returns the cancellation as a status closes all phases. */
 #include "base/progress.h"
 
 #include "base/context.h"
@@ -80,7 +80,7 @@ carom_status carom_progress_finish(carom_context *context, carom_status status) 
         carom_status ended = carom_progress_end(context);
         return ended != CAROM_OK ? ended : status;
     }
-    /* The failure's own message stands; the callback is not told of an end that never came. */
+    /* The failure's own message stays; the callback gets no end of a failed phase. */
     if (--progress->depth == 0)
         atomic_store_explicit(&progress->cancelled, false, memory_order_relaxed);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* splitmix64 (Steele, Lea, Flood 2014): one addition and a finaliser, so that a stream is named by
- * its seed alone and every machine draws the same. */
+/* splitmix64 (Steele, Lea, Flood 2014): one addition and a finaliser. The seed alone determines the
+ * stream, on every machine. */
 #include <math.h>
 
 #include "base/math.h"

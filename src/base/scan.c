@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prefix sum in two sweeps: the total of each part, a short serial scan over the parts, then each
+/* Prefix sum in two passes: the total of each part, a short serial scan over the parts, then each
  * part filled from its start. */
 #include "base/scan.h"
 
@@ -9,8 +9,7 @@
 
 #define LEAST_PART ((uint64_t)1 << 16)
 #define MOST_PART                                                                                  \
-    ((uint64_t)1 << 24) /* some ten milliseconds: then one hears of a cancellation                 \
-                         */
+    ((uint64_t)1 << 24) /* some ten milliseconds, after which cancellation is checked */
 
 typedef struct scan {
     carom_context *context;

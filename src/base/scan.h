@@ -11,7 +11,7 @@
 carom_status carom_scan_u32(carom_context *context, const uint32_t *counts, uint64_t count,
                             uint32_t *offsets);
 
-/* The same with 64-bit offsets, which fit whatever memory can hold. */
+/* The same with 64-bit offsets, which cannot overflow. */
 carom_status carom_scan_u64(carom_context *context, const uint32_t *counts, uint64_t count,
                             uint64_t *offsets);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The loops of the prefix sum. Integers may be added in any order, so the compiler vectorises the
- * total; the fill is one addition an item behind loads and stores that take longer. */
+ * total. The fill is one addition per item and limited by loads and stores. */
 #include "base/scan_cpu.h"
 
 uint64_t CAROM_CPU(carom_scan_total)(const uint32_t *counts, uint64_t count) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* simd.h: the few vector words the loops are written in, for X_cpu.c files only.
+/* simd.h: vector types and operations for the loops, for X_cpu.c files only.
  *
  * CAROM_LANES floats or 32-bit integers: 16 with AVX-512, 8 with AVX2, else 4; half as many
  * doubles. Arithmetic is written with + - * on the vector types themselves (the compilers' vector
@@ -174,7 +174,7 @@ static inline carom_f64v carom_f64v_abs(carom_f64v a) {
 }
 
 #if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
-/* For each set of eight lanes the numbers of those in it, lowest first, computed by the compiler:
+/* For each set of eight lanes the indices of those in it, lowest first, computed by the compiler:
  * place n holds the lane that is in the set and has n others below it. */
 #define CAROM_LANE_IN(set, lane) ((set) >> (lane)&1)
 #define CAROM_LANES_BELOW_4(set, lane)                                                             \
@@ -208,8 +208,8 @@ static const uint8_t carom_lane_numbers[256][8] = {CAROM_LANE_ROWS_64(0), CAROM_
                                                    CAROM_LANE_ROWS_64(192)};
 #endif
 
-/* Writes first + the number of each lane in the set, lowest first, and returns how many there are;
- * up to CAROM_LANES numbers are written whatever the set. No branch depends on it. */
+/* Writes first + the index of each lane in the set, lowest first, and returns how many there are;
+ * up to CAROM_LANES values are written whatever the set. No branch depends on the set. */
 static inline uint32_t carom_lanes_list(carom_lanes lanes, uint32_t first, uint32_t *to) {
 #if defined(__AVX512F__) && defined(__AVX512BW__)
     __m512i numbers =
@@ -237,7 +237,7 @@ static inline carom_u32v carom_u32v_splat(uint32_t value) {
     return value + (carom_u32v){0};
 }
 
-/* Writes one cache line past the caches, for output that is too large to stay in them. Both
+/* Writes one cache line bypassing the caches, for output that is too large to stay in them. Both
  * addresses are multiples of 64. Call carom_stream_fence before another thread may read. */
 static inline void carom_stream_line(void *to, const void *from) {
 #if defined(__AVX512F__) && defined(__AVX512BW__)

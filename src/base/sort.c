@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Stable radix sort that reads and writes main memory twice.
  *
- * First one pass scatters the items by their highest differing digit into buckets, all threads at
- * once: count per part, scan, fill. Then each bucket is sorted by its lower bits, low digit first,
- * inside the second-level cache of one thread and written to its final place. A low-digit-first
- * sort of the whole array would move everything through memory once per digit.
+ * First, one pass on all threads scatters the items by their highest differing digit into buckets:
+ * count per part, scan, fill. Then each bucket is sorted by its lower bits, low digit first, in the
+ * second-level cache of one thread, and written to its final place. A low-digit-first sort of the
+ * whole array would move everything through memory once per digit.
  *
  * Buckets too large for the cache (skewed keys, very many items) are split again by the same
- * function. Each split uses up the bits it looked at, so this ends: equal keys have no bits left.
+ * function. Each split consumes the bits of its digit, so the recursion ends: equal keys have no
+ * bits left.
  *
- * Stable and therefore unique: the result does not depend on threads or on the size of digits. */
+ * Invariant: the sort is stable, so the result is unique and does not depend on threads or on the
+ * size of digits. */
 #include "base/sort.h"
 
 #include <string.h>
@@ -25,7 +27,7 @@
 #define PARTS_PER_THREAD 4u
 /* Parts smaller than this are not worth a thread. */
 #define LEAST_PART ((uint64_t)1 << 15)
-/* Nor larger than this: some ten milliseconds, between which one hears of a cancellation. */
+/* Nor larger than this: some ten milliseconds, so that cancellation is checked often enough. */
 #define MOST_PART ((uint64_t)1 << 20)
 
 typedef struct split {
@@ -61,7 +63,7 @@ static carom_status count_part(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* Digit by digit, part by part: what makes the sort stable. */
+/* Digit by digit, part by part: this order makes the sort stable. */
 static void places_from_counts(split *s) {
     uint64_t digits = UINT64_C(1) << s->digit_bits, parts = (s->count - 1) / s->part + 1, sum = 0;
     for (uint64_t digit = 0; digit < digits; ++digit) {
@@ -107,7 +109,7 @@ static carom_status sort_buckets(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* Words that are all equal where it counts only go home. */
+/* Copies words whose bits are all equal to their final place. */
 static void put_words(const uint64_t *words, uint64_t count, carom_sort_items items,
                       uint64_t begin) {
     if (items.words != NULL) {
@@ -161,7 +163,8 @@ static carom_status split_again(split *s) {
         split part = {.context = s->context,
                       .items = s->items,
                       .from = s->to + start,
-                      .to = s->from != NULL ? s->from + start : NULL, /* read, so free to use */
+                      .to = s->from != NULL ? s->from + start : NULL, /* already read, so free to
+                                                                         use */
                       .begin = s->begin + start,
                       .count = count,
                       .first_bit = s->first_bit};
@@ -211,7 +214,7 @@ static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits
 
 /* Sorts items [begin, begin + count) by bits [first_bit, first_bit + bits). */
 static carom_status split_words(carom_context *context, split *s, uint32_t bits) {
-    /* Several parts a thread: a thread that is held up does not hold up the others. */
+    /* Several parts per thread, so that a delayed thread does not delay the others. */
     uint64_t parts = context->threads == 1 ? 1 : context->threads * PARTS_PER_THREAD;
     s->part = CAROM_MAX(s->count / parts + 1, LEAST_PART);
     s->part = CAROM_MIN(s->part, MOST_PART);

@@ -6,7 +6,7 @@
 
 #include "base/simd.h"
 
-/* An insertion sort beats any digit pass on so few. */
+/* An insertion sort is faster than a digit pass on so few. */
 #define FEW 24
 
 #define WORDS_PER_LINE 8u
@@ -50,9 +50,9 @@ void CAROM_CPU(carom_sort_count)(carom_sort_items items, uint64_t begin, uint64_
     }
 }
 
-/* Words gather in the line of their digit and leave it eight at a time, so that memory sees whole
- * lines and the address cache few pages. Word p of `to` sits in slot p mod 8 of its line; a
- * digit's first line may start in the middle, in which case the slots before belong to others. */
+/* Words are collected in a cache line per digit and written eight at a time, so that memory
+ * receives whole lines and the TLB few pages. Word p of `to` is in slot p mod 8 of its line. The
+ * first line of a digit may start in the middle; the slots before it belong to others. */
 static inline void flush_line(uint64_t *to, const uint64_t *line, uint64_t last, uint64_t first,
                               bool stream) {
     uint64_t start = last & ~(uint64_t)(WORDS_PER_LINE - 1);
@@ -80,7 +80,7 @@ static inline void scatter(carom_sort_items items, uint64_t begin, uint64_t end,
         if ((p & (WORDS_PER_LINE - 1)) == WORDS_PER_LINE - 1)
             flush_line(to, line, p, first[digit], stream);
     }
-    for (uint64_t digit = 0; digit < digits; ++digit) { /* what is left in unfinished lines */
+    for (uint64_t digit = 0; digit < digits; ++digit) { /* the rest of unfinished lines */
         uint64_t stop = place[digit], start = stop & ~(uint64_t)(WORDS_PER_LINE - 1);
         if (start < first[digit]) start = first[digit];
         const uint64_t *line = lines + digit * WORDS_PER_LINE;
@@ -100,7 +100,7 @@ void CAROM_CPU(carom_sort_scatter)(carom_sort_items items, uint64_t begin, uint6
                 lines, stream, to);
 }
 
-/* ---- a bucket that fits the cache ------------------------------------------------------------ */
+/* ---- Sorting a bucket in the cache ----------------------------------------------------------- */
 
 static void insertion_sort(uint64_t *words, uint64_t count, uint64_t mask) {
     for (uint64_t i = 1; i < count; ++i) {
@@ -110,7 +110,7 @@ static void insertion_sort(uint64_t *words, uint64_t count, uint64_t mask) {
     }
 }
 
-/* Turns counts into places; false when all words share one digit and the pass can be left out. */
+/* Turns counts into places; false when all words share one digit and the pass can be skipped. */
 static bool places_from_counts(uint32_t *counts, uint32_t digits, uint64_t words) {
     uint32_t sum = 0;
     for (uint32_t d = 0; d < digits; ++d) {
@@ -127,13 +127,13 @@ static inline void write_out(const uint64_t *words, uint64_t count, carom_sort_i
     for (uint64_t i = 0; i < count; ++i) put_word(to, begin + i, words[i]);
 }
 
-/* Digits of at most 11 bits; few words take smaller ones, whose tables are sooner cleared. */
+/* Digits of at most 11 bits; few words use smaller ones, whose tables are cleared faster. */
 #define WIDE_DIGIT_BITS   11u
 #define NARROW_DIGIT_BITS 8u
 #define WIDE_FROM         2048u
 
-/* Low digit first, `passes` of them; a constant in each call below, so that loops unroll. Bits
- * above the range are masked away, or the last, shorter digit would count them. */
+/* Low digit first, in `passes` passes; a constant in each call below, so that loops unroll. Bits
+ * above the range are masked, because the last, shorter digit would include them. */
 static inline uint64_t *sort_digits(uint64_t *words, uint64_t *spare, uint64_t count,
                                     uint32_t shift, uint32_t digit_bits, uint64_t below_top,
                                     uint32_t passes, uint32_t *counts) {

@@ -28,15 +28,15 @@ CAROM_CPU_DECLARE(uint64_t, carom_sort_differences, carom_sort_items items, uint
 CAROM_CPU_DECLARE(void, carom_sort_count, carom_sort_items items, uint64_t begin, uint64_t end,
                   uint32_t shift, uint32_t bits, uint64_t *counts);
 
-/* Moves items [begin, end) to `to`, digit d from place[d] on, in order; place is advanced.
- * `lines` is room for one cache line a digit, aligned to 64. `stream`: `to` will not fit the
+/* Moves items [begin, end) to `to`, those of digit d from place[d] on, in order; place is advanced.
+ * `lines` has space for one cache line per digit, aligned to 64. `stream`: `to` does not fit the
  * caches. */
 CAROM_CPU_DECLARE(void, carom_sort_scatter, carom_sort_items items, uint64_t begin, uint64_t end,
                   uint32_t shift, uint32_t bits, uint64_t *place, uint64_t *lines, bool stream,
                   uint64_t *to);
 
-/* Sorts `count` words (at most CAROM_SORT_BUCKET) by bits [shift, shift + bits) into items
- * [begin, begin + count) of `to`. words is used up; spare holds as many. */
+/* Sorts `count` words (at most CAROM_SORT_BUCKET) by bits [shift, shift + bits) into items [begin,
+ * begin + count) of `to`. words is overwritten; spare has the same size. */
 CAROM_CPU_DECLARE(void, carom_sort_bucket, uint64_t *words, uint64_t *spare, uint64_t count,
                   uint32_t shift, uint32_t bits, carom_sort_items to, uint64_t begin);
 

@@ -2,7 +2,7 @@
 /* Status names, messages and the assert handler.
  *
  * The handler is the only process-wide state of the library: a caller's bug may be a NULL context,
- * so there is nothing else it could hang on. */
+ * so the handler cannot belong to a context. */
 #include "base/status.h"
 
 #include <inttypes.h>

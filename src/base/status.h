@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* status.h: how a call fails. The world's failures become a status and a message on the context;
- * the caller's bugs go to the assert handler. */
+/* status.h: how a call fails. Failures of the input or the system become a status and a message on
+ * the context; callers' bugs go to the assert handler. */
 #ifndef CAROM_SRC_BASE_STATUS_H
 #define CAROM_SRC_BASE_STATUS_H
 
@@ -12,14 +12,14 @@
 #define CAROM_PRINTF(text, first)
 #endif
 
-/* Passes a failure on. */
+/* Returns a failure to the caller. */
 #define CAROM_TRY(call)                                                                            \
     do {                                                                                           \
         carom_status try_status_ = (call);                                                         \
         if (try_status_ != CAROM_OK) return try_status_;                                           \
     } while (0)
 
-/* First lines of a public function: what the caller must not get wrong. */
+/* First lines of a public function: checks for bugs of the caller. */
 #define CAROM_REQUIRE(condition, message)                                                          \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -28,7 +28,7 @@
         }                                                                                          \
     } while (0)
 
-/* The same where a function returns something else than a status. */
+/* The same for a function that does not return a status. */
 #define CAROM_REQUIRE_OR(condition, message, result)                                               \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -37,8 +37,9 @@
         }                                                                                          \
     } while (0)
 
-/* Writes the message on the context and returns `status`. A message says what, where and what to
- * do; a too long one ends in "...". Not from inside parallel_for: return the status there. */
+/* Writes the message to the context and returns `status`. A message says what failed, where and
+ * what to do; one that is too long ends in "...". Not from inside parallel_for: return the status
+ * there. */
 carom_status carom_fail(carom_context *context, carom_status status, const char *format, ...)
     CAROM_PRINTF(3, 4);
 

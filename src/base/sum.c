@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Each worker adds up what it happens to get; the order cannot matter, so nothing else is needed
- * for the same bits on any number of threads. */
+/* Each worker sums the ranges it gets. The sums do not depend on the order (sum_item.h), so the
+ * bits are the same for any number of threads. */
 #include "base/sum.h"
 
 #include "base/context.h"
 
 #define LEAST_PART ((uint64_t)1 << 14)
 
-/* A cache line each, so that workers do not write to one another's. */
+/* One cache line per worker, to avoid false sharing. */
 typedef struct share {
     carom_sum sum;
     char fill[CAROM_ALIGNMENT - sizeof(carom_sum)];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sum.h: whole arrays into order-independent sums (see sum_item.h). */
+/* sum.h: sums of whole arrays, independent of the order (see sum_item.h). */
 #ifndef CAROM_SRC_BASE_SUM_H
 #define CAROM_SRC_BASE_SUM_H
 

@@ -3,9 +3,9 @@
  *
  * A term is rounded once to a multiple of 2^scale and added as a 128-bit integer. Integer addition
  * is associative and commutative, so threads, lanes and GPU blocks may add in any order. The scale
- * is fixed before the first term, from a bound on the terms and their number; a term that breaks
- * the bound, or is NaN or infinite, is counted in `spoiled` and makes the value NaN: wrong sums
- * never look right. */
+ * is fixed before the first term, from an upper bound on the terms and their number. A term that
+ * exceeds the bound, or is NaN or infinite, is counted in `spoiled` and makes the result NaN: a
+ * wrong sum is always detected. */
 #ifndef CAROM_SRC_BASE_SUM_ITEM_H
 #define CAROM_SRC_BASE_SUM_ITEM_H
 
@@ -14,7 +14,7 @@
 /* Two's complement, low word first. All zero is the empty sum. */
 typedef struct carom_sum {
     uint64_t low, high;
-    uint64_t spoiled; /* terms that were no number or too large */
+    uint64_t spoiled; /* terms that were NaN, infinite or too large */
 } carom_sum;
 
 /* Terms are below 2^(scale + CAROM_SUM_TERM_BITS). */
@@ -80,7 +80,7 @@ CAROM_ITEM double carom_sum_value(carom_sum sum, int scale) {
     if (negative) sum = carom_sum_negate(sum);
     uint64_t low = sum.low;
     int power = scale;
-    if (sum.high != 0) { /* keep the top 64 bits; what falls off only matters as "not zero" */
+    if (sum.high != 0) { /* keep the top 64 bits; lower bits matter only as "not zero" */
         int shift = 0;
         while (shift < 64 && sum.high >> shift != 0) ++shift;
         uint64_t lost = shift == 64 ? sum.low : sum.low << (64 - shift);

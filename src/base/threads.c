@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A small pool of threads behind one parallel_for.
+/* A pool of threads for parallel_for.
  *
- * The calling thread is worker 0 and works too; the pool has threads - 1 others, started at the
- * first call that has use for them. A round is announced by raising `round`; workers look for it
- * in a short spin, then sleep on a condition. Which worker takes which range is decided by one
- * atomic counter, so uneven ranges balance themselves.
+ * The calling thread is worker 0 and works too. The pool has threads - 1 others, started at the
+ * first call that needs them. A round starts when `round` is incremented; workers spin briefly for
+ * it, then sleep on a condition variable. Workers take ranges from one atomic counter, which
+ * balances uneven ranges.
  *
- * Invariant: outside carom_parallel_for every worker is waiting for the next round and touches
- * nothing of the context. */
+ * Invariant: outside carom_parallel_for every worker waits for the next round and accesses nothing
+ * of the context. */
 #define _GNU_SOURCE
 #include "base/threads.h"
 
@@ -21,11 +21,11 @@
 #include "base/memory.h"
 #include "base/progress.h"
 
-/* About 20 microseconds: longer than the gap between two loops of one query, shorter than anyone
- * would notice on a battery. */
+/* About 20 microseconds: longer than the gap between two loops of one query, short enough not to
+ * waste energy. */
 #define SPINS 4000
-/* Nanoseconds between two looks at the clock of a worker 0 that waits for the others: less than
- * what lies between two calls of the progress callback. */
+/* Nanoseconds between two checks of the clock by worker 0 while it waits for the others: less than
+ * the interval between two calls of the progress callback. */
 #define WAIT_BETWEEN_LOOKS 20000000L
 
 struct carom_pool {
@@ -33,7 +33,7 @@ struct carom_pool {
     carom_allocator allocator;
     pthread_mutex_t mutex;
     pthread_cond_t begin, end;
-    _Atomic uint64_t round; /* raised under the mutex */
+    _Atomic uint64_t round; /* incremented under the mutex */
     _Atomic uint32_t busy;  /* workers still in this round */
     bool stop;
     carom_task_fn *task;
@@ -106,8 +106,8 @@ static void pool_announce(carom_pool *pool, bool stop) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Under the mutex: until the last worker signals, or for a moment when somebody wants to hear of
- * the progress meanwhile. */
+/* Called under the mutex: waits until the last worker signals, or for a short time when there is a
+ * progress callback to call. */
 static void wait_for_end(carom_pool *pool) {
     struct timespec until;
     if (pool->context->progress.depth == 0 || clock_gettime(CLOCK_REALTIME, &until) != 0) {
@@ -128,7 +128,8 @@ static void wait_for_end(carom_pool *pool) {
 /* A carom_run_fn: the caller's thread is worker 0. */
 static void pool_run(void *user, carom_task_fn *task, void *argument, uint32_t workers) {
     carom_pool *pool = user;
-    (void)workers; /* ranges are taken, not dealt: fewer threads than asked for do the same work */
+    (void)workers; /* workers take ranges themselves: fewer threads than requested do the same
+                      work */
     pool->task = task;
     pool->argument = argument;
     atomic_store(&pool->busy, pool->count);
@@ -161,8 +162,8 @@ uint32_t carom_processor_count(void) {
     return (uint32_t)CAROM_MAX(1, CAROM_MIN(count, (long)CAROM_MOST_THREADS));
 }
 
-/* Items of one range, so that a few dozen nanoseconds for each are milliseconds: between ranges one
- * hears of a cancellation. */
+/* Items of one range: at a few dozen nanoseconds each a range takes milliseconds, and cancellation
+ * is checked between ranges. */
 #define MOST_GRAIN ((uint64_t)1 << 16)
 
 uint64_t carom_grain(const carom_context *context, uint64_t count, uint64_t least) {
@@ -178,9 +179,9 @@ typedef struct loop {
     void *argument;
     uint64_t count, grain;
     bool counts;                   /* its items are the units of the progress */
-    _Atomic uint64_t next;         /* range to hand out */
+    _Atomic uint64_t next;         /* next range */
     _Atomic uint64_t failed_range; /* lowest that failed, UINT64_MAX: none */
-    _Atomic int failed_status;     /* of a failed range; settled under `lock` */
+    _Atomic int failed_status;     /* of the lowest failed range; written under `lock` */
     atomic_flag lock;
 } loop;
 

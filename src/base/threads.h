@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.h: the one parallel primitive. */
+/* threads.h: parallel_for, the only parallel primitive. */
 #ifndef CAROM_SRC_BASE_THREADS_H
 #define CAROM_SRC_BASE_THREADS_H
 
@@ -16,19 +16,21 @@ typedef struct carom_range {
 typedef carom_status carom_range_fn(void *argument, carom_range range);
 
 /* Calls body for the ranges [k grain, (k+1) grain) of [0, count), each once, in any order on any
- * worker. The ranges depend on count and grain alone: give each its own place for its results and
- * the outcome is the same for any number of threads.
- * When a body fails, ranges not yet begun are left out and the failure of the lowest failed range
- * is returned; so with cancellation. Does not nest. Calls that fit one range run on the spot. */
+ * worker.
+ * - The ranges depend on count and grain alone: if each range stores its results in a place of its
+ *   own, the outcome is the same for any number of threads.
+ * - When a body fails or the call is cancelled, ranges not yet begun are skipped, and the failure
+ *   of the lowest failed range is returned.
+ * - Calls do not nest. A single range runs on the calling thread. */
 carom_status carom_parallel_for(carom_context *context, uint64_t count, uint64_t grain,
                                 carom_range_fn *body, void *argument);
 
-/* The same as a phase of its own (progress.h), with items as its units. */
+/* The same as a progress phase of its own (progress.h), with items as units. */
 carom_status carom_parallel_phase(carom_context *context, const char *what, uint64_t count,
                                   uint64_t grain, carom_range_fn *body, void *argument);
 
-/* A grain that gives each worker several ranges but none fewer than `least` items. It depends on
- * the number of threads: only for bodies whose outcome does not depend on the ranges. */
+/* A grain that gives each worker several ranges of at least `least` items. It depends on the number
+ * of threads: use it only for bodies whose outcome does not depend on the ranges. */
 uint64_t carom_grain(const carom_context *context, uint64_t count, uint64_t least);
 
 /* Processors this process may run on, at least 1, at most CAROM_MOST_THREADS. */

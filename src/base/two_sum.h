@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* two_sum.h: the sum and the product of two doubles without rounding, as two doubles; items.
+/* two_sum.h: the exact sum and product of two doubles, as a pair of doubles; items.
  *
  * Products are split by Dekker's constant and never fused: gcc, clang and nvcc give the same bits.
- * Nothing may overflow, and no product may underflow. */
+ * Constraint: no operation overflows, and no product underflows. */
 #ifndef CAROM_SRC_BASE_TWO_SUM_H
 #define CAROM_SRC_BASE_TWO_SUM_H
 

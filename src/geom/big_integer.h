@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* big_integer.h: determinants of any finite doubles, as items: the last resort of orient.h.
+/* big_integer.h: signs of determinants of any finite doubles, as items: the last stage of orient.h.
  *
  * Every finite double is an integer times 2^-1074. Coordinates whose exponents lie too far apart
  * for expansions become two's complement integers of as many 32-bit limbs as their common range
- * needs (66 for all of double), and the determinant is worked out by school arithmetic modulo a
- * power of two that its value cannot reach. Slow (up to some 100 us), never wrong. */
+ * needs (66 for all doubles). The determinant is computed by schoolbook arithmetic modulo a power
+ * of two that exceeds its value. Slow (up to some 100 us), always exact. */
 #ifndef CAROM_SRC_GEOM_BIG_INTEGER_H
 #define CAROM_SRC_GEOM_BIG_INTEGER_H
 
@@ -78,7 +78,7 @@ CAROM_ITEM void carom_limbs_add(uint32_t *a, const uint32_t *b, int n, int subtr
     }
 }
 
-/* Limb i of a number of n limbs, its sign going on for ever. */
+/* Limb i of an integer of n limbs, sign-extended. */
 CAROM_ITEM uint32_t carom_limbs_limb(const uint32_t *a, int n, int i) {
     return i < n ? a[i] : a[n - 1] >> 31 != 0 ? UINT32_MAX : 0;
 }

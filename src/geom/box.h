@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* box.h: float32 boxes relative to a double origin, rounded outwards, as items.
  *
- * A box holds what it was made of in exact arithmetic: a face low[k] satisfies
- * origin[k] + low[k] <= x[k], whatever was rounded on the way. Two things that meet therefore have
- * boxes that overlap, when both are relative to one origin. */
+ * Invariant: a box contains its input in exact arithmetic: origin[k] + low[k] <= x[k], whatever was
+ * rounded. So two objects that meet have boxes that overlap, if both are relative to one origin. */
 #ifndef CAROM_SRC_GEOM_BOX_H
 #define CAROM_SRC_GEOM_BOX_H
 
@@ -28,7 +27,7 @@ CAROM_ITEM float carom_float_below(float x) {
     return x;
 }
 
-/* A float at most x - origin, the largest but for one step at worst. Finite x and origin. */
+/* A float at most x - origin: the largest such float or the one before it. Finite x and origin. */
 CAROM_ITEM float carom_float_down(double x, double origin) {
     double d, rest;
     carom_two_diff(x, origin, &d, &rest);
@@ -82,7 +81,7 @@ CAROM_ITEM carom_box carom_box_of_triangle(const carom_triangle *t, carom_vec3 o
     return carom_box_of_bounds(low, high, origin);
 }
 
-/* Closed boxes: touching counts. Empty ones overlap nothing. */
+/* Whether closed boxes overlap, touching included. Empty boxes overlap nothing. */
 CAROM_ITEM int carom_box_overlap(const carom_box *a, const carom_box *b) {
     return (a->low[0] <= b->high[0]) & (b->low[0] <= a->high[0]) & (a->low[1] <= b->high[1]) &
            (b->low[1] <= a->high[1]) & (a->low[2] <= b->high[2]) & (b->low[2] <= a->high[2]);

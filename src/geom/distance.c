@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public face of distance_item.h, triangle_box.h, enclosing_ball.h and lens.h: checks the
- * input, then calls the item. */
+/* Public functions of distance_item.h, triangle_box.h, enclosing_ball.h and lens.h: check the
+ * input, then call the item. */
 #include "base/status.h"
 #include "geom/distance_item.h"
 #include "geom/enclosing_ball.h"
@@ -12,7 +12,7 @@ static bool usable(carom_vec3 v) {
            (fabs(v.z) <= CAROM_LARGEST_COORDINATE);
 }
 
-/* Names the culprit: "point 2 of the first triangle is …", "the point is …". */
+/* Names the invalid input: "point 2 of the first triangle is …", "the point is …". */
 static carom_status check(carom_context *context, const carom_vec3 *points, int count,
                           const char *what) {
     for (int i = 0; i < count; ++i) {

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* distance_item.h: closest points of points, segments and triangles, whatever their shape.
+/* distance_item.h: closest points of points, segments and triangles of any shape.
  *
- * The nearest pair of two triangles is a pair of edge points, or a corner and its foot on the other
- * face, or a point where an edge pierces a face. Each such candidate is made of parameters clamped
- * to the triangle, so it always is a pair of points of the two triangles and its distance an upper
- * bound; the smallest is taken. No region is ever decided by a sign that rounding could turn.
+ * The nearest pair of two triangles is a pair of points on edges, or a corner and its foot on the
+ * other face, or a point where an edge pierces a face. Each such candidate is computed from
+ * parameters clamped to the triangle. So it always is a pair of points of the two triangles, its
+ * distance is an upper bound, and the smallest is taken. No region is chosen by a sign that
+ * rounding could reverse.
  *
- * What is left is that the parameters may be off. They are chosen so that this does not matter:
+ * The parameters may be inaccurate. They are chosen so that this hardly changes the distance:
  *   - Two lines: s = (w x v).(u x v) / |u x v|^2, then t by projection. With sin(angle) = q, s is
  *     off by eps d / q^2 at distance d, which moves the points apart by eps d / q; or s is clamped,
- *     which costs at most q. Either way the distance grows by no more than about eps.
+ *     which costs at most q. In both cases the distance grows by no more than about eps.
  *   - A foot on a face: along the longest edge u, and across it along h, the part of the other edge
- *     at right angles to u. The height is found first, then the place along u given that height:
- *     a needle's foot can then only be wrong across the needle, with the same bound as above.
- * Barycentric coordinates from dot products, the usual way, lose half of the digits on needles.
+ *     at right angles to u. The height is computed first, then the position along u for that
+ *     height: the foot on a needle can then only be wrong across the needle, with the same bound as
+ *     above.
+ * Barycentric coordinates from dot products, the usual method, lose half of the digits on needles.
  *
- * Lengths are seen from the first point given and, beyond 2^+-100, scaled by a power of two. */
+ * Coordinates are relative to the first point given and, beyond 2^+-100, scaled by a power of two.
+ */
 #ifndef CAROM_SRC_GEOM_DISTANCE_ITEM_H
 #define CAROM_SRC_GEOM_DISTANCE_ITEM_H
 
@@ -24,7 +27,7 @@
 /* Squared lengths below this are zero: 2^-350 of the scale, or less. */
 #define CAROM_NEAR_ZERO 0x1p-900
 
-/* ---- seen from the first point --------------------------------------------------------------- */
+/* ---- Local coordinates ----------------------------------------------------------------------- */
 
 typedef struct carom_near_view {
     carom_vec3 origin;
@@ -32,7 +35,7 @@ typedef struct carom_near_view {
     double size; /* sum of all local coordinates' magnitudes */
 } carom_near_view;
 
-/* For sizes the squares of which could leave the range of a double, or that are no numbers. */
+/* For sizes whose squares could leave the range of a double, or that are NaN. */
 CAROM_ITEM bool carom_near_rescale(carom_vec3 *p, int count, carom_near_view *view) {
     double largest = 0.0, spread = 0.0;
     for (int i = 0; i < count; ++i) {
@@ -81,7 +84,7 @@ CAROM_ITEM void carom_near_finish(const carom_near_view *view, carom_closest *be
     best->squared = best->squared * view->up * view->up;
 }
 
-/* False, with a NaN in every field, when a coordinate is no finite number. */
+/* False, with a NaN in every field, when a coordinate is not finite. */
 CAROM_ITEM bool carom_near_begin(carom_vec3 *p, int count, carom_near_view *view,
                                  carom_closest *best) {
     bool good = carom_near_localise(p, count, view);
@@ -114,7 +117,7 @@ CAROM_ITEM carom_vec3 carom_near_along(carom_vec3 p, carom_vec3 u, double t) {
     return carom_vec_add(p, carom_vec_scale(u, t));
 }
 
-/* ---- edges ----------------------------------------------------------------------------------- */
+/* ---- Edges ----------------------------------------------------------------------------------- */
 
 typedef struct carom_near_edge {
     carom_vec3 p, u;
@@ -152,7 +155,7 @@ CAROM_ITEM bool carom_near_edges(const carom_near_edge *e, const carom_near_edge
     return carom_near_offer(best, a, b);
 }
 
-/* ---- faces ----------------------------------------------------------------------------------- */
+/* ---- Faces ----------------------------------------------------------------------------------- */
 
 typedef struct carom_near_face {
     carom_vec3 a;    /* an end of the longest edge, the one nearer to the apex */
@@ -167,7 +170,7 @@ CAROM_ITEM carom_near_face carom_near_face_of(const carom_vec3 *p) {
         carom_vec3 e = carom_vec_sub(p[i == 2 ? 0 : i + 1], p[i]);
         l[i] = carom_vec_dot(e, e);
     }
-    /* By index, as these turns cannot be predicted. */
+    /* By index, because these branches cannot be predicted. */
     int from = l[1] > l[0] ? 1 : 0;
     from = l[2] > l[from] ? 2 : from;
     int to = from == 2 ? 0 : from + 1, apex = 3 - from - to;
@@ -196,8 +199,8 @@ CAROM_ITEM bool carom_near_foot(const carom_near_face *face, carom_vec3 p, carom
     return true;
 }
 
-/* Where the segment from p to q passes through the plane, when that is inside the face: the place
- * on the segment and the nearest one on the face. */
+/* Where the segment from p to q passes through the plane, if that is inside the face: the point on
+ * the segment and the nearest one on the face. */
 CAROM_ITEM bool carom_near_pierce(const carom_near_face *face, carom_vec3 p, carom_vec3 q,
                                   carom_vec3 *on_edge, carom_vec3 *on_face) {
     double hp = carom_vec_dot(carom_vec_sub(p, face->a), face->n);
@@ -207,7 +210,7 @@ CAROM_ITEM bool carom_near_pierce(const carom_near_face *face, carom_vec3 p, car
     return carom_near_foot(face, *on_edge, on_face);
 }
 
-/* A piercing point that lies in the face as well as rounding allows is common to both. */
+/* A piercing point that lies in the face up to rounding is common to both. */
 CAROM_ITEM bool carom_near_meet(carom_closest *best, carom_vec3 a, carom_vec3 b, double size) {
     double slack = size * 0x1p-53;
     if (!carom_near_offer(best, a, b) || !(best->squared <= slack * slack)) return false;
@@ -216,8 +219,8 @@ CAROM_ITEM bool carom_near_meet(carom_closest *best, carom_vec3 a, carom_vec3 b,
     return true;
 }
 
-/* Says whether the slab between the closest points keeps all points of `a` from all of `b`, up to
- * rounding: then no other pair can be closer. */
+/* Says whether the slab between the closest points separates all points of `a` from all of `b`, up
+ * to rounding: then no other pair can be closer. */
 CAROM_ITEM bool carom_near_certain(const carom_closest *best, const carom_vec3 *a,
                                    const carom_vec3 *b, double size) {
     carom_vec3 apart = carom_vec_sub(best->b, best->a);
@@ -231,9 +234,9 @@ CAROM_ITEM bool carom_near_certain(const carom_closest *best, const carom_vec3 *
     return lack <= 0.0 || lack * lack <= slack * slack * best->squared;
 }
 
-/* ---- the five questions ---------------------------------------------------------------------- */
-/* In each, best->a lies on the first, best->b on the second; NaN or infinite coordinates make every
- * field NaN. */
+/* ---- Distance functions ---------------------------------------------------------------------- */
+/* In each function best->a lies on the first shape, best->b on the second; NaN or infinite
+ * coordinates make every field NaN. */
 
 CAROM_ITEM void carom_near_point_segment(carom_vec3 point, const carom_vec3 *segment,
                                          carom_closest *best) {
@@ -311,8 +314,8 @@ CAROM_ITEM void carom_near_segment_triangle(const carom_vec3 *segment, const car
     carom_near_finish(&view, best);
 }
 
-/* Says whether b lies on one side of a's plane beyond doubt. A needle's normal is noise, so what it
- * says must be larger than the noise. */
+/* Says whether b certainly lies on one side of a's plane. The normal of a needle is inaccurate, so
+ * the result must exceed its error. */
 CAROM_ITEM bool carom_near_aside(const carom_vec3 *a, const carom_vec3 *b, double size) {
     carom_vec3 n = carom_vec_cross(carom_vec_sub(a[1], a[0]), carom_vec_sub(a[2], a[0]));
     double noise = size * size * size * 0x1p-51, at = carom_vec_dot(n, a[0]);
@@ -321,7 +324,7 @@ CAROM_ITEM bool carom_near_aside(const carom_vec3 *a, const carom_vec3 *b, doubl
     return (h0 > noise && h1 > noise && h2 > noise) || (h0 < -noise && h1 < -noise && h2 < -noise);
 }
 
-/* The corner least far along the direction: the edge opposite to it is the promising one. */
+/* The corner least far along the direction: the edge opposite to it is the best candidate. */
 CAROM_ITEM int carom_near_backmost(const carom_vec3 *p, carom_vec3 direction) {
     double d0 = carom_vec_dot(p[0], direction), d1 = carom_vec_dot(p[1], direction);
     double d2 = carom_vec_dot(p[2], direction);
@@ -329,7 +332,7 @@ CAROM_ITEM int carom_near_backmost(const carom_vec3 *p, carom_vec3 direction) {
     return d2 < (least == 1 ? d1 : d0) ? 2 : least;
 }
 
-/* Local triangles; true when the answer is certain before all candidates were seen. */
+/* Local triangles; true when the result is certain before all candidates were tested. */
 CAROM_ITEM bool carom_near_edge_pairs(const carom_vec3 *a, const carom_vec3 *b, double size,
                                       carom_closest *best) {
     carom_near_edge ea[3], eb[3];

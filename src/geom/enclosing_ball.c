@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Smallest enclosing ball of points or balls.
  *
- * At most four inputs, the support, determine the ball. Find the input that sticks out farthest,
- * solve the small problem "support and this one", take its support, repeat (Gaertner 1999, with
- * the small problem of Fischer and Gaertner 2003 for balls). The radius of the small problem grows
- * with every round and is a lower bound of the answer; the reach of the farthest input is an upper
- * one; when they agree, or rounding stops the growth, the best centre seen is the answer. No
- * shuffling, ties take the lowest index: the same input gives the same ball.
+ * At most four inputs, the support, determine the ball. Each round finds the input that extends
+ * farthest, solves the subproblem of the support and this input, and takes its support (Gaertner
+ * 1999, with the subproblem of Fischer and Gaertner 2003 for balls). The radius of the subproblem
+ * grows with every round and is a lower bound of the result; the reach of the farthest input is an
+ * upper bound. When they agree, or rounding stops the growth, the best centre found is the result.
+ * There is no shuffling, and ties take the lowest index: the same input gives the same ball.
  *
- * The small problem tries every subset of the support together with the new input, which must lie
- * on the boundary: the ball tangent to all of the subset gives a centre, and the centre from which
- * the farthest of the (at most five) inputs is nearest wins. No candidate is ever refused for lying
- * outside by an epsilon, so duplicate, collinear and cospherical inputs need no care: an
- * ill-conditioned subset only offers a bad centre, and then a smaller subset has a good one. */
+ * The subproblem tries every subset of the support together with the new input, which must lie on
+ * the boundary. The ball tangent to all of the subset gives a centre. The centre from which the
+ * farthest of the (at most five) inputs is nearest is taken. No candidate is rejected for lying
+ * outside by a tolerance, so duplicate, collinear and cospherical inputs need no special case: an
+ * ill-conditioned subset only gives a bad centre, and then a smaller subset gives a good one. */
 #include "geom/enclosing_ball.h"
 
 #define MOST_SUPPORT 4
@@ -28,7 +28,7 @@ typedef struct inputs {
 } inputs;
 
 typedef struct support {
-    carom_ball ball[MOST_SUPPORT + 1]; /* local; the last one in is first */
+    carom_ball ball[MOST_SUPPORT + 1]; /* local; the most recent one is first */
     uint64_t index[MOST_SUPPORT + 1];
     int count;
 } support;
@@ -43,7 +43,7 @@ static double reach_of(const support *set, carom_vec3 centre) {
     return most;
 }
 
-/* ---- the small problem ----------------------------------------------------------------------- */
+/* ---- Subproblem: the support and one input --------------------------------------------------- */
 
 /* Orthonormal directions of up to three vectors, the longest remainder first, and the vectors in
  * them: q[order[i]] = sum over k <= i of part[i][k] e[k]. False when they are dependent. */
@@ -157,7 +157,7 @@ static carom_ball solve_small(support *set) {
     return best;
 }
 
-/* ---- all inputs ------------------------------------------------------------------------------ */
+/* ---- All inputs ------------------------------------------------------------------------------ */
 
 /* Index of the input that reaches farthest from the true centre; *reach in local lengths. */
 static uint64_t farthest(const inputs *in, carom_vec3 centre, double *reach) {
@@ -166,7 +166,7 @@ static uint64_t farthest(const inputs *in, carom_vec3 centre, double *reach) {
     for (uint64_t i = 0; i < in->count; ++i) {
         carom_vec3 at = in->balls != NULL ? in->balls[i].centre : in->points[i];
         carom_vec3 apart = carom_vec_scale(carom_vec_sub(at, centre), in->down);
-        double value = carom_vec_dot(apart, apart); /* points need no root */
+        double value = carom_vec_dot(apart, apart); /* points need no square root */
         if (in->balls != NULL) value = sqrt(value) + in->balls[i].radius * in->down;
         if (value > most) {
             most = value;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* enclosing_ball.h: smallest enclosing balls, rounded outwards.
  *
- * A centre is computed as well as doubles allow; the radius then is an upper bound, beyond all
- * rounding, of the largest distance from that very centre. So the ball contains every input in
- * exact arithmetic, whatever went wrong on the way to the centre. */
+ * The centre is computed as accurately as doubles allow. The radius is then an upper bound,
+ * including all rounding, of the largest distance from that centre. So the ball contains every
+ * input in exact arithmetic, whatever the error of the centre. */
 #ifndef CAROM_SRC_GEOM_ENCLOSING_BALL_H
 #define CAROM_SRC_GEOM_ENCLOSING_BALL_H
 
@@ -23,11 +23,11 @@ CAROM_ITEM double carom_reach_ball(carom_vec3 c, const carom_ball *ball) {
     return reach == 0.0 ? ball->radius : (reach + ball->radius) * (1.0 + 0x1p-51);
 }
 
-/* The smallest ball around a triangle. With the longest edge pq, its middle m and the apex t: when
- * the angle at t is not acute, the ball over pq; else the centre is m + f h, h the part of t - m at
- * right angles to pq and f = (t-p).(t-q) / (2 h.h), which is at most 1/3. Nothing here is large for
- * needles. The same bits for every order of the corners: equal longest edges are told apart by
- * their apex. */
+/* The smallest ball around a triangle. Let pq be the longest edge, m its middle and t the apex.
+ * When the angle at t is not acute, it is the ball over pq. Else the centre is m + f h, where h is
+ * the part of t - m at right angles to pq and f = (t-p).(t-q) / (2 h.h), which is at most 1/3. No
+ * term is large for needles. The bits are the same for every order of the corners: ties between
+ * longest edges are broken by their apex. */
 CAROM_ITEM void carom_ball_around_triangle(const carom_vec3 *v, carom_ball *ball) {
     carom_vec3 d[3]; /* d[i] is the edge opposite to corner i */
     double size = 0.0;
@@ -70,9 +70,9 @@ CAROM_ITEM void carom_ball_around_triangle(const carom_vec3 *v, carom_ball *ball
     }
 }
 
-/* The smallest ball around points or balls: at most 2^-46 of the radius, or 8 units in the last
- * place of the largest coordinate, larger than it could be. False when a coordinate is NaN or
- * infinite, a radius also when negative; *bad then is the first such index. count > 0. No
+/* The smallest ball around points or balls. Its radius exceeds the minimum by at most 2^-46 of
+ * itself, or 8 units in the last place of the largest coordinate. False when a coordinate is NaN or
+ * infinite, or a radius is so or negative; *bad then is the first such index. count > 0. No
  * allocation; some ten passes over the input. */
 bool carom_ball_around_points(const carom_vec3 *points, uint64_t count, carom_ball *ball,
                               uint64_t *bad);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A superaccumulator (Kulisch; the lazy carries are Neal's, "Fast exact summation using small and
  * large superaccumulators", 2015): one long fixed-point number that covers the range of all
- * products, in digits that are wider than their base. A product of three doubles is 159 bits, so it
- * touches six neighbouring digits and nothing else. Integers do not care for order: any split over
- * threads gives the same number, and the only rounding is the last. */
+ * products, in digits that are wider than their base. A product of three doubles has 159 bits, so
+ * it changes only six neighbouring digits.
+ *
+ * Invariant: integer sums do not depend on the order, so any division among threads gives the same
+ * number, and only the final conversion rounds. */
 #include "geom/exact_sum.h"
 
 #include <math.h>
@@ -27,7 +29,7 @@ static inline uint64_t split(double value, int *exponent, int *negative) {
     return biased != 0 ? mantissa | UINT64_C(1) << 52 : mantissa;
 }
 
-/* The digits of word << shift with what the word before moves up; flip is 0 or -1. */
+/* The digits of word << shift with the carry of the previous word; flip is 0 or -1. */
 static inline uint64_t add_word(int64_t *digits, uint64_t word, uint32_t shift, uint64_t below,
                                 int64_t flip) {
     uint64_t moved = word << shift | below;
@@ -92,12 +94,12 @@ int carom_exact_sum_sign(carom_exact_sum *sum) {
     return 0;
 }
 
-/* The top 64 bits of the settled, not negative digits; what lies below only matters as "not zero"
- * and becomes the lowest bit. *power is the exponent of that bit. */
+/* The top 64 bits of the settled, not negative digits; lower bits matter only as "not zero" and set
+ * the lowest bit. *power is the exponent of that bit. */
 static uint64_t top_bits(const int64_t *digits, int *power) {
     int top = CAROM_EXACT_DIGITS - 1;
     while (top > 0 && digits[top] == 0) --top;
-    if (top < 2) top = 2; /* nothing but zeros above: as good */
+    if (top < 2) top = 2; /* all digits above are zero: equivalent */
     uint64_t bits = (uint64_t)digits[top] << 32 | (uint64_t)digits[top - 1];
     uint64_t below = (uint64_t)digits[top - 2];
     int free = 0;
@@ -123,7 +125,9 @@ double carom_exact_sum_divide(carom_exact_sum *sum, uint32_t divisor) {
         quotient.digits[i] = (int64_t)(part / divisor);
         rest = part % divisor;
     }
-    if (rest != 0) quotient.digits[0] |= 1; /* 42 bits below any sum's last: no tie is hurt */
+    if (rest != 0)
+        quotient.digits[0] |= 1; /* 42 bits below the last bit of any sum: ties are not
+                                    affected */
     int power;
     uint64_t bits = top_bits(quotient.digits, &power);
     double value = carom_round_bits(bits, power);

@@ -10,13 +10,13 @@
 #define CAROM_EXACT_DIGITS 201
 #define CAROM_EXACT_BOTTOM (-3264) /* the exponent of digit 0's lowest bit */
 
-/* value = sum of digits[i] 2^(32 i + CAROM_EXACT_BOTTOM); all zero is the empty sum. A digit takes
- * 2^31 additions before it must be settled, so adding is free of carries. */
+/* value = sum of digits[i] 2^(32 i + CAROM_EXACT_BOTTOM); all zero is the empty sum. A digit can
+ * take 2^31 additions before its carry must be settled, so adding propagates no carries. */
 typedef struct carom_exact_sum {
     int64_t digits[CAROM_EXACT_DIGITS];
 } carom_exact_sum;
 
-/* Adds a b c, or takes it away. All three are finite. At most 2^30 calls between two settles. */
+/* Adds or subtracts a b c. All three are finite. At most 2^30 calls between two settles. */
 void carom_exact_sum_add(carom_exact_sum *sum, double a, double b, double c);
 void carom_exact_sum_subtract(carom_exact_sum *sum, double a, double b, double c);
 
@@ -24,7 +24,7 @@ void carom_exact_sum_subtract(carom_exact_sum *sum, double a, double b, double c
 void carom_exact_sum_add_determinant(carom_exact_sum *sum, carom_vec3 a, carom_vec3 b,
                                      carom_vec3 c);
 
-/* Carries until digits [0, CAROM_EXACT_DIGITS - 1) lie in [0, 2^32). */
+/* Propagates carries until digits [0, CAROM_EXACT_DIGITS - 1) lie in [0, 2^32). */
 void carom_exact_sum_settle(carom_exact_sum *sum);
 
 /* Adds a settled sum to another settled one and settles it. */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* face_item.h: does a pair of faces of one soup count as a self-intersection?
+/* face_item.h: whether a pair of faces of one soup is a self-intersection.
  *
- * Faces that share vertices always meet there; what counts is whether they meet elsewhere. The
- * rules, by the number of vertices with the same index:
+ * Faces that share vertices always meet there; they count when they meet elsewhere too. The rules,
+ * by the number of vertices with the same index:
  *   0  the closed faces meet;
- *   1  the edge opposite the common vertex in either face meets the other closed face, which is to
- *      say that the intersection is more than that point;
- *   2  the faces are coplanar and their apexes on one side of the common edge, which is to say that
- *      the intersection is an area;
+ *   1  the edge opposite the common vertex in either face meets the other closed face: the
+ *      intersection is more than that point;
+ *   2  the faces are coplanar and their apexes on one side of the common edge: the intersection is
+ *      an area;
  *   3  always.
  * A face with collinear corners is classified by itself (carom_face_degenerate) and takes part in
- * no pair; or, as_segments, it is the segment or point that it is, and a pair with it counts when
- * the faces meet outside the hull of their common vertices, which is what the rules above say too.
+ * no pair. With as_segments it is the segment or point that it is, and a pair with it counts when
+ * the faces meet outside the hull of their common vertices; the rules above are equivalent to that.
  *
- * Each case has a filter of its own: with one common vertex the sides of the four other corners
- * decide without any further orientation, with two a single one does. */
+ * Each case has its own filter: with one common vertex the sides of the four other corners decide
+ * without any further orientation, with two a single orientation does. */
 #ifndef CAROM_SRC_GEOM_FACE_ITEM_H
 #define CAROM_SRC_GEOM_FACE_ITEM_H
 
@@ -27,8 +27,8 @@ CAROM_ITEM int carom_face_degenerate(const carom_triangle *t) {
     return carom_orient_axis(t->corner[0], t->corner[1], t->corner[2]) < 0;
 }
 
-/* Vertices that two faces share: their corner numbers in a and in b, side by side. Corners of one
- * face with the same index count once. */
+/* Vertices that two faces share: their corner indices in a and in b. Corners of one face with the
+ * same vertex index count once. */
 typedef struct carom_common {
     int count;
     int a[3], b[3];
@@ -50,11 +50,12 @@ CAROM_ITEM carom_common carom_common_make(const uint32_t *a, const uint32_t *b) 
     return common;
 }
 
-/* ---- filters: CAROM_YES, CAROM_NO or CAROM_UNDECIDED ------------------------------------------
- */
+/* ---- Filters --------------------------------------------------------------------------------- */
+/* Each returns CAROM_YES, CAROM_NO or CAROM_UNDECIDED. */
 
-/* The triangles v a1 a2 and v b1 b2. Both intervals on the planes' common line start at v. They go
- * the same way, and the pair counts, if and only if the sides of a1 and b1 differ. */
+/* The triangles v a1 a2 and v b1 b2. Both intervals on the common line of the planes start at v.
+ * They have the same direction, and the pair counts, if and only if the sides of a1 and b1 differ.
+ */
 CAROM_ITEM int carom_face_filter_1(carom_vec3 v, carom_vec3 a1, carom_vec3 a2, carom_vec3 b1,
                                    carom_vec3 b2) {
     double error = carom_orient_error(carom_extent_of_six(v.x, v.x, a1.x, a2.x, b1.x, b2.x),
@@ -96,7 +97,7 @@ CAROM_ITEM int carom_face_filter(const carom_triangle *a, const carom_triangle *
     return CAROM_UNDECIDED;
 }
 
-/* ---- exact ----------------------------------------------------------------------------------- */
+/* ---- Exact stage ----------------------------------------------------------------------------- */
 
 /* Triangles on the edge e0 e1 with the apexes a and b; axis is one of the first's. */
 CAROM_ITEM int carom_face_exact_2(carom_vec3 e0, carom_vec3 e1, carom_vec3 a, carom_vec3 b,
@@ -126,7 +127,7 @@ CAROM_ITEM int carom_face_exact_1(carom_vec3 v, const carom_vec3 *p, const carom
     return p0 * p1 > 0 ? CAROM_NO : CAROM_UNDECIDED;
 }
 
-/* Whether two overlapping segments of one line both go on past an end of [c0, c1]. */
+/* Whether two overlapping segments of one line both extend beyond an end of [c0, c1]. */
 CAROM_ITEM int carom_overlap_beyond(const carom_simplex *a, const carom_simplex *b, carom_vec3 c0,
                                     carom_vec3 c1) {
     carom_vec3 low = carom_vec_compare(c0, c1) < 0 ? c0 : c1;
@@ -135,7 +136,7 @@ CAROM_ITEM int carom_overlap_beyond(const carom_simplex *a, const carom_simplex 
            (carom_vec_compare(a->p[1], high) > 0 && carom_vec_compare(b->p[1], high) > 0);
 }
 
-/* Any pair but with three common vertices, by the intersection's dimension. */
+/* Any pair except with three common vertices, by the dimension of the intersection. */
 CAROM_RARE_ITEM int carom_face_pair_general(const carom_simplex *a, const carom_simplex *b,
                                             int common, carom_vec3 c0, carom_vec3 c1) {
     int dimension = carom_simplex_meet(a, b).dimension;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* length.h: lengths that neither overflow nor underflow on the way, and powers of two to scale by.
- * Multiplying by a power of two is exact, so scaled and plain computations give the same bits. */
+/* length.h: lengths without intermediate overflow or underflow, and powers of two to scale by.
+ * Multiplying by a power of two is exact, so scaled and unscaled computations give the same bits.
+ */
 #ifndef CAROM_SRC_GEOM_LENGTH_H
 #define CAROM_SRC_GEOM_LENGTH_H
 
@@ -22,8 +23,8 @@ CAROM_ITEM bool carom_vec_finite(carom_vec3 v) {
     return fabs(v.x) <= DBL_MAX && fabs(v.y) <= DBL_MAX && fabs(v.z) <= DBL_MAX;
 }
 
-/* e with 2^e <= size < 2^(e+1) for normal numbers, held in -1022 .. 1022 so that both 2^e and 2^-e
- * are normal. */
+/* e with 2^e <= size < 2^(e+1) for normal numbers, clamped to -1022 .. 1022 so that both 2^e and
+ * 2^-e are normal. */
 CAROM_ITEM int carom_exponent(double size) {
     uint64_t bits;
     memcpy(&bits, &size, sizeof(bits));
@@ -33,7 +34,7 @@ CAROM_ITEM int carom_exponent(double size) {
 }
 
 /* |v| with relative error below 2^-51, also where v.v is out of range. NaN or infinite components
- * give no number or infinity. */
+ * give NaN or infinity. */
 CAROM_ITEM double carom_length(carom_vec3 v) {
     double squared = carom_vec_dot(v, v);
     if (squared > 0x1p-900 && squared < 0x1p1000) return sqrt(squared);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lens.h: what two balls have in common: volume, its derivative, the circle where they cross.
+/* lens.h: the intersection of two balls: volume, its derivative, the circle where they cross.
  *
  * With radii r, s, centres d apart and the depth h = r + s - d, the lens is two caps of heights
  *     h_r = h (d + s - r) / 2d,   h_s = h (d + r - s) / 2d,   h_r + h_s = h,
@@ -38,8 +38,8 @@ CAROM_ITEM carom_lens_shape carom_lens_at(double r, double s, double d) {
     double smaller = r < s ? r : s;
     double whole = 4.0 / 3.0 * CAROM_PI * (smaller * smaller * smaller);
     lens.area = lens.radius = 0.0;
-    if (!(depth > 0.0)) {            /* apart: the plane halfway across the gap */
-        lens.volume = depth - depth; /* 0, or NaN for what is no number */
+    if (!(depth > 0.0)) {            /* apart: the plane in the middle of the gap */
+        lens.volume = depth - depth; /* 0, or NaN for NaN input */
         lens.along_r = r - 0.5 * depth;
         lens.along_s = s - 0.5 * depth;
         return lens;
@@ -58,15 +58,15 @@ CAROM_ITEM carom_lens_shape carom_lens_at(double r, double s, double d) {
     lens.volume = volume < whole ? volume : whole;
     lens.area = CAROM_PI * squared;
     lens.radius = sqrt(squared);
-    if (!(squared > 0x1p-900 && squared < 0x1p1000)) /* out of range, but its root is not */
+    if (!(squared > 0x1p-900 && squared < 0x1p1000)) /* out of range, but its square root is not */
         lens.radius = sqrt(depth) * sqrt(sum) * sqrt(share_r * share_s);
     lens.along_r = r - cap_r;
     lens.along_s = s - cap_s;
     return lens;
 }
 
-/* The lens of two balls. Here d carries a rounding of its own, so that a depth below some 2^-52 of
- * d is noise; who knows d better calls carom_lens_at. */
+/* The lens of two balls. Here d is itself rounded, so that a depth below some 2^-52 of d is not
+ * significant; a caller that knows d more precisely uses carom_lens_at. */
 CAROM_ITEM void carom_lens_of_balls(const carom_ball *a, const carom_ball *b, carom_lens *lens) {
     carom_vec3 apart = carom_vec_sub(b->centre, a->centre);
     double d = carom_length(apart);

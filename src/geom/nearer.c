@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of two triangles is nearer to a point, for the ties that doubles leave open.
  *
- * Seen from the point, let a triangle's corners be p0, p1, p2 and g_ij = pi . pj. The nearest point
- * is the one of the triangle whose plane through it, at right angles to the way there, has all of
- * the triangle beyond (the optimality condition of a convex set), which reads in terms of g alone:
+ * Relative to the point, let a triangle's corners be p0, p1, p2 and g_ij = pi . pj. At the nearest
+ * point, the plane perpendicular to the displacement has the whole triangle on its far side (the
+ * optimality condition of a convex set). In terms of g alone:
  *   - corner i: g_ii <= g_ij for all j. The squared distance is g_ii.
  *   - inside the edge ij, k being the third corner: with ri = g_ii - g_ij and rj = g_jj - g_ij,
- * both above zero, the foot is (rj pi + ri pj) / (ri + rj), and wk = ri (g_ij - g_jk) + rj (g_ii -
- * g_ik) <= 0 puts the triangle beyond it. The squared distance is (g_ii g_jj - g_ij^2) / (ri + rj).
+ *     both above zero, the foot is (rj pi + ri pj) / (ri + rj). The triangle is on the far side
+ *     when wk = ri (g_ij - g_jk) + rj (g_ii - g_ik) <= 0. The squared distance is
+ *     (g_ii g_jj - g_ij^2) / (ri + rj).
  *   - inside the face: the foot is (w0 p0 + w1 p1 + w2 p2) / (w0 + w1 + w2), and its product with
  *     p0, as with any point of the plane, is the squared distance.
  * Of a triangle without area, one of the first two is true, as all wk are zero. So everything is
@@ -24,7 +25,7 @@
 #include "geom/orient.h"
 #include "geom/ratio.h"
 
-/* ---- in doubles ------------------------------------------------------------------------------ */
+/* ---- Filter in doubles ----------------------------------------------------------------------- */
 
 /* With e = 2^-53 and U, W the largest coordinates of edges and of the point as seen from corners, a
  * dot product of both is off by at most 5.01 e of its three terms' magnitudes, UW each: below
@@ -88,7 +89,7 @@ static bool is_nearest_common(carom_vec3 point, const carom_triangle *a, const c
  * V), as is 2 z . v, in the same way as above. */
 #define LIFT_ERROR 0x1p-46
 
-/* Whether corners tell that a is nearer than b. */
+/* Whether the bounds from the corners prove that a is nearer than b. */
 static bool is_surely_nearer(carom_vec3 point, const carom_triangle *a, const carom_triangle *b) {
     carom_vec3 r = a->corner[0], v = carom_vec_sub(r, point);
     double near_a = 0.0, near_b = HUGE_VAL, size = 0.0; /* f is 0 at r */
@@ -104,7 +105,7 @@ static bool is_surely_nearer(carom_vec3 point, const carom_triangle *a, const ca
     return in_range(both) && near_b - near_a > LIFT_ERROR * both;
 }
 
-/* ---- in integers ----------------------------------------------------------------------------- */
+/* ---- Exact stage in integers ----------------------------------------------------------------- */
 
 /* The g_ij times 2^(-2 base), at [i + j + (i and j both not 0)]: see G. */
 typedef struct products {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* orient.h: on which side? Exact signs of orientation determinants, as items.
+/* orient.h: exact signs of orientation determinants, as items.
  *
- * Three stages, each only for what the one before left open:
+ * Three stages, each only for what the previous one leaves undecided:
  *   1. the determinant in doubles with an error bound: decides nearly all;
  *   2. expansions (expansion.h), when every coordinate is 0 or in
  *      [CAROM_ORIENT_LEAST, CAROM_ORIENT_MOST] = [2^-306, 2^330] in magnitude;
@@ -44,7 +44,7 @@ CAROM_ITEM int carom_orient_in_range(const double *x, int count) {
     return 1;
 }
 
-/* ---- in the plane ---------------------------------------------------------------------------- */
+/* ---- Orientation in the plane ---------------------------------------------------------------- */
 
 /* h = u v' - u' v of expansions of one or two components; returns the length, at most 16. */
 CAROM_ITEM int carom_expansion_minor(const double *u, int nu, const double *v2, int nv2,
@@ -103,7 +103,7 @@ CAROM_ITEM int carom_orient_axis(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
     return -1;
 }
 
-/* ---- in space -------------------------------------------------------------------------------- */
+/* ---- Orientation in space -------------------------------------------------------------------- */
 
 CAROM_ITEM void carom_vec_store(carom_vec3 a, double *x) {
     x[0] = a.x;
@@ -138,9 +138,9 @@ CAROM_RARE_ITEM int carom_orient3d_exact(carom_vec3 a, carom_vec3 b, carom_vec3 
     carom_vec_store(b, x + 3);
     carom_vec_store(c, x + 6);
     carom_vec_store(d, x + 9);
-    for (int k = 0; k < 3; ++k) /* flat across an axis, as in much that people design */
+    for (int k = 0; k < 3; ++k) /* coplanar across an axis, as in many designed models */
         if (x[k] == x[3 + k] && x[k] == x[6 + k] && x[k] == x[9 + k]) return 0;
-    for (int i = 0; i < 9; i += 3) /* points that are one, as where copies meet */
+    for (int i = 0; i < 9; i += 3) /* equal points, as where copies meet */
         for (int j = i + 3; j < 12; j += 3)
             if (x[i] == x[j] && x[i + 1] == x[j + 1] && x[i + 2] == x[j + 2]) return 0;
     if (!carom_orient_in_range(x, 12)) return carom_limbs_orient3d(x);

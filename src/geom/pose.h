@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* pose.h: rigid motions, as items. One written formula, so that x' has the same bits everywhere:
- * exactness of all engines is with respect to x'. */
+/* pose.h: rigid motions, as items. One fixed formula, so that x' has the same bits everywhere: the
+ * results of all engines are exact with respect to x'. */
 #ifndef CAROM_SRC_GEOM_POSE_H
 #define CAROM_SRC_GEOM_POSE_H
 
 #include "geom/scale.h"
 #include "geom/vec.h"
 
-/* A pose made ready: the rotation matrix, row by row, and the translation. */
+/* A prepared pose: the rotation matrix, row by row, and the translation. */
 typedef struct carom_frame {
     double r[9];
     carom_vec3 t;
@@ -49,7 +49,7 @@ CAROM_ITEM carom_frame carom_frame_make(const carom_pose *pose) {
     return f;
 }
 
-/* R d, without the translation: directions. */
+/* R d, without the translation: for directions. */
 CAROM_ITEM carom_vec3 carom_frame_turn(const carom_frame *f, carom_vec3 d) {
     return carom_vec((f->r[0] * d.x + f->r[1] * d.y) + f->r[2] * d.z,
                      (f->r[3] * d.x + f->r[4] * d.y) + f->r[5] * d.z,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ratio.h: quotients of determinants of any finite doubles: compared exactly, rounded once.
  *
- * A row is the difference of two points. Every row is brought to integers by a power of two of its
- * own, so that points far from one and a direction that is very short cost nothing extra; the
- * determinant of three rows is worked out by big_integer.h. A ratio is num / den 2^exponent with
- * integers num and den. Two ratios are compared by cross multiplication. One is rounded by long
- * division to 64 bits, of which the last also stands for everything below it. Integers are as long
- * as they have to be: some ten limbs at ordinary scales (a microsecond or two), up to 200 where the
- * exponents cover the whole range of doubles. */
+ * A row is the difference of two points. Every row is scaled to integers by its own power of two,
+ * so that points far from the origin and very short directions cost nothing extra. The determinant
+ * of three rows is computed by big_integer.h. A ratio is num / den 2^exponent with integers num and
+ * den. Two ratios are compared by cross multiplication. A ratio is rounded by long division to 64
+ * bits, of which the last is also set when any lower bit is. Integers have only the limbs they
+ * need: some ten at ordinary scales (a microsecond or two), up to 200 where the exponents cover the
+ * whole range of doubles. */
 #ifndef CAROM_SRC_GEOM_RATIO_H
 #define CAROM_SRC_GEOM_RATIO_H
 
@@ -39,7 +39,7 @@ typedef struct carom_ratio {
     int exponent;
 } carom_ratio;
 
-/* ---- integers -------------------------------------------------------------------------------- */
+/* ---- Integers -------------------------------------------------------------------------------- */
 
 CAROM_ITEM void carom_big_trim(carom_big *a) {
     while (a->count > 0 && a->limb[a->count - 1] == 0) --a->count;
@@ -61,7 +61,7 @@ CAROM_ITEM void carom_big_copy(const carom_big *from, carom_big *to) {
     for (int i = 0; i < from->count; ++i) to->limb[i] = from->limb[i];
 }
 
-/* Makes a number of what its first n limbs are in two's complement. */
+/* Converts the first n limbs from two's complement. */
 CAROM_ITEM void carom_big_settle(carom_big *a, int n) {
     a->sign = carom_limbs_sign(a->limb, n);
     a->count = n;
@@ -155,7 +155,7 @@ CAROM_ITEM void carom_big_add(carom_big *a, carom_big *b) {
     carom_big_trim(a);
 }
 
-/* ---- determinants ---------------------------------------------------------------------------- */
+/* ---- Determinants ---------------------------------------------------------------------------- */
 
 /* The row as integers times 2^*base; returns the limbs of each. */
 CAROM_ITEM int carom_row_load(const carom_row *row, uint32_t (*to)[CAROM_DOUBLE_LIMBS], int *base) {
@@ -199,7 +199,7 @@ CAROM_RARE_ITEM int carom_rows_sign(const carom_row *u, const carom_row *v, cons
     return det.sign;
 }
 
-/* ---- ratios ---------------------------------------------------------------------------------- */
+/* ---- Ratios ---------------------------------------------------------------------------------- */
 
 /* det(u, v, w) / det(u, v, d); the second is not zero. */
 CAROM_RARE_ITEM void carom_ratio_make(const carom_row *u, const carom_row *v, const carom_row *w,
@@ -225,7 +225,7 @@ CAROM_RARE_ITEM int carom_ratio_compare(const carom_ratio *a, const carom_ratio 
     carom_big_multiply(&a->num, &b->den, &left);
     carom_big_multiply(&b->num, &a->den, &right);
     int shift = a->exponent - b->exponent;
-    /* Far apart: what is shifted then stays within the limbs that there are. */
+    /* Far apart: the shifted value then stays within the available limbs. */
     int bits = carom_big_bits(&left) + shift - carom_big_bits(&right);
     if (bits > 1 || bits < -1) return bits > 0 ? a->num.sign : -a->num.sign;
     carom_big_shift_left(shift > 0 ? &left : &right, shift > 0 ? shift : -shift);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ray_item.h: where does a ray first meet a triangle, a segment or a point?
+/* ray_item.h: the first point in which a ray meets a triangle, a segment or a point.
  *
  * The ray is origin + t direction, t >= 0, for any finite doubles but a zero direction. Which
  * triangles it meets, touching included, which of two it meets first, and where: all are exact, and
@@ -21,7 +21,7 @@
  *                          are below 8 e M. Else it is within the range of the corners.
  * 2^-960 stands for all that underflows: no number here is above 2^410.
  *
- * Exact. Every place on the ray where something begins is the ray's crossing with a plane through a
+ * Exact. Every first point on the ray is the ray's crossing with a plane through a
  * point p, along two rows u and v: t = det(u, v, p - origin) / det(u, v, direction). The plane is
  * that of the triangle; or that through an edge, along an axis, when the ray lies in the triangle's
  * plane; or that across an axis through a corner, when it also lies along the edge. So t is a ratio
@@ -37,9 +37,10 @@
 #include "geom/ratio.h"
 
 #define CAROM_RAY_UNDERFLOW 0x1p-960
-/* From how many times the size of all points on the start is moved along the ray. */
+/* The start is moved along the ray when it is farther away than this multiple of the size of all
+ * points. */
 #define CAROM_RAY_FAR 1024.0
-/* Frames reach that far; beyond it nothing is known but what is exact. */
+/* Largest reach of a frame; beyond it only the exact stage decides. */
 #define CAROM_RAY_MOST 0x1p200
 
 /* The frame y = x scale - shift, scale a power of two; no point has a coordinate above `reach` in
@@ -57,7 +58,7 @@ typedef struct carom_ray_view {
     double moved;                 /* the start's advance from the origin */
     double limit_low, limit_high; /* of the advance at the end of the ray, from the start */
     double length;                /* 0: without end */
-    bool misses;                  /* the ray passes by all points */
+    bool misses;                  /* the ray misses all points */
 } carom_ray_view;
 
 /* Where the ray meets something first. */
@@ -79,16 +80,16 @@ CAROM_ITEM void carom_ray_to_frame(const carom_ray_frame *frame, carom_vec3 p, d
     y[2] = p.z * frame->scale - frame->shift[2];
 }
 
-/* ---- the view -------------------------------------------------------------------------------- */
+/* ---- View of the ray ------------------------------------------------------------------------- */
 
-/* Nothing is known: every point may be met, every decision is exact. */
+/* No bounds: every point may be met, every decision is exact. */
 CAROM_ITEM void carom_ray_blind(carom_ray_view *view) {
     for (int k = 0; k < 3; ++k) view->start[k] = 0.0;
     view->error = HUGE_VAL;
     view->moved = 0.0;
 }
 
-/* direction[k] / |largest| in twice the precision; off by 2^-100 of itself, or by 2^-350. */
+/* direction[k] / |largest| as a double-double; off by 2^-100 of itself, or by 2^-350. */
 CAROM_ITEM carom_dd carom_ray_slope(double component, double largest) {
     int e = carom_exponent(largest);
     double up = carom_power_of_two(-e); /* a subnormal becomes at least 2^-52 */
@@ -178,7 +179,7 @@ CAROM_ITEM void carom_ray_begin(carom_vec3 origin, carom_vec3 direction, double 
     carom_ray_set_limit(view);
 }
 
-/* ---- exact ----------------------------------------------------------------------------------- */
+/* ---- Exact stage ----------------------------------------------------------------------------- */
 
 CAROM_ITEM carom_row carom_row_make(carom_vec3 from, carom_vec3 to) {
     carom_row row;
@@ -334,7 +335,7 @@ CAROM_RARE_ITEM bool carom_ray_meet_exact(const carom_ray_view *ray, const carom
     return true;
 }
 
-/* ---- filter ---------------------------------------------------------------------------------- */
+/* ---- Filter ---------------------------------------------------------------------------------- */
 
 /* Whether the ray meets the closed triangle, segment or point at t >= 0, wherever it ends, and
  * where first. */
@@ -415,9 +416,9 @@ CAROM_ITEM int carom_ray_compare(const carom_ray_view *ray, const carom_ray_hit 
     return carom_ray_compare_exact(ray, a, b);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- Rounded result -------------------------------------------------------------------------- */
 
-/* Between them coordinates are multiplied in twice the precision without any underflow. */
+/* Within these limits coordinates are multiplied as double-doubles without any underflow. */
 #define CAROM_RAY_LEAST   0x1p-180
 #define CAROM_RAY_LARGEST 0x1p180
 
@@ -426,7 +427,7 @@ CAROM_ITEM bool carom_ray_in_range(double x) {
     return (size >= CAROM_RAY_LEAST && size <= CAROM_RAY_LARGEST) || x == 0.0;
 }
 
-/* Rounds a number known to within `error`, where that leaves no choice. */
+/* Rounds a number known to within `error`, if the rounding is then unique. */
 CAROM_ITEM bool carom_ray_round(carom_dd x, double error, double *value) {
     double above = x.high + (x.low + error), below = x.high + (x.low - error);
     *value = above;

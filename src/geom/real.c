@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Ball arithmetic (Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval
- * arithmetic", 2017): every operation rounds its midpoint and adds to the radius what it may have
- * lost and what its operands may be off. So no analysis of errors is needed where speed does not
- * matter: the result says itself how right it is, and one asks again with more limbs.
+ * arithmetic", 2017): every operation rounds its midpoint and adds to the radius its rounding error
+ * and the errors of its operands. So no error analysis is needed where speed does not matter: the
+ * radius bounds the error, and the caller repeats the computation with more limbs if it is too
+ * large.
  *
  * Radii are doubles with an exponent of their own, always rounded up: each operation on them is
  * within 2^-52 of its exact result, and is made larger by 2^-50 of itself. Quotients and roots are
- * found by Newton's iteration on midpoints and bounded afterwards by their residue. */
+ * computed by Newton's iteration on midpoints and bounded afterwards by their residue. */
 #include "geom/real.h"
 
 #include <float.h>
@@ -18,7 +19,7 @@ __extension__ typedef unsigned __int128 wide;
 #define UP   (1.0 + 0x1p-50)
 #define DOWN (1.0 - 0x1p-50)
 
-/* ---- bounds ---------------------------------------------------------------------------------- */
+/* ---- Bounds ---------------------------------------------------------------------------------- */
 
 static const carom_bound unbounded = {HUGE_VAL, 0};
 
@@ -69,7 +70,7 @@ bool carom_bound_within(carom_bound a, carom_bound b, int power) {
     return a.e != b.e + power ? a.e < b.e + power : a.m <= b.m;
 }
 
-/* ---- midpoints ------------------------------------------------------------------------------- */
+/* ---- Midpoints ------------------------------------------------------------------------------- */
 
 static void set_zero(carom_real *r, carom_bound radius) {
     r->sign = 0;
@@ -144,7 +145,7 @@ carom_bound carom_real_lower(const carom_real *a, int n) {
     return left > 0.0 ? bound_normal(left, low.e) : none;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 /* r = a + sign b. One limb more than n is kept below the larger operand's. */
 static void add_signed(carom_real *r, const carom_real *a, const carom_real *b, int sign, int n) {
@@ -219,7 +220,7 @@ void carom_real_sub(carom_real *r, const carom_real *a, const carom_real *b, int
     add_signed(r, a, b, -1, n);
 }
 
-/* ---- products -------------------------------------------------------------------------------- */
+/* ---- Products -------------------------------------------------------------------------------- */
 
 void carom_real_mul(carom_real *r, const carom_real *a, const carom_real *b, int n) {
     carom_bound radius = {0.0, 0};
@@ -253,7 +254,7 @@ void carom_real_scale(carom_real *r, int64_t times, int n) {
     carom_real_mul(r, r, &factor, n);
 }
 
-/* ---- quotients and roots --------------------------------------------------------------------- */
+/* ---- Quotients and roots --------------------------------------------------------------------- */
 
 /* The midpoint as a number without error, and its leading bits with an exponent of 0 or 1. */
 static void exact_middle(carom_real *r, const carom_real *a, int n) {
@@ -329,7 +330,7 @@ void carom_real_root(carom_real *r, const carom_real *a, int n) {
     *r = s;
 }
 
-/* ---- back to doubles ------------------------------------------------------------------------- */
+/* ---- Conversion to doubles ------------------------------------------------------------------- */
 
 /* The double nearest to the midpoint times 2^power, but for the largest finite one. */
 static double nearest(const carom_real *a, int power, int n) {

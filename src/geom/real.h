@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* real.h: real numbers as balls: a midpoint of any precision and a radius within which the number
- * certainly lies. */
+/* real.h: real numbers as balls: a midpoint of any precision and a radius. The number is certainly
+ * within the radius of the midpoint. */
 #ifndef CAROM_SRC_GEOM_REAL_H
 #define CAROM_SRC_GEOM_REAL_H
 

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* scale.h: the power of two that brings coordinates to where everything is fast and float32 boxes
- * are tight, as items.
+/* scale.h: the power of two that scales coordinates to a range where predicates are fast and
+ * float32 boxes are tight, as items.
  *
- * Predicates are exact without it, at any scale; but outside [2^-306, 2^330] they fall back to wide
- * integers, and boxes in float32 know only [2^-126, 2^127]. So a set of meshes that are compared
- * with each other is scaled by one 2^k, chosen from all their coordinates. Scaling must not lose a
- * bit: k is never so low that the lowest bit in use falls below 2^-1074. */
+ * Predicates are exact at any scale. But outside [2^-306, 2^330] they fall back to wide integers,
+ * and float32 boxes cover only [2^-126, 2^127]. So meshes that are compared with each other are
+ * scaled by one 2^k, chosen from all their coordinates.
+ *
+ * Invariant: scaling loses no bit: k is never so low that the lowest bit in use falls below
+ * 2^-1074. */
 #ifndef CAROM_SRC_GEOM_SCALE_H
 #define CAROM_SRC_GEOM_SCALE_H
 
 #include "base/power.h"
 #include "geom/big_integer.h"
 
-/* Largest magnitudes in [2^CAROM_SCALE_LOW, 2^CAROM_SCALE_HIGH) are left alone. */
+/* Sets whose largest magnitude is in [2^CAROM_SCALE_LOW, 2^CAROM_SCALE_HIGH) are not scaled. */
 #define CAROM_SCALE_LOW  (-40)
 #define CAROM_SCALE_HIGH 100
 
-/* What has been seen of a set of coordinates. Start with carom_scale_range_empty. */
+/* Range of a set of coordinates. Start with carom_scale_range_empty. */
 typedef struct carom_scale_range {
     int low, high; /* all are multiples of 2^low and below 2^high in magnitude; low > high: none */
 } carom_scale_range;
@@ -34,7 +36,7 @@ CAROM_ITEM carom_scale_range carom_scale_range_join(carom_scale_range a, carom_s
     return a;
 }
 
-/* With x, which is finite. */
+/* The range extended by x, which is finite. */
 CAROM_ITEM carom_scale_range carom_scale_range_add(carom_scale_range range, double x) {
     carom_scale_range one;
     uint64_t mantissa = carom_double_mantissa(x, &one.low);

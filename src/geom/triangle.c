@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public face of the exact predicates: checks the input, then asks the items, which are exact
+/* Public functions of the exact predicates: check the input, then call the items, which are exact
  * for all finite doubles. */
 #include "geom/triangle_item.h"
 

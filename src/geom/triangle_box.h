@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* triangle_box.h: does a triangle meet a box? Never a wrong "no".
+/* triangle_box.h: whether a triangle meets a box; false is always right.
  *
- * Two convex bodies are apart when some axis separates their shadows; for a triangle and a box 13
- * axes suffice: the three of the box, the triangle's normal, and the nine cross products of a box
- * axis and an edge (Akenine-Moeller 2001). The box's own axes are compared exactly. On the others
- * "apart" is said only when the gap is larger than what rounding could have made, 2^-48 of the sum
- * of the magnitudes that enter the shadows. So:
+ * Two convex bodies are apart when some axis separates their projections; for a triangle and a box
+ * 13 axes suffice: the three of the box, the triangle's normal, and the nine cross products of a
+ * box axis and an edge (Akenine-Moeller 2001). The box's own axes are compared exactly. On the
+ * others "apart" is said only when the gap is larger than what rounding could have made, 2^-48 of
+ * the sum of the magnitudes that enter the projections. So:
  *   - they meet (touching included)    => true
  *   - false                            => they do not meet
  *   - true although they do not meet   => the gap is below 2^-48 of that sum on all axes
@@ -20,12 +20,12 @@
 #define CAROM_BOX_SLACK 0x1p-48
 #define CAROM_BOX_FLOOR 0x1p-900
 
-/* Seen from corner 0, so that the triangle is 0, p, q. Scaled when sizes ask for it. */
+/* Relative to corner 0, so that the triangle is 0, p, q. Scaled when the sizes require it. */
 typedef struct carom_box_view {
     carom_vec3 p, q, low, high;
 } carom_box_view;
 
-/* Says whether the shadows on `axis` have a gap beyond doubt. */
+/* Says whether the projections on `axis` certainly have a gap. */
 CAROM_ITEM bool carom_box_apart(const carom_box_view *view, carom_vec3 axis) {
     double p = carom_vec_dot(axis, view->p), q = carom_vec_dot(axis, view->q);
     double first = p < q ? p : q, last = p < q ? q : p;
@@ -44,8 +44,9 @@ CAROM_ITEM bool carom_box_apart(const carom_box_view *view, carom_vec3 axis) {
     return gap > CAROM_BOX_SLACK * sum + CAROM_BOX_FLOOR;
 }
 
-/* The same for the triangle's normal, on which the shadow of the triangle is one point. The normal
- * is itself rounded, for needles by more than its own size, so the products that make it count. */
+/* The same for the triangle's normal, on which the projection of the triangle is one point. The
+ * normal is itself rounded, for needles by more than its own size, so the products it is computed
+ * from enter the error bound. */
 CAROM_ITEM bool carom_box_apart_from_plane(const carom_box_view *view) {
     carom_vec3 p = view->p, q = view->q, n = carom_vec_cross(p, q);
     double lx = n.x * view->low.x, hx = n.x * view->high.x;
@@ -88,7 +89,7 @@ CAROM_ITEM bool carom_triangle_meets_bounds(const carom_vec3 *t, const carom_bou
     double sl = carom_vec_largest(view.low), sh = carom_vec_largest(view.high);
     double size = sp > sq ? sp : sq, far = sl > sh ? sl : sh;
     if (far > size) size = far;
-    if (!(size <= DBL_MAX)) return true; /* a NaN, or a difference beyond all numbers */
+    if (!(size <= DBL_MAX)) return true; /* a NaN, or a difference that overflows */
     if (size > 0x1p100 || size < 0x1p-100) {
         double down = carom_power_of_two(-carom_exponent(size));
         view.p = carom_vec_scale(view.p, down);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* triangle_filter.h: do two triangles meet? The fast stage: doubles with one error bound per pair.
+/* triangle_filter.h: whether two triangles meet, the filter: doubles with one error bound per pair.
  *
  * All determinants of a pair take differences of its corners, so the extents X, Y, Z of the pair's
  * box bound them all: with e = 2^-53, six terms of 8 roundings each are off by at most 48.1 e X Y Z
@@ -67,7 +67,7 @@ CAROM_ITEM double carom_orient3d_value(carom_vec3 a, carom_vec3 b, carom_vec3 c,
                          carom_vec_sub(d, a));
 }
 
-/* CAROM_YES, CAROM_NO or CAROM_UNDECIDED: have the closed triangles a point in common? */
+/* Whether the closed triangles have a point in common: CAROM_YES, CAROM_NO or CAROM_UNDECIDED. */
 CAROM_ITEM int carom_triangle_filter(const carom_triangle *ta, const carom_triangle *tb) {
     const carom_vec3 *a = ta->corner, *b = tb->corner;
     double error = carom_pair_error(a, b), da[3], db[3];

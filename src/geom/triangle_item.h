@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* triangle_item.h: how two triangles lie to each other. The exact stage: signs only, every input.
+/* triangle_item.h: the relative position of two triangles, the exact stage: signs only, any input.
  *
  * Each triangle is first reduced to the simplex it is: point, segment or triangle. Then the problem
- * is solved in the least space that holds both: on a line by comparing ends, in a plane by edges
- * that separate (seen along an axis that keeps the plane apart), in space by the sides of the
- * planes and the intervals on their common line (triangle_filter.h). All constructed points are
- * compared through orientations of the corners, which are exact. */
+ * is solved in the lowest dimension that contains both: on a line by comparing ends; in a plane by
+ * separating edges (projected along an axis that keeps the plane two-dimensional); in space by the
+ * sides of the planes and the intervals on their common line (triangle_filter.h). Constructed
+ * points are compared through orientations of the corners, which are exact. */
 #ifndef CAROM_SRC_GEOM_TRIANGLE_ITEM_H
 #define CAROM_SRC_GEOM_TRIANGLE_ITEM_H
 
@@ -18,7 +18,7 @@ typedef struct carom_simplex {
     int axis; /* of 3: an axis along which it does not project onto a line */
 } carom_simplex;
 
-/* What is known of an intersection. */
+/* The intersection of two simplices. */
 typedef struct carom_meeting {
     int dimension; /* -1 when there is none */
     int interior;  /* the relative interiors meet */
@@ -51,7 +51,7 @@ CAROM_RARE_ITEM carom_simplex carom_simplex_make(const carom_triangle *t) {
     return s;
 }
 
-/* ---- on a line ------------------------------------------------------------------------------- */
+/* ---- On a line ------------------------------------------------------------------------------- */
 
 /* Dimension of the common part of [a0, a1] and [b0, b1] on one line, ends in any order. */
 CAROM_ITEM int carom_overlap_on_line(carom_vec3 a0, carom_vec3 a1, carom_vec3 b0, carom_vec3 b1) {
@@ -77,7 +77,7 @@ CAROM_ITEM carom_meeting carom_meet_on_line(const carom_simplex *a, const carom_
     return carom_meeting_make(dimension, inside, 1);
 }
 
-/* ---- in a plane ------------------------------------------------------------------------------ */
+/* ---- In a plane ------------------------------------------------------------------------------ */
 
 /* Looks for edges of a that have all of b on their outer side. Returns 1 when one has b strictly
  * outside; otherwise stores in *dimension that of the intersection, should the two touch, when an
@@ -114,7 +114,7 @@ CAROM_ITEM carom_meeting carom_meet_in_plane(const carom_simplex *a, const carom
     return carom_meeting_make(a->count + b->count - 4, 1, 1);
 }
 
-/* ---- in space -------------------------------------------------------------------------------- */
+/* ---- In space -------------------------------------------------------------------------------- */
 
 /* A segment and a triangle that no plane holds; s are the sides of the segment's ends. */
 CAROM_ITEM carom_meeting carom_meet_segment(const carom_simplex *triangle,
@@ -178,7 +178,7 @@ CAROM_ITEM carom_meeting carom_meet_in_space(const carom_simplex *ta, const caro
     return carom_meeting_make(1, through_a && through_b, 0);
 }
 
-/* ---- all together ---------------------------------------------------------------------------- */
+/* ---- Any two simplices ----------------------------------------------------------------------- */
 
 /* A point or segment and one of no more dimensions. */
 CAROM_ITEM carom_meeting carom_meet_thin(const carom_simplex *a, const carom_simplex *b) {
@@ -219,7 +219,7 @@ CAROM_RARE_ITEM int carom_triangle_meet_exact(const carom_triangle *a, const car
     return carom_simplex_meet(&sa, &sb).dimension >= 0;
 }
 
-/* Have the closed triangles a point in common? 1 or 0; exact for any finite input. */
+/* Whether the closed triangles have a point in common: 1 or 0; exact for any finite input. */
 CAROM_ITEM int carom_triangle_meet(const carom_triangle *a, const carom_triangle *b) {
     int verdict = carom_triangle_filter(a, b);
     return verdict != CAROM_UNDECIDED ? verdict : carom_triangle_meet_exact(a, b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vec.h: vectors of three doubles, as items. The order of operations is part of the meaning: dot
- * is (x x' + y y') + z z', everywhere. */
+/* vec.h: vectors of three doubles, as items. The order of operations is fixed: dot is (x x' + y y')
+ * + z z', everywhere. */
 #ifndef CAROM_SRC_GEOM_VEC_H
 #define CAROM_SRC_GEOM_VEC_H
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two triangles and a reach in integers.
+/* Whether two triangles are within a given distance, in integers.
  *
- * Triangles that do not meet are nearest at corners and corners, corners and edges, corners and
- * faces, or edges and edges, each with its foot inside. "Foot inside" is the sign of a polynomial
- * of degree four in differences of coordinates, "near enough" one of degree six at most; all are
- * worked out in integers, as in big_integer.h: every finite double is one, times a common power of
- * two. */
+ * Triangles that do not meet are nearest at two corners, a corner and an edge, a corner and a face,
+ * or two edges, each with its foot inside. "Foot inside" is the sign of a polynomial of degree four
+ * in differences of coordinates, "near enough" one of degree six at most. All are computed in
+ * integers, as in big_integer.h: every finite double is an integer times a common power of two. */
 #include "geom/within.h"
 
 #include "geom/triangle_item.h"
@@ -23,7 +22,7 @@ typedef struct big3 {
     big x[3];
 } big3;
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- Integers -------------------------------------------------------------------------------- */
 
 static void settle(big *a, int sign) {
     while (a->count > 0 && a->limb[a->count - 1] == 0) --a->count;
@@ -58,7 +57,7 @@ static int compare(const big *a, const big *b) {
     return a->sign * compare_sizes(a, b);
 }
 
-/* to += sign * b; b is another number. */
+/* to += sign * b; to and b are distinct. */
 static void add(big *to, const big *b, int sign) {
     int sign_b = sign * b->sign;
     if (sign_b == 0) return;
@@ -86,7 +85,7 @@ static void add(big *to, const big *b, int sign) {
     settle(to, order >= 0 ? to->sign : sign_b);
 }
 
-/* to = a b; to is another number than both. */
+/* to = a b; to is distinct from both. */
 static void multiply(const big *a, const big *b, big *to) {
     to->count = a->count + b->count;
     for (int i = 0; i < to->count; ++i) to->limb[i] = 0;
@@ -102,7 +101,7 @@ static void multiply(const big *a, const big *b, big *to) {
     settle(to, a->sign * b->sign);
 }
 
-/* ---- vectors --------------------------------------------------------------------------------- */
+/* ---- Vectors --------------------------------------------------------------------------------- */
 
 static void subtract(const big3 *a, const big3 *b, big3 *to) {
     for (int k = 0; k < 3; ++k) {
@@ -132,7 +131,7 @@ static void cross(const big3 *a, const big3 *b, big3 *to) {
     }
 }
 
-/* ---- corners, edges, faces ------------------------------------------------------------------- */
+/* ---- Corners, edges and faces ---------------------------------------------------------------- */
 
 /* left <= reach^2 factor? */
 static bool near_enough(const big *left, const big *squared_reach, const big *factor) {
@@ -165,7 +164,7 @@ static bool point_edge_near(const big3 *p, const big3 *q, const big3 *r, const b
     return near_enough(&left, squared_reach, &length);
 }
 
-/* Whether a plane with normal n (not zero) keeps w nearer than the reach. */
+/* Whether w is within the reach along a normal n (not zero). */
 static bool across_near(const big3 *w, const big3 *n, const big *squared_normal,
                         const big *squared_reach) {
     big height, left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* within.h: are two triangles no farther apart than a given reach? Exactly.
+/* within.h: whether two triangles are at most a given distance (the reach) apart, exactly.
  *
  * Two certificates, each of which holds whatever rounding did on the way to it:
  *   yes  a point of one and a point of the other that are near enough, from distance_item.h;
@@ -19,7 +19,7 @@
 
 #define CAROM_WITHIN_ERROR 0x1p-46
 
-/* Width of the slab between two triangles across `way`, times the length of `way`. */
+/* Width of the slab between two triangles perpendicular to `way`, times the length of `way`. */
 CAROM_ITEM double carom_within_gap(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 way) {
     double a0 = carom_vec_dot(way, a[0]), b0 = carom_vec_dot(way, b[0]);
     double a1 = carom_vec_dot(way, a[1]), b1 = carom_vec_dot(way, b[1]);
@@ -30,9 +30,9 @@ CAROM_ITEM double carom_within_gap(const carom_vec3 *a, const carom_vec3 *b, car
     return first_b - last_a;
 }
 
-/* Whether a slab across `way`, any way, is wider than `reach`, which has the error in it. Most
- * pairs that are apart are so across the plane of one of them, or along the line between them: a
- * tenth of the work of measuring. */
+/* Whether a slab perpendicular to `way`, any direction, is wider than `reach`, which includes the
+ * error. Most pairs that are apart are separated along the normal of one of them or along the line
+ * between them: testing these takes a tenth of the work of measuring. */
 CAROM_ITEM bool carom_within_apart(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 way,
                                    double reach) {
     double there = carom_within_gap(a, b, way);
@@ -49,7 +49,7 @@ CAROM_ITEM carom_vec3 carom_within_sum(const carom_vec3 *p) {
     return carom_vec_add(carom_vec_add(p[0], p[1]), p[2]);
 }
 
-/* What the nearest points so far prove. */
+/* What the nearest points found so far prove. */
 CAROM_ITEM int carom_within_judge(const carom_closest *best, const carom_vec3 *a,
                                   const carom_vec3 *b, double sure, double reach) {
     if (best->squared <= sure) return CAROM_YES;
@@ -57,8 +57,8 @@ CAROM_ITEM int carom_within_judge(const carom_closest *best, const carom_vec3 *a
                                                                             : CAROM_UNDECIDED;
 }
 
-/* Edges first, the promising ones before the others; then feet on faces, and edges through them.
- * Stops as soon as either certificate is there. */
+/* Edges first, the most promising ones before the others; then feet on faces, and edges through
+ * faces. Stops as soon as there is either certificate. */
 CAROM_ITEM int carom_within_local(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 between,
                                   double sure, double reach) {
     carom_near_edge ea[3], eb[3];
