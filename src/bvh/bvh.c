@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Building the box tree: keys, sort, fill.
+/* Building the box tree: compute keys, sort, fill levels.
  *
  * Items are sorted along a Morton curve (Morton 1966; trees over it: Lauterbach et al. 2009) of
- * 1024^3 cells and cut into blocks of 16; every level above is 16 boxes of the level below. Nothing
- * is balanced or optimised, so building costs little more than the sort, and a tree can be made
- * anew for every frame of a deforming mesh. On the crumpled cloth of 250,000 triangles such a tree
- * finds all overlapping boxes with five tests of one box against sixteen per triangle.
+ * 1024^3 cells and cut into blocks of 16; every level above is 16 boxes of the level below. The
+ * tree is not balanced or optimised, so building costs little more than the sort, and the tree can
+ * be rebuilt for every frame of a deforming mesh. On the crumpled cloth of 250,000 triangles such a
+ * tree finds all overlapping boxes with five tests of one box against sixteen per triangle.
  *
- * A few items much larger than the rest would spoil that: each widens its block and everything
- * above. So the two highest bits of the key are a size class (16, 256, 4096 times the median
- * extent), which gathers large items at the end of the order, in blocks of their own. */
+ * An item much larger than the rest would widen its block and all ancestors of the block. So the
+ * two highest bits of the key are a size class (16, 256, 4096 times the median extent), which sorts
+ * large items to the end, into separate blocks. */
 #include "bvh/bvh.h"
 
 #include <string.h>
@@ -39,9 +39,9 @@ static uint32_t divide_up(uint64_t a, uint32_t b) {
     return (uint32_t)((a + b - 1) / b);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
+/* ---- Morton keys ----------------------------------------------------------------------------- */
 
-/* The median extent comes from a sample, spread evenly so that it depends on the input alone. */
+/* The median extent of an evenly spaced sample, so that it depends on the input alone. */
 static int median_exponent(const build *b) {
     uint32_t histogram[EXPONENTS] = {0}, total = 0, below = 0;
     uint32_t step = b->count / SAMPLE + 1;
@@ -80,7 +80,7 @@ static carom_status make_keys(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- levels ---------------------------------------------------------------------------------- */
+/* ---- Filling levels -------------------------------------------------------------------------- */
 
 static void put_box(carom_bvh_node *node, uint32_t lane, const carom_box *box) {
     for (int k = 0; k < 3; ++k) {
@@ -100,7 +100,7 @@ static carom_box bounds_of(const carom_bvh_node *node) {
     return box;
 }
 
-/* Ranges are blocks: sixteen places each, the last ones perhaps past the end. */
+/* Ranges are blocks of sixteen places. The last block may have places past the last item. */
 static carom_status fill_blocks(void *argument, carom_range range) {
     build *b = argument;
     carom_bvh_node *blocks = b->bvh->nodes;
@@ -134,7 +134,7 @@ static carom_status fill_level(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Allocation and build -------------------------------------------------------------------- */
 
 static uint64_t lay_out(carom_bvh *bvh, uint32_t count) {
     uint64_t nodes = 0;

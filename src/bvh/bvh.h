@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* bvh.h: the wide box tree.
+/* bvh.h: a bounding volume hierarchy of axis-aligned boxes with 16 children per node.
  *
  *   level 2            [ node ]                       one node: the root
- *   level 1     [ node ][ node ] ... [ node ]         16 boxes a node, one per child
- *   level 0     [blk][blk][blk][blk] ...              16 items a block, in Morton order
+ *   level 1     [ node ][ node ] ... [ node ]         16 boxes per node, one per child
+ *   level 0     [blk][blk][blk][blk] ...              16 items per block, in Morton order
  *
- * Child c of node i on level l is number 16 i + c on level l - 1: no pointers, the shape of the
- * tree follows from the number of items. A node is six rows of 16 floats, so one box is compared
- * with 16 at a time. Items much larger than most are sorted behind the others, where their boxes do
- * not widen those of small ones. Places past the end hold empty boxes, which overlap nothing. */
+ * Child c of node i on level l has index 16 i + c on level l - 1. There are no pointers: the shape
+ * of the tree follows from the number of items. A node is six rows of 16 floats, so one box is
+ * compared with 16 at a time. Items much larger than most are sorted to the end, where their boxes
+ * do not widen those of small items. Places past the last item hold empty boxes, which overlap
+ * nothing. */
 #ifndef CAROM_SRC_BVH_BVH_H
 #define CAROM_SRC_BVH_BVH_H
 
@@ -28,7 +29,7 @@ typedef struct carom_bvh {
     uint32_t level_count;                   /* 0: no items */
     uint32_t node_count[CAROM_BVH_LEVELS];  /* of each level */
     carom_bvh_node *nodes;                  /* level after level, blocks first */
-    uint64_t level_start[CAROM_BVH_LEVELS]; /* where a level begins in nodes */
+    uint64_t level_start[CAROM_BVH_LEVELS]; /* the first node of each level */
     uint32_t *items;                        /* of each place of each block */
     uint64_t item_capacity, node_capacity;
 } carom_bvh;
@@ -38,9 +39,10 @@ typedef struct carom_bvh {
 typedef void carom_bvh_boxes_fn(const void *user, const uint32_t *items, uint32_t first,
                                 uint32_t count, carom_box *boxes);
 
-/* Builds the tree over items [0, count), taking memory from `allocator` only when it lacks room. On
- * failure the tree is empty. All boxes are finite or empty; `bounds` holds them all, or nearly so:
- * items are ordered by where their centres lie in it. O(count) on all threads. */
+/* Builds the tree over items [0, count), taking memory from `allocator` only if the capacity is too
+ * small. On failure the tree is empty. All boxes are finite or empty. `bounds` contains them all,
+ * or nearly so: items are sorted by the position of their centres in it. O(count) on all threads.
+ */
 carom_status carom_bvh_build(carom_context *context, const carom_allocator *allocator,
                              carom_bvh *bvh, uint32_t count, const carom_box *bounds,
                              carom_bvh_boxes_fn *boxes, const void *user);
@@ -53,18 +55,18 @@ static inline const carom_bvh_node *carom_bvh_level(const carom_bvh *bvh, uint32
     return bvh->nodes + bvh->level_start[level];
 }
 
-/* The box of everything in the tree, empty when there is nothing. */
+/* The bounding box of the tree; empty if the tree has no items. */
 carom_box carom_bvh_bounds(const carom_bvh *bvh);
 
-/* ---- pairs of places whose boxes overlap ----------------------------------------------------- */
+/* ---- Output buffer for overlapping pairs ----------------------------------------------------- */
 
-/* Where a search puts what it finds: places of items (block * 16 + lane). `flush` is called when
- * fewer than CAROM_BVH_FLUSH places are left, and must make room; false stops the search. */
+/* The output buffer of a search: places of items (block * 16 + lane). `flush` is called when fewer
+ * than CAROM_BVH_FLUSH entries are free, and must free space; false stops the search. */
 #define CAROM_BVH_FLUSH 256u
 #define CAROM_BVH_FOUND 4096u
 
 typedef struct carom_bvh_found {
-    /* Vectors may write a node's width past the count. */
+    /* SIMD stores may write up to a node's width past the count. */
     uint32_t a[CAROM_BVH_FOUND + CAROM_BVH_WIDTH], b[CAROM_BVH_FOUND + CAROM_BVH_WIDTH];
     uint32_t count;
     uint64_t visits;

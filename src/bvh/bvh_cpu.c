@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One box against sixteen, and the walks made of it. */
+/* Box tree queries with SIMD. One box is tested against the sixteen boxes of a node at a time; a
+ * traversal with an explicit stack visits every node whose box overlaps the query. */
 #include "bvh/bvh_cpu.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 
 /* ---- Morton keys ----------------------------------------------------------------------------- */
 
-/* Ten bits, two zeros after each. */
+/* Spreads ten bits, with two zeros after each. */
 static inline uint32_t spread(uint32_t x) {
     x = (x | x << 16) & 0x030000FFu;
     x = (x | x << 8) & 0x0300F00Fu;
@@ -24,7 +25,7 @@ void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *bo
         for (int k = 0; k < 3; ++k) {
             float centre = 0.5f * box->low[k] + 0.5f * box->high[k];
             float cell = (centre - space->low[k]) * space->scale[k];
-            cell = cell > 0.0f ? cell : 0.0f; /* empty boxes give NaN, and land here */
+            cell = cell > 0.0f ? cell : 0.0f; /* empty boxes give NaN, which becomes 0 here */
             cell = cell < 1023.0f ? cell : 1023.0f;
             key |= spread((uint32_t)cell) << k;
         }
@@ -36,7 +37,7 @@ void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *bo
     }
 }
 
-/* ---- one box against sixteen ----------------------------------------------------------------- */
+/* ---- Overlap test of one box with sixteen ---------------------------------------------------- */
 
 typedef struct wide_box {
     carom_f32v low[3], high[3];
@@ -82,10 +83,10 @@ static inline bool make_room(carom_bvh_found *found) {
     return found->count + CAROM_BVH_FLUSH <= CAROM_BVH_FOUND || found->flush(found);
 }
 
-/* ---- walks ----------------------------------------------------------------------------------- */
+/* ---- Traversals ------------------------------------------------------------------------------ */
 
-/* Nodes still to visit, as (level, number). A walk opens one node at a time and pushes at most its
- * 16 children, so 16 a level are enough. */
+/* The stack of nodes still to visit, as (level, index). A traversal opens one node at a time and
+ * pushes at most its 16 children, so 16 entries per level are enough. */
 typedef struct to_visit {
     uint32_t number[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     uint8_t level[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
@@ -130,7 +131,8 @@ static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
     return true;
 }
 
-/* Pairs inside the block, then the walk down to all later blocks whose box meets its own. */
+/* Finds the pairs within the block, then traverses the tree to all later blocks whose box overlaps
+ * the block's. */
 bool CAROM_CPU(carom_bvh_self_block)(const carom_bvh *bvh, uint32_t block, carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
     if (!within_block(blocks, block, found)) return false;
@@ -143,7 +145,7 @@ bool CAROM_CPU(carom_bvh_self_block)(const carom_bvh *bvh, uint32_t block, carom
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
         const carom_bvh_node *node = &carom_bvh_level(bvh, level)[number];
-        /* Children whose last block comes after this one. */
+        /* Only children whose last block comes after `block`. */
         uint64_t span = (uint64_t)1 << (4 * (level - 1)), first = (uint64_t)number * 16 * span;
         uint64_t past = block + 1 > first ? (block + 1 - first) / span : 0;
         uint32_t later = past < 16 ? ~0u << past : 0u;

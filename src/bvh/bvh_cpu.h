@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bvh_cpu.h: the loops of the box tree, one version per instruction set. */
+/* bvh_cpu.h: the SIMD loops of the box tree, one version per instruction set. */
 #ifndef CAROM_SRC_BVH_BVH_CPU_H
 #define CAROM_SRC_BVH_BVH_CPU_H
 
@@ -9,7 +9,7 @@
 /* Morton keys of boxes: see bvh.c. */
 typedef struct carom_bvh_space {
     float low[3], scale[3]; /* (centre - low) * scale is in [0, 1024] */
-    int size_class[3];      /* exponents of the extents from which an item is large, larger, huge */
+    int size_class[3];      /* least exponents of the extents of the three classes of large items */
 } carom_bvh_space;
 
 /* The exponent of the largest extent, biased as in float32: 0 to 255. */
@@ -24,12 +24,12 @@ static inline int carom_bvh_size(const carom_box *box) {
 CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const carom_box *boxes,
                   uint32_t count, uint32_t *keys);
 
-/* Pairs (a, b) of places with a in `block` and b > a whose boxes overlap. Does not flush at the
- * end. Returns false when a flush did. */
+/* Finds the pairs (a, b) of places with a in `block` and b > a whose boxes overlap. Does not flush
+ * at the end. Returns false if a flush did. */
 CAROM_CPU_DECLARE(bool, carom_bvh_self_block, const carom_bvh *bvh, uint32_t block,
                   carom_bvh_found *found);
 
-/* Places b whose boxes overlap `box`, each as (a, b) with the given a. */
+/* Finds the places b whose boxes overlap `box`, each as (a, b) with the given a. */
 CAROM_CPU_DECLARE(bool, carom_bvh_find_box, const carom_bvh *bvh, const carom_box *box, uint32_t a,
                   carom_bvh_found *found);
 

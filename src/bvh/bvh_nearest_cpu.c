@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* From a point to the nearest boxes: sixteen at a time, nearest first.
+/* Search for the boxes nearest to a point: sixteen at a time, nearest first.
  *
- * Branch and bound (Roussopoulos, Kelley, Vincent, "Nearest neighbor queries", 1995). The distance
- * of a box is bounded from below in doubles: along each axis the gap less the margin, which is more
- * than the gap's rounding; of the sum of squares, 2^-48 is left to what squares and sums are off.
- * Squares are compared, not distances. */
+ * Branch and bound (Roussopoulos, Kelley, Vincent, "Nearest neighbor queries", 1995). The lower
+ * bound of the distance to a box is computed in doubles: along each axis it is the gap less the
+ * margin, which exceeds the rounding error of the gap. For the rounding of squares and sums, 2^-48
+ * of the sum of squares is allowed. Squares are compared, not distances. */
 #include "bvh/bvh_nearest_cpu.h"
 
 #include <math.h>
@@ -12,18 +12,18 @@
 #include "base/simd.h"
 
 typedef struct open_node {
-    double bound; /* the square of a distance that nothing below is nearer than */
+    double bound; /* squared lower bound of the distance of all descendants */
     uint32_t level, number;
 } open_node;
 
-/* What the square of a bound is compared with; negative for a negative limit. 2^-1060 is more than
- * squares and sums that underflow are off. */
+/* The value that squared bounds are compared with; negative for a negative limit. 2^-1060 exceeds
+ * the error of squares and sums that underflow. */
 static double square_of(double limit) {
     return limit < 0.0 ? -1.0 : limit * limit * (1.0 + 0x1p-46) + 0x1p-1060;
 }
 
-/* The squared bounds of 16 boxes, and as bits which are within the limit. Empty boxes are
- * infinitely far and never within. */
+/* Computes the squared bounds of 16 boxes; returns a bit mask of those within the limit. Empty
+ * boxes are infinitely far and never within it. */
 static inline uint32_t bound_node(const carom_bvh_node *node, const carom_bvh_point *point,
                                   double limit, double bounds[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
@@ -69,7 +69,7 @@ uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_poin
         uint32_t first = count;
         ++visits;
         if (node.level == 0 && lanes != 0) {
-            /* The nearest first: after it few others are left. */
+            /* Visit the nearest first: it lowers the limit most. */
             uint32_t i = least_of(lanes, bounds), place = node.number * CAROM_BVH_WIDTH;
             most = square_of(visit(user, place + i));
             for (lanes &= ~(1u << i); lanes != 0; lanes &= lanes - 1) {

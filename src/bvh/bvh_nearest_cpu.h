@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* bvh_nearest_cpu.h: the places of a box tree nearest to a point, one version per instruction set.
- */
+/* bvh_nearest_cpu.h: search for the places of a box tree nearest to a point, one version per
+ * instruction set. */
 #ifndef CAROM_SRC_BVH_BVH_NEAREST_CPU_H
 #define CAROM_SRC_BVH_BVH_NEAREST_CPU_H
 
 #include "base/isa.h"
 #include "bvh/bvh.h"
 
-/* A point in the tree's frame: numbers up to 2^200. `margin` is how much nearer than it seems
- * anything in the tree can be along an axis, plus at least 2^-48 of the largest number in the tree
+/* A point in the tree's frame; coordinates up to 2^200. `margin` is an upper bound of the error of
+ * a box's gap to the point along an axis, plus at least 2^-48 of the largest coordinate in the tree
  * and in `at`. */
 typedef struct carom_bvh_point {
     double at[3], margin;
 } carom_bvh_point;
 
-/* Is told a place that may be near enough, and answers up to which distance to go on; a negative
- * one stops. */
+/* Receives a place that may be near enough, and returns the distance up to which to continue; a
+ * negative one stops the search. */
 typedef double carom_bvh_near_fn(void *user, uint32_t place);
 
 /* Calls `visit` for every place whose box may be within distance `limit`, at most 2^400 or
- * infinite, or within what `visit` answered last: nearer ones first, as far as the boxes tell.
- * Returns the nodes opened. */
+ * infinite, or within what `visit` returned last. Nearer boxes come first, approximately. Returns
+ * the number of nodes opened. */
 CAROM_CPU_DECLARE(uint64_t, carom_bvh_nearest, const carom_bvh *bvh, const carom_bvh_point *point,
                   double limit, carom_bvh_near_fn *visit, void *user);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Building a tree of oriented boxes, from the top.
+/* Top-down construction of a tree of oriented boxes.
  *
- * A node's items are halved again and again, each time across the direction in which their centres
- * spread most, until there are sixteen parts. Parts are whole numbers of full subtrees, so that the
- * tree needs no pointers and only its last nodes have empty places. Items are selected by (place
- * along the direction, number): no order of work shows in the result.
+ * A node's items are split in two repeatedly, each time across the direction in which their centres
+ * spread most, until there are sixteen parts. Each part is a whole number of full subtrees, so the
+ * tree needs no pointers and only its last nodes have empty places. Items are selected by (position
+ * along the direction, index), so the result does not depend on the order of work.
  *
- * Then each node gets its box: axes from the covariance of the corners below it (Gottschalk, Lin,
- * Manocha 1996), extents from projecting them all. A triangle lies along its longest edge and its
- * normal. */
+ * Then the box of each node is computed: its axes from the covariance of the corners of its
+ * descendants (Gottschalk, Lin, Manocha 1996), its extents by projecting all these corners. The box
+ * of a triangle is aligned with its longest edge and its normal. */
 #include "bvh/bvh_obb.h"
 
 #include "base/progress.h"
@@ -16,8 +16,8 @@
 #include "bvh/bvh_obb_cpu.h"
 
 #define ITEMS_PER_RANGE 4096u
-#define LOOKED_AT       65536u /* items that take a millisecond: worth a look at the clock */
-#define SWEEPS          12 /* of Jacobi's method; it is quadratic, five are enough in practice */
+#define LOOKED_AT       65536u /* items that take a millisecond: then check the clock */
+#define SWEEPS          12 /* of Jacobi's method; convergence is quadratic, five usually suffice */
 
 /* Sums over points. */
 typedef struct spread {
@@ -30,15 +30,15 @@ typedef struct build {
     carom_obb_tree *tree;
     carom_obb_corners_fn *corners;
     const void *user;
-    float (*centres)[3]; /* of the items, in their first order */
-    uint64_t *words;     /* sort key << 32 | number in the first order */
-    uint32_t *old;       /* items in their first order */
-    float *corner[3];    /* x, y, z of the corners by place, three a place */
+    float (*centres)[3]; /* of the items, in their initial order */
+    uint64_t *words;     /* sort key << 32 | index in the initial order */
+    uint32_t *old;       /* items in their initial order */
+    float *corner[3];    /* x, y, z of the corners, three per place */
     spread *spreads;     /* of the nodes of the level below */
     uint32_t level;      /* being filled */
 } build;
 
-/* ---- room ------------------------------------------------------------------------------------ */
+/* ---- Allocation ------------------------------------------------------------------------------ */
 
 static uint64_t lay_out(carom_obb_tree *tree, uint32_t count) {
     uint64_t nodes = 0;
@@ -86,7 +86,7 @@ uint64_t carom_obb_bytes(const carom_obb_tree *tree) {
     return tree->item_capacity * sizeof(*tree->items) + tree->node_capacity * sizeof(*tree->nodes);
 }
 
-/* ---- directions ------------------------------------------------------------------------------ */
+/* ---- Principal axes -------------------------------------------------------------------------- */
 
 static void spread_add(spread *s, double x, double y, double z) {
     s->sum[0] += x;
@@ -107,7 +107,7 @@ static void spread_join(spread *s, const spread *other) {
     s->count += other->count;
 }
 
-/* Axes of the covariance, orthonormal, that of the largest spread first: Jacobi's method. */
+/* The orthonormal principal axes of the covariance, largest spread first, by Jacobi's method. */
 static void spread_axes(const spread *s, double axes[3][3]) {
     double n = (double)s->count, m[3][3];
     const double *q = s->square, *t = s->sum;
@@ -154,17 +154,18 @@ static void spread_axes(const spread *s, double axes[3][3]) {
     }
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- Splitting ------------------------------------------------------------------------------- */
 
-/* Bits that sort as the number does. */
+/* Maps a float to bits in the same order. */
 static uint32_t sortable(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof(bits));
     return bits >> 31 != 0 ? ~bits : bits | UINT32_C(0x80000000);
 }
 
-/* Puts the `left` smallest of words in front (Hoare's selection; all words differ). Pivots are the
- * median of three taken by a fixed rule that no order of input is likely to fit. */
+/* Moves the `left` smallest words to the front (Hoare's selection; all words differ). The pivot is
+ * the median of three words, chosen by a fixed rule for which no input order is likely to be a bad
+ * case. */
 static void select_smallest(uint64_t *words, uint64_t count, uint64_t left) {
     int64_t low = 0, high = (int64_t)count - 1, target = (int64_t)left;
     uint64_t dice = count;
@@ -190,11 +191,11 @@ static void select_smallest(uint64_t *words, uint64_t count, uint64_t left) {
     }
 }
 
-/* Halves words[0 .. count), which fill `parts` subtrees of `unit` items, until each is one; only
- * down to subtrees of `least` items. Ends early when cancelled. */
+/* Splits words[0 .. count), which fill `parts` subtrees of `unit` items, until each part is one
+ * subtree. Stops at subtrees of `least` items, or when cancelled. */
 static void split(build *b, uint32_t worker, uint64_t *words, uint64_t count, uint64_t unit,
                   uint64_t least) {
-    while (count <= unit) { /* one subtree: on to its sixteen */
+    while (count <= unit) { /* one subtree: continue with its sixteen */
         if (unit <= least || unit <= CAROM_BVH_WIDTH) return;
         unit /= CAROM_BVH_WIDTH;
     }
@@ -263,11 +264,12 @@ static carom_status place_items(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- boxes ----------------------------------------------------------------------------------- */
+/* ---- Oriented boxes -------------------------------------------------------------------------- */
 
-/* The box of what lies between two planes across each axis. Its middle would be the sum of the axes
- * times the middles, were the axes as stored orthonormal. They are so to 2^-22; corners and centre
- * are rounded to 2^-24, projections by three times that: 2^-19 of all sizes covers them. */
+/* The box of the points between two planes across each axis. If the stored axes were orthonormal,
+ * its centre would be the sum of the axes times the midpoints. They are orthonormal to 2^-22;
+ * corners and centre are rounded to 2^-24, projections by three times that. A margin of 2^-19 of
+ * all sizes covers these errors. */
 static carom_obb box_of_slabs(const float axes[9], const float low[3], const float high[3]) {
     carom_obb box;
     float middle[3], extent[3], size = 0.0f;
@@ -294,7 +296,8 @@ static carom_obb box_of_places(const build *b, uint64_t first, uint64_t count, d
     return box_of_slabs(axis, low, high);
 }
 
-/* The longest edge, the normal, and what is left; any axes where these vanish. */
+/* The axes of a triangle: its longest edge, its normal, and their cross product; arbitrary axes
+ * where these vanish. */
 static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
     carom_vec3 edge = carom_vec(0.0, 0.0, 0.0);
     double most = 0.0;
@@ -313,7 +316,7 @@ static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
         carom_vec3 aside = fabs(x.x) < 0.7 ? carom_vec(1.0, 0.0, 0.0) : carom_vec(0.0, 1.0, 0.0);
         z = carom_vec_cross(x, aside);
     }
-    /* A needle's normal may be off by much; make it square with the edge. */
+    /* The normal of a needle may be inaccurate; make it orthogonal to the edge. */
     z = carom_vec_sub(z, carom_vec_scale(x, carom_vec_dot(z, x)));
     z = carom_vec_scale(z, 1.0 / carom_vec_length(z));
     carom_vec3 y = carom_vec_cross(z, x);
@@ -356,8 +359,7 @@ static void put(carom_obb_node *node, uint32_t lane, const carom_obb *box) {
     }
 }
 
-/* Ranges are nodes of a level. What the corners below a node sum up to stays for the level above.
- */
+/* Ranges are nodes of a level. The sums over a node's corners are kept for the level above. */
 static carom_status fill_level(void *argument, carom_range range) {
     build *b = argument;
     carom_obb_tree *tree = b->tree;
@@ -390,7 +392,7 @@ static carom_status fill_level(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Build ----------------------------------------------------------------------------------- */
 
 static carom_status run(carom_context *context, build *b, carom_arena *scratch) {
     carom_obb_tree *tree = b->tree;
@@ -433,7 +435,7 @@ carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
     return status;
 }
 
-/* ---- views ----------------------------------------------------------------------------------- */
+/* ---- Views of trees -------------------------------------------------------------------------- */
 
 void carom_obb_view_of_tree(const carom_obb_tree *tree, carom_obb_view *view) {
     *view = (carom_obb_view){.oriented = tree->nodes,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* bvh_obb.h: trees of oriented boxes, and walks over two trees that move against each other.
+/* bvh_obb.h: trees of oriented boxes, and traversals of two trees in relative motion.
  *
- * The tree has the shape of the wide box tree (bvh.h): 16 items a block, 16 boxes a node, child c
- * of node i is number 16 i + c one level below. Each box has axes of its own, so that it lies along
- * the surface it holds: where two surfaces come close, boxes of width w are apart as soon as the
- * surfaces are by w^2 instead of w. Building takes longer than sorting along a curve, asking is
- * several times faster: for meshes that move as a whole.
+ * The tree has the shape of the wide box tree (bvh.h): 16 items per block, 16 boxes per node, and
+ * child c of node i has index 16 i + c one level below. Each box has its own axes and is aligned
+ * with the surface it contains. Where two surfaces come close, boxes of width w are separated once
+ * the distance of the surfaces is about w^2 instead of w. Building takes longer than sorting along
+ * a curve; queries are several times faster. Use it for rigid meshes.
  *
  * A box is the set c + s0 a0 + s1 a1 + s2 a2 with |si| <= ei. The axes are nearly orthonormal; all
- * bounds here hold for the axes as stored, whatever they are. */
+ * bounds here hold for the axes as stored. */
 #ifndef CAROM_SRC_BVH_BVH_OBB_H
 #define CAROM_SRC_BVH_BVH_OBB_H
 
@@ -18,8 +18,8 @@ typedef struct carom_obb {
     float centre[3], axis[3][3], extent[3];
 } carom_obb;
 
-/* Sixteen of them. The extents of places past the end are CAROM_OBB_NOWHERE: such a box is far from
- * everything. */
+/* Sixteen boxes. The extents of places past the last item are CAROM_OBB_NOWHERE: such a box is far
+ * from everything. */
 #define CAROM_OBB_NOWHERE (-0x1p90f)
 typedef struct carom_obb_node {
     float centre[3][CAROM_BVH_WIDTH], axis[3][3][CAROM_BVH_WIDTH], extent[3][CAROM_BVH_WIDTH];
@@ -39,8 +39,8 @@ typedef struct carom_obb_tree {
 /* The corners of an item. Coordinates are at most about 1 in magnitude. Called from any worker. */
 typedef void carom_obb_corners_fn(const void *user, uint32_t item, carom_vec3 corners[3]);
 
-/* Builds the tree over tree->items[0 .. count), which the caller has put there after
- * carom_obb_reserve; they are put in order. On failure the tree is empty. O(n log n) on all
+/* Builds the tree over tree->items[0 .. count), which the caller has written after
+ * carom_obb_reserve; the build reorders them. On failure the tree is empty. O(n log n) on all
  * threads; the same tree for any number of them. */
 carom_status carom_obb_reserve(carom_context *context, const carom_allocator *allocator,
                                carom_obb_tree *tree, uint32_t count);
@@ -49,10 +49,10 @@ carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
 void carom_obb_free(carom_obb_tree *tree, const carom_allocator *allocator);
 uint64_t carom_obb_bytes(const carom_obb_tree *tree);
 
-/* ---- two trees ------------------------------------------------------------------------------- */
+/* ---- Traversal of two trees ------------------------------------------------------------------ */
 
-/* What a walk sees of a tree: oriented boxes, or aligned ones in y, of which it makes oriented ones
- * (y - shift) factor as it comes to them. */
+/* A tree as a traversal reads it: oriented boxes, or axis-aligned boxes in y, which the traversal
+ * converts to oriented boxes by (y - shift) factor when it visits them. */
 typedef struct carom_obb_view {
     const carom_obb_node *oriented; /* NULL: aligned */
     const carom_bvh_node *aligned;
@@ -66,24 +66,26 @@ void carom_obb_view_of_tree(const carom_obb_tree *tree, carom_obb_view *view);
 void carom_obb_view_of_bvh(const carom_bvh *bvh, const float shift[3], float factor,
                            carom_obb_view *view);
 
-/* From one frame to another: scale R y + t. */
+/* The transform from one frame to another: scale R y + t. */
 typedef struct carom_obb_move {
     float r[3][3], t[3], scale;
 } carom_obb_move;
 
-/* A pair of boxes: node number_a of level level_a and the like, as its parent sees it. */
+/* A pair of boxes: that of the node with index number_a on level level_a, as stored in its parent,
+ * and the same for b. */
 typedef struct carom_obb_pair {
     uint32_t number_a, number_b;
     uint8_t level_a, level_b;
-    float apart; /* a lower bound of their distance in a's frame, in walks by distance */
+    float apart; /* lower bound of their distance in a's frame; distance queries only */
 } carom_obb_pair;
 
-/* Each step takes a pair of boxes off and puts at most 16 on that are a level lower on one side, so
- * 16 for each of at most 8 + 8 levels are enough. */
+/* Each step pops a pair of boxes and pushes at most 16 pairs that are one level lower on one side,
+ * so 16 for each of at most 8 + 8 levels are enough. */
 #define CAROM_OBB_STACK (16u * 16u)
 #define CAROM_OBB_FOUND 1024u
 
-/* The slack is what boxes are widened by in each comparison: all rounding, see soup_place.c. */
+/* The state of a traversal. Boxes are widened by the slack in each comparison; it covers all
+ * rounding, see soup_place.c. */
 typedef struct carom_obb_walk {
     carom_obb_view a, b;
     carom_obb_move b_to_a, a_to_b;
@@ -92,24 +94,25 @@ typedef struct carom_obb_walk {
     uint32_t stack_count;
     uint64_t visits;
 
-    /* Walks to all pairs of places whose boxes meet: receives them, a batch at a time, each batch
-     * all of one pair of blocks or of several; false stops the walk. */
+    /* Overlap queries, which find all pairs of places whose boxes meet. `receive` gets them in
+     * batches; a batch has all pairs of one or several pairs of blocks. False stops the traversal.
+     */
     bool (*receive)(struct carom_obb_walk *walk);
-    bool each_block; /* hand over after each pair of blocks */
+    bool each_block; /* call `receive` after each pair of blocks */
     uint32_t found_count;
     uint32_t found_a[CAROM_OBB_FOUND], found_b[CAROM_OBB_FOUND];
 
-    /* Walks to the least distance: measures two places and returns a float at least the least
-     * distance so far, in a's frame. It may also set the direction, a vector of length at most 1
-     * direction_a from a to b in a's frame, direction_b from b to a in b's, to that of the nearest
-     * points so far: along it boxes near them are seen to be apart better than along their own
-     * axes. */
+    /* Distance queries. `measure` measures two places and returns an upper bound of the least
+     * distance so far, in a's frame. It may also set the direction between the nearest points so
+     * far: vectors of length at most 1, direction_a from a to b in a's frame and direction_b from b
+     * to a in b's frame. Along this direction boxes near these points are separated better than
+     * along their own axes. */
     float (*measure)(struct carom_obb_walk *walk, uint32_t place_a, uint32_t place_b);
     float direction_a[3], direction_b[3];
     void *user;
 } carom_obb_walk;
 
-/* The pair of roots; nothing when a tree is empty. */
+/* Pushes the pair of roots; pushes nothing if a tree is empty. */
 void carom_obb_walk_begin(carom_obb_walk *walk);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One oriented box against sixteen, and the walks made of it.
+/* Tests of one oriented box against sixteen, and the traversals of two trees that use them.
  *
- * Boxes are apart when an axis parts them: one of three and three edge directions, or one of nine
- * products of two (Gottschalk, Lin, Manocha 1996). All sixteen are put to each axis at once; after
- * the first six few lanes are left, often none. Nothing here decides: a pair of boxes that is let
- * through costs time, and one that is held back is apart by more than the slack, which covers all
- * rounding. So fused operations may be used, and instruction sets may let through different pairs.
- */
+ * Two boxes are disjoint if one of 15 axes separates them: the three edge directions of each box,
+ * or one of the nine cross products of two edge directions (Gottschalk, Lin, Manocha 1996). All
+ * sixteen boxes are tested on each axis at once; after the first six axes few lanes are left, often
+ * none. The test is conservative: a pair of boxes that passes costs only time, and one that is
+ * rejected is apart by more than the slack, which covers all rounding. So fused operations may be
+ * used, and different instruction sets may pass different pairs. */
 #include "bvh/bvh_obb_cpu.h"
 
 #include <math.h>
@@ -48,9 +48,9 @@ static inline carom_f32v fast_min(carom_f32v a, carom_f32v b) {
 #endif
 }
 
-/* ---- building -------------------------------------------------------------------------------- */
+/* ---- Projection for the build ---------------------------------------------------------------- */
 
-/* No fused operations: the tree is the same everywhere. */
+/* No fused operations, so that the tree is the same on every machine. */
 void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, const float axes[9],
                                 float low[3], float high[3]) {
     carom_f32v least[3], most[3];
@@ -84,7 +84,7 @@ void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, co
     }
 }
 
-/* ---- boxes ----------------------------------------------------------------------------------- */
+/* ---- Loading and transforming boxes ---------------------------------------------------------- */
 
 static inline carom_obb move(const carom_obb_move *m, const carom_obb *box) {
     carom_obb moved;
@@ -111,7 +111,7 @@ static inline carom_obb lane_of(const carom_obb_node *node, uint32_t lane) {
     return box;
 }
 
-/* Centre and extents are off by three roundings of numbers up to |low| + |high|. */
+/* Centre and extents have the error of three roundings of values up to |low| + |high|. */
 static const carom_obb_node *orient(const carom_obb_view *view, const carom_bvh_node *from,
                                     carom_obb_node *to) {
     for (int k = 0; k < 3; ++k) {
@@ -137,7 +137,7 @@ static inline const carom_obb_node *node_of(const carom_obb_view *view, uint32_t
     return view->oriented != NULL ? &view->oriented[at] : orient(view, &view->aligned[at], room);
 }
 
-/* The box of a node, as its parent has it. */
+/* The box of a node, as stored in its parent. */
 static inline carom_obb box_of(const carom_obb_view *view, uint32_t level, uint32_t number) {
     if (level + 1 == view->level_count) return view->root;
     uint32_t lane = number % CAROM_BVH_WIDTH;
@@ -147,10 +147,10 @@ static inline carom_obb box_of(const carom_obb_view *view, uint32_t level, uint3
     return lane_of(orient(view, &view->aligned[at], &room), lane);
 }
 
-/* ---- one against sixteen --------------------------------------------------------------------- */
+/* ---- Separating axis test of one box with sixteen -------------------------------------------- */
 
-/* Sixteen boxes a in the axes of each, against one box b: r[i][j] is the cosine of the angle
- * between axis i of a and axis j of b, t[i] the way from a's centre to b's along axis i of a. */
+/* Sixteen boxes a, each in its own axes, and one box b: r[i][j] is the cosine of the angle between
+ * axis i of a and axis j of b, t[i] the displacement from a's centre to b's along axis i of a. */
 typedef struct facing {
     carom_f32v r[3][3], size[3][3]; /* and its magnitude */
     carom_f32v t[3], along_b[3];
@@ -181,7 +181,8 @@ static inline void face(const carom_obb_node *node, uint32_t at, const carom_obb
             times_plus(apart[1], carom_f32v_splat(b->axis[j][1]), apart[2] * b->axis[j][2]));
 }
 
-/* How far apart a and b are along axis i of a, and along axis j of b; negative when not. */
+/* The gap between a and b along axis i of a, and along axis j of b; negative if they overlap there.
+ */
 static inline carom_f32v gap_a(const facing *f, const carom_obb *b, int i) {
     carom_f32v reach = times_plus(f->size[i][0], carom_f32v_splat(b->extent[0]), f->extent_a[i]);
     reach = times_plus(f->size[i][1], carom_f32v_splat(b->extent[1]), reach);
@@ -194,7 +195,7 @@ static inline carom_f32v gap_b(const facing *f, const carom_obb *b, int j) {
     return f32v_abs(f->along_b[j]) - times_plus(f->size[2][j], f->extent_a[2], reach);
 }
 
-/* Which of the sixteen may meet b. */
+/* The lanes of the sixteen boxes that may meet b. */
 static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, float slack) {
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
@@ -207,7 +208,7 @@ static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, flo
     return lanes;
 }
 
-/* How far apart they are in a direction from a to b. */
+/* The gap between them in a direction from a to b. */
 static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, uint32_t at,
                                    const carom_obb *b, const float *way) {
     carom_f32v gap = carom_f32v_splat(0.0f);
@@ -226,9 +227,9 @@ static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, 
     return gap - reach_b;
 }
 
-/* Squares of lower bounds of the distances: in the axes of either the gaps make a vector that parts
- * the boxes, and so does the gap in the given direction. Returns the lanes where the bound is at
- * most `limit`. */
+/* Computes squared lower bounds of the distances. The gaps along the axes of one box are the
+ * components of a separation vector, whose length is a lower bound; so is the gap in the given
+ * direction. Returns the lanes where the bound is at most `limit`. */
 static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, const float *way,
                               float slack, float limit, float apart[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
@@ -260,15 +261,14 @@ static inline float size_of(const carom_obb *box) {
     return box->extent[0] + box->extent[1] + box->extent[2];
 }
 
-/* Whether to open a or b: the larger one, as long as it can be opened. */
+/* Whether to open a rather than b: the larger box is opened, unless it is a leaf. */
 static inline bool opens_a(const carom_obb_pair *pair, const carom_obb *a, const carom_obb *b,
                            float scale_of_b) {
     if (pair->level_b == 0) return true;
     return pair->level_a != 0 && size_of(a) >= size_of(b) * scale_of_b;
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- Sorting lanes by distance --------------------------------------------------------------- */
 
 typedef struct ordered {
     float apart[CAROM_BVH_WIDTH];
@@ -276,7 +276,7 @@ typedef struct ordered {
     uint32_t count;
 } ordered;
 
-/* Lanes by distance, the farthest first. */
+/* Sorts lanes by distance, the farthest first. */
 static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDTH], ordered *o) {
     o->count = 0;
     for (; lanes != 0; lanes &= lanes - 1) {
@@ -290,7 +290,7 @@ static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDT
     }
 }
 
-/* ---- all that meet --------------------------------------------------------------------------- */
+/* ---- Overlap query --------------------------------------------------------------------------- */
 
 static inline void emit(carom_obb_walk *walk, uint32_t a, uint32_t b) {
     walk->found_a[walk->found_count] = a;
@@ -303,7 +303,8 @@ static inline bool hand_over(carom_obb_walk *walk) {
     return go_on;
 }
 
-/* Items of two blocks: those that meet the other block's box, then one against sixteen. */
+/* Tests the items of two blocks: selects those that meet the other block's box, then tests each of
+ * them against sixteen. */
 static inline bool find_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pair,
                                   const carom_obb *box_a, const carom_obb *box_b) {
     carom_obb_node room_a, room_b;
@@ -338,8 +339,8 @@ static inline bool find_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pa
     return !full || hand_over(walk);
 }
 
-/* Squared distances of the centres, not fused: the same on every instruction set, so that the order
- * made of them is. */
+/* Squared distances of the centres, without fused operations, so that the resulting order is the
+ * same on every instruction set. */
 static inline void centres_apart(const carom_obb_node *node, const carom_obb *b,
                                  float apart[CAROM_BVH_WIDTH]) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
@@ -350,8 +351,8 @@ static inline void centres_apart(const carom_obb_node *node, const carom_obb *b,
     }
 }
 
-/* The lanes of a node that meet a box: in any order where all will be looked at, else nearest last,
- * which is taken off the stack first. */
+/* The lanes of a node that meet a box. The order is arbitrary if all pairs are wanted; else the
+ * nearest comes last, so that it is popped first. */
 static inline void find_in_node(const carom_obb_walk *walk, const carom_obb_node *node,
                                 const carom_obb *box, float slack, ordered *order) {
     float apart[CAROM_BVH_WIDTH];
@@ -405,9 +406,9 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_walk *walk, uint64_t visits) {
     return hand_over(walk);
 }
 
-/* ---- the nearest ----------------------------------------------------------------------------- */
+/* ---- Distance query -------------------------------------------------------------------------- */
 
-/* How far each of sixteen boxes reaches in a direction. */
+/* The upper bound of each of sixteen boxes along a direction. */
 static inline void reach_along(const carom_obb_node *node, const float *way,
                                float reach[CAROM_BVH_WIDTH]) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
@@ -424,7 +425,7 @@ static inline void reach_along(const carom_obb_node *node, const float *way,
     }
 }
 
-/* Lanes that reach at least so far. */
+/* The lanes that reach at least that far. */
 static inline uint32_t reaching(const float reach[CAROM_BVH_WIDTH], float least) {
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES)
@@ -432,8 +433,8 @@ static inline uint32_t reaching(const float reach[CAROM_BVH_WIDTH], float least)
     return lanes;
 }
 
-/* Items of two blocks. Most are seen to be too far apart along the direction of the nearest points,
- * by one subtraction; the others one against sixteen, nearest first. */
+/* Measures the items of two blocks. One subtraction along the direction of the nearest points shows
+ * that most are too far apart; the others are tested one against sixteen, nearest first. */
 static inline float measure_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pair,
                                       const carom_obb *box_a, const carom_obb *box_b, float limit) {
     carom_obb_node room_a, room_b;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* bvh_obb_cpu.h: walks over two trees of oriented boxes, one version per instruction set. */
+/* bvh_obb_cpu.h: traversals of two trees of oriented boxes, one version per instruction set. */
 #ifndef CAROM_SRC_BVH_BVH_OBB_CPU_H
 #define CAROM_SRC_BVH_BVH_OBB_CPU_H
 
 #include "base/isa.h"
 #include "bvh/bvh_obb.h"
 
-/* Goes on until the stack is empty, `visits` nodes were opened or a receiver said to stop (false).
- * What was found is handed over before it returns. */
+/* Continues an overlap query until the stack is empty, `visits` nodes were opened, or `receive`
+ * stopped it (returns false). All pairs found are passed to `receive` before it returns. */
 CAROM_CPU_DECLARE(bool, carom_obb_find, carom_obb_walk *walk, uint64_t visits);
 
-/* The same by distance: leaves out what is farther than `limit`. */
+/* Continues a distance query in the same way; skips what is farther apart than `limit`. */
 CAROM_CPU_DECLARE(void, carom_obb_nearest, carom_obb_walk *walk, float limit, uint64_t visits);
 
-/* The range of x a0 + (y a1 + z a2) over points (rows x, y, z) for each of three axes, row by row;
- * the same bits on every instruction set. count > 0. */
+/* The range of x a0 + (y a1 + z a2) over points (rows x, y, z) for each of three axes, row by row.
+ * The result is bit-identical on every instruction set. count > 0. */
 CAROM_CPU_DECLARE(void, carom_obb_slabs, const float *const points[3], uint64_t count,
                   const float axes[9], float low[3], float high[3]);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A ray through the box tree: sixteen boxes at a time, nearest first.
+/* Ray traversal of the box tree: sixteen boxes at a time, nearest first.
  *
  * A box is met where the ray's parameter lies between the largest of three entries and the least of
- * three exits (Kay, Kajiya, "Ray tracing complex scenes", 1986). Which end of a box the ray enters
- * follows from the sign of its way and is the same for all boxes. Everything is in doubles, and
- * errs on the safe side: boxes are widened by the margin, more than the difference `end - from` can
- * be off, and an exit is multiplied by 1 + 2^-48, more than the roundings of 1 / way, of its
- * product, and of the entry it is compared with.
+ * three exits (Kay, Kajiya, "Ray tracing complex scenes", 1986). The side at which the ray enters a
+ * box follows from the sign of its direction and is the same for all boxes. The test is in doubles
+ * and conservative: boxes are widened by the margin, which exceeds the rounding error of
+ * `end - from`, and an exit is multiplied by 1 + 2^-48, which exceeds the roundings of 1 / way, of
+ * its product, and of the entry it is compared with.
  *
- * An axis along which the way is below 2^-60 would need an infinite reciprocal. Within the tree the
- * ray moves along it by less than the margin, so that 2^60 does as well: an end that the ray is not
- * past counts as infinitely far, one that it is past by half the margin as farther than the tree is
- * wide. */
+ * An axis along which the direction's component is below 2^-60 would need an infinite reciprocal.
+ * Within the tree the ray moves along this axis by less than the margin, so the reciprocal is
+ * replaced by 2^60: a side that the ray has not passed counts as infinitely far, and one that it
+ * has passed by half the margin counts as farther away than the tree is wide. */
 #include "bvh/bvh_ray_cpu.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@
 #define LEAST_WAY 0x1p-60
 
 typedef struct slabs {
-    double enter[3], leave[3]; /* where the ray starts, for ends where it enters and leaves */
+    double enter[3], leave[3]; /* the ray's origin, shifted by the margin, for entries and exits */
     double inverse[3];
     bool backward[3];
 } slabs;
@@ -43,7 +43,8 @@ static slabs slabs_make(const carom_bvh_ray *ray) {
     return s;
 }
 
-/* The boxes that are met, as bits, and where each is entered. Empty boxes are entered nowhere. */
+/* Returns a bit mask of the boxes that the ray meets, and computes where it enters each. Empty
+ * boxes are never met. */
 static inline uint32_t enter_node(const carom_bvh_node *node, const slabs *s, double limit,
                                   double enters[CAROM_BVH_WIDTH]) {
     const float *near[3], *far[3];

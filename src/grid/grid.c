@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Building the grid: measure, order, place, count, scan, fill.
+/* Building the grid: measure, sort, compute levels, count entries, prefix sum, fill.
  *
- * Buckets are filled by counting first, so there is no list to grow and no bucket to overflow; an
- * entry is eight bytes, a rank and its tags. With several threads entries of a bucket come in any
- * order and are sorted afterwards: the grid's bytes depend on the input alone. */
+ * Entries are counted before buckets are filled, so no list grows and no bucket overflows. An entry
+ * is eight bytes: a rank and its tags. With several threads the entries of a bucket arrive in any
+ * order and are sorted afterwards, so the grid's bytes depend on the input alone. */
 #include "grid/grid.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ void *carom_grid_renew(carom_context *context, const carom_allocator *allocator,
     return carom_allocate(allocator, count, size);
 }
 
-/* ---- order ----------------------------------------------------------------------------------- */
+/* ---- Sorting items --------------------------------------------------------------------------- */
 
 static carom_status make_keys(void *argument, carom_range range) {
     build *b = argument;
@@ -58,7 +58,7 @@ static carom_status make_keys(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* Level after level along the Morton curve, once; later builds keep the order. */
+/* Sorts items by level, then along the Morton curve. Done once; later builds keep the order. */
 static carom_status order(build *b) {
     uint64_t count = b->source->count;
     if (b->grid->ordered && b->grid->view.item_count == count) return CAROM_OK;
@@ -72,7 +72,7 @@ static carom_status order(build *b) {
     return CAROM_OK;
 }
 
-/* ---- place ----------------------------------------------------------------------------------- */
+/* ---- Boxes and levels by rank ---------------------------------------------------------------- */
 
 static carom_status place(void *argument, carom_range range) {
     build *b = argument;
@@ -102,7 +102,7 @@ static carom_status place(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- count, scan, fill ----------------------------------------------------------------------- */
+/* ---- Counting and filling buckets ------------------------------------------------------------ */
 
 static carom_status count_entries(void *argument, carom_range range) {
     build *b = argument;
@@ -112,7 +112,7 @@ static carom_status count_entries(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* Ranges are taken last first, so that one thread alone fills buckets in order. */
+/* Ranges are processed in descending order, so that a single thread fills buckets in order. */
 static carom_status fill_entries(void *argument, carom_range range) {
     build *b = argument;
     uint64_t count = b->grid->view.item_count;
@@ -122,8 +122,8 @@ static carom_status fill_entries(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* Shell's sort: buckets are short, but for tables that are far too small. Those get a look at the
- * clock, and are left unsorted when cancelled. */
+/* Shell sort. Buckets are short, except in tables that are far too small. For long buckets the
+ * clock is checked, and they are left unsorted when cancelled. */
 static void sort_entries(carom_context *context, uint32_t worker, uint32_t *ranks, uint32_t *tags,
                          uint32_t count) {
     uint32_t gap = 1;
@@ -185,7 +185,7 @@ static carom_status enter_all(build *b) {
     return CAROM_OK;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Allocation and build -------------------------------------------------------------------- */
 
 carom_status carom_grid_check(carom_context *context, const carom_grid_def *def) {
     CAROM_REQUIRE((unsigned)def->hash < CAROM_GRID_HASH_COUNT, "grid.hash is no such choice");
@@ -199,7 +199,7 @@ carom_status carom_grid_check(carom_context *context, const carom_grid_def *def)
     return CAROM_OK;
 }
 
-/* 2^k less these is prime, k from 4: DJB2 wants a table that is no power of two. */
+/* 2^k minus below_power[k - 4] is prime: DJB2 needs a table size that is not a power of two. */
 static const uint8_t below_power[27] = {3, 1, 3, 1, 5, 3,  3, 9,  3, 1,  3,  19, 15, 1,
                                         5, 1, 3, 9, 3, 15, 3, 39, 5, 39, 57, 3,  35};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Entering items into buckets, and scanning buckets.
+/* Entering items into buckets, and scanning buckets for overlapping pairs.
  *
  * A scan compares the tags of as many entries as a vector has lanes with one masked value
- * (grid_item.h): what is left is every pair that shares a cell, once. Only then boxes are looked
- * at. Ranks are near in memory when items are near in space, so boxes stay in the caches. */
+ * (grid_item.h). This leaves every pair that shares a cell once. Only these pairs have their boxes
+ * compared. Items that are near in space have near ranks, so boxes stay in the caches. */
 #include "grid/grid_cpu.h"
 
 #include "base/simd.h"
@@ -11,20 +11,20 @@
 #define MOST_HITS   256u /* entries whose tags matched, before boxes are compared */
 #define MOST_VISITS 128u /* buckets looked up, before they are scanned */
 
-/* ---- the cells of an item -------------------------------------------------------------------- */
+/* ---- Cells of an item ------------------------------------------------------------------------ */
 
 typedef uint32_t eight __attribute__((vector_size(32)));
 
-/* The cells that an item has on a level: those in the set, which is of 64 places. */
+/* The cells of an item on a level: the entries whose bits are set in `set`. */
 typedef struct places {
     uint64_t set;
     uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
 } places;
 
-/* Which of eight cells there are, by axes along which the item has two. */
+/* Which of eight cells an item has; indexed by the mask of axes along which it has two. */
 static const uint8_t sets_of_eight[8] = {0x01, 0x03, 0x05, 0x0F, 0x11, 0x33, 0x55, 0xFF};
 
-/* All eight cells of a block of two per axis at once, by the formulas of grid_item.h. */
+/* Computes all eight cells of a 2 x 2 x 2 block at once, by the formulas of grid_item.h. */
 static inline void place_eight(const carom_grid_table *table, const carom_grid_cells *cells,
                                uint32_t level, places *p) {
     const eight right = {0, 1, 0, 1, 0, 1, 0, 1}, up = {0, 0, 1, 1, 0, 0, 1, 1},
@@ -50,7 +50,7 @@ static inline void place_eight(const carom_grid_table *table, const carom_grid_c
                            (on.high[2] - on.low[2]) << 2];
 }
 
-/* Any cells, by any hash. */
+/* The general case: any number of cells and any hash. */
 __attribute__((noinline)) static void place_each(const carom_grid_table *table,
                                                  const carom_grid_cells *cells, uint32_t level,
                                                  places *p) {
@@ -114,9 +114,9 @@ void CAROM_CPU(carom_grid_fill)(const carom_grid_view *view, uint32_t first, uin
     }
 }
 
-/* ---- one query ------------------------------------------------------------------------------- */
+/* ---- Query of one box ------------------------------------------------------------------------ */
 
-/* A bucket to be scanned for what matches these tags and is ranked at least `after`. */
+/* A bucket to be scanned for entries that match `tags` and have a rank of at least `after`. */
 typedef struct visit {
     uint32_t bucket, at, end, tags, after;
 } visit;
@@ -125,7 +125,7 @@ typedef struct query {
     const carom_grid_view *view;
     carom_grid_found *found;
     carom_grid_cells cells; /* of level 0 */
-    float bounds[8];        /* high x, y, z, then -low: entries overlap that are nowhere above */
+    float bounds[8];        /* high x, y, z, then -low; overlap: no value of the box is larger */
     uint32_t a;
     uint32_t visit_count, hit_count;
     visit visits[MOST_VISITS + CAROM_GRID_MOST_CELLS];
@@ -148,7 +148,7 @@ static inline bool overlaps(const query *q, uint32_t rank) {
 #endif
 }
 
-/* Compares the boxes of what was hit. */
+/* Compares the boxes of the matching entries. */
 static inline bool settle(query *q) {
     carom_grid_found *found = q->found;
     const uint32_t *ranks = q->view->ranks;
@@ -169,7 +169,7 @@ static inline bool settle(query *q) {
     return true;
 }
 
-/* An entry whose tags cannot tell. */
+/* Tests an entry whose tags cannot decide. */
 static bool ask_entry(query *q, const visit *v, uint32_t entry) {
     const carom_grid_view *view = q->view;
     uint32_t rank = view->ranks[entry], level = v->tags >> CAROM_GRID_TAG_LEVEL & 31u;
@@ -181,7 +181,7 @@ static bool ask_entry(query *q, const visit *v, uint32_t entry) {
     return true;
 }
 
-/* Entries of a bucket against the query's tags for it. */
+/* Compares the entries of a bucket with the query's tags for it. */
 static inline bool scan(query *q, const visit *v) {
     const carom_grid_view *view = q->view;
     uint32_t at = v->at, end = v->end;
@@ -213,8 +213,8 @@ static inline bool scan(query *q, const visit *v) {
     return true;
 }
 
-/* Notes the buckets to scan on one level: looking up where they begin first, all of them, lets the
- * processor wait for memory once and not once each. Empty ones fall out without a branch. */
+/* Lists the buckets to scan on one level. All their starts are loaded first, so that the memory
+ * accesses overlap. Empty buckets are dropped without a branch. */
 static inline void look(query *q, uint32_t level, uint32_t after) {
     const carom_grid_view *view = q->view;
     places p;
@@ -235,7 +235,8 @@ static inline bool scan_all(query *q) {
     return true;
 }
 
-/* On all levels of a set, then what is left of it. */
+/* Queries all levels of a mask, then scans the remaining buckets and compares the remaining boxes.
+ */
 static inline bool look_on(query *q, uint32_t levels) {
     for (; levels != 0; levels &= levels - 1) {
         if (q->visit_count > MOST_VISITS && !scan_all(q)) return false;

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* grid_item.h: the decisions of the hierarchical hash grid, as items.
+/* grid_item.h: cells, levels, hashes and the duplicate test of the hierarchical hash grid, as
+ * functions for CPU and GPU.
  *
  *   level 2   |               .               |       cells of edge c0 2^l, c0 a power of two
  *   level 1   |       .       |       .       |
- *   level 0   |   |   |   |   |   |   |   |   |       an item lives on the lowest level where its
+ *   level 0   |   |   |   |   |   |   |   |   |       an item is on the lowest level where its
  *                 [=item=]                            box spans at most two cells per axis
  *
  * Cells. A coordinate becomes an integer, its cell on level 0, by one rounded formula; on level l
- * the cell is that integer shifted right by l. All that is ever needed of the formula is that it
- * does not decrease, which rounding cannot spoil: boxes that overlap have cells in common on every
+ * the cell is that integer shifted right by l. The only property needed of the formula is that it
+ * is monotone, which rounding preserves. Hence boxes that overlap have cells in common on every
  * level.
  *
- * Once only. An item is entered in the bucket of each of its cells, at most 8; it looks for others
- * on its own level and above. Two items have several cells in common, and cells may share a bucket.
- * The pair is reported if and only if the bucket scanned is that of its lower-corner cell, the
- * componentwise maximum of the two lower cells (carom_grid_is_once). Entries carry a word of tags
- * that nearly always decides this by one masked comparison:
+ * Each pair once. An item is entered in the bucket of each of its cells, at most 8; its query
+ * searches its own level and those above. Two items can have several cells in common, and cells can
+ * share a bucket. The pair is reported if and only if the bucket scanned is that of its
+ * lower-corner cell, the componentwise maximum of the two lower cells (carom_grid_is_once). Entries
+ * carry a word of tags that nearly always decides this by one masked comparison:
  *
  *   bits 0-2    the entered cell is the item's lower one along x, y, z
  *   bits 3-11   the three lowest bits of the cell along x, y, z
  *   bits 12-16  the level
- *   bit  17     several of the item's cells share this bucket: the tags say nothing, ask
- *               carom_grid_is_once
+ *   bit  17     several of the item's cells share this bucket: the tags cannot decide;
+ *               carom_grid_is_once does
  *   bits 18-29  the quarters of the entered cell that the item covers, along x, y, z
  *
  * Let C be the cell a query scans, C' the cell of an entry of the bucket, and the boxes overlap.
  * Then along each axis the two ranges of at most 4 cells meet, so C and C' differ by at most 6, and
  * equal low bits mean C = C'. C is the lower-corner cell if along each axis it is the lower cell of
- * the query or of the entry. Conversely, should the lower-corner cell L share the bucket of C and
- * C' without being both, then one of the two items has two cells in it: the query knows that of
- * itself, and bit 17 tells it of the entry.
+ * the query or of the entry. Conversely, if the lower-corner cell L shares the bucket of C and C'
+ * but is not equal to both, then one of the two items has two cells in the bucket. Bit 17 of the
+ * query's or the entry's tags marks this case.
  *
  * Boxes that overlap cover a quarter in common along each axis, and the lowest such quarter lies in
- * the lower-corner cell: entries without one there need not be looked at.
+ * the lower-corner cell: entries without a common quarter there are skipped.
  *
  * Sources: Eitz and Lixu 2007; Weller, Frese, Zachmann 2013, 4; Weller, Debowski, Zachmann 2017, 4
  * and 5. The papers print cells no larger than the item; eight cells need the opposite. */
@@ -56,17 +57,17 @@
 #define CAROM_GRID_TAG_MULTI 0x20000u
 #define CAROM_GRID_TAG_PLACE 0x1FFF8u /* cell and level */
 
-/* Quarters: four bits an axis, of which all three must have one in common. */
+/* Quarters: four bits per axis. A pair must have a bit in common on all three axes. */
 #define CAROM_GRID_TAG_QUARTERS 18u
 #define CAROM_GRID_QUARTERS_LOW (0x777u << CAROM_GRID_TAG_QUARTERS)
 #define CAROM_GRID_QUARTERS_TOP (0x888u << CAROM_GRID_TAG_QUARTERS)
 
-/* Where cells are. */
+/* The placement of cells. */
 typedef struct carom_grid_space {
     double low[3];  /* where cell 0 begins */
     double inverse; /* 1 / c0 */
-    int32_t lift;   /* levels above the lowest that would do: -1 (shrunk cells) to 3 */
-    uint32_t bits;  /* that cells of level 0 need */
+    int32_t lift;   /* levels above the lowest possible: -1 (shrunk cells) to 3 */
+    uint32_t bits;  /* that coordinates of level 0 need */
 } carom_grid_space;
 
 /* A box in cells of level 0, first and last included. */
@@ -74,7 +75,7 @@ typedef struct carom_grid_cells {
     uint32_t low[3], high[3];
 } carom_grid_cells;
 
-/* How cells become buckets. */
+/* The mapping of cells to buckets. */
 typedef struct carom_grid_table {
     uint32_t hash; /* carom_grid_hash */
     uint32_t bucket_count;
@@ -83,21 +84,21 @@ typedef struct carom_grid_table {
     const uint32_t *displacements; /* of each group */
 } carom_grid_table;
 
-/* A grid as loops and kernels see it: plain pointers. Items are numbered by rank, the order of the
+/* A grid as plain pointers, for loops and kernels. Items are indexed by rank, the order of the
  * pre-sort. */
 typedef struct carom_grid_view {
     carom_grid_space space;
     carom_grid_table table;
     uint32_t item_count;
     uint32_t level_mask;    /* bit l: there are items on level l */
-    const float *boxes;     /* eight a rank: low x, y, z, then -high x, y, z, two unused */
+    const float *boxes;     /* eight per rank: low x, y, z, then -high x, y, z, two unused */
     const uint8_t *levels;  /* of each rank */
     const uint32_t *starts; /* of each bucket in the entries, and the end of the last */
     const uint32_t *ranks;  /* of each entry; ascending within a bucket */
     const uint32_t *tags;
 } carom_grid_view;
 
-/* ---- cells and levels ------------------------------------------------------------------------ */
+/* ---- Cells and levels ------------------------------------------------------------------------ */
 
 CAROM_ITEM uint32_t carom_grid_cell(const carom_grid_space *space, int axis, float x) {
     double cell = ((double)x - space->low[axis]) * space->inverse;
@@ -106,7 +107,7 @@ CAROM_ITEM uint32_t carom_grid_cell(const carom_grid_space *space, int axis, flo
     return (uint32_t)cell;
 }
 
-/* Of a box that is not empty; what lies outside goes to the outermost cells. */
+/* The cells of a box that is not empty. Coordinates outside are clamped to the outermost cells. */
 CAROM_ITEM carom_grid_cells carom_grid_cells_of(const carom_grid_space *space,
                                                 const carom_box *box) {
     carom_grid_cells cells;
@@ -117,7 +118,7 @@ CAROM_ITEM carom_grid_cells carom_grid_cells_of(const carom_grid_space *space,
     return cells;
 }
 
-/* The same cells on a level. */
+/* The cells of `level` that contain these cells of level 0. */
 CAROM_ITEM carom_grid_cells carom_grid_cells_on(const carom_grid_cells *cells, uint32_t level) {
     carom_grid_cells above;
     for (int k = 0; k < 3; ++k) {
@@ -136,8 +137,8 @@ CAROM_ITEM uint32_t carom_grid_highest_bit(uint32_t x) {
 }
 
 /* The lowest level where the box spans at most two cells per axis, lifted. With s the largest span
- * on level 0 and f the place of its highest bit, spans on level f are one or two, and on level
- * f + 1 at most one. */
+ * on level 0 and f the index of its highest bit, spans on level f are one or two, and on level f +
+ * 1 at most one. */
 CAROM_ITEM uint32_t carom_grid_level(const carom_grid_space *space, const carom_grid_cells *cells) {
     uint32_t span = 0;
     for (int k = 0; k < 3; ++k) {
@@ -152,9 +153,9 @@ CAROM_ITEM uint32_t carom_grid_level(const carom_grid_space *space, const carom_
     return (uint32_t)CAROM_MIN(lifted, (int32_t)CAROM_GRID_LEVELS - 1);
 }
 
-/* ---- hashes ---------------------------------------------------------------------------------- */
+/* ---- Hashes ---------------------------------------------------------------------------------- */
 
-/* As printed; its last line adds the level. */
+/* DJB2 as printed; the last line adds the level. */
 CAROM_ITEM uint32_t carom_grid_djb2(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
     uint32_t hash = 5381u;
     hash = hash * 33u + x;
@@ -163,7 +164,7 @@ CAROM_ITEM uint32_t carom_grid_djb2(uint32_t x, uint32_t y, uint32_t z, uint32_t
     return hash * 33u + level;
 }
 
-/* Ten bits, two zeros after each. */
+/* Spreads ten bits, with two zeros after each. */
 CAROM_ITEM uint32_t carom_grid_spread(uint32_t x) {
     x = (x | x << 16) & 0x030000FFu;
     x = (x | x << 8) & 0x0300F00Fu;
@@ -171,7 +172,7 @@ CAROM_ITEM uint32_t carom_grid_spread(uint32_t x) {
     return (x | x << 2) & 0x09249249u;
 }
 
-/* Wraps around after 1024 cells; levels begin at places of their own. */
+/* Wraps around after 1024 cells; each level has its own offset. */
 CAROM_ITEM uint32_t carom_grid_morton(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
     uint32_t code = carom_grid_spread(x & 1023u) | carom_grid_spread(y & 1023u) << 1 |
                     carom_grid_spread(z & 1023u) << 2;
@@ -184,12 +185,12 @@ CAROM_ITEM uint32_t carom_grid_mix(uint32_t x, uint32_t y, uint32_t z, uint32_t 
     return hash ^ hash >> 13;
 }
 
-/* hash in [0, 2^32) to [0, count), in order. */
+/* Maps a hash in [0, 2^32) to [0, count), monotonically. */
 CAROM_ITEM uint32_t carom_grid_reduce(uint32_t hash, uint32_t count) {
     return (uint32_t)((uint64_t)hash * count >> 32);
 }
 
-/* The group of a cell and what tells it from others of its group. */
+/* The key of a cell: it selects the cell's group and distinguishes the cell within the group. */
 CAROM_ITEM uint64_t carom_grid_perfect_key(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
     uint64_t key = (((uint64_t)x << 32 | y) * 0x9E3779B97F4A7C15u) ^
                    (((uint64_t)z << 32 | level) * 0xC2B2AE3D27D4EB4Fu);
@@ -209,7 +210,7 @@ CAROM_ITEM uint32_t carom_grid_perfect_bucket(uint64_t key, uint32_t displacemen
     return carom_grid_reduce(hash ^ hash >> 16, bucket_count);
 }
 
-/* The bucket of a cell. CAROM_GRID_HASH_BLOCK with blocks never gives two of eight neighbours the
+/* The bucket of a cell. CAROM_GRID_HASH_BLOCK with blocks never maps two of eight neighbours to the
  * same bucket. */
 CAROM_ITEM uint32_t carom_grid_bucket(const carom_grid_table *table, uint32_t x, uint32_t y,
                                       uint32_t z, uint32_t level) {
@@ -229,10 +230,10 @@ CAROM_ITEM uint32_t carom_grid_bucket(const carom_grid_table *table, uint32_t x,
     return carom_grid_reduce(carom_grid_mix(x, y, z, level), table->bucket_count);
 }
 
-/* ---- entering -------------------------------------------------------------------------------- */
+/* ---- Entries of an item ---------------------------------------------------------------------- */
 
-/* The quarters of cells of `level` that [low, high] of level 0 covers, four bits a cell from the
- * cell of low on. Level 0 has no quarters, level 1 halves. */
+/* The quarters of cells of `level` that [low, high] of level 0 covers, four bits per cell, starting
+ * at the cell of low. Level 0 has no quarters, level 1 halves. */
 CAROM_ITEM uint32_t carom_grid_quarters(uint32_t low, uint32_t high, uint32_t level) {
     uint32_t up = level < 2u ? 2u - level : 0u, down = level > 2u ? level - 2u : 0u;
     uint32_t first = low >> level << 2;
@@ -241,8 +242,9 @@ CAROM_ITEM uint32_t carom_grid_quarters(uint32_t low, uint32_t high, uint32_t le
     return (2u << to) - (1u << from);
 }
 
-/* The buckets of an item's cells on a level, each once, with the tags of an entry; returns their
- * number. `cells` are those of level 0. Both arrays have room for CAROM_GRID_MOST_CELLS. */
+/* Computes the buckets of an item's cells on a level, each once, with the tags of the entry;
+ * returns their count. `cells` are those of level 0. Both arrays have a capacity of
+ * CAROM_GRID_MOST_CELLS. */
 CAROM_ITEM uint32_t carom_grid_enter(const carom_grid_table *table, const carom_grid_cells *cells,
                                      uint32_t level, uint32_t *buckets, uint32_t *tags) {
     uint32_t count = 0, quarters[3], wide = 0;
@@ -276,11 +278,11 @@ CAROM_ITEM uint32_t carom_grid_enter(const carom_grid_table *table, const carom_
     return count;
 }
 
-/* ---- once only ------------------------------------------------------------------------------- */
+/* ---- Duplicate test -------------------------------------------------------------------------- */
 
-/* What the tags of an entry must be, under a mask, to match a query's tags for the same bucket:
- * the same cell on the same level, and along each axis where it is not the query's lower cell it is
- * the entry's. Not for tags of several cells. */
+/* The mask and value that an entry's tags are compared with, given a query's tags for the same
+ * bucket. They match if cell and level are equal and, along each axis where the cell is not the
+ * query's lower cell, it is the entry's lower cell. Not for tags of several cells. */
 CAROM_ITEM uint32_t carom_grid_match_mask(uint32_t tags) {
     return CAROM_GRID_TAG_PLACE | (~tags & 7u);
 }
@@ -289,9 +291,9 @@ CAROM_ITEM uint32_t carom_grid_match_value(uint32_t tags) {
     return (tags & CAROM_GRID_TAG_PLACE) | (~tags & 7u);
 }
 
-/* Whether an entry matches a query, by their tags: the pair belongs to this bucket alone, if the
- * boxes overlap, and they have a quarter in common along each axis. The sum carries into the
- * highest of four bits when any of the lower three is set. */
+/* Whether an entry matches a query, by their tags: the pair, if its boxes overlap, is reported in
+ * this bucket only, and the two items have a quarter in common along each axis. The sum carries
+ * into the highest of four bits when any of the lower three is set. */
 CAROM_ITEM uint32_t carom_grid_match(uint32_t entry, uint32_t query) {
     uint32_t common = entry & query;
     uint32_t any = ((common & CAROM_GRID_QUARTERS_LOW) + CAROM_GRID_QUARTERS_LOW) | common;
@@ -301,8 +303,8 @@ CAROM_ITEM uint32_t carom_grid_match(uint32_t entry, uint32_t query) {
                : 0u;
 }
 
-/* Whether `bucket` is that of the lower-corner cell of two items on `level`, by their cells of
- * level 0. */
+/* Whether `bucket` is the bucket of the lower-corner cell of two items on `level`. `a` and `b` are
+ * their cells of level 0. */
 CAROM_ITEM uint32_t carom_grid_is_once(const carom_grid_table *table, const carom_grid_cells *a,
                                        const carom_grid_cells *b, uint32_t level, uint32_t bucket) {
     uint32_t corner[3];

@@ -2,10 +2,10 @@
 /* A perfect hash for the cells in use: hash and displace (Pagh 1999; Belazzougui, Botelho,
  * Dietzfelbinger 2009).
  *
- * Cells are dealt into groups of about four by one half of a 64-bit key. Group after group, the
- * largest first, the least displacement is found that sends all its cells to buckets still free.
- * A lookup reads one displacement. Cells that are not in use land anywhere; tags and boxes sort out
- * what they meet there. */
+ * One half of a 64-bit key assigns cells to groups of about four. For each group, the largest
+ * first, the least displacement is found that maps all its cells to free buckets. A lookup reads
+ * one displacement. Cells that are not in use map to arbitrary buckets; tags and boxes reject the
+ * entries found there. */
 #include "base/progress.h"
 #include "base/sort.h"
 #include "grid/grid.h"
@@ -15,16 +15,16 @@
 #define MOST_IN_GROUP      256u
 #define MOST_CELLS         (1u << 31)
 #define MOST_DISPLACEMENTS (1u << 24)
-#define TRIES_AT_ONCE      65536u /* between looks at the clock: some milliseconds */
+#define TRIES_AT_ONCE      65536u /* between checks of the clock: some milliseconds */
 
 typedef struct perfect {
     carom_context *context;
     carom_grid *grid;
-    uint64_t *keys; /* of all cells in use, sorted, each once */
+    uint64_t *keys; /* of all cells in use, sorted, without duplicates */
     uint64_t key_count;
     uint32_t *starts;  /* of each group in the keys */
     uint32_t *by_size; /* groups, the largest first */
-    uint64_t *taken;   /* a bit a bucket */
+    uint64_t *taken;   /* one bit per bucket */
 } perfect;
 
 static uint64_t list_keys(const carom_grid_view *view, uint64_t *keys) {
@@ -57,7 +57,7 @@ static carom_status make_keys(perfect *p, carom_arena *scratch) {
     return CAROM_OK;
 }
 
-/* Groups are stretches of the sorted keys. */
+/* Groups are contiguous ranges of the sorted keys. */
 static void deal(perfect *p) {
     uint32_t groups = p->grid->view.table.group_count, sizes[MOST_IN_GROUP + 1] = {0};
     uint64_t at = 0;
@@ -77,7 +77,7 @@ static void deal(perfect *p) {
         p->by_size[sizes[CAROM_MIN(p->starts[g + 1] - p->starts[g], MOST_IN_GROUP)]++] = g;
 }
 
-/* Takes the buckets of a group under a displacement, or none where one is taken already. */
+/* Takes the buckets of a group under a displacement, or none if one of them is taken already. */
 static bool try_displacement(perfect *p, uint32_t group, uint32_t displacement) {
     uint32_t buckets = p->grid->view.table.bucket_count;
     for (uint32_t i = p->starts[group]; i < p->starts[group + 1]; ++i) {
@@ -102,7 +102,7 @@ static carom_status displace(perfect *p, uint32_t *displacements) {
         uint32_t group = p->by_size[i], d = 0;
         while (d < MOST_DISPLACEMENTS && !try_displacement(p, group, d))
             if (++d % TRIES_AT_ONCE == 0) CAROM_TRY(carom_progress_look(p->context));
-        /* Keys alike in the half that spreads a group share a bucket: rare, and no harm. */
+        /* Keys of a group with equal low halves share a bucket. This is rare and harmless. */
         displacements[group] = d < MOST_DISPLACEMENTS ? d : 0;
     }
     return CAROM_OK;

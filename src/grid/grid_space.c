@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a grid's cells are.
+/* The placement and size of a grid's cells.
  *
- * Those of level 0 are as large as the smallest item, rounded up to a power of two, but no smaller
- * than 2^-31 of the largest or 2^-30 of all together: 32 levels and 32-bit cells are enough. */
+ * Cells of level 0 are as large as the smallest item, rounded up to a power of two, but no smaller
+ * than 2^-31 of the largest item or 2^-30 of the extent of all items. Hence 32 levels and 32-bit
+ * cells are enough. */
 #include "base/context.h"
 #include "base/power.h"
 #include "geom/length.h"
@@ -11,9 +12,9 @@
 #define BATCH 256u /* boxes computed at a time */
 #define GRAIN 4096u
 
-/* What a range of items measures. */
+/* The extent of a range of items. */
 typedef struct extent {
-    double smallest, largest; /* longest sides; smallest of those that are not 0 */
+    double smallest, largest; /* of the items' longest sides; smallest: of those that are not 0 */
     float low[3], high[3];
 } extent;
 
@@ -74,8 +75,8 @@ static void choose_space(const extent *all, double cell_scale, carom_grid_space 
         size = CAROM_MAX(side, size);
         space->low[k] = (double)all->low[k];
     }
-    if (!(size > 0.0)) return; /* nothing, or all of it in one point */
-    least = all->largest > 0.0 ? all->smallest : 0x1p-10 * size; /* points: any cells will do */
+    if (!(size > 0.0)) return; /* no items, or all items in one point */
+    least = all->largest > 0.0 ? all->smallest : 0x1p-10 * size; /* only points: any size works */
     if (space->lift < 0) least *= 0.5;
     least = CAROM_MAX(0x1p-31 * all->largest, least);
     least = CAROM_MAX(0x1p-30 * size, least);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* A soup's own copy of its mesh, as triangles: made, changed and freed.
+/* Creating, changing and destroying a soup: its own copy of a mesh, as triangles.
  *
- * Whatever changes, everything derived is made anew by carom_soup_prepare: nothing is patched, so a
- * soup after any history equals one made from scratch.
+ * After every change carom_soup_prepare rebuilds all derived data. Nothing is updated
+ * incrementally, so a soup after any sequence of changes equals a newly created one.
  *
- * A change that fails has not happened. Adding grows all arrays, so the new soup is made beside the
- * old one and takes its place at the end. Updating and removing prepare in place, without
- * allocating: should they fail, positions and faces are as they were, but the tree or grid is lost,
- * and `failed` says so until a change succeeds. */
+ * A change that fails has no effect on the mesh. Adding grows all arrays, so a new soup is built
+ * beside the old one and replaces it at the end. Updating and removing prepare in place, without
+ * allocating. If they fail, positions and faces are as before, but the tree or grid is lost, and
+ * `failed` records this until a change succeeds. */
 #include "soup/soup.h"
 
 #include "base/progress.h"
 #include "mesh/mesh.h"
 
 #define MOST_TRIANGLES (UINT32_MAX - 64u)
-#define PADDING        16u /* bytes behind the positions, so that vectors may read past the last */
+#define PADDING        16u /* bytes after the positions: SIMD loads may read past the last */
 #define COPIED_AT_ONCE                                                                             \
     ((uint64_t)1 << 18) /* vertices or triangles: some milliseconds, new pages                     \
                          */
 
-/* ---- arrays ---------------------------------------------------------------------------------- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
-/* Copies positions of a mesh, as the scalar wants them. */
+/* Copies positions of a mesh, converted to the scalar type. */
 static void copy_some(char *to, carom_scalar scalar, const carom_mesh_view *mesh, uint64_t begin,
                       uint64_t end) {
     uint64_t size = 3 * carom_scalar_size(scalar), stride = carom_mesh_stride(mesh);
@@ -30,7 +30,7 @@ static void copy_some(char *to, carom_scalar scalar, const carom_mesh_view *mesh
         memcpy(to, from, (end - begin) * size);
     } else if (mesh->scalar == scalar) {
         for (uint64_t i = 0; i < end - begin; ++i) memcpy(to + i * size, from + i * stride, size);
-    } else { /* into doubles */
+    } else { /* convert to doubles */
         for (uint64_t i = begin; i < end; ++i, to += size) {
             carom_vec3 p = carom_mesh_position(mesh, i);
             memcpy(to, &p, sizeof(p));
@@ -38,7 +38,7 @@ static void copy_some(char *to, carom_scalar scalar, const carom_mesh_view *mesh
     }
 }
 
-/* Writes the positions of a mesh behind the first `at` of those there, and zeros behind them. */
+/* Writes the positions of a mesh after the first `at` positions, followed by zero padding. */
 static carom_status copy_positions(carom_context *context, void *positions, carom_scalar scalar,
                                    uint64_t at, const carom_mesh_view *mesh) {
     uint64_t size = 3 * carom_scalar_size(scalar), count = mesh->vertex_count;
@@ -68,7 +68,8 @@ static void release_arrays(carom_soup *soup) {
     carom_release(allocator, soup->faces);
 }
 
-/* A mesh as triangles: itself, or a new one that must be destroyed, with the face of each. */
+/* A mesh as triangles: the mesh itself, or a new one that must be destroyed, with the face of each
+ * triangle. */
 typedef struct triangles {
     carom_mesh_view view;
     carom_mesh *mesh;
@@ -96,7 +97,7 @@ static carom_status check_mesh(carom_context *context, const carom_mesh_view *me
 static carom_status triangles_make(carom_context *context, const carom_mesh_view *mesh, bool fan,
                                    triangles *t) {
     *t = (triangles){.view = *mesh};
-    CAROM_TRY(check_count(context, mesh->face_count)); /* before any is read */
+    CAROM_TRY(check_count(context, mesh->face_count)); /* before any face is read */
     CAROM_TRY(check_mesh(context, mesh));
     if (mesh->offsets != NULL) {
         carom_triangulate_def def = {.fan = fan};
@@ -106,7 +107,8 @@ static carom_status triangles_make(carom_context *context, const carom_mesh_view
     return check_count(context, t->view.face_count);
 }
 
-/* Arrays for so many, of them nothing written; on failure some may be there. */
+/* Allocates uninitialised arrays for the soup's counts. On failure some of them may be allocated.
+ */
 static carom_status allocate(carom_context *context, carom_soup *soup, bool with_faces) {
     const carom_allocator *allocator = &soup->allocator;
     uint64_t count = soup->triangle_count;
@@ -121,7 +123,7 @@ static carom_status allocate(carom_context *context, carom_soup *soup, bool with
     return CAROM_OK;
 }
 
-/* Triangles [begin, end) of `grown`: those of the soup, then those of t. */
+/* Writes triangles [begin, end) of `grown`: those of the soup, then those of t. */
 static void copy_triangles(const carom_soup *soup, const triangles *t, carom_soup *grown,
                            uint64_t begin, uint64_t end) {
     uint64_t first = soup->triangle_count, old = CAROM_MAX(CAROM_MIN(end, first), begin);
@@ -143,8 +145,8 @@ static void copy_triangles(const carom_soup *soup, const triangles *t, carom_sou
     }
 }
 
-/* Makes the arrays of `grown` from those of a soup with `faces` more behind; nothing is prepared.
- */
+/* Fills the arrays of `grown` with those of the soup and then those of t, which has `faces` faces.
+ * Derived data is not prepared. */
 static carom_status append(carom_context *context, const carom_soup *soup, const triangles *t,
                            uint64_t faces, carom_soup *grown) {
     const carom_mesh_view *view = &t->view;
@@ -174,7 +176,7 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
     return CAROM_OK;
 }
 
-/* The soup with a mesh more, all of it or nothing. */
+/* Adds a mesh to the soup, entirely or not at all. */
 static carom_status add_mesh(carom_context *context, carom_soup *soup,
                              const carom_mesh_view *mesh) {
     carom_soup grown = {.allocator = soup->allocator,
@@ -202,7 +204,7 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
     return CAROM_OK;
 }
 
-/* ---- create and destroy ---------------------------------------------------------------------- */
+/* ---- Creation and destruction ---------------------------------------------------------------- */
 
 carom_status carom_soup_create(carom_context *context, const carom_soup_def *def,
                                carom_soup **out) {
@@ -240,15 +242,15 @@ void carom_soup_destroy(carom_soup *soup) {
     carom_release(&allocator, soup);
 }
 
-/* ---- change ---------------------------------------------------------------------------------- */
+/* ---- Changes --------------------------------------------------------------------------------- */
 
-/* Prepares in place, and remembers when that failed. */
+/* Prepares in place and records a failure. */
 static carom_status prepare_again(carom_context *context, carom_soup *soup) {
     soup->failed = carom_soup_prepare(context, soup);
     return soup->failed;
 }
 
-/* Exchanges the positions with those beside them. */
+/* Exchanges the positions with the spare ones. */
 static void exchange_positions(carom_soup *soup, carom_scalar *scalar) {
     void *positions = soup->positions;
     uint64_t bytes = soup->position_bytes;
@@ -307,8 +309,8 @@ carom_status carom_soup_add(carom_context *context, carom_soup *soup, const caro
     return CAROM_OK;
 }
 
-/* The first triangle of a face, or of the next one there is: triangles are in the order of faces.
- */
+/* The first triangle of a face, or, if it has none, of the next face that has one. Triangles are
+ * sorted by face. */
 static uint32_t first_triangle(const carom_soup *soup, uint32_t face) {
     if (soup->faces == NULL) return face;
     uint32_t low = 0, high = soup->triangle_count;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The most candidates two soups can have, whatever their poses.
+/* An upper bound of the number of candidates of two soups, for all poses.
  *
  * A candidate of method GRID is a pair whose enclosing balls overlap, and balls do not change with
  * the pose. Put each item on the level of its ball: the least e with 2^e at least its diameter and
  * a thousandth more. Let i be in A, j in B, on levels e_i <= e_j, and their balls overlap. Then the
- * centres are less than 2^e_j apart, and in B's own frame the centre of j is in a cube of edge
- * 2 2^e_j around that of i, wherever the pose puts it: within 3 x 3 x 3 cells of edge 2^e_j. So i
- * has at most M_e(B) such partners on level e, where M_e(B) is the most items of B on that level
- * with centres in any 3 x 3 x 3 cells, and
+ * centres are less than 2^e_j apart, and in B's own frame the centre of j is in a cube of edge 2
+ * 2^e_j around that of i, in any pose: within 3 x 3 x 3 cells of edge 2^e_j. So i has at most
+ * M_e(B) such partners on level e, where M_e(B) is the most items of B on that level with centres
+ * in any 3 x 3 x 3 cells, and
  *
  *   bound = sum over i in A, levels e >= e_i of M_e(B)  +  the same with A and B exchanged.
  *
- * That counts pairs on equal levels from both sides; once is enough, so one of the two sums leaves
- * them out, whichever gives less. In one soup half of them are left out, and no item is its own
- * partner.
+ * This counts pairs on equal levels from both sides. Once is enough, so one of the two sums omits
+ * them, whichever gives the smaller bound. Within one soup half of them are omitted, and no item is
+ * its own partner.
  *
- * The thousandth is for rounding. Items of a soup smaller than 2^-31 of its largest count as that
- * large: 32 levels are enough, and a larger cell holds no fewer.
+ * The thousandth covers rounding. Items smaller than 2^-31 of the soup's largest count as that
+ * large: 32 levels are enough, and a larger cell holds no fewer items.
  *
- * M is found exactly: centres are counted by cell, and counts are spread over the cells before
- * them, along x, then y; along z three are added up. A best block can be moved up until its lowest
- * layer is not empty, so these are all that matter. */
+ * M is computed exactly. Centres are counted per cell; each count is added to the two preceding
+ * cells along x, then along y; along z three counts are summed. A block with the largest count can
+ * be shifted up until its lowest layer is not empty, so only blocks whose lowest layer is not empty
+ * have to be considered. */
 #include "base/progress.h"
 #include "geom/length.h"
 #include "soup/soup.h"
@@ -28,19 +29,19 @@
 #define LEVELS      32u
 #define MARGIN      (1.0 + 0x1p-10)
 #define NO_EXPONENT (-4000)
-#define AT_ONCE     65536u /* items or cells between two looks at the clock: some milliseconds */
+#define AT_ONCE     65536u /* items or cells between two clock checks: some milliseconds */
 
-/* ---- cells and their counts ------------------------------------------------------------------ */
+/* ---- Counts by cell -------------------------------------------------------------------------- */
 
 typedef struct cell {
-    uint32_t x, y, z; /* modulo 2^32: far cells that fall together make M larger, never smaller */
+    uint32_t x, y, z; /* modulo 2^32: distant cells that coincide only increase M */
     uint32_t count;   /* 0: free */
 } cell;
 
-/* Open addressing; at most half full. */
+/* A hash table with open addressing, at most half full. */
 typedef struct table {
     cell *cells;
-    uint32_t *used; /* places in the order they were taken */
+    uint32_t *used; /* slots in the order they were taken */
     uint64_t used_count, mask;
 } table;
 
@@ -75,7 +76,7 @@ static carom_status fail_table(carom_context *context, uint64_t most) {
     return carom_fail_memory(context, most * 3 * sizeof(cell), "a bound");
 }
 
-/* Each count goes to its cell and the two before it along an axis. */
+/* Adds each count to its cell and to the two cells before it along an axis. */
 static carom_status spread(carom_context *context, const table *from, int axis, table *to) {
     if (!table_make(carom_scratch(context, 0), 3 * from->used_count, to))
         return fail_table(context, 3 * from->used_count);
@@ -100,10 +101,10 @@ static carom_status most_in_three(carom_context *context, const table *t, uint64
     return CAROM_OK;
 }
 
-/* ---- one soup -------------------------------------------------------------------------------- */
+/* ---- Levels and largest counts of one soup --------------------------------------------------- */
 
-/* What the bound needs of a soup, by level: exponents are lowest, lowest + 1, ... in the soup's own
- * units. */
+/* The data of a soup that the bound needs, by level. The exponents of the levels are lowest, lowest
+ * + 1, ... in the soup's own units. */
 typedef struct crowd {
     int lowest;
     uint64_t items[LEVELS]; /* on each level */
@@ -155,7 +156,7 @@ static carom_status make_crowd(carom_context *context, const carom_soup *soup, c
     int highest = NO_EXPONENT;
     if (items == NULL)
         return carom_fail_memory(context, soup->triangle_count * sizeof(*items), "a bound");
-    /* In the soup's own units, whatever its boxes' frame is scaled by. */
+    /* In the soup's own units, without the scale of its boxes' frame. */
     int unit = carom_exponent(soup->scale);
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
         if (t % AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
@@ -182,14 +183,14 @@ static carom_status make_crowd(carom_context *context, const carom_soup *soup, c
     return CAROM_OK;
 }
 
-/* ---- the sum --------------------------------------------------------------------------------- */
+/* ---- Sum over items -------------------------------------------------------------------------- */
 
 static void add_saturated(uint64_t *sum, uint64_t term) {
     if (__builtin_add_overflow(*sum, term, sum)) *sum = UINT64_MAX;
 }
 
-/* What items look for in a crowd: M summed over them and over the levels from theirs up, or above
- * theirs. */
+/* The sum of the crowd's M over all items and, for each, over the levels from its own up, or only
+ * above its own. */
 static uint64_t look_up(const centred *items, uint64_t count, const crowd *c, bool own_level) {
     uint64_t above[LEVELS + 1] = {0}, sum = 0;
     for (int level = (int)LEVELS; level-- > 0;) {
@@ -198,7 +199,7 @@ static uint64_t look_up(const centred *items, uint64_t count, const crowd *c, bo
     }
     for (uint64_t i = 0; i < count; ++i) {
         int level = items[i].exponent - c->lowest + (own_level ? 0 : 1);
-        /* Items below the crowd's lowest level find all of it above them. */
+        /* For items below the crowd's lowest level all its levels are above. */
         if (level < (int)LEVELS) add_saturated(&sum, above[CAROM_MAX(level, 0)]);
     }
     return sum;

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The filters of face_item.h and triangle_filter.h, several pairs at a time.
+/* The filters of face_item.h and triangle_filter.h with SIMD, several pairs at a time.
  *
  * In a mesh most triangles with overlapping boxes are neighbours: of the two million candidates of
- * the crumpled cloth three in four share a vertex. So pairs are first dealt into lists by common
- * vertices, and each list is run through its own determinants with as many pairs as a vector has
- * lanes (soup_filter.h): two planes' worth for no or one common vertex, a single one for an edge.
- * Lanes within the error bound are left open. */
+ * the crumpled cloth three in four share a vertex. So pairs are first sorted into lists by the
+ * number of common vertices. Each list has its own determinants, evaluated for as many pairs as a
+ * SIMD vector has lanes (soup_filter.h): those of two planes for no or one common vertex, a single
+ * one for a common edge. Lanes within the error bound are left open. */
 #include "soup/soup_cpu.h"
 
 #include "base/simd.h"
 #include "geom/triangle_filter.h"
 
-/* Four numbers in a row, the last of no interest. */
+/* Four consecutive values, the last unused. */
 typedef uint32_t four __attribute__((vector_size(16)));
 typedef int32_t four_signed __attribute__((vector_size(16)));
 
-/* The corners of each pair of one list, and the pair's number in the batch. */
+/* The corners of each pair of one list, and the pair's index in the batch. */
 typedef struct list {
     uint32_t count;
     uint16_t pair[CAROM_SOUP_BATCH + CAROM_LANES];
     uint32_t vertex[CAROM_SOUP_BATCH + CAROM_LANES][8]; /* six are used */
 } list;
 
-/* By common vertices; OPEN is for what the filters cannot take. */
+/* Lists by the number of common vertices. OPEN is for pairs that no filter handles. */
 enum { NONE, ONE, TWO, OPEN, LISTS };
 
-/* Lanes that are a certain no, a certain yes. */
+/* The lanes that are certainly no, and certainly yes. */
 typedef struct answer {
     carom_lanes no, yes;
 } answer;
 
-/* ---- doubles --------------------------------------------------------------------------------- */
+/* ---- Filter in doubles ----------------------------------------------------------------------- */
 
 #define NAME(x)   x##_f64
 #define VECTOR    carom_f64v
@@ -74,7 +74,7 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const list *list
 
 #include "soup/soup_filter.h"
 
-/* ---- floats ---------------------------------------------------------------------------------- */
+/* ---- Filter in floats ------------------------------------------------------------------------ */
 
 #define NAME(x)   x##_f32
 #define VECTOR    carom_f32v
@@ -85,7 +85,7 @@ static inline vec_f64 load_f64(const carom_soup_points *points, const list *list
 #define MAGNITUDE carom_f32v_abs
 #define LANES     carom_lanes_of
 #define UNIT      0x1p-21f
-#define UNDERFLOW 0x1p-120f /* above the subnormals, which are slow */
+#define UNDERFLOW 0x1p-120f /* above the subnormals, whose arithmetic is slow */
 
 typedef struct vec_f32 {
     carom_f32v x, y, z;
@@ -97,7 +97,7 @@ static inline const float *vertex_f32(const carom_soup_points *points, const lis
 }
 
 #if defined(__AVX2__)
-/* Eight corners of four floats each, turned into rows of x, y and z. */
+/* Transposes eight corners of four floats each into rows of x, y and z. */
 static inline void load_eight(const carom_soup_points *points, const list *list, int which,
                               uint32_t at, __m256 *x, __m256 *y, __m256 *z) {
     __m256 row[4];
@@ -136,11 +136,11 @@ static inline vec_f32 load_f32(const carom_soup_points *points, const list *list
 
 #include "soup/soup_filter.h"
 
-/* ---- dealing --------------------------------------------------------------------------------- */
+/* ---- Sorting pairs into lists ---------------------------------------------------------------- */
 
 /* Nine bits say which corners of a and b are the same vertex: bit 3 i + j for corner i of a and j
- * of b. A table, computed by the compiler, turns them into a list and the order of the six corners
- * in it, so that dealing has no branch to guess wrong. */
+ * of b. A table, computed by the compiler, maps them to a list and the order of the six corners in
+ * it. This avoids mispredicted branches. */
 typedef struct deal {
     uint8_t order[6]; /* 0-2: corners of a, 4-6: corners of b */
     uint8_t fill, list;
@@ -156,9 +156,9 @@ typedef struct deal {
 #define AFTER(i)                (((i) + 2) % 3)
 #define IS_EDGE(x)              (COUNT(x) == 2 && COUNT3(IN_A(x)) == 2 && COUNT3(IN_B(x)) == 2)
 #define LIST_OF(x)              (COUNT(x) == 0 ? NONE : COUNT(x) == 1 ? ONE : IS_EDGE(x) ? TWO : OPEN)
-#define CORNER_A(x)             FIRST(IN_A(x)) /* the common one */
+#define CORNER_A(x)             FIRST(IN_A(x)) /* the common corner */
 #define CORNER_B(x)             FIRST(IN_B(x))
-#define APEX_A(x)               FIRST(~IN_A(x) & 7) /* the one that is not on the common edge */
+#define APEX_A(x)               FIRST(~IN_A(x) & 7) /* the corner not on the common edge */
 #define APEX_B(x)               FIRST(~IN_B(x) & 7)
 #define PICK(x, none, one, two) (LIST_OF(x) == ONE ? (one) : LIST_OF(x) == TWO ? (two) : (none))
 #define DEAL(x)                                                                                    \
@@ -191,12 +191,12 @@ static inline uint32_t alike_of(const uint32_t *a, four b) {
     return first_three(b == a[0]) | first_three(b == a[1]) << 3 | first_three(b == a[2]) << 6;
 }
 
-/* Writes the corners in the order of their deal. */
+/* Writes the corners in the order given by the table. */
 static inline void put_in_order(four a, four b, const deal *deal, uint32_t *to) {
 #if defined(__AVX2__)
     __m256i both = _mm256_set_m128i((__m128i)b, (__m128i)a);
     __m256i order = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)deal));
-    /* Looks at the low three bits of each number. */
+    /* Reads only the low three bits of each index. */
     _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(both, order));
 #else
     uint32_t both[8];
@@ -210,7 +210,7 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
                                   const uint32_t *b, uint32_t count,
                                   carom_soup_verdicts *verdicts) {
     list lists[LISTS];
-    uint64_t counts = 0; /* of the four lists, sixteen bits each: in a register, not in memory */
+    uint64_t counts = 0; /* of the four lists, sixteen bits each, to fit in a register */
     verdicts->yes_count = verdicts->open_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t *ca = points->corners + 3 * (uint64_t)a[i];

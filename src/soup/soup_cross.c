@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Which faces of two soups meet.
+/* Queries for the faces of two soups that meet.
  *
- * A walk over both trees (obb.h) hands over pairs of triangles whose boxes meet; they are posed and
- * decided exactly. The walk starts on the calling thread, where most queries end within
- * microseconds; what is left on its stack after a while is shared among all threads.
+ * A traversal of both trees (bvh_obb.h) finds pairs of triangles whose boxes meet. These are posed
+ * and decided exactly. The traversal starts on the calling thread, where most queries end within
+ * microseconds. After a fixed number of visits the pairs left on its stack are distributed to all
+ * threads.
  *
- * The stack is also an order: every walk comes to pairs of blocks in the same sequence, as what to
- * open is decided by the trees alone and boxes only say what to leave out. The first pair of blocks
- * with triangles that meet is therefore the same for any number of threads and instruction set. */
+ * The stack also defines an order. Every traversal visits pairs of blocks in the same sequence,
+ * because the trees alone decide which node to open, and the box tests only decide what to skip.
+ * The first pair of blocks with triangles that meet is therefore the same for any number of threads
+ * and any instruction set. */
 #include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/bvh_obb_cpu.h"
 #include "soup/soup_found.h"
 #include "soup/soup_place.h"
 
-#define ALONE_VISITS   1024u  /* before other threads are called: some 50 microseconds */
-#define VISITS_AT_ONCE 16384u /* between looks at the clock and the budget: a few milliseconds */
+#define ALONE_VISITS   1024u  /* before other threads start: some 50 microseconds */
+#define VISITS_AT_ONCE 16384u /* between checks of clock and budget: a few milliseconds */
 
 typedef struct seeker {
     carom_obb_walk walk;
@@ -34,18 +36,18 @@ typedef struct search {
     carom_context *context;
     const carom_soup_placing *placing;
     bool first_only;
-    uint64_t budget; /* work before all give up (`spent`) */
+    uint64_t budget; /* work before all workers give up (`spent`) */
     _Atomic uint64_t work;
     _Atomic bool spent;
     carom_obb_pair tasks[CAROM_OBB_STACK];
     uint32_t task_count;
-    seeker **seekers; /* one a worker, NULL until it has worked */
+    seeker **seekers; /* one per worker, NULL until it has worked */
     carom_arena_mark *marks;
     carom_soup_meeting *meetings; /* of each task */
-    _Atomic uint32_t first_task;  /* the lowest that has one */
+    _Atomic uint32_t first_task;  /* the lowest task that has one */
 } search;
 
-/* ---- deciding -------------------------------------------------------------------------------- */
+/* ---- Pair test ------------------------------------------------------------------------------- */
 
 static bool keep_pair(seeker *s, uint32_t a, uint32_t b) {
     uint32_t face_a = carom_soup_face(s->placing->a.soup, a);
@@ -54,7 +56,7 @@ static bool keep_pair(seeker *s, uint32_t a, uint32_t b) {
     return s->status == CAROM_OK;
 }
 
-/* Adds work to what all have done; false when that is too much. */
+/* Adds to the work of all workers; false if the sum exceeds the budget. */
 static bool pay(seeker *s, uint64_t candidates) {
     search *search = s->search;
     if (search->budget == UINT64_MAX) return true;
@@ -65,8 +67,8 @@ static bool pay(seeker *s, uint64_t candidates) {
     return false;
 }
 
-/* Walks on until the stack is empty, the receiver has enough, the budget is spent or the whole is
- * cancelled. What is on the stack at first are its units of progress. */
+/* Continues the traversal until the stack is empty, the receiver stops it, the budget is spent or
+ * the query is cancelled. The pairs initially on the stack are its units of progress. */
 static void walk_on(seeker *s) {
     carom_context *context = s->search->context;
     uint32_t left = s->walk.stack_count;
@@ -85,8 +87,8 @@ static bool precedes(uint32_t a, uint32_t b, const carom_soup_meeting *than) {
     return !than->any || a < than->a || (a == than->a && b < than->b);
 }
 
-/* Of one pair of blocks, or of many. When only the first is wanted it is the lowest of its pair of
- * blocks, whatever order they were handed over in. */
+/* Decides the pairs of one or several pairs of blocks. If only the first pair is wanted, it is the
+ * lowest of its pair of blocks, independent of the order in which they were received. */
 static bool receive(carom_obb_walk *walk) {
     seeker *s = walk->user;
     const carom_soup_side *a = &s->placing->a, *b = &s->placing->b;
@@ -124,9 +126,9 @@ static void seeker_begin(seeker *s, search *search, uint32_t worker) {
     carom_soup_begin_walk(search->placing, &s->walk);
 }
 
-/* ---- several threads ------------------------------------------------------------------------- */
+/* ---- Tasks for several threads --------------------------------------------------------------- */
 
-/* The worker's seeker, made at its first task. */
+/* The worker's seeker, created at its first task. */
 static seeker *seeker_of(search *search, uint32_t worker) {
     if (search->seekers[worker] != NULL) return search->seekers[worker];
     carom_arena *scratch = carom_scratch(search->context, worker);
@@ -160,7 +162,7 @@ static carom_status run_tasks(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* What the first seeker left on its stack, its next pair first. */
+/* The pairs that the first seeker left on its stack become tasks, starting with its next pair. */
 static carom_status share(search *search, seeker *first) {
     carom_arena *scratch = first->scratch;
     uint32_t threads = search->context->threads, count = first->walk.stack_count;
@@ -182,7 +184,7 @@ static carom_status share(search *search, seeker *first) {
     return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Search ---------------------------------------------------------------------------------- */
 
 static bool decide_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                        const carom_triangle *posed_b) {
@@ -247,10 +249,10 @@ static carom_status gather(search *search, seeker *first, carom_pairs *out) {
     return carom_soup_fill_pairs(context, pairs, total, out);
 }
 
-/* ---- the queries ----------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
-/* By trees: the list of pairs, or with pairs NULL the first. *spent: the budget was, nothing else
- * was done. */
+/* Searches by trees: lists the pairs, or, if pairs is NULL, finds the first. If *spent is set, the
+ * budget was spent and there is no result. */
 static carom_status find(carom_context *context, const carom_soup_placing *placing, uint64_t budget,
                          carom_pairs *pairs, carom_soup_meeting *meeting, bool *spent) {
     carom_arena *scratch = carom_scratch(context, 0);
@@ -282,7 +284,7 @@ static uint64_t budget_of(const carom_soup *a, const carom_soup *b) {
     return CAROM_MIN(budget_a, budget_b);
 }
 
-/* By trees, or by grids where a soup has one or the trees take too much work. */
+/* Searches by trees, or by grids if a soup has a grid or the trees exceed the budget. */
 static carom_status ask(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
                         const carom_soup *b, const carom_pose *pose_b, carom_pairs *pairs,
                         bool *any) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which faces of two soups meet, by grids (kDet, 4.2).
+/* The search for faces of two soups that meet, by grids (kDet, 4.2).
  *
- * One soup, g, has its grid in its own frame, made once. The other, q, is moved into that frame and
- * entered, as far as it reaches into g's bounds, into a second grid of the same cells. Then every
- * item of q looks in g's grid on its own level and above, and every item of g in q's grid on levels
- * above its own: each pair is found by its smaller item, once. Boxes of q are widened by all that
- * rounding can do (soup_place.c); decisions are made on x' as ever. */
+ * One soup, g, has a grid in its own frame, built once. The other, q, is transformed into that
+ * frame, and its items that overlap g's bounds are entered into a second grid with the same cells.
+ * Then every item of q queries g's grid on its own level and above, and every item of g queries q's
+ * grid on levels above its own. So each pair is found once, by its smaller item. Boxes of q are
+ * widened by an upper bound of the rounding error (soup_place.c). Decisions are made on x', as in
+ * all queries. */
 #include <stdatomic.h>
 
 #include "base/progress.h"
@@ -17,7 +18,7 @@
 #include "soup/soup_place.h"
 
 #define GRAIN         512u
-#define RANKS_AT_ONCE 16u /* between looks at the clock: each may scan a cell that holds all */
+#define RANKS_AT_ONCE 16u /* between clock checks: each may scan a cell that holds all */
 
 typedef struct search {
     carom_context *context;
@@ -33,25 +34,25 @@ typedef struct search {
     carom_box q_bounds;
 
     _Atomic bool stop;
-    struct finder **finders; /* one a worker, NULL until it has worked */
+    struct finder **finders; /* one per worker, NULL until it has worked */
     carom_arena_mark *marks;
 } search;
 
 typedef struct finder {
     search *search;
     uint32_t worker;
-    bool from_g; /* a is a rank of g, b one of q; else the other way round */
+    bool from_g; /* a is a rank of g, b one of q; else vice versa */
     carom_soup_list list;
     carom_work work;
     carom_status status;
-    uint32_t last_g, last_q; /* posed last */
+    uint32_t last_g, last_q; /* the triangles posed last */
     carom_triangle posed_g, posed_q;
     carom_grid_found found;
 } finder;
 
-/* ---- moving q into g's frame ----------------------------------------------------------------- */
+/* ---- Transforming q into g's frame ----------------------------------------------------------- */
 
-/* From posed coordinates to g's frame of boxes. */
+/* Transforms posed coordinates to g's frame of boxes. */
 static carom_vec3 into_frame(const carom_soup_side *g, carom_vec3 p) {
     const double *r = g->frame.r;
     carom_vec3 d = carom_vec_sub(p, g->frame.t);
@@ -124,7 +125,7 @@ static carom_status move_q(search *s) {
                             &source);
 }
 
-/* ---- deciding -------------------------------------------------------------------------------- */
+/* ---- Pair test ------------------------------------------------------------------------------- */
 
 static bool decide(finder *f, uint32_t g, uint32_t q) {
     search *s = f->search;
@@ -156,7 +157,7 @@ static bool take(carom_grid_found *found) {
            !carom_progress_stop(s->context, f->worker);
 }
 
-/* ---- searching ------------------------------------------------------------------------------- */
+/* ---- Traversal of the grids ------------------------------------------------------------------ */
 
 static finder *finder_of(search *s, uint32_t worker, bool from_g) {
     finder *f = s->finders[worker];
@@ -263,9 +264,9 @@ static carom_status run(search *s, carom_pairs *out) {
     return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Search ---------------------------------------------------------------------------------- */
 
-/* The one that has a grid already, else the larger. */
+/* Chooses g: the soup that already has a grid, else the larger one. */
 static bool b_is_gridded(const carom_soup *a, const carom_soup *b) {
     bool grid_a = a->method == CAROM_SOUP_METHOD_GRID, grid_b = b->method == CAROM_SOUP_METHOD_GRID;
     return grid_a != grid_b ? grid_b : b->triangle_count > a->triangle_count;

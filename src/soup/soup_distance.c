@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The least distance of two soups, by branch and bound over both trees.
+/* The minimum distance of two soups, by branch and bound on both trees.
  *
- * First of all: do any faces meet? That is decided exactly and makes the distance 0. If none do,
- * pairs of boxes are opened nearest first and left out when they are farther apart than the nearest
- * triangles so far. Every pair of triangles that could be as near as the nearest is measured, so
- * the answer, the least of (distance, face of a, face of b), does not depend on the order. */
+ * First an exact search tests whether any faces meet; then the distance is 0. If none do, pairs of
+ * boxes are opened nearest first and skipped if they are farther apart than the nearest triangles
+ * so far. Every pair of triangles that could be as near as the nearest is measured, so the result,
+ * the least of (distance, face of a, face of b), does not depend on the order. */
 #include "base/progress.h"
 #include "base/threads.h"
 #include "bvh/bvh_obb_cpu.h"
@@ -12,7 +12,7 @@
 #include "soup/soup_place.h"
 
 #define ALONE_VISITS   2048u
-#define VISITS_AT_ONCE 8192u /* between looks at the clock: some milliseconds */
+#define VISITS_AT_ONCE 8192u /* between clock checks: some milliseconds */
 
 typedef struct nearest {
     carom_closest closest;
@@ -23,7 +23,7 @@ typedef struct nearest {
 typedef struct search {
     carom_context *context;
     const carom_soup_placing *placing;
-    _Atomic double limit; /* the least distance anyone has found */
+    _Atomic double limit; /* the least distance found by any worker */
     carom_obb_pair tasks[CAROM_OBB_STACK];
     struct seeker **seekers;
     carom_arena_mark *marks;
@@ -34,7 +34,7 @@ typedef struct seeker {
     search *search;
     nearest best;
     uint64_t measured;
-    uint32_t last_b; /* posed last */
+    uint32_t last_b; /* the triangle posed last */
     carom_triangle posed_b;
 } seeker;
 
@@ -53,20 +53,22 @@ static bool offer(nearest *best, const carom_soup_placing *placing, uint32_t a, 
     return true;
 }
 
-/* As a float in a's frame, at least that; bounds compared with it are off by 2^-18. */
+/* Converts a distance to a float in a's frame, rounded up. It allows for an error of 2^-18 of the
+ * bounds compared with it. */
 static float limit_of(const carom_soup_placing *placing, double distance) {
     double scaled = carom_scale_apply(distance, placing->a.exponent) * (1.0 + 0x1p-16);
     return scaled < 0x1p60 ? (float)scaled + 0x1p-60f : HUGE_VALF;
 }
 
-/* A little shorter than 1, or zero where the way's length is out of range. */
+/* Scales a vector to a length just below 1, or returns zero if its length is out of range. */
 static carom_vec3 direction_of(carom_vec3 way) {
     double length = carom_length(way);
     if (!(length > 0x1p-900 && length < 0x1p900)) return carom_vec(0.0, 0.0, 0.0);
     return carom_vec_scale(way, (1.0 - 0x1p-50) / length);
 }
 
-/* From a to b in a's frame and back in b's; as floats they must be shorter still. */
+/* Sets the directions from a to b in a's frame and from b to a in b's frame. They are scaled down
+ * further, so that as floats they are not longer than 1. */
 static void set_direction(carom_obb_walk *walk, const carom_soup_placing *placing, carom_vec3 way) {
     const double *ra = placing->a.frame.r, *rb = placing->b.frame.r;
     carom_vec3 u = carom_vec_scale(direction_of(way), 1.0 - 0x1p-20);
@@ -76,8 +78,8 @@ static void set_direction(carom_obb_walk *walk, const carom_soup_placing *placin
     }
 }
 
-/* Whether a plane across the direction of the nearest points so far keeps two triangles farther
- * apart than those are: then there is no need to measure. */
+/* Whether the gap of two triangles along the direction of the nearest points so far is larger than
+ * the distance of those points. Then the triangles need not be measured. */
 static bool is_farther(const seeker *s, const carom_triangle *a, const carom_triangle *b) {
     const carom_closest *c = &s->best.closest;
     if (!s->best.any || !(c->distance > 0x1p-300 && c->distance < 0x1p300)) return false;
@@ -127,8 +129,8 @@ static void seeker_begin(seeker *s, search *search) {
     set_direction(&s->walk, search->placing, search->placing->way);
 }
 
-/* Walks on until the stack is empty or the whole is cancelled. What is on the stack at first are
- * its units of progress. */
+/* Continues the traversal until the stack is empty or the query is cancelled. The pairs initially
+ * on the stack are its units of progress. */
 static void walk_on(seeker *s, uint32_t worker) {
     search *search = s->search;
     uint32_t left = s->walk.stack_count;
@@ -141,7 +143,7 @@ static void walk_on(seeker *s, uint32_t worker) {
     }
 }
 
-/* ---- several threads ------------------------------------------------------------------------- */
+/* ---- Tasks for several threads --------------------------------------------------------------- */
 
 static seeker *seeker_of(search *search, uint32_t worker) {
     if (search->seekers[worker] != NULL) return search->seekers[worker];
@@ -165,7 +167,7 @@ static carom_status run_tasks(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* What the first seeker left on its stack. */
+/* The pairs that the first seeker left on its stack become tasks. */
 static carom_status share(search *search, seeker *first) {
     carom_context *context = search->context;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -192,7 +194,7 @@ static carom_status share(search *search, seeker *first) {
     return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Query ----------------------------------------------------------------------------------- */
 
 typedef struct all_with_all {
     const carom_soup_placing *placing;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* All triangles of one soup with all of another, by boxes in doubles: right at any scale.
+/* Comparison of all triangles of one soup with all of another, by boxes in doubles; correct at any
+ * scale.
  *
- * For placings that boxes in float32 cannot hold: a speck beside a planet, soups so far apart that
- * their shape is lost in the distance. The posed corners themselves are compared, which no rounding
- * can spoil. Beside x, y and z there may be a fourth axis, the direction from a to b: seen from
- * afar, only what lies foremost in it can be nearest, and few triangles are left to be compared. */
+ * It serves placings that boxes in float32 cannot represent: soups of very different sizes, or very
+ * far apart. The posed corners themselves are compared, so rounding loses no pair. Besides x, y and
+ * z there may be a fourth axis, the direction from a to b. For soups far apart only the foremost
+ * triangles along it can be nearest, so few triangles are left to compare. */
 #include "base/progress.h"
 #include "geom/length.h"
 #include "soup/soup_place.h"
@@ -51,8 +52,9 @@ static posed_box box_of(const carom_soup_side *side, uint32_t triangle, carom_ve
     return box;
 }
 
-/* Differences round to nearest, so a gap of more than the limit stays at least that. NaN, from sums
- * out of range, says nothing. */
+/* Whether two boxes are at most `limit` apart. Differences round to nearest, which is monotone, so
+ * no gap within the limit is rounded above it. A NaN along the direction, from sums out of range,
+ * does not separate boxes. */
 static bool is_near(const posed_box *a, const posed_box *b, double limit) {
     return a->low.x - b->high.x <= limit && b->low.x - a->high.x <= limit &&
            a->low.y - b->high.y <= limit && b->low.y - a->high.y <= limit &&
@@ -60,12 +62,12 @@ static bool is_near(const posed_box *a, const posed_box *b, double limit) {
            !(b->low_along - a->high_along > limit);
 }
 
-/* Comparisons of boxes between two looks at the clock, and how many of them a call of fn, which may
- * take a millisecond, stands for. */
+/* Box comparisons between two checks of the clock, and the number of comparisons that a call of fn
+ * counts for. A call may take a millisecond. */
 #define WORK_AT_ONCE 65536u
 #define WORK_OF_CALL 2048u
 
-/* Of all triangles that are searched. */
+/* The boxes of all triangles that are searched. */
 static carom_status boxes_make(carom_context *context, const carom_soup_side *side,
                                carom_vec3 along, boxes *out) {
     const carom_soup *soup = side->soup;
@@ -85,7 +87,7 @@ static carom_status boxes_make(carom_context *context, const carom_soup_side *si
     return CAROM_OK;
 }
 
-/* Calls fn for one pair; false when it says to stop. */
+/* Calls fn for one pair; false if fn stops the search. */
 static bool call(const carom_soup_placing *placing, const posed_box *a, const posed_box *b,
                  carom_soup_each_fn *fn, void *user) {
     carom_triangle posed_a = carom_soup_posed(&placing->a, a->triangle);
@@ -93,7 +95,7 @@ static bool call(const carom_soup_placing *placing, const posed_box *a, const po
     return fn(user, a->triangle, b->triangle, &posed_a, &posed_b);
 }
 
-/* The foremost two set a first limit. */
+/* Calls fn for the foremost triangle of each soup, which sets a first limit. */
 static bool call_foremost(const carom_soup_placing *placing, const boxes *a, const boxes *b,
                           carom_soup_each_fn *fn, void *user) {
     uint32_t last = 0, first = 0;
@@ -139,7 +141,7 @@ carom_status carom_soup_each_two(carom_context *context, const carom_soup_placin
     double size = CAROM_MAX(carom_vec_largest(a.all.low), carom_vec_largest(a.all.high));
     size = CAROM_MAX(carom_vec_largest(b.all.low), size);
     size = CAROM_MAX(carom_vec_largest(b.all.high), size);
-    /* Who measures gets rounded numbers, and places along the direction are rounded too. */
+    /* Measured distances are rounded, and so are positions along the direction. */
     bool measures = *limit > 0.0;
     if (measures && !call_foremost(placing, &a, &b, fn, user)) return CAROM_OK;
     compare(context, placing, &a, &b, limit, measures ? 0x1p-46 * size : 0.0, fn, user);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_filter.h: the filters of face_item.h and triangle_filter.h on vectors, for soup_cpu.c, which
- * includes this text once for doubles and once for floats. It defines before:
+/* soup_filter.h: the SIMD versions of the filters of face_item.h and triangle_filter.h. soup_cpu.c
+ * includes this file once for doubles and once for floats, and defines beforehand:
  *
- *   NAME(x)             x with an ending of its own
- *   VECTOR, FLAGS       vectors of numbers, and what comparing them gives
+ *   NAME(x)             x with a suffix for the type
+ *   VECTOR, FLAGS       SIMD vectors, and the type of their comparisons
  *   WIDTH               lanes of a vector
  *   MINIMUM, MAXIMUM, MAGNITUDE, LANES(flags)
  *   NAME(load)(points, list, which, at)   corner `which` of the pairs from `at` on
- *   UNIT, UNDERFLOW     of the error bound: 2^3 times the unit roundoff, and what underflow may
- * cost
+ *   UNIT, UNDERFLOW     of the error bound: 2^3 times the unit roundoff, and the error by underflow
  *
- * Floats: a difference of floats is rounded, which the bound of triangle_filter.h allows for, as it
- * does for doubles. So the same text is right for both; floats leave a few more pairs open, and
- * decide twice as many at a time. */
+ * Floats: a difference of floats is rounded. The bound of triangle_filter.h includes this rounding,
+ * for floats as for doubles, so the same code is correct for both. Floats leave a few more pairs
+ * open and decide twice as many at a time. */
 
 static inline NAME(vec) NAME(sub)(NAME(vec) a, NAME(vec) b) {
     return (NAME(vec)){a.x - b.x, a.y - b.y, a.z - b.z};
@@ -26,7 +25,7 @@ static inline VECTOR NAME(dot)(NAME(vec) a, NAME(vec) b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-/* ---- error bounds ---------------------------------------------------------------------------- */
+/* ---- Error bounds ---------------------------------------------------------------------------- */
 
 /* carom_orient_error. */
 static inline VECTOR NAME(orient_error)(VECTOR x, VECTOR y, VECTOR z) {
@@ -44,9 +43,9 @@ static inline VECTOR NAME(extent_of_6)(VECTOR a, VECTOR b, VECTOR c, VECTOR d, V
     return MAXIMUM(high, MAXIMUM(e, f)) - MINIMUM(low, MINIMUM(e, f));
 }
 
-/* ---- the three filters: lanes that are a certain no, a certain yes --------------------------- */
+/* ---- Filters: lanes that are certainly no or certainly yes ----------------------------------- */
 
-/* No common vertex: all of one on one side of the other's plane. Never a yes. */
+/* No common vertex. No: all of one triangle is on one side of the other's plane. Never yes. */
 static inline answer NAME(filter_0)(const carom_soup_points *points, const list *list,
                                     uint32_t at) {
     NAME(vec) a0 = NAME(load)(points, list, 0, at);
@@ -73,7 +72,7 @@ static inline answer NAME(filter_0)(const carom_soup_points *points, const list 
     return (answer){LANES(no), 0};
 }
 
-/* One: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
+/* One common vertex: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
 static inline answer NAME(filter_1)(const carom_soup_points *points, const list *list,
                                     uint32_t at) {
     NAME(vec) v = NAME(load)(points, list, 0, at);
@@ -96,7 +95,8 @@ static inline answer NAME(filter_1)(const carom_soup_points *points, const list 
     return (answer){LANES(apart | (certain & ~differ)), LANES(~apart & certain & differ)};
 }
 
-/* Two: not coplanar. The vertices are the edge's and the apexes. Never a yes. */
+/* Two common vertices. No: the triangles are not coplanar. The vertices are those of the edge, then
+ * the two apexes. Never yes. */
 static inline answer NAME(filter_2)(const carom_soup_points *points, const list *list,
                                     uint32_t at) {
     NAME(vec) e0 = NAME(load)(points, list, 0, at);
@@ -110,16 +110,16 @@ static inline answer NAME(filter_2)(const carom_soup_points *points, const list 
     return (answer){LANES(no), 0};
 }
 
-/* ---- whole lists ----------------------------------------------------------------------------- */
+/* ---- Lists of pairs -------------------------------------------------------------------------- */
 
 typedef answer NAME(filter_fn)(const carom_soup_points *points, const list *list, uint32_t at);
 
-/* `filter` is a constant in every call, so that each loop is compiled for its own. */
+/* `filter` is a constant in every call, so that the compiler specialises the loop for it. */
 static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * filter, list *list,
                              carom_soup_verdicts *verdicts) {
     uint32_t count = list->count;
     if (count == 0) return;
-    for (uint32_t i = 0; i < WIDTH; ++i) /* fill the last vector up */
+    for (uint32_t i = 0; i < WIDTH; ++i) /* pad the last vector */
         memcpy(list->vertex[count + i], list->vertex[0], sizeof(list->vertex[0]));
     for (uint32_t at = 0; at < count; at += WIDTH) {
         answer answer = filter(points, list, at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of pairs, sorted into one. */
+/* Merging the workers' lists of pairs into one sorted list. */
 #include "soup/soup_found.h"
 
 #include "base/context.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_found.h: lists of pairs found, one a worker, and how they become one result.
+/* soup_found.h: lists of pairs found, one per worker, and their merging into one result.
  *
- * A worker's list is made of chunks from its own scratch, so that it grows without moving and goes
- * when the scratch is rewound. In the end all lists are sorted into one: the order in which pairs
- * were found does not show. */
+ * A worker's list consists of chunks from the worker's own scratch. It grows without copying and is
+ * released when the scratch is rewound. At the end all lists are sorted into one, so the result
+ * does not depend on the order in which pairs were found. */
 #ifndef CAROM_SRC_SOUP_SOUP_FOUND_H
 #define CAROM_SRC_SOUP_SOUP_FOUND_H
 
@@ -28,7 +28,7 @@ static inline void carom_soup_list_begin(carom_soup_list *list, carom_arena *scr
     *list = (carom_soup_list){.scratch = scratch};
 }
 
-/* Takes a fresh chunk; false when there is no memory. */
+/* Adds an empty chunk; false if out of memory. */
 bool carom_soup_list_grow(carom_soup_list *list);
 
 static inline bool carom_soup_list_put(carom_soup_list *list, uint32_t first, uint32_t second) {
@@ -40,14 +40,14 @@ static inline bool carom_soup_list_put(carom_soup_list *list, uint32_t first, ui
     return true;
 }
 
-/* Copies the list and returns where it ends. */
+/* Copies the list and returns the end of the copy. */
 uint64_t *carom_soup_list_copy(const carom_soup_list *list, uint64_t *to);
 
-/* Sorts pairs; with `repeats` removes those and corrects the count. */
+/* Sorts pairs. With `repeats` it also removes duplicates and corrects the count. */
 carom_status carom_soup_sort_pairs(carom_context *context, uint64_t *pairs, uint64_t *count,
                                    bool repeats);
 
-/* Hands sorted pairs over as the result. */
+/* Copies sorted pairs into the result. */
 carom_status carom_soup_fill_pairs(carom_context *context, const uint64_t *pairs, uint64_t count,
                                    carom_pairs *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A grid over the triangles of a soup, with their enclosing balls.
  *
- * The balls are what the bound of soup_bound.c is proved of: they do not depend on the pose. So
- * they are kept in doubles, in the frame of boxes, and are larger than the triangles by no more
+ * The bound of soup_bound.c is proved for these balls, because they do not depend on the pose. So
+ * they are stored in doubles, in the frame of the boxes, and exceed the smallest balls by no more
  * than rounding. */
 #include "base/threads.h"
 #include "geom/enclosing_ball.h"
@@ -15,7 +15,7 @@ typedef struct place {
     carom_soup_grid *cells;
 } place;
 
-/* Corners are off their place in the frame by at most 2^-53 of it, or by an underflow. */
+/* The error of a corner in the frame is at most 2^-53 of its coordinate, or an underflow. */
 carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
     carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)triangle);
     double largest = 0.0;
@@ -61,7 +61,7 @@ carom_status carom_soup_grid_build(carom_context *context, const carom_allocator
         cells->capacity = made ? count : 0;
         if (!made) return carom_fail_memory(context, count * 44, "a soup's grid");
     }
-    cells->placed[3 * count] = 0; /* vectors read one number past the last */
+    cells->placed[3 * count] = 0; /* SIMD loads read one entry past the last */
     place p = {soup, cells};
     return carom_parallel_for(context, count, GRAIN, place_triangles, &p);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* How crowded a soup is: for each face the larger ones near it (kDet: Weller, Debowski, Zachmann
- * 2017, Definitions 3.1 and 3.2; the distance is d/4, as their sphere has diameter d/2).
+/* k-freeness of a soup: for each face, the number of larger faces near it (kDet: Weller, Debowski,
+ * Zachmann 2017, Definitions 3.1 and 3.2; the distance is d/4, as their sphere has diameter d/2).
  *
- * Each face looks around itself in the tree, as far as a quarter of its diameter. What it finds is
- * refused by size first, which needs one number, then taken for a common vertex, and only then
- * measured (geom/within.h). Every number is counted by its own face alone, from exact decisions, so
- * threads, instruction sets and the order of faces cannot show in it.
+ * Each face queries the tree for faces within a quarter of its diameter. A candidate is first
+ * rejected if it is smaller, which needs one value, then accepted if it has a common vertex, and
+ * only then measured (geom/within.h). Each face has its own count, from exact decisions, so the
+ * counts do not depend on threads, instruction sets or the order of faces.
  *
  * Why the bound holds, where the paper's does not. A triangle of diameter d is covered by three
- * discs of diameter d/2 (Lemma 3.2), a fourth of it by three of d/4, hence the whole by 12. Faces
+ * discs of diameter d/2 (Lemma 3.2), a quarter of it by three of d/4, hence the whole by 12. Faces
  * that meet one such disc are at most d/4 apart. If all of them are at least as large as d, the
  * smallest of them counts all others: there are at most k. So a triangle meets at most 12 k larger
  * ones. A flat polygon lies in its disc, which seven of half its size cover, and 49 of a quarter.
- * Diameters are rounded upwards, so "at most d/4 apart" survives the rounding. */
+ * Diameters are rounded upwards, so "at most d/4 apart" holds despite rounding. */
 #include "soup/soup.h"
 
 #include "base/math.h"
@@ -26,7 +26,7 @@
 #define TRIANGLES_PER_RANGE 4096u
 #define BLOCKS_PER_RANGE    32u
 #define LISTED              4096u
-#define NOT_THERE           (-1.0) /* the diameter of faces that take no part: smaller than any */
+#define NOT_THERE           (-1.0) /* the diameter of faces that are ignored: smaller than any */
 
 #define DISCS_PER_TRIANGLE 12u
 #define DISCS_PER_POLYGON  49u /* flat */
@@ -41,7 +41,7 @@ typedef struct crowd {
     uint32_t *counts;  /* of each face */
     _Atomic uint64_t discs, neighbours;
     _Atomic bool beyond;       /* a coordinate is too large */
-    struct counter **counters; /* one a worker, NULL until it has worked */
+    struct counter **counters; /* one per worker, NULL until it has worked */
     carom_arena_mark *marks;
 } crowd;
 
@@ -61,9 +61,9 @@ static bool is_first(const carom_soup *soup, uint32_t triangle) {
     return triangle == 0 || carom_soup_face(soup, triangle - 1) != carom_soup_face(soup, triangle);
 }
 
-/* ---- diameters ------------------------------------------------------------------------------- */
+/* ---- Diameters ------------------------------------------------------------------------------- */
 
-/* In place and without a stack: heaps. */
+/* Heap sort: in place and without a stack. */
 static void sort_points(carom_vec3 *p, uint64_t count) {
     for (uint64_t built = count / 2, end = count; end > 1;) {
         carom_vec3 sinking;
@@ -84,7 +84,7 @@ static void sort_points(carom_vec3 *p, uint64_t count) {
     }
 }
 
-/* Of the smallest ball around sorted points. Destroys them. */
+/* The diameter of the smallest ball around sorted points. Overwrites the points. */
 static double diameter_of_points(carom_vec3 *p, uint64_t count) {
     carom_vec3 first = p[0];
     carom_ball ball;
@@ -113,7 +113,7 @@ static bool is_flat(const carom_soup *soup, span s) {
     const uint32_t *plane = NULL;
     for (uint32_t t = s.first; t < s.end && plane == NULL; ++t)
         if (soup->states[t] == 0) plane = soup->corners + 3 * (uint64_t)t;
-    if (plane == NULL) return true; /* on one line */
+    if (plane == NULL) return true; /* the points are collinear */
     carom_triangle base = carom_soup_triangle(soup, plane);
     for (uint64_t i = 3 * (uint64_t)s.first; i < 3 * (uint64_t)s.end; ++i)
         if (carom_orient3d(base.corner[0], base.corner[1], base.corner[2],
@@ -176,7 +176,7 @@ static carom_status place_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- counting -------------------------------------------------------------------------------- */
+/* ---- Neighbour counts ------------------------------------------------------------------------ */
 
 typedef struct counter {
     carom_bvh_found found;
@@ -184,15 +184,15 @@ typedef struct counter {
     uint32_t worker;
     carom_work work;
 
-    uint32_t face; /* whose turn it is */
+    uint32_t face; /* being counted */
     span span;
     double diameter, reach;
-    uint32_t triangle[3]; /* corners of the one that is looking */
+    uint32_t triangle[3]; /* corners of the querying triangle */
     carom_triangle shape;
     uint32_t count, neighbours;
 
-    /* Polygons are found through several triangles: those counted are marked, and listed so that
-     * the marks can be taken back. Marked, too, are the face's own vertices. NULL where faces are
+    /* Polygons are found through several triangles. Faces already counted are marked, and listed so
+     * that the marks can be cleared. The face's own vertices are marked too. NULL if faces are
      * triangles. */
     uint64_t *marked, *own;
     uint32_t listed_count;
@@ -237,7 +237,7 @@ static bool have_common_vertex(const uint32_t *a, const uint32_t *b) {
            a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
 }
 
-/* Whether the face that triangle t is one of has a vertex of the face whose turn it is. */
+/* Whether the face of triangle t shares a vertex with the face being counted. */
 static bool face_has_own_vertex(const counter *c, uint32_t t) {
     const carom_soup *soup = c->crowd->soup;
     while (!is_first(soup, t)) --t;
@@ -280,10 +280,10 @@ static bool look_at_found(carom_bvh_found *found) {
     return !carom_progress_stop(c->crowd->context, c->worker);
 }
 
-/* The box of a triangle, wider by the reach on all sides. */
+/* The box of a triangle, enlarged by the reach on all sides. */
 static carom_box box_around(const carom_soup *soup, uint32_t triangle, double reach) {
     carom_box box = carom_soup_box(soup, triangle);
-    double by = reach * soup->scale + 0x1p-1000; /* more than an underflow takes */
+    double by = reach * soup->scale + 0x1p-1000; /* more than the error of an underflow */
     for (int k = 0; k < 3; ++k) {
         box.low[k] = carom_float_down((double)box.low[k], by);
         box.high[k] = carom_float_up((double)box.high[k], -by);
@@ -312,7 +312,7 @@ static void count_face(counter *c, uint32_t first) {
     mark_own(c, false);
 }
 
-/* The worker's own, made at its first range; NULL: no memory. */
+/* The worker's counter, created at its first range; NULL if out of memory. */
 static counter *counter_of(crowd *crowd, uint32_t worker) {
     if (crowd->counters[worker] != NULL) return crowd->counters[worker];
     carom_arena *scratch = carom_scratch(crowd->context, worker);
@@ -340,8 +340,8 @@ static counter *counter_of(crowd *crowd, uint32_t worker) {
     return crowd->counters[worker] = c;
 }
 
-/* Blocks of the tree, as neighbours in it look at the same nodes; each face at its first triangle.
- */
+/* Ranges are blocks of the tree, because neighbouring triangles visit the same nodes. Each face is
+ * counted at its first triangle. */
 static carom_status count_range(void *argument, carom_range range) {
     crowd *crowd = argument;
     const carom_soup *soup = crowd->soup;
@@ -365,9 +365,9 @@ static carom_status count_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* ---- statistics ------------------------------------------------------------------------------ */
+/* ---- Statistics ------------------------------------------------------------------------------ */
 
-/* The least count that `share` of the faces does not pass; histogram[c] faces count c. */
+/* The least count that `share` of the faces does not exceed; histogram[c] faces have count c. */
 static uint32_t quantile(const uint32_t *histogram, uint64_t faces, double share) {
     uint64_t wanted = (uint64_t)ceil(share * (double)faces), below = 0;
     uint32_t count = 0;
@@ -427,7 +427,7 @@ static carom_status sum_up(const crowd *c, carom_k_free *k) {
     return CAROM_OK;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- Query ----------------------------------------------------------------------------------- */
 
 static uint32_t first_triangle_of(const carom_soup *soup, uint32_t face) {
     uint32_t t = 0;
@@ -517,7 +517,7 @@ carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, c
     return status;
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------- */
+/* ---- Bounds on pairs ------------------------------------------------------------------------- */
 
 static uint64_t times(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;

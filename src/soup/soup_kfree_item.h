@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_kfree_item.h: how large a triangle is.
+/* soup_kfree_item.h: the diameter of a triangle's smallest enclosing ball.
  *
- * The corners are sorted first, and only their differences are looked at: so the result does not
- * depend on their order, and is the same for a copy that is moved without rounding. */
+ * The corners are sorted first, and only their differences are used. So the result does not depend
+ * on the order of the corners, and it is the same for a copy translated without rounding. */
 #ifndef CAROM_SRC_SOUP_SOUP_KFREE_ITEM_H
 #define CAROM_SRC_SOUP_SOUP_KFREE_ITEM_H
 
 #include "geom/length.h"
 
-/* The formula below is off by less than 40 roundings, and a ball around differences by less. */
+/* The formula below has an error of less than 40 roundings; a ball around differences has less. */
 #define CAROM_DIAMETER_UP (1.0 + 0x1p-46)
 
-/* A diameter found at scale 2^-e, upwards. */
+/* Scales a diameter computed at scale 2^-e back, rounded upwards. */
 CAROM_ITEM double carom_diameter_finish(double diameter, double up) {
     diameter = diameter * CAROM_DIAMETER_UP * up;
     return diameter > 0.0 && diameter < 0x1p-900 ? diameter + 0x1p-1073 : diameter;
@@ -22,9 +22,10 @@ CAROM_ITEM int carom_diameter_exponent(double size) {
     return size > 0x1p100 || (size < 0x1p-100 && size > 0.0) ? carom_exponent(size) : 0;
 }
 
-/* Of the smallest ball around three points: the longest edge, or, when the angle opposite to it is
- * acute, the circumcircle's a b c / |a x b| with the two shorter edges, which are then at 60 to 90
- * degrees to each other: no digits are lost, whatever the shape. Coordinates up to 2^1020. */
+/* The diameter of the smallest ball around three points. It is the longest edge, or, if the angle
+ * opposite to it is acute, the diameter of the circumcircle, a b c / |a x b|, where a and b are the
+ * two shorter edges. Their angle is then 60 to 90 degrees, so there is no cancellation for any
+ * shape. Coordinates up to 2^1020. */
 CAROM_ITEM double carom_triangle_diameter(const carom_vec3 *v) {
     carom_vec3 p = v[0], q = v[1], r = v[2], swap;
     if (carom_vec_compare(p, q) > 0) swap = p, p = q, q = swap;
@@ -56,7 +57,7 @@ CAROM_ITEM double carom_triangle_diameter(const carom_vec3 *v) {
     return carom_diameter_finish(sqrt(squared), up);
 }
 
-/* A quarter, upwards. */
+/* A quarter of the diameter, rounded upwards. */
 CAROM_ITEM double carom_diameter_reach(double diameter) {
     double reach = 0.25 * diameter;
     return diameter > 0.0 && reach < 0x1p-1000 ? reach + 0x1p-1074 : reach;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Two soups in their poses: the frames in which their trees are searched.
+/* The frames in which the trees of two posed soups are searched.
  *
- * Each tree is seen in a frame of its own, y = 2^e (x - c), in which the soup is about as large as
- * [-1, 1]^3. A box of b is brought into a's frame by y_a = k R y_b + T, with R = Ra^T Rb,
- * k = 2^(ea - eb), T = 2^ea Ra^T ((Rb cb + tb) - (Ra ca + ta)), and a box of a into b's by the
- * inverse.
+ * Each tree has its own frame, y = 2^e (x - c), in which the soup is about as large as [-1, 1]^3. A
+ * box of b is transformed into a's frame by y_a = k R y_b + T, with R = Ra^T Rb, k = 2^(ea - eb),
+ * T = 2^ea Ra^T ((Rb cb + tb) - (Ra ca + ta)), and a box of a into b's by the inverse.
  *
  * Why nothing is missed. Decisions are made on the rounded x'. Let e = 2^-53, X the largest
- * coordinates. A posed corner is off the true R x + t by at most 8 e (3 X + |t|) and 2^-1072 when
- * it underflows; Ra and Rb are orthonormal to 16 e; T and c are rounded sums of the same terms. So
- * faces that meet, or are d apart, in x' do so in a's frame up to
+ * coordinates. A posed corner differs from the exact R x + t by at most 8 e (3 X + |t|), and by
+ * 2^-1072 if it underflows; Ra and Rb are orthonormal to 16 e; T and c are rounded sums of the same
+ * terms. So faces that meet, or are d apart, in x' do so in a's frame up to
  *     m = 2^ea (256 e (Xa + Xb + |ta| + |tb|) + 2^-1064).
- * The search itself is in float32. Every number in it is a sum of few products, bounded by
- * S = 4 (1 + k) + 2 |T|: moving a box costs at most 15, the product of axes 5, projections 7, an
- * edge product 36 units of 2^-24 S. The slack is m + 2^-17 S, twice what they add up to; in b's
- * frame it is that over k.
+ * The search itself is in float32. Every value in it is a sum of few products, bounded by
+ * S = 4 (1 + k) + 2 |T|. The errors are at most 15 for transforming a box, 5 for the product of
+ * axes, 7 for projections and 36 for an edge product, in units of 2^-24 S. The slack is
+ * m + 2^-17 S, twice their sum; in b's frame it is divided by k.
  *
- * Where k, T or m leave the range of float32, boxes are of no use: the placing is extreme, and
+ * Where k, T or m leave the range of float32, boxes cannot be used: the placing is extreme, and
  * queries compare all triangles of a with all of b (soup_each.c). */
 #include "soup/soup_place.h"
 
@@ -25,9 +24,9 @@
 #define MOST_APART 0x1p50 /* its square fits float32 */
 #define FAR        256.0  /* sizes apart */
 
-/* ---- the frame of one soup ------------------------------------------------------------------- */
+/* ---- Frame of one soup ----------------------------------------------------------------------- */
 
-/* Where boxes are: y = ((x scale - origin) - shift) factor. The shift is a float, the factor a
+/* The frame of boxes: y = ((x scale - origin) - shift) factor. The shift is a float, the factor a
  * power of two. */
 typedef struct unit_frame {
     float shift[3];
@@ -78,7 +77,7 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) 
     return carom_obb_build(context, &soup->oriented, corners_in_frame, &c);
 }
 
-/* ---- one side -------------------------------------------------------------------------------- */
+/* ---- One side of a placing ------------------------------------------------------------------- */
 
 static carom_status check_pose(carom_context *context, const carom_pose *pose, const char *whose) {
     if (pose == NULL) return CAROM_OK;
@@ -127,7 +126,7 @@ static carom_status make_side(carom_context *context, const carom_soup *soup,
     return CAROM_OK;
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- Placing of two soups -------------------------------------------------------------------- */
 
 static carom_obb_move move_make(double r[3][3], const double t[3], double scale) {
     carom_obb_move move;

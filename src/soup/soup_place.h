@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* soup_place.h: two soups in their poses, made ready for a search. */
+/* soup_place.h: two posed soups, prepared for a search. */
 #ifndef CAROM_SRC_SOUP_SOUP_PLACE_H
 #define CAROM_SRC_SOUP_SOUP_PLACE_H
 
@@ -15,24 +15,25 @@ typedef struct carom_soup_side {
     carom_obb_view view;
     int exponent;      /* lengths times 2^exponent are lengths in the view */
     carom_vec3 centre; /* of the view, in the soup */
-    double largest;    /* at least the magnitude of any coordinate of the soup */
+    double largest;    /* at least the magnitude of every coordinate of the soup */
 } carom_soup_side;
 
 typedef struct carom_soup_placing {
     carom_soup_side a, b;
     bool extreme;   /* too far apart or too different in size for boxes in float32 */
-    bool far;       /* so far apart that float32 can tell this, but hardly what is nearest */
-    carom_vec3 way; /* from a's centre to b's, posed */
+    bool far;       /* float32 shows that they are apart, but hardly which triangles are nearest */
+    carom_vec3 way; /* vector from a's centre to b's, posed */
     carom_obb_move b_to_a, a_to_b;
     float slack_a, slack_b;
 } carom_soup_placing;
 
-/* Checks soups and poses and makes them ready. Soups without a tree have no view and no items. */
+/* Checks soups and poses and prepares the placing. Soups without a tree have no view and no items.
+ */
 carom_status carom_soup_place(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
                               const carom_soup *b, const carom_pose *pose_b,
                               carom_soup_placing *placing);
 
-/* Puts a walk at the pair of roots. */
+/* Starts a traversal at the pair of roots. */
 void carom_soup_begin_walk(const carom_soup_placing *placing, carom_obb_walk *walk);
 
 static inline carom_triangle carom_soup_posed(const carom_soup_side *side, uint32_t triangle) {
@@ -42,7 +43,7 @@ static inline carom_triangle carom_soup_posed(const carom_soup_side *side, uint3
     return t;
 }
 
-/* Whether two posed triangles meet; counts where the filter could not tell. */
+/* Whether two posed triangles meet. Counts the pairs that the filter left undecided. */
 static inline bool carom_soup_meet(const carom_triangle *a, const carom_triangle *b,
                                    uint64_t *undecided) {
     int verdict = carom_triangle_filter(a, b);
@@ -51,26 +52,27 @@ static inline bool carom_soup_meet(const carom_triangle *a, const carom_triangle
     return carom_triangle_meet_exact(a, b) != 0;
 }
 
-/* All pairs that meet, or with pairs NULL only whether there are any, by grids: any soups, no
- * extreme placings. Adds to the context's work. */
+/* Finds by grids all pairs that meet, or, if pairs is NULL, only whether there are any. Works for
+ * all soups, but not for extreme placings. Adds to the context's work. */
 carom_status carom_soup_cross_grid(carom_context *context, const carom_soup_placing *placing,
                                    carom_pairs *pairs, bool *any);
 
-/* ---- all with all ---------------------------------------------------------------------------- */
+/* ---- All pairs of triangles ------------------------------------------------------------------ */
 
-/* Calls fn for every two triangles, posed, whose boxes are at most *limit apart along each axis and
- * in the direction `along` (a vector of length at most 1 from a to b, or zero; then one pair may
- * come twice); false stops. For extreme and far placings: O(n_a n_b), where the direction does not
- * help. Takes scratch of worker 0 for the caller to rewind, as fn may take some too. */
+/* Calls fn for every two posed triangles whose boxes are at most *limit apart along each axis and
+ * in the direction `along`, a vector of length at most 1 from a to b, or zero; then one pair may
+ * come twice. The search stops when fn returns false. For extreme and far placings: O(n_a n_b)
+ * where the direction does not help. Takes scratch of worker 0, which the caller rewinds, because
+ * fn may take some too. */
 typedef bool carom_soup_each_fn(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                                 const carom_triangle *posed_b);
 carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,
                                  carom_vec3 along, const double *limit, carom_soup_each_fn *fn,
                                  void *user);
 
-/* ---- the first that meet --------------------------------------------------------------------- */
+/* ---- First pair that meets ------------------------------------------------------------------- */
 
-/* Two triangles that meet: always the same ones for the same input, found as early as possible. */
+/* Two triangles that meet: the same pair for the same input, found as early as possible. */
 typedef struct carom_soup_meeting {
     uint32_t a, b;
     bool any;

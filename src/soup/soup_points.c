@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Points and a soup: the nearest face, and how often the soup winds around a point.
+/* Point queries: the nearest face, and the winding number of the soup around a point.
  *
- * Nearest: boxes are opened in the order of their distance, nothing farther than the best so far
- * (bvh_near_cpu.c). Faces are compared by distances in doubles; all that come within the error of
- * the least are kept, and in the end exact comparisons (nearer.h) find the nearest of them, the
- * lowest one where several are equally near. The search goes on up to the least distance and that
- * error, and a box's distance is taken a little too small, so that none of them is missed.
+ * Nearest face: boxes are opened in order of distance, up to the best distance so far
+ * (bvh_nearest_cpu.c). Faces are compared by distances in doubles. All faces within the error of
+ * the least distance are kept, and at the end exact comparisons (nearer.h) find the nearest of
+ * them, or the one with the lowest index if several are equally near. The search continues up to
+ * the least distance plus that error, and the distance of a box is a lower bound, so none of them
+ * is missed.
  *
- * Winding: a ray goes up from the point, and each face it crosses counts by its side. The point is
- * thought of as moved by (epsilon, epsilon^2) across the ray: then the ray never passes through an
- * edge or a corner, and exact signs decide every crossing (simulation of simplicity: Edelsbrunner,
- * Muecke 1990). A point on the soup itself is found first, exactly. */
+ * Winding number: a ray is cast upwards from the point, and each face it crosses counts with the
+ * sign of its orientation. The point is perturbed symbolically by (epsilon, epsilon^2) across the
+ * ray, so the ray never passes through an edge or a corner, and exact signs decide every crossing
+ * (simulation of simplicity: Edelsbrunner, Muecke 1990). Points on the soup itself are detected
+ * first, exactly. */
 #include "base/progress.h"
 #include "bvh/bvh_cpu.h"
 #include "bvh/bvh_nearest_cpu.h"
@@ -29,16 +31,16 @@ static carom_status check_points(carom_context *context, const carom_vec3 *point
     return CAROM_OK;
 }
 
-/* A point in the frame of the soup's boxes; infinite where doubles end. */
+/* A point in the frame of the soup's boxes; infinite if it overflows. */
 static void to_frame(const carom_soup *soup, carom_vec3 p, double out[3]) {
     out[0] = p.x * soup->scale - soup->origin.x;
     out[1] = p.y * soup->scale - soup->origin.y;
     out[2] = p.z * soup->scale - soup->origin.z;
 }
 
-/* ---- nearest --------------------------------------------------------------------------------- */
+/* ---- Nearest face ---------------------------------------------------------------------------- */
 
-/* Beyond it a point is so far from all boxes that they tell nothing. */
+/* Beyond this distance boxes cannot distinguish which face is nearest. */
 #define FARTHEST 0x1p200
 
 typedef struct nearest {
@@ -48,46 +50,48 @@ typedef struct nearest {
     carom_soup_hit *hits;
 } nearest;
 
-/* A face that may be the nearest. */
+/* A candidate for the nearest face. */
 typedef struct candidate {
     carom_soup_hit hit;
     uint32_t place;
 } candidate;
 
-/* Around a corner there are six faces or so; more are reduced to the nearest of them. */
+/* About six faces meet at a corner. If there are more candidates, they are reduced to the nearest.
+ */
 #define MOST_CANDIDATES 16u
 
-/* One point. Distances that are compared are in the frame of the boxes, where they do not
+/* The search for one point. Distances are compared in the frame of the boxes, where they do not
  * overflow. */
 typedef struct seeker {
     carom_context *context;
     const carom_soup *soup;
     carom_vec3 point;
-    double error; /* by which two distances may be off together */
+    double error; /* upper bound of the sum of the errors of two distances */
     double least; /* of all distances */
     uint32_t worker, offers, count;
-    candidate candidates[MOST_CANDIDATES]; /* all faces not farther than the least and the error */
+    candidate candidates[MOST_CANDIDATES]; /* all faces within least + error */
 } seeker;
 
-/* Of the size of soup and point, per axis. The extent of point and face is at most 2 sqrt(3) of it,
- * so two distances that are right to 1e-15 of their extents are off by 7e-15 of it together; this
- * is four times as much. */
+/* The error relative to the size of soup and point per axis. The extent of point and face is at
+ * most 2 sqrt(3) of the size, so two distances with an error of 1e-15 of their extents have a total
+ * error of 7e-15 of the size; this is four times as much. */
 #define DISTANCE_ERROR 0x1p-45
 
-/* Seen from the centre of a sphere, all faces are near: a look at the clock now and then. */
+/* From the centre of a sphere all faces are about equally near, so the clock is checked now and
+ * then. */
 #define OFFERS_PER_LOOK 1024u
 
 static carom_triangle triangle_at(const seeker *s, uint32_t place) {
     return carom_soup_triangle(s->soup, s->soup->placed + 3 * (uint64_t)place);
 }
 
-/* Whether doubles tell that a distance is not the least. */
+/* Whether doubles show that a distance is not the least. */
 static bool too_far(const seeker *s, double distance) {
     return distance * s->soup->scale > s->least + s->error;
 }
 
-/* Leaves the nearest candidate, the lowest of those equally near. Triangles have the order of their
- * faces. */
+/* Reduces the candidates to the nearest one, the lowest of those equally near. Triangles are in the
+ * order of their faces. */
 static void choose(seeker *s) {
     const uint32_t *items = s->soup->bvh.items;
     const candidate *best = NULL;
@@ -102,7 +106,7 @@ static void choose(seeker *s) {
             nearest = t;
         }
     }
-    /* There is one: the face of the least distance, or what was found to be as near or nearer. */
+    /* One is left: the face of the least distance, or one found to be as near or nearer. */
     s->candidates[0] = *best;
     s->count = 1;
 }
@@ -111,7 +115,7 @@ static double offer(void *user, uint32_t place) {
     seeker *s = user;
     const carom_soup *soup = s->soup;
     if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->context, s->worker))
-        return -1.0; /* nothing is nearer: the search ends */
+        return -1.0; /* nothing can be nearer: the search ends */
     carom_triangle t = triangle_at(s, place);
     carom_closest closest;
     carom_near_point_triangle(s->point, t.corner, &closest);
@@ -127,9 +131,8 @@ static double offer(void *user, uint32_t place) {
     return limit <= FARTHEST ? limit : HUGE_VAL;
 }
 
-/* Distances are measured as seen from the point. Seen from afar a face is rounded to where its
- * corners seem to be, and what is nearest lies beside it: then it is found again as seen from the
- * face. */
+/* Distances are computed relative to the point. For a distant point this rounds the face's corners,
+ * and the closest point may lie beside the face. Then it is computed again relative to the face. */
 static void settle_point(const seeker *s, candidate *best) {
     carom_triangle t = triangle_at(s, best->place);
     const carom_vec3 *p = t.corner;
@@ -160,10 +163,10 @@ static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point, uint32_t 
         size = CAROM_MAX(CAROM_MAX(fabs(low), fabs(high)), size);
     }
     at.margin = 0x1p-46 * size;
-    /* The distances themselves are rounded to multiples of 2^-1074; 2^-1000 is more than what
-     * underflows in the frame. */
+    /* The distances themselves are rounded to multiples of 2^-1074; 2^-1000 exceeds the error of an
+     * underflow in the frame. */
     s.error = DISTANCE_ERROR * size + (0x1p-1073 * n->soup->scale + 0x1p-1000);
-    if (!(size <= FARTHEST)) { /* every box may be the nearest */
+    if (!(size <= FARTHEST)) { /* every box may contain the nearest face */
         at.at[0] = at.at[1] = at.at[2] = 0.0;
         at.margin = FARTHEST;
         s.error = HUGE_VAL;
@@ -197,7 +200,7 @@ carom_status carom_soup_closest_points(carom_context *context, const carom_soup 
                                 nearest_range, &n);
 }
 
-/* ---- winding --------------------------------------------------------------------------------- */
+/* ---- Winding number -------------------------------------------------------------------------- */
 
 typedef struct windings {
     carom_context *context;
@@ -213,8 +216,8 @@ typedef struct count {
     bool on_surface;
 } count;
 
-/* The side of the line a b, seen from above, on which the moved point lies; 0 only when a and b
- * project to one point. */
+/* The side of the line a b, seen from above, on which the perturbed point lies; 0 only if a and b
+ * project to the same point. */
 static int moved_side(carom_vec3 a, carom_vec3 b, carom_vec3 p) {
     int side = carom_orient2d(a.x, a.y, b.x, b.y, p.x, p.y);
     if (side != 0) return side;
@@ -235,8 +238,8 @@ static void count_face(count *c, const carom_triangle *t) {
     if (side == 0 || moved_side(p[1], p[2], c->point) != side ||
         moved_side(p[2], p[0], c->point) != side)
         return;
-    /* Counter-clockwise from above is a face that looks up; it is crossed when the point is below.
-     */
+    /* A face that is counter-clockwise seen from above faces upwards; it is crossed if the point is
+     * below. */
     if (carom_orient3d(p[0], p[1], p[2], c->point) * side < 0) c->winding += side;
 }
 
@@ -251,7 +254,8 @@ static bool count_found(carom_bvh_found *found) {
     return !c->on_surface;
 }
 
-/* Everything straight above the point, rounded outwards. No box reaches beyond the floats. */
+/* The box of the ray upwards from the point, rounded outwards. No box extends beyond the range of
+ * floats. */
 static carom_box box_above(const carom_soup *soup, carom_vec3 point) {
     double p[3];
     carom_box box;

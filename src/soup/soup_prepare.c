@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What is derived from a soup's positions: the frame of its boxes, degenerate triangles, the tree.
+/* Data derived from a soup's positions: the frame of its boxes, degenerate triangles, and the tree
+ * or grid.
  *
- * Decisions are made on the positions as given. Boxes are another matter: float32 input has exact
- * boxes as it is; float64 input is shifted to the middle of its bounds and, when it is very large
- * or very small, scaled by a power of two, so that float32 boxes are tight and finite. */
+ * Decisions use the positions as given. Boxes are in float32: float32 input has exact boxes.
+ * Float64 input is shifted to the centre of its bounds and, if it is very large or very small,
+ * scaled by a power of two, so that its float32 boxes are tight and finite. */
 #include "soup/soup.h"
 
 #include <float.h>
@@ -12,16 +13,16 @@
 
 #define GRAIN 4096u
 
-/* ---- boxes ----------------------------------------------------------------------------------- */
+/* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Between them is x, whatever was rounded: conversion errs by 2^-24, the margin is 2^-22. */
+/* Computes floats low <= x <= high. The conversion error is 2^-24, the margin 2^-22. */
 static void round_outwards(double x, float *low, float *high) {
     float f = (float)x, margin = fabsf(f) * 0x1p-22f + FLT_MIN;
     *low = f - margin;
     *high = f + margin;
 }
 
-/* x, y, z and whatever follows in memory. */
+/* Four floats: x, y, z and the next value in memory. */
 typedef float four_floats __attribute__((vector_size(16)));
 typedef int32_t four_signs __attribute__((vector_size(16)));
 
@@ -29,7 +30,7 @@ static four_floats pick(four_signs comparison, four_floats yes, four_floats no) 
     return (four_floats)(((four_signs)yes & comparison) | ((four_signs)no & ~comparison));
 }
 
-/* Three corners at a time; the fourth lane is of no interest. */
+/* The box of three corners; the fourth lane is unused. */
 static void box_of_floats(const float *positions, const uint32_t *corners, carom_box *box) {
     four_floats p, q, r;
     memcpy(&p, positions + 3 * (uint64_t)corners[0], sizeof(p));
@@ -38,7 +39,7 @@ static void box_of_floats(const float *positions, const uint32_t *corners, carom
     four_floats low = pick(p < q, p, q), high = pick(p > q, p, q);
     low = pick(low < r, low, r);
     high = pick(high > r, high, r);
-    memcpy(box->low, &low, sizeof(low)); /* runs over into high, which comes next */
+    memcpy(box->low, &low, sizeof(low)); /* also writes high[0], which is set next */
     memcpy(box->high, &high, sizeof(box->high));
 }
 
@@ -93,7 +94,7 @@ static void find_bounds_of_floats(carom_soup *soup) {
     soup->bounds = bounds;
 }
 
-/* Chooses scale and origin, and finds the bounds in that frame. */
+/* Chooses scale and origin, and computes the bounds in that frame. */
 static void choose_frame(carom_soup *soup) {
     soup->origin = carom_vec(0.0, 0.0, 0.0);
     soup->scale = 1.0;
@@ -127,10 +128,10 @@ static void choose_frame(carom_soup *soup) {
     soup->origin = carom_vec(origin[0], origin[1], origin[2]);
 }
 
-/* ---- degenerate triangles -------------------------------------------------------------------- */
+/* ---- Degenerate triangles -------------------------------------------------------------------- */
 
-/* Certainly of positive area, by any component of the normal; half a nanosecond instead of an exact
- * test for nearly all. */
+/* Whether a component of the normal shows that the area is certainly positive. It takes half a
+ * nanosecond and avoids the exact test for nearly all triangles. */
 static bool has_area(const carom_triangle *t) {
     carom_vec3 u = carom_vec_sub(t->corner[1], t->corner[0]);
     carom_vec3 v = carom_vec_sub(t->corner[2], t->corner[0]);
@@ -153,7 +154,7 @@ static carom_status find_degenerate(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* A face is degenerate when all its triangles are. */
+/* Counts degenerate faces: a face is degenerate if all its triangles are. */
 static uint32_t count_degenerate_faces(const carom_soup *soup) {
     uint32_t degenerate = 0;
     for (uint32_t t = 0; t < soup->triangle_count;) {
@@ -166,13 +167,13 @@ static uint32_t count_degenerate_faces(const carom_soup *soup) {
     return degenerate;
 }
 
-/* ---- the tree -------------------------------------------------------------------------------- */
+/* ---- Tree and grid --------------------------------------------------------------------------- */
 
 static carom_status place_corners(void *argument, carom_range range) {
     carom_soup *soup = argument;
     for (uint64_t place = range.begin; place < range.end; ++place) {
         uint32_t item = soup->bvh.items[place];
-        if (item == CAROM_BVH_NONE) item = 0; /* never found; only must not be wild */
+        if (item == CAROM_BVH_NONE) item = 0; /* never found, but the index must be valid */
         memcpy(soup->placed + 3 * place, soup->corners + 3 * (uint64_t)item, 3 * sizeof(uint32_t));
     }
     return CAROM_OK;
@@ -191,7 +192,7 @@ static carom_status build_tree(carom_context *context, carom_soup *soup) {
         if (soup->placed == NULL)
             return carom_fail_memory(context, places * 3 * sizeof(uint32_t), "a soup");
     }
-    if (places != 0) soup->placed[3 * places] = 0; /* vectors read one number past the last */
+    if (places != 0) soup->placed[3 * places] = 0; /* SIMD loads read one entry past the last */
     CAROM_TRY(carom_parallel_for(context, places, GRAIN, place_corners, soup));
     carom_progress_add(context, 0, soup->triangle_count);
     return soup->rigid ? carom_soup_prepare_rigid(context, soup) : CAROM_OK;
@@ -209,7 +210,7 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
     return build_tree(context, soup);
 }
 
-/* Shares of the time: faces, boxes in order, corners in order; then the oriented boxes. */
+/* Shares of the time for progress: faces, sorted boxes, sorted corners; then the oriented boxes. */
 #define STEPS          3u
 #define STEPS_ORIENTED 9u
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The first face a ray meets.
+/* Ray casting: the first face that a ray meets.
  *
- * The tree's boxes are passed in the order in which the ray enters them (bvh_ray_cpu.c), rather too
- * many than too few. Which faces are met, and which of them first, is decided exactly (ray_item.h):
- * in doubles where their error bounds allow it, else in integers. */
+ * The tree's boxes are visited in the order in which the ray enters them (bvh_ray_cpu.c). The box
+ * test is conservative. Which faces are met, and which of them first, is decided exactly
+ * (ray_item.h): in doubles where their error bounds allow it, else in integers. */
 #include "base/progress.h"
 #include "bvh/bvh_ray_cpu.h"
 #include "geom/ray_item.h"
@@ -28,7 +28,7 @@ typedef struct ray_search {
     carom_ray_hit first;
 } ray_search;
 
-/* How far to look. Where boxes are entered is rounded, as is the bound of the hit. */
+/* The s up to which to search. It allows for the rounding of box entries and of the hit's bound. */
 static double limit_of(double advance, double margin) {
     return advance + (0x1p-45 * fabs(advance) + margin);
 }

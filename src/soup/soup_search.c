@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for pairs of one soup.
+/* The search for pairs of faces within one soup.
  *
- * The tree or the grid hands over pairs whose boxes overlap, a few thousand at a time and still in
- * the first-level cache; they are decided at once: a filter on vectors, then, for the few it leaves
- * open, the exact test. What counts goes to a list of the worker's own.
+ * The tree or the grid finds candidates, pairs whose boxes overlap, in batches of a few thousand. A
+ * batch is decided at once, while it is in the first-level cache: by a SIMD filter, then, for the
+ * few pairs it leaves open, by the exact test. Pairs that count are appended to a list per worker.
  *
  * Method AUTO gives the tree a budget of work. Whether all workers together stay below it depends
- * on the input alone; when they do not, all stop, and the grid does it. */
+ * on the input alone. If they exceed it, all stop, and the search is repeated on a grid. */
 #include "soup/soup_search.h"
 
 #include "base/progress.h"
@@ -18,8 +18,8 @@
 #define BLOCKS_PER_RANGE    32u
 #define RANKS_PER_RANGE     512u
 #define TRIANGLES_PER_RANGE 64u /* of a window */
-#define RANKS_AT_ONCE       16u /* between looks at the clock: each may scan a cell that holds all */
-#define EXACT_AT_ONCE       16u /* so many exact tests; one may take a millisecond */
+#define RANKS_AT_ONCE       16u /* between clock checks: each may scan a cell that holds all */
+#define EXACT_AT_ONCE       16u /* exact tests between checks; one may take a millisecond */
 
 struct carom_soup_finder {
     carom_soup_search *search;
@@ -37,7 +37,7 @@ struct carom_soup_finder {
     } found;
 };
 
-/* ---- deciding -------------------------------------------------------------------------------- */
+/* ---- Pair test ------------------------------------------------------------------------------- */
 
 static bool keep_pair(carom_soup_finder *f, uint32_t triangle_a, uint32_t triangle_b) {
     carom_soup_search *s = f->search;
@@ -92,7 +92,7 @@ static bool decide(carom_soup_finder *f, const uint32_t *a, const uint32_t *b, u
            !carom_progress_stop(f->search->context, f->worker);
 }
 
-/* Adds work to what all have done; false when that is too much. */
+/* Adds to the work of all workers; false if the sum exceeds the budget. */
 static bool pay(carom_soup_finder *f, uint64_t visits, uint64_t candidates) {
     carom_soup_search *s = f->search;
     if (s->budget == UINT64_MAX) return true;
@@ -111,7 +111,8 @@ static bool decide_tree(carom_bvh_found *found) {
     return pay(f, found->visits, count) && decide(f, found->a, found->b, count);
 }
 
-/* In a window each triangle looks for all others; those before it have found it themselves. */
+/* In a window each triangle finds all its partners. Pairs with an earlier face are dropped: that
+ * face has reported them. */
 static bool decide_later_ones(carom_bvh_found *found) {
     carom_soup_finder *f = found->user;
     const carom_soup *soup = f->search->soup;
@@ -127,7 +128,7 @@ static bool decide_later_ones(carom_bvh_found *found) {
     return decide(f, found->a, found->b, kept);
 }
 
-/* The grid's candidates are those whose balls overlap too. */
+/* Candidates of the grid are pairs whose balls overlap too. */
 static bool decide_grid(carom_grid_found *found) {
     carom_soup_finder *f = found->user;
     const carom_ball *balls = f->search->cells->balls;
@@ -142,9 +143,9 @@ static bool decide_grid(carom_grid_found *found) {
     return decide(f, found->a, found->b, kept);
 }
 
-/* ---- searching ------------------------------------------------------------------------------- */
+/* ---- Traversal by tree or grid --------------------------------------------------------------- */
 
-/* The worker's finder, made at its first range. */
+/* The worker's finder, created at its first range. */
 static carom_soup_finder *finder_of(carom_soup_search *s, uint32_t worker) {
     carom_soup_finder *f = s->finders[worker];
     if (f != NULL) return f;
@@ -237,9 +238,9 @@ static carom_status search_all(carom_soup_search *s) {
     return carom_parallel_for(s->context, bvh->node_count[0], BLOCKS_PER_RANGE, search_blocks, s);
 }
 
-/* ---- putting it together --------------------------------------------------------------------- */
+/* ---- Result ---------------------------------------------------------------------------------- */
 
-/* Degenerate faces among triangles [first, end) are listed by themselves. */
+/* Lists each degenerate face f among triangles [first, end) as the pair (f, f). */
 static uint64_t put_degenerate(const carom_soup *soup, uint32_t first, uint32_t end,
                                uint64_t *pairs) {
     uint64_t count = 0;

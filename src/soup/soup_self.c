@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* All pairs of a soup with itself (the question of kDet: Weller, Debowski, Zachmann 2017): listed,
- * counted, or whether there are any. */
+/* Queries for the pairs of one soup: list, count, or whether there are any (the problem of kDet:
+ * Weller, Debowski, Zachmann 2017). */
 #include "base/progress.h"
 #include "soup/soup_search.h"
 
-/* By what the soup holds, and by the grid when that took too much work. */
+/* Searches by the soup's tree or grid, and by a new grid if the tree exceeds its budget. */
 static carom_status run(carom_soup_search *s, carom_soup_finish_fn *finish, void *argument) {
     carom_progress_begin(s->context, "finding pairs", s->soup->triangle_count);
     carom_status status =
@@ -51,7 +51,8 @@ carom_status carom_soup_self_count(carom_context *context, const carom_soup *sou
     CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
     CAROM_TRY(carom_soup_check_any(context, soup));
     *count = 0;
-    /* Polygons may meet in several triangles: only a list tells. */
+    /* Two polygons may meet in several triangles: counting them needs the list without duplicates.
+     */
     if (soup->faces != NULL) return carom_soup_self_each(context, soup, add_count, count);
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);

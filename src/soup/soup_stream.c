@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of a soup in ascending chunks, for results too large to hold.
+/* Streaming the pairs of a soup in ascending order, for results too large for memory.
  *
- * By tree: window after window of faces, each listing its partners with higher numbers. A window
- * that turns out to hold too many pairs is given up and begun again with fewer faces.
+ * By tree: faces are processed in windows, and each face lists its partners with higher indices. A
+ * window with too many pairs is abandoned and restarted with fewer faces.
  *
- * By grid, where an item finds larger partners only and not all of them: one search counts pairs by
- * their lower face; then as many faces as have pairs to fill the scratch go to a search of their
- * own, which keeps those pairs alone. There are searches in proportion to the pairs there are. */
+ * By grid, where an item finds only its larger partners: one search counts pairs by their lower
+ * face. Then faces are grouped so that the pairs of a group fill the scratch, and one search per
+ * group keeps only the pairs of the group. The number of searches is proportional to the number of
+ * pairs. */
 #include "base/progress.h"
 #include "soup/soup_search.h"
 
@@ -43,17 +44,17 @@ static uint64_t most_pairs(const carom_soup *soup) {
     return CAROM_MAX(soup->triangle_count, LEAST_WINDOW_PAIRS);
 }
 
-/* ---- by tree --------------------------------------------------------------------------------- */
+/* ---- Windows by tree ------------------------------------------------------------------------- */
 
-/* Until all faces are done, the receiver has enough, or the budget is spent: *first is the first
- * triangle not done. */
+/* Runs until all faces are done, the receiver stops it, or the budget is spent. *first is then the
+ * first triangle not done. */
 static carom_status stream_tree(carom_soup_search *s, stream *stream, uint64_t *first) {
     const carom_soup *soup = s->soup;
     uint64_t most = most_pairs(soup), size = FIRST_WINDOW;
     while (*first < soup->triangle_count && !stream->stopped) {
         uint64_t end = CAROM_MIN(*first + size, soup->triangle_count);
         while (end < soup->triangle_count && face_of(soup, end) == face_of(soup, end - 1))
-            ++end; /* whole faces only */
+            ++end; /* do not split a face */
         s->first = (uint32_t)*first;
         s->end = (uint32_t)end;
         s->most = face_of(soup, *first) != face_of(soup, end - 1) ? most : 0;
@@ -83,9 +84,10 @@ static carom_status begin_tree(carom_soup_search *s, carom_arena *scratch) {
     return CAROM_OK;
 }
 
-/* ---- by grid --------------------------------------------------------------------------------- */
+/* ---- Windows by grid ------------------------------------------------------------------------- */
 
-/* The faces of triangles from *first on, as many as have no more than `most` pairs together. */
+/* The end of a window that starts at triangle `first`: its faces have at most `most` pairs
+ * together, unless it is a single face. */
 static uint64_t window_end(const carom_soup *soup, const uint32_t *counts, uint64_t first,
                            uint64_t most) {
     uint64_t pairs = 0, t = first;
@@ -126,7 +128,7 @@ static carom_status stream_grid(carom_soup_search *s, stream *stream, uint64_t f
     return CAROM_OK;
 }
 
-/* ---- the query ------------------------------------------------------------------------------- */
+/* ---- Query ----------------------------------------------------------------------------------- */
 
 static carom_status stream_all(carom_soup_search *s, stream *stream, carom_arena *scratch) {
     uint64_t first = 0;
