@@ -332,7 +332,8 @@ int cli_main(size_t argc, char **argv) {
         command != NULL ? run_named(&cli, command, argc - 1, argv + 1) : run_bare(&cli, argc, argv);
     if (interrupt_seen() && (code == CLI_INPUT || code == CLI_MACHINE))
         code = interrupt_exit_code();
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    bool unwritten = fflush(stdout) != 0 || ferror(stdout);
+    if (unwritten && !interrupt_seen()) { /* a signal may have ended a write */
         fputs("carom: cannot write to the standard output\n", stderr);
         if (code == CLI_OK || code == CLI_YES) code = CLI_MACHINE;
     }

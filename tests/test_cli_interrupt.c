@@ -66,16 +66,18 @@ static int wait_for(pid_t child, double *seconds) {
 }
 
 static void check(const char *line, int signal_number, unsigned after_ms, bool stuck_output) {
-    double seconds = 0.0;
+    double seconds = 0.0, ms = (double)after_ms;
     int code = 0;
-    /* On a busy machine the signal may come before the tool has begun to listen: once more, later.
-     */
-    for (unsigned ms = after_ms; ms < 10000; ms *= 2) {
+    /* On a busy machine the signal may come before the tool has begun to listen, on a fast one
+     * after it has ended: once more, later or earlier, by steps that find the time between. */
+    for (int attempt = 0; attempt < 24 && ms < 10000.0; ++attempt) {
         pid_t child = start(line, stuck_output);
-        usleep(1000 * ms);
+        usleep((useconds_t)(1000.0 * ms));
         assert_int_equal(kill(child, signal_number), 0);
         code = wait_for(child, &seconds);
-        if (code != KILLED_BY + signal_number) break;
+        if (code != KILLED_BY + signal_number && code != 0) break;
+        if (code == 0) (void)shell("rm -rf made* tour");
+        ms *= code == 0 ? 0.6 : 1.9;
     }
     read_file("err", said, SAID_SIZE);
     if (code != 128 + signal_number) fail_msg("%s: code %d: %s", line, code, said);
