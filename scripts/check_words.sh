@@ -27,5 +27,5 @@ retired 'hangs? on|speaks? for|spoken_for' 'descendant, represents'
 retired '[A-Z]+_A_(RANGE|GROUP|TRIANGLE|POLYGON)' '..._PER_...'
 retired 'include law|no room of the house|the house|stop of the tour' 'include rule, module, architecture, section'
 retired 'CAROM_(FLOAT32|FLOAT64|ON_HOST|ON_DEVICE|OWNED_BY_CAROM|OWNED_BY_CALLER)' 'CAROM_<TYPE>_<NAME>'
-retired 'carom_soup_(distance|each_pair|bound)' 'carom_soup_cross_distance, _self_each, _cross_bound'
+retired 'carom_soup_(distance|each_pair|bound)|each_pair' 'carom_soup_cross_distance, _self_each, _cross_bound'
 exit $status
