@@ -13,7 +13,8 @@ set(warnings -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wundef
 if(CAROM_WERROR)
     list(APPEND warnings -Werror)
 endif()
-set(c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition)
+set(c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+               -Wno-psabi) # vectors are arguments of inlined functions only
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # a parameter may bear its type's name: cli *cli
     list(APPEND warnings -Wshadow=local -Wdouble-promotion)
 else()

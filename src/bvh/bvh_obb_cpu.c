@@ -13,41 +13,6 @@
 
 #include "base/simd.h"
 
-static inline carom_f32v f32v_abs(carom_f32v a) {
-    carom_i32v bits = (carom_i32v)a & INT32_MAX;
-    return (carom_f32v)bits;
-}
-
-static inline carom_f32v times_plus(carom_f32v a, carom_f32v b, carom_f32v c) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    return (carom_f32v)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__AVX2__)
-    return (carom_f32v)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
-#endif
-}
-
-static inline carom_f32v fast_max(carom_f32v a, carom_f32v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    return (carom_f32v)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (carom_f32v)_mm256_max_ps((__m256)a, (__m256)b);
-#else
-    return carom_f32v_max(a, b);
-#endif
-}
-
-static inline carom_f32v fast_min(carom_f32v a, carom_f32v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    return (carom_f32v)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (carom_f32v)_mm256_min_ps((__m256)a, (__m256)b);
-#else
-    return carom_f32v_min(a, b);
-#endif
-}
-
 /* ---- Projection for the build ---------------------------------------------------------------- */
 
 /* No fused operations, so that the tree is the same on every machine. */
@@ -64,8 +29,8 @@ void CAROM_CPU(carom_obb_slabs)(const float *const points[3], uint64_t count, co
                    z = carom_f32v_load(points[2] + at);
         for (int i = 0; i < 3; ++i) {
             carom_f32v along = x * axes[3 * i] + (y * axes[3 * i + 1] + z * axes[3 * i + 2]);
-            least[i] = fast_min(least[i], along);
-            most[i] = fast_max(most[i], along);
+            least[i] = carom_f32v_min(least[i], along);
+            most[i] = carom_f32v_max(most[i], along);
         }
     }
     for (int i = 0; i < 3; ++i) {
@@ -167,32 +132,35 @@ static inline void face(const carom_obb_node *node, uint32_t at, const carom_obb
         carom_f32v x = carom_f32v_load(&node->axis[i][0][at]),
                    y = carom_f32v_load(&node->axis[i][1][at]),
                    z = carom_f32v_load(&node->axis[i][2][at]);
-        f->t[i] = times_plus(x, apart[0], times_plus(y, apart[1], z * apart[2]));
+        f->t[i] = carom_f32v_fma(x, apart[0], carom_f32v_fma(y, apart[1], z * apart[2]));
         for (int j = 0; j < 3; ++j) {
-            f->r[i][j] =
-                times_plus(x, carom_f32v_splat(b->axis[j][0]),
-                           times_plus(y, carom_f32v_splat(b->axis[j][1]), z * b->axis[j][2]));
-            f->size[i][j] = f32v_abs(f->r[i][j]);
+            f->r[i][j] = carom_f32v_fma(
+                x, carom_f32v_splat(b->axis[j][0]),
+                carom_f32v_fma(y, carom_f32v_splat(b->axis[j][1]), z * b->axis[j][2]));
+            f->size[i][j] = carom_f32v_abs(f->r[i][j]);
         }
     }
     for (int j = 0; j < 3; ++j)
-        f->along_b[j] = times_plus(
+        f->along_b[j] = carom_f32v_fma(
             apart[0], carom_f32v_splat(b->axis[j][0]),
-            times_plus(apart[1], carom_f32v_splat(b->axis[j][1]), apart[2] * b->axis[j][2]));
+            carom_f32v_fma(apart[1], carom_f32v_splat(b->axis[j][1]), apart[2] * b->axis[j][2]));
 }
 
 /* The gap between a and b along axis i of a, and along axis j of b; negative if they overlap there.
  */
 static inline carom_f32v gap_a(const facing *f, const carom_obb *b, int i) {
-    carom_f32v reach = times_plus(f->size[i][0], carom_f32v_splat(b->extent[0]), f->extent_a[i]);
-    reach = times_plus(f->size[i][1], carom_f32v_splat(b->extent[1]), reach);
-    return f32v_abs(f->t[i]) - times_plus(f->size[i][2], carom_f32v_splat(b->extent[2]), reach);
+    carom_f32v reach =
+        carom_f32v_fma(f->size[i][0], carom_f32v_splat(b->extent[0]), f->extent_a[i]);
+    reach = carom_f32v_fma(f->size[i][1], carom_f32v_splat(b->extent[1]), reach);
+    return carom_f32v_abs(f->t[i]) -
+           carom_f32v_fma(f->size[i][2], carom_f32v_splat(b->extent[2]), reach);
 }
 
 static inline carom_f32v gap_b(const facing *f, const carom_obb *b, int j) {
-    carom_f32v reach = times_plus(f->size[0][j], f->extent_a[0], carom_f32v_splat(b->extent[j]));
-    reach = times_plus(f->size[1][j], f->extent_a[1], reach);
-    return f32v_abs(f->along_b[j]) - times_plus(f->size[2][j], f->extent_a[2], reach);
+    carom_f32v reach =
+        carom_f32v_fma(f->size[0][j], f->extent_a[0], carom_f32v_splat(b->extent[j]));
+    reach = carom_f32v_fma(f->size[1][j], f->extent_a[1], reach);
+    return carom_f32v_abs(f->along_b[j]) - carom_f32v_fma(f->size[2][j], f->extent_a[2], reach);
 }
 
 /* The lanes of the sixteen boxes that may meet b. */
@@ -201,8 +169,10 @@ static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, flo
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         facing f;
         face(node, at, b, &f);
-        carom_f32v gap = fast_max(fast_max(gap_a(&f, b, 0), gap_a(&f, b, 1)), gap_a(&f, b, 2));
-        gap = fast_max(fast_max(gap, gap_b(&f, b, 0)), fast_max(gap_b(&f, b, 1), gap_b(&f, b, 2)));
+        carom_f32v gap =
+            carom_f32v_max(carom_f32v_max(gap_a(&f, b, 0), gap_a(&f, b, 1)), gap_a(&f, b, 2));
+        gap = carom_f32v_max(carom_f32v_max(gap, gap_b(&f, b, 0)),
+                             carom_f32v_max(gap_b(&f, b, 1), gap_b(&f, b, 2)));
         lanes |= carom_lanes_of(gap <= slack) << at;
     }
     return lanes;
@@ -214,13 +184,13 @@ static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, 
     carom_f32v gap = carom_f32v_splat(0.0f);
     float reach_b = 0.0f;
     for (int i = 0; i < 3; ++i) {
-        carom_f32v along =
-            times_plus(carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
-                       times_plus(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
-                                  carom_f32v_load(&node->axis[i][2][at]) * way[2]));
-        gap = times_plus(f32v_abs(along), -f->extent_a[i], gap);
-        gap = times_plus(b->centre[i] - carom_f32v_load(&node->centre[i][at]),
-                         carom_f32v_splat(way[i]), gap);
+        carom_f32v along = carom_f32v_fma(
+            carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
+            carom_f32v_fma(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
+                           carom_f32v_load(&node->axis[i][2][at]) * way[2]));
+        gap = carom_f32v_fma(carom_f32v_abs(along), -f->extent_a[i], gap);
+        gap = carom_f32v_fma(b->centre[i] - carom_f32v_load(&node->centre[i][at]),
+                             carom_f32v_splat(way[i]), gap);
         reach_b += b->extent[i] *
                    fabsf(way[0] * b->axis[i][0] + way[1] * b->axis[i][1] + way[2] * b->axis[i][2]);
     }
@@ -239,13 +209,13 @@ static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, co
         face(node, at, b, &f);
         carom_f32v sum_a = zero, sum_b = zero;
         for (int i = 0; i < 3; ++i) {
-            carom_f32v a = fast_max(gap_a(&f, b, i) - slack, zero);
-            carom_f32v c = fast_max(gap_b(&f, b, i) - slack, zero);
-            sum_a = times_plus(a, a, sum_a);
-            sum_b = times_plus(c, c, sum_b);
+            carom_f32v a = carom_f32v_max(gap_a(&f, b, i) - slack, zero);
+            carom_f32v c = carom_f32v_max(gap_b(&f, b, i) - slack, zero);
+            sum_a = carom_f32v_fma(a, a, sum_a);
+            sum_b = carom_f32v_fma(c, c, sum_b);
         }
-        carom_f32v along = fast_max(gap_along(&f, node, at, b, way) - slack, zero);
-        carom_f32v sum = fast_max(fast_max(sum_a, sum_b), along * along);
+        carom_f32v along = carom_f32v_max(gap_along(&f, node, at, b, way) - slack, zero);
+        carom_f32v sum = carom_f32v_max(carom_f32v_max(sum_a, sum_b), along * along);
         carom_f32v squared_limit = carom_f32v_splat(limit) * limit;
         lanes |= carom_lanes_of((sum <= squared_limit) & (sum < 0x1p120f)) << at;
         carom_f32v_store(apart + at, sum);
@@ -414,12 +384,13 @@ static inline void reach_along(const carom_obb_node *node, const float *way,
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         carom_f32v sum = carom_f32v_splat(0.0f);
         for (int i = 0; i < 3; ++i) {
-            carom_f32v along = times_plus(
+            carom_f32v along = carom_f32v_fma(
                 carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
-                times_plus(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
-                           carom_f32v_load(&node->axis[i][2][at]) * way[2]));
-            sum = times_plus(f32v_abs(along), carom_f32v_load(&node->extent[i][at]), sum);
-            sum = times_plus(carom_f32v_load(&node->centre[i][at]), carom_f32v_splat(way[i]), sum);
+                carom_f32v_fma(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
+                               carom_f32v_load(&node->axis[i][2][at]) * way[2]));
+            sum = carom_f32v_fma(carom_f32v_abs(along), carom_f32v_load(&node->extent[i][at]), sum);
+            sum = carom_f32v_fma(carom_f32v_load(&node->centre[i][at]), carom_f32v_splat(way[i]),
+                                 sum);
         }
         carom_f32v_store(reach + at, sum);
     }

@@ -62,14 +62,14 @@ static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
 
 /* True when `near` is among the entries. Up to seven entries after the last are read. */
 static inline bool is_listed(const uint32_t *entries, uint32_t count, uint32_t near) {
-    const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
-    carom_gas_i8 found = {0};
+    const carom_i32x8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+    carom_i32x8 found = {0};
     for (uint32_t i = 0; i < count; i += 8) {
-        carom_gas_i8 eight;
+        carom_i32x8 eight;
         memcpy(&eight, entries + i, sizeof(eight));
         found |= (eight == (int32_t)near) & (numbers < (int32_t)(count - i));
     }
-    return carom_gas_lanes(&found) != 0;
+    return carom_i32x8_lanes(found) != 0;
 }
 
 /* Appends to `fresh` the candidates whose centres are close enough, eight at a time. The array of
@@ -82,8 +82,8 @@ list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candi
     for (uint32_t k = 0; k < 8; ++k)
         candidates->near[candidates->count + k] = carom_gas_candidate(slot, CAROM_GAS_HERE);
     for (uint32_t i = 0; i < candidates->count; i += 8) {
-        carom_gas_f4 rows[8], shift;
-        carom_gas_f8 c[4];
+        carom_f32x4 rows[8], shift;
+        carom_f32x8 c[4];
         for (uint32_t k = 0; k < 8; ++k) {
             uint32_t near = candidates->near[i + k];
             memcpy(&rows[k], &gas->lists.centres[near & SLOT_MASK], sizeof(rows[k]));
@@ -91,11 +91,11 @@ list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candi
             memcpy(&shift, gas->trajectories.shift[near >> CAROM_GAS_SLOT_BITS], sizeof(shift));
             rows[k] += shift * length;
         }
-        carom_gas_transpose(rows, c);
-        carom_gas_f8 dx = c[0] - own->x[0], dy = c[1] - own->x[1], dz = c[2] - own->x[2];
-        carom_gas_f8 reach = c[3] + (own->radius + gas->lists.slack);
-        carom_gas_i8 meet = (dx * dx + dy * dy) + dz * dz < reach * reach;
-        for (uint32_t lanes = carom_gas_lanes(&meet); lanes != 0; lanes &= lanes - 1) {
+        carom_f32x8_transpose(rows, c);
+        carom_f32x8 dx = c[0] - own->x[0], dy = c[1] - own->x[1], dz = c[2] - own->x[2];
+        carom_f32x8 reach = c[3] + (own->radius + gas->lists.slack);
+        carom_i32x8 meet = (dx * dx + dy * dy) + dz * dz < reach * reach;
+        for (uint32_t lanes = carom_i32x8_lanes(meet); lanes != 0; lanes &= lanes - 1) {
             uint32_t near = candidates->near[i + (uint32_t)__builtin_ctz(lanes)];
             fresh[count] = near;
             count += (near & SLOT_MASK) != slot;

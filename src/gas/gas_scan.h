@@ -148,17 +148,17 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
     float since = (float)(carom_gas_span(&gas->rules, gas->now - trajectories->start) *
                           trajectories->per_time);
     carom_gas_trajectory own = trajectories->by_slot[slot];
-    carom_gas_f8 least = HUGE_VALF - (carom_gas_f8){0.0f};
+    carom_f32x8 least = carom_f32x8_splat(HUGE_VALF);
     float own_slow2 =
         CAROM_GAS_SLOW2 * (own.v[0] * own.v[0] + own.v[1] * own.v[1] + own.v[2] * own.v[2]) +
         CAROM_GAS_LEAST_SPEED2;
     for (int axis = 0; axis < 3; ++axis) own.x[axis] += own.v[axis] * since;
     for (uint32_t i = 0; i < count; i += 8) {
-        const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+        const carom_i32x8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
         uint32_t place[8];
-        carom_gas_f4 rows[2][8];
-        carom_gas_f8 bound;
-        carom_gas_i8 entries, places, absent;
+        carom_f32x4 rows[2][8];
+        carom_f32x8 bound;
+        carom_i32x8 entries, places, absent;
         memcpy(&entries, near + i, sizeof(entries));
         places = entries << TRAJECTORY_SHIFT; /* the shift drops the code */
         absent =
@@ -172,28 +172,27 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         }
         if (shifted) {
             uint32_t code[8];
-            carom_gas_i8 codes = (entries & ~absent) >> CAROM_GAS_SLOT_BITS & 31;
+            carom_i32x8 codes = (entries & ~absent) >> CAROM_GAS_SLOT_BITS & 31;
             memcpy(code, &codes, sizeof(code));
             for (int k = 0; k < 8; ++k) {
-                carom_gas_f4 shift;
+                carom_f32x4 shift;
                 memcpy(&shift, trajectories->shift[code[k]], sizeof(shift));
                 rows[0][k] += shift;
             }
         }
         carom_gas_bounds(&own, rows, since, own_slow2, trajectories->recede2, &bound);
-        bound = (carom_gas_f8)((carom_gas_i8)bound | absent);
-        memcpy(bounds + i, &bound, sizeof(bound));
-        carom_gas_least(&bound, &least);
+        bound = (carom_f32x8)((carom_i32x8)bound | absent);
+        carom_f32x8_store(bounds + i, bound);
+        least = carom_f32x8_min(bound, least);
     }
-    return carom_gas_least_lane(&least);
+    return carom_f32x8_least(least);
 }
 
 /* Lanes of the eight bounds from `bounds` on that are in [from, to]. */
 static inline uint32_t bounds_between(const float *bounds, float from, float to) {
-    carom_gas_f8 bound;
-    memcpy(&bound, bounds, sizeof(bound));
-    carom_gas_i8 wanted = (bound >= from) & (bound <= to);
-    return carom_gas_lanes(&wanted);
+    carom_f32x8 bound = carom_f32x8_load(bounds);
+    carom_i32x8 wanted = (bound >= from) & (bound <= to);
+    return carom_i32x8_lanes(wanted);
 }
 
 /* The tick of a bound, rounded down: never later than the meeting. */
@@ -276,18 +275,17 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
         return;
     }
     uint32_t equal = 0, first = 0;
-    carom_gas_f8 seconds = HUGE_VALF - (carom_gas_f8){0.0f};
+    carom_f32x8 seconds = carom_f32x8_splat(HUGE_VALF);
     for (uint32_t i = 0; i < bounded_set->count; i += 8) { /* no branches: its position is random */
-        carom_gas_f8 bound;
-        memcpy(&bound, bounds + i, sizeof(bound));
-        carom_gas_i8 is_least = bound == least;
-        bound = (carom_gas_f8)((carom_gas_i8)bound | is_least); /* NaN: not the second */
-        carom_gas_least(&bound, &seconds);
-        uint32_t lanes = carom_gas_lanes(&is_least);
+        carom_f32x8 bound = carom_f32x8_load(bounds + i);
+        carom_i32x8 is_least = bound == least;
+        bound = (carom_f32x8)((carom_i32x8)bound | is_least); /* NaN: not the second */
+        seconds = carom_f32x8_min(bound, seconds);
+        uint32_t lanes = carom_i32x8_lanes(is_least);
         equal += (uint32_t)__builtin_popcount(lanes);
         first = lanes != 0 ? i + (uint32_t)__builtin_ctz(lanes) : first;
     }
-    float second = carom_gas_least_lane(&seconds);
+    float second = carom_f32x8_least(seconds);
     bool clear = (equal == 1) & (second > least + margin) & (least > 0.0f) &
                  (least < 0x1p20f * margin) & !gas->exactly;
     if (clear)
