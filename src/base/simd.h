@@ -170,6 +170,16 @@ CAROM_SIMD carom_lanes carom_i32x8_lanes(carom_i32x8 comparison) {
 #endif
 }
 
+/* The lanes where a is at most b. */
+CAROM_SIMD carom_lanes carom_f32x8_lanes_at_most(carom_f32x8 a, carom_f32x8 b) {
+#if defined(__AVX2__)
+    return carom_i32x8_lanes(a <= b);
+#else
+    return carom_i32x4_lanes(carom_f32x8_low(a) <= carom_f32x8_low(b)) |
+           carom_i32x4_lanes(carom_f32x8_high(a) <= carom_f32x8_high(b)) << 4;
+#endif
+}
+
 CAROM_SIMD carom_f32x8 carom_f32x8_min(carom_f32x8 a, carom_f32x8 b) {
 #if defined(__AVX2__)
     return (carom_f32x8)_mm256_min_ps((__m256)a, (__m256)b);

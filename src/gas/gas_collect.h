@@ -24,7 +24,7 @@ static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, 
     marks->four = carom_u32x4_max(marks->four, places + 1);
     carom_u32x4_store(near, places); /* entries are at the front */
     carom_lanes taken = carom_i32x4_lanes((carom_i32x4)(places < CAROM_GAS_LINK));
-    return (uint32_t)__builtin_popcount(taken);
+    return (uint32_t)__builtin_ctz(~taken);
 }
 
 /* The same for three adjacent cells. */

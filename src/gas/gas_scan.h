@@ -252,8 +252,9 @@ typedef struct bounded_set {
 } bounded_set;
 
 /* Computes the bounds. `shifted`: some candidates may be in another box. */
-static inline void bound_candidates(const carom_gas *gas, uint32_t slot, const uint32_t *near,
-                                    uint32_t count, bool shifted, bounded_set *bounded_set) {
+static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uint32_t slot,
+                                                       const uint32_t *near, uint32_t count,
+                                                       bool shifted, bounded_set *bounded_set) {
     bounded_set->near = near;
     bounded_set->slot = slot;
     bounded_set->count = count;

@@ -134,8 +134,9 @@ typedef struct query {
 
 static inline bool overlaps(const query *q, uint32_t rank) {
     const float *box = q->view->boxes + 8 * (uint64_t)rank;
-    carom_i32x8 below = carom_f32x8_load(box) <= carom_f32x8_load(q->bounds);
-    return (carom_i32x8_lanes(below) & 0x3F) == 0x3F;
+    carom_lanes below =
+        carom_f32x8_lanes_at_most(carom_f32x8_load(box), carom_f32x8_load(q->bounds));
+    return (below & 0x3F) == 0x3F;
 }
 
 /* Compares the boxes of the matching entries. */

@@ -65,7 +65,7 @@ static const char *check_eight(carom_random *random) {
     carom_f32x8 x = carom_f32x8_load(a), y = carom_f32x8_load(b);
     carom_f32x8 low = carom_f32x8_min(x, y), high = carom_f32x8_max(x, y);
     carom_f32x8 size = carom_f32x8_abs(x), root = carom_f32x8_sqrt(x);
-    carom_lanes below = carom_i32x8_lanes(x < y);
+    carom_lanes below = carom_i32x8_lanes(x < y), at_most = carom_f32x8_lanes_at_most(x, y);
     carom_f32x8_store(to, x);
     for (int i = 0; i < 8; ++i) {
         float smaller = low[i], larger = high[i], value = size[i];
@@ -75,8 +75,9 @@ static const char *check_eight(carom_random *random) {
         if (a[i] == a[i] && value != (a[i] < 0.0f ? -a[i] : a[i])) return "abs of eight";
         if (!is_root(root[i], a[i])) return "sqrt of eight";
         if ((below >> i & 1) != (a[i] < b[i] ? 1u : 0u)) return "lanes of eight";
+        if ((at_most >> i & 1) != (a[i] <= b[i] ? 1u : 0u)) return "lanes at most of eight";
     }
-    if (below >> 8 != 0) return "lanes past eight";
+    if ((below | at_most) >> 8 != 0) return "lanes past eight";
     if (carom_f32x8_least(carom_f32x8_min(x, carom_f32x8_splat(HUGE_VALF))) != least)
         return "least of eight";
     carom_u32x8 w = carom_u32x8_load(words);
