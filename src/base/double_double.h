@@ -36,9 +36,7 @@ CAROM_ITEM carom_dd carom_dd_sum(double a, double b) {
 }
 
 CAROM_ITEM carom_dd carom_dd_diff(double a, double b) {
-    carom_dd d;
-    carom_two_diff(a, b, &d.high, &d.low);
-    return d;
+    return carom_dd_sum(a, -b);
 }
 
 CAROM_ITEM carom_dd carom_dd_product(double a, double b) {

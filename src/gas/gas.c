@@ -370,12 +370,8 @@ static void release_arrays(carom_gas *gas) {
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
-    carom_release(&gas->allocator, gas->bodies);
-    carom_release(&gas->allocator, gas->records);
-    carom_release(&gas->allocator, gas->radius);
-    carom_release(&gas->allocator, gas->mass);
-    carom_release(&gas->allocator, gas->slot_of);
-    carom_release(&gas->allocator, gas->trajectories.by_slot);
+    CAROM_RELEASE_ALL(&gas->allocator, gas->bodies, gas->records, gas->radius, gas->mass,
+                      gas->slot_of, gas->trajectories.by_slot);
 }
 
 void carom_gas_destroy(carom_gas *gas) {

@@ -299,9 +299,9 @@ static carom_status create_calendar(carom_context *context, carom_gas *gas) {
 
 static carom_status create_tree(carom_context *context, carom_gas *gas) {
     carom_gas_tree *tree = &gas->tree;
-    tree->heap = carom_allocate(&gas->allocator, gas->count, sizeof(*tree->heap));
-    tree->place = carom_allocate(&gas->allocator, gas->count, sizeof(*tree->place));
-    if (tree->heap == NULL || tree->place == NULL)
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(tree->heap, gas->count),
+                                       CAROM_ALLOCATION(tree->place, gas->count)};
+    if (!carom_allocate_all(&gas->allocator, arrays, 2))
         return carom_fail_memory(context, gas->count * 8, "the tree of events");
     tree->count = 0;
     for (uint64_t i = 0; i < gas->count; ++i) {
@@ -320,11 +320,8 @@ carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas) {
 }
 
 void carom_gas_queue_release(carom_gas *gas) {
-    carom_release(&gas->allocator, gas->calendar.chunks);
-    carom_release(&gas->allocator, gas->calendar.heads);
-    carom_release(&gas->allocator, gas->calendar.window);
-    carom_release(&gas->allocator, gas->tree.heap);
-    carom_release(&gas->allocator, gas->tree.place);
+    CAROM_RELEASE_ALL(&gas->allocator, gas->calendar.chunks, gas->calendar.heads,
+                      gas->calendar.window, gas->tree.heap, gas->tree.place);
     gas->calendar = (carom_gas_calendar){0};
     gas->tree = (carom_gas_tree){0};
 }

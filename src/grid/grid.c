@@ -285,13 +285,8 @@ carom_status carom_grid_build(carom_context *context, const carom_allocator *all
 }
 
 void carom_grid_free(carom_grid *grid, const carom_allocator *allocator) {
-    carom_release(allocator, grid->items);
-    carom_release(allocator, grid->boxes);
-    carom_release(allocator, grid->levels);
-    carom_release(allocator, grid->offsets);
-    carom_release(allocator, grid->ranks);
-    carom_release(allocator, grid->tags);
-    carom_release(allocator, grid->displacements);
+    CAROM_RELEASE_ALL(allocator, grid->items, grid->boxes, grid->levels, grid->offsets, grid->ranks,
+                      grid->tags, grid->displacements);
     *grid = (carom_grid){0};
 }
 
