@@ -173,7 +173,7 @@ static void a_gas_of_many_dead_is_saved(void **state) {
         assert_ok(context, carom_gas_next(context, gas, 1e6, &a));
         assert_ok(context, carom_gas_next(context, again, 1e6, &b));
         assert_true(a.kind != CAROM_GAS_KIND_NONE && a.time == b.time && a.kind == b.kind);
-        assert_true(a.a == b.a && a.b == b.b && a.number == b.number);
+        assert_true(a.a == b.a && a.b == b.b && a.index == b.index);
     }
     carom_gas_sphere dead;
     assert_fails(context, carom_gas_get_sphere(context, again, 5, &dead), CAROM_BAD_INPUT, "id 5");

@@ -67,7 +67,7 @@ static void assert_states_equal(const state *a, const state *b) {
     for (int i = 0; i < STATE_EVENTS; ++i) {
         const carom_gas_event *p = &a->events[i], *q = &b->events[i];
         assert_true(p->time == q->time && p->kind == q->kind && p->a == q->a && p->b == q->b &&
-                    p->number == q->number);
+                    p->index == q->index);
     }
 }
 
@@ -415,7 +415,7 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
     carom_gas_spheres all = {0};
     double overlap;
     assert_ok(context, carom_gas_get_info(gas, &info));
-    assert_true(isfinite(info.cell_edge) && isfinite(info.model_edge) && isfinite(info.reach) &&
+    assert_true(isfinite(info.cell_edge) && isfinite(info.model_edge) && isfinite(info.cutoff) &&
                 info.tick > 0.0);
     double now = carom_gas_get_time(gas);
     const double untils[] = {now,
@@ -482,7 +482,7 @@ static void extremes_end_or_are_refused(void **unused) {
         double *fields[] = {&def.edges.x,        &def.edges.y,        &def.edges.z,
                             &def.acceleration.x, &def.acceleration.z, &def.loss,
                             &def.wall_loss,      &def.elastic_below,  &def.cell_edge,
-                            &def.reach,          &def.tick,           &s[0].position.x,
+                            &def.cutoff,         &def.tick,           &s[0].position.x,
                             &s[0].position.z,    &s[0].velocity.x,    &s[1].velocity.y,
                             &s[0].radius,        &s[0].mass,          &s[1].mass};
         int changed = 1 + n % 3;

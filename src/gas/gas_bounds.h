@@ -22,8 +22,8 @@ carom_gas_bounds(const carom_gas_trajectory *own, carom_f32x4 rows[2][8], float 
     carom_f32x8 dy = (x[1] + v[1] * since) - own->x[1], uy = v[1] - own->v[1];
     carom_f32x8 dz = (x[2] + v[2] * since) - own->x[2], uz = v[2] - own->v[2];
     carom_f32x8 b = dx * ux + dy * uy + dz * uz, uu = ux * ux + uy * uy + uz * uz;
-    carom_f32x8 dd = dx * dx + dy * dy + dz * dz, reach = x[3] + own->radius;
-    carom_f32x8 gap = dd * (1.0f - 0x1p-19f) - reach * reach; /* lowered by a rounding margin */
+    carom_f32x8 dd = dx * dx + dy * dy + dz * dz, contact = x[3] + own->radius;
+    carom_f32x8 gap = dd * (1.0f - 0x1p-19f) - contact * contact; /* lowered by a rounding margin */
     carom_f32x8 root = carom_f32x8_sqrt(b * b - uu * gap);
     carom_i32x8 apart = gap > zero;
     carom_i32x8 recedes = b * carom_f32x8_abs(b) > uu * recede2;

@@ -3,7 +3,7 @@
  * the 27 cells around; part of the loop in gas_run_cpu.c.
  *
  * Invariant: two spheres that touch are in the same cell or in neighbouring cells. Where a cell is
- * wider than the contact distance, half of the excess is the leeway: a sphere may leave its cell by
+ * wider than the contact distance, half of the excess is the skin: a sphere may leave its cell by
  * that distance on either side before it must cross. After a collision all 27 cells are searched
  * anyway, so the sphere can be refiled in a neighbouring cell without extra cost: the one furthest
  * ahead. */
@@ -61,15 +61,15 @@ static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
                                const carom_gas_view *view, uint8_t *first) {
     double best = CAROM_GAS_NEVER_DELAY;
     for (int axis = 0; axis < 3; ++axis) {
-        double a = gas->rules.acceleration[axis], leeway = gas->cells.leeway[axis];
+        double a = gas->rules.acceleration[axis], skin = gas->cells.skin[axis];
         double x = view->x[axis], v = view->v[axis], edge = gas->cells.edge[axis];
-        for (int side = 0; side < 2; ++side) {
-            if (is_at_wall(gas, home, axis, side != 0)) continue;
-            double delay = side == 0 ? carom_gas_fall_delay(leeway + x, v, a)
-                                     : carom_gas_fall_delay(edge + leeway - x, -v, -a);
+        for (int high = 0; high < 2; ++high) {
+            if (is_at_wall(gas, home, axis, high != 0)) continue;
+            double delay = high == 0 ? carom_gas_fall_delay(skin + x, v, a)
+                                     : carom_gas_fall_delay(edge + skin - x, -v, -a);
             if (delay < best) {
                 best = delay;
-                *first = (uint8_t)(2 * axis + side);
+                *first = (uint8_t)(2 * axis + high);
             }
         }
     }
@@ -79,11 +79,11 @@ static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
 /* Distance from the rear side of the cell along each axis; the rear is the side the sphere moves
  * away from. */
 static inline __attribute__((always_inline)) void
-way_come(const carom_gas *gas, const carom_gas_view *view, carom_f64x4 *come) {
+distance_from_rear(const carom_gas *gas, const carom_gas_view *view, carom_f64x4 *travelled) {
     carom_f64x4 edge;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
     carom_i64x4 up = view->v > 0.0;
-    *come = carom_f64x4_select(up, view->x, edge - view->x);
+    *travelled = carom_f64x4_select(up, view->x, edge - view->x);
 }
 
 /* The first crossing without acceleration: tests the side ahead along each axis. */
@@ -91,12 +91,12 @@ static inline __attribute__((always_inline)) double find_side(const carom_gas *g
                                                               const carom_gas_home *home,
                                                               const carom_gas_view *view,
                                                               uint8_t *first) {
-    carom_f64x4 edge, leeway, come;
+    carom_f64x4 edge, skin, travelled;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    memcpy(&leeway, gas->cells.leeway, sizeof(leeway));
-    way_come(gas, view, &come);
+    memcpy(&skin, gas->cells.skin, sizeof(skin));
+    distance_from_rear(gas, view, &travelled);
     carom_f64x4 speed = (carom_f64x4)((carom_i64x4)view->v & INT64_MAX);
-    carom_f64x4 delay = ((edge + leeway) - come) / speed;
+    carom_f64x4 delay = ((edge + skin) - travelled) / speed;
     carom_i64x4 moves = speed > 0.0;
     delay = carom_f64x4_select(moves, delay, carom_f64x4_splat(CAROM_GAS_NEVER_DELAY));
     if (gas->rules.walls)
@@ -143,21 +143,21 @@ static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
 /* Refiles a sphere in the furthest cell ahead that it may be in, so that it stays there longest.
  * All cells around must be searched afterwards. The axes it moves along are random, so there are no
  * branches except for leaving the box. */
-static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_t slot,
+static inline __attribute__((always_inline)) void refile(carom_gas *gas, uint32_t slot,
                                                          carom_gas_view *view) {
     carom_gas_home *home = &gas->records[slot].home, before = *home;
-    carom_f64x4 edge, leeway, come;
+    carom_f64x4 edge, skin, travelled;
     carom_i32x4 size;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    memcpy(&leeway, gas->cells.leeway, sizeof(leeway));
+    memcpy(&skin, gas->cells.skin, sizeof(skin));
     memcpy(&size, gas->cells.size, sizeof(size));
-    way_come(gas, view, &come);
-    carom_i64x4 ahead = (come > edge - leeway) & (view->v != 0.0);
+    distance_from_rear(gas, view, &travelled);
+    carom_i64x4 forward = (travelled > edge - skin) & (view->v != 0.0);
     if (gas->rules.walls)
         for (int axis = 0; axis < 3; ++axis)
-            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) ahead[axis] = 0;
+            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) forward[axis] = 0;
     carom_i32x4 up = __builtin_convertvector(view->v > 0.0, carom_i32x4); /* -1 or 0 */
-    carom_i32x4 step = __builtin_convertvector(ahead, carom_i32x4) & (-1 - 2 * up);
+    carom_i32x4 step = __builtin_convertvector(forward, carom_i32x4) & (-1 - 2 * up);
     carom_i32x4 to = view->at + step, out = (to < 0) | (to >= size);
     if ((step[0] | step[1] | step[2]) == 0) return;
     if ((out[0] | out[1] | out[2]) != 0) {
@@ -183,13 +183,13 @@ static inline void scan_around(const carom_gas *gas, uint32_t slot, carom_gas_ar
                                carom_gas_prediction *prediction) {
     carom_gas_candidates *candidates = &around->candidates;
     bool shifted = !carom_gas_is_inside(&gas->cells, &gas->records[slot].home), all = true;
-    link_walk walk = begin_links(&around->block);
-    if (around->block.linked) all = collect_links(gas, &around->block, &walk, candidates);
+    link_cursor cursor = begin_links(&around->block);
+    if (around->block.linked) all = collect_links(gas, &around->block, &cursor, candidates);
     if (candidates->count != 0)
         scan(gas, slot, candidates->near, candidates->count, shifted, prediction);
     while (!all) {
         candidates->count = 0;
-        all = collect_links(gas, &around->block, &walk, candidates);
+        all = collect_links(gas, &around->block, &cursor, candidates);
         scan(gas, slot, candidates->near, candidates->count, shifted, prediction);
     }
 }
@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
     carom_gas_around around[2];
     for (int i = 0; i < count; ++i) {
         view_from_cell(gas, slots[i], &views[i]);
-        settle(gas, slots[i], &views[i]);
+        refile(gas, slots[i], &views[i]);
     }
     for (int i = 0; i < count; ++i) {
         collect_block(gas, &gas->records[slots[i]].home, &around[i].block, &around[i].candidates);

@@ -112,31 +112,31 @@ static inline void collect_side(const carom_gas *gas, const carom_gas_home *home
 }
 
 /* State of the traversal of a block's overflow cells. */
-typedef struct link_walk {
+typedef struct link_cursor {
     const carom_gas_cell *cell; /* the last cell collected, NULL at the start of a chain */
     int at[3];
-} link_walk;
+} link_cursor;
 
-static inline link_walk begin_links(const block *block) {
-    return (link_walk){NULL, {block->from[0], block->from[1], block->from[2]}};
+static inline link_cursor begin_links(const block *block) {
+    return (link_cursor){NULL, {block->from[0], block->from[1], block->from[2]}};
 }
 
 /* Adds the entries of overflow cells while there is capacity; true when all have been added. */
-static inline bool collect_links(const carom_gas *gas, const block *block, link_walk *walk,
+static inline bool collect_links(const carom_gas *gas, const block *block, link_cursor *cursor,
                                  carom_gas_candidates *candidates) {
-    int *at = walk->at;
+    int *at = cursor->at;
     for (; at[2] <= block->to[2]; at[1] = block->from[1], ++at[2])
         for (; at[1] <= block->to[1]; at[0] = block->from[0], ++at[1])
-            for (; at[0] <= block->to[0]; walk->cell = NULL, ++at[0]) {
+            for (; at[0] <= block->to[0]; cursor->cell = NULL, ++at[0]) {
                 const carom_gas_cell *after;
-                if (walk->cell == NULL)
-                    walk->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
-                while ((after = carom_gas_cell_after(&gas->cells, walk->cell)) != NULL) {
+                if (cursor->cell == NULL)
+                    cursor->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
+                while ((after = carom_gas_cell_after(&gas->cells, cursor->cell)) != NULL) {
                     if (candidates->count > CAROM_GAS_MOST_CANDIDATES) return false;
                     memcpy(&candidates->near[candidates->count], after->entry,
                            sizeof(after->entry));
                     candidates->count += carom_gas_cell_taken(after);
-                    walk->cell = after;
+                    cursor->cell = after;
                 }
             }
     return true;

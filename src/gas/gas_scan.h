@@ -59,7 +59,7 @@ static inline void set_prediction(carom_gas_prediction *prediction, int64_t time
 /* Upper bound of the predicted event's time: later events do not affect the prediction. */
 static inline int64_t latest(const carom_gas *gas, const carom_gas_prediction *prediction) {
     return prediction->physical +
-           (prediction->kind == CAROM_GAS_PROVISIONAL ? gas->trajectories.leeway : 0);
+           (prediction->kind == CAROM_GAS_PROVISIONAL ? gas->trajectories.uncertainty : 0);
 }
 
 static inline bool is_provisional(const carom_gas_prediction *prediction) {
@@ -122,7 +122,7 @@ static inline void predicted_image(const carom_gas *gas, const carom_gas_predict
 static inline void offer_provisional(const carom_gas *gas, uint32_t slot,
                                      carom_gas_prediction *prediction, int64_t time, uint32_t near,
                                      float others) {
-    if (time + gas->trajectories.leeway >= prediction->physical) {
+    if (time + gas->trajectories.uncertainty >= prediction->physical) {
         offer_unresolved(prediction, time);
         return;
     }
@@ -154,15 +154,14 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         CAROM_GAS_LEAST_SPEED2;
     for (int axis = 0; axis < 3; ++axis) own.x[axis] += own.v[axis] * since;
     for (uint32_t i = 0; i < count; i += 8) {
-        const carom_i32x8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+        const carom_i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
         uint32_t place[8];
         carom_f32x4 rows[2][8];
         carom_f32x8 bound;
         carom_i32x8 entries, places, absent;
         memcpy(&entries, near + i, sizeof(entries));
         places = entries << TRAJECTORY_SHIFT; /* the shift drops the code */
-        absent =
-            (numbers >= (int32_t)(count - i)) | (places == (int32_t)(slot << TRAJECTORY_SHIFT));
+        absent = (lane >= (int32_t)(count - i)) | (places == (int32_t)(slot << TRAJECTORY_SHIFT));
         places &= ~absent;
         memcpy(place, &places, sizeof(place));
         for (int k = 0; k < 8; ++k) {
@@ -321,11 +320,11 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot,
     if (rules->walls)
         for (int axis = 0; axis < 3; ++axis) {
             if (rules->periodic[axis]) continue;
-            for (int side = 0; side < 2; ++side) {
-                if (!rules->accelerated && !(side == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
+            for (int high = 0; high < 2; ++high) {
+                if (!rules->accelerated && !(high == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
                     continue;
-                int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, side);
-                offer(gas, slot, prediction, time, CAROM_GAS_KIND_WALL, (uint32_t)(2 * axis + side),
+                int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, high);
+                offer(gas, slot, prediction, time, CAROM_GAS_KIND_WALL, (uint32_t)(2 * axis + high),
                       0, no_image);
             }
         }
