@@ -8,17 +8,18 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 
-static const char *const isa_names[] = {"best", "baseline", "avx2", "avx512", NULL};
-static const char *const device_names[] = {"cpu", "cuda", NULL};
+ARG_CHOICES(carom_isa, CAROM_ISA_COUNT);
+ARG_CHOICES(carom_backend, CAROM_BACKEND_COUNT);
 
 static const arg_option global_options[] = {
     {"--help", 'h', ARG_FLAG, offsetof(cli, help), NULL, "show this help", NULL},
     {"--json", 0, ARG_FLAG, offsetof(cli, json), NULL, "print one JSON object", NULL},
     {"--threads", 'j', ARG_COUNT, offsetof(cli, threads), "N", "use N threads, 1 to 256 (all)",
      NULL},
-    {"--device", 0, ARG_CHOICE, offsetof(cli, device), "NAME", "cpu or cuda (cpu)", device_names},
+    {"--device", 0, ARG_CHOICE, offsetof(cli, device), "NAME", "cpu or cuda (cpu)",
+     carom_backend_choice},
     {"--isa", 0, ARG_CHOICE, offsetof(cli, isa), "NAME", "best, baseline, avx2 or avx512 (best)",
-     isa_names},
+     carom_isa_choice},
     {"--quiet", 'q', ARG_FLAG, offsetof(cli, quiet), NULL, "no progress bar", NULL},
     {"--version", 0, ARG_FLAG, offsetof(cli, version), NULL, "what this build is made of", NULL},
 };

@@ -19,8 +19,9 @@ static const arg_option convert_options[] = {
      NULL},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
-     meshes_format_names},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+     meshes_format_choice},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
 };
 
 static void print_result(const cli *cli, const char *path, const carom_mesh_view *view,

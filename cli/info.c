@@ -15,7 +15,8 @@ static const arg_option info_options[] = {
      "keep vertices apart that have equal coordinates", NULL},
     {"--no-k", 0, ARG_FLAG, offsetof(options, no_k), NULL,
      "leave k and height out, which take longest", NULL},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
 };
 
 typedef struct subject {

@@ -23,7 +23,8 @@ static const arg_option kfree_options[] = {
      "take faces without area for segments and points", NULL},
     {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
      "write the number of every face there, as CSV; - is the standard output", NULL},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 

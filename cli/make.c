@@ -30,7 +30,7 @@ static const arg_option make_options[] = {
      NULL},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
-     meshes_format_names},
+     meshes_format_choice},
 };
 
 /* Options that are not given stay marked as such, as their defaults depend on the shape. */
@@ -59,13 +59,9 @@ static const char details[] =
     "All but cloth and grid are closed and face outward.";
 
 static bool find_shape(const char *name, carom_shape *shape, char *message, size_t size) {
+    if (carom_shape_from_name(name, shape)) return true;
     const char *names[CAROM_SHAPE_COUNT + 1] = {NULL};
-    for (int i = 0; i < CAROM_SHAPE_COUNT; ++i) {
-        names[i] = carom_shape_name((carom_shape)i);
-        if (strcmp(names[i], name) != 0) continue;
-        *shape = (carom_shape)i;
-        return true;
-    }
+    for (int i = 0; i < CAROM_SHAPE_COUNT; ++i) names[i] = carom_shape_name((carom_shape)i);
     const char *near = args_did_you_mean(name, names);
     snprintf(message, size, "no shape '%.60s'%s%s%s", name, near != NULL ? "; did you mean " : "",
              near != NULL ? near : "", near != NULL ? "?" : "");

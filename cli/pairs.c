@@ -17,9 +17,8 @@ typedef struct options {
 
 static const options pairs_defaults = {.repeat = 1};
 
-/* In the order of carom_soup_method and carom_grid_hash. */
-static const char *const method_names[] = {"auto", "tree", "grid", NULL};
-static const char *const hash_names[] = {"block", "djb2", "morton", "perfect", NULL};
+ARG_CHOICES(carom_soup_method, CAROM_SOUP_METHOD_COUNT);
+ARG_CHOICES(carom_grid_hash, CAROM_GRID_HASH_COUNT);
 
 static const arg_option pairs_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
@@ -35,10 +34,11 @@ static const arg_option pairs_options[] = {
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when any faces meet",
      NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
-     "auto, tree or grid (auto): the same pairs", method_names},
+     "auto, tree or grid (auto): the same pairs", carom_soup_method_choice},
     {"--hash", 0, ARG_CHOICE, offsetof(options, hash), "NAME",
-     "of the grid: block, djb2, morton or perfect (block)", hash_names},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+     "of the grid: block, djb2, morton or perfect (block)", carom_grid_hash_choice},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 

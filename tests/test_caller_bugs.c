@@ -9,6 +9,7 @@
  * last test. */
 #include <ctype.h>
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static void fine_ends(const char *call, carom_status status, int line) {
 
 /* Result arrays that cannot be: which fields contradict each other, in turn. The call names the
  * array `result`; each of these must stay as it is, and its free must refuse it, too. */
-enum { UNSOUND_RESULTS = 9 };
+enum { UNSOUND_RESULTS = 6 };
 
 #define MAKE_UNSOUND(which, result, buffer)                                                        \
     do {                                                                                           \
@@ -131,18 +132,6 @@ enum { UNSOUND_RESULTS = 9 };
         case 4: /* a caller's buffer that is not there */                                          \
             (result).owner = CAROM_OWNER_CALLER;                                                   \
             (result).capacity = 1;                                                                 \
-            break;                                                                                 \
-        case 5: /* device memory, and there is no device */                                        \
-            (result).data = (buffer);                                                              \
-            (result).capacity = 1;                                                                 \
-            (result).owner = CAROM_OWNER_CALLER;                                                   \
-            (result).where = CAROM_WHERE_DEVICE;                                                   \
-            break;                                                                                 \
-        case 6: /* empty, but said to be on a device */                                            \
-            (result).where = CAROM_WHERE_DEVICE;                                                   \
-            break;                                                                                 \
-        case 7:                                                                                    \
-            (result).where = (carom_where)7;                                                       \
             break;                                                                                 \
         default:                                                                                   \
             (result).owner = (carom_owner)7;                                                       \
@@ -247,8 +236,6 @@ static void base(void **state) {
     carom_context_info info;
     carom_work work;
     /* Names are given for any number, known or not. */
-    FINE_VOID(carom_status_name, status, (carom_status)999);
-    FINE_VOID(carom_isa_name, isa, (carom_isa)999);
     FINE_VOID(carom_isa_available, isa, (carom_isa)999);
     note("carom_assert_set_handler", ' ', "handler"); /* NULL: test_asserts_end */
     BUG(carom_context_create_abi, context, CAROM_ABI, NULL, NULL);
@@ -314,7 +301,6 @@ static void geom(void **state) {
     BUG(carom_triangles_meet, a, context, NULL, &t, &meet);
     BUG(carom_triangles_meet, b, context, &t, NULL, &meet);
     BUG(carom_triangles_meet, meet, context, &t, &t, NULL);
-    FINE_VOID(carom_triangle_relation_name, relation, (carom_triangle_relation)99);
     BUG(carom_point_segment_distance, context, NULL, p, p, &closest);
     BUG(carom_point_segment_distance, point, context, NULL, p, &closest);
     BUG(carom_point_segment_distance, segment, context, p, NULL, &closest);
@@ -355,6 +341,105 @@ static void geom(void **state) {
     BUG(carom_balls_lens, a, context, NULL, &balls[1], &lens);
     BUG(carom_balls_lens, b, context, &balls[0], NULL, &lens);
     BUG(carom_balls_lens, lens, context, &balls[0], &balls[1], NULL);
+    const double matrix[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    carom_pose pose;
+    BUG(carom_pose_from_matrix, context, NULL, matrix, &pose);
+    BUG(carom_pose_from_matrix, matrix, context, NULL, &pose);
+    BUG(carom_pose_from_matrix, pose, context, matrix, NULL);
+}
+
+/* The forms without a context take bad input for a bug, too. */
+static void geom_values(void **state) {
+    (void)state;
+    carom_vec3 p[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, bad[4] = {{(double)NAN, 0, 0}};
+    carom_triangle t = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}, bad_t = {{{0, (double)INFINITY, 0}}};
+    carom_bounds box = {{0, 0, 0}, {1, 1, 1}}, bad_box = {{0, 0, (double)NAN}, {1, 1, 1}};
+    carom_ball balls[2] = {{{0, 0, 0}, 1}, {{1, 0, 0}, 1}}, bad_ball = {{0, 0, 0}, -1};
+    BUG_VOID(carom_points_orient_2d_value, points, NULL, 0);
+    BUG_VOID(carom_points_orient_2d_value, points, bad, 0);
+    BUG_VOID(carom_points_orient_2d_value, axis, p, 3);
+    BUG_VOID(carom_points_orient_3d_value, points, NULL);
+    BUG_VOID(carom_points_orient_3d_value, points, bad);
+    BUG_VOID(carom_triangles_relate_value, a, NULL, &t);
+    BUG_VOID(carom_triangles_relate_value, a, &bad_t, &t);
+    BUG_VOID(carom_triangles_relate_value, b, &t, NULL);
+    BUG_VOID(carom_triangles_relate_value, b, &t, &bad_t);
+    BUG_VOID(carom_triangles_meet_value, a, NULL, &t);
+    BUG_VOID(carom_triangles_meet_value, a, &bad_t, &t);
+    BUG_VOID(carom_triangles_meet_value, b, &t, NULL);
+    BUG_VOID(carom_triangles_meet_value, b, &t, &bad_t);
+    BUG_VOID(carom_point_segment_distance_value, point, NULL, p);
+    BUG_VOID(carom_point_segment_distance_value, point, bad, p);
+    BUG_VOID(carom_point_segment_distance_value, segment, p, NULL);
+    BUG_VOID(carom_point_segment_distance_value, segment, p, bad);
+    BUG_VOID(carom_segments_distance_value, a, NULL, p);
+    BUG_VOID(carom_segments_distance_value, a, bad, p);
+    BUG_VOID(carom_segments_distance_value, b, p, NULL);
+    BUG_VOID(carom_segments_distance_value, b, p, bad);
+    BUG_VOID(carom_point_triangle_distance_value, point, NULL, &t);
+    BUG_VOID(carom_point_triangle_distance_value, point, bad, &t);
+    BUG_VOID(carom_point_triangle_distance_value, triangle, p, NULL);
+    BUG_VOID(carom_point_triangle_distance_value, triangle, p, &bad_t);
+    BUG_VOID(carom_segment_triangle_distance_value, segment, NULL, &t);
+    BUG_VOID(carom_segment_triangle_distance_value, segment, bad, &t);
+    BUG_VOID(carom_segment_triangle_distance_value, triangle, p, NULL);
+    BUG_VOID(carom_segment_triangle_distance_value, triangle, p, &bad_t);
+    BUG_VOID(carom_triangles_distance_value, a, NULL, &t);
+    BUG_VOID(carom_triangles_distance_value, a, &bad_t, &t);
+    BUG_VOID(carom_triangles_distance_value, b, &t, NULL);
+    BUG_VOID(carom_triangles_distance_value, b, &t, &bad_t);
+    BUG_VOID(carom_triangle_meets_box_value, triangle, NULL, &box);
+    BUG_VOID(carom_triangle_meets_box_value, triangle, &bad_t, &box);
+    BUG_VOID(carom_triangle_meets_box_value, box, &t, NULL);
+    BUG_VOID(carom_triangle_meets_box_value, box, &t, &bad_box);
+    BUG_VOID(carom_ball_of_triangle_value, triangle, NULL);
+    BUG_VOID(carom_ball_of_triangle_value, triangle, &bad_t);
+    BUG_VOID(carom_ball_of_points_value, points, NULL, 4);
+    BUG_VOID(carom_ball_of_points_value, points, bad, 4);
+    BUG_VOID(carom_ball_of_points_value, count, p, 0);
+    BUG_VOID(carom_ball_of_balls_value, balls, NULL, 2);
+    BUG_VOID(carom_ball_of_balls_value, balls, &bad_ball, 1);
+    BUG_VOID(carom_ball_of_balls_value, count, balls, 0);
+    BUG_VOID(carom_balls_lens_value, a, NULL, &balls[1]);
+    BUG_VOID(carom_balls_lens_value, a, &bad_ball, &balls[1]);
+    BUG_VOID(carom_balls_lens_value, b, &balls[0], NULL);
+    BUG_VOID(carom_balls_lens_value, b, &balls[0], &bad_ball);
+}
+
+/* ---- names of enums -------------------------------------------------------------------------- */
+
+#define NAMES(type, parameter, number)                                                             \
+    do {                                                                                           \
+        type value = (type)0;                                                                      \
+        FINE_VOID(type##_name, parameter, (type)99);                                               \
+        assert_string_equal(type##_name((type)99), "unknown");                                     \
+        BUG_VOID(type##_from_name, name, NULL, &value);                                            \
+        BUG_VOID(type##_from_name, parameter, "auto", NULL);                                       \
+        for (int i = 0; i < (int)(number); ++i) {                                                  \
+            assert_true(type##_from_name(type##_name((type)i), &value));                           \
+            assert_int_equal(value, i);                                                            \
+        }                                                                                          \
+        assert_false(type##_from_name("no such name", &value));                                    \
+        assert_int_equal(value, (int)(number)-1);                                                  \
+    } while (0)
+
+static void names(void **state) {
+    (void)state;
+    NAMES(carom_status, status, CAROM_STATUS_COUNT);
+    NAMES(carom_backend, backend, CAROM_BACKEND_COUNT);
+    NAMES(carom_isa, isa, CAROM_ISA_COUNT);
+    NAMES(carom_owner, owner, CAROM_OWNER_COUNT);
+    NAMES(carom_scalar, scalar, CAROM_SCALAR_COUNT);
+    NAMES(carom_mesh_format, format, CAROM_MESH_FORMAT_COUNT);
+    NAMES(carom_shape, shape, CAROM_SHAPE_COUNT);
+    NAMES(carom_triangle_relation, relation, CAROM_TRIANGLE_RELATION_COUNT);
+    NAMES(carom_relation, relation, CAROM_RELATION_COUNT);
+    NAMES(carom_degenerate, degenerate, CAROM_DEGENERATE_COUNT);
+    NAMES(carom_soup_method, method, CAROM_SOUP_METHOD_COUNT);
+    NAMES(carom_grid_hash, hash, CAROM_GRID_HASH_COUNT);
+    NAMES(carom_gas_kind, kind, CAROM_GAS_KIND_COUNT);
+    NAMES(carom_gas_method, method, CAROM_GAS_METHOD_COUNT);
+    NAMES(carom_gas_queue, queue, CAROM_GAS_QUEUE_COUNT);
 }
 
 /* ---- mesh and shapes ------------------------------------------------------------------------- */
@@ -426,7 +511,6 @@ static void meshes(void **state) {
     FINE_VOID(carom_mesh_destroy, mesh, NULL);
     BUG(carom_mesh_get_view, mesh, NULL, &got);
     BUG(carom_mesh_get_view, view, mesh, NULL);
-    FINE_VOID(carom_mesh_format_name, format, (carom_mesh_format)99);
     FINE_VOID(carom_mesh_format_guess, name, NULL, "OFF", 3);
     FINE_VOID(carom_mesh_format_guess, bytes, "a.obj", NULL, 0);
     BUG(carom_mesh_get_origin, mesh, NULL, &origin);
@@ -456,6 +540,10 @@ static void meshes(void **state) {
     BUG(carom_mesh_weld, context, NULL, &view, &made);
     BUG(carom_mesh_weld, view, context, NULL, &made);
     BUG(carom_mesh_weld, mesh, context, &view, NULL);
+    carom_bounds bounds;
+    BUG(carom_mesh_bounds, context, NULL, &view, &bounds);
+    BUG(carom_mesh_bounds, view, context, NULL, &bounds);
+    BUG(carom_mesh_bounds, bounds, context, &view, NULL);
     BUG(carom_mesh_inspect, context, NULL, &view, &report);
     BUG(carom_mesh_inspect, view, context, NULL, &report);
     BUG(carom_mesh_inspect, report, context, &view, NULL);
@@ -473,7 +561,6 @@ static void meshes(void **state) {
     BUG_IN(carom_shape_def, shape, carom_shape_make, context, &shape, &made);
     shape = (carom_shape_def){.scalar = CAROM_SCALAR_COUNT};
     BUG_IN(carom_shape_def, scalar, carom_shape_make, context, &shape, &made);
-    FINE_VOID(carom_shape_name, shape, (carom_shape)99);
 }
 
 /* ---- soups ----------------------------------------------------------------------------------- */
@@ -628,7 +715,6 @@ static void solids(void **state) {
     BUG(carom_solid_get_info, context, NULL, solid, &info);
     BUG(carom_solid_get_info, solid, context, NULL, &info);
     BUG(carom_solid_get_info, info, context, solid, NULL);
-    FINE_VOID(carom_relation_name, relation, (carom_relation)99);
     BUG(carom_solid_overlap, context, NULL, solid, NULL, solid, NULL, NULL, &overlap);
     BUG(carom_solid_overlap, a, context, NULL, NULL, solid, NULL, NULL, &overlap);
     BUG(carom_solid_overlap, b, context, solid, NULL, NULL, NULL, NULL, &overlap);
@@ -657,7 +743,8 @@ static void gas_changes(void **state) {
     uint32_t ids[2] = {0, 1};
     uint64_t before = state_of_all();
     BUG(carom_gas_create, context, NULL, &def, spheres, 2, &made);
-    BUG(carom_gas_create, def, context, NULL, spheres, 2, &made);
+    FINE(carom_gas_create, def, context, NULL, spheres, 2, &made);
+    assert_null(made); /* a box without edges is bad input */
     BUG(carom_gas_create, spheres, context, &def, NULL, 2, &made);
     BUG(carom_gas_create, gas, context, &def, spheres, 2, NULL);
     FINE(carom_gas_create, spheres, context, &def, NULL, 0, &made);
@@ -713,15 +800,14 @@ static void gas_queries(void **state) {
     BUG(carom_gas_measure, context, NULL, gas, &measures);
     BUG(carom_gas_measure, gas, context, NULL, &measures);
     BUG(carom_gas_measure, measures, context, gas, NULL);
-    note("carom_gas_reset_measures", ' ', "gas");
-    bug_begins();
-    carom_gas_reset_measures(NULL);
-    bug_ends("carom_gas_reset_measures(NULL)", CAROM_INVALID, __LINE__);
+    BUG(carom_gas_reset_measures, context, NULL, gas);
+    BUG(carom_gas_reset_measures, gas, context, NULL);
     BUG(carom_gas_overlap, context, NULL, gas, &overlap);
     BUG(carom_gas_overlap, gas, context, NULL, &overlap);
     BUG(carom_gas_overlap, overlap, context, gas, NULL);
-    BUG(carom_gas_get_info, gas, NULL, &info);
-    BUG(carom_gas_get_info, info, gas, NULL);
+    BUG(carom_gas_get_info, context, NULL, gas, &info);
+    BUG(carom_gas_get_info, gas, context, NULL, &info);
+    BUG(carom_gas_get_info, info, context, gas, NULL);
     BUG(carom_gas_save, context, NULL, gas, path);
     BUG(carom_gas_save, gas, context, NULL, path);
     BUG(carom_gas_save, path, context, gas, NULL);
@@ -908,6 +994,7 @@ static void nothing_was_left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base),         cmocka_unit_test(geom),
+        cmocka_unit_test(geom_values),  cmocka_unit_test(names),
         cmocka_unit_test(meshes),       cmocka_unit_test(soup_changes),
         cmocka_unit_test(soup_queries), cmocka_unit_test(soup_points),
         cmocka_unit_test(solids),       cmocka_unit_test(gas_changes),
