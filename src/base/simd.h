@@ -173,6 +173,19 @@ static inline carom_f64v carom_f64v_abs(carom_f64v a) {
     return (carom_f64v)bits;
 }
 
+static inline carom_f64v carom_f64v_sqrt(carom_f64v a) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f64v)_mm512_sqrt_pd((__m512d)a);
+#elif defined(__AVX2__)
+    return (carom_f64v)_mm256_sqrt_pd((__m256d)a);
+#elif defined(__SSE2__)
+    return (carom_f64v)_mm_sqrt_pd((__m128d)a);
+#else
+    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = __builtin_sqrt(a[i]);
+    return a;
+#endif
+}
+
 #if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
 /* For each set of eight lanes the indices of those in it, lowest first, computed by the compiler:
  * place n holds the lane that is in the set and has n others below it. */
