@@ -13,7 +13,7 @@
 
 typedef struct open_node {
     double bound; /* squared lower bound of the distance of all descendants */
-    uint32_t level, number;
+    uint32_t level, index;
 } open_node;
 
 /* The value that squared bounds are compared with; negative for a negative limit. 2^-1060 exceeds
@@ -43,16 +43,6 @@ static inline uint32_t bound_node(const carom_bvh_node *node, const carom_bvh_po
     return lanes;
 }
 
-/* The lane with the least bound. */
-static inline uint32_t least_of(uint32_t lanes, const double bounds[CAROM_BVH_WIDTH]) {
-    uint32_t least = (uint32_t)__builtin_ctz(lanes);
-    for (lanes &= lanes - 1; lanes != 0; lanes &= lanes - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(lanes);
-        least = bounds[i] < bounds[least] ? i : least;
-    }
-    return least;
-}
-
 uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_point *point,
                                       double limit, carom_bvh_near_fn *visit, void *user) {
     open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
@@ -65,22 +55,16 @@ uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_poin
         open_node node = stack[--count];
         if (node.bound > most) continue;
         uint32_t lanes =
-            bound_node(&carom_bvh_level(bvh, node.level)[node.number], point, most, bounds);
+            bound_node(&carom_bvh_level(bvh, node.level)[node.index], point, most, bounds);
         uint32_t first = count;
         ++visits;
-        if (node.level == 0 && lanes != 0) {
-            /* Visit the nearest first: it lowers the limit most. */
-            uint32_t i = least_of(lanes, bounds), place = node.number * CAROM_BVH_WIDTH;
-            most = square_of(visit(user, place + i));
-            for (lanes &= ~(1u << i); lanes != 0; lanes &= lanes - 1) {
-                i = (uint32_t)__builtin_ctz(lanes);
-                if (bounds[i] <= most) most = square_of(visit(user, place + i));
-            }
+        if (node.level == 0) {
+            if (lanes != 0) most = square_of(visit(user, node.index, lanes));
             continue;
         }
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t i = (uint32_t)__builtin_ctz(lanes);
-            uint32_t child = node.number * CAROM_BVH_WIDTH + i, at = count;
+            uint32_t child = node.index * CAROM_BVH_WIDTH + i, at = count;
             /* The nearest is pushed last. */
             for (++count; at > first && stack[at - 1].bound < bounds[i]; --at)
                 stack[at] = stack[at - 1];

@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* The nearest face of a point.
  *
- * Boxes are opened in order of distance, up to the best distance so far
- * (bvh_nearest_cpu.c). Faces are compared by distances in doubles. All faces within the error of
- * the least distance are kept, and at the end exact comparisons (nearer.h) find the nearest of
- * them, or the one with the lowest index if several are equally near. The search continues up to
- * the least distance plus that error, and the distance of a box is a lower bound, so none of them
- * is missed. */
+ * Boxes are opened in order of distance, up to the best distance so far (bvh_nearest_cpu.c). Faces
+ * in them are compared by lower bounds (soup_points_cpu.c), then by distances in doubles. All faces
+ * within the error of the least distance are kept, and at the end exact comparisons (nearer.h) find
+ * the nearest of them, or the one with the lowest index if several are equally near. The search
+ * continues up to the least distance plus that error, and all bounds are lower bounds, so none of
+ * them is missed.
+ *
+ * Points are answered in the order of a Morton curve, and each starts from the face that is nearest
+ * to the point before it. This changes the time, not the answer. */
 #include "soup/soup_points.h"
+
 #include "base/progress.h"
+#include "base/sort.h"
+#include "bvh/bvh_cpu.h"
 #include "bvh/bvh_nearest_cpu.h"
 #include "geom/distance_item.h"
 #include "geom/nearer.h"
+#include "soup/soup_points_cpu.h"
 
 #define QUERIES_PER_RANGE 16u
+#define POINTS_PER_RANGE  4096u /* when sorting */
+#define LEAST_SORTED      64u   /* points: fewer do not repay sorting */
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
 static carom_status answer_range(void *argument, carom_range range) {
     const carom_soup_batch *batch = *(const carom_soup_batch **)argument;
+    carom_soup_turn turn = {range.worker, CAROM_BVH_NONE};
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        CAROM_TRY(batch->answer(batch, i, range.worker));
+        CAROM_TRY(batch->answer(batch, batch->order != NULL ? batch->order[i] : i, &turn));
         if (carom_progress_stop(batch->context, range.worker)) return CAROM_CANCELLED;
     }
     return CAROM_OK;
@@ -29,6 +39,54 @@ static carom_status answer_range(void *argument, carom_range range) {
 carom_status carom_soup_batch_run(const carom_soup_batch *batch, const char *what, uint64_t count) {
     return carom_parallel_phase(batch->context, what, count, QUERIES_PER_RANGE, answer_range,
                                 &batch);
+}
+
+typedef struct sorting {
+    const carom_soup *soup;
+    const carom_vec3 *points;
+    carom_bvh_space space;
+    carom_context *context;
+    uint32_t *keys, *order;
+} sorting;
+
+/* A point in the frame of the soup's boxes; infinite if it overflows. */
+static carom_vec3 to_frame(const carom_soup *soup, carom_vec3 p) {
+    return carom_vec_sub(carom_vec_scale(p, soup->scale), soup->origin);
+}
+
+static carom_status make_keys(void *argument, carom_range range) {
+    const sorting *s = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        carom_vec3 p = to_frame(s->soup, s->points[i]);
+        const double at[3] = {p.x, p.y, p.z};
+        carom_box box;
+        for (int k = 0; k < 3; ++k) {
+            double low = (double)s->soup->bounds.low[k], high = (double)s->soup->bounds.high[k];
+            double x = CAROM_MIN(CAROM_MAX(at[k], low), high);
+            box.low[k] = box.high[k] = (float)x;
+        }
+        CAROM_CPU_CALL(s->context, carom_bvh_keys)(&s->space, &box, 1, &s->keys[i]);
+        s->order[i] = (uint32_t)i;
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *points,
+                                   uint64_t count) {
+    carom_context *context = batch->context;
+    const carom_soup *soup = batch->soup;
+    if (count < LEAST_SORTED || count > UINT32_MAX || soup->vertex_count == 0) return CAROM_OK;
+    carom_arena *scratch = carom_scratch(context, 0);
+    sorting s = {.soup = soup, .points = points, .context = context};
+    s.keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    s.order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (s.keys == NULL || s.order == NULL)
+        return carom_fail_memory(context, 2 * count * sizeof(uint32_t), "sorting points");
+    s.space = carom_bvh_space_of(&soup->bounds);
+    CAROM_TRY(carom_parallel_for(context, count, POINTS_PER_RANGE, make_keys, &s));
+    CAROM_TRY(carom_sort_keys(context, s.keys, s.order, count));
+    batch->order = s.order;
+    return CAROM_OK;
 }
 
 carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,
@@ -66,6 +124,8 @@ typedef struct seeker {
     double error; /* upper bound of the sum of the errors of two distances */
     double least; /* of all distances */
     uint32_t worker, offers, count;
+    uint32_t seed;                         /* the place offered first */
+    bool seeded;                           /* it has been */
     candidate candidates[MOST_CANDIDATES]; /* all faces within least + error */
 } seeker;
 
@@ -108,24 +168,76 @@ static void choose(seeker *s) {
     s->count = 1;
 }
 
-static double offer(void *user, uint32_t place) {
-    seeker *s = user;
-    const carom_soup *soup = s->soup;
-    if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->context, s->worker))
-        return -1.0; /* nothing can be nearer: the search ends */
-    carom_triangle t = triangle_at(s, place);
-    carom_closest closest;
-    carom_near_point_triangle(s->point, t.corner, &closest);
-    if (!too_far(s, closest.distance)) {
-        double distance = closest.distance * soup->scale; /* may underflow */
-        if (distance + s->error < s->least) s->count = 0;
-        if (s->count == MOST_CANDIDATES) choose(s);
-        if (distance < s->least) s->least = distance;
-        uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
-        s->candidates[s->count++] = (candidate){{face, closest.distance, closest.b}, place};
-    }
+/* How far to search. */
+static double limit_of(const seeker *s) {
     double limit = s->least + s->error;
     return limit <= FARTHEST ? limit : HUGE_VAL;
+}
+
+static void offer(seeker *s, uint32_t place, const carom_triangle *t) {
+    const carom_soup *soup = s->soup;
+    carom_closest closest;
+    carom_near_point_triangle(s->point, t->corner, &closest);
+    if (too_far(s, closest.distance)) return;
+    double distance = closest.distance * soup->scale; /* may underflow */
+    if (distance + s->error < s->least) s->count = 0;
+    if (s->count == MOST_CANDIDATES) choose(s);
+    if (distance < s->least) s->least = distance;
+    uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
+    s->candidates[s->count++] = (candidate){{face, closest.distance, closest.b}, place};
+}
+
+static void put_vec(double (*rows)[CAROM_BVH_WIDTH], uint32_t at, carom_vec3 v) {
+    rows[0][at] = v.x;
+    rows[1][at] = v.y;
+    rows[2][at] = v.z;
+}
+
+/* Loads the triangles of some lanes of a block; returns how many. */
+static uint32_t load_lanes(const seeker *s, uint32_t block, uint32_t lanes, uint32_t *places,
+                           carom_triangle *triangles, carom_soup_seen *seen) {
+    uint32_t count = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t place = block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
+        if (place == s->seed) continue;
+        carom_triangle t = triangle_at(s, place);
+        for (int i = 0; i < 3; ++i)
+            put_vec(seen->corner + 3 * i, count, carom_vec_sub(t.corner[i], s->point));
+        for (int i = 0; i < 2; ++i)
+            put_vec(seen->edge + 3 * i, count, carom_vec_sub(t.corner[i + 1], t.corner[0]));
+        triangles[count] = t;
+        places[count++] = place;
+    }
+    return count;
+}
+
+/* Offers the faces of a block, nearest first by their lower bounds, as long as these are within the
+ * limit. */
+static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
+    seeker *s = user;
+    uint32_t places[CAROM_BVH_WIDTH];
+    carom_triangle triangles[CAROM_BVH_WIDTH];
+    carom_soup_seen seen;
+    double bounds[CAROM_BVH_WIDTH];
+    s->offers += (uint32_t)__builtin_popcount(lanes);
+    if (s->offers >= OFFERS_PER_LOOK) {
+        s->offers = 0;
+        if (carom_progress_stop(s->context, s->worker))
+            return -1.0; /* nothing can be nearer: the search ends */
+    }
+    uint32_t count = load_lanes(s, block, lanes, places, triangles, &seen);
+    CAROM_CPU_CALL(s->context, carom_soup_lower_bounds)(&seen, count, bounds);
+    for (uint32_t left = (1u << count) - 1; left != 0;) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        for (uint32_t rest = left; rest != 0; rest &= rest - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(rest);
+            i = bounds[k] < bounds[i] ? k : i;
+        }
+        if (too_far(s, bounds[i])) break;
+        offer(s, places[i], &triangles[i]);
+        left &= ~(1u << i);
+    }
+    return limit_of(s);
 }
 
 /* Distances are computed relative to the point. For a distant point this rounds the face's corners,
@@ -143,24 +255,20 @@ static void settle_point(const seeker *s, candidate *best) {
     best->hit.point = closest.a;
 }
 
-/* A point in the frame of the soup's boxes; infinite if it overflows. */
-static void to_frame(const carom_soup *soup, carom_vec3 p, double out[3]) {
-    out[0] = p.x * soup->scale - soup->origin.x;
-    out[1] = p.y * soup->scale - soup->origin.y;
-    out[2] = p.z * soup->scale - soup->origin.z;
-}
-
 carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup,
-                                       carom_vec3 point, uint32_t worker) {
+                                       carom_vec3 point, carom_soup_turn *turn) {
     seeker s;
     s.context = context;
     s.soup = soup;
     s.point = point;
-    s.worker = worker;
+    s.worker = turn->worker;
     s.offers = s.count = 0;
     s.least = HUGE_VAL;
     carom_bvh_point at;
-    to_frame(soup, point, at.at);
+    carom_vec3 p = to_frame(soup, point);
+    at.at[0] = p.x;
+    at.at[1] = p.y;
+    at.at[2] = p.z;
     double size = 0.0;
     for (int k = 0; k < 3; ++k) {
         double low = (double)soup->bounds.low[k], high = (double)soup->bounds.high[k];
@@ -176,10 +284,16 @@ carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup 
         at.margin = FARTHEST;
         s.error = HUGE_VAL;
     }
-    CAROM_CPU_CALL(context, carom_bvh_nearest)(&soup->bvh, &at, HUGE_VAL, offer, &s);
+    s.seed = turn->place;
+    if (s.seed != CAROM_BVH_NONE) {
+        carom_triangle t = triangle_at(&s, s.seed);
+        offer(&s, s.seed, &t);
+    }
+    CAROM_CPU_CALL(context, carom_bvh_nearest)(&soup->bvh, &at, limit_of(&s), offer_lanes, &s);
     if (s.count == 0) return (carom_soup_hit){CAROM_NO_FACE, HUGE_VAL, point};
     if (s.count > 1) choose(&s);
     settle_point(&s, &s.candidates[0]);
+    turn->place = s.candidates[0].place;
     return s.candidates[0].hit;
 }
 
@@ -189,9 +303,10 @@ typedef struct nearest_query {
     carom_soup_hit *hits;
 } nearest_query;
 
-static carom_status answer_nearest(const carom_soup_batch *batch, uint64_t i, uint32_t worker) {
+static carom_status answer_nearest(const carom_soup_batch *batch, uint64_t i,
+                                   carom_soup_turn *turn) {
     const nearest_query *q = (const nearest_query *)batch;
-    q->hits[i] = carom_soup_find_nearest(batch->context, batch->soup, q->points[i], worker);
+    q->hits[i] = carom_soup_find_nearest(batch->context, batch->soup, q->points[i], turn);
     return CAROM_OK;
 }
 
@@ -202,6 +317,11 @@ carom_status carom_soup_closest_points(carom_context *context, const carom_soup 
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
-    nearest_query q = {{context, soup, answer_nearest}, points, hits};
-    return carom_soup_batch_run(&q.batch, "finding nearest faces", count);
+    nearest_query q = {{context, soup, answer_nearest, NULL}, points, hits};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = carom_soup_batch_sort(&q.batch, points, count);
+    if (status == CAROM_OK) status = carom_soup_batch_run(&q.batch, "finding nearest faces", count);
+    carom_arena_rewind(scratch, mark);
+    return status;
 }

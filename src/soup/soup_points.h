@@ -6,23 +6,35 @@
 #include "bvh/bvh_winding.h"
 #include "soup/soup.h"
 
-/* A batch of points or rays: `answer` answers number `i` of them on any worker. The structs of the
- * queries begin with this. */
+/* A worker and what it remembers from one query to the next. */
+typedef struct carom_soup_turn {
+    uint32_t worker;
+    uint32_t place; /* near which the last answer was; CAROM_BVH_NONE: not known */
+} carom_soup_turn;
+
+/* A batch of points or rays: `answer` answers the one of index i. The structs of the queries begin
+ * with this. */
 typedef struct carom_soup_batch {
     carom_context *context;
     const carom_soup *soup;
-    carom_status (*answer)(const struct carom_soup_batch *batch, uint64_t i, uint32_t worker);
+    carom_status (*answer)(const struct carom_soup_batch *batch, uint64_t i, carom_soup_turn *turn);
+    const uint32_t *order; /* NULL: as given */
 } carom_soup_batch;
 
 /* Answers all `count` of them on all threads, as one phase of progress. */
 carom_status carom_soup_batch_run(const carom_soup_batch *batch, const char *what, uint64_t count);
 
+/* Sets the order of a batch of points along a Morton curve, so that each finds what it needs in the
+ * caches. Takes scratch of worker 0. */
+carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *points,
+                                   uint64_t count);
+
 /* Returns CAROM_OK if the soup can be searched and all points are finite. */
 carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,
                                      const carom_vec3 *points, uint64_t count);
 
-/* The nearest face of one point. */
+/* The nearest face of one point. The search starts at turn->place and sets it. */
 carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup,
-                                       carom_vec3 point, uint32_t worker);
+                                       carom_vec3 point, carom_soup_turn *turn);
 
 #endif

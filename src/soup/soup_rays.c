@@ -81,9 +81,9 @@ static carom_ray_frame frame_of(const carom_soup *soup) {
     return frame;
 }
 
-static carom_status answer_ray(const carom_soup_batch *batch, uint64_t i, uint32_t worker) {
+static carom_status answer_ray(const carom_soup_batch *batch, uint64_t i, carom_soup_turn *turn) {
     const ray_query *q = (const ray_query *)batch;
-    (void)worker;
+    (void)turn;
     q->hits[i] = cast(q, &q->rays[i]);
     return CAROM_OK;
 }
@@ -110,6 +110,6 @@ carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup
     CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_rays(context, rays, count));
-    ray_query q = {{context, soup, answer_ray}, rays, hits, frame_of(soup)};
+    ray_query q = {{context, soup, answer_ray, NULL}, rays, hits, frame_of(soup)};
     return carom_soup_batch_run(&q.batch, "casting rays", count);
 }

@@ -49,26 +49,29 @@ static double fraction(const winding_query *q, uint64_t i) {
     return carom_bvh_winding_fraction(q->batch.context, &q->faces, &q->field, q->points[i]);
 }
 
-static carom_status answer_winding(const carom_soup_batch *batch, uint64_t i, uint32_t worker) {
+static carom_status answer_winding(const carom_soup_batch *batch, uint64_t i,
+                                   carom_soup_turn *turn) {
     const winding_query *q = (const winding_query *)batch;
-    return wind(q, i, worker, &q->windings[i]);
+    return wind(q, i, turn->worker, &q->windings[i]);
 }
 
-static carom_status answer_fraction(const carom_soup_batch *batch, uint64_t i, uint32_t worker) {
+static carom_status answer_fraction(const carom_soup_batch *batch, uint64_t i,
+                                    carom_soup_turn *turn) {
     const winding_query *q = (const winding_query *)batch;
-    (void)worker;
+    (void)turn;
     q->values[i] = fraction(q, i);
     return CAROM_OK;
 }
 
-static carom_status answer_distance(const carom_soup_batch *batch, uint64_t i, uint32_t worker) {
+static carom_status answer_distance(const carom_soup_batch *batch, uint64_t i,
+                                    carom_soup_turn *turn) {
     const winding_query *q = (const winding_query *)batch;
-    carom_soup_hit hit = carom_soup_find_nearest(batch->context, batch->soup, q->points[i], worker);
+    carom_soup_hit hit = carom_soup_find_nearest(batch->context, batch->soup, q->points[i], turn);
     int32_t winding = 0;
     if (!q->exact)
         winding = fraction(q, i) >= 0.5 ? 1 : 0;
     else
-        CAROM_TRY(wind(q, i, worker, &winding));
+        CAROM_TRY(wind(q, i, turn->worker, &winding));
     double distance = winding == CAROM_ON_SURFACE ? 0.0 : hit.distance;
     q->values[i] = winding >= 1 && distance > 0.0 ? -distance : distance;
     if (q->hits != NULL) q->hits[i] = hit;
@@ -119,6 +122,7 @@ static carom_status run(winding_query *q, carom_status (*prepare)(winding_query 
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, what, count);
     carom_status status = count != 0 ? prepare(q) : CAROM_OK;
+    if (status == CAROM_OK) status = carom_soup_batch_sort(&q->batch, q->points, count);
     if (status == CAROM_OK) status = carom_soup_batch_run(&q->batch, what, count);
     carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);
