@@ -16,16 +16,22 @@ static carom_grid_balls balls_of(const carom_soup *soup) {
     return (carom_grid_balls){soup->triangle_count, ball_of, soup, carom_exponent(soup->scale)};
 }
 
+/* b: NULL for a with itself. */
+static carom_status find_bound(carom_context *context, const carom_soup *a, const carom_soup *b,
+                               uint64_t *bound) {
+    carom_grid_balls balls_a = balls_of(a), balls_b = balls_of(b != NULL ? b : a);
+    *bound = 0;
+    CAROM_TRY(carom_soup_check_any(context, a));
+    if (b != NULL) CAROM_TRY(carom_soup_check_any(context, b));
+    return carom_grid_bound(context, &balls_a, b != NULL ? &balls_b : NULL, bound);
+}
+
 carom_status carom_soup_cross_bound(carom_context *context, const carom_soup *a,
                                     const carom_soup *b, uint64_t *bound) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(a != NULL && b != NULL, "a soup is NULL");
     CAROM_REQUIRE(bound != NULL, "the place for the bound is NULL");
-    *bound = 0;
-    CAROM_TRY(carom_soup_check_any(context, a));
-    CAROM_TRY(carom_soup_check_any(context, b));
-    carom_grid_balls balls_a = balls_of(a), balls_b = balls_of(b);
-    return carom_grid_bound(context, &balls_a, &balls_b, bound);
+    return find_bound(context, a, b, bound);
 }
 
 carom_status carom_soup_self_bound(carom_context *context, const carom_soup *soup,
@@ -33,8 +39,5 @@ carom_status carom_soup_self_bound(carom_context *context, const carom_soup *sou
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(bound != NULL, "the place for the bound is NULL");
-    *bound = 0;
-    CAROM_TRY(carom_soup_check_any(context, soup));
-    carom_grid_balls balls = balls_of(soup);
-    return carom_grid_bound(context, &balls, NULL, bound);
+    return find_bound(context, soup, NULL, bound);
 }

@@ -313,9 +313,7 @@ static carom_status answer_nearest(const carom_soup_batch *batch, uint64_t i,
 carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
                                        const carom_vec3 *points, uint64_t count,
                                        carom_soup_hit *hits) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
+    CAROM_REQUIRE_BATCH(context, soup, points, count, hits);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     nearest_query q = {{context, soup, answer_nearest, NULL}, points, hits};
     carom_arena *scratch = carom_scratch(context, 0);

@@ -58,7 +58,7 @@ static carom_soup_hit cast(const ray_query *q, const carom_ray *ray) {
     double far = q->frame.reach;
     for (int k = 0; k < 3; ++k) {
         path.from[k] = f.view.start[k];
-        path.way[k] = f.view.way[k];
+        path.direction[k] = f.view.way[k];
         far = CAROM_MAX(fabs(path.from[k]), far);
     }
     f.margin = 4.0 * f.view.error + 0x1p-46 * far;
@@ -105,9 +105,7 @@ static carom_status check_rays(carom_context *context, const carom_ray *rays, ui
 
 carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                   const carom_ray *rays, uint64_t count, carom_soup_hit *hits) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
+    CAROM_REQUIRE_BATCH(context, soup, rays, count, hits);
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_rays(context, rays, count));
     ray_query q = {{context, soup, answer_ray, NULL}, rays, hits, frame_of(soup)};

@@ -132,10 +132,7 @@ static carom_status run(winding_query *q, carom_status (*prepare)(winding_query 
 
 carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
                                 const carom_vec3 *points, uint64_t count, int32_t *windings) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(count == 0 || (points != NULL && windings != NULL),
-                  "points or windings are NULL");
+    CAROM_REQUIRE_BATCH(context, soup, points, count, windings);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     winding_query q = query_make(context, soup, points);
     q.batch.answer = answer_winding;
@@ -146,10 +143,7 @@ carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
 carom_status carom_soup_winding_fractions(carom_context *context, const carom_soup *soup,
                                           const carom_vec3 *points, uint64_t count,
                                           double *windings) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(count == 0 || (points != NULL && windings != NULL),
-                  "points or windings are NULL");
+    CAROM_REQUIRE_BATCH(context, soup, points, count, windings);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     winding_query q = query_make(context, soup, points);
     q.batch.answer = answer_fraction;
@@ -160,10 +154,7 @@ carom_status carom_soup_winding_fractions(carom_context *context, const carom_so
 carom_status carom_soup_signed_distances(carom_context *context, const carom_soup *soup,
                                          const carom_vec3 *points, uint64_t count,
                                          double *distances, carom_soup_hit *hits) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(count == 0 || (points != NULL && distances != NULL),
-                  "points or distances are NULL");
+    CAROM_REQUIRE_BATCH(context, soup, points, count, distances);
     CAROM_TRY(carom_soup_check_points(context, soup, points, count));
     winding_query q = query_make(context, soup, points);
     q.batch.answer = answer_distance;
