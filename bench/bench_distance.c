@@ -279,5 +279,5 @@ static void run(bench *bench) {
     free(in.boxes);
 }
 
-const bench_group bench_distance = {"distance",
+const bench_group bench_distance = {14, "distance",
                                     "distances, enclosing balls, lenses, points and a soup", run};
