@@ -536,6 +536,7 @@ static void soup_points(void **state) {
     const carom_ray ray = {.direction = {1.0, 0.0, 0.0}};
     carom_soup_hit hit;
     int32_t winding = 7;
+    double value = 7.0;
     BUG(carom_soup_closest_points, context, NULL, soup, &point, 1, &hit);
     BUG(carom_soup_closest_points, soup, context, NULL, &point, 1, &hit);
     BUG(carom_soup_closest_points, points, context, soup, NULL, 1, &hit);
@@ -551,7 +552,19 @@ static void soup_points(void **state) {
     BUG(carom_soup_winding, points, context, soup, NULL, 1, &winding);
     BUG(carom_soup_winding, windings, context, soup, &point, 1, NULL);
     FINE(carom_soup_winding, points, context, soup, NULL, 0, NULL);
+    BUG(carom_soup_winding_fractions, context, NULL, soup, &point, 1, &value);
+    BUG(carom_soup_winding_fractions, soup, context, NULL, &point, 1, &value);
+    BUG(carom_soup_winding_fractions, points, context, soup, NULL, 1, &value);
+    BUG(carom_soup_winding_fractions, windings, context, soup, &point, 1, NULL);
+    FINE(carom_soup_winding_fractions, points, context, soup, NULL, 0, NULL);
+    BUG(carom_soup_signed_distances, context, NULL, soup, &point, 1, &value, &hit);
+    BUG(carom_soup_signed_distances, soup, context, NULL, &point, 1, &value, &hit);
+    BUG(carom_soup_signed_distances, points, context, soup, NULL, 1, &value, &hit);
+    BUG(carom_soup_signed_distances, distances, context, soup, &point, 1, NULL, &hit);
+    FINE(carom_soup_signed_distances, points, context, soup, NULL, 0, NULL, NULL);
+    FINE(carom_soup_signed_distances, hits, context, soup, NULL, 0, NULL, NULL);
     assert_int_equal(winding, 7);
+    assert_true(value == 7.0);
 }
 
 /* ---- solids ---------------------------------------------------------------------------------- */

@@ -165,6 +165,21 @@ static carom_status winding(carom_context *context, uint64_t *hash) {
     return status;
 }
 
+static carom_status fractions(carom_context *context, uint64_t *hash) {
+    static double values[POINTS];
+    carom_status status = carom_soup_winding_fractions(context, tree, points(), POINTS, values);
+    *hash = test_hash(values, sizeof(values), 0);
+    return status;
+}
+
+static carom_status signed_distances(carom_context *context, uint64_t *hash) {
+    static double values[POINTS];
+    carom_status status =
+        carom_soup_signed_distances(context, of_sphere, points(), POINTS, values, NULL);
+    *hash = test_hash(values, sizeof(values), 0);
+    return status;
+}
+
 static carom_status overlap_of(carom_context *context, const carom_solid *b, const carom_pose *pose,
                                uint64_t *hash) {
     carom_overlap overlap;
@@ -288,6 +303,8 @@ static const struct {
     {"closest_points", closest},
     {"cast_rays", rays},
     {"winding", winding},
+    {"winding_fractions", fractions},
+    {"signed_distances", signed_distances},
     {"overlap", overlap},
     {"overlap with itself", overlap_same},
     {"overlap apart", overlap_apart},

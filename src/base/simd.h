@@ -341,6 +341,19 @@ CAROM_SIMD carom_f64v carom_f64v_abs(carom_f64v a) {
     return (carom_f64v)((carom_i64v)a & INT64_MAX);
 }
 
+CAROM_SIMD carom_f64v carom_f64v_sqrt(carom_f64v a) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f64v)_mm512_sqrt_pd((__m512d)a);
+#elif defined(__AVX2__)
+    return (carom_f64v)_mm256_sqrt_pd((__m256d)a);
+#elif defined(__SSE2__)
+    return (carom_f64v)_mm_sqrt_pd((__m128d)a);
+#else
+    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = __builtin_sqrt(a[i]);
+    return a;
+#endif
+}
+
 /* ---- Lists of lanes -------------------------------------------------------------------------- */
 
 #if CAROM_LANES == 8

@@ -212,8 +212,8 @@ carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b);
 int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t vertex);
 
 /* A ray in the coordinates of a solid's tree. It starts within `off` of `from` along each axis and
- * has the direction `way`; all three are in the query's units. */
+ * goes along `direction`; all three are in the query's units. */
 carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, carom_vec3 from,
-                                      carom_vec3 way, double off);
+                                      carom_vec3 direction, double off);
 
 #endif
