@@ -175,6 +175,12 @@ static void check_two(carom_context *context, const oracle_soup *a, const carom_
         assert_int_equal(pairs.count, answer.count);
         if (pairs.count != 0)
             assert_memory_equal(pairs.data, answer.pairs, pairs.count * sizeof(carom_pair));
+        uint64_t count, seen = 0;
+        assert_ok(context, carom_soup_cross_count(context, sa, pose_a, sb, pose_b, &count));
+        assert_int_equal(count, pairs.count);
+        assert_ok(context,
+                  carom_soup_cross_each(context, sa, pose_a, sb, pose_b, compare_streamed, &seen));
+        assert_int_equal(seen, pairs.count);
         assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
         assert_int_equal(any, answer.count != 0);
         carom_soup_destroy(sa);

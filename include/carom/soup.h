@@ -149,6 +149,18 @@ CAROM_API carom_status carom_soup_cross_pairs(carom_context *context, const caro
                                               const carom_pose *pose_a, const carom_soup *b,
                                               const carom_pose *pose_b, carom_pairs *pairs);
 
+/* Counts these pairs without storing them. */
+CAROM_API carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
+                                              const carom_pose *pose_a, const carom_soup *b,
+                                              const carom_pose *pose_b, uint64_t *count);
+
+/* Passes these pairs to `receive` in ascending chunks, for results too large to hold. Scratch is
+ * O(size of the soups). */
+CAROM_API carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
+                                             const carom_pose *pose_a, const carom_soup *b,
+                                             const carom_pose *pose_b, carom_pairs_fn *receive,
+                                             void *user);
+
 /* Says whether any faces meet; stops at the first found. Does not tell whether one soup is inside
  * the other. */
 CAROM_API carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,

@@ -394,3 +394,15 @@ carom_status carom_soup_check_ready(carom_context *context, const carom_soup *so
                           "method AUTO or TREE");
     return carom_soup_check_any(context, soup);
 }
+
+void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view) {
+    *view = (carom_soup_view){.positions = soup->positions,
+                              .scalar = soup->scalar,
+                              .triangle_count = soup->triangle_count,
+                              .vertex_count = soup->vertex_count,
+                              .corners = soup->corners,
+                              .scale = soup->scale,
+                              .origin = soup->origin,
+                              .bounds = soup->bounds,
+                              .bvh = &soup->bvh};
+}
