@@ -570,12 +570,12 @@ static void soup_queries(void **state) {
     FINE(carom_soup_cross_each, pose_a, context, soup, NULL, soup, NULL, receive, NULL);
     FINE(carom_soup_cross_each, pose_b, context, soup, NULL, soup, NULL, receive, NULL);
     FINE(carom_soup_cross_each, user, context, soup, NULL, soup, NULL, receive, NULL);
-    BUG(carom_soup_cross_distance, context, NULL, soup, NULL, soup, NULL, &gap);
-    BUG(carom_soup_cross_distance, a, context, NULL, NULL, soup, NULL, &gap);
-    BUG(carom_soup_cross_distance, b, context, soup, NULL, NULL, NULL, &gap);
-    BUG(carom_soup_cross_distance, gap, context, soup, NULL, soup, NULL, NULL);
-    FINE(carom_soup_cross_distance, pose_a, context, soup, NULL, soup, NULL, &gap);
-    FINE(carom_soup_cross_distance, pose_b, context, soup, NULL, soup, NULL, &gap);
+    BUG(carom_soup_cross_distance, context, NULL, soup, NULL, soup, NULL, 0.0, &gap);
+    BUG(carom_soup_cross_distance, a, context, NULL, NULL, soup, NULL, 0.0, &gap);
+    BUG(carom_soup_cross_distance, b, context, soup, NULL, NULL, NULL, 0.0, &gap);
+    BUG(carom_soup_cross_distance, gap, context, soup, NULL, soup, NULL, 0.0, NULL);
+    FINE(carom_soup_cross_distance, pose_a, context, soup, NULL, soup, NULL, 0.0, &gap);
+    FINE(carom_soup_cross_distance, pose_b, context, soup, NULL, soup, NULL, 0.0, &gap);
     BUG(carom_soup_cross_bound, context, NULL, soup, soup, &count);
     BUG(carom_soup_cross_bound, a, context, NULL, soup, &count);
     BUG(carom_soup_cross_bound, b, context, soup, NULL, &count);

@@ -108,7 +108,7 @@ static carom_status distance_of(carom_context *context, const carom_soup *a, con
                                 uint64_t *hash) {
     carom_soup_gap gap;
     memset(&gap, 0, sizeof(gap));
-    carom_status status = carom_soup_cross_distance(context, a, NULL, a, pose, &gap);
+    carom_status status = carom_soup_cross_distance(context, a, NULL, a, pose, 0.0, &gap);
     *hash = test_hash(&gap.distance, sizeof(gap.distance), gap.face_a);
     return status;
 }

@@ -75,6 +75,32 @@ static void check_count_and_stream(carom_context *with, const carom_soup *a,
     assert_int_equal(s.seen, expected_count);
 }
 
+/* With a limit the answer is the same, or that there is none below it. */
+static void check_limits(const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
+                         const carom_pose *pose_b, const carom_soup_gap *gap) {
+    const double d = gap->distance;
+    const double limits[] = {0.5 * d, nextafter(d, 0.0), d,        nextafter(d, HUGE_VAL),
+                             3.0 * d, HUGE_VAL,          0x1p-1074};
+    for (uint32_t i = 0; i < COUNT_OF(limits); ++i) {
+        carom_soup_gap limited;
+        memset(&limited, 0, sizeof(limited));
+        if (limits[i] == 0.0) continue; /* no limit */
+        assert_ok(context,
+                  carom_soup_cross_distance(context, a, pose_a, b, pose_b, limits[i], &limited));
+        if (d <= limits[i]) {
+            assert_true(limited.distance == d);
+            assert_int_equal(limited.face_a, gap->face_a);
+            assert_int_equal(limited.face_b, gap->face_b);
+            assert_memory_equal(&limited.point_a, &gap->point_a, sizeof(limited.point_a));
+            assert_memory_equal(&limited.point_b, &gap->point_b, sizeof(limited.point_b));
+        } else {
+            assert_true(limited.distance == HUGE_VAL);
+            assert_int_equal(limited.face_a, CAROM_NO_FACE);
+            assert_int_equal(limited.face_b, CAROM_NO_FACE);
+        }
+    }
+}
+
 static void check_queries(const oracle_soup *a, const carom_soup *sa, const carom_pose *pose_a,
                           const oracle_soup *b, const carom_soup *sb, const carom_pose *pose_b,
                           const oracle_answer *answer) {
@@ -88,8 +114,9 @@ static void check_queries(const oracle_soup *a, const carom_soup *sa, const caro
     check_count_and_stream(context, sa, pose_a, sb, pose_b, answer->pairs, answer->count);
     assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
     assert_int_equal(any, answer->count != 0);
-    assert_ok(context, carom_soup_cross_distance(context, sa, pose_a, sb, pose_b, &gap));
+    assert_ok(context, carom_soup_cross_distance(context, sa, pose_a, sb, pose_b, 0.0, &gap));
     assert_true(gap.distance == answer->distance);
+    check_limits(sa, pose_a, sb, pose_b, &gap);
     if (answer->count == 0) {
         assert_int_equal(gap.face_a, answer->nearest.a);
         assert_int_equal(gap.face_b, answer->nearest.b);
@@ -211,7 +238,7 @@ static void faces_without_area_stay_out_unless_they_are_segments(void **state) {
         b.as_segments = as_segments != 0;
         carom_soup *sa = soup_of(&a, false, false), *sb = soup_of(&b, false, true);
         carom_soup_gap gap;
-        assert_ok(context, carom_soup_cross_distance(context, sa, NULL, sb, NULL, &gap));
+        assert_ok(context, carom_soup_cross_distance(context, sa, NULL, sb, NULL, 0.0, &gap));
         assert_true(gap.distance == (as_segments ? 0.0 : HUGE_VAL));
         assert_int_equal(gap.face_a, as_segments ? 0 : CAROM_NO_FACE);
         carom_soup_destroy(sa);
@@ -354,7 +381,7 @@ static void answer(carom_context *with, const carom_soup *soup, answers *out) {
         out->pair_count += pairs.count;
         out->pairs_hash = test_hash(pairs.data, pairs.count * sizeof(carom_pair), out->pairs_hash);
         assert_ok(with,
-                  carom_soup_cross_distance(with, soup, NULL, soup, &poses[i], &out->gaps[i]));
+                  carom_soup_cross_distance(with, soup, NULL, soup, &poses[i], 0.0, &out->gaps[i]));
     }
     carom_pairs_free(&pairs);
 }
@@ -399,7 +426,7 @@ static void repeated_queries_allocate_nothing(void **state) {
         uint64_t before = test_malloc_count();
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &near_pose, &pairs));
         assert_ok(with, carom_soup_cross_any(with, soup, NULL, soup, &far_pose, &any));
-        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, &gap));
+        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, 0.0, &gap));
         quiet = test_malloc_count() == before ? quiet + 1 : 0;
     }
     assert_int_equal(quiet, 5);
@@ -414,7 +441,7 @@ static void repeated_queries_allocate_nothing(void **state) {
         if (round == 2) before = test_malloc_count();
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &near_pose, &pairs));
         assert_ok(with, carom_soup_cross_any(with, soup, NULL, soup, &far_pose, &any));
-        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, &gap));
+        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, 0.0, &gap));
     }
     assert_int_equal(test_malloc_count(), before);
     carom_pairs_free(&pairs);
@@ -450,14 +477,21 @@ static void poses_that_are_no_numbers_are_refused(void **state) {
                  CAROM_BAD_INPUT, "the pose of b holds");
     bad.t.y = 0.0;
     bad.z = HUGE_VAL;
-    assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, &bad, &gap),
+    assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, &bad, 0.0, &gap),
                  CAROM_BAD_INPUT, "must be finite");
+    assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, NULL, -1.0, &gap),
+                 CAROM_BAD_INPUT, "the limit of the distance is -1");
+    assert_fails(context,
+                 carom_soup_cross_distance(context, soup, NULL, soup, NULL, (double)NAN, &gap),
+                 CAROM_BAD_INPUT, "or 0 for none");
+    assert_true(gap.distance == HUGE_VAL && gap.face_a == CAROM_NO_FACE);
     assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &far, &any));
     assert_false(any);
     test_asserts_begin();
     assert_int_equal(carom_soup_cross_any(context, NULL, NULL, soup, NULL, &any), CAROM_INVALID);
     assert_int_equal(carom_soup_cross_pairs(context, soup, NULL, soup, NULL, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_cross_distance(NULL, soup, NULL, soup, NULL, &gap), CAROM_INVALID);
+    assert_int_equal(carom_soup_cross_distance(NULL, soup, NULL, soup, NULL, 0.0, &gap),
+                     CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 3);
     carom_soup_destroy(soup);
 }
@@ -490,7 +524,7 @@ static carom_status all_queries(carom_allocator allocator, void *argument) {
         carom_soup_destroy(other);
     }
     if (status == CAROM_OK)
-        status = carom_soup_cross_distance(with, soup, NULL, soup, &extreme, &gap);
+        status = carom_soup_cross_distance(with, soup, NULL, soup, &extreme, 0.0, &gap);
     carom_pairs_free(&pairs);
     carom_soup_destroy(soup);
     carom_context_destroy(with);

@@ -438,7 +438,7 @@ static void grids_without_a_tree_say_so(void **state) {
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     carom_soup *grid = make(context, &view, CAROM_SOUP_METHOD_GRID, 0, 0);
     carom_soup *tree = make(context, &view, CAROM_SOUP_METHOD_TREE, 0, 0);
-    assert_fails(context, carom_soup_cross_distance(context, tree, NULL, grid, NULL, &gap),
+    assert_fails(context, carom_soup_cross_distance(context, tree, NULL, grid, NULL, 0.0, &gap),
                  CAROM_UNSUPPORTED, "GRID");
     assert_fails(context, carom_soup_closest_points(context, grid, &point, 1, &hit),
                  CAROM_UNSUPPORTED, "no tree");

@@ -3,8 +3,9 @@
  *
  * First an exact search tests whether any faces meet; then the distance is 0. If none do, pairs of
  * boxes are opened nearest first and skipped if they are farther apart than the nearest triangles
- * so far. Every pair of triangles that could be as near as the nearest is measured, so the result,
- * the least of (distance, face of a, face of b), does not depend on the order. */
+ * so far, or than the caller's limit. Every pair of triangles that could be as near as the nearest
+ * is measured, so the result, the least of (distance, face of a, face of b), does not depend on the
+ * order. */
 #include "base/progress.h"
 #include "bvh/bvh_obb_search.h"
 #include "geom/distance_item.h"
@@ -14,6 +15,7 @@
 typedef struct nearest {
     carom_closest closest;
     uint32_t face_a, face_b;
+    uint32_t a, b; /* triangles */
     bool any;
 } nearest;
 
@@ -26,18 +28,24 @@ typedef struct worker {
     carom_triangle posed_b;
 } worker;
 
-static bool is_nearer(const nearest *than, double distance, uint32_t a, uint32_t b) {
-    if (!than->any || distance != than->closest.distance)
-        return !than->any || distance < than->closest.distance;
-    return a != than->face_a ? a < than->face_a : b < than->face_b;
+/* Orders by distance, then faces, then triangles: two polygons may be nearest in several. */
+static bool is_nearer(const nearest *n, const nearest *than) {
+    if (!than->any) return true;
+    if (n->closest.distance != than->closest.distance)
+        return n->closest.distance < than->closest.distance;
+    if (n->face_a != than->face_a) return n->face_a < than->face_a;
+    if (n->face_b != than->face_b) return n->face_b < than->face_b;
+    return n->a != than->a ? n->a < than->a : n->b < than->b;
 }
 
 static bool offer(nearest *best, const carom_soup_placing *placing, uint32_t a, uint32_t b,
                   const carom_closest *closest) {
-    uint32_t face_a = carom_soup_face(placing->a.soup, a);
-    uint32_t face_b = carom_soup_face(placing->b.soup, b);
-    if (!is_nearer(best, closest->distance, face_a, face_b)) return false;
-    *best = (nearest){*closest, face_a, face_b, true};
+    if (best->any && closest->distance > best->closest.distance) return false;
+    nearest n = {
+        *closest, carom_soup_face(placing->a.soup, a), carom_soup_face(placing->b.soup, b), a, b,
+        true};
+    if (!is_nearer(&n, best)) return false;
+    *best = n;
     return true;
 }
 
@@ -117,6 +125,9 @@ static void worker_begin(void *user, void *state) {
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
+/* Distances may be measured too large by less than this factor. */
+#define LIMIT_MARGIN (1.0 + 0x1p-40)
+
 typedef struct all_with_all {
     const carom_soup_placing *placing;
     nearest best;
@@ -131,13 +142,13 @@ static bool measure_two(void *user, uint32_t a, uint32_t b, const carom_triangle
     carom_near_triangles(posed_a->corner, posed_b->corner, &closest);
     ++all->measured;
     (void)offer(&all->best, all->placing, a, b, &closest);
-    all->limit = all->best.closest.distance * (1.0 + 0x1p-40);
+    all->limit = CAROM_MIN(all->best.closest.distance * LIMIT_MARGIN, all->limit);
     return true;
 }
 
 static carom_status compare_all(carom_context *context, const carom_soup_placing *placing,
-                                nearest *best) {
-    all_with_all all = {.placing = placing, .limit = HUGE_VAL};
+                                double limit, nearest *best) {
+    all_with_all all = {.placing = placing, .limit = limit * LIMIT_MARGIN};
     carom_status status = carom_soup_each_two(context, placing, direction_of(placing->offset),
                                               &all.limit, measure_two, &all);
     context->work.candidates += all.measured;
@@ -146,7 +157,7 @@ static carom_status compare_all(carom_context *context, const carom_soup_placing
 }
 
 static carom_status search_trees(carom_context *context, const carom_soup_placing *placing,
-                                 nearest *best) {
+                                 double limit, nearest *best) {
     const worker *w;
     carom_obb_search search = {.context = context,
                                .state_size = sizeof(worker),
@@ -154,36 +165,43 @@ static carom_status search_trees(carom_context *context, const carom_soup_placin
                                .begin = worker_begin,
                                .measure = measure,
                                .budget = UINT64_MAX,
-                               .limit = HUGE_VALF};
+                               .limit = limit_of(placing, limit)};
     CAROM_TRY(carom_obb_search_begin(&search));
     carom_status status = carom_obb_search_run(&search);
     context->work.visits += search.visits;
     for (uint32_t i = 0; (w = carom_worker_states_next(&search.states, &i)) != NULL;) {
-        const nearest *n = &w->best;
         context->work.candidates += w->measured;
-        if (n->any && is_nearer(best, n->closest.distance, n->face_a, n->face_b)) *best = *n;
+        if (w->best.any && is_nearer(&w->best, best)) *best = w->best;
     }
     carom_obb_search_end(&search);
     return status;
 }
 
 static carom_status find_nearest(carom_context *context, const carom_soup_placing *placing,
-                                 nearest *best) {
+                                 double limit, nearest *best) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "finding the least distance", 0);
-    carom_status status = placing->extreme || placing->far ? compare_all(context, placing, best)
-                                                           : search_trees(context, placing, best);
+    carom_status status = placing->extreme || placing->far
+                              ? compare_all(context, placing, limit, best)
+                              : search_trees(context, placing, limit, best);
+    if (best->any && best->closest.distance > limit) best->any = false;
     carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);
 }
 
 carom_status carom_soup_cross_distance(carom_context *context, const carom_soup *a,
                                        const carom_pose *pose_a, const carom_soup *b,
-                                       const carom_pose *pose_b, carom_soup_gap *gap) {
+                                       const carom_pose *pose_b, double limit,
+                                       carom_soup_gap *gap) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(gap != NULL, "the place for the distance is NULL");
     *gap = (carom_soup_gap){.distance = HUGE_VAL, .face_a = CAROM_NO_FACE, .face_b = CAROM_NO_FACE};
+    if (!(limit >= 0.0))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the limit of the distance is %g; it must be positive, or 0 for none",
+                          limit);
+    if (limit == 0.0) limit = HUGE_VAL;
     carom_soup_placing placing;
     carom_soup_meeting meeting;
     nearest best = {.any = false};
@@ -200,7 +218,7 @@ carom_status carom_soup_cross_distance(carom_context *context, const carom_soup 
         best.face_a = carom_soup_face(a, meeting.a);
         best.face_b = carom_soup_face(b, meeting.b);
     } else {
-        CAROM_TRY(find_nearest(context, &placing, &best));
+        CAROM_TRY(find_nearest(context, &placing, limit, &best));
     }
     if (!best.any) return CAROM_OK;
     *gap = (carom_soup_gap){best.closest.distance, best.face_a, best.face_b, best.closest.a,
