@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The include rule: a file in src/ may include its own folder and those to its left in
 #   base, geom, mesh, {bvh, grid}, engines, scene
-# Between engines only: tree and balls may include pack, solid may include soup, scene all.
+# Between engines only: tree and balls may include pack, scene all. solid may include what soup shows
+# of itself, soup_view.h and soup_place.h, which include nothing else of soup.
 # cli, examples, bench and scenes see include/carom, scenes and each other's headers as listed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,6 +43,11 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE '^ *# *include *(
         if (from[1] == "src") {
             if (!(from[2] in allowed)) { print file ": src/" from[2] " is no module"; bad = 1; next }
             may = allowed[from[2]]
+            if (folder == "soup" && (from[2] == "solid" || file ~ /^src\/soup\/soup_(view|place)\.h$/) &&
+                target !~ /^soup\/soup_(view|place)\.h$/) {
+                print file ":" line ": may include soup_view.h and soup_place.h only, not \"" target "\""
+                bad = 1
+            }
         } else if (from[1] in outside) {
             may = outside[from[1]] " " inside[file]
         } else if (from[1] == "include") {
