@@ -18,35 +18,35 @@ static inline carom_f32v f32v_abs(carom_f32v a) {
     return (carom_f32v)bits;
 }
 
-static inline carom_f32v times_plus(carom_f32v a, carom_f32v b, carom_f32v c) {
+/* In one instruction where there is one. */
 #if defined(__AVX512F__) && defined(__AVX512BW__)
-    return (carom_f32v)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#define FAST(name, ...) ((carom_f32v)_mm512_##name##_ps(__VA_ARGS__))
+#define WIDE(a)         ((__m512)(a))
 #elif defined(__AVX2__)
-    return (carom_f32v)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
+#define FAST(name, ...) ((carom_f32v)_mm256_##name##_ps(__VA_ARGS__))
+#define WIDE(a)         ((__m256)(a))
 #endif
+
+#ifdef FAST
+static inline carom_f32v times_plus(carom_f32v a, carom_f32v b, carom_f32v c) {
+    return FAST(fmadd, WIDE(a), WIDE(b), WIDE(c));
 }
 
 static inline carom_f32v fast_max(carom_f32v a, carom_f32v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    return (carom_f32v)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (carom_f32v)_mm256_max_ps((__m256)a, (__m256)b);
-#else
-    return carom_f32v_max(a, b);
-#endif
+    return FAST(max, WIDE(a), WIDE(b));
 }
 
 static inline carom_f32v fast_min(carom_f32v a, carom_f32v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    return (carom_f32v)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (carom_f32v)_mm256_min_ps((__m256)a, (__m256)b);
-#else
-    return carom_f32v_min(a, b);
-#endif
+    return FAST(min, WIDE(a), WIDE(b));
 }
+#else
+static inline carom_f32v times_plus(carom_f32v a, carom_f32v b, carom_f32v c) {
+    return a * b + c;
+}
+
+#define fast_max carom_f32v_max
+#define fast_min carom_f32v_min
+#endif
 
 /* ---- Projection for the build ---------------------------------------------------------------- */
 
@@ -270,6 +270,16 @@ static inline bool opens_a(const carom_obb_pair *pair, const carom_obb *a, const
     return pair->level_a != 0 && size_of(a) >= size_of(b) * scale_of_b;
 }
 
+/* Opens one box of a pair: returns its node, and the other box in the node's frame. */
+static inline const carom_obb_node *open_box(const carom_obb_traversal *traversal,
+                                             const carom_obb_pair *pair, bool of_a,
+                                             const carom_obb *a, const carom_obb *b,
+                                             carom_obb *moved, carom_obb_node *decoded) {
+    *moved = of_a ? move(&traversal->b_to_a, b) : move(&traversal->a_to_b, a);
+    return of_a ? node_of(&traversal->a, pair->level_a, pair->index_a, decoded)
+                : node_of(&traversal->b, pair->level_b, pair->index_b, decoded);
+}
+
 /* ---- Sorting lanes by distance --------------------------------------------------------------- */
 
 typedef struct ordered {
@@ -290,6 +300,23 @@ static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDT
         o->apart[at] = apart[lane];
         o->lane[at] = (uint8_t)lane;
     }
+}
+
+/* Pushes the children of the opened box of a pair, each with the other box, in the given order.
+ * `unit` converts squared distances to a's frame; 0: there are none. */
+static inline void push(carom_obb_traversal *traversal, carom_obb_pair pair, bool of_a,
+                        const ordered *order, float unit) {
+    carom_obb_pair *top = traversal->stack + traversal->stack_count;
+    uint32_t first = (of_a ? pair.index_a : pair.index_b) * CAROM_BVH_WIDTH;
+    pair.level_a = (uint8_t)(pair.level_a - (of_a ? 1 : 0));
+    pair.level_b = (uint8_t)(pair.level_b - (of_a ? 0 : 1));
+    for (uint32_t i = 0; i < order->count; ++i) {
+        top[i] = pair;
+        if (of_a) top[i].index_a = first + order->lane[i];
+        if (!of_a) top[i].index_b = first + order->lane[i];
+        if (unit > 0.0f) top[i].apart = order->apart[i] * unit;
+    }
+    traversal->stack_count += order->count;
 }
 
 /* ---- Overlap query --------------------------------------------------------------------------- */
@@ -376,38 +403,18 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_traversal *traversal, uint64_t visits) 
     uint64_t last = traversal->visits + visits;
     while (traversal->stack_count > 0 && traversal->visits < last) {
         carom_obb_pair pair = traversal->stack[--traversal->stack_count];
-        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a);
+        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a), moved;
         carom_obb b = box_of(&traversal->b, pair.level_b, pair.index_b);
         if (pair.level_a == 0 && pair.level_b == 0) {
             if (!find_in_blocks(traversal, &pair, &a, &b)) return false;
             continue;
         }
         ++traversal->visits;
-        carom_obb_pair *top = traversal->stack + traversal->stack_count;
-        if (opens_a(&pair, &a, &b, traversal->b_to_a.scale)) {
-            carom_obb moved = move(&traversal->b_to_a, &b);
-            const carom_obb_node *node =
-                node_of(&traversal->a, pair.level_a, pair.index_a, &decoded);
-            find_in_node(traversal, node, &moved, traversal->slack_a, &order);
-            --pair.level_a;
-            uint32_t first = pair.index_a * CAROM_BVH_WIDTH;
-            for (uint32_t i = 0; i < order.count; ++i) {
-                pair.index_a = first + order.lane[i];
-                *top++ = pair;
-            }
-        } else {
-            carom_obb moved = move(&traversal->a_to_b, &a);
-            const carom_obb_node *node =
-                node_of(&traversal->b, pair.level_b, pair.index_b, &decoded);
-            find_in_node(traversal, node, &moved, traversal->slack_b, &order);
-            --pair.level_b;
-            uint32_t first = pair.index_b * CAROM_BVH_WIDTH;
-            for (uint32_t i = 0; i < order.count; ++i) {
-                pair.index_b = first + order.lane[i];
-                *top++ = pair;
-            }
-        }
-        traversal->stack_count = (uint32_t)(top - traversal->stack);
+        bool of_a = opens_a(&pair, &a, &b, traversal->b_to_a.scale);
+        const carom_obb_node *node = open_box(traversal, &pair, of_a, &a, &b, &moved, &decoded);
+        find_in_node(traversal, node, &moved, of_a ? traversal->slack_a : traversal->slack_b,
+                     &order);
+        push(traversal, pair, of_a, &order, 0.0f);
     }
     return hand_over(traversal);
 }
@@ -492,43 +499,19 @@ void CAROM_CPU(carom_obb_nearest)(carom_obb_traversal *traversal, float limit, u
     while (traversal->stack_count > 0 && traversal->visits < last) {
         carom_obb_pair pair = traversal->stack[--traversal->stack_count];
         if (pair.apart > limit * limit) continue;
-        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a);
+        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a), moved;
         carom_obb b = box_of(&traversal->b, pair.level_b, pair.index_b);
         if (pair.level_a == 0 && pair.level_b == 0) {
             limit = measure_in_blocks(traversal, &pair, &a, &b, limit);
             continue;
         }
         ++traversal->visits;
-        carom_obb_pair *top = traversal->stack + traversal->stack_count;
-        if (opens_a(&pair, &a, &b, traversal->b_to_a.scale)) {
-            carom_obb moved = move(&traversal->b_to_a, &b);
-            const carom_obb_node *node =
-                node_of(&traversal->a, pair.level_a, pair.index_a, &decoded);
-            put_in_order(
-                nearer(node, &moved, traversal->direction_a, traversal->slack_a, limit, apart),
-                apart, &order);
-            --pair.level_a;
-            uint32_t first = pair.index_a * CAROM_BVH_WIDTH;
-            for (uint32_t i = 0; i < order.count; ++i) {
-                pair.index_a = first + order.lane[i];
-                pair.apart = order.apart[i];
-                *top++ = pair;
-            }
-        } else {
-            carom_obb moved = move(&traversal->a_to_b, &a);
-            const carom_obb_node *node =
-                node_of(&traversal->b, pair.level_b, pair.index_b, &decoded);
-            put_in_order(nearer(node, &moved, traversal->direction_b, traversal->slack_b,
-                                limit * to_b, apart),
-                         apart, &order);
-            --pair.level_b;
-            uint32_t first = pair.index_b * CAROM_BVH_WIDTH;
-            for (uint32_t i = 0; i < order.count; ++i) {
-                pair.index_b = first + order.lane[i];
-                pair.apart = order.apart[i] * (to_a * to_a);
-                *top++ = pair;
-            }
-        }
-        traversal->stack_count = (uint32_t)(top - traversal->stack);
+        bool of_a = opens_a(&pair, &a, &b, to_a);
+        const carom_obb_node *node = open_box(traversal, &pair, of_a, &a, &b, &moved, &decoded);
+        uint32_t lanes = nearer(
+            node, &moved, of_a ? traversal->direction_a : traversal->direction_b,
+            of_a ? traversal->slack_a : traversal->slack_b, of_a ? limit : limit * to_b, apart);
+        put_in_order(lanes, apart, &order);
+        push(traversal, pair, of_a, &order, of_a ? 1.0f : to_a * to_a);
     }
 }

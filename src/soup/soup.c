@@ -360,8 +360,7 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
 
 carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
                                  carom_soup_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
                      carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +

@@ -290,13 +290,16 @@ static carom_status search_window(void *argument, carom_soup_stream *stream,
         CAROM_TRY(carom_soup_place_window(cross->context, &w->placing, &w->bvh, window->first,
                                           window->end));
     }
-    CAROM_TRY(w->by_grid ? carom_soup_cross_grid(cross) : search_trees(cross));
+    carom_progress_begin(cross->context, "finding faces of a window", 0); /* inside that of all */
+    carom_status status = w->by_grid ? carom_soup_cross_grid(cross) : search_trees(cross);
+    CAROM_TRY(carom_progress_finish(cross->context, status));
     window->crowded = cross->crowded;
     window->spent = !w->by_grid && cross->spent;
     return CAROM_OK;
 }
 
-static carom_status stream_all(windows *w, carom_soup_stream *stream) {
+static carom_status stream_all(carom_soup_stream *stream, void *argument) {
+    windows *w = argument;
     uint64_t first = 0;
     if (w->placing.extreme || !has_grid(&w->placing)) {
         uint64_t budget = w->cross.budget;
@@ -320,10 +323,5 @@ carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
     cross_begin(&w.cross, context, &w.placing);
     carom_soup_stream_begin(&stream, context, a, receive, user);
     stream.most = CAROM_MAX(stream.most, b->triangle_count);
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_progress_begin(context, "finding faces that meet", a->triangle_count);
-    carom_status status = stream_all(&w, &stream);
-    carom_arena_rewind(scratch, mark);
-    return carom_progress_finish(context, status);
+    return carom_soup_stream_run(&stream, "finding faces that meet", stream_all, &w);
 }

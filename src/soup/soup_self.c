@@ -150,7 +150,8 @@ static carom_status stream_grid(carom_soup_search *s, carom_soup_stream *stream,
 
 /* ---- Stream ---------------------------------------------------------------------------------- */
 
-static carom_status stream_all(carom_soup_search *s, carom_soup_stream *stream) {
+static carom_status stream_all(carom_soup_stream *stream, void *argument) {
+    carom_soup_search *s = argument;
     uint64_t first = 0;
     if (s->cells == NULL) {
         CAROM_TRY(begin_tree(s));
@@ -173,10 +174,5 @@ carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup
     carom_soup_search_begin(context, soup, &s);
     carom_soup_stream_begin(&stream, context, soup, receive, user);
     s.keep = s.streams = true;
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_progress_begin(context, "finding pairs", soup->triangle_count);
-    carom_status status = stream_all(&s, &stream);
-    carom_arena_rewind(scratch, mark);
-    return carom_progress_finish(context, status);
+    return carom_soup_stream_run(&stream, "finding pairs", stream_all, &s);
 }

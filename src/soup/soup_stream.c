@@ -62,6 +62,18 @@ carom_status carom_soup_stream_windows(carom_soup_stream *stream, carom_soup_win
     return CAROM_OK;
 }
 
+carom_status carom_soup_stream_run(carom_soup_stream *stream, const char *what,
+                                   carom_status (*stream_all)(carom_soup_stream *stream,
+                                                              void *argument),
+                                   void *argument) {
+    carom_arena *scratch = carom_scratch(stream->context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_progress_begin(stream->context, what, stream->soup->triangle_count);
+    carom_status status = stream_all(stream, argument);
+    carom_arena_rewind(scratch, mark);
+    return carom_progress_finish(stream->context, status);
+}
+
 bool carom_soup_stream_count(void *user, const carom_pair *pairs, uint64_t count) {
     (void)pairs;
     *(uint64_t *)user += count;

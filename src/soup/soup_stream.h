@@ -38,6 +38,13 @@ typedef carom_status carom_soup_window_fn(void *search, carom_soup_stream *strea
 carom_status carom_soup_stream_windows(carom_soup_stream *stream, carom_soup_window_fn *search,
                                        void *argument, uint64_t *first);
 
+/* Calls `stream_all` as a phase of progress with triangles as units, and rewinds the scratch that
+ * it takes. */
+carom_status carom_soup_stream_run(carom_soup_stream *stream, const char *what,
+                                   carom_status (*stream_all)(carom_soup_stream *stream,
+                                                              void *argument),
+                                   void *argument);
+
 /* A carom_pairs_fn that adds up the counts in a uint64_t. */
 carom_pairs_fn carom_soup_stream_count;
 
