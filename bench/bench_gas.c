@@ -121,7 +121,7 @@ static void bench_figure(bench *bench, carom_context *context) {
         bench_compare(bench, job, (double)input.events, &contender, 1);
         const bench_row *row = last_row(bench);
         double unit = (double)input.runs / input.passed; /* runs in one unit of time */
-        if (carom_gas_get_info(input.gas, &info) == CAROM_OK)
+        if (carom_gas_get_info(context, input.gas, &info) == CAROM_OK)
             bench_note(bench,
                        "figure 1, %llu spheres: %.4g s wall, %.4g s of processor for one unit of "
                        "time, %.0f events; cells of %.2f, model %.2f",
@@ -147,7 +147,7 @@ static void bench_cells(bench *bench, carom_context *context, carom_gas_method m
         def.cell_edge = model * factors[i];
         if (i > 0 && def.cell_edge < 2.0 * FIGURE_RADIUS) continue; /* there are none so small */
         if (!make_figure(context, &def, count, &inputs[used])) continue;
-        if (carom_gas_get_info(inputs[used].gas, &info) == CAROM_OK && i == 0)
+        if (carom_gas_get_info(context, inputs[used].gas, &info) == CAROM_OK && i == 0)
             model = info.model_edge;
         edges[used] = info.cell_edge;
         inputs[used].events = 20000;
@@ -208,5 +208,5 @@ static void run(bench *bench) {
     carom_context_destroy(context);
 }
 
-const bench_group bench_gas = {"gas", "event-driven spheres: density, figure 1, cells, queues",
+const bench_group bench_gas = {70, "gas", "event-driven spheres: density, figure 1, cells, queues",
                                run};

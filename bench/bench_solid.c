@@ -141,25 +141,8 @@ static void note_milliseconds(bench *bench, uint32_t first_row, uint32_t poses) 
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* The rotation of a 3 x 4 matrix as a pose (Shepperd 1978). */
-static carom_pose pose_of(const double *m) {
-    carom_pose p = {.t = {m[3], m[7], m[11]}};
-    double w = 1 + m[0] + m[5] + m[10], x = 1 + m[0] - m[5] - m[10];
-    double y = 1 - m[0] + m[5] - m[10], z = 1 - m[0] - m[5] + m[10];
-    if (w >= x && w >= y && w >= z) {
-        p.w = w, p.x = m[9] - m[6], p.y = m[2] - m[8], p.z = m[4] - m[1];
-    } else if (x >= y && x >= z) {
-        p.w = m[9] - m[6], p.x = x, p.y = m[1] + m[4], p.z = m[2] + m[8];
-    } else if (y >= z) {
-        p.w = m[2] - m[8], p.x = m[1] + m[4], p.y = y, p.z = m[6] + m[9];
-    } else {
-        p.w = m[4] - m[1], p.x = m[2] + m[8], p.y = m[6] + m[9], p.z = z;
-    }
-    return p;
-}
-
 /* Ten lines of a 3 x 4 matrix and CGAL's volume. */
-static bool read_poses(const char *file, player *p) {
+static bool read_poses(carom_context *context, const char *file, player *p) {
     char path[4096], line[1024];
     soup_input_path(file, path, sizeof(path));
     FILE *stream = fopen(path, "r");
@@ -178,7 +161,7 @@ static bool read_poses(const char *file, player *p) {
             else
                 p->volumes[k] = value;
         }
-        p->poses[k] = pose_of(p->matrices[k]);
+        good = good && carom_pose_from_matrix(context, p->matrices[k], &p->poses[k]) == CAROM_OK;
     }
     fclose(stream);
     p->count = POSES;
@@ -195,7 +178,7 @@ static void measure_model(bench *bench, carom_context *context, const char *name
     if (!soup_input_load(context, file, &input)) return;
     snprintf(file, sizeof(file), "j6_%s.csv", name);
     players[0] = (player){.name = "carom"};
-    if (!read_poses(file, &players[0]) || !prepare_ours(context, &input, &players[0])) {
+    if (!read_poses(context, file, &players[0]) || !prepare_ours(context, &input, &players[0])) {
         bench_note(bench, "%s: %s", name, carom_context_message(context));
         dismiss(&players[0]);
         soup_input_free(&input);
@@ -267,7 +250,7 @@ static void measure_growth(bench *bench, carom_context *context) {
             .shape = CAROM_SHAPE_GLOBE, .detail = details[i], .scalar = CAROM_SCALAR_FLOAT32};
         if (!soup_input_make(context, &def, &input)) continue;
         p = (player){.name = "carom", .count = 1};
-        p.poses[0] = (carom_pose){0.9, 0.1, 0.2, 0.3, {1.5, 0.1, 0.2}};
+        p.poses[0] = (carom_pose){{0.9, 0.1, 0.2, 0.3}, {1.5, 0.1, 0.2}};
         if (prepare_ours(context, &input, &p)) {
             carom_overlap overlap = {0};
             (void)carom_solid_overlap(context, p.solid, NULL, p.solid, &p.poses[0], NULL, &overlap);
@@ -302,4 +285,4 @@ static void run(bench *bench) {
     carom_context_destroy(context);
 }
 
-const bench_group bench_solid = {"solid", "how much two solids overlap", run};
+const bench_group bench_solid = {60, "solid", "how much two solids overlap", run};

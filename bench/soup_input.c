@@ -100,7 +100,7 @@ static carom_vec3 draw_direction(carom_random *random) {
 
 /* The rotation of a unit quaternion, as the library writes it. */
 static void rotation_of(const carom_pose *q, double *m) {
-    double w = q->w, x = q->x, y = q->y, z = q->z;
+    double w = q->q.w, x = q->q.x, y = q->q.y, z = q->q.z;
     m[0] = 1.0 - 2.0 * (y * y + z * z);
     m[1] = 2.0 * (x * y - w * z);
     m[2] = 2.0 * (x * z + w * y);
@@ -132,12 +132,14 @@ void soup_poses_make(const soup_input *input, double first_gap, double last_gap,
     for (int k = 0; k < SOUP_POSES; ++k) {
         carom_pose *q = &poses->poses[k];
         double *m = poses->matrices[k];
-        q->w = carom_random_normal(&random);
-        q->x = carom_random_normal(&random);
-        q->y = carom_random_normal(&random);
-        q->z = carom_random_normal(&random);
-        double length = sqrt(((q->w * q->w + q->x * q->x) + q->y * q->y) + q->z * q->z);
-        *q = (carom_pose){.w = q->w / length, q->x / length, q->y / length, q->z / length};
+        q->q.w = carom_random_normal(&random);
+        q->q.x = carom_random_normal(&random);
+        q->q.y = carom_random_normal(&random);
+        q->q.z = carom_random_normal(&random);
+        double length =
+            sqrt(((q->q.w * q->q.w + q->q.x * q->q.x) + q->q.y * q->q.y) + q->q.z * q->q.z);
+        *q =
+            (carom_pose){.q.w = q->q.w / length, q->q.x / length, q->q.y / length, q->q.z / length};
         rotation_of(q, m);
         carom_vec3 d = draw_direction(&random), back = {-d.x, -d.y, -d.z};
         /* The turned mesh reaches as far along -d as the mesh itself along R^T (-d). */

@@ -264,7 +264,7 @@ void soup_bench_chazelle(bench *bench, carom_context *context) {
     /* A quarter turn about z, a little aside: wedges of one cross all wedges of the other. */
     if (poses != NULL) {
         double half = sqrt(0.5);
-        poses->poses[0] = (carom_pose){.w = half, .z = half, .t = {0.003, 0.005, 0.01}};
+        poses->poses[0] = (carom_pose){.q.w = half, .q.z = half, .t = {0.003, 0.005, 0.01}};
         double matrix[12] = {0.0, -1.0, 0.0, 0.003, 1.0, 0.0, 0.0, 0.005, 0.0, 0.0, 1.0, 0.01};
         for (int i = 0; i < 12; ++i) poses->matrices[0][i] = matrix[i];
     }

@@ -127,11 +127,11 @@ bool args_read_count(const char *text, uint64_t *value) {
 static void say_choices(const arg_option *option, const char *text, arg_result *result) {
     char names[sizeof(result->message) - 96] = "";
     size_t length = 0;
-    for (size_t i = 0; option->choices[i] != NULL; ++i) {
-        size_t room = sizeof(names) - length;
+    for (int i = 0; option->choice(i) != NULL; ++i) {
+        size_t space = sizeof(names) - length;
         int added =
-            snprintf(names + length, room, "%s%s", i == 0 ? "" : " or ", option->choices[i]);
-        if (added < 0 || (size_t)added >= room) break;
+            snprintf(names + length, space, "%s%s", i == 0 ? "" : " or ", option->choice(i));
+        if (added < 0 || (size_t)added >= space) break;
         length += (size_t)added;
     }
     names[length] = '\0';
@@ -170,8 +170,8 @@ static bool store(const arg_option *option, const char *text, void *values, arg_
     case ARG_CHOICE:
         break;
     }
-    for (int i = 0; option->choices[i] != NULL; ++i) {
-        if (strcmp(option->choices[i], text) == 0) {
+    for (int i = 0; option->choice(i) != NULL; ++i) {
+        if (strcmp(option->choice(i), text) == 0) {
             memcpy(place, &i, sizeof(i));
             return true;
         }

@@ -15,7 +15,7 @@ typedef enum arg_kind {
     ARG_COUNT,  /* uint64_t: 12, 10k, 2.5M, 1e6, exactly; k, M, G are powers of 1000 */
     ARG_NUMBER, /* double, finite */
     ARG_SIZE,   /* double, finite, above 0 */
-    ARG_CHOICE  /* int: index into choices */
+    ARG_CHOICE  /* int: index of the choice */
 } arg_kind;
 
 typedef struct arg_option {
@@ -25,8 +25,15 @@ typedef struct arg_option {
     size_t place;      /* offset of the value in the command's option struct */
     const char *value; /* the value's name in help: "N" */
     const char *help;
-    const char *const *choices; /* ARG_CHOICE: names, terminated by NULL */
+    const char *(*choice)(int index); /* ARG_CHOICE: the names, NULL after the last */
 } arg_option;
+
+/* Defines type_choice, which gives the first `count` names of an enum of the library. */
+#define ARG_CHOICES(type, count)                                                                   \
+    static const char *type##_choice(int index) {                                                  \
+        return index < (int)(count) ? type##_name((type)index) : NULL;                             \
+    }                                                                                              \
+    struct type##_choice
 
 /* Default values that mark an option as not given. No user would give them. */
 #define ARG_NO_COUNT  UINT64_MAX

@@ -19,8 +19,9 @@ static const arg_option convert_options[] = {
      NULL},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
-     meshes_format_names},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+     meshes_format_choice},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
 };
 
 static void print_result(const cli *cli, const char *path, const carom_mesh_view *view,
@@ -45,7 +46,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     const char *misuse = output_misuse(cli, paths[1]);
     if (options->triangulate && options->fan)
         misuse = "--triangulate and --fan are two ways; choose one";
-    if (misuse != NULL) return cli_misuse(cli, &cli_convert, misuse);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_mesh_format format = meshes_format(paths[1], options->format);
@@ -65,6 +66,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_convert = {
+    .order = 30,
     .name = "convert",
     .arguments = "IN OUT",
     .summary = "one mesh format into another",

@@ -32,7 +32,7 @@ static carom_status show_scaling(demo *demo, double *collisions_per_second) {
         double length = counts[i] > 20000 ? 0.1 : 0.5;
         carom_status status = make(context, (uint64_t)counts[i], &gas);
         if (status == CAROM_OK) status = carom_gas_advance(context, gas, 0.2, NULL, NULL);
-        carom_gas_reset_measures(gas);
+        (void)carom_gas_reset_measures(context, gas);
         double start = carom_time_seconds();
         if (status == CAROM_OK) status = carom_gas_advance(context, gas, 0.2 + length, NULL, NULL);
         double seconds = carom_time_seconds() - start;
@@ -81,4 +81,4 @@ static carom_status run(demo *demo) {
     return status;
 }
 
-const demo_part demo_gas = {"gas", "when do many moving spheres meet", run};
+const demo_part demo_gas = {70, "gas", "when do many moving spheres meet", run};

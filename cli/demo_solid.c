@@ -15,7 +15,7 @@
 static const uint64_t details[SIZES] = {32, 64, 128, 256, 512};
 
 /* Upright, and across the other ring's tube. */
-static const carom_pose beside = {.w = 0.74, .x = 0.66, .y = 0.1, .t = {1.25, 0.1, 0.2}};
+static const carom_pose beside = {.q.w = 0.74, .q.x = 0.66, .q.y = 0.1, .t = {1.25, 0.1, 0.2}};
 
 typedef struct ring {
     carom_mesh *mesh;
@@ -52,8 +52,8 @@ static carom_status ring_make(carom_context *context, uint64_t detail, bool poly
 
 /* R(q) x + t, with q normalised as in every query. */
 static carom_vec3 moved(carom_vec3 p) {
-    double n = beside.w * beside.w + beside.x * beside.x + beside.y * beside.y;
-    double w = beside.w, x = beside.x, y = beside.y;
+    double n = beside.q.w * beside.q.w + beside.q.x * beside.q.x + beside.q.y * beside.q.y;
+    double w = beside.q.w, x = beside.q.x, y = beside.q.y;
     carom_vec3 u = {y * p.z, -x * p.z, x * p.y - y * p.x};
     return (carom_vec3){p.x + 2.0 * (w * u.x + y * u.z) / n + beside.t.x,
                         p.y + 2.0 * (w * u.y - x * u.z) / n + beside.t.y,
@@ -213,4 +213,4 @@ static carom_status run(demo *demo) {
     return CAROM_OK;
 }
 
-const demo_part demo_solid = {"solid", "how much two rings overlap", run};
+const demo_part demo_solid = {60, "solid", "how much two rings overlap", run};

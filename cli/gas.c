@@ -41,8 +41,8 @@ static const options gas_defaults = {.count = ARG_NO_COUNT,
                                      .fraction = ARG_NO_NUMBER,
                                      .loss = ARG_NO_NUMBER};
 
-static const char *const method_names[] = {"auto", "centre", "extent", "neighbours", NULL};
-static const char *const queue_names[] = {"calendar", "tree", NULL};
+ARG_CHOICES(carom_gas_method, CAROM_GAS_METHOD_COUNT);
+ARG_CHOICES(carom_gas_queue, CAROM_GAS_QUEUE_COUNT);
 
 static const arg_option gas_options[] = {
     {"--count", 'n', ARG_COUNT, offsetof(options, count), "N", "spheres (1000)", NULL},
@@ -59,9 +59,9 @@ static const arg_option gas_options[] = {
     {"--loss", 0, ARG_NUMBER, offsetof(options, loss), "E", "1 - restitution (0: elastic)", NULL},
     {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "of places and velocities (1)", NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
-     "auto, centre, extent or neighbours (auto)", method_names},
+     "auto, centre, extent or neighbours (auto)", carom_gas_method_choice},
     {"--queue", 0, ARG_CHOICE, offsetof(options, queue), "NAME", "calendar or tree (calendar)",
-     queue_names},
+     carom_gas_queue_choice},
     {"--cell", 0, ARG_SIZE, offsetof(options, cell), "L", "least edge of a cell (by density)",
      NULL},
     {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
@@ -265,9 +265,9 @@ static carom_status begin_run(cli *cli, const options *o, carom_gas *gas, outcom
         carom_status status = carom_gas_advance(context, gas, until, NULL, NULL);
         if (status != CAROM_OK) return status;
     }
-    if (o->resume == NULL || o->warm > 0.0) carom_gas_reset_measures(gas);
+    if (o->resume == NULL || o->warm > 0.0) (void)carom_gas_reset_measures(cli->context, gas);
     carom_status status = carom_gas_measure(context, gas, &result->before);
-    if (status == CAROM_OK) status = carom_gas_get_info(gas, &result->info);
+    if (status == CAROM_OK) status = carom_gas_get_info(cli->context, gas, &result->info);
     double until = carom_gas_get_time(gas) + o->time;
     if (status == CAROM_OK && until > MOST_TICKS * result->info.tick) /* or it fails half way */
         status = carom_gas_advance(context, gas, until, NULL, NULL);
@@ -301,7 +301,7 @@ static carom_status run_pieces(cli *cli, const options *o, carom_gas *gas, traje
     }
     carom_gas_spheres_free(&spheres);
     if (status == CAROM_OK) status = carom_gas_measure(context, gas, &result->measures);
-    if (status == CAROM_OK) status = carom_gas_get_info(gas, &result->info);
+    if (status == CAROM_OK) status = carom_gas_get_info(cli->context, gas, &result->info);
     return status;
 }
 
@@ -352,7 +352,7 @@ static void print_json(const cli *cli, const outcome *r, uint64_t events, double
     json_number(&j, NULL, m->momentum.y);
     json_number(&j, NULL, m->momentum.z);
     json_end_array(&j);
-    json_text(&j, "method", method_names[r->info.method]);
+    json_text(&j, "method", carom_gas_method_name(r->info.method));
     json_number(&j, "cell_edge", r->info.cell_edge);
     json_number(&j, "bytes_per_sphere",
                 m->spheres != 0 ? (double)r->info.bytes / (double)m->spheres : 0.0);
@@ -378,8 +378,8 @@ static void print_outcome(const cli *cli, const options *o, const outcome *r) {
             (unsigned long long)collisions, rate);
     fprintf(out, "wall hits          %llu\n", (unsigned long long)hits);
     fprintf(out, "crossings          %llu (%s, cells of %.4g)\n",
-            (unsigned long long)(m->crossings - b->crossings), method_names[r->info.method],
-            r->info.cell_edge);
+            (unsigned long long)(m->crossings - b->crossings),
+            carom_gas_method_name(r->info.method), r->info.cell_edge);
     fprintf(out, "measured over      %g\n", m->time);
     fprintf(out, "collision rate     %.6g per sphere and unit of time\n", m->collision_rate);
     if (isfinite(m->mean_free_path)) fprintf(out, "mean free path     %.6g\n", m->mean_free_path);
@@ -417,7 +417,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     (void)count, (void)arguments;
     const options *o = values;
     const char *misuse = find_misuse(cli, o);
-    if (misuse != NULL) return cli_misuse(cli, &cli_gas, misuse);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
     char *input = NULL;
     if (o->resume != NULL) {
         memcpy(&input, &o->resume, sizeof(input)); /* it is only read */
@@ -433,7 +433,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     if (status == CAROM_OK)
         code = run_gas(cli, o, gas, &result);
     else if (status == CAROM_BAD_INPUT && cli->message[0] != '\0') /* they do not fit */
-        code = cli_misuse(cli, &cli_gas, cli->message);
+        code = cli_misuse(cli, cli->message);
     else
         code = cli_fail(cli, status);
     carom_gas_destroy(gas);
@@ -443,6 +443,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
 }
 
 const cli_command cli_gas = {
+    .order = 70,
     .name = "gas",
     .arguments = "[-n N] [OPTIONS]",
     .summary = "hard spheres: every collision in its order",

@@ -15,7 +15,8 @@ static const arg_option info_options[] = {
      "keep vertices apart that have equal coordinates", NULL},
     {"--no-k", 0, ARG_FLAG, offsetof(options, no_k), NULL,
      "leave k and height out, which take longest", NULL},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
 };
 
 typedef struct subject {
@@ -270,6 +271,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_info = {
+    .order = 10,
     .name = "info",
     .arguments = "MESH... (- is the standard input)",
     .summary = "what a mesh is: counts, closedness, volume, area, bounds, k",

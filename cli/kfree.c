@@ -23,7 +23,8 @@ static const arg_option kfree_options[] = {
      "take faces without area for segments and points", NULL},
     {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
      "write the number of every face there, as CSV; - is the standard output", NULL},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 
@@ -155,7 +156,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
-    if (misuse != NULL) return cli_misuse(cli, &cli_kfree, misuse);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
     carom_soup *soup = NULL;
     carom_numbers counts = {0};
     carom_status status = prepare(&job, paths[0], &soup);
@@ -178,6 +179,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_kfree = {
+    .order = 50,
     .name = "kfree",
     .arguments = "MESH [-o FILE]",
     .summary = "how crowded a mesh is: k, and a bound on how often it meets another",

@@ -30,7 +30,7 @@ static const arg_option make_options[] = {
      NULL},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
-     meshes_format_names},
+     meshes_format_choice},
 };
 
 /* Options that are not given stay marked as such, as their defaults depend on the shape. */
@@ -59,13 +59,9 @@ static const char details[] =
     "All but cloth and grid are closed and face outward.";
 
 static bool find_shape(const char *name, carom_shape *shape, char *message, size_t size) {
+    if (carom_shape_from_name(name, shape)) return true;
     const char *names[CAROM_SHAPE_COUNT + 1] = {NULL};
-    for (int i = 0; i < CAROM_SHAPE_COUNT; ++i) {
-        names[i] = carom_shape_name((carom_shape)i);
-        if (strcmp(names[i], name) != 0) continue;
-        *shape = (carom_shape)i;
-        return true;
-    }
+    for (int i = 0; i < CAROM_SHAPE_COUNT; ++i) names[i] = carom_shape_name((carom_shape)i);
     const char *near = args_did_you_mean(name, names);
     snprintf(message, size, "no shape '%.60s'%s%s%s", name, near != NULL ? "; did you mean " : "",
              near != NULL ? near : "", near != NULL ? "?" : "");
@@ -144,12 +140,11 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
                            .polygons = o->polygons};
     char message[160];
     if (!find_shape(arguments[0], &def.shape, message, sizeof(message)))
-        return cli_misuse(cli, &cli_make, message);
-    if (o->output == NULL) return cli_misuse(cli, &cli_make, "-o FILE is missing");
+        return cli_misuse(cli, message);
+    if (o->output == NULL) return cli_misuse(cli, "-o FILE is missing");
     const char *misuse = output_misuse(cli, o->output);
-    if (misuse != NULL) return cli_misuse(cli, &cli_make, misuse);
-    if (is_misused(o, def.shape, message, sizeof(message)))
-        return cli_misuse(cli, &cli_make, message);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
+    if (is_misused(o, def.shape, message, sizeof(message))) return cli_misuse(cli, message);
     carom_mesh_format format = meshes_format(o->output, o->format);
     if (!meshes_can_write(format)) return meshes_refuse(cli, o->output);
     if (o->float32 || meshes_is_plain(format)) def.scalar = CAROM_SCALAR_FLOAT32;
@@ -167,6 +162,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
 }
 
 const cli_command cli_make = {
+    .order = 20,
     .name = "make",
     .arguments = "SHAPE -o FILE",
     .summary = "a mesh by formula: sphere, torus, knot, cloth, shards ...",

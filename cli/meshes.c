@@ -13,20 +13,18 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 
-const char *const meshes_from_names[] = {"name", "obj", "ply", "stl", "off", NULL};
-static const carom_mesh_format from_formats[] = {CAROM_MESH_FORMAT_GUESS, CAROM_MESH_FORMAT_OBJ,
-                                                 CAROM_MESH_FORMAT_PLY, CAROM_MESH_FORMAT_STL,
-                                                 CAROM_MESH_FORMAT_OFF};
+const char *meshes_from_choice(int index) {
+    return index < CAROM_MESH_FORMAT_COUNT ? carom_mesh_format_name((carom_mesh_format)index)
+                                           : NULL;
+}
 
-const char *const meshes_format_names[] = {"name", "obj",       "ply", "ply-big", "ply-ascii",
-                                           "stl",  "stl-ascii", "off", NULL};
+const char *meshes_format_choice(int index) {
+    return index < CAROM_MESH_FORMAT_OTHER ? meshes_from_choice(index) : NULL;
+}
 
 carom_mesh_format meshes_format(const char *path, int choice) {
-    static const carom_mesh_format formats[] = {
-        CAROM_MESH_FORMAT_GUESS,     CAROM_MESH_FORMAT_OBJ,       CAROM_MESH_FORMAT_PLY,
-        CAROM_MESH_FORMAT_PLY_BIG,   CAROM_MESH_FORMAT_PLY_ASCII, CAROM_MESH_FORMAT_STL,
-        CAROM_MESH_FORMAT_STL_ASCII, CAROM_MESH_FORMAT_OFF};
-    return choice == 0 ? carom_mesh_format_guess(path, NULL, 0) : formats[choice];
+    carom_mesh_format format = (carom_mesh_format)choice;
+    return format == CAROM_MESH_FORMAT_GUESS ? carom_mesh_format_guess(path, NULL, 0) : format;
 }
 
 bool meshes_can_write(carom_mesh_format format) {
@@ -134,7 +132,7 @@ static carom_status save_standard_output(cli *cli, const carom_mesh_view *view,
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh) {
-    carom_mesh_format format = from_formats[from];
+    carom_mesh_format format = (carom_mesh_format)from;
     carom_mesh_origin origin;
     carom_status status;
     const char *name = output_is_standard(path) ? STANDARD_INPUT : path;

@@ -5,9 +5,8 @@
 
 #include "cli/command.h"
 
-/* The values of --from: the format to read, an index into meshes_from_names; 0: by content, then by
- * the file's name. */
-extern const char *const meshes_from_names[];
+/* The values of --from: a carom_mesh_format. */
+const char *meshes_from_choice(int index);
 #define MESHES_FROM_HELP "read the meshes as obj, ply, stl or off (by content, then by name)"
 
 /* Reads a file, or the standard input when the path is "-". Reports faces that had to be left out
@@ -23,8 +22,9 @@ carom_status meshes_weld(cli *cli, carom_mesh **mesh);
 /* Splits polygons into triangles in place: by shape, or as fans. */
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);
 
-/* The format to write: that of --format (an index into meshes_format_names), or 0: by the path. */
-extern const char *const meshes_format_names[]; /* for ARG_CHOICE, ended by NULL; first: by name */
+/* The values of --format: a carom_mesh_format that can be written. meshes_format is the format to
+ * write: that value or, for CAROM_MESH_FORMAT_GUESS, the one that the path tells. */
+const char *meshes_format_choice(int index);
 carom_mesh_format meshes_format(const char *path, int choice);
 
 /* To be called before any work: refuses with a message a format that cannot be written. */

@@ -17,9 +17,8 @@ typedef struct options {
 
 static const options pairs_defaults = {.repeat = 1};
 
-/* In the order of carom_soup_method and carom_grid_hash. */
-static const char *const method_names[] = {"auto", "tree", "grid", NULL};
-static const char *const hash_names[] = {"block", "djb2", "morton", "perfect", NULL};
+ARG_CHOICES(carom_soup_method, CAROM_SOUP_METHOD_COUNT);
+ARG_CHOICES(carom_grid_hash, CAROM_GRID_HASH_COUNT);
 
 static const arg_option pairs_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
@@ -35,10 +34,11 @@ static const arg_option pairs_options[] = {
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when any faces meet",
      NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
-     "auto, tree or grid (auto): the same pairs", method_names},
+     "auto, tree or grid (auto): the same pairs", carom_soup_method_choice},
     {"--hash", 0, ARG_CHOICE, offsetof(options, hash), "NAME",
-     "of the grid: block, djb2, morton or perfect (block)", hash_names},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+     "of the grid: block, djb2, morton or perfect (block)", carom_grid_hash_choice},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 
@@ -215,11 +215,10 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     char message[256];
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
-    if (misuse != NULL) return cli_misuse(cli, &cli_pairs, misuse);
-    if (!pose_read(options->pose, &pose, message, sizeof(message)))
-        return cli_misuse(cli, &cli_pairs, message);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
+    if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (options->pose != NULL && count < 2)
-        return cli_misuse(cli, &cli_pairs, "--pose moves the second mesh, and there is none");
+        return cli_misuse(cli, "--pose moves the second mesh, and there is none");
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     int code = run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);
@@ -229,6 +228,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_pairs = {
+    .order = 40,
     .name = "pairs",
     .arguments = "A [B] [--pose NUMBERS] [-o FILE] [--check]",
     .summary = "which faces meet: all pairs, of a mesh with itself or of two",

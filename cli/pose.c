@@ -49,10 +49,10 @@ bool pose_read(const char *text, pose_arg *pose, char *message, size_t size) {
                  POSE_VALUE);
         return false;
     }
-    pose->pose = (carom_pose){.w = number[3],
-                              .x = number[4],
-                              .y = number[5],
-                              .z = number[6],
+    pose->pose = (carom_pose){.q.w = number[3],
+                              .q.x = number[4],
+                              .q.y = number[5],
+                              .q.z = number[6],
                               .t = {number[0], number[1], number[2]}};
     if (number[3] == 0.0 && number[4] == 0.0 && number[5] == 0.0 && number[6] == 0.0) {
         snprintf(message, size, "--pose: the quaternion is zero; 1,0,0,0 turns nothing");

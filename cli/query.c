@@ -21,17 +21,20 @@ typedef struct options {
 
 static const options query_defaults = {.repeat = 1};
 
-static const char *const engine_names[] = {"exact", NULL};
+static const char *engine_choice(int index) {
+    return index == 0 ? "exact" : NULL;
+}
 
 static const arg_option query_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
      "move B first; 12 numbers are a 3x4 matrix", NULL},
-    {"--engine", 0, ARG_CHOICE, offsetof(options, engine), "NAME", "exact", engine_names},
+    {"--engine", 0, ARG_CHOICE, offsetof(options, engine), "NAME", "exact", engine_choice},
     {"--patches", 0, ARG_FLAG, offsetof(options, patches), NULL,
      "list the overlap's connected pieces, too", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
      "exit with 1 when the solids overlap or touch", NULL},
-    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP, meshes_from_names},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 
@@ -134,7 +137,7 @@ static void json_vector(json *j, const char *key, carom_vec3 v) {
 
 static void print_json(const cli *cli, const options *options, const answer *a) {
     json j = cli_begin_json(cli);
-    json_text(&j, "engine", engine_names[options->engine]);
+    json_text(&j, "engine", engine_choice(options->engine));
     json_text(&j, "relation", a->relation);
     json_bool(&j, "colliding", a->colliding);
     json_number(&j, "distance", a->distance);
@@ -234,10 +237,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     body bodies[2] = {{0}, {0}};
     answer answer = {.query = {.wanted = options->repeat}};
     char message[512];
-    if (!pose_read(options->pose, &pose, message, sizeof(message)))
-        return cli_misuse(cli, &cli_query, message);
+    if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (repeat_misuse(options->repeat) != NULL)
-        return cli_misuse(cli, &cli_query, repeat_misuse(options->repeat));
+        return cli_misuse(cli, repeat_misuse(options->repeat));
     carom_status status = load(cli, paths[0], options->from, NULL, &bodies[0]);
     if (status == CAROM_OK) status = load(cli, paths[1], options->from, &pose, &bodies[1]);
     if (status == CAROM_OK)
@@ -263,6 +265,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_query = {
+    .order = 60,
     .name = "query",
     .arguments = "A B [--pose NUMBERS] [--engine NAME] [--patches] [--check]",
     .summary = "how two solids lie: distance, or overlap volume, force and torque",

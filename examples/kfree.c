@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 
     /* one such pose */
     carom_pairs pairs = {0};
-    carom_pose pose = {.w = 0.9, .x = 0.3, .y = 0.3, .t = {0.1, 0.2, 0.0}};
+    carom_pose pose = {.q = {.w = 0.9, .x = 0.3, .y = 0.3}, .t = {0.1, 0.2, 0.0}};
     must(context, carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs));
     printf("in this one %llu do\n", (unsigned long long)pairs.count);
 

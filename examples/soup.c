@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
     must(context, carom_soup_self_pairs(context, soup, &pairs));
 
     /* the soup and itself, moved aside */
-    carom_pose aside = {.w = 1.0, .t = {0.25, 0.0, 0.1}};
+    carom_pose aside = {.q = {.w = 1.0}, .t = {0.25, 0.0, 0.1}};
     must(context, carom_soup_cross_pairs(context, soup, NULL, soup, &aside, &pairs));
     printf("%llu pairs meet when it is moved against itself\n", (unsigned long long)pairs.count);
 

@@ -12,13 +12,17 @@ typedef struct values {
     int choice;
 } values;
 
-static const char *const choices[] = {"red", "green", "blue", NULL};
+static const char *choice(int index) {
+    static const char *const choices[] = {"red", "green", "blue", NULL};
+    return choices[index];
+}
+
 static const arg_option options[] = {
     {"--flag", 'f', ARG_FLAG, offsetof(values, flag), NULL, "", NULL},
     {"--text", 't', ARG_TEXT, offsetof(values, text), "TEXT", "", NULL},
     {"--count", 'n', ARG_COUNT, offsetof(values, count), "N", "", NULL},
     {"--number", 'x', ARG_NUMBER, offsetof(values, number), "X", "", NULL},
-    {"--choice", 0, ARG_CHOICE, offsetof(values, choice), "NAME", "", choices},
+    {"--choice", 0, ARG_CHOICE, offsetof(values, choice), "NAME", "", choice},
 };
 
 #define MOST_WORDS 64

@@ -21,7 +21,7 @@ static double short_time(carom_context *context, const carom_gas *gas) {
     carom_gas_info info;
     double radius = 1e300, speed = 0.0;
     FUZZ_CHECK(carom_gas_get_spheres(context, gas, &spheres) == CAROM_OK);
-    FUZZ_CHECK(carom_gas_get_info(gas, &info) == CAROM_OK);
+    FUZZ_CHECK(carom_gas_get_info(context, gas, &info) == CAROM_OK);
     for (uint64_t i = 0; i < spheres.count; ++i) {
         const carom_gas_sphere *s = &spheres.data[i];
         FUZZ_CHECK(isfinite(s->position.x) && isfinite(s->velocity.x) && s->radius > 0.0);
@@ -37,7 +37,7 @@ static void check_gas(carom_context *context, carom_gas *gas, const char *path) 
     double before, after, until = carom_gas_get_time(gas) + short_time(context, gas);
     int left = MOST_EVENTS;
     carom_gas_info info;
-    FUZZ_CHECK(carom_gas_get_info(gas, &info) == CAROM_OK);
+    FUZZ_CHECK(carom_gas_get_info(context, gas, &info) == CAROM_OK);
     const double tick = info.tick;
     FUZZ_CHECK(carom_gas_overlap(context, gas, &before) == CAROM_OK);
     if (isfinite(until)) {

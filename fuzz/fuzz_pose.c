@@ -18,11 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     FUZZ_CHECK(good == (message[0] == '\0'));
     FUZZ_CHECK(strlen(message) < sizeof(message));
     const carom_pose *p = &pose.pose;
-    FUZZ_CHECK(is_finite(p->w) && is_finite(p->x) && is_finite(p->y) && is_finite(p->z));
+    FUZZ_CHECK(is_finite(p->q.w) && is_finite(p->q.x) && is_finite(p->q.y) && is_finite(p->q.z));
     FUZZ_CHECK(is_finite(p->t.x) && is_finite(p->t.y) && is_finite(p->t.z));
     for (int i = 0; i < POSE_NUMBERS; ++i) FUZZ_CHECK(is_finite(pose.matrix[i]));
     if (good && !pose.is_matrix)
-        FUZZ_CHECK(p->w != 0.0 || p->x != 0.0 || p->y != 0.0 || p->z != 0.0);
+        FUZZ_CHECK(p->q.w != 0.0 || p->q.x != 0.0 || p->q.y != 0.0 || p->q.z != 0.0);
     free(text);
     return 0;
 }

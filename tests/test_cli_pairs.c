@@ -193,12 +193,12 @@ static void poses_are_read_strictly(void **state) {
     char message[128] = "";
     assert_true(pose_read(NULL, &pose, message, sizeof(message)));
     assert_false(pose.is_matrix);
-    assert_true(pose.pose.w == 0.0 && pose.pose.t.x == 0.0);
+    assert_true(pose.pose.q.w == 0.0 && pose.pose.t.x == 0.0);
     assert_true(pose_read("1,-2,3e-1,4,.5,6,7", &pose, message, sizeof(message)));
     assert_false(pose.is_matrix);
     assert_true(pose.pose.t.x == 1.0 && pose.pose.t.y == -2.0 && pose.pose.t.z == 0.3);
-    assert_true(pose.pose.w == 4.0 && pose.pose.x == 0.5 && pose.pose.y == 6.0 &&
-                pose.pose.z == 7.0);
+    assert_true(pose.pose.q.w == 4.0 && pose.pose.q.x == 0.5 && pose.pose.q.y == 6.0 &&
+                pose.pose.q.z == 7.0);
     assert_true(pose_read("0,1,2,3,4,5,6,7,8,9,10,11", &pose, message, sizeof(message)));
     assert_true(pose.is_matrix);
     for (int i = 0; i < POSE_NUMBERS; ++i) assert_true(pose.matrix[i] == (double)i);

@@ -457,6 +457,28 @@ static void public_functions_check_and_answer(void **state) {
     assert_true(c.distance == 2.0);
     assert_ok(context, carom_triangles_distance(context, AS_TRIANGLE(a), AS_TRIANGLE(b), &c));
     assert_true(c.distance == 2.0 && c.a.z == 0.0 && c.b.z == 2.0);
+    assert_true(carom_point_segment_distance_value(a, b).distance == 2.0);
+    assert_true(carom_segments_distance_value(a, b).squared == 4.0);
+    assert_true(carom_point_triangle_distance_value(a, AS_TRIANGLE(b)).distance == 2.0);
+    assert_true(carom_segment_triangle_distance_value(a, AS_TRIANGLE(b)).distance == 2.0);
+    carom_closest value = carom_triangles_distance_value(AS_TRIANGLE(a), AS_TRIANGLE(b));
+    assert_memory_equal(&value, &c, sizeof(c));
+    const carom_bounds box = {{0, 0, 0}, {1, 1, 1}};
+    assert_true(carom_triangle_meets_box_value(AS_TRIANGLE(a), &box));
+    assert_false(carom_triangle_meets_box_value(AS_TRIANGLE(b), &box));
+    carom_ball ball, ball_value = carom_ball_of_points_value(b, 3);
+    assert_ok(context, carom_ball_of_points(context, b, 3, &ball));
+    assert_memory_equal(&ball_value, &ball, sizeof(ball));
+    ball_value = carom_ball_of_triangle_value(AS_TRIANGLE(b));
+    assert_ok(context, carom_ball_of_triangle(context, AS_TRIANGLE(b), &ball));
+    assert_memory_equal(&ball_value, &ball, sizeof(ball));
+    const carom_ball balls[2] = {{{0, 0, 0}, 1}, {{1, 0, 0}, 1}};
+    ball_value = carom_ball_of_balls_value(balls, 2);
+    assert_ok(context, carom_ball_of_balls(context, balls, 2, &ball));
+    assert_memory_equal(&ball_value, &ball, sizeof(ball));
+    carom_lens lens, lens_value = carom_balls_lens_value(&balls[0], &balls[1]);
+    assert_ok(context, carom_balls_lens(context, &balls[0], &balls[1], &lens));
+    assert_memory_equal(&lens_value, &lens, sizeof(lens));
     assert_int_equal(test_malloc_count(), before);
     b[1].y = (double)NAN;
     assert_fails(context, carom_triangles_distance(context, AS_TRIANGLE(a), AS_TRIANGLE(b), &c),

@@ -414,7 +414,7 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
     carom_gas_info info;
     carom_gas_spheres all = {0};
     double overlap;
-    assert_ok(context, carom_gas_get_info(gas, &info));
+    assert_ok(context, carom_gas_get_info(context, gas, &info));
     assert_true(isfinite(info.cell_edge) && isfinite(info.model_edge) && isfinite(info.reach) &&
                 info.tick > 0.0);
     double now = carom_gas_get_time(gas);

@@ -272,6 +272,9 @@ static void any_number_of_threads_gives_the_same_bytes(void **state) {
             assert_ok(context, carom_mesh_inspect(context, &view, &report));
             if (t == 0) first = report;
             assert_memory_equal(&first, &report, sizeof(report));
+            carom_bounds bounds;
+            assert_ok(context, carom_mesh_bounds(context, &view, &bounds));
+            assert_memory_equal(&bounds, &report.bounds, sizeof(bounds));
             assert_ok(context, carom_mesh_triangulate(context, &view, NULL, &soup, NULL));
             assert_ok(context, carom_mesh_get_view(soup, &view));
             assert_ok(context, carom_mesh_weld(context, &view, &welded));
@@ -325,6 +328,9 @@ static void empty_meshes_have_empty_reports(void **state) {
     assert_true(report.faces == 0 && report.edges == 0 && report.shells == 0 && !report.closed);
     assert_true(report.volume == 0.0 && report.area == 0.0);
     assert_true(report.bounds.low.x > report.bounds.high.x);
+    carom_bounds bounds;
+    assert_ok(context, carom_mesh_bounds(context, &view, &bounds));
+    assert_memory_equal(&bounds, &report.bounds, sizeof(bounds));
     assert_ok(context, carom_mesh_weld(context, &view, &mesh));
     carom_mesh_destroy(mesh);
     assert_ok(context, carom_mesh_triangulate(context, &view, NULL, &mesh, NULL));

@@ -9,14 +9,14 @@
 
 static carom_pose random_pose(carom_random *random) {
     carom_pose pose;
-    double *x = &pose.w;
+    double *x = &pose.q.w;
     for (int i = 0; i < 7; ++i) x[i] = carom_random_normal(random);
     return pose;
 }
 
 static void nothing_and_zero_are_the_identity(void **state) {
     (void)state;
-    carom_pose zero = {0}, unit = {.w = 1.0}, moved = {.t = {1.0, 2.0, 3.0}};
+    carom_pose zero = {0}, unit = {.q.w = 1.0}, moved = {.t = {1.0, 2.0, 3.0}};
     carom_frame frames[] = {carom_frame_make(NULL), carom_frame_make(&zero),
                             carom_frame_make(&unit)};
     carom_vec3 p = {0.1, -0.2, 1e300};
@@ -33,7 +33,7 @@ static void nothing_and_zero_are_the_identity(void **state) {
 static void quarter_turns_are_exact(void **state) {
     (void)state;
     /* About z by 180 degrees, and about (1, 1, 1) by 120: x to y, y to z, z to x. */
-    carom_pose half = {.z = -3.0}, third = {.w = 2.0, .x = 2.0, .y = 2.0, .z = 2.0};
+    carom_pose half = {.q.z = -3.0}, third = {.q.w = 2.0, .q.x = 2.0, .q.y = 2.0, .q.z = 2.0};
     carom_frame f = carom_frame_make(&half), g = carom_frame_make(&third);
     carom_vec3 p = carom_frame_apply(&f, (carom_vec3){1.0, 2.0, 3.0});
     carom_vec3 q = carom_frame_apply(&g, (carom_vec3){1.0, 2.0, 3.0});
@@ -65,7 +65,7 @@ static void quaternions_of_any_size_give_the_same_bits(void **state) {
     carom_random random = {32};
     for (int i = 0; i < 5000; ++i) {
         carom_pose pose = random_pose(&random);
-        double *x = &pose.w;
+        double *x = &pose.q.w;
         for (int j = 0; j < 4; ++j) x[j] = (double)(float)x[j]; /* survives subnormals */
         carom_frame f = carom_frame_make(&pose);
         int k = (int)(carom_random_next(&random) % 2000) - 1000;
@@ -73,7 +73,7 @@ static void quaternions_of_any_size_give_the_same_bits(void **state) {
         carom_frame g = carom_frame_make(&pose);
         for (int j = 0; j < 9; ++j) assert_true(isfinite(f.r[j]) && f.r[j] == g.r[j]);
     }
-    carom_pose least = {.x = 0x1p-1074}, most = {.x = 0x1.fffffffffffffp1023};
+    carom_pose least = {.q.x = 0x1p-1074}, most = {.q.x = 0x1.fffffffffffffp1023};
     carom_frame f = carom_frame_make(&least), g = carom_frame_make(&most);
     assert_memory_equal(&f, &g, sizeof(f));
     assert_true(f.r[0] == 1.0 && f.r[4] == -1.0 && f.r[8] == -1.0);
@@ -101,9 +101,57 @@ static void points_move_by_the_written_formula(void **state) {
     test_golden("geom.txt", "pose", hash);
 }
 
+static void matrices_become_the_pose_they_came_from(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_random random = {77};
+    for (int i = 0; i < 20000; ++i) {
+        carom_pose pose = random_pose(&random), back;
+        if (i % 3 == 1) pose.q.w *= 1e-3; /* near half turns */
+        if (i % 3 == 2) pose.q.w = 0.0, pose.q.x *= 1e-6;
+        carom_frame f = carom_frame_make(&pose);
+        double m[12];
+        for (int k = 0; k < 12; ++k) m[k] = k % 4 < 3 ? f.r[3 * (k / 4) + k % 4] : (&f.t.x)[k / 4];
+        assert_ok(context, carom_pose_from_matrix(context, m, &back));
+        carom_frame g = carom_frame_make(&back);
+        for (int k = 0; k < 9; ++k) assert_true(fabs(f.r[k] - g.r[k]) < 3e-15);
+        assert_true(g.t.x == f.t.x && g.t.y == f.t.y && g.t.z == f.t.z);
+    }
+    carom_context_destroy(context);
+}
+
+static void matrices_that_are_no_rotations_are_refused(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_pose pose;
+    const double unit[12] = {1, 0, 0, 5, 0, 1, 0, 6, 0, 0, 1, 7};
+    static const struct {
+        int at;
+        double value;
+    } bad[] = {{0, 2.0}, {0, -1.0}, {1, 0.5}, {5, 1.001}, {10, 0.0}, {6, 1e300}, {10, -1.0}};
+    for (size_t i = 0; i < COUNT_OF(bad); ++i) {
+        double m[12];
+        memcpy(m, unit, sizeof(m));
+        m[bad[i].at] = bad[i].value;
+        assert_fails(context, carom_pose_from_matrix(context, m, &pose), CAROM_BAD_INPUT,
+                     "no rotation");
+    }
+    for (int k = 0; k < 12; ++k) {
+        double m[12];
+        memcpy(m, unit, sizeof(m));
+        m[k] = k % 2 == 0 ? (double)NAN : (double)INFINITY;
+        assert_fails(context, carom_pose_from_matrix(context, m, &pose), CAROM_BAD_INPUT, "finite");
+    }
+    double rounded[12] = {0.8660254, -0.5, 0, 1, 0.5, 0.8660254, 0, 2, 0, 0, 1, 3};
+    assert_ok(context, carom_pose_from_matrix(context, rounded, &pose));
+    carom_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_and_zero_are_the_identity),
+        cmocka_unit_test(matrices_become_the_pose_they_came_from),
+        cmocka_unit_test(matrices_that_are_no_rotations_are_refused),
         cmocka_unit_test(quarter_turns_are_exact),
         cmocka_unit_test(rotations_keep_lengths_and_angles),
         cmocka_unit_test(quaternions_of_any_size_give_the_same_bits),

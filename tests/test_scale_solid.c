@@ -69,29 +69,29 @@ static void make_thin(scale_case *c, int most, scale_model *model) {
 
 /* x' = z, y' = x, z' = y and such: rotations that round nothing. */
 static carom_pose make_turn(scale_case *c) {
-    carom_pose pose = {.w = 0.0};
+    carom_pose pose = {.q.w = 0.0};
     switch (scale_below(c, 6)) {
     case 0:
-        return (carom_pose){.x = 1.0};
+        return (carom_pose){.q.x = 1.0};
     case 1:
-        return (carom_pose){.y = -1.0};
+        return (carom_pose){.q.y = -1.0};
     case 2:
-        return (carom_pose){.z = 2.0};
+        return (carom_pose){.q.z = 2.0};
     case 3:
-        return (carom_pose){.w = 1.0, .x = 1.0, .y = 1.0, .z = 1.0};
+        return (carom_pose){.q.w = 1.0, .q.x = 1.0, .q.y = 1.0, .q.z = 1.0};
     case 4:
-        return (carom_pose){.w = -1.0, .x = 1.0, .y = 1.0, .z = 1.0};
+        return (carom_pose){.q.w = -1.0, .q.x = 1.0, .q.y = 1.0, .q.z = 1.0};
     default:
         return pose;
     }
 }
 
 static carom_vec3 turned_back(const carom_pose *pose, carom_vec3 v) {
-    if (pose->w > 0.0) return (carom_vec3){v.y, v.z, v.x};
-    if (pose->w < 0.0) return (carom_vec3){v.z, v.x, v.y};
-    if (pose->x != 0.0) return (carom_vec3){v.x, -v.y, -v.z};
-    if (pose->y != 0.0) return (carom_vec3){-v.x, v.y, -v.z};
-    if (pose->z != 0.0) return (carom_vec3){-v.x, -v.y, v.z};
+    if (pose->q.w > 0.0) return (carom_vec3){v.y, v.z, v.x};
+    if (pose->q.w < 0.0) return (carom_vec3){v.z, v.x, v.y};
+    if (pose->q.x != 0.0) return (carom_vec3){v.x, -v.y, -v.z};
+    if (pose->q.y != 0.0) return (carom_vec3){-v.x, v.y, -v.z};
+    if (pose->q.z != 0.0) return (carom_vec3){-v.x, -v.y, v.z};
     return v;
 }
 
@@ -110,10 +110,10 @@ static void make_exact_pose(scale_case *c, const scale_model *world, carom_pose 
 static void make_rounded_pose(scale_case *c, scale_model *world, carom_pose *pose) {
     scale_model moved = *world;
     carom_vec3 to = some_point(c, world);
-    pose->w = carom_random_between(&c->random, -1.0, 1.0);
-    pose->x = carom_random_between(&c->random, -1.0, 1.0);
-    pose->y = carom_random_between(&c->random, -1.0, 1.0);
-    pose->z = scale_one_in(c, 4) ? 0.0 : carom_random_between(&c->random, -1.0, 1.0);
+    pose->q.w = carom_random_between(&c->random, -1.0, 1.0);
+    pose->q.x = carom_random_between(&c->random, -1.0, 1.0);
+    pose->q.y = carom_random_between(&c->random, -1.0, 1.0);
+    pose->q.z = scale_one_in(c, 4) ? 0.0 : carom_random_between(&c->random, -1.0, 1.0);
     pose->t = (carom_vec3){0.7 * to.x, -0.3 * to.y, to.z};
     carom_frame frame = carom_frame_make(pose);
     for (uint32_t i = 0; i < world->points; ++i)
@@ -124,11 +124,11 @@ static void make_rounded_pose(scale_case *c, scale_model *world, carom_pose *pos
     if (good)
         *world = moved;
     else
-        *pose = (carom_pose){.w = 0.0};
+        *pose = (carom_pose){.q.w = 0.0};
 }
 
 static void make_pose(scale_case *c, scale_model *world, carom_pose *pose, scale_model *mesh) {
-    *pose = (carom_pose){.w = 0.0};
+    *pose = (carom_pose){.q.w = 0.0};
     *mesh = *world;
     if (scale_one_in(c, 2)) return;
     bool tetrahedra = strstr(world->kind, "tetrahedr") != NULL;

@@ -131,13 +131,14 @@ static carom_vec3 minus(carom_vec3 v) {
 static void make_pose(scale_case *c, const carom_vec3 *near, scale_soup *world, carom_pose *pose,
                       scale_soup *mesh) {
     *mesh = *world;
-    *pose = (carom_pose){.w = 0.0};
+    *pose = (carom_pose){.q.w = 0.0};
     if (scale_one_in(c, 2)) return;
     if (scale_one_in(c, 3)) {
-        *pose = (carom_pose){carom_random_between(&c->random, -1.0, 1.0),
-                             carom_random_between(&c->random, -1.0, 1.0),
-                             carom_random_between(&c->random, -1.0, 1.0),
-                             (double)scale_between(c, -1, 1), *near};
+        *pose = (carom_pose){{carom_random_between(&c->random, -1.0, 1.0),
+                              carom_random_between(&c->random, -1.0, 1.0),
+                              carom_random_between(&c->random, -1.0, 1.0),
+                              (double)scale_between(c, -1, 1)},
+                             *near};
         carom_frame frame = carom_frame_make(pose);
         for (uint32_t i = 0; i < world->vertices; ++i)
             world->position[i] = carom_frame_apply(&frame, mesh->position[i]);
@@ -147,7 +148,7 @@ static void make_pose(scale_case *c, const carom_vec3 *near, scale_soup *world, 
     if (!scale_offset(mesh, minus(by))) by = (carom_vec3){0.0, 0.0, 0.0};
     pose->t = by;
     if (scale_one_in(c, 2)) return;
-    *pose = (carom_pose){1.0, 1.0, 1.0, 1.0, by}; /* x' = z, y' = x, z' = y */
+    *pose = (carom_pose){{1.0, 1.0, 1.0, 1.0}, by}; /* x' = z, y' = x, z' = y */
     for (uint32_t i = 0; i < mesh->vertices; ++i) {
         carom_vec3 p = mesh->position[i];
         mesh->position[i] = (carom_vec3){p.y, p.z, p.x};

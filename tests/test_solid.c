@@ -275,10 +275,10 @@ static void cubes_push_straight(void **state) {
 static carom_pose turned(carom_pose p, carom_vec3 pivot, int axis, double angle) {
     double q[4] = {cos(angle / 2), 0, 0, 0};
     q[1 + axis] = sin(angle / 2);
-    carom_pose r = {.w = q[0] * p.w - q[1] * p.x - q[2] * p.y - q[3] * p.z,
-                    .x = q[0] * p.x + q[1] * p.w + q[2] * p.z - q[3] * p.y,
-                    .y = q[0] * p.y - q[1] * p.z + q[2] * p.w + q[3] * p.x,
-                    .z = q[0] * p.z + q[1] * p.y - q[2] * p.x + q[3] * p.w};
+    carom_pose r = {.q.w = q[0] * p.q.w - q[1] * p.q.x - q[2] * p.q.y - q[3] * p.q.z,
+                    .q.x = q[0] * p.q.x + q[1] * p.q.w + q[2] * p.q.z - q[3] * p.q.y,
+                    .q.y = q[0] * p.q.y - q[1] * p.q.z + q[2] * p.q.w + q[3] * p.q.x,
+                    .q.z = q[0] * p.q.z + q[1] * p.q.y - q[2] * p.q.x + q[3] * p.q.w};
     double d[3] = {p.t.x - pivot.x, p.t.y - pivot.y, p.t.z - pivot.z}, e[3];
     int i = (axis + 1) % 3, j = (axis + 2) % 3;
     e[axis] = d[axis];
@@ -295,12 +295,12 @@ static void force_and_torque_are_derivatives(void **state) {
     carom_solid *a = shape_solid(&torus), *b = shape_solid(&intersection);
     carom_random random = {5};
     for (int i = 0; i < 10; ++i) {
-        carom_pose p = {.w = 1,
-                        .x = carom_random_normal(&random),
-                        .y = carom_random_normal(&random),
-                        .z = carom_random_normal(&random)};
-        double length = sqrt(1 + p.x * p.x + p.y * p.y + p.z * p.z);
-        p.w /= length, p.x /= length, p.y /= length, p.z /= length;
+        carom_pose p = {.q.w = 1,
+                        .q.x = carom_random_normal(&random),
+                        .q.y = carom_random_normal(&random),
+                        .q.z = carom_random_normal(&random)};
+        double length = sqrt(1 + p.q.x * p.q.x + p.q.y * p.q.y + p.q.z * p.q.z);
+        p.q.w /= length, p.q.x /= length, p.q.y /= length, p.q.z /= length;
         p.t = (carom_vec3){carom_random_between(&random, -1, 1),
                            carom_random_between(&random, -1, 1), 0.25};
         carom_overlap o = overlap_of(a, b, p);
@@ -311,10 +311,11 @@ static void force_and_torque_are_derivatives(void **state) {
         double torque[3] = {o.torque.x, o.torque.y, o.torque.z};
         /* the centroid in the pose: x + 2 w (q x c) + 2 q x (q x c) + t, small as c is */
         carom_vec3 c = info.centroid;
-        carom_vec3 u = {p.y * c.z - p.z * c.y, p.z * c.x - p.x * c.z, p.x * c.y - p.y * c.x};
-        carom_vec3 pivot = {c.x + 2 * (p.w * u.x + p.y * u.z - p.z * u.y) + p.t.x,
-                            c.y + 2 * (p.w * u.y + p.z * u.x - p.x * u.z) + p.t.y,
-                            c.z + 2 * (p.w * u.z + p.x * u.y - p.y * u.x) + p.t.z};
+        carom_vec3 u = {p.q.y * c.z - p.q.z * c.y, p.q.z * c.x - p.q.x * c.z,
+                        p.q.x * c.y - p.q.y * c.x};
+        carom_vec3 pivot = {c.x + 2 * (p.q.w * u.x + p.q.y * u.z - p.q.z * u.y) + p.t.x,
+                            c.y + 2 * (p.q.w * u.y + p.q.z * u.x - p.q.x * u.z) + p.t.y,
+                            c.z + 2 * (p.q.w * u.z + p.q.x * u.y - p.q.y * u.x) + p.t.z};
         for (int k = 0; k < 3; ++k) {
             double moved[2], turn[2];
             for (int s = 0; s < 2; ++s) {
@@ -338,7 +339,7 @@ static void the_same_bytes_for_any_number_of_threads(void **state) {
     (void)state;
     carom_shape_def shape = {.shape = CAROM_SHAPE_KNOT, .detail = 2048};
     carom_solid *a = shape_solid(&shape);
-    carom_pose pose = {.w = 0.9, .x = 0.2, .y = -0.3, .z = 0.1, .t = {0.1, 0.05, -0.2}};
+    carom_pose pose = {.q.w = 0.9, .q.x = 0.2, .q.y = -0.3, .q.z = 0.1, .t = {0.1, 0.05, -0.2}};
     carom_overlap expected;
     carom_patches patches[2] = {{0}, {0}};
     assert_ok(context, carom_solid_overlap(context, a, NULL, a, &pose, NULL, &expected));
@@ -369,7 +370,7 @@ static void nothing_is_allocated_once_warm(void **state) {
     carom_context *two = test_context(2);
     carom_shape_def shape = {.shape = CAROM_SHAPE_KNOT, .detail = 1024};
     carom_solid *a = shape_solid(&shape);
-    carom_pose pose = {.w = 0.9, .x = 0.2, .y = -0.3, .z = 0.1, .t = {0.1, 0.05, -0.2}};
+    carom_pose pose = {.q.w = 0.9, .q.x = 0.2, .q.y = -0.3, .q.z = 0.1, .t = {0.1, 0.05, -0.2}};
     carom_overlap o;
     /* A worker that comes too late for the first queries takes its scratch later. */
     int quiet = 0;

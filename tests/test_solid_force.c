@@ -32,11 +32,13 @@ static carom_pose shifted(carom_pose pose, int axis, double by) {
 }
 
 static carom_vec3 rotate(const carom_pose *q, carom_vec3 p) {
-    double n = q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z, s = 2 / n;
-    carom_vec3 u = {q->y * p.z - q->z * p.y, q->z * p.x - q->x * p.z, q->x * p.y - q->y * p.x};
-    carom_vec3 v = {q->y * u.z - q->z * u.y, q->z * u.x - q->x * u.z, q->x * u.y - q->y * u.x};
-    return (carom_vec3){p.x + s * (q->w * u.x + v.x), p.y + s * (q->w * u.y + v.y),
-                        p.z + s * (q->w * u.z + v.z)};
+    double n = q->q.w * q->q.w + q->q.x * q->q.x + q->q.y * q->q.y + q->q.z * q->q.z, s = 2 / n;
+    carom_vec3 u = {q->q.y * p.z - q->q.z * p.y, q->q.z * p.x - q->q.x * p.z,
+                    q->q.x * p.y - q->q.y * p.x};
+    carom_vec3 v = {q->q.y * u.z - q->q.z * u.y, q->q.z * u.x - q->q.x * u.z,
+                    q->q.x * u.y - q->q.y * u.x};
+    return (carom_vec3){p.x + s * (q->q.w * u.x + v.x), p.y + s * (q->q.w * u.y + v.y),
+                        p.z + s * (q->q.w * u.z + v.z)};
 }
 
 /* Turned by an angle about an axis of the world through the posed centroid. */
@@ -46,10 +48,10 @@ static carom_pose turned(carom_pose pose, carom_vec3 centroid, int axis, double 
     carom_vec3 r = rotate(&pose, centroid);
     carom_vec3 c = {r.x + pose.t.x, r.y + pose.t.y, r.z + pose.t.z};
     carom_pose q = pose;
-    q.w = w * pose.w - x[0] * pose.x - x[1] * pose.y - x[2] * pose.z;
-    q.x = w * pose.x + x[0] * pose.w + x[1] * pose.z - x[2] * pose.y;
-    q.y = w * pose.y + x[1] * pose.w + x[2] * pose.x - x[0] * pose.z;
-    q.z = w * pose.z + x[2] * pose.w + x[0] * pose.y - x[1] * pose.x;
+    q.q.w = w * pose.q.w - x[0] * pose.q.x - x[1] * pose.q.y - x[2] * pose.q.z;
+    q.q.x = w * pose.q.x + x[0] * pose.q.w + x[1] * pose.q.z - x[2] * pose.q.y;
+    q.q.y = w * pose.q.y + x[1] * pose.q.w + x[2] * pose.q.x - x[0] * pose.q.z;
+    q.q.z = w * pose.q.z + x[2] * pose.q.w + x[0] * pose.q.y - x[1] * pose.q.x;
     r = rotate(&q, centroid);
     q.t = (carom_vec3){c.x - r.x, c.y - r.y, c.z - r.z};
     return q;
@@ -74,10 +76,8 @@ static void force_and_torque_are_derivatives(void **state) {
     for (uint64_t i = 0; i < (getenv("CAROM_LONG") != NULL ? 1000 : 60); ++i) {
         const carom_solid *a = solids[carom_random_next(&random) % COUNT_OF(solids)];
         const carom_solid *b = solids[carom_random_next(&random) % COUNT_OF(solids)];
-        carom_pose pose = {carom_random_normal(&random),
-                           carom_random_normal(&random),
-                           carom_random_normal(&random),
-                           carom_random_normal(&random),
+        carom_pose pose = {{carom_random_normal(&random), carom_random_normal(&random),
+                            carom_random_normal(&random), carom_random_normal(&random)},
                            {0.6 * carom_random_normal(&random), 0.6 * carom_random_normal(&random),
                             0.6 * carom_random_normal(&random)}};
         carom_overlap overlap;

@@ -68,10 +68,8 @@ static void solids_in_any_pose_overlap_as_they_should(void **state) {
         carom_random random = {1000 + i};
         make_any_shape(&random, &a);
         make_any_shape(&random, &b);
-        carom_pose pose = {carom_random_normal(&random),
-                           carom_random_normal(&random),
-                           carom_random_normal(&random),
-                           carom_random_normal(&random),
+        carom_pose pose = {{carom_random_normal(&random), carom_random_normal(&random),
+                            carom_random_normal(&random), carom_random_normal(&random)},
                            {0.7 * carom_random_normal(&random), 0.7 * carom_random_normal(&random),
                             0.7 * carom_random_normal(&random)}};
         solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("any pose", i));
@@ -89,7 +87,7 @@ static void copies_a_hair_apart_overlap_as_they_should(void **state) {
         if (i % 3 != 0) pose.t.x = far * carom_random_normal(&random);
         if (i % 3 != 1) pose.t.y = far * carom_random_normal(&random);
         if (i % 4 == 2) pose.t.z = far;
-        if (i % 5 == 4) pose.w = 1.0, pose.x = far;
+        if (i % 5 == 4) pose.q.w = 1.0, pose.q.x = far;
         /* planes that are so near cross in lines known to 2^-48 of the distance only */
         solid_check(context, &a, NULL, &b, &pose, 1e-6 + 0x1p-48 / far, name_of("hair", i));
     }
@@ -179,9 +177,9 @@ static void small_parts_sink_into_large_faces(void **state) {
                                  carom_random_between(&random, -0.03, 0.03)}};
         if (i % 5 == 0) pose.t = (carom_vec3){0, 0, -half}; /* flush with the ground */
         if (i % 3 == 1) {
-            pose.w = 1.0;
-            pose.x = carom_random_normal(&random);
-            pose.y = carom_random_normal(&random);
+            pose.q.w = 1.0;
+            pose.q.x = carom_random_normal(&random);
+            pose.q.y = carom_random_normal(&random);
         }
         if (i % 2 == 0)
             solid_check(context, &a, NULL, &b, &pose, 1e-6, name_of("ground", i));
@@ -222,11 +220,9 @@ static void open_slits_let_nothing_out(void **state) {
         if (i % 3 == 0) b = a;
         solid_slit(&random, &a, 1 + below(&random, 10));
         solid_slit(&random, &b, 1 + below(&random, 10));
-        carom_pose pose = {1 + below(&random, 3),
-                           below(&random, 3),
-                           below(&random, 3),
-                           below(&random, 3),
-                           {below(&random, 5), below(&random, 5), below(&random, 3)}};
+        carom_pose pose = {
+            {1 + below(&random, 3), below(&random, 3), below(&random, 3), below(&random, 3)},
+            {below(&random, 5), below(&random, 5), below(&random, 3)}};
         solid_check(context, &a, i % 2 == 0 ? &pose : NULL, &b, &pose, 1e-6, name_of("slit", i));
     }
 }

@@ -91,8 +91,8 @@ static void check_model(const char *model, double volume, uint64_t self_pairs) {
         carom_vec3 c = info.centroid;
         carom_pose pose = {.t = {0.125 * size, 0.0625 * size, 0.0}};
         if (k > 0) { /* a half turn about the diagonal of x and y, exact */
-            pose = (carom_pose){0, 1, 1, 0, {c.x - c.y, c.y - c.x, 2 * c.z}};
-            if (k == 2) pose.w = 0.3, pose.z = -0.2, pose.t.x += 0.1 * size;
+            pose = (carom_pose){{0, 1, 1, 0}, {c.x - c.y, c.y - c.x, 2 * c.z}};
+            if (k == 2) pose.q.w = 0.3, pose.q.z = -0.2, pose.t.x += 0.1 * size;
         }
         double common = overlap_of(solid, solid, &pose), rest = overlap_of(solid, outside, &pose);
         check_near(model, "common and rest", common + rest, whole, tolerance);

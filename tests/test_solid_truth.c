@@ -142,7 +142,7 @@ static void posed_meshes_have_the_true_volumes(void **state) {
                 a = scaled_solid(mesh_a, 1.0, false);
                 b = scaled_solid(mesh_b, row.scale, false);
             }
-            carom_pose pose = models_pose(row.m, row.scale);
+            carom_pose pose = models_pose(context, row.m, row.scale);
             check_row(&row, a, b, &pose);
             if (i % 4 == 0 || is_long()) {
                 carom_solid *moved = moved_solid(mesh_b, row.m, false);
@@ -179,7 +179,7 @@ static void the_benchmarks_poses_have_the_true_volumes(void **state) {
             double m[12];
             assert_int_equal(models_cut_line(line, cells, 13), 13);
             for (int i = 0; i < 12; ++i) m[i] = strtod(cells[i], NULL);
-            carom_pose pose = models_pose(m, 1.0);
+            carom_pose pose = models_pose(context, m, 1.0);
             check_volume(names[n], overlap_of(solid, NULL, solid, &pose).volume,
                          strtod(cells[12], NULL), volume_of(solid));
         }
@@ -218,7 +218,7 @@ static const char *const small_models[] = {"watertight/bunny_5k.ply", "watertigh
 
 static carom_pose turn(double angle, double x, double y, double z) {
     double length = sqrt(x * x + y * y + z * z), s = sin(0.5 * angle) / length;
-    return (carom_pose){cos(0.5 * angle), s * x, s * y, s * z, {0, 0, 0}};
+    return (carom_pose){{cos(0.5 * angle), s * x, s * y, s * z}, {0, 0, 0}};
 }
 
 static void scales_and_places_keep_the_volume(void **state) {

@@ -30,8 +30,8 @@ static carom_solid *make_knot(carom_context *with) {
     return solid;
 }
 
-static const carom_pose deep = {1.0, 0.2, 0.3, 0.1, {0.1, 0.2, 0.3}};
-static const carom_pose away = {0.5, 0.1, 0.7, 0.3, {4.0, 0.5, 0.3}};
+static const carom_pose deep = {{1.0, 0.2, 0.3, 0.1}, {0.1, 0.2, 0.3}};
+static const carom_pose away = {{0.5, 0.1, 0.7, 0.3}, {4.0, 0.5, 0.3}};
 
 /* ---- what comes in --------------------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ static void bad_poses_are_refused(void **state) {
     carom_solid *x = solid_prepare(context, &a, false), *not_x = solid_prepare(context, &a, true);
     carom_overlap overlap;
     carom_patches patches = {0};
-    carom_pose bad[] = {{.w = NAN}, {.t = {INFINITY, 0, 0}}, {.t = {0, 1.7e308, 0}, .z = 1}};
+    carom_pose bad[] = {{.q.w = NAN}, {.t = {INFINITY, 0, 0}}, {.t = {0, 1.7e308, 0}, .q.z = 1}};
     for (size_t i = 0; i < 2; ++i) {
         assert_int_equal(carom_solid_overlap(context, x, &bad[i], x, NULL, NULL, &overlap),
                          CAROM_BAD_INPUT);

@@ -118,7 +118,7 @@ static void two_lattice_soups_agree_with_the_oracle(void **state) {
                                 .rigid = i % 4 == 0};
         carom_soup_def def_b = def_a;
         carom_soup *soup_a, *soup_b;
-        carom_pose pose = {.z = 1.0, .t = {5.0, 4.0, (double)(i % 3)}};
+        carom_pose pose = {.q.z = 1.0, .t = {5.0, 4.0, (double)(i % 3)}};
         char what[64];
         snprintf(what, sizeof(what), "two soups, case %d", i);
         def_b.mesh = i % 5 == 0 ? lattice_view_floats(&b) : lattice_view(&b);

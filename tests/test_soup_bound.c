@@ -94,13 +94,13 @@ static void small_cases_are_as_counted(void **state) {
 /* The first pose leaves both as they are, every fourth is near that; the others bring the second
  * somewhere into the first. */
 static carom_pose any_pose(carom_random *random, int i, double size) {
-    carom_pose pose = {.w = 1.0};
+    carom_pose pose = {.q.w = 1.0};
     if (i == 0) return pose;
     double near = i % 4 == 1 ? ldexp(1.0, -(int)(carom_random_next(random) % 30)) : 1.0;
-    pose.w = i % 4 == 1 ? 1.0 : carom_random_normal(random);
-    pose.x = near * carom_random_normal(random);
-    pose.y = near * carom_random_normal(random);
-    pose.z = near * carom_random_normal(random);
+    pose.q.w = i % 4 == 1 ? 1.0 : carom_random_normal(random);
+    pose.q.x = near * carom_random_normal(random);
+    pose.q.y = near * carom_random_normal(random);
+    pose.q.z = near * carom_random_normal(random);
     pose.t.x = near * carom_random_between(random, -size, size);
     pose.t.y = near * carom_random_between(random, -size, size);
     pose.t.z = near * carom_random_between(random, -size, size);
@@ -115,7 +115,7 @@ typedef struct record {
 static void try_poses(carom_context *context, const carom_soup *a, const carom_soup *b, double size,
                       int poses, const char *name, record *r) {
     carom_random random = {81};
-    carom_pose far_away = {.w = 0.3, .y = -0.4, .t = {3.0, -5.0, 1000.0}};
+    carom_pose far_away = {.q.w = 0.3, .q.y = -0.4, .t = {3.0, -5.0, 1000.0}};
     assert_ok(context, carom_soup_cross_bound(context, a, b, &r->bound));
     r->worst = 0;
     for (int i = 0; i < poses; ++i) {
@@ -321,7 +321,7 @@ static void the_bound_grows_with_the_faces(void **state) {
 static void chazelle_polyhedra_are_bounded_by_their_square(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    carom_pose quarter = {.w = 1.0, .z = 1.0};
+    carom_pose quarter = {.q.w = 1.0, .q.z = 1.0};
     double before = 0.0;
     for (uint64_t detail = 8; detail <= 64; detail *= 2) {
         carom_shape_def shape = {.shape = CAROM_SHAPE_CHAZELLE, .detail = detail};

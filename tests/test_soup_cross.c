@@ -249,7 +249,7 @@ static void faces_without_area_stay_out_unless_they_are_segments(void **state) {
 /* A torus of quads through another: pairs of quads are pairs of their triangles, each once. */
 static void polygons_count_once(void **state) {
     (void)state;
-    carom_pose pose = {.w = 1.0, .x = 1.0, .t = {0.5, 0.0, 0.0}};
+    carom_pose pose = {.q.w = 1.0, .q.x = 1.0, .t = {0.5, 0.0, 0.0}};
     carom_mesh *mesh;
     carom_mesh_view view;
     carom_soup *quads, *fans;
@@ -371,9 +371,9 @@ static carom_soup *knot_soup(carom_context *with, bool rigid) {
 }
 
 static void answer(carom_context *with, const carom_soup *soup, answers *out) {
-    const carom_pose poses[3] = {{1.0, 0.2, 0.3, 0.1, {0.1, 0.2, 0.3}},
-                                 {0.5, 0.1, 0.7, 0.3, {4.0, 0.5, 0.3}},
-                                 {1.0, 0.1, 0.0, 0.0, {0.0, 0.2, 0.3}}};
+    const carom_pose poses[3] = {{{1.0, 0.2, 0.3, 0.1}, {0.1, 0.2, 0.3}},
+                                 {{0.5, 0.1, 0.7, 0.3}, {4.0, 0.5, 0.3}},
+                                 {{1.0, 0.1, 0.0, 0.0}, {0.0, 0.2, 0.3}}};
     carom_pairs pairs = {0};
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < 3; ++i) {
@@ -415,8 +415,8 @@ static void repeated_queries_allocate_nothing(void **state) {
     (void)state;
     carom_context *with = test_context(3);
     carom_soup *soup = knot_soup(with, true);
-    carom_pose near_pose = {1.0, 0.2, 0.3, 0.1, {0.1, 0.2, 0.3}};
-    carom_pose far_pose = {0.5, 0.1, 0.7, 0.3, {4.0, 0.5, 0.3}};
+    carom_pose near_pose = {{1.0, 0.2, 0.3, 0.1}, {0.1, 0.2, 0.3}};
+    carom_pose far_pose = {{0.5, 0.1, 0.7, 0.3}, {4.0, 0.5, 0.3}};
     carom_pairs pairs = {0};
     carom_soup_gap gap;
     bool any;
@@ -467,7 +467,7 @@ static void poses_that_are_no_numbers_are_refused(void **state) {
     uint64_t dice = 5;
     oracle_make(&dice, 4, 5, 1.0, 0.0, &some);
     carom_soup *soup = soup_of(&some, false, false);
-    carom_pose bad = {.w = 1.0, .t = {0.0, (double)NAN, 0.0}}, far = {.t = {DBL_MAX, 0.0, 0.0}};
+    carom_pose bad = {.q.w = 1.0, .t = {0.0, (double)NAN, 0.0}}, far = {.t = {DBL_MAX, 0.0, 0.0}};
     carom_pairs pairs = {0};
     carom_soup_gap gap;
     bool any;
@@ -476,7 +476,7 @@ static void poses_that_are_no_numbers_are_refused(void **state) {
     assert_fails(context, carom_soup_cross_any(context, soup, NULL, soup, &bad, &any),
                  CAROM_BAD_INPUT, "the pose of b holds");
     bad.t.y = 0.0;
-    bad.z = HUGE_VAL;
+    bad.q.z = HUGE_VAL;
     assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, &bad, 0.0, &gap),
                  CAROM_BAD_INPUT, "must be finite");
     assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, NULL, -1.0, &gap),
@@ -506,7 +506,7 @@ static carom_status all_queries(carom_allocator allocator, void *argument) {
     carom_soup_def soup_def = {.mesh = view_of(from, false), .rigid = true};
     carom_pairs pairs = {0};
     carom_soup_gap gap;
-    carom_pose pose = {.w = 1.0, .x = 0.2}, extreme = {.w = 1.0, .t = {1e80, 0.0, 0.0}};
+    carom_pose pose = {.q.w = 1.0, .q.x = 0.2}, extreme = {.q.w = 1.0, .t = {1e80, 0.0, 0.0}};
     status = carom_soup_create(with, &soup_def, &soup);
     if (status == CAROM_OK) status = carom_soup_cross_pairs(with, soup, NULL, soup, &pose, &pairs);
     for (int grid = 0; grid < 2 && status == CAROM_OK; ++grid) {

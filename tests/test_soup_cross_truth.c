@@ -118,7 +118,7 @@ static void posed_meshes_have_the_true_pairs_and_distances(void **state) {
                 assert_ok(context, carom_soup_create(context, &def, &a));
                 b = moved_soup(mesh_b, scaling, true);
             }
-            carom_pose pose = models_pose(row.m, row.scale);
+            carom_pose pose = models_pose(context, row.m, row.scale);
             check_row(&row, a, b, &pose);
             carom_soup *moved = moved_soup(mesh_b, row.m, i % 2 == 0);
             check_row(&row, a, moved, NULL);
@@ -153,7 +153,7 @@ static void check_set(const carom_soup *soup, const char *name, uint64_t pairs_e
         carom_soup_gap gap;
         assert_int_equal(models_cut_line(line, cells, 12), 12);
         for (int i = 0; i < 12; ++i) m[i] = strtod(cells[i], NULL);
-        carom_pose pose = models_pose(m, 1.0);
+        carom_pose pose = models_pose(context, m, 1.0);
         assert_ok(context, carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs));
         assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &pose, &any));
         assert_int_equal(any, pairs.count != 0);

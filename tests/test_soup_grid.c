@@ -469,7 +469,7 @@ static void queries_allocate_nothing(void **state) {
     carom_mesh *mesh;
     carom_mesh_view view;
     carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH, .detail = 60};
-    carom_pose pose = {.w = 1.0, .x = 0.3, .t = {0.1, 0.0, 0.0}};
+    carom_pose pose = {.q.w = 1.0, .q.x = 0.3, .t = {0.1, 0.0, 0.0}};
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     for (int way = 0; way < 2; ++way) {
@@ -498,7 +498,7 @@ static carom_status live(carom_allocator allocator, void *argument) {
     carom_context_def context_def = {.threads = 2, .allocator = allocator};
     carom_soup *soup = NULL;
     carom_pairs found = {0};
-    carom_pose pose = {.w = 1.0, .z = 0.5};
+    carom_pose pose = {.q.w = 1.0, .q.z = 0.5};
     uint64_t count = 0;
     const uint32_t face = 3;
     carom_status status = carom_context_create(&context_def, &context);

@@ -83,10 +83,10 @@ typedef struct tried {
 
 static carom_pose random_pose(carom_random *random, double reach) {
     carom_pose pose;
-    pose.w = carom_random_normal(random);
-    pose.x = carom_random_normal(random);
-    pose.y = carom_random_normal(random);
-    pose.z = carom_random_normal(random);
+    pose.q.w = carom_random_normal(random);
+    pose.q.x = carom_random_normal(random);
+    pose.q.y = carom_random_normal(random);
+    pose.q.z = carom_random_normal(random);
     pose.t.x = carom_random_between(random, -reach, reach);
     pose.t.y = carom_random_between(random, -reach, reach);
     pose.t.z = carom_random_between(random, -reach, reach);

@@ -351,6 +351,11 @@ static void bad_input_gets_a_sentence(void **state) {
     carom_vec3 p[4] = {a.corner[0], a.corner[1], a.corner[2], {0, 0, -0x1p-1074}};
     assert_ok(context, carom_points_orient_3d(context, p, &sign));
     assert_int_equal(sign, -1);
+    assert_int_equal(carom_points_orient_2d_value(a.corner, 2), 1);
+    assert_int_equal(carom_points_orient_3d_value(p), -1);
+    assert_int_equal(carom_triangles_relate_value(&a, &a).relation,
+                     CAROM_TRIANGLE_RELATION_COPLANAR_OVERLAP);
+    assert_true(carom_triangles_meet_value(&a, &a));
     test_asserts_begin();
     assert_int_equal(carom_triangles_relate(context, &a, NULL, &r), CAROM_INVALID);
     assert_int_equal(carom_triangles_meet(context, NULL, &a, &meet), CAROM_INVALID);

@@ -60,8 +60,11 @@ typedef enum carom_status {
     CAROM_STATUS_COUNT
 } carom_status;
 
-/* Returns the name of a status, such as "bad file". Never NULL; any thread. */
+/* Every enum has two such functions; any thread may call them.
+ * - _name returns the name of a value, such as "bad file"; never NULL, "unknown" for other values.
+ * - _from_name finds the value of a name; false, and *value as it was, when there is none. */
 CAROM_API const char *carom_status_name(carom_status status);
+CAROM_API bool carom_status_from_name(const char *name, carom_status *status);
 
 /* ---- Assert handler -------------------------------------------------------------------------- */
 
@@ -107,6 +110,10 @@ typedef enum carom_backend {
     CAROM_BACKEND_COUNT
 } carom_backend;
 
+/* "cpu", "cuda". */
+CAROM_API const char *carom_backend_name(carom_backend backend);
+CAROM_API bool carom_backend_from_name(const char *name, carom_backend *backend);
+
 /* Which compiled version of the loops runs. All give identical results, byte for byte. */
 typedef enum carom_isa {
     CAROM_ISA_BEST = 0, /* the widest that this machine has */
@@ -116,15 +123,17 @@ typedef enum carom_isa {
     CAROM_ISA_COUNT
 } carom_isa;
 
-/* Returns "best", "baseline", "avx2" or "avx512". Never NULL; any thread. */
+/* "best", "baseline", "avx2", "avx512". */
 CAROM_API const char *carom_isa_name(carom_isa isa);
+CAROM_API bool carom_isa_from_name(const char *name, carom_isa *isa);
 
 /* Returns whether this build and this machine can run `isa`. Any thread. */
 CAROM_API bool carom_isa_available(carom_isa isa);
 
 typedef struct carom_context_def {
     uint32_t threads;      /* 0: one per processor this process may use; 1: serial; at most 256 */
-    carom_backend backend; /* 0: CPU */
+    carom_backend backend; /* 0: CPU. CAROM_NO_DEVICE when there is none; calls that the backend
+                              cannot do return CAROM_UNSUPPORTED */
     carom_isa isa;         /* 0: the best; CAROM_UNSUPPORTED when the machine lacks it */
     carom_allocator allocator; /* all zero: the C library's */
     carom_run_fn *run;         /* NULL: Carom's own threads, started when first needed */

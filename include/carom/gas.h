@@ -38,8 +38,13 @@ CAROM_RESULT_ARRAY(carom_gas_spheres, carom_gas_sphere);
 typedef enum carom_gas_kind {
     CAROM_GAS_KIND_PAIR = 0, /* a < b are the two spheres */
     CAROM_GAS_KIND_WALL = 1, /* a is the sphere, b the side: 0, 1 low and high x; 2, 3 y; 4, 5 z */
-    CAROM_GAS_KIND_NONE = 2  /* no event up to the time given */
+    CAROM_GAS_KIND_NONE = 2, /* no event up to the time given */
+    CAROM_GAS_KIND_COUNT
 } carom_gas_kind;
+
+/* "pair", "wall", "none". */
+CAROM_API const char *carom_gas_kind_name(carom_gas_kind kind);
+CAROM_API bool carom_gas_kind_from_name(const char *name, carom_gas_kind *kind);
 
 typedef struct carom_gas_event {
     double time;
@@ -68,11 +73,19 @@ typedef enum carom_gas_method {
     CAROM_GAS_METHOD_COUNT
 } carom_gas_method;
 
+/* "auto", "centre", "extent", "neighbours". */
+CAROM_API const char *carom_gas_method_name(carom_gas_method method);
+CAROM_API bool carom_gas_method_from_name(const char *name, carom_gas_method *method);
+
 typedef enum carom_gas_queue {
     CAROM_GAS_QUEUE_CALENDAR = 0, /* buckets of time: O(1) amortised */
     CAROM_GAS_QUEUE_TREE,         /* a binary tree of all spheres: O(log n) */
     CAROM_GAS_QUEUE_COUNT
 } carom_gas_queue;
+
+/* "calendar", "tree". */
+CAROM_API const char *carom_gas_queue_name(carom_gas_queue queue);
+CAROM_API bool carom_gas_queue_from_name(const char *name, carom_gas_queue *queue);
 
 typedef struct carom_gas_def {
     carom_vec3 edges;        /* of the box; each at least twice the largest radius (a little more
@@ -191,7 +204,7 @@ typedef struct carom_gas_measures {
 
 CAROM_API carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
                                          carom_gas_measures *measures);
-CAROM_API void carom_gas_reset_measures(carom_gas *gas);
+CAROM_API carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas);
 
 /* Measures the deepest overlap of any two spheres, or of a sphere and a reflecting side, now,
  * relative to the sum of the two radii; 0 when there is none. Uses only positions, and cells of its
@@ -212,7 +225,8 @@ typedef struct carom_gas_info {
     bool periodic[3];
 } carom_gas_info;
 
-CAROM_API carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info);
+CAROM_API carom_status carom_gas_get_info(carom_context *context, const carom_gas *gas,
+                                          carom_gas_info *info);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 

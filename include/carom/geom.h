@@ -15,9 +15,16 @@ typedef struct carom_vec3 {
     double x, y, z;
 } carom_vec3;
 
-/* x' = R(q) x + t. q = (w, x, y, z) is normalised once; all zero is the identity. */
+/* A quaternion, w + x i + y j + z k. */
+typedef struct carom_quat {
+    double w, x, y, z;
+} carom_quat;
+
+/* A rigid motion: x' = R(q) x + t. q need not be normalised; all zero is the identity. In doubles,
+ * x' = ((r00 x + r01 y) + r02 z) + tx and so on, without fused operations: results are exact with
+ * respect to this x'. */
 typedef struct carom_pose {
-    double w, x, y, z; /* the quaternion */
+    carom_quat q;
     carom_vec3 t;
 } carom_pose;
 
@@ -36,7 +43,23 @@ typedef struct carom_triangle {
     carom_vec3 corner[3];
 } carom_triangle;
 
+typedef struct carom_ray {
+    carom_vec3 origin, direction; /* any length but zero, subnormal included */
+    double length;                /* in units of direction; 0 or infinite: without end */
+} carom_ray;
+
+/* Converts a 3 x 4 matrix (row by row, the translation in the last column) to a pose. Its rotation
+ * is that of the matrix up to 1e-15 and the matrix's own deviation from a rotation.
+ * CAROM_BAD_INPUT: not finite, or the left 3 x 3 part is no rotation up to 1e-6 (it scales, shears
+ * or reflects): apply such a matrix to the vertices. */
+CAROM_API carom_status carom_pose_from_matrix(carom_context *context, const double matrix[12],
+                                              carom_pose *pose);
+
 /* ---- Exact predicates ------------------------------------------------------------------------ */
+
+/* Predicates, distances and balls also have a form without a context, named _value, which returns
+ * the result; any number of threads may call it. There bad input is a caller's bug, too: the assert
+ * handler is called and, if it returns, the result is all zero. */
 
 /* Exact for all finite doubles, subnormal and huge ones included; NaN and infinity are
  * CAROM_BAD_INPUT. Nothing is allocated. docs/exact.md explains how.
@@ -48,11 +71,13 @@ typedef struct carom_triangle {
  * the sign of that component of the normal: 1 counter-clockwise, -1 clockwise, 0 collinear. */
 CAROM_API carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 points[3],
                                               uint32_t axis, int *sign);
+CAROM_API int carom_points_orient_2d_value(const carom_vec3 points[3], uint32_t axis);
 
 /* The side of the plane through points[0], points[1], points[2] on which points[3] lies: 1 that of
  * the normal (p1 - p0) x (p2 - p0), -1 the other, 0 when the four are coplanar. */
 CAROM_API carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 points[4],
                                               int *sign);
+CAROM_API int carom_points_orient_3d_value(const carom_vec3 points[4]);
 
 /* Relative position of two closed triangles, segments or points. The relative interior of a segment
  * is the segment without its ends; that of a point is the point. */
@@ -77,13 +102,18 @@ typedef struct carom_triangle_intersection {
 CAROM_API carom_status carom_triangles_relate(carom_context *context, const carom_triangle *a,
                                               const carom_triangle *b,
                                               carom_triangle_intersection *relation);
+CAROM_API carom_triangle_intersection carom_triangles_relate_value(const carom_triangle *a,
+                                                                   const carom_triangle *b);
 
 /* Says whether two closed triangles have a point in common. */
 CAROM_API carom_status carom_triangles_meet(carom_context *context, const carom_triangle *a,
                                             const carom_triangle *b, bool *meet);
+CAROM_API bool carom_triangles_meet_value(const carom_triangle *a, const carom_triangle *b);
 
-/* Returns "disjoint", "touching", "crossing" or "coplanar-overlap". Never NULL; any thread. */
+/* "disjoint", "touching", "crossing", "coplanar-overlap". */
 CAROM_API const char *carom_triangle_relation_name(carom_triangle_relation relation);
+CAROM_API bool carom_triangle_relation_from_name(const char *name,
+                                                 carom_triangle_relation *relation);
 
 /* ---- Distances and balls --------------------------------------------------------------------- */
 /* Rules for the functions below. Coordinates must be finite and at most 2^1020 in size, radii not
@@ -119,11 +149,23 @@ CAROM_API carom_status carom_segment_triangle_distance(carom_context *context,
 CAROM_API carom_status carom_triangles_distance(carom_context *context, const carom_triangle *a,
                                                 const carom_triangle *b, carom_closest *closest);
 
+CAROM_API carom_closest carom_point_segment_distance_value(const carom_vec3 *point,
+                                                           const carom_vec3 segment[2]);
+CAROM_API carom_closest carom_segments_distance_value(const carom_vec3 a[2], const carom_vec3 b[2]);
+CAROM_API carom_closest carom_point_triangle_distance_value(const carom_vec3 *point,
+                                                            const carom_triangle *triangle);
+CAROM_API carom_closest carom_segment_triangle_distance_value(const carom_vec3 segment[2],
+                                                              const carom_triangle *triangle);
+CAROM_API carom_closest carom_triangles_distance_value(const carom_triangle *a,
+                                                       const carom_triangle *b);
+
 /* Says whether a triangle and a closed box may meet. False is certain; true is also possible for a
  * gap below some 1e-14 of their size. An empty box meets nothing. */
 CAROM_API carom_status carom_triangle_meets_box(carom_context *context,
                                                 const carom_triangle *triangle,
                                                 const carom_bounds *box, bool *meets);
+CAROM_API bool carom_triangle_meets_box_value(const carom_triangle *triangle,
+                                              const carom_bounds *box);
 
 /* Smallest ball around a triangle, points or balls, rounded outwards. It contains them in exact
  * arithmetic, and its radius is the smallest up to 1e-13 of itself and 8 units in the last place of
@@ -135,6 +177,9 @@ CAROM_API carom_status carom_ball_of_points(carom_context *context, const carom_
                                             uint64_t count, carom_ball *ball);
 CAROM_API carom_status carom_ball_of_balls(carom_context *context, const carom_ball *balls,
                                            uint64_t count, carom_ball *ball);
+CAROM_API carom_ball carom_ball_of_triangle_value(const carom_triangle *triangle);
+CAROM_API carom_ball carom_ball_of_points_value(const carom_vec3 *points, uint64_t count);
+CAROM_API carom_ball carom_ball_of_balls_value(const carom_ball *balls, uint64_t count);
 
 /* The intersection of two balls. */
 typedef struct carom_lens {
@@ -150,6 +195,7 @@ typedef struct carom_lens {
  * 0 where out of the range of a double. */
 CAROM_API carom_status carom_balls_lens(carom_context *context, const carom_ball *a,
                                         const carom_ball *b, carom_lens *lens);
+CAROM_API carom_lens carom_balls_lens_value(const carom_ball *a, const carom_ball *b);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,10 @@ typedef enum carom_scalar {
     CAROM_SCALAR_COUNT
 } carom_scalar;
 
+/* "float64", "float32". */
+CAROM_API const char *carom_scalar_name(carom_scalar scalar);
+CAROM_API bool carom_scalar_from_name(const char *name, carom_scalar *scalar);
+
 /* A view of positions and faces. Faces are polygons; face f has the corners [offsets[f], offsets[f
  * + 1]). Nothing is copied or owned. */
 typedef struct carom_mesh_view {
@@ -39,6 +43,11 @@ typedef struct carom_mesh_view {
  * Constraint: positions are aligned to their scalar, and the stride is a multiple of its size.
  * O(n). */
 CAROM_API carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view);
+
+/* Computes the bounds of all vertices of a view, used by faces or not; low > high when there are
+ * none. The view must pass carom_mesh_check. O(n). */
+CAROM_API carom_status carom_mesh_bounds(carom_context *context, const carom_mesh_view *view,
+                                         carom_bounds *bounds);
 
 /* ---- Meshes ---------------------------------------------------------------------------------- */
 
@@ -76,9 +85,9 @@ typedef enum carom_mesh_format {
     CAROM_MESH_FORMAT_COUNT
 } carom_mesh_format;
 
-/* Returns "obj", "ply", "ply-big", "ply-ascii", "stl", "stl-ascii", "off", "other" or "guess".
- * Never NULL; any thread. */
+/* "guess", "obj", "ply", "ply-big", "ply-ascii", "stl", "stl-ascii", "off", "other". */
 CAROM_API const char *carom_mesh_format_name(carom_mesh_format format);
+CAROM_API bool carom_mesh_format_from_name(const char *name, carom_mesh_format *format);
 
 /* Guesses the format from a file name (its extension in upper or lower case, before a .gz) and from
  * the first bytes of the content; either may be NULL. Any thread.

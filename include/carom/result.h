@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* result.h: arrays that queries fill.
  *
- * All have the same five fields. There are two ways to use one:
+ * All have the same four fields. There are two ways to use one:
  *   - Start with `{0}`: Carom owns the memory, grows it as needed and reuses it in the next call,
  *     so that repeated queries allocate nothing. Free it at the end with the type's _free.
  *   - Bring your own buffer: set data, capacity and owner = CAROM_OWNER_CALLER. The buffer is
@@ -10,8 +10,7 @@
  *
  * These are a caller's bug, for queries and for _free alike:
  *   - a capacity without data;
- *   - where Carom owns the memory: data without a capacity, or a count larger than the capacity;
- *   - memory on a device, which nothing fills yet.
+ *   - where Carom owns the memory: data without a capacity, or a count larger than the capacity.
  */
 #ifndef CAROM_RESULT_H
 #define CAROM_RESULT_H
@@ -22,8 +21,15 @@
 extern "C" {
 #endif
 
-typedef enum carom_where { CAROM_WHERE_HOST = 0, CAROM_WHERE_DEVICE = 1 } carom_where;
-typedef enum carom_owner { CAROM_OWNER_CAROM = 0, CAROM_OWNER_CALLER = 1 } carom_owner;
+typedef enum carom_owner {
+    CAROM_OWNER_CAROM = 0,
+    CAROM_OWNER_CALLER = 1,
+    CAROM_OWNER_COUNT
+} carom_owner;
+
+/* "carom", "caller". */
+CAROM_API const char *carom_owner_name(carom_owner owner);
+CAROM_API bool carom_owner_from_name(const char *name, carom_owner *owner);
 
 /* Declares the result array `name` of `type` and its name_free. Freeing resets the array to `{0}`;
  * a caller's buffer is not freed. NULL is allowed. */
@@ -31,7 +37,6 @@ typedef enum carom_owner { CAROM_OWNER_CAROM = 0, CAROM_OWNER_CALLER = 1 } carom
     typedef struct name {                                                                          \
         type *data;                                                                                \
         uint64_t count, capacity;                                                                  \
-        carom_where where;                                                                         \
         carom_owner owner;                                                                         \
     } name;                                                                                        \
     CAROM_API void name##_free(name *result)

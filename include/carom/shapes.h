@@ -68,8 +68,9 @@ typedef struct carom_shape_def {
 CAROM_API carom_status carom_shape_make(carom_context *context, const carom_shape_def *def,
                                         carom_mesh **mesh);
 
-/* Returns "sphere", "globe" and so on. Never NULL; any thread. */
+/* "sphere", "globe" and so on. */
 CAROM_API const char *carom_shape_name(carom_shape shape);
+CAROM_API bool carom_shape_from_name(const char *name, carom_shape *shape);
 
 #ifdef __cplusplus
 }

@@ -91,9 +91,9 @@ typedef enum carom_relation {
     CAROM_RELATION_COUNT
 } carom_relation;
 
-/* Returns "apart", "touching", "overlapping", "a-inside-b" or "b-inside-a". Never NULL; any
- * thread. */
+/* "apart", "touching", "overlapping", "a-inside-b", "b-inside-a". */
 CAROM_API const char *carom_relation_name(carom_relation relation);
+CAROM_API bool carom_relation_from_name(const char *name, carom_relation *relation);
 
 typedef struct carom_overlap_def {
     bool distance; /* also find the least distance of the surfaces when the solids are apart */

@@ -42,6 +42,10 @@ typedef enum carom_degenerate {
     CAROM_DEGENERATE_COUNT
 } carom_degenerate;
 
+/* "alone", "as-segment". */
+CAROM_API const char *carom_degenerate_name(carom_degenerate degenerate);
+CAROM_API bool carom_degenerate_from_name(const char *name, carom_degenerate *degenerate);
+
 /* How pairs are searched for. The results are the same. */
 typedef enum carom_soup_method {
     CAROM_SOUP_METHOD_AUTO = 0, /* the tree, then the grid if the tree exceeds work_budget */
@@ -51,6 +55,10 @@ typedef enum carom_soup_method {
                                    distance, points and rays give CAROM_UNSUPPORTED */
     CAROM_SOUP_METHOD_COUNT
 } carom_soup_method;
+
+/* "auto", "tree", "grid". */
+CAROM_API const char *carom_soup_method_name(carom_soup_method method);
+CAROM_API bool carom_soup_method_from_name(const char *name, carom_soup_method *method);
 
 typedef struct carom_soup_def {
     carom_mesh_view mesh; /* copied */
@@ -231,11 +239,6 @@ typedef struct carom_soup_hit {
 CAROM_API carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
                                                  const carom_vec3 *points, uint64_t count,
                                                  carom_soup_hit *hits);
-
-typedef struct carom_ray {
-    carom_vec3 origin, direction; /* any length but zero, subnormal included */
-    double length;                /* in units of direction; 0 or infinite: without end */
-} carom_ray;
 
 /* Finds the first face that each ray meets, on all threads. The ray is exactly the points origin +
  * t direction with 0 <= t and, where there is a length, t <= length.

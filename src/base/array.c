@@ -5,6 +5,8 @@
  * carom_pairs_free needs no context and works after the context is destroyed. */
 #include "base/array.h"
 
+#include "base/names.h"
+
 void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t count,
                        uint64_t needed, size_t size, uint64_t *capacity) {
     uint64_t larger = CAROM_MAX(needed, *capacity + *capacity / 2);
@@ -33,11 +35,11 @@ void carom_result_release(void *data) {
     carom_release(&allocator, block);
 }
 
-bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, carom_where where,
-                           carom_owner owner) {
-    if (where != CAROM_WHERE_HOST) return false; /* nothing here fills device memory */
+bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, carom_owner owner) {
     if (owner == CAROM_OWNER_CALLER) return data != NULL || capacity == 0;
     return owner == CAROM_OWNER_CAROM && (data != NULL) == (capacity != 0) && count <= capacity;
 }
 
 CAROM_RESULT_DEFINE_FREE(carom_pairs);
+
+CAROM_ENUM_NAMES(carom_owner, CAROM_OWNER_COUNT, "carom", "caller");

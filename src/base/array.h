@@ -54,16 +54,15 @@ void *carom_result_allocate(const carom_allocator *allocator, uint64_t count, si
 void carom_result_release(void *data);
 
 /* Whether a result array can be filled or freed: it is {0}, filled by an earlier call, or a
- * caller's buffer (result.h), on the host. */
-bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, carom_where where,
-                           carom_owner owner);
+ * caller's buffer (result.h). */
+bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, carom_owner owner);
 
 /* First lines of a public function that fills `result`. */
 #define CAROM_REQUIRE_RESULT(result, message)                                                      \
     do {                                                                                           \
         CAROM_REQUIRE((result) != NULL, message " is NULL");                                       \
         CAROM_REQUIRE(carom_result_is_sound((result)->data, (result)->count, (result)->capacity,   \
-                                            (result)->where, (result)->owner),                     \
+                                            (result)->owner),                                      \
                       message " has fields that do not fit each other; start with {0}");           \
     } while (0)
 
@@ -84,7 +83,6 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
             memcpy(&result->data, &data, sizeof(data));                                            \
             result->capacity = capacity;                                                           \
         }                                                                                          \
-        result->where = CAROM_WHERE_HOST;                                                          \
         result->count = count;                                                                     \
         *room = CAROM_MIN(count, result->capacity);                                                \
         return CAROM_OK;                                                                           \
@@ -98,7 +96,7 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
 #define CAROM_RESULT_DEFINE_FREE(name)                                                             \
     void name##_free(name *result) {                                                               \
         if (result == NULL) return;                                                                \
-        if (!carom_result_is_sound(result->data, result->count, result->capacity, result->where,   \
+        if (!carom_result_is_sound(result->data, result->count, result->capacity,                  \
                                    result->owner)) {                                               \
             carom_assert_failed(__func__, "the result has fields that do not fit each other");     \
             return;                                                                                \

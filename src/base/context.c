@@ -7,6 +7,9 @@
 
 #include "base/device.h"
 #include "base/isa.h"
+#include "base/names.h"
+
+CAROM_ENUM_NAMES(carom_backend, CAROM_BACKEND_COUNT, "cpu", "cuda");
 
 static carom_status check_def(uint32_t abi, const carom_context_def *def) {
     if (abi != CAROM_ABI)
@@ -100,4 +103,11 @@ carom_status carom_context_trim(carom_context *context) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     for (uint32_t i = 0; i < context->threads; ++i) carom_arena_free(&context->arenas[i]);
     return CAROM_OK;
+}
+
+carom_status carom_context_require_cpu(carom_context *context, const char *what) {
+    if (context->backend == CAROM_BACKEND_CPU) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED,
+                      "%s cannot be computed on %s; use a context of backend cpu", what,
+                      carom_backend_name(context->backend));
 }

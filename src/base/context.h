@@ -42,4 +42,8 @@ static inline carom_arena *carom_scratch(carom_context *context, uint32_t worker
     return &context->arenas[worker];
 }
 
+/* CAROM_OK on the CPU; else CAROM_UNSUPPORTED: `what`, such as "a soup", is not implemented on the
+ * context's backend. */
+carom_status carom_context_require_cpu(carom_context *context, const char *what);
+
 #endif

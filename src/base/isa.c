@@ -3,10 +3,9 @@
  * 2017 set (F, BW, CD, DQ, VL): the flags that the loops are compiled with. */
 #include "base/isa.h"
 
-const char *carom_isa_name(carom_isa isa) {
-    static const char *const names[CAROM_ISA_COUNT] = {"best", "baseline", "avx2", "avx512"};
-    return (unsigned)isa < CAROM_ISA_COUNT ? names[isa] : "unknown";
-}
+#include "base/names.h"
+
+CAROM_ENUM_NAMES(carom_isa, CAROM_ISA_COUNT, "best", "baseline", "avx2", "avx512");
 
 bool carom_isa_available(carom_isa isa) {
     if (isa == CAROM_ISA_BEST || isa == CAROM_ISA_BASELINE) return true;

@@ -13,36 +13,11 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/names.h"
 
-const char *carom_status_name(carom_status status) {
-    switch (status) {
-    case CAROM_OK:
-        return "ok";
-    case CAROM_MORE:
-        return "more";
-    case CAROM_CANCELLED:
-        return "cancelled";
-    case CAROM_INVALID:
-        return "invalid call";
-    case CAROM_BAD_INPUT:
-        return "bad input";
-    case CAROM_BAD_FILE:
-        return "bad file";
-    case CAROM_IO:
-        return "input or output failed";
-    case CAROM_TOO_LARGE:
-        return "too large";
-    case CAROM_NO_MEMORY:
-        return "out of memory";
-    case CAROM_UNSUPPORTED:
-        return "unsupported";
-    case CAROM_NO_DEVICE:
-        return "no device";
-    case CAROM_STATUS_COUNT:
-        break;
-    }
-    return "unknown status";
-}
+CAROM_ENUM_NAMES(carom_status, CAROM_STATUS_COUNT, "ok", "more", "cancelled", "invalid call",
+                 "bad input", "bad file", "input or output failed", "too large", "out of memory",
+                 "unsupported", "no device");
 
 static void default_assert_handler(const char *function, const char *message) {
     fprintf(stderr, "carom: %s: %s\n", function, message);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/names.h"
 
 #define MOST_RADIUS_RATIO 10.0
 #define ALLOWED_OVERLAP   1e-9
@@ -343,13 +344,15 @@ static carom_status fill_gas(carom_context *context, carom_gas *gas,
 
 carom_status carom_gas_create(carom_context *context, const carom_gas_def *def,
                               const carom_gas_sphere *spheres, uint64_t count, carom_gas **out) {
+    static const carom_gas_def defaults;
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(out != NULL, "the place for the gas is NULL");
     *out = NULL;
-    CAROM_REQUIRE(def != NULL, "the def is NULL: a gas needs a box");
+    if (def == NULL) def = &defaults;
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
     CAROM_REQUIRE((unsigned)def->method < CAROM_GAS_METHOD_COUNT, "def->method is no method");
     CAROM_REQUIRE((unsigned)def->queue < CAROM_GAS_QUEUE_COUNT, "def->queue is no queue");
+    CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     CAROM_TRY(check_def(context, def));
     carom_gas *gas = carom_allocate(&context->allocator, 1, sizeof(*gas));
     if (gas == NULL) return carom_fail_memory(context, sizeof(*gas), "a gas");
@@ -442,6 +445,7 @@ static carom_status make_change(carom_context *context, carom_gas *draft, const 
 
 /* Applies a change. Each sphere was already checked as far as possible on its own. */
 static carom_status change_gas(carom_context *context, carom_gas *gas, const change *c) {
+    CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     carom_gas draft;
     uint64_t more = 0, labels = c->ids == NULL ? c->count : 0;
     for (uint64_t i = 0; i < c->count && c->spheres != NULL; ++i)
@@ -497,3 +501,8 @@ carom_status carom_gas_set(carom_context *context, carom_gas *gas, const uint32_
     if (count == 0) return CAROM_OK;
     return change_gas(context, gas, &(change){spheres, ids, count});
 }
+
+CAROM_ENUM_NAMES(carom_gas_kind, CAROM_GAS_KIND_COUNT, "pair", "wall", "none");
+CAROM_ENUM_NAMES(carom_gas_method, CAROM_GAS_METHOD_COUNT, "auto", "centre", "extent",
+                 "neighbours");
+CAROM_ENUM_NAMES(carom_gas_queue, CAROM_GAS_QUEUE_COUNT, "calendar", "tree");

@@ -83,18 +83,20 @@ carom_status carom_gas_measure(carom_context *context, const carom_gas *gas,
     return CAROM_OK;
 }
 
-void carom_gas_reset_measures(carom_gas *gas) {
-    CAROM_REQUIRE_OR(gas != NULL, "the gas is NULL", /* nothing */);
+carom_status carom_gas_reset_measures(carom_context *context, carom_gas *gas) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     gas->collisions = gas->wall_hits = gas->crossings = 0;
     gas->sort_after =
         gas->sort_after == UINT64_MAX ? UINT64_MAX : gas->sort_after - gas->predictions;
     gas->predictions = 0;
     gas->virial = (carom_gas_total){0.0, 0.0};
     gas->measured_from = carom_gas_get_time(gas);
+    return CAROM_OK;
 }
 
-carom_status carom_gas_get_info(const carom_gas *gas, carom_gas_info *info) {
-    CAROM_REQUIRE(gas != NULL, "the gas is NULL");
+carom_status carom_gas_get_info(carom_context *context, const carom_gas *gas,
+                                carom_gas_info *info) {
+    CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = (carom_gas_info){
         .method = gas->method,

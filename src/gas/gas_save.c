@@ -326,6 +326,7 @@ carom_status carom_gas_load(carom_context *context, const char *path, const caro
                   "def->method is no method");
     CAROM_REQUIRE(def == NULL || (unsigned)def->queue < CAROM_GAS_QUEUE_COUNT,
                   "def->queue is no queue");
+    CAROM_TRY(carom_context_require_cpu(context, "a gas"));
     stream s = {fopen(path, "rb"), false};
     if (s.file == NULL)
         return carom_fail(context, CAROM_IO, "cannot read %s: %s", path, strerror(errno));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Public functions of distance_item.h, triangle_box.h, enclosing_ball.h and lens.h: check the
- * input, then call the item. */
+ * input, then call the item. The forms with a context give bad input a message, those without one
+ * pass it to the assert handler. */
 #include "base/status.h"
 #include "geom/distance_item.h"
 #include "geom/enclosing_ball.h"
@@ -10,6 +11,16 @@
 static bool usable(carom_vec3 v) {
     return (fabs(v.x) <= CAROM_LARGEST_COORDINATE) & (fabs(v.y) <= CAROM_LARGEST_COORDINATE) &
            (fabs(v.z) <= CAROM_LARGEST_COORDINATE);
+}
+
+static bool all_usable(const carom_vec3 *points, int count) {
+    bool good = true;
+    for (int i = 0; i < count; ++i) good &= usable(points[i]);
+    return good;
+}
+
+static bool usable_ball(const carom_ball *ball) {
+    return usable(ball->centre) && ball->radius >= 0.0 && ball->radius <= CAROM_LARGEST_COORDINATE;
 }
 
 /* Names the invalid input: "point 2 of the first triangle is …", "the point is …". */
@@ -33,12 +44,19 @@ static carom_status check(carom_context *context, const carom_vec3 *points, int 
 static carom_status check_ball(carom_context *context, const carom_ball *ball, const char *what,
                                const char *what_centre) {
     CAROM_TRY(check(context, &ball->centre, 1, what_centre));
-    if (!(ball->radius >= 0.0 && ball->radius <= CAROM_LARGEST_COORDINATE))
+    if (!usable_ball(ball))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the radius of the %s is %g; give one from 0 to 2^1020", what,
                           ball->radius);
     return CAROM_OK;
 }
+
+#define BAD_VALUE "coordinates must be finite and at most 2^1020 in size, radii from 0 to 2^1020"
+
+/* For the forms without a context: `pointers` are not NULL, and the input is `good`. */
+#define REQUIRE_VALUE(pointers, good, result)                                                      \
+    CAROM_REQUIRE_OR(pointers, "the input must not be NULL", result);                              \
+    CAROM_REQUIRE_OR(good, BAD_VALUE, result)
 
 #define REQUIRE_ALL(condition)                                                                     \
     CAROM_REQUIRE(context != NULL && (condition), "context, input and result must not be NULL")
@@ -139,4 +157,84 @@ carom_status carom_balls_lens(carom_context *context, const carom_ball *a, const
     CAROM_TRY(check_ball(context, b, "second ball", "centre of the second ball"));
     carom_lens_of_balls(a, b, lens);
     return CAROM_OK;
+}
+
+/* ---- Value forms ----------------------------------------------------------------------------- */
+
+carom_closest carom_point_segment_distance_value(const carom_vec3 *point,
+                                                 const carom_vec3 segment[2]) {
+    carom_closest closest = {.distance = 0.0};
+    REQUIRE_VALUE(point != NULL && segment != NULL, usable(*point) && all_usable(segment, 2),
+                  closest);
+    carom_near_point_segment(*point, segment, &closest);
+    return closest;
+}
+
+carom_closest carom_segments_distance_value(const carom_vec3 a[2], const carom_vec3 b[2]) {
+    carom_closest closest = {.distance = 0.0};
+    REQUIRE_VALUE(a != NULL && b != NULL, all_usable(a, 2) && all_usable(b, 2), closest);
+    carom_near_segments(a, b, &closest);
+    return closest;
+}
+
+carom_closest carom_point_triangle_distance_value(const carom_vec3 *point,
+                                                  const carom_triangle *triangle) {
+    carom_closest closest = {.distance = 0.0};
+    REQUIRE_VALUE(point != NULL && triangle != NULL,
+                  usable(*point) && all_usable(triangle->corner, 3), closest);
+    carom_near_point_triangle(*point, triangle->corner, &closest);
+    return closest;
+}
+
+carom_closest carom_segment_triangle_distance_value(const carom_vec3 segment[2],
+                                                    const carom_triangle *triangle) {
+    carom_closest closest = {.distance = 0.0};
+    REQUIRE_VALUE(segment != NULL && triangle != NULL,
+                  all_usable(segment, 2) && all_usable(triangle->corner, 3), closest);
+    carom_near_segment_triangle(segment, triangle->corner, &closest);
+    return closest;
+}
+
+carom_closest carom_triangles_distance_value(const carom_triangle *a, const carom_triangle *b) {
+    carom_closest closest = {.distance = 0.0};
+    REQUIRE_VALUE(a != NULL && b != NULL, all_usable(a->corner, 3) && all_usable(b->corner, 3),
+                  closest);
+    carom_near_triangles(a->corner, b->corner, &closest);
+    return closest;
+}
+
+bool carom_triangle_meets_box_value(const carom_triangle *triangle, const carom_bounds *box) {
+    REQUIRE_VALUE(triangle != NULL && box != NULL,
+                  all_usable(triangle->corner, 3) && usable(box->low) && usable(box->high), false);
+    return carom_triangle_meets_bounds(triangle->corner, box);
+}
+
+carom_ball carom_ball_of_triangle_value(const carom_triangle *triangle) {
+    carom_ball ball = {.radius = 0.0};
+    REQUIRE_VALUE(triangle != NULL, all_usable(triangle->corner, 3), ball);
+    carom_ball_around_triangle(triangle->corner, &ball);
+    return ball;
+}
+
+carom_ball carom_ball_of_points_value(const carom_vec3 *points, uint64_t count) {
+    carom_ball ball = {.radius = 0.0};
+    uint64_t bad;
+    CAROM_REQUIRE_OR(count > 0, "there must be a point", ball);
+    REQUIRE_VALUE(points != NULL, carom_ball_around_points(points, count, &ball, &bad), ball);
+    return ball;
+}
+
+carom_ball carom_ball_of_balls_value(const carom_ball *balls, uint64_t count) {
+    carom_ball ball = {.radius = 0.0};
+    uint64_t bad;
+    CAROM_REQUIRE_OR(count > 0, "there must be a ball", ball);
+    REQUIRE_VALUE(balls != NULL, carom_ball_around_balls(balls, count, &ball, &bad), ball);
+    return ball;
+}
+
+carom_lens carom_balls_lens_value(const carom_ball *a, const carom_ball *b) {
+    carom_lens lens = {.volume = 0.0};
+    REQUIRE_VALUE(a != NULL && b != NULL, usable_ball(a) && usable_ball(b), lens);
+    carom_lens_of_balls(a, b, &lens);
+    return lens;
 }

@@ -21,15 +21,15 @@ CAROM_ITEM carom_frame carom_frame_make(const carom_pose *pose) {
     double w = 1.0, x = 0.0, y = 0.0, z = 0.0;
     f.t = carom_vec(0.0, 0.0, 0.0);
     if (pose != 0) {
-        double most = CAROM_MAX(CAROM_MAX(fabs(pose->w), fabs(pose->x)),
-                                CAROM_MAX(fabs(pose->y), fabs(pose->z)));
+        double most = CAROM_MAX(CAROM_MAX(fabs(pose->q.w), fabs(pose->q.x)),
+                                CAROM_MAX(fabs(pose->q.y), fabs(pose->q.z)));
         f.t = pose->t;
         if (most > 0.0) {
             int k = -carom_scale_range_add(carom_scale_range_empty(), most).high;
-            w = carom_scale_apply(pose->w, k);
-            x = carom_scale_apply(pose->x, k);
-            y = carom_scale_apply(pose->y, k);
-            z = carom_scale_apply(pose->z, k);
+            w = carom_scale_apply(pose->q.w, k);
+            x = carom_scale_apply(pose->q.x, k);
+            y = carom_scale_apply(pose->q.y, k);
+            z = carom_scale_apply(pose->q.z, k);
         }
     }
     double length = sqrt(((w * w + x * x) + y * y) + z * z);

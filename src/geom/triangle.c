@@ -3,8 +3,16 @@
  * for all finite doubles. */
 #include "geom/triangle_item.h"
 
-#include "base/status.h"
+#include "base/names.h"
 #include "geom/length.h"
+
+#define NOT_FINITE "coordinates must be finite"
+
+static bool all_finite(const carom_vec3 *points, int count) {
+    bool finite = true;
+    for (int i = 0; i < count; ++i) finite &= carom_vec_finite(points[i]) != 0;
+    return finite;
+}
 
 static carom_status check_points(carom_context *context, const carom_vec3 *points, int count,
                                  const char *whose) {
@@ -25,11 +33,24 @@ carom_status carom_points_orient_2d(carom_context *context, const carom_vec3 poi
     return CAROM_OK;
 }
 
+int carom_points_orient_2d_value(const carom_vec3 points[3], uint32_t axis) {
+    CAROM_REQUIRE_OR(points != NULL, "a pointer is NULL", 0);
+    CAROM_REQUIRE_OR(axis < 3, "the axis must be 0, 1 or 2", 0);
+    CAROM_REQUIRE_OR(all_finite(points, 3), NOT_FINITE, 0);
+    return carom_orient_along(points[0], points[1], points[2], (int)axis);
+}
+
 carom_status carom_points_orient_3d(carom_context *context, const carom_vec3 points[4], int *sign) {
     CAROM_REQUIRE(context != NULL && points != NULL && sign != NULL, "a pointer is NULL");
     CAROM_TRY(check_points(context, points, 4, ""));
     *sign = carom_orient3d(points[0], points[1], points[2], points[3]);
     return CAROM_OK;
+}
+
+int carom_points_orient_3d_value(const carom_vec3 points[4]) {
+    CAROM_REQUIRE_OR(points != NULL, "a pointer is NULL", 0);
+    CAROM_REQUIRE_OR(all_finite(points, 4), NOT_FINITE, 0);
+    return carom_orient3d(points[0], points[1], points[2], points[3]);
 }
 
 carom_status carom_triangles_relate(carom_context *context, const carom_triangle *a,
@@ -43,6 +64,14 @@ carom_status carom_triangles_relate(carom_context *context, const carom_triangle
     return CAROM_OK;
 }
 
+carom_triangle_intersection carom_triangles_relate_value(const carom_triangle *a,
+                                                         const carom_triangle *b) {
+    const carom_triangle_intersection none = {.relation = CAROM_TRIANGLE_RELATION_DISJOINT};
+    CAROM_REQUIRE_OR(a != NULL && b != NULL, "a pointer is NULL", none);
+    CAROM_REQUIRE_OR(all_finite(a->corner, 3) && all_finite(b->corner, 3), NOT_FINITE, none);
+    return carom_triangle_relate(a, b);
+}
+
 carom_status carom_triangles_meet(carom_context *context, const carom_triangle *a,
                                   const carom_triangle *b, bool *meet) {
     CAROM_REQUIRE(context != NULL && a != NULL && b != NULL && meet != NULL, "a pointer is NULL");
@@ -52,18 +81,11 @@ carom_status carom_triangles_meet(carom_context *context, const carom_triangle *
     return CAROM_OK;
 }
 
-const char *carom_triangle_relation_name(carom_triangle_relation relation) {
-    switch (relation) {
-    case CAROM_TRIANGLE_RELATION_DISJOINT:
-        return "disjoint";
-    case CAROM_TRIANGLE_RELATION_TOUCHING:
-        return "touching";
-    case CAROM_TRIANGLE_RELATION_CROSSING:
-        return "crossing";
-    case CAROM_TRIANGLE_RELATION_COPLANAR_OVERLAP:
-        return "coplanar-overlap";
-    case CAROM_TRIANGLE_RELATION_COUNT:
-        break;
-    }
-    return "unknown";
+bool carom_triangles_meet_value(const carom_triangle *a, const carom_triangle *b) {
+    CAROM_REQUIRE_OR(a != NULL && b != NULL, "a pointer is NULL", false);
+    CAROM_REQUIRE_OR(all_finite(a->corner, 3) && all_finite(b->corner, 3), NOT_FINITE, false);
+    return carom_triangle_meet(a, b) != 0;
 }
+
+CAROM_ENUM_NAMES(carom_triangle_relation, CAROM_TRIANGLE_RELATION_COUNT, "disjoint", "touching",
+                 "crossing", "coplanar-overlap");

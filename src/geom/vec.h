@@ -49,4 +49,22 @@ CAROM_ITEM int carom_vec_compare(carom_vec3 a, carom_vec3 b) {
     return 0;
 }
 
+/* Bounds that hold nothing. */
+CAROM_ITEM carom_bounds carom_bounds_empty(void) {
+    carom_bounds b;
+    b.low = carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL);
+    b.high = carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL);
+    return b;
+}
+
+/* Extends bounds to hold a point. Adding 0 makes every zero positive, so that the result does not
+ * depend on the order of the points. */
+CAROM_ITEM void carom_bounds_include(carom_bounds *b, carom_vec3 p) {
+    p = carom_vec(p.x + 0.0, p.y + 0.0, p.z + 0.0);
+    b->low =
+        carom_vec(CAROM_MIN(p.x, b->low.x), CAROM_MIN(p.y, b->low.y), CAROM_MIN(p.z, b->low.z));
+    b->high =
+        carom_vec(CAROM_MAX(p.x, b->high.x), CAROM_MAX(p.y, b->high.y), CAROM_MAX(p.z, b->high.z));
+}
+
 #endif

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/names.h"
 #include "base/progress.h"
 #include "base/scan.h"
 #include "base/sort.h"
@@ -300,3 +301,5 @@ uint64_t carom_grid_bytes(const carom_grid *grid) {
            grid->bucket_capacity * sizeof(uint32_t) + grid->entry_capacity * 2 * sizeof(uint32_t) +
            grid->group_capacity * sizeof(uint32_t);
 }
+
+CAROM_ENUM_NAMES(carom_grid_hash, CAROM_GRID_HASH_COUNT, "block", "djb2", "morton", "perfect");

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "base/item.h"
+#include "base/names.h"
 #include "base/progress.h"
 #include "geom/length.h"
 
@@ -202,3 +203,5 @@ carom_status carom_mesh_create(carom_context *context, const carom_mesh_view *vi
     *out = mesh;
     return CAROM_OK;
 }
+
+CAROM_ENUM_NAMES(carom_scalar, CAROM_SCALAR_COUNT, "float64", "float32");

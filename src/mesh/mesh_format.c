@@ -3,14 +3,12 @@
  * else by the contents of its text. */
 #include "mesh/mesh_format.h"
 
+#include "base/names.h"
 #include "mesh/mesh_gzip.h"
 #include "mesh/mesh_text.h"
 
-const char *carom_mesh_format_name(carom_mesh_format format) {
-    static const char *const names[CAROM_MESH_FORMAT_COUNT] = {
-        "guess", "obj", "ply", "ply-big", "ply-ascii", "stl", "stl-ascii", "off", "other"};
-    return (unsigned)format < CAROM_MESH_FORMAT_COUNT ? names[format] : "unknown format";
-}
+CAROM_ENUM_NAMES(carom_mesh_format, CAROM_MESH_FORMAT_COUNT, "guess", "obj", "ply", "ply-big",
+                 "ply-ascii", "stl", "stl-ascii", "off", "other");
 
 /* Whether the first `length` bytes of the name have this ending, in any case. */
 static bool ends_with(const char *name, size_t length, const char *ending) {

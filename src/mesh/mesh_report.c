@@ -8,6 +8,7 @@
 
 #include "base/item.h"
 #include "base/progress.h"
+#include "geom/vec.h"
 
 #define LEAST_PART ((uint64_t)1 << 14)
 #define STEPS      5u /* of an inspection, for progress */
@@ -24,15 +25,6 @@ typedef struct vertices {
     share *shares;
 } vertices;
 
-static void include(carom_bounds *bounds, carom_vec3 p) {
-    bounds->low.x = CAROM_MIN(p.x, bounds->low.x);
-    bounds->low.y = CAROM_MIN(p.y, bounds->low.y);
-    bounds->low.z = CAROM_MIN(p.z, bounds->low.z);
-    bounds->high.x = CAROM_MAX(p.x, bounds->high.x);
-    bounds->high.y = CAROM_MAX(p.y, bounds->high.y);
-    bounds->high.z = CAROM_MAX(p.z, bounds->high.z);
-}
-
 static carom_status mark_used(void *argument, carom_range range) {
     vertices *v = argument;
     for (uint64_t i = range.begin; i < range.end; ++i)
@@ -45,7 +37,7 @@ static carom_status visit_vertices(void *argument, carom_range range) {
     share share = v->shares[range.worker];
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_vec3 p = carom_mesh_position(v->view, i);
-        include(&share.bounds, (carom_vec3){p.x + 0.0, p.y + 0.0, p.z + 0.0});
+        carom_bounds_include(&share.bounds, p);
         share.used += atomic_load_explicit(&v->used[i], memory_order_relaxed);
     }
     v->shares[range.worker] = share;
@@ -54,8 +46,7 @@ static carom_status visit_vertices(void *argument, carom_range range) {
 
 static carom_status report_vertices(carom_context *context, const carom_mesh_view *view,
                                     carom_mesh_report *report) {
-    const carom_bounds nothing = {{INFINITY, INFINITY, INFINITY},
-                                  {-INFINITY, -INFINITY, -INFINITY}};
+    const carom_bounds nothing = carom_bounds_empty();
     carom_arena *scratch = carom_scratch(context, 0);
     vertices v = {.view = view};
     v.used = CAROM_ARENA_TAKE(scratch, _Atomic uint8_t, view->vertex_count);
@@ -74,8 +65,8 @@ static carom_status report_vertices(carom_context *context, const carom_mesh_vie
     report->unused_vertices = view->vertex_count;
     for (uint32_t i = 0; i < context->threads; ++i) {
         if (v.shares[i].bounds.low.x <= v.shares[i].bounds.high.x) {
-            include(&report->bounds, v.shares[i].bounds.low);
-            include(&report->bounds, v.shares[i].bounds.high);
+            carom_bounds_include(&report->bounds, v.shares[i].bounds.low);
+            carom_bounds_include(&report->bounds, v.shares[i].bounds.high);
         }
         report->unused_vertices -= v.shares[i].used;
     }
@@ -126,4 +117,14 @@ carom_status carom_mesh_inspect(carom_context *context, const carom_mesh_view *v
     carom_status status = carom_progress_finish(context, run(context, view, report));
     carom_arena_rewind(scratch, mark);
     return status;
+}
+
+carom_status carom_mesh_bounds(carom_context *context, const carom_mesh_view *view,
+                               carom_bounds *bounds) {
+    CAROM_REQUIRE(bounds != NULL, "the place for the bounds is NULL");
+    CAROM_TRY(carom_mesh_check(context, view));
+    *bounds = carom_bounds_empty();
+    for (uint64_t i = 0; i < view->vertex_count; ++i)
+        carom_bounds_include(bounds, carom_mesh_position(view, i));
+    return CAROM_OK;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of shapes (names, defaults, limits), and the sketch that the generators fill. */
+/* The table of shapes (defaults, limits), and the sketch that the generators fill. */
 #include "mesh/mesh_shapes.h"
 
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/names.h"
 #include "base/progress.h"
 
 typedef struct shape_row {
-    const char *name;
     carom_status (*make)(carom_sketch *);
     uint64_t detail, least_detail, parts;
     double ratio, most_ratio;
@@ -17,25 +17,22 @@ typedef struct shape_row {
 } shape_row;
 
 static const shape_row rows[CAROM_SHAPE_COUNT] = {
-    [CAROM_SHAPE_SPHERE] = {"sphere", carom_shape_sphere, 4, 1, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_SHAPE_GLOBE] = {"globe", carom_shape_globe, 32, 3, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_SHAPE_TORUS] = {"torus", carom_shape_torus, 48, 3, 1, 0.4, 1.0, false, true},
-    [CAROM_SHAPE_BOX] = {"box", carom_shape_box, 1, 1, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_SHAPE_CYLINDER] = {"cylinder", carom_shape_cylinder, 32, 3, 1, 1.0, HUGE_VAL, false,
-                              false},
-    [CAROM_SHAPE_CONE] = {"cone", carom_shape_cone, 32, 3, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_SHAPE_KNOT] = {"knot", carom_shape_knot, 256, 3, 1, 0.12, 1.0, false, false},
-    [CAROM_SHAPE_CHAZELLE] = {"chazelle", carom_shape_chazelle, 8, 1, 1, 1.0, HUGE_VAL, true,
-                              false},
-    [CAROM_SHAPE_CLOTH] = {"cloth", carom_shape_cloth, 100, 1, 1, 1.0, HUGE_VAL, false, false},
-    [CAROM_SHAPE_CHAIN] = {"chain", carom_shape_chain, 32, 3, 8, 0.2, 0.25, false, false},
-    [CAROM_SHAPE_SHARDS] = {"shards", carom_shape_shards, 1, 1, 32, 0.02, 1.0, true, true},
-    [CAROM_SHAPE_GRID] = {"grid", carom_shape_grid, 10, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_SPHERE] = {carom_shape_sphere, 4, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_GLOBE] = {carom_shape_globe, 32, 3, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_TORUS] = {carom_shape_torus, 48, 3, 1, 0.4, 1.0, false, true},
+    [CAROM_SHAPE_BOX] = {carom_shape_box, 1, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_CYLINDER] = {carom_shape_cylinder, 32, 3, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_CONE] = {carom_shape_cone, 32, 3, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_KNOT] = {carom_shape_knot, 256, 3, 1, 0.12, 1.0, false, false},
+    [CAROM_SHAPE_CHAZELLE] = {carom_shape_chazelle, 8, 1, 1, 1.0, HUGE_VAL, true, false},
+    [CAROM_SHAPE_CLOTH] = {carom_shape_cloth, 100, 1, 1, 1.0, HUGE_VAL, false, false},
+    [CAROM_SHAPE_CHAIN] = {carom_shape_chain, 32, 3, 8, 0.2, 0.25, false, false},
+    [CAROM_SHAPE_SHARDS] = {carom_shape_shards, 1, 1, 32, 0.02, 1.0, true, true},
+    [CAROM_SHAPE_GRID] = {carom_shape_grid, 10, 1, 1, 1.0, HUGE_VAL, false, false},
 };
 
-const char *carom_shape_name(carom_shape shape) {
-    return (unsigned)shape < CAROM_SHAPE_COUNT ? rows[shape].name : "unknown";
-}
+CAROM_ENUM_NAMES(carom_shape, CAROM_SHAPE_COUNT, "sphere", "globe", "torus", "box", "cylinder",
+                 "cone", "knot", "chazelle", "cloth", "chain", "shards", "grid");
 
 /* ---- Sketch ---------------------------------------------------------------------------------- */
 
@@ -114,16 +111,16 @@ static carom_status check(carom_context *context, const carom_shape_def *def) {
     double limit = ldexp(1.0, bits), most = fmin(row->most_ratio, limit);
     if (!(def->size >= 1.0 / limit && def->size <= limit))
         return carom_fail(context, CAROM_BAD_INPUT,
-                          "size %g of a %s; it must be from 2^-%d to 2^%d%s", def->size, row->name,
-                          bits, bits, narrow ? " for float32" : "");
+                          "size %g of a %s; it must be from 2^-%d to 2^%d%s", def->size,
+                          carom_shape_name(def->shape), bits, bits, narrow ? " for float32" : "");
     if (!(def->ratio > 0.0 && def->ratio <= most) || (row->below_most && def->ratio == most))
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "ratio %g of a %s; it must be positive and %s %g", def->ratio, row->name,
-                          row->below_most ? "below" : "at most", most);
+        return carom_fail(
+            context, CAROM_BAD_INPUT, "ratio %g of a %s; it must be positive and %s %g", def->ratio,
+            carom_shape_name(def->shape), row->below_most ? "below" : "at most", most);
     if (def->detail < row->least_detail)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "detail %" PRIu64 " of a %s; it must be at least %" PRIu64, def->detail,
-                          row->name, row->least_detail);
+                          carom_shape_name(def->shape), row->least_detail);
     uint32_t p = def->p, q = def->q;
     while (q != 0) {
         uint32_t rest = p % q;

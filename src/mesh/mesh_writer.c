@@ -227,7 +227,6 @@ carom_status carom_writer_open_memory(carom_context *context, carom_bytes *bytes
     writer->take = take_for_memory;
     writer->bytes = bytes;
     bytes->count = 0;
-    bytes->where = CAROM_WHERE_HOST;
     return take_buffer(writer);
 }
 

@@ -185,6 +185,7 @@ carom_status carom_solid_create(carom_context *context, const carom_solid_def *d
     CAROM_REQUIRE(out != NULL, "the place for the solid is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
+    CAROM_TRY(carom_context_require_cpu(context, "a solid"));
     carom_solid *solid = carom_allocate(&context->allocator, 1, sizeof(*solid));
     if (solid == NULL) return carom_fail_memory(context, sizeof(*solid), "a solid");
     *solid = (carom_solid){.allocator = context->allocator, .base = def->complement ? 1 : 0};

@@ -6,6 +6,7 @@
  * sums (solid_spanning_tree.c, solid_prefix_sums.c). Each result comes with an error bound that
  * contains the exact value; where that is too large, the terms are evaluated again with more bits
  * (solid_precise.c). docs/solid.md derives the terms. */
+#include "base/names.h"
 #include "base/progress.h"
 #include "geom/length.h"
 #include "solid/solid_precise.h"
@@ -245,11 +246,8 @@ static carom_relation relate(const carom_solid_tally *tally, const carom_solid_f
     return CAROM_RELATION_OVERLAPPING;
 }
 
-const char *carom_relation_name(carom_relation relation) {
-    static const char *const names[CAROM_RELATION_COUNT] = {"apart", "touching", "overlapping",
-                                                            "a-inside-b", "b-inside-a"};
-    return (unsigned)relation < CAROM_RELATION_COUNT ? names[relation] : "unknown";
-}
+CAROM_ENUM_NAMES(carom_relation, CAROM_RELATION_COUNT, "apart", "touching", "overlapping",
+                 "a-inside-b", "b-inside-a");
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 

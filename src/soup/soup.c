@@ -10,6 +10,7 @@
  * `failed` records this until a change succeeds. */
 #include "soup/soup.h"
 
+#include "base/names.h"
 #include "base/progress.h"
 #include "mesh/mesh.h"
 
@@ -213,6 +214,7 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
     CAROM_REQUIRE(out != NULL, "the place for the soup is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
+    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
     CAROM_REQUIRE((unsigned)def->degenerate < CAROM_DEGENERATE_COUNT,
                   "def->degenerate is no such choice");
     CAROM_REQUIRE((unsigned)def->method < CAROM_SOUP_METHOD_COUNT, "def->method is no such choice");
@@ -278,6 +280,7 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
     if (mesh->vertex_count != soup->vertex_count)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the soup has %llu vertices, the update %llu; make a new soup instead",
@@ -303,6 +306,7 @@ carom_status carom_soup_add(carom_context *context, carom_soup *soup, const caro
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
     uint32_t face_count = soup->face_count;
     CAROM_TRY(add_mesh(context, soup, mesh));
     if (first != NULL) *first = face_count;
@@ -344,6 +348,7 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(faces != NULL || count == 0, "the faces are NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
     for (uint64_t i = 0; i < count; ++i)
         if (faces[i] >= soup->face_count)
             return carom_fail(context, CAROM_BAD_INPUT,
@@ -378,6 +383,7 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
 }
 
 carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup) {
+    CAROM_TRY(carom_context_require_cpu(context, "a query of a soup"));
     if (soup->failed == CAROM_OK) return CAROM_OK;
     return carom_fail(context, soup->failed,
                       "the soup lost its %s when a change of it failed (%s) and has to be changed "
@@ -405,3 +411,6 @@ void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view) {
                               .bounds = soup->bounds,
                               .bvh = &soup->bvh};
 }
+
+CAROM_ENUM_NAMES(carom_degenerate, CAROM_DEGENERATE_COUNT, "alone", "as-segment");
+CAROM_ENUM_NAMES(carom_soup_method, CAROM_SOUP_METHOD_COUNT, "auto", "tree", "grid");

@@ -82,7 +82,8 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) 
 
 static carom_status check_pose(carom_context *context, const carom_pose *pose, const char *whose) {
     if (pose == NULL) return CAROM_OK;
-    const double all[7] = {pose->w, pose->x, pose->y, pose->z, pose->t.x, pose->t.y, pose->t.z};
+    const double all[7] = {pose->q.w, pose->q.x, pose->q.y, pose->q.z,
+                           pose->t.x, pose->t.y, pose->t.z};
     for (int i = 0; i < 7; ++i)
         if (!isfinite(all[i]))
             return carom_fail(context, CAROM_BAD_INPUT,

@@ -73,7 +73,7 @@ void gas_course_ask(carom_context *context, gas_course *course, const carom_gas_
     carom_gas *gas;
     carom_gas_info info;
     assert_ok(context, carom_gas_create(context, def, spheres, (uint64_t)count, &gas));
-    assert_ok(context, carom_gas_get_info(gas, &info));
+    assert_ok(context, carom_gas_get_info(context, gas, &info));
     carom_gas_destroy(gas);
     gas_oracle_init(&course->oracle, def, info.tick, spheres, count);
     course->events = events;

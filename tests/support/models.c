@@ -76,22 +76,10 @@ int models_cut_line(char *line, char *cells[], int most) {
     return count;
 }
 
-/* Shepperd 1978. */
-carom_pose models_pose(const double *m, double scale) {
-    double r[3][3];
-    carom_pose p = {.t = {m[3], m[7], m[11]}};
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) r[i][k] = m[4 * i + k] / scale;
-    double w = 1 + r[0][0] + r[1][1] + r[2][2], x = 1 + r[0][0] - r[1][1] - r[2][2];
-    double y = 1 - r[0][0] + r[1][1] - r[2][2], z = 1 - r[0][0] - r[1][1] + r[2][2];
-    if (w >= x && w >= y && w >= z) {
-        p.w = w, p.x = r[2][1] - r[1][2], p.y = r[0][2] - r[2][0], p.z = r[1][0] - r[0][1];
-    } else if (x >= y && x >= z) {
-        p.w = r[2][1] - r[1][2], p.x = x, p.y = r[0][1] + r[1][0], p.z = r[0][2] + r[2][0];
-    } else if (y >= z) {
-        p.w = r[0][2] - r[2][0], p.x = r[0][1] + r[1][0], p.y = y, p.z = r[1][2] + r[2][1];
-    } else {
-        p.w = r[1][0] - r[0][1], p.x = r[0][2] + r[2][0], p.y = r[1][2] + r[2][1], p.z = z;
-    }
-    return p;
+carom_pose models_pose(carom_context *context, const double *m, double scale) {
+    double rigid[12];
+    carom_pose pose;
+    for (int i = 0; i < 12; ++i) rigid[i] = i % 4 == 3 ? m[i] : m[i] / scale;
+    assert_ok(context, carom_pose_from_matrix(context, rigid, &pose));
+    return pose;
 }

@@ -22,7 +22,7 @@ FILE *models_open_text(const char *file);
 int models_cut_line(char *line, char *cells[], int most);
 
 /* The rotation of a 3 x 4 matrix as a pose; its scale is taken out. */
-carom_pose models_pose(const double *m, double scale);
+carom_pose models_pose(carom_context *context, const double *m, double scale);
 
 /* Loads, welds bit for bit and splits into fans: how the truth numbers triangles. */
 carom_mesh *models_load_fan(carom_context *context, const char *file);

@@ -61,8 +61,8 @@ void scale_print_mesh(const char *name, const carom_mesh_view *view, const carom
     const carom_vec3 *p = view->positions;
     printf("# %s", name);
     if (pose != NULL)
-        printf(", pose %a %a %a %a, %a %a %a", pose->w, pose->x, pose->y, pose->z, pose->t.x,
-               pose->t.y, pose->t.z);
+        printf(", pose %a %a %a %a, %a %a %a", pose->q.w, pose->q.x, pose->q.y, pose->q.z,
+               pose->t.x, pose->t.y, pose->t.z);
     printf("\n");
     for (uint64_t i = 0; i < view->vertex_count; ++i)
         printf("v %a %a %a\n", p[i].x, p[i].y, p[i].z);

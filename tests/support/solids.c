@@ -397,10 +397,10 @@ carom_pose solid_lattice_shift(carom_random *random, uint32_t most) {
 carom_pose solid_lattice_turn(carom_random *random, uint32_t shift) {
     carom_pose pose = solid_lattice_shift(random, shift);
     do {
-        pose.w = (double)below(random, 3) - 1;
-        pose.x = (double)below(random, 3) - 1;
-        pose.y = (double)below(random, 3) - 1;
-        pose.z = (double)below(random, 3) - 1;
-    } while (pose.w == 0.0 && pose.x == 0.0 && pose.y == 0.0 && pose.z == 0.0);
+        pose.q.w = (double)below(random, 3) - 1;
+        pose.q.x = (double)below(random, 3) - 1;
+        pose.q.y = (double)below(random, 3) - 1;
+        pose.q.z = (double)below(random, 3) - 1;
+    } while (pose.q.w == 0.0 && pose.q.x == 0.0 && pose.q.y == 0.0 && pose.q.z == 0.0);
     return pose;
 }

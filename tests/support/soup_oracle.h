@@ -114,15 +114,15 @@ static inline carom_pose oracle_pose(uint64_t *state, double scale) {
     memset(&p, 0, sizeof(p));
     uint32_t kind = oracle_below(state, 4);
     if (kind == 1) {
-        p.w = (double)oracle_below(state, 2);
-        p.x = (double)oracle_below(state, 2);
-        p.y = (double)oracle_below(state, 2);
-        p.z = (double)oracle_below(state, 2);
+        p.q.w = (double)oracle_below(state, 2);
+        p.q.x = (double)oracle_below(state, 2);
+        p.q.y = (double)oracle_below(state, 2);
+        p.q.z = (double)oracle_below(state, 2);
     } else if (kind != 0) {
-        p.w = oracle_unit(state) - 0.5;
-        p.x = oracle_unit(state) - 0.5;
-        p.y = oracle_unit(state) - 0.5;
-        p.z = oracle_unit(state) - 0.5;
+        p.q.w = oracle_unit(state) - 0.5;
+        p.q.x = oracle_unit(state) - 0.5;
+        p.q.y = oracle_unit(state) - 0.5;
+        p.q.z = oracle_unit(state) - 0.5;
     }
     double step = kind == 3 ? oracle_unit(state) : 1.0;
     p.t.x = ((double)oracle_below(state, 9) - 4.0) * step * scale;
