@@ -175,6 +175,12 @@ static void check_two(carom_context *context, const oracle_soup *a, const carom_
         assert_int_equal(pairs.count, answer.count);
         if (pairs.count != 0)
             assert_memory_equal(pairs.data, answer.pairs, pairs.count * sizeof(carom_pair));
+        uint64_t count, seen = 0;
+        assert_ok(context, carom_soup_cross_count(context, sa, pose_a, sb, pose_b, &count));
+        assert_int_equal(count, pairs.count);
+        assert_ok(context,
+                  carom_soup_cross_each(context, sa, pose_a, sb, pose_b, compare_streamed, &seen));
+        assert_int_equal(seen, pairs.count);
         assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
         assert_int_equal(any, answer.count != 0);
         carom_soup_destroy(sa);
@@ -432,7 +438,7 @@ static void grids_without_a_tree_say_so(void **state) {
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     carom_soup *grid = make(context, &view, CAROM_SOUP_METHOD_GRID, 0, 0);
     carom_soup *tree = make(context, &view, CAROM_SOUP_METHOD_TREE, 0, 0);
-    assert_fails(context, carom_soup_cross_distance(context, tree, NULL, grid, NULL, &gap),
+    assert_fails(context, carom_soup_cross_distance(context, tree, NULL, grid, NULL, 0.0, &gap),
                  CAROM_UNSUPPORTED, "GRID");
     assert_fails(context, carom_soup_closest_points(context, grid, &point, 1, &hit),
                  CAROM_UNSUPPORTED, "no tree");

@@ -624,7 +624,7 @@ static void soups_are_as_far_apart_as_their_faces(void **state) {
         double extent, least = least_distance(context, &s[0], &s[1], &extent);
         carom_soup_gap gap;
         assert_ok(context,
-                  carom_soup_cross_distance(context, s[0].soup, NULL, s[1].soup, NULL, &gap));
+                  carom_soup_cross_distance(context, s[0].soup, NULL, s[1].soup, NULL, 0.0, &gap));
         bool good = isinf(least) ? isinf(gap.distance)
                                  : fabs(gap.distance - least) <= 2 * TOLERANCE * extent;
         if (!good || (least == 0.0) != (gap.distance == 0.0))
