@@ -174,7 +174,7 @@ static void zero_is_a_value(void **state) {
                    {"pairs t.ply --repeat 0", "--repeat takes 1 to 1000000"},
                    {"kfree t.ply --repeat 0", "--repeat takes 1 to 1000000"},
                    {"query t.ply b.ply --repeat 0", "--repeat takes 1 to 1000000"},
-                   {"bench base --rounds 0", "--rounds takes 1 to 101"},
+                   {"bench base --rounds 0", "--rounds takes 1 to 100000"},
                    {"pairs t.ply -o ''", "the name of the output is empty"},
                    {"convert t.ply ''", "the name of the output is empty"},
                    {"make torus -o ''", "the name of the output is empty"},
