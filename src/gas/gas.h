@@ -41,9 +41,10 @@
 #define CAROM_GAS_MOST_MASS    1e100
 
 /* Internal kinds, numbered after carom_gas_kind. The caller never sees them. */
-#define CAROM_GAS_REFRESH     2
-#define CAROM_GAS_PROVISIONAL 3 /* a pair found by floats; due at a lower bound: see gas_scan.h */
-#define CAROM_GAS_UNRESOLVED  4 /* floats cannot decide which is first: decided exactly when due */
+#define CAROM_GAS_REFRESH 2
+#define CAROM_GAS_PROVISIONAL                                                                      \
+    3                          /* a pair found by floats; due at a lower bound: see gas_run_cpu.c */
+#define CAROM_GAS_UNRESOLVED 4 /* floats cannot decide which is first: decided exactly when due */
 
 /* Prediction of a sphere's next events: half a cache line per sphere. */
 typedef struct carom_gas_prediction {
@@ -134,7 +135,7 @@ typedef struct carom_gas_cells {
     uint32_t size[4];    /* without the layer around; the fourth value pads the vectors */
     carom_gas_home last; /* the highest cell */
     double edge[4], per_edge[3];
-    double skin[4]; /* CENTRE: distance by which a sphere may leave its cell; see gas_centre.h */
+    double skin[4]; /* CENTRE: distance by which a sphere may leave its cell; see gas_run_cpu.c */
 } carom_gas_cells;
 
 /* ---- Neighbour lists ------------------------------------------------------------------------- */
@@ -211,7 +212,7 @@ struct carom_gas {
     bool uniform;             /* all radii are equal */
     double common_mass;       /* 0 where masses differ */
     bool prefetch;            /* the gas is large enough to miss the caches */
-    bool in_twos;             /* a pair that collided is predicted together: gas_centre.h */
+    bool in_twos;             /* a pair that collided is predicted together: gas_run_cpu.c */
     bool watches_speed;       /* collisions or the acceleration may make a sphere too fast */
     bool ready;               /* cells and queue are built */
     bool exactly;             /* predictions are to be exact immediately */

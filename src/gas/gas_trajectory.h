@@ -14,7 +14,7 @@
  * treating slow pairs separately: pairs whose relative speed is below SLOW of the sum of their
  * speeds, or a little above. Slow pairs always go to the item function, as do spheres far faster
  * than most. Rounding while solving for the time is less than the 2^-19 of the squared distance
- * that gas_bounds.h subtracts. */
+ * that bound_eight in gas_run_cpu.c subtracts. */
 #ifndef CAROM_SRC_GAS_GAS_TRAJECTORY_H
 #define CAROM_SRC_GAS_GAS_TRAJECTORY_H
 
