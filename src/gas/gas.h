@@ -121,8 +121,8 @@ typedef struct carom_gas_record {
     float centre[3];   /* NEIGHBOURS: position at which its list was built */
     uint32_t follower; /* slot of a partner without an entry in the queue, as this sphere's entry
                           represents both; or NO_SLOT */
-    float others; /* ticks from the time of a provisional prediction to a lower bound of the next
-                     best event; or 0 */
+    float next_best;   /* ticks from the time of a provisional prediction to a lower bound of all
+                          other events of the sphere; or 0 */
 } carom_gas_record;
 _Static_assert(sizeof(carom_gas_record) == 64, "a record is a cache line");
 

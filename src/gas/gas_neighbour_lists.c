@@ -24,13 +24,13 @@ static carom_status fill(carom_context *context, carom_gas *gas, bool *full) {
                 carom_gas_cell_beside(&gas->cells, &gas->records[slot].home, n);
             for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
                 for (int k = 0; k < CAROM_GAS_CELL_ENTRIES; ++k) {
-                    uint32_t near = cell->entry[k], other = carom_gas_candidate_slot(near);
-                    if (near >= CAROM_GAS_LINK || other == slot) continue;
-                    if (!carom_gas_lists_meet(gas, slot, other, near >> CAROM_GAS_SLOT_BITS))
+                    uint32_t entry = cell->entry[k], other = carom_gas_candidate_slot(entry);
+                    if (entry >= CAROM_GAS_LINK || other == slot) continue;
+                    if (!carom_gas_lists_meet(gas, slot, other, carom_gas_candidate_code(entry)))
                         continue;
                     *full = list[0] == gas->lists.capacity;
                     if (*full) return CAROM_OK;
-                    list[++list[0]] = near;
+                    list[++list[0]] = entry;
                 }
         }
     }

@@ -36,7 +36,6 @@
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-#define SLOT_MASK        ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1)
 #define TRAJECTORY_SHIFT 5 /* a trajectory is 32 bytes */
 
 /* True when (kind, a, b) of the first event precedes that of the other. Both are at the same
@@ -55,27 +54,22 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
     return a != c ? a < c : b < d;
 }
 
-/* The `others` field of the record. A prediction is at the start of its record. */
-static inline float *next_best_of(carom_gas_prediction *prediction) {
-    return &((carom_gas_record *)prediction)->others;
-}
-
 /* Lowers the next best time to `time`, which is after the prediction's. */
-static inline void limit_next_best(carom_gas_prediction *prediction, int64_t time) {
+static inline void limit_next_best(carom_gas_record *record, int64_t time) {
     if (time == CAROM_GAS_NEVER) return;
-    float *others = next_best_of(prediction),
-          delay = (float)(time - prediction->physical) * (1.0f - 0x1p-10f);
-    *others = delay < *others ? delay : *others;
+    float delay = (float)(time - record->prediction.physical) * (1.0f - 0x1p-10f);
+    record->next_best = delay < record->next_best ? delay : record->next_best;
 }
 
-static inline void set_prediction(carom_gas_prediction *prediction, int64_t time, uint8_t kind,
+static inline void set_prediction(carom_gas_record *record, int64_t time, uint8_t kind,
                                   uint32_t partner, uint32_t stamp, const int8_t image[3]) {
+    carom_gas_prediction *prediction = &record->prediction;
     prediction->physical = time;
     prediction->kind = kind;
     prediction->partner = partner;
     prediction->stamp = stamp;
     memcpy(prediction->image, image, sizeof(prediction->image));
-    *next_best_of(prediction) = 0.0f;
+    record->next_best = 0.0f;
 }
 
 /* Upper bound of the predicted event's time: later events do not affect the prediction. */
@@ -84,34 +78,37 @@ static inline int64_t latest(const carom_gas *gas, const carom_gas_prediction *p
            (prediction->kind == CAROM_GAS_PROVISIONAL ? gas->trajectories.uncertainty : 0);
 }
 
-static inline bool is_provisional(const carom_gas_prediction *prediction) {
+/* True when the time of the prediction is only a lower bound. */
+static inline bool is_lower_bound(const carom_gas_prediction *prediction) {
     return prediction->kind >= CAROM_GAS_PROVISIONAL;
 }
 
 /* Marks the prediction as unresolved: which event is first from `time` on is not yet known. */
-static inline void offer_unresolved(carom_gas_prediction *prediction, int64_t time) {
+static inline void offer_unresolved(carom_gas_record *record, int64_t time) {
+    carom_gas_prediction *prediction = &record->prediction;
     prediction->physical = time < prediction->physical ? time : prediction->physical;
     prediction->kind = CAROM_GAS_UNRESOLVED;
-    *next_best_of(prediction) = 0.0f;
+    record->next_best = 0.0f;
 }
 
-/* Offers an event with its exact tick. */
-static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_prediction *prediction,
+/* Offers an event with its exact tick to the record of sphere `slot`. */
+static inline void offer(const carom_gas *gas, uint32_t slot, carom_gas_record *record,
                          int64_t time, uint8_t kind, uint32_t partner, uint32_t stamp,
                          const int8_t image[3]) {
+    const carom_gas_prediction *prediction = &record->prediction;
     if (time > latest(gas, prediction)) {
-        limit_next_best(prediction, time);
+        limit_next_best(record, time);
         return;
     }
-    if (is_provisional(prediction) && time >= prediction->physical) {
-        offer_unresolved(prediction, time);
+    if (is_lower_bound(prediction) && time >= prediction->physical) {
+        offer_unresolved(record, time);
         return;
     }
     if (time == prediction->physical &&
         (time == CAROM_GAS_NEVER ||
          !ranks_before(gas, slot, kind, partner, slot, prediction->kind, prediction->partner)))
         return;
-    set_prediction(prediction, time, kind, partner, stamp, image);
+    set_prediction(record, time, kind, partner, stamp, image);
 }
 
 /* Boxes by which to shift a partner whose wraps are 0, from the code. */
@@ -140,22 +137,22 @@ static inline void predicted_image(const carom_gas *gas, const carom_gas_predict
 }
 
 /* Offers a provisional candidate. It is met no earlier than `time`. Its bound is the least of all
- * candidates by the margin; every other candidate is met at least `others` ticks after `time`. */
-static inline void offer_provisional(const carom_gas *gas, uint32_t slot,
-                                     carom_gas_prediction *prediction, int64_t time, uint32_t near,
-                                     float others) {
-    if (time + gas->trajectories.uncertainty >= prediction->physical) {
-        offer_unresolved(prediction, time);
+ * candidates by the margin; every other candidate is met at least `next_best` ticks after `time`.
+ */
+static inline void offer_provisional(const carom_gas *gas, uint32_t slot, carom_gas_record *record,
+                                     int64_t time, uint32_t entry, float next_best) {
+    if (time + gas->trajectories.uncertainty >= record->prediction.physical) {
+        offer_unresolved(record, time);
         return;
     }
-    uint32_t other = near & SLOT_MASK;
+    uint32_t other = carom_gas_candidate_slot(entry);
     int8_t image[3];
-    image_of(&gas->bodies[slot], near >> CAROM_GAS_SLOT_BITS, image);
-    int64_t before = prediction->physical;
-    set_prediction(prediction, time, CAROM_GAS_PROVISIONAL, other,
+    image_of(&gas->bodies[slot], carom_gas_candidate_code(entry), image);
+    int64_t before = record->prediction.physical;
+    set_prediction(record, time, CAROM_GAS_PROVISIONAL, other,
                    gas->trajectories.by_slot[other].stamp, image);
-    *next_best_of(prediction) = others;
-    limit_next_best(prediction, before);
+    record->next_best = next_best;
+    limit_next_best(record, before);
 }
 
 /* ---- Lower bounds of meeting times ----------------------------------------------------------- */
@@ -190,8 +187,9 @@ static inline __attribute__((always_inline)) void bound_eight(const carom_gas_tr
 /* Computes the bounds of all candidates, eight at a time, and returns the least. A bound is NaN
  * when the candidate is never met. Up to seven entries after the last are read. */
 static inline __attribute__((always_inline)) float bound_all(const carom_gas *gas, uint32_t slot,
-                                                             const uint32_t *near, uint32_t count,
-                                                             float *bounds, bool shifted) {
+                                                             const uint32_t *entries,
+                                                             uint32_t count, float *bounds,
+                                                             bool shifted) {
     const carom_gas_trajectories *trajectories = &gas->trajectories;
     const char *first = (const char *)trajectories->by_slot;
     float since = (float)(carom_gas_span(&gas->rules, gas->now - trajectories->start) *
@@ -207,9 +205,9 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         uint32_t place[8];
         carom_f32x4 rows[2][8];
         carom_f32x8 bound;
-        carom_i32x8 entries, places, absent;
-        memcpy(&entries, near + i, sizeof(entries));
-        places = entries << TRAJECTORY_SHIFT; /* the shift drops the code */
+        carom_i32x8 eight, places, absent;
+        memcpy(&eight, entries + i, sizeof(eight));
+        places = eight << TRAJECTORY_SHIFT; /* the shift drops the code */
         absent = (lane >= (int32_t)(count - i)) | (places == (int32_t)(slot << TRAJECTORY_SHIFT));
         places &= ~absent;
         memcpy(place, &places, sizeof(place));
@@ -220,7 +218,7 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         }
         if (shifted) {
             uint32_t code[8];
-            carom_i32x8 codes = (entries & ~absent) >> CAROM_GAS_SLOT_BITS & 31;
+            carom_i32x8 codes = (eight & ~absent) >> CAROM_GAS_SLOT_BITS & 31;
             memcpy(code, &codes, sizeof(code));
             for (int k = 0; k < 8; ++k) {
                 carom_f32x4 shift;
@@ -258,17 +256,17 @@ static inline float bound_of(const carom_gas *gas, int64_t time) {
  * close together, or zero, the item function decides immediately. */
 
 /* Evaluates one candidate by the item function. */
-static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t near,
-                               carom_gas_prediction *prediction) {
-    uint32_t other = near & SLOT_MASK;
+static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t entry,
+                               carom_gas_record *record) {
+    uint32_t other = carom_gas_candidate_slot(entry);
     const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
     int8_t image[3];
     int seen[3];
-    image_of(body, near >> CAROM_GAS_SLOT_BITS, image);
+    image_of(body, carom_gas_candidate_code(entry), image);
     for (int axis = 0; axis < 3; ++axis) seen[axis] = image[axis] - b->wraps[axis];
     int64_t time = carom_gas_pair_time(&gas->rules, body, b, seen,
                                        carom_gas_contact_distance(gas, slot, other));
-    offer(gas, slot, prediction, time, CAROM_GAS_KIND_PAIR, other,
+    offer(gas, slot, record, time, CAROM_GAS_KIND_PAIR, other,
           gas->trajectories.by_slot[other].stamp, image);
 }
 
@@ -282,48 +280,48 @@ static inline uint32_t bounds_between(const float *bounds, float from, float to)
 /* Evaluates the candidate with the least bound first, then all candidates whose bound is not later
  * than the result. */
 static __attribute__((noinline)) void ask_all(const carom_gas *gas, uint32_t slot,
-                                              const uint32_t *near, uint32_t count,
+                                              const uint32_t *entries, uint32_t count,
                                               const float *bounds, float least, uint32_t first,
-                                              carom_gas_prediction *prediction) {
-    ask_exactly(gas, slot, near[first], prediction);
-    float limit = bound_of(gas, prediction->physical);
+                                              carom_gas_record *record) {
+    ask_exactly(gas, slot, entries[first], record);
+    float limit = bound_of(gas, record->prediction.physical);
     for (uint32_t i = 0; i < count; i += 8)
         for (uint32_t lanes = bounds_between(bounds + i, least, limit); lanes != 0;
              lanes &= lanes - 1) {
             uint32_t at = i + (uint32_t)__builtin_ctz(lanes);
-            if (at != first) ask_exactly(gas, slot, near[at], prediction);
+            if (at != first) ask_exactly(gas, slot, entries[at], record);
         }
 }
 
 /* The candidates of a sphere with their bounds, before the decision. */
 typedef struct bounded_set {
-    const uint32_t *near;
+    const uint32_t *entries;
     uint32_t slot, count;
     float least, bounds[CAROM_GAS_MOST_CANDIDATES + 8];
 } bounded_set;
 
 /* Computes the bounds. `shifted`: some candidates may be in another box. */
 static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uint32_t slot,
-                                                       const uint32_t *near, uint32_t count,
+                                                       const uint32_t *entries, uint32_t count,
                                                        bool shifted, bounded_set *bounded_set) {
-    bounded_set->near = near;
+    bounded_set->entries = entries;
     bounded_set->slot = slot;
     bounded_set->count = count;
     if (shifted)
-        bounded_set->least = bound_all(gas, slot, near, count, bounded_set->bounds, true);
+        bounded_set->least = bound_all(gas, slot, entries, count, bounded_set->bounds, true);
     else
-        bounded_set->least = bound_all(gas, slot, near, count, bounded_set->bounds, false);
+        bounded_set->least = bound_all(gas, slot, entries, count, bounded_set->bounds, false);
 }
 
-/* Offers the earliest candidate to the prediction. */
+/* Offers the earliest candidate to the record. */
 static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
-                          carom_gas_prediction *prediction) {
+                          carom_gas_record *record) {
     const float *bounds = bounded_set->bounds;
     const float least = bounded_set->least, margin = gas->trajectories.margin;
     int64_t time = tick_of(gas, least);
     if (time == CAROM_GAS_NEVER) return;
-    if (time > latest(gas, prediction)) {
-        limit_next_best(prediction, time);
+    if (time > latest(gas, &record->prediction)) {
+        limit_next_best(record, time);
         return;
     }
     uint32_t equal = 0, first = 0;
@@ -341,27 +339,27 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
     bool clear = (equal == 1) & (second > least + margin) & (least > 0.0f) &
                  (least < 0x1p20f * margin) & !gas->exactly;
     if (clear)
-        offer_provisional(gas, bounded_set->slot, prediction, time, bounded_set->near[first],
+        offer_provisional(gas, bounded_set->slot, record, time, bounded_set->entries[first],
                           (second - least) *
                               ((float)gas->trajectories.ticks_per_bound * (1.0f - 0x1p-10f)));
-    else if (is_provisional(prediction))
-        offer_unresolved(prediction, time);
+    else if (is_lower_bound(&record->prediction))
+        offer_unresolved(record, time);
     else
-        ask_all(gas, bounded_set->slot, bounded_set->near, bounded_set->count, bounds, least, first,
-                prediction);
+        ask_all(gas, bounded_set->slot, bounded_set->entries, bounded_set->count, bounds, least,
+                first, record);
 }
 
-/* Scans the candidates of sphere `slot` and offers the earliest to its prediction. */
-static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *near, uint32_t count,
-                        bool shifted, carom_gas_prediction *prediction) {
+/* Scans the candidates of sphere `slot` and offers the earliest to its record. */
+static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *entries,
+                        uint32_t count, bool shifted, carom_gas_record *record) {
     bounded_set bounded_set;
-    bound_candidates(gas, slot, near, count, shifted, &bounded_set);
-    decide(gas, &bounded_set, prediction);
+    bound_candidates(gas, slot, entries, count, shifted, &bounded_set);
+    decide(gas, &bounded_set, record);
 }
 
 /* Offers the events without a partner: walls and the refresh of the body. */
-static inline void scan_alone(const carom_gas *gas, uint32_t slot,
-                              carom_gas_prediction *prediction) {
+static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_record *record) {
+    const carom_gas_prediction *prediction = &record->prediction;
     static const int8_t no_image[3];
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
@@ -376,8 +374,8 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot,
                 if (!rules->accelerated && !(high == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
                     continue;
                 int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, high);
-                offer(gas, slot, prediction, time, CAROM_GAS_KIND_WALL, (uint32_t)(2 * axis + high),
-                      0, no_image);
+                offer(gas, slot, record, time, CAROM_GAS_KIND_WALL, (uint32_t)(2 * axis + high), 0,
+                      no_image);
             }
         }
     /* Only a distant event can be later than the refresh. */
@@ -386,7 +384,7 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot,
         double speed = (fabs(body->v[0]) + fabs(body->v[1])) + fabs(body->v[2]);
         if ((speed + gas->most_acceleration * span) * span < gas->safe_drift) return;
     }
-    offer(gas, slot, prediction, carom_gas_refresh_time(rules, body), CAROM_GAS_REFRESH, 0, 0,
+    offer(gas, slot, record, carom_gas_refresh_time(rules, body), CAROM_GAS_REFRESH, 0, 0,
           no_image);
 }
 
@@ -403,16 +401,17 @@ typedef struct link_marks {
 } link_marks;
 
 /* Appends the entries of a cell to the candidates; returns their count. */
-static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
+static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *entries,
+                                    link_marks *marks) {
     carom_u32x4 places = carom_u32x4_load(cell->entry);
     marks->four = carom_u32x4_max(marks->four, places + 1);
-    carom_u32x4_store(near, places); /* entries are at the front */
+    carom_u32x4_store(entries, places); /* entries are at the front */
     carom_lanes taken = carom_i32x4_lanes((carom_i32x4)(places < CAROM_GAS_LINK));
     return (uint32_t)__builtin_ctz(~taken);
 }
 
 /* The same for three adjacent cells. */
-static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
+static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *entries,
                                      link_marks *marks) {
     uint32_t count;
 #if CAROM_LANES >= 8
@@ -420,13 +419,13 @@ static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
     memcpy(&two, cell, sizeof(two));
     marks->eight = carom_u32x8_max(marks->eight, two + 1);
     carom_lanes taken = carom_i32x8_lanes((carom_i32x8)(two < CAROM_GAS_LINK));
-    carom_u32x8_store(near, carom_u32x8_compress(two, taken));
+    carom_u32x8_store(entries, carom_u32x8_compress(two, taken));
     count = (uint32_t)__builtin_popcount(taken);
 #else
-    count = collect_cell(cell, near, marks);
-    count += collect_cell(cell + 1, near + count, marks);
+    count = collect_cell(cell, entries, marks);
+    count += collect_cell(cell + 1, entries + count, marks);
 #endif
-    return count + collect_cell(cell + 2, near + count, marks);
+    return count + collect_cell(cell + 2, entries + count, marks);
 }
 
 static inline bool are_linked(const link_marks *marks) {
@@ -436,10 +435,10 @@ static inline bool are_linked(const link_marks *marks) {
 
 /* The same for three rows of three cells, `step` apart, centred on `cell`. */
 static inline __attribute__((always_inline)) uint32_t
-collect_rows(const carom_gas_cell *cell, int64_t step, uint32_t *near, link_marks *marks) {
-    uint32_t count = collect_three(cell - step - 1, near, marks);
-    count += collect_three(cell - 1, near + count, marks);
-    return count + collect_three(cell + step - 1, near + count, marks);
+collect_rows(const carom_gas_cell *cell, int64_t step, uint32_t *entries, link_marks *marks) {
+    uint32_t count = collect_three(cell - step - 1, entries, marks);
+    count += collect_three(cell - 1, entries + count, marks);
+    return count + collect_three(cell + step - 1, entries + count, marks);
 }
 
 /* A box of cells among the 27 around one, given by its two corners. */
@@ -467,8 +466,8 @@ static inline void collect_block(const carom_gas *gas, const carom_gas_home *hom
     block->from = from;
     block->to = to;
     for (int k = -1; k <= 1; ++k)
-        count += collect_rows(block->own + k * block->layer, block->row, &candidates->near[count],
-                              &marks);
+        count += collect_rows(block->own + k * block->layer, block->row,
+                              &candidates->entries[count], &marks);
     candidates->count = count;
     block->linked = are_linked(&marks);
 }
@@ -490,7 +489,7 @@ static inline void collect_side(const carom_gas *gas, const carom_gas_home *home
     const carom_gas_cell *cell = block->own + (side % 2 != 0 ? along[0] : -along[0]);
     for (int n = 0; n < 9; ++n)
         count += collect_cell(cell + (n / 3 - 1) * along[1] + (n % 3 - 1) * along[2],
-                              &candidates->near[count], &marks);
+                              &candidates->entries[count], &marks);
     candidates->count = count;
     block->linked = are_linked(&marks);
 }
@@ -517,7 +516,7 @@ static inline bool collect_links(const carom_gas *gas, const block *block, link_
                     cursor->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
                 while ((after = carom_gas_cell_after(&gas->cells, cursor->cell)) != NULL) {
                     if (candidates->count > CAROM_GAS_MOST_CANDIDATES) return false;
-                    memcpy(&candidates->near[candidates->count], after->entry,
+                    memcpy(&candidates->entries[candidates->count], after->entry,
                            sizeof(after->entry));
                     candidates->count += carom_gas_cell_taken(after);
                     cursor->cell = after;
@@ -695,24 +694,25 @@ typedef struct cell_block {
 } cell_block;
 
 static inline void scan_around(const carom_gas *gas, uint32_t slot, cell_block *around,
-                               carom_gas_prediction *prediction) {
+                               carom_gas_record *record) {
     carom_gas_candidates *candidates = &around->candidates;
     bool shifted = !carom_gas_is_inside(&gas->cells, &gas->records[slot].home), all = true;
     link_cursor cursor = begin_links(&around->block);
     if (around->block.linked) all = collect_links(gas, &around->block, &cursor, candidates);
     if (candidates->count != 0)
-        scan(gas, slot, candidates->near, candidates->count, shifted, prediction);
+        scan(gas, slot, candidates->entries, candidates->count, shifted, record);
     while (!all) {
         candidates->count = 0;
         all = collect_links(gas, &around->block, &cursor, candidates);
-        scan(gas, slot, candidates->near, candidates->count, shifted, prediction);
+        scan(gas, slot, candidates->entries, candidates->count, shifted, record);
     }
 }
 
 static inline void prefetch_trajectories(const carom_gas *gas,
                                          const carom_gas_candidates *candidates) {
     for (uint32_t i = 0; i < candidates->count; ++i)
-        __builtin_prefetch(&gas->trajectories.by_slot[candidates->near[i] & SLOT_MASK]);
+        __builtin_prefetch(
+            &gas->trajectories.by_slot[carom_gas_candidate_slot(candidates->entries[i])]);
 }
 
 /* Predicts one or two spheres whose predictions are empty, from all cells around. Two together wait
@@ -732,14 +732,13 @@ static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
     }
     for (int i = 0; i < count; ++i)
         predict_crossing(gas, slots[i], &views[i], &gas->records[slots[i]].prediction);
-    for (int i = 0; i < count; ++i)
-        scan_around(gas, slots[i], &around[i], &gas->records[slots[i]].prediction);
+    for (int i = 0; i < count; ++i) scan_around(gas, slots[i], &around[i], &gas->records[slots[i]]);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
-    carom_gas_prediction *prediction = &gas->records[slot].prediction;
-    const carom_gas_home *home = &gas->records[slot].home;
-    const uint8_t side = prediction->side;
+    carom_gas_record *record = &gas->records[slot];
+    const carom_gas_home *home = &record->home;
+    const uint8_t side = record->prediction.side;
     cell_view view;
     cell_block around;
     carom_gas_file(gas, slot, home, false);
@@ -747,8 +746,8 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     carom_gas_file(gas, slot, home, true);
     collect_side(gas, home, side, &around.block, &around.candidates);
     view_from_cell(gas, slot, &view);
-    predict_crossing(gas, slot, &view, prediction);
-    scan_around(gas, slot, &around, prediction);
+    predict_crossing(gas, slot, &view, &record->prediction);
+    scan_around(gas, slot, &around, record);
 }
 
 /* ---- Candidates: shared cells (EXTENT) ------------------------------------------------------- */
@@ -788,9 +787,8 @@ static inline bool extent_meets(const carom_gas *gas, const carom_gas_home *home
 /* Adds the candidates in cell n of the sphere. Those that also share a lower cell of the sphere
  * were added there and are skipped. */
 static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_t n,
-                                    carom_gas_candidates *candidates,
-                                    carom_gas_prediction *prediction) {
-    const carom_gas_home *home = &gas->records[slot].home;
+                                    carom_gas_candidates *candidates, carom_gas_record *record) {
+    const carom_gas_home *home = &record->home;
     uint32_t at[3];
     const carom_gas_cell *cell = &gas->cells.cells[extent_cell(gas, home, n, at)];
     for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell)) {
@@ -807,28 +805,27 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
                 code += unit * (uint32_t)(own - its + 1);
             }
             if (seen) continue;
-            candidates->near[candidates->count++] = carom_gas_candidate(other, code);
+            candidates->entries[candidates->count++] = carom_gas_candidate(other, code);
         }
         if (candidates->count <= CAROM_GAS_MOST_CANDIDATES - CAROM_GAS_CELL_ENTRIES) continue;
-        scan(gas, slot, candidates->near, candidates->count, true, prediction);
+        scan(gas, slot, candidates->entries, candidates->count, true, record);
         candidates->count = 0;
     }
 }
 
 /* Scans the cells of one layer: those with (n & mask) == value; mask 0 selects all. */
 static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask, uint32_t value,
-                              carom_gas_prediction *prediction) {
+                              carom_gas_record *record) {
     carom_gas_candidates candidates;
     candidates.count = 0;
     for (uint32_t n = 0; n < 8; ++n)
-        if ((n & ~(uint32_t)gas->records[slot].home.extra) == 0 && (n & mask) == value)
-            scan_extent_cell(gas, slot, n, &candidates, prediction);
-    scan(gas, slot, candidates.near, candidates.count, true, prediction);
+        if ((n & ~(uint32_t)record->home.extra) == 0 && (n & mask) == value)
+            scan_extent_cell(gas, slot, n, &candidates, record);
+    scan(gas, slot, candidates.entries, candidates.count, true, record);
 }
 
-static inline void scan_extent(const carom_gas *gas, uint32_t slot,
-                               carom_gas_prediction *prediction) {
-    scan_layer(gas, slot, 0, 0, prediction);
+static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_record *record) {
+    scan_layer(gas, slot, 0, 0, record);
 }
 
 static inline void predict_extent_crossing(const carom_gas *gas, uint32_t slot,
@@ -859,8 +856,9 @@ static inline void predict_extent_crossing(const carom_gas *gas, uint32_t slot,
 }
 
 static inline void cross_extent(carom_gas *gas, uint32_t slot) {
-    carom_gas_prediction *prediction = &gas->records[slot].prediction;
-    carom_gas_home *home = &gas->records[slot].home;
+    carom_gas_record *record = &gas->records[slot];
+    carom_gas_prediction *prediction = &record->prediction;
+    carom_gas_home *home = &record->home;
     int axis = prediction->side / 2;
     int8_t *wraps = &gas->bodies[slot].wraps[axis];
     const int8_t before = *wraps;
@@ -889,7 +887,7 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
         }
     }
     if (*wraps != before) carom_gas_trajectory_shift(gas, slot);
-    if (!two) scan_layer(gas, slot, bit, layer, prediction);
+    if (!two) scan_layer(gas, slot, bit, layer, record);
     predict_extent_crossing(gas, slot, prediction);
 }
 
@@ -898,23 +896,22 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
 /* The invariants of the lists are in gas_neighbour_lists.h. */
 
 /* Scans any number of candidates, CAROM_GAS_MOST_CANDIDATES at a time. */
-static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *near,
-                            uint32_t count, carom_gas_prediction *prediction) {
+static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *entries,
+                            uint32_t count, carom_gas_record *record) {
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_CANDIDATES) {
         uint32_t left = count - from;
-        scan(gas, slot, near + from,
+        scan(gas, slot, entries + from,
              left < CAROM_GAS_MOST_CANDIDATES ? left : CAROM_GAS_MOST_CANDIDATES,
-             !gas->records[slot].home.extra, prediction);
+             !record->home.extra, record);
     }
 }
 
-static inline void scan_list(const carom_gas *gas, uint32_t slot,
-                             carom_gas_prediction *prediction) {
+static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_record *record) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
     if (list[0] <= CAROM_GAS_MOST_CANDIDATES)
-        scan(gas, slot, list + 1, list[0], !gas->records[slot].home.extra, prediction);
+        scan(gas, slot, list + 1, list[0], !record->home.extra, record);
     else
-        scan_all(gas, slot, list + 1, list[0], prediction);
+        scan_all(gas, slot, list + 1, list[0], record);
 }
 
 /* Predicts when the sphere is the skin away from its centre. Under an acceleration this is a
@@ -950,14 +947,14 @@ static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
     prediction->crossing = carom_gas_after(rules, gas->now, delay > 0.0 ? delay : 0.0);
 }
 
-/* True when `near` is among the entries. Up to seven entries after the last are read. */
-static inline bool is_listed(const uint32_t *entries, uint32_t count, uint32_t near) {
+/* True when `entry` is among the entries. Up to seven entries after the last are read. */
+static inline bool is_listed(const uint32_t *entries, uint32_t count, uint32_t entry) {
     const carom_i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
     carom_i32x8 found = {0};
     for (uint32_t i = 0; i < count; i += 8) {
         carom_i32x8 eight;
         memcpy(&eight, entries + i, sizeof(eight));
-        found |= (eight == (int32_t)near) & (lane < (int32_t)(count - i));
+        found |= (eight == (int32_t)entry) & (lane < (int32_t)(count - i));
     }
     return carom_i32x8_lanes(found) != 0;
 }
@@ -970,15 +967,15 @@ list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candi
     const carom_gas_centre *own = &gas->lists.centres[slot];
     const float length = (float)(1.0 / gas->trajectories.per_length);
     for (uint32_t k = 0; k < 8; ++k)
-        candidates->near[candidates->count + k] = carom_gas_candidate(slot, CAROM_GAS_HERE);
+        candidates->entries[candidates->count + k] = carom_gas_candidate(slot, CAROM_GAS_HERE);
     for (uint32_t i = 0; i < candidates->count; i += 8) {
         carom_f32x4 rows[8], shift;
         carom_f32x8 c[4];
         for (uint32_t k = 0; k < 8; ++k) {
-            uint32_t near = candidates->near[i + k];
-            memcpy(&rows[k], &gas->lists.centres[near & SLOT_MASK], sizeof(rows[k]));
+            uint32_t entry = candidates->entries[i + k];
+            memcpy(&rows[k], &gas->lists.centres[carom_gas_candidate_slot(entry)], sizeof(rows[k]));
             if (!shifted) continue;
-            memcpy(&shift, gas->trajectories.shift[near >> CAROM_GAS_SLOT_BITS], sizeof(shift));
+            memcpy(&shift, gas->trajectories.shift[carom_gas_candidate_code(entry)], sizeof(shift));
             rows[k] += shift * length;
         }
         carom_f32x8_transpose(rows, c);
@@ -986,9 +983,9 @@ list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candi
         carom_f32x8 limit = c[3] + (own->radius + gas->lists.slack);
         carom_i32x8 meet = (dx * dx + dy * dy) + dz * dz < limit * limit;
         for (uint32_t lanes = carom_i32x8_lanes(meet); lanes != 0; lanes &= lanes - 1) {
-            uint32_t near = candidates->near[i + (uint32_t)__builtin_ctz(lanes)];
-            fresh[count] = near;
-            count += (near & SLOT_MASK) != slot;
+            uint32_t entry = candidates->entries[i + (uint32_t)__builtin_ctz(lanes)];
+            fresh[count] = entry;
+            count += carom_gas_candidate_slot(entry) != slot;
         }
     }
     return count;
@@ -1008,7 +1005,8 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
         all = !block.linked || collect_links(gas, &block, &cursor, &candidates);
         if (gas->prefetch)
             for (uint32_t i = 0; i < candidates.count; ++i)
-                __builtin_prefetch(&gas->lists.centres[candidates.near[i] & SLOT_MASK]);
+                __builtin_prefetch(
+                    &gas->lists.centres[carom_gas_candidate_slot(candidates.entries[i])]);
         *count = inside ? list_candidates(gas, slot, &candidates, false, fresh, *count)
                         : list_candidates(gas, slot, &candidates, true, fresh, *count);
     }
@@ -1029,9 +1027,9 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     bool fits = collect_list(gas, slot, fresh, &count);
     for (uint32_t i = 0; i < count && fits; ++i) {
         if (is_listed(list + 1, list[0], fresh[i])) continue;
-        uint32_t its = carom_gas_list_of(gas, fresh[i] & SLOT_MASK)[0];
+        uint32_t its = carom_gas_list_of(gas, carom_gas_candidate_slot(fresh[i]))[0];
         for (uint32_t k = 0; k < added; ++k) /* a narrow box may contain several images */
-            its += ((news[k] ^ fresh[i]) & SLOT_MASK) == 0;
+            its += carom_gas_candidate_slot(news[k]) == carom_gas_candidate_slot(fresh[i]);
         fits = its < gas->lists.capacity;
         news[added++] = fresh[i];
     }
@@ -1045,10 +1043,10 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     }
     for (uint32_t i = 1; i <= list[0]; ++i)
         if (!is_listed(fresh, count, list[i]))
-            carom_gas_list_drop(carom_gas_list_of(gas, list[i] & SLOT_MASK),
+            carom_gas_list_drop(carom_gas_list_of(gas, carom_gas_candidate_slot(list[i])),
                                 carom_gas_candidate_back(list[i], slot));
     for (uint32_t i = 0; i < added; ++i) {
-        uint32_t *its = carom_gas_list_of(gas, news[i] & SLOT_MASK);
+        uint32_t *its = carom_gas_list_of(gas, carom_gas_candidate_slot(news[i]));
         its[++its[0]] = carom_gas_candidate_back(news[i], slot);
     }
     memcpy(list + 1, fresh, count * sizeof(*list));
@@ -1061,9 +1059,9 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
      * much wider than the cutoff. */
     if (moved) {
         carom_gas_trajectory_shift(gas, slot);
-        scan_list(gas, slot, &gas->records[slot].prediction);
+        scan_list(gas, slot, &gas->records[slot]);
     } else {
-        scan_all(gas, slot, news, added, &gas->records[slot].prediction);
+        scan_all(gas, slot, news, added, &gas->records[slot]);
     }
     predict_renewal(gas, slot, &gas->records[slot].prediction);
     return true;
@@ -1073,14 +1071,15 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
 
 static void clear_prediction(carom_gas *gas, uint32_t slot) {
     ++gas->predictions;
-    gas->records[slot].prediction.physical = CAROM_GAS_NEVER;
-    gas->records[slot].prediction.kind = CAROM_GAS_REFRESH;
-    gas->records[slot].others = 0.0f;
+    carom_gas_record *record = &gas->records[slot];
+    record->prediction.physical = CAROM_GAS_NEVER;
+    record->prediction.kind = CAROM_GAS_REFRESH;
+    record->next_best = 0.0f;
 }
 
 static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t slot) {
     if (gas->method == CAROM_GAS_METHOD_EXTENT) {
-        scan_extent(gas, slot, &gas->records[slot].prediction);
+        scan_extent(gas, slot, &gas->records[slot]);
         predict_extent_crossing(gas, slot, &gas->records[slot].prediction);
     } else {
         predict_centre(gas, &slot, 1);
@@ -1088,15 +1087,15 @@ static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t 
 }
 
 static void predict(carom_gas *gas, uint32_t slot) {
-    carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    carom_gas_record *record = &gas->records[slot];
     clear_prediction(gas, slot);
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
-        scan_list(gas, slot, prediction);
-        predict_renewal(gas, slot, prediction);
+        scan_list(gas, slot, record);
+        predict_renewal(gas, slot, &record->prediction);
     } else {
         predict_by_cells(gas, slot);
     }
-    scan_alone(gas, slot, prediction);
+    scan_alone(gas, slot, record);
 }
 
 /* Predicts and enters two spheres that collided, by cells. */
@@ -1105,8 +1104,8 @@ static __attribute__((noinline)) void predict_both_by_cells(carom_gas *gas, uint
     clear_prediction(gas, a);
     clear_prediction(gas, b);
     predict_centre(gas, (uint32_t[2]){a, b}, 2);
-    scan_alone(gas, a, &gas->records[a].prediction);
-    scan_alone(gas, b, &gas->records[b].prediction);
+    scan_alone(gas, a, &gas->records[a]);
+    scan_alone(gas, b, &gas->records[b]);
     carom_gas_queue_put(gas, a);
     carom_gas_queue_put(gas, b);
 }
@@ -1122,11 +1121,11 @@ static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
                          &bounded_sets[i]);
     }
     for (int i = 0; i < 2; ++i) {
-        carom_gas_prediction *prediction = &gas->records[slots[i]].prediction;
+        carom_gas_record *record = &gas->records[slots[i]];
         clear_prediction(gas, slots[i]);
-        decide(gas, &bounded_sets[i], prediction);
-        predict_renewal(gas, slots[i], prediction);
-        scan_alone(gas, slots[i], prediction);
+        decide(gas, &bounded_sets[i], record);
+        predict_renewal(gas, slots[i], &record->prediction);
+        scan_alone(gas, slots[i], record);
         carom_gas_queue_put(gas, slots[i]);
     }
 }
@@ -1171,15 +1170,16 @@ static void put_off(carom_gas *gas, uint32_t slot) {
     uint32_t change =
         record->prediction.stamp ^ gas->trajectories.by_slot[record->prediction.partner].stamp;
     bool rewritten = change >= CAROM_GAS_REWRITTEN;
-    if (!rewritten || !(record->others > 0.0f) ||
+    if (!rewritten || !(record->next_best > 0.0f) ||
         record->prediction.kind != CAROM_GAS_PROVISIONAL) {
         predict(gas, slot);
         return;
     }
-    record->prediction.physical +=
-        record->others < (float)CAROM_GAS_HORIZON ? (int64_t)record->others : CAROM_GAS_HORIZON;
-    record->others = 0.0f;
-    scan_alone(gas, slot, &record->prediction);
+    record->prediction.physical += record->next_best < (float)CAROM_GAS_HORIZON
+                                       ? (int64_t)record->next_best
+                                       : CAROM_GAS_HORIZON;
+    record->next_best = 0.0f;
+    scan_alone(gas, slot, record);
 }
 
 /* True when the partner's prediction is the same pair, with its exact tick. */
@@ -1213,7 +1213,7 @@ static bool refine(carom_gas *gas, uint32_t slot) {
 /* True for work the caller never sees: crossings, stale and provisional events. */
 static bool is_internal(const carom_gas *gas, uint32_t slot) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
-    return prediction->crossing <= prediction->physical || is_provisional(prediction) ||
+    return prediction->crossing <= prediction->physical || is_lower_bound(prediction) ||
            is_stale(gas, prediction);
 }
 
