@@ -40,11 +40,16 @@
 #define CAROM_GAS_LEAST_MASS   1e-100 /* keeps energies and the virial finite */
 #define CAROM_GAS_MOST_MASS    1e100
 
-/* Internal kinds, numbered after carom_gas_kind. The caller never sees them. */
-#define CAROM_GAS_REFRESH 2
-#define CAROM_GAS_PROVISIONAL                                                                      \
-    3                          /* a pair found by floats; due at a lower bound: see gas_run_cpu.c */
-#define CAROM_GAS_UNRESOLVED 4 /* floats cannot decide which is first: decided exactly when due */
+/* What a prediction expects as the next physical event of its sphere. A crossing is no kind: it has
+ * a time of its own. PAIR and WALL are in the order of carom_gas_kind, as it decides ties; the
+ * kinds whose time is only a lower bound come last. */
+typedef enum carom_gas_prediction_kind {
+    CAROM_GAS_PREDICTION_PAIR,
+    CAROM_GAS_PREDICTION_WALL,
+    CAROM_GAS_PREDICTION_REFRESH,     /* the body is rewritten: nothing else happens before */
+    CAROM_GAS_PREDICTION_PROVISIONAL, /* a pair, whose partner is known from floats */
+    CAROM_GAS_PREDICTION_UNRESOLVED   /* floats cannot decide which event is first */
+} carom_gas_prediction_kind;
 
 /* Prediction of a sphere's next events: half a cache line per sphere. */
 typedef struct carom_gas_prediction {
@@ -52,7 +57,7 @@ typedef struct carom_gas_prediction {
     uint32_t partner;           /* slot */
     uint32_t stamp;             /* the partner's stamp when this was predicted */
     int8_t image[3];            /* boxes to shift the partner by, if its own wraps were 0 */
-    uint8_t kind;               /* of the physical event; for walls `partner` is the side */
+    uint8_t kind;               /* carom_gas_prediction_kind; for walls `partner` is the side */
     uint8_t side;               /* of the cell to be crossed: 2 axis + (0 low, 1 high) */
     uint8_t current;            /* its entry is in the calendar's window */
     uint16_t repeats;           /* events of this sphere at the same tick */

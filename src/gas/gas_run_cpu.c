@@ -45,7 +45,7 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
     if (kind != other_kind) return kind < other_kind;
     uint32_t a = gas->records[slot].label, c = gas->records[other_slot].label, b = partner,
              d = other_partner;
-    if (kind == CAROM_GAS_KIND_PAIR) {
+    if (kind == CAROM_GAS_PREDICTION_PAIR) {
         b = gas->records[partner].label;
         d = gas->records[other_partner].label;
         if (a > b) a ^= b, b ^= a, a ^= b;
@@ -74,20 +74,21 @@ static inline void set_prediction(carom_gas_record *record, int64_t time, uint8_
 
 /* Upper bound of the predicted event's time: later events do not affect the prediction. */
 static inline int64_t latest(const carom_gas *gas, const carom_gas_prediction *prediction) {
-    return prediction->physical +
-           (prediction->kind == CAROM_GAS_PROVISIONAL ? gas->trajectories.uncertainty : 0);
+    return prediction->physical + (prediction->kind == CAROM_GAS_PREDICTION_PROVISIONAL
+                                       ? gas->trajectories.uncertainty
+                                       : 0);
 }
 
 /* True when the time of the prediction is only a lower bound. */
 static inline bool is_lower_bound(const carom_gas_prediction *prediction) {
-    return prediction->kind >= CAROM_GAS_PROVISIONAL;
+    return prediction->kind >= CAROM_GAS_PREDICTION_PROVISIONAL;
 }
 
 /* Marks the prediction as unresolved: which event is first from `time` on is not yet known. */
 static inline void offer_unresolved(carom_gas_record *record, int64_t time) {
     carom_gas_prediction *prediction = &record->prediction;
     prediction->physical = time < prediction->physical ? time : prediction->physical;
-    prediction->kind = CAROM_GAS_UNRESOLVED;
+    prediction->kind = CAROM_GAS_PREDICTION_UNRESOLVED;
     record->next_best = 0.0f;
 }
 
@@ -149,7 +150,7 @@ static inline void offer_provisional(const carom_gas *gas, uint32_t slot, carom_
     int8_t image[3];
     image_of(&gas->bodies[slot], carom_gas_candidate_code(entry), image);
     int64_t before = record->prediction.physical;
-    set_prediction(record, time, CAROM_GAS_PROVISIONAL, other,
+    set_prediction(record, time, CAROM_GAS_PREDICTION_PROVISIONAL, other,
                    gas->trajectories.by_slot[other].stamp, image);
     record->next_best = next_best;
     limit_next_best(record, before);
@@ -266,7 +267,7 @@ static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t ent
     for (int axis = 0; axis < 3; ++axis) seen[axis] = image[axis] - b->wraps[axis];
     int64_t time = carom_gas_pair_time(&gas->rules, body, b, seen,
                                        carom_gas_contact_distance(gas, slot, other));
-    offer(gas, slot, record, time, CAROM_GAS_KIND_PAIR, other,
+    offer(gas, slot, record, time, CAROM_GAS_PREDICTION_PAIR, other,
           gas->trajectories.by_slot[other].stamp, image);
 }
 
@@ -374,8 +375,8 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_rec
                 if (!rules->accelerated && !(high == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
                     continue;
                 int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, high);
-                offer(gas, slot, record, time, CAROM_GAS_KIND_WALL, (uint32_t)(2 * axis + high), 0,
-                      no_image);
+                offer(gas, slot, record, time, CAROM_GAS_PREDICTION_WALL,
+                      (uint32_t)(2 * axis + high), 0, no_image);
             }
         }
     /* Only a distant event can be later than the refresh. */
@@ -384,8 +385,8 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot, carom_gas_rec
         double speed = (fabs(body->v[0]) + fabs(body->v[1])) + fabs(body->v[2]);
         if ((speed + gas->most_acceleration * span) * span < gas->safe_drift) return;
     }
-    offer(gas, slot, record, carom_gas_refresh_time(rules, body), CAROM_GAS_REFRESH, 0, 0,
-          no_image);
+    offer(gas, slot, record, carom_gas_refresh_time(rules, body), CAROM_GAS_PREDICTION_REFRESH, 0,
+          0, no_image);
 }
 
 /* ---- Candidates: cells ----------------------------------------------------------------------- */
@@ -1073,7 +1074,7 @@ static void clear_prediction(carom_gas *gas, uint32_t slot) {
     ++gas->predictions;
     carom_gas_record *record = &gas->records[slot];
     record->prediction.physical = CAROM_GAS_NEVER;
-    record->prediction.kind = CAROM_GAS_REFRESH;
+    record->prediction.kind = CAROM_GAS_PREDICTION_REFRESH;
     record->next_best = 0.0f;
 }
 
@@ -1157,8 +1158,8 @@ static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t s
 /* ---- Internal events: crossings, stale and provisional predictions --------------------------- */
 
 static bool is_stale(const carom_gas *gas, const carom_gas_prediction *prediction) {
-    bool pair =
-        prediction->kind == CAROM_GAS_KIND_PAIR || prediction->kind == CAROM_GAS_PROVISIONAL;
+    bool pair = prediction->kind == CAROM_GAS_PREDICTION_PAIR ||
+                prediction->kind == CAROM_GAS_PREDICTION_PROVISIONAL;
     return pair && gas->trajectories.by_slot[prediction->partner].stamp != prediction->stamp;
 }
 
@@ -1171,7 +1172,7 @@ static void put_off(carom_gas *gas, uint32_t slot) {
         record->prediction.stamp ^ gas->trajectories.by_slot[record->prediction.partner].stamp;
     bool rewritten = change >= CAROM_GAS_REWRITTEN;
     if (!rewritten || !(record->next_best > 0.0f) ||
-        record->prediction.kind != CAROM_GAS_PROVISIONAL) {
+        record->prediction.kind != CAROM_GAS_PREDICTION_PROVISIONAL) {
         predict(gas, slot);
         return;
     }
@@ -1186,7 +1187,7 @@ static void put_off(carom_gas *gas, uint32_t slot) {
 static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction,
                                *its = &gas->records[prediction->partner].prediction;
-    if (its->kind != CAROM_GAS_KIND_PAIR || its->partner != slot ||
+    if (its->kind != CAROM_GAS_PREDICTION_PAIR || its->partner != slot ||
         its->physical >= its->crossing || its->stamp != gas->trajectories.by_slot[slot].stamp)
         return false;
     int image[3], its_image[3];
@@ -1206,7 +1207,7 @@ static bool refine(carom_gas *gas, uint32_t slot) {
                             image, carom_gas_contact_distance(gas, slot, prediction->partner));
     if (time > latest(gas, prediction)) return false;
     prediction->physical = time;
-    prediction->kind = CAROM_GAS_KIND_PAIR;
+    prediction->kind = CAROM_GAS_PREDICTION_PAIR;
     return true;
 }
 
@@ -1223,7 +1224,7 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
     gas->now = carom_gas_due(prediction);
     gas->crossings += prediction->crossing <= prediction->physical;
     if (prediction->crossing > prediction->physical) {
-        if (prediction->kind == CAROM_GAS_UNRESOLVED)
+        if (prediction->kind == CAROM_GAS_PREDICTION_UNRESOLVED)
             predict_exactly(gas, slot);
         else if (is_stale(gas, prediction))
             put_off(gas, slot);
@@ -1284,7 +1285,8 @@ static inline void touch_next_cells(const carom_gas *gas, uint32_t slot) {
 }
 
 static inline bool is_pair_next(const carom_gas_prediction *prediction) {
-    return prediction->kind == CAROM_GAS_PROVISIONAL && prediction->physical < prediction->crossing;
+    return prediction->kind == CAROM_GAS_PREDICTION_PROVISIONAL &&
+           prediction->physical < prediction->crossing;
 }
 
 static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
@@ -1377,15 +1379,15 @@ static bool refine_head(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     carom_gas_queue_entry *window = calendar->window, entry = window[calendar->window_head];
     carom_gas_prediction *prediction = &gas->records[entry.slot].prediction;
-    if (prediction->kind != CAROM_GAS_PROVISIONAL || prediction->crossing <= prediction->physical ||
-        is_stale(gas, prediction))
+    if (prediction->kind != CAROM_GAS_PREDICTION_PROVISIONAL ||
+        prediction->crossing <= prediction->physical || is_stale(gas, prediction))
         return false;
     carom_gas_record *partner = &gas->records[prediction->partner];
     if (is_met_by_partner(gas, entry.slot) && partner->prediction.physical < prediction->crossing &&
         partner->follower == CAROM_GAS_NO_SLOT &&
         partner->prediction.physical <= latest(gas, prediction)) {
         prediction->physical = partner->prediction.physical;
-        prediction->kind = CAROM_GAS_KIND_PAIR;
+        prediction->kind = CAROM_GAS_PREDICTION_PAIR;
         prediction->current = 0;
         partner->follower = entry.slot;
         ++calendar->window_head;
@@ -1578,10 +1580,16 @@ static bool is_too_fast(const carom_gas *gas, uint32_t label, uint32_t *culprit)
     return !carom_gas_keeps_pace(gas, gas->bodies[gas->slot_of[label]].v);
 }
 
+/* The kind of an event as the caller sees it. */
+static carom_gas_kind public_kind(const carom_gas_prediction *prediction) {
+    return prediction->kind == CAROM_GAS_PREDICTION_PAIR ? CAROM_GAS_KIND_PAIR
+                                                         : CAROM_GAS_KIND_WALL;
+}
+
 static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     gas->now = prediction->physical;
-    if (prediction->kind == CAROM_GAS_REFRESH) {
+    if (prediction->kind == CAROM_GAS_PREDICTION_REFRESH) {
         gas->waits += gas->now - gas->bodies[slot].t >= CAROM_GAS_HORIZON;
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
         carom_gas_trajectory_set(gas, slot);
@@ -1591,9 +1599,9 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
         return fast ? CAROM_GAS_STOP_FAST : CAROM_GAS_STOP_STEPS;
     }
     carom_gas_event event = {.time = carom_gas_time_of(gas, gas->now),
-                             .kind = (carom_gas_kind)prediction->kind,
+                             .kind = public_kind(prediction),
                              .index = gas->events};
-    carom_gas_stop stop = prediction->kind == CAROM_GAS_KIND_PAIR
+    carom_gas_stop stop = prediction->kind == CAROM_GAS_PREDICTION_PAIR
                               ? do_pair(gas, slot, &event, culprit)
                               : do_wall(gas, slot, &event, culprit);
     if (stop != CAROM_GAS_STOP_STEPS) { /* the event did not happen and is still due */

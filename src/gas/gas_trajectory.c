@@ -29,8 +29,8 @@ static void set_uncertainty(carom_gas *gas, int64_t uncertainty) {
     if (uncertainty > trajectories->uncertainty && uncertainty / 2 <= trajectories->uncertainty)
         return;
     for (uint64_t i = 0; i < gas->count && uncertainty > trajectories->uncertainty; ++i)
-        if (gas->records[i].prediction.kind == CAROM_GAS_PROVISIONAL)
-            gas->records[i].prediction.kind = CAROM_GAS_UNRESOLVED;
+        if (gas->records[i].prediction.kind == CAROM_GAS_PREDICTION_PROVISIONAL)
+            gas->records[i].prediction.kind = CAROM_GAS_PREDICTION_UNRESOLVED;
     trajectories->uncertainty = uncertainty;
 }
 
