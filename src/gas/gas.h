@@ -217,10 +217,9 @@ struct carom_gas {
     bool uniform;             /* all radii are equal */
     double common_mass;       /* 0 where masses differ */
     bool prefetch;            /* the gas is large enough to miss the caches */
-    bool in_twos;             /* a pair that collided is predicted together: gas_run_cpu.c */
+    bool predicts_together;   /* both spheres of a collision at once: they wait for memory once */
     bool watches_speed;       /* collisions or the acceleration may make a sphere too fast */
     bool ready;               /* cells and queue are built */
-    bool exactly;             /* predictions are to be exact immediately */
     double longest;           /* longest edge of the box */
     double largest, smallest; /* radii */
     double most_acceleration; /* along an axis */
@@ -234,15 +233,12 @@ struct carom_gas {
     int64_t now;
     uint64_t epochs;     /* epochs of CAROM_GAS_EPOCH ticks passed before tick 0 */
     uint64_t events;     /* since create */
-    uint64_t waits;      /* bodies rewritten because CAROM_GAS_HORIZON had passed */
+    uint64_t waits;      /* bodies rewritten because CAROM_GAS_HORIZON had passed, since create */
     uint64_t sort_after; /* the order in memory is checked at this number of predictions */
     /* measures */
     uint64_t collisions, wall_hits, crossings, predictions;
     double measured_from;
     carom_gas_total virial;
-    /* set for the duration of a run */
-    carom_gas_event_fn *on_event;
-    void *on_event_user;
 };
 
 /* The epoch moves forward by this many ticks once `now` has passed twice as many. */
@@ -290,9 +286,15 @@ typedef enum carom_gas_stop {
     CAROM_GAS_STOP_FAST      /* `culprit` has become too fast for the tick */
 } carom_gas_stop;
 
+/* The caller's function that sees each event; on_event may be NULL. */
+typedef struct carom_gas_observer {
+    carom_gas_event_fn *on_event;
+    void *user;
+} carom_gas_observer;
+
 /* Handles the entries due up to tick `until`, at most `steps` of them. */
 CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run, carom_gas *gas, int64_t until, uint64_t steps,
-                  uint32_t *culprit);
+                  const carom_gas_observer *observer, uint32_t *culprit);
 /* Predicts the spheres with slots in [from, to). The queue is to be created once all are predicted.
  * False when there is no memory. */
 CAROM_CPU_DECLARE(bool, carom_gas_predict_some, carom_gas *gas, uint64_t from, uint64_t to);
@@ -331,8 +333,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
                                uint32_t pair[2]);
 
 /* Recomputes all trajectories from the bodies, with `now` as the common time. Cells and wraps must
- * be set. */
-void carom_gas_trajectories_renew(carom_gas *gas);
+ * be set. `predicted`: there are predictions, which must stay valid. */
+void carom_gas_trajectories_renew(carom_gas *gas, bool predicted);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
 /* Reserves the overflow cells one step may need; false when there is no memory. */

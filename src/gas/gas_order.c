@@ -103,15 +103,15 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     carom_gas_lists_release(gas);
     CAROM_TRY(sort_spheres(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas, amount));
-    gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_METHOD_CENTRE &&
-                   gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */
+    gas->predicts_together =
+        gas->count >= FAR_LARGER && gas->method == CAROM_GAS_METHOD_CENTRE &&
+        gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
-    gas->trajectories.uncertainty = INT64_MAX; /* there are no predictions to preserve */
     for (uint64_t i = 0; i < gas->count; ++i) {
         gas->trajectories.by_slot[i].stamp = 0;
         gas->records[i].prediction.side = 0; /* stays 0 where there is nothing to cross */
     }
-    carom_gas_trajectories_renew(gas);
+    carom_gas_trajectories_renew(gas, false);
     uint64_t predictions = gas->predictions;
     CAROM_TRY(predict_all(context, gas, amount));
     gas->predictions = predictions;

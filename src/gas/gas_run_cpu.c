@@ -314,9 +314,9 @@ static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uin
         bounded_set->least = bound_all(gas, slot, entries, count, bounded_set->bounds, false);
 }
 
-/* Offers the earliest candidate to the record. */
+/* Offers the earliest candidate to the record. `exact`: with its exact tick. */
 static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
-                          carom_gas_record *record) {
+                          carom_gas_record *record, bool exact) {
     const float *bounds = bounded_set->bounds;
     const float least = bounded_set->least, margin = gas->trajectories.margin;
     int64_t time = tick_of(gas, least);
@@ -338,7 +338,7 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
     }
     float second = carom_f32x8_least(seconds);
     bool clear = (equal == 1) & (second > least + margin) & (least > 0.0f) &
-                 (least < 0x1p20f * margin) & !gas->exactly;
+                 (least < 0x1p20f * margin) & !exact;
     if (clear)
         offer_provisional(gas, bounded_set->slot, record, time, bounded_set->entries[first],
                           (second - least) *
@@ -352,10 +352,10 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
 
 /* Scans the candidates of sphere `slot` and offers the earliest to its record. */
 static inline void scan(const carom_gas *gas, uint32_t slot, const uint32_t *entries,
-                        uint32_t count, bool shifted, carom_gas_record *record) {
+                        uint32_t count, bool shifted, carom_gas_record *record, bool exact) {
     bounded_set bounded_set;
     bound_candidates(gas, slot, entries, count, shifted, &bounded_set);
-    decide(gas, &bounded_set, record);
+    decide(gas, &bounded_set, record, exact);
 }
 
 /* Offers the events without a partner: walls and the refresh of the body. */
@@ -695,17 +695,17 @@ typedef struct cell_block {
 } cell_block;
 
 static inline void scan_around(const carom_gas *gas, uint32_t slot, cell_block *around,
-                               carom_gas_record *record) {
+                               carom_gas_record *record, bool exact) {
     carom_gas_candidates *candidates = &around->candidates;
     bool shifted = !carom_gas_is_inside(&gas->cells, &gas->records[slot].home), all = true;
     link_cursor cursor = begin_links(&around->block);
     if (around->block.linked) all = collect_links(gas, &around->block, &cursor, candidates);
     if (candidates->count != 0)
-        scan(gas, slot, candidates->entries, candidates->count, shifted, record);
+        scan(gas, slot, candidates->entries, candidates->count, shifted, record, exact);
     while (!all) {
         candidates->count = 0;
         all = collect_links(gas, &around->block, &cursor, candidates);
-        scan(gas, slot, candidates->entries, candidates->count, shifted, record);
+        scan(gas, slot, candidates->entries, candidates->count, shifted, record, exact);
     }
 }
 
@@ -719,8 +719,8 @@ static inline void prefetch_trajectories(const carom_gas *gas,
 /* Predicts one or two spheres whose predictions are empty, from all cells around. Two together wait
  * for memory once, which is faster when the data are not in the cache. When they are, one after the
  * other is faster. */
-static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
-                                                                 const uint32_t *slots, int count) {
+static inline __attribute__((always_inline)) void
+predict_centre(carom_gas *gas, const uint32_t *slots, int count, bool exact) {
     cell_view views[2];
     cell_block around[2];
     for (int i = 0; i < count; ++i) {
@@ -733,7 +733,8 @@ static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
     }
     for (int i = 0; i < count; ++i)
         predict_crossing(gas, slots[i], &views[i], &gas->records[slots[i]].prediction);
-    for (int i = 0; i < count; ++i) scan_around(gas, slots[i], &around[i], &gas->records[slots[i]]);
+    for (int i = 0; i < count; ++i)
+        scan_around(gas, slots[i], &around[i], &gas->records[slots[i]], exact);
 }
 
 static inline void cross_centre(carom_gas *gas, uint32_t slot) {
@@ -748,7 +749,7 @@ static inline void cross_centre(carom_gas *gas, uint32_t slot) {
     collect_side(gas, home, side, &around.block, &around.candidates);
     view_from_cell(gas, slot, &view);
     predict_crossing(gas, slot, &view, &record->prediction);
-    scan_around(gas, slot, &around, record);
+    scan_around(gas, slot, &around, record, false);
 }
 
 /* ---- Candidates: shared cells (EXTENT) ------------------------------------------------------- */
@@ -788,7 +789,8 @@ static inline bool extent_meets(const carom_gas *gas, const carom_gas_home *home
 /* Adds the candidates in cell n of the sphere. Those that also share a lower cell of the sphere
  * were added there and are skipped. */
 static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_t n,
-                                    carom_gas_candidates *candidates, carom_gas_record *record) {
+                                    carom_gas_candidates *candidates, carom_gas_record *record,
+                                    bool exact) {
     const carom_gas_home *home = &record->home;
     uint32_t at[3];
     const carom_gas_cell *cell = &gas->cells.cells[extent_cell(gas, home, n, at)];
@@ -809,24 +811,25 @@ static inline void scan_extent_cell(const carom_gas *gas, uint32_t slot, uint32_
             candidates->entries[candidates->count++] = carom_gas_candidate(other, code);
         }
         if (candidates->count <= CAROM_GAS_MOST_CANDIDATES - CAROM_GAS_CELL_ENTRIES) continue;
-        scan(gas, slot, candidates->entries, candidates->count, true, record);
+        scan(gas, slot, candidates->entries, candidates->count, true, record, exact);
         candidates->count = 0;
     }
 }
 
 /* Scans the cells of one layer: those with (n & mask) == value; mask 0 selects all. */
 static inline void scan_layer(const carom_gas *gas, uint32_t slot, uint32_t mask, uint32_t value,
-                              carom_gas_record *record) {
+                              carom_gas_record *record, bool exact) {
     carom_gas_candidates candidates;
     candidates.count = 0;
     for (uint32_t n = 0; n < 8; ++n)
         if ((n & ~(uint32_t)record->home.extra) == 0 && (n & mask) == value)
-            scan_extent_cell(gas, slot, n, &candidates, record);
-    scan(gas, slot, candidates.entries, candidates.count, true, record);
+            scan_extent_cell(gas, slot, n, &candidates, record, exact);
+    scan(gas, slot, candidates.entries, candidates.count, true, record, exact);
 }
 
-static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_record *record) {
-    scan_layer(gas, slot, 0, 0, record);
+static inline void scan_extent(const carom_gas *gas, uint32_t slot, carom_gas_record *record,
+                               bool exact) {
+    scan_layer(gas, slot, 0, 0, record, exact);
 }
 
 static inline void predict_extent_crossing(const carom_gas *gas, uint32_t slot,
@@ -888,7 +891,7 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
         }
     }
     if (*wraps != before) carom_gas_trajectory_shift(gas, slot);
-    if (!two) scan_layer(gas, slot, bit, layer, record);
+    if (!two) scan_layer(gas, slot, bit, layer, record, false);
     predict_extent_crossing(gas, slot, prediction);
 }
 
@@ -898,21 +901,22 @@ static inline void cross_extent(carom_gas *gas, uint32_t slot) {
 
 /* Scans any number of candidates, CAROM_GAS_MOST_CANDIDATES at a time. */
 static inline void scan_all(const carom_gas *gas, uint32_t slot, const uint32_t *entries,
-                            uint32_t count, carom_gas_record *record) {
+                            uint32_t count, carom_gas_record *record, bool exact) {
     for (uint32_t from = 0; from < count; from += CAROM_GAS_MOST_CANDIDATES) {
         uint32_t left = count - from;
         scan(gas, slot, entries + from,
              left < CAROM_GAS_MOST_CANDIDATES ? left : CAROM_GAS_MOST_CANDIDATES,
-             !record->home.extra, record);
+             !record->home.extra, record, exact);
     }
 }
 
-static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_record *record) {
+static inline void scan_list(const carom_gas *gas, uint32_t slot, carom_gas_record *record,
+                             bool exact) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
     if (list[0] <= CAROM_GAS_MOST_CANDIDATES)
-        scan(gas, slot, list + 1, list[0], !record->home.extra, record);
+        scan(gas, slot, list + 1, list[0], !record->home.extra, record, exact);
     else
-        scan_all(gas, slot, list + 1, list[0], record);
+        scan_all(gas, slot, list + 1, list[0], record, exact);
 }
 
 /* Predicts when the sphere is the skin away from its centre. Under an acceleration this is a
@@ -1060,9 +1064,9 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
      * much wider than the cutoff. */
     if (moved) {
         carom_gas_trajectory_shift(gas, slot);
-        scan_list(gas, slot, &gas->records[slot]);
+        scan_list(gas, slot, &gas->records[slot], false);
     } else {
-        scan_all(gas, slot, news, added, &gas->records[slot]);
+        scan_all(gas, slot, news, added, &gas->records[slot], false);
     }
     predict_renewal(gas, slot, &gas->records[slot].prediction);
     return true;
@@ -1078,23 +1082,25 @@ static void clear_prediction(carom_gas *gas, uint32_t slot) {
     record->next_best = 0.0f;
 }
 
-static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t slot) {
+static __attribute__((noinline)) void predict_by_cells(carom_gas *gas, uint32_t slot, bool exact) {
     if (gas->method == CAROM_GAS_METHOD_EXTENT) {
-        scan_extent(gas, slot, &gas->records[slot]);
+        scan_extent(gas, slot, &gas->records[slot], exact);
         predict_extent_crossing(gas, slot, &gas->records[slot].prediction);
     } else {
-        predict_centre(gas, &slot, 1);
+        predict_centre(gas, &slot, 1, exact);
     }
 }
 
-static void predict(carom_gas *gas, uint32_t slot) {
+/* Predicts the next event of a sphere. `exact`: with its exact tick, never provisional: for an
+ * unresolved prediction, or a provisional one whose pair does not meet within the uncertainty. */
+static void predict(carom_gas *gas, uint32_t slot, bool exact) {
     carom_gas_record *record = &gas->records[slot];
     clear_prediction(gas, slot);
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
-        scan_list(gas, slot, record);
+        scan_list(gas, slot, record, exact);
         predict_renewal(gas, slot, &record->prediction);
     } else {
-        predict_by_cells(gas, slot);
+        predict_by_cells(gas, slot, exact);
     }
     scan_alone(gas, slot, record);
 }
@@ -1104,7 +1110,7 @@ static __attribute__((noinline)) void predict_both_by_cells(carom_gas *gas, uint
                                                             uint32_t b) {
     clear_prediction(gas, a);
     clear_prediction(gas, b);
-    predict_centre(gas, (uint32_t[2]){a, b}, 2);
+    predict_centre(gas, (uint32_t[2]){a, b}, 2, false);
     scan_alone(gas, a, &gas->records[a]);
     scan_alone(gas, b, &gas->records[b]);
     carom_gas_queue_put(gas, a);
@@ -1124,7 +1130,7 @@ static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
     for (int i = 0; i < 2; ++i) {
         carom_gas_record *record = &gas->records[slots[i]];
         clear_prediction(gas, slots[i]);
-        decide(gas, &bounded_sets[i], record);
+        decide(gas, &bounded_sets[i], record, false);
         predict_renewal(gas, slots[i], &record->prediction);
         scan_alone(gas, slots[i], record);
         carom_gas_queue_put(gas, slots[i]);
@@ -1133,26 +1139,18 @@ static void predict_both_by_lists(carom_gas *gas, uint32_t a, uint32_t b) {
 
 /* Predicts and enters two spheres that collided. */
 static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
-    if (gas->in_twos) {
+    if (gas->predicts_together) {
         predict_both_by_cells(gas, a, b);
     } else if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS &&
                carom_gas_list_of(gas, a)[0] <= CAROM_GAS_MOST_CANDIDATES &&
                carom_gas_list_of(gas, b)[0] <= CAROM_GAS_MOST_CANDIDATES) {
         predict_both_by_lists(gas, a, b);
     } else {
-        predict(gas, a);
+        predict(gas, a, false);
         carom_gas_queue_put(gas, a);
-        predict(gas, b);
+        predict(gas, b, false);
         carom_gas_queue_put(gas, b);
     }
-}
-
-/* Predicts the exact tick, never a provisional one: for an unresolved prediction, or a provisional
- * one whose pair does not meet within the uncertainty. */
-static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t slot) {
-    gas->exactly = true;
-    predict(gas, slot);
-    gas->exactly = false;
 }
 
 /* ---- Internal events: crossings, stale and provisional predictions --------------------------- */
@@ -1173,7 +1171,7 @@ static void put_off(carom_gas *gas, uint32_t slot) {
     bool rewritten = change >= CAROM_GAS_REWRITTEN;
     if (!rewritten || !(record->next_best > 0.0f) ||
         record->prediction.kind != CAROM_GAS_PREDICTION_PROVISIONAL) {
-        predict(gas, slot);
+        predict(gas, slot, false);
         return;
     }
     record->prediction.physical += record->next_best < (float)CAROM_GAS_HORIZON
@@ -1225,11 +1223,11 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
     gas->crossings += prediction->crossing <= prediction->physical;
     if (prediction->crossing > prediction->physical) {
         if (prediction->kind == CAROM_GAS_PREDICTION_UNRESOLVED)
-            predict_exactly(gas, slot);
+            predict(gas, slot, true);
         else if (is_stale(gas, prediction))
             put_off(gas, slot);
         else if (!refine(gas, slot))
-            predict_exactly(gas, slot);
+            predict(gas, slot, true);
     } else if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
         done = renew_list(gas, slot);
     else if (gas->method == CAROM_GAS_METHOD_EXTENT)
@@ -1568,7 +1566,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
     }
     ++gas->wall_hits;
     carom_gas_trajectory_set(gas, slot);
-    predict(gas, slot);
+    predict(gas, slot, false);
     carom_gas_queue_put(gas, slot);
     return CAROM_GAS_STOP_STEPS;
 }
@@ -1586,14 +1584,15 @@ static carom_gas_kind public_kind(const carom_gas_prediction *prediction) {
                                                          : CAROM_GAS_KIND_WALL;
 }
 
-static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit) {
+static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, const carom_gas_observer *observer,
+                               uint32_t *culprit) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     gas->now = prediction->physical;
     if (prediction->kind == CAROM_GAS_PREDICTION_REFRESH) {
         gas->waits += gas->now - gas->bodies[slot].t >= CAROM_GAS_HORIZON;
         carom_gas_rewrite(&gas->rules, &gas->bodies[slot], gas->now);
         carom_gas_trajectory_set(gas, slot);
-        predict(gas, slot);
+        predict(gas, slot, false);
         carom_gas_queue_put(gas, slot);
         bool fast = gas->watches_speed && is_too_fast(gas, gas->records[slot].label, culprit);
         return fast ? CAROM_GAS_STOP_FAST : CAROM_GAS_STOP_STEPS;
@@ -1609,7 +1608,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
         return stop;
     }
     ++gas->events;
-    if (gas->on_event != NULL && gas->on_event(gas->on_event_user, &event))
+    if (observer->on_event != NULL && observer->on_event(observer->user, &event))
         stop = CAROM_GAS_STOP_EVENT;
     if (!gas->watches_speed) return stop;
     if (is_too_fast(gas, event.a, culprit) ||
@@ -1621,7 +1620,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
 /* ---- Event loop ------------------------------------------------------------------------------ */
 
 carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t steps,
-                                        uint32_t *culprit) {
+                                        const carom_gas_observer *observer, uint32_t *culprit) {
     for (uint64_t step = 0; step < steps; ++step) {
         uint32_t slot;
         if (!carom_gas_queue_room(gas) ||
@@ -1636,13 +1635,13 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
         if (carom_gas_due(&gas->records[slot].prediction) > gas->trajectories.until ||
             gas->trajectories.fast > gas->trajectories.most_fast) {
             gas->now = carom_gas_due(&gas->records[slot].prediction);
-            carom_gas_trajectories_renew(gas);
+            carom_gas_trajectories_renew(gas, true);
         }
         if (is_internal(gas, slot)) {
             if (!do_internal(gas, slot)) return CAROM_GAS_STOP_LISTS;
             continue;
         }
-        carom_gas_stop stop = do_event(gas, slot, culprit);
+        carom_gas_stop stop = do_event(gas, slot, observer, culprit);
         if (stop != CAROM_GAS_STOP_STEPS) return stop;
     }
     return CAROM_GAS_STOP_STEPS;
@@ -1652,7 +1651,7 @@ bool CAROM_CPU(carom_gas_predict_some)(carom_gas *gas, uint64_t from, uint64_t t
     for (uint64_t i = from; i < to; ++i) {
         if (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_reserve(gas))
             return false;
-        predict(gas, (uint32_t)i);
+        predict(gas, (uint32_t)i, false);
     }
     return true;
 }

@@ -22,19 +22,20 @@ static double typical_time(const carom_gas *gas, double length) {
     return time > 0x1p10 * tick && time < 0x1p54 * tick ? time : 0x1p50 * tick;
 }
 
-/* Provisional predictions are valid only up to the uncertainty they were made with. When it
- * grows, they become unresolved. */
-static void set_uncertainty(carom_gas *gas, int64_t uncertainty) {
+/* Provisional predictions are valid only up to the uncertainty they were made with. When it grows,
+ * they become unresolved. Growth up to a factor of two is not followed: with the smaller value some
+ * pairs are predicted exactly that need not be. */
+static void set_uncertainty(carom_gas *gas, int64_t uncertainty, bool predicted) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
-    if (uncertainty > trajectories->uncertainty && uncertainty / 2 <= trajectories->uncertainty)
-        return;
-    for (uint64_t i = 0; i < gas->count && uncertainty > trajectories->uncertainty; ++i)
+    bool grows = predicted && uncertainty > trajectories->uncertainty;
+    if (grows && uncertainty / 2 <= trajectories->uncertainty) return;
+    for (uint64_t i = 0; i < gas->count && grows; ++i)
         if (gas->records[i].prediction.kind == CAROM_GAS_PREDICTION_PROVISIONAL)
             gas->records[i].prediction.kind = CAROM_GAS_PREDICTION_UNRESOLVED;
     trajectories->uncertainty = uncertainty;
 }
 
-void carom_gas_trajectories_renew(carom_gas *gas) {
+void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
     double length = 2.0 * gas->largest, time = typical_time(gas, length), path = 0.0;
     for (int axis = 0; axis < 3; ++axis) /* distance of two spheres in adjacent cells */
@@ -55,7 +56,7 @@ void carom_gas_trajectories_renew(carom_gas *gas) {
     trajectories->margin = (float)margin;
     double uncertainty =
         0.5 * margin * trajectories->ticks_per_bound; /* may exceed the horizon in wide boxes */
-    set_uncertainty(gas, (int64_t)fmin(uncertainty, (double)CAROM_GAS_HORIZON));
+    set_uncertainty(gas, (int64_t)fmin(uncertainty, (double)CAROM_GAS_HORIZON), predicted);
     double fastest = CAROM_GAS_MOST_GROWTH * gas->largest / length / trajectories->growth_by_speed;
     double safe = gas->safe_drift / length / fastest * trajectories->ticks_per_bound;
     trajectories->safe_span =
