@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating and changing a gas: checks of the input, rules, the arrays by slot, and adding, setting
- * and removing spheres. Invariant: a call that fails leaves the gas unchanged. */
+/* Creating and changing a gas: checks of the input, rules, the arrays by slot, the rebuild of all
+ * that follows from them, and adding, setting and removing spheres. Invariant: a call that fails
+ * leaves the gas unchanged. */
 #include "gas/gas.h"
 
 #include <math.h>
@@ -320,6 +321,53 @@ static void take_out(carom_gas *gas, uint32_t label) {
     gas->radius[slot] = gas->radius[last];
     gas->mass[slot] = gas->mass[last];
     gas->slot_of[gas->records[slot].label] = slot;
+}
+
+/* ---- Rebuilding ------------------------------------------------------------------------------ */
+
+/* Numbers of spheres, measured on a core with 512 KiB of second-level cache. */
+#define FEWEST_SORTED     4096  /* the order in memory of smaller gases does not matter */
+#define FEWEST_PREFETCHED 16384 /* the bodies fill the second-level cache */
+#define FEWEST_TOGETHER   32768 /* most data are outside it */
+
+/* Predictions per sphere between two checks of the order in memory. */
+#define SORT_AFTER 2
+
+static carom_status predict_all(carom_context *context, carom_gas *gas, uint64_t amount) {
+    for (uint64_t from = 0, to; from < gas->count; from = to) {
+        to = CAROM_MIN(from + CAROM_GAS_LOOK_EVERY, gas->count);
+        if (!CAROM_CPU_CALL(context, carom_gas_predict_some)(gas, from, to))
+            return carom_fail_memory(context, gas->count, "cells with many spheres");
+        CAROM_TRY(carom_gas_look(context, from, amount));
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t amount) {
+    gas->ready = false;
+    gas->prefetch = gas->count >= FEWEST_PREFETCHED;
+    carom_gas_queue_release(gas);
+    carom_gas_cells_release(gas);
+    carom_gas_lists_release(gas);
+    CAROM_TRY(carom_gas_sort(context, gas));
+    CAROM_TRY(carom_gas_cells_create(context, gas, amount));
+    gas->predicts_together =
+        gas->count >= FEWEST_TOGETHER && gas->method == CAROM_GAS_METHOD_CENTRE &&
+        gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
+    for (uint64_t i = 0; i < gas->count; ++i) {
+        gas->trajectories.by_slot[i].stamp = 0;
+        gas->records[i].prediction.side = 0; /* stays 0 where there is nothing to cross */
+    }
+    carom_gas_trajectories_renew(gas, false);
+    uint64_t predictions = gas->predictions; /* the measures do not count these */
+    CAROM_TRY(predict_all(context, gas, amount));
+    gas->predictions = predictions;
+    CAROM_TRY(carom_gas_queue_create(context, gas));
+    gas->sort_after =
+        gas->count < FEWEST_SORTED ? UINT64_MAX : gas->predictions + SORT_AFTER * gas->count;
+    gas->ready = true;
+    return CAROM_OK;
 }
 
 /* ---- Creation and destruction ---------------------------------------------------------------- */

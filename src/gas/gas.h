@@ -321,6 +321,9 @@ static inline carom_status carom_gas_look(carom_context *context, uint64_t i, ui
  * cells and no queue; the next call tries again. */
 carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t amount);
 
+/* Sorts the spheres in memory along a Morton curve. Cells, lists and queue must be built anew. */
+carom_status carom_gas_sort(carom_context *context, carom_gas *gas);
+
 /* Checks whether the order in memory has decayed and, if so, renews it. */
 carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
 
