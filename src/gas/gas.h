@@ -22,7 +22,7 @@
 #include "carom/gas.h"
 #include "gas/gas_item.h"
 
-#define CAROM_GAS_MOST_SPHERES      (UINT32_C(1) << 27)
+#define CAROM_GAS_MOST_SPHERES      (UINT32_C(1) << 27) /* an entry of a cell has 27 bits for a slot */
 #define CAROM_GAS_NO_SLOT           UINT32_MAX
 #define CAROM_GAS_MOST_ACCELERATION 1e100 /* the square of such an acceleration is finite */
 
@@ -105,7 +105,7 @@ typedef struct carom_gas_trajectories {
  * entries: no box has that code. */
 #define CAROM_GAS_LINK         (UINT32_C(27) << 27)
 #define CAROM_GAS_EMPTY        UINT32_MAX
-#define CAROM_GAS_CELL_ENTRIES 4
+#define CAROM_GAS_CELL_ENTRIES 4 /* 16 bytes: one vector, and four cells in a cache line */
 typedef struct carom_gas_cell {
     uint32_t entry[CAROM_GAS_CELL_ENTRIES];
 } carom_gas_cell;
@@ -162,7 +162,8 @@ typedef struct carom_gas_lists {
 
 /* ---- Event queue ----------------------------------------------------------------------------- */
 
-#define CAROM_GAS_CHUNK_SLOTS 14
+#define CAROM_GAS_CHUNK_SLOTS 14 /* with two words more, 64 bytes */
+#define CAROM_GAS_PENDING     8  /* entries whose bucket is being prefetched; a power of two */
 typedef struct carom_gas_chunk { /* one cache line */
     uint32_t slot[CAROM_GAS_CHUNK_SLOTS];
     uint32_t next, count;
@@ -185,10 +186,10 @@ typedef struct carom_gas_calendar {
     uint64_t entries;              /* in chunks, stale ones included */
     carom_gas_queue_entry *window; /* sorted by time */
     uint64_t window_head, window_tail, window_capacity;
-    uint64_t looked;              /* entries of the window up to here were prefetched */
-    uint32_t pending[8];          /* slots whose chunk is being prefetched */
-    uint32_t pending_at;          /* index of the oldest, modulo 8 */
-    uint64_t loaded, loaded_from; /* entries moved to the window since bucket loaded_from */
+    uint64_t looked;                     /* entries of the window up to here were prefetched */
+    uint32_t pending[CAROM_GAS_PENDING]; /* slots whose chunk is being prefetched */
+    uint32_t pending_at;                 /* index of the oldest, modulo CAROM_GAS_PENDING */
+    uint64_t loaded, loaded_from;        /* entries moved to the window since bucket loaded_from */
 } carom_gas_calendar;
 
 typedef struct carom_gas_tree {
@@ -241,7 +242,8 @@ struct carom_gas {
     carom_gas_total virial;
 };
 
-/* The epoch moves forward by this many ticks once `now` has passed twice as many. */
+/* The epoch moves forward by this many ticks once `now` has passed twice as many. A run goes at
+ * most three epochs at once, so that `now` and the horizon, four epochs, stay below 2^62. */
 #define CAROM_GAS_EPOCH (INT64_C(1) << 59)
 
 /* Upper bound of times. Beyond it, with the default tick, a double cannot distinguish two times in
@@ -252,8 +254,10 @@ static inline double carom_gas_time_of(const carom_gas *gas, int64_t tick) {
     return ((double)gas->epochs * (double)CAROM_GAS_EPOCH + (double)tick) * gas->rules.tick;
 }
 
-/* Upper bound of the path per tick. It must be tiny because crossings are found by time. */
-#define CAROM_GAS_MOST_STEP 0x1p-20 /* of the smallest radius */
+/* Upper bound of the path per tick, in smallest radii. Crossings are rounded to ticks, so two
+ * spheres may be nearer by two such paths than their cells tell: EDGE_MARGIN in gas_cells.c exceeds
+ * that. */
+#define CAROM_GAS_MOST_STEP 0x1p-20
 static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3]) {
     return (fabs(v[0]) + fabs(v[1]) + fabs(v[2])) * gas->rules.tick <=
            CAROM_GAS_MOST_STEP * gas->smallest;
@@ -267,10 +271,27 @@ static inline double carom_gas_mass(const carom_gas *gas, uint32_t slot) {
     return gas->common_mass > 0.0 ? gas->common_mass : gas->mass[slot];
 }
 
-/* Radius for CAROM_GAS_METHOD_EXTENT: a little larger than the true one. */
+/* Radius for CAROM_GAS_METHOD_EXTENT: larger than the true one by a quarter of the margin of a cell
+ * (EDGE_MARGIN and WIDTH_MARGIN in gas_cells.c), so that a sphere is narrower than a cell. That is
+ * far above the rounding of a position, which is below 1e-14 of the longest edge. */
+#define CAROM_GAS_EXTENT_MARGIN       2.5e-7  /* of the radius */
+#define CAROM_GAS_EXTENT_WIDTH_MARGIN 2.5e-10 /* of the longest edge of the box */
 static inline double carom_gas_extent_radius(const carom_gas *gas, uint32_t slot) {
-    return gas->radius[slot] * (1.0 + 2.5e-7) + 2.5e-10 * gas->longest;
+    return gas->radius[slot] * (1.0 + CAROM_GAS_EXTENT_MARGIN) +
+           CAROM_GAS_EXTENT_WIDTH_MARGIN * gas->longest;
 }
+
+/* The least edge of a periodic box. It exceeds the diameter by ten times the margin of a cell, so
+ * that a box of one cell is possible and a sphere never touches its own image. */
+#define CAROM_GAS_BOX_MARGIN       1e-5 /* of the diameter */
+#define CAROM_GAS_BOX_WIDTH_MARGIN 1e-8 /* of the longest edge of the box */
+static inline double carom_gas_least_periodic(const carom_gas *gas, double radius) {
+    return 2.0 * radius * (1.0 + CAROM_GAS_BOX_MARGIN) + CAROM_GAS_BOX_WIDTH_MARGIN * gas->longest;
+}
+
+/* The widest box, in radii of its smallest sphere: beyond it the rounding of a position, 2^-53 of
+ * an edge, exceeds a tenth of a radius. */
+#define CAROM_GAS_MOST_WIDTH 1e15
 
 /* ---- Functions shared between the files ------------------------------------------------------ */
 

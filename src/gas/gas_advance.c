@@ -6,10 +6,11 @@
 
 #include <math.h>
 
-#define STEPS_AT_ONCE    16384 /* steps between checks of the epoch and the order in memory */
-#define STEPS_PER_LOOK   256   /* steps between checks for cancellation: some 0.1 ms */
-#define PROGRESS_UNITS   1000000
-#define WAITS_PER_SPHERE 64                  /* without any event: see has_waited_enough */
+#define STEPS_AT_ONCE    16384   /* steps between checks of the epoch and the order in memory */
+#define STEPS_PER_LOOK   256     /* steps between checks for cancellation: some 0.1 ms */
+#define PROGRESS_UNITS   1000000 /* of the time to go */
+#define EPOCHS_AT_ONCE   3       /* of one run, at most: see CAROM_GAS_EPOCH */
+#define WAITS_PER_SPHERE 64      /* without any event: see has_waited_enough */
 #define LEAST_WAITS      (UINT64_C(1) << 20) /* some half a second */
 
 /* Shifts the epoch. Times are ticks since the epoch, and it moves by whole ticks, so no predicted
@@ -60,7 +61,7 @@ static carom_status fail_stop(carom_context *context, carom_gas *gas, carom_gas_
 static int64_t ticks_until(const carom_gas *gas, double until) {
     double ticks =
         until * gas->rules.ticks_per_unit - (double)gas->epochs * (double)CAROM_GAS_EPOCH;
-    ticks = floor(fmin(ticks, (double)(3 * CAROM_GAS_EPOCH)));
+    ticks = floor(fmin(ticks, (double)(EPOCHS_AT_ONCE * CAROM_GAS_EPOCH)));
     return ticks > (double)gas->now ? (int64_t)ticks : gas->now;
 }
 
@@ -126,7 +127,7 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
     for (;;) {
         uint32_t culprit = 0;
         int64_t goal = ticks_until(gas, until);
-        bool last = goal < 3 * CAROM_GAS_EPOCH;
+        bool last = goal < EPOCHS_AT_ONCE * CAROM_GAS_EPOCH;
         carom_gas_stop stop = run_steps(context, gas, goal, observer, &culprit);
         if (stop == CAROM_GAS_STOP_EVENT || (stop == CAROM_GAS_STOP_TIME && last)) return CAROM_OK;
         if (stop == CAROM_GAS_STOP_LISTS) {

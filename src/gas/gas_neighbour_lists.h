@@ -11,7 +11,7 @@
 
 #include "gas/gas_cells.h"
 
-#define CAROM_GAS_MOST_LISTED 1023
+#define CAROM_GAS_MOST_LISTED 1023 /* with the length, 4 KiB; renew_list keeps two on the stack */
 
 /* The list of a sphere: its length, then the candidates. */
 static inline uint32_t *carom_gas_list_of(const carom_gas *gas, uint32_t slot) {

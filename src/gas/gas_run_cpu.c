@@ -37,6 +37,11 @@
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
 #define TRAJECTORY_SHIFT 5 /* a trajectory is 32 bytes */
+_Static_assert(sizeof(carom_gas_trajectory) == 1 << TRAJECTORY_SHIFT, "a trajectory is 32 bytes");
+
+/* Next best times are floats, and must not be late: lowered by this share, where the rounding of
+ * the ticks and of two factors is some 2^-22. */
+#define NEXT_BEST_MARGIN 0x1p-10f
 
 /* True when (kind, a, b) of the first event precedes that of the other. Both are at the same
  * tick. */
@@ -57,7 +62,7 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
 /* Lowers the next best time to `time`, which is after the prediction's. */
 static inline void limit_next_best(carom_gas_record *record, int64_t time) {
     if (time == CAROM_GAS_NEVER) return;
-    float delay = (float)(time - record->prediction.physical) * (1.0f - 0x1p-10f);
+    float delay = (float)(time - record->prediction.physical) * (1.0f - NEXT_BEST_MARGIN);
     record->next_best = delay < record->next_best ? delay : record->next_best;
 }
 
@@ -158,6 +163,21 @@ static inline void offer_provisional(const carom_gas *gas, uint32_t slot, carom_
 
 /* ---- Lower bounds of meeting times ----------------------------------------------------------- */
 
+/* Rounding of the squared distance and of the root, as a share of the squared distance: some twenty
+ * roundings of 2^-24 are below it. */
+#define GAP_MARGIN 0x1p-19f
+
+/* Conversions between bounds and ticks. A bound becomes a tick that is no later: the margin, in
+ * units of time, is far below the margin of a provisional prediction. A tick becomes a bound that
+ * is no earlier: that of a candidate whose exact tick is no later must not exceed it. Bounds are
+ * lower than the true delays by 2^-18 units or more, as radii grow by speed (growth_by_speed in
+ * gas_trajectory.c), and a tick is at most 2^-21 units (CAROM_GAS_MOST_STEP); so only the rounding
+ * of the conversion itself, some 2^-23, must be added. */
+#define TICK_MARGIN  0x1p-39  /* units of time */
+#define BOUND_FACTOR 0x1p-20f /* relative */
+#define BOUND_MARGIN 0x1p-40f /* units of time */
+#define NEVER_BOUND  1e37f /* above every bound within the horizon, which is at most 2^51 units */
+
 /* Lower bounds of the delays until the eight trajectories meet `own`; NaN for those that never do.
  * The position of `own` is already advanced by `since`, the time elapsed since the common time. Two
  * spheres within contact distance are assumed to meet immediately (the gap is set to 0) unless they
@@ -175,7 +195,8 @@ static inline __attribute__((always_inline)) void bound_eight(const carom_gas_tr
     carom_f32x8 dz = (x[2] + v[2] * since) - own->x[2], uz = v[2] - own->v[2];
     carom_f32x8 b = dx * ux + dy * uy + dz * uz, uu = ux * ux + uy * uy + uz * uz;
     carom_f32x8 dd = dx * dx + dy * dy + dz * dz, contact = x[3] + own->radius;
-    carom_f32x8 gap = dd * (1.0f - 0x1p-19f) - contact * contact; /* lowered by a rounding margin */
+    carom_f32x8 gap =
+        dd * (1.0f - GAP_MARGIN) - contact * contact; /* lowered by a rounding margin */
     carom_f32x8 root = carom_f32x8_sqrt(b * b - uu * gap);
     carom_i32x8 apart = gap > zero;
     carom_i32x8 recedes = b * carom_f32x8_abs(b) > uu * recede2;
@@ -237,16 +258,16 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
 
 /* The tick of a bound, rounded down: never later than the meeting. */
 static inline int64_t tick_of(const carom_gas *gas, float bound) {
-    double ticks = ((double)bound - 0x1p-39) * gas->trajectories.ticks_per_bound;
+    double ticks = ((double)bound - TICK_MARGIN) * gas->trajectories.ticks_per_bound;
     if (!(ticks < (double)CAROM_GAS_HORIZON)) return CAROM_GAS_NEVER;
     return gas->now + (ticks > 0.0 ? (int64_t)ticks : 0);
 }
 
 /* The delay until a tick in the units of bounds, rounded up. */
 static inline float bound_of(const carom_gas *gas, int64_t time) {
-    if (time == CAROM_GAS_NEVER) return 1e37f;
+    if (time == CAROM_GAS_NEVER) return NEVER_BOUND;
     double delay = carom_gas_span(&gas->rules, time - gas->now) * gas->trajectories.per_time;
-    return (float)delay * (1.0f + 0x1p-20f) + 0x1p-40f;
+    return (float)delay * (1.0f + BOUND_FACTOR) + BOUND_MARGIN;
 }
 
 /* ---- The earliest of the candidates ---------------------------------------------------------- */
@@ -294,6 +315,10 @@ static __attribute__((noinline)) void ask_all(const carom_gas *gas, uint32_t slo
         }
 }
 
+/* A bound is compared with others plus the margin. Below this many margins, the margin is at least
+ * eight units in the last place of the bound. */
+#define MOST_MARGINS 0x1p20f
+
 /* The candidates of a sphere with their bounds, before the decision. */
 typedef struct bounded_set {
     const uint32_t *entries;
@@ -338,11 +363,11 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
     }
     float second = carom_f32x8_least(seconds);
     bool clear = (equal == 1) & (second > least + margin) & (least > 0.0f) &
-                 (least < 0x1p20f * margin) & !exact;
+                 (least < MOST_MARGINS * margin) & !exact;
     if (clear)
         offer_provisional(gas, bounded_set->slot, record, time, bounded_set->entries[first],
-                          (second - least) *
-                              ((float)gas->trajectories.ticks_per_bound * (1.0f - 0x1p-10f)));
+                          (second - least) * ((float)gas->trajectories.ticks_per_bound *
+                                              (1.0f - NEXT_BEST_MARGIN)));
     else if (is_lower_bound(&record->prediction))
         offer_unresolved(record, time);
     else
@@ -1243,10 +1268,10 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
 /* Consecutive events are at random places in space and therefore in memory. The window of the
  * calendar holds the next events, so the cache lines they need are prefetched some events ahead. */
 
-#define LOOK_AHEAD 24 /* entries the window should hold */
+#define LOOK_AHEAD 24 /* entries the window should hold: a few more than FAR */
 #define FAR        20 /* entries by which the first stage looks ahead */
-#define NEARER     7  /* entries by which the second stage, and the third, follow the first */
-#define NEAR       14
+#define NEARER     7  /* entries by which the second stage, and the third, follow the first: */
+#define NEAR       14 /* the time of seven events is that of some ten cache misses */
 
 /* Prefetches the rows of cells around a home. */
 static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
