@@ -71,13 +71,15 @@ static double least_lists(const carom_gas *gas, double skin) {
            LIST_WIDTH_MARGIN * gas->longest;
 }
 
-/* Packing fraction from which neighbour lists are faster, measured at 10,000 spheres. */
+/* Packing fraction from which neighbour lists are faster; measured. At 0.42 they take 1.2 times as
+ * long as cells (10,000 spheres). */
 #define LISTS_FROM 0.45
 /* Largest ratio of radii for lists by default: the list of a small sphere reaches as far as that of
  * a large one, and holds the more the smaller the others are. */
 #define ALIKE 1.5
-/* Cutoffs in largest diameters, measured: longer lists are scanned more slowly, but rebuilt less
- * often. In a dense gas spheres hardly leave their place. */
+/* Cutoffs in largest diameters, measured: longer lists take longer to scan, but are rebuilt less
+ * often. In a dense gas spheres hardly leave their place. At 0.49 cutoffs of 1.4 and 1.8 take 1.01
+ * and 1.04 times as long as 1.6. */
 #define DENSE        0.4 /* packing fraction */
 #define CUTOFF_DENSE 1.6
 #define CUTOFF       1.8

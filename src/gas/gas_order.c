@@ -11,9 +11,11 @@
 #include "base/sort.h"
 #include "gas/gas.h"
 
-#define AXIS_BITS 10   /* of a Morton key per axis: 2^27 spheres are 512 per axis */
-#define SAMPLES   512  /* pairs of slots examined: the mean is known to 1 / sqrt(512) = 4 % */
-#define STRANGERS 12.0 /* mean distance in cells at which the order is renewed: measured */
+#define AXIS_BITS 10  /* of a Morton key per axis: 2^27 spheres are 512 per axis */
+#define SAMPLES   512 /* pairs of slots examined: the mean is known to 1 / sqrt(512) = 4 % */
+/* Mean distance in cells, of spheres adjacent in memory, at which the order is renewed. With 6 and
+ * 24 the time is the same within 3 % (100,000 spheres at 0.1). */
+#define STRANGERS 12.0
 
 static uint32_t spread(uint32_t v) {
     v = (v | v << 16) & 0x030000FF;

@@ -22,15 +22,16 @@
 
 #include "gas/gas.h"
 
-#define CAROM_GAS_SLOW              0.05 /* of the sum of speeds */
-#define CAROM_GAS_TRAJECTORY_LENGTH 8.0  /* typical path between two common times, in lengths */
+/* SLOW is a share of the sum of speeds; TRAJECTORY_LENGTH the typical path between two common
+ * times, in lengths. Half and twice these values are as fast, within 5 %. */
+#define CAROM_GAS_SLOW              0.05
+#define CAROM_GAS_TRAJECTORY_LENGTH 8.0
 #define CAROM_GAS_SLOW2             (2.0f * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW))
 /* Squared speed, in lengths per unit of time, below which a pair counts as slow: its products would
  * come near the least normal float, 1e-38. */
-#define CAROM_GAS_LEAST_SPEED2 1e-26f
-#define CAROM_GAS_MOST_COORDINATE                                                                  \
-    1e9 /* lengths: products of squares stay far below the largest float, 3e38 */
-#define CAROM_GAS_MOST_GROWTH 0.002 /* of a radius, by speed; more is too fast for floats */
+#define CAROM_GAS_LEAST_SPEED2    1e-26f
+#define CAROM_GAS_MOST_COORDINATE 1e9   /* lengths: products of squares are far below 3e38 */
+#define CAROM_GAS_MOST_GROWTH     0.002 /* of a radius, by speed; more is too fast for floats */
 
 /* Writes the trajectory of a body, except its stamp. */
 static inline void carom_gas_trajectory_write(carom_gas *gas, uint32_t slot) {
