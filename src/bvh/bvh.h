@@ -16,8 +16,8 @@
 #include "base/array.h"
 #include "geom/box.h"
 
-#define CAROM_BVH_WIDTH  16u
-#define CAROM_BVH_LEVELS 8u
+#define CAROM_BVH_WIDTH  16u        /* boxes of a node: one vector of AVX-512 per side */
+#define CAROM_BVH_LEVELS 8u         /* 16^8 = 2^32 items */
 #define CAROM_BVH_NONE   UINT32_MAX /* the item of a place past the end */
 
 typedef struct carom_bvh_node {
@@ -62,8 +62,8 @@ carom_box carom_bvh_bounds(const carom_bvh *bvh);
 
 /* The output buffer of a search: places of items (block * 16 + lane). `flush` is called when fewer
  * than CAROM_BVH_FLUSH entries are free, and must free space; false stops the search. */
-#define CAROM_BVH_FLUSH 256u
-#define CAROM_BVH_FOUND 4096u
+#define CAROM_BVH_FLUSH 256u  /* pairs of two nodes: 16 by 16 */
+#define CAROM_BVH_FOUND 4096u /* pairs: 32 KiB */
 
 typedef struct carom_bvh_found {
     /* SIMD stores may write up to a node's width past the count. */
