@@ -490,11 +490,10 @@ static void a_run_that_fails_keeps_its_frames(void **state) {
 static void what_is_written_is_a_start(void **state) {
     (void)state;
     static char one[1 << 18], two[1 << 18];
-    static const char *const lines[] = {
-        "-n 200 --fraction 0.3 --periodic --time 3",
-        "-n 200 --mixture 3:0.5:2,1:0.2:0.25,1:0.9 --edges 8,14,30 --walls xz --gravity 0,0.1,-1 "
-        "--time 3",
-        "-n 1 --box 3 --time 1"};
+    static const char mixed[] = "-n 200 --mixture 3:.5:2,1:.2:.25,1:.9 --edges 8,14,30 --walls xz "
+                                "--gravity 0,.1,-1 --time 3";
+    static const char *const lines[] = {"-n 200 --fraction 0.3 --periodic --time 3", mixed,
+                                        "-n 1 --box 3 --time 1"};
     for (size_t i = 0; i < COUNT_OF(lines); ++i) {
         char line[512];
         snprintf(line, sizeof(line), "gas %s --frames 3 -o first.xyz", lines[i]);
