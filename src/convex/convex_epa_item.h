@@ -237,8 +237,14 @@ CAROM_ITEM void carom_epa_finish(const carom_epa_room *room, carom_epa *e) {
     }
     if (best == CAROM_POLYTOPE_NONE) return;
     carom_gjk_simplex s = carom_epa_triangle(room, best, end);
-    carom_gjk_simplex_face nearest = carom_gjk_simplex_solve_carefully(&s);
+    carom_gjk_simplex t = s;
+    carom_gjk_simplex_face nearest = carom_gjk_simplex_solve_any(&s);
     carom_gjk_simplex_keep(&s, &nearest);
+    if (!carom_gjk_honest(&s)) {
+        s = t;
+        nearest = carom_gjk_simplex_solve_carefully(&s);
+        carom_gjk_simplex_keep(&s, &nearest);
+    }
     carom_gjk_simplex_witness(&s, &e->point_a, &b);
 }
 

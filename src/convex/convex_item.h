@@ -27,6 +27,13 @@
 #include "base/simd.h"
 #endif
 
+/* Inlined into the loops: a call costs as much as a small hull's search. */
+#ifdef CAROM_ISA_SUFFIX
+#define CAROM_CONVEX_HOT __attribute__((always_inline)) static inline
+#else
+#define CAROM_CONVEX_HOT CAROM_ITEM
+#endif
+
 /* In units of the query. The tolerance of relations: 2^-42 of the sum of sizes and translation. */
 #define CAROM_CONVEX_EPSILON 0x1p-42
 /* Bounds that agree to this are equal: some forty roundings. */
@@ -95,35 +102,55 @@ CAROM_ITEM carom_vec3 carom_hull_direction(uint32_t cell) {
  * *value, which is raised, else `none`. In files compiled per instruction set by vectors; the
  * result is the same for any width. */
 #ifdef CAROM_ISA_SUFFIX
-static inline uint32_t carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d,
-                                       uint32_t none, double *value) {
-    enum { PARTS = CAROM_HULL_LANES / CAROM_LANES64 };
+static inline double carom_hull_most(carom_f64v v) {
+    double x[CAROM_LANES64];
+    memcpy(x, &v, sizeof(x));
+    for (int width = CAROM_LANES64 / 2; width > 0; width /= 2)
+        for (int i = 0; i < width; ++i) x[i] = x[i] > x[i + width] ? x[i] : x[i + width];
+    return x[0];
+}
+
+/* The lanes of a that are equal to b. */
+static inline uint64_t carom_hull_equal(carom_f64v a, carom_f64v b) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_EQ_OQ);
+#else
+    return carom_lanes_of64(a == b);
+#endif
+}
+
+__attribute__((always_inline)) static inline uint32_t
+carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d, uint32_t none,
+                double *value) {
+    enum { PARTS = CAROM_HULL_LANES / CAROM_LANES64, AT_ONCE = 8 };
     carom_f64v x = carom_f64v_splat(d.x), y = carom_f64v_splat(d.y), z = carom_f64v_splat(d.z);
-    carom_f64v most = carom_f64v_splat(*value);
-    carom_i64v at = {0}; /* part that holds the most, counted from 1 */
-    for (uint32_t i = 0; i < count; ++i)
-        for (int part = 0; part < PARTS; ++part) {
+    carom_f64v dots[AT_ONCE * PARTS];
+    uint32_t best = none;
+    for (uint32_t begin = 0; begin < count; begin += AT_ONCE) {
+        const carom_hull_block *b = blocks + begin;
+        uint32_t parts = PARTS * (count - begin < AT_ONCE ? count - begin : AT_ONCE);
+        carom_f64v most = carom_f64v_splat(-HUGE_VAL);
+        for (uint32_t i = 0; i < parts; ++i) {
+            const carom_hull_block *block = b + i / PARTS;
+            uint32_t lane = i % PARTS * CAROM_LANES64;
             carom_f64v px, py, pz;
-            memcpy(&px, blocks[i].x + part * CAROM_LANES64, sizeof(px));
-            memcpy(&py, blocks[i].y + part * CAROM_LANES64, sizeof(py));
-            memcpy(&pz, blocks[i].z + part * CAROM_LANES64, sizeof(pz));
-            carom_f64v dot = (px * x + py * y) + pz * z;
-            carom_i64v more = dot > most;
-            carom_i64v here = (int64_t)(i * PARTS + (uint32_t)part + 1) - (carom_i64v){0};
-            most = carom_f64v_max(dot, most);
-            at = (here & more) | (at & ~more);
+            memcpy(&px, block->x + lane, sizeof(px));
+            memcpy(&py, block->y + lane, sizeof(py));
+            memcpy(&pz, block->z + lane, sizeof(pz));
+            dots[i] = (px * x + py * y) + pz * z;
+            most = carom_f64v_max(dots[i], most);
         }
-    double best = *value;
-    int64_t first = INT64_MAX;
-    for (int lane = 0; lane < CAROM_LANES64; ++lane) {
-        if (at[lane] == 0 || most[lane] < best) continue;
-        int64_t position = (at[lane] - 1) * CAROM_LANES64 + lane;
-        if (most[lane] > best || position < first) first = position;
-        best = most[lane];
+        double top = carom_hull_most(most);
+        if (!(top > *value)) continue;
+        *value = top;
+        carom_f64v tops = carom_f64v_splat(top);
+        uint64_t equal = 0; /* one bit per vertex: no branch depends on which it is */
+        for (uint32_t i = 0; i < parts; ++i)
+            equal |= carom_hull_equal(dots[i], tops) << (i * CAROM_LANES64);
+        uint32_t first = (uint32_t)__builtin_ctzll(equal);
+        best = b[first / CAROM_HULL_LANES].index[first % CAROM_HULL_LANES];
     }
-    if (first == INT64_MAX) return none;
-    *value = best;
-    return blocks[first / CAROM_HULL_LANES].index[first % CAROM_HULL_LANES];
+    return best;
 }
 #else
 CAROM_ITEM uint32_t carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d,
@@ -210,22 +237,27 @@ CAROM_ITEM carom_vec3 carom_convex_called(const carom_convex_core *s, carom_vec3
     return p;
 }
 
-CAROM_ITEM carom_vec3 carom_hull_support(const carom_convex_core *s, carom_vec3 d, uint32_t *seed) {
+CAROM_CONVEX_HOT carom_vec3 carom_hull_support(const carom_convex_core *s, carom_vec3 d,
+                                               uint32_t *seed) {
     const carom_hull_view *h = s->hull;
     uint32_t v;
     if (!s->climb) {
         double value = -HUGE_VAL;
         v = carom_hull_scan(h->all, h->all_count, d, 0, &value);
     } else {
-        v = carom_hull_climb(h, d, *seed < h->count ? *seed : h->seeds[carom_hull_cell(d)]);
+        v = h->seeds[carom_hull_cell(d)];
+        if (*seed < h->count &&
+            carom_vec_dot(h->vertices[*seed], d) > carom_vec_dot(h->vertices[v], d))
+            v = *seed;
+        v = carom_hull_climb(h, d, v);
     }
     *seed = v;
     return carom_vec_scale(h->vertices[v], s->hull_unit);
 }
 
 /* A point of the core farthest in the direction d, in the shape's own frame. */
-CAROM_ITEM carom_vec3 carom_convex_support(const carom_convex_core *s, carom_vec3 d,
-                                           uint32_t *seed) {
+CAROM_CONVEX_HOT carom_vec3 carom_convex_support(const carom_convex_core *s, carom_vec3 d,
+                                                 uint32_t *seed) {
     carom_vec3 p = carom_vec(0.0, 0.0, 0.0);
     switch (s->kind) {
     case CAROM_CONVEX_KIND_SEGMENT:
@@ -292,7 +324,7 @@ typedef enum carom_gjk_end {
 typedef struct carom_gjk {
     carom_gjk_simplex s;
     double lower, upper;  /* of the distance of the cores; lower < 0: unknown */
-    carom_vec3 direction; /* unit, of the plane that gives the lower bound */
+    carom_vec3 direction; /* normal of the plane that gives the lower bound, of any length */
     uint32_t iterations;
     carom_gjk_end end;
 } carom_gjk;
@@ -344,7 +376,7 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
         double bound = carom_vec_dot(s->v, w.w) / length;
         if (bound > g->lower) {
             g->lower = bound;
-            g->direction = carom_vec_scale(s->v, 1.0 / length);
+            g->direction = s->v;
             if (bound > apart) {
                 g->end = CAROM_GJK_SETTLED;
                 return;

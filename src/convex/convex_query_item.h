@@ -379,7 +379,7 @@ CAROM_ITEM void carom_convex_write(const carom_convex_work *w, carom_vec3 a, car
 CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
                                           carom_convex_cache *cache, carom_convex_work *w,
                                           carom_convex_result *result) {
-    carom_vec3 a, b;
+    carom_vec3 a, b, normal;
     carom_convex_put(q, &w->pair, &w->place);
     carom_convex_search_pair(q, &w->pair, &w->place, cache, HUGE_VAL, -1.0, &w->g);
     if (cache != 0 && w->g.upper < w->g.lower - CAROM_CONVEX_EPSILON) { /* not of these shapes */
@@ -396,7 +396,8 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
     if (w->g.end == CAROM_GJK_CONTACT) {
         carom_vec3 none = carom_vec(0.0, 0.0, 0.0);
         carom_convex_write(w, a, a, none, none, 0.0, 0.0, CAROM_RELATION_OVERLAPPING, result);
-        result->normal = carom_convex_turn(w->place.r, carom_vec_scale(w->g.direction, -1.0));
+        normal = carom_vec_scale(w->g.direction, -1.0 / carom_vec_length(w->g.direction));
+        result->normal = carom_convex_turn(w->place.r, normal);
         return 1;
     }
     double upper = w->g.upper - w->pair.margin, lower = w->g.lower - w->pair.margin;
@@ -404,7 +405,7 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
     if (lower > CAROM_CONVEX_EPSILON) relation = CAROM_RELATION_APART;
     if (upper < -CAROM_CONVEX_EPSILON) relation = CAROM_RELATION_OVERLAPPING, lower = upper;
     /* The plane that proves the distance; v itself may have lost its direction to rounding. */
-    carom_vec3 normal = carom_vec_scale(w->g.direction, -1.0);
+    normal = carom_vec_scale(w->g.direction, -1.0 / carom_vec_length(w->g.direction));
     carom_vec3 way = carom_vec_scale(w->g.s.v, -1.0 / carom_vec_length(w->g.s.v));
     carom_convex_write(w, a, b, way, normal, lower, upper, relation, result);
     if (relation == CAROM_RELATION_OVERLAPPING)
