@@ -81,6 +81,27 @@ static void queries(void **state) {
     BUG(carom_convex_bound, most, context, &a, &a, NULL);
 }
 
+static void contacts(void **state) {
+    (void)state;
+    carom_convex a = {.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull};
+    carom_pose pose = {.t = {3.0, 0.0, 0.0}};
+    carom_ray ray = {.origin = {9.0, 0.0, 0.0}, .direction = {-1.0, 0.0, 0.0}};
+    carom_manifold m;
+    carom_convex_hit hit;
+    BUG(carom_convex_manifold, context, NULL, &a, NULL, &a, NULL, 0.0, NULL, &m);
+    BUG(carom_convex_manifold, a, context, NULL, NULL, &a, NULL, 0.0, NULL, &m);
+    BUG(carom_convex_manifold, b, context, &a, NULL, NULL, NULL, 0.0, NULL, &m);
+    FINE(carom_convex_manifold, pose_a, context, &a, NULL, &a, &pose, 0.0, NULL, &m);
+    FINE(carom_convex_manifold, pose_b, context, &a, &pose, &a, NULL, 0.0, NULL, &m);
+    FINE(carom_convex_manifold, cache, context, &a, &pose, &a, NULL, 0.0, NULL, &m);
+    BUG(carom_convex_manifold, manifold, context, &a, NULL, &a, NULL, 0.0, NULL, NULL);
+    BUG(carom_convex_ray, context, NULL, &a, NULL, &ray, &hit);
+    BUG(carom_convex_ray, shape, context, NULL, NULL, &ray, &hit);
+    FINE(carom_convex_ray, pose, context, &a, NULL, &ray, &hit);
+    BUG(carom_convex_ray, ray, context, &a, NULL, NULL, &hit);
+    BUG(carom_convex_ray, hit, context, &a, NULL, &ray, NULL);
+}
+
 static void batches(void **state) {
     (void)state;
     carom_convex_results found = {0};
@@ -131,11 +152,9 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hulls),
-        cmocka_unit_test(queries),
-        cmocka_unit_test(batches),
-        cmocka_unit_test(names),
-        cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(hulls),    cmocka_unit_test(queries),
+        cmocka_unit_test(contacts), cmocka_unit_test(batches),
+        cmocka_unit_test(names),    cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -178,6 +178,53 @@ CAROM_API carom_status carom_convex_depth(carom_context *context, const carom_co
                                           const carom_pose *pose_b, const carom_convex_def *def,
                                           carom_convex_cache *cache, carom_convex_result *result);
 
+/* ---- Contact points and rays ----------------------------------------------------------------- */
+
+#define CAROM_MANIFOLD_POINTS 4
+
+/* Two points, one of each shape, across a contact. */
+typedef struct carom_contact {
+    carom_vec3 point_a, point_b;
+    double depth; /* of the overlap there, along the normal; negative: a gap */
+} carom_contact;
+
+/* The area of contact of two shapes, by up to four points. */
+typedef struct carom_manifold {
+    carom_convex_result result; /* of carom_convex_depth */
+    uint32_t count;             /* of points; 0 when the shapes are farther apart than the reach */
+    carom_contact points[CAROM_MANIFOLD_POINTS];
+} carom_manifold;
+
+/* Finds the contact points of two shapes that overlap, touch or are at most `reach` apart.
+ * - Where a face of a box or hull lies across the normal, the points are corners of the part of it
+ *   that the other's face, edge or segment covers: four for a box on a box, two for a capsule on
+ *   its side. The deepest is kept, then those that span the largest area.
+ * - Otherwise, and for curved shapes, there is one: the points of the result.
+ * - The reach is finite and not negative: else CAROM_BAD_INPUT.
+ * Other inputs as for carom_convex_depth. Cost: that, and a pass over a hull's faces. */
+CAROM_API carom_status carom_convex_manifold(carom_context *context, const carom_convex *a,
+                                             const carom_pose *pose_a, const carom_convex *b,
+                                             const carom_pose *pose_b, double reach,
+                                             carom_convex_cache *cache, carom_manifold *manifold);
+
+typedef struct carom_convex_hit {
+    bool hit;
+    bool inside;       /* the ray starts in the shape; then t is 0 */
+    double t;          /* where the ray enters, in units of its direction */
+    carom_vec3 point;  /* there */
+    carom_vec3 normal; /* unit, outwards; 0 when inside */
+} carom_convex_hit;
+
+/* Casts a ray at a shape: the first point of the ray that is within e of the shape, where e is that
+ * of the shape and the ray's start. Rays that graze it at less than some e may be said to miss.
+ * - CAROM_BAD_INPUT: a ray or shape that is not finite, or a direction of length 0.
+ * Cost: a few distance queries, at most 128. */
+CAROM_API carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
+                                        const carom_pose *pose, const carom_ray *ray,
+                                        carom_convex_hit *hit);
+
+/* ---- Bounds of the work ---------------------------------------------------------------------- */
+
 /* The most work that a query of two shapes can take, in any poses. */
 typedef struct carom_convex_most {
     uint32_t meet_iterations, meet_supports;

@@ -352,6 +352,7 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
                               uint32_t most) {
     carom_gjk_simplex *s = &g->s;
     double square = carom_vec_dot(s->v, s->v);
+    double low = 0.0; /* what the square lacks: a step may gain less than a double shows */
     int careful = 0;
     g->end = CAROM_GJK_APART;
     g->lower = -1.0;
@@ -369,6 +370,7 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
             carom_gjk_simplex_face face = carom_gjk_simplex_solve_carefully(s);
             carom_gjk_simplex_keep(s, &face);
             square = face.square;
+            low = face.low;
             continue;
         }
         if (s->count != 0) g->upper = length;
@@ -394,7 +396,8 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
             if (!careful) square = HUGE_VAL;
             careful = 1;
             face = carom_gjk_simplex_solve_carefully(s);
-            if (!(face.square < square)) { /* as short as it gets */
+            if (!(face.square < square || (face.square == square && face.low < low))) {
+                /* as short as it gets */
                 s->count -= !again;
                 return;
             }
@@ -406,6 +409,7 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
             return;
         }
         square = face.square;
+        low = careful ? face.low : 0.0;
     }
     g->upper = sqrt(square);
 }

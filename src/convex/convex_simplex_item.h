@@ -36,6 +36,7 @@ typedef struct carom_gjk_simplex {
 typedef struct carom_gjk_simplex_face {
     carom_vec3 v;
     double square; /* of its distance */
+    double low;    /* what the square lacks, where it was computed carefully */
     double weight[4];
     int index[4];
     int count; /* 4: the origin is inside the tetrahedron */
@@ -256,6 +257,7 @@ CAROM_ITEM int carom_gjk_simplex_project(const carom_vec3 *p, int count, carom_d
 /* As carom_gjk_simplex_solve, by trying every face in double-double. */
 CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_solve_carefully(const carom_gjk_simplex *s) {
     carom_gjk_simplex_face best = carom_gjk_simplex_point(s, 0);
+    best.low = 0.0;
     carom_dd least = carom_dd_make(HUGE_VAL, 0.0);
     for (int set = 1; set < 1 << s->count; ++set) {
         carom_vec3 p[4];
@@ -274,6 +276,7 @@ CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_solve_carefully(const carom_
         least = square;
         best.count = count;
         best.square = square.high;
+        best.low = square.low;
         best.v = count < 4 ? carom_vec(v.x.high, v.y.high, v.z.high) : carom_vec(0.0, 0.0, 0.0);
         for (int i = 0; i < count; ++i) {
             best.index[i] = index[i];
