@@ -12,6 +12,9 @@ typedef struct carom_bvh_space {
     int size_class[3];      /* least exponents of the extents of the three classes of large items */
 } carom_bvh_space;
 
+/* For keys in these bounds, without classes of large items. */
+carom_bvh_space carom_bvh_space_of(const carom_box *bounds);
+
 /* The exponent of the largest extent, biased as in float32: 0 to 255. */
 static inline int carom_bvh_size(const carom_box *box) {
     float extent = 0.0f;

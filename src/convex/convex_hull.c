@@ -2,10 +2,10 @@
 /* Convex hulls of points, by exact predicates.
  *
  * Quickhull (Barber, Dobkin, Huhdanpaa 1996) on a polytope whose visible faces are decided exactly
- * (convex_polytope_item.h). Every point that is not yet inside hangs on one face that it sees; the
- * farthest point of a face is added, and the points of the faces it removes are handed to the faces
- * it makes, or are inside. Distances only choose which point comes next, so their rounding does not
- * matter.
+ * (convex_polytope_item.h). Every point that is not yet inside is listed at one face that it sees;
+ * the farthest point of a face is added, and the points of the faces it removes are handed to the
+ * faces it makes, or are inside. Distances only choose which point comes next, so their rounding
+ * does not matter.
  *
  * At the end triangles in one plane are joined to polygons, and vertices that are no corner of
  * three polygons, and so lie on an edge or in a face, are left out. What remains are exactly the
@@ -117,8 +117,8 @@ static uint32_t choose_first(builder *b) {
 
 /* ---- Quickhull ------------------------------------------------------------------------------- */
 
-/* Hangs a point on the first of the new faces that it sees. */
-static void hang(builder *b, uint32_t point) {
+/* Lists a point at the first of the new faces that it sees. */
+static void list_at_face(builder *b, uint32_t point) {
     const carom_polytope *p = &b->polytope;
     carom_vec3 w = b->points[point];
     for (uint32_t i = 0; i < p->made_count; ++i) {
@@ -160,7 +160,7 @@ static carom_status expand(builder *b) {
             }
             for (uint32_t next; orphans != NONE; orphans = next) {
                 next = b->next[orphans];
-                hang(b, orphans);
+                list_at_face(b, orphans);
             }
             if (++steps % 64 == 0 && carom_progress_stop(b->context, 0)) return CAROM_CANCELLED;
             f = lowest; /* new faces may have taken free places below */
@@ -178,7 +178,7 @@ static carom_status build_solid(builder *b) {
     carom_polytope_begin(p, carom_orient3d(v[0], v[1], v[2], v[3]));
     for (uint32_t i = 0; i < 4; ++i) b->heads[i] = NONE;
     for (uint32_t i = b->count; i-- > 4;) {
-        hang(b, i);
+        list_at_face(b, i);
         if (i % 65536 == 0 && carom_progress_stop(b->context, 0)) return CAROM_CANCELLED;
     }
     return expand(b);
