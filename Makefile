@@ -43,7 +43,7 @@ format: ## clang-format all sources in place
 
 docs: all ## render the man page and the manual to build/docs
 	@scripts/setup.sh docs
-	@scripts/docs.sh build/docs
+	@scripts/docs.sh build/docs $(build_dir)
 
 fuzz: ## run every fuzz target for SECONDS_EACH seconds
 	@scripts/setup.sh build test

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench_groups.h"
+
 #define DEFAULT_ROUNDS 9
 #define QUICK_ROUNDS   3
 #define MOST_ROUNDS    101

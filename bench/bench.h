@@ -55,7 +55,9 @@ void bench_compare(bench *bench, const char *job, double items, const bench_cont
 /* Says something about the rows above: counts, how a peer was built, in what an answer differed. */
 __attribute__((format(printf, 2, 3))) void bench_note(bench *bench, const char *format, ...);
 
+/* Each is defined as `const bench_group bench_X` in a file bench_X.c; the build finds it there. */
 typedef struct bench_group {
+    int order; /* place in the list; the build reads it (cmake/lists.cmake) */
     const char *name, *what;
     void (*run)(bench *bench);
 } bench_group;

@@ -140,4 +140,4 @@ static void run(bench *bench) {
     carom_context_destroy(parallel);
 }
 
-const bench_group bench_base = {"base", "radix sort, prefix sum, order-independent sum", run};
+const bench_group bench_base = {10, "base", "radix sort, prefix sum, order-independent sum", run};

@@ -197,4 +197,4 @@ static void run(bench *bench) {
     free(in.boxes);
 }
 
-const bench_group bench_distance = {"distance", "distances, enclosing balls, lenses", run};
+const bench_group bench_distance = {14, "distance", "distances, enclosing balls, lenses", run};

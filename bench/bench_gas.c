@@ -208,5 +208,5 @@ static void run(bench *bench) {
     carom_context_destroy(context);
 }
 
-const bench_group bench_gas = {"gas", "event-driven spheres: density, figure 1, cells, queues",
+const bench_group bench_gas = {70, "gas", "event-driven spheres: density, figure 1, cells, queues",
                                run};

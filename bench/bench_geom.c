@@ -176,4 +176,4 @@ static void run(bench *bench) {
     free(g);
 }
 
-const bench_group bench_geom = {"geom", "exact orientations and triangle pairs, ns each", run};
+const bench_group bench_geom = {12, "geom", "exact orientations and triangle pairs, ns each", run};

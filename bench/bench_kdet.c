@@ -162,4 +162,5 @@ static void run(bench *bench) {
     carom_context_destroy(context);
 }
 
-const bench_group bench_kdet = {"kdet", "the grid by hash beside the tree, and how both grow", run};
+const bench_group bench_kdet = {42, "kdet", "the grid by hash beside the tree, and how both grow",
+                                run};

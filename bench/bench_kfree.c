@@ -89,4 +89,4 @@ static void run(bench *bench) {
     carom_context_destroy(parallel);
 }
 
-const bench_group bench_kfree = {"kfree", "how crowded soups are: k-free", run};
+const bench_group bench_kfree = {50, "kfree", "how crowded soups are: k-free", run};

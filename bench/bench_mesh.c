@@ -166,4 +166,4 @@ static void run(bench *bench) {
     carom_context_destroy(context);
 }
 
-const bench_group bench_mesh = {"mesh", "loading and saving a million triangles, in MB/s", run};
+const bench_group bench_mesh = {20, "mesh", "loading and saving a million triangles, in MB/s", run};

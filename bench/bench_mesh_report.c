@@ -124,4 +124,4 @@ static void run(bench *bench) {
     carom_context_destroy(all.context);
 }
 
-const bench_group bench_mesh_report = {"inspect", "weld, inspect and triangulate meshes", run};
+const bench_group bench_mesh_report = {22, "inspect", "weld, inspect and triangulate meshes", run};

@@ -285,4 +285,4 @@ static void run(bench *bench) {
     carom_context_destroy(context);
 }
 
-const bench_group bench_solid = {"solid", "how much two solids overlap", run};
+const bench_group bench_solid = {60, "solid", "how much two solids overlap", run};

@@ -281,4 +281,5 @@ static void run(bench *bench) {
     carom_context_destroy(parallel);
 }
 
-const bench_group bench_soup = {"soup", "all pairs of faces that meet; rigid meshes; peers", run};
+const bench_group bench_soup = {40, "soup", "all pairs of faces that meet; rigid meshes; peers",
+                                run};

@@ -110,11 +110,9 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
     const options *options = values;
     char message[192];
     if (options->list) return list_groups(cli);
-    if (has_unknown(count, names, message, sizeof(message)))
-        return cli_misuse(cli, &cli_bench, message);
+    if (has_unknown(count, names, message, sizeof(message))) return cli_misuse(cli, message);
     uint64_t rounds = options->rounds == ARG_NO_COUNT ? 0 : options->rounds;
-    if (options->rounds == 0 || rounds > 101)
-        return cli_misuse(cli, &cli_bench, "--rounds takes 1 to 101");
+    if (options->rounds == 0 || rounds > 101) return cli_misuse(cli, "--rounds takes 1 to 101");
     carom_context_def def = {.threads = (uint32_t)cli->threads, .isa = (carom_isa)cli->isa};
     static bench b; /* large: all rows */
     b = (bench){.quick = options->quick, .rounds = (uint32_t)rounds, .def = &def};
@@ -138,6 +136,7 @@ static int run(cli *cli, const void *values, size_t count, char **names) {
 }
 
 const cli_command cli_bench = {
+    .order = 910,
     .name = "bench",
     .arguments = "[NAME...]",
     .summary = "the benchmarks, ours and peers', side by side",

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli_commands.h"
 
 ARG_CHOICES(carom_isa, CAROM_ISA_COUNT);
 ARG_CHOICES(carom_backend, CAROM_BACKEND_COUNT);
@@ -138,7 +139,8 @@ static void print_json_failure(const cli *cli, const char *message, const char *
     end_json_failure(&j, message, status);
 }
 
-int cli_misuse(const cli *cli, const cli_command *command, const char *message) {
+int cli_misuse(const cli *cli, const char *message) {
+    const cli_command *command = cli->command;
     if (command != NULL)
         fprintf(stderr, "carom %s: %s\n`carom %s --help` tells how to use it\n", command->name,
                 message, command->name);
@@ -217,28 +219,28 @@ static int unknown_command(const cli *cli, const char *name) {
              near != NULL ? "unknown command '%.80s'; did you mean `carom %s`?"
                           : "unknown command '%.80s'",
              name, near);
-    return cli_misuse(cli, NULL, message);
+    return cli_misuse(cli, message);
 }
 
 /* Refuses before any work: never computes on another device than the one requested. */
-static int refuse_cuda(cli *cli, const cli_command *command) {
+static int refuse_cuda(cli *cli) {
     char message[160];
     snprintf(message, sizeof(message),
-             "carom %s cannot run on cuda; leave --device out to run it on the CPU", command->name);
+             "carom %s cannot run on cuda; leave --device out to run it on the CPU",
+             cli->command->name);
     return cli_fail_with(cli, CAROM_UNSUPPORTED, message);
 }
 
-static int run_command(cli *cli, const cli_command *command, const void *options, size_t count,
-                       char **arguments) {
+static int run_command(cli *cli, const void *options, size_t count, char **arguments) {
+    const cli_command *command = cli->command;
     if (cli->threads == 0)
-        return cli_misuse(cli, command, "--threads takes 1 or more; without it, all are used");
+        return cli_misuse(cli, "--threads takes 1 or more; without it, all are used");
     if (cli->threads == ARG_NO_COUNT) cli->threads = 0;
-    if (cli->threads > UINT32_MAX) return cli_misuse(cli, command, "--threads is too large");
+    if (cli->threads > UINT32_MAX) return cli_misuse(cli, "--threads is too large");
     size_t standard_inputs = 0;
     for (size_t i = 0; i < cli->input_count; ++i)
         standard_inputs += strcmp(cli->inputs[i], "-") == 0;
-    if (standard_inputs > 1)
-        return cli_misuse(cli, command, "the standard input, -, can be read only once");
+    if (standard_inputs > 1) return cli_misuse(cli, "the standard input, -, can be read only once");
     interrupt_catch();
     prepare_last_words(cli);
     cli->bar.visible = !cli->quiet && isatty(STDERR_FILENO);
@@ -250,7 +252,7 @@ static int run_command(cli *cli, const cli_command *command, const void *options
     carom_status status = carom_context_create(&def, &cli->context);
     int code = status != CAROM_OK ? cli_fail(cli, status)
                : cli->device == CAROM_BACKEND_CUDA && !command->on_cuda
-                   ? refuse_cuda(cli, command)
+                   ? refuse_cuda(cli)
                    : command->run(cli, options, count, arguments);
     bar_clear(&cli->bar);
     carom_context_destroy(cli->context);
@@ -281,20 +283,20 @@ static int run_bare(cli *cli, size_t argc, char **argv) {
     }
     if (!args_parse(&set, 1, argc, argv, &parsed)) {
         look_for_json(cli, argc, argv);
-        return cli_misuse(cli, NULL, parsed.message);
+        return cli_misuse(cli, parsed.message);
     }
     if (cli->version) return print_version(cli);
     if (parsed.count != 0 && strcmp(argv[0], "help") == 0)
         return help_command(cli, parsed.count - 1, argv + 1);
-    if (parsed.count != 0)
-        return cli_misuse(cli, NULL, "the command comes first, then its options");
+    if (parsed.count != 0) return cli_misuse(cli, "the command comes first, then its options");
     if (cli->help) return show_help(cli, NULL);
-    if (cli->json) return cli_misuse(cli, NULL, "a command is missing");
+    if (cli->json) return cli_misuse(cli, "a command is missing");
     print_help(stderr);
     return CLI_USAGE;
 }
 
-static int run_named(cli *cli, const cli_command *command, size_t argc, char **argv) {
+static int run_named(cli *cli, size_t argc, char **argv) {
+    const cli_command *command = cli->command;
     union {
         max_align_t align;
         char bytes[CLI_LARGEST_OPTIONS];
@@ -306,19 +308,19 @@ static int run_named(cli *cli, const cli_command *command, size_t argc, char **a
     arg_result parsed;
     if (!args_parse(sets, 2, argc, argv, &parsed)) {
         look_for_json(cli, argc, argv);
-        return cli_misuse(cli, command, parsed.message);
+        return cli_misuse(cli, parsed.message);
     }
     if (cli->version) return print_version(cli);
     if (cli->help) return show_help(cli, command);
-    if (parsed.count < command->fewest) return cli_misuse(cli, command, "an argument is missing");
+    if (parsed.count < command->fewest) return cli_misuse(cli, "an argument is missing");
     if (parsed.count > command->most) {
         char message[128];
         snprintf(message, sizeof(message), "'%.80s' is one argument too many", argv[command->most]);
-        return cli_misuse(cli, command, message);
+        return cli_misuse(cli, message);
     }
     cli->inputs = argv;
     cli->input_count = parsed.count < command->inputs ? parsed.count : command->inputs;
-    return run_command(cli, command, &options, parsed.count, argv);
+    return run_command(cli, &options, parsed.count, argv);
 }
 
 int cli_main(size_t argc, char **argv) {
@@ -328,9 +330,9 @@ int cli_main(size_t argc, char **argv) {
         return CLI_USAGE;
     }
     if (argv[0][0] != '-') cli.name = argv[0];
-    const cli_command *command = find_command(argv[0]);
+    cli.command = find_command(argv[0]);
     int code =
-        command != NULL ? run_named(&cli, command, argc - 1, argv + 1) : run_bare(&cli, argc, argv);
+        cli.command != NULL ? run_named(&cli, argc - 1, argv + 1) : run_bare(&cli, argc, argv);
     if (interrupt_seen() && (code == CLI_INPUT || code == CLI_MACHINE))
         code = interrupt_exit_code();
     bool unwritten = fflush(stdout) != 0 || ferror(stdout);

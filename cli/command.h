@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* command.h: the interface of a sub-command. Each has its own file and is listed in commands.c. */
+/* command.h: the interface of a sub-command. Each has its own file cli/X.c, which defines
+ * `const cli_command cli_X`; the build finds it there. */
 #ifndef CAROM_CLI_COMMAND_H
 #define CAROM_CLI_COMMAND_H
 
@@ -29,14 +30,16 @@ typedef struct cli {
     int device;       /* a carom_backend */
     carom_context *context;
     bar bar;
-    const char *name; /* of the command, as given */
-    char **inputs;    /* the files that it reads: the first of its arguments */
+    const char *name;                  /* of the command, as given */
+    const struct cli_command *command; /* the one that runs; or NULL */
+    char **inputs;                     /* the files that it reads: the first of its arguments */
     size_t input_count;
     bool failed;       /* a failure was reported; no other one may follow */
     char message[512]; /* the tool's own last failure, which no context knows; or "" */
 } cli;
 
 typedef struct cli_command {
+    int order; /* place in the list of commands; the build reads it (cmake/lists.cmake) */
     const char *name;
     const char *arguments; /* "MESH [-o FILE]": follows the name in the usage line */
     const char *summary;   /* one line for the list of commands */
@@ -56,9 +59,8 @@ typedef struct cli_command {
 
 #define CLI_LARGEST_OPTIONS 512
 
-extern const cli_command *const cli_commands[]; /* terminated by NULL */
-extern const cli_command cli_bench, cli_convert, cli_demo, cli_gas, cli_info, cli_kfree, cli_make,
-    cli_pairs, cli_query;
+/* All commands by their order, terminated by NULL: the list is made by the build. */
+extern const cli_command *const cli_commands[];
 
 /* Runs the tool, except for process setup; returns the exit code. Changes the order of argv. */
 int cli_main(size_t argc, char **argv);
@@ -79,7 +81,7 @@ int cli_fail_with(cli *cli, carom_status status, const char *message);
 /* The exit code for a status; prints nothing. */
 int cli_code(carom_status status);
 
-/* Prints a message about incorrect use of `command` (NULL: of carom) and returns CLI_USAGE. */
-int cli_misuse(const cli *cli, const cli_command *command, const char *message);
+/* Prints a message about incorrect use of the command and returns CLI_USAGE. */
+int cli_misuse(const cli *cli, const char *message);
 
 #endif

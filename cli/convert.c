@@ -46,7 +46,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     const char *misuse = output_misuse(cli, paths[1]);
     if (options->triangulate && options->fan)
         misuse = "--triangulate and --fan are two ways; choose one";
-    if (misuse != NULL) return cli_misuse(cli, &cli_convert, misuse);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
     carom_mesh *mesh = NULL;
     carom_mesh_view view;
     carom_mesh_format format = meshes_format(paths[1], options->format);
@@ -66,6 +66,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_convert = {
+    .order = 30,
     .name = "convert",
     .arguments = "IN OUT",
     .summary = "one mesh format into another",

@@ -8,6 +8,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "demo_parts.h"
 
 typedef struct options {
     const char *folder;
@@ -18,10 +19,7 @@ static const arg_option demo_options[] = {
      "where the page goes (carom-demo)", NULL},
 };
 
-static const demo_part *const parts[] = {&demo_base, &demo_mesh, &demo_soup, &demo_solid,
-                                         &demo_gas};
-
-#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+#define PART_COUNT (sizeof(demo_parts) / sizeof(demo_parts[0]) - 1) /* without the NULL */
 
 /* What --json prints on success. Nothing is printed before, as failures are objects too. */
 typedef struct outcome {
@@ -33,12 +31,12 @@ static carom_status run_parts(demo *demo, outcome outcomes[PART_COUNT]) {
     for (size_t i = 0; i < PART_COUNT; ++i) {
         double start = carom_time_seconds();
         demo->result[0] = '\0';
-        carom_status status = interrupt_seen() ? CAROM_CANCELLED : parts[i]->run(demo);
+        carom_status status = interrupt_seen() ? CAROM_CANCELLED : demo_parts[i]->run(demo);
         if (status != CAROM_OK) return status;
         outcomes[i].seconds = carom_time_seconds() - start;
         memcpy(outcomes[i].result, demo->result, sizeof(demo->result));
         if (demo->cli->json) continue;
-        printf("%-8s %-44s %6.2f s\n         %s\n", parts[i]->name, parts[i]->what,
+        printf("%-8s %-44s %6.2f s\n         %s\n", demo_parts[i]->name, demo_parts[i]->what,
                outcomes[i].seconds, demo->result);
         fflush(stdout);
     }
@@ -50,7 +48,7 @@ static void print_json(const cli *cli, const outcome outcomes[PART_COUNT], const
     json_begin_array(&j, "parts");
     for (size_t i = 0; i < PART_COUNT; ++i) {
         json_begin_object(&j, NULL);
-        json_text(&j, "name", parts[i]->name);
+        json_text(&j, "name", demo_parts[i]->name);
         json_text(&j, "result", outcomes[i].result);
         json_number(&j, "seconds", outcomes[i].seconds);
         json_end_object(&j);
@@ -66,9 +64,8 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     const char *folder = options->folder != NULL ? options->folder : "carom-demo", *reason;
     char message[512];
     if (output_is_standard(folder))
-        return cli_misuse(cli, &cli_demo,
-                          "-o takes a folder; the page cannot go to the standard "
-                          "output");
+        return cli_misuse(cli, "-o takes a folder; the page cannot go to the standard "
+                               "output");
     demo demo = {.cli = cli};
     outcome outcomes[PART_COUNT];
     if (!page_begin(&demo.page, folder, "Carom: the tour", &reason)) {
@@ -94,6 +91,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
 }
 
 const cli_command cli_demo = {
+    .order = 900,
     .name = "demo",
     .arguments = "[-o FOLDER]",
     .summary = "the tour: every engine, a table, a page with pictures",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* demo.h: a section of the demo. Each engine adds one, in a file demo_X.c listed in demo.c. */
+/* demo.h: a section of the demo. Each engine adds one in a file demo_X.c, which defines
+ * `const demo_part demo_X`; the build finds it there. */
 #ifndef CAROM_CLI_DEMO_H
 #define CAROM_CLI_DEMO_H
 
@@ -13,10 +14,9 @@ typedef struct demo {
 } demo;
 
 typedef struct demo_part {
+    int order; /* place in the demo; the build reads it (cmake/lists.cmake) */
     const char *name, *what;
     carom_status (*run)(demo *demo);
 } demo_part;
-
-extern const demo_part demo_base, demo_mesh, demo_soup, demo_solid, demo_gas;
 
 #endif

@@ -88,4 +88,4 @@ static carom_status run(demo *demo) {
     return CAROM_OK;
 }
 
-const demo_part demo_base = {"base", "the tools all engines share", run};
+const demo_part demo_base = {10, "base", "the tools all engines share", run};

@@ -81,4 +81,4 @@ static carom_status run(demo *demo) {
     return status;
 }
 
-const demo_part demo_gas = {"gas", "when do many moving spheres meet", run};
+const demo_part demo_gas = {70, "gas", "when do many moving spheres meet", run};

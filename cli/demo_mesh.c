@@ -69,4 +69,4 @@ static carom_status run(demo *demo) {
     return CAROM_OK;
 }
 
-const demo_part demo_mesh = {"mesh", "shapes, and what inspecting them finds", run};
+const demo_part demo_mesh = {20, "mesh", "shapes, and what inspecting them finds", run};

@@ -213,4 +213,4 @@ static carom_status run(demo *demo) {
     return CAROM_OK;
 }
 
-const demo_part demo_solid = {"solid", "how much two rings overlap", run};
+const demo_part demo_solid = {60, "solid", "how much two rings overlap", run};

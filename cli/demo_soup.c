@@ -116,4 +116,4 @@ static carom_status run(demo *demo) {
     return CAROM_OK;
 }
 
-const demo_part demo_soup = {"soup", "which faces of a crumpled cloth meet", run};
+const demo_part demo_soup = {40, "soup", "which faces of a crumpled cloth meet", run};

@@ -417,7 +417,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     (void)count, (void)arguments;
     const options *o = values;
     const char *misuse = find_misuse(cli, o);
-    if (misuse != NULL) return cli_misuse(cli, &cli_gas, misuse);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
     char *input = NULL;
     if (o->resume != NULL) {
         memcpy(&input, &o->resume, sizeof(input)); /* it is only read */
@@ -433,7 +433,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
     if (status == CAROM_OK)
         code = run_gas(cli, o, gas, &result);
     else if (status == CAROM_BAD_INPUT && cli->message[0] != '\0') /* they do not fit */
-        code = cli_misuse(cli, &cli_gas, cli->message);
+        code = cli_misuse(cli, cli->message);
     else
         code = cli_fail(cli, status);
     carom_gas_destroy(gas);
@@ -443,6 +443,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
 }
 
 const cli_command cli_gas = {
+    .order = 70,
     .name = "gas",
     .arguments = "[-n N] [OPTIONS]",
     .summary = "hard spheres: every collision in its order",

@@ -271,6 +271,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_info = {
+    .order = 10,
     .name = "info",
     .arguments = "MESH... (- is the standard input)",
     .summary = "what a mesh is: counts, closedness, volume, area, bounds, k",

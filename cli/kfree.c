@@ -156,7 +156,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
-    if (misuse != NULL) return cli_misuse(cli, &cli_kfree, misuse);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
     carom_soup *soup = NULL;
     carom_numbers counts = {0};
     carom_status status = prepare(&job, paths[0], &soup);
@@ -179,6 +179,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_kfree = {
+    .order = 50,
     .name = "kfree",
     .arguments = "MESH [-o FILE]",
     .summary = "how crowded a mesh is: k, and a bound on how often it meets another",

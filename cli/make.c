@@ -140,12 +140,11 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
                            .polygons = o->polygons};
     char message[160];
     if (!find_shape(arguments[0], &def.shape, message, sizeof(message)))
-        return cli_misuse(cli, &cli_make, message);
-    if (o->output == NULL) return cli_misuse(cli, &cli_make, "-o FILE is missing");
+        return cli_misuse(cli, message);
+    if (o->output == NULL) return cli_misuse(cli, "-o FILE is missing");
     const char *misuse = output_misuse(cli, o->output);
-    if (misuse != NULL) return cli_misuse(cli, &cli_make, misuse);
-    if (is_misused(o, def.shape, message, sizeof(message)))
-        return cli_misuse(cli, &cli_make, message);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
+    if (is_misused(o, def.shape, message, sizeof(message))) return cli_misuse(cli, message);
     carom_mesh_format format = meshes_format(o->output, o->format);
     if (!meshes_can_write(format)) return meshes_refuse(cli, o->output);
     if (o->float32 || meshes_is_plain(format)) def.scalar = CAROM_SCALAR_FLOAT32;
@@ -163,6 +162,7 @@ static int run(cli *cli, const void *values, size_t count, char **arguments) {
 }
 
 const cli_command cli_make = {
+    .order = 20,
     .name = "make",
     .arguments = "SHAPE -o FILE",
     .summary = "a mesh by formula: sphere, torus, knot, cloth, shards ...",

@@ -215,11 +215,10 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     char message[256];
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
-    if (misuse != NULL) return cli_misuse(cli, &cli_pairs, misuse);
-    if (!pose_read(options->pose, &pose, message, sizeof(message)))
-        return cli_misuse(cli, &cli_pairs, message);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
+    if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (options->pose != NULL && count < 2)
-        return cli_misuse(cli, &cli_pairs, "--pose moves the second mesh, and there is none");
+        return cli_misuse(cli, "--pose moves the second mesh, and there is none");
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     int code = run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);
@@ -229,6 +228,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_pairs = {
+    .order = 40,
     .name = "pairs",
     .arguments = "A [B] [--pose NUMBERS] [-o FILE] [--check]",
     .summary = "which faces meet: all pairs, of a mesh with itself or of two",

@@ -237,10 +237,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     body bodies[2] = {{0}, {0}};
     answer answer = {.query = {.wanted = options->repeat}};
     char message[512];
-    if (!pose_read(options->pose, &pose, message, sizeof(message)))
-        return cli_misuse(cli, &cli_query, message);
+    if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (repeat_misuse(options->repeat) != NULL)
-        return cli_misuse(cli, &cli_query, repeat_misuse(options->repeat));
+        return cli_misuse(cli, repeat_misuse(options->repeat));
     carom_status status = load(cli, paths[0], options->from, NULL, &bodies[0]);
     if (status == CAROM_OK) status = load(cli, paths[1], options->from, &pose, &bodies[1]);
     if (status == CAROM_OK)
@@ -266,6 +265,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 }
 
 const cli_command cli_query = {
+    .order = 60,
     .name = "query",
     .arguments = "A B [--pose NUMBERS] [--engine NAME] [--patches] [--check]",
     .summary = "how two solids lie: distance, or overlap volume, force and torque",

@@ -5,7 +5,7 @@
 # rendered pages is dead. The second half needs cmark: without it the test counts as skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bad=0
+build=$1 bad=0
 say() { echo "$*"; bad=1; }
 
 # ---- the sources
@@ -38,7 +38,7 @@ done
 command -v cmark >/dev/null || { echo "skipped: cmark is missing, so the pages cannot be rendered"; exit 77; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-scripts/docs.sh "$out/pages" >/dev/null || exit 1
+scripts/docs.sh "$out/pages" "$build" >/dev/null || exit 1
 cd "$out/pages"
 links=0 pictures=0
 while read -r page; do

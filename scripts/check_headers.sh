@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Every public header compiles alone, as C11, as C++17 and, where nvcc exists, as CUDA. Item headers
 # (those that use CAROM_ITEM) compile as CUDA too: CPU and GPU share them.
+# carom.h includes every header, and callers' bugs are tried for each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
@@ -24,6 +25,8 @@ for header in include/carom/*.h; do
     name=${header#include/}
     [ "$name" = carom/carom.h ] || [ "$name" = carom/cuda.h ] ||
         grep -q "\"$name\"" include/carom/carom.h || { echo "carom.h does not include $name"; exit 1; }
+    [ "$name" = carom/carom.h ] || [ "$name" = carom/cuda.h ] ||
+        grep -q "\"${name#carom/}\"" tests/test_*bugs.c || { echo "no tests/test_*bugs.c tries the callers' bugs of $name"; exit 1; }
 done
 
 if command -v nvcc >/dev/null; then # one file with everything: starting nvcc takes seconds

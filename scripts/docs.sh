@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Usage: docs.sh FOLDER. Renders README, docs/*.md, the man page and the public headers to HTML, with
-# the pictures, and every file or folder that a page links to: no link leads out of the folder but
+# Usage: docs.sh FOLDER BUILD-FOLDER. Renders README, docs/*.md, the man page that the build made and
+# the public headers to HTML, with the pictures, and every file or folder that a page links to: no link leads out of the folder but
 # those to the web. Fails when a link leads nowhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=$1
+out=$1 page=$2/carom.1
 mkdir -p "$out"
 style='<meta charset="utf-8"><style>body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem}pre,code{background:#f3f5f8}pre{padding:.6rem;overflow:auto}table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;border-bottom:1px solid #dde3ea;text-align:left;vertical-align:top}</style>'
 
@@ -111,9 +111,9 @@ render() { # FILE
 [ ! -e "$out/index.html" ] || find "$out" -type f \( -name '*.html' -o -name '*.svg' \) -delete
 for file in README.md CHANGELOG.md CONTRIBUTING.md docs/*.md docs/*.svg include/carom; do render "$file"; done
 man=$out/docs/carom.1.html
-if ! groff -man -Thtml docs/carom.1 >"$man" 2>/dev/null; then
+if ! groff -man -Thtml "$page" >"$man" 2>/dev/null; then
     { begin_page carom.1; echo "<pre>"
-      if command -v groff >/dev/null; then groff -man -Tutf8 -P-cbou docs/carom.1; else cat docs/carom.1; fi |
+      if command -v groff >/dev/null; then groff -man -Tutf8 -P-cbou "$page"; else cat "$page"; fi |
           sed 's/&/\&amp;/g; s/</\&lt;/g'
       echo "</pre>"; } >"$man"
 fi

@@ -174,38 +174,27 @@ static inline carom_f64v carom_f64v_abs(carom_f64v a) {
 }
 
 #if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
-/* For each set of eight lanes the indices of those in it, lowest first, computed by the compiler:
- * place n holds the lane that is in the set and has n others below it. */
-#define CAROM_LANE_IN(set, lane) ((set) >> (lane)&1)
-#define CAROM_LANES_BELOW_4(set, lane)                                                             \
-    (CAROM_LANE_IN(set, 0) * ((lane) > 0) + CAROM_LANE_IN(set, 1) * ((lane) > 1) +                 \
-     CAROM_LANE_IN(set, 2) * ((lane) > 2) + CAROM_LANE_IN(set, 3) * ((lane) > 3))
-#define CAROM_LANES_BELOW(set, lane)                                                               \
-    (CAROM_LANES_BELOW_4(set, lane) + CAROM_LANES_BELOW_4((set) >> 4, (lane)-4))
-#define CAROM_LANE_AT(set, n, lane)                                                                \
-    ((lane) * (CAROM_LANE_IN(set, lane) & (CAROM_LANES_BELOW(set, lane) == (n))))
-#define CAROM_LANE_NUMBER(set, n)                                                                  \
-    (CAROM_LANE_AT(set, n, 1) + CAROM_LANE_AT(set, n, 2) + CAROM_LANE_AT(set, n, 3) +              \
-     CAROM_LANE_AT(set, n, 4) + CAROM_LANE_AT(set, n, 5) + CAROM_LANE_AT(set, n, 6) +              \
-     CAROM_LANE_AT(set, n, 7))
-#define CAROM_LANE_ROW(set)                                                                        \
-    {                                                                                              \
-        CAROM_LANE_NUMBER(set, 0), CAROM_LANE_NUMBER(set, 1), CAROM_LANE_NUMBER(set, 2),           \
-            CAROM_LANE_NUMBER(set, 3), CAROM_LANE_NUMBER(set, 4), CAROM_LANE_NUMBER(set, 5),       \
-            CAROM_LANE_NUMBER(set, 6), CAROM_LANE_NUMBER(set, 7)                                   \
+/* For each set of eight lanes the indices of those in it, lowest first, then zeros. The arguments
+ * of CAROM_LANE_ROWS_n are lanes above n that are in the set; all sets of lanes 0 to n follow. */
+#define CAROM_LANE_ROWS_0(...)                                                                     \
+    {__VA_ARGS__}, {                                                                               \
+        0, __VA_ARGS__                                                                             \
     }
-#define CAROM_LANE_ROWS_4(set)                                                                     \
-    CAROM_LANE_ROW(set), CAROM_LANE_ROW((set) + 1), CAROM_LANE_ROW((set) + 2),                     \
-        CAROM_LANE_ROW((set) + 3)
-#define CAROM_LANE_ROWS_16(set)                                                                    \
-    CAROM_LANE_ROWS_4(set), CAROM_LANE_ROWS_4((set) + 4), CAROM_LANE_ROWS_4((set) + 8),            \
-        CAROM_LANE_ROWS_4((set) + 12)
-#define CAROM_LANE_ROWS_64(set)                                                                    \
-    CAROM_LANE_ROWS_16(set), CAROM_LANE_ROWS_16((set) + 16), CAROM_LANE_ROWS_16((set) + 32),       \
-        CAROM_LANE_ROWS_16((set) + 48)
-static const uint8_t carom_lane_numbers[256][8] = {CAROM_LANE_ROWS_64(0), CAROM_LANE_ROWS_64(64),
-                                                   CAROM_LANE_ROWS_64(128),
-                                                   CAROM_LANE_ROWS_64(192)};
+#define CAROM_LANE_ROWS_1(...) CAROM_LANE_ROWS_0(__VA_ARGS__), CAROM_LANE_ROWS_0(1, __VA_ARGS__)
+#define CAROM_LANE_ROWS_2(...) CAROM_LANE_ROWS_1(__VA_ARGS__), CAROM_LANE_ROWS_1(2, __VA_ARGS__)
+#define CAROM_LANE_ROWS_3(...) CAROM_LANE_ROWS_2(__VA_ARGS__), CAROM_LANE_ROWS_2(3, __VA_ARGS__)
+#define CAROM_LANE_ROWS_4(...) CAROM_LANE_ROWS_3(__VA_ARGS__), CAROM_LANE_ROWS_3(4, __VA_ARGS__)
+#define CAROM_LANE_ROWS_5(...) CAROM_LANE_ROWS_4(__VA_ARGS__), CAROM_LANE_ROWS_4(5, __VA_ARGS__)
+#define CAROM_LANE_ROWS_6(...) CAROM_LANE_ROWS_5(__VA_ARGS__), CAROM_LANE_ROWS_5(6, __VA_ARGS__)
+static const uint8_t carom_lane_numbers[256][8] = {{0},
+                                                   {0},
+                                                   CAROM_LANE_ROWS_0(1),
+                                                   CAROM_LANE_ROWS_1(2),
+                                                   CAROM_LANE_ROWS_2(3),
+                                                   CAROM_LANE_ROWS_3(4),
+                                                   CAROM_LANE_ROWS_4(5),
+                                                   CAROM_LANE_ROWS_5(6),
+                                                   CAROM_LANE_ROWS_6(7)};
 #endif
 
 /* Writes first + the index of each lane in the set, lowest first, and returns how many there are;

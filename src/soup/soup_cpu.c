@@ -22,8 +22,9 @@ typedef struct list {
     uint32_t vertex[CAROM_SOUP_BATCH + CAROM_LANES][8]; /* six are used */
 } list;
 
-/* Lists by the number of common vertices. OPEN is for pairs that no filter handles. */
-enum { NONE, ONE, TWO, OPEN, LISTS };
+/* Lists by the number of common vertices. OPEN, the 0 of the table below, is for pairs that no
+ * filter handles. */
+enum { OPEN, NONE, ONE, TWO, LISTS };
 
 /* The lanes that are certainly no, and certainly yes. */
 typedef struct answer {
@@ -139,44 +140,37 @@ static inline vec_f32 load_f32(const carom_soup_points *points, const list *list
 /* ---- Sorting pairs into lists ---------------------------------------------------------------- */
 
 /* Nine bits say which corners of a and b are the same vertex: bit 3 i + j for corner i of a and j
- * of b. A table, computed by the compiler, maps them to a list and the order of the six corners in
- * it. This avoids mispredicted branches. */
+ * of b. A table maps them to a list and the order of the six corners in it. This avoids
+ * mispredicted branches. What the table does not name goes to the list OPEN, which has no order. */
 typedef struct deal {
     uint8_t order[6]; /* 0-2: corners of a, 4-6: corners of b */
     uint8_t fill, list;
 } deal;
 
-#define ROW(x, i)               ((x) >> (3 * (i)) & 7)
-#define COUNT3(b)               (((b)&1) + ((b) >> 1 & 1) + ((b) >> 2 & 1))
-#define COUNT(x)                (COUNT3(ROW(x, 0)) + COUNT3(ROW(x, 1)) + COUNT3(ROW(x, 2)))
-#define IN_A(x)                 ((ROW(x, 0) ? 1 : 0) | (ROW(x, 1) ? 2 : 0) | (ROW(x, 2) ? 4 : 0))
-#define IN_B(x)                 (ROW(x, 0) | ROW(x, 1) | ROW(x, 2))
-#define FIRST(b)                ((b)&1 ? 0 : (b)&2 ? 1 : 2)
-#define NEXT(i)                 (((i) + 1) % 3)
-#define AFTER(i)                (((i) + 2) % 3)
-#define IS_EDGE(x)              (COUNT(x) == 2 && COUNT3(IN_A(x)) == 2 && COUNT3(IN_B(x)) == 2)
-#define LIST_OF(x)              (COUNT(x) == 0 ? NONE : COUNT(x) == 1 ? ONE : IS_EDGE(x) ? TWO : OPEN)
-#define CORNER_A(x)             FIRST(IN_A(x)) /* the common corner */
-#define CORNER_B(x)             FIRST(IN_B(x))
-#define APEX_A(x)               FIRST(~IN_A(x) & 7) /* the corner not on the common edge */
-#define APEX_B(x)               FIRST(~IN_B(x) & 7)
-#define PICK(x, none, one, two) (LIST_OF(x) == ONE ? (one) : LIST_OF(x) == TWO ? (two) : (none))
-#define DEAL(x)                                                                                    \
-    {                                                                                              \
-        {PICK(x, 0, CORNER_A(x), NEXT(APEX_A(x))),                                                 \
-         PICK(x, 1, NEXT(CORNER_A(x)), AFTER(APEX_A(x))),                                          \
-         PICK(x, 2, AFTER(CORNER_A(x)), APEX_A(x)),                                                \
-         PICK(x, 4, 4 + NEXT(CORNER_B(x)), 4 + APEX_B(x)),                                         \
-         PICK(x, 5, 4 + AFTER(CORNER_B(x)), 5),                                                    \
-         6},                                                                                       \
-            0, LIST_OF(x)                                                                          \
-    }
-#define DEAL_4(x)  DEAL(x), DEAL((x) + 1), DEAL((x) + 2), DEAL((x) + 3)
-#define DEAL_16(x) DEAL_4(x), DEAL_4((x) + 4), DEAL_4((x) + 8), DEAL_4((x) + 12)
-#define DEAL_64(x) DEAL_16(x), DEAL_16((x) + 16), DEAL_16((x) + 32), DEAL_16((x) + 48)
+#define NEXT(i)    (((i) + 1) % 3)
+#define AFTER(i)   (((i) + 2) % 3)
+#define SAME(i, j) (1 << (3 * (i) + (j)))
 
-static const deal deals[512] = {DEAL_64(0),   DEAL_64(64),  DEAL_64(128), DEAL_64(192),
-                                DEAL_64(256), DEAL_64(320), DEAL_64(384), DEAL_64(448)};
+/* Corner i of a is corner j of b; or i and j are the corners not on a common edge, which has one of
+ * two directions. */
+#define CORNER(i, j)                                                                               \
+    { {i, NEXT(i), AFTER(i), 4 + NEXT(j), 4 + AFTER(j), 6}, 0, ONE }
+#define EDGE(i, j)                                                                                 \
+    { {NEXT(i), AFTER(i), i, 4 + (j), 5, 6}, 0, TWO }
+#define DEALS(i, j)                                                                                \
+    [SAME(i, j)] = CORNER(i, j), [SAME(NEXT(i), NEXT(j)) | SAME(AFTER(i), AFTER(j))] = EDGE(i, j), \
+             [SAME(NEXT(i), AFTER(j)) | SAME(AFTER(i), NEXT(j))] = EDGE(i, j)
+
+static const deal deals[512] = {[0] = {{0, 1, 2, 4, 5, 6}, 0, NONE},
+                                DEALS(0, 0),
+                                DEALS(0, 1),
+                                DEALS(0, 2),
+                                DEALS(1, 0),
+                                DEALS(1, 1),
+                                DEALS(1, 2),
+                                DEALS(2, 0),
+                                DEALS(2, 1),
+                                DEALS(2, 2)};
 
 static inline uint32_t first_three(four_signed comparison) {
 #if defined(__SSE2__)
