@@ -6,7 +6,7 @@
 #include "base/isa.h"
 #include "bvh/bvh.h"
 
-/* Morton keys of boxes: see bvh.c. */
+/* Hilbert keys of boxes: see bvh.c. */
 typedef struct carom_bvh_space {
     float low[3], scale[3]; /* (centre - low) * scale is in [0, 1024] */
     int size_class[3];      /* least exponents of the extents of the three classes of large items */
@@ -27,6 +27,11 @@ CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const caro
 /* Finds the pairs (a, b) of places with a in `block` and b > a whose boxes overlap. Does not flush
  * at the end. Returns false if a flush did. */
 CAROM_CPU_DECLARE(bool, carom_bvh_self_block, const carom_bvh *bvh, uint32_t block,
+                  carom_bvh_found *found);
+
+/* The same for the 16 blocks of a node of level 1, or for the only block of a tree of one level,
+ * and faster. */
+CAROM_CPU_DECLARE(bool, carom_bvh_self_node, const carom_bvh *bvh, uint32_t node,
                   carom_bvh_found *found);
 
 /* Finds the places b whose boxes overlap `box`, each as (a, b) with the given a. */
