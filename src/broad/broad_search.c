@@ -78,7 +78,7 @@ static bool decide_changed(carom_bvh_found *found) {
         uint32_t a = f->items[found->a[i]], b = f->items[found->b[i]];
         found->a[kept] = found->a[i];
         found->b[kept] = found->b[i];
-        kept += a < b || (states[b] & CAROM_BROAD_CHANGED) == 0 ? 1u : 0u;
+        kept += a < b || (a != b && (states[b] & CAROM_BROAD_CHANGED) == 0) ? 1u : 0u;
     }
     return decide(f, found->a, found->b, kept);
 }
@@ -143,24 +143,13 @@ static carom_status search_nodes(void *argument, carom_range range) {
     return f->status;
 }
 
-static carom_box box_at(const carom_bvh *tree, uint32_t place) {
-    const carom_bvh_node *node = &tree->nodes[place / CAROM_BVH_WIDTH];
-    uint32_t lane = place % CAROM_BVH_WIDTH;
-    return (carom_box){{node->low[0][lane], node->low[1][lane], node->low[2][lane]},
-                       {node->high[0][lane], node->high[1][lane], node->high[2][lane]}};
-}
-
 static carom_status search_places(void *argument, carom_range range) {
     carom_broad_search *s = argument;
     finder *f = carom_worker_state(&s->states, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_box box = box_at(&s->broad->tree, s->places[i]);
-        if (!CAROM_CPU_CALL(s->context, carom_bvh_find_box)(&s->broad->tree, &box, s->places[i],
-                                                            &f->found.tree))
-            return f->status;
-    }
-    (void)decide_changed(&f->found.tree);
+    if (CAROM_CPU_CALL(s->context, carom_bvh_find_places)(&s->broad->tree, s->places + range.begin,
+                                                          range.end - range.begin, &f->found.tree))
+        (void)decide_changed(&f->found.tree);
     return f->status;
 }
 

@@ -3,6 +3,7 @@
  * traversal with an explicit stack visits every node whose box overlaps the query. */
 #include "bvh/bvh_cpu.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/simd.h"
@@ -279,16 +280,14 @@ bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_b
     return true;
 }
 
-bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, uint32_t a,
-                                   carom_bvh_found *found) {
-    if (bvh->level_count == 0) return true;
-    wide_box wide = widen(box);
+static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a,
+                          carom_bvh_found *found) {
     to_visit stack;
     stack.count = 0;
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
-        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[number], &wide);
+        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[number], wide);
         ++found->visits;
         if (level == 0) {
             if (!make_room(found)) return false;
@@ -297,6 +296,149 @@ bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, u
         }
         for (; lanes != 0; lanes &= lanes - 1)
             push(&stack, level - 1, number * CAROM_BVH_WIDTH + lowest(lanes));
+    }
+    return true;
+}
+
+/* Nodes of one level that a search keeps at a time; a box that overlaps more is searched with a
+ * stack. */
+#define MOST_NODES 128u
+
+/* Appends the children that are in the set, without a branch. */
+static inline uint32_t list_children(uint32_t lanes, uint32_t node, uint32_t *children) {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        carom_lanes some = lanes >> at & (0xFFFFu >> (16 - CAROM_LANES));
+        count += carom_lanes_list(some, node * CAROM_BVH_WIDTH + at, &children[count]);
+    }
+    return count;
+}
+
+/* Nodes of one level. */
+typedef struct node_list {
+    uint32_t count, number[MOST_NODES + CAROM_BVH_WIDTH];
+} node_list;
+
+/* Lists the nodes of `end` whose box overlaps, level by level: what overlaps is listed without a
+ * branch, so that the processor mispredicts once per level and not once per node. False: too many.
+ */
+static inline bool list_nodes(const carom_bvh *bvh, const wide_box *box, uint32_t end,
+                              node_list *list, uint64_t *visits) {
+    node_list other, *from = list, *to = &other;
+    from->count = 1;
+    from->number[0] = 0;
+    for (uint32_t level = bvh->level_count - 1; level > end; --level) {
+        const carom_bvh_node *here = carom_bvh_level(bvh, level);
+        to->count = 0;
+        for (uint32_t i = 0; i < from->count; ++i) {
+            uint32_t lanes = overlaps(&here[from->number[i]], box);
+            to->count += list_children(lanes, from->number[i], &to->number[to->count]);
+            if (to->count > MOST_NODES) return false;
+        }
+        *visits += from->count;
+        node_list *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != list) memcpy(list, from, offsetof(node_list, number) + from->count * 4);
+    return true;
+}
+
+bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, uint32_t a,
+                                   carom_bvh_found *found) {
+    node_list list;
+    uint64_t visits = 0;
+    if (bvh->level_count == 0) return true;
+    wide_box wide = widen(box);
+    if (!list_nodes(bvh, &wide, 0, &list, &visits)) return find_box_deep(bvh, &wide, a, found);
+    const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
+    found->visits += visits + list.count;
+    for (uint32_t i = 0; i < list.count; ++i) {
+        if (!make_room(found)) return false;
+        emit(found, a, list.number[i], overlaps(&blocks[list.number[i]], &wide));
+    }
+    return true;
+}
+
+/* ---- Many boxes of the tree itself ----------------------------------------------------------- */
+
+/* Nodes of level 1 near a group of boxes, sixteen to a node of their own. */
+typedef struct near_nodes {
+    node_list list;
+    carom_bvh_node boxes[MOST_NODES / CAROM_BVH_WIDTH + 1];
+} near_nodes;
+
+static void gather_near(const carom_bvh *bvh, near_nodes *near) {
+    const carom_bvh_node *nodes = carom_bvh_level(bvh, 1), *above = carom_bvh_level(bvh, 2);
+    uint32_t places = (near->list.count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
+    for (uint32_t i = 0; i < places; ++i) {
+        carom_bvh_node *to = &near->boxes[i / CAROM_BVH_WIDTH];
+        uint32_t lane = i % CAROM_BVH_WIDTH, node = i < near->list.count ? near->list.number[i] : 0;
+        carom_box box = carom_box_empty();
+        if (i < near->list.count && bvh->level_count == 2) box = carom_bvh_node_bounds(&nodes[0]);
+        for (int k = 0; k < 3; ++k) {
+            bool has = i < near->list.count && bvh->level_count > 2;
+            const carom_bvh_node *parent = &above[node / CAROM_BVH_WIDTH];
+            to->low[k][lane] = has ? parent->low[k][node % CAROM_BVH_WIDTH] : box.low[k];
+            to->high[k][lane] = has ? parent->high[k][node % CAROM_BVH_WIDTH] : box.high[k];
+        }
+    }
+}
+
+/* Finds the partners of one box among the nodes near its group. */
+static inline bool find_near(const carom_bvh *bvh, const near_nodes *near, const wide_box *box,
+                             uint32_t a, carom_bvh_found *found) {
+    const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *nodes = carom_bvh_level(bvh, 1);
+    uint32_t some[MOST_NODES + 2 * CAROM_BVH_WIDTH], count = 0;
+    for (uint32_t i = 0; i < near->list.count; i += CAROM_BVH_WIDTH)
+        count += list_children(overlaps(&near->boxes[i / CAROM_BVH_WIDTH], box),
+                               i / CAROM_BVH_WIDTH, &some[count]);
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t node = near->list.number[some[i]], children[2 * CAROM_BVH_WIDTH];
+        uint32_t child_count = list_children(overlaps(&nodes[node], box), node, children);
+        if (!make_room(found)) return false;
+        for (uint32_t c = 0; c < child_count; ++c)
+            emit(found, a, children[c], overlaps(&blocks[children[c]], box));
+        found->visits += child_count + 1;
+    }
+    return true;
+}
+
+static inline wide_box widen_place(const carom_bvh *bvh, uint32_t place) {
+    return widen_lane(&bvh->nodes[place / CAROM_BVH_WIDTH], place % CAROM_BVH_WIDTH);
+}
+
+static inline carom_box box_of_place(const carom_bvh *bvh, uint32_t place) {
+    const carom_bvh_node *node = &bvh->nodes[place / CAROM_BVH_WIDTH];
+    carom_box box;
+    for (int k = 0; k < 3; ++k) {
+        box.low[k] = node->low[k][place % CAROM_BVH_WIDTH];
+        box.high[k] = node->high[k][place % CAROM_BVH_WIDTH];
+    }
+    return box;
+}
+
+/* Boxes whose places are in one node of level 1 are near each other: the nodes near all of them are
+ * searched for once. */
+bool CAROM_CPU(carom_bvh_find_places)(const carom_bvh *bvh, const uint32_t *places, uint64_t count,
+                                      carom_bvh_found *found) {
+    const uint32_t group = CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
+    near_nodes near;
+    for (uint64_t begin = 0, end; begin < count; begin = end) {
+        carom_box all = box_of_place(bvh, places[begin]);
+        for (end = begin + 1; end < count && places[end] / group == places[begin] / group; ++end)
+            all = carom_box_join(all, box_of_place(bvh, places[end]));
+        wide_box wide = widen(&all);
+        bool shared = end - begin > 1 && bvh->level_count > 1 &&
+                      list_nodes(bvh, &wide, 1, &near.list, &found->visits);
+        if (shared) gather_near(bvh, &near);
+        for (uint64_t i = begin; i < end; ++i) {
+            wide_box box = widen_place(bvh, places[i]);
+            carom_box own = box_of_place(bvh, places[i]);
+            if (shared ? !find_near(bvh, &near, &box, places[i], found)
+                       : !CAROM_CPU(carom_bvh_find_box)(bvh, &own, places[i], found))
+                return false;
+        }
     }
     return true;
 }
