@@ -347,6 +347,32 @@ static void order_changes_nothing(void **state) {
     carom_context_destroy(context);
 }
 
+/* A box far larger than all others, and far away from them. */
+static void queries_may_be_huge(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_random random = {186};
+    carom_pairs pairs = {0};
+    const carom_bounds huge[3] = {{{-1e308, -1e308, -1e308}, {1e308, 1e308, 1e308}},
+                                  {{1e300, 0, 0}, {1e301, 9, 9}},
+                                  {{-1e308, 1, 1}, {1.5, 2, 2}}};
+    for (uint32_t count = 1; count < MOST; count += 7) {
+        carom_broad *broad;
+        uint64_t at = 0;
+        broad_boxes(BROAD_EMPTY, &random, boxes, count);
+        carom_broad_def def = {.boxes = boxes, .box_count = count};
+        assert_ok(context, carom_broad_create(context, &def, &broad));
+        assert_ok(context, carom_broad_query_boxes(context, broad, huge, 3, &pairs));
+        for (uint32_t i = 0; i < 3; ++i)
+            for (uint32_t id = 0; id < count; ++id)
+                if (broad_overlap(&huge[i], &boxes[id])) check_listed(&pairs, &at, i, id);
+        assert_int_equal(at, pairs.count);
+        carom_broad_destroy(broad);
+    }
+    carom_pairs_free(&pairs);
+    carom_context_destroy(context);
+}
+
 static void threads_and_isas_change_nothing(void **state) {
     (void)state;
     static queries q;
@@ -406,6 +432,7 @@ int main(void) {
         cmocka_unit_test(queries_equal_the_oracle),
         cmocka_unit_test(scale_changes_nothing),
         cmocka_unit_test(order_changes_nothing),
+        cmocka_unit_test(queries_may_be_huge),
         cmocka_unit_test(threads_and_isas_change_nothing),
         cmocka_unit_test(bad_queries_get_a_message),
     };

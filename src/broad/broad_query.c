@@ -83,13 +83,22 @@ static bool begin_asker(void *user, void *state, uint32_t worker) {
     return true;
 }
 
+/* The tree's boxes are finite, and infinite bounds would overlap the places that are empty. */
+static carom_box clamp_box(carom_box box) {
+    for (int k = 0; k < 3; ++k) {
+        box.low[k] = CAROM_MAX(box.low[k], -FLT_MAX);
+        box.high[k] = CAROM_MIN(box.high[k], FLT_MAX);
+    }
+    return box;
+}
+
 static carom_status ask_boxes(void *argument, carom_range range) {
     query *q = argument;
     asker *s = carom_worker_state(&q->states, range.worker);
     if (s == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_box box = carom_broad_round(&q->broad->space, &q->boxes[i]);
-        if (!(box.low[0] <= box.high[0])) continue;
+        if (carom_bounds_is_empty(&q->boxes[i])) continue;
+        carom_box box = clamp_box(carom_broad_round(&q->broad->space, &q->boxes[i]));
         if (!CAROM_CPU_CALL(q->context, carom_bvh_find_box)(&q->broad->tree, &box, (uint32_t)i,
                                                             &s->found))
             return s->status;
