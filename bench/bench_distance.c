@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Distances, enclosing balls and lenses through their public face: one call per answer, input
- * checks included. */
+ * checks included. Then queries of many points against one soup. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -178,6 +178,87 @@ static void bench_large(bench *bench, distance_input *in, uint64_t count, const 
     measure(bench, job, in, run_ball_of_balls);
 }
 
+/* ---- points and a soup ----------------------------------------------------------------------- */
+
+typedef struct point_input {
+    carom_context *context;
+    carom_soup *soup;
+    carom_vec3 *points;
+    carom_soup_hit *hits;
+    int32_t *windings;
+    double *values;
+    uint64_t count;
+} point_input;
+
+static bool run_closest(void *input) {
+    point_input *in = input;
+    return carom_soup_closest_points(in->context, in->soup, in->points, in->count, in->hits) ==
+           CAROM_OK;
+}
+
+static bool run_winding(void *input) {
+    point_input *in = input;
+    return carom_soup_winding(in->context, in->soup, in->points, in->count, in->windings) ==
+           CAROM_OK;
+}
+
+/* The soup is closed, so fractions are near the winding numbers. */
+static bool run_fractions(void *input) {
+    point_input *in = input;
+    bool good = carom_soup_winding_fractions(in->context, in->soup, in->points, in->count,
+                                             in->values) == CAROM_OK;
+    for (uint64_t i = 0; i < in->count; ++i) {
+        double error = in->values[i] - (double)in->windings[i];
+        good &= in->windings[i] == CAROM_ON_SURFACE || (error < 0.01 && error > -0.01);
+    }
+    return good;
+}
+
+static bool run_signed(void *input) {
+    point_input *in = input;
+    return carom_soup_signed_distances(in->context, in->soup, in->points, in->count, in->values,
+                                       in->hits) == CAROM_OK;
+}
+
+static void measure_points(bench *bench, const char *job, point_input *in, bool (*run)(void *)) {
+    bench_contender one = {"carom, one thread", NULL, run, in};
+    bench_compare(bench, job, (double)in->count, &one, 1);
+}
+
+/* Points anywhere in the box of a knotted tube of 100k triangles. */
+static void bench_points(bench *bench, carom_context *context) {
+    enum { MOST = 20000 };
+    carom_shape_def shape = {.shape = CAROM_SHAPE_KNOT, .detail = 2048};
+    carom_mesh *mesh = NULL;
+    carom_soup_def def = {0};
+    point_input in = {.context = context,
+                      .points = malloc(MOST * sizeof(carom_vec3)),
+                      .hits = malloc(MOST * sizeof(carom_soup_hit)),
+                      .windings = malloc(MOST * sizeof(int32_t)),
+                      .values = malloc(MOST * sizeof(double)),
+                      .count = bench->quick ? MOST / 10 : MOST};
+    carom_random random = {5};
+    if (in.points != NULL && in.hits != NULL && in.windings != NULL && in.values != NULL &&
+        carom_shape_make(context, &shape, &mesh) == CAROM_OK &&
+        carom_mesh_get_view(mesh, &def.mesh) == CAROM_OK &&
+        carom_soup_create(context, &def, &in.soup) == CAROM_OK) {
+        for (uint64_t i = 0; i < in.count; ++i) {
+            in.points[i] = any_point(&random, 0.0, 1.5);
+            in.points[i].z *= 0.4;
+        }
+        measure_points(bench, "closest point, 98k faces", &in, run_closest);
+        measure_points(bench, "winding number", &in, run_winding);
+        measure_points(bench, "winding fraction", &in, run_fractions);
+        measure_points(bench, "signed distance", &in, run_signed);
+    }
+    carom_soup_destroy(in.soup);
+    carom_mesh_destroy(mesh);
+    free(in.points);
+    free(in.hits);
+    free(in.windings);
+    free(in.values);
+}
+
 static void run(bench *bench) {
     enum { MANY = 1000000 };
     carom_context_def def = *bench->def;
@@ -190,6 +271,7 @@ static void run(bench *bench) {
         bench_small(bench, &in);
         bench_large(bench, &in, 1000, "1k");
         bench_large(bench, &in, MANY, "1M");
+        bench_points(bench, in.context);
         carom_context_destroy(in.context);
     }
     free(in.points);
@@ -197,4 +279,5 @@ static void run(bench *bench) {
     free(in.boxes);
 }
 
-const bench_group bench_distance = {14, "distance", "distances, enclosing balls, lenses", run};
+const bench_group bench_distance = {14, "distance",
+                                    "distances, enclosing balls, lenses, points and a soup", run};

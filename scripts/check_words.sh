@@ -28,4 +28,7 @@ retired '[A-Z]+_A_(RANGE|GROUP|TRIANGLE|POLYGON)' '..._PER_...'
 retired 'include law|no room of the house|the house|stop of the tour' 'include rule, module, architecture, section'
 retired 'CAROM_(FLOAT32|FLOAT64|ON_HOST|ON_DEVICE|OWNED_BY_CAROM|OWNED_BY_CALLER)' 'CAROM_<TYPE>_<NAME>'
 retired 'carom_soup_(distance|each_pair|bound)|each_pair' 'carom_soup_cross_distance, _self_each, _cross_bound'
+retired 'carom_gas_(f4|f8|i8|lanes|roots|least|least_lane|transpose)|(doubles|masks|numbers)4|entries[48]' 'base/simd.h: carom_f32x4 ...'
+retired 'leeway|grant_leeway|most_wild|way_come|link_walk' 'skin, uncertainty, tolerance, cursor'
+retired 'CAROM_GAS_(STOP_ROOM|MOST_NUMBER|MOST_PULL)|carom_gas_(cells|calendar)_room' '..._MEMORY, _COORDINATE, _ACCELERATION, _reserve'
 exit $status

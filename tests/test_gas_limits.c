@@ -2,7 +2,7 @@
 /* Gases where something gives out: memory at every allocation, the disk, the patience of the
  * caller, and the doubles, with every field of a def, a sphere and a file at its extremes. A change
  * that failed has changed nothing, every call ends or can be cancelled, and what comes out is
- * finite. */
+ * finite. One thread. */
 #define _XOPEN_SOURCE 700
 #include <float.h>
 #include <math.h>
@@ -67,7 +67,7 @@ static void assert_states_equal(const state *a, const state *b) {
     for (int i = 0; i < STATE_EVENTS; ++i) {
         const carom_gas_event *p = &a->events[i], *q = &b->events[i];
         assert_true(p->time == q->time && p->kind == q->kind && p->a == q->a && p->b == q->b &&
-                    p->number == q->number);
+                    p->index == q->index);
     }
 }
 
@@ -280,7 +280,7 @@ static void every_unit_gives_the_same_events(void **unused) {
     enum { EVENTS = 250 };
     static carom_gas_event wanted[EVENTS];
     carom_context *context = test_context(1);
-    int last = campaign_is_long() ? 20000 : 400, cases = 0, ran = 0, refused = 0;
+    int last = campaign_is_long() ? 20000 : TEST_CASES(400), cases = 0, ran = 0, refused = 0;
     for (int n = 0; n < last; ++n) {
         if (!campaign_has((uint64_t)n)) continue;
         ++cases;
@@ -415,7 +415,7 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
     carom_gas_spheres all = {0};
     double overlap;
     assert_ok(context, carom_gas_get_info(context, gas, &info));
-    assert_true(isfinite(info.cell_edge) && isfinite(info.model_edge) && isfinite(info.reach) &&
+    assert_true(isfinite(info.cell_edge) && isfinite(info.model_edge) && isfinite(info.cutoff) &&
                 info.tick > 0.0);
     double now = carom_gas_get_time(gas);
     const double untils[] = {now,
@@ -466,7 +466,7 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
 static void extremes_end_or_are_refused(void **unused) {
     (void)unused;
     carom_context *context = patient_context();
-    int last = campaign_is_long() ? 300000 : 12000, cases = 0, made = 0;
+    int last = campaign_is_long() ? 300000 : TEST_CASES(12000), cases = 0, made = 0;
     for (int n = 0; n < last; ++n) {
         if (!campaign_has((uint64_t)n)) continue;
         ++cases;
@@ -482,7 +482,7 @@ static void extremes_end_or_are_refused(void **unused) {
         double *fields[] = {&def.edges.x,        &def.edges.y,        &def.edges.z,
                             &def.acceleration.x, &def.acceleration.z, &def.loss,
                             &def.wall_loss,      &def.elastic_below,  &def.cell_edge,
-                            &def.reach,          &def.tick,           &s[0].position.x,
+                            &def.cutoff,         &def.tick,           &s[0].position.x,
                             &s[0].position.z,    &s[0].velocity.x,    &s[1].velocity.y,
                             &s[0].radius,        &s[0].mass,          &s[1].mass};
         int changed = 1 + n % 3;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "grid/grid_bound.h"
 #include "grid/grid_cpu.h"
 #include "tests/support/grid_cloth.h"
 #include "tests/support/grid_items.h"
@@ -157,7 +158,7 @@ static void every_overlap_is_found_once(void **state) {
     }
     carom_random random = {71};
     carom_allocator allocator = contexts[0]->allocator;
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < TEST_CASES(3000); ++i) {
         char what[128];
         carom_context *context = contexts[i / 2 % context_count];
         carom_grid_def def = any_def(i), def_b = any_def(i + 1);
@@ -187,7 +188,7 @@ static void items_live_on_the_lowest_level_that_will_do(void **state) {
     (void)state;
     carom_random random = {72};
     carom_grid_space space = {.inverse = 1.0};
-    for (int i = 0; i < 200000; ++i) {
+    for (int i = 0; i < TEST_CASES(200000); ++i) {
         carom_grid_cells cells;
         for (int k = 0; k < 3; ++k) {
             cells.low[k] = (uint32_t)(carom_random_next(&random) >> (34 + below(&random, 30)));
@@ -216,7 +217,7 @@ static void items_live_on_the_lowest_level_that_will_do(void **state) {
 static void cells_follow_coordinates(void **state) {
     (void)state;
     carom_random random = {73};
-    for (int i = 0; i < 200000; ++i) {
+    for (int i = 0; i < TEST_CASES(200000); ++i) {
         carom_grid_space space = {.low = {(double)(float)carom_random_between(&random, -1e6, 1e6)},
                                   .inverse = pow(2.0, (double)below(&random, 120) - 60.0)};
         float x = (float)carom_random_between(&random, -1e6, 1e6);
@@ -234,7 +235,7 @@ static void items_enter_a_bucket_once(void **state) {
     static boxes b;
     carom_context *context = test_context(1);
     carom_random random = {74};
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < TEST_CASES(300); ++i) {
         carom_grid_def def = any_def(i);
         carom_grid grid = {0};
         def.cell_scale = i % 2 == 0 ? 1.0 : 4.0;
@@ -414,10 +415,123 @@ static void building_again_allocates_nothing(void **state) {
     carom_context_destroy(context);
 }
 
+/* ---- levels by size, and the bound on balls ---------------------------------------------------
+ */
+
+static void levels_by_size_are_the_lowest_with_cells_as_wide(void **state) {
+    (void)state;
+    carom_random random = {80};
+    for (int i = 0; i < 200000; ++i) {
+        int exponent = (int)below(&random, 41) - 20; /* of the cells of level 0 */
+        carom_grid_space space = {.inverse = ldexp(1.0, -exponent)};
+        double edge =
+            ldexp(carom_random_between(&random, 1.0, 2.0), exponent - 4 + (int)below(&random, 24));
+        if (i % 8 == 0) edge = ldexp(1.0, carom_exponent(edge));
+        uint32_t level = carom_grid_level_of_size(&space, edge);
+        assert_true(ldexp(1.0, exponent + (int)level) >= edge);
+        assert_true(level == 0 || ldexp(1.0, exponent + (int)level - 1) < edge);
+        /* Wherever a box of that size lies, it spans at most two cells per axis. */
+        for (int k = 0; k < 3; ++k) space.low[k] = carom_random_between(&random, -1e3, 0.0);
+        double side = edge - ldexp(1.0, exponent - 22);
+        float low = (float)(space.low[0] + carom_random_between(&random, 0.0, 1e3));
+        float high = carom_float_down((double)low + side, 0.0);
+        uint32_t span = (carom_grid_cell(&space, 0, high) >> level) -
+                        (carom_grid_cell(&space, 0, low) >> level);
+        if (side > 0.0 && high >= low) assert_true(span <= 1);
+        space.lift = (int32_t)below(&random, 5) - 1;
+        int lifted = (int)level + space.lift;
+        assert_int_equal(carom_grid_level_of_size(&space, edge), lifted > 0 ? lifted : 0);
+    }
+    carom_grid_space space = {.inverse = 1.0};
+    assert_int_equal(carom_grid_level_of_size(&space, 0.0), 0);
+    assert_int_equal(carom_grid_level_of_size(&space, 0x1p31), 31);
+}
+
+typedef struct ball_set {
+    uint32_t count;
+    carom_ball data[200];
+    double scale;
+} ball_set;
+
+static carom_ball give_ball(const void *user, uint32_t index) {
+    const ball_set *set = user;
+    carom_ball ball = set->data[index];
+    ball.centre.x *= set->scale;
+    ball.centre.y *= set->scale;
+    ball.centre.z *= set->scale;
+    ball.radius *= set->scale;
+    return ball;
+}
+
+static void make_balls(carom_random *random, uint32_t count, ball_set *set) {
+    double spread = ldexp(1.0, (int)below(random, 6));
+    set->count = count;
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_ball *ball = &set->data[i];
+        ball->centre.x = carom_random_between(random, -spread, spread);
+        ball->centre.y = carom_random_between(random, -spread, spread);
+        ball->centre.z = carom_random_between(random, -spread, spread);
+        ball->radius = ldexp(1.0, -(int)below(random, 12)) * carom_random_between(random, 0.5, 1.0);
+        if (below(random, 8) == 0) ball->radius = below(random, 2) == 0 ? 0.0 : -1.0;
+    }
+}
+
+/* The overlapping pairs when b is moved by t; within one set where b is a. */
+static uint64_t overlapping_balls(const ball_set *a, const ball_set *b, carom_vec3 t) {
+    uint64_t pairs = 0;
+    for (uint32_t i = 0; i < a->count; ++i)
+        for (uint32_t j = a == b ? i + 1 : 0; j < b->count; ++j) {
+            const carom_ball *p = &a->data[i], *q = &b->data[j];
+            if (p->radius < 0.0 || q->radius < 0.0) continue;
+            double x = p->centre.x - q->centre.x - t.x, y = p->centre.y - q->centre.y - t.y;
+            double z = p->centre.z - q->centre.z - t.z, reach = p->radius + q->radius;
+            pairs += x * x + y * y + z * z <= reach * reach;
+        }
+    return pairs;
+}
+
+static void balls_overlap_no_more_often_than_bounded(void **state) {
+    (void)state;
+    static ball_set a, b;
+    carom_context *context = test_context(1);
+    carom_random random = {81};
+    for (int i = 0; i < 400; ++i) {
+        int exponents[2] = {(int)below(&random, 61) - 30, (int)below(&random, 61) - 30};
+        uint64_t bound, same, one;
+        make_balls(&random, below(&random, 200), &a);
+        make_balls(&random, below(&random, 200), &b);
+        a.scale = b.scale = 1.0;
+        carom_grid_balls balls_a = {a.count, give_ball, &a, 0};
+        carom_grid_balls balls_b = {b.count, give_ball, &b, 0};
+        assert_ok(context, carom_grid_bound(context, &balls_a, &balls_b, &bound));
+        assert_ok(context, carom_grid_bound(context, &balls_a, NULL, &one));
+        assert_true(overlapping_balls(&a, &a, (carom_vec3){0.0, 0.0, 0.0}) <= one);
+        for (int pose = 0; pose < 8; ++pose) {
+            /* The first brings a ball of b onto one of a. */
+            carom_vec3 t = {0.0, 0.0, 0.0};
+            if (pose == 0 && a.count > 0 && b.count > 0)
+                t = carom_vec_sub(a.data[0].centre, b.data[0].centre);
+            if (pose > 0) t.x = carom_random_between(&random, -4.0, 4.0);
+            if (pose > 1) t.y = carom_random_between(&random, -4.0, 4.0);
+            assert_true(overlapping_balls(&a, &b, t) <= bound);
+        }
+        /* Frames of other scales give the same bound. */
+        a.scale = ldexp(1.0, exponents[0]);
+        b.scale = ldexp(1.0, exponents[1]);
+        balls_a.scale_exponent = exponents[0];
+        balls_b.scale_exponent = exponents[1];
+        assert_ok(context, carom_grid_bound(context, &balls_b, &balls_a, &same));
+        assert_int_equal(same, bound);
+    }
+    carom_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_overlap_is_found_once),
         cmocka_unit_test(items_live_on_the_lowest_level_that_will_do),
+        cmocka_unit_test(levels_by_size_are_the_lowest_with_cells_as_wide),
+        cmocka_unit_test(balls_overlap_no_more_often_than_bounded),
         cmocka_unit_test(cells_follow_coordinates),
         cmocka_unit_test(items_enter_a_bucket_once),
         cmocka_unit_test(perfect_hashes_are_perfect),

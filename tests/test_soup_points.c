@@ -7,6 +7,7 @@
 
 #include "base/context.h"
 #include "carom/shapes.h"
+#include "soup/soup_points_cpu.h"
 #include "tests/support/test.h"
 
 /* Products of ten differences of 25 bits. */
@@ -74,7 +75,7 @@ static void the_nearest_face_is_the_nearest(void **state) {
     carom_context *context = test_context(2);
     static const double scales[] = {1.0, 0x1p300, 0x1p-300, 1.0}, shifts[] = {0, 0, 0, 1e6};
     carom_random random = {1};
-    for (int trial = 0; trial < 400; ++trial) {
+    for (int trial = 0; trial < TEST_CASES(400); ++trial) {
         lattice l;
         double scale = scales[trial % 4], shift = shifts[trial % 4];
         lattice_make(context, &l, &random, scale, shift);
@@ -119,7 +120,7 @@ static void rays_find_what_segments_meet(void **state) {
     carom_context *context = test_context(2);
     carom_random random = {2};
     int found = 0, missed = 0;
-    for (int trial = 0; trial < 600; ++trial) {
+    for (int trial = 0; trial < TEST_CASES(600); ++trial) {
         lattice l;
         double shift = trial % 3 == 0 ? 1e6 : 0.0;
         lattice_make(context, &l, &random, 1.0, shift);
@@ -297,9 +298,77 @@ static void bad_input_gets_a_sentence(void **state) {
     carom_context_destroy(context);
 }
 
+/* Lower bounds never exceed the distance, and equal it up to rounding where the nearest point lies
+ * on an edge, for triangles of any shape and every instruction set. */
+static void lower_bounds_are_below_the_distance(void **state) {
+    (void)state;
+    carom_context *contexts[CAROM_ISA_COUNT];
+    int context_count = 0, tight = 0, total = 0;
+    for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
+        carom_context *context = test_context_isa(1, (carom_isa)isa);
+        if (context != NULL) contexts[context_count++] = context;
+    }
+    carom_random random = {31};
+    for (int round = 0; round < 20000; ++round) {
+        carom_triangle triangles[CAROM_BVH_WIDTH];
+        carom_soup_seen seen;
+        double bounds[CAROM_BVH_WIDTH], first[CAROM_BVH_WIDTH];
+        carom_vec3 point;
+        double scale =
+            round % 16 == 0 ? ldexp(1.0, (int)(carom_random_next(&random) % 300) - 150) : 1.0;
+        for (int k = 0; k < 3; ++k) (&point.x)[k] = scale * carom_random_between(&random, -1, 1);
+        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
+            carom_triangle *t = &triangles[i];
+            double size = ldexp(scale, -(int)(carom_random_next(&random) % 20));
+            for (int c = 0; c < 3; ++c)
+                for (int k = 0; k < 3; ++k)
+                    (&t->corner[c].x)[k] =
+                        (c == 0 ? 0.0 : (&t->corner[0].x)[k]) +
+                        (c == 0 ? scale : size) * carom_random_between(&random, -1, 1);
+            if (i % 4 == 1) { /* a needle, or a segment */
+                double along = carom_random_uniform(&random), off = ldexp(size, -(int)(i + 20));
+                for (int k = 0; k < 3; ++k)
+                    (&t->corner[2].x)[k] = (&t->corner[0].x)[k] +
+                                           along * ((&t->corner[1].x)[k] - (&t->corner[0].x)[k]) +
+                                           (k == 0 ? off : 0.0);
+            }
+            if (i % 8 == 7) t->corner[2] = t->corner[1];
+            if (i % 8 == 3) point = t->corner[i % 3];
+        }
+        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i)
+            for (int k = 0; k < 3; ++k) {
+                const carom_vec3 *p = triangles[i].corner;
+                for (int c = 0; c < 3; ++c)
+                    seen.corner[3 * c + k][i] = (&p[c].x)[k] - (&point.x)[k];
+                for (int c = 0; c < 2; ++c)
+                    seen.edge[3 * c + k][i] = (&p[c + 1].x)[k] - (&p[0].x)[k];
+            }
+        for (int c = 0; c < context_count; ++c) {
+            CAROM_CPU_CALL(contexts[c], carom_soup_lower_bounds)(&seen, CAROM_BVH_WIDTH, bounds);
+            if (c == 0) memcpy(first, bounds, sizeof(bounds));
+            assert_memory_equal(first, bounds, sizeof(bounds));
+        }
+        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
+            carom_closest closest;
+            assert_ok(contexts[0],
+                      carom_point_triangle_distance(contexts[0], &point, &triangles[i], &closest));
+            /* The distance itself is right to 1e-15 of the extent. */
+            double extent = closest.distance + 8.0 * scale;
+            assert_true(bounds[i] <= closest.distance + 1e-15 * extent);
+            tight += bounds[i] >= 0.999 * closest.distance;
+            ++total;
+        }
+    }
+    print_message("%.1f %% of the bounds are within a thousandth of the distance\n",
+                  100.0 * tight / total);
+    assert_true(tight > total / 2);
+    for (int i = 0; i < context_count; ++i) carom_context_destroy(contexts[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_face_is_the_nearest),
+        cmocka_unit_test(lower_bounds_are_below_the_distance),
         cmocka_unit_test(rays_find_what_segments_meet),
         cmocka_unit_test(windings_know_the_inside),
         cmocka_unit_test(windings_add_up),

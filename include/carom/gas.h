@@ -50,7 +50,7 @@ typedef struct carom_gas_event {
     double time;
     carom_gas_kind kind;
     uint32_t a, b;
-    uint64_t number; /* index of the event: events before this one since create */
+    uint64_t index; /* events before this one since create */
 } carom_gas_event;
 
 /* A collision response of the caller: reads the event, sets the velocities. The spheres are in the
@@ -102,7 +102,7 @@ typedef struct carom_gas_def {
     carom_gas_method method;
     carom_gas_queue queue;
     double cell_edge; /* 0: chosen by the method; else the least edge of a cell */
-    double reach;     /* of neighbour lists, in diameters; 0: chosen by packing fraction */
+    double cutoff;    /* radius of neighbour lists, in diameters; 0: chosen by packing fraction */
     double tick;      /* 0: chosen from radii and speeds; else rounded to a power of two. No sphere
                          may move by more than a millionth of the smallest radius in one tick, also
                          after falling through the box. From 1e-70 to 1e40 smallest radii; time ends
@@ -218,7 +218,7 @@ typedef struct carom_gas_info {
     uint32_t cells[3];
     double cell_edge;  /* the least of the three */
     double model_edge; /* cell edge by the equation of the 1997 paper for these spheres */
-    double reach;      /* of neighbour lists, or 0 */
+    double cutoff;     /* of neighbour lists, or 0 */
     double tick;
     uint64_t bytes; /* held by the gas */
     carom_vec3 edges;
@@ -239,7 +239,7 @@ CAROM_API carom_status carom_gas_save(carom_context *context, const carom_gas *g
                                       const char *path);
 
 /* Reads a gas that carom_gas_save has written. `def` may be NULL; else its response, method, queue,
- * cell_edge and reach replace the saved ones (a response is never saved). CAROM_BAD_FILE, with the
+ * cell_edge and cutoff replace the saved ones (a response is never saved). CAROM_BAD_FILE, with the
  * file's name, for a file that carom_gas_save cannot have written. Reports progress. */
 CAROM_API carom_status carom_gas_load(carom_context *context, const char *path,
                                       const carom_gas_def *def, carom_gas **gas);

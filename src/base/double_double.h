@@ -21,18 +21,34 @@ CAROM_ITEM carom_dd carom_dd_make(double high, double low) {
     return a;
 }
 
-CAROM_ITEM carom_dd carom_dd_diff(double a, double b) {
+CAROM_ITEM carom_dd carom_dd_of(double a) {
     carom_dd d;
-    carom_two_diff(a, b, &d.high, &d.low);
+    d.high = a;
+    d.low = 0.0;
+    return d;
+}
+
+/* Sum, difference and product of two doubles, without error. */
+CAROM_ITEM carom_dd carom_dd_sum(double a, double b) {
+    carom_dd d;
+    carom_two_sum(a, b, &d.high, &d.low);
+    return d;
+}
+
+CAROM_ITEM carom_dd carom_dd_diff(double a, double b) {
+    return carom_dd_sum(a, -b);
+}
+
+CAROM_ITEM carom_dd carom_dd_product(double a, double b) {
+    carom_dd d;
+    carom_two_product(a, b, &d.high, &d.low);
     return d;
 }
 
 CAROM_ITEM carom_dd carom_dd_add(carom_dd a, carom_dd b) {
-    double high, error, low, low_error;
-    carom_two_sum(a.high, b.high, &high, &error);
-    carom_two_sum(a.low, b.low, &low, &low_error);
-    carom_dd sum = carom_dd_make(high, error + low);
-    return carom_dd_make(sum.high, low_error + sum.low);
+    carom_dd high = carom_dd_sum(a.high, b.high), low = carom_dd_sum(a.low, b.low);
+    carom_dd sum = carom_dd_make(high.high, high.low + low.high);
+    return carom_dd_make(sum.high, low.low + sum.low);
 }
 
 CAROM_ITEM carom_dd carom_dd_negate(carom_dd a) {
@@ -46,9 +62,8 @@ CAROM_ITEM carom_dd carom_dd_sub(carom_dd a, carom_dd b) {
 }
 
 CAROM_ITEM carom_dd carom_dd_multiply(carom_dd a, carom_dd b) {
-    double high, low;
-    carom_two_product(a.high, b.high, &high, &low);
-    return carom_dd_make(high, low + (a.high * b.low + a.low * b.high));
+    carom_dd p = carom_dd_product(a.high, b.high);
+    return carom_dd_make(p.high, p.low + (a.high * b.low + a.low * b.high));
 }
 
 /* The divisor is not zero; off by a few 2^-103. */

@@ -31,23 +31,6 @@ static const carom_dd THIRD = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
 /* Smaller ratios have no effect: a relative 2^-60 is 1/128 of a unit in the last place. */
 #define NEGLIGIBLE 0x1p-30
 
-static carom_dd twofold_of(double a) {
-    carom_dd t = {a, 0.0};
-    return t;
-}
-
-static carom_dd product_of(double a, double b) {
-    carom_dd t;
-    carom_two_product(a, b, &t.high, &t.low);
-    return t;
-}
-
-static carom_dd sum_of(double a, double b) {
-    carom_dd t;
-    carom_two_sum(a, b, &t.high, &t.low);
-    return t;
-}
-
 /* ---- Sine and cosine ------------------------------------------------------------------------- */
 
 /* h rounded to a multiple of 2^-13, |h| at most 1: its powers up to the fourth are exact. */
@@ -120,7 +103,7 @@ static const uint64_t TWO_BY_PI[20] = {
 /* 2^-64 word, all 64 bits of it. */
 static carom_dd fraction_of(uint64_t word) {
     const uint64_t tail = 0x7FF;
-    return sum_of(0x1p-64 * (double)(word & ~tail), 0x1p-64 * (double)(word & tail));
+    return carom_dd_sum(0x1p-64 * (double)(word & ~tail), 0x1p-64 * (double)(word & tail));
 }
 
 /* x = quadrant pi/2 + rest, the quadrant modulo 4, |rest| at most pi/4 or a little more. x is
@@ -166,11 +149,11 @@ static carom_dd reduce_any(double x, unsigned *quadrant) {
 static carom_dd reduce(double x, unsigned *quadrant) {
     const double quarter_pi = 0x1.921fb54442d18p-1, most = 0x1p20, least_rest = 0x1p-20;
     *quadrant = 0;
-    if (x <= quarter_pi) return twofold_of(x);
+    if (x <= quarter_pi) return carom_dd_of(x);
     if (x > most) return reduce_any(x, quadrant);
     double turns = floor(x * 0x1.45f306dc9c883p-1 + 0.5); /* x 2/pi, rounded */
     double first = x - turns * HALF_PI_1;
-    carom_dd rest = sum_of(first, -turns * HALF_PI_2);
+    carom_dd rest = carom_dd_sum(first, -turns * HALF_PI_2);
     if (fabs(rest.high) < least_rest) return reduce_any(x, quadrant);
     *quadrant = (unsigned)turns % 4;
     return carom_dd_make(rest.high, rest.low - turns * HALF_PI_3);
@@ -213,7 +196,7 @@ static carom_dd log_of_mantissa(double x, int *exponent) {
         m *= 2.0;
         --*exponent;
     }
-    carom_dd s = carom_dd_divide(twofold_of(m - 1.0), sum_of(m, 1.0)); /* m - 1: exact */
+    carom_dd s = carom_dd_divide(carom_dd_of(m - 1.0), carom_dd_sum(m, 1.0)); /* m - 1: exact */
     carom_dd square = carom_dd_multiply(s, s);
     carom_dd cube = carom_dd_multiply(square, s);
     carom_dd third = carom_dd_multiply(cube, THIRD);
@@ -235,7 +218,7 @@ double carom_log(double x) {
     if (log_is_special(x, &special)) return special;
     int exponent;
     carom_dd mantissa = log_of_mantissa(x, &exponent);
-    carom_dd whole = carom_dd_multiply(twofold_of((double)exponent), LN_2);
+    carom_dd whole = carom_dd_multiply(carom_dd_of((double)exponent), LN_2);
     return carom_dd_add(whole, mantissa).high;
 }
 
@@ -245,7 +228,7 @@ double carom_log2(double x) {
     int exponent;
     carom_dd mantissa = log_of_mantissa(x, &exponent);
     mantissa = carom_dd_multiply(mantissa, ONE_BY_LN_2);
-    return carom_dd_add(twofold_of((double)exponent), mantissa).high;
+    return carom_dd_add(carom_dd_of((double)exponent), mantissa).high;
 }
 
 /* ---- Cube root and hypotenuse ---------------------------------------------------------------- */
@@ -265,8 +248,8 @@ double carom_cbrt(double x) {
         root *= (cube + 2.0 * m) / (2.0 * cube + m);
     }
     /* Right but for the last bits. Newton's step with the exact difference gives those. */
-    carom_dd cube = carom_dd_multiply(product_of(root, root), twofold_of(root));
-    double over = carom_dd_sub(cube, twofold_of(m)).high;
+    carom_dd cube = carom_dd_multiply(carom_dd_product(root, root), carom_dd_of(root));
+    double over = carom_dd_sub(cube, carom_dd_of(m)).high;
     root = (root - over / (3.0 * root * root)) * carom_power_of_two(third);
     return x < 0.0 ? -root : root;
 }
@@ -277,7 +260,7 @@ static double scale_back(carom_dd a, int exponent) {
     if (exponent < -1021) { /* adding this gives doubles the spacing of subnormals */
         double front = ldexp(1.0, -1022 - exponent);
         if (a.high < front) {
-            carom_dd sum = sum_of(front, a.high);
+            carom_dd sum = carom_dd_sum(front, a.high);
             a.high = (sum.high + (sum.low + a.low)) - front;
         }
     }
@@ -293,9 +276,10 @@ double carom_hypot(double x, double y) {
     int exponent;
     larger = frexp(larger, &exponent);
     smaller = ldexp(smaller, -exponent);
-    carom_dd square = carom_dd_add(product_of(larger, larger), product_of(smaller, smaller));
+    carom_dd square =
+        carom_dd_add(carom_dd_product(larger, larger), carom_dd_product(smaller, smaller));
     double root = sqrt(square.high); /* and Newton's step with the exact difference */
-    double under = carom_dd_sub(square, product_of(root, root)).high;
+    double under = carom_dd_sub(square, carom_dd_product(root, root)).high;
     return scale_back(carom_dd_make(root, under / (2.0 * root)), exponent);
 }
 
@@ -327,10 +311,11 @@ double carom_atan2(double y, double x) {
         double larger = frexp(CAROM_MAX(up, aside), &exponent);
         double smaller = ldexp(CAROM_MIN(up, aside), -exponent);
         if (smaller > 0.41421356 * larger) { /* tan(pi/8): nearer to the diagonal */
-            carom_dd ratio = carom_dd_divide(sum_of(larger, -smaller), sum_of(larger, smaller));
+            carom_dd ratio =
+                carom_dd_divide(carom_dd_sum(larger, -smaller), carom_dd_sum(larger, smaller));
             angle = carom_dd_sub(carom_dd_scale(HALF_PI, 0.5), atan_near_zero(ratio));
         } else {
-            angle = atan_near_zero(carom_dd_divide(twofold_of(smaller), twofold_of(larger)));
+            angle = atan_near_zero(carom_dd_divide(carom_dd_of(smaller), carom_dd_of(larger)));
         }
     }
     if (up > aside) angle = carom_dd_sub(HALF_PI, angle);

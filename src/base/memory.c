@@ -8,6 +8,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -48,4 +49,25 @@ void *carom_allocate(const carom_allocator *allocator, uint64_t count, size_t si
 
 void carom_release(const carom_allocator *allocator, void *pointer) {
     if (pointer != NULL) allocator->release(allocator->user, pointer);
+}
+
+bool carom_allocate_all(const carom_allocator *allocator, const carom_allocation *arrays,
+                        size_t count) {
+    bool all = true;
+    for (size_t i = 0; i < count; ++i) {
+        void *taken = all ? carom_allocate(allocator, arrays[i].count, arrays[i].size) : NULL;
+        all = taken != NULL;
+        memcpy(arrays[i].pointer, &taken, sizeof(taken));
+    }
+    for (size_t i = 0; i < count && !all; ++i) {
+        void *taken;
+        memcpy(&taken, arrays[i].pointer, sizeof(taken));
+        carom_release(allocator, taken);
+        memset(arrays[i].pointer, 0, sizeof(taken));
+    }
+    return all;
+}
+
+void carom_release_all(const carom_allocator *allocator, void *const *pointers, size_t count) {
+    for (size_t i = 0; i < count; ++i) carom_release(allocator, pointers[i]);
 }

@@ -18,4 +18,23 @@ void *carom_allocate(const carom_allocator *allocator, uint64_t count, size_t si
 /* NULL is fine. */
 void carom_release(const carom_allocator *allocator, void *pointer);
 
+/* One of several arrays that are allocated together: where its pointer is stored, and its size. */
+typedef struct carom_allocation {
+    void *pointer;
+    uint64_t count;
+    size_t size;
+} carom_allocation;
+#define CAROM_ALLOCATION(pointer, count)                                                           \
+    { &(pointer), count, sizeof(*(pointer)) }
+
+/* Allocates all, or returns false and sets all pointers to NULL. */
+bool carom_allocate_all(const carom_allocator *allocator, const carom_allocation *arrays,
+                        size_t count);
+
+/* Releases each of the given pointers. */
+void carom_release_all(const carom_allocator *allocator, void *const *pointers, size_t count);
+#define CAROM_RELEASE_ALL(allocator, ...)                                                          \
+    carom_release_all(allocator, (void *[]){__VA_ARGS__},                                          \
+                      sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+
 #endif

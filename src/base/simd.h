@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* simd.h: vector types and operations for the loops, for X_cpu.c files only.
+/* simd.h: vector types and operations for the loops.
  *
- * CAROM_LANES floats or 32-bit integers: 16 with AVX-512, 8 with AVX2, else 4; half as many
- * doubles. Arithmetic is written with + - * on the vector types themselves (the compilers' vector
+ * Two families. carom_f32v, carom_f64v ... are as wide as the instruction set: CAROM_LANES floats
+ * or 32-bit integers, 16 with AVX-512, 8 with AVX2, else 4; half as many doubles. They are for
+ * X_cpu.c files, which are compiled once per instruction set. carom_f32x4, carom_f64x4 ... have a
+ * fixed number of lanes, for data that comes in fours and eights.
+ *
+ * Arithmetic is written with + - * on the vector types themselves (the compilers' vector
  * extension); what that lacks is here. Each lane does exactly what the scalar expression does, min
- * and max included (a < b ? a : b), so widths differ in speed only. */
+ * and max included (a < b ? a : b), so widths differ in speed only; the one exception says so. */
 #ifndef CAROM_SRC_BASE_SIMD_H
 #define CAROM_SRC_BASE_SIMD_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -22,158 +27,336 @@
 #else
 #define CAROM_LANES 4
 #endif
+#define CAROM_LANES64 (CAROM_LANES / 2)
+
+typedef float carom_f32x4 __attribute__((vector_size(16)));
+typedef int32_t carom_i32x4 __attribute__((vector_size(16)));
+typedef uint32_t carom_u32x4 __attribute__((vector_size(16)));
+typedef float carom_f32x8 __attribute__((vector_size(32)));
+typedef int32_t carom_i32x8 __attribute__((vector_size(32)));
+typedef uint32_t carom_u32x8 __attribute__((vector_size(32)));
+typedef double carom_f64x4 __attribute__((vector_size(32)));
+typedef int64_t carom_i64x4 __attribute__((vector_size(32)));
 
 typedef float carom_f32v __attribute__((vector_size(4 * CAROM_LANES)));
 typedef int32_t carom_i32v __attribute__((vector_size(4 * CAROM_LANES)));
 typedef uint32_t carom_u32v __attribute__((vector_size(4 * CAROM_LANES)));
-
-#define CAROM_LANES64 (CAROM_LANES / 2)
 typedef double carom_f64v __attribute__((vector_size(8 * CAROM_LANES64)));
 typedef int64_t carom_i64v __attribute__((vector_size(8 * CAROM_LANES64)));
 
 /* One bit per lane, lane 0 lowest. */
 typedef uint32_t carom_lanes;
 
-static inline carom_f32v carom_f32v_load(const float *from) {
-    carom_f32v value;
-    memcpy(&value, from, sizeof(value));
-    return value;
-}
+/* Inlined, so that vectors wider than the registers are not passed through memory. */
+#define CAROM_SIMD static inline __attribute__((always_inline))
 
-static inline void carom_f32v_store(float *to, carom_f32v value) {
-    memcpy(to, &value, sizeof(value));
-}
+/* Load from memory, store to memory, and all lanes equal to one value. */
+#define CAROM_SIMD_MEMORY(vector, scalar)                                                          \
+    CAROM_SIMD vector vector##_load(const scalar *from) {                                          \
+        vector value;                                                                              \
+        memcpy(&value, from, sizeof(value));                                                       \
+        return value;                                                                              \
+    }                                                                                              \
+    CAROM_SIMD void vector##_store(scalar *to, vector value) {                                     \
+        memcpy(to, &value, sizeof(value));                                                         \
+    }                                                                                              \
+    CAROM_SIMD vector vector##_splat(scalar value) {                                               \
+        return value - (vector){0};                                                                \
+    }
+CAROM_SIMD_MEMORY(carom_f32x4, float)
+CAROM_SIMD_MEMORY(carom_i32x4, int32_t)
+CAROM_SIMD_MEMORY(carom_u32x4, uint32_t)
+CAROM_SIMD_MEMORY(carom_f32x8, float)
+CAROM_SIMD_MEMORY(carom_i32x8, int32_t)
+CAROM_SIMD_MEMORY(carom_u32x8, uint32_t)
+CAROM_SIMD_MEMORY(carom_f64x4, double)
+CAROM_SIMD_MEMORY(carom_f32v, float)
+CAROM_SIMD_MEMORY(carom_u32v, uint32_t)
+CAROM_SIMD_MEMORY(carom_f64v, double)
 
-static inline carom_f32v carom_f32v_splat(float value) {
-    return value - (carom_f32v){0};
-}
-
-static inline carom_u32v carom_u32v_load(const uint32_t *from) {
-    carom_u32v value;
-    memcpy(&value, from, sizeof(value));
-    return value;
-}
-
-static inline void carom_u32v_store(uint32_t *to, carom_u32v value) {
-    memcpy(to, &value, sizeof(value));
-}
+/* ---- Four lanes ------------------------------------------------------------------------------ */
 
 /* Bits of the lanes whose comparison gave all ones. */
-static inline carom_lanes carom_lanes_of(carom_i32v comparison) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    __m512i bits;
-    memcpy(&bits, &comparison, sizeof(bits));
-    return _mm512_movepi32_mask(bits);
-#elif defined(__AVX2__)
-    __m256 bits;
-    memcpy(&bits, &comparison, sizeof(bits));
-    return (carom_lanes)_mm256_movemask_ps(bits);
-#elif defined(__SSE2__)
-    __m128 bits;
-    memcpy(&bits, &comparison, sizeof(bits));
-    return (carom_lanes)_mm_movemask_ps(bits);
+CAROM_SIMD carom_lanes carom_i32x4_lanes(carom_i32x4 comparison) {
+#if defined(__SSE2__)
+    return (carom_lanes)_mm_movemask_ps((__m128)comparison);
 #else
     carom_lanes lanes = 0;
-    for (int i = 0; i < CAROM_LANES; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
+    for (int i = 0; i < 4; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
     return lanes;
 #endif
 }
 
 /* The processor's min and max are exactly a < b ? a : b and a > b ? a : b. */
-static inline carom_f32v carom_f32v_min(carom_f32v a, carom_f32v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
+CAROM_SIMD carom_f32x4 carom_f32x4_min(carom_f32x4 a, carom_f32x4 b) {
+#if defined(__SSE2__)
+    return (carom_f32x4)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    for (int i = 0; i < 4; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
+    return a;
+#endif
+}
+
+CAROM_SIMD carom_f32x4 carom_f32x4_max(carom_f32x4 a, carom_f32x4 b) {
+#if defined(__SSE2__)
+    return (carom_f32x4)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    for (int i = 0; i < 4; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
+    return a;
+#endif
+}
+
+CAROM_SIMD carom_u32x4 carom_u32x4_max(carom_u32x4 a, carom_u32x4 b) {
+#if defined(__AVX2__)
+    return (carom_u32x4)_mm_max_epu32((__m128i)a, (__m128i)b);
+#else
+    carom_u32x4 larger = (carom_u32x4)(a > b);
+    return (a & larger) | (b & ~larger);
+#endif
+}
+
+CAROM_SIMD carom_lanes carom_i64x4_lanes(carom_i64x4 comparison) {
+#if defined(__AVX2__)
+    return (carom_lanes)_mm256_movemask_pd((__m256d)comparison);
+#else
+    carom_lanes lanes = 0;
+    for (int i = 0; i < 4; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
+    return lanes;
+#endif
+}
+
+/* Where the comparison is true `yes`, else `no`. */
+CAROM_SIMD carom_f64x4 carom_f64x4_select(carom_i64x4 comparison, carom_f64x4 yes, carom_f64x4 no) {
+    return (carom_f64x4)(((carom_i64x4)yes & comparison) | ((carom_i64x4)no & ~comparison));
+}
+
+CAROM_SIMD carom_f64x4 carom_f64x4_min(carom_f64x4 a, carom_f64x4 b) {
+#if defined(__AVX2__)
+    return (carom_f64x4)_mm256_min_pd((__m256d)a, (__m256d)b);
+#else
+    return carom_f64x4_select(a < b, a, b);
+#endif
+}
+
+CAROM_SIMD carom_f64x4 carom_f64x4_max(carom_f64x4 a, carom_f64x4 b) {
+#if defined(__AVX2__)
+    return (carom_f64x4)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
+    return carom_f64x4_select(a > b, a, b);
+#endif
+}
+
+/* ---- Eight lanes ----------------------------------------------------------------------------- */
+
+CAROM_SIMD carom_f32x4 carom_f32x8_low(carom_f32x8 a) {
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3);
+}
+
+CAROM_SIMD carom_f32x4 carom_f32x8_high(carom_f32x8 a) {
+    return __builtin_shufflevector(a, a, 4, 5, 6, 7);
+}
+
+CAROM_SIMD carom_f32x8 carom_f32x8_join(carom_f32x4 low, carom_f32x4 high) {
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+CAROM_SIMD carom_lanes carom_i32x8_lanes(carom_i32x8 comparison) {
+#if defined(__AVX2__)
+    return (carom_lanes)_mm256_movemask_ps((__m256)comparison);
+#else
+    carom_f32x8 bits = (carom_f32x8)comparison;
+    return carom_i32x4_lanes((carom_i32x4)carom_f32x8_low(bits)) |
+           carom_i32x4_lanes((carom_i32x4)carom_f32x8_high(bits)) << 4;
+#endif
+}
+
+/* The lanes where a is at most b. */
+CAROM_SIMD carom_lanes carom_f32x8_lanes_at_most(carom_f32x8 a, carom_f32x8 b) {
+#if defined(__AVX2__)
+    return carom_i32x8_lanes(a <= b);
+#else
+    return carom_i32x4_lanes(carom_f32x8_low(a) <= carom_f32x8_low(b)) |
+           carom_i32x4_lanes(carom_f32x8_high(a) <= carom_f32x8_high(b)) << 4;
+#endif
+}
+
+CAROM_SIMD carom_f32x8 carom_f32x8_min(carom_f32x8 a, carom_f32x8 b) {
+#if defined(__AVX2__)
+    return (carom_f32x8)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return carom_f32x8_join(carom_f32x4_min(carom_f32x8_low(a), carom_f32x8_low(b)),
+                            carom_f32x4_min(carom_f32x8_high(a), carom_f32x8_high(b)));
+#endif
+}
+
+CAROM_SIMD carom_f32x8 carom_f32x8_max(carom_f32x8 a, carom_f32x8 b) {
+#if defined(__AVX2__)
+    return (carom_f32x8)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return carom_f32x8_join(carom_f32x4_max(carom_f32x8_low(a), carom_f32x8_low(b)),
+                            carom_f32x4_max(carom_f32x8_high(a), carom_f32x8_high(b)));
+#endif
+}
+
+CAROM_SIMD carom_u32x8 carom_u32x8_max(carom_u32x8 a, carom_u32x8 b) {
+#if defined(__AVX2__)
+    return (carom_u32x8)_mm256_max_epu32((__m256i)a, (__m256i)b);
+#else
+    carom_u32x8 larger = (carom_u32x8)(a > b);
+    return (a & larger) | (b & ~larger);
+#endif
+}
+
+CAROM_SIMD carom_f32x8 carom_f32x8_abs(carom_f32x8 a) {
+    return (carom_f32x8)((carom_i32x8)a & INT32_MAX);
+}
+
+/* Square roots; NaN for negative numbers. */
+CAROM_SIMD carom_f32x8 carom_f32x8_sqrt(carom_f32x8 a) {
+#if defined(__AVX2__)
+    return (carom_f32x8)_mm256_sqrt_ps((__m256)a);
+#elif defined(__SSE2__)
+    return carom_f32x8_join((carom_f32x4)_mm_sqrt_ps((__m128)carom_f32x8_low(a)),
+                            (carom_f32x4)_mm_sqrt_ps((__m128)carom_f32x8_high(a)));
+#else
+    for (int i = 0; i < 8; ++i) a[i] = sqrtf(a[i]);
+    return a;
+#endif
+}
+
+/* The least of the eight lanes, none of which is NaN. */
+CAROM_SIMD float carom_f32x8_least(carom_f32x8 a) {
+    carom_f32x4 four = carom_f32x4_min(carom_f32x8_low(a), carom_f32x8_high(a));
+    carom_f32x4 two = carom_f32x4_min(four, __builtin_shufflevector(four, four, 2, 3, 2, 3));
+    return carom_f32x4_min(two, __builtin_shufflevector(two, two, 1, 1, 3, 3))[0];
+}
+
+/* Transposes eight vectors of four to four vectors of eight. */
+CAROM_SIMD void carom_f32x8_transpose(const carom_f32x4 row[8], carom_f32x8 column[4]) {
+    carom_f32x8 pair[4], low[2], high[2];
+    for (int i = 0; i < 4; ++i) pair[i] = carom_f32x8_join(row[i], row[i + 4]);
+    for (int i = 0; i < 2; ++i) {
+        low[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        high[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    column[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 8, 9, 4, 5, 12, 13);
+    column[1] = __builtin_shufflevector(low[0], low[1], 2, 3, 10, 11, 6, 7, 14, 15);
+    column[2] = __builtin_shufflevector(high[0], high[1], 0, 1, 8, 9, 4, 5, 12, 13);
+    column[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+/* ---- As wide as the instruction set ---------------------------------------------------------- */
+
+CAROM_SIMD carom_lanes carom_lanes_of(carom_i32v comparison) {
+#if CAROM_LANES == 16
+    return _mm512_movepi32_mask((__m512i)comparison);
+#elif CAROM_LANES == 8
+    return carom_i32x8_lanes(comparison);
+#else
+    return carom_i32x4_lanes(comparison);
+#endif
+}
+
+CAROM_SIMD carom_f32v carom_f32v_min(carom_f32v a, carom_f32v b) {
+#if CAROM_LANES == 16
     return (carom_f32v)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (carom_f32v)_mm256_min_ps((__m256)a, (__m256)b);
-#elif defined(__SSE2__)
-    return (carom_f32v)_mm_min_ps((__m128)a, (__m128)b);
+#elif CAROM_LANES == 8
+    return carom_f32x8_min(a, b);
 #else
-    for (int i = 0; i < CAROM_LANES; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
-    return a;
+    return carom_f32x4_min(a, b);
 #endif
 }
 
-static inline carom_f32v carom_f32v_max(carom_f32v a, carom_f32v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
+CAROM_SIMD carom_f32v carom_f32v_max(carom_f32v a, carom_f32v b) {
+#if CAROM_LANES == 16
     return (carom_f32v)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-    return (carom_f32v)_mm256_max_ps((__m256)a, (__m256)b);
-#elif defined(__SSE2__)
-    return (carom_f32v)_mm_max_ps((__m128)a, (__m128)b);
+#elif CAROM_LANES == 8
+    return carom_f32x8_max(a, b);
 #else
-    for (int i = 0; i < CAROM_LANES; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
-    return a;
+    return carom_f32x4_max(a, b);
 #endif
 }
 
-static inline carom_f32v carom_f32v_abs(carom_f32v a) {
+CAROM_SIMD carom_f32v carom_f32v_abs(carom_f32v a) {
     return (carom_f32v)((carom_i32v)a & INT32_MAX);
 }
 
-static inline carom_f64v carom_f64v_splat(double value) {
-    return value - (carom_f64v){0};
+/* a * b + c, rounded once where the instruction set can and twice elsewhere: only for filters whose
+ * error bound covers both. */
+CAROM_SIMD carom_f32v carom_f32v_fma(carom_f32v a, carom_f32v b, carom_f32v c) {
+#if CAROM_LANES == 16
+    return (carom_f32v)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif CAROM_LANES == 8
+    return (carom_f32v)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
 }
 
 /* CAROM_LANES64 floats, which doubles hold exactly. */
-static inline carom_f64v carom_f64v_floats(const float *from) {
+CAROM_SIMD carom_f64v carom_f64v_floats(const float *from) {
     typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
     some_floats floats;
     memcpy(&floats, from, sizeof(floats));
     return __builtin_convertvector(floats, carom_f64v);
 }
 
-static inline carom_lanes carom_lanes_of64(carom_i64v comparison) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    __m512i bits;
-    memcpy(&bits, &comparison, sizeof(bits));
-    return _mm512_movepi64_mask(bits);
-#elif defined(__AVX2__)
-    __m256d bits;
-    memcpy(&bits, &comparison, sizeof(bits));
-    return (carom_lanes)_mm256_movemask_pd(bits);
+CAROM_SIMD carom_lanes carom_lanes_of64(carom_i64v comparison) {
+#if CAROM_LANES == 16
+    return _mm512_movepi64_mask((__m512i)comparison);
+#elif CAROM_LANES == 8
+    return carom_i64x4_lanes(comparison);
 #elif defined(__SSE2__)
-    __m128d bits;
-    memcpy(&bits, &comparison, sizeof(bits));
-    return (carom_lanes)_mm_movemask_pd(bits);
+    return (carom_lanes)_mm_movemask_pd((__m128d)comparison);
 #else
-    carom_lanes lanes = 0;
-    for (int i = 0; i < CAROM_LANES64; ++i) lanes |= (uint32_t)(comparison[i] & 1) << i;
-    return lanes;
+    return ((uint32_t)comparison[0] & 1u) | ((uint32_t)comparison[1] & 2u);
 #endif
 }
 
-static inline carom_f64v carom_f64v_min(carom_f64v a, carom_f64v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
+CAROM_SIMD carom_f64v carom_f64v_min(carom_f64v a, carom_f64v b) {
+#if CAROM_LANES == 16
     return (carom_f64v)_mm512_min_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__)
-    return (carom_f64v)_mm256_min_pd((__m256d)a, (__m256d)b);
+#elif CAROM_LANES == 8
+    return carom_f64x4_min(a, b);
 #elif defined(__SSE2__)
     return (carom_f64v)_mm_min_pd((__m128d)a, (__m128d)b);
 #else
-    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
-    return a;
+    return (carom_f64v){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
 #endif
 }
 
-static inline carom_f64v carom_f64v_max(carom_f64v a, carom_f64v b) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
+CAROM_SIMD carom_f64v carom_f64v_max(carom_f64v a, carom_f64v b) {
+#if CAROM_LANES == 16
     return (carom_f64v)_mm512_max_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__)
-    return (carom_f64v)_mm256_max_pd((__m256d)a, (__m256d)b);
+#elif CAROM_LANES == 8
+    return carom_f64x4_max(a, b);
 #elif defined(__SSE2__)
     return (carom_f64v)_mm_max_pd((__m128d)a, (__m128d)b);
 #else
-    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = a[i] > b[i] ? a[i] : b[i];
+    return (carom_f64v){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
+#endif
+}
+
+CAROM_SIMD carom_f64v carom_f64v_abs(carom_f64v a) {
+    return (carom_f64v)((carom_i64v)a & INT64_MAX);
+}
+
+CAROM_SIMD carom_f64v carom_f64v_sqrt(carom_f64v a) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return (carom_f64v)_mm512_sqrt_pd((__m512d)a);
+#elif defined(__AVX2__)
+    return (carom_f64v)_mm256_sqrt_pd((__m256d)a);
+#elif defined(__SSE2__)
+    return (carom_f64v)_mm_sqrt_pd((__m128d)a);
+#else
+    for (int i = 0; i < CAROM_LANES64; ++i) a[i] = __builtin_sqrt(a[i]);
     return a;
 #endif
 }
 
-static inline carom_f64v carom_f64v_abs(carom_f64v a) {
-    carom_i64v bits = (carom_i64v)a & INT64_MAX;
-    return (carom_f64v)bits;
-}
+/* ---- Lists of lanes -------------------------------------------------------------------------- */
 
-#if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
+#if CAROM_LANES == 8
 /* For each set of eight lanes the indices of those in it, lowest first, then zeros. The arguments
  * of CAROM_LANE_ROWS_n are lanes above n that are in the set; all sets of lanes 0 to n follow. */
 #define CAROM_LANE_ROWS_0(...)                                                                     \
@@ -186,7 +369,7 @@ static inline carom_f64v carom_f64v_abs(carom_f64v a) {
 #define CAROM_LANE_ROWS_4(...) CAROM_LANE_ROWS_3(__VA_ARGS__), CAROM_LANE_ROWS_3(4, __VA_ARGS__)
 #define CAROM_LANE_ROWS_5(...) CAROM_LANE_ROWS_4(__VA_ARGS__), CAROM_LANE_ROWS_4(5, __VA_ARGS__)
 #define CAROM_LANE_ROWS_6(...) CAROM_LANE_ROWS_5(__VA_ARGS__), CAROM_LANE_ROWS_5(6, __VA_ARGS__)
-static const uint8_t carom_lane_numbers[256][8] = {{0},
+static const uint8_t carom_lane_indices[256][8] = {{0},
                                                    {0},
                                                    CAROM_LANE_ROWS_0(1),
                                                    CAROM_LANE_ROWS_1(2),
@@ -200,17 +383,17 @@ static const uint8_t carom_lane_numbers[256][8] = {{0},
 /* Writes first + the index of each lane in the set, lowest first, and returns how many there are;
  * up to CAROM_LANES values are written whatever the set. No branch depends on the set. */
 static inline uint32_t carom_lanes_list(carom_lanes lanes, uint32_t first, uint32_t *to) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-    __m512i numbers =
+#if CAROM_LANES == 16
+    __m512i indices =
         _mm512_add_epi32(_mm512_set1_epi32((int)first),
                          _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)lanes, numbers));
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)lanes, indices));
     return (uint32_t)__builtin_popcount(lanes);
-#elif defined(__AVX2__)
-    __m256i numbers = _mm256_cvtepu8_epi32(
-        _mm_loadl_epi64((const __m128i *)(const void *)carom_lane_numbers[lanes]));
+#elif CAROM_LANES == 8
+    __m256i indices = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64((const __m128i *)(const void *)carom_lane_indices[lanes]));
     _mm256_storeu_si256((__m256i *)(void *)to,
-                        _mm256_add_epi32(numbers, _mm256_set1_epi32((int)first)));
+                        _mm256_add_epi32(indices, _mm256_set1_epi32((int)first)));
     return (uint32_t)__builtin_popcount(lanes);
 #else
     uint32_t count = 0;
@@ -222,16 +405,31 @@ static inline uint32_t carom_lanes_list(carom_lanes lanes, uint32_t first, uint3
 #endif
 }
 
-static inline carom_u32v carom_u32v_splat(uint32_t value) {
-    return value + (carom_u32v){0};
+/* Moves the lanes of a set to the front, lowest first; what follows them is unspecified. */
+CAROM_SIMD carom_u32x8 carom_u32x8_compress(carom_u32x8 value, carom_lanes lanes) {
+#if CAROM_LANES == 16
+    return (carom_u32x8)_mm256_maskz_compress_epi32((__mmask8)lanes, (__m256i)value);
+#elif CAROM_LANES == 8
+    __m128i indices = _mm_loadl_epi64((const __m128i *)(const void *)carom_lane_indices[lanes]);
+    return (carom_u32x8)_mm256_permutevar8x32_epi32((__m256i)value, _mm256_cvtepu8_epi32(indices));
+#else
+    carom_u32x8 front = value;
+    for (uint32_t i = 0, count = 0; i < 8; ++i) {
+        front[count & 7] = value[i];
+        count += lanes >> i & 1;
+    }
+    return front;
+#endif
 }
+
+/* ---- Output that bypasses the caches --------------------------------------------------------- */
 
 /* Writes one cache line bypassing the caches, for output that is too large to stay in them. Both
  * addresses are multiples of 64. Call carom_stream_fence before another thread may read. */
 static inline void carom_stream_line(void *to, const void *from) {
-#if defined(__AVX512F__) && defined(__AVX512BW__)
+#if CAROM_LANES == 16
     _mm512_stream_si512((__m512i *)to, _mm512_load_si512((const __m512i *)from));
-#elif defined(__AVX2__)
+#elif CAROM_LANES == 8
     for (int i = 0; i < 2; ++i)
         _mm256_stream_si256((__m256i *)to + i, _mm256_load_si256((const __m256i *)from + i));
 #elif defined(__SSE2__)

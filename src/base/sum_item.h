@@ -9,6 +9,7 @@
 #ifndef CAROM_SRC_BASE_SUM_ITEM_H
 #define CAROM_SRC_BASE_SUM_ITEM_H
 
+#include "base/double_parts.h"
 #include "base/power.h"
 
 /* Two's complement, low word first. All zero is the empty sum. */
@@ -39,16 +40,11 @@ CAROM_ITEM carom_sum carom_sum_negate(carom_sum a) {
 /* value / 2^scale to the nearest integer, halves away from zero (so that -x gives -term). */
 CAROM_ITEM carom_sum carom_sum_term(double value, int scale) {
     carom_sum term = {0, 0, 0};
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    int exponent = (int)(bits >> 52 & 0x7FF);
-    uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
-    if (exponent != 0)
-        mantissa |= UINT64_C(1) << 52;
-    else
-        exponent = 1;                    /* subnormal */
-    int shift = exponent - 1075 - scale; /* term = mantissa 2^shift */
-    if (exponent == 0x7FF || (mantissa != 0 && shift > CAROM_SUM_TERM_BITS - 53)) {
+    int exponent;
+    uint64_t mantissa = carom_double_mantissa(value, &exponent);
+    int shift = exponent - scale; /* term = mantissa 2^shift */
+    if (exponent == CAROM_DOUBLE_NOT_FINITE ||
+        (mantissa != 0 && shift > CAROM_SUM_TERM_BITS - 53)) {
         term.spoiled = 1;
         return term;
     }
@@ -62,7 +58,7 @@ CAROM_ITEM carom_sum carom_sum_term(double value, int scale) {
     } else if (shift >= -54) {
         term.low = (mantissa + (UINT64_C(1) << (-shift - 1))) >> -shift;
     }
-    return bits >> 63 != 0 ? carom_sum_negate(term) : term;
+    return carom_double_sign_bit(value) ? carom_sum_negate(term) : term;
 }
 
 /* Sums are multiples of 2^-1074 at least, so that scaling them back never rounds. */
@@ -95,12 +91,10 @@ CAROM_ITEM double carom_sum_value(carom_sum sum, int scale) {
 
 /* The finest scale at which `count` terms of magnitude at most `largest` cannot overflow. */
 CAROM_ITEM int carom_sum_scale(double largest, uint64_t count) {
-    uint64_t bits;
-    memcpy(&bits, &largest, sizeof(bits));
-    int exponent = (int)(bits >> 52 & 0x7FF) - 1022; /* largest < 2^exponent */
-    int count_bits = 0;
+    int exponent, count_bits = 0;
+    (void)carom_double_mantissa(largest, &exponent); /* largest < 2^(exponent + 53) */
     while (count_bits < 64 && count >> count_bits != 0) ++count_bits;
-    int scale = exponent + count_bits - CAROM_SUM_TERM_BITS;
+    int scale = exponent + 53 + count_bits - CAROM_SUM_TERM_BITS;
     return CAROM_MAX(scale, CAROM_SUM_LEAST_SCALE);
 }
 

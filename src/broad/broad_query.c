@@ -205,7 +205,7 @@ static bool path_begin(const query *q, const carom_ray *ray, path *p) {
     double far = q->frame.reach;
     for (int k = 0; k < 3; ++k) {
         p->ray.from[k] = p->view.start[k];
-        p->ray.way[k] = p->view.way[k];
+        p->ray.direction[k] = p->view.way[k];
         far = CAROM_MAX(fabs(p->ray.from[k]), far);
     }
     double margin = 4.0 * p->view.error + 0x1p-46 * far;
@@ -341,14 +341,10 @@ static int compare_distances(const carom_bounds *a, double of_a, const carom_bou
     return carom_exact_sum_sign(&sum);
 }
 
-static double offer_nearest(void *user, uint32_t place) {
-    nearest_search *n = user;
-    asker *s = n->asker;
-    const carom_broad *broad = s->q->broad;
+static void offer_nearest(nearest_search *n, uint32_t place) {
+    const carom_broad *broad = n->asker->q->broad;
     uint32_t id = broad->tree.items[place];
-    if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->q->context, s->worker))
-        return -1.0;
-    ++s->work.candidates;
+    ++n->asker->work.candidates;
     double distance = distance_to(&broad->boxes[id], n->point);
     int order = n->id == CAROM_NO_BOX
                     ? -1
@@ -358,6 +354,15 @@ static double offer_nearest(void *user, uint32_t place) {
         n->id = id;
         n->distance = distance;
     }
+}
+
+static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
+    nearest_search *n = user;
+    asker *s = n->asker;
+    if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->q->context, s->worker))
+        return -1.0;
+    for (; lanes != 0; lanes &= lanes - 1)
+        offer_nearest(n, block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes));
     double limit = n->distance * s->q->frame.scale;
     limit += 0x1p-45 * limit + n->slack;
     return !n->blind && limit <= FARTHEST ? limit : HUGE_VAL;
@@ -381,7 +386,7 @@ static carom_broad_hit find_nearest(asker *s, carom_vec3 point) {
         n.blind = true;
     }
     s->found.visits += CAROM_CPU_CALL(q->context, carom_bvh_nearest)(&q->broad->tree, &at, HUGE_VAL,
-                                                                     offer_nearest, &n);
+                                                                     offer_lanes, &n);
     return (carom_broad_hit){n.id, n.distance};
 }
 

@@ -195,9 +195,8 @@ static carom_status search_all(carom_broad_search *s) {
     if (broad->method == CAROM_BROAD_METHOD_SWEEP)
         return carom_parallel_phase(context, "finding pairs", broad->sweep.count, ENTRIES_PER_RANGE,
                                     search_entries, s);
-    const carom_bvh *tree = &broad->tree;
-    uint32_t nodes = tree->level_count > 1 ? tree->node_count[1] : tree->level_count;
-    return carom_parallel_phase(context, "finding pairs", nodes, NODES_PER_RANGE, search_nodes, s);
+    return carom_parallel_phase(context, "finding pairs", carom_bvh_self_nodes(&broad->tree),
+                                NODES_PER_RANGE, search_nodes, s);
 }
 
 /* ---- Result ---------------------------------------------------------------------------------- */

@@ -60,14 +60,20 @@ static int median_exponent(const build *b) {
     return median;
 }
 
-static void choose_space(build *b, const carom_box *bounds) {
-    int median = median_exponent(b);
-    for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CLASS_STEP;
+carom_bvh_space carom_bvh_space_of(const carom_box *bounds) {
+    carom_bvh_space space = {.size_class = {EXPONENTS, EXPONENTS, EXPONENTS}};
     for (int k = 0; k < 3; ++k) {
         float size = bounds->high[k] - bounds->low[k];
-        b->space.low[k] = bounds->low[k];
-        b->space.scale[k] = size > 1024.0f / FLT_MAX && size <= FLT_MAX ? 1024.0f / size : 0.0f;
+        space.low[k] = bounds->low[k];
+        space.scale[k] = size > 1024.0f / FLT_MAX && size <= FLT_MAX ? 1024.0f / size : 0.0f;
     }
+    return space;
+}
+
+static void choose_space(build *b, const carom_box *bounds) {
+    int median = median_exponent(b);
+    b->space = carom_bvh_space_of(bounds);
+    for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CLASS_STEP;
 }
 
 static carom_status make_keys(void *argument, carom_range range) {

@@ -185,39 +185,6 @@ static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
     return true;
 }
 
-/* Finds the pairs within the block, then traverses the tree to all later blocks whose box overlaps
- * the block's. */
-bool CAROM_CPU(carom_bvh_self_block)(const carom_bvh *bvh, uint32_t block, carom_bvh_found *found) {
-    const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
-    if (!within_block(blocks, block, found)) return false;
-    if (bvh->level_count < 2) return true;
-    const carom_bvh_node *parents = carom_bvh_level(bvh, 1);
-    wide_box own = widen_lane(&parents[block / CAROM_BVH_WIDTH], block % CAROM_BVH_WIDTH);
-    to_visit stack;
-    stack.count = 0;
-    push(&stack, bvh->level_count - 1, 0);
-    while (stack.count > 0) {
-        uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
-        const carom_bvh_node *node = &carom_bvh_level(bvh, level)[number];
-        /* Only children whose last block comes after `block`. */
-        uint64_t span = (uint64_t)1 << (4 * (level - 1)), first = (uint64_t)number * 16 * span;
-        uint64_t past = block + 1 > first ? (block + 1 - first) / span : 0;
-        uint32_t later = past < 16 ? ~0u << past : 0u;
-        uint32_t lanes = overlaps(node, &own) & later;
-        ++found->visits;
-        for (; lanes != 0; lanes &= lanes - 1) {
-            uint32_t lane = lowest(lanes), child = number * CAROM_BVH_WIDTH + lane;
-            if (level > 1) {
-                push(&stack, level - 1, child);
-            } else {
-                wide_box box = widen_lane(node, lane);
-                if (!block_pair(blocks, block, child, &box, found)) return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* All block pairs of nodes a <= b of level 1; box_of_b is the box of b. */
 static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const wide_box *box_of_b,
                              carom_bvh_found *found) {

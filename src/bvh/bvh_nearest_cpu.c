@@ -4,16 +4,20 @@
  * Branch and bound (Roussopoulos, Kelley, Vincent, "Nearest neighbor queries", 1995). The lower
  * bound of the distance to a box is computed in doubles: along each axis it is the gap less the
  * margin, which exceeds the rounding error of the gap. For the rounding of squares and sums, 2^-48
- * of the sum of squares is allowed. Squares are compared, not distances. */
+ * of the sum of squares is allowed. Squares are compared, not distances.
+ *
+ * Where squares fit floats, floats are used instead of doubles: twice as many at a time. The margin
+ * then includes the rounding of the point, and 2^-20 of the sum of squares is allowed. */
 #include "bvh/bvh_nearest_cpu.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/simd.h"
 
 typedef struct open_node {
     double bound; /* squared lower bound of the distance of all descendants */
-    uint32_t level, number;
+    uint32_t level, index;
 } open_node;
 
 /* The value that squared bounds are compared with; negative for a negative limit. 2^-1060 exceeds
@@ -22,10 +26,66 @@ static double square_of(double limit) {
     return limit < 0.0 ? -1.0 : limit * limit * (1.0 + 0x1p-46) + 0x1p-1060;
 }
 
-/* Computes the squared bounds of 16 boxes; returns a bit mask of those within the limit. Empty
- * boxes are infinitely far and never within it. */
-static inline uint32_t bound_node(const carom_bvh_node *node, const carom_bvh_point *point,
-                                  double limit, double bounds[CAROM_BVH_WIDTH]) {
+/* The same in floats, 2^-20 larger. */
+static float float_limit(double most) {
+    return most < (double)FLT_MAX / 2.0 ? (float)(most * (1.0 + 0x1p-20)) + FLT_MIN : HUGE_VALF;
+}
+
+typedef struct float_point {
+    float at[3], margin;
+} float_point;
+
+/* Coordinates of the tree and the point are at most 2^48 of the margin: so below 2^60, where
+ * squares of sums do not overflow. */
+#define MOST_FLOAT_MARGIN 0x1p12
+
+static float_point float_point_of(const carom_bvh_point *point) {
+    double largest = 0.0;
+    float_point p;
+    for (int k = 0; k < 3; ++k) {
+        p.at[k] = (float)point->at[k];
+        largest = CAROM_MAX(fabs(point->at[k]), largest);
+    }
+    p.margin = (float)((point->margin + 0x1p-23 * largest) * (1.0 + 0x1p-20)) + FLT_MIN;
+    return p;
+}
+
+/* Lower bounds of the squared distances of sixteen boxes. */
+typedef struct node_bounds {
+    bool is_float;
+    float floats[CAROM_BVH_WIDTH];
+    double doubles[CAROM_BVH_WIDTH];
+} node_bounds;
+
+static inline double bound_at(const node_bounds *bounds, uint32_t lane) {
+    return bounds->is_float ? (double)bounds->floats[lane] * (1.0 - 0x1p-20)
+                            : bounds->doubles[lane];
+}
+
+/* Bounds in floats; returns a bit mask of those within the limit. Empty boxes are infinitely far
+ * and never within it. */
+static inline uint32_t bound_in_floats(const carom_bvh_node *node, const float_point *point,
+                                       float limit, float bounds[CAROM_BVH_WIDTH]) {
+    uint32_t lanes = 0;
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        carom_f32v squares = carom_f32v_splat(0.0f);
+        for (int k = 0; k < 3; ++k) {
+            carom_f32v below = carom_f32v_load(node->low[k] + at) - point->at[k];
+            carom_f32v above = point->at[k] - carom_f32v_load(node->high[k] + at);
+            carom_f32v apart = carom_f32v_max(below, above) - point->margin;
+            apart = carom_f32v_max(apart, carom_f32v_splat(0.0f));
+            squares += apart * apart;
+        }
+        carom_f32v_store(bounds + at, squares);
+        carom_i32v within = (squares <= limit) & (squares < HUGE_VALF);
+        lanes |= carom_lanes_of(within) << at;
+    }
+    return lanes;
+}
+
+/* The same in doubles. */
+static inline uint32_t bound_in_doubles(const carom_bvh_node *node, const carom_bvh_point *point,
+                                        double limit, double bounds[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
         carom_f64v squares = carom_f64v_splat(0.0);
@@ -43,20 +103,12 @@ static inline uint32_t bound_node(const carom_bvh_node *node, const carom_bvh_po
     return lanes;
 }
 
-/* The lane with the least bound. */
-static inline uint32_t least_of(uint32_t lanes, const double bounds[CAROM_BVH_WIDTH]) {
-    uint32_t least = (uint32_t)__builtin_ctz(lanes);
-    for (lanes &= lanes - 1; lanes != 0; lanes &= lanes - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(lanes);
-        least = bounds[i] < bounds[least] ? i : least;
-    }
-    return least;
-}
-
 uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_point *point,
                                       double limit, carom_bvh_near_fn *visit, void *user) {
     open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
-    double bounds[CAROM_BVH_WIDTH], most = square_of(limit);
+    double most = square_of(limit);
+    float_point floats = float_point_of(point);
+    node_bounds bounds = {.is_float = point->margin < MOST_FLOAT_MARGIN};
     uint32_t count = 0;
     uint64_t visits = 0;
     if (bvh->level_count == 0) return 0;
@@ -64,27 +116,24 @@ uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_poin
     while (count > 0) {
         open_node node = stack[--count];
         if (node.bound > most) continue;
-        uint32_t lanes =
-            bound_node(&carom_bvh_level(bvh, node.level)[node.number], point, most, bounds);
+        const carom_bvh_node *boxes = &carom_bvh_level(bvh, node.level)[node.index];
+        uint32_t lanes = bounds.is_float
+                             ? bound_in_floats(boxes, &floats, float_limit(most), bounds.floats)
+                             : bound_in_doubles(boxes, point, most, bounds.doubles);
         uint32_t first = count;
         ++visits;
-        if (node.level == 0 && lanes != 0) {
-            /* Visit the nearest first: it lowers the limit most. */
-            uint32_t i = least_of(lanes, bounds), place = node.number * CAROM_BVH_WIDTH;
-            most = square_of(visit(user, place + i));
-            for (lanes &= ~(1u << i); lanes != 0; lanes &= lanes - 1) {
-                i = (uint32_t)__builtin_ctz(lanes);
-                if (bounds[i] <= most) most = square_of(visit(user, place + i));
-            }
+        if (node.level == 0) {
+            if (lanes != 0) most = square_of(visit(user, node.index, lanes));
             continue;
         }
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t i = (uint32_t)__builtin_ctz(lanes);
-            uint32_t child = node.number * CAROM_BVH_WIDTH + i, at = count;
+            uint32_t child = node.index * CAROM_BVH_WIDTH + i, at = count;
+            double bound = bound_at(&bounds, i);
             /* The nearest is pushed last. */
-            for (++count; at > first && stack[at - 1].bound < bounds[i]; --at)
+            for (++count; at > first && stack[at - 1].bound < bound; --at)
                 stack[at] = stack[at - 1];
-            stack[at] = (open_node){bounds[i], node.level - 1, child};
+            stack[at] = (open_node){bound, node.level - 1, child};
         }
     }
     return visits;

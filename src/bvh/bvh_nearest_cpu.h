@@ -14,13 +14,13 @@ typedef struct carom_bvh_point {
     double at[3], margin;
 } carom_bvh_point;
 
-/* Receives a place that may be near enough, and returns the distance up to which to continue; a
- * negative one stops the search. */
-typedef double carom_bvh_near_fn(void *user, uint32_t place);
+/* Receives the places of a block that may be near enough, as a bit mask of its lanes that is not
+ * empty, and returns the distance up to which to continue; a negative one stops the search. */
+typedef double carom_bvh_near_fn(void *user, uint32_t block, uint32_t lanes);
 
-/* Calls `visit` for every place whose box may be within distance `limit`, at most 2^400 or
- * infinite, or within what `visit` returned last. Nearer boxes come first, approximately. Returns
- * the number of nodes opened. */
+/* Calls `visit` for every block with places whose boxes may be within distance `limit`, at most
+ * 2^400 or infinite, or within what `visit` returned last. Nearer blocks come first, approximately.
+ * Returns the number of nodes opened. */
 CAROM_CPU_DECLARE(uint64_t, carom_bvh_nearest, const carom_bvh *bvh, const carom_bvh_point *point,
                   double limit, carom_bvh_near_fn *visit, void *user);
 

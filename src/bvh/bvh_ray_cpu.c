@@ -5,8 +5,8 @@
  * three exits (Kay, Kajiya, "Ray tracing complex scenes", 1986). The side at which the ray enters a
  * box follows from the sign of its direction and is the same for all boxes. The test is in doubles
  * and conservative: boxes are widened by the margin, which exceeds the rounding error of
- * `end - from`, and an exit is multiplied by 1 + 2^-48, which exceeds the roundings of 1 / way, of
- * its product, and of the entry it is compared with.
+ * `end - from`, and an exit is multiplied by 1 + 2^-48, which exceeds the roundings of 1 /
+ * direction, of its product, and of the entry it is compared with.
  *
  * An axis along which the direction's component is below 2^-60 would need an infinite reciprocal.
  * Within the tree the ray moves along this axis by less than the margin, so the reciprocal is
@@ -18,7 +18,7 @@
 
 #include "base/simd.h"
 
-#define LEAST_WAY 0x1p-60
+#define LEAST_COMPONENT 0x1p-60
 
 typedef struct slabs {
     double enter[3], leave[3]; /* the ray's origin, shifted by the margin, for entries and exits */
@@ -28,15 +28,15 @@ typedef struct slabs {
 
 typedef struct open_node {
     double enters;
-    uint32_t level, number;
+    uint32_t level, index;
 } open_node;
 
 static slabs slabs_make(const carom_bvh_ray *ray) {
     slabs s;
     for (int k = 0; k < 3; ++k) {
-        bool along = fabs(ray->way[k]) < LEAST_WAY;
-        s.backward[k] = !along && ray->way[k] < 0.0;
-        s.inverse[k] = along ? 1.0 / LEAST_WAY : 1.0 / ray->way[k];
+        bool along = fabs(ray->direction[k]) < LEAST_COMPONENT;
+        s.backward[k] = !along && ray->direction[k] < 0.0;
+        s.inverse[k] = along ? 1.0 / LEAST_COMPONENT : 1.0 / ray->direction[k];
         s.enter[k] = s.backward[k] ? ray->from[k] - ray->margin : ray->from[k] + ray->margin;
         s.leave[k] = s.backward[k] ? ray->from[k] + ray->margin : ray->from[k] - ray->margin;
     }
@@ -80,12 +80,12 @@ uint64_t CAROM_CPU(carom_bvh_cast)(const carom_bvh *bvh, const carom_bvh_ray *ra
         open_node node = stack[--count];
         if (node.enters > limit) continue;
         uint32_t lanes =
-            enter_node(&carom_bvh_level(bvh, node.level)[node.number], &s, limit, enters);
+            enter_node(&carom_bvh_level(bvh, node.level)[node.index], &s, limit, enters);
         uint32_t first = count;
         ++visits;
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t i = (uint32_t)__builtin_ctz(lanes);
-            uint32_t child = node.number * CAROM_BVH_WIDTH + i, at = count;
+            uint32_t child = node.index * CAROM_BVH_WIDTH + i, at = count;
             if (node.level == 0) {
                 if (enters[i] <= limit) limit = visit(user, child);
                 continue;

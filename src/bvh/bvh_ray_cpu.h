@@ -7,12 +7,12 @@
 #include "base/isa.h"
 #include "bvh/bvh.h"
 
-/* The ray from + s way, s >= 0, in the tree's frame; `way` is its direction. Coordinates are up to
- * 2^200, and the largest component of the direction is 1 or -1. `margin` is an upper bound of the
- * distance of the true ray from this one anywhere in the tree, plus at least 2^-48 of the largest
- * coordinate in the tree and in `from`. */
+/* The ray from + s direction, s >= 0, in the tree's frame. Coordinates are up to 2^200, and the
+ * largest component of the direction is 1 or -1. `margin` is an upper bound of the distance of the
+ * true ray from this one anywhere in the tree, plus at least 2^-48 of the largest coordinate in the
+ * tree and in `from`. */
 typedef struct carom_bvh_ray {
-    double from[3], way[3], margin;
+    double from[3], direction[3], margin;
 } carom_bvh_ray;
 
 /* The margin of a ray whose position is unknown: it passes through every place. `from` is then 0.

@@ -41,17 +41,17 @@ static carom_status check_def(carom_context *context, const carom_gas_def *def) 
         return carom_fail(context, CAROM_BAD_INPUT, "the acceleration is not finite");
     double pull = fmax(fabs(def->acceleration.x), fabs(def->acceleration.y));
     pull = fmax(pull, fabs(def->acceleration.z));
-    if (pull > CAROM_GAS_MOST_PULL)
+    if (pull > CAROM_GAS_MOST_ACCELERATION)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the acceleration is %g along an axis; at most %g is possible", pull,
-                          CAROM_GAS_MOST_PULL);
+                          CAROM_GAS_MOST_ACCELERATION);
     if (!(def->loss >= 0.0 && def->loss <= 1.0) ||
         !(def->wall_loss >= 0.0 && def->wall_loss <= 1.0))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "losses are %g and %g at walls; both must be in [0, 1]", def->loss,
                           def->wall_loss);
-    const double least_zero[] = {def->elastic_below, def->cell_edge, def->reach, def->tick};
-    static const char *const names[] = {"elastic_below", "cell_edge", "reach", "tick"};
+    const double least_zero[] = {def->elastic_below, def->cell_edge, def->cutoff, def->tick};
+    static const char *const names[] = {"elastic_below", "cell_edge", "cutoff", "tick"};
     for (int i = 0; i < 4; ++i)
         if (!(least_zero[i] >= 0.0) || !isfinite(least_zero[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
@@ -65,8 +65,8 @@ static carom_status check_def(carom_context *context, const carom_gas_def *def) 
 }
 
 static carom_status check_sphere(carom_context *context, const carom_gas *gas,
-                                 const carom_gas_sphere *sphere, uint64_t number) {
-    unsigned long long which = number;
+                                 const carom_gas_sphere *sphere, uint64_t index) {
+    unsigned long long which = index;
     if (!finite_vec(sphere->position) || !finite_vec(sphere->velocity) ||
         !isfinite(sphere->radius) || !isfinite(sphere->mass))
         return carom_fail(context, CAROM_BAD_INPUT, "sphere %llu has a number that is not finite",
@@ -115,7 +115,7 @@ static carom_status check_sphere(carom_context *context, const carom_gas *gas,
             (x[axis] - sphere->radius < -slack || x[axis] + sphere->radius > edge + slack))
             return carom_fail(
                 context, CAROM_BAD_INPUT,
-                "sphere %llu at %c = %g with radius %g reaches through the wall of "
+                "sphere %llu at %c = %g with radius %g extends through the wall of "
                 "the box, whose edge is %g; move it inside or make that axis periodic",
                 which, "xyz"[axis], x[axis], sphere -> radius, edge);
         if (gas->rules.periodic[axis] && fabs(x[axis]) > 1e6 * edge)
@@ -148,9 +148,9 @@ static void survey(carom_gas *gas) {
 }
 
 /* Checks that the tick suits these spheres. */
-static carom_status check_tick(carom_context *context, const carom_gas *gas, double leeway) {
+static carom_status check_tick(carom_context *context, const carom_gas *gas, double tolerance) {
     double pace = gas->smallest / gas->rules.tick, tick = gas->rules.tick;
-    if (pace < CAROM_GAS_LEAST_PACE / leeway || pace > CAROM_GAS_MOST_PACE * leeway)
+    if (pace < CAROM_GAS_LEAST_PACE / tolerance || pace > CAROM_GAS_MOST_PACE * tolerance)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the tick is %g; for the smallest radius, %g, it must be from %g to %g",
                           tick, gas->smallest, gas->smallest / CAROM_GAS_MOST_PACE,
@@ -165,9 +165,9 @@ static carom_status check_tick(carom_context *context, const carom_gas *gas, dou
     return CAROM_OK;
 }
 
-carom_status carom_gas_check(carom_context *context, carom_gas *gas, double leeway) {
+carom_status carom_gas_check(carom_context *context, carom_gas *gas, double tolerance) {
     survey(gas);
-    if (gas->count != 0) CAROM_TRY(check_tick(context, gas, leeway));
+    if (gas->count != 0) CAROM_TRY(check_tick(context, gas, tolerance));
     if (gas->largest > MOST_RADIUS_RATIO * gas->smallest * (1.0 + 1e-12))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "radii go from %g to %g; the largest may be ten times the smallest",
@@ -373,12 +373,8 @@ static void release_arrays(carom_gas *gas) {
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
-    carom_release(&gas->allocator, gas->bodies);
-    carom_release(&gas->allocator, gas->records);
-    carom_release(&gas->allocator, gas->radius);
-    carom_release(&gas->allocator, gas->mass);
-    carom_release(&gas->allocator, gas->slot_of);
-    carom_release(&gas->allocator, gas->trajectories.by_slot);
+    CAROM_RELEASE_ALL(&gas->allocator, gas->bodies, gas->records, gas->radius, gas->mass,
+                      gas->slot_of, gas->trajectories.by_slot);
 }
 
 void carom_gas_destroy(carom_gas *gas) {

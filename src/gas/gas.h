@@ -22,9 +22,9 @@
 #include "carom/gas.h"
 #include "gas/gas_item.h"
 
-#define CAROM_GAS_MOST_SPHERES (UINT32_C(1) << 27)
-#define CAROM_GAS_NO_SLOT      UINT32_MAX
-#define CAROM_GAS_MOST_PULL    1e100 /* the square of such an acceleration is finite */
+#define CAROM_GAS_MOST_SPHERES      (UINT32_C(1) << 27)
+#define CAROM_GAS_NO_SLOT           UINT32_MAX
+#define CAROM_GAS_MOST_ACCELERATION 1e100 /* the square of such an acceleration is finite */
 
 /* Scales at which no product in gas_item.h leaves the range of doubles, with P = length times
  * speed. Lengths L are within [1e-60, 1e60] (a box is at most 1e15 radii wide). The pace, a radius
@@ -84,11 +84,12 @@ typedef struct carom_gas_trajectories {
     double common_radius;           /* 0 where radii differ */
     double ticks_per_bound;         /* ticks per unit of time, rounded down a little */
     float margin;                   /* the least bound must be first by this to be provisional */
-    int64_t leeway;           /* half the margin in ticks: a provisional pair may meet this late */
-    int64_t safe_span;        /* ticks without refresh, for all spheres that are not wild */
-    float recede2;            /* two that touch surely recede when d u / |u| is above its root */
-    uint64_t wild, most_wild; /* too fast spheres since the last renewal; limit for the next */
-    float shift[27][4];       /* displacement of a sphere seen in another box, by code */
+    int64_t uncertainty; /* half the margin in ticks: a provisional pair may meet this late */
+    int64_t safe_span;   /* ticks without refresh, for all spheres but fast ones */
+    float recede2;       /* two that touch surely recede when d u / |u| is above its root */
+    uint64_t fast;       /* spheres too fast for floats since the last renewal */
+    uint64_t most_fast;  /* limit of them, for the next renewal */
+    float shift[27][4];  /* displacement of a sphere seen in another box, by code */
 } carom_gas_trajectories;
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
@@ -133,7 +134,7 @@ typedef struct carom_gas_cells {
     uint32_t size[4];    /* without the layer around; the fourth value pads the vectors */
     carom_gas_home last; /* the highest cell */
     double edge[4], per_edge[3];
-    double leeway[4]; /* CENTRE: tolerance by which a sphere may leave its cell; see gas_centre.h */
+    double skin[4]; /* CENTRE: distance by which a sphere may leave its cell; see gas_centre.h */
 } carom_gas_cells;
 
 /* ---- Neighbour lists ------------------------------------------------------------------------- */
@@ -148,9 +149,9 @@ typedef struct carom_gas_lists {
     carom_gas_centre *centres; /* by slot */
     uint32_t *entries;         /* a list is its length, then the candidates; `stride` apart */
     uint32_t stride, capacity; /* capacity: candidates per list, at most CAROM_GAS_MOST_LISTED */
-    double reach;              /* as requested, in largest diameters */
-    double leeway;             /* skin: a body may leave the centre of its list by this distance */
-    float slack;               /* twice the leeway, and a margin for the rounding of centres */
+    double cutoff;             /* as requested, in largest diameters */
+    double skin;               /* a body may leave the centre of its list by this distance */
+    float slack;               /* twice the skin, and a margin for the rounding of centres */
 } carom_gas_lists;
 
 /* ---- Event queue ----------------------------------------------------------------------------- */
@@ -276,7 +277,7 @@ typedef enum carom_gas_stop {
     CAROM_GAS_STOP_TIME,     /* no more events up to the requested time */
     CAROM_GAS_STOP_EVENT,    /* on_event requested it */
     CAROM_GAS_STOP_STEPS,    /* the number of steps is reached */
-    CAROM_GAS_STOP_ROOM,     /* no memory */
+    CAROM_GAS_STOP_MEMORY,   /* no memory */
     CAROM_GAS_STOP_LISTS,    /* a neighbour list is full: grow the lists and continue */
     CAROM_GAS_STOP_COLLAPSE, /* a sphere collides endlessly: `culprit` */
     CAROM_GAS_STOP_RESPONSE, /* the response gave an invalid velocity: `culprit` */
@@ -294,8 +295,8 @@ CAROM_CPU_DECLARE(bool, carom_gas_predict_some, carom_gas *gas, uint64_t from, u
 carom_status carom_gas_reserve(carom_context *context, carom_gas *gas, uint64_t count,
                                uint64_t labels);
 /* Checks all spheres after a change of the set; CAROM_BAD_INPUT when two overlap. The pace may
- * exceed its range by the factor `leeway`, for files. Reports one unit per sphere. */
-carom_status carom_gas_check(carom_context *context, carom_gas *gas, double leeway);
+ * exceed its range by the factor `tolerance`, for files. Reports one unit per sphere. */
+carom_status carom_gas_check(carom_context *context, carom_gas *gas, double tolerance);
 
 /* Long loops over spheres check for cancellation once per this many: some 0.05 ms, and below 0.2 s
  * even where all of a million spheres share one cell. */
@@ -329,7 +330,7 @@ void carom_gas_trajectories_renew(carom_gas *gas);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
 /* Reserves the overflow cells one step may need; false when there is no memory. */
-bool carom_gas_cells_room(carom_gas *gas);
+bool carom_gas_cells_reserve(carom_gas *gas);
 void carom_gas_cells_release(carom_gas *gas);
 
 /* Cells must be built. */
@@ -340,7 +341,7 @@ void carom_gas_lists_release(carom_gas *gas);
 
 carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas);
 /* Removes stale entries or reserves capacity for the next steps; false when there is no memory. */
-bool carom_gas_calendar_room(carom_gas *gas);
+bool carom_gas_calendar_reserve(carom_gas *gas);
 /* Empties the calendar, chooses the bucket width again and enters all spheres. */
 bool carom_gas_calendar_refill(carom_gas *gas);
 void carom_gas_queue_release(carom_gas *gas);

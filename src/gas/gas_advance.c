@@ -82,12 +82,12 @@ static bool is_at_rest(const carom_gas *gas) {
  * position every CAROM_GAS_HORIZON, which is four epochs. After any multiple of that all ticks are
  * the same again, so any number of them can be skipped at once. */
 static void skip_rest(carom_gas *gas, double until) {
-    const double turn = (double)CAROM_GAS_HORIZON;
-    _Static_assert(CAROM_GAS_HORIZON == 4 * CAROM_GAS_EPOCH, "a turn is four epochs");
+    const double horizon = (double)CAROM_GAS_HORIZON;
+    _Static_assert(CAROM_GAS_HORIZON == 4 * CAROM_GAS_EPOCH, "a horizon is four epochs");
     double ticks =
         until * gas->rules.ticks_per_unit - (double)gas->epochs * (double)CAROM_GAS_EPOCH;
-    double turns = floor((ticks - (double)gas->now) / turn) - 1.0;
-    if (turns >= 1.0 && is_at_rest(gas)) gas->epochs += 4 * (uint64_t)turns;
+    double horizons = floor((ticks - (double)gas->now) / horizon) - 1.0;
+    if (horizons >= 1.0 && is_at_rest(gas)) gas->epochs += 4 * (uint64_t)horizons;
 }
 
 /* True when the gas has only refreshed bodies for too long. A tick may be so short that no event
@@ -137,7 +137,7 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
             return fail_stop(context, gas, stop, culprit);
         if (gas->now >= 2 * CAROM_GAS_EPOCH && !move_epoch(gas)) {
             gas->ready = false;
-            return fail_stop(context, gas, CAROM_GAS_STOP_ROOM, 0);
+            return fail_stop(context, gas, CAROM_GAS_STOP_MEMORY, 0);
         }
         if (gas->predictions >= gas->sort_after) CAROM_TRY(carom_gas_resort(context, gas));
         double now = carom_gas_get_time(gas);
@@ -207,7 +207,7 @@ carom_status carom_gas_next(carom_context *context, carom_gas *gas, double until
     if (event->kind == CAROM_GAS_KIND_NONE && late) return fail_late(context, gas, until);
     if (event->kind == CAROM_GAS_KIND_NONE) {
         event->time = carom_gas_get_time(gas);
-        event->number = gas->events;
+        event->index = gas->events;
     }
     return CAROM_OK;
 }

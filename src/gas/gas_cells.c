@@ -2,7 +2,7 @@
 /* Choice of the method and of the cell size (after Kim, Guibas and Shin), and filing of the
  * spheres.
  *
- * Invariant: the least edge of a cell exceeds the contact distance by a margin, and the leeway is
+ * Invariant: the least edge of a cell exceeds the contact distance by a margin, and the skin is
  * measured from that least edge. So two spheres are in neighbouring cells for some time before they
  * touch, and rounding in the crossing times, which are not exact, cannot hide a collision. */
 #include "gas/gas_cells.h"
@@ -43,20 +43,20 @@ double carom_gas_model_edge(double density, double radius) {
     return low;
 }
 
-/* The least cell edge: the reach plus a margin far above any rounding error. */
-static double least_edge(const carom_gas *gas, double reach) {
+/* The least cell edge: the distance to search plus a margin far above any rounding error. */
+static double least_edge(const carom_gas *gas, double distance) {
     double largest = 0.0;
     for (int axis = 0; axis < 3; ++axis) largest = fmax(largest, gas->rules.edge[axis]);
-    return reach * (1.0 + 1e-6) + 1e-9 * largest;
+    return distance * (1.0 + 1e-6) + 1e-9 * largest;
 }
 
 /* The same for neighbour lists, whose centres are rounded to float. */
-static double least_lists(const carom_gas *gas, double leeway) {
-    return least_edge(gas, 2.0 * gas->largest + 2.0 * leeway) + 1e-4 * gas->largest +
+static double least_lists(const carom_gas *gas, double skin) {
+    return least_edge(gas, 2.0 * gas->largest + 2.0 * skin) + 1e-4 * gas->largest +
            1e-5 * gas->longest;
 }
 
-/* Packing fraction from which neighbour lists are faster; measured, as is their reach in
+/* Packing fraction from which neighbour lists are faster; measured, as is their cutoff in
  * choose_method. */
 #define LISTS_FROM 0.45
 /* Lengths whose squares are well within the range of floats, 1e-38 to 3e38. */
@@ -70,26 +70,26 @@ static void choose_method(carom_gas *gas) {
         gas->method = gas->packing >= LISTS_FROM && alike ? CAROM_GAS_METHOD_NEIGHBOURS
                                                           : CAROM_GAS_METHOD_CENTRE;
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
-    double reach = gas->def.reach, least = least_edge(gas, 2.0 * gas->largest);
-    if (reach == 0.0) reach = gas->packing > 0.4 ? 1.6 : 1.8;
-    gas->lists.reach = fmax(reach, 1.01);
-    gas->lists.leeway = 0.5 * (gas->lists.reach * 2.0 * gas->largest - least);
-    if (gas->lists.leeway < 0.001 * least) gas->lists.leeway = 0.001 * least;
+    double cutoff = gas->def.cutoff, least = least_edge(gas, 2.0 * gas->largest);
+    if (cutoff == 0.0) cutoff = gas->packing > 0.4 ? 1.6 : 1.8;
+    gas->lists.cutoff = fmax(cutoff, 1.01);
+    gas->lists.skin = 0.5 * (gas->lists.cutoff * 2.0 * gas->largest - least);
+    if (gas->lists.skin < 0.001 * least) gas->lists.skin = 0.001 * least;
     for (int axis = 0; axis < 3; ++axis) { /* lists contain no images beyond the next box */
         if (!gas->rules.periodic[axis]) continue;
         double most = 0.5 * (gas->rules.edge[axis] - 1.0001 * least_lists(gas, 0.0));
-        gas->lists.leeway = fmin(gas->lists.leeway, most);
+        gas->lists.skin = fmin(gas->lists.skin, most);
     }
     /* Between walls no sphere moves further than this. */
-    gas->lists.leeway = fmin(gas->lists.leeway, 2.0 * gas->longest);
-    /* Centres are floats. In a very wide box rounding alone would exceed the leeway, and far from 1
+    gas->lists.skin = fmin(gas->lists.skin, 2.0 * gas->longest);
+    /* Centres are floats. In a very wide box rounding alone would exceed the skin, and far from 1
      * the squared distances overflow or underflow. */
-    if (gas->lists.leeway < fmax(0.001 * least, 1e-5 * gas->longest) ||
-        gas->largest < LEAST_LISTED || gas->longest > MOST_LISTED)
+    if (gas->lists.skin < fmax(0.001 * least, 1e-5 * gas->longest) || gas->largest < LEAST_LISTED ||
+        gas->longest > MOST_LISTED)
         gas->method = CAROM_GAS_METHOD_CENTRE;
 }
 
-/* In diameters: some leeway is faster in dense gases too, measured at 0.3. */
+/* In diameters: some skin is faster in dense gases too, measured at 0.3. */
 #define LEAST_WISH 1.06
 
 static void choose_size(carom_gas *gas) {
@@ -101,7 +101,7 @@ static void choose_size(carom_gas *gas) {
         wish = fmax(carom_gas_model_edge((double)gas->count / volume, gas->largest),
                     LEAST_WISH * 2.0 * gas->largest);
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
-        least = least_lists(gas, gas->lists.leeway);
+        least = least_lists(gas, gas->lists.skin);
         wish = gas->def.cell_edge;
     }
     double edge = fmax(wish, least);
@@ -125,7 +125,7 @@ static void choose_size(carom_gas *gas) {
     cells->edge[3] = 1.0;
     for (int axis = 0; axis < 3; ++axis) {
         cells->last.at[axis] = (uint16_t)(cells->size[axis] - 1);
-        cells->leeway[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
+        cells->skin[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
     }
     cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
 }
@@ -254,7 +254,7 @@ void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *
             }
 }
 
-bool carom_gas_cells_room(carom_gas *gas) {
+bool carom_gas_cells_reserve(carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
     if (cells->free_count >= CAROM_GAS_STEP_OVERFLOW) return true;
     uint64_t have = cells->count + cells->overflow_capacity, capacity = 0; /* no more than needed */
@@ -283,7 +283,7 @@ carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint
         return carom_fail_memory(context, cells->count * sizeof(*cells->cells), "cells");
     memset(cells->cells, 0xFF, cells->count * sizeof(*cells->cells));
     for (uint64_t i = 0; i < gas->count; ++i) {
-        if (!carom_gas_cells_room(gas))
+        if (!carom_gas_cells_reserve(gas))
             return carom_fail_memory(context, cells->count, "cells with many spheres");
         CAROM_TRY(carom_gas_look(context, i, amount));
         file_sphere(gas, (uint32_t)i);

@@ -3,7 +3,7 @@
  * the 27 cells around; part of the loop in gas_run_cpu.c.
  *
  * Invariant: two spheres that touch are in the same cell or in neighbouring cells. Where a cell is
- * wider than the contact distance, half of the excess is the leeway: a sphere may leave its cell by
+ * wider than the contact distance, half of the excess is the skin: a sphere may leave its cell by
  * that distance on either side before it must cross. After a collision all 27 cells are searched
  * anyway, so the sphere can be refiled in a neighbouring cell without extra cost: the one furthest
  * ahead. */
@@ -17,19 +17,15 @@
 
 /* ---- Crossing -------------------------------------------------------------------------------- */
 
-typedef double doubles4 __attribute__((vector_size(32)));
-typedef int64_t masks4 __attribute__((vector_size(32)));
-typedef int32_t numbers4 __attribute__((vector_size(16)));
-
 /* Present position relative to the low corner of the cell, and velocity. */
 typedef struct carom_gas_view {
-    doubles4 x, v;
-    numbers4 at; /* its cell */
+    carom_f64x4 x, v;
+    carom_i32x4 at; /* its cell */
 } carom_gas_view;
 
 static inline __attribute__((always_inline)) void
 view_from_cell(const carom_gas *gas, uint32_t slot, carom_gas_view *view) {
-    const masks4 axes = {-1, -1, -1, 0};
+    const carom_i64x4 axes = {-1, -1, -1, 0};
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
     const carom_gas_home *home = &gas->records[slot].home;
@@ -43,15 +39,15 @@ view_from_cell(const carom_gas *gas, uint32_t slot, carom_gas_view *view) {
         const char *bytes = (const char *)body;
         memcpy(&view->x, bytes + offsetof(carom_gas_body, x), sizeof(view->x));
         memcpy(&view->v, bytes + offsetof(carom_gas_body, v), sizeof(view->v));
-        view->v = (doubles4)((masks4)view->v & axes);
-        view->x = (doubles4)((masks4)view->x & axes) + view->v * span;
+        view->v = (carom_f64x4)((carom_i64x4)view->v & axes);
+        view->x = (carom_f64x4)((carom_i64x4)view->x & axes) + view->v * span;
     }
-    view->at = (numbers4){home->at[0], home->at[1], home->at[2], 0};
-    numbers4 size, wraps = {body->wraps[0], body->wraps[1], body->wraps[2], 0};
-    doubles4 edge;
+    view->at = (carom_i32x4){home->at[0], home->at[1], home->at[2], 0};
+    carom_i32x4 size, wraps = {body->wraps[0], body->wraps[1], body->wraps[2], 0};
+    carom_f64x4 edge;
     memcpy(&size, gas->cells.size, sizeof(size));
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    view->x -= __builtin_convertvector(view->at + wraps * size, doubles4) * edge;
+    view->x -= __builtin_convertvector(view->at + wraps * size, carom_f64x4) * edge;
 }
 
 /* True when the cell is the last before a wall on that side. */
@@ -65,15 +61,15 @@ static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
                                const carom_gas_view *view, uint8_t *first) {
     double best = CAROM_GAS_NEVER_DELAY;
     for (int axis = 0; axis < 3; ++axis) {
-        double a = gas->rules.acceleration[axis], leeway = gas->cells.leeway[axis];
+        double a = gas->rules.acceleration[axis], skin = gas->cells.skin[axis];
         double x = view->x[axis], v = view->v[axis], edge = gas->cells.edge[axis];
-        for (int side = 0; side < 2; ++side) {
-            if (is_at_wall(gas, home, axis, side != 0)) continue;
-            double delay = side == 0 ? carom_gas_fall_delay(leeway + x, v, a)
-                                     : carom_gas_fall_delay(edge + leeway - x, -v, -a);
+        for (int high = 0; high < 2; ++high) {
+            if (is_at_wall(gas, home, axis, high != 0)) continue;
+            double delay = high == 0 ? carom_gas_fall_delay(skin + x, v, a)
+                                     : carom_gas_fall_delay(edge + skin - x, -v, -a);
             if (delay < best) {
                 best = delay;
-                *first = (uint8_t)(2 * axis + side);
+                *first = (uint8_t)(2 * axis + high);
             }
         }
     }
@@ -83,23 +79,11 @@ static inline double find_fall(const carom_gas *gas, const carom_gas_home *home,
 /* Distance from the rear side of the cell along each axis; the rear is the side the sphere moves
  * away from. */
 static inline __attribute__((always_inline)) void
-way_come(const carom_gas *gas, const carom_gas_view *view, doubles4 *come) {
-    doubles4 edge;
+distance_from_rear(const carom_gas *gas, const carom_gas_view *view, carom_f64x4 *travelled) {
+    carom_f64x4 edge;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    masks4 up = view->v > 0.0;
-    *come = (doubles4)(((masks4)view->x & up) | ((masks4)(edge - view->x) & ~up));
-}
-
-/* Bit mask of the axes along which the sphere moves up. */
-static inline uint32_t up_axes(const carom_gas_view *view) {
-#if defined(__AVX2__)
-    return (uint32_t)_mm256_movemask_pd(
-        _mm256_cmp_pd((__m256d)view->v, _mm256_setzero_pd(), _CMP_GT_OQ));
-#else
-    uint32_t ups = 0;
-    for (int axis = 0; axis < 3; ++axis) ups |= (uint32_t)(view->v[axis] > 0.0) << axis;
-    return ups;
-#endif
+    carom_i64x4 up = view->v > 0.0;
+    *travelled = carom_f64x4_select(up, view->x, edge - view->x);
 }
 
 /* The first crossing without acceleration: tests the side ahead along each axis. */
@@ -107,21 +91,20 @@ static inline __attribute__((always_inline)) double find_side(const carom_gas *g
                                                               const carom_gas_home *home,
                                                               const carom_gas_view *view,
                                                               uint8_t *first) {
-    doubles4 edge, leeway, come;
+    carom_f64x4 edge, skin, travelled;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    memcpy(&leeway, gas->cells.leeway, sizeof(leeway));
-    way_come(gas, view, &come);
-    doubles4 speed = (doubles4)((masks4)view->v & INT64_MAX);
-    doubles4 delay = ((edge + leeway) - come) / speed;
-    masks4 moves = speed > 0.0;
-    delay = (doubles4)(((masks4)delay & moves) |
-                       ((masks4)(CAROM_GAS_NEVER_DELAY - (doubles4){0.0}) & ~moves));
+    memcpy(&skin, gas->cells.skin, sizeof(skin));
+    distance_from_rear(gas, view, &travelled);
+    carom_f64x4 speed = (carom_f64x4)((carom_i64x4)view->v & INT64_MAX);
+    carom_f64x4 delay = ((edge + skin) - travelled) / speed;
+    carom_i64x4 moves = speed > 0.0;
+    delay = carom_f64x4_select(moves, delay, carom_f64x4_splat(CAROM_GAS_NEVER_DELAY));
     if (gas->rules.walls)
         for (int axis = 0; axis < 3; ++axis)
             if (is_at_wall(gas, home, axis, view->v[axis] > 0.0))
                 delay[axis] = CAROM_GAS_NEVER_DELAY;
     /* Which axis is first is random, so there are no branches. */
-    uint32_t second = delay[1] < delay[0], ups = up_axes(view);
+    uint32_t second = delay[1] < delay[0], ups = carom_i64x4_lanes(view->v > 0.0);
     double least = CAROM_MIN(delay[0], delay[1]);
     uint32_t third = delay[2] < least, best = second + third * (2 - second);
     *first = (uint8_t)(2 * best + (ups >> best & 1));
@@ -160,22 +143,22 @@ static inline void step_sphere(carom_gas *gas, uint32_t slot, uint32_t side) {
 /* Refiles a sphere in the furthest cell ahead that it may be in, so that it stays there longest.
  * All cells around must be searched afterwards. The axes it moves along are random, so there are no
  * branches except for leaving the box. */
-static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_t slot,
+static inline __attribute__((always_inline)) void refile(carom_gas *gas, uint32_t slot,
                                                          carom_gas_view *view) {
     carom_gas_home *home = &gas->records[slot].home, before = *home;
-    doubles4 edge, leeway, come;
-    numbers4 size;
+    carom_f64x4 edge, skin, travelled;
+    carom_i32x4 size;
     memcpy(&edge, gas->cells.edge, sizeof(edge));
-    memcpy(&leeway, gas->cells.leeway, sizeof(leeway));
+    memcpy(&skin, gas->cells.skin, sizeof(skin));
     memcpy(&size, gas->cells.size, sizeof(size));
-    way_come(gas, view, &come);
-    masks4 ahead = (come > edge - leeway) & (view->v != 0.0);
+    distance_from_rear(gas, view, &travelled);
+    carom_i64x4 forward = (travelled > edge - skin) & (view->v != 0.0);
     if (gas->rules.walls)
         for (int axis = 0; axis < 3; ++axis)
-            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) ahead[axis] = 0;
-    numbers4 up = __builtin_convertvector(view->v > 0.0, numbers4); /* -1 or 0 */
-    numbers4 step = __builtin_convertvector(ahead, numbers4) & (-1 - 2 * up);
-    numbers4 to = view->at + step, out = (to < 0) | (to >= size);
+            if (is_at_wall(gas, home, axis, view->v[axis] > 0.0)) forward[axis] = 0;
+    carom_i32x4 up = __builtin_convertvector(view->v > 0.0, carom_i32x4); /* -1 or 0 */
+    carom_i32x4 step = __builtin_convertvector(forward, carom_i32x4) & (-1 - 2 * up);
+    carom_i32x4 to = view->at + step, out = (to < 0) | (to >= size);
     if ((step[0] | step[1] | step[2]) == 0) return;
     if ((out[0] | out[1] | out[2]) != 0) {
         for (int axis = 0; axis < 3; ++axis)
@@ -183,7 +166,7 @@ static inline __attribute__((always_inline)) void settle(carom_gas *gas, uint32_
     } else {
         for (int axis = 0; axis < 3; ++axis) home->at[axis] = (uint16_t)to[axis];
     }
-    view->x -= __builtin_convertvector(step, doubles4) * edge;
+    view->x -= __builtin_convertvector(step, carom_f64x4) * edge;
     carom_gas_file(gas, slot, &before, false);
     carom_gas_file(gas, slot, home, true);
 }
@@ -200,13 +183,13 @@ static inline void scan_around(const carom_gas *gas, uint32_t slot, carom_gas_ar
                                carom_gas_prediction *prediction) {
     carom_gas_candidates *candidates = &around->candidates;
     bool shifted = !carom_gas_is_inside(&gas->cells, &gas->records[slot].home), all = true;
-    link_walk walk = begin_links(&around->block);
-    if (around->block.linked) all = collect_links(gas, &around->block, &walk, candidates);
+    link_cursor cursor = begin_links(&around->block);
+    if (around->block.linked) all = collect_links(gas, &around->block, &cursor, candidates);
     if (candidates->count != 0)
         scan(gas, slot, candidates->near, candidates->count, shifted, prediction);
     while (!all) {
         candidates->count = 0;
-        all = collect_links(gas, &around->block, &walk, candidates);
+        all = collect_links(gas, &around->block, &cursor, candidates);
         scan(gas, slot, candidates->near, candidates->count, shifted, prediction);
     }
 }
@@ -226,7 +209,7 @@ static inline __attribute__((always_inline)) void predict_centre(carom_gas *gas,
     carom_gas_around around[2];
     for (int i = 0; i < count; ++i) {
         view_from_cell(gas, slots[i], &views[i]);
-        settle(gas, slots[i], &views[i]);
+        refile(gas, slots[i], &views[i]);
     }
     for (int i = 0; i < count; ++i) {
         collect_block(gas, &gas->records[slots[i]].home, &around[i].block, &around[i].candidates);

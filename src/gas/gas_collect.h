@@ -11,75 +11,44 @@
 #include "base/simd.h"
 #include "gas/gas_cells.h"
 
-typedef uint32_t entries4 __attribute__((vector_size(16)));
-typedef uint32_t entries8 __attribute__((vector_size(32)));
-
 /* Largest value read so far, plus one. Only links make it exceed CAROM_GAS_LINK; an empty place
  * wraps to 0. */
 typedef struct link_marks {
-    entries4 four;
-    entries8 eight;
+    carom_u32x4 four;
+    carom_u32x8 eight;
 } link_marks;
 
-#if defined(__AVX2__)
 /* Appends the entries of a cell to the candidates; returns their count. */
 static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
-    const __m128i one = _mm_set1_epi32(1), most = _mm_set1_epi32((int)(CAROM_GAS_LINK - 1));
-    __m128i places = _mm_loadu_si128((const __m128i *)(const void *)cell);
-    __m128i entries = _mm_cmpeq_epi32(places, _mm_min_epu32(places, most));
-    marks->four = (entries4)_mm_max_epu32((__m128i)marks->four, _mm_add_epi32(places, one));
-    _mm_storeu_si128((__m128i *)(void *)near, places); /* entries are at the front */
-    return (uint32_t)__builtin_popcount((unsigned)_mm_movemask_ps(_mm_castsi128_ps(entries)));
+    carom_u32x4 places = carom_u32x4_load(cell->entry);
+    marks->four = carom_u32x4_max(marks->four, places + 1);
+    carom_u32x4_store(near, places); /* entries are at the front */
+    carom_lanes taken = carom_i32x4_lanes((carom_i32x4)(places < CAROM_GAS_LINK));
+    return (uint32_t)__builtin_ctz(~taken);
 }
 
 /* The same for three adjacent cells. */
 static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
                                      link_marks *marks) {
-    const __m256i one = _mm256_set1_epi32(1), most = _mm256_set1_epi32((int)(CAROM_GAS_LINK - 1));
-    __m256i two = _mm256_loadu_si256((const __m256i *)(const void *)cell);
-    __m256i entries = _mm256_cmpeq_epi32(two, _mm256_min_epu32(two, most));
-    uint32_t taken = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(entries));
-    marks->eight = (entries8)_mm256_max_epu32((__m256i)marks->eight, _mm256_add_epi32(two, one));
-#if CAROM_LANES == 16
-    two = _mm256_maskz_compress_epi32((__mmask8)taken, two);
+    uint32_t count;
+#if CAROM_LANES >= 8
+    carom_u32x8 two;
+    memcpy(&two, cell, sizeof(two));
+    marks->eight = carom_u32x8_max(marks->eight, two + 1);
+    carom_lanes taken = carom_i32x8_lanes((carom_i32x8)(two < CAROM_GAS_LINK));
+    carom_u32x8_store(near, carom_u32x8_compress(two, taken));
+    count = (uint32_t)__builtin_popcount(taken);
 #else
-    __m128i numbers = _mm_loadl_epi64((const __m128i *)(const void *)carom_lane_numbers[taken]);
-    two = _mm256_permutevar8x32_epi32(two, _mm256_cvtepu8_epi32(numbers));
-#endif
-    _mm256_storeu_si256((__m256i *)(void *)near, two);
-    uint32_t count = (uint32_t)__builtin_popcount(taken);
-    return count + collect_cell(cell + 2, near + count, marks);
-}
-
-static inline bool are_linked(const link_marks *marks) {
-    const __m128i most = _mm_set1_epi32((int)CAROM_GAS_LINK);
-    __m256i eight = (__m256i)marks->eight;
-    __m128i all = _mm_max_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
-    all = _mm_max_epu32(all, (__m128i)marks->four);
-    return _mm_movemask_epi8(_mm_cmpeq_epi32(all, _mm_min_epu32(all, most))) != 0xFFFF;
-}
-#else
-static inline uint32_t collect_cell(const carom_gas_cell *cell, uint32_t *near, link_marks *marks) {
-    entries4 places, larger;
-    memcpy(&places, cell->entry, sizeof(places));
-    memcpy(near, &places, sizeof(places));
-    larger = (entries4)(places + 1 > marks->four);
-    marks->four = ((places + 1) & larger) | (marks->four & ~larger);
-    return carom_gas_cell_taken(cell);
-}
-
-static inline uint32_t collect_three(const carom_gas_cell *cell, uint32_t *near,
-                                     link_marks *marks) {
-    uint32_t count = collect_cell(cell, near, marks);
+    count = collect_cell(cell, near, marks);
     count += collect_cell(cell + 1, near + count, marks);
+#endif
     return count + collect_cell(cell + 2, near + count, marks);
 }
 
 static inline bool are_linked(const link_marks *marks) {
-    entries4 linked = (entries4)(marks->four > CAROM_GAS_LINK);
-    return (linked[0] | linked[1] | linked[2] | linked[3]) != 0;
+    carom_lanes four = carom_i32x4_lanes((carom_i32x4)(marks->four > CAROM_GAS_LINK));
+    return (four | carom_i32x8_lanes((carom_i32x8)(marks->eight > CAROM_GAS_LINK))) != 0;
 }
-#endif
 
 /* The same for three rows of three cells, `step` apart, centred on `cell`. */
 static inline __attribute__((always_inline)) uint32_t
@@ -143,31 +112,31 @@ static inline void collect_side(const carom_gas *gas, const carom_gas_home *home
 }
 
 /* State of the traversal of a block's overflow cells. */
-typedef struct link_walk {
+typedef struct link_cursor {
     const carom_gas_cell *cell; /* the last cell collected, NULL at the start of a chain */
     int at[3];
-} link_walk;
+} link_cursor;
 
-static inline link_walk begin_links(const block *block) {
-    return (link_walk){NULL, {block->from[0], block->from[1], block->from[2]}};
+static inline link_cursor begin_links(const block *block) {
+    return (link_cursor){NULL, {block->from[0], block->from[1], block->from[2]}};
 }
 
 /* Adds the entries of overflow cells while there is capacity; true when all have been added. */
-static inline bool collect_links(const carom_gas *gas, const block *block, link_walk *walk,
+static inline bool collect_links(const carom_gas *gas, const block *block, link_cursor *cursor,
                                  carom_gas_candidates *candidates) {
-    int *at = walk->at;
+    int *at = cursor->at;
     for (; at[2] <= block->to[2]; at[1] = block->from[1], ++at[2])
         for (; at[1] <= block->to[1]; at[0] = block->from[0], ++at[1])
-            for (; at[0] <= block->to[0]; walk->cell = NULL, ++at[0]) {
+            for (; at[0] <= block->to[0]; cursor->cell = NULL, ++at[0]) {
                 const carom_gas_cell *after;
-                if (walk->cell == NULL)
-                    walk->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
-                while ((after = carom_gas_cell_after(&gas->cells, walk->cell)) != NULL) {
+                if (cursor->cell == NULL)
+                    cursor->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
+                while ((after = carom_gas_cell_after(&gas->cells, cursor->cell)) != NULL) {
                     if (candidates->count > CAROM_GAS_MOST_CANDIDATES) return false;
                     memcpy(&candidates->near[candidates->count], after->entry,
                            sizeof(after->entry));
                     candidates->count += carom_gas_cell_taken(after);
-                    walk->cell = after;
+                    cursor->cell = after;
                 }
             }
     return true;

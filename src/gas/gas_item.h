@@ -75,16 +75,16 @@ CAROM_ITEM void carom_gas_place(const carom_gas_rules *rules, const carom_gas_bo
     }
 }
 
-/* Delay until |d + u t| = sqrt(reach2), or CAROM_GAS_NEVER_DELAY. It has no branches, so it can be
- * vectorised. The discriminant uses the cross product, which loses no digits to distance. The root
- * is taken in the form without cancellation. */
+/* Delay until |d + u t| = sqrt(contact2), or CAROM_GAS_NEVER_DELAY. It has no branches, so it can
+ * be vectorised. The discriminant uses the cross product, which loses no digits to distance. The
+ * root is taken in the form without cancellation. */
 CAROM_ITEM double carom_gas_pair_delay(double dx, double dy, double dz, double ux, double uy,
-                                       double uz, double reach2) {
+                                       double uz, double contact2) {
     double b = (dx * ux + dy * uy) + dz * uz;
     double uu = (ux * ux + uy * uy) + uz * uz;
-    double gap = ((dx * dx + dy * dy) + dz * dz) - reach2;
+    double gap = ((dx * dx + dy * dy) + dz * dz) - contact2;
     double cx = dy * uz - dz * uy, cy = dz * ux - dx * uz, cz = dx * uy - dy * ux;
-    double disc = reach2 * uu - ((cx * cx + cy * cy) + cz * cz);
+    double disc = contact2 * uu - ((cx * cx + cy * cy) + cz * cz);
     double root = sqrt(disc > 0.0 ? disc : 0.0);
     double delay = 0.5 * (gap + fabs(gap)) / (root - b); /* the gap, or zero where they overlap */
     int hits = (b < 0.0) & ((disc >= 0.0) | (gap <= 0.0));
@@ -94,7 +94,8 @@ CAROM_ITEM double carom_gas_pair_delay(double dx, double dy, double dz, double u
 /* Tick at which b, shifted by `image` boxes, meets a. Symmetric: exchanging a and b and the sign of
  * image gives the same bits. */
 CAROM_ITEM int64_t carom_gas_pair_time(const carom_gas_rules *rules, const carom_gas_body *a,
-                                       const carom_gas_body *b, const int image[3], double reach) {
+                                       const carom_gas_body *b, const int image[3],
+                                       double contact) {
     int64_t start = a->t > b->t ? a->t : b->t;
     double xa[3], va[3], xb[3], vb[3], d[3], u[3];
     carom_gas_place(rules, a, carom_gas_span(rules, start - a->t), xa, va);
@@ -103,7 +104,7 @@ CAROM_ITEM int64_t carom_gas_pair_time(const carom_gas_rules *rules, const carom
         d[axis] = (xb[axis] - xa[axis]) + (double)image[axis] * rules->edge[axis];
         u[axis] = vb[axis] - va[axis];
     }
-    double delay = carom_gas_pair_delay(d[0], d[1], d[2], u[0], u[1], u[2], reach * reach);
+    double delay = carom_gas_pair_delay(d[0], d[1], d[2], u[0], u[1], u[2], contact * contact);
     return carom_gas_after(rules, start, delay);
 }
 
@@ -120,11 +121,11 @@ CAROM_ITEM double carom_gas_fall_delay(double gap, double v, double a) {
     return gap > 0.0 ? 2.0 * gap / (root - v) : 0.0;
 }
 
-/* Tick at which the body meets the low (side 0) or high (side 1) wall of an axis. */
+/* Tick at which the body meets the low (high = 0) or high (high = 1) wall of an axis. */
 CAROM_ITEM int64_t carom_gas_wall_time(const carom_gas_rules *rules, const carom_gas_body *body,
-                                       double radius, int axis, int side) {
+                                       double radius, int axis, int high) {
     double x = body->x[axis], v = body->v[axis], a = rules->acceleration[axis];
-    double delay = side == 0 ? carom_gas_fall_delay(x - radius, v, a)
+    double delay = high == 0 ? carom_gas_fall_delay(x - radius, v, a)
                              : carom_gas_fall_delay((rules->edge[axis] - radius) - x, -v, -a);
     return carom_gas_after(rules, body->t, delay);
 }
@@ -135,13 +136,13 @@ CAROM_ITEM int64_t carom_gas_refresh_time(const carom_gas_rules *rules,
     int64_t time = body->t + CAROM_GAS_HORIZON;
     for (int axis = 0; axis < 3; ++axis) {
         if (!rules->periodic[axis]) continue;
-        double way = CAROM_GAS_MOST_DRIFT * rules->edge[axis];
+        double path = CAROM_GAS_MOST_DRIFT * rules->edge[axis];
         double v = body->v[axis] < 0.0 ? -body->v[axis] : body->v[axis];
         double a = rules->acceleration[axis] < 0.0 ? -rules->acceleration[axis]
                                                    : rules->acceleration[axis];
-        double speed = v + sqrt(v * v + 2.0 * a * way);
+        double speed = v + sqrt(v * v + 2.0 * a * path);
         if (!(speed > 0.0)) continue;
-        int64_t drifted = carom_gas_after(rules, body->t, 2.0 * way / speed);
+        int64_t drifted = carom_gas_after(rules, body->t, 2.0 * path / speed);
         time = drifted < time ? drifted : time;
     }
     return time;
@@ -214,10 +215,10 @@ CAROM_ITEM carom_gas_contact carom_gas_meet(const carom_gas_rules *rules, carom_
 
 /* Rewrites the body at `time` and reflects it off a wall. */
 CAROM_ITEM void carom_gas_bounce(const carom_gas_rules *rules, carom_gas_body *body, int axis,
-                                 int side, int64_t time) {
+                                 int high, int64_t time) {
     carom_gas_rewrite(rules, body, time);
     double v = body->v[axis], speed = v < 0.0 ? -v : v;
-    int inward = side == 0 ? v < 0.0 : v > 0.0;
+    int inward = high == 0 ? v < 0.0 : v > 0.0;
     if (!inward) return;
     body->v[axis] = speed < rules->elastic_below ? -v : -(v * (1.0 - rules->wall_loss));
 }

@@ -29,10 +29,10 @@ carom_status carom_gas_get_spheres(carom_context *context, const carom_gas *gas,
                                    carom_gas_spheres *spheres) {
     CAROM_REQUIRE(context != NULL && gas != NULL, "the context or the gas is NULL");
     CAROM_REQUIRE_RESULT(spheres, "the place for the spheres");
-    uint64_t room = 0;
-    CAROM_TRY(carom_gas_spheres_begin(context, &context->allocator, spheres, gas->count, &room));
+    uint64_t space = 0;
+    CAROM_TRY(carom_gas_spheres_begin(context, &context->allocator, spheres, gas->count, &space));
     uint64_t filled = 0;
-    for (uint64_t label = 0; label < gas->labels && filled < room; ++label)
+    for (uint64_t label = 0; label < gas->labels && filled < space; ++label)
         if (gas->slot_of[label] != CAROM_GAS_NO_SLOT)
             get_sphere(gas, gas->slot_of[label], &spheres->data[filled++]);
     return carom_gas_spheres_end(spheres);
@@ -106,7 +106,7 @@ carom_status carom_gas_get_info(carom_context *context, const carom_gas *gas,
         .periodic = {gas->def.periodic[0], gas->def.periodic[1], gas->def.periodic[2]},
         .tick = gas->rules.tick};
     double volume = gas->rules.edge[0] * gas->rules.edge[1] * gas->rules.edge[2];
-    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) info->reach = gas->lists.reach;
+    if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) info->cutoff = gas->lists.cutoff;
     info->model_edge = carom_gas_model_edge((double)gas->count / volume, gas->largest);
     for (int axis = 0; axis < 3; ++axis) {
         info->cells[axis] = gas->cells.size[axis];
@@ -143,13 +143,13 @@ static uint32_t cell_at(const overlap_grid *grid, const double x[3], int at[3]) 
 }
 
 static double overlap_of(const overlap_grid *grid, uint32_t i, uint32_t k) {
-    double square = 0.0, reach = carom_gas_contact_distance(grid->gas, i, k);
+    double square = 0.0, contact = carom_gas_contact_distance(grid->gas, i, k);
     for (int axis = 0; axis < 3; ++axis) {
         double d = fabs(grid->x[3 * i + axis] - grid->x[3 * k + axis]);
         if (grid->gas->rules.periodic[axis]) d = fmin(d, fabs(d - grid->gas->rules.edge[axis]));
         square += d * d;
     }
-    return (reach - sqrt(square)) / reach;
+    return (contact - sqrt(square)) / contact;
 }
 
 static double look_around(const overlap_grid *grid, uint32_t i, uint32_t *partner,

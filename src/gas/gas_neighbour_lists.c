@@ -48,10 +48,11 @@ static carom_status grow(carom_context *context, carom_gas *gas, uint32_t capaci
     carom_gas_lists *lists = &gas->lists;
     uint32_t stride = capacity + 1;
     if (capacity > CAROM_GAS_MOST_LISTED)
-        return carom_fail(context, CAROM_TOO_LARGE,
-                          "a sphere has more than %d neighbours within reach %g; lower the reach, "
-                          "or use cells",
-                          CAROM_GAS_MOST_LISTED, lists->reach);
+        return carom_fail(
+            context, CAROM_TOO_LARGE,
+            "a sphere has more than %d neighbours within cutoff %g; lower the cutoff, "
+            "or use cells",
+            CAROM_GAS_MOST_LISTED, lists->cutoff);
     uint32_t *entries =
         carom_allocate(&gas->allocator, gas->count * stride + READ_BEHIND, sizeof(*entries));
     if (entries == NULL)
@@ -72,10 +73,10 @@ carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas) {
     if (lists->centres == NULL)
         return carom_fail_memory(context, gas->count * 16, "centres of lists");
     for (uint32_t i = 0; i < gas->count; ++i) {
-        if (!carom_gas_cells_room(gas)) return carom_fail_memory(context, gas->count, "cells");
+        if (!carom_gas_cells_reserve(gas)) return carom_fail_memory(context, gas->count, "cells");
         refile(gas, i);
     }
-    lists->slack = (float)(2.0 * lists->leeway + 1e-5 * gas->largest + 1e-6 * gas->longest);
+    lists->slack = (float)(2.0 * lists->skin + 1e-5 * gas->largest + 1e-6 * gas->longest);
     CAROM_TRY(grow(context, gas, FIRST_CAPACITY));
     for (bool full;;) {
         CAROM_TRY(fill(context, gas, &full));

@@ -3,8 +3,8 @@
  *
  * The centre of a list is the position of its sphere when the list was built; the sphere is filed
  * in the cell of that centre. Invariants: two spheres are in each other's lists while their centres
- * are closer than the sum of their radii plus twice the leeway (the skin), and no sphere is further
- * than the leeway from its centre without a new list. So all pairs that can touch are listed, and a
+ * are closer than the sum of their radii plus twice the skin, and no sphere is further
+ * than the skin from its centre without a new list. So all pairs that can touch are listed, and a
  * sphere that stays among its neighbours crosses nothing. */
 #ifndef CAROM_SRC_GAS_GAS_NEIGHBOUR_LISTS_H
 #define CAROM_SRC_GAS_GAS_NEIGHBOUR_LISTS_H
@@ -35,14 +35,14 @@ static inline void carom_gas_list_drop(uint32_t *list, uint32_t near) {
 static inline bool carom_gas_lists_meet(const carom_gas *gas, uint32_t slot, uint32_t other,
                                         uint32_t code) {
     const carom_gas_centre *a = &gas->lists.centres[slot], *b = &gas->lists.centres[other];
-    float reach = a->radius + b->radius + gas->lists.slack;
+    float limit = a->radius + b->radius + gas->lists.slack;
     float dx = b->x[0] - a->x[0], dy = b->x[1] - a->x[1], dz = b->x[2] - a->x[2];
     if (code != CAROM_GAS_HERE) {
         dx += ((float)(code % 3) - 1.0f) * (float)gas->rules.edge[0];
         dy += ((float)(code / 3 % 3) - 1.0f) * (float)gas->rules.edge[1];
         dz += ((float)(code / 9) - 1.0f) * (float)gas->rules.edge[2];
     }
-    return (dx * dx + dy * dy) + dz * dz < reach * reach;
+    return (dx * dx + dy * dy) + dz * dz < limit * limit;
 }
 
 /* Records whether all listed spheres are in this box. */

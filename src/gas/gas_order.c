@@ -106,7 +106,7 @@ carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t 
     gas->in_twos = gas->count >= FAR_LARGER && gas->method == CAROM_GAS_METHOD_CENTRE &&
                    gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) CAROM_TRY(carom_gas_lists_create(context, gas));
-    gas->trajectories.leeway = INT64_MAX; /* there are no predictions to preserve */
+    gas->trajectories.uncertainty = INT64_MAX; /* there are no predictions to preserve */
     for (uint64_t i = 0; i < gas->count; ++i) {
         gas->trajectories.by_slot[i].stamp = 0;
         gas->records[i].prediction.side = 0; /* stays 0 where there is nothing to cross */

@@ -85,7 +85,7 @@ static void predict_both(carom_gas *gas, uint32_t a, uint32_t b) {
 }
 
 /* Predicts the exact tick, never a provisional one: for an unresolved prediction, or a provisional
- * one whose pair does not meet within the leeway. */
+ * one whose pair does not meet within the uncertainty. */
 static __attribute__((noinline)) void predict_exactly(carom_gas *gas, uint32_t slot) {
     gas->exactly = true;
     predict(gas, slot);
@@ -131,7 +131,7 @@ static bool is_met_by_partner(const carom_gas *gas, uint32_t slot) {
 }
 
 /* Replaces the lower bound of a provisional pair by its exact tick. False when the pair does not
- * meet within the leeway; the sphere must then be predicted exactly. */
+ * meet within the uncertainty; the sphere must then be predicted exactly. */
 static bool refine(carom_gas *gas, uint32_t slot) {
     carom_gas_prediction *prediction = &gas->records[slot].prediction;
     int image[3];

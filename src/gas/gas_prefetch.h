@@ -41,7 +41,7 @@ static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
     return home;
 }
 
-static inline void touch_ahead(const carom_gas *gas, uint32_t slot) {
+static inline void touch_next_cells(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
     carom_gas_around around;
     collect_side(gas, &home, gas->records[slot].prediction.side, &around.block, &around.candidates);
@@ -73,7 +73,7 @@ static inline void look_far(const carom_gas *gas, uint32_t slot) {
 }
 
 /* Second stage: the cells of a crossing. The cells that a colliding pair will search are not yet
- * known: see settle in gas_centre.h. */
+ * known: see refile in gas_centre.h. */
 static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS || is_pair_next(&gas->records[slot].prediction))
         return;
@@ -88,7 +88,7 @@ static inline void look_near(const carom_gas *gas, uint32_t slot) {
         touch_list(gas, slot);
         if (is_pair_next(prediction)) touch_list(gas, prediction->partner);
     } else if (!is_pair_next(prediction)) {
-        touch_ahead(gas, slot);
+        touch_next_cells(gas, slot);
     }
 }
 

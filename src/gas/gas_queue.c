@@ -2,7 +2,7 @@
 /* The event queue: a calendar queue (after Paul 2007) or a binary heap.
  *
  * The calendar has a ring of buckets of equal width in time, an overflow list for times beyond one
- * turn of the ring, and a window. The window holds the sorted events of the buckets already
+ * revolution of the ring, and a window. The window holds the sorted events of the buckets already
  * reached. Inserting a sphere appends its slot to one bucket and does nothing else; entries leave a
  * bucket only when the bucket is reached. Invariant: an entry is stale when its sphere is now due
  * in another bucket or is already in the window. Stale entries are removed when there are more than
@@ -61,7 +61,7 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
     return true;
 }
 
-bool carom_gas_calendar_room(carom_gas *gas) {
+bool carom_gas_calendar_reserve(carom_gas *gas) {
     if (gas->calendar.entries > 4 * gas->count + 1024) return carom_gas_calendar_refill(gas);
     return reserve_chunks(gas, CAROM_GAS_STEP_ENTRIES + 64) && reserve_window(gas, WINDOW_SPARE);
 }
@@ -127,8 +127,8 @@ static void free_chunk(carom_gas_calendar *calendar, uint32_t index) {
     ++calendar->free_count;
 }
 
-/* Moves the entries that are now within one turn from the overflow into the ring. Entries that are
- * certainly stale are dropped; duplicates are harmless. */
+/* Moves the entries that are now within one revolution from the overflow into the ring. Entries
+ * that are certainly stale are dropped; duplicates are harmless. */
 static bool look_at_overflow(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint32_t index = calendar->heads[calendar->buckets];
@@ -159,7 +159,7 @@ static bool look_at_overflow(carom_gas *gas) {
     return true;
 }
 
-/* Called after half a turn: checks the bucket width and examines the overflow. */
+/* Called after half a revolution: checks the bucket width and examines the overflow. */
 static bool turn_half(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint64_t passed = (uint64_t)calendar->base - calendar->loaded_from;
@@ -299,9 +299,9 @@ static carom_status create_calendar(carom_context *context, carom_gas *gas) {
 
 static carom_status create_tree(carom_context *context, carom_gas *gas) {
     carom_gas_tree *tree = &gas->tree;
-    tree->heap = carom_allocate(&gas->allocator, gas->count, sizeof(*tree->heap));
-    tree->place = carom_allocate(&gas->allocator, gas->count, sizeof(*tree->place));
-    if (tree->heap == NULL || tree->place == NULL)
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(tree->heap, gas->count),
+                                       CAROM_ALLOCATION(tree->place, gas->count)};
+    if (!carom_allocate_all(&gas->allocator, arrays, 2))
         return carom_fail_memory(context, gas->count * 8, "the tree of events");
     tree->count = 0;
     for (uint64_t i = 0; i < gas->count; ++i) {
@@ -320,11 +320,8 @@ carom_status carom_gas_queue_create(carom_context *context, carom_gas *gas) {
 }
 
 void carom_gas_queue_release(carom_gas *gas) {
-    carom_release(&gas->allocator, gas->calendar.chunks);
-    carom_release(&gas->allocator, gas->calendar.heads);
-    carom_release(&gas->allocator, gas->calendar.window);
-    carom_release(&gas->allocator, gas->tree.heap);
-    carom_release(&gas->allocator, gas->tree.place);
+    CAROM_RELEASE_ALL(&gas->allocator, gas->calendar.chunks, gas->calendar.heads,
+                      gas->calendar.window, gas->tree.heap, gas->tree.place);
     gas->calendar = (carom_gas_calendar){0};
     gas->tree = (carom_gas_tree){0};
 }

@@ -136,7 +136,7 @@ static inline bool carom_gas_queue_room(carom_gas *gas) {
         calendar->free_count >= CAROM_GAS_STEP_ENTRIES &&
         calendar->window_capacity - calendar->window_tail >= CAROM_GAS_STEP_ENTRIES)
         return true;
-    return gas->def.queue == CAROM_GAS_QUEUE_TREE || carom_gas_calendar_room(gas);
+    return gas->def.queue == CAROM_GAS_QUEUE_TREE || carom_gas_calendar_reserve(gas);
 }
 
 /* True unless the entry of the window is stale. */

@@ -27,14 +27,14 @@ static inline void scan_list(const carom_gas *gas, uint32_t slot,
         scan_all(gas, slot, list + 1, list[0], prediction);
 }
 
-/* Predicts when the sphere reaches the leeway from its centre. Under an acceleration this is a
+/* Predicts when the sphere is the skin away from its centre. Under an acceleration this is a
  * lower bound, otherwise exact. */
 static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
                                    carom_gas_prediction *prediction) {
     const carom_gas_rules *rules = &gas->rules;
     const carom_gas_body *body = &gas->bodies[slot];
     const float *centre = gas->records[slot].centre;
-    double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, leeway = gas->lists.leeway;
+    double x[3], v[3], b = 0.0, vv = 0.0, yy = 0.0, skin = gas->lists.skin;
     carom_gas_place(rules, body, carom_gas_span(rules, gas->now - body->t), x, v);
     if ((body->wraps[0] | body->wraps[1] | body->wraps[2]) != 0)
         for (int axis = 0; axis < 3; ++axis)
@@ -47,13 +47,13 @@ static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
     }
     double delay = CAROM_GAS_NEVER_DELAY;
     if (rules->accelerated) {
-        double gap = leeway - sqrt(yy), a = 0.0;
+        double gap = skin - sqrt(yy), a = 0.0;
         for (int axis = 0; axis < 3; ++axis)
             a += rules->acceleration[axis] * rules->acceleration[axis];
         gap = gap > 0.0 ? gap : 0.0;
         delay = 2.0 * gap / (sqrt(vv) + sqrt(vv + 2.0 * sqrt(a) * gap));
     } else if (vv > 0.0) {
-        double gap = leeway * leeway - yy;
+        double gap = skin * skin - yy;
         double root = sqrt(b * b + vv * (gap > 0.0 ? gap : 0.0));
         delay = (root - b) / vv; /* cancellation errors are far below the slack of centres */
     }
@@ -62,14 +62,14 @@ static inline void predict_renewal(const carom_gas *gas, uint32_t slot,
 
 /* True when `near` is among the entries. Up to seven entries after the last are read. */
 static inline bool is_listed(const uint32_t *entries, uint32_t count, uint32_t near) {
-    const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
-    carom_gas_i8 found = {0};
+    const carom_i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    carom_i32x8 found = {0};
     for (uint32_t i = 0; i < count; i += 8) {
-        carom_gas_i8 eight;
+        carom_i32x8 eight;
         memcpy(&eight, entries + i, sizeof(eight));
-        found |= (eight == (int32_t)near) & (numbers < (int32_t)(count - i));
+        found |= (eight == (int32_t)near) & (lane < (int32_t)(count - i));
     }
-    return carom_gas_lanes(&found) != 0;
+    return carom_i32x8_lanes(found) != 0;
 }
 
 /* Appends to `fresh` the candidates whose centres are close enough, eight at a time. The array of
@@ -82,8 +82,8 @@ list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candi
     for (uint32_t k = 0; k < 8; ++k)
         candidates->near[candidates->count + k] = carom_gas_candidate(slot, CAROM_GAS_HERE);
     for (uint32_t i = 0; i < candidates->count; i += 8) {
-        carom_gas_f4 rows[8], shift;
-        carom_gas_f8 c[4];
+        carom_f32x4 rows[8], shift;
+        carom_f32x8 c[4];
         for (uint32_t k = 0; k < 8; ++k) {
             uint32_t near = candidates->near[i + k];
             memcpy(&rows[k], &gas->lists.centres[near & SLOT_MASK], sizeof(rows[k]));
@@ -91,11 +91,11 @@ list_candidates(const carom_gas *gas, uint32_t slot, carom_gas_candidates *candi
             memcpy(&shift, gas->trajectories.shift[near >> CAROM_GAS_SLOT_BITS], sizeof(shift));
             rows[k] += shift * length;
         }
-        carom_gas_transpose(rows, c);
-        carom_gas_f8 dx = c[0] - own->x[0], dy = c[1] - own->x[1], dz = c[2] - own->x[2];
-        carom_gas_f8 reach = c[3] + (own->radius + gas->lists.slack);
-        carom_gas_i8 meet = (dx * dx + dy * dy) + dz * dz < reach * reach;
-        for (uint32_t lanes = carom_gas_lanes(&meet); lanes != 0; lanes &= lanes - 1) {
+        carom_f32x8_transpose(rows, c);
+        carom_f32x8 dx = c[0] - own->x[0], dy = c[1] - own->x[1], dz = c[2] - own->x[2];
+        carom_f32x8 limit = c[3] + (own->radius + gas->lists.slack);
+        carom_i32x8 meet = (dx * dx + dy * dy) + dz * dz < limit * limit;
+        for (uint32_t lanes = carom_i32x8_lanes(meet); lanes != 0; lanes &= lanes - 1) {
             uint32_t near = candidates->near[i + (uint32_t)__builtin_ctz(lanes)];
             fresh[count] = near;
             count += (near & SLOT_MASK) != slot;
@@ -112,10 +112,10 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     block block;
     *count = 0;
     collect_block(gas, &gas->records[slot].home, &block, &candidates);
-    link_walk walk = begin_links(&block);
+    link_cursor cursor = begin_links(&block);
     bool inside = carom_gas_is_inside(&gas->cells, &gas->records[slot].home);
     for (bool all = false; !all && *count <= gas->lists.capacity; candidates.count = 0) {
-        all = !block.linked || collect_links(gas, &block, &walk, &candidates);
+        all = !block.linked || collect_links(gas, &block, &cursor, &candidates);
         if (gas->prefetch)
             for (uint32_t i = 0; i < candidates.count; ++i)
                 __builtin_prefetch(&gas->lists.centres[candidates.near[i] & SLOT_MASK]);
@@ -125,7 +125,7 @@ static inline bool collect_list(const carom_gas *gas, uint32_t slot, uint32_t *f
     return *count <= gas->lists.capacity;
 }
 
-/* Builds a new list for a sphere that has reached the leeway. Only its new neighbours are scanned.
+/* Builds a new list for a sphere that has moved by the skin. Only its new neighbours are scanned.
  * When a list is full, the result is false and the sphere is unchanged. */
 static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     uint32_t fresh[CAROM_GAS_MOST_LISTED + CAROM_GAS_MOST_CANDIDATES + 8],
@@ -168,7 +168,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
         carom_gas_file(gas, slot, home, true);
     }
     /* After a change of box the same entry means another image. This matters where a box is not
-     * much wider than the reach. */
+     * much wider than the cutoff. */
     if (moved) {
         carom_gas_trajectory_shift(gas, slot);
         scan_list(gas, slot, &gas->records[slot].prediction);

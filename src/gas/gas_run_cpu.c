@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gas/gas_predict.h"
-#include "gas/gas_turns.h"
+#include "gas/gas_select.h"
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
@@ -47,17 +47,17 @@ static bool respond_pair(carom_gas *gas, uint32_t slot_a, uint32_t slot_b, const
     carom_gas_rewrite(&gas->rules, &before_b, gas->now);
     carom_gas_sphere sphere_a, sphere_b;
     carom_vec3 n = {contact.normal[0], contact.normal[1], contact.normal[2]};
-    double reach = carom_gas_contact_distance(gas, slot_a, slot_b);
+    double distance = carom_gas_contact_distance(gas, slot_a, slot_b);
     show_sphere(gas, slot_a, &before_a, &sphere_a);
     show_sphere(gas, slot_b, &before_b, &sphere_b);
     sphere_b.position =
-        (carom_vec3){sphere_a.position.x + reach * n.x, sphere_a.position.y + reach * n.y,
-                     sphere_a.position.z + reach * n.z};
+        (carom_vec3){sphere_a.position.x + distance * n.x, sphere_a.position.y + distance * n.y,
+                     sphere_a.position.z + distance * n.z};
     gas->def.response(gas->def.response_user, event, &n, &sphere_a, &sphere_b);
     if (!take_velocity(gas, &a, &sphere_a) || !take_velocity(gas, &b, &sphere_b)) return false;
     double push = (b.v[0] - before_b.v[0]) * n.x + (b.v[1] - before_b.v[1]) * n.y +
                   (b.v[2] - before_b.v[2]) * n.z;
-    add_total(&gas->virial, gas->mass[slot_b] * push * reach);
+    add_total(&gas->virial, gas->mass[slot_b] * push * distance);
     gas->bodies[slot_a] = a;
     gas->bodies[slot_b] = b;
     return true;
@@ -150,7 +150,7 @@ static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, uint32_t *culprit)
     }
     carom_gas_event event = {.time = carom_gas_time_of(gas, gas->now),
                              .kind = (carom_gas_kind)prediction->kind,
-                             .number = gas->events};
+                             .index = gas->events};
     carom_gas_stop stop = prediction->kind == CAROM_GAS_KIND_PAIR
                               ? do_pair(gas, slot, &event, culprit)
                               : do_wall(gas, slot, &event, culprit);
@@ -175,16 +175,16 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
     for (uint64_t step = 0; step < steps; ++step) {
         uint32_t slot;
         if (!carom_gas_queue_room(gas) ||
-            (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_room(gas)) ||
+            (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_reserve(gas)) ||
             !next_slot(gas, until, &slot))
-            return CAROM_GAS_STOP_ROOM;
+            return CAROM_GAS_STOP_MEMORY;
         if (slot == CAROM_GAS_NO_SLOT) {
             gas->now = until;
             return CAROM_GAS_STOP_TIME;
         }
         gas->records[slot].prediction.current = 0;
         if (carom_gas_due(&gas->records[slot].prediction) > gas->trajectories.until ||
-            gas->trajectories.wild > gas->trajectories.most_wild) {
+            gas->trajectories.fast > gas->trajectories.most_fast) {
             gas->now = carom_gas_due(&gas->records[slot].prediction);
             carom_gas_trajectories_renew(gas);
         }
@@ -200,7 +200,7 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
 
 bool CAROM_CPU(carom_gas_predict_some)(carom_gas *gas, uint64_t from, uint64_t to) {
     for (uint64_t i = from; i < to; ++i) {
-        if (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_room(gas))
+        if (gas->cells.free_count < CAROM_GAS_STEP_OVERFLOW && !carom_gas_cells_reserve(gas))
             return false;
         predict(gas, (uint32_t)i);
     }

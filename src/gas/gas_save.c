@@ -48,13 +48,13 @@ static uint64_t get(stream *s) {
     return entry;
 }
 
-static void put_number(carom_writer *s, double value) {
+static void put_double(carom_writer *s, double value) {
     uint64_t entry;
     memcpy(&entry, &value, sizeof(entry));
     put(s, entry);
 }
 
-static double get_number(stream *s) {
+static double get_double(stream *s) {
     uint64_t entry = get(s);
     double value;
     memcpy(&value, &entry, sizeof(value));
@@ -62,16 +62,16 @@ static double get_number(stream *s) {
 }
 
 static void put_vec(carom_writer *s, carom_vec3 v) {
-    put_number(s, v.x);
-    put_number(s, v.y);
-    put_number(s, v.z);
+    put_double(s, v.x);
+    put_double(s, v.y);
+    put_double(s, v.z);
 }
 
 static carom_vec3 get_vec(stream *s) {
     carom_vec3 v;
-    v.x = get_number(s);
-    v.y = get_number(s);
-    v.z = get_number(s);
+    v.x = get_double(s);
+    v.y = get_double(s);
+    v.z = get_double(s);
     return v;
 }
 
@@ -91,14 +91,14 @@ static void put_head(carom_writer *s, const carom_gas *gas) {
     put_vec(s, def->edges);
     for (int axis = 0; axis < 3; ++axis) put(s, def->periodic[axis]);
     put_vec(s, def->acceleration);
-    put_number(s, def->loss);
-    put_number(s, def->wall_loss);
-    put_number(s, def->elastic_below);
+    put_double(s, def->loss);
+    put_double(s, def->wall_loss);
+    put_double(s, def->elastic_below);
     put(s, (uint64_t)def->method);
     put(s, (uint64_t)def->queue);
-    put_number(s, def->cell_edge);
-    put_number(s, def->reach);
-    put_number(s, gas->rules.tick);
+    put_double(s, def->cell_edge);
+    put_double(s, def->cutoff);
+    put_double(s, gas->rules.tick);
     put(s, (uint64_t)gas->now);
     put(s, gas->epochs);
     put(s, gas->events);
@@ -106,9 +106,9 @@ static void put_head(carom_writer *s, const carom_gas *gas) {
     put(s, gas->wall_hits);
     put(s, gas->crossings);
     put(s, gas->predictions);
-    put_number(s, gas->measured_from);
-    put_number(s, gas->virial.sum);
-    put_number(s, gas->virial.rest);
+    put_double(s, gas->measured_from);
+    put_double(s, gas->virial.sum);
+    put_double(s, gas->virial.rest);
     put(s, gas->labels);
     put(s, gas->count);
     for (int spare = 0; spare < 4; ++spare) put(s, 0);
@@ -120,12 +120,12 @@ static void put_spheres(carom_writer *s, const carom_gas *gas) {
         if (slot == CAROM_GAS_NO_SLOT) continue;
         const carom_gas_body *body = &gas->bodies[slot];
         put(s, label | (uint64_t)gas->records[slot].prediction.repeats << 32);
-        for (int axis = 0; axis < 3; ++axis) put_number(s, body->x[axis]);
-        for (int axis = 0; axis < 3; ++axis) put_number(s, body->v[axis]);
+        for (int axis = 0; axis < 3; ++axis) put_double(s, body->x[axis]);
+        for (int axis = 0; axis < 3; ++axis) put_double(s, body->v[axis]);
         put(s, (uint64_t)body->t);
         put(s, 0); /* spare */
-        put_number(s, gas->radius[slot]);
-        put_number(s, gas->mass[slot]);
+        put_double(s, gas->radius[slot]);
+        put_double(s, gas->mass[slot]);
     }
 }
 
@@ -171,17 +171,17 @@ static bool get_head(stream *s, head *h) {
     h->def.edges = get_vec(s);
     for (int axis = 0; axis < 3; ++axis) h->def.periodic[axis] = get(s) == 1;
     h->def.acceleration = get_vec(s);
-    h->def.loss = get_number(s);
-    h->def.wall_loss = get_number(s);
-    h->def.elastic_below = get_number(s);
+    h->def.loss = get_double(s);
+    h->def.wall_loss = get_double(s);
+    h->def.elastic_below = get_double(s);
     uint64_t method = get(s), queue = get(s);
     h->def.method =
         method < CAROM_GAS_METHOD_COUNT ? (carom_gas_method)method : CAROM_GAS_METHOD_AUTO;
     h->def.queue =
         queue < CAROM_GAS_QUEUE_COUNT ? (carom_gas_queue)queue : CAROM_GAS_QUEUE_CALENDAR;
-    h->def.cell_edge = get_number(s);
-    h->def.reach = get_number(s);
-    h->tick = h->def.tick = get_number(s);
+    h->def.cell_edge = get_double(s);
+    h->def.cutoff = get_double(s);
+    h->tick = h->def.tick = get_double(s);
     h->now = (int64_t)get(s);
     h->epochs = get(s);
     h->events = get(s);
@@ -189,16 +189,16 @@ static bool get_head(stream *s, head *h) {
     h->wall_hits = get(s);
     h->crossings = get(s);
     h->predictions = get(s);
-    h->measured_from = get_number(s);
-    h->virial.sum = get_number(s);
-    h->virial.rest = get_number(s);
+    h->measured_from = get_double(s);
+    h->virial.sum = get_double(s);
+    h->virial.rest = get_double(s);
     h->labels = get(s);
     h->count = get(s);
     for (int spare = 0; spare < 4; ++spare) (void)get(s);
     int exponent;
     const carom_vec3 a = h->def.acceleration;
-    if (!(fabs(a.x) <= CAROM_GAS_MOST_PULL && fabs(a.y) <= CAROM_GAS_MOST_PULL &&
-          fabs(a.z) <= CAROM_GAS_MOST_PULL))
+    if (!(fabs(a.x) <= CAROM_GAS_MOST_ACCELERATION && fabs(a.y) <= CAROM_GAS_MOST_ACCELERATION &&
+          fabs(a.z) <= CAROM_GAS_MOST_ACCELERATION))
         return false;
     bool sound = !s->broken && frexp(h->tick, &exponent) == 0.5; /* a power of two */
     double time = ((double)h->epochs * (double)CAROM_GAS_EPOCH + (double)h->now) * h->tick;
@@ -216,12 +216,12 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
     carom_gas_body *body = &gas->bodies[slot];
     uint64_t label = get(s);
     memset(body, 0, sizeof(*body));
-    for (int axis = 0; axis < 3; ++axis) body->x[axis] = get_number(s);
-    for (int axis = 0; axis < 3; ++axis) body->v[axis] = get_number(s);
+    for (int axis = 0; axis < 3; ++axis) body->x[axis] = get_double(s);
+    for (int axis = 0; axis < 3; ++axis) body->v[axis] = get_double(s);
     body->t = (int64_t)get(s);
     (void)get(s);
-    gas->radius[slot] = get_number(s);
-    gas->mass[slot] = get_number(s);
+    gas->radius[slot] = get_double(s);
+    gas->mass[slot] = get_double(s);
     gas->records[slot].prediction.repeats = (uint16_t)(label >> 32);
     gas->records[slot].prediction.current = 0;
     gas->records[slot].label = (uint32_t)label;
@@ -255,7 +255,7 @@ static carom_status get_spheres(carom_context *context, stream *s, const char *p
     for (uint64_t i = 0; i < h->count; ++i) {
         CAROM_TRY(carom_gas_look(context, i, 1));
         if (!get_sphere(s, gas, (uint32_t)i))
-            return carom_fail(context, CAROM_BAD_FILE, "%s: sphere number %llu is damaged", path,
+            return carom_fail(context, CAROM_BAD_FILE, "%s: sphere %llu is damaged", path,
                               (unsigned long long)i);
         ++gas->count;
     }
@@ -288,7 +288,7 @@ static carom_status read_gas(carom_context *context, stream *s, const char *path
         h.def.method = def->method;
         h.def.queue = def->queue;
         h.def.cell_edge = def->cell_edge;
-        h.def.reach = def->reach;
+        h.def.cutoff = def->cutoff;
         h.def.response = def->response;
         h.def.response_user = def->response_user;
     }

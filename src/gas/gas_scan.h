@@ -59,7 +59,7 @@ static inline void set_prediction(carom_gas_prediction *prediction, int64_t time
 /* Upper bound of the predicted event's time: later events do not affect the prediction. */
 static inline int64_t latest(const carom_gas *gas, const carom_gas_prediction *prediction) {
     return prediction->physical +
-           (prediction->kind == CAROM_GAS_PROVISIONAL ? gas->trajectories.leeway : 0);
+           (prediction->kind == CAROM_GAS_PROVISIONAL ? gas->trajectories.uncertainty : 0);
 }
 
 static inline bool is_provisional(const carom_gas_prediction *prediction) {
@@ -122,7 +122,7 @@ static inline void predicted_image(const carom_gas *gas, const carom_gas_predict
 static inline void offer_provisional(const carom_gas *gas, uint32_t slot,
                                      carom_gas_prediction *prediction, int64_t time, uint32_t near,
                                      float others) {
-    if (time + gas->trajectories.leeway >= prediction->physical) {
+    if (time + gas->trajectories.uncertainty >= prediction->physical) {
         offer_unresolved(prediction, time);
         return;
     }
@@ -148,21 +148,20 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
     float since = (float)(carom_gas_span(&gas->rules, gas->now - trajectories->start) *
                           trajectories->per_time);
     carom_gas_trajectory own = trajectories->by_slot[slot];
-    carom_gas_f8 least = HUGE_VALF - (carom_gas_f8){0.0f};
+    carom_f32x8 least = carom_f32x8_splat(HUGE_VALF);
     float own_slow2 =
         CAROM_GAS_SLOW2 * (own.v[0] * own.v[0] + own.v[1] * own.v[1] + own.v[2] * own.v[2]) +
         CAROM_GAS_LEAST_SPEED2;
     for (int axis = 0; axis < 3; ++axis) own.x[axis] += own.v[axis] * since;
     for (uint32_t i = 0; i < count; i += 8) {
-        const carom_gas_i8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+        const carom_i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
         uint32_t place[8];
-        carom_gas_f4 rows[2][8];
-        carom_gas_f8 bound;
-        carom_gas_i8 entries, places, absent;
+        carom_f32x4 rows[2][8];
+        carom_f32x8 bound;
+        carom_i32x8 entries, places, absent;
         memcpy(&entries, near + i, sizeof(entries));
         places = entries << TRAJECTORY_SHIFT; /* the shift drops the code */
-        absent =
-            (numbers >= (int32_t)(count - i)) | (places == (int32_t)(slot << TRAJECTORY_SHIFT));
+        absent = (lane >= (int32_t)(count - i)) | (places == (int32_t)(slot << TRAJECTORY_SHIFT));
         places &= ~absent;
         memcpy(place, &places, sizeof(place));
         for (int k = 0; k < 8; ++k) {
@@ -172,28 +171,27 @@ static inline __attribute__((always_inline)) float bound_all(const carom_gas *ga
         }
         if (shifted) {
             uint32_t code[8];
-            carom_gas_i8 codes = (entries & ~absent) >> CAROM_GAS_SLOT_BITS & 31;
+            carom_i32x8 codes = (entries & ~absent) >> CAROM_GAS_SLOT_BITS & 31;
             memcpy(code, &codes, sizeof(code));
             for (int k = 0; k < 8; ++k) {
-                carom_gas_f4 shift;
+                carom_f32x4 shift;
                 memcpy(&shift, trajectories->shift[code[k]], sizeof(shift));
                 rows[0][k] += shift;
             }
         }
         carom_gas_bounds(&own, rows, since, own_slow2, trajectories->recede2, &bound);
-        bound = (carom_gas_f8)((carom_gas_i8)bound | absent);
-        memcpy(bounds + i, &bound, sizeof(bound));
-        carom_gas_least(&bound, &least);
+        bound = (carom_f32x8)((carom_i32x8)bound | absent);
+        carom_f32x8_store(bounds + i, bound);
+        least = carom_f32x8_min(bound, least);
     }
-    return carom_gas_least_lane(&least);
+    return carom_f32x8_least(least);
 }
 
 /* Lanes of the eight bounds from `bounds` on that are in [from, to]. */
 static inline uint32_t bounds_between(const float *bounds, float from, float to) {
-    carom_gas_f8 bound;
-    memcpy(&bound, bounds, sizeof(bound));
-    carom_gas_i8 wanted = (bound >= from) & (bound <= to);
-    return carom_gas_lanes(&wanted);
+    carom_f32x8 bound = carom_f32x8_load(bounds);
+    carom_i32x8 wanted = (bound >= from) & (bound <= to);
+    return carom_i32x8_lanes(wanted);
 }
 
 /* The tick of a bound, rounded down: never later than the meeting. */
@@ -253,8 +251,9 @@ typedef struct bounded_set {
 } bounded_set;
 
 /* Computes the bounds. `shifted`: some candidates may be in another box. */
-static inline void bound_candidates(const carom_gas *gas, uint32_t slot, const uint32_t *near,
-                                    uint32_t count, bool shifted, bounded_set *bounded_set) {
+static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uint32_t slot,
+                                                       const uint32_t *near, uint32_t count,
+                                                       bool shifted, bounded_set *bounded_set) {
     bounded_set->near = near;
     bounded_set->slot = slot;
     bounded_set->count = count;
@@ -276,18 +275,17 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
         return;
     }
     uint32_t equal = 0, first = 0;
-    carom_gas_f8 seconds = HUGE_VALF - (carom_gas_f8){0.0f};
+    carom_f32x8 seconds = carom_f32x8_splat(HUGE_VALF);
     for (uint32_t i = 0; i < bounded_set->count; i += 8) { /* no branches: its position is random */
-        carom_gas_f8 bound;
-        memcpy(&bound, bounds + i, sizeof(bound));
-        carom_gas_i8 is_least = bound == least;
-        bound = (carom_gas_f8)((carom_gas_i8)bound | is_least); /* NaN: not the second */
-        carom_gas_least(&bound, &seconds);
-        uint32_t lanes = carom_gas_lanes(&is_least);
+        carom_f32x8 bound = carom_f32x8_load(bounds + i);
+        carom_i32x8 is_least = bound == least;
+        bound = (carom_f32x8)((carom_i32x8)bound | is_least); /* NaN: not the second */
+        seconds = carom_f32x8_min(bound, seconds);
+        uint32_t lanes = carom_i32x8_lanes(is_least);
         equal += (uint32_t)__builtin_popcount(lanes);
         first = lanes != 0 ? i + (uint32_t)__builtin_ctz(lanes) : first;
     }
-    float second = carom_gas_least_lane(&seconds);
+    float second = carom_f32x8_least(seconds);
     bool clear = (equal == 1) & (second > least + margin) & (least > 0.0f) &
                  (least < 0x1p20f * margin) & !gas->exactly;
     if (clear)
@@ -322,11 +320,11 @@ static inline void scan_alone(const carom_gas *gas, uint32_t slot,
     if (rules->walls)
         for (int axis = 0; axis < 3; ++axis) {
             if (rules->periodic[axis]) continue;
-            for (int side = 0; side < 2; ++side) {
-                if (!rules->accelerated && !(side == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
+            for (int high = 0; high < 2; ++high) {
+                if (!rules->accelerated && !(high == 0 ? body->v[axis] < 0.0 : body->v[axis] > 0.0))
                     continue;
-                int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, side);
-                offer(gas, slot, prediction, time, CAROM_GAS_KIND_WALL, (uint32_t)(2 * axis + side),
+                int64_t time = carom_gas_wall_time(rules, body, gas->radius[slot], axis, high);
+                offer(gas, slot, prediction, time, CAROM_GAS_KIND_WALL, (uint32_t)(2 * axis + high),
                       0, no_image);
             }
         }

@@ -4,9 +4,9 @@
 #include "gas/gas_trajectory.h"
 
 /* Error coefficients for each of two spheres: a little more than the sums in gas_trajectory.h. */
-#define BY_PLACE 0x1.8p-22
-#define BY_WAY   0x1p-21
-#define BY_AIM   0x1p-23
+#define BY_PLACE   0x1.8p-22
+#define BY_PATH    0x1p-21
+#define BY_MEETING 0x1p-23
 
 static double typical_time(const carom_gas *gas, double length) {
     double square = 0.0, n = (double)gas->count;
@@ -22,24 +22,25 @@ static double typical_time(const carom_gas *gas, double length) {
     return time > 0x1p10 * tick && time < 0x1p54 * tick ? time : 0x1p50 * tick;
 }
 
-/* Provisional predictions are valid only up to the leeway they were made with. When the leeway
+/* Provisional predictions are valid only up to the uncertainty they were made with. When it
  * grows, they become unresolved. */
-static void grant_leeway(carom_gas *gas, int64_t leeway) {
+static void set_uncertainty(carom_gas *gas, int64_t uncertainty) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
-    if (leeway > trajectories->leeway && leeway / 2 <= trajectories->leeway) return;
-    for (uint64_t i = 0; i < gas->count && leeway > trajectories->leeway; ++i)
+    if (uncertainty > trajectories->uncertainty && uncertainty / 2 <= trajectories->uncertainty)
+        return;
+    for (uint64_t i = 0; i < gas->count && uncertainty > trajectories->uncertainty; ++i)
         if (gas->records[i].prediction.kind == CAROM_GAS_PROVISIONAL)
             gas->records[i].prediction.kind = CAROM_GAS_UNRESOLVED;
-    trajectories->leeway = leeway;
+    trajectories->uncertainty = uncertainty;
 }
 
 void carom_gas_trajectories_renew(carom_gas *gas) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
-    double length = 2.0 * gas->largest, time = typical_time(gas, length), way = 0.0;
+    double length = 2.0 * gas->largest, time = typical_time(gas, length), path = 0.0;
     for (int axis = 0; axis < 3; ++axis) /* distance of two spheres in adjacent cells */
-        way = fmax(way, 6.0 * gas->cells.edge[axis] + 4.0 * gas->largest);
+        path = fmax(path, 6.0 * gas->cells.edge[axis] + 4.0 * gas->largest);
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
-        way = 2.0 * gas->largest + 4.0 * gas->lists.leeway + 1e-5 * gas->longest;
+        path = 2.0 * gas->largest + 4.0 * gas->lists.skin + 1e-5 * gas->longest;
     trajectories->start = gas->now;
     trajectories->until =
         carom_gas_after(&gas->rules, gas->now, CAROM_GAS_TRAJECTORY_LENGTH * time);
@@ -47,14 +48,14 @@ void carom_gas_trajectories_renew(carom_gas *gas) {
     trajectories->common_radius = gas->uniform ? gas->largest / length : 0.0;
     trajectories->per_speed = time / length;
     trajectories->per_time = 1.0 / time;
-    trajectories->growth = (BY_PLACE * gas->longest + BY_AIM / CAROM_GAS_SLOW * way) / length;
-    trajectories->growth_by_speed = BY_WAY * CAROM_GAS_TRAJECTORY_LENGTH;
+    trajectories->growth = (BY_PLACE * gas->longest + BY_MEETING / CAROM_GAS_SLOW * path) / length;
+    trajectories->growth_by_speed = BY_PATH * CAROM_GAS_TRAJECTORY_LENGTH;
     trajectories->ticks_per_bound = (1.0 - 0x1p-19) * time * gas->rules.ticks_per_unit;
     double margin = 0x1p-12 + 32.0 * (trajectories->growth + trajectories->growth_by_speed);
     trajectories->margin = (float)margin;
-    double leeway =
+    double uncertainty =
         0.5 * margin * trajectories->ticks_per_bound; /* may exceed the horizon in wide boxes */
-    grant_leeway(gas, (int64_t)fmin(leeway, (double)CAROM_GAS_HORIZON));
+    set_uncertainty(gas, (int64_t)fmin(uncertainty, (double)CAROM_GAS_HORIZON));
     double fastest = CAROM_GAS_MOST_GROWTH * gas->largest / length / trajectories->growth_by_speed;
     double safe = gas->safe_drift / length / fastest * trajectories->ticks_per_bound;
     trajectories->safe_span =
@@ -68,7 +69,7 @@ void carom_gas_trajectories_renew(carom_gas *gas) {
                 (float)((double)box[axis] * gas->rules.edge[axis] / length);
         trajectories->shift[code][3] = 0.0f;
     }
-    trajectories->wild = 0;
+    trajectories->fast = 0;
     for (uint64_t i = 0; i < gas->count; ++i) carom_gas_trajectory_write(gas, (uint32_t)i);
-    trajectories->most_wild = 2 * trajectories->wild + gas->count / 16 + 64;
+    trajectories->most_fast = 2 * trajectories->fast + gas->count / 16 + 64;
 }

@@ -26,8 +26,8 @@
 #define CAROM_GAS_TRAJECTORY_LENGTH 8.0 /* typical path between two common times, in lengths */
 #define CAROM_GAS_SLOW2             (2.0f * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW))
 #define CAROM_GAS_LEAST_SPEED2      1e-26f /* below this a speed counts as rest */
-#define CAROM_GAS_MOST_NUMBER       1e9
-#define CAROM_GAS_MOST_GROWTH       0.002 /* of a radius, by speed; faster spheres are wild */
+#define CAROM_GAS_MOST_COORDINATE   1e9
+#define CAROM_GAS_MOST_GROWTH       0.002 /* of a radius, by speed; more is too fast for floats */
 
 /* Writes the trajectory of a body, except its stamp. */
 static inline void carom_gas_trajectory_write(carom_gas *gas, uint32_t slot) {
@@ -55,9 +55,9 @@ static inline void carom_gas_trajectory_write(carom_gas *gas, uint32_t slot) {
     if (!(radius > 0.0)) radius = gas->radius[slot] * trajectories->per_length;
     double growth = trajectories->growth_by_speed * sqrt(square);
     trajectory->radius = (float)(radius + trajectories->growth + growth);
-    if (!(most < CAROM_GAS_MOST_NUMBER && growth < CAROM_GAS_MOST_GROWTH * radius)) {
+    if (!(most < CAROM_GAS_MOST_COORDINATE && growth < CAROM_GAS_MOST_GROWTH * radius)) {
         for (int axis = 0; axis < 3; ++axis) trajectory->v[axis] = NAN; /* slow with all others */
-        ++trajectories->wild;
+        ++trajectories->fast;
     }
 }
 

@@ -8,23 +8,11 @@
 #ifndef CAROM_SRC_GEOM_BIG_INTEGER_H
 #define CAROM_SRC_GEOM_BIG_INTEGER_H
 
-#include <stdint.h>
-#include <string.h>
-
+#include "base/double_parts.h"
 #include "geom/expansion.h"
 
 /* A difference of two doubles has at most 2099 bits and a sign. */
 #define CAROM_DOUBLE_LIMBS 66
-
-/* |x| = mantissa 2^exponent with both integers; zero has mantissa 0. */
-CAROM_ITEM uint64_t carom_double_mantissa(double x, int *exponent) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof(bits));
-    int field = (int)(bits >> 52 & 0x7ff);
-    uint64_t mantissa = bits & UINT64_C(0xfffffffffffff);
-    *exponent = (field != 0 ? field : 1) - 1075;
-    return field != 0 ? mantissa | UINT64_C(0x10000000000000) : mantissa;
-}
 
 /* bits 2^power to nearest even, also into subnormals; infinite where that is too large. */
 CAROM_ITEM double carom_round_bits(uint64_t bits, int power) {
@@ -119,22 +107,32 @@ CAROM_ITEM int carom_limbs_base(const double *x, int count, int *limbs) {
     return base;
 }
 
-/* Sign of the determinant with the rows b - a, c - a; x holds a, b, c. */
-CAROM_RARE_ITEM int carom_limbs_orient2d(const double *x) {
+/* The sign of the determinant with the rows b - a, d - c; x holds a, b, c, d. */
+CAROM_RARE_ITEM int carom_limbs_cross(const double *x) {
     uint32_t u[2][CAROM_DOUBLE_LIMBS], v[2][CAROM_DOUBLE_LIMBS], a[CAROM_DOUBLE_LIMBS];
     uint32_t sum[2 * CAROM_DOUBLE_LIMBS + 1];
-    int n, base = carom_limbs_base(x, 6, &n), n2 = 2 * n + 1;
+    int n, base = carom_limbs_base(x, 8, &n), n2 = 2 * n + 1;
     for (int k = 0; k < 2; ++k) {
         carom_limbs_load(x[k], base, a, n);
         carom_limbs_load(x[2 + k], base, u[k], n);
-        carom_limbs_load(x[4 + k], base, v[k], n);
         carom_limbs_add(u[k], a, n, 1);
+        carom_limbs_load(x[4 + k], base, a, n);
+        carom_limbs_load(x[6 + k], base, v[k], n);
         carom_limbs_add(v[k], a, n, 1);
     }
     for (int i = 0; i < n2; ++i) sum[i] = 0;
     carom_limbs_add_product(sum, n2, u[0], n, v[1], n, 0);
     carom_limbs_add_product(sum, n2, u[1], n, v[0], n, 1);
     return carom_limbs_sign(sum, n2);
+}
+
+/* The sign of the determinant with the rows b - a, c - a; x holds a, b, c. */
+CAROM_RARE_ITEM int carom_limbs_orient2d(const double *x) {
+    double rows[8];
+    rows[0] = rows[4] = x[0], rows[1] = rows[5] = x[1];
+    rows[2] = x[2], rows[3] = x[3];
+    rows[6] = x[4], rows[7] = x[5];
+    return carom_limbs_cross(rows);
 }
 
 /* Sign of the determinant with the rows b - a, c - a, d - a; x holds a, b, c, d. */

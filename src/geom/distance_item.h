@@ -219,18 +219,24 @@ CAROM_ITEM bool carom_near_meet(carom_closest *best, carom_vec3 a, carom_vec3 b,
     return true;
 }
 
+/* Width of the slab between two triangles perpendicular to `direction`, times the length of
+ * `direction`. */
+CAROM_ITEM double carom_near_gap(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 direction) {
+    double a0 = carom_vec_dot(direction, a[0]), b0 = carom_vec_dot(direction, b[0]);
+    double a1 = carom_vec_dot(direction, a[1]), b1 = carom_vec_dot(direction, b[1]);
+    double a2 = carom_vec_dot(direction, a[2]), b2 = carom_vec_dot(direction, b[2]);
+    double last_a = CAROM_MAX(a0, a1), first_b = CAROM_MIN(b0, b1);
+    last_a = CAROM_MAX(last_a, a2);
+    first_b = CAROM_MIN(first_b, b2);
+    return first_b - last_a;
+}
+
 /* Says whether the slab between the closest points separates all points of `a` from all of `b`, up
  * to rounding: then no other pair can be closer. */
 CAROM_ITEM bool carom_near_certain(const carom_closest *best, const carom_vec3 *a,
                                    const carom_vec3 *b, double size) {
-    carom_vec3 apart = carom_vec_sub(best->b, best->a);
-    double a0 = carom_vec_dot(apart, a[0]), b0 = carom_vec_dot(apart, b[0]);
-    double a1 = carom_vec_dot(apart, a[1]), b1 = carom_vec_dot(apart, b[1]);
-    double a2 = carom_vec_dot(apart, a[2]), b2 = carom_vec_dot(apart, b[2]);
-    double last_a = CAROM_MAX(a0, a1), first_b = CAROM_MIN(b0, b1);
-    last_a = CAROM_MAX(last_a, a2);
-    first_b = CAROM_MIN(first_b, b2);
-    double lack = best->squared - (first_b - last_a), slack = size * 0x1p-54;
+    double gap = carom_near_gap(a, b, carom_vec_sub(best->b, best->a));
+    double lack = best->squared - gap, slack = size * 0x1p-54;
     return lack <= 0.0 || lack * lack <= slack * slack * best->squared;
 }
 

@@ -18,15 +18,13 @@ __extension__ typedef unsigned __int128 wide;
 #define BASE_BITS 32
 #define LOW_DIGIT UINT64_C(0xFFFFFFFF)
 
-/* |value| = mantissa 2^exponent, also for subnormals. */
+/* The mantissa of a factor; its exponent and sign are joined to those of the product. */
 static inline uint64_t split(double value, int *exponent, int *negative) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    int biased = (int)(bits >> 52 & 0x7FF);
-    uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
-    *negative ^= (int)(bits >> 63);
-    *exponent += (biased != 0 ? biased : 1) - 1075;
-    return biased != 0 ? mantissa | UINT64_C(1) << 52 : mantissa;
+    int own;
+    uint64_t mantissa = carom_double_mantissa(value, &own);
+    *exponent += own;
+    *negative ^= carom_double_sign_bit(value);
+    return mantissa;
 }
 
 /* The digits of word << shift with the carry of the previous word; flip is 0 or -1. */

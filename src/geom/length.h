@@ -7,6 +7,7 @@
 
 #include <float.h>
 
+#include "base/double_parts.h"
 #include "base/power.h"
 #include "geom/vec.h"
 
@@ -26,11 +27,10 @@ CAROM_ITEM bool carom_vec_finite(carom_vec3 v) {
 /* e with 2^e <= size < 2^(e+1) for normal numbers, clamped to -1022 .. 1022 so that both 2^e and
  * 2^-e are normal. */
 CAROM_ITEM int carom_exponent(double size) {
-    uint64_t bits;
-    memcpy(&bits, &size, sizeof(bits));
-    int exponent = (int)(bits >> 52 & 0x7FF) - 1023;
-    if (exponent < -1022) exponent = -1022;
-    return exponent > 1022 ? 1022 : exponent;
+    int exponent;
+    (void)carom_double_mantissa(size, &exponent);
+    exponent += 52;
+    return exponent > 1022 ? 1022 : exponent; /* at least -1022, that of subnormals */
 }
 
 /* |v| with relative error below 2^-51, also where v.v is out of range. NaN or infinite components

@@ -5,7 +5,11 @@
  * so that points far from the origin and very short directions cost nothing extra. The determinant
  * of three rows is computed by big_integer.h. A ratio is num / den 2^exponent with integers num and
  * den. Two ratios are compared by cross multiplication. A ratio is rounded by long division to 64
- * bits, of which the last is also set when any lower bit is. Integers have only the limbs they
+ * bits, of which the last is also set when any lower bit is.
+ *
+ * Two kinds of integers: determinants are sums of products of one fixed length, which two's
+ * complement computes without cases for signs (big_integer.h). Quotients compare, shift and divide
+ * numbers of very different lengths, so carom_big has a sign, a magnitude and only the limbs they
  * need: some ten at ordinary scales (a microsecond or two), up to 200 where the exponents cover the
  * whole range of doubles. */
 #ifndef CAROM_SRC_GEOM_RATIO_H

@@ -155,14 +155,14 @@ static carom_status sort_buckets(void *argument, carom_range range) {
 static carom_status make_room_for_entries(build *b, uint64_t count) {
     carom_grid *grid = b->grid;
     if (count + CAROM_GRID_PADDING > grid->entry_capacity) {
-        uint64_t room = count + count / 8 + CAROM_GRID_PADDING;
+        uint64_t capacity = count + count / 8 + CAROM_GRID_PADDING;
         grid->ranks =
-            carom_grid_renew(b->context, b->allocator, grid->ranks, room, sizeof(*grid->ranks));
+            carom_grid_renew(b->context, b->allocator, grid->ranks, capacity, sizeof(*grid->ranks));
         grid->tags =
-            carom_grid_renew(b->context, b->allocator, grid->tags, room, sizeof(*grid->tags));
-        grid->entry_capacity = grid->ranks != NULL && grid->tags != NULL ? room : 0;
+            carom_grid_renew(b->context, b->allocator, grid->tags, capacity, sizeof(*grid->tags));
+        grid->entry_capacity = grid->ranks != NULL && grid->tags != NULL ? capacity : 0;
         if (grid->entry_capacity == 0)
-            return carom_fail_memory(b->context, room * 2 * sizeof(*grid->ranks), "a grid");
+            return carom_fail_memory(b->context, capacity * 2 * sizeof(*grid->ranks), "a grid");
     }
     memset(grid->ranks + count, 0, CAROM_GRID_PADDING * sizeof(*grid->ranks));
     memset(grid->tags + count, 0, CAROM_GRID_PADDING * sizeof(*grid->tags));
@@ -219,13 +219,13 @@ static void choose_table(const carom_grid_def *def, uint32_t count, carom_grid_t
 
 static carom_status make_room_for_buckets(build *b) {
     carom_grid *grid = b->grid;
-    uint64_t room = (uint64_t)grid->view.table.bucket_count + 2;
-    if (room > grid->bucket_capacity) {
-        grid->offsets =
-            carom_grid_renew(b->context, b->allocator, grid->offsets, room, sizeof(*grid->offsets));
-        grid->bucket_capacity = grid->offsets != NULL ? room : 0;
+    uint64_t capacity = (uint64_t)grid->view.table.bucket_count + 2;
+    if (capacity > grid->bucket_capacity) {
+        grid->offsets = carom_grid_renew(b->context, b->allocator, grid->offsets, capacity,
+                                         sizeof(*grid->offsets));
+        grid->bucket_capacity = grid->offsets != NULL ? capacity : 0;
         if (grid->offsets == NULL)
-            return carom_fail_memory(b->context, room * sizeof(*grid->offsets), "a grid");
+            return carom_fail_memory(b->context, capacity * sizeof(*grid->offsets), "a grid");
     }
     grid->view.starts = grid->offsets + 1;
     return CAROM_OK;
@@ -233,18 +233,18 @@ static carom_status make_room_for_buckets(build *b) {
 
 static carom_status make_room_for_items(build *b) {
     carom_grid *grid = b->grid;
-    uint64_t room = b->source->count;
-    if (room > grid->item_capacity) {
+    uint64_t capacity = b->source->count;
+    if (capacity > grid->item_capacity) {
         grid->items =
-            carom_grid_renew(b->context, b->allocator, grid->items, room, sizeof(*grid->items));
-        grid->boxes =
-            carom_grid_renew(b->context, b->allocator, grid->boxes, room, 8 * sizeof(*grid->boxes));
-        grid->levels =
-            carom_grid_renew(b->context, b->allocator, grid->levels, room, sizeof(*grid->levels));
+            carom_grid_renew(b->context, b->allocator, grid->items, capacity, sizeof(*grid->items));
+        grid->boxes = carom_grid_renew(b->context, b->allocator, grid->boxes, capacity,
+                                       8 * sizeof(*grid->boxes));
+        grid->levels = carom_grid_renew(b->context, b->allocator, grid->levels, capacity,
+                                        sizeof(*grid->levels));
         grid->ordered = false;
         bool made = grid->items != NULL && grid->boxes != NULL && grid->levels != NULL;
-        grid->item_capacity = made ? room : 0;
-        if (!made) return carom_fail_memory(b->context, room * 37, "a grid");
+        grid->item_capacity = made ? capacity : 0;
+        if (!made) return carom_fail_memory(b->context, capacity * 37, "a grid");
     }
     grid->view.boxes = grid->boxes;
     grid->view.levels = grid->levels;
@@ -286,13 +286,8 @@ carom_status carom_grid_build(carom_context *context, const carom_allocator *all
 }
 
 void carom_grid_free(carom_grid *grid, const carom_allocator *allocator) {
-    carom_release(allocator, grid->items);
-    carom_release(allocator, grid->boxes);
-    carom_release(allocator, grid->levels);
-    carom_release(allocator, grid->offsets);
-    carom_release(allocator, grid->ranks);
-    carom_release(allocator, grid->tags);
-    carom_release(allocator, grid->displacements);
+    CAROM_RELEASE_ALL(allocator, grid->items, grid->boxes, grid->levels, grid->offsets, grid->ranks,
+                      grid->tags, grid->displacements);
     *grid = (carom_grid){0};
 }
 

@@ -13,8 +13,6 @@
 
 /* ---- Cells of an item ------------------------------------------------------------------------ */
 
-typedef uint32_t eight __attribute__((vector_size(32)));
-
 /* The cells of an item on a level: the entries whose bits are set in `set`. */
 typedef struct places {
     uint64_t set;
@@ -27,25 +25,27 @@ static const uint8_t sets_of_eight[8] = {0x01, 0x03, 0x05, 0x0F, 0x11, 0x33, 0x5
 /* Computes all eight cells of a 2 x 2 x 2 block at once, by the formulas of grid_item.h. */
 static inline void place_eight(const carom_grid_table *table, const carom_grid_cells *cells,
                                uint32_t level, places *p) {
-    const eight right = {0, 1, 0, 1, 0, 1, 0, 1}, up = {0, 0, 1, 1, 0, 0, 1, 1},
-                behind = {0, 0, 0, 0, 1, 1, 1, 1}, lower = {7, 6, 5, 4, 3, 2, 1, 0};
+    const carom_u32x8 right = {0, 1, 0, 1, 0, 1, 0, 1}, up = {0, 0, 1, 1, 0, 0, 1, 1},
+                      behind = {0, 0, 0, 0, 1, 1, 1, 1}, lower = {7, 6, 5, 4, 3, 2, 1, 0};
     carom_grid_cells on = carom_grid_cells_on(cells, level);
     uint32_t covered[3];
     for (int k = 0; k < 3; ++k)
         covered[k] = carom_grid_quarters(cells->low[k], cells->high[k], level);
-    eight x = right + on.low[0], y = up + on.low[1], z = behind + on.low[2];
-    eight hash = ((x >> 1) * 0x9E3779B1u ^ (y >> 1) * 0x85EBCA77u) +
-                 ((z >> 1) * 0xC2B2AE3Du ^ level * 0x27D4EB2Fu);
+    carom_u32x8 x = right + on.low[0], y = up + on.low[1], z = behind + on.low[2];
+    carom_u32x8 hash = ((x >> 1) * 0x9E3779B1u ^ (y >> 1) * 0x85EBCA77u) +
+                       ((z >> 1) * 0xC2B2AE3Du ^ level * 0x27D4EB2Fu);
     hash = (hash ^ hash >> 15) * 0x2C1B3C6Du;
     hash = (hash ^ hash >> 13) >> table->block_shift;
-    eight buckets = hash << 3 | (x & 1u) | (y & 1u) << 1 | (z & 1u) << 2;
-    eight tags = (x & 7u) << CAROM_GRID_TAG_CELL | (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
-                 (z & 7u) << (CAROM_GRID_TAG_CELL + 6) | level << CAROM_GRID_TAG_LEVEL | lower;
-    eight quarters = (covered[0] >> (right << 2) & 15u) | (covered[1] >> (up << 2) & 15u) << 4 |
-                     (covered[2] >> (behind << 2) & 15u) << 8;
+    carom_u32x8 buckets = hash << 3 | (x & 1u) | (y & 1u) << 1 | (z & 1u) << 2;
+    carom_u32x8 tags = (x & 7u) << CAROM_GRID_TAG_CELL | (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
+                       (z & 7u) << (CAROM_GRID_TAG_CELL + 6) | level << CAROM_GRID_TAG_LEVEL |
+                       lower;
+    carom_u32x8 quarters = (covered[0] >> (right << 2) & 15u) |
+                           (covered[1] >> (up << 2) & 15u) << 4 |
+                           (covered[2] >> (behind << 2) & 15u) << 8;
     tags |= quarters << CAROM_GRID_TAG_QUARTERS;
-    memcpy(p->buckets, &buckets, sizeof(buckets));
-    memcpy(p->tags, &tags, sizeof(tags));
+    carom_u32x8_store(p->buckets, buckets);
+    carom_u32x8_store(p->tags, tags);
     p->set = sets_of_eight[(on.high[0] - on.low[0]) | (on.high[1] - on.low[1]) << 1 |
                            (on.high[2] - on.low[2]) << 2];
 }
@@ -134,18 +134,9 @@ typedef struct query {
 
 static inline bool overlaps(const query *q, uint32_t rank) {
     const float *box = q->view->boxes + 8 * (uint64_t)rank;
-#if defined(__AVX2__)
-    __m256 above = _mm256_cmp_ps(_mm256_loadu_ps(box), _mm256_loadu_ps(q->bounds), _CMP_LE_OQ);
-    return (_mm256_movemask_ps(above) & 0x3F) == 0x3F;
-#elif defined(__SSE2__)
-    int low = _mm_movemask_ps(_mm_cmple_ps(_mm_loadu_ps(box), _mm_loadu_ps(q->bounds)));
-    int high = _mm_movemask_ps(_mm_cmple_ps(_mm_loadu_ps(box + 4), _mm_loadu_ps(q->bounds + 4)));
-    return ((low | high << 4) & 0x3F) == 0x3F;
-#else
-    bool all = true;
-    for (int k = 0; k < 6; ++k) all = all & (box[k] <= q->bounds[k]);
-    return all;
-#endif
+    carom_lanes below =
+        carom_f32x8_lanes_at_most(carom_f32x8_load(box), carom_f32x8_load(q->bounds));
+    return (below & 0x3F) == 0x3F;
 }
 
 /* Compares the boxes of the matching entries. */

@@ -46,6 +46,7 @@
 #include "base/item.h"
 #include "carom/grid.h"
 #include "geom/box.h"
+#include "geom/length.h"
 
 #define CAROM_GRID_LEVELS     32u
 #define CAROM_GRID_LAST       0x40000000u /* the last cell of level 0 along an axis */
@@ -151,6 +152,18 @@ CAROM_ITEM uint32_t carom_grid_level(const carom_grid_space *space, const carom_
     int32_t lifted = (int32_t)(level + wide) + space->lift;
     lifted = CAROM_MAX(lifted, 0);
     return (uint32_t)CAROM_MIN(lifted, (int32_t)CAROM_GRID_LEVELS - 1);
+}
+
+/* The lowest level whose cells are at least as wide as `edge`, lifted. Unlike carom_grid_level it
+ * depends on the size alone, so that grids in two frames agree. A box spans at most two cells per
+ * axis there, unlifted, if its sides are at most `edge` less the rounding of carom_grid_cell: 2^-23
+ * of the cells of level 0 at each end. `edge` is finite and at most 2^31 cells of level 0. */
+CAROM_ITEM uint32_t carom_grid_level_of_size(const carom_grid_space *space, double edge) {
+    double cells = edge * space->inverse;
+    int level = cells > 1.0 ? carom_exponent(cells) : 0;
+    level += carom_power_of_two(level) < cells ? 1 : 0;
+    level = CAROM_MAX(level + space->lift, 0);
+    return (uint32_t)CAROM_MIN(level, (int)CAROM_GRID_LEVELS - 1);
 }
 
 /* ---- Hashes ---------------------------------------------------------------------------------- */

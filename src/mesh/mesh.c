@@ -26,10 +26,7 @@ carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
 void carom_mesh_destroy(carom_mesh *mesh) {
     if (mesh == NULL) return;
     carom_allocator allocator = mesh->allocator;
-    carom_release(&allocator, mesh->positions);
-    carom_release(&allocator, mesh->corners);
-    carom_release(&allocator, mesh->offsets);
-    carom_release(&allocator, mesh);
+    CAROM_RELEASE_ALL(&allocator, mesh->positions, mesh->corners, mesh->offsets, mesh);
 }
 
 carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) {
@@ -173,14 +170,11 @@ static bool copy_view(const carom_mesh_view *view, carom_mesh *mesh) {
     mesh->scalar = view->scalar;
     mesh->vertex_count = view->vertex_count;
     mesh->face_count = view->face_count;
-    mesh->positions = carom_allocate(&mesh->allocator, view->vertex_count,
-                                     3 * (size_t)carom_scalar_size(view->scalar));
-    mesh->corners = carom_allocate(&mesh->allocator, corner_count, sizeof(*mesh->corners));
-    if (polygons)
-        mesh->offsets =
-            carom_allocate(&mesh->allocator, view->face_count + 1, sizeof(*mesh->offsets));
-    if (mesh->positions == NULL || mesh->corners == NULL || (polygons && mesh->offsets == NULL))
-        return false;
+    const carom_allocation arrays[] = {
+        {&mesh->positions, view->vertex_count, 3 * (size_t)carom_scalar_size(view->scalar)},
+        CAROM_ALLOCATION(mesh->corners, corner_count),
+        CAROM_ALLOCATION(mesh->offsets, view->face_count + 1)};
+    if (!carom_allocate_all(&mesh->allocator, arrays, polygons ? 3 : 2)) return false;
     copy_positions(view, mesh->positions);
     if (corner_count != 0)
         memcpy(mesh->corners, view->corners, corner_count * sizeof(*mesh->corners));

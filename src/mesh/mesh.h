@@ -36,8 +36,13 @@ static inline uint64_t carom_mesh_stride(const carom_mesh_view *view) {
     return view->stride != 0 ? view->stride : 3 * carom_scalar_size(view->scalar);
 }
 
+/* The three coordinates of a vertex, not aligned. */
+static inline const void *carom_mesh_vertex(const carom_mesh_view *view, uint64_t vertex) {
+    return (const char *)view->positions + vertex * carom_mesh_stride(view);
+}
+
 static inline carom_vec3 carom_mesh_position(const carom_mesh_view *view, uint64_t vertex) {
-    const char *at = (const char *)view->positions + vertex * carom_mesh_stride(view);
+    const void *at = carom_mesh_vertex(view, vertex);
     carom_vec3 p;
     if (view->scalar == CAROM_SCALAR_FLOAT32) {
         float xyz[3];

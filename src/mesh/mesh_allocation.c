@@ -14,18 +14,17 @@ carom_status carom_mesh_reserve(carom_context *context, const carom_mesh_allocat
                           room->vertices, room->faces, UINT32_MAX);
     carom_mesh *mesh = carom_mesh_allocate(&context->allocator);
     size_t point = 3 * (size_t)carom_scalar_size(room->scalar);
+    bool all = false;
     if (mesh != NULL) {
         mesh->scalar = room->scalar;
         mesh->vertex_count = room->vertices;
         mesh->face_count = room->faces;
-        mesh->positions = carom_allocate(&mesh->allocator, room->vertices, point);
-        mesh->corners = carom_allocate(&mesh->allocator, room->corners, sizeof(*mesh->corners));
-        if (room->polygons)
-            mesh->offsets =
-                carom_allocate(&mesh->allocator, room->faces + 1, sizeof(*mesh->offsets));
+        const carom_allocation arrays[] = {{&mesh->positions, room->vertices, point},
+                                           CAROM_ALLOCATION(mesh->corners, room->corners),
+                                           CAROM_ALLOCATION(mesh->offsets, room->faces + 1)};
+        all = carom_allocate_all(&mesh->allocator, arrays, room->polygons ? 3 : 2);
     }
-    if (mesh == NULL || mesh->positions == NULL || mesh->corners == NULL ||
-        (room->polygons && mesh->offsets == NULL)) {
+    if (!all) {
         carom_mesh_destroy(mesh);
         return carom_fail_memory(context, room->vertices * point + 4 * room->corners, "a mesh");
     }

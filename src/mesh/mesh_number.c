@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/double_parts.h"
+
 __extension__ typedef unsigned __int128 u128;
 
 /* ---- Powers of five -------------------------------------------------------------------------- */
@@ -171,14 +173,11 @@ static void big_from_digits(const carom_decimal *d, big *b, int64_t *dropped) {
 
 /* `bits` is the largest double that is not above the text. */
 static uint64_t decide_midpoint(const carom_decimal *d, uint64_t bits) {
-    uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
-    int exponent = (int)(bits >> 52);
-    if (exponent != 0)
-        mantissa |= UINT64_C(1) << 52;
-    else
-        exponent = 1;
-    exponent -= 1076; /* the midpoint is (2 mantissa + 1) 2^exponent */
-    mantissa = 2 * mantissa + 1;
+    double below;
+    int exponent;
+    memcpy(&below, &bits, sizeof(below));
+    uint64_t mantissa = 2 * carom_double_mantissa(below, &exponent) + 1;
+    --exponent; /* the midpoint is mantissa 2^exponent */
     big left, right = {.word = {(uint32_t)mantissa, (uint32_t)(mantissa >> 32)}};
     right.count = mantissa >> 32 != 0 ? 2 : 1;
     int64_t dropped;
@@ -247,30 +246,21 @@ char *carom_number_print_count(char *to, uint64_t value) {
     return to + length;
 }
 
-/* The digits of
- *
- * value
- *
- *  rounded to `count` digits: value = digits 10^*power up to rounding errors. */
+/* The decimal digits of a value above zero, rounded to `count` of them: value = digits 10^*power up
+ * to rounding errors. */
 static uint64_t round_digits(double value, int count, int *power) {
     static const uint64_t tens[] = {UINT64_C(1000000000000000), UINT64_C(10000000000000000),
                                     UINT64_C(100000000000000000)};
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    int exponent = (int)(bits >> 52 & 0x7FF);
-    uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
-    if (exponent != 0)
-        mantissa |= UINT64_C(1) << 52;
-    else
-        exponent = 1;
-    int z = __builtin_clzll(mantissa), top = exponent - 1075 + 63 - z; /* 2^top <= |value| */
-    int q = count - 1 - ((top * 1262611) >> 22);                       /* floor(top log10(2)) */
+    int exponent;
+    uint64_t mantissa = carom_double_mantissa(value, &exponent);
+    int z = __builtin_clzll(mantissa), top = exponent + 63 - z; /* 2^top <= |value| */
+    int q = count - 1 - ((top * 1262611) >> 22);                /* floor(top log10(2)) */
     for (;; --q) { /* the estimate of the decimal exponent may be one too low */
         u128 five = power_of_five(q);
         uint64_t wide = mantissa << z;
         u128 t =
             (u128)wide * (uint64_t)(five >> 64) + (uint64_t)((u128)wide * (uint64_t)five >> 64);
-        int shift = -(power_exponent(q) - 127 - z + 64 + q + exponent - 1075);
+        int shift = -(power_exponent(q) - 127 - z + 64 + q + exponent);
         uint64_t digits = (uint64_t)((t + ((u128)1 << (shift - 1))) >> shift);
         if (digits < tens[count - 15]) {
             *power = -q;
@@ -348,9 +338,7 @@ static char *place_digits(char *to, uint64_t digits, int power) {
 }
 
 char *carom_number_print(char *to, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    if (bits >> 63 != 0) *to++ = '-';
+    if (carom_double_sign_bit(value)) *to++ = '-';
     if (value == 0.0) {
         *to++ = '0';
         return to;

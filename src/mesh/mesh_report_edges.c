@@ -69,23 +69,8 @@ static uint64_t list_of(uint32_t a, uint32_t b) {
     return a < b ? 2 * (uint64_t)a : 2 * (uint64_t)b + 1;
 }
 
-static carom_status count_sides(void *argument, carom_range range) {
-    edges *e = argument;
-    for (uint64_t f = range.begin; f < range.end; ++f) {
-        uint64_t begin = carom_mesh_offset(e->view, f), end = carom_mesh_offset(e->view, f + 1);
-        uint32_t a = e->view->corners[end - 1];
-        for (uint64_t i = begin; i < end; ++i) {
-            uint32_t b = e->view->corners[i];
-            if (a != b)
-                atomic_fetch_add_explicit(&e->places[list_of(a, b)], 1, memory_order_relaxed);
-            a = b;
-        }
-    }
-    return CAROM_OK;
-}
-
-static carom_status fill_sides(void *argument, carom_range range) {
-    edges *e = argument;
+/* Counts the sides of each list, or writes them to their places. */
+static inline carom_status list_sides(edges *e, carom_range range, bool write) {
     for (uint64_t f = range.begin; f < range.end; ++f) {
         uint64_t begin = carom_mesh_offset(e->view, f), end = carom_mesh_offset(e->view, f + 1);
         uint32_t a = e->view->corners[end - 1];
@@ -94,12 +79,20 @@ static carom_status fill_sides(void *argument, carom_range range) {
             if (a != b) {
                 uint32_t place =
                     atomic_fetch_add_explicit(&e->places[list_of(a, b)], 1, memory_order_relaxed);
-                e->sides[place] = (uint64_t)CAROM_MAX(a, b) << 32 | f;
+                if (write) e->sides[place] = (uint64_t)CAROM_MAX(a, b) << 32 | f;
             }
             a = b;
         }
     }
     return CAROM_OK;
+}
+
+static carom_status count_sides(void *argument, carom_range range) {
+    return list_sides(argument, range, false);
+}
+
+static carom_status fill_sides(void *argument, carom_range range) {
+    return list_sides(argument, range, true);
 }
 
 /* ---- Edges from lists ------------------------------------------------------------------------ */

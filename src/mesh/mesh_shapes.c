@@ -9,7 +9,7 @@
 #include "base/progress.h"
 
 typedef struct shape_row {
-    carom_status (*make)(carom_sketch *);
+    carom_shape_fn *make;
     uint64_t detail, least_detail, parts;
     double ratio, most_ratio;
     bool has_polygons; /* makes general polygons, triangulated unless polygons are wanted */

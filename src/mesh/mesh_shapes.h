@@ -33,17 +33,10 @@ bool carom_sketch_stop(carom_sketch *sketch);
 /* Two triangles: a b c, a c d. */
 void carom_sketch_quad(carom_sketch *sketch, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
-carom_status carom_shape_sphere(carom_sketch *sketch);
-carom_status carom_shape_globe(carom_sketch *sketch);
-carom_status carom_shape_torus(carom_sketch *sketch);
-carom_status carom_shape_box(carom_sketch *sketch);
-carom_status carom_shape_cylinder(carom_sketch *sketch);
-carom_status carom_shape_cone(carom_sketch *sketch);
-carom_status carom_shape_knot(carom_sketch *sketch);
-carom_status carom_shape_chazelle(carom_sketch *sketch);
-carom_status carom_shape_cloth(carom_sketch *sketch);
-carom_status carom_shape_chain(carom_sketch *sketch);
-carom_status carom_shape_shards(carom_sketch *sketch);
-carom_status carom_shape_grid(carom_sketch *sketch);
+/* The shapes, one function each. */
+typedef carom_status carom_shape_fn(carom_sketch *sketch);
+carom_shape_fn carom_shape_sphere, carom_shape_globe, carom_shape_torus, carom_shape_box,
+    carom_shape_cylinder, carom_shape_cone, carom_shape_knot, carom_shape_chazelle,
+    carom_shape_cloth, carom_shape_chain, carom_shape_shards, carom_shape_grid;
 
 #endif

@@ -44,7 +44,7 @@ typedef struct table {
 } table;
 
 static inline point read_point(const carom_mesh_view *view, uint64_t vertex) {
-    const char *at = (const char *)view->positions + vertex * carom_mesh_stride(view);
+    const void *at = carom_mesh_vertex(view, vertex);
     point p;
     if (view->scalar == CAROM_SCALAR_FLOAT32) {
         uint32_t bits[3];

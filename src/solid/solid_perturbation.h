@@ -38,21 +38,7 @@ CAROM_RARE_ITEM int carom_cross_sign_exact(const double *x) {
         return carom_expansion_sign(
             h, carom_expansion_minor(u[0], nu[0], v[1], nv[1], u[1], nu[1], v[0], nv[0], h));
     }
-    uint32_t u[2][CAROM_DOUBLE_LIMBS], v[2][CAROM_DOUBLE_LIMBS], a[CAROM_DOUBLE_LIMBS];
-    uint32_t sum[2 * CAROM_DOUBLE_LIMBS + 1];
-    int n, base = carom_limbs_base(x, 8, &n), n2 = 2 * n + 1;
-    for (int k = 0; k < 2; ++k) {
-        carom_limbs_load(x[k], base, a, n);
-        carom_limbs_load(x[2 + k], base, u[k], n);
-        carom_limbs_add(u[k], a, n, 1);
-        carom_limbs_load(x[4 + k], base, a, n);
-        carom_limbs_load(x[6 + k], base, v[k], n);
-        carom_limbs_add(v[k], a, n, 1);
-    }
-    for (int i = 0; i < n2; ++i) sum[i] = 0;
-    carom_limbs_add_product(sum, n2, u[0], n, v[1], n, 0);
-    carom_limbs_add_product(sum, n2, u[1], n, v[0], n, 1);
-    return carom_limbs_sign(sum, n2);
+    return carom_limbs_cross(x);
 }
 
 /* The same sign: doubles decide where they can, with the error bound of carom_orient2d_filter. */

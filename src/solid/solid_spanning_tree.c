@@ -141,18 +141,13 @@ static void give_links(growth *g, carom_solid_spanning_tree *order) {
 
 void carom_solid_spanning_tree_free(carom_solid_spanning_tree *order,
                                     const carom_allocator *allocator) {
-    carom_release(allocator, order->positions);
-    carom_release(allocator, order->corners);
-    carom_release(allocator, order->ends);
-    carom_release(allocator, order->firsts);
-    carom_release(allocator, order->roots);
-    carom_release(allocator, order->represents);
+    CAROM_RELEASE_ALL(allocator, order->positions, order->corners, order->ends, order->firsts,
+                      order->roots, order->represents);
     *order = (carom_solid_spanning_tree){0};
 }
 
 static bool allocate(carom_context *context, const carom_mesh_view *mesh, growth *g,
                      carom_solid_spanning_tree *order) {
-    const carom_allocator *allocator = &context->allocator;
     carom_arena *scratch = carom_scratch(context, 0);
     uint64_t vertices = mesh->vertex_count, triangles = mesh->face_count;
     g->starts = CAROM_ARENA_TAKE(scratch, uint32_t, vertices + 1);
@@ -161,16 +156,15 @@ static bool allocate(carom_context *context, const carom_mesh_view *mesh, growth
     g->queue = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
     g->sizes = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
     g->numbers = CAROM_ARENA_TAKE(scratch, uint32_t, vertices);
-    order->positions = carom_allocate(allocator, vertices, 3 * sizeof(double));
-    order->corners = carom_allocate(allocator, triangles, 3 * sizeof(uint32_t));
-    order->ends = carom_allocate(allocator, vertices, sizeof(uint32_t));
-    order->firsts = carom_allocate(allocator, vertices + 1, sizeof(uint32_t));
-    order->roots = carom_allocate(allocator, vertices, sizeof(uint32_t));
-    order->represents = carom_allocate(allocator, triangles, 1);
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(order->positions, 3 * vertices),
+                                       CAROM_ALLOCATION(order->corners, 3 * triangles),
+                                       CAROM_ALLOCATION(order->ends, vertices),
+                                       CAROM_ALLOCATION(order->firsts, vertices + 1),
+                                       CAROM_ALLOCATION(order->roots, vertices),
+                                       CAROM_ALLOCATION(order->represents, triangles)};
     return g->starts != NULL && g->around != NULL && g->parents != NULL && g->queue != NULL &&
-           g->sizes != NULL && g->numbers != NULL && order->positions != NULL &&
-           order->corners != NULL && order->ends != NULL && order->firsts != NULL &&
-           order->roots != NULL && order->represents != NULL;
+           g->sizes != NULL && g->numbers != NULL &&
+           carom_allocate_all(&context->allocator, arrays, sizeof(arrays) / sizeof(arrays[0]));
 }
 
 static carom_status make(growth *g, bool turn, carom_solid_spanning_tree *order) {

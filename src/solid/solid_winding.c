@@ -45,26 +45,26 @@ typedef struct counter {
 
 static double count_place(void *user, uint32_t place) {
     counter *c = user;
-    uint32_t triangle = c->query->solids[c->of_b]->soup->bvh.items[place];
+    uint32_t triangle = c->query->solids[c->of_b]->view.bvh->items[place];
     c->winding += count_triangle(c->query, c->of_b, triangle, c->ray);
     return HUGE_VAL;
 }
 
 carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, carom_vec3 start,
-                                      carom_vec3 way, double off) {
+                                      carom_vec3 direction, double off) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
-    const carom_soup *soup = side->soup;
+    const carom_soup_view *soup = &side->view;
     const double *m = side->frame.r, back = 1.0 / query->power;
     carom_vec3 from = carom_vec_sub(carom_vec_scale(start, back), side->frame.t);
-    way = carom_vec_scale(way, 1.0 / carom_vec_largest(way));
+    direction = carom_vec_scale(direction, 1.0 / carom_vec_largest(direction));
     const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
     double largest = 0.0, far = 0.0;
     carom_bvh_ray path;
     for (int k = 0; k < 3; ++k) {
         double x = (m[k] * from.x + m[3 + k] * from.y) + m[6 + k] * from.z;
         path.from[k] = x * soup->scale - origin[k];
-        path.way[k] = (m[k] * way.x + m[3 + k] * way.y) + m[6 + k] * way.z;
-        largest = CAROM_MAX(fabs(path.way[k]), largest);
+        path.direction[k] = (m[k] * direction.x + m[3 + k] * direction.y) + m[6 + k] * direction.z;
+        largest = CAROM_MAX(fabs(path.direction[k]), largest);
         far = CAROM_MAX(fabs(path.from[k]), far);
     }
     /* Rounding rotates the direction, too: by some 2^-50 of itself, over a path of at most the
@@ -72,7 +72,7 @@ carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, 
     double size = side->largest + carom_vec_largest(side->frame.t) +
                   carom_vec_largest(carom_vec_scale(start, back));
     path.margin = 0x1p-42 * (size * soup->scale + far) + 2.0 * off * back * soup->scale;
-    for (int k = 0; k < 3; ++k) path.way[k] /= largest;
+    for (int k = 0; k < 3; ++k) path.direction[k] /= largest;
     if (!(path.margin < CAROM_BVH_EVERYWHERE) || !(far < CAROM_BVH_EVERYWHERE)) {
         path.margin = CAROM_BVH_EVERYWHERE;
         path.from[0] = path.from[1] = path.from[2] = 0.0;
@@ -85,7 +85,7 @@ static int count_tree(const carom_solid_query *query, int of_b, const ray *r) {
     carom_bvh_ray path =
         carom_solid_ray_to_tree(query, of_b, r->from, carom_vec_sub(r->through, r->from), 0.0);
     CAROM_CPU_CALL(query->context, carom_bvh_cast)
-    (&query->solids[of_b]->soup->bvh, &path, HUGE_VAL, count_place, &c);
+    (query->solids[of_b]->view.bvh, &path, HUGE_VAL, count_place, &c);
     return c.winding;
 }
 
@@ -99,22 +99,22 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
     r.moved_sign = of_b ? query->moved_sign : -query->moved_sign;
     carom_vec3 centre =
         carom_vec_scale(carom_frame_apply(&side->frame, side->centre), query->power);
-    carom_vec3 way = carom_vec_sub(r.from, centre);
+    carom_vec3 direction = carom_vec_sub(r.from, centre);
     double radius = carom_scale_apply(query->power, -side->exponent);
-    double far = CAROM_MAX(CAROM_MAX(fabs(way.x), fabs(way.y)), fabs(way.z));
+    double far = CAROM_MAX(CAROM_MAX(fabs(direction.x), fabs(direction.y)), fabs(direction.z));
     double rounding = 0x1p-45 * (carom_vec_largest(r.from) + carom_vec_largest(centre));
     if (far > 1.8 * radius + rounding) return other->base; /* the square root of 3, rounded up */
     /* The ray vector is at least as long as the solid is wide, and long enough to change the
      * point. */
     double length = 4.0 * radius + 0x1p-20 * carom_vec_largest(r.from) + DBL_MIN;
     if (far > 0.0)
-        way = carom_vec_scale(way, length / far);
+        direction = carom_vec_scale(direction, length / far);
     else
-        way = carom_vec(length, 0.0, 0.0);
-    r.through = carom_vec_add(r.from, way);
+        direction = carom_vec(length, 0.0, 0.0);
+    r.through = carom_vec_add(r.from, direction);
     int winding = 0;
     if (!query->placing.extreme) return other->base + count_tree(query, !of_b, &r);
-    for (uint32_t t = 0; t < other->soup->triangle_count; ++t)
+    for (uint32_t t = 0; t < other->view.triangle_count; ++t)
         winding += count_triangle(query, !of_b, t, &r);
     return other->base + winding;
 }

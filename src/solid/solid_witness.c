@@ -172,11 +172,11 @@ static carom_vec3 place_of(const node *x, double *off) {
     *off = 0.0;
     if (!x->between) return x->p;
     double e[2], p = fabs(value(&x->cut, x->p, &e[0])), q = fabs(value(&x->cut, x->q, &e[1]));
-    carom_vec3 way = carom_vec_sub(x->q, x->p);
+    carom_vec3 direction = carom_vec_sub(x->q, x->p);
     double whole = p + q, share = p / whole, wrong = (e[0] + e[1]) / whole + 0x1p-50;
     if (!(wrong < 1.0)) share = 0.5, wrong = 1.0;
-    carom_vec3 at = carom_vec_add(x->p, carom_vec_scale(way, share));
-    *off = wrong * carom_solid_most(way) + 0x1p-50 * carom_solid_most(x->p);
+    carom_vec3 at = carom_vec_add(x->p, carom_vec_scale(direction, share));
+    *off = wrong * carom_solid_most(direction) + 0x1p-50 * carom_solid_most(x->p);
     return at;
 }
 
@@ -188,7 +188,7 @@ typedef struct sample {
     node x, y;
     carom_vec3 c;
     int side;       /* -1: away from c */
-    int way;        /* 1 or -1: direction of the ray along the axis */
+    int direction;  /* 1 or -1, of the ray along the axis */
     int axis, turn; /* an axis along which the projected face has area, and the sign of its normal
                        there */
     carom_vec3 at;  /* the approximate position of x */
@@ -226,15 +226,15 @@ static void count_face(sample *s, uint32_t triangle) {
     plane f = plane_of(p);
     int side = side_of_sample(&f, s);
     /* +1 when the ray leaves, which is along the normal */
-    bool above = side != 0 ? side == -s->way * turn : s->turn == -s->way;
-    bool below = side != 0 ? side == -s->way * turn : s->turn == s->way;
-    s->above += above ? s->way * turn : 0;
-    s->below += below ? s->way * turn : 0;
+    bool above = side != 0 ? side == -s->direction * turn : s->turn == -s->direction;
+    bool below = side != 0 ? side == -s->direction * turn : s->turn == s->direction;
+    s->above += above ? s->direction * turn : 0;
+    s->below += below ? s->direction * turn : 0;
 }
 
 static double visit(void *user, uint32_t place) {
     sample *s = user;
-    uint32_t triangle = s->query->solids[s->of_b]->soup->bvh.items[place];
+    uint32_t triangle = s->query->solids[s->of_b]->view.bvh->items[place];
     if (triangle != CAROM_BVH_NONE) count_face(s, triangle);
     return HUGE_VAL;
 }
@@ -249,15 +249,16 @@ static void count(sample *s, int of_b, int windings[2]) {
         carom_vec_scale(carom_frame_apply(&frame->frame, frame->centre), s->query->power), middle);
     carom_vec_store(s->at, at);
     s->of_b = of_b;
-    s->way = at[s->axis] < middle[s->axis] ? -1 : 1;
+    s->direction = at[s->axis] < middle[s->axis] ? -1 : 1;
     s->above = s->below = solid->base;
     if (s->query->placing.extreme) {
-        for (uint32_t t = 0; t < solid->soup->triangle_count; ++t) count_face(s, t);
+        for (uint32_t t = 0; t < solid->view.triangle_count; ++t) count_face(s, t);
     } else {
-        carom_vec3 way = carom_vec(s->axis == 0 ? s->way : 0, s->axis == 1 ? s->way : 0,
-                                   s->axis == 2 ? s->way : 0);
-        carom_bvh_ray ray = carom_solid_ray_to_tree(s->query, of_b, s->at, way, s->off);
-        (void)CAROM_CPU_CALL(s->query->context, carom_bvh_cast)(&solid->soup->bvh, &ray, HUGE_VAL,
+        carom_vec3 direction =
+            carom_vec(s->axis == 0 ? s->direction : 0, s->axis == 1 ? s->direction : 0,
+                      s->axis == 2 ? s->direction : 0);
+        carom_bvh_ray ray = carom_solid_ray_to_tree(s->query, of_b, s->at, direction, s->off);
+        (void)CAROM_CPU_CALL(s->query->context, carom_bvh_cast)(solid->view.bvh, &ray, HUGE_VAL,
                                                                 visit, s);
     }
     windings[0] = s->above;

@@ -61,12 +61,8 @@ static void release_arrays(carom_soup *soup) {
     carom_bvh_free(&soup->bvh, allocator);
     carom_obb_free(&soup->oriented, allocator);
     carom_soup_grid_free(&soup->cells, allocator);
-    carom_release(allocator, soup->placed);
-    carom_release(allocator, soup->positions);
-    carom_release(allocator, soup->spare);
-    carom_release(allocator, soup->corners);
-    carom_release(allocator, soup->states);
-    carom_release(allocator, soup->faces);
+    CAROM_RELEASE_ALL(allocator, soup->placed, soup->positions, soup->spare, soup->corners,
+                      soup->states, soup->faces);
 }
 
 /* A mesh as triangles: the mesh itself, or a new one that must be destroyed, with the face of each
@@ -108,18 +104,15 @@ static carom_status triangles_make(carom_context *context, const carom_mesh_view
     return check_count(context, t->view.face_count);
 }
 
-/* Allocates uninitialised arrays for the soup's counts. On failure some of them may be allocated.
- */
+/* Allocates uninitialised arrays for the soup's counts. */
 static carom_status allocate(carom_context *context, carom_soup *soup, bool with_faces) {
-    const carom_allocator *allocator = &soup->allocator;
     uint64_t count = soup->triangle_count;
     soup->position_bytes = bytes_for_positions(soup->scalar, soup->vertex_count);
-    soup->positions = carom_allocate(allocator, 1, soup->position_bytes);
-    soup->corners = carom_allocate(allocator, count, 3 * sizeof(*soup->corners));
-    soup->states = carom_allocate(allocator, count, sizeof(*soup->states));
-    if (with_faces) soup->faces = carom_allocate(allocator, count, sizeof(*soup->faces));
-    if (soup->positions == NULL || soup->corners == NULL || soup->states == NULL ||
-        (with_faces && soup->faces == NULL))
+    const carom_allocation arrays[] = {{&soup->positions, soup->position_bytes, 1},
+                                       CAROM_ALLOCATION(soup->corners, 3 * count),
+                                       CAROM_ALLOCATION(soup->states, count),
+                                       CAROM_ALLOCATION(soup->faces, count)};
+    if (!carom_allocate_all(&soup->allocator, arrays, with_faces ? 4 : 3))
         return carom_fail_memory(context, soup->position_bytes + count * 17, "a soup");
     return CAROM_OK;
 }
@@ -365,8 +358,7 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
 
 carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
                                  carom_soup_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
                      carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +
@@ -399,6 +391,18 @@ carom_status carom_soup_check_ready(carom_context *context, const carom_soup *so
                           "a soup made with method GRID has no tree for this query; make it with "
                           "method AUTO or TREE");
     return carom_soup_check_any(context, soup);
+}
+
+void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view) {
+    *view = (carom_soup_view){.positions = soup->positions,
+                              .scalar = soup->scalar,
+                              .triangle_count = soup->triangle_count,
+                              .vertex_count = soup->vertex_count,
+                              .corners = soup->corners,
+                              .scale = soup->scale,
+                              .origin = soup->origin,
+                              .bounds = soup->bounds,
+                              .bvh = &soup->bvh};
 }
 
 CAROM_ENUM_NAMES(carom_degenerate, CAROM_DEGENERATE_COUNT, "alone", "as-segment");

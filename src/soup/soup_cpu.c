@@ -11,10 +11,6 @@
 #include "base/simd.h"
 #include "geom/triangle_filter.h"
 
-/* Four consecutive values, the last unused. */
-typedef uint32_t four __attribute__((vector_size(16)));
-typedef int32_t four_signed __attribute__((vector_size(16)));
-
 /* The corners of each pair of one list, and the pair's index in the batch. */
 typedef struct list {
     uint32_t count;
@@ -97,35 +93,25 @@ static inline const float *vertex_f32(const carom_soup_points *points, const lis
     return (const float *)points->positions + 3 * (uint64_t)list->vertex[at][which];
 }
 
-#if defined(__AVX2__)
-/* Transposes eight corners of four floats each into rows of x, y and z. */
-static inline void load_eight(const carom_soup_points *points, const list *list, int which,
-                              uint32_t at, __m256 *x, __m256 *y, __m256 *z) {
-    __m256 row[4];
-    for (uint32_t i = 0; i < 4; ++i)
-        row[i] = _mm256_set_m128(_mm_loadu_ps(vertex_f32(points, list, which, at + 4 + i)),
-                                 _mm_loadu_ps(vertex_f32(points, list, which, at + i)));
-    __m256 xy01 = _mm256_unpacklo_ps(row[0], row[1]), xy23 = _mm256_unpacklo_ps(row[2], row[3]);
-    __m256 z01 = _mm256_unpackhi_ps(row[0], row[1]), z23 = _mm256_unpackhi_ps(row[2], row[3]);
-    *x = _mm256_shuffle_ps(xy01, xy23, 0x44);
-    *y = _mm256_shuffle_ps(xy01, xy23, 0xEE);
-    *z = _mm256_shuffle_ps(z01, z23, 0x44);
-}
-#endif
-
 static inline vec_f32 load_f32(const carom_soup_points *points, const list *list, int which,
                                uint32_t at) {
+#if CAROM_LANES >= 8
+    carom_f32x8 column[CAROM_LANES / 8][4];
+    for (uint32_t i = 0; i < CAROM_LANES / 8; ++i) {
+        carom_f32x4 row[8];
+        for (uint32_t k = 0; k < 8; ++k)
+            row[k] = carom_f32x4_load(vertex_f32(points, list, which, at + 8 * i + k));
+        carom_f32x8_transpose(row, column[i]); /* the fourth column is not used */
+    }
 #if CAROM_LANES == 16
-    __m256 x[2], y[2], z[2];
-    for (uint32_t i = 0; i < 2; ++i)
-        load_eight(points, list, which, at + 8 * i, &x[i], &y[i], &z[i]);
-#define JOIN(v) (carom_f32v) _mm512_insertf32x8(_mm512_castps256_ps512(v[0]), v[1], 1)
-    return (vec_f32){JOIN(x), JOIN(y), JOIN(z)};
+#define JOIN(k)                                                                                    \
+    __builtin_shufflevector(column[0][k], column[1][k], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,  \
+                            13, 14, 15)
+    return (vec_f32){JOIN(0), JOIN(1), JOIN(2)};
 #undef JOIN
-#elif CAROM_LANES == 8
-    __m256 x, y, z;
-    load_eight(points, list, which, at, &x, &y, &z);
-    return (vec_f32){(carom_f32v)x, (carom_f32v)y, (carom_f32v)z};
+#else
+    return (vec_f32){column[0][0], column[0][1], column[0][2]};
+#endif
 #else
     const float *p[4];
     for (uint32_t i = 0; i < 4; ++i) p[i] = vertex_f32(points, list, which, at + i);
@@ -172,21 +158,17 @@ static const deal deals[512] = {[0] = {{0, 1, 2, 4, 5, 6}, 0, NONE},
                                 DEALS(2, 1),
                                 DEALS(2, 2)};
 
-static inline uint32_t first_three(four_signed comparison) {
-#if defined(__SSE2__)
-    return (uint32_t)_mm_movemask_ps((__m128)comparison) & 7u;
-#else
-    return ((uint32_t)comparison[0] & 1u) | ((uint32_t)comparison[1] & 2u) |
-           ((uint32_t)comparison[2] & 4u);
-#endif
+/* The lanes of three corners; the fourth lane holds the next triangle's first. */
+static inline uint32_t first_three(carom_i32x4 comparison) {
+    return carom_i32x4_lanes(comparison) & 7u;
 }
 
-static inline uint32_t alike_of(const uint32_t *a, four b) {
+static inline uint32_t alike_of(const uint32_t *a, carom_u32x4 b) {
     return first_three(b == a[0]) | first_three(b == a[1]) << 3 | first_three(b == a[2]) << 6;
 }
 
 /* Writes the corners in the order given by the table. */
-static inline void put_in_order(four a, four b, const deal *deal, uint32_t *to) {
+static inline void put_in_order(carom_u32x4 a, carom_u32x4 b, const deal *deal, uint32_t *to) {
 #if defined(__AVX2__)
     __m256i both = _mm256_set_m128i((__m128i)b, (__m128i)a);
     __m256i order = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)deal));
@@ -194,8 +176,8 @@ static inline void put_in_order(four a, four b, const deal *deal, uint32_t *to) 
     _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(both, order));
 #else
     uint32_t both[8];
-    memcpy(both, &a, sizeof(a));
-    memcpy(both + 4, &b, sizeof(b));
+    carom_u32x4_store(both, a);
+    carom_u32x4_store(both + 4, b);
     for (int i = 0; i < 6; ++i) to[i] = both[deal->order[i]];
 #endif
 }
@@ -208,9 +190,8 @@ void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_
     verdicts->yes_count = verdicts->open_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t *ca = points->corners + 3 * (uint64_t)a[i];
-        four in_a, in_b;
-        memcpy(&in_a, ca, sizeof(in_a));
-        memcpy(&in_b, points->corners + 3 * (uint64_t)b[i], sizeof(in_b));
+        carom_u32x4 in_a = carom_u32x4_load(ca);
+        carom_u32x4 in_b = carom_u32x4_load(points->corners + 3 * (uint64_t)b[i]);
         const deal *deal = &deals[alike_of(ca, in_b)];
         list *list = &lists[deal->list];
         uint32_t at = counts >> (16 * deal->list) & 0xFFFF;

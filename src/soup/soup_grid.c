@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A grid over the triangles of a soup, with their enclosing balls.
  *
- * The bound of soup_bound.c is proved for these balls, because they do not depend on the pose. So
+ * The bound of grid_bound.c is proved for these balls, because they do not depend on the pose. So
  * they are stored in doubles, in the frame of the boxes, and exceed the smallest balls by no more
  * than rounding. */
 #include "base/threads.h"

@@ -1,54 +1,109 @@
 /* SPDX-License-Identifier: MIT */
-/* Point queries: the nearest face, and the winding number of the soup around a point.
+/* The nearest face of a point.
  *
- * Nearest face: boxes are opened in order of distance, up to the best distance so far
- * (bvh_nearest_cpu.c). Faces are compared by distances in doubles. All faces within the error of
- * the least distance are kept, and at the end exact comparisons (nearer.h) find the nearest of
- * them, or the one with the lowest index if several are equally near. The search continues up to
- * the least distance plus that error, and the distance of a box is a lower bound, so none of them
- * is missed.
+ * Boxes are opened in order of distance, up to the best distance so far (bvh_nearest_cpu.c). Faces
+ * in them are compared by lower bounds (soup_points_cpu.c), then by distances in doubles. All faces
+ * within the error of the least distance are kept, and at the end exact comparisons (nearer.h) find
+ * the nearest of them, or the one with the lowest index if several are equally near. The search
+ * continues up to the least distance plus that error, and all bounds are lower bounds, so none of
+ * them is missed.
  *
- * Winding number: a ray is cast upwards from the point, and each face it crosses counts with the
- * sign of its orientation. The point is perturbed symbolically by (epsilon, epsilon^2) across the
- * ray, so the ray never passes through an edge or a corner, and exact signs decide every crossing
- * (simulation of simplicity: Edelsbrunner, Muecke 1990). Points on the soup itself are detected
- * first, exactly. */
+ * Points are answered in the order of a Morton curve, and each starts from the face that is nearest
+ * to the point before it. This changes the time, not the answer. */
+#include "soup/soup_points.h"
+
 #include "base/progress.h"
+#include "base/sort.h"
 #include "bvh/bvh_cpu.h"
 #include "bvh/bvh_nearest_cpu.h"
 #include "geom/distance_item.h"
 #include "geom/nearer.h"
-#include "soup/soup.h"
+#include "soup/soup_points_cpu.h"
 
-#define POINTS_PER_RANGE 16u
+#define QUERIES_PER_RANGE 16u
+#define POINTS_PER_RANGE  4096u /* when sorting */
+#define LEAST_SORTED      64u   /* points: fewer do not repay sorting */
 
-static carom_status check_points(carom_context *context, const carom_vec3 *points, uint64_t count) {
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static carom_status answer_range(void *argument, carom_range range) {
+    const carom_soup_batch *batch = *(const carom_soup_batch **)argument;
+    carom_soup_turn turn = {range.worker, CAROM_BVH_NONE};
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        CAROM_TRY(batch->answer(batch, batch->order != NULL ? batch->order[i] : i, &turn));
+        if (carom_progress_stop(batch->context, range.worker)) return CAROM_CANCELLED;
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_soup_batch_run(const carom_soup_batch *batch, const char *what, uint64_t count) {
+    return carom_parallel_phase(batch->context, what, count, QUERIES_PER_RANGE, answer_range,
+                                &batch);
+}
+
+typedef struct sorting {
+    const carom_soup *soup;
+    const carom_vec3 *points;
+    carom_bvh_space space;
+    carom_context *context;
+    uint32_t *keys, *order;
+} sorting;
+
+/* A point in the frame of the soup's boxes; infinite if it overflows. */
+static carom_vec3 to_frame(const carom_soup *soup, carom_vec3 p) {
+    return carom_vec_sub(carom_vec_scale(p, soup->scale), soup->origin);
+}
+
+static carom_status make_keys(void *argument, carom_range range) {
+    const sorting *s = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        carom_vec3 p = to_frame(s->soup, s->points[i]);
+        const double at[3] = {p.x, p.y, p.z};
+        carom_box box;
+        for (int k = 0; k < 3; ++k) {
+            double low = (double)s->soup->bounds.low[k], high = (double)s->soup->bounds.high[k];
+            double x = CAROM_MIN(CAROM_MAX(at[k], low), high);
+            box.low[k] = box.high[k] = (float)x;
+        }
+        CAROM_CPU_CALL(s->context, carom_bvh_keys)(&s->space, &box, 1, &s->keys[i]);
+        s->order[i] = (uint32_t)i;
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *points,
+                                   uint64_t count) {
+    carom_context *context = batch->context;
+    const carom_soup *soup = batch->soup;
+    if (count < LEAST_SORTED || count > UINT32_MAX || soup->vertex_count == 0) return CAROM_OK;
+    carom_arena *scratch = carom_scratch(context, 0);
+    sorting s = {.soup = soup, .points = points, .context = context};
+    s.keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    s.order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (s.keys == NULL || s.order == NULL)
+        return carom_fail_memory(context, 2 * count * sizeof(uint32_t), "sorting points");
+    s.space = carom_bvh_space_of(&soup->bounds);
+    CAROM_TRY(carom_parallel_for(context, count, POINTS_PER_RANGE, make_keys, &s));
+    CAROM_TRY(carom_sort_keys(context, s.keys, s.order, count));
+    batch->order = s.order;
+    return CAROM_OK;
+}
+
+carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,
+                                     const carom_vec3 *points, uint64_t count) {
+    CAROM_TRY(carom_soup_check_ready(context, soup));
     for (uint64_t i = 0; i < count; ++i)
-        if (!isfinite(points[i].x) || !isfinite(points[i].y) || !isfinite(points[i].z))
+        if (!carom_vec_finite(points[i]))
             return carom_fail(context, CAROM_BAD_INPUT,
                               "point %llu is not finite: leave it out or mend it",
                               (unsigned long long)i);
     return CAROM_OK;
 }
 
-/* A point in the frame of the soup's boxes; infinite if it overflows. */
-static void to_frame(const carom_soup *soup, carom_vec3 p, double out[3]) {
-    out[0] = p.x * soup->scale - soup->origin.x;
-    out[1] = p.y * soup->scale - soup->origin.y;
-    out[2] = p.z * soup->scale - soup->origin.z;
-}
-
 /* ---- Nearest face ---------------------------------------------------------------------------- */
 
 /* Beyond this distance boxes cannot distinguish which face is nearest. */
 #define FARTHEST 0x1p200
-
-typedef struct nearest {
-    carom_context *context;
-    const carom_soup *soup;
-    const carom_vec3 *points;
-    carom_soup_hit *hits;
-} nearest;
 
 /* A candidate for the nearest face. */
 typedef struct candidate {
@@ -69,6 +124,8 @@ typedef struct seeker {
     double error; /* upper bound of the sum of the errors of two distances */
     double least; /* of all distances */
     uint32_t worker, offers, count;
+    uint32_t seed;                         /* the place offered first */
+    bool seeded;                           /* it has been */
     candidate candidates[MOST_CANDIDATES]; /* all faces within least + error */
 } seeker;
 
@@ -111,24 +168,76 @@ static void choose(seeker *s) {
     s->count = 1;
 }
 
-static double offer(void *user, uint32_t place) {
-    seeker *s = user;
-    const carom_soup *soup = s->soup;
-    if (++s->offers % OFFERS_PER_LOOK == 0 && carom_progress_stop(s->context, s->worker))
-        return -1.0; /* nothing can be nearer: the search ends */
-    carom_triangle t = triangle_at(s, place);
-    carom_closest closest;
-    carom_near_point_triangle(s->point, t.corner, &closest);
-    if (!too_far(s, closest.distance)) {
-        double distance = closest.distance * soup->scale; /* may underflow */
-        if (distance + s->error < s->least) s->count = 0;
-        if (s->count == MOST_CANDIDATES) choose(s);
-        if (distance < s->least) s->least = distance;
-        uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
-        s->candidates[s->count++] = (candidate){{face, closest.distance, closest.b}, place};
-    }
+/* How far to search. */
+static double limit_of(const seeker *s) {
     double limit = s->least + s->error;
     return limit <= FARTHEST ? limit : HUGE_VAL;
+}
+
+static void offer(seeker *s, uint32_t place, const carom_triangle *t) {
+    const carom_soup *soup = s->soup;
+    carom_closest closest;
+    carom_near_point_triangle(s->point, t->corner, &closest);
+    if (too_far(s, closest.distance)) return;
+    double distance = closest.distance * soup->scale; /* may underflow */
+    if (distance + s->error < s->least) s->count = 0;
+    if (s->count == MOST_CANDIDATES) choose(s);
+    if (distance < s->least) s->least = distance;
+    uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
+    s->candidates[s->count++] = (candidate){{face, closest.distance, closest.b}, place};
+}
+
+static void put_vec(double (*rows)[CAROM_BVH_WIDTH], uint32_t at, carom_vec3 v) {
+    rows[0][at] = v.x;
+    rows[1][at] = v.y;
+    rows[2][at] = v.z;
+}
+
+/* Loads the triangles of some lanes of a block; returns how many. */
+static uint32_t load_lanes(const seeker *s, uint32_t block, uint32_t lanes, uint32_t *places,
+                           carom_triangle *triangles, carom_soup_seen *seen) {
+    uint32_t count = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t place = block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
+        if (place == s->seed) continue;
+        carom_triangle t = triangle_at(s, place);
+        for (int i = 0; i < 3; ++i)
+            put_vec(seen->corner + 3 * i, count, carom_vec_sub(t.corner[i], s->point));
+        for (int i = 0; i < 2; ++i)
+            put_vec(seen->edge + 3 * i, count, carom_vec_sub(t.corner[i + 1], t.corner[0]));
+        triangles[count] = t;
+        places[count++] = place;
+    }
+    return count;
+}
+
+/* Offers the faces of a block, nearest first by their lower bounds, as long as these are within the
+ * limit. */
+static double offer_lanes(void *user, uint32_t block, uint32_t lanes) {
+    seeker *s = user;
+    uint32_t places[CAROM_BVH_WIDTH];
+    carom_triangle triangles[CAROM_BVH_WIDTH];
+    carom_soup_seen seen;
+    double bounds[CAROM_BVH_WIDTH];
+    s->offers += (uint32_t)__builtin_popcount(lanes);
+    if (s->offers >= OFFERS_PER_LOOK) {
+        s->offers = 0;
+        if (carom_progress_stop(s->context, s->worker))
+            return -1.0; /* nothing can be nearer: the search ends */
+    }
+    uint32_t count = load_lanes(s, block, lanes, places, triangles, &seen);
+    CAROM_CPU_CALL(s->context, carom_soup_lower_bounds)(&seen, count, bounds);
+    for (uint32_t left = (1u << count) - 1; left != 0;) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        for (uint32_t rest = left; rest != 0; rest &= rest - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(rest);
+            i = bounds[k] < bounds[i] ? k : i;
+        }
+        if (too_far(s, bounds[i])) break;
+        offer(s, places[i], &triangles[i]);
+        left &= ~(1u << i);
+    }
+    return limit_of(s);
 }
 
 /* Distances are computed relative to the point. For a distant point this rounds the face's corners,
@@ -146,159 +255,71 @@ static void settle_point(const seeker *s, candidate *best) {
     best->hit.point = closest.a;
 }
 
-static carom_soup_hit find_nearest(const nearest *n, carom_vec3 point, uint32_t worker) {
+carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup,
+                                       carom_vec3 point, carom_soup_turn *turn) {
     seeker s;
-    s.context = n->context;
-    s.soup = n->soup;
+    s.context = context;
+    s.soup = soup;
     s.point = point;
-    s.worker = worker;
+    s.worker = turn->worker;
     s.offers = s.count = 0;
     s.least = HUGE_VAL;
     carom_bvh_point at;
-    to_frame(n->soup, point, at.at);
+    carom_vec3 p = to_frame(soup, point);
+    at.at[0] = p.x;
+    at.at[1] = p.y;
+    at.at[2] = p.z;
     double size = 0.0;
     for (int k = 0; k < 3; ++k) {
-        double low = (double)n->soup->bounds.low[k], high = (double)n->soup->bounds.high[k];
+        double low = (double)soup->bounds.low[k], high = (double)soup->bounds.high[k];
         size = CAROM_MAX(fabs(at.at[k]), size);
         size = CAROM_MAX(CAROM_MAX(fabs(low), fabs(high)), size);
     }
     at.margin = 0x1p-46 * size;
     /* The distances themselves are rounded to multiples of 2^-1074; 2^-1000 exceeds the error of an
      * underflow in the frame. */
-    s.error = DISTANCE_ERROR * size + (0x1p-1073 * n->soup->scale + 0x1p-1000);
+    s.error = DISTANCE_ERROR * size + (0x1p-1073 * soup->scale + 0x1p-1000);
     if (!(size <= FARTHEST)) { /* every box may contain the nearest face */
         at.at[0] = at.at[1] = at.at[2] = 0.0;
         at.margin = FARTHEST;
         s.error = HUGE_VAL;
     }
-    CAROM_CPU_CALL(n->context, carom_bvh_nearest)(&n->soup->bvh, &at, HUGE_VAL, offer, &s);
+    s.seed = turn->place;
+    if (s.seed != CAROM_BVH_NONE) {
+        carom_triangle t = triangle_at(&s, s.seed);
+        offer(&s, s.seed, &t);
+    }
+    CAROM_CPU_CALL(context, carom_bvh_nearest)(&soup->bvh, &at, limit_of(&s), offer_lanes, &s);
     if (s.count == 0) return (carom_soup_hit){CAROM_NO_FACE, HUGE_VAL, point};
     if (s.count > 1) choose(&s);
     settle_point(&s, &s.candidates[0]);
+    turn->place = s.candidates[0].place;
     return s.candidates[0].hit;
 }
 
-static carom_status nearest_range(void *argument, carom_range range) {
-    nearest *n = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        n->hits[i] = find_nearest(n, n->points[i], range.worker);
-        if (carom_progress_stop(n->context, range.worker)) return CAROM_CANCELLED;
-    }
+typedef struct nearest_query {
+    carom_soup_batch batch;
+    const carom_vec3 *points;
+    carom_soup_hit *hits;
+} nearest_query;
+
+static carom_status answer_nearest(const carom_soup_batch *batch, uint64_t i,
+                                   carom_soup_turn *turn) {
+    const nearest_query *q = (const nearest_query *)batch;
+    q->hits[i] = carom_soup_find_nearest(batch->context, batch->soup, q->points[i], turn);
     return CAROM_OK;
 }
 
 carom_status carom_soup_closest_points(carom_context *context, const carom_soup *soup,
                                        const carom_vec3 *points, uint64_t count,
                                        carom_soup_hit *hits) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(count == 0 || (points != NULL && hits != NULL), "points or hits are NULL");
-    CAROM_TRY(carom_soup_check_ready(context, soup));
-    CAROM_TRY(check_points(context, points, count));
-    nearest n = {context, soup, points, hits};
-    return carom_parallel_phase(context, "finding nearest faces", count, POINTS_PER_RANGE,
-                                nearest_range, &n);
-}
-
-/* ---- Winding number -------------------------------------------------------------------------- */
-
-typedef struct windings {
-    carom_context *context;
-    const carom_soup *soup;
-    const carom_vec3 *points;
-    int32_t *results;
-} windings;
-
-typedef struct count {
-    const carom_soup *soup;
-    carom_vec3 point;
-    int32_t winding;
-    bool on_surface;
-} count;
-
-/* The side of the line a b, seen from above, on which the perturbed point lies; 0 only if a and b
- * project to the same point. */
-static int moved_side(carom_vec3 a, carom_vec3 b, carom_vec3 p) {
-    int side = carom_orient2d(a.x, a.y, b.x, b.y, p.x, p.y);
-    if (side != 0) return side;
-    if (a.y != b.y) return a.y > b.y ? 1 : -1;
-    return (b.x > a.x) - (b.x < a.x);
-}
-
-static void count_face(count *c, const carom_triangle *t) {
-    const carom_vec3 *p = t->corner;
-    carom_triangle point;
-    point.corner[0] = point.corner[1] = point.corner[2] = c->point;
-    double low = CAROM_MIN(CAROM_MIN(p[0].z, p[1].z), p[2].z);
-    if (low <= c->point.z && carom_triangle_meet(t, &point)) {
-        c->on_surface = true;
-        return;
-    }
-    int side = moved_side(p[0], p[1], c->point);
-    if (side == 0 || moved_side(p[1], p[2], c->point) != side ||
-        moved_side(p[2], p[0], c->point) != side)
-        return;
-    /* A face that is counter-clockwise seen from above faces upwards; it is crossed if the point is
-     * below. */
-    if (carom_orient3d(p[0], p[1], p[2], c->point) * side < 0) c->winding += side;
-}
-
-static bool count_found(carom_bvh_found *found) {
-    count *c = found->user;
-    for (uint32_t i = 0; i < found->count && !c->on_surface; ++i) {
-        carom_triangle t =
-            carom_soup_triangle(c->soup, c->soup->placed + 3 * (uint64_t)found->b[i]);
-        count_face(c, &t);
-    }
-    found->count = 0;
-    return !c->on_surface;
-}
-
-/* The box of the ray upwards from the point, rounded outwards. No box extends beyond the range of
- * floats. */
-static carom_box box_above(const carom_soup *soup, carom_vec3 point) {
-    double p[3];
-    carom_box box;
-    to_frame(soup, point, p);
-    for (int k = 0; k < 3; ++k) {
-        p[k] = CAROM_MIN(CAROM_MAX(p[k], -FARTHEST), FARTHEST);
-        double margin = 0x1p-50 * fabs(p[k]) + (double)FLT_MIN;
-        box.low[k] = carom_float_down(p[k] - margin, 0.0);
-        box.high[k] = k == 2 ? HUGE_VALF : carom_float_up(p[k] + margin, 0.0);
-    }
-    return box;
-}
-
-static carom_status winding_range(void *argument, carom_range range) {
-    windings *w = argument;
-    carom_arena *scratch = carom_scratch(w->context, range.worker);
+    CAROM_REQUIRE_BATCH(context, soup, points, count, hits);
+    CAROM_TRY(carom_soup_check_points(context, soup, points, count));
+    nearest_query q = {{context, soup, answer_nearest, NULL}, points, hits};
+    carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_bvh_found *found = CAROM_ARENA_TAKE(scratch, carom_bvh_found, 1);
-    if (found == NULL) return CAROM_NO_MEMORY;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        count c = {.soup = w->soup, .point = w->points[i]};
-        carom_box box = box_above(w->soup, w->points[i]);
-        found->count = 0;
-        found->visits = 0;
-        found->flush = count_found;
-        found->user = &c;
-        if (CAROM_CPU_CALL(w->context, carom_bvh_find_box)(&w->soup->bvh, &box, 0, found))
-            (void)count_found(found);
-        w->results[i] = c.on_surface ? CAROM_ON_SURFACE : c.winding;
-        if (carom_progress_stop(w->context, range.worker)) break;
-    }
+    carom_status status = carom_soup_batch_sort(&q.batch, points, count);
+    if (status == CAROM_OK) status = carom_soup_batch_run(&q.batch, "finding nearest faces", count);
     carom_arena_rewind(scratch, mark);
-    return CAROM_OK;
-}
-
-carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
-                                const carom_vec3 *points, uint64_t count, int32_t *results) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(count == 0 || (points != NULL && results != NULL), "points or windings are NULL");
-    CAROM_TRY(carom_soup_check_ready(context, soup));
-    CAROM_TRY(check_points(context, points, count));
-    windings w = {context, soup, points, results};
-    return carom_parallel_phase(context, "counting windings", count, POINTS_PER_RANGE,
-                                winding_range, &w);
+    return status;
 }

@@ -10,6 +10,7 @@
 #include <float.h>
 
 #include "base/progress.h"
+#include "base/simd.h"
 
 #define GRAIN 4096u
 
@@ -22,25 +23,17 @@ static void round_outwards(double x, float *low, float *high) {
     *high = f + margin;
 }
 
-/* Four floats: x, y, z and the next value in memory. */
-typedef float four_floats __attribute__((vector_size(16)));
-typedef int32_t four_signs __attribute__((vector_size(16)));
-
-static four_floats pick(four_signs comparison, four_floats yes, four_floats no) {
-    return (four_floats)(((four_signs)yes & comparison) | ((four_signs)no & ~comparison));
-}
-
-/* The box of three corners; the fourth lane is unused. */
+/* The box of three corners. Vectors hold x, y, z and the next value in memory, which is ignored. */
 static void box_of_floats(const float *positions, const uint32_t *corners, carom_box *box) {
-    four_floats p, q, r;
-    memcpy(&p, positions + 3 * (uint64_t)corners[0], sizeof(p));
-    memcpy(&q, positions + 3 * (uint64_t)corners[1], sizeof(q));
-    memcpy(&r, positions + 3 * (uint64_t)corners[2], sizeof(r));
-    four_floats low = pick(p < q, p, q), high = pick(p > q, p, q);
-    low = pick(low < r, low, r);
-    high = pick(high > r, high, r);
-    memcpy(box->low, &low, sizeof(low)); /* also writes high[0], which is set next */
-    memcpy(box->high, &high, sizeof(box->high));
+    carom_f32x4 p = carom_f32x4_load(positions + 3 * (uint64_t)corners[0]),
+                q = carom_f32x4_load(positions + 3 * (uint64_t)corners[1]),
+                r = carom_f32x4_load(positions + 3 * (uint64_t)corners[2]);
+    carom_f32x4 low = carom_f32x4_min(carom_f32x4_min(p, q), r);
+    carom_f32x4 high = carom_f32x4_max(carom_f32x4_max(p, q), r);
+    carom_f32x4 first = __builtin_shufflevector(low, high, 0, 1, 2, 4);
+    _Static_assert(sizeof(*box) == 6 * sizeof(float), "low, then high");
+    memcpy(box, &first, sizeof(first)); /* a box is stored by 16 and 8 bytes */
+    memcpy(&box->high[1], (const char *)&high + sizeof(float), 2 * sizeof(float));
 }
 
 static carom_box box_of_doubles(const carom_soup *soup, const uint32_t *corners) {

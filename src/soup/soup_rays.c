@@ -4,20 +4,16 @@
  * The tree's boxes are visited in the order in which the ray enters them (bvh_ray_cpu.c). The box
  * test is conservative. Which faces are met, and which of them first, is decided exactly
  * (ray_item.h): in doubles where their error bounds allow it, else in integers. */
-#include "base/progress.h"
 #include "bvh/bvh_ray_cpu.h"
 #include "geom/ray_item.h"
-#include "soup/soup.h"
+#include "soup/soup_points.h"
 
-#define RAYS_PER_RANGE 16u
-
-typedef struct caster {
-    carom_context *context;
-    const carom_soup *soup;
+typedef struct ray_query {
+    carom_soup_batch batch;
     const carom_ray *rays;
     carom_soup_hit *hits;
     carom_ray_frame frame;
-} caster;
+} ray_query;
 
 /* The search for the first face of one ray. */
 typedef struct ray_search {
@@ -51,24 +47,24 @@ static double offer(void *user, uint32_t place) {
     return limit_of(end, f->margin);
 }
 
-static carom_soup_hit cast(const caster *c, const carom_ray *ray) {
+static carom_soup_hit cast(const ray_query *q, const carom_ray *ray) {
     ray_search f;
     carom_soup_hit hit = {CAROM_NO_FACE, HUGE_VAL, ray->origin};
-    f.soup = c->soup;
+    f.soup = q->batch.soup;
     f.face = CAROM_NO_FACE;
-    carom_ray_begin(ray->origin, ray->direction, ray->length, &c->frame, &f.view);
+    carom_ray_begin(ray->origin, ray->direction, ray->length, &q->frame, &f.view);
     if (f.view.misses) return hit;
     carom_bvh_ray path;
-    double far = c->frame.reach;
+    double far = q->frame.reach;
     for (int k = 0; k < 3; ++k) {
         path.from[k] = f.view.start[k];
-        path.way[k] = f.view.way[k];
+        path.direction[k] = f.view.way[k];
         far = CAROM_MAX(fabs(path.from[k]), far);
     }
     f.margin = 4.0 * f.view.error + 0x1p-46 * far;
     path.margin = f.margin = CAROM_MIN(f.margin, CAROM_BVH_EVERYWHERE);
     double limit = limit_of(f.view.limit_high, f.margin);
-    CAROM_CPU_CALL(c->context, carom_bvh_cast)(&c->soup->bvh, &path, limit, offer, &f);
+    CAROM_CPU_CALL(q->batch.context, carom_bvh_cast)(&q->batch.soup->bvh, &path, limit, offer, &f);
     if (f.face == CAROM_NO_FACE) return hit;
     hit.face = f.face;
     carom_ray_answer(&f.view, &f.first, &hit.distance, &hit.point);
@@ -85,12 +81,10 @@ static carom_ray_frame frame_of(const carom_soup *soup) {
     return frame;
 }
 
-static carom_status cast_range(void *argument, carom_range range) {
-    caster *c = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) {
-        c->hits[i] = cast(c, &c->rays[i]);
-        if (carom_progress_stop(c->context, range.worker)) return CAROM_CANCELLED;
-    }
+static carom_status answer_ray(const carom_soup_batch *batch, uint64_t i, carom_soup_turn *turn) {
+    const ray_query *q = (const ray_query *)batch;
+    (void)turn;
+    q->hits[i] = cast(q, &q->rays[i]);
     return CAROM_OK;
 }
 
@@ -111,11 +105,9 @@ static carom_status check_rays(carom_context *context, const carom_ray *rays, ui
 
 carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                   const carom_ray *rays, uint64_t count, carom_soup_hit *hits) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
-    CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
+    CAROM_REQUIRE_BATCH(context, soup, rays, count, hits);
     CAROM_TRY(carom_soup_check_ready(context, soup));
     CAROM_TRY(check_rays(context, rays, count));
-    caster c = {context, soup, rays, hits, .frame = frame_of(soup)};
-    return carom_parallel_phase(context, "casting rays", count, RAYS_PER_RANGE, cast_range, &c);
+    ray_query q = {{context, soup, answer_ray, NULL}, rays, hits, frame_of(soup)};
+    return carom_soup_batch_run(&q.batch, "casting rays", count);
 }

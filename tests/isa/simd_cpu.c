@@ -49,6 +49,90 @@ static const char *check_lists(carom_random *random) {
     return at == count ? NULL : "number of lanes";
 }
 
+static bool is_root(float root, float of) {
+    return of >= 0.0f ? root == sqrtf(of) : root != root;
+}
+
+static const char *check_eight(carom_random *random) {
+    float a[8], b[8], to[8], least = HUGE_VALF;
+    uint32_t words[8], got[8];
+    for (int i = 0; i < 8; ++i) {
+        a[i] = special_float(random);
+        b[i] = special_float(random);
+        words[i] = (uint32_t)carom_random_next(random);
+        if (a[i] < least) least = a[i];
+    }
+    carom_f32x8 x = carom_f32x8_load(a), y = carom_f32x8_load(b);
+    carom_f32x8 low = carom_f32x8_min(x, y), high = carom_f32x8_max(x, y);
+    carom_f32x8 size = carom_f32x8_abs(x), root = carom_f32x8_sqrt(x);
+    carom_lanes below = carom_i32x8_lanes(x < y), at_most = carom_f32x8_lanes_at_most(x, y);
+    carom_f32x8_store(to, x);
+    for (int i = 0; i < 8; ++i) {
+        float smaller = low[i], larger = high[i], value = size[i];
+        if (!same(to[i], a[i])) return "load and store of eight";
+        if (!same(smaller, a[i] < b[i] ? a[i] : b[i])) return "min of eight";
+        if (!same(larger, a[i] > b[i] ? a[i] : b[i])) return "max of eight";
+        if (a[i] == a[i] && value != (a[i] < 0.0f ? -a[i] : a[i])) return "abs of eight";
+        if (!is_root(root[i], a[i])) return "sqrt of eight";
+        if ((below >> i & 1) != (a[i] < b[i] ? 1u : 0u)) return "lanes of eight";
+        if ((at_most >> i & 1) != (a[i] <= b[i] ? 1u : 0u)) return "lanes at most of eight";
+    }
+    if ((below | at_most) >> 8 != 0) return "lanes past eight";
+    if (carom_f32x8_least(carom_f32x8_min(x, carom_f32x8_splat(HUGE_VALF))) != least)
+        return "least of eight";
+    carom_u32x8 w = carom_u32x8_load(words);
+    carom_lanes set = (carom_lanes)carom_random_next(random) & 255u;
+    carom_u32x8_store(got, carom_u32x8_compress(w, set));
+    for (int i = 0, at = 0; i < 8; ++i)
+        if ((set >> i & 1) != 0 && got[at++] != words[i]) return "compress of eight";
+    carom_u32x8_store(got, carom_u32x8_max(w, carom_u32x8_splat(words[0])));
+    for (int i = 0; i < 8; ++i)
+        if (got[i] != (words[i] > words[0] ? words[i] : words[0])) return "max of eight integers";
+    return NULL;
+}
+
+static const char *check_four(carom_random *random) {
+    float a[4], b[4];
+    uint32_t words[4], got[4];
+    carom_f64x4 p, q;
+    carom_f32x4 rows[8];
+    carom_f32x8 columns[4];
+    for (int i = 0; i < 4; ++i) {
+        a[i] = special_float(random);
+        b[i] = special_float(random);
+        p[i] = (double)a[i];
+        q[i] = (double)b[i];
+        words[i] = (uint32_t)carom_random_next(random);
+    }
+    for (int i = 0; i < 8; ++i)
+        for (int k = 0; k < 4; ++k) rows[i][k] = (float)(4 * i + k);
+    carom_f32x8_transpose(rows, columns);
+    for (int i = 0; i < 8; ++i)
+        for (int k = 0; k < 4; ++k)
+            if (columns[k][i] != (float)(4 * i + k)) return "transpose";
+    carom_f32x4 x = carom_f32x4_load(a), y = carom_f32x4_load(b);
+    carom_f32x4 low = carom_f32x4_min(x, y), high = carom_f32x4_max(x, y);
+    carom_f64x4 low64 = carom_f64x4_min(p, q), high64 = carom_f64x4_max(p, q);
+    carom_f64x4 chosen = carom_f64x4_select(p < q, p, q);
+    carom_lanes below = carom_i32x4_lanes(x < y), below64 = carom_i64x4_lanes(p < q);
+    carom_u32x4_store(got, carom_u32x4_max(carom_u32x4_load(words), carom_u32x4_splat(words[0])));
+    for (int i = 0; i < 4; ++i) {
+        float smaller = low[i], larger = high[i];
+        double least = low64[i], most = high64[i], from = a[i] < b[i] ? p[i] : q[i],
+               one = chosen[i];
+        double up = a[i] > b[i] ? p[i] : q[i];
+        if (!same(smaller, a[i] < b[i] ? a[i] : b[i])) return "min of four";
+        if (!same(larger, a[i] > b[i] ? a[i] : b[i])) return "max of four";
+        if (memcmp(&least, &from, sizeof(from)) != 0) return "min of four doubles";
+        if (memcmp(&most, &up, sizeof(up)) != 0) return "max of four doubles";
+        if (memcmp(&one, &from, sizeof(from)) != 0) return "select of four doubles";
+        if ((below >> i & 1) != (a[i] < b[i] ? 1u : 0u)) return "lanes of four";
+        if ((below64 >> i & 1) != (a[i] < b[i] ? 1u : 0u)) return "lanes of four doubles";
+        if (got[i] != (words[i] > words[0] ? words[i] : words[0])) return "max of four integers";
+    }
+    return (below | below64) >> 4 != 0 ? "lanes past four" : NULL;
+}
+
 const char *CAROM_CPU(carom_test_simd)(uint64_t seed, int *lanes) {
     carom_random random = {seed};
     float a[CAROM_LANES], b[CAROM_LANES], least[CAROM_LANES], most[CAROM_LANES], copy[CAROM_LANES];
@@ -73,7 +157,12 @@ const char *CAROM_CPU(carom_test_simd)(uint64_t seed, int *lanes) {
     carom_random more = {~seed};
     const char *wrong = check_doubles(&more);
     if (wrong == NULL) wrong = check_lists(&more);
+    if (wrong == NULL) wrong = check_eight(&more);
+    if (wrong == NULL) wrong = check_four(&more);
     if (wrong != NULL) return wrong;
+    carom_f32v_store(copy, carom_f32v_fma(x, carom_f32v_splat(2.0f), carom_f32v_splat(1.0f)));
+    for (int i = 0; i < CAROM_LANES; ++i) /* 2 a is exact, so both roundings agree */
+        if (a[i] == a[i] && copy[i] != a[i] * 2.0f + 1.0f) return "fma";
     carom_f32v_store(copy, carom_f32v_abs(x));
     for (int i = 0; i < CAROM_LANES; ++i)
         if (a[i] == a[i] && copy[i] != (a[i] < 0.0f ? -a[i] : a[i])) return "abs";

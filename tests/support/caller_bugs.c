@@ -211,7 +211,6 @@ static void demand_fields(void) {
         assert_true(length < LONG);
         memcpy(name, name_begin, length);
         name[length] = '\0';
-        demand(name, '.', "where");
         demand(name, '.', "owner");
         snprintf(free_name, sizeof(free_name), "%s_free", name);
         demand(free_name, ' ', "result");

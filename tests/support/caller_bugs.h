@@ -111,7 +111,6 @@ enum { UNSOUND_RESULTS = 6 };
             BUG_VOID(type##_free, result, &result);                                                \
             assert_memory_equal(&copy, &result, sizeof(copy));                                     \
         }                                                                                          \
-        bugs_note(#type, '.', "where");                                                            \
         bugs_note(#type, '.', "owner");                                                            \
         FINE_VOID(type##_free, result, NULL);                                                      \
     } while (0)

@@ -17,12 +17,12 @@ void gas_assert_event(const carom_gas *gas, const carom_gas_event *event,
         return;
     fail_msg("event %llu is kind %d of %u and %u at %llu, the oracle has kind %d of %d and %d at "
              "%llu; method %d, queue %d, box %g %g %g periodic %d%d%d, cells %u %u %u, reach %g",
-             (unsigned long long)event->number, (int)event->kind, event->a, event->b,
+             (unsigned long long)event->index, (int)event->kind, event->a, event->b,
              (unsigned long long)gas_ticks(gas), wanted->kind, wanted->a, wanted->b,
              (unsigned long long)wanted->since_create, (int)gas->method, (int)gas->def.queue,
              gas->rules.edge[0], gas->rules.edge[1], gas->rules.edge[2], gas->rules.periodic[0],
              gas->rules.periodic[1], gas->rules.periodic[2], gas->cells.size[0], gas->cells.size[1],
-             gas->cells.size[2], gas->lists.reach);
+             gas->cells.size[2], gas->lists.cutoff);
 }
 
 void gas_assert_bodies(const carom_gas *gas, const gas_oracle *oracle) {
@@ -85,7 +85,7 @@ void gas_course_ask(carom_context *context, gas_course *course, const carom_gas_
 bool gas_follower_compare(void *user, const carom_gas_event *event) {
     gas_follower *f = user;
     gas_assert_event(f->gas, event, &f->course->wanted[f->done]);
-    assert_int_equal(event->number, f->done);
+    assert_int_equal(event->index, f->done);
     return ++f->done == f->course->events;
 }
 
@@ -118,7 +118,7 @@ void gas_course_follow_all(carom_context *context, const gas_course *course,
         other.method = (carom_gas_method)(CAROM_GAS_METHOD_CENTRE + way / 6);
         other.queue = (carom_gas_queue)(way / 3 % 2);
         other.cell_edge = edges[way % 3];
-        other.reach = reaches[way % 3];
+        other.cutoff = reaches[way % 3];
         gas_course_follow(context, course, &other, spheres, count);
     }
 }

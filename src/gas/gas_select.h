@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gas_turns.h: selection of the next sphere to handle; part of the loop in gas_run_cpu.c.
+/* gas_select.h: selection of the next sphere to handle; part of the loop in gas_run_cpu.c.
  *
  * Invariant: inner work at a tick (see is_inner) is done before the events the caller sees at that
  * tick. So each event, when it is handled, is the earliest of all by (tick, kind, a, b). */
-#ifndef CAROM_SRC_GAS_GAS_TURNS_H
-#define CAROM_SRC_GAS_GAS_TURNS_H
+#ifndef CAROM_SRC_GAS_GAS_SELECT_H
+#define CAROM_SRC_GAS_GAS_SELECT_H
 
 #include "gas/gas_predict.h"
 #include "gas/gas_prefetch.h"

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* soup_points.h: what the queries of points and rays share. */
+#ifndef CAROM_SRC_SOUP_SOUP_POINTS_H
+#define CAROM_SRC_SOUP_SOUP_POINTS_H
+
+#include "bvh/bvh_winding.h"
+#include "soup/soup.h"
+
+/* A worker and what it remembers from one query to the next. */
+typedef struct carom_soup_turn {
+    uint32_t worker;
+    uint32_t place; /* near which the last answer was; CAROM_BVH_NONE: not known */
+} carom_soup_turn;
+
+/* A batch of points or rays: `answer` answers the one of index i. The structs of the queries begin
+ * with this. */
+typedef struct carom_soup_batch {
+    carom_context *context;
+    const carom_soup *soup;
+    carom_status (*answer)(const struct carom_soup_batch *batch, uint64_t i, carom_soup_turn *turn);
+    const uint32_t *order; /* NULL: as given */
+} carom_soup_batch;
+
+/* Answers all `count` of them on all threads, as one phase of progress. */
+carom_status carom_soup_batch_run(const carom_soup_batch *batch, const char *what, uint64_t count);
+
+/* Sets the order of a batch of points along a Morton curve, so that each finds what it needs in the
+ * caches. Takes scratch of worker 0. */
+carom_status carom_soup_batch_sort(carom_soup_batch *batch, const carom_vec3 *points,
+                                   uint64_t count);
+
+/* First lines of a public function that answers `count` points or rays. */
+#define CAROM_REQUIRE_BATCH(context, soup, queries, count, results)                                \
+    do {                                                                                           \
+        CAROM_REQUIRE((context) != NULL, "the context is NULL");                                   \
+        CAROM_REQUIRE((soup) != NULL, "the soup is NULL");                                         \
+        CAROM_REQUIRE((count) == 0 || ((queries) != NULL && (results) != NULL),                    \
+                      #queries " or " #results " are NULL");                                       \
+    } while (0)
+
+/* Returns CAROM_OK if the soup can be searched and all points are finite. */
+carom_status carom_soup_check_points(carom_context *context, const carom_soup *soup,
+                                     const carom_vec3 *points, uint64_t count);
+
+/* The nearest face of one point. The search starts at turn->place and sets it. */
+carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup *soup,
+                                       carom_vec3 point, carom_soup_turn *turn);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside and outside of a soup: exact winding numbers where the soup is balanced, generalised ones
+ * for any soup, and distances with the sign that follows from them (bvh_winding.c). */
+#include "base/progress.h"
+#include "mesh/mesh_report.h"
+#include "soup/soup_points.h"
+
+static bool triangle_at(const void *user, uint32_t place, carom_triangle *triangle) {
+    const carom_soup *soup = user;
+    *triangle = carom_soup_triangle(soup, soup->placed + 3 * (uint64_t)place);
+    return soup->states[soup->bvh.items[place]] == 0;
+}
+
+typedef struct winding_query {
+    carom_soup_batch batch;
+    const carom_vec3 *points;
+    carom_bvh_faces faces;
+    carom_bvh_field field;
+    bool exact;
+    int32_t *windings; /* the results, depending on the query */
+    double *values;
+    carom_soup_hit *hits;
+} winding_query;
+
+static winding_query query_make(carom_context *context, const carom_soup *soup,
+                                const carom_vec3 *points) {
+    return (winding_query){
+        .batch = {.context = context, .soup = soup},
+        .points = points,
+        .faces = {&soup->bvh, soup->scale, soup->origin, triangle_at, soup},
+    };
+}
+
+/* ---- One point ------------------------------------------------------------------------------- */
+
+/* The exact winding number, or CAROM_ON_SURFACE. */
+static carom_status wind(const winding_query *q, uint64_t i, uint32_t worker, int32_t *winding) {
+    carom_arena *scratch = carom_scratch(q->batch.context, worker);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_bvh_found *found = CAROM_ARENA_TAKE(scratch, carom_bvh_found, 1);
+    if (found == NULL) return CAROM_NO_MEMORY;
+    if (!carom_bvh_winding(q->batch.context, &q->faces, q->points[i], found, winding))
+        *winding = CAROM_ON_SURFACE;
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+static double fraction(const winding_query *q, uint64_t i) {
+    return carom_bvh_winding_fraction(q->batch.context, &q->faces, &q->field, q->points[i]);
+}
+
+static carom_status answer_winding(const carom_soup_batch *batch, uint64_t i,
+                                   carom_soup_turn *turn) {
+    const winding_query *q = (const winding_query *)batch;
+    return wind(q, i, turn->worker, &q->windings[i]);
+}
+
+static carom_status answer_fraction(const carom_soup_batch *batch, uint64_t i,
+                                    carom_soup_turn *turn) {
+    const winding_query *q = (const winding_query *)batch;
+    (void)turn;
+    q->values[i] = fraction(q, i);
+    return CAROM_OK;
+}
+
+static carom_status answer_distance(const carom_soup_batch *batch, uint64_t i,
+                                    carom_soup_turn *turn) {
+    const winding_query *q = (const winding_query *)batch;
+    carom_soup_hit hit = carom_soup_find_nearest(batch->context, batch->soup, q->points[i], turn);
+    int32_t winding = 0;
+    if (!q->exact)
+        winding = fraction(q, i) >= 0.5 ? 1 : 0;
+    else
+        CAROM_TRY(wind(q, i, turn->worker, &winding));
+    double distance = winding == CAROM_ON_SURFACE ? 0.0 : hit.distance;
+    q->values[i] = winding >= 1 && distance > 0.0 ? -distance : distance;
+    if (q->hits != NULL) q->hits[i] = hit;
+    return CAROM_OK;
+}
+
+/* ---- Preparations of a batch ----------------------------------------------------------------- */
+
+/* Takes scratch of worker 0. */
+static carom_status make_field(winding_query *q) {
+    carom_context *context = q->batch.context;
+    return carom_bvh_field_make(context, carom_scratch(context, 0), &q->faces, &q->field);
+}
+
+/* Whether the faces that are not removed are balanced. Takes scratch of worker 0. */
+static carom_status find_balanced(carom_context *context, const carom_soup *soup, bool *balanced) {
+    carom_mesh_view view = {.vertex_count = soup->vertex_count,
+                            .corners = soup->corners,
+                            .face_count = soup->triangle_count};
+    carom_mesh_report report = {0};
+    if (soup->dead_faces != 0) {
+        uint32_t *corners = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t,
+                                             3 * (uint64_t)soup->triangle_count);
+        if (corners == NULL)
+            return carom_fail_memory(context, 12 * (uint64_t)soup->triangle_count, "a soup");
+        view.corners = corners;
+        view.face_count = 0;
+        for (uint64_t t = 0; t < soup->triangle_count; ++t) {
+            if ((soup->states[t] & CAROM_SOUP_DEAD) != 0) continue;
+            memcpy(corners + 3 * view.face_count++, soup->corners + 3 * t, 3 * sizeof(uint32_t));
+        }
+    }
+    CAROM_TRY(carom_report_edges(context, &view, &report));
+    *balanced = report.balanced;
+    return CAROM_OK;
+}
+
+static carom_status prepare_signs(winding_query *q) {
+    CAROM_TRY(find_balanced(q->batch.context, q->batch.soup, &q->exact));
+    return q->exact ? CAROM_OK : make_field(q);
+}
+
+/* Prepares in scratch, then answers all points, as one phase of progress. */
+static carom_status run(winding_query *q, carom_status (*prepare)(winding_query *q),
+                        const char *what, uint64_t count) {
+    carom_context *context = q->batch.context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_progress_begin(context, what, count);
+    carom_status status = count != 0 ? prepare(q) : CAROM_OK;
+    if (status == CAROM_OK) status = carom_soup_batch_sort(&q->batch, q->points, count);
+    if (status == CAROM_OK) status = carom_soup_batch_run(&q->batch, what, count);
+    carom_arena_rewind(scratch, mark);
+    return carom_progress_finish(context, status);
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+carom_status carom_soup_winding(carom_context *context, const carom_soup *soup,
+                                const carom_vec3 *points, uint64_t count, int32_t *windings) {
+    CAROM_REQUIRE_BATCH(context, soup, points, count, windings);
+    CAROM_TRY(carom_soup_check_points(context, soup, points, count));
+    winding_query q = query_make(context, soup, points);
+    q.batch.answer = answer_winding;
+    q.windings = windings;
+    return carom_soup_batch_run(&q.batch, "counting windings", count);
+}
+
+carom_status carom_soup_winding_fractions(carom_context *context, const carom_soup *soup,
+                                          const carom_vec3 *points, uint64_t count,
+                                          double *windings) {
+    CAROM_REQUIRE_BATCH(context, soup, points, count, windings);
+    CAROM_TRY(carom_soup_check_points(context, soup, points, count));
+    winding_query q = query_make(context, soup, points);
+    q.batch.answer = answer_fraction;
+    q.values = windings;
+    return run(&q, make_field, "adding solid angles", count);
+}
+
+carom_status carom_soup_signed_distances(carom_context *context, const carom_soup *soup,
+                                         const carom_vec3 *points, uint64_t count,
+                                         double *distances, carom_soup_hit *hits) {
+    CAROM_REQUIRE_BATCH(context, soup, points, count, distances);
+    CAROM_TRY(carom_soup_check_points(context, soup, points, count));
+    winding_query q = query_make(context, soup, points);
+    q.batch.answer = answer_distance;
+    q.values = distances;
+    q.hits = hits;
+    return run(&q, prepare_signs, "finding signed distances", count);
+}
