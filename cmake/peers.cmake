@@ -67,3 +67,12 @@ carom_add_peer(fcl_convex HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fc
     FOLDERS eigen3 OPTIONS -DEIGEN_MAX_ALIGN_BYTES=16)
 carom_add_peer(bullet_convex HEADERS BulletCollision/btBulletCollisionCommon.h
     LIBRARIES BulletCollision LinearMath FOLDERS bullet)
+
+# Many boxes.
+carom_add_peer(boxes_cgal HEADERS CGAL/version.h boost/version.hpp LIBRARIES mpfr gmp
+    OPTIONS -frounding-math)
+carom_add_peer(boxes_embree HEADERS embree3/rtcore.h tbb/global_control.h LIBRARIES embree3 tbb)
+carom_add_peer(boxes_fcl HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl ccd
+    FOLDERS eigen3 OPTIONS -DEIGEN_MAX_ALIGN_BYTES=16)
+carom_add_peer(boxes_bullet HEADERS btBulletCollisionCommon.h LIBRARIES BulletCollision LinearMath
+    FOLDERS bullet)

@@ -96,6 +96,27 @@ PEER_EXPORT peer_hulls_ask_fn peer_ccd_hull_meet, peer_fcl_hull_meet;
 PEER_EXPORT peer_hulls_ask_fn peer_fcl_hull_distance, peer_bullet_hull_distance;
 PEER_EXPORT peer_hulls_ask_fn peer_fcl_hull_depth, peer_bullet_hull_depth;
 
+/* ---- many boxes ------------------------------------------------------------------------------ */
+
+/* Six doubles per box: low x, y, z, high x, y, z. All are exact as float32. */
+typedef struct peer_boxes {
+    const double *bounds;
+    uint64_t count;
+} peer_boxes;
+
+/* All pairs of boxes that overlap, everything built from nothing. */
+typedef bool peer_box_pairs_fn(const peer_boxes *boxes, peer_pairs *pairs);
+/* A structure that is kept from frame to frame; the boxes move, their number stays. */
+typedef void *peer_box_prepare_fn(const peer_boxes *boxes);
+typedef bool peer_box_frame_fn(void *prepared, const peer_boxes *boxes, peer_pairs *pairs);
+
+PEER_EXPORT peer_name_fn peer_bullet_name;
+PEER_EXPORT peer_box_pairs_fn peer_embree_box_pairs, peer_cgal_box_pairs;
+PEER_EXPORT peer_box_pairs_fn peer_fcl_box_pairs, peer_bullet_box_pairs;
+PEER_EXPORT peer_box_prepare_fn peer_fcl_box_prepare, peer_bullet_box_prepare;
+PEER_EXPORT peer_box_frame_fn peer_fcl_box_frame, peer_bullet_box_frame;
+PEER_EXPORT peer_release_fn peer_fcl_box_release, peer_bullet_box_release;
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 
 #include "carom/base.h"
 #include "carom/convex.h"
+#include "carom/broad.h"
 #include "carom/gas.h"
 #include "carom/geom.h"
 #include "carom/grid.h"
