@@ -69,7 +69,7 @@ static bool run_distance(void *input) {
     player *p = input;
     for (uint32_t k = 0; k < p->pose_count; ++k) {
         carom_soup_gap gap;
-        if (carom_soup_cross_distance(p->context, p->soup, NULL, p->soup, &p->poses->poses[k],
+        if (carom_soup_cross_distance(p->context, p->soup, NULL, p->soup, &p->poses->poses[k], 0.0,
                                       &gap) != CAROM_OK)
             return false;
         p->distances[k] = gap.distance;

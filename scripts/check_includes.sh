@@ -4,6 +4,8 @@
 #   base, geom, mesh, {bvh, grid}, engines, scene
 # Every folder of src/ that is not named here is an engine. One engine includes another only where a
 # line below says so; scene includes all.
+# solid includes only what soup shows of itself: soup_view.h and soup_place.h, which include nothing else
+# of soup.
 # cli, examples, bench and scenes see include/carom, scenes and each other's headers as listed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,6 +51,11 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         split(file, from, "/")
         if (from[1] == "src") {
             may = allowed[from[2]]
+            if (folder == "soup" && (from[2] == "solid" || file ~ /^src\/soup\/soup_(view|place)\.h$/) &&
+                target !~ /^soup\/soup_(view|place)\.h$/) {
+                print file ":" line ": may include soup_view.h and soup_place.h only, not \"" target "\""
+                bad = 1
+            }
         } else if (from[1] in outside) {
             may = outside[from[1]] " " inside[file]
         } else if (from[1] == "include") {

@@ -24,6 +24,11 @@ static int tear_down(void **state) {
 
 #define REFUSED(call) assert_fails(cuda, call, CAROM_UNSUPPORTED, "cuda")
 
+static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
+    (void)user, (void)pairs, (void)count;
+    return true;
+}
+
 static void soups_and_solids_refuse(void **state) {
     (void)state;
     carom_mesh *mesh;
@@ -55,7 +60,10 @@ static void soups_and_solids_refuse(void **state) {
     REFUSED(carom_soup_self_bound(cuda, soup, &count));
     REFUSED(carom_soup_cross_pairs(cuda, soup, NULL, soup, NULL, &pairs));
     REFUSED(carom_soup_cross_any(cuda, soup, NULL, soup, NULL, &any));
-    REFUSED(carom_soup_cross_distance(cuda, soup, NULL, soup, NULL, &gap));
+    REFUSED(carom_soup_cross_count(cuda, soup, NULL, soup, NULL, &count));
+    REFUSED(carom_soup_cross_each(cuda, soup, NULL, soup, NULL, receive, NULL));
+    REFUSED(carom_soup_self_each(cuda, soup, receive, NULL));
+    REFUSED(carom_soup_cross_distance(cuda, soup, NULL, soup, NULL, 0.0, &gap));
     REFUSED(carom_soup_cross_bound(cuda, soup, soup, &count));
     REFUSED(carom_soup_closest_points(cuda, soup, &point, 1, &hit));
     REFUSED(carom_soup_cast_rays(cuda, soup, &ray, 1, &hit));

@@ -6,7 +6,7 @@
  *
  * What is tried is named, function and parameter, and compared with the headers themselves: a
  * function, a pointer, an enum or an enum field of a def that is added and not tried here fails the
- * last test. */
+ * last test. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -503,12 +503,23 @@ static void soup_queries(void **state) {
     BUG(carom_soup_cross_any, any, context, soup, NULL, soup, NULL, NULL);
     FINE(carom_soup_cross_any, pose_a, context, soup, NULL, soup, NULL, &any);
     FINE(carom_soup_cross_any, pose_b, context, soup, NULL, soup, NULL, &any);
-    BUG(carom_soup_cross_distance, context, NULL, soup, NULL, soup, NULL, &gap);
-    BUG(carom_soup_cross_distance, a, context, NULL, NULL, soup, NULL, &gap);
-    BUG(carom_soup_cross_distance, b, context, soup, NULL, NULL, NULL, &gap);
-    BUG(carom_soup_cross_distance, gap, context, soup, NULL, soup, NULL, NULL);
-    FINE(carom_soup_cross_distance, pose_a, context, soup, NULL, soup, NULL, &gap);
-    FINE(carom_soup_cross_distance, pose_b, context, soup, NULL, soup, NULL, &gap);
+    BUG(carom_soup_cross_count, context, NULL, soup, NULL, soup, NULL, &count);
+    BUG(carom_soup_cross_count, a, context, NULL, NULL, soup, NULL, &count);
+    BUG(carom_soup_cross_count, b, context, soup, NULL, NULL, NULL, &count);
+    BUG(carom_soup_cross_count, count, context, soup, NULL, soup, NULL, NULL);
+    BUG(carom_soup_cross_each, context, NULL, soup, NULL, soup, NULL, receive, NULL);
+    BUG(carom_soup_cross_each, a, context, NULL, NULL, soup, NULL, receive, NULL);
+    BUG(carom_soup_cross_each, b, context, soup, NULL, NULL, NULL, receive, NULL);
+    BUG(carom_soup_cross_each, receive, context, soup, NULL, soup, NULL, NULL, NULL);
+    FINE(carom_soup_cross_each, pose_a, context, soup, NULL, soup, NULL, receive, NULL);
+    FINE(carom_soup_cross_each, pose_b, context, soup, NULL, soup, NULL, receive, NULL);
+    FINE(carom_soup_cross_each, user, context, soup, NULL, soup, NULL, receive, NULL);
+    BUG(carom_soup_cross_distance, context, NULL, soup, NULL, soup, NULL, 0.0, &gap);
+    BUG(carom_soup_cross_distance, a, context, NULL, NULL, soup, NULL, 0.0, &gap);
+    BUG(carom_soup_cross_distance, b, context, soup, NULL, NULL, NULL, 0.0, &gap);
+    BUG(carom_soup_cross_distance, gap, context, soup, NULL, soup, NULL, 0.0, NULL);
+    FINE(carom_soup_cross_distance, pose_a, context, soup, NULL, soup, NULL, 0.0, &gap);
+    FINE(carom_soup_cross_distance, pose_b, context, soup, NULL, soup, NULL, 0.0, &gap);
     BUG(carom_soup_cross_bound, context, NULL, soup, soup, &count);
     BUG(carom_soup_cross_bound, a, context, NULL, soup, &count);
     BUG(carom_soup_cross_bound, b, context, soup, NULL, &count);
@@ -517,6 +528,8 @@ static void soup_queries(void **state) {
     BUG(carom_soup_self_bound, soup, context, NULL, &count);
     BUG(carom_soup_self_bound, bound, context, soup, NULL);
     assert_int_equal(count, 7);
+    FINE(carom_soup_cross_count, pose_a, context, soup, NULL, soup, NULL, &count);
+    FINE(carom_soup_cross_count, pose_b, context, soup, NULL, soup, NULL, &count);
     BUG(carom_soup_k_free, context, NULL, soup, &k, NULL);
     BUG(carom_soup_k_free, soup, context, NULL, &k, NULL);
     BUG(carom_soup_k_free, k_free, context, soup, NULL, NULL);

@@ -79,6 +79,13 @@ static bool add_pairs(void *user, const carom_pair *some, uint64_t count) {
         *hash = hash_of_pairs();                                                                   \
         return status;                                                                             \
     }                                                                                              \
+    static carom_status name##_cross_count(carom_context *context, uint64_t *hash) {               \
+        return carom_soup_cross_count(context, name, NULL, name, &beside, hash);                   \
+    }                                                                                              \
+    static carom_status name##_cross_each(carom_context *context, uint64_t *hash) {                \
+        *hash = 0;                                                                                 \
+        return carom_soup_cross_each(context, name, NULL, name, &beside, add_pairs, hash);         \
+    }                                                                                              \
     static carom_status name##_cross_any(carom_context *context, uint64_t *hash) {                 \
         bool any = false;                                                                          \
         carom_status status = carom_soup_cross_any(context, name, NULL, name, &above, &any);       \
@@ -101,7 +108,7 @@ static carom_status distance_of(carom_context *context, const carom_soup *a, con
                                 uint64_t *hash) {
     carom_soup_gap gap;
     memset(&gap, 0, sizeof(gap));
-    carom_status status = carom_soup_cross_distance(context, a, NULL, a, pose, &gap);
+    carom_status status = carom_soup_cross_distance(context, a, NULL, a, pose, 0.0, &gap);
     *hash = test_hash(&gap.distance, sizeof(gap.distance), gap.face_a);
     return status;
 }
@@ -283,6 +290,7 @@ static carom_status shapes(carom_context *context, uint64_t *hash) {
     {#name " self_pairs", name##_pairs}, {#name " self_count", name##_count},                      \
         {#name " self_any", name##_any}, {#name " each_pair", name##_each},                        \
         {#name " cross_pairs", name##_cross}, {#name " cross_any", name##_cross_any},              \
+        {#name " cross_count", name##_cross_count}, {#name " cross_each", name##_cross_each},      \
         {#name " bound", name##_bound}, {                                                          \
 #name " self_bound", name##_self_bound                                                     \
     }
@@ -397,7 +405,7 @@ static void long_work_is_stopped_in_its_middle(void **state) {
         bool any;
         def.method = (carom_soup_method)method;
         assert_ok(context, carom_soup_create(context, &def, &soup));
-        for (int query = 0; query < 4; ++query) {
+        for (int query = 0; query < 6; ++query) {
             const carom_pose pose = {.t = {0.25, 0.0, 0.0}};
             uint64_t count;
             l = (listener){.cancel_at = 2}; /* the first call that the clock asks for */
@@ -405,7 +413,10 @@ static void long_work_is_stopped_in_its_middle(void **state) {
                 query == 0   ? carom_soup_self_pairs(context, soup, &pairs)
                 : query == 1 ? carom_soup_self_count(context, soup, &count)
                 : query == 2 ? carom_soup_self_each(context, soup, add_pairs, &count)
-                             : carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs);
+                : query == 3 ? carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs)
+                : query == 4
+                    ? carom_soup_cross_count(context, soup, NULL, soup, &pose, &count)
+                    : carom_soup_cross_each(context, soup, NULL, soup, &pose, add_pairs, &count);
             assert_int_equal(status, CAROM_CANCELLED);
             assert_int_equal(l.calls, 2);
             assert_true(l.fraction < 1.0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom gas, as a user runs it; its trajectories are read strictly by the convention of extended
- * XYZ: a line with the count, a line of key=value with the lattice and the columns, the rows. */
+ * XYZ: a line with the count, a line of key=value with the lattice and the columns, the rows.
+ * One thread. */
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
 #include <math.h>

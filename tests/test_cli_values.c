@@ -84,7 +84,7 @@ static void counts_are_exact_numbers(void **state) {
             fail_msg("'%s' is %llu", bad[i], (unsigned long long)count);
     /* every whole number in every notation */
     carom_random random = {1};
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < TEST_CASES(2000); ++i) {
         uint64_t value = carom_random_next(&random) >> (carom_random_next(&random) % 64);
         char text[64], moved[64];
         int length = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs, distances, closest points, winding numbers and crowding of soups, at every scale, size
- * ratio and distance from the origin, against integers and rational numbers. */
+ * ratio and distance from the origin, against integers and rational numbers. One thread. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -262,7 +262,7 @@ static void distance(scale_case *c) {
     carom_soup *a = prepared(c, &t.mesh_a, def), *b = prepared(c, &t.mesh_b, def);
     carom_soup_gap gap = {0};
     if (a == NULL || b == NULL ||
-        !scale_ok(c, carom_soup_cross_distance(c->context, a, &t.pose_a, b, &t.pose_b, &gap)))
+        !scale_ok(c, carom_soup_cross_distance(c->context, a, &t.pose_a, b, &t.pose_b, 0.0, &gap)))
         goto done;
     bool found = false;
     ratio least = {0}, reported = {0};

@@ -48,6 +48,59 @@ static void check_witnesses(const oracle_soup *a, const carom_pose *pose_a, cons
     assert_true(fabs(apart - gap->distance) <= error);
 }
 
+/* What a stream has to give, and how much of it has come. */
+typedef struct streamed {
+    const carom_pair *expected;
+    uint64_t count, seen, stop_at;
+} streamed;
+
+static bool compare_streamed(void *user, const carom_pair *found, uint64_t count) {
+    streamed *s = user;
+    assert_true(count > 0 && count <= s->count - s->seen);
+    assert_memory_equal(s->expected + s->seen, found, count * sizeof(*found));
+    s->seen += count;
+    return s->stop_at != 0 && s->seen >= s->stop_at;
+}
+
+/* The same pairs, counted and streamed. */
+static void check_count_and_stream(carom_context *with, const carom_soup *a,
+                                   const carom_pose *pose_a, const carom_soup *b,
+                                   const carom_pose *pose_b, const carom_pair *expected,
+                                   uint64_t expected_count) {
+    uint64_t count;
+    streamed s = {.expected = expected, .count = expected_count};
+    assert_ok(with, carom_soup_cross_count(with, a, pose_a, b, pose_b, &count));
+    assert_int_equal(count, expected_count);
+    assert_ok(with, carom_soup_cross_each(with, a, pose_a, b, pose_b, compare_streamed, &s));
+    assert_int_equal(s.seen, expected_count);
+}
+
+/* With a limit the answer is the same, or that there is none below it. */
+static void check_limits(const carom_soup *a, const carom_pose *pose_a, const carom_soup *b,
+                         const carom_pose *pose_b, const carom_soup_gap *gap) {
+    const double d = gap->distance;
+    const double limits[] = {0.5 * d, nextafter(d, 0.0), d,        nextafter(d, HUGE_VAL),
+                             3.0 * d, HUGE_VAL,          0x1p-1074};
+    for (uint32_t i = 0; i < COUNT_OF(limits); ++i) {
+        carom_soup_gap limited;
+        memset(&limited, 0, sizeof(limited));
+        if (limits[i] == 0.0) continue; /* no limit */
+        assert_ok(context,
+                  carom_soup_cross_distance(context, a, pose_a, b, pose_b, limits[i], &limited));
+        if (d <= limits[i]) {
+            assert_true(limited.distance == d);
+            assert_int_equal(limited.face_a, gap->face_a);
+            assert_int_equal(limited.face_b, gap->face_b);
+            assert_memory_equal(&limited.point_a, &gap->point_a, sizeof(limited.point_a));
+            assert_memory_equal(&limited.point_b, &gap->point_b, sizeof(limited.point_b));
+        } else {
+            assert_true(limited.distance == HUGE_VAL);
+            assert_int_equal(limited.face_a, CAROM_NO_FACE);
+            assert_int_equal(limited.face_b, CAROM_NO_FACE);
+        }
+    }
+}
+
 static void check_queries(const oracle_soup *a, const carom_soup *sa, const carom_pose *pose_a,
                           const oracle_soup *b, const carom_soup *sb, const carom_pose *pose_b,
                           const oracle_answer *answer) {
@@ -58,10 +111,12 @@ static void check_queries(const oracle_soup *a, const carom_soup *sa, const caro
     assert_int_equal(pairs.count, answer->count);
     if (pairs.count != 0)
         assert_memory_equal(pairs.data, answer->pairs, pairs.count * sizeof(carom_pair));
+    check_count_and_stream(context, sa, pose_a, sb, pose_b, answer->pairs, answer->count);
     assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
     assert_int_equal(any, answer->count != 0);
-    assert_ok(context, carom_soup_cross_distance(context, sa, pose_a, sb, pose_b, &gap));
+    assert_ok(context, carom_soup_cross_distance(context, sa, pose_a, sb, pose_b, 0.0, &gap));
     assert_true(gap.distance == answer->distance);
+    check_limits(sa, pose_a, sb, pose_b, &gap);
     if (answer->count == 0) {
         assert_int_equal(gap.face_a, answer->nearest.a);
         assert_int_equal(gap.face_b, answer->nearest.b);
@@ -126,7 +181,7 @@ static void lattice_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, do
                           double scale_b, double offset) {
     static oracle_soup a, b;
     uint64_t state = seed;
-    for (uint64_t i = 0; i < cases * long_factor(); ++i) {
+    for (uint64_t i = 0; i < TEST_CASES(cases * long_factor()); ++i) {
         uint32_t size = 2 + oracle_below(&state, 6);
         oracle_make(&state, oracle_below(&state, most_faces), size, scale_a, offset, &a);
         oracle_make(&state, oracle_below(&state, most_faces), size, scale_b, offset, &b);
@@ -183,7 +238,7 @@ static void faces_without_area_stay_out_unless_they_are_segments(void **state) {
         b.as_segments = as_segments != 0;
         carom_soup *sa = soup_of(&a, false, false), *sb = soup_of(&b, false, true);
         carom_soup_gap gap;
-        assert_ok(context, carom_soup_cross_distance(context, sa, NULL, sb, NULL, &gap));
+        assert_ok(context, carom_soup_cross_distance(context, sa, NULL, sb, NULL, 0.0, &gap));
         assert_true(gap.distance == (as_segments ? 0.0 : HUGE_VAL));
         assert_int_equal(gap.face_a, as_segments ? 0 : CAROM_NO_FACE);
         carom_soup_destroy(sa);
@@ -209,6 +264,8 @@ static void polygons_count_once(void **state) {
     assert_ok(context, carom_soup_cross_pairs(context, quads, NULL, quads, &pose, &by_quads));
     assert_ok(context, carom_soup_cross_pairs(context, fans, NULL, fans, &pose, &by_fans));
     assert_true(by_quads.count > 50 && by_fans.count > by_quads.count);
+    check_count_and_stream(context, quads, NULL, quads, &pose, by_quads.data, by_quads.count);
+    check_count_and_stream(context, fans, NULL, fans, &pose, by_fans.data, by_fans.count);
     for (uint64_t i = 1; i < by_quads.count; ++i) {
         carom_pair p = by_quads.data[i - 1], q = by_quads.data[i];
         assert_true(p.a < q.a || (p.a == q.a && p.b < q.b));
@@ -225,6 +282,73 @@ static void polygons_count_once(void **state) {
     carom_soup_destroy(quads);
     carom_soup_destroy(fans);
     carom_mesh_destroy(mesh);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+#define FEW_NEEDLES  100u
+#define MANY_NEEDLES 1100u /* 64 of the few meet more of them than a window may have pairs */
+
+/* Long thin faces: those along x meet all those along y. As polygons, each is a quad of two
+ * triangles. */
+static void make_needles(carom_context *with, int axis, bool quads, carom_soup_method method,
+                         carom_soup **soup) {
+    uint32_t needles = axis == 0 ? FEW_NEEDLES : MANY_NEEDLES;
+    static double xyz[MANY_NEEDLES][4][3];
+    static uint32_t corners[4 * MANY_NEEDLES];
+    static uint64_t offsets[MANY_NEEDLES + 1];
+    uint32_t per_face = quads ? 4 : 3;
+    for (uint32_t i = 0; i < needles; ++i) {
+        double at = 1.0 + i, width = axis == 0 ? 0.25 : 0.0, depth = axis == 0 ? 0.0 : 1.0;
+        const double ends[4][3] = {{0.0, at, -depth},
+                                   {MANY_NEEDLES + 1.0, at, -depth},
+                                   {MANY_NEEDLES + 1.0, at + width, 1e6 * depth},
+                                   {0.0, at + width, 1e6 * depth}};
+        for (uint32_t c = 0; c < 4; ++c) {
+            xyz[i][c][axis] = ends[c][0];
+            xyz[i][c][1 - axis] = ends[c][1];
+            xyz[i][c][2] = ends[c][2];
+            if (c < per_face) corners[i * per_face + c] = 4 * i + c;
+        }
+        offsets[i + 1] = per_face * (i + 1);
+    }
+    carom_soup_def def = {.mesh = {.positions = xyz,
+                                   .vertex_count = 4 * needles,
+                                   .corners = corners,
+                                   .offsets = quads ? offsets : NULL,
+                                   .face_count = needles},
+                          .method = method};
+    assert_ok(with, carom_soup_create(with, &def, soup));
+}
+
+/* More pairs than fit a window: windows are abandoned and made smaller, and method AUTO changes to
+ * the grid on the way. All methods give the same stream with any number of threads. */
+static void large_streams_equal_the_list(void **state) {
+    (void)state;
+    const uint32_t threads[] = {1, 3};
+    static carom_pairs all;
+    for (uint32_t t = 0; t < COUNT_OF(threads); ++t) {
+        carom_context *with = test_context(threads[t]);
+        for (int kind = 0; kind < 4; ++kind) {
+            for (int method = 0; method < CAROM_SOUP_METHOD_COUNT * CAROM_SOUP_METHOD_COUNT;
+                 ++method) {
+                carom_soup *a, *b;
+                make_needles(with, 0, (kind & 1) != 0, (carom_soup_method)(method / 3), &a);
+                make_needles(with, 1, (kind & 2) != 0, (carom_soup_method)(method % 3), &b);
+                assert_ok(with, carom_soup_cross_pairs(with, a, NULL, b, NULL, &all));
+                assert_int_equal(all.count, FEW_NEEDLES * MANY_NEEDLES);
+                check_count_and_stream(with, a, NULL, b, NULL, all.data, all.count);
+                streamed s = {.expected = all.data, .count = all.count, .stop_at = all.count / 2};
+                assert_ok(with,
+                          carom_soup_cross_each(with, a, NULL, b, NULL, compare_streamed, &s));
+                assert_true(s.seen >= all.count / 2 && s.seen < all.count);
+                carom_soup_destroy(a);
+                carom_soup_destroy(b);
+            }
+        }
+        carom_context_destroy(with);
+    }
+    carom_pairs_free(&all);
 }
 
 /* ---- one answer ------------------------------------------------------------------------------ */
@@ -257,7 +381,7 @@ static void answer(carom_context *with, const carom_soup *soup, answers *out) {
         out->pair_count += pairs.count;
         out->pairs_hash = test_hash(pairs.data, pairs.count * sizeof(carom_pair), out->pairs_hash);
         assert_ok(with,
-                  carom_soup_cross_distance(with, soup, NULL, soup, &poses[i], &out->gaps[i]));
+                  carom_soup_cross_distance(with, soup, NULL, soup, &poses[i], 0.0, &out->gaps[i]));
     }
     carom_pairs_free(&pairs);
 }
@@ -302,7 +426,7 @@ static void repeated_queries_allocate_nothing(void **state) {
         uint64_t before = test_malloc_count();
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &near_pose, &pairs));
         assert_ok(with, carom_soup_cross_any(with, soup, NULL, soup, &far_pose, &any));
-        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, &gap));
+        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, 0.0, &gap));
         quiet = test_malloc_count() == before ? quiet + 1 : 0;
     }
     assert_int_equal(quiet, 5);
@@ -317,7 +441,7 @@ static void repeated_queries_allocate_nothing(void **state) {
         if (round == 2) before = test_malloc_count();
         assert_ok(with, carom_soup_cross_pairs(with, soup, NULL, soup, &near_pose, &pairs));
         assert_ok(with, carom_soup_cross_any(with, soup, NULL, soup, &far_pose, &any));
-        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, &gap));
+        assert_ok(with, carom_soup_cross_distance(with, soup, NULL, soup, &far_pose, 0.0, &gap));
     }
     assert_int_equal(test_malloc_count(), before);
     carom_pairs_free(&pairs);
@@ -353,14 +477,21 @@ static void poses_that_are_no_numbers_are_refused(void **state) {
                  CAROM_BAD_INPUT, "the pose of b holds");
     bad.t.y = 0.0;
     bad.q.z = HUGE_VAL;
-    assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, &bad, &gap),
+    assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, &bad, 0.0, &gap),
                  CAROM_BAD_INPUT, "must be finite");
+    assert_fails(context, carom_soup_cross_distance(context, soup, NULL, soup, NULL, -1.0, &gap),
+                 CAROM_BAD_INPUT, "the limit of the distance is -1");
+    assert_fails(context,
+                 carom_soup_cross_distance(context, soup, NULL, soup, NULL, (double)NAN, &gap),
+                 CAROM_BAD_INPUT, "or 0 for none");
+    assert_true(gap.distance == HUGE_VAL && gap.face_a == CAROM_NO_FACE);
     assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &far, &any));
     assert_false(any);
     test_asserts_begin();
     assert_int_equal(carom_soup_cross_any(context, NULL, NULL, soup, NULL, &any), CAROM_INVALID);
     assert_int_equal(carom_soup_cross_pairs(context, soup, NULL, soup, NULL, NULL), CAROM_INVALID);
-    assert_int_equal(carom_soup_cross_distance(NULL, soup, NULL, soup, NULL, &gap), CAROM_INVALID);
+    assert_int_equal(carom_soup_cross_distance(NULL, soup, NULL, soup, NULL, 0.0, &gap),
+                     CAROM_INVALID);
     assert_int_equal(test_asserts_end(), 3);
     carom_soup_destroy(soup);
 }
@@ -378,8 +509,22 @@ static carom_status all_queries(carom_allocator allocator, void *argument) {
     carom_pose pose = {.q.w = 1.0, .q.x = 0.2}, extreme = {.q.w = 1.0, .t = {1e80, 0.0, 0.0}};
     status = carom_soup_create(with, &soup_def, &soup);
     if (status == CAROM_OK) status = carom_soup_cross_pairs(with, soup, NULL, soup, &pose, &pairs);
+    for (int grid = 0; grid < 2 && status == CAROM_OK; ++grid) {
+        carom_soup *other = NULL;
+        soup_def.method = grid != 0 ? CAROM_SOUP_METHOD_GRID : CAROM_SOUP_METHOD_AUTO;
+        soup_def.rigid = false;
+        status = carom_soup_create(with, &soup_def, &other);
+        streamed s = {.expected = pairs.data, .count = pairs.count};
+        uint64_t count;
+        if (status == CAROM_OK)
+            status = carom_soup_cross_each(with, soup, NULL, other, &pose, compare_streamed, &s);
+        if (status == CAROM_OK)
+            status = carom_soup_cross_count(with, other, NULL, soup, &pose, &count);
+        if (status == CAROM_OK) assert_int_equal(s.seen, pairs.count);
+        carom_soup_destroy(other);
+    }
     if (status == CAROM_OK)
-        status = carom_soup_cross_distance(with, soup, NULL, soup, &extreme, &gap);
+        status = carom_soup_cross_distance(with, soup, NULL, soup, &extreme, 0.0, &gap);
     carom_pairs_free(&pairs);
     carom_soup_destroy(soup);
     carom_context_destroy(with);
@@ -431,6 +576,7 @@ int main(void) {
         cmocka_unit_test(soups_at_the_ends_of_the_range_agree),
         cmocka_unit_test(faces_without_area_stay_out_unless_they_are_segments),
         cmocka_unit_test(polygons_count_once),
+        cmocka_unit_test(large_streams_equal_the_list),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
         cmocka_unit_test(repeated_queries_allocate_nothing),
         cmocka_unit_test(empty_soups_meet_nothing),

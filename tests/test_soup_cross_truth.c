@@ -81,7 +81,7 @@ static void check_row(const posed_row *row, const carom_soup *a, const carom_sou
                  (unsigned long long)row->count);
     assert_ok(context, carom_soup_cross_any(context, a, NULL, b, pose_b, &any));
     assert_int_equal(any, row->count != 0);
-    assert_ok(context, carom_soup_cross_distance(context, a, NULL, b, pose_b, &gap));
+    assert_ok(context, carom_soup_cross_distance(context, a, NULL, b, pose_b, 0.0, &gap));
     if (!(fabs(gap.distance - row->distance) <= 1e-12 * row->distance))
         fail_msg("%s: distance %.17g, not %.17g", row->pair, gap.distance, row->distance);
 }
@@ -158,7 +158,8 @@ static void check_set(const carom_soup *soup, const char *name, uint64_t pairs_e
         assert_ok(context, carom_soup_cross_any(context, soup, NULL, soup, &pose, &any));
         assert_int_equal(any, pairs.count != 0);
         if (is_long()) {
-            assert_ok(context, carom_soup_cross_distance(context, soup, NULL, soup, &pose, &gap));
+            assert_ok(context,
+                      carom_soup_cross_distance(context, soup, NULL, soup, &pose, 0.0, &gap));
             assert_int_equal(gap.distance == 0.0, any);
         }
         total += pairs.count;

@@ -76,7 +76,7 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
     (void)state;
     static lattice_soup soup, moved;
     carom_context *contexts[CAROM_ISA_COUNT];
-    int context_count = 0, soups = getenv("CAROM_LONG") != NULL ? 100000 : 4000;
+    int context_count = 0, soups = getenv("CAROM_LONG") != NULL ? 100000 : TEST_CASES(4000);
     for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
         carom_context *context = test_context_isa((uint32_t)isa, (carom_isa)isa);
         if (context != NULL) contexts[context_count++] = context;
@@ -118,7 +118,7 @@ static void sizes_may_be_far_apart(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {105};
     oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
-    for (int i = 0; i < 600; ++i) {
+    for (int i = 0; i < TEST_CASES(600); ++i) {
         uint32_t vertices = 0, faces = 0;
         for (int part = 0; part < 3; ++part) {
             do lattice_make(&random, &piece);
@@ -175,6 +175,12 @@ static void check_two(carom_context *context, const oracle_soup *a, const carom_
         assert_int_equal(pairs.count, answer.count);
         if (pairs.count != 0)
             assert_memory_equal(pairs.data, answer.pairs, pairs.count * sizeof(carom_pair));
+        uint64_t count, seen = 0;
+        assert_ok(context, carom_soup_cross_count(context, sa, pose_a, sb, pose_b, &count));
+        assert_int_equal(count, pairs.count);
+        assert_ok(context,
+                  carom_soup_cross_each(context, sa, pose_a, sb, pose_b, compare_streamed, &seen));
+        assert_int_equal(seen, pairs.count);
         assert_ok(context, carom_soup_cross_any(context, sa, pose_a, sb, pose_b, &any));
         assert_int_equal(any, answer.count != 0);
         carom_soup_destroy(sa);
@@ -187,7 +193,7 @@ static void two_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, double
     static oracle_soup a, b;
     uint64_t dice = seed;
     carom_context *contexts[2] = {test_context(1), test_context(3)};
-    if (getenv("CAROM_LONG") != NULL) cases *= 40;
+    cases = getenv("CAROM_LONG") != NULL ? 40 * cases : TEST_CASES(cases);
     for (uint64_t i = 0; i < cases; ++i) {
         uint32_t size = 2 + oracle_below(&dice, 6);
         carom_context *context = contexts[i % 2];
@@ -432,7 +438,7 @@ static void grids_without_a_tree_say_so(void **state) {
     assert_ok(context, carom_mesh_get_view(mesh, &view));
     carom_soup *grid = make(context, &view, CAROM_SOUP_METHOD_GRID, 0, 0);
     carom_soup *tree = make(context, &view, CAROM_SOUP_METHOD_TREE, 0, 0);
-    assert_fails(context, carom_soup_cross_distance(context, tree, NULL, grid, NULL, &gap),
+    assert_fails(context, carom_soup_cross_distance(context, tree, NULL, grid, NULL, 0.0, &gap),
                  CAROM_UNSUPPORTED, "GRID");
     assert_fails(context, carom_soup_closest_points(context, grid, &point, 1, &hit),
                  CAROM_UNSUPPORTED, "no tree");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether triangles are within a reach of each other, at exact ties above all. */
+/* Whether triangles are within a reach of each other, at exact ties above all. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void within_is_exact_at_the_reach(void **state) {
     static const double scales[] = {1.0, 0x1p-40, 0x1p300, 0x1p-600, 0x1p900};
     carom_random random = {31};
     int undecided = 0, yes = 0, ties = 0;
-    for (int i = 0; i < 200000; ++i) {
+    for (int i = 0; i < TEST_CASES(200000); ++i) {
         uint32_t size = i % 2 == 0 ? 5 : 24;
         carom_triangle a = random_triangle(&random, size), b = random_triangle(&random, size);
         real3 ra[3], rb[3];

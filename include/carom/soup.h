@@ -157,6 +157,18 @@ CAROM_API carom_status carom_soup_cross_pairs(carom_context *context, const caro
                                               const carom_pose *pose_a, const carom_soup *b,
                                               const carom_pose *pose_b, carom_pairs *pairs);
 
+/* Counts these pairs without storing them. */
+CAROM_API carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
+                                              const carom_pose *pose_a, const carom_soup *b,
+                                              const carom_pose *pose_b, uint64_t *count);
+
+/* Passes these pairs to `receive` in ascending chunks, for results too large to hold. Scratch is
+ * O(size of the soups). */
+CAROM_API carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
+                                             const carom_pose *pose_a, const carom_soup *b,
+                                             const carom_pose *pose_b, carom_pairs_fn *receive,
+                                             void *user);
+
 /* Says whether any faces meet; stops at the first found. Does not tell whether one soup is inside
  * the other. */
 CAROM_API carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
@@ -164,9 +176,10 @@ CAROM_API carom_status carom_soup_cross_any(carom_context *context, const carom_
                                             const carom_pose *pose_b, bool *any);
 
 typedef struct carom_soup_gap {
-    double distance;             /* 0 when faces meet, infinite when a soup is empty */
+    double distance;             /* 0 when faces meet, infinite when a soup is empty or above the
+                                    limit */
     uint32_t face_a, face_b;     /* a closest pair: the one of lowest index of those found equally
-                                    near */
+                                    near; CAROM_NO_FACE when the distance is infinite */
     carom_vec3 point_a, point_b; /* on the posed faces */
 } carom_soup_gap;
 
@@ -174,10 +187,15 @@ typedef struct carom_soup_gap {
  * which is decided exactly; the pair is then one that meets.
  * The distance is that of carom_triangles_distance: right to 1e-15 of the extent of the two faces.
  * The pair is chosen by these rounded distances. Unlike in carom_soup_closest_points, pairs whose
- * true distances differ by less than that rounding may be taken as equal or in the wrong order. */
+ * true distances differ by less than that rounding may be taken as equal or in the wrong order.
+ * `limit`: 0 for none. A distance above it is reported as infinite, with CAROM_NO_FACE. The search
+ * starts from the limit, so that a small one makes it faster. Whether faces meet is decided as
+ * without it.
+ * CAROM_BAD_INPUT: a limit that is negative or NaN. */
 CAROM_API carom_status carom_soup_cross_distance(carom_context *context, const carom_soup *a,
                                                  const carom_pose *pose_a, const carom_soup *b,
-                                                 const carom_pose *pose_b, carom_soup_gap *gap);
+                                                 const carom_pose *pose_b, double limit,
+                                                 carom_soup_gap *gap);
 
 /* ---- Bounds on the number of candidates ------------------------------------------------------ */
 

@@ -210,9 +210,9 @@ static void split(build *b, uint32_t worker, uint64_t *words, uint64_t count, ui
     spread_axes(&s, axes);
     float x = (float)axes[0][0], y = (float)axes[0][1], z = (float)axes[0][2];
     for (uint64_t i = 0; i < count; ++i) {
-        uint32_t number = (uint32_t)words[i];
-        const float *c = b->centres[number];
-        words[i] = (uint64_t)sortable((x * c[0] + y * c[1]) + z * c[2]) << 32 | number;
+        uint32_t index = (uint32_t)words[i];
+        const float *c = b->centres[index];
+        words[i] = (uint64_t)sortable((x * c[0] + y * c[1]) + z * c[2]) << 32 | index;
     }
     if (count >= LOOKED_AT && carom_progress_stop(b->context, worker)) return;
     select_smallest(words, count, left);
@@ -464,11 +464,11 @@ void carom_obb_view_of_bvh(const carom_bvh *bvh, const float shift[3], float fac
     }
 }
 
-void carom_obb_walk_begin(carom_obb_walk *walk) {
-    walk->visits = 0;
-    walk->found_count = walk->stack_count = 0;
-    if (walk->a.level_count == 0 || walk->b.level_count == 0) return;
-    walk->stack[walk->stack_count++] =
-        (carom_obb_pair){.level_a = (uint8_t)(walk->a.level_count - 1),
-                         .level_b = (uint8_t)(walk->b.level_count - 1)};
+void carom_obb_traversal_begin(carom_obb_traversal *traversal) {
+    traversal->visits = 0;
+    traversal->found_count = traversal->stack_count = 0;
+    if (traversal->a.level_count == 0 || traversal->b.level_count == 0) return;
+    traversal->stack[traversal->stack_count++] =
+        (carom_obb_pair){.level_a = (uint8_t)(traversal->a.level_count - 1),
+                         .level_b = (uint8_t)(traversal->b.level_count - 1)};
 }

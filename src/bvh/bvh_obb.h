@@ -76,10 +76,10 @@ typedef struct carom_obb_move {
     float r[3][3], t[3], scale;
 } carom_obb_move;
 
-/* A pair of boxes: that of the node with index number_a on level level_a, as stored in its parent,
+/* A pair of boxes: that of the node with index index_a on level level_a, as stored in its parent,
  * and the same for b. */
 typedef struct carom_obb_pair {
-    uint32_t number_a, number_b;
+    uint32_t index_a, index_b;
     uint8_t level_a, level_b;
     float apart; /* lower bound of their distance in a's frame; distance queries only */
 } carom_obb_pair;
@@ -91,7 +91,7 @@ typedef struct carom_obb_pair {
 
 /* The state of a traversal. Boxes are widened by the slack in each comparison; it covers all
  * rounding, see soup_place.c. */
-typedef struct carom_obb_walk {
+typedef struct carom_obb_traversal {
     carom_obb_view a, b;
     carom_obb_move b_to_a, a_to_b;
     float slack_a, slack_b; /* in the units of either frame */
@@ -102,7 +102,7 @@ typedef struct carom_obb_walk {
     /* Overlap queries, which find all pairs of places whose boxes meet. `receive` gets them in
      * batches; a batch has all pairs of one or several pairs of blocks. False stops the traversal.
      */
-    bool (*receive)(struct carom_obb_walk *walk);
+    bool (*receive)(struct carom_obb_traversal *traversal);
     bool each_block; /* call `receive` after each pair of blocks */
     uint32_t found_count;
     uint32_t found_a[CAROM_OBB_FOUND], found_b[CAROM_OBB_FOUND];
@@ -112,12 +112,12 @@ typedef struct carom_obb_walk {
      * far: vectors of length at most 1, direction_a from a to b in a's frame and direction_b from b
      * to a in b's frame. Along this direction boxes near these points are separated better than
      * along their own axes. */
-    float (*measure)(struct carom_obb_walk *walk, uint32_t place_a, uint32_t place_b);
+    float (*measure)(struct carom_obb_traversal *traversal, uint32_t place_a, uint32_t place_b);
     float direction_a[3], direction_b[3];
     void *user;
-} carom_obb_walk;
+} carom_obb_traversal;
 
 /* Pushes the pair of roots; pushes nothing if a tree is empty. */
-void carom_obb_walk_begin(carom_obb_walk *walk);
+void carom_obb_traversal_begin(carom_obb_traversal *traversal);
 
 #endif

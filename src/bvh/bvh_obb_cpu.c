@@ -97,19 +97,19 @@ static const carom_obb_node *orient(const carom_obb_view *view, const carom_bvh_
 }
 
 static inline const carom_obb_node *node_of(const carom_obb_view *view, uint32_t level,
-                                            uint32_t number, carom_obb_node *room) {
-    uint64_t at = view->level_start[level] + number;
-    return view->oriented != NULL ? &view->oriented[at] : orient(view, &view->aligned[at], room);
+                                            uint32_t index, carom_obb_node *decoded) {
+    uint64_t at = view->level_start[level] + index;
+    return view->oriented != NULL ? &view->oriented[at] : orient(view, &view->aligned[at], decoded);
 }
 
 /* The box of a node, as stored in its parent. */
-static inline carom_obb box_of(const carom_obb_view *view, uint32_t level, uint32_t number) {
+static inline carom_obb box_of(const carom_obb_view *view, uint32_t level, uint32_t index) {
     if (level + 1 == view->level_count) return view->root;
-    uint32_t lane = number % CAROM_BVH_WIDTH;
-    uint64_t at = view->level_start[level + 1] + number / CAROM_BVH_WIDTH;
+    uint32_t lane = index % CAROM_BVH_WIDTH;
+    uint64_t at = view->level_start[level + 1] + index / CAROM_BVH_WIDTH;
     if (view->oriented != NULL) return lane_of(&view->oriented[at], lane);
-    carom_obb_node room;
-    return lane_of(orient(view, &view->aligned[at], &room), lane);
+    carom_obb_node decoded;
+    return lane_of(orient(view, &view->aligned[at], &decoded), lane);
 }
 
 /* ---- Separating axis test of one box with sixteen -------------------------------------------- */
@@ -180,19 +180,20 @@ static inline uint32_t meets(const carom_obb_node *node, const carom_obb *b, flo
 
 /* The gap between them in a direction from a to b. */
 static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, uint32_t at,
-                                   const carom_obb *b, const float *way) {
+                                   const carom_obb *b, const float *direction) {
     carom_f32v gap = carom_f32v_splat(0.0f);
     float reach_b = 0.0f;
     for (int i = 0; i < 3; ++i) {
         carom_f32v along = carom_f32v_fma(
-            carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
-            carom_f32v_fma(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
-                           carom_f32v_load(&node->axis[i][2][at]) * way[2]));
+            carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(direction[0]),
+            carom_f32v_fma(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(direction[1]),
+                           carom_f32v_load(&node->axis[i][2][at]) * direction[2]));
         gap = carom_f32v_fma(carom_f32v_abs(along), -f->extent_a[i], gap);
         gap = carom_f32v_fma(b->centre[i] - carom_f32v_load(&node->centre[i][at]),
-                             carom_f32v_splat(way[i]), gap);
-        reach_b += b->extent[i] *
-                   fabsf(way[0] * b->axis[i][0] + way[1] * b->axis[i][1] + way[2] * b->axis[i][2]);
+                             carom_f32v_splat(direction[i]), gap);
+        reach_b +=
+            b->extent[i] * fabsf(direction[0] * b->axis[i][0] + direction[1] * b->axis[i][1] +
+                                 direction[2] * b->axis[i][2]);
     }
     return gap - reach_b;
 }
@@ -200,8 +201,9 @@ static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, 
 /* Computes squared lower bounds of the distances. The gaps along the axes of one box are the
  * components of a separation vector, whose length is a lower bound; so is the gap in the given
  * direction. Returns the lanes where the bound is at most `limit`. */
-static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, const float *way,
-                              float slack, float limit, float apart[CAROM_BVH_WIDTH]) {
+static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b,
+                              const float *direction, float slack, float limit,
+                              float apart[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
     carom_f32v zero = {0};
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
@@ -214,7 +216,7 @@ static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b, co
             sum_a = carom_f32v_fma(a, a, sum_a);
             sum_b = carom_f32v_fma(c, c, sum_b);
         }
-        carom_f32v along = carom_f32v_max(gap_along(&f, node, at, b, way) - slack, zero);
+        carom_f32v along = carom_f32v_max(gap_along(&f, node, at, b, direction) - slack, zero);
         carom_f32v sum = carom_f32v_max(carom_f32v_max(sum_a, sum_b), along * along);
         carom_f32v squared_limit = carom_f32v_splat(limit) * limit;
         lanes |= carom_lanes_of((sum <= squared_limit) & (sum < 0x1p120f)) << at;
@@ -236,6 +238,16 @@ static inline bool opens_a(const carom_obb_pair *pair, const carom_obb *a, const
                            float scale_of_b) {
     if (pair->level_b == 0) return true;
     return pair->level_a != 0 && size_of(a) >= size_of(b) * scale_of_b;
+}
+
+/* Opens one box of a pair: returns its node, and the other box in the node's frame. */
+static inline const carom_obb_node *open_box(const carom_obb_traversal *traversal,
+                                             const carom_obb_pair *pair, bool of_a,
+                                             const carom_obb *a, const carom_obb *b,
+                                             carom_obb *moved, carom_obb_node *decoded) {
+    *moved = of_a ? move(&traversal->b_to_a, b) : move(&traversal->a_to_b, a);
+    return of_a ? node_of(&traversal->a, pair->level_a, pair->index_a, decoded)
+                : node_of(&traversal->b, pair->level_b, pair->index_b, decoded);
 }
 
 /* ---- Sorting lanes by distance --------------------------------------------------------------- */
@@ -260,53 +272,72 @@ static inline void put_in_order(uint32_t lanes, const float apart[CAROM_BVH_WIDT
     }
 }
 
-/* ---- Overlap query --------------------------------------------------------------------------- */
-
-static inline void emit(carom_obb_walk *walk, uint32_t a, uint32_t b) {
-    walk->found_a[walk->found_count] = a;
-    walk->found_b[walk->found_count++] = b;
+/* Pushes the children of the opened box of a pair, each with the other box, in the given order.
+ * `unit` converts squared distances to a's frame; 0: there are none. */
+static inline void push(carom_obb_traversal *traversal, carom_obb_pair pair, bool of_a,
+                        const ordered *order, float unit) {
+    carom_obb_pair *top = traversal->stack + traversal->stack_count;
+    uint32_t first = (of_a ? pair.index_a : pair.index_b) * CAROM_BVH_WIDTH;
+    pair.level_a = (uint8_t)(pair.level_a - (of_a ? 1 : 0));
+    pair.level_b = (uint8_t)(pair.level_b - (of_a ? 0 : 1));
+    for (uint32_t i = 0; i < order->count; ++i) {
+        top[i] = pair;
+        if (of_a) top[i].index_a = first + order->lane[i];
+        if (!of_a) top[i].index_b = first + order->lane[i];
+        if (unit > 0.0f) top[i].apart = order->apart[i] * unit;
+    }
+    traversal->stack_count += order->count;
 }
 
-static inline bool hand_over(carom_obb_walk *walk) {
-    bool go_on = walk->found_count == 0 || walk->receive(walk);
-    walk->found_count = 0;
+/* ---- Overlap query --------------------------------------------------------------------------- */
+
+static inline void emit(carom_obb_traversal *traversal, uint32_t a, uint32_t b) {
+    traversal->found_a[traversal->found_count] = a;
+    traversal->found_b[traversal->found_count++] = b;
+}
+
+static inline bool hand_over(carom_obb_traversal *traversal) {
+    bool go_on = traversal->found_count == 0 || traversal->receive(traversal);
+    traversal->found_count = 0;
     return go_on;
 }
 
 /* Tests the items of two blocks: selects those that meet the other block's box, then tests each of
  * them against sixteen. */
-static inline bool find_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pair,
+static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_obb_pair *pair,
                                   const carom_obb *box_a, const carom_obb *box_b) {
-    carom_obb_node room_a, room_b;
-    const carom_obb_node *a = node_of(&walk->a, 0, pair->number_a, &room_a);
-    const carom_obb_node *b = node_of(&walk->b, 0, pair->number_b, &room_b);
-    carom_obb moved = move(&walk->b_to_a, box_b);
-    uint32_t in_a = meets(a, &moved, walk->slack_a);
-    ++walk->visits;
+    carom_obb_node decoded_a, decoded_b;
+    const carom_obb_node *a = node_of(&traversal->a, 0, pair->index_a, &decoded_a);
+    const carom_obb_node *b = node_of(&traversal->b, 0, pair->index_b, &decoded_b);
+    carom_obb moved = move(&traversal->b_to_a, box_b);
+    uint32_t in_a = meets(a, &moved, traversal->slack_a);
+    ++traversal->visits;
     if (in_a == 0) return true;
-    moved = move(&walk->a_to_b, box_a);
-    uint32_t in_b = meets(b, &moved, walk->slack_b);
-    ++walk->visits;
-    uint32_t first_a = pair->number_a * CAROM_BVH_WIDTH, first_b = pair->number_b * CAROM_BVH_WIDTH;
+    moved = move(&traversal->a_to_b, box_a);
+    uint32_t in_b = meets(b, &moved, traversal->slack_b);
+    ++traversal->visits;
+    uint32_t first_a = pair->index_a * CAROM_BVH_WIDTH, first_b = pair->index_b * CAROM_BVH_WIDTH;
     if (__builtin_popcount(in_a) < __builtin_popcount(in_b)) {
         for (; in_a != 0; in_a &= in_a - 1) {
             carom_obb item = lane_of(a, lowest(in_a));
-            moved = move(&walk->a_to_b, &item);
-            ++walk->visits;
-            for (uint32_t hit = meets(b, &moved, walk->slack_b) & in_b; hit != 0; hit &= hit - 1)
-                emit(walk, first_a + lowest(in_a), first_b + lowest(hit));
+            moved = move(&traversal->a_to_b, &item);
+            ++traversal->visits;
+            for (uint32_t hit = meets(b, &moved, traversal->slack_b) & in_b; hit != 0;
+                 hit &= hit - 1)
+                emit(traversal, first_a + lowest(in_a), first_b + lowest(hit));
         }
     } else {
         for (; in_b != 0; in_b &= in_b - 1) {
             carom_obb item = lane_of(b, lowest(in_b));
-            moved = move(&walk->b_to_a, &item);
-            ++walk->visits;
-            for (uint32_t hit = meets(a, &moved, walk->slack_a) & in_a; hit != 0; hit &= hit - 1)
-                emit(walk, first_a + lowest(hit), first_b + lowest(in_b));
+            moved = move(&traversal->b_to_a, &item);
+            ++traversal->visits;
+            for (uint32_t hit = meets(a, &moved, traversal->slack_a) & in_a; hit != 0;
+                 hit &= hit - 1)
+                emit(traversal, first_a + lowest(hit), first_b + lowest(in_b));
         }
     }
-    bool full = walk->each_block || walk->found_count + 256 > CAROM_OBB_FOUND;
-    return !full || hand_over(walk);
+    bool full = traversal->each_block || traversal->found_count + 256 > CAROM_OBB_FOUND;
+    return !full || hand_over(traversal);
 }
 
 /* Squared distances of the centres, without fused operations, so that the resulting order is the
@@ -323,12 +354,12 @@ static inline void centres_apart(const carom_obb_node *node, const carom_obb *b,
 
 /* The lanes of a node that meet a box. The order is arbitrary if all pairs are wanted; else the
  * nearest comes last, so that it is popped first. */
-static inline void find_in_node(const carom_obb_walk *walk, const carom_obb_node *node,
+static inline void find_in_node(const carom_obb_traversal *traversal, const carom_obb_node *node,
                                 const carom_obb *box, float slack, ordered *order) {
     float apart[CAROM_BVH_WIDTH];
     uint32_t lanes = meets(node, box, slack);
     order->count = 0;
-    if (walk->each_block && lanes != 0) {
+    if (traversal->each_block && lanes != 0) {
         centres_apart(node, box, apart);
         put_in_order(lanes, apart, order);
     } else {
@@ -336,61 +367,44 @@ static inline void find_in_node(const carom_obb_walk *walk, const carom_obb_node
     }
 }
 
-bool CAROM_CPU(carom_obb_find)(carom_obb_walk *walk, uint64_t visits) {
-    carom_obb_node room;
+bool CAROM_CPU(carom_obb_find)(carom_obb_traversal *traversal, uint64_t visits) {
+    carom_obb_node decoded;
     ordered order;
-    uint64_t last = walk->visits + visits;
-    while (walk->stack_count > 0 && walk->visits < last) {
-        carom_obb_pair pair = walk->stack[--walk->stack_count];
-        carom_obb a = box_of(&walk->a, pair.level_a, pair.number_a);
-        carom_obb b = box_of(&walk->b, pair.level_b, pair.number_b);
+    uint64_t last = traversal->visits + visits;
+    while (traversal->stack_count > 0 && traversal->visits < last) {
+        carom_obb_pair pair = traversal->stack[--traversal->stack_count];
+        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a), moved;
+        carom_obb b = box_of(&traversal->b, pair.level_b, pair.index_b);
         if (pair.level_a == 0 && pair.level_b == 0) {
-            if (!find_in_blocks(walk, &pair, &a, &b)) return false;
+            if (!find_in_blocks(traversal, &pair, &a, &b)) return false;
             continue;
         }
-        ++walk->visits;
-        carom_obb_pair *top = walk->stack + walk->stack_count;
-        if (opens_a(&pair, &a, &b, walk->b_to_a.scale)) {
-            carom_obb moved = move(&walk->b_to_a, &b);
-            const carom_obb_node *node = node_of(&walk->a, pair.level_a, pair.number_a, &room);
-            find_in_node(walk, node, &moved, walk->slack_a, &order);
-            --pair.level_a;
-            uint32_t first = pair.number_a * CAROM_BVH_WIDTH;
-            for (uint32_t i = 0; i < order.count; ++i) {
-                pair.number_a = first + order.lane[i];
-                *top++ = pair;
-            }
-        } else {
-            carom_obb moved = move(&walk->a_to_b, &a);
-            const carom_obb_node *node = node_of(&walk->b, pair.level_b, pair.number_b, &room);
-            find_in_node(walk, node, &moved, walk->slack_b, &order);
-            --pair.level_b;
-            uint32_t first = pair.number_b * CAROM_BVH_WIDTH;
-            for (uint32_t i = 0; i < order.count; ++i) {
-                pair.number_b = first + order.lane[i];
-                *top++ = pair;
-            }
-        }
-        walk->stack_count = (uint32_t)(top - walk->stack);
+        ++traversal->visits;
+        bool of_a = opens_a(&pair, &a, &b, traversal->b_to_a.scale);
+        const carom_obb_node *node = open_box(traversal, &pair, of_a, &a, &b, &moved, &decoded);
+        find_in_node(traversal, node, &moved, of_a ? traversal->slack_a : traversal->slack_b,
+                     &order);
+        push(traversal, pair, of_a, &order, 0.0f);
     }
-    return hand_over(walk);
+    return hand_over(traversal);
 }
 
 /* ---- Distance query -------------------------------------------------------------------------- */
 
 /* The upper bound of each of sixteen boxes along a direction. */
-static inline void reach_along(const carom_obb_node *node, const float *way,
+static inline void reach_along(const carom_obb_node *node, const float *direction,
                                float reach[CAROM_BVH_WIDTH]) {
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         carom_f32v sum = carom_f32v_splat(0.0f);
         for (int i = 0; i < 3; ++i) {
             carom_f32v along = carom_f32v_fma(
-                carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(way[0]),
-                carom_f32v_fma(carom_f32v_load(&node->axis[i][1][at]), carom_f32v_splat(way[1]),
-                               carom_f32v_load(&node->axis[i][2][at]) * way[2]));
+                carom_f32v_load(&node->axis[i][0][at]), carom_f32v_splat(direction[0]),
+                carom_f32v_fma(carom_f32v_load(&node->axis[i][1][at]),
+                               carom_f32v_splat(direction[1]),
+                               carom_f32v_load(&node->axis[i][2][at]) * direction[2]));
             sum = carom_f32v_fma(carom_f32v_abs(along), carom_f32v_load(&node->extent[i][at]), sum);
-            sum = carom_f32v_fma(carom_f32v_load(&node->centre[i][at]), carom_f32v_splat(way[i]),
-                                 sum);
+            sum = carom_f32v_fma(carom_f32v_load(&node->centre[i][at]),
+                                 carom_f32v_splat(direction[i]), sum);
         }
         carom_f32v_store(reach + at, sum);
     }
@@ -406,90 +420,69 @@ static inline uint32_t reaching(const float reach[CAROM_BVH_WIDTH], float least)
 
 /* Measures the items of two blocks. One subtraction along the direction of the nearest points shows
  * that most are too far apart; the others are tested one against sixteen, nearest first. */
-static inline float measure_in_blocks(carom_obb_walk *walk, const carom_obb_pair *pair,
+static inline float measure_in_blocks(carom_obb_traversal *traversal, const carom_obb_pair *pair,
                                       const carom_obb *box_a, const carom_obb *box_b, float limit) {
-    carom_obb_node room_a, room_b;
-    const carom_obb_node *a = node_of(&walk->a, 0, pair->number_a, &room_a);
-    const carom_obb_node *b = node_of(&walk->b, 0, pair->number_b, &room_b);
-    float apart[CAROM_BVH_WIDTH], to_a = walk->b_to_a.scale, to_b = walk->a_to_b.scale;
+    carom_obb_node decoded_a, decoded_b;
+    const carom_obb_node *a = node_of(&traversal->a, 0, pair->index_a, &decoded_a);
+    const carom_obb_node *b = node_of(&traversal->b, 0, pair->index_b, &decoded_b);
+    float apart[CAROM_BVH_WIDTH], to_a = traversal->b_to_a.scale, to_b = traversal->a_to_b.scale;
     ordered in_b, in_a;
-    carom_obb moved = move(&walk->b_to_a, box_b);
-    uint32_t near_a = nearer(a, &moved, walk->direction_a, walk->slack_a, limit, apart);
-    ++walk->visits;
+    carom_obb moved = move(&traversal->b_to_a, box_b);
+    uint32_t near_a = nearer(a, &moved, traversal->direction_a, traversal->slack_a, limit, apart);
+    ++traversal->visits;
     if (near_a == 0) return limit;
-    moved = move(&walk->a_to_b, box_a);
-    put_in_order(nearer(b, &moved, walk->direction_b, walk->slack_b, limit * to_b, apart), apart,
-                 &in_b);
-    ++walk->visits;
+    moved = move(&traversal->a_to_b, box_a);
+    put_in_order(nearer(b, &moved, traversal->direction_b, traversal->slack_b, limit * to_b, apart),
+                 apart, &in_b);
+    ++traversal->visits;
 
-    float reach_a[CAROM_BVH_WIDTH], reach_b[CAROM_BVH_WIDTH], way = 0.0f;
-    reach_along(a, walk->direction_a, reach_a);
-    reach_along(b, walk->direction_b, reach_b);
-    for (int k = 0; k < 3; ++k) way += walk->direction_a[k] * walk->b_to_a.t[k];
+    float reach_a[CAROM_BVH_WIDTH], reach_b[CAROM_BVH_WIDTH], offset = 0.0f;
+    reach_along(a, traversal->direction_a, reach_a);
+    reach_along(b, traversal->direction_b, reach_b);
+    for (int k = 0; k < 3; ++k) offset += traversal->direction_a[k] * traversal->b_to_a.t[k];
     while (in_b.count > 0) {
         uint32_t lane = in_b.lane[--in_b.count];
         if (in_b.apart[in_b.count] > (limit * to_b) * (limit * to_b)) break;
-        float least = (way - reach_b[lane] * to_a) - (limit + walk->slack_a);
+        float least = (offset - reach_b[lane] * to_a) - (limit + traversal->slack_a);
         uint32_t lanes = reaching(reach_a, least) & near_a;
         if (lanes == 0) continue;
         carom_obb item = lane_of(b, lane);
-        moved = move(&walk->b_to_a, &item);
-        lanes &= nearer(a, &moved, walk->direction_a, walk->slack_a, limit, apart);
+        moved = move(&traversal->b_to_a, &item);
+        lanes &= nearer(a, &moved, traversal->direction_a, traversal->slack_a, limit, apart);
         put_in_order(lanes, apart, &in_a);
-        ++walk->visits;
+        ++traversal->visits;
         while (in_a.count > 0) {
             uint32_t lane_a = in_a.lane[--in_a.count];
             if (in_a.apart[in_a.count] > limit * limit) break;
-            limit = walk->measure(walk, pair->number_a * CAROM_BVH_WIDTH + lane_a,
-                                  pair->number_b * CAROM_BVH_WIDTH + lane);
+            limit = traversal->measure(traversal, pair->index_a * CAROM_BVH_WIDTH + lane_a,
+                                       pair->index_b * CAROM_BVH_WIDTH + lane);
         }
     }
     return limit;
 }
 
-void CAROM_CPU(carom_obb_nearest)(carom_obb_walk *walk, float limit, uint64_t visits) {
-    carom_obb_node room;
+void CAROM_CPU(carom_obb_nearest)(carom_obb_traversal *traversal, float limit, uint64_t visits) {
+    carom_obb_node decoded;
     float apart[CAROM_BVH_WIDTH];
     ordered order;
-    float to_a = walk->b_to_a.scale, to_b = walk->a_to_b.scale;
-    uint64_t last = walk->visits + visits;
-    while (walk->stack_count > 0 && walk->visits < last) {
-        carom_obb_pair pair = walk->stack[--walk->stack_count];
+    float to_a = traversal->b_to_a.scale, to_b = traversal->a_to_b.scale;
+    uint64_t last = traversal->visits + visits;
+    while (traversal->stack_count > 0 && traversal->visits < last) {
+        carom_obb_pair pair = traversal->stack[--traversal->stack_count];
         if (pair.apart > limit * limit) continue;
-        carom_obb a = box_of(&walk->a, pair.level_a, pair.number_a);
-        carom_obb b = box_of(&walk->b, pair.level_b, pair.number_b);
+        carom_obb a = box_of(&traversal->a, pair.level_a, pair.index_a), moved;
+        carom_obb b = box_of(&traversal->b, pair.level_b, pair.index_b);
         if (pair.level_a == 0 && pair.level_b == 0) {
-            limit = measure_in_blocks(walk, &pair, &a, &b, limit);
+            limit = measure_in_blocks(traversal, &pair, &a, &b, limit);
             continue;
         }
-        ++walk->visits;
-        carom_obb_pair *top = walk->stack + walk->stack_count;
-        if (opens_a(&pair, &a, &b, walk->b_to_a.scale)) {
-            carom_obb moved = move(&walk->b_to_a, &b);
-            const carom_obb_node *node = node_of(&walk->a, pair.level_a, pair.number_a, &room);
-            put_in_order(nearer(node, &moved, walk->direction_a, walk->slack_a, limit, apart),
-                         apart, &order);
-            --pair.level_a;
-            uint32_t first = pair.number_a * CAROM_BVH_WIDTH;
-            for (uint32_t i = 0; i < order.count; ++i) {
-                pair.number_a = first + order.lane[i];
-                pair.apart = order.apart[i];
-                *top++ = pair;
-            }
-        } else {
-            carom_obb moved = move(&walk->a_to_b, &a);
-            const carom_obb_node *node = node_of(&walk->b, pair.level_b, pair.number_b, &room);
-            put_in_order(
-                nearer(node, &moved, walk->direction_b, walk->slack_b, limit * to_b, apart), apart,
-                &order);
-            --pair.level_b;
-            uint32_t first = pair.number_b * CAROM_BVH_WIDTH;
-            for (uint32_t i = 0; i < order.count; ++i) {
-                pair.number_b = first + order.lane[i];
-                pair.apart = order.apart[i] * (to_a * to_a);
-                *top++ = pair;
-            }
-        }
-        walk->stack_count = (uint32_t)(top - walk->stack);
+        ++traversal->visits;
+        bool of_a = opens_a(&pair, &a, &b, to_a);
+        const carom_obb_node *node = open_box(traversal, &pair, of_a, &a, &b, &moved, &decoded);
+        uint32_t lanes = nearer(
+            node, &moved, of_a ? traversal->direction_a : traversal->direction_b,
+            of_a ? traversal->slack_a : traversal->slack_b, of_a ? limit : limit * to_b, apart);
+        put_in_order(lanes, apart, &order);
+        push(traversal, pair, of_a, &order, of_a ? 1.0f : to_a * to_a);
     }
 }

@@ -8,10 +8,11 @@
 
 /* Continues an overlap query until the stack is empty, `visits` nodes were opened, or `receive`
  * stopped it (returns false). All pairs found are passed to `receive` before it returns. */
-CAROM_CPU_DECLARE(bool, carom_obb_find, carom_obb_walk *walk, uint64_t visits);
+CAROM_CPU_DECLARE(bool, carom_obb_find, carom_obb_traversal *traversal, uint64_t visits);
 
 /* Continues a distance query in the same way; skips what is farther apart than `limit`. */
-CAROM_CPU_DECLARE(void, carom_obb_nearest, carom_obb_walk *walk, float limit, uint64_t visits);
+CAROM_CPU_DECLARE(void, carom_obb_nearest, carom_obb_traversal *traversal, float limit,
+                  uint64_t visits);
 
 /* The range of x a0 + (y a1 + z a2) over points (rows x, y, z) for each of three axes, row by row.
  * The result is bit-identical on every instruction set. count > 0. */

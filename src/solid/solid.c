@@ -58,9 +58,9 @@ static bool is_inside_out(const carom_mesh_report *report) {
  * soup that ignores them is queried. */
 static carom_status find_touching(carom_context *context, const carom_solid *solid,
                                   carom_pairs *touching) {
-    const carom_soup *soup = solid->soup;
+    const carom_soup_view *soup = &solid->view;
     if (solid->info.degenerate_triangles == 0)
-        return carom_soup_self_pairs(context, soup, touching);
+        return carom_soup_self_pairs(context, solid->soup, touching);
     carom_soup_def def = {.mesh = {.positions = soup->positions,
                                    .vertex_count = soup->vertex_count,
                                    .corners = soup->corners,
@@ -92,9 +92,9 @@ static void find_centroid(carom_solid *solid) {
 }
 
 static void find_longest(carom_solid *solid) {
-    const carom_soup *soup = solid->soup;
+    const carom_soup_view *soup = &solid->view;
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
-        carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
+        carom_triangle c = carom_soup_view_triangle(soup, t);
         double extent = 2.0 * carom_solid_extent(c.corner); /* in any pose */
         solid->longest = CAROM_MAX(solid->longest, extent);
         solid->side_lengths += carom_scale_apply(3.0 * extent, solid->sums.exponent);
@@ -105,8 +105,8 @@ static carom_status describe(carom_context *context, carom_solid *solid,
                              const carom_mesh_report *report) {
     carom_soup_info soup;
     CAROM_TRY(carom_soup_get_info(context, solid->soup, &soup));
-    solid->info.vertices = solid->soup->vertex_count;
-    solid->info.triangles = solid->soup->triangle_count;
+    solid->info.vertices = solid->view.vertex_count;
+    solid->info.triangles = solid->view.triangle_count;
     solid->info.degenerate_triangles = report->degenerate_triangles;
     solid->info.shells = report->shells;
     solid->info.volume = fabs(report->volume);
@@ -149,7 +149,8 @@ static carom_status build(carom_context *context, carom_solid *solid, const caro
     solid->root_count = order.root_count;
     carom_solid_spanning_tree_free(&order, &solid->allocator);
     CAROM_TRY(status);
-    return carom_solid_prefix_sums_make(context, &solid->allocator, solid->soup, &solid->sums);
+    carom_soup_get_view(solid->soup, &solid->view);
+    return carom_solid_prefix_sums_make(context, &solid->allocator, &solid->view, &solid->sums);
 }
 
 static carom_status create(carom_context *context, const carom_solid_def *def, carom_solid *solid) {

@@ -3,6 +3,7 @@
 #ifndef CAROM_SRC_SOLID_SOLID_H
 #define CAROM_SRC_SOLID_SOLID_H
 
+#include "base/context.h"
 #include "carom/solid.h"
 #include "solid/solid_prefix_sums.h"
 #include "soup/soup_place.h"
@@ -23,11 +24,12 @@ typedef struct carom_solid_own {
 struct carom_solid {
     carom_allocator allocator;
     carom_soup *soup;
-    uint32_t *ends;      /* per vertex: one past its last descendant */
-    uint32_t *firsts;    /* per vertex: its first triangle; then one past the last triangle */
-    uint8_t *represents; /* per triangle, bit j: its side j is a tree edge, and it is the triangle
-                            that represents this edge */
-    uint32_t *roots;     /* the first vertex of each connected component */
+    carom_soup_view view; /* of the soup */
+    uint32_t *ends;       /* per vertex: one past its last descendant */
+    uint32_t *firsts;     /* per vertex: its first triangle; then one past the last triangle */
+    uint8_t *represents;  /* per triangle, bit j: its side j is a tree edge, and it is the triangle
+                             that represents this edge */
+    uint32_t *roots;      /* the first vertex of each connected component */
     uint32_t root_count;
     carom_solid_prefix_sums sums;
     /* Data for the relation to another solid (solid_relation.c). */

@@ -257,7 +257,7 @@ static carom_status find_distance(const carom_solid_query *query, const carom_po
     overlap->has_distance = true;
     if (overlap->relation != CAROM_RELATION_APART) return CAROM_OK;
     CAROM_TRY(carom_soup_cross_distance(query->context, query->solids[0]->soup, pose_a,
-                                        query->solids[1]->soup, pose_b, &gap));
+                                        query->solids[1]->soup, pose_b, 0.0, &gap));
     overlap->distance = gap.distance;
     overlap->point_a = gap.point_a;
     overlap->point_b = gap.point_b;

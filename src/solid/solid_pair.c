@@ -81,11 +81,11 @@ static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, 
 /* Adds triangles one by one, consistent with prefix sums. */
 static void add_triangles(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                           uint64_t first, uint64_t last, int weight) {
-    const carom_soup *soup = query->solids[of_b]->soup;
+    const carom_soup_view *soup = &query->solids[of_b]->view;
     const carom_soup_side *side = carom_solid_side(query, of_b);
     for (uint64_t t = first; t < last && t < soup->triangle_count; ++t) {
         double terms[CAROM_SOLID_SLOTS] = {0};
-        carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
+        carom_triangle c = carom_soup_view_triangle(soup, t);
         carom_vec3 u = carom_vec_scale(carom_frame_apply(&side->frame, c.corner[1]), query->power);
         carom_vec3 arm = carom_vec_sub(c.corner[1], c.corner[0]);
         carom_vec3 way = carom_vec_sub(c.corner[2], c.corner[1]);
@@ -130,14 +130,14 @@ void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tal
 void carom_solid_sum_changes(const carom_solid_query *query, int of_b) {
     _Atomic int32_t *changes = query->changes[of_b];
     int32_t winding = 0;
-    for (uint64_t v = 0; v < query->solids[of_b]->soup->vertex_count; ++v) {
+    for (uint64_t v = 0; v < query->solids[of_b]->view.vertex_count; ++v) {
         winding += atomic_load_explicit(&changes[v], memory_order_relaxed);
         atomic_store_explicit(&changes[v], winding, memory_order_relaxed);
     }
 }
 
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
-    const carom_soup *soup = query->solids[of_b]->soup;
+    const carom_soup_view *soup = &query->solids[of_b]->view;
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
         if (t % 4096 == 0 && carom_progress_stop(query->context, 0)) return;
         const uint32_t *v = soup->corners + 3 * (uint64_t)t;

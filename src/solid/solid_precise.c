@@ -176,7 +176,7 @@ static void add_record(precise *s, const carom_solid_record *record) {
 /* Adds whole faces, weighted by the other solid's winding number at their corner 1. */
 static void add_faces(precise *s, int of_b) {
     const carom_solid *solid = s->query->solids[of_b];
-    for (uint64_t v = 0; v < solid->soup->vertex_count; ++v) {
+    for (uint64_t v = 0; v < solid->view.vertex_count; ++v) {
         int winding = atomic_load_explicit(&s->query->changes[of_b][v], memory_order_relaxed);
         if (winding == 0) continue;
         for (uint32_t t = solid->firsts[v]; t < solid->firsts[v + 1]; ++t) {

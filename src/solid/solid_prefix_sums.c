@@ -49,8 +49,8 @@ static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle 
         TWO(carom_vec_length(carom_vec(normal[0].high, normal[1].high, normal[2].high)));
 }
 
-static carom_triangle triangle(const carom_soup *soup, uint64_t t) {
-    return carom_soup_triangle(soup, soup->corners + 3 * t);
+static carom_triangle triangle(const carom_soup_view *soup, uint64_t t) {
+    return carom_soup_view_triangle(soup, t);
 }
 
 static carom_sum fixed(carom_dd a, int scale) {
@@ -61,11 +61,11 @@ static carom_sum fixed(carom_dd a, int scale) {
 
 /* Chooses a frame in which all coordinates are below 1, and scales at which no sum can overflow:
  * |y| < 1 for each coordinate, so y . n is below 2 and sums over three corners are below 3. */
-static void choose(const carom_soup *soup, carom_solid_prefix_sums *sums) {
-    carom_vec3 low = carom_soup_position(soup, 0), high = low;
+static void choose(const carom_soup_view *soup, carom_solid_prefix_sums *sums) {
+    carom_vec3 low = carom_soup_view_position(soup, 0), high = low;
     double area = 0.0;
     for (uint64_t v = 1; v < soup->vertex_count; ++v) {
-        carom_vec3 p = carom_soup_position(soup, (uint32_t)v);
+        carom_vec3 p = carom_soup_view_position(soup, (uint32_t)v);
         low = carom_vec(CAROM_MIN(p.x, low.x), CAROM_MIN(p.y, low.y), CAROM_MIN(p.z, low.z));
         high = carom_vec(CAROM_MAX(p.x, high.x), CAROM_MAX(p.y, high.y), CAROM_MAX(p.z, high.z));
     }
@@ -91,7 +91,8 @@ static void choose(const carom_soup *soup, carom_solid_prefix_sums *sums) {
 }
 
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
-                                          const carom_soup *soup, carom_solid_prefix_sums *sums) {
+                                          const carom_soup_view *soup,
+                                          carom_solid_prefix_sums *sums) {
     uint64_t count = soup->triangle_count;
     sums->block_count = count / CAROM_SOLID_BLOCK + 2;
     sums->blocks =

@@ -6,7 +6,7 @@
 #include "base/double_double.h"
 #include "base/sum_item.h"
 #include "geom/pose.h"
-#include "soup/soup.h"
+#include "soup/soup_view.h"
 
 /* Integrals over triangles with unit normals n, y = 2^exponent (x - centre): */
 #define CAROM_SOLID_NORMAL 0u  /* of n: 3 */
@@ -51,7 +51,8 @@ typedef struct carom_solid_integrals {
 } carom_solid_integrals;
 
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
-                                          const carom_soup *soup, carom_solid_prefix_sums *sums);
+                                          const carom_soup_view *soup,
+                                          carom_solid_prefix_sums *sums);
 
 /* Adds `weight` times the sum over the first `block` blocks. */
 void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,

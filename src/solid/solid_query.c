@@ -18,7 +18,7 @@
 /* An axis-aligned box around a posed solid; approximate bounds suffice. */
 static void box_of(const carom_solid_query *query, int of_b, double low[3], double high[3]) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
-    const carom_soup *soup = side->soup;
+    const carom_soup_view *soup = &side->view;
     const double *r = side->frame.r, back = 1.0 / soup->scale;
     const double origin[3] = {soup->origin.x, soup->origin.y, soup->origin.z};
     double middle[3], half[3];
@@ -49,7 +49,7 @@ static void box_of(const carom_solid_query *query, int of_b, double low[3], doub
 static bool loses_bits(const carom_solid_query *query) {
     carom_scale_range range = carom_scale_range_empty();
     for (int of_b = 0; of_b < 2; ++of_b)
-        for (uint32_t v = 0; v < query->solids[of_b]->soup->vertex_count; ++v) {
+        for (uint32_t v = 0; v < query->solids[of_b]->view.vertex_count; ++v) {
             carom_vec3 x = carom_solid_vertex(query, of_b, v);
             range = carom_scale_range_add(range, x.x);
             range = carom_scale_range_add(range, x.y);
@@ -169,7 +169,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
 }
 
 carom_status carom_solid_query_keep_changes(carom_solid_query *query, int of_b) {
-    uint64_t count = query->solids[of_b]->soup->vertex_count + 1;
+    uint64_t count = query->solids[of_b]->view.vertex_count + 1;
     _Atomic int32_t *changes =
         CAROM_ARENA_TAKE(carom_scratch(query->context, 0), _Atomic int32_t, count);
     if (changes == NULL)

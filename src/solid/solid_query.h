@@ -146,13 +146,13 @@ static inline const carom_soup_side *carom_solid_side(const carom_solid_query *q
 static inline carom_vec3 carom_solid_vertex(const carom_solid_query *query, int of_b,
                                             uint32_t vertex) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
-    carom_vec3 x = carom_frame_apply(&side->frame, carom_soup_position(side->soup, vertex));
+    carom_vec3 x = carom_frame_apply(&side->frame, carom_soup_view_position(&side->view, vertex));
     return carom_vec_scale(x, query->power);
 }
 
 static inline void carom_solid_pose(const carom_solid_query *query, int of_b, uint32_t triangle,
                                     carom_solid_face *face) {
-    const uint32_t *corners = query->solids[of_b]->soup->corners + 3 * (uint64_t)triangle;
+    const uint32_t *corners = query->solids[of_b]->view.corners + 3 * (uint64_t)triangle;
     for (int i = 0; i < 3; ++i) {
         face->v[i] = corners[i];
         face->p[i] = carom_solid_vertex(query, of_b, corners[i]);

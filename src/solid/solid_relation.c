@@ -21,9 +21,9 @@ static carom_vec3 scaled(carom_vec3 v, int exponent) {
 /* A measure of a triangle's area, in the units of the sums, where it cannot overflow. It serves to
  * choose a triangle that poses will not flatten. */
 static double size_of(const carom_solid *solid, uint64_t t) {
-    const carom_soup *soup = solid->soup;
+    const carom_soup_view *soup = &solid->view;
     int exponent = solid->sums.exponent;
-    carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * t);
+    carom_triangle c = carom_soup_view_triangle(soup, t);
     carom_vec3 u = scaled(carom_vec_sub(c.corner[1], c.corner[0]), exponent);
     carom_vec3 v = scaled(carom_vec_sub(c.corner[2], c.corner[0]), exponent);
     return carom_solid_most(carom_vec_cross(u, v));
@@ -36,7 +36,7 @@ static uint32_t root_of(uint32_t *parents, uint32_t t) {
 
 /* Joins triangles across edges of exactly two sides. On such a region a winding number changes only
  * where other faces intersect it. */
-static carom_status join_regions(carom_context *context, const carom_soup *soup,
+static carom_status join_regions(carom_context *context, const carom_soup_view *soup,
                                  uint32_t *parents) {
     uint64_t count = 3 * soup->triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -71,7 +71,7 @@ static carom_status join_regions(carom_context *context, const carom_soup *soup,
 /* Finds the largest triangle of each region. */
 static carom_status find_regions(carom_context *context, carom_solid *solid,
                                  const carom_mesh_report *report) {
-    const carom_soup *soup = solid->soup;
+    const carom_soup_view *soup = &solid->view;
     uint64_t count = soup->triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -151,7 +151,7 @@ typedef struct census {
 } census;
 
 static uint32_t part_of(const carom_solid *solid, uint32_t triangle) {
-    uint32_t vertex = solid->soup->corners[3 * (uint64_t)triangle];
+    uint32_t vertex = solid->view.corners[3 * (uint64_t)triangle];
     uint32_t low = 0, high = solid->root_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;

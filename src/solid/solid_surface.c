@@ -12,12 +12,12 @@
 /* ---- Disjoint sets --------------------------------------------------------------------------- */
 
 static uint32_t node_of_vertex(const carom_solid_surface *p, int of_b, uint32_t vertex) {
-    return of_b ? (uint32_t)p->query->solids[0]->soup->vertex_count + vertex : vertex;
+    return of_b ? (uint32_t)p->query->solids[0]->view.vertex_count + vertex : vertex;
 }
 
 static uint32_t node_of_intersection(const carom_solid_surface *p, uint32_t intersection) {
-    return (uint32_t)(p->query->solids[0]->soup->vertex_count +
-                      p->query->solids[1]->soup->vertex_count) +
+    return (uint32_t)(p->query->solids[0]->view.vertex_count +
+                      p->query->solids[1]->view.vertex_count) +
            intersection;
 }
 
@@ -76,7 +76,7 @@ static void link_intersection(carom_solid_surface *p, uint32_t number) {
 static uint32_t intersection_of(carom_solid_surface *p, const carom_solid_record *record, int end) {
     const carom_solid_crossing *c = &record->ends[end];
     const carom_solid *solid = p->query->solids[c->of_b];
-    const uint32_t *v = solid->soup->corners + 3 * (uint64_t)record->triangle[c->of_b];
+    const uint32_t *v = solid->view.corners + 3 * (uint64_t)record->triangle[c->of_b];
     uint32_t from = v[c->side], to = v[c->side == 2 ? 0 : c->side + 1];
     uint32_t low = CAROM_MIN(from, to), high = CAROM_MAX(from, to);
     uint32_t face = record->triangle[!c->of_b], of_b = (uint32_t)c->of_b;
@@ -137,7 +137,7 @@ static void join_stretch(carom_solid_surface *p, void *user, const stretch *s) {
 }
 
 static void join_edges(carom_solid_surface *p, int of_b) {
-    const carom_soup *soup = p->query->solids[of_b]->soup;
+    const carom_soup_view *soup = &p->query->solids[of_b]->view;
     const int32_t *w = p->windings[of_b];
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
         if (t % 4096 == 0 && carom_progress_stop(p->query->context, 0)) return;
@@ -204,7 +204,7 @@ static void join_leftmost(carom_solid_surface *p, const borders *b, uint32_t set
 }
 
 static carom_status bridge_face(carom_solid_surface *p, int of_b, uint32_t triangle) {
-    const uint32_t *v = p->query->solids[of_b]->soup->corners + 3 * (uint64_t)triangle;
+    const uint32_t *v = p->query->solids[of_b]->view.corners + 3 * (uint64_t)triangle;
     carom_arena_mark mark = carom_arena_get_mark(p->scratch);
     carom_solid_face f;
     carom_solid_pose(p->query, of_b, triangle, &f);
@@ -257,7 +257,7 @@ static bool allocate(carom_solid_surface *p) {
     bool there = p->records != NULL && p->ends != NULL && p->next != NULL &&
                  p->intersections != NULL && p->intersection_table != NULL && p->edge_table != NULL;
     for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_soup *soup = p->query->solids[of_b]->soup;
+        const carom_soup_view *soup = &p->query->solids[of_b]->view;
         nodes += soup->vertex_count;
         p->windings[of_b] = CAROM_ARENA_TAKE(p->scratch, int32_t, soup->vertex_count);
         p->of_triangle[of_b] = CAROM_ARENA_TAKE(p->scratch, uint32_t, soup->triangle_count);
@@ -273,7 +273,7 @@ static bool allocate(carom_solid_surface *p) {
 
 static void fill(carom_solid_surface *p, const carom_solid_tally *tally) {
     for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_soup *soup = p->query->solids[of_b]->soup;
+        const carom_soup_view *soup = &p->query->solids[of_b]->view;
         int32_t winding = 0;
         for (uint64_t v = 0; v < soup->vertex_count; ++v) {
             winding += atomic_load_explicit(&p->query->changes[of_b][v], memory_order_relaxed);
@@ -299,7 +299,7 @@ carom_status carom_solid_surface_make(const carom_solid_query *query,
     *p = (carom_solid_surface){.query = query, .scratch = carom_scratch(query->context, 0)};
     uint64_t count = 0, nodes;
     for (const carom_solid_records *c = tally->records; c != NULL; c = c->next) count += c->count;
-    nodes = query->solids[0]->soup->vertex_count + query->solids[1]->soup->vertex_count + 2 * count;
+    nodes = query->solids[0]->view.vertex_count + query->solids[1]->view.vertex_count + 2 * count;
     if (nodes >= CAROM_SOLID_NONE)
         return carom_fail(query->context, CAROM_TOO_LARGE,
                           "the solids have too many vertices for their pieces to be numbered");
@@ -313,7 +313,7 @@ carom_status carom_solid_surface_make(const carom_solid_query *query,
     for (uint32_t r = 0; r < p->record_count; ++r)
         join(p, node_of_intersection(p, p->ends[r][0]), node_of_intersection(p, p->ends[r][1]));
     for (int of_b = 0; of_b < 2; ++of_b)
-        for (uint32_t t = 0; t < query->solids[of_b]->soup->triangle_count; ++t)
+        for (uint32_t t = 0; t < query->solids[of_b]->view.triangle_count; ++t)
             if (p->of_triangle[of_b][t] != CAROM_SOLID_NONE) {
                 CAROM_TRY(bridge_face(p, of_b, t));
                 CAROM_TRY(carom_progress_look(query->context));
@@ -331,8 +331,8 @@ typedef struct chipper {
 } chipper;
 
 carom_solid_spot carom_solid_spot_of(const carom_solid_surface *p, uint32_t node) {
-    uint32_t a = (uint32_t)p->query->solids[0]->soup->vertex_count;
-    uint32_t b = (uint32_t)p->query->solids[1]->soup->vertex_count;
+    uint32_t a = (uint32_t)p->query->solids[0]->view.vertex_count;
+    uint32_t b = (uint32_t)p->query->solids[1]->view.vertex_count;
     if (node < a) return (carom_solid_spot){0, node, node, CAROM_SOLID_NO_FACE};
     if (node - a < b) return (carom_solid_spot){1, node - a, node - a, CAROM_SOLID_NO_FACE};
     const carom_solid_intersection *k = &p->intersections[node - a - b];
@@ -355,7 +355,7 @@ void carom_solid_each_surface_triangle(carom_solid_surface *p, carom_solid_surfa
     chipper c = {.fn = fn, .user = user};
     carom_solid_surface_triangle *triangle = &c.triangle;
     for (int of_b = 0; of_b < 2; ++of_b) {
-        const carom_soup *soup = p->query->solids[of_b]->soup;
+        const carom_soup_view *soup = &p->query->solids[of_b]->view;
         triangle->of_b = of_b;
         for (uint32_t t = 0; t < soup->triangle_count; ++t) {
             if (t % 4096 == 0 && carom_progress_stop(p->query->context, 0)) return;

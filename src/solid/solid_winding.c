@@ -45,7 +45,7 @@ typedef struct counter {
 
 static double count_place(void *user, uint32_t place) {
     counter *c = user;
-    uint32_t triangle = c->query->solids[c->of_b]->soup->bvh.items[place];
+    uint32_t triangle = c->query->solids[c->of_b]->view.bvh->items[place];
     c->winding += count_triangle(c->query, c->of_b, triangle, c->ray);
     return HUGE_VAL;
 }
@@ -53,7 +53,7 @@ static double count_place(void *user, uint32_t place) {
 carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, carom_vec3 start,
                                       carom_vec3 direction, double off) {
     const carom_soup_side *side = carom_solid_side(query, of_b);
-    const carom_soup *soup = side->soup;
+    const carom_soup_view *soup = &side->view;
     const double *m = side->frame.r, back = 1.0 / query->power;
     carom_vec3 from = carom_vec_sub(carom_vec_scale(start, back), side->frame.t);
     direction = carom_vec_scale(direction, 1.0 / carom_vec_largest(direction));
@@ -85,7 +85,7 @@ static int count_tree(const carom_solid_query *query, int of_b, const ray *r) {
     carom_bvh_ray path =
         carom_solid_ray_to_tree(query, of_b, r->from, carom_vec_sub(r->through, r->from), 0.0);
     CAROM_CPU_CALL(query->context, carom_bvh_cast)
-    (&query->solids[of_b]->soup->bvh, &path, HUGE_VAL, count_place, &c);
+    (query->solids[of_b]->view.bvh, &path, HUGE_VAL, count_place, &c);
     return c.winding;
 }
 
@@ -114,7 +114,7 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
     r.through = carom_vec_add(r.from, direction);
     int winding = 0;
     if (!query->placing.extreme) return other->base + count_tree(query, !of_b, &r);
-    for (uint32_t t = 0; t < other->soup->triangle_count; ++t)
+    for (uint32_t t = 0; t < other->view.triangle_count; ++t)
         winding += count_triangle(query, !of_b, t, &r);
     return other->base + winding;
 }

@@ -234,7 +234,7 @@ static void count_face(sample *s, uint32_t triangle) {
 
 static double visit(void *user, uint32_t place) {
     sample *s = user;
-    uint32_t triangle = s->query->solids[s->of_b]->soup->bvh.items[place];
+    uint32_t triangle = s->query->solids[s->of_b]->view.bvh->items[place];
     if (triangle != CAROM_BVH_NONE) count_face(s, triangle);
     return HUGE_VAL;
 }
@@ -252,13 +252,13 @@ static void count(sample *s, int of_b, int windings[2]) {
     s->direction = at[s->axis] < middle[s->axis] ? -1 : 1;
     s->above = s->below = solid->base;
     if (s->query->placing.extreme) {
-        for (uint32_t t = 0; t < solid->soup->triangle_count; ++t) count_face(s, t);
+        for (uint32_t t = 0; t < solid->view.triangle_count; ++t) count_face(s, t);
     } else {
         carom_vec3 direction =
             carom_vec(s->axis == 0 ? s->direction : 0, s->axis == 1 ? s->direction : 0,
                       s->axis == 2 ? s->direction : 0);
         carom_bvh_ray ray = carom_solid_ray_to_tree(s->query, of_b, s->at, direction, s->off);
-        (void)CAROM_CPU_CALL(s->query->context, carom_bvh_cast)(&solid->soup->bvh, &ray, HUGE_VAL,
+        (void)CAROM_CPU_CALL(s->query->context, carom_bvh_cast)(solid->view.bvh, &ray, HUGE_VAL,
                                                                 visit, s);
     }
     windings[0] = s->above;

@@ -358,8 +358,7 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
 
 carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
                                  carom_soup_info *info) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(soup != NULL, "the soup is NULL");
+    CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
                      carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +
@@ -392,6 +391,18 @@ carom_status carom_soup_check_ready(carom_context *context, const carom_soup *so
                           "a soup made with method GRID has no tree for this query; make it with "
                           "method AUTO or TREE");
     return carom_soup_check_any(context, soup);
+}
+
+void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view) {
+    *view = (carom_soup_view){.positions = soup->positions,
+                              .scalar = soup->scalar,
+                              .triangle_count = soup->triangle_count,
+                              .vertex_count = soup->vertex_count,
+                              .corners = soup->corners,
+                              .scale = soup->scale,
+                              .origin = soup->origin,
+                              .bounds = soup->bounds,
+                              .bvh = &soup->bvh};
 }
 
 CAROM_ENUM_NAMES(carom_degenerate, CAROM_DEGENERATE_COUNT, "alone", "as-segment");

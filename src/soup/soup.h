@@ -11,6 +11,7 @@
 #include "carom/soup.h"
 #include "geom/face_item.h"
 #include "grid/grid.h"
+#include "soup/soup_view.h"
 
 /* State bits of a triangle. A triangle with CAROM_SOUP_DEAD is removed. */
 #define CAROM_SOUP_DEAD       1u
@@ -62,16 +63,20 @@ struct carom_soup {
     uint64_t work_budget;  /* method AUTO only, as given */
 };
 
+/* First lines of a public query of one soup, and of two. */
+#define CAROM_REQUIRE_SOUP(context, soup)                                                          \
+    do {                                                                                           \
+        CAROM_REQUIRE((context) != NULL, "the context is NULL");                                   \
+        CAROM_REQUIRE((soup) != NULL, "the soup is NULL");                                         \
+    } while (0)
+#define CAROM_REQUIRE_SOUPS(context, a, b)                                                         \
+    do {                                                                                           \
+        CAROM_REQUIRE((context) != NULL, "the context is NULL");                                   \
+        CAROM_REQUIRE((a) != NULL && (b) != NULL, "a soup is NULL");                               \
+    } while (0)
+
 static inline carom_vec3 carom_soup_position(const carom_soup *soup, uint32_t vertex) {
-    carom_vec3 p;
-    if (soup->scalar == CAROM_SCALAR_FLOAT32) {
-        const float *xyz = (const float *)soup->positions + 3 * (uint64_t)vertex;
-        p = carom_vec((double)xyz[0], (double)xyz[1], (double)xyz[2]);
-    } else {
-        const double *xyz = (const double *)soup->positions + 3 * (uint64_t)vertex;
-        p = carom_vec(xyz[0], xyz[1], xyz[2]);
-    }
-    return p;
+    return carom_soup_read_position(soup->positions, soup->scalar, vertex);
 }
 
 static inline carom_triangle carom_soup_triangle(const carom_soup *soup, const uint32_t *corners) {
@@ -116,9 +121,9 @@ carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle);
 /* Whether two balls overlap when their computed distance may be too large by `slack`. Conservative:
  * true also for some balls that are just apart. */
 static inline bool carom_soup_balls_meet(const carom_ball *a, const carom_ball *b, double slack) {
-    carom_vec3 way = carom_vec_sub(a->centre, b->centre);
+    carom_vec3 d = carom_vec_sub(a->centre, b->centre);
     double reach = (a->radius + b->radius) + slack;
-    return carom_vec_dot(way, way) <= reach * reach * (1.0 + 0x1p-48) + 0x1p-1000;
+    return carom_vec_dot(d, d) <= reach * reach * (1.0 + 0x1p-48) + 0x1p-1000;
 }
 
 /* Builds a grid over the soup; allocator as for carom_grid_build. */

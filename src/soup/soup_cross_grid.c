@@ -6,45 +6,41 @@
  * Then every item of q queries g's grid on its own level and above, and every item of g queries q's
  * grid on levels above its own. So each pair is found once, by its smaller item. Boxes of q are
  * widened by an upper bound of the rounding error (soup_place.c). Decisions are made on x', as in
- * all queries. */
-#include <stdatomic.h>
-
+ * all queries.
+ *
+ * In a stream q is a window of a's triangles, and g is all of b. */
 #include "base/progress.h"
 #include "base/threads.h"
+#include "base/worker_state.h"
 #include "geom/length.h"
 #include "geom/scale.h"
 #include "grid/grid_cpu.h"
-#include "soup/soup_found.h"
-#include "soup/soup_place.h"
+#include "soup/soup_cross.h"
 
 #define GRAIN         512u
 #define RANKS_AT_ONCE 16u /* between clock checks: each may scan a cell that holds all */
 
 typedef struct search {
     carom_context *context;
+    carom_soup_cross *cross;
     const carom_soup_side *g, *q;
-    bool turned; /* g is the caller's b */
-    bool first_only;
     double slack; /* in g's frame of boxes */
 
     const carom_soup_grid *cells; /* of g */
-    carom_grid q_grid;
-    carom_box *q_boxes; /* by triangle, in g's frame of boxes */
+    carom_grid q_grid;            /* item i is triangle q->first + i */
+    carom_box *q_boxes;           /* of the items, in g's frame of boxes */
     carom_ball *q_balls;
     carom_box q_bounds;
 
     _Atomic bool stop;
-    struct finder **finders; /* one per worker, NULL until it has worked */
-    carom_arena_mark *marks;
+    carom_worker_states finders;
 } search;
 
 typedef struct finder {
     search *search;
     uint32_t worker;
     bool from_g; /* a is a rank of g, b one of q; else vice versa */
-    carom_soup_list list;
-    carom_work work;
-    carom_status status;
+    carom_soup_found pairs;
     uint32_t last_g, last_q; /* the triangles posed last */
     carom_triangle posed_g, posed_q;
     carom_grid_found found;
@@ -89,13 +85,14 @@ static carom_ball moved_ball(const search *s, uint32_t triangle) {
 static carom_status move_triangles(void *argument, carom_range range) {
     search *s = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
+        uint32_t triangle = s->q->first + (uint32_t)i;
         s->q_boxes[i] = carom_box_empty();
-        if (!carom_soup_searched(s->q->soup, (uint32_t)i)) continue;
-        carom_triangle posed = carom_soup_posed(s->q, (uint32_t)i);
+        if (!carom_soup_searched(s->q->soup, triangle)) continue;
+        carom_triangle posed = carom_soup_posed(s->q, triangle);
         carom_box box = moved_box(s, &posed);
         if (!carom_box_overlap(&box, &s->g->soup->bounds)) continue;
         s->q_boxes[i] = box;
-        s->q_balls[i] = moved_ball(s, (uint32_t)i);
+        s->q_balls[i] = moved_ball(s, triangle);
     }
     return CAROM_OK;
 }
@@ -109,7 +106,7 @@ static void give_boxes(const void *user, const uint32_t *items, uint32_t first, 
 
 static carom_status move_q(search *s) {
     carom_arena *scratch = carom_scratch(s->context, 0);
-    uint32_t count = s->q->soup->triangle_count;
+    uint32_t count = s->q->end - s->q->first;
     s->q_boxes = CAROM_ARENA_TAKE(scratch, carom_box, count);
     s->q_balls = CAROM_ARENA_TAKE(scratch, carom_ball, count);
     if (s->q_boxes == NULL || s->q_balls == NULL)
@@ -131,16 +128,13 @@ static bool decide(finder *f, uint32_t g, uint32_t q) {
     search *s = f->search;
     if (g != f->last_g) f->posed_g = carom_soup_posed(s->g, f->last_g = g);
     if (q != f->last_q) f->posed_q = carom_soup_posed(s->q, f->last_q = q);
-    ++f->work.candidates;
-    if (!carom_soup_meet(&f->posed_g, &f->posed_q, &f->work.undecided)) return true;
-    if (s->first_only) {
-        atomic_store(&s->stop, true);
-        return false;
-    }
-    uint32_t face_g = carom_soup_face(s->g->soup, g), face_q = carom_soup_face(s->q->soup, q);
-    if (!carom_soup_list_put(&f->list, s->turned ? face_q : face_g, s->turned ? face_g : face_q))
-        f->status = CAROM_NO_MEMORY;
-    return f->status == CAROM_OK;
+    ++f->pairs.work.candidates;
+    if (!carom_soup_meet(&f->posed_g, &f->posed_q, &f->pairs.work.undecided)) return true;
+    bool turned = s->cross->turned;
+    if (!s->cross->first_only && carom_soup_found_add(&f->pairs, turned ? q : g, turned ? g : q))
+        return true;
+    atomic_store(&s->stop, true);
+    return false;
 }
 
 static bool take(carom_grid_found *found) {
@@ -148,9 +142,9 @@ static bool take(carom_grid_found *found) {
     search *s = f->search;
     for (uint32_t i = 0; i < found->count; ++i) {
         uint32_t rank = f->from_g ? found->a[i] : found->b[i];
-        uint32_t q = s->q_grid.items[f->from_g ? found->b[i] : found->a[i]];
-        if (!carom_soup_balls_meet(&s->cells->balls[rank], &s->q_balls[q], s->slack)) continue;
-        if (!decide(f, s->cells->grid.items[rank], q)) return false;
+        uint32_t item = s->q_grid.items[f->from_g ? found->b[i] : found->a[i]];
+        if (!carom_soup_balls_meet(&s->cells->balls[rank], &s->q_balls[item], s->slack)) continue;
+        if (!decide(f, s->cells->grid.items[rank], s->q->first + item)) return false;
     }
     found->count = 0;
     return !atomic_load_explicit(&s->stop, memory_order_relaxed) &&
@@ -159,26 +153,23 @@ static bool take(carom_grid_found *found) {
 
 /* ---- Traversal of the grids ------------------------------------------------------------------ */
 
+static bool finder_begin(void *user, void *state, uint32_t worker) {
+    search *s = user;
+    finder *f = state;
+    f->search = s;
+    f->worker = worker;
+    carom_soup_found_begin(&f->pairs, s->cross, worker);
+    f->last_g = f->last_q = UINT32_MAX;
+    f->found.count = 0;
+    f->found.visits = 0;
+    f->found.flush = take;
+    f->found.user = f;
+    return true;
+}
+
 static finder *finder_of(search *s, uint32_t worker, bool from_g) {
-    finder *f = s->finders[worker];
-    if (f == NULL) {
-        carom_arena *scratch = carom_scratch(s->context, worker);
-        if (worker != 0) s->marks[worker] = carom_arena_get_mark(scratch);
-        f = CAROM_ARENA_TAKE(scratch, finder, 1);
-        if (f == NULL) return NULL;
-        f->search = s;
-        f->worker = worker;
-        carom_soup_list_begin(&f->list, scratch);
-        f->work = (carom_work){0};
-        f->status = CAROM_OK;
-        f->last_g = f->last_q = UINT32_MAX;
-        f->found.count = 0;
-        f->found.visits = 0;
-        f->found.flush = take;
-        f->found.user = f;
-        s->finders[worker] = f;
-    }
-    f->from_g = from_g;
+    finder *f = carom_worker_state(&s->finders, worker);
+    if (f != NULL) f->from_g = from_g;
     return f;
 }
 
@@ -193,11 +184,11 @@ static carom_status search_from_q(void *argument, carom_range range) {
         if (!CAROM_CPU_CALL(s->context, carom_grid_find)(
                 &s->cells->grid.view, &box, q->levels[rank], (uint32_t)rank, &f->found) ||
             (rank % RANKS_AT_ONCE == 0 && carom_progress_stop(s->context, range.worker)))
-            return f->status;
+            return f->pairs.status;
     }
     (void)take(&f->found);
     carom_progress_add(s->context, range.worker, range.end - range.begin);
-    return f->status;
+    return f->pairs.status;
 }
 
 static carom_status search_from_g(void *argument, carom_range range) {
@@ -214,11 +205,11 @@ static carom_status search_from_g(void *argument, carom_range range) {
         if (!CAROM_CPU_CALL(s->context, carom_grid_find)(q, &box, level + 1, (uint32_t)rank,
                                                          &f->found) ||
             (rank % RANKS_AT_ONCE == 0 && carom_progress_stop(s->context, range.worker)))
-            return f->status;
+            return f->pairs.status;
     }
     (void)take(&f->found);
     carom_progress_add(s->context, range.worker, range.end - range.begin);
-    return f->status;
+    return f->pairs.status;
 }
 
 static carom_status search_both(search *s) {
@@ -227,40 +218,26 @@ static carom_status search_both(search *s) {
     return carom_parallel_for(s->context, s->cells->grid.view.item_count, GRAIN, search_from_g, s);
 }
 
-static carom_status gather(search *s, carom_pairs *out) {
-    carom_context *context = s->context;
-    uint64_t total = 0;
-    for (uint32_t w = 0; w < context->threads; ++w)
-        if (s->finders[w] != NULL) total += s->finders[w]->list.count;
-    uint64_t *pairs = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint64_t, total), *end = pairs;
-    if (pairs == NULL) return carom_fail_memory(context, total * 8, "the list of pairs");
-    for (uint32_t w = 0; w < context->threads; ++w)
-        if (s->finders[w] != NULL) end = carom_soup_list_copy(&s->finders[w]->list, end);
-    bool repeats = s->g->soup->faces != NULL || s->q->soup->faces != NULL;
-    CAROM_TRY(carom_soup_sort_pairs(context, pairs, &total, repeats));
-    return carom_soup_fill_pairs(context, pairs, total, out);
+static carom_status finish(search *s) {
+    carom_soup_found all;
+    finder *f;
+    carom_soup_found_begin(&all, s->cross, 0);
+    for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;) {
+        f->pairs.work.visits = f->found.visits;
+        carom_soup_found_join(&all, &f->pairs);
+    }
+    return carom_soup_found_finish(&all);
 }
 
-static carom_status run(search *s, carom_pairs *out) {
+static carom_status run(search *s) {
     carom_context *context = s->context;
-    carom_arena *scratch = carom_scratch(context, 0);
     CAROM_TRY(move_q(s));
-    s->finders = CAROM_ARENA_TAKE(scratch, finder *, context->threads);
-    s->marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, context->threads);
-    if (s->finders == NULL || s->marks == NULL)
-        return carom_fail_memory(context, context->threads * sizeof(void *), "a search");
-    memset(s->finders, 0, context->threads * sizeof(*s->finders));
+    CAROM_TRY(carom_worker_states_begin(&s->finders, context, sizeof(finder), finder_begin, s));
     carom_status status = search_both(s);
     if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, sizeof(finder), "a search");
-    for (uint32_t w = 0; w < context->threads; ++w) {
-        if (s->finders[w] == NULL) continue;
-        context->work.visits += s->finders[w]->found.visits;
-        context->work.candidates += s->finders[w]->work.candidates;
-        context->work.undecided += s->finders[w]->work.undecided;
-    }
-    if (status == CAROM_OK && out != NULL) status = gather(s, out);
-    for (uint32_t w = 1; w < context->threads; ++w)
-        if (s->finders[w] != NULL) carom_arena_rewind(carom_scratch(context, w), s->marks[w]);
+    s->cross->meeting.any = s->cross->first_only && s->stop;
+    if (status == CAROM_OK && !s->cross->crowded) status = finish(s);
+    carom_worker_states_release(&s->finders);
     return status;
 }
 
@@ -272,30 +249,28 @@ static bool b_is_gridded(const carom_soup *a, const carom_soup *b) {
     return grid_a != grid_b ? grid_b : b->triangle_count > a->triangle_count;
 }
 
-carom_status carom_soup_cross_grid(carom_context *context, const carom_soup_placing *placing,
-                                   carom_pairs *pairs, bool *any) {
-    carom_arena *scratch = carom_scratch(context, 0);
+carom_status carom_soup_cross_begin_grid(carom_soup_cross *cross, bool windows) {
+    const carom_soup *a = cross->placing->a.soup, *b = cross->placing->b.soup;
+    cross->turned = windows || b_is_gridded(a, b);
+    const carom_soup *g = cross->turned ? b : a;
+    cross->cells = &g->cells;
+    if (g->method == CAROM_SOUP_METHOD_GRID) return CAROM_OK;
+    cross->made = (carom_soup_grid){0};
+    cross->cells = &cross->made;
+    return carom_soup_grid_build(cross->context, NULL, g, &g->grid_def, &cross->made);
+}
+
+carom_status carom_soup_cross_grid(carom_soup_cross *cross) {
+    carom_arena *scratch = carom_scratch(cross->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    const carom_soup_side *a = &placing->a, *b = &placing->b;
-    search s = {.context = context, .first_only = pairs == NULL};
-    s.turned = b_is_gridded(a->soup, b->soup);
-    s.g = s.turned ? b : a;
-    s.q = s.turned ? a : b;
+    const carom_soup_side *a = &cross->placing->a, *b = &cross->placing->b;
+    search s = {.context = cross->context, .cross = cross, .cells = cross->cells};
+    s.g = cross->turned ? b : a;
+    s.q = cross->turned ? a : b;
     double moved =
         (a->largest + b->largest) + (carom_vec_largest(a->frame.t) + carom_vec_largest(b->frame.t));
     s.slack = carom_scale_apply(0x1p-45 * moved + 0x1p-1064, carom_exponent(s.g->soup->scale));
-    carom_status status = CAROM_OK;
-    carom_soup_grid made = {0};
-    carom_progress_begin(context, "finding faces that meet by grid",
-                         (uint64_t)a->soup->triangle_count + b->soup->triangle_count);
-    if (s.g->soup->method == CAROM_SOUP_METHOD_GRID) {
-        s.cells = &s.g->soup->cells;
-    } else {
-        s.cells = &made;
-        status = carom_soup_grid_build(context, NULL, s.g->soup, &s.g->soup->grid_def, &made);
-    }
-    if (status == CAROM_OK) status = run(&s, pairs);
-    if (any != NULL) *any = s.stop;
+    carom_status status = run(&s);
     carom_arena_rewind(scratch, mark);
-    return carom_progress_finish(context, status);
+    return status;
 }

@@ -8,6 +8,7 @@
  * triangles along it can be nearest, so few triangles are left to compare. */
 #include "base/progress.h"
 #include "geom/length.h"
+#include "soup/soup.h"
 #include "soup/soup_place.h"
 
 typedef struct posed_box {
@@ -71,13 +72,13 @@ static bool is_near(const posed_box *a, const posed_box *b, double limit) {
 static carom_status boxes_make(carom_context *context, const carom_soup_side *side,
                                carom_vec3 along, boxes *out) {
     const carom_soup *soup = side->soup;
-    out->data = CAROM_ARENA_TAKE(carom_scratch(context, 0), posed_box, soup->triangle_count);
+    uint32_t count = side->end - side->first;
+    out->data = CAROM_ARENA_TAKE(carom_scratch(context, 0), posed_box, count);
     out->count = 0;
     out->all = box_nowhere();
     if (out->data == NULL)
-        return carom_fail_memory(context, soup->triangle_count * sizeof(posed_box),
-                                 "comparing two soups");
-    for (uint32_t i = 0; i < soup->triangle_count; ++i) {
+        return carom_fail_memory(context, count * sizeof(posed_box), "comparing two soups");
+    for (uint32_t i = side->first; i < side->end; ++i) {
         if (i % WORK_AT_ONCE == 0) CAROM_TRY(carom_progress_look(context));
         if (!carom_soup_searched(soup, i)) continue;
         posed_box box = box_of(side, i, along);

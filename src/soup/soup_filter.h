@@ -25,6 +25,12 @@ static inline VECTOR NAME(dot)(NAME(vec) a, NAME(vec) b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
+/* The same corner, as seen from an origin. */
+static inline NAME(vec) NAME(load_from)(const carom_soup_points *points, const list *list,
+                                        uint32_t which, uint32_t at, NAME(vec) origin) {
+    return NAME(sub)(NAME(load)(points, list, which, at), origin);
+}
+
 /* ---- Error bounds ---------------------------------------------------------------------------- */
 
 /* carom_orient_error. */
@@ -35,6 +41,13 @@ static inline VECTOR NAME(orient_error)(VECTOR x, VECTOR y, VECTOR z) {
 
 static inline VECTOR NAME(most_of_4)(VECTOR a, VECTOR b, VECTOR c, VECTOR d) {
     return MAXIMUM(MAXIMUM(MAGNITUDE(a), MAGNITUDE(b)), MAXIMUM(MAGNITUDE(c), MAGNITUDE(d)));
+}
+
+/* The error of determinants of these vectors. */
+static inline VECTOR NAME(error_of_4)(NAME(vec) a, NAME(vec) b, NAME(vec) c, NAME(vec) d) {
+    return NAME(orient_error)(NAME(most_of_4)(a.x, b.x, c.x, d.x),
+                              NAME(most_of_4)(a.y, b.y, c.y, d.y),
+                              NAME(most_of_4)(a.z, b.z, c.z, d.z));
 }
 
 static inline VECTOR NAME(extent_of_6)(VECTOR a, VECTOR b, VECTOR c, VECTOR d, VECTOR e, VECTOR f) {
@@ -76,13 +89,11 @@ static inline answer NAME(filter_0)(const carom_soup_points *points, const list 
 static inline answer NAME(filter_1)(const carom_soup_points *points, const list *list,
                                     uint32_t at) {
     NAME(vec) v = NAME(load)(points, list, 0, at);
-    NAME(vec) u1 = NAME(sub)(NAME(load)(points, list, 1, at), v);
-    NAME(vec) u2 = NAME(sub)(NAME(load)(points, list, 2, at), v);
-    NAME(vec) w1 = NAME(sub)(NAME(load)(points, list, 3, at), v);
-    NAME(vec) w2 = NAME(sub)(NAME(load)(points, list, 4, at), v);
-    VECTOR error = NAME(orient_error)(NAME(most_of_4)(u1.x, u2.x, w1.x, w2.x),
-                                      NAME(most_of_4)(u1.y, u2.y, w1.y, w2.y),
-                                      NAME(most_of_4)(u1.z, u2.z, w1.z, w2.z));
+    NAME(vec) u1 = NAME(load_from)(points, list, 1, at, v);
+    NAME(vec) u2 = NAME(load_from)(points, list, 2, at, v);
+    NAME(vec) w1 = NAME(load_from)(points, list, 3, at, v);
+    NAME(vec) w2 = NAME(load_from)(points, list, 4, at, v);
+    VECTOR error = NAME(error_of_4)(u1, u2, w1, w2);
     NAME(vec) na = NAME(cross)(u1, u2), nb = NAME(cross)(w1, w2);
     VECTOR sb1 = NAME(dot)(na, w1), sb2 = NAME(dot)(na, w2), sa1 = NAME(dot)(nb, u1),
            sa2 = NAME(dot)(nb, u2);
@@ -99,13 +110,10 @@ static inline answer NAME(filter_1)(const carom_soup_points *points, const list 
  * the two apexes. Never yes. */
 static inline answer NAME(filter_2)(const carom_soup_points *points, const list *list,
                                     uint32_t at) {
-    NAME(vec) e0 = NAME(load)(points, list, 0, at);
-    NAME(vec) e1 = NAME(sub)(NAME(load)(points, list, 1, at), e0);
-    NAME(vec) a = NAME(sub)(NAME(load)(points, list, 2, at), e0);
-    NAME(vec) b = NAME(sub)(NAME(load)(points, list, 3, at), e0);
-    VECTOR error = NAME(orient_error)(NAME(most_of_4)(e1.x, a.x, b.x, b.x),
-                                      NAME(most_of_4)(e1.y, a.y, b.y, b.y),
-                                      NAME(most_of_4)(e1.z, a.z, b.z, b.z));
+    NAME(vec) e0 = NAME(load)(points, list, 0, at), e1 = NAME(load_from)(points, list, 1, at, e0);
+    NAME(vec) a = NAME(load_from)(points, list, 2, at, e0);
+    NAME(vec) b = NAME(load_from)(points, list, 3, at, e0);
+    VECTOR error = NAME(error_of_4)(e1, a, b, b);
     FLAGS no = MAGNITUDE(NAME(dot)(NAME(cross)(e1, a), b)) > error;
     return (answer){LANES(no), 0};
 }

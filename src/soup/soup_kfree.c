@@ -18,6 +18,7 @@
 #include "base/math.h"
 #include "base/progress.h"
 #include "base/threads.h"
+#include "base/worker_state.h"
 #include "bvh/bvh_cpu.h"
 #include "geom/enclosing_ball.h"
 #include "geom/within.h"
@@ -40,9 +41,8 @@ typedef struct crowd {
     double *placed;    /* the same by place in the tree */
     uint32_t *counts;  /* of each face */
     _Atomic uint64_t discs, neighbours;
-    _Atomic bool beyond;       /* a coordinate is too large */
-    struct counter **counters; /* one per worker, NULL until it has worked */
-    carom_arena_mark *marks;
+    _Atomic bool beyond; /* a coordinate is too large */
+    carom_worker_states counters;
 } crowd;
 
 /* A face's triangles are [first, end). */
@@ -312,19 +312,16 @@ static void count_face(counter *c, uint32_t first) {
     mark_own(c, false);
 }
 
-/* The worker's counter, created at its first range; NULL if out of memory. */
-static counter *counter_of(crowd *crowd, uint32_t worker) {
-    if (crowd->counters[worker] != NULL) return crowd->counters[worker];
-    carom_arena *scratch = carom_scratch(crowd->context, worker);
-    if (worker != 0) crowd->marks[worker] = carom_arena_get_mark(scratch);
+static bool counter_begin(void *user, void *state, uint32_t worker) {
+    const crowd *crowd = user;
+    counter *c = state;
     uint64_t face_words = words_for(crowd->soup->face_count);
     uint64_t words = face_words + words_for(crowd->soup->vertex_count);
     if (crowd->soup->faces == NULL) words = 0;
-    counter *c = CAROM_ARENA_TAKE(scratch, counter, 1);
-    uint64_t *marked = words != 0 ? CAROM_ARENA_TAKE(scratch, uint64_t, words) : NULL;
-    if (c == NULL || (words != 0 && marked == NULL)) {
-        if (worker != 0) carom_arena_rewind(scratch, crowd->marks[worker]);
-        return NULL;
+    uint64_t *marked = NULL;
+    if (words != 0) {
+        marked = CAROM_ARENA_TAKE(carom_scratch(crowd->context, worker), uint64_t, words);
+        if (marked == NULL) return false;
     }
     if (words != 0) memset(marked, 0, words * sizeof(*marked));
     c->crowd = crowd;
@@ -337,7 +334,7 @@ static counter *counter_of(crowd *crowd, uint32_t worker) {
     c->marked = marked;
     c->own = words != 0 ? marked + face_words : NULL;
     c->listed_count = 0;
-    return crowd->counters[worker] = c;
+    return true;
 }
 
 /* Ranges are blocks of the tree, because neighbouring triangles visit the same nodes. Each face is
@@ -345,7 +342,7 @@ static counter *counter_of(crowd *crowd, uint32_t worker) {
 static carom_status count_range(void *argument, carom_range range) {
     crowd *crowd = argument;
     const carom_soup *soup = crowd->soup;
-    counter *c = counter_of(crowd, range.worker);
+    counter *c = carom_worker_state(&crowd->counters, range.worker);
     if (c == NULL) return CAROM_NO_MEMORY;
     uint64_t neighbours = 0;
     for (uint64_t place = range.begin * CAROM_BVH_WIDTH; place < range.end * CAROM_BVH_WIDTH;
@@ -439,7 +436,6 @@ static carom_status count_all(crowd *c, carom_k_free *k) {
     carom_context *context = c->context;
     const carom_soup *soup = c->soup;
     uint64_t blocks = soup->triangle_count != 0 ? soup->bvh.node_count[0] : 0;
-    memset(c->counters, 0, context->threads * sizeof(*c->counters));
     carom_status status =
         carom_parallel_for(context, soup->triangle_count, TRIANGLES_PER_RANGE, measure_range, c);
     if (status == CAROM_OK && c->beyond)
@@ -457,37 +453,35 @@ static carom_status count_all(crowd *c, carom_k_free *k) {
         status = carom_fail_memory(context, sizeof(counter), "counting near faces");
     if (status == CAROM_OK) status = sum_up(c, k);
     if (status == CAROM_OK && k->faces != 0) {
-        counter *again = counter_of(c, 0);
+        counter *again = carom_worker_state(&c->counters, 0);
         if (again == NULL) status = carom_fail_memory(context, sizeof(counter), "a face");
         if (again != NULL) {
             count_face(again, first_triangle_of(soup, k->worst_face));
             k->worst_neighbours = again->neighbours;
         }
     }
-    for (uint32_t w = 0; w < context->threads; ++w) {
-        if (c->counters[w] == NULL) continue;
-        context->work.visits += c->counters[w]->found.visits;
-        context->work.candidates += c->counters[w]->work.candidates;
-        context->work.undecided += c->counters[w]->work.undecided;
-        if (w != 0) carom_arena_rewind(carom_scratch(context, w), c->marks[w]);
+    const counter *done;
+    for (uint32_t w = 0; (done = carom_worker_states_next(&c->counters, &w)) != NULL;) {
+        context->work.visits += done->found.visits;
+        context->work.candidates += done->work.candidates;
+        context->work.undecided += done->work.undecided;
     }
+    carom_worker_states_release(&c->counters);
     return status;
 }
 
 static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
     carom_context *context = c->context;
     carom_arena *scratch = carom_scratch(context, 0);
-    uint64_t faces = c->soup->face_count, threads = context->threads, room;
+    uint64_t faces = c->soup->face_count, room;
     uint64_t places =
         c->soup->triangle_count != 0 ? (uint64_t)c->soup->bvh.node_count[0] * CAROM_BVH_WIDTH : 0;
     c->diameters = CAROM_ARENA_TAKE(scratch, double, faces);
     c->placed = CAROM_ARENA_TAKE(scratch, double, places);
     c->counts = CAROM_ARENA_TAKE(scratch, uint32_t, faces);
-    c->counters = CAROM_ARENA_TAKE(scratch, counter *, threads);
-    c->marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, threads);
-    if (c->diameters == NULL || c->placed == NULL || c->counts == NULL || c->counters == NULL ||
-        c->marks == NULL)
+    if (c->diameters == NULL || c->placed == NULL || c->counts == NULL)
         return carom_fail_memory(context, faces * 12 + places * 8, "counting near faces");
+    CAROM_TRY(carom_worker_states_begin(&c->counters, context, sizeof(counter), counter_begin, c));
     CAROM_TRY(count_all(c, k));
     if (counts == NULL) return CAROM_OK;
     CAROM_TRY(carom_numbers_begin(context, &context->allocator, counts, faces, &room));

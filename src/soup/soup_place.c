@@ -20,6 +20,7 @@
 #include "soup/soup_place.h"
 
 #include "geom/length.h"
+#include "soup/soup.h"
 
 #define MOST_APART 0x1p50 /* its square fits float32 */
 #define FAR        256.0  /* sizes apart */
@@ -107,17 +108,20 @@ static carom_status make_side(carom_context *context, const carom_soup *soup,
     CAROM_TRY(check_pose(context, pose, whose));
     unit_frame u = unit_frame_of(soup);
     side->soup = soup;
+    carom_soup_get_view(soup, &side->view);
+    side->first = 0;
+    side->end = soup->triangle_count;
     side->frame = carom_frame_make(pose);
     if (soup->method == CAROM_SOUP_METHOD_GRID) {
         side->items = NULL;
-        memset(&side->view, 0, sizeof(side->view));
+        memset(&side->tree, 0, sizeof(side->tree));
     } else if (soup->rigid) {
         side->items = soup->oriented.items;
-        carom_obb_view_of_tree(&soup->oriented, &side->view);
+        carom_obb_view_of_tree(&soup->oriented, &side->tree);
     } else {
         side->items = soup->bvh.items;
         carom_obb_view_of_bvh(&soup->bvh, u.shift, (float)carom_power_of_two(u.factor),
-                              &side->view);
+                              &side->tree);
     }
     int scale = carom_exponent(soup->scale);
     side->exponent = scale + u.factor;
@@ -153,15 +157,15 @@ static void relate(carom_soup_placing *p) {
     const carom_soup_side *a = &p->a, *b = &p->b;
     const double *ra = a->frame.r, *rb = b->frame.r;
     double r[3][3], back[3][3], t[3], t_back[3], size = 0.0;
-    carom_vec3 way = carom_vec_sub(carom_frame_apply(&b->frame, b->centre),
-                                   carom_frame_apply(&a->frame, a->centre));
+    carom_vec3 offset = carom_vec_sub(carom_frame_apply(&b->frame, b->centre),
+                                      carom_frame_apply(&a->frame, a->centre));
     int ratio = a->exponent - b->exponent;
     double k = carom_power_of_two(CAROM_MAX(CAROM_MIN(ratio, 100), -100));
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j)
             back[j][i] = r[i][j] = (ra[i] * rb[j] + ra[3 + i] * rb[3 + j]) + ra[6 + i] * rb[6 + j];
-        t[i] =
-            carom_scale_apply((ra[i] * way.x + ra[3 + i] * way.y) + ra[6 + i] * way.z, a->exponent);
+        t[i] = carom_scale_apply((ra[i] * offset.x + ra[3 + i] * offset.y) + ra[6 + i] * offset.z,
+                                 a->exponent);
         size += fabs(t[i]);
     }
     for (int i = 0; i < 3; ++i)
@@ -173,7 +177,7 @@ static void relate(carom_soup_placing *p) {
     p->extreme = !(ratio >= -50 && ratio <= 50 && size <= MOST_APART && size / k <= MOST_APART &&
                    rounding <= MOST_APART && rounding / k <= MOST_APART);
     p->far = size > FAR * (1.0 + k);
-    p->way = way;
+    p->offset = offset;
     if (p->extreme) return;
     p->b_to_a = move_make(r, t, k);
     p->a_to_b = move_make(back, t_back, 1.0 / k);
@@ -190,12 +194,66 @@ carom_status carom_soup_place(carom_context *context, const carom_soup *a, const
     return CAROM_OK;
 }
 
-void carom_soup_begin_walk(const carom_soup_placing *placing, carom_obb_walk *walk) {
-    walk->a = placing->a.view;
-    walk->b = placing->b.view;
-    walk->b_to_a = placing->b_to_a;
-    walk->a_to_b = placing->a_to_b;
-    walk->slack_a = placing->slack_a;
-    walk->slack_b = placing->slack_b;
-    carom_obb_walk_begin(walk);
+/* ---- Windows --------------------------------------------------------------------------------- */
+
+/* Triangles [first, ...) of a soup, as the items 0, 1, ... of a tree. */
+typedef struct window {
+    const carom_soup *soup;
+    uint32_t first;
+} window;
+
+static void window_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
+                         carom_box *boxes) {
+    const window *w = user;
+    if (items == NULL) carom_soup_boxes(w->soup, NULL, w->first + first, count, boxes);
+    for (uint32_t i = 0; items != NULL && i < count; ++i)
+        boxes[i] = carom_soup_box(w->soup, w->first + items[i]);
+}
+
+/* Scratch for a tree over any number of the soup's triangles. A level has a sixteenth of the nodes
+ * of the level below, rounded up. */
+static carom_status reserve_bvh(carom_context *context, const carom_soup *soup, carom_bvh *bvh) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint64_t count = soup->triangle_count, places = count + CAROM_BVH_WIDTH;
+    uint64_t nodes = count / (CAROM_BVH_WIDTH - 1) + CAROM_BVH_LEVELS;
+    bvh->items = CAROM_ARENA_TAKE(scratch, uint32_t, places);
+    bvh->nodes = CAROM_ARENA_TAKE(scratch, carom_bvh_node, nodes);
+    if (bvh->items == NULL || bvh->nodes == NULL)
+        return carom_fail_memory(context, nodes * sizeof(*bvh->nodes), "a box tree");
+    bvh->item_capacity = places;
+    bvh->node_capacity = nodes;
+    return CAROM_OK;
+}
+
+carom_status carom_soup_place_window(carom_context *context, carom_soup_placing *placing,
+                                     carom_bvh *bvh, uint32_t first, uint32_t end) {
+    carom_soup_side *a = &placing->a;
+    const carom_soup *soup = a->soup;
+    window w = {soup, first};
+    carom_box bounds = carom_box_empty();
+    if (bvh->item_capacity == 0) CAROM_TRY(reserve_bvh(context, soup, bvh));
+    for (uint32_t t = first; t < end; ++t) {
+        carom_box box = carom_soup_box(soup, t);
+        if (box.low[0] <= box.high[0]) bounds = carom_box_join(box, bounds);
+    }
+    CAROM_TRY(
+        carom_bvh_build(context, &soup->allocator, bvh, end - first, &bounds, window_boxes, &w));
+    for (uint64_t i = 0; i < (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH; ++i)
+        if (bvh->items[i] != CAROM_BVH_NONE) bvh->items[i] += first;
+    unit_frame u = unit_frame_of(soup);
+    carom_obb_view_of_bvh(bvh, u.shift, (float)carom_power_of_two(u.factor), &a->tree);
+    a->items = bvh->items;
+    a->first = first;
+    a->end = end;
+    return CAROM_OK;
+}
+
+void carom_soup_begin_traversal(const carom_soup_placing *placing, carom_obb_traversal *traversal) {
+    traversal->a = placing->a.tree;
+    traversal->b = placing->b.tree;
+    traversal->b_to_a = placing->b_to_a;
+    traversal->a_to_b = placing->a_to_b;
+    traversal->slack_a = placing->slack_a;
+    traversal->slack_b = placing->slack_b;
+    carom_obb_traversal_begin(traversal);
 }

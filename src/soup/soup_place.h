@@ -3,42 +3,52 @@
 #ifndef CAROM_SRC_SOUP_SOUP_PLACE_H
 #define CAROM_SRC_SOUP_SOUP_PLACE_H
 
+#include "bvh/bvh_obb.h"
 #include "geom/pose.h"
 #include "geom/triangle_filter.h"
-#include "soup/soup.h"
+#include "geom/triangle_item.h"
+#include "soup/soup_view.h"
 
 /* A soup as a search sees it. */
 typedef struct carom_soup_side {
     const carom_soup *soup;
+    carom_soup_view view;
+    uint32_t first, end; /* triangles that are searched: [first, end) */
     carom_frame frame;
-    const uint32_t *items; /* triangles by place */
-    carom_obb_view view;
-    int exponent;      /* lengths times 2^exponent are lengths in the view */
-    carom_vec3 centre; /* of the view, in the soup */
+    const uint32_t *items; /* triangles by place in the tree */
+    carom_obb_view tree;
+    int exponent;      /* lengths times 2^exponent are lengths in the tree */
+    carom_vec3 centre; /* of the tree's frame, in the soup */
     double largest;    /* at least the magnitude of every coordinate of the soup */
 } carom_soup_side;
 
 typedef struct carom_soup_placing {
     carom_soup_side a, b;
-    bool extreme;   /* too far apart or too different in size for boxes in float32 */
-    bool far;       /* float32 shows that they are apart, but hardly which triangles are nearest */
-    carom_vec3 way; /* vector from a's centre to b's, posed */
+    bool extreme; /* too far apart or too different in size for boxes in float32 */
+    bool far;     /* float32 shows that they are apart, but hardly which triangles are nearest */
+    carom_vec3 offset; /* vector from a's centre to b's, posed */
     carom_obb_move b_to_a, a_to_b;
     float slack_a, slack_b;
 } carom_soup_placing;
 
-/* Checks soups and poses and prepares the placing. Soups without a tree have no view and no items.
+/* Checks soups and poses and prepares the placing. Soups without a tree have an empty one and no
+ * items.
  */
 carom_status carom_soup_place(carom_context *context, const carom_soup *a, const carom_pose *pose_a,
                               const carom_soup *b, const carom_pose *pose_b,
                               carom_soup_placing *placing);
 
+/* Restricts the placing to triangles [first, end) of a, for which it builds a tree. `bvh` is new or
+ * from an earlier window; it takes scratch of worker 0, enough for all windows, which the caller
+ * rewinds. */
+carom_status carom_soup_place_window(carom_context *context, carom_soup_placing *placing,
+                                     carom_bvh *bvh, uint32_t first, uint32_t end);
+
 /* Starts a traversal at the pair of roots. */
-void carom_soup_begin_walk(const carom_soup_placing *placing, carom_obb_walk *walk);
+void carom_soup_begin_traversal(const carom_soup_placing *placing, carom_obb_traversal *traversal);
 
 static inline carom_triangle carom_soup_posed(const carom_soup_side *side, uint32_t triangle) {
-    carom_triangle t =
-        carom_soup_triangle(side->soup, side->soup->corners + 3 * (uint64_t)triangle);
+    carom_triangle t = carom_soup_view_triangle(&side->view, triangle);
     for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&side->frame, t.corner[i]);
     return t;
 }
@@ -51,11 +61,6 @@ static inline bool carom_soup_meet(const carom_triangle *a, const carom_triangle
     ++*undecided;
     return carom_triangle_meet_exact(a, b) != 0;
 }
-
-/* Finds by grids all pairs that meet, or, if pairs is NULL, only whether there are any. Works for
- * all soups, but not for extreme placings. Adds to the context's work. */
-carom_status carom_soup_cross_grid(carom_context *context, const carom_soup_placing *placing,
-                                   carom_pairs *pairs, bool *any);
 
 /* ---- All pairs of triangles ------------------------------------------------------------------ */
 

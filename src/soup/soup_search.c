@@ -21,11 +21,11 @@
 #define RANKS_AT_ONCE       16u /* between clock checks: each may scan a cell that holds all */
 #define EXACT_AT_ONCE       16u /* exact tests between checks; one may take a millisecond */
 
-struct carom_soup_finder {
+typedef struct finder {
     carom_soup_search *search;
     uint32_t worker;
     const uint32_t *items, *placed; /* triangles and corners by place in the tree, or by rank */
-    carom_soup_list list;
+    carom_pair_list list;
     uint64_t count; /* pairs that count, kept or not */
     uint64_t visits_paid;
     carom_work work;
@@ -35,11 +35,11 @@ struct carom_soup_finder {
         carom_bvh_found tree;
         carom_grid_found grid;
     } found;
-};
+} finder;
 
 /* ---- Pair test ------------------------------------------------------------------------------- */
 
-static bool keep_pair(carom_soup_finder *f, uint32_t triangle_a, uint32_t triangle_b) {
+static bool keep_pair(finder *f, uint32_t triangle_a, uint32_t triangle_b) {
     carom_soup_search *s = f->search;
     uint32_t a = carom_soup_face(s->soup, triangle_a), b = carom_soup_face(s->soup, triangle_b);
     uint32_t low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);
@@ -54,7 +54,7 @@ static bool keep_pair(carom_soup_finder *f, uint32_t triangle_a, uint32_t triang
         atomic_store(&s->stop, true);
         return false;
     }
-    if (!carom_soup_list_put(&f->list, low, high)) f->status = CAROM_NO_MEMORY;
+    if (!carom_pair_list_add(&f->list, low, high)) f->status = CAROM_NO_MEMORY;
     return f->status == CAROM_OK;
 }
 
@@ -67,7 +67,7 @@ static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uin
     return carom_face_pair_exact(&ta, &tb, &common, as_segments) != 0;
 }
 
-static bool decide(carom_soup_finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
+static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
     const carom_soup *soup = f->search->soup;
     carom_soup_points points = {soup->positions, f->placed, soup->scalar == CAROM_SCALAR_FLOAT64};
     carom_soup_verdicts *v = &f->verdicts;
@@ -93,7 +93,7 @@ static bool decide(carom_soup_finder *f, const uint32_t *a, const uint32_t *b, u
 }
 
 /* Adds to the work of all workers; false if the sum exceeds the budget. */
-static bool pay(carom_soup_finder *f, uint64_t visits, uint64_t candidates) {
+static bool pay(finder *f, uint64_t visits, uint64_t candidates) {
     carom_soup_search *s = f->search;
     if (s->budget == UINT64_MAX) return true;
     uint64_t units = visits - f->visits_paid + candidates;
@@ -105,7 +105,7 @@ static bool pay(carom_soup_finder *f, uint64_t visits, uint64_t candidates) {
 }
 
 static bool decide_tree(carom_bvh_found *found) {
-    carom_soup_finder *f = found->user;
+    finder *f = found->user;
     uint32_t count = found->count;
     found->count = 0;
     return pay(f, found->visits, count) && decide(f, found->a, found->b, count);
@@ -114,7 +114,7 @@ static bool decide_tree(carom_bvh_found *found) {
 /* In a window each triangle finds all its partners. Pairs with an earlier face are dropped: that
  * face has reported them. */
 static bool decide_later_ones(carom_bvh_found *found) {
-    carom_soup_finder *f = found->user;
+    finder *f = found->user;
     const carom_soup *soup = f->search->soup;
     uint32_t kept = 0, count = found->count;
     found->count = 0;
@@ -130,7 +130,7 @@ static bool decide_later_ones(carom_bvh_found *found) {
 
 /* Candidates of the grid are pairs whose balls overlap too. */
 static bool decide_grid(carom_grid_found *found) {
-    carom_soup_finder *f = found->user;
+    finder *f = found->user;
     const carom_ball *balls = f->search->cells->balls;
     uint32_t kept = 0, count = found->count;
     found->count = 0;
@@ -145,17 +145,12 @@ static bool decide_grid(carom_grid_found *found) {
 
 /* ---- Traversal by tree or grid --------------------------------------------------------------- */
 
-/* The worker's finder, created at its first range. */
-static carom_soup_finder *finder_of(carom_soup_search *s, uint32_t worker) {
-    carom_soup_finder *f = s->finders[worker];
-    if (f != NULL) return f;
-    carom_arena *scratch = carom_scratch(s->context, worker);
-    if (worker != 0) s->marks[worker] = carom_arena_get_mark(scratch);
-    f = CAROM_ARENA_TAKE(scratch, carom_soup_finder, 1);
-    if (f == NULL) return NULL;
+static bool finder_begin(void *user, void *state, uint32_t worker) {
+    carom_soup_search *s = user;
+    finder *f = state;
     f->search = s;
     f->worker = worker;
-    carom_soup_list_begin(&f->list, scratch);
+    carom_pair_list_begin(&f->list, carom_scratch(s->context, worker));
     f->count = f->visits_paid = 0;
     f->work = (carom_work){0};
     f->status = CAROM_OK;
@@ -174,13 +169,12 @@ static carom_soup_finder *finder_of(carom_soup_search *s, uint32_t worker) {
         f->found.tree.flush = s->place_of != NULL ? decide_later_ones : decide_tree;
         f->found.tree.user = f;
     }
-    s->finders[worker] = f;
-    return f;
+    return true;
 }
 
 static carom_status search_blocks(void *argument, carom_range range) {
     carom_soup_search *s = argument;
-    carom_soup_finder *f = finder_of(s, range.worker);
+    finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t block = range.begin; block < range.end; ++block)
         if (atomic_load_explicit(&s->stop, memory_order_relaxed) ||
@@ -195,7 +189,7 @@ static carom_status search_blocks(void *argument, carom_range range) {
 static carom_status search_window(void *argument, carom_range range) {
     carom_soup_search *s = argument;
     const carom_soup *soup = s->soup;
-    carom_soup_finder *f = finder_of(s, range.worker);
+    finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t triangle = s->first + (uint32_t)i;
@@ -211,7 +205,7 @@ static carom_status search_window(void *argument, carom_range range) {
 
 static carom_status search_ranks(void *argument, carom_range range) {
     carom_soup_search *s = argument;
-    carom_soup_finder *f = finder_of(s, range.worker);
+    finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return CAROM_OK;
     for (uint64_t at = range.begin; at < range.end; at += RANKS_AT_ONCE) {
@@ -240,40 +234,37 @@ static carom_status search_all(carom_soup_search *s) {
 
 /* ---- Result ---------------------------------------------------------------------------------- */
 
-/* Lists each degenerate face f among triangles [first, end) as the pair (f, f). */
-static uint64_t put_degenerate(const carom_soup *soup, uint32_t first, uint32_t end,
-                               uint64_t *pairs) {
-    uint64_t count = 0;
-    if (soup->degenerate_faces == 0 || soup->degenerate != CAROM_DEGENERATE_ALONE) return 0;
+/* Lists each degenerate face f among triangles [first, end) as the pair (f, f); false if out of
+ * memory. */
+static bool add_degenerate(const carom_soup *soup, uint32_t first, uint32_t end,
+                           carom_pair_list *list) {
+    if (soup->degenerate_faces == 0 || soup->degenerate != CAROM_DEGENERATE_ALONE) return true;
     for (uint32_t t = first; t < end;) {
-        uint64_t face = carom_soup_face(soup, t);
+        uint32_t face = carom_soup_face(soup, t);
         bool all = true;
         for (; t < end && carom_soup_face(soup, t) == face; ++t)
             all = all && soup->states[t] == CAROM_SOUP_DEGENERATE;
-        if (all) pairs[count++] = face << 32 | face;
+        if (all && !carom_pair_list_add(list, face, face)) return false;
     }
-    return count;
+    return true;
 }
 
-carom_status carom_soup_search_gather(carom_soup_search *s, uint64_t **out, uint64_t *out_count) {
-    const carom_soup *soup = s->soup;
-    uint64_t total = CAROM_MIN(s->end - s->first, soup->degenerate_faces);
-    for (uint32_t w = 0; w < s->context->threads; ++w)
-        if (s->finders[w] != NULL) total += s->finders[w]->list.count;
-    uint64_t *pairs = CAROM_ARENA_TAKE(carom_scratch(s->context, 0), uint64_t, total), *end;
-    if (pairs == NULL) return carom_fail_memory(s->context, total * 8, "the list of pairs");
-    end = pairs + put_degenerate(soup, s->first, s->end, pairs);
-    for (uint32_t w = 0; w < s->context->threads; ++w)
-        if (s->finders[w] != NULL) end = carom_soup_list_copy(&s->finders[w]->list, end);
-    *out = pairs;
-    *out_count = (uint64_t)(end - pairs);
-    return carom_soup_sort_pairs(s->context, pairs, out_count, soup->faces != NULL);
+static carom_status pass_pairs(carom_soup_search *s, carom_pair_finish_fn *finish, void *argument) {
+    const finder *f;
+    uint64_t *pairs, count;
+    carom_pair_list all;
+    carom_pair_list_begin(&all, carom_scratch(s->context, 0));
+    if (!add_degenerate(s->soup, s->first, s->end, &all))
+        return carom_fail_memory(s->context, sizeof(carom_pair_chunk), "the list of pairs");
+    for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;)
+        carom_pair_list_join(&all, &f->list);
+    CAROM_TRY(carom_pair_list_sort(s->context, &all, s->soup->faces != NULL, &pairs, &count));
+    return finish(s->context, pairs, count, argument);
 }
 
 static void add_work(carom_soup_search *s) {
-    for (uint32_t w = 0; w < s->context->threads; ++w) {
-        const carom_soup_finder *f = s->finders[w];
-        if (f == NULL) continue;
+    const finder *f;
+    for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;) {
         s->context->work.visits += s->cells != NULL ? f->found.grid.visits : f->found.tree.visits;
         s->context->work.candidates += f->work.candidates;
         s->context->work.undecided += f->work.undecided;
@@ -281,27 +272,23 @@ static void add_work(carom_soup_search *s) {
     }
 }
 
-carom_status carom_soup_search_run(carom_soup_search *s, carom_soup_finish_fn *finish,
+carom_status carom_soup_search_run(carom_soup_search *s, carom_pair_finish_fn *finish,
                                    void *argument) {
     carom_context *context = s->context;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    s->finders = CAROM_ARENA_TAKE(scratch, carom_soup_finder *, context->threads);
-    s->marks = CAROM_ARENA_TAKE(scratch, carom_arena_mark, context->threads);
-    carom_status status = CAROM_OK;
     s->count = 0;
-    if (s->finders == NULL || s->marks == NULL) {
-        status = carom_fail_memory(context, context->threads * sizeof(void *), "a search");
-    } else {
-        memset(s->finders, 0, context->threads * sizeof(*s->finders));
+    carom_status status =
+        carom_worker_states_begin(&s->finders, context, sizeof(finder), finder_begin, s);
+    if (status == CAROM_OK) {
         status = search_all(s);
         bool given_up = s->crowded || s->spent;
         if (status == CAROM_NO_MEMORY)
-            status = carom_fail_memory(context, sizeof(carom_soup_finder), "a search");
+            status = carom_fail_memory(context, sizeof(finder), "a search");
         if (!given_up) add_work(s);
-        if (status == CAROM_OK && finish != NULL && !given_up) status = finish(s, argument);
-        for (uint32_t w = 1; w < context->threads; ++w)
-            if (s->finders[w] != NULL) carom_arena_rewind(carom_scratch(context, w), s->marks[w]);
+        if (status == CAROM_OK && finish != NULL && !given_up)
+            status = pass_pairs(s, finish, argument);
+        carom_worker_states_release(&s->finders);
     }
     carom_arena_rewind(scratch, mark);
     return status;

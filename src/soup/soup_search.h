@@ -5,10 +5,9 @@
 
 #include <stdatomic.h>
 
+#include "base/pair_list.h"
+#include "base/worker_state.h"
 #include "soup/soup.h"
-#include "soup/soup_found.h"
-
-typedef struct carom_soup_finder carom_soup_finder;
 
 typedef struct carom_soup_search {
     carom_context *context;
@@ -29,8 +28,7 @@ typedef struct carom_soup_search {
     _Atomic uint64_t work;
     _Atomic bool stop, crowded, spent;
 
-    carom_soup_finder **finders; /* one per worker, NULL until it has worked */
-    carom_arena_mark *marks;
+    carom_worker_states finders;
     uint64_t count; /* found by all workers */
 } carom_soup_search;
 
@@ -38,18 +36,14 @@ typedef struct carom_soup_search {
 void carom_soup_search_begin(carom_context *context, const carom_soup *soup,
                              carom_soup_search *search);
 
-/* Runs the search, then calls `finish`, unless it is NULL, before the scratch is released. If the
- * search gave up, it does not call `finish` and does not add to the context's work. */
-typedef carom_status carom_soup_finish_fn(carom_soup_search *search, void *argument);
-carom_status carom_soup_search_run(carom_soup_search *search, carom_soup_finish_fn *finish,
+/* Runs the search, then passes to `finish`, unless it is NULL, all pairs that were kept and the
+ * degenerate faces of triangles [first, end). If the search gave up, it does not call `finish` and
+ * does not add to the context's work. */
+carom_status carom_soup_search_run(carom_soup_search *search, carom_pair_finish_fn *finish,
                                    void *argument);
 
 /* Switches a search that spent its budget to a grid. The grid is built in the scratch of worker 0,
  * which the caller rewinds. */
 carom_status carom_soup_search_on_grid(carom_soup_search *search, carom_soup_grid *cells);
-
-/* For `finish`: returns all pairs that the workers found and the degenerate faces of triangles
- * [first, end), sorted, in scratch. */
-carom_status carom_soup_search_gather(carom_soup_search *search, uint64_t **pairs, uint64_t *count);
 
 #endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* The search of two trees, first on one thread, then on all.
+ *
+ * The traversal starts on the calling thread, where most queries end within microseconds. After a
+ * fixed number of visits the pairs left on its stack become tasks for all threads, the next pair
+ * first.
+ *
+ * The stack also defines an order. Every traversal visits pairs of blocks in the same sequence,
+ * because the trees alone decide which node to open, and the box tests only decide what to skip. So
+ * the first pair of blocks with a pair that counts is the same for any number of threads and any
+ * instruction set: it is in the lowest task that has one. A worker skips tasks above the lowest
+ * found so far, hence each find of a worker is in a lower task than the one before. */
+#include "bvh/bvh_obb_search.h"
+
+#include "base/progress.h"
+#include "base/threads.h"
+#include "bvh/bvh_obb_cpu.h"
+
+/* Visits before other threads start: some 50 microseconds. A search for the nearest first has to
+ * find a short distance, without which the other threads would visit too much. */
+#define ALONE_FIND    1024u
+#define ALONE_NEAREST 2048u
+
+/* Visits between checks of the clock and the budget: a few milliseconds. */
+#define FIND_AT_ONCE    16384u
+#define NEAREST_AT_ONCE 8192u
+
+/* ---- One worker ------------------------------------------------------------------------------ */
+
+/* Adds to the work of all workers; false if the sum exceeds the budget. */
+static bool pay(carom_obb_search *search, carom_obb_worker *w, uint64_t received) {
+    if (search->budget == UINT64_MAX) return true;
+    uint64_t units = w->traversal.visits - w->visits_paid + received;
+    w->visits_paid = w->traversal.visits;
+    if (atomic_fetch_add(&search->work, units) + units <= search->budget) return true;
+    atomic_store(&search->spent, true);
+    atomic_store(&search->stop, true);
+    return false;
+}
+
+static bool receive(carom_obb_traversal *traversal) {
+    carom_obb_worker *w = traversal->user;
+    carom_obb_search *search = w->search;
+    return pay(search, w, traversal->found_count) && search->receive(w) &&
+           !carom_progress_stop(search->context, w->index);
+}
+
+static bool worker_begin(void *user, void *state, uint32_t worker) {
+    carom_obb_search *search = user;
+    carom_obb_worker *w = state;
+    w->search = search;
+    w->index = worker;
+    w->visits_paid = 0;
+    w->status = CAROM_OK;
+    w->found = false;
+    w->found_task = UINT32_MAX;
+    w->traversal.receive = receive;
+    w->traversal.measure = search->measure;
+    w->traversal.each_block = search->first_only;
+    w->traversal.user = state;
+    search->begin(search->user, state);
+    return true;
+}
+
+static void visit(carom_obb_search *search, carom_obb_worker *w, bool alone) {
+    carom_context *context = search->context;
+    carom_obb_traversal *t = &w->traversal;
+    if (search->measure != NULL) {
+        float limit = atomic_load(&search->limit);
+        uint64_t visits = alone ? ALONE_NEAREST : NEAREST_AT_ONCE;
+        CAROM_CPU_CALL(context, carom_obb_nearest)(t, limit, visits);
+    } else {
+        uint64_t visits = alone ? ALONE_FIND : FIND_AT_ONCE;
+        (void)CAROM_CPU_CALL(context, carom_obb_find)(t, visits);
+    }
+    (void)pay(search, w, 0);
+}
+
+static bool goes_on(carom_obb_search *search, const carom_obb_worker *w) {
+    return w->traversal.stack_count > 0 && w->status == CAROM_OK && !w->found &&
+           !atomic_load_explicit(&search->stop, memory_order_relaxed);
+}
+
+/* Continues until the worker's stack is empty or the search stops. */
+static void finish_stack(carom_obb_search *search, carom_obb_worker *w) {
+    uint32_t left = w->traversal.stack_count;
+    while (goes_on(search, w) && !carom_progress_stop(search->context, w->index)) {
+        visit(search, w, false);
+        if (w->traversal.stack_count >= left) continue;
+        carom_progress_add(search->context, w->index, left - w->traversal.stack_count);
+        left = w->traversal.stack_count;
+    }
+}
+
+/* ---- Tasks for several threads --------------------------------------------------------------- */
+
+static void note_found(carom_obb_search *search, carom_obb_worker *w, uint32_t task) {
+    w->found_task = task;
+    uint32_t lowest = atomic_load(&search->first_task);
+    while (task < lowest && !atomic_compare_exchange_weak(&search->first_task, &lowest, task)) {
+    }
+}
+
+static carom_status run_tasks(void *argument, carom_range range) {
+    carom_obb_search *search = argument;
+    carom_obb_worker *w = carom_worker_state(&search->states, range.worker);
+    if (w == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t task = range.begin; task < range.end; ++task) {
+        if (task > atomic_load_explicit(&search->first_task, memory_order_relaxed)) continue;
+        w->found = false;
+        w->traversal.stack[0] = search->tasks[task];
+        w->traversal.stack_count = 1;
+        finish_stack(search, w);
+        if (w->found) note_found(search, w, (uint32_t)task);
+        if (w->status != CAROM_OK) return w->status;
+    }
+    return CAROM_OK;
+}
+
+static carom_status share(carom_obb_search *search, carom_obb_worker *first) {
+    uint32_t count = first->traversal.stack_count;
+    search->tasks = CAROM_ARENA_TAKE(carom_scratch(search->context, 0), carom_obb_pair, count);
+    if (search->tasks == NULL) return CAROM_NO_MEMORY;
+    for (uint32_t i = 0; i < count; ++i) search->tasks[i] = first->traversal.stack[count - 1 - i];
+    return carom_parallel_for(search->context, count, 1, run_tasks, search);
+}
+
+/* ---- Search ---------------------------------------------------------------------------------- */
+
+carom_status carom_obb_search_begin(carom_obb_search *search) {
+    search->visits = 0;
+    search->finder = NULL;
+    search->states.states = NULL;
+    atomic_init(&search->stop, false);
+    atomic_init(&search->spent, false);
+    atomic_init(&search->work, 0);
+    atomic_init(&search->first_task, UINT32_MAX);
+    CAROM_TRY(carom_worker_states_begin(&search->states, search->context, search->state_size,
+                                        worker_begin, search));
+    if (carom_worker_state(&search->states, 0) != NULL) return CAROM_OK;
+    return carom_fail_memory(search->context, search->state_size, "a search");
+}
+
+carom_status carom_obb_search_run(carom_obb_search *search) {
+    carom_context *context = search->context;
+    carom_obb_worker *first = carom_worker_state(&search->states, 0), *w;
+    carom_status status = CAROM_OK;
+    visit(search, first, true);
+    if (first->found) {
+        search->finder = first;
+    } else if (goes_on(search, first)) {
+        carom_progress_expect(context, first->traversal.stack_count);
+        if (context->threads > 1 && !search->alone) {
+            status = share(search, first);
+        } else {
+            finish_stack(search, first);
+            if (first->found) search->finder = first;
+        }
+    }
+    if (status == CAROM_OK) status = first->status;
+    if (status == CAROM_NO_MEMORY)
+        status = carom_fail_memory(context, search->state_size, "a search");
+    for (uint32_t i = 0; (w = carom_worker_states_next(&search->states, &i)) != NULL;) {
+        search->visits += w->traversal.visits;
+        if (w->found_task != UINT32_MAX && w->found_task == search->first_task) search->finder = w;
+    }
+    return status == CAROM_OK ? carom_progress_look(context) : status;
+}
+
+float carom_obb_search_lower(carom_obb_search *search, float limit) {
+    float least = atomic_load_explicit(&search->limit, memory_order_relaxed);
+    while (limit < least && !atomic_compare_exchange_weak(&search->limit, &least, limit)) {
+    }
+    return limit < least ? limit : least;
+}
+
+void carom_obb_search_end(carom_obb_search *search) {
+    carom_worker_states_release(&search->states);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* soup_cross.h: the search for pairs of faces of two soups, by trees or grids, at once or in
+ * windows of faces of a. */
+#ifndef CAROM_SRC_SOUP_SOUP_CROSS_H
+#define CAROM_SRC_SOUP_SOUP_CROSS_H
+
+#include <stdatomic.h>
+
+#include "base/pair_list.h"
+#include "soup/soup.h"
+#include "soup/soup_place.h"
+
+typedef struct carom_soup_cross {
+    carom_context *context;
+    const carom_soup_placing *placing;
+    bool first_only;
+    carom_pair_finish_fn *finish; /* gets the pairs of faces; NULL: pairs are counted only */
+    void *argument;
+    uint64_t most;   /* pairs that a worker keeps before all give up (`crowded`); 0: no limit */
+    uint64_t budget; /* work by trees before all workers give up (`spent`); UINT64_MAX: no limit */
+
+    bool spent;
+    _Atomic bool crowded;
+    uint64_t count;             /* pairs of triangles that meet */
+    carom_soup_meeting meeting; /* of first_only; by grids only whether there is one */
+
+    /* By grids. */
+    const carom_soup_grid *cells; /* of one soup, g; NULL: not chosen */
+    bool turned;                  /* g is b */
+    carom_soup_grid made;         /* the cells, if g has none of its own */
+} carom_soup_cross;
+
+/* What a worker found. */
+typedef struct carom_soup_found {
+    carom_soup_cross *cross;
+    carom_pair_list list;
+    uint64_t count;
+    carom_work work;
+    carom_status status;
+} carom_soup_found;
+
+void carom_soup_found_begin(carom_soup_found *found, carom_soup_cross *cross, uint32_t worker);
+
+/* Adds two triangles that meet, of a and of b; false if the search gives up. */
+bool carom_soup_found_add(carom_soup_found *found, uint32_t a, uint32_t b);
+
+/* Adds what another worker found. Then neither changes any more. */
+void carom_soup_found_join(carom_soup_found *found, const carom_soup_found *other);
+
+/* Adds the sum of all workers to the context's work and the count, and passes the pairs on. */
+carom_status carom_soup_found_finish(const carom_soup_found *found);
+
+/* Chooses the grid, and builds it in scratch of worker 0, which the caller rewinds, if neither soup
+ * has one. With `windows` it is that of b. */
+carom_status carom_soup_cross_begin_grid(carom_soup_cross *cross, bool windows);
+
+/* Searches by grids. Works for all soups, but not for extreme placings. */
+carom_status carom_soup_cross_grid(carom_soup_cross *cross);
+
+#endif
