@@ -6,7 +6,7 @@
  * triangle that has it as a side. Prefix sums are computed again and must be the same bits. */
 #include "solid/solid.h"
 
-#include "base/progress.h"
+#include "geom/length.h"
 
 #define NONE UINT32_MAX
 
@@ -14,7 +14,7 @@
 
 /* Finds the parent of each vertex, NONE for roots. */
 static const char *find_parents(const carom_solid *solid, uint32_t *parents) {
-    uint32_t count = (uint32_t)solid->soup->vertex_count, root = 0, above = NONE;
+    uint32_t count = (uint32_t)solid->view.vertex_count, root = 0, above = NONE;
     for (uint32_t v = 0; v < count; ++v) {
         while (above != NONE && solid->ends[above] <= v) above = parents[above];
         if (above == NONE) {
@@ -33,7 +33,7 @@ static const char *find_parents(const carom_solid *solid, uint32_t *parents) {
 }
 
 static const char *validate_triangles(const carom_solid *solid) {
-    const carom_soup *soup = solid->soup;
+    const carom_soup_view *soup = &solid->view;
     uint32_t count = (uint32_t)soup->vertex_count;
     if (solid->firsts[0] != 0 || solid->firsts[count] != soup->triangle_count)
         return "solid: the triangles of all vertices are not all triangles";
@@ -50,7 +50,7 @@ static const char *validate_triangles(const carom_solid *solid) {
 /* Each edge from a vertex to its parent has one triangle that represents it. */
 static const char *validate_edges(const carom_solid *solid, const uint32_t *parents,
                                   uint8_t *represented) {
-    const carom_soup *soup = solid->soup;
+    const carom_soup_view *soup = &solid->view;
     memset(represented, 0, soup->vertex_count);
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
         const uint32_t *c = soup->corners + 3 * (uint64_t)t;
@@ -70,7 +70,7 @@ static const char *validate_edges(const carom_solid *solid, const uint32_t *pare
 }
 
 static const char *validate_spanning_tree(const carom_solid *solid, carom_arena *scratch) {
-    uint64_t count = solid->soup->vertex_count;
+    uint64_t count = solid->view.vertex_count;
     uint32_t *parents = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint8_t *represented = CAROM_ARENA_TAKE(scratch, uint8_t, count);
     if (parents == NULL || represented == NULL) return "solid: no memory to check the tree";
@@ -84,9 +84,10 @@ static const char *validate_spanning_tree(const carom_solid *solid, carom_arena 
 
 static const char *validate_sums(carom_context *context, const carom_solid *solid) {
     carom_solid_prefix_sums again = {.block_count = 0};
-    if (solid->sums.block_count != solid->soup->triangle_count / CAROM_SOLID_BLOCK + 2)
+    if (solid->sums.block_count != solid->view.triangle_count / CAROM_SOLID_BLOCK + 2)
         return "solid: the number of prefix sums is wrong";
-    if (carom_solid_prefix_sums_make(context, &solid->allocator, solid->soup, &again) != CAROM_OK) {
+    if (carom_solid_prefix_sums_make(context, &solid->allocator, &solid->view, &again) !=
+        CAROM_OK) {
         carom_release(&solid->allocator, again.blocks);
         return "solid: no memory to check the prefix sums";
     }
@@ -98,7 +99,7 @@ static const char *validate_sums(carom_context *context, const carom_solid *soli
 }
 
 static const char *validate_relation(const carom_solid *solid) {
-    const carom_soup *soup = solid->soup;
+    const carom_soup_view *soup = &solid->view;
     uint32_t count = soup->triangle_count;
     if (solid->region_count == 0) return "solid: there are no regions";
     for (uint32_t i = 0; i < solid->region_count; ++i)
@@ -110,7 +111,7 @@ static const char *validate_relation(const carom_solid *solid) {
         if (solid->sides[i] > (CAROM_SOLID_EMPTY | CAROM_SOLID_FULL))
             return "solid: the sides of a component have unknown bits";
     for (uint32_t t = 0; t < count; ++t) {
-        carom_triangle c = carom_soup_triangle(soup, soup->corners + 3 * (uint64_t)t);
+        carom_triangle c = carom_soup_view_triangle(soup, t);
         for (int i = 0; i < 3; ++i) {
             carom_vec3 side = carom_vec_sub(c.corner[(i + 1) % 3], c.corner[i]);
             if (!(carom_vec_largest(side) <= solid->longest))
@@ -120,11 +121,21 @@ static const char *validate_relation(const carom_solid *solid) {
     return NULL;
 }
 
+static const char *validate_view(const carom_solid *solid) {
+    carom_soup_view view;
+    carom_soup_get_view(solid->soup, &view);
+    bool same = view.positions == solid->view.positions && view.corners == solid->view.corners &&
+                view.vertex_count == solid->view.vertex_count &&
+                view.triangle_count == solid->view.triangle_count && view.bvh == solid->view.bvh &&
+                view.scale == solid->view.scale;
+    return same ? NULL : "solid: the view is not that of its soup";
+}
+
 const char *carom_solid_validate(carom_context *context, const carom_solid *solid) {
     const char *message = carom_soup_validate(solid->soup);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    if (message == NULL && !solid->soup->rigid) message = "solid: its soup is not rigid";
+    if (message == NULL) message = validate_view(solid);
     if (message == NULL) message = validate_spanning_tree(solid, scratch);
     carom_arena_rewind(scratch, mark);
     if (message == NULL) message = validate_sums(context, solid);

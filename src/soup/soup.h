@@ -132,10 +132,7 @@ carom_status carom_soup_grid_build(carom_context *context, const carom_allocator
                                    carom_soup_grid *cells);
 void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocator);
 
-/* For tests and fuzzers: NULL, or the first invariant of the soup, its tree or its grid that does
- * not hold. O(n log n). */
-const char *carom_soup_validate(const carom_soup *soup);
-/* The part of it for the tree of oriented boxes. */
+/* The part of carom_soup_validate for the tree of oriented boxes. */
 const char *carom_soup_validate_rigid(const carom_soup *soup);
 
 /* The work budget of the tree in a query for pairs, in nodes visited and candidates. */

@@ -2,9 +2,9 @@
 /* Checks of a soup between two calls, from what soup.h says of it.
  *
  * The mesh: corners in range, triangles in the order of their faces, states that agree with the
- * positions and with the counts. Derived data: boxes and balls contain their triangles, and the
- * tree or grid holds all of them (bvh_validate.c, grid_validate.c). A soup whose last change failed
- * has no derived data to check. */
+ * positions and with the counts. Derived data: balls contain their triangles, and the
+ * tree or grid holds the boxes of all of them (bvh_validate.c, grid_validate.c). A soup whose last
+ * change failed has no derived data to check. */
 #include "soup/soup.h"
 
 #include "base/power.h"
@@ -71,30 +71,20 @@ static bool is_in_box(const carom_box *box, carom_vec3 p) {
            (double)box->low[2] <= p.z && p.z <= (double)box->high[2];
 }
 
-static const char *validate_boxes(const carom_soup *soup) {
+static const char *validate_frame(const carom_soup *soup) {
     if (!(soup->scale > 0.0) || soup->scale != carom_power_of_two(carom_exponent(soup->scale)))
         return "soup: the scale of the boxes is not a power of two";
     for (uint64_t v = 0; v < soup->vertex_count; ++v)
         if (!is_in_box(&soup->bounds, in_frame(soup, (uint32_t)v)))
             return "soup: a vertex is outside the bounds";
-    for (uint32_t t = 0; t < soup->triangle_count; ++t) {
-        carom_box box = carom_soup_box(soup, t);
-        if (!carom_soup_searched(soup, t)) {
-            if (!carom_grid_is_empty(&box)) return "soup: a triangle that is left out has a box";
-            continue;
-        }
-        for (int i = 0; i < 3; ++i)
-            if (!is_in_box(&box, in_frame(soup, soup->corners[3 * (uint64_t)t + i])))
-                return "soup: the box of a triangle does not contain it";
-    }
     return NULL;
 }
 
 static const char *validate_tree(const carom_soup *soup) {
-    const char *message = carom_bvh_validate(&soup->bvh, carom_soup_boxes, soup);
-    if (message != NULL) return message;
     if (soup->bvh.item_count != soup->triangle_count)
         return "soup: the tree is not over all triangles";
+    const char *message = carom_bvh_validate(&soup->bvh, carom_soup_boxes, soup);
+    if (message != NULL) return message;
     for (uint32_t place = 0; place < soup->bvh.item_count; ++place)
         if (memcmp(soup->placed + 3 * (uint64_t)place,
                    soup->corners + 3 * (uint64_t)soup->bvh.items[place], 3 * sizeof(uint32_t)) != 0)
@@ -108,11 +98,12 @@ static const char *validate_oriented(const carom_soup *soup) {
         searched += carom_soup_searched(soup, t) ? 1 : 0;
     if (soup->oriented.item_count != searched)
         return "soup: the oriented boxes are not those of the triangles searched";
-    const char *message = carom_soup_validate_rigid(soup);
-    for (uint32_t place = 0; place < searched && message == NULL; ++place)
-        if (!carom_soup_searched(soup, soup->oriented.items[place]))
-            message = "soup: a triangle that is left out has an oriented box";
-    return message;
+    for (uint32_t place = 0; place < searched; ++place) {
+        uint32_t item = soup->oriented.items[place];
+        if (item >= soup->triangle_count || !carom_soup_searched(soup, item))
+            return "soup: a triangle that is left out has an oriented box";
+    }
+    return carom_soup_validate_rigid(soup);
 }
 
 static const char *validate_grid(const carom_soup *soup) {
@@ -138,7 +129,7 @@ const char *carom_soup_validate(const carom_soup *soup) {
     const char *message = validate_mesh(soup);
     if (message == NULL) message = validate_states(soup);
     if (message != NULL || soup->failed != CAROM_OK) return message;
-    message = validate_boxes(soup);
+    message = validate_frame(soup);
     if (message != NULL) return message;
     if (soup->method == CAROM_SOUP_METHOD_GRID) return validate_grid(soup);
     message = validate_tree(soup);
