@@ -49,6 +49,17 @@ carom_status carom_bvh_build(carom_context *context, const carom_allocator *allo
 
 void carom_bvh_free(carom_bvh *bvh, const carom_allocator *allocator);
 
+/* For tests and fuzzers: NULL, or the first invariant of the tree that does not hold. `boxes` and
+ * `user` as given to the build. O(count). */
+const char *carom_bvh_validate(const carom_bvh *bvh, carom_bvh_boxes_fn *boxes, const void *user);
+
+/* The same for the shape of a tree of either kind: levels, counts and starts. */
+const char *carom_bvh_validate_shape(uint32_t item_count, uint32_t level_count,
+                                     const uint32_t *node_count, const uint64_t *level_start);
+/* The same for the items of its places: each below `end` at most once, then padding. */
+const char *carom_bvh_validate_items(const uint32_t *items, uint32_t count, uint64_t places,
+                                     uint32_t end);
+
 uint64_t carom_bvh_bytes(const carom_bvh *bvh);
 
 static inline const carom_bvh_node *carom_bvh_level(const carom_bvh *bvh, uint32_t level) {
