@@ -131,6 +131,7 @@ static void cuts_and_instruction_sets_change_nothing(void **state) {
         for (int cut = 0; f.done < events; ++cut) {
             double until = carom_gas_get_time(gas) + 0.01 * (cut % 7);
             assert_ok(context, carom_gas_advance(context, gas, until, gas_follower_compare, &f));
+            assert_valid(carom_gas_validate(context, gas));
             if (cut % 16 != 5) continue;
             assert_ok(context, carom_gas_save(context, gas, path));
             def.method = methods[(m + (size_t)cut) % COUNT_OF(methods)];

@@ -47,6 +47,7 @@ static void pass_time(run *r) {
         ++r->events;
         if (to_event) break;
     }
+    assert_valid(carom_gas_validate(r->context, r->gas));
     gas_assert_bodies(r->gas, &oracle);
     assert_true(gas_deepest_overlap(r->gas) < 1e-12);
 }

@@ -172,6 +172,7 @@ static void every_overlap_is_found_once(void **state) {
         snprintf(what, sizeof(what), "set %d of kind %d, hash %d, %u buckets, scale %g", i, kind,
                  (int)def.hash, def.buckets, def.cell_scale);
         assert_ok(context, carom_grid_build(context, &allocator, &grid, &def, NULL, &source_a));
+        assert_valid(carom_grid_validate(&grid, &source_a));
         check_self(context, &a, &grid, what);
         assert_ok(context, carom_grid_build(context, &allocator, &other, &def_b, &grid.view.space,
                                             &source_b));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "soup/soup_view.h"
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
 
@@ -59,6 +60,7 @@ static void check(carom_context *context, const carom_soup *soup, const world *w
     bool any;
     oracle_self(context, &view, fan, w->dead, all);
     const oracle_pairs *expected = &all[degenerate];
+    assert_valid(carom_soup_validate(soup));
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     oracle_assert_equal(&pairs, expected, what);
     assert_ok(context, carom_soup_self_count(context, soup, &count));

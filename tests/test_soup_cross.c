@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "soup/soup_view.h"
 #include "tests/support/soup_oracle.h"
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ static carom_soup *soup_of(const oracle_soup *from, bool floats, bool rigid) {
                                                           : CAROM_DEGENERATE_ALONE};
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_valid(carom_soup_validate(soup));
     return soup;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "soup/soup_view.h"
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
 #include "tests/support/models.h"
@@ -43,6 +44,7 @@ static void ask(carom_context *context, const carom_soup_def *def, const oracle_
     bool any;
     carom_work work;
     assert_ok(context, carom_soup_create(context, def, &soup));
+    assert_valid(carom_soup_validate(soup));
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     assert_ok(context, carom_context_get_work(context, &work));
     oracle_assert_equal(&pairs, expected, what);
@@ -159,6 +161,7 @@ static carom_soup *soup_of(carom_context *context, const oracle_soup *from, int 
     any_method(way, &def);
     if (way % 4 == 3) def.method = CAROM_SOUP_METHOD_TREE;
     assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_valid(carom_soup_validate(soup));
     return soup;
 }
 

@@ -49,6 +49,11 @@ carom_status carom_obb_build(carom_context *context, carom_obb_tree *tree,
 void carom_obb_free(carom_obb_tree *tree, const carom_allocator *allocator);
 uint64_t carom_obb_bytes(const carom_obb_tree *tree);
 
+/* For tests and fuzzers: NULL, or the first invariant of the tree that does not hold. Items are
+ * below `end`; `corners` and `user` as given to the build. O(count levels). */
+const char *carom_obb_validate(const carom_obb_tree *tree, uint32_t end,
+                               carom_obb_corners_fn *corners, const void *user);
+
 /* ---- Traversal of two trees ------------------------------------------------------------------ */
 
 /* A tree as a traversal reads it: oriented boxes, or axis-aligned boxes in y, which the traversal

@@ -378,6 +378,10 @@ bool carom_gas_calendar_reserve(carom_gas *gas);
 bool carom_gas_calendar_refill(carom_gas *gas);
 void carom_gas_queue_release(carom_gas *gas);
 
+/* For tests and fuzzers, between two calls: NULL, or the first invariant of the gas that does not
+ * hold. O(n), and O(n^2) for the few spheres of a test. */
+const char *carom_gas_validate(carom_context *context, const carom_gas *gas);
+
 /* Cell edge of least cost by the equation of Kim, Guibas and Shin. */
 double carom_gas_model_edge(double density, double radius);
 

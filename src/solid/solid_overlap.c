@@ -6,7 +6,6 @@
  * sums (solid_spanning_tree.c, solid_prefix_sums.c). Each result comes with an error bound that
  * contains the exact value; where that is too large, the terms are evaluated again with more bits
  * (solid_precise.c). docs/solid.md derives the terms. */
-#include "base/names.h"
 #include "base/progress.h"
 #include "geom/length.h"
 #include "solid/solid_precise.h"
@@ -249,9 +248,6 @@ static carom_relation relate(const carom_solid_tally *tally, const carom_solid_f
     if (!facts->only_b) return CAROM_RELATION_B_INSIDE_A;
     return CAROM_RELATION_OVERLAPPING;
 }
-
-CAROM_ENUM_NAMES(carom_relation, CAROM_RELATION_COUNT, "apart", "touching", "overlapping",
-                 "a-inside-b", "b-inside-a");
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 

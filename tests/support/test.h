@@ -30,6 +30,13 @@
                      carom_context_message(context));                                              \
     } while (0)
 
+/* What a _validate function says: NULL, or the invariant that does not hold. */
+#define assert_valid(message)                                                                      \
+    do {                                                                                           \
+        const char *broken_ = (message);                                                           \
+        if (broken_ != NULL) fail_msg("%s", broken_);                                              \
+    } while (0)
+
 /* Asserts a status and that the message holds the words. */
 #define assert_fails(context, call, expected, words)                                               \
     test_assert_fails(context, call, expected, words, #call, __FILE__, __LINE__)
