@@ -214,7 +214,8 @@ static bool scan_object_tag(const char *at, const char *end, const carom_allocat
 static bool scan(const char *at, const char *end, const carom_allocator *allocator,
                  carom_3mf *model) {
     while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
-        span tag = {++at, at};
+        ++at;
+        span tag = {at, at};
         if (end - at >= 3 && memcmp(at, "!--", 3) == 0) {
             for (at += 3; end - at >= 3 && memcmp(at, "-->", 3) != 0;) ++at;
             continue;
