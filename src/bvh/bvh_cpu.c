@@ -142,13 +142,13 @@ static inline bool make_room(carom_bvh_found *found) {
 /* The stack of nodes still to visit, as (level, index). A traversal opens one node at a time and
  * pushes at most its 16 children, so 16 entries per level are enough. */
 typedef struct to_visit {
-    uint32_t number[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
+    uint32_t index[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     uint8_t level[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     uint32_t count;
 } to_visit;
 
-static inline void push(to_visit *stack, uint32_t level, uint32_t number) {
-    stack->number[stack->count] = number;
+static inline void push(to_visit *stack, uint32_t level, uint32_t index) {
+    stack->index[stack->count] = index;
     stack->level[stack->count++] = (uint8_t)level;
 }
 
@@ -227,15 +227,15 @@ bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_b
     stack.count = 0;
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
-        uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
-        const carom_bvh_node *here = &carom_bvh_level(bvh, level)[number];
+        uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
+        const carom_bvh_node *here = &carom_bvh_level(bvh, level)[index];
         /* Only children whose last node of level 1 comes after `node`. */
-        uint64_t span = (uint64_t)1 << (4 * (level - 2)), begin = (uint64_t)number * 16 * span;
+        uint64_t span = (uint64_t)1 << (4 * (level - 2)), begin = (uint64_t)index * 16 * span;
         uint64_t past = node + 1 > begin ? (node + 1 - begin) / span : 0;
         uint32_t lanes = past < 16 ? overlaps(here, &own) & ~0u << past : 0u;
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
-            uint32_t lane = lowest(lanes), child = number * CAROM_BVH_WIDTH + lane;
+            uint32_t lane = lowest(lanes), child = index * CAROM_BVH_WIDTH + lane;
             if (level > 2) {
                 push(&stack, level - 1, child);
             } else {
@@ -253,16 +253,16 @@ static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a
     stack.count = 0;
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
-        uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
-        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[number], wide);
+        uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
+        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[index], wide);
         ++found->visits;
         if (level == 0) {
             if (!make_room(found)) return false;
-            emit(found, a, number, lanes);
+            emit(found, a, index, lanes);
             continue;
         }
         for (; lanes != 0; lanes &= lanes - 1)
-            push(&stack, level - 1, number * CAROM_BVH_WIDTH + lowest(lanes));
+            push(&stack, level - 1, index * CAROM_BVH_WIDTH + lowest(lanes));
     }
     return true;
 }
@@ -283,7 +283,7 @@ static inline uint32_t list_children(uint32_t lanes, uint32_t node, uint32_t *ch
 
 /* Nodes of one level. */
 typedef struct node_list {
-    uint32_t count, number[MOST_NODES + CAROM_BVH_WIDTH];
+    uint32_t count, index[MOST_NODES + CAROM_BVH_WIDTH];
 } node_list;
 
 /* Lists the nodes of `end` whose box overlaps, level by level: what overlaps is listed without a
@@ -293,13 +293,13 @@ static inline bool list_nodes(const carom_bvh *bvh, const wide_box *box, uint32_
                               node_list *list, uint64_t *visits) {
     node_list other, *from = list, *to = &other;
     from->count = 1;
-    from->number[0] = 0;
+    from->index[0] = 0;
     for (uint32_t level = bvh->level_count - 1; level > end; --level) {
         const carom_bvh_node *here = carom_bvh_level(bvh, level);
         to->count = 0;
         for (uint32_t i = 0; i < from->count; ++i) {
-            uint32_t lanes = overlaps(&here[from->number[i]], box);
-            to->count += list_children(lanes, from->number[i], &to->number[to->count]);
+            uint32_t lanes = overlaps(&here[from->index[i]], box);
+            to->count += list_children(lanes, from->index[i], &to->index[to->count]);
             if (to->count > MOST_NODES) return false;
         }
         *visits += from->count;
@@ -307,7 +307,7 @@ static inline bool list_nodes(const carom_bvh *bvh, const wide_box *box, uint32_
         from = to;
         to = swap;
     }
-    if (from != list) memcpy(list, from, offsetof(node_list, number) + from->count * 4);
+    if (from != list) memcpy(list, from, offsetof(node_list, index) + from->count * 4);
     return true;
 }
 
@@ -322,7 +322,7 @@ bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, u
     found->visits += visits + list.count;
     for (uint32_t i = 0; i < list.count; ++i) {
         if (!make_room(found)) return false;
-        emit(found, a, list.number[i], overlaps(&blocks[list.number[i]], &wide));
+        emit(found, a, list.index[i], overlaps(&blocks[list.index[i]], &wide));
     }
     return true;
 }
@@ -340,7 +340,7 @@ static void gather_near(const carom_bvh *bvh, near_nodes *near) {
     uint32_t places = (near->list.count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
     for (uint32_t i = 0; i < places; ++i) {
         carom_bvh_node *to = &near->boxes[i / CAROM_BVH_WIDTH];
-        uint32_t lane = i % CAROM_BVH_WIDTH, node = i < near->list.count ? near->list.number[i] : 0;
+        uint32_t lane = i % CAROM_BVH_WIDTH, node = i < near->list.count ? near->list.index[i] : 0;
         carom_box box = carom_box_empty();
         if (i < near->list.count && bvh->level_count == 2) box = carom_bvh_node_bounds(&nodes[0]);
         for (int k = 0; k < 3; ++k) {
@@ -361,7 +361,7 @@ static inline bool find_near(const carom_bvh *bvh, const near_nodes *near, const
         count += list_children(overlaps(&near->boxes[i / CAROM_BVH_WIDTH], box),
                                i / CAROM_BVH_WIDTH, &some[count]);
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t node = near->list.number[some[i]], children[2 * CAROM_BVH_WIDTH];
+        uint32_t node = near->list.index[some[i]], children[2 * CAROM_BVH_WIDTH];
         uint32_t child_count = list_children(overlaps(&nodes[node], box), node, children);
         if (!make_room(found)) return false;
         for (uint32_t c = 0; c < child_count; ++c)

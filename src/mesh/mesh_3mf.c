@@ -243,9 +243,10 @@ carom_status carom_3mf_read(carom_builder *builder, carom_source source, carom_3
         known = carom_inflate(builder->context, e.bytes, e.packed, unpacked, e.size);
         text = unpacked;
     }
-    bool room = !known || scan((const char *)text, (const char *)text + e.size, allocator, model);
+    bool allocated =
+        !known || scan((const char *)text, (const char *)text + e.size, allocator, model);
     carom_release(allocator, unpacked);
-    return room ? CAROM_OK : carom_builder_fail_memory(builder);
+    return allocated ? CAROM_OK : carom_builder_fail_memory(builder);
 }
 
 const char *carom_3mf_name(const carom_builder *builder, carom_3mf *model, const char *id) {
