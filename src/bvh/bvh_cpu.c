@@ -185,21 +185,31 @@ static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
     return true;
 }
 
-/* All block pairs of nodes a <= b of level 1; box_of_b is the box of b. */
-static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const wide_box *box_of_b,
-                             carom_bvh_found *found) {
+/* All block pairs of nodes a <= b of level 1, with their boxes. The node in which fewer blocks
+ * overlap the other's box is opened block by block: beside a huge triangle that is one block, not
+ * sixteen. */
+static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const wide_box *box_of_a,
+                             const wide_box *box_of_b, carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *parents = carom_bvh_level(bvh, 1);
     const carom_bvh_node *node_a = &parents[a], *node_b = &parents[b];
-    for (uint32_t near = overlaps(node_a, box_of_b); near != 0; near &= near - 1) {
-        uint32_t lane = lowest(near), block = a * CAROM_BVH_WIDTH + lane;
-        wide_box own = widen_lane(node_a, lane);
-        uint32_t lanes = overlaps(node_b, &own);
+    uint32_t near_a = overlaps(node_a, box_of_b);
+    uint32_t near_b = a == b ? near_a : overlaps(node_b, box_of_a);
+    bool opens_b = __builtin_popcount(near_b) < __builtin_popcount(near_a);
+    const carom_bvh_node *opened = opens_b ? node_b : node_a,
+                         *other_node = opens_b ? node_a : node_b;
+    for (uint32_t near = opens_b ? near_b : near_a; near != 0; near &= near - 1) {
+        uint32_t lane = lowest(near);
+        wide_box own = widen_lane(opened, lane);
+        uint32_t lanes = overlaps(other_node, &own) & (opens_b ? near_a : near_b);
         if (a == b) lanes &= ~((2u << lane) - 1u);
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
-            uint32_t other = lowest(lanes);
-            wide_box box = widen_lane(node_b, other);
-            if (!block_pair(blocks, block, b * CAROM_BVH_WIDTH + other, &box, found)) return false;
+            uint32_t other = lowest(lanes), lane_a = opens_b ? other : lane;
+            uint32_t lane_b = opens_b ? lane : other;
+            wide_box box = widen_lane(node_b, lane_b);
+            if (!block_pair(blocks, a * CAROM_BVH_WIDTH + lane_a, b * CAROM_BVH_WIDTH + lane_b,
+                            &box, found))
+                return false;
         }
     }
     return true;
@@ -221,7 +231,7 @@ bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_b
         if (!within_block(blocks, block, found)) return false;
     if (bvh->level_count < 2) return true;
     wide_box own = widen_bounds(&carom_bvh_level(bvh, 1)[node]);
-    if (!node_pair(bvh, node, node, &own, found)) return false;
+    if (!node_pair(bvh, node, node, &own, &own, found)) return false;
     if (bvh->level_count < 3) return true;
     to_visit stack;
     stack.count = 0;
@@ -240,7 +250,7 @@ bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_b
                 push(&stack, level - 1, child);
             } else {
                 wide_box box = widen_lane(here, lane);
-                if (!node_pair(bvh, node, child, &box, found)) return false;
+                if (!node_pair(bvh, node, child, &own, &box, found)) return false;
             }
         }
     }
