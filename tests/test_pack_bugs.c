@@ -77,6 +77,40 @@ static void results(void **state) {
     assert_int_equal(mine.count, 3);
 }
 
+static void files(void **state) {
+    (void)state;
+    carom_packing *made = NULL;
+    carom_bytes bytes = {0};
+    carom_pack_format format = CAROM_PACK_FORMAT_PLY;
+    BUG(carom_packing_save, context, NULL, packing, format, "x");
+    BUG(carom_packing_save, packing, context, NULL, format, "x");
+    BUG(carom_packing_save, format, context, packing, CAROM_PACK_FORMAT_COUNT, "x");
+    BUG(carom_packing_save, path, context, packing, format, NULL);
+    BUG(carom_packing_save_memory, context, NULL, packing, format, &bytes);
+    BUG(carom_packing_save_memory, packing, context, NULL, format, &bytes);
+    BUG(carom_packing_save_memory, format, context, packing, CAROM_PACK_FORMAT_GUESS, &bytes);
+    BUG(carom_packing_save_memory, bytes, context, packing, format, NULL);
+    BUG_RESULT(carom_bytes, carom_packing_save_memory, bytes, context, packing, format, &result);
+    BUG(carom_packing_load, context, NULL, "x", &made);
+    BUG(carom_packing_load, path, context, NULL, &made);
+    BUG(carom_packing_load, packing, context, "x", NULL);
+    BUG(carom_packing_load_memory, context, NULL, "x", 1, "x", &made);
+    BUG(carom_packing_load_memory, bytes, context, NULL, 1, "x", &made);
+    BUG(carom_packing_load_memory, packing, context, "x", 1, "x", NULL);
+    assert_int_equal(carom_packing_save_memory(context, packing, format, &bytes), CAROM_OK);
+    FINE(carom_packing_load_memory, name, context, bytes.data, bytes.count, NULL, &made);
+    carom_packing_destroy(made);
+    carom_bytes_free(&bytes);
+    FINE_VOID(carom_pack_format_name, format, (carom_pack_format)99);
+    BUG_VOID(carom_pack_format_from_name, name, NULL, &format);
+    BUG_VOID(carom_pack_format_from_name, format, "ply", NULL);
+    for (int i = 0; i < CAROM_PACK_FORMAT_COUNT; ++i) {
+        assert_true(
+            carom_pack_format_from_name(carom_pack_format_name((carom_pack_format)i), &format));
+        assert_int_equal(format, i);
+    }
+}
+
 static void every_function_was_tried(void **state) {
     (void)state;
     static const char *const headers[] = {"pack.h"};
@@ -87,6 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(preparing),
         cmocka_unit_test(results),
+        cmocka_unit_test(files),
         cmocka_unit_test(every_function_was_tried),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -96,6 +96,7 @@ typedef struct carom_packing_info {
     double least_radius; /* of the last sphere; 0: there is none */
     double empty_radius; /* no ball inside the solid and between the spheres, meeting no face, has a
                             larger radius; infinite where that is not certified */
+    carom_bounds bounds; /* of the mesh */
     carom_vec3 origin;   /* centre - origin is a vector of float32, exactly */
     bool inside_out;     /* the mesh was, and has been reversed */
     bool complete;       /* stopped because it reached what was asked for, not for lack of space */
@@ -136,6 +137,47 @@ CAROM_RESULT_ARRAY(carom_pack_cells, carom_pack_cell);
 /* Gets the cells of all shares; none unless keep_cells was set. */
 CAROM_API carom_status carom_packing_get_cells(carom_context *context, const carom_packing *packing,
                                                carom_pack_cells *cells);
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+typedef enum carom_pack_format {
+    CAROM_PACK_FORMAT_GUESS = 0, /* by the ending of the name; PLY where that says nothing */
+    CAROM_PACK_FORMAT_PLY,       /* text: x y z radius secondary cover void face, and the info in
+                                    comments; holds all of a packing but its cells */
+    CAROM_PACK_FORMAT_CSV,       /* "x,y,z,radius,secondary,cover,void,face", with that heading */
+    CAROM_PACK_FORMAT_XYZR,      /* "x y z radius" in lines (.txt, .xyzr) */
+    CAROM_PACK_FORMAT_SPH,       /* Bradshaw's sphere trees: the ball around all spheres, then each;
+                                    centres relative to the middle of the mesh's bounds */
+    CAROM_PACK_FORMAT_COUNT
+} carom_pack_format;
+
+/* "guess", "ply", "csv", "xyzr", "sph". */
+CAROM_API const char *carom_pack_format_name(carom_pack_format format);
+CAROM_API bool carom_pack_format_from_name(const char *name, carom_pack_format *format);
+
+/* Writes the spheres of a packing, all digits. The file is complete, or what it was.
+ * CAROM_IO: it cannot be written. CAROM_BAD_INPUT: SPH of a packing without spheres. */
+CAROM_API carom_status carom_packing_save(carom_context *context, const carom_packing *packing,
+                                          carom_pack_format format, const char *path);
+
+/* The same into memory; the format must be named. */
+CAROM_API carom_status carom_packing_save_memory(carom_context *context,
+                                                 const carom_packing *packing,
+                                                 carom_pack_format format, carom_bytes *bytes);
+
+/* Reads a packing from PLY, text or binary little endian. What carom_packing_save wrote is restored
+ * exactly, but for cells. Of other files, vertices with x, y, z and radius are taken, and
+ * secondary, cover, void and face where they are there; spheres are sorted by radius. Nothing is
+ * proved about them. On failure *packing is NULL. CAROM_IO: cannot be opened or read.
+ * CAROM_BAD_FILE: malformed, no such properties, a number that is not finite, a radius that is not
+ * positive. CAROM_TOO_LARGE: more than 2^32 - 1 spheres. */
+CAROM_API carom_status carom_packing_load(carom_context *context, const char *path,
+                                          carom_packing **packing);
+
+/* Reads a packing from memory. `name` stands for the file in messages, and may be NULL. */
+CAROM_API carom_status carom_packing_load_memory(carom_context *context, const void *bytes,
+                                                 uint64_t size, const char *name,
+                                                 carom_packing **packing);
 
 #ifdef __cplusplus
 }

@@ -143,6 +143,8 @@ static carom_status pack(carom_context *context, const carom_packing_def *def,
     double scale = carom_power_of_two(mesh->shift), cube = scale * scale * scale;
     info->method = def->method;
     info->origin = mesh->origin;
+    info->bounds.low = carom_pack_mesh_restore(mesh, mesh->low);
+    info->bounds.high = carom_pack_mesh_restore(mesh, mesh->high);
     info->inside_out = mesh->inside_out;
     info->volume = mesh->balanced ? mesh->report_volume : 0.0;
     if (mesh->balanced && !mesh->plain) {

@@ -184,13 +184,19 @@ static bool cross(const carom_triangle *a, const carom_triangle *b) {
 bool carom_pack_mesh_cross(const carom_pack_mesh *mesh, uint32_t place_a, uint32_t place_b) {
     carom_triangle a = carom_pack_mesh_triangle(mesh, place_a);
     carom_triangle b = carom_pack_mesh_triangle(mesh, place_b);
-    return cross(&a, &b);
+    const carom_vec3 *p = a.corner, *q = b.corner;
+    bool coplanar = carom_orient3d(p[0], p[1], p[2], q[0]) == 0 &&
+                    carom_orient3d(p[0], p[1], p[2], q[1]) == 0 &&
+                    carom_orient3d(p[0], p[1], p[2], q[2]) == 0;
+    return !coplanar && cross(&a, &b);
 }
 
 static bool test_found(carom_bvh_found *found) {
     const carom_pack_mesh *mesh = found->user;
     for (uint32_t i = 0; i < found->count; ++i) {
-        if (!carom_pack_mesh_cross(mesh, found->a[i], found->b[i])) continue;
+        carom_triangle a = carom_pack_mesh_triangle(mesh, found->a[i]);
+        carom_triangle b = carom_pack_mesh_triangle(mesh, found->b[i]);
+        if (!cross(&a, &b)) continue;
         atomic_store_explicit(&mesh->crosses[found->a[i]], 1, memory_order_relaxed);
         atomic_store_explicit(&mesh->crosses[found->b[i]], 1, memory_order_relaxed);
     }
@@ -294,7 +300,8 @@ carom_status carom_pack_mesh_make(carom_context *context, const carom_mesh_view 
         status = carom_mesh_triangulate(context, &whole, NULL, &triangles, &faces);
     if (status == CAROM_OK) {
         mesh->balanced = report.balanced;
-        mesh->plain = report.shells == 1;
+        mesh->plain =
+            report.shells == 1 && report.nonmanifold_edges == 0 && report.duplicate_faces == 0;
         mesh->inside_out = report.balanced && report.volume < 0.0;
         status = load(context, triangles, &faces, mesh);
         mesh->report_volume = fabs(report.volume);

@@ -67,7 +67,7 @@ bool carom_pack_mesh_inside(const carom_pack_mesh *mesh, carom_vec3 point, carom
 
 carom_triangle carom_pack_mesh_triangle(const carom_pack_mesh *mesh, uint32_t place);
 
-/* Whether two triangles meet other than in corners that they share; exact. */
+/* Whether two triangles that are not coplanar meet other than in corners that they share; exact. */
 bool carom_pack_mesh_cross(const carom_pack_mesh *mesh, uint32_t place_a, uint32_t place_b);
 
 /* Rounds a point of the frame to multiples of the unit. */

@@ -221,29 +221,49 @@ static bool has_crossing(const worker *w, list triangles) {
     return false;
 }
 
-/* The volume where the winding number is 1 or more in a box with these triangles. Where faces cross
- * each other the box is divided, as long as its corners have other winding numbers than 0 and 1. */
+static double clamp(double volume, double whole) {
+    return volume < 0.0 ? 0.0 : volume > whole ? whole : volume;
+}
+
+/* The winding numbers at the corners of a box. */
+typedef struct levels {
+    int32_t least, most;
+    bool between; /* there are others */
+    int inside;   /* corners with 1 or more */
+} levels;
+
+static levels levels_of(worker *w, const box *b) {
+    levels l = {INT32_MAX, INT32_MIN, false, 0};
+    int32_t windings[8];
+    for (int i = 0; i < 8; ++i) {
+        windings[i] = winding_at(w, carom_vec((i & 1) != 0 ? b->high.x : b->low.x,
+                                              (i & 2) != 0 ? b->high.y : b->low.y,
+                                              (i & 4) != 0 ? b->high.z : b->low.z));
+        l.least = CAROM_MIN(windings[i], l.least);
+        l.most = CAROM_MAX(windings[i], l.most);
+        l.inside += windings[i] >= 1;
+    }
+    for (int i = 0; i < 8; ++i)
+        l.between = l.between || (windings[i] != l.least && windings[i] != l.most);
+    return l;
+}
+
+/* The volume where the winding number is 1 or more in a box with these triangles. Where there are
+ * two winding numbers, it follows from the integral; else the box is divided, as it is where faces
+ * cross. */
 static double solid_in(worker *w, const box *b, list triangles) {
     double whole = square(b->edge) * b->edge;
     if (triangles.begin == triangles.end) return winding_at(w, b->centre) >= 1 ? whole : 0.0;
-    if (w->d->mesh->plain) {
+    if (w->d->mesh->plain) return clamp(integrate(w, b, triangles), whole);
+    levels l = levels_of(w, b);
+    bool finest = b->edge < FINEST_CROSSING;
+    if (!l.between && (finest || !has_crossing(w, triangles))) {
         double volume = integrate(w, b, triangles);
-        return volume < 0.0 ? 0.0 : volume > whole ? whole : volume;
+        if (l.least <= 0 && l.most > l.least + 1)
+            volume = (volume - l.least * whole) / (double)(l.most - l.least);
+        return clamp(volume, whole);
     }
-    int32_t least = INT32_MAX, most = INT32_MIN, inside = 0;
-    for (int i = 0; i < 8; ++i) {
-        int32_t winding = winding_at(w, carom_vec((i & 1) != 0 ? b->high.x : b->low.x,
-                                                  (i & 2) != 0 ? b->high.y : b->low.y,
-                                                  (i & 4) != 0 ? b->high.z : b->low.z));
-        least = CAROM_MIN(winding, least);
-        most = CAROM_MAX(winding, most);
-        inside += winding >= 1;
-    }
-    if (most <= least + 1 && !has_crossing(w, triangles)) {
-        double volume = integrate(w, b, triangles);
-        return volume < 0.0 ? 0.0 : volume > whole ? whole : volume;
-    }
-    if (b->edge < FINEST_CROSSING) return whole * (double)inside / 8.0;
+    if (finest) return whole * (double)l.inside / 8.0;
     double sum = 0.0;
     for (int i = 0; i < 8; ++i) {
         box part = {.edge = 0.5 * b->edge, .h = 0.5 * b->h};

@@ -612,3 +612,25 @@ carom_triangle *pack_triangles(carom_context *context, const carom_mesh_view *vi
     carom_mesh_destroy(welded);
     return triangles;
 }
+
+carom_pack_cell *pack_read_cells(const char *path, uint64_t *count) {
+    FILE *file = fopen(path, "r");
+    carom_pack_cell *cells = NULL, c;
+    uint64_t capacity = 0;
+    char line[256];
+    *count = 0;
+    if (file == NULL || fgets(line, sizeof(line), file) == NULL) return NULL;
+    while (fgets(line, sizeof(line), file) != NULL) {
+        char *at = line;
+        double *const to[4] = {&c.low.x, &c.low.y, &c.low.z, &c.edge};
+        for (int i = 0; i < 4; ++i, ++at) *to[i] = strtod(at, &at);
+        c.sphere = (uint32_t)strtoul(at, NULL, 10);
+        if (*count == capacity) {
+            capacity = 2 * capacity + 1024;
+            cells = realloc(cells, capacity * sizeof(*cells));
+        }
+        cells[(*count)++] = c;
+    }
+    fclose(file);
+    return cells;
+}

@@ -48,4 +48,8 @@ double pack_search_empty(const pack_claim *claim, uint64_t seed, int tries);
 carom_triangle *pack_triangles(carom_context *context, const carom_mesh_view *view, uint64_t *count,
                                double *volume);
 
+/* The cells of a file that `carom pack --cells` wrote; NULL: it cannot be read. Free with free().
+ */
+carom_pack_cell *pack_read_cells(const char *path, uint64_t *count);
+
 #endif
