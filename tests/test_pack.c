@@ -125,12 +125,12 @@ static void shapes_are_packed_with_proof(void **state) {
         for (int method = 0; method < CAROM_PACK_METHOD_COUNT; ++method) {
             result r;
             def.method = (carom_pack_method)method;
-            def.count = method == 0 ? 60 : 25;
+            def.count = method == 0 ? 40 : 15;
             def.voxels = 16;
             (void)prove(&def, &r, 0.0);
             assert_int_equal(r.info.method, method);
             if (method == CAROM_PACK_METHOD_OCTREE) {
-                assert_int_equal(r.info.spheres, 60);
+                assert_int_equal(r.info.spheres, 40);
                 assert_true(r.info.complete);
                 assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
             }
@@ -252,7 +252,7 @@ static void boxes_that_cross_count_once(void **state) {
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
         carom_mesh *mesh = make_boxes(cases[i].boxes, 2);
         result r;
-        carom_packing_def def = {.mesh = view_of(mesh), .count = 40, .keep_cells = true};
+        carom_packing_def def = {.mesh = view_of(mesh), .count = 20, .keep_cells = true};
         (void)prove(&def, &r, cases[i].volume);
         release(&r);
         carom_mesh_destroy(mesh);
@@ -269,7 +269,7 @@ static void place_and_scale_do_not_matter(void **state) {
     uint32_t *reversed = malloc(3 * view.face_count * sizeof(uint32_t));
     assert_int_equal(view.scalar, CAROM_SCALAR_FLOAT64);
     result first, r;
-    carom_packing_def def = {.mesh = view, .count = 50, .keep_cells = true};
+    carom_packing_def def = {.mesh = view, .count = 30, .keep_cells = true};
     (void)prove(&def, &first, 0.0);
     static const struct {
         double scale, shift[3];
@@ -335,10 +335,10 @@ static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
     for (int method = 0; method <= CAROM_PACK_METHOD_COUNT; ++method) {
         uint64_t expected = 0;
         carom_packing_def def = {
-            .mesh = view_of(mesh), .count = 80, .voxels = 20, .keep_cells = true};
+            .mesh = view_of(mesh), .count = 50, .voxels = 16, .keep_cells = true};
         def.fast = method == CAROM_PACK_METHOD_COUNT;
         def.method = def.fast ? CAROM_PACK_METHOD_OCTREE : (carom_pack_method)method;
-        for (uint32_t threads = 1; threads <= 4; ++threads) {
+        for (uint32_t threads = 1; threads <= 3; ++threads) {
             for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) {
                 if (isa != 0 && threads != 2) continue;
                 carom_context *with = test_context_isa(threads, (carom_isa)isa);
@@ -369,9 +369,9 @@ static void thin_solids_are_packed(void **state) {
     for (size_t i = 0; i < COUNT_OF(boxes); ++i) {
         carom_mesh *mesh = make_boxes(boxes[i], i == 2 ? 2 : 1);
         result r;
-        carom_packing_def def = {.mesh = view_of(mesh), .count = 100, .keep_cells = true};
+        carom_packing_def def = {.mesh = view_of(mesh), .count = 50, .keep_cells = true};
         (void)prove(&def, &r, 0.0);
-        assert_int_equal(r.info.spheres, 100);
+        assert_int_equal(r.info.spheres, 50);
         assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
         release(&r);
         carom_mesh_destroy(mesh);

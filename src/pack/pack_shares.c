@@ -21,6 +21,7 @@
 #include "base/sum_item.h"
 #include "base/worker_state.h"
 #include "geom/box.h"
+#include "geom/orient.h"
 #include "pack/pack_clip_item.h"
 #include "pack/pack_octree.h"
 
@@ -35,7 +36,7 @@ typedef struct traversal {
     double slack; /* how far a cell may stick out, times the reach */
     double tip;   /* edge against the reach: smaller cells may stick out farther */
 } traversal;
-static const traversal traversals[] = {{HUGE_VAL, 1.0}, {1.2, 0.2}, {1.1, 0.1}, {1.06, 0.07}};
+static const traversal traversals[] = {{HUGE_VAL, 1.0}, {1.2, 0.2}, {1.1, 0.1}, {1.06, 0.1}};
 #define TRAVERSALS (sizeof(traversals) / sizeof(traversals[0]))
 
 #define SQRT3 1.7320508075688772935
@@ -45,7 +46,6 @@ CAROM_ARRAY(number_array, uint32_t);
 /* A cell: its least corner in steps of the finest cell's edge. */
 typedef struct cube {
     uint32_t x, y, z, size; /* size in steps: a power of two */
-    bool surface;           /* triangles may meet its parent */
 } cube;
 
 typedef struct list {
@@ -179,14 +179,32 @@ static int32_t winding_at(worker *w, carom_vec3 p) {
     return 0;
 }
 
-/* The integral of the winding number over a box. */
-static double integrate(worker *w, const box *b, list triangles) {
+/* The winding number at q, from that at p, if the segment between them lies in a box that no other
+ * triangles meet. Exact: a segment that touches an edge or a corner is left to the search. */
+static int32_t winding_from(worker *w, carom_vec3 p, int32_t winding, carom_vec3 q,
+                            list triangles) {
+    for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
+        carom_triangle t = carom_pack_mesh_triangle(w->d->mesh, w->numbers.data[i]);
+        const carom_vec3 *c = t.corner;
+        int at_p = carom_orient3d(c[0], c[1], c[2], p), at_q = carom_orient3d(c[0], c[1], c[2], q);
+        if (at_p != 0 && at_p == at_q) continue;
+        int a = carom_orient3d(p, q, c[0], c[1]), b = carom_orient3d(p, q, c[1], c[2]);
+        int d = carom_orient3d(p, q, c[2], c[0]);
+        if ((a > 0 || b > 0 || d > 0) && (a < 0 || b < 0 || d < 0)) continue; /* beside it */
+        if (at_p == 0 || at_q == 0 || a == 0 || b == 0 || d == 0) return winding_at(w, q);
+        winding += at_p > 0 ? 1 : -1; /* from the outside of the face to its inside */
+    }
+    return winding;
+}
+
+/* The integral of the winding number over a box; `high` is that at its highest corner. */
+static double integrate(worker *w, const box *b, list triangles, int32_t high) {
     double sum = 0.0;
     for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
         carom_triangle t = carom_pack_mesh_triangle(w->d->mesh, w->numbers.data[i]);
         sum += carom_pack_clip_term(&t, b->low, b->high);
     }
-    return sum + (double)winding_at(w, b->high) * (square(b->edge) * b->edge);
+    return sum + (double)high * (square(b->edge) * b->edge);
 }
 
 static bool filter_triangles(worker *w, const box *b, list from, list *to) {
@@ -230,10 +248,11 @@ typedef struct levels {
     int32_t least, most;
     bool between; /* there are others */
     int inside;   /* corners with 1 or more */
+    int32_t high; /* that of the highest corner */
 } levels;
 
 static levels levels_of(worker *w, const box *b) {
-    levels l = {INT32_MAX, INT32_MIN, false, 0};
+    levels l = {INT32_MAX, INT32_MIN, false, 0, 0};
     int32_t windings[8];
     for (int i = 0; i < 8; ++i) {
         windings[i] = winding_at(w, carom_vec((i & 1) != 0 ? b->high.x : b->low.x,
@@ -243,6 +262,7 @@ static levels levels_of(worker *w, const box *b) {
         l.most = CAROM_MAX(windings[i], l.most);
         l.inside += windings[i] >= 1;
     }
+    l.high = windings[7];
     for (int i = 0; i < 8; ++i)
         l.between = l.between || (windings[i] != l.least && windings[i] != l.most);
     return l;
@@ -254,11 +274,10 @@ static levels levels_of(worker *w, const box *b) {
 static double solid_in(worker *w, const box *b, list triangles) {
     double whole = square(b->edge) * b->edge;
     if (triangles.begin == triangles.end) return winding_at(w, b->centre) >= 1 ? whole : 0.0;
-    if (w->d->mesh->plain) return clamp(integrate(w, b, triangles), whole);
     levels l = levels_of(w, b);
     bool finest = b->edge < FINEST_CROSSING;
     if (!l.between && (finest || !has_crossing(w, triangles))) {
-        double volume = integrate(w, b, triangles);
+        double volume = integrate(w, b, triangles, l.high);
         if (l.least <= 0 && l.most > l.least + 1)
             volume = (volume - l.least * whole) / (double)(l.most - l.least);
         return clamp(volume, whole);
@@ -286,11 +305,13 @@ static double solid_in(worker *w, const box *b, list triangles) {
     return sum;
 }
 
-static double volume_of(worker *w, const box *b, list triangles) {
+static double volume_of(worker *w, const box *b, list triangles, int32_t high) {
     if (triangles.begin == triangles.end) return square(b->edge) * b->edge; /* known to be inside */
     if (!w->d->mesh->balanced)
         return carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found) ? square(b->edge) * b->edge
                                                                         : 0.0;
+    if (w->d->mesh->plain)
+        return clamp(integrate(w, b, triangles, high), square(b->edge) * b->edge);
     return solid_in(w, b, triangles);
 }
 
@@ -365,7 +386,7 @@ static bool divides(const worker *w, const cube *c, const box *b, list triangles
 }
 
 static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, list balls,
-                     uint32_t owner) {
+                     uint32_t owner, int32_t high) {
     const division *d = w->d;
     tally *t = &w->tallies[owner];
     const carom_pack_ball *ball = &d->balls[owner];
@@ -381,7 +402,8 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
     }
     ++w->cells;
     t->cover = CAROM_MAX(far, t->cover);
-    t->volume = carom_sum_add(t->volume, carom_sum_term(volume_of(w, b, triangles), d->scale));
+    t->volume =
+        carom_sum_add(t->volume, carom_sum_term(volume_of(w, b, triangles, high), d->scale));
     for (uint64_t i = balls.begin; i < balls.end; ++i) {
         uint32_t id = w->numbers.data[i];
         double depth = id == owner ? 0.0 : depth_in(b, &d->balls[id]);
@@ -397,7 +419,7 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
 }
 
 /* What to do with a cell: nothing, or its lists. */
-static bool enter(worker *w, cube *c, const box *b, list *triangles, list *balls, uint32_t *owner,
+static bool enter(worker *w, const box *b, list *triangles, list *balls, uint32_t *owner,
                   bool *outside) {
     *outside = false;
     if (triangles->begin < triangles->end) {
@@ -405,33 +427,45 @@ static bool enter(worker *w, cube *c, const box *b, list *triangles, list *balls
         if (triangles->begin == triangles->end)
             *outside = !carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found);
     }
-    (void)c;
     return *outside || filter_balls(w, b, *balls, balls, owner);
 }
 
 static cube child_of(const cube *c, uint32_t i) {
     uint32_t half = c->size / 2;
     return (cube){c->x + ((i & 1) != 0 ? half : 0), c->y + ((i & 2) != 0 ? half : 0),
-                  c->z + ((i & 4) != 0 ? half : 0), half, false};
+                  c->z + ((i & 4) != 0 ? half : 0), half};
 }
 
 #define CELLS_PER_LOOK 256u
 
-static bool traverse(worker *w, cube c, list triangles, list balls) {
+/* A corner with its winding number. */
+typedef struct anchor {
+    carom_vec3 at;
+    int32_t winding;
+} anchor;
+
+/* `from` is the highest corner of the parent, with its winding number; NULL where that is not
+ * known. It is only needed in the last traversal. */
+static bool traverse(worker *w, cube c, list triangles, list balls, const anchor *from) {
     box b = box_of(w->d, &c);
     uint64_t mark = w->numbers.count;
     uint32_t owner = 0;
-    bool outside, good = enter(w, &c, &b, &triangles, &balls, &owner, &outside);
+    list parents = triangles;
+    bool outside, good = enter(w, &b, &triangles, &balls, &owner, &outside);
     if (++w->look % CELLS_PER_LOOK == 0 && carom_progress_stop(w->d->context, w->index)) {
         w->cancelled = true;
         return false;
     }
     if (good && !outside) {
+        anchor high = {b.high, 0};
+        if (w->d->pass + 1 == TRAVERSALS && w->d->mesh->plain && triangles.begin < triangles.end)
+            high.winding = from == NULL ? winding_at(w, b.high)
+                                        : winding_from(w, from->at, from->winding, b.high, parents);
         if (!divides(w, &c, &b, triangles, balls, owner)) {
-            good = add_leaf(w, &c, &b, triangles, balls, owner);
+            good = add_leaf(w, &c, &b, triangles, balls, owner, high.winding);
         } else {
             for (uint32_t i = 0; i < 8 && good; ++i)
-                good = traverse(w, child_of(&c, i), triangles, balls);
+                good = traverse(w, child_of(&c, i), triangles, balls, &high);
         }
     }
     w->numbers.count = mark;
@@ -447,7 +481,7 @@ static bool make_tasks(worker *w, cube c, list triangles, list balls, uint32_t l
     box b = box_of(d, &c);
     uint64_t mark = w->numbers.count;
     uint32_t owner = 0;
-    bool outside, good = enter(w, &c, &b, &triangles, &balls, &owner, &outside);
+    bool outside, good = enter(w, &b, &triangles, &balls, &owner, &outside);
     if (good && !outside) {
         if (level == TASK_LEVEL || c.size == 1) {
             const carom_allocator *allocator = &d->context->allocator;
@@ -486,7 +520,7 @@ static carom_status run_task(void *argument, carom_range range) {
                    count * sizeof(*w->numbers.data));
         w->numbers.count = count;
         w->kept = d->kept != NULL ? &d->kept[i] : NULL;
-        if (!traverse(w, t->cube, (list){0, triangles}, (list){triangles, count}))
+        if (!traverse(w, t->cube, (list){0, triangles}, (list){triangles, count}, NULL))
             return w->cancelled ? CAROM_CANCELLED : CAROM_NO_MEMORY;
         carom_progress_add(d->context, range.worker, 1);
     }
@@ -531,7 +565,7 @@ static carom_status begin(division *d, worker *w) {
     for (uint64_t i = 0; i < triangles; ++i) w->numbers.data[i] = (uint32_t)i;
     for (uint32_t i = 0; i < d->ball_count; ++i) w->numbers.data[triangles + i] = i;
     w->numbers.count = count;
-    cube root = {0, 0, 0, d->steps, true};
+    cube root = {0, 0, 0, d->steps};
     return make_tasks(w, root, (list){0, triangles}, (list){triangles, count}, 0)
                ? CAROM_OK
                : carom_fail_memory(d->context, count * sizeof(uint32_t), "shares of a packing");
