@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pack/pack_octree.h"
 #include "pack/pack_shares.h"
 #include "tests/support/pack_check.h"
 #include "tests/support/test.h"
@@ -159,7 +160,7 @@ static void no_larger_empty_ball_is_found(void **state) {
             carom_triangle *triangles =
                 pack_triangles(context, &def.mesh, &claim.triangle_count, &volume);
             claim.triangles = triangles;
-            double found = pack_search_empty(&claim, 7 * count + i, TEST_CASES(60));
+            double found = pack_search_empty(&claim, 7 * count + i, TEST_CASES(16));
             assert_true(found <= r.info.empty_radius);
             assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
             free(triangles);
@@ -236,6 +237,69 @@ static void two_spheres_share_a_box(void **state) {
         carom_arena_rewind(scratch, mark);
     }
     carom_mesh_destroy(mesh);
+}
+
+/* The greedy method with its local updates finds what trying all voxels against all spheres does.
+ */
+static void greedy_updates_equal_brute_force(void **state) {
+    (void)state;
+    enum { VOXELS = 14, COUNT = 40 };
+    static float apart[(VOXELS + 1) * (VOXELS + 1) * (VOXELS + 1)], first[COUNT_OF(apart)];
+    static carom_vec3 centres[COUNT_OF(apart)];
+    static carom_bvh_found found;
+    carom_arena *scratch = carom_scratch(context, 0);
+    for (int shape = CAROM_SHAPE_SPHERE; shape <= CAROM_SHAPE_CONE; ++shape) {
+        carom_mesh *mesh = make_shape((carom_shape)shape, shape == CAROM_SHAPE_SPHERE ? 1 : 12);
+        carom_packing_def def = {.mesh = view_of(mesh),
+                                 .method = CAROM_PACK_METHOD_GREEDY,
+                                 .voxels = VOXELS,
+                                 .count = COUNT,
+                                 .no_shares = true};
+        result r;
+        pack(context, &def, &r);
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        carom_pack_mesh m;
+        assert_ok(context, carom_pack_mesh_make(context, &def.mesh, false, &m));
+        double size[3] = {m.high.x - m.low.x, m.high.y - m.low.y, m.high.z - m.low.z};
+        double edge = fmax(fmax(size[0], size[1]), size[2]) / VOXELS;
+        uint32_t n[3], count = 0;
+        for (int k = 0; k < 3; ++k) n[k] = (uint32_t)floor(size[k] / edge) + 1;
+        for (uint32_t z = 0; z < n[2]; ++z)
+            for (uint32_t y = 0; y < n[1]; ++y)
+                for (uint32_t x = 0; x < n[0]; ++x, ++count) {
+                    carom_vec3 p = {m.low.x + (x + 0.5) * edge, m.low.y + (y + 0.5) * edge,
+                                    m.low.z + (z + 0.5) * edge};
+                    centres[count] = p = carom_pack_mesh_round(&m, p);
+                    double d = carom_pack_mesh_distance(&m, p, CAROM_BVH_NONE).distance;
+                    bool inside = carom_pack_mesh_inside(&m, p, &found);
+                    first[count] = inside ? (float)carom_pack_radius(d, HUGE_VAL) : 0.0f;
+                }
+        for (uint64_t s = 0; s < r.spheres.count; ++s) {
+            uint32_t best = 0;
+            for (uint32_t i = 0; i < count; ++i) {
+                double least = (double)first[i];
+                for (uint64_t k = 0; k < s && least > 0.0; ++k) {
+                    carom_vec3 c = carom_vec_scale(
+                        carom_vec_sub(r.spheres.data[k].centre, m.origin), ldexp(1.0, m.shift));
+                    double radius = ldexp(r.spheres.data[k].radius, m.shift);
+                    double away = carom_vec_length(carom_vec_sub(centres[i], c)) - radius;
+                    least = fmin(least, carom_pack_radius(HUGE_VAL, away));
+                }
+                apart[i] = least > 0.0 ? (float)least : 0.0f;
+                if (apart[i] > apart[best]) best = i;
+            }
+            carom_vec3 c = carom_pack_mesh_restore(&m, centres[best]);
+            const carom_pack_sphere *sphere = &r.spheres.data[s];
+            assert_true(ldexp(sphere->radius, m.shift) == (double)apart[best]);
+            assert_true(sphere->centre.x == c.x && sphere->centre.y == c.y &&
+                        sphere->centre.z == c.z);
+        }
+        assert_true(r.spheres.count > 10);
+        carom_pack_mesh_free(&m);
+        carom_arena_rewind(scratch, mark);
+        release(&r);
+        carom_mesh_destroy(mesh);
+    }
 }
 
 /* Crossing, nested and hollow boxes: the volume is that where the winding number is 1 or more. */
@@ -536,6 +600,7 @@ int main(void) {
         cmocka_unit_test(no_larger_empty_ball_is_found),
         cmocka_unit_test(voids_hold_what_is_empty),
         cmocka_unit_test(two_spheres_share_a_box),
+        cmocka_unit_test(greedy_updates_equal_brute_force),
         cmocka_unit_test(boxes_that_cross_count_once),
         cmocka_unit_test(place_and_scale_do_not_matter),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
