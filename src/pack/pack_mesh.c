@@ -397,6 +397,18 @@ carom_pack_hit carom_pack_mesh_search(const carom_pack_mesh *mesh, carom_vec3 po
     return s.hit;
 }
 
+void carom_pack_mesh_look(const carom_pack_mesh *mesh, carom_vec3 point, uint32_t place,
+                          double limit, double spread, carom_pack_near *near) {
+    search s = {.mesh = mesh,
+                .at = {point.x, point.y, point.z},
+                .spread = spread,
+                .limit = limit,
+                .near = near,
+                .hit = {HUGE_VAL, CAROM_BVH_NONE}};
+    memset(s.slots, 0xFF, sizeof(s.slots));
+    (void)search_block(&s, place / CAROM_BVH_WIDTH, (1u << CAROM_BVH_WIDTH) - 1);
+}
+
 typedef struct measure {
     const carom_pack_mesh *mesh;
     carom_vec3 point;

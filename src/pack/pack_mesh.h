@@ -57,6 +57,10 @@ typedef struct carom_pack_hit {
 carom_pack_hit carom_pack_mesh_search(const carom_pack_mesh *mesh, carom_vec3 point, uint32_t seed,
                                       double limit, double spread, carom_pack_near *near);
 
+/* Adds to `near` points of the sixteen triangles in the block of a place, without a search. */
+void carom_pack_mesh_look(const carom_pack_mesh *mesh, carom_vec3 point, uint32_t place,
+                          double limit, double spread, carom_pack_near *near);
+
 /* The distance up to CAROM_PACK_ERROR, whatever the triangles. */
 carom_pack_hit carom_pack_mesh_distance(const carom_pack_mesh *mesh, carom_vec3 point,
                                         uint32_t seed);

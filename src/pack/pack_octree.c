@@ -220,6 +220,22 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
     double limit = near->least + spread, apart = (double)c->apart;
     uint32_t place = c->place & ~WHOLLY_INSIDE;
     if (place == (CAROM_BVH_NONE & ~WHOLLY_INSIDE)) place = CAROM_BVH_NONE;
+    if (apart <= limit && place != CAROM_BVH_NONE) {
+        /* Triangles near the parent often suffice. */
+        double least = near->least;
+        uint32_t count = near->count;
+        carom_pack_mesh_look(p->mesh, at, place, limit, spread, near);
+        bound = near->least + h;
+        if (spread > 0.0 && near->count > 1)
+            bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, rho, direction);
+        bound = near->least + trust * (bound - near->least);
+        if (bound <= rho) {
+            c->bound = CAROM_MIN(float_up(bound), c->bound);
+            return KEEP;
+        }
+        near->least = least;
+        near->count = count;
+    }
     if (apart <= limit) {
         carom_pack_hit hit = carom_pack_mesh_search(p->mesh, at, place, limit, spread, near);
         apart = CAROM_MIN(hit.distance, limit);
