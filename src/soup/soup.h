@@ -126,7 +126,7 @@ static inline bool carom_soup_on_device(const carom_context *context) {
 }
 
 /* CAROM_OK if a new soup can be made on the GPU. */
-carom_status carom_soup_device_check_new(carom_context *context, carom_soup_method method);
+carom_status carom_soup_device_check_new(carom_context *context, const carom_soup_def *def);
 /* CAROM_OK if the soup was made by a context of this context's backend. */
 carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup);
 carom_status carom_soup_device_prepare(carom_context *context, carom_soup *soup);

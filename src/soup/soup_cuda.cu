@@ -21,6 +21,7 @@
 
 #include "bvh/bvh_cuda.h"
 #include "geom/face_item.h"
+#include "grid/grid_cuda.h"
 #include "soup/soup_device.h"
 
 #define THREADS         256u
@@ -32,9 +33,23 @@
 #define FEWEST          65536u /* entries of a list at first */
 
 /* Blocks of scratch. */
-enum { SORT, BINS, LEAF_PAIRS, CANDIDATES, OPEN, UNDECIDED, FOUND, SCATTERED, TALLY, TREE };
+enum {
+    GRID,
+    ENTRIES,
+    SORT,
+    BINS,
+    LEAF_PAIRS,
+    CANDIDATES,
+    OPEN,
+    UNDECIDED,
+    FOUND,
+    SCATTERED,
+    TALLY,
+    TREE
+};
 
 /* Counters of a search. */
+/* By grid, N_LEAF_PAIRS counts its entries. */
 enum { N_LEAF_PAIRS, N_CANDIDATES, N_OPEN, N_UNDECIDED, N_FOUND, N_LONG, N_NOT_FINITE };
 
 /* ---- Views on the device --------------------------------------------------------------------- */
@@ -902,6 +917,7 @@ static uint32_t soup_degenerate_faces(const carom_device_soup *soup) {
 
 struct search_arguments {
     carom_device_posed a, b; /* b.soup NULL: one soup */
+    carom_device_method method;
     carom_cuda_order order;
     carom_cuda_pairs *pairs; /* NULL: count only */
     uint64_t *count;         /* on the host, may be NULL */
@@ -998,7 +1014,15 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
                                               place_cross(s, nullptr, &m), "a search"));
     }
     /* Usual surfaces have some nine pairs of leaves per leaf and nine candidates per triangle. */
-    CAROM_DEVICE_TRY(reserve_list(device, LEAF_PAIRS, n / 2 + FEWEST, sizeof(uint2)));
+    if (s->method.by_grid) {
+        carom_grid_memory grid = {};
+        uint64_t bytes =
+            carom_grid_place((uint32_t)n, s->method.table.bucket_count, nullptr, &grid);
+        CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[GRID], bytes, "a grid"));
+        CAROM_DEVICE_TRY(reserve_list(device, ENTRIES, 3 * n + FEWEST, sizeof(uint2)));
+    } else {
+        CAROM_DEVICE_TRY(reserve_list(device, LEAF_PAIRS, n / 2 + FEWEST, sizeof(uint2)));
+    }
     CAROM_DEVICE_TRY(reserve_list(device, CANDIDATES, 10 * n + FEWEST, sizeof(uint2)));
     CAROM_DEVICE_TRY(reserve_list(device, OPEN, n + FEWEST, sizeof(uint2)));
     CAROM_DEVICE_TRY(reserve_list(device, UNDECIDED, n / 4 + FEWEST, sizeof(uint2)));
@@ -1057,6 +1081,47 @@ static void sort_by_faces(carom_device *device, const search_arguments *s, carom
                         s->pairs->data, s->pairs->capacity, &op->counters->n[N_LONG]);
 }
 
+/* The boxes of a tree's items in their order, for a grid over them. */
+struct boxes_in_order {
+    carom_tree tree;
+
+    __device__ carom_box box(uint32_t place) const {
+        return carom_tree_entry(tree.boxes[0], place);
+    }
+    __device__ bool second(uint32_t place) const {
+        return (tree.sides[place / CAROM_WARP] >> place % CAROM_WARP & 1u) != 0;
+    }
+    __device__ bool paired(uint32_t a, uint32_t b) const {
+        return tree.sides == nullptr || second(a) != second(b);
+    }
+};
+
+/* Queues the search for pairs whose boxes overlap. */
+static void find_candidates(carom_device *device, carom_device_op *op, const carom_tree &tree,
+                            const carom_device_list<uint2> &candidates) {
+    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+    const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
+    if (s->method.by_grid) {
+        carom_grid_memory grid = {};
+        (void)carom_grid_place(tree.entries[0], s->method.table.bucket_count,
+                               (char *)device->scratch[GRID].data, &grid);
+        grid.entries = (uint2 *)device->scratch[ENTRIES].data;
+        grid.entry_capacity = device->scratch[ENTRIES].bytes / sizeof(uint2);
+        carom_grid_find(device, boxes_in_order{tree}, tree.entries[0], s->method.table,
+                        s->method.lift, grid, &op->counters->n[N_LEAF_PAIRS], candidates);
+        return;
+    }
+    carom_device_list<uint2> leaves = list_of<uint2>(device, LEAF_PAIRS, op, N_LEAF_PAIRS);
+    carom_device_step(device, "pairs of leaves");
+    carom_device_launch(device, carom_tree_pairs,
+                        carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
+                        leaves);
+    carom_device_step(device, "candidates");
+    carom_device_launch(device, carom_tree_candidates,
+                        carom_device_resident(device, carom_tree_candidates, threads), threads,
+                        tree, leaves, candidates);
+}
+
 static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     cudaStream_t stream = device->stream;
@@ -1065,7 +1130,6 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     result r = {{nullptr, 0, &op->counters->n[N_FOUND]}, nullptr};
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), stream);
     view v = begin_search(device, op, &tree, &records);
-    carom_device_list<uint2> leaves = list_of<uint2>(device, LEAF_PAIRS, op, N_LEAF_PAIRS);
     carom_device_list<uint2> candidates = list_of<uint2>(device, CANDIDATES, op, N_CANDIDATES);
     carom_device_list<uint2> open = list_of<uint2>(device, OPEN, op, N_OPEN);
     carom_device_list<uint2> undecided = list_of<uint2>(device, UNDECIDED, op, N_UNDECIDED);
@@ -1080,15 +1144,7 @@ static void search_launch(carom_device *device, carom_device_op *op) {
         (void)cudaMemsetAsync(r.tally, 0, tally_row(first_faces(s)), stream);
     }
     if (tree.entries[0] != 0) {
-        const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
-        carom_device_step(device, "pairs of leaves");
-        carom_device_launch(device, carom_tree_pairs,
-                            carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
-                            leaves);
-        carom_device_step(device, "candidates");
-        carom_device_launch(device, carom_tree_candidates,
-                            carom_device_resident(device, carom_tree_candidates, threads), threads,
-                            tree, leaves, candidates);
+        find_candidates(device, op, tree, candidates);
         if (records != nullptr) {
             carom_device_step(device, "floats");
             carom_device_launch(device, decide_in_floats,
@@ -1157,7 +1213,7 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
         return carom_device_fail(device, CAROM_BAD_INPUT,
                                  "a pose moves %llu coordinates beyond the range of doubles",
                                  n[N_NOT_FINITE]);
-    *again = grow(device, LEAF_PAIRS, n[N_LEAF_PAIRS], sizeof(uint2));
+    *again = grow(device, s->method.by_grid ? ENTRIES : LEAF_PAIRS, n[N_LEAF_PAIRS], sizeof(uint2));
     *again = grow(device, CANDIDATES, n[N_CANDIDATES], sizeof(uint2)) || *again;
     *again = grow(device, OPEN, n[N_OPEN], sizeof(uint2)) || *again;
     *again = grow(device, UNDECIDED, n[N_UNDECIDED], sizeof(uint2)) || *again;
@@ -1177,11 +1233,11 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
 }
 
 static carom_status soup_search(carom_device *device, const carom_device_posed *a,
-                                const carom_device_posed *b, carom_cuda_order order,
-                                carom_cuda_pairs *pairs, uint64_t *count) {
+                                const carom_device_posed *b, const carom_device_method *method,
+                                carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count) {
     carom_device_op op = {search_reserve, search_launch, search_settle, nullptr, {}};
-    *carom_device_arguments<search_arguments>(&op) =
-        search_arguments{*a, b != nullptr ? *b : carom_device_posed{}, order, pairs, count};
+    *carom_device_arguments<search_arguments>(&op) = search_arguments{
+        *a, b != nullptr ? *b : carom_device_posed{}, *method, order, pairs, count};
     return carom_device_submit(device, &op);
 }
 
