@@ -33,6 +33,7 @@ void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *bo
         uint32_t size_class = (exponent >= space->size_class[0] ? 1u : 0u) +
                               (exponent >= space->size_class[1] ? 1u : 0u) +
                               (exponent >= space->size_class[2] ? 1u : 0u);
+        CAROM_ASSERT(size_class < 4 && key >> 30 == 0);
         keys[i] = size_class << 30 | key;
     }
 }
@@ -94,6 +95,7 @@ typedef struct to_visit {
 } to_visit;
 
 static inline void push(to_visit *stack, uint32_t level, uint32_t number) {
+    CAROM_ASSERT(stack->count < CAROM_BVH_LEVELS * CAROM_BVH_WIDTH && level < CAROM_BVH_LEVELS);
     stack->number[stack->count] = number;
     stack->level[stack->count++] = (uint8_t)level;
 }
@@ -105,6 +107,7 @@ static inline void emit(carom_bvh_found *found, uint32_t a, uint32_t block_b, ui
         carom_u32v_store(&found->a[count], carom_u32v_splat(a));
         count += carom_lanes_list(some, block_b * CAROM_BVH_WIDTH + at, &found->b[count]);
     }
+    CAROM_ASSERT(count <= CAROM_BVH_FOUND);
     found->count = count;
 }
 
@@ -146,6 +149,7 @@ bool CAROM_CPU(carom_bvh_self_block)(const carom_bvh *bvh, uint32_t block, carom
         uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
         const carom_bvh_node *node = &carom_bvh_level(bvh, level)[number];
         /* Only children whose last block comes after `block`. */
+        CAROM_ASSERT(level >= 1 && number < bvh->node_count[level]);
         uint64_t span = (uint64_t)1 << (4 * (level - 1)), first = (uint64_t)number * 16 * span;
         uint64_t past = block + 1 > first ? (block + 1 - first) / span : 0;
         uint32_t later = past < 16 ? ~0u << past : 0u;
@@ -173,6 +177,7 @@ bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, u
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
+        CAROM_ASSERT(level < bvh->level_count && number < bvh->node_count[level]);
         uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[number], &wide);
         ++found->visits;
         if (level == 0) {
