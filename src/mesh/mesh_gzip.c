@@ -20,6 +20,7 @@
 #define TRAP_RATIO 256u
 #define PIECE      ((size_t)1 << 20) /* bytes between two reports; zlib counts in 32 bits */
 #define GZIP_ONLY  (15 + 16)
+#define RAW        (-15) /* without any header */
 
 static void *zlib_allocate(void *user, uInt count, uInt size) {
     return carom_allocate(user, count, size);
@@ -82,11 +83,11 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
             carom_progress_add(u->context, 0, stream->avail_in);
         }
         if (u->used == u->capacity) CAROM_TRY(grow(u));
-        uInt room = (uInt)CAROM_MIN(u->capacity - u->used, PIECE);
+        uInt space = (uInt)CAROM_MIN(u->capacity - u->used, PIECE);
         stream->next_out = u->out + u->used;
-        stream->avail_out = room;
+        stream->avail_out = space;
         int code = inflate(stream, Z_NO_FLUSH);
-        u->used += room - stream->avail_out;
+        u->used += space - stream->avail_out;
         carom_progress_add(u->context, 0, 0); /* a few bytes may unpack to many */
         uint64_t at = given - stream->avail_in;
         if (code == Z_STREAM_END) { /* another member may follow, or zeros as padding */
@@ -128,6 +129,31 @@ carom_status carom_gzip_unpack(carom_context *context, const char *name, const u
     *out = u.out;
     *out_size = u.used;
     return CAROM_OK;
+}
+
+bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, uint8_t *out,
+                   uint64_t out_size) {
+    z_stream stream = {
+        .zalloc = zlib_allocate, .zfree = zlib_release, .opaque = &context->allocator};
+    if (inflateInit2(&stream, RAW) != Z_OK) return false;
+    uint64_t given = 0, space = out_size;
+    int code = Z_OK;
+    while (code == Z_OK) {
+        if (stream.avail_in == 0) {
+            stream.next_in = (Bytef *)(uintptr_t)(bytes + given);
+            stream.avail_in = (uInt)CAROM_MIN(size - given, PIECE);
+            given += stream.avail_in;
+        }
+        if (stream.avail_out == 0) {
+            stream.next_out = out + (out_size - space);
+            stream.avail_out = (uInt)CAROM_MIN(space, PIECE);
+            space -= stream.avail_out;
+        }
+        code = inflate(&stream, Z_NO_FLUSH); /* Z_BUF_ERROR when neither side has any left */
+    }
+    bool whole = code == Z_STREAM_END && space == 0 && stream.avail_out == 0;
+    (void)inflateEnd(&stream);
+    return whole;
 }
 
 /* ---- Packing --------------------------------------------------------------------------------- */
@@ -192,6 +218,16 @@ carom_status carom_gzip_unpack(carom_context *context, const char *name, const u
     (void)out;
     (void)out_size;
     return fail_without(context, name);
+}
+
+bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, uint8_t *out,
+                   uint64_t out_size) {
+    (void)context;
+    (void)bytes;
+    (void)size;
+    (void)out;
+    (void)out_size;
+    return false;
 }
 
 carom_status carom_deflate_open(carom_context *context, const char *name, carom_deflate **deflate) {

@@ -13,6 +13,11 @@
 
 #define TWO(x) carom_dd_make(x, 0.0)
 
+/* Coordinates are scaled to at most 1, so each integral is below a few times the area: 3 y_i n_j of
+ * three corners and their sums. */
+#define REACH      32.0
+#define LEAST_AREA 0x1p-900 /* where all triangles are degenerate: scales must be finite */
+
 /* The integrals over one triangle. */
 static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle *t,
                       carom_dd out[CAROM_SOLID_SUMS]) {
@@ -86,9 +91,9 @@ static void choose(const carom_soup_view *soup, carom_solid_prefix_sums *sums) {
         carom_vec3 v = carom_vec_sub(c.corner[2], c.corner[0]);
         area += carom_vec_length(carom_vec_cross(u, v));
     }
-    sums->area = 0.5 * area + 0x1p-900;
+    sums->area = 0.5 * area + LEAST_AREA;
     for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
-        sums->scales[i] = carom_sum_scale(32.0 * sums->area, 1);
+        sums->scales[i] = carom_sum_scale(REACH * sums->area, 1);
 }
 
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,
@@ -205,7 +210,7 @@ static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_fram
     const double *r = frame->r;
     const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
     const double t[3] = {frame->t.x, frame->t.y, frame->t.z}, p[3] = {to.x, to.y, to.z};
-    double way[3];
+    double direction[3];
     for (int i = 0; i < 3; ++i) {
         carom_dd sum = carom_dd_diff(carom_scale_apply(p[i], sums->exponent),
                                      carom_scale_apply(t[i], sums->exponent));
@@ -213,9 +218,9 @@ static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_fram
             sum =
                 carom_dd_sub(sum, carom_dd_multiply(TWO(r[3 * i + k]),
                                                     TWO(carom_scale_apply(c[k], sums->exponent))));
-        way[i] = sum.high;
+        direction[i] = sum.high;
     }
-    return carom_vec(way[0], way[1], way[2]);
+    return carom_vec(direction[0], direction[1], direction[2]);
 }
 
 /* Error factors, with e = 2^-53. The matrix is orthonormal to 16 e, and its determinant is 1 to 40
@@ -257,13 +262,13 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *s
                                                 int exponent) {
     const double *r = frame->r;
     /* The origin in the body's frame, rounded; the remainder is `rest`. */
-    carom_vec3 way = way_from(sums, frame, origin);
-    carom_vec3 body = carom_vec((r[0] * way.x + r[3] * way.y) + r[6] * way.z,
-                                (r[1] * way.x + r[4] * way.y) + r[7] * way.z,
-                                (r[2] * way.x + r[5] * way.y) + r[8] * way.z);
+    carom_vec3 direction = way_from(sums, frame, origin);
+    carom_vec3 body = carom_vec((r[0] * direction.x + r[3] * direction.y) + r[6] * direction.z,
+                                (r[1] * direction.x + r[4] * direction.y) + r[7] * direction.z,
+                                (r[2] * direction.x + r[5] * direction.y) + r[8] * direction.z);
     double by[3] = {body.x, body.y, body.z};
     shifted s = shift(sums, moments, by);
-    carom_vec3 back = carom_vec_sub(carom_frame_turn(frame, body), way);
+    carom_vec3 back = carom_vec_sub(carom_frame_turn(frame, body), direction);
     double rest[3] = {back.x, back.y, back.z};
     double n[3], f[3][3], half[3][3], along = 0.0, q[3];
     /* Rotation invariants are taken from before the rotation. */
