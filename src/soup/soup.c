@@ -48,7 +48,7 @@ static carom_status copy_positions(carom_context *context, void *positions, caro
         copy_some(to + begin * size, scalar, mesh, begin, CAROM_MIN(begin + COPIED_AT_ONCE, count));
         CAROM_TRY(carom_progress_look(context));
     }
-    CAROM_ASSERT(mesh->scalar == scalar || scalar == CAROM_SCALAR_FLOAT64);
+    CAROM_ASSERT(count == 0 || mesh->scalar == scalar || scalar == CAROM_SCALAR_FLOAT64);
     memset(to + count * size, 0, PADDING);
     return CAROM_OK;
 }
