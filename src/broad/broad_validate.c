@@ -7,7 +7,6 @@
  * sweep are sorted, have the coordinates of their boxes, and give each overlapping pair once. The
  * last frame: its pairs are sorted, and those of boxes that did not change are exactly those that
  * overlap. Lists of pairs are compared with all pairs for few boxes only. */
-#include "base/power.h"
 #include "broad/broad_sweep_cpu.h"
 #include "geom/length.h"
 
@@ -106,7 +105,8 @@ static const char *validate_space(const carom_broad *broad) {
     const carom_broad_space *space = &broad->space;
     bool plain = space->scale == 1.0 && space->origin[0] == 0.0 && space->origin[1] == 0.0 &&
                  space->origin[2] == 0.0;
-    if (!(space->scale > 0.0) || space->scale != carom_power_of_two(carom_exponent(space->scale)))
+    int exponent;
+    if (frexp(space->scale, &exponent) != 0.5)
         return "broad: the scale of the float32 boxes is not a power of two";
     if (space->plain != plain) return "broad: the frame is said to be plain and is not";
     for (uint32_t id = 0; id < broad->id_count && broad->exact; ++id) {
