@@ -82,7 +82,9 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
     if (parents == NULL || largest == NULL)
         return carom_fail_memory(context, count * 8, "the regions of a solid");
     for (uint64_t t = 0; t < count; ++t) parents[t] = largest[t] = (uint32_t)t;
-    if (report->nonmanifold_edges == 0 && report->shells == solid->root_count) {
+    /* Without triangles that belong to no shell, as many shells as components are one in each. */
+    if (report->nonmanifold_edges == 0 && report->degenerate_triangles == 0 &&
+        report->shells == solid->root_count) {
         for (uint32_t i = 0; i < solid->root_count; ++i) {
             uint32_t root = solid->roots[i], first = solid->firsts[root];
             for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) parents[t] = first;
