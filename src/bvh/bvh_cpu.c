@@ -130,6 +130,7 @@ typedef struct to_visit {
 } to_visit;
 
 static inline void push(to_visit *stack, uint32_t level, uint32_t index) {
+    CAROM_ASSERT(stack->count < CAROM_BVH_LEVELS * CAROM_BVH_WIDTH && level < CAROM_BVH_LEVELS);
     stack->index[stack->count] = index;
     stack->level[stack->count++] = (uint8_t)level;
 }
@@ -141,6 +142,7 @@ static inline void emit(carom_bvh_found *found, uint32_t a, uint32_t block_b, ui
         carom_u32v_store(&found->a[count], carom_u32v_splat(a));
         count += carom_lanes_list(some, block_b * CAROM_BVH_WIDTH + at, &found->b[count]);
     }
+    CAROM_ASSERT(count <= CAROM_BVH_FOUND);
     found->count = count;
 }
 
@@ -221,6 +223,7 @@ bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_b
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
         const carom_bvh_node *here = &carom_bvh_level(bvh, level)[index];
+        CAROM_ASSERT(level >= 2 && index < bvh->node_count[level]);
         /* Only children whose last node of level 1 comes after `node`. */
         uint64_t span = (uint64_t)1 << (4 * (level - 2)), begin = (uint64_t)index * 16 * span;
         uint64_t past = node + 1 > begin ? (node + 1 - begin) / span : 0;
@@ -246,6 +249,7 @@ static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
+        CAROM_ASSERT(level < bvh->level_count && index < bvh->node_count[level]);
         uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[index], wide);
         ++found->visits;
         if (level == 0) {

@@ -52,6 +52,7 @@ CAROM_ITEM float carom_bvh_scale(float low, float high) {
 /* A key from the cell's index along the curve; items with empty boxes come after all others. */
 CAROM_ITEM uint32_t carom_bvh_key(const carom_bvh_space *space, const carom_box *box,
                                   uint32_t index) {
+    CAROM_ASSERT(index >> CAROM_BVH_CURVE_BITS == 0);
     if (!(box->low[0] <= box->high[0])) return UINT32_MAX;
     return carom_bvh_class(space, box) << CAROM_BVH_CURVE_BITS | index;
 }

@@ -188,6 +188,7 @@ CAROM_ITEM uint32_t carom_grid_cell(const carom_grid_space *space, int axis, flo
     double cell = ((double)x - space->low[axis]) * space->inverse;
     cell = cell > 0.0 ? cell : 0.0;
     cell = cell < (double)CAROM_GRID_LAST ? cell : (double)CAROM_GRID_LAST;
+    CAROM_ASSERT(cell >= 0.0 && cell <= (double)CAROM_GRID_LAST);
     return (uint32_t)cell;
 }
 
@@ -206,6 +207,7 @@ CAROM_ITEM carom_grid_cells carom_grid_cells_of(const carom_grid_space *space,
 CAROM_ITEM carom_grid_cells carom_grid_cells_on(const carom_grid_cells *cells, uint32_t level) {
     carom_grid_cells above;
     for (int k = 0; k < 3; ++k) {
+        CAROM_ASSERT(cells->low[k] <= cells->high[k] && level < CAROM_GRID_LEVELS);
         above.low[k] = cells->low[k] >> level;
         above.high[k] = cells->high[k] >> level;
     }
@@ -224,6 +226,7 @@ CAROM_ITEM uint32_t carom_grid_level(const carom_grid_space *space, const carom_
     uint32_t level = carom_grid_highest_bit(span | 1u), wide = 0;
     for (int k = 0; k < 3; ++k)
         wide |= (cells->high[k] >> level) - (cells->low[k] >> level) > 1u ? 1u : 0u;
+    CAROM_ASSERT(level <= 30 && space->lift >= -1 && space->lift <= 3);
     int32_t lifted = (int32_t)(level + wide) + space->lift;
     lifted = CAROM_MAX(lifted, 0);
     return (uint32_t)CAROM_MIN(lifted, (int32_t)CAROM_GRID_LEVELS - 1);
@@ -327,6 +330,7 @@ CAROM_ITEM uint32_t carom_grid_quarters(uint32_t low, uint32_t high, uint32_t le
     uint32_t first = low >> level << 2;
     uint32_t from = (low << up >> down) - first;
     uint32_t to = ((high << up | ((1u << up) - 1u)) >> down) - first;
+    CAROM_ASSERT(from <= to && to < 16);
     return (2u << to) - (1u << from);
 }
 
@@ -354,6 +358,7 @@ CAROM_ITEM uint32_t carom_grid_enter(const carom_grid_table *table, const carom_
                 uint32_t covered = (quarters[0] >> 4 * (x - on.low[0]) & 15u) |
                                    (quarters[1] >> 4 * (y - on.low[1]) & 15u) << 4 |
                                    (quarters[2] >> 4 * (z - on.low[2]) & 15u) << 8;
+                CAROM_ASSERT(count < CAROM_GRID_MOST_CELLS && bucket < table->bucket_count);
                 buckets[count] = bucket;
                 tags[count++] = (x == on.low[0] ? 1u : 0u) | (y == on.low[1] ? 2u : 0u) |
                                 (z == on.low[2] ? 4u : 0u) | (x & 7u) << CAROM_GRID_TAG_CELL |

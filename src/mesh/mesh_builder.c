@@ -28,6 +28,7 @@ void carom_builder_begin_offsets(carom_builder *builder) {
     }
     for (uint64_t f = 0; f <= builder->face_count; ++f) builder->offsets.data[f] = 3 * f;
     builder->offsets.count = builder->face_count + 1;
+    CAROM_ASSERT(builder->offsets.count <= builder->offsets.capacity);
 }
 
 void carom_builder_begin_parts(carom_builder *builder) {
@@ -72,6 +73,7 @@ void carom_builder_enter_part(carom_builder *builder, const void *name, size_t l
 static void *fit(const carom_allocator *allocator, void *data, uint64_t count, uint64_t capacity,
                  size_t size) {
     if (data == NULL || capacity - count <= capacity / 4) return data;
+    CAROM_ASSERT(count <= capacity);
     void *fitting = carom_allocate(allocator, count, size);
     if (fitting == NULL) return data;
     memcpy(fitting, data, (size_t)count * size);
@@ -136,6 +138,8 @@ carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format form
     mesh->corners = fit(allocator, c->data, c->count, c->capacity, sizeof(*c->data));
     const carom_offsets *o = &builder->offsets;
     mesh->offsets = fit(allocator, o->data, o->count, o->capacity, sizeof(*o->data));
+    CAROM_ASSERT(builder->offsets.count == 0 || builder->offsets.count == builder->face_count + 1);
+    CAROM_ASSERT(builder->offsets.count != 0 || builder->corners.count == 3 * builder->face_count);
     mesh->face_count = builder->face_count;
     mesh->origin.format = format;
     mesh->origin.skipped_faces = builder->skipped_faces;

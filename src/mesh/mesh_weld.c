@@ -100,6 +100,7 @@ static bool make_table(table *t, carom_arena *scratch, uint64_t size) {
 
 /* The low bits select the table, the high bits the slot. */
 static uint64_t place_of(const table *t, uint32_t hash) {
+    CAROM_ASSERT(t->size != 0 && t->size <= UINT64_C(1) << 32);
     return (uint64_t)hash * t->size >> 32;
 }
 
@@ -115,6 +116,7 @@ static bool double_table(table *t, carom_arena *scratch) {
         uint64_t place = place_of(t, old.slots[i].hash);
         while (t->slots[place].vertex != EMPTY) place = place_after(t, place);
         t->slots[place] = old.slots[i];
+        CAROM_ASSERT(place < t->size);
     }
     return true;
 }
@@ -125,6 +127,7 @@ static uint32_t find_or_add(const weld *w, table *t, uint32_t hash, uint32_t ver
     for (uint64_t place = place_of(t, hash);; place = place_after(t, place)) {
         slot seen = t->slots[place];
         if (seen.vertex == EMPTY) {
+            CAROM_ASSERT(2 * t->count < t->size); /* a free slot is always found */
             t->slots[place] = (slot){hash, vertex};
             ++t->count;
             return vertex;
@@ -145,6 +148,7 @@ static carom_status weld_share(weld *w, uint32_t share, uint32_t worker, carom_a
         if (2 * t.count >= t.size && !double_table(&t, scratch)) return CAROM_NO_MEMORY;
         w->first[i] = find_or_add(w, &t, w->hashes[i], (uint32_t)i);
         w->index[i] = w->first[i] == i;
+        CAROM_ASSERT(w->first[i] <= i && w->hashes[w->first[i]] == w->hashes[i]);
         if (++own % OWN_BETWEEN_LOOKS != 0) continue;
         carom_progress_add(w->context, worker, OWN_BETWEEN_LOOKS);
         if (carom_progress_cancelled(w->context)) return CAROM_CANCELLED;
@@ -175,8 +179,10 @@ static carom_status copy_vertices(void *argument, carom_range range) {
 
 static carom_status copy_corners(void *argument, carom_range range) {
     weld *w = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i)
+    for (uint64_t i = range.begin; i < range.end; ++i) {
         w->mesh->corners[i] = w->index[w->first[w->view->corners[i]]];
+        CAROM_ASSERT(w->mesh->corners[i] < w->mesh->vertex_count);
+    }
     carom_progress_add(w->context, range.worker, range.end - range.begin);
     return CAROM_OK;
 }
@@ -209,9 +215,11 @@ static carom_status run(weld *w, carom_mesh **mesh) {
     w->seed = (uint64_t)(uintptr_t)w->hashes;
     w->shares = 1;
     while (w->shares < context->threads && w->shares * LEAST_PART < count) w->shares *= 2;
+    CAROM_ASSERT((w->shares & (w->shares - 1)) == 0);
     CAROM_TRY(carom_parallel_for(context, count, grain, hash_range, w));
     CAROM_TRY(carom_parallel_for(context, w->shares, 1, weld_shares, w));
     CAROM_TRY(carom_scan_u32(context, w->index, count, w->index));
+    CAROM_ASSERT(w->index[count] <= count && (count == 0) == (w->index[count] == 0));
     carom_mesh_allocation space = {.scalar = w->view->scalar,
                                    .vertices = w->index[count],
                                    .faces = w->view->face_count,

@@ -48,6 +48,7 @@ static carom_status copy_positions(carom_context *context, void *positions, caro
         copy_some(to + begin * size, scalar, mesh, begin, CAROM_MIN(begin + COPIED_AT_ONCE, count));
         CAROM_TRY(carom_progress_look(context));
     }
+    CAROM_ASSERT(count == 0 || mesh->scalar == scalar || scalar == CAROM_SCALAR_FLOAT64);
     memset(to + count * size, 0, PADDING);
     return CAROM_OK;
 }
@@ -130,6 +131,7 @@ static void copy_triangles(const carom_soup *soup, const triangles *t, carom_sou
     }
     for (uint64_t i = 3 * old; i < 3 * end; ++i)
         grown->corners[i] = t->view.corners[i - 3 * first] + first_vertex;
+    CAROM_ASSERT(begin <= old && old <= end && end <= grown->triangle_count);
     memset(grown->states + old, 0, end - old);
     if (grown->faces == NULL) return;
     for (uint64_t i = begin; i < old; ++i) grown->faces[i] = carom_soup_face(soup, (uint32_t)i);
@@ -164,6 +166,7 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
         .positions = soup->positions, .scalar = soup->scalar, .vertex_count = soup->vertex_count};
     CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, 0, &old));
     CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, soup->vertex_count, view));
+    CAROM_ASSERT(grown->triangle_count == count && grown->vertex_count == vertices);
     for (uint64_t at = 0; at < count; at += COPIED_AT_ONCE) {
         copy_triangles(soup, t, grown, at, CAROM_MIN(at + COPIED_AT_ONCE, count));
         CAROM_TRY(carom_progress_look(context));
@@ -195,6 +198,7 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
         return status;
     }
     release_arrays(soup);
+    CAROM_ASSERT(grown.failed == CAROM_OK && grown.triangle_count >= soup->triangle_count);
     *soup = grown;
     return CAROM_OK;
 }
@@ -248,6 +252,7 @@ static carom_status prepare_again(carom_context *context, carom_soup *soup) {
 
 /* Exchanges the positions with the spare ones. */
 static void exchange_positions(carom_soup *soup, carom_scalar *scalar) {
+    CAROM_ASSERT(soup->spare != NULL);
     void *positions = soup->positions;
     uint64_t bytes = soup->position_bytes;
     carom_scalar old = soup->scalar;
@@ -265,6 +270,7 @@ static carom_status make_spare(carom_context *context, carom_soup *soup, uint64_
     if (spare == NULL) return carom_fail_memory(context, bytes, "the positions of a soup");
     carom_release(&soup->allocator, soup->spare);
     soup->spare = spare;
+    CAROM_ASSERT(bytes > soup->spare_bytes);
     soup->spare_bytes = bytes;
     return CAROM_OK;
 }
@@ -331,6 +337,7 @@ static uint32_t mark_faces(carom_soup *soup, const uint32_t *faces, uint64_t cou
     uint32_t marked = 0;
     for (uint64_t i = 0; i < count; ++i) {
         uint32_t t = first_triangle(soup, faces[i]);
+        CAROM_ASSERT(t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]);
         if ((soup->states[t] & if_set) != if_set || (soup->states[t] & if_clear) != 0) continue;
         ++marked;
         for (; t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]; ++t)
@@ -356,6 +363,7 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
     bool done = status == CAROM_OK;
     (void)mark_faces(soup, faces, count, leaving, 0, 0, done ? CAROM_SOUP_LEAVING : leaving);
     if (done) soup->dead_faces += died;
+    CAROM_ASSERT(soup->dead_faces <= soup->face_count);
     return status;
 }
 

@@ -85,6 +85,7 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) 
     for (uint32_t t = 0, at = 0; t < soup->triangle_count; ++t)
         if (carom_soup_searched(soup, t)) soup->oriented.items[at++] = t;
     corners_of c = corners_begin(soup);
+    CAROM_ASSERT(soup->oriented.item_count == count && count <= soup->triangle_count);
     return carom_obb_build(context, &soup->oriented, corners_in_frame, &c);
 }
 
