@@ -215,9 +215,12 @@ static __global__ void __launch_bounds__(CAROM_GRID_THREADS)
             while (at >= end) {
                 if (x < on.high[0]) {
                     ++x;
-                } else if (x = on.low[0], y < on.high[1]) {
+                } else if (y < on.high[1]) {
+                    x = on.low[0];
                     ++y;
-                } else if (y = on.low[1], z < on.high[2]) {
+                } else if (z < on.high[2]) {
+                    x = on.low[0];
+                    y = on.low[1];
                     ++z;
                 } else {
                     if (levels == 0) break;
