@@ -543,6 +543,72 @@ static void soup_queries(void **state) {
     assert_true(state_of_all() == before);
 }
 
+static void soup_margins(void **state) {
+    (void)state;
+    carom_pairs pairs = {0};
+    carom_soup_gap gap;
+    carom_pair pair = {0, 1};
+    uint64_t count = 7;
+    bool any = true;
+    uint64_t before = state_of_all();
+    BUG(carom_soup_self_within, context, NULL, soup, 0.1, &pairs);
+    BUG(carom_soup_self_within, soup, context, NULL, 0.1, &pairs);
+    BUG(carom_soup_self_within, pairs, context, soup, 0.1, NULL);
+    BUG_RESULT(carom_pairs, carom_soup_self_within, pairs, context, soup, 0.1, &result);
+    BUG(carom_soup_self_within_count, context, NULL, soup, 0.1, &count);
+    BUG(carom_soup_self_within_count, soup, context, NULL, 0.1, &count);
+    BUG(carom_soup_self_within_count, count, context, soup, 0.1, NULL);
+    BUG(carom_soup_self_within_any, context, NULL, soup, 0.1, &any);
+    BUG(carom_soup_self_within_any, soup, context, NULL, 0.1, &any);
+    BUG(carom_soup_self_within_any, any, context, soup, 0.1, NULL);
+    BUG(carom_soup_self_within_each, context, NULL, soup, 0.1, receive, NULL);
+    BUG(carom_soup_self_within_each, soup, context, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_self_within_each, receive, context, soup, 0.1, NULL, NULL);
+    FINE(carom_soup_self_within_each, user, context, soup, 0.1, receive, NULL);
+    BUG(carom_soup_self_gaps, context, NULL, soup, &pair, 1, &gap);
+    BUG(carom_soup_self_gaps, soup, context, NULL, &pair, 1, &gap);
+    BUG(carom_soup_self_gaps, pairs, context, soup, NULL, 1, &gap);
+    BUG(carom_soup_self_gaps, gaps, context, soup, &pair, 1, NULL);
+    FINE(carom_soup_self_gaps, pairs, context, soup, NULL, 0, NULL);
+    BUG(carom_soup_cross_within, context, NULL, soup, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_within, a, context, NULL, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_within, b, context, soup, NULL, NULL, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_within, pairs, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_within, pose_a, context, soup, NULL, soup, NULL, 0.1, &pairs);
+    FINE(carom_soup_cross_within, pose_b, context, soup, NULL, soup, NULL, 0.1, &pairs);
+    BUG_RESULT(carom_pairs, carom_soup_cross_within, pairs, context, soup, NULL, soup, NULL, 0.1,
+               &result);
+    BUG(carom_soup_cross_within_count, context, NULL, soup, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_within_count, a, context, NULL, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_within_count, b, context, soup, NULL, NULL, NULL, 0.1, &count);
+    BUG(carom_soup_cross_within_count, count, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_within_count, pose_a, context, soup, NULL, soup, NULL, 0.1, &count);
+    FINE(carom_soup_cross_within_count, pose_b, context, soup, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_within_any, context, NULL, soup, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_within_any, a, context, NULL, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_within_any, b, context, soup, NULL, NULL, NULL, 0.1, &any);
+    BUG(carom_soup_cross_within_any, any, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_within_any, pose_a, context, soup, NULL, soup, NULL, 0.1, &any);
+    FINE(carom_soup_cross_within_any, pose_b, context, soup, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_within_each, context, NULL, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_within_each, a, context, NULL, NULL, soup, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_within_each, b, context, soup, NULL, NULL, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_within_each, receive, context, soup, NULL, soup, NULL, 0.1, NULL, NULL);
+    FINE(carom_soup_cross_within_each, pose_a, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    FINE(carom_soup_cross_within_each, pose_b, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    FINE(carom_soup_cross_within_each, user, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_gaps, context, NULL, soup, NULL, soup, NULL, &pair, 1, &gap);
+    BUG(carom_soup_cross_gaps, a, context, NULL, NULL, soup, NULL, &pair, 1, &gap);
+    BUG(carom_soup_cross_gaps, b, context, soup, NULL, NULL, NULL, &pair, 1, &gap);
+    BUG(carom_soup_cross_gaps, pairs, context, soup, NULL, soup, NULL, NULL, 1, &gap);
+    BUG(carom_soup_cross_gaps, gaps, context, soup, NULL, soup, NULL, &pair, 1, NULL);
+    FINE(carom_soup_cross_gaps, pose_a, context, soup, NULL, soup, NULL, &pair, 1, &gap);
+    FINE(carom_soup_cross_gaps, pose_b, context, soup, NULL, soup, NULL, &pair, 1, &gap);
+    FINE(carom_soup_cross_gaps, pairs, context, soup, NULL, soup, NULL, NULL, 0, NULL);
+    assert_true(state_of_all() == before);
+    carom_pairs_free(&pairs);
+}
+
 static void soup_points(void **state) {
     (void)state;
     const carom_vec3 point = {0.1, 0.2, 0.3};
@@ -716,12 +782,19 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base),         cmocka_unit_test(geom),
-        cmocka_unit_test(geom_values),  cmocka_unit_test(names),
-        cmocka_unit_test(meshes),       cmocka_unit_test(soup_changes),
-        cmocka_unit_test(soup_queries), cmocka_unit_test(soup_points),
-        cmocka_unit_test(solids),       cmocka_unit_test(gas_changes),
-        cmocka_unit_test(gas_queries),  cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(base),
+        cmocka_unit_test(geom),
+        cmocka_unit_test(geom_values),
+        cmocka_unit_test(names),
+        cmocka_unit_test(meshes),
+        cmocka_unit_test(soup_changes),
+        cmocka_unit_test(soup_queries),
+        cmocka_unit_test(soup_points),
+        cmocka_unit_test(soup_margins),
+        cmocka_unit_test(solids),
+        cmocka_unit_test(gas_changes),
+        cmocka_unit_test(gas_queries),
+        cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("caller_bugs", tests, set_up, tear_down);
 }

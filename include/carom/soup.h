@@ -197,6 +197,88 @@ CAROM_API carom_status carom_soup_cross_distance(carom_context *context, const c
                                                  const carom_pose *pose_b, double limit,
                                                  carom_soup_gap *gap);
 
+/* ---- Query: faces within a margin ------------------------------------------------------------ */
+
+/* Rules for all queries of faces within a margin.
+ * - Two faces are within the margin when the least distance between them is at most `margin`, which
+ *   is decided exactly: a distance of exactly the margin counts. Margin 0: the closed faces meet.
+ * - In one soup, faces with a common vertex are left out, even where they meet elsewhere
+ *   (carom_soup_self_pairs finds these). A vertex is common when the index is the same.
+ * - Faces without area take no part, or take part as the segments and points they are
+ *   (CAROM_DEGENERATE_AS_SEGMENT).
+ * - Poses as for all queries of two soups.
+ * - CAROM_BAD_INPUT: a margin that is negative, infinite or NaN. CAROM_UNSUPPORTED: a soup of
+ *   method GRID, which has no tree to search.
+ * - Cost: that of the query for pairs that meet and some ten nanoseconds for every two faces whose
+ *   boxes are within the margin. work_budget does not apply. Allocates nothing once warm.
+ * How far apart the faces of a pair are, and where they are nearest: carom_soup_self_gaps and
+ * carom_soup_cross_gaps. */
+
+/* Finds all pairs of faces of a soup within the margin, with a < b, sorted. */
+CAROM_API carom_status carom_soup_self_within(carom_context *context, const carom_soup *soup,
+                                              double margin, carom_pairs *pairs);
+
+/* Counts these pairs without storing them. */
+CAROM_API carom_status carom_soup_self_within_count(carom_context *context, const carom_soup *soup,
+                                                    double margin, uint64_t *count);
+
+/* Says whether there is such a pair; stops at the first found. */
+CAROM_API carom_status carom_soup_self_within_any(carom_context *context, const carom_soup *soup,
+                                                  double margin, bool *any);
+
+/* Passes these pairs to `receive` in ascending chunks, for results too large to hold. Scratch is
+ * O(size of the soup). */
+CAROM_API carom_status carom_soup_self_within_each(carom_context *context, const carom_soup *soup,
+                                                   double margin, carom_pairs_fn *receive,
+                                                   void *user);
+
+/* Finds all pairs (face of a, face of b) within the margin, sorted. */
+CAROM_API carom_status carom_soup_cross_within(carom_context *context, const carom_soup *a,
+                                               const carom_pose *pose_a, const carom_soup *b,
+                                               const carom_pose *pose_b, double margin,
+                                               carom_pairs *pairs);
+
+/* Counts these pairs without storing them. */
+CAROM_API carom_status carom_soup_cross_within_count(carom_context *context, const carom_soup *a,
+                                                     const carom_pose *pose_a, const carom_soup *b,
+                                                     const carom_pose *pose_b, double margin,
+                                                     uint64_t *count);
+
+/* Says whether there is such a pair; stops at the first found. */
+CAROM_API carom_status carom_soup_cross_within_any(carom_context *context, const carom_soup *a,
+                                                   const carom_pose *pose_a, const carom_soup *b,
+                                                   const carom_pose *pose_b, double margin,
+                                                   bool *any);
+
+/* Passes these pairs to `receive` in ascending chunks, for results too large to hold. Scratch is
+ * O(size of the soups). */
+CAROM_API carom_status carom_soup_cross_within_each(carom_context *context, const carom_soup *a,
+                                                    const carom_pose *pose_a, const carom_soup *b,
+                                                    const carom_pose *pose_b, double margin,
+                                                    carom_pairs_fn *receive, void *user);
+
+/* ---- Query: where pairs of faces are nearest, and where they meet ---------------------------- */
+
+/* Measures the distance of each of `count` pairs of faces of a soup, on all threads, and finds
+ * points where they are nearest. gaps has space for count.
+ * - The pairs may be any: those of a query, or others, in any order.
+ * - The distance is that of carom_triangles_distance, or for polygons the least of their
+ * triangles': right to 1e-15 of the extent of the two faces. It is 0 when the faces meet, which is
+ * decided exactly. So it may be above a margin that the exact distance is not above, by that
+ * rounding.
+ * - Faces without area count as the segments and points they are.
+ * - CAROM_BAD_INPUT: a face that is not there or was removed.
+ * Cost: about half a microsecond per pair of triangles. */
+CAROM_API carom_status carom_soup_self_gaps(carom_context *context, const carom_soup *soup,
+                                            const carom_pair *pairs, uint64_t count,
+                                            carom_soup_gap *gaps);
+
+/* The same for pairs (face of a, face of b). */
+CAROM_API carom_status carom_soup_cross_gaps(carom_context *context, const carom_soup *a,
+                                             const carom_pose *pose_a, const carom_soup *b,
+                                             const carom_pose *pose_b, const carom_pair *pairs,
+                                             uint64_t count, carom_soup_gap *gaps);
+
 /* ---- Bounds on the number of candidates ------------------------------------------------------ */
 
 /* Gives an upper bound on the candidates (carom_work.candidates) of method GRID between two soups,

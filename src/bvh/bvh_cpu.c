@@ -52,13 +52,15 @@ static inline wide_box widen(const carom_box *box) {
     return wide;
 }
 
-static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane) {
-    wide_box wide;
+static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane, bool enlarged,
+                                  float reach) {
+    carom_box box;
     for (int k = 0; k < 3; ++k) {
-        wide.low[k] = carom_f32v_splat(node->low[k][lane]);
-        wide.high[k] = carom_f32v_splat(node->high[k][lane]);
+        box.low[k] = node->low[k][lane];
+        box.high[k] = node->high[k][lane];
     }
-    return wide;
+    if (enlarged) box = carom_box_enlarge(box, reach);
+    return widen(&box);
 }
 
 static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box) {
@@ -109,22 +111,23 @@ static inline void emit(carom_bvh_found *found, uint32_t a, uint32_t block_b, ui
 }
 
 static inline bool block_pair(const carom_bvh_node *blocks, uint32_t a, uint32_t b,
-                              const wide_box *box_of_b, carom_bvh_found *found) {
+                              const wide_box *box_of_b, bool enlarged, float reach,
+                              carom_bvh_found *found) {
     if (!make_room(found)) return false;
     const carom_bvh_node *block_a = &blocks[a], *block_b = &blocks[b];
     for (uint32_t near = overlaps(block_a, box_of_b); near != 0; near &= near - 1) {
         uint32_t lane = lowest(near);
-        wide_box box = widen_lane(block_a, lane);
+        wide_box box = widen_lane(block_a, lane, enlarged, reach);
         emit(found, a * CAROM_BVH_WIDTH + lane, b, overlaps(block_b, &box));
     }
     return true;
 }
 
-static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
-                                carom_bvh_found *found) {
+static inline bool within_block(const carom_bvh_node *blocks, uint32_t block, bool enlarged,
+                                float reach, carom_bvh_found *found) {
     if (!make_room(found)) return false;
     for (uint32_t lane = 0; lane + 1 < CAROM_BVH_WIDTH; ++lane) {
-        wide_box box = widen_lane(&blocks[block], lane);
+        wide_box box = widen_lane(&blocks[block], lane, enlarged, reach);
         uint32_t later = ~((2u << lane) - 1u);
         emit(found, block * CAROM_BVH_WIDTH + lane, block, overlaps(&blocks[block], &box) & later);
     }
@@ -132,13 +135,16 @@ static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
 }
 
 /* Finds the pairs within the block, then traverses the tree to all later blocks whose box overlaps
- * the block's. */
-bool CAROM_CPU(carom_bvh_self_block)(const carom_bvh *bvh, uint32_t block, carom_bvh_found *found) {
+ * the block's. `enlarged` is a constant in both calls, so that the compiler specialises the loops.
+ */
+static inline bool self_block(const carom_bvh *bvh, uint32_t block, bool enlarged, float reach,
+                              carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
-    if (!within_block(blocks, block, found)) return false;
+    if (!within_block(blocks, block, enlarged, reach, found)) return false;
     if (bvh->level_count < 2) return true;
     const carom_bvh_node *parents = carom_bvh_level(bvh, 1);
-    wide_box own = widen_lane(&parents[block / CAROM_BVH_WIDTH], block % CAROM_BVH_WIDTH);
+    wide_box own =
+        widen_lane(&parents[block / CAROM_BVH_WIDTH], block % CAROM_BVH_WIDTH, enlarged, reach);
     to_visit stack;
     stack.count = 0;
     push(&stack, bvh->level_count - 1, 0);
@@ -156,12 +162,21 @@ bool CAROM_CPU(carom_bvh_self_block)(const carom_bvh *bvh, uint32_t block, carom
             if (level > 1) {
                 push(&stack, level - 1, child);
             } else {
-                wide_box box = widen_lane(node, lane);
-                if (!block_pair(blocks, block, child, &box, found)) return false;
+                wide_box box = widen_lane(node, lane, enlarged, reach);
+                if (!block_pair(blocks, block, child, &box, enlarged, reach, found)) return false;
             }
         }
     }
     return true;
+}
+
+bool CAROM_CPU(carom_bvh_self_block)(const carom_bvh *bvh, uint32_t block, carom_bvh_found *found) {
+    return self_block(bvh, block, false, 0.0f, found);
+}
+
+bool CAROM_CPU(carom_bvh_self_block_within)(const carom_bvh *bvh, uint32_t block, float reach,
+                                            carom_bvh_found *found) {
+    return self_block(bvh, block, true, reach, found);
 }
 
 bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, uint32_t a,

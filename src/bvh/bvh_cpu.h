@@ -32,6 +32,11 @@ CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const caro
 CAROM_CPU_DECLARE(bool, carom_bvh_self_block, const carom_bvh *bvh, uint32_t block,
                   carom_bvh_found *found);
 
+/* The same for boxes at most `reach` apart along each axis. The reach allows for the rounding of a
+ * box that is enlarged by it. */
+CAROM_CPU_DECLARE(bool, carom_bvh_self_block_within, const carom_bvh *bvh, uint32_t block,
+                  float reach, carom_bvh_found *found);
+
 /* Finds the places b whose boxes overlap `box`, each as (a, b) with the given a. */
 CAROM_CPU_DECLARE(bool, carom_bvh_find_box, const carom_bvh *bvh, const carom_box *box, uint32_t a,
                   carom_bvh_found *found);

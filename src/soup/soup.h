@@ -89,6 +89,12 @@ static inline uint32_t carom_soup_face(const carom_soup *soup, uint32_t triangle
     return soup->faces != NULL ? soup->faces[triangle] : triangle;
 }
 
+/* Whether two triangles with these corners have a common vertex. */
+static inline bool carom_soup_common_vertex(const uint32_t *a, const uint32_t *b) {
+    return a[0] == b[0] || a[0] == b[1] || a[0] == b[2] || a[1] == b[0] || a[1] == b[1] ||
+           a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
+}
+
 /* Whether searches consider a triangle. */
 static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle) {
     uint8_t state = soup->states[triangle];

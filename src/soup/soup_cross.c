@@ -12,7 +12,9 @@
 
 #include "base/progress.h"
 #include "bvh/bvh_obb_search.h"
+#include "geom/within.h"
 #include "soup/soup_stream.h"
+#include "soup/soup_within.h"
 
 /* ---- Pairs found ----------------------------------------------------------------------------- */
 
@@ -67,6 +69,7 @@ typedef struct worker {
     carom_obb_worker base;
     carom_soup_found found;
     carom_soup_meeting first;
+    carom_soup_within_batch batch;
 } worker;
 
 static void worker_begin(void *user, void *state) {
@@ -86,6 +89,44 @@ static bool add_pair(worker *w, uint32_t a, uint32_t b) {
 
 static bool precedes(uint32_t a, uint32_t b, const carom_soup_meeting *than) {
     return !than->any || a < than->a || (a == than->a && b < than->b);
+}
+
+static bool decide_batch(worker *w) {
+    const carom_soup_cross *cross = w->found.cross;
+    carom_soup_within_batch *batch = &w->batch;
+    if (!carom_soup_within_decide(cross->context, w->base.index, batch, cross->margin,
+                                  &w->found.work.undecided))
+        return false;
+    for (uint64_t yes = batch->yes; yes != 0; yes &= yes - 1) {
+        int i = __builtin_ctzll(yes);
+        if (cross->first_only) {
+            w->first = (carom_soup_meeting){batch->a[i], batch->b[i], true};
+            w->base.found = true;
+            return false;
+        }
+        if (!add_pair(w, batch->a[i], batch->b[i])) return false;
+    }
+    batch->count = 0;
+    return true;
+}
+
+/* Decides pairs within a margin. */
+static bool decide_within(void *state) {
+    worker *w = state;
+    const carom_obb_traversal *found = &w->base.traversal;
+    const carom_soup_placing *placing = w->found.cross->placing;
+    carom_triangle posed_a, posed_b;
+    uint32_t last_a = CAROM_BVH_NONE, last_b = CAROM_BVH_NONE;
+    w->batch.count = 0;
+    w->found.work.candidates += found->found_count;
+    for (uint32_t i = 0; i < found->found_count; ++i) {
+        uint32_t a = placing->a.items[found->found_a[i]], b = placing->b.items[found->found_b[i]];
+        if (a != last_a) posed_a = carom_soup_posed(&placing->a, last_a = a);
+        if (b != last_b) posed_b = carom_soup_posed(&placing->b, last_b = b);
+        carom_soup_within_add(&w->batch, a, b, &posed_a, &posed_b);
+        if (carom_soup_within_full(&w->batch) && !decide_batch(w)) return false;
+    }
+    return decide_batch(w);
 }
 
 /* Decides the pairs of one or several pairs of blocks. If only the first pair is wanted, it is the
@@ -118,18 +159,20 @@ static bool decide(void *state) {
 static bool decide_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                        const carom_triangle *posed_b) {
     worker *w = user;
+    const carom_soup_cross *cross = w->found.cross;
     ++w->found.work.candidates;
-    if (!carom_soup_meet(posed_a, posed_b, &w->found.work.undecided)) return true;
-    if (!w->found.cross->first_only) return add_pair(w, a, b);
+    bool counts = cross->within ? carom_within(posed_a, posed_b, cross->margin)
+                                : carom_soup_meet(posed_a, posed_b, &w->found.work.undecided);
+    if (!counts) return true;
+    if (!cross->first_only) return add_pair(w, a, b);
     w->first = (carom_soup_meeting){a, b, true};
     w->base.search->finder = &w->base;
     return false;
 }
 
 static carom_status compare_all(carom_soup_cross *cross, worker *first) {
-    const double touching = 0.0;
     CAROM_TRY(carom_soup_each_two(cross->context, cross->placing, carom_vec(0.0, 0.0, 0.0),
-                                  &touching, decide_two, first));
+                                  &cross->margin, decide_two, first));
     if (first->found.status == CAROM_OK) return CAROM_OK;
     return carom_fail_memory(cross->context, sizeof(carom_pair_chunk), "the pairs found");
 }
@@ -151,7 +194,7 @@ static carom_status search_trees(carom_soup_cross *cross) {
                                .state_size = sizeof(worker),
                                .user = cross,
                                .begin = worker_begin,
-                               .receive = decide,
+                               .receive = cross->within ? decide_within : decide,
                                .first_only = cross->first_only,
                                .budget = cross->budget};
     carom_progress_begin(context, "finding faces that meet", 0);
@@ -187,8 +230,8 @@ static bool has_grid(const carom_soup_placing *placing) {
            placing->b.soup->method == CAROM_SOUP_METHOD_GRID;
 }
 
-static void cross_begin(carom_soup_cross *cross, carom_context *context,
-                        const carom_soup_placing *placing) {
+void carom_soup_cross_begin(carom_soup_cross *cross, carom_context *context,
+                            const carom_soup_placing *placing) {
     const carom_soup *a = placing->a.soup, *b = placing->b.soup;
     uint64_t triangles = (uint64_t)a->triangle_count + b->triangle_count;
     uint64_t budget_a = carom_soup_budget(a, triangles), budget_b = carom_soup_budget(b, triangles);
@@ -197,8 +240,7 @@ static void cross_begin(carom_soup_cross *cross, carom_context *context,
     context->work = (carom_work){0};
 }
 
-/* Searches by trees, or by grids if a soup has a grid or the trees exceed the budget. */
-static carom_status search(carom_soup_cross *cross) {
+carom_status carom_soup_cross_search(carom_soup_cross *cross) {
     carom_context *context = cross->context;
     if (cross->placing->extreme || !has_grid(cross->placing)) {
         uint64_t budget = cross->budget;
@@ -225,10 +267,10 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
     carom_soup_placing placing;
     carom_soup_cross cross;
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    cross_begin(&cross, context, &placing);
+    carom_soup_cross_begin(&cross, context, &placing);
     cross.finish = carom_pair_list_fill;
     cross.argument = pairs;
-    return search(&cross);
+    return carom_soup_cross_search(&cross);
 }
 
 carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
@@ -240,9 +282,9 @@ carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
     carom_soup_cross cross;
     *any = false;
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    cross_begin(&cross, context, &placing);
+    carom_soup_cross_begin(&cross, context, &placing);
     cross.first_only = true;
-    CAROM_TRY(search(&cross));
+    CAROM_TRY(carom_soup_cross_search(&cross));
     *any = cross.meeting.any;
     return CAROM_OK;
 }
@@ -260,8 +302,8 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
     carom_soup_placing placing;
     carom_soup_cross cross;
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    cross_begin(&cross, context, &placing);
-    CAROM_TRY(search(&cross));
+    carom_soup_cross_begin(&cross, context, &placing);
+    CAROM_TRY(carom_soup_cross_search(&cross));
     *count = cross.count;
     return CAROM_OK;
 }
@@ -269,8 +311,8 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
 /* ---- Stream ---------------------------------------------------------------------------------- */
 
 typedef struct windows {
-    carom_soup_cross cross;
-    carom_soup_placing placing; /* of the window */
+    carom_soup_cross *cross;
+    carom_soup_placing *placing; /* of the window */
     carom_bvh bvh;
     bool by_grid;
 } windows;
@@ -278,16 +320,16 @@ typedef struct windows {
 static carom_status search_window(void *argument, carom_soup_stream *stream,
                                   carom_soup_window *window) {
     windows *w = argument;
-    carom_soup_cross *cross = &w->cross;
+    carom_soup_cross *cross = w->cross;
     cross->finish = carom_soup_stream_pass;
     cross->argument = stream;
     cross->most = window->most;
     cross->crowded = false;
-    if (w->by_grid || w->placing.extreme) {
-        w->placing.a.first = window->first;
-        w->placing.a.end = window->end;
+    if (w->by_grid || w->placing->extreme) {
+        w->placing->a.first = window->first;
+        w->placing->a.end = window->end;
     } else {
-        CAROM_TRY(carom_soup_place_window(cross->context, &w->placing, &w->bvh, window->first,
+        CAROM_TRY(carom_soup_place_window(cross->context, w->placing, &w->bvh, window->first,
                                           window->end));
     }
     carom_progress_begin(cross->context, "finding faces of a window", 0); /* inside that of all */
@@ -301,15 +343,24 @@ static carom_status search_window(void *argument, carom_soup_stream *stream,
 static carom_status stream_all(carom_soup_stream *stream, void *argument) {
     windows *w = argument;
     uint64_t first = 0;
-    if (w->placing.extreme || !has_grid(&w->placing)) {
-        uint64_t budget = w->cross.budget;
+    if (w->placing->extreme || !has_grid(w->placing)) {
+        uint64_t budget = w->cross->budget;
         CAROM_TRY(carom_soup_stream_windows(stream, search_window, w, &first));
-        if (!w->cross.spent) return CAROM_OK;
-        w->cross.context->work.visits += budget;
+        if (!w->cross->spent) return CAROM_OK;
+        w->cross->context->work.visits += budget;
     }
     w->by_grid = true;
-    CAROM_TRY(carom_soup_cross_begin_grid(&w->cross, true));
+    CAROM_TRY(carom_soup_cross_begin_grid(w->cross, true));
     return carom_soup_stream_windows(stream, search_window, w, &first);
+}
+
+carom_status carom_soup_cross_stream(carom_soup_cross *cross, carom_soup_placing *placing,
+                                     carom_pairs_fn *receive, void *user) {
+    windows w = {.cross = cross, .placing = placing};
+    carom_soup_stream stream;
+    carom_soup_stream_begin(&stream, cross->context, placing->a.soup, receive, user);
+    stream.most = CAROM_MAX(stream.most, placing->b.soup->triangle_count);
+    return carom_soup_stream_run(&stream, "finding faces that meet", stream_all, &w);
 }
 
 carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
@@ -317,11 +368,9 @@ carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
                                    const carom_pose *pose_b, carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
-    windows w = {.by_grid = false};
-    carom_soup_stream stream;
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &w.placing));
-    cross_begin(&w.cross, context, &w.placing);
-    carom_soup_stream_begin(&stream, context, a, receive, user);
-    stream.most = CAROM_MAX(stream.most, b->triangle_count);
-    return carom_soup_stream_run(&stream, "finding faces that meet", stream_all, &w);
+    carom_soup_placing placing;
+    carom_soup_cross cross;
+    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
+    carom_soup_cross_begin(&cross, context, &placing);
+    return carom_soup_cross_stream(&cross, &placing, receive, user);
 }
