@@ -65,11 +65,20 @@ carom_status carom_soup_found_finish(const carom_soup_found *found) {
 
 /* ---- Search by trees ------------------------------------------------------------------------- */
 
+/* Triangles posed last, by place in the tree. Candidates come by pairs of blocks, so each of a
+ * block's 16 triangles is used several times; those of four blocks fit here. */
+#define POSED 64u
+typedef struct posed_triangles {
+    uint32_t place[POSED];
+    carom_triangle triangle[POSED];
+} posed_triangles;
+
 typedef struct worker {
     carom_obb_worker base;
     carom_soup_found found;
     carom_soup_meeting first;
     carom_soup_within_batch batch;
+    posed_triangles posed_a, posed_b; /* of searches within a margin */
 } worker;
 
 static void worker_begin(void *user, void *state) {
@@ -77,6 +86,7 @@ static void worker_begin(void *user, void *state) {
     worker *w = state;
     carom_soup_found_begin(&w->found, cross, w->base.index);
     w->first.any = false;
+    for (uint32_t i = 0; i < POSED; ++i) w->posed_a.place[i] = w->posed_b.place[i] = CAROM_BVH_NONE;
     carom_soup_begin_traversal(cross->placing, &w->base.traversal);
 }
 
@@ -110,20 +120,28 @@ static bool decide_batch(worker *w) {
     return true;
 }
 
+static const carom_triangle *posed_at(posed_triangles *posed, const carom_soup_side *side,
+                                      uint32_t place) {
+    uint32_t slot = place % POSED;
+    if (posed->place[slot] != place) {
+        posed->place[slot] = place;
+        posed->triangle[slot] = carom_soup_posed(side, side->items[place]);
+    }
+    return &posed->triangle[slot];
+}
+
 /* Decides pairs within a margin. */
 static bool decide_within(void *state) {
     worker *w = state;
     const carom_obb_traversal *found = &w->base.traversal;
     const carom_soup_placing *placing = w->found.cross->placing;
-    carom_triangle posed_a, posed_b;
-    uint32_t last_a = CAROM_BVH_NONE, last_b = CAROM_BVH_NONE;
     w->batch.count = 0;
     w->found.work.candidates += found->found_count;
     for (uint32_t i = 0; i < found->found_count; ++i) {
-        uint32_t a = placing->a.items[found->found_a[i]], b = placing->b.items[found->found_b[i]];
-        if (a != last_a) posed_a = carom_soup_posed(&placing->a, last_a = a);
-        if (b != last_b) posed_b = carom_soup_posed(&placing->b, last_b = b);
-        carom_soup_within_add(&w->batch, a, b, &posed_a, &posed_b);
+        uint32_t a = found->found_a[i], b = found->found_b[i];
+        carom_soup_within_add(&w->batch, placing->a.items[a], placing->b.items[b],
+                              posed_at(&w->posed_a, &placing->a, a),
+                              posed_at(&w->posed_b, &placing->b, b));
         if (carom_soup_within_full(&w->batch) && !decide_batch(w)) return false;
     }
     return decide_batch(w);
