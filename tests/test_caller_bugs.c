@@ -292,6 +292,7 @@ static void names(void **state) {
     NAMES(carom_triangle_relation, relation, CAROM_TRIANGLE_RELATION_COUNT);
     NAMES(carom_relation, relation, CAROM_RELATION_COUNT);
     NAMES(carom_degenerate, degenerate, CAROM_DEGENERATE_COUNT);
+    NAMES(carom_segment_kind, kind, CAROM_SEGMENT_KIND_COUNT);
     NAMES(carom_soup_method, method, CAROM_SOUP_METHOD_COUNT);
     NAMES(carom_grid_hash, hash, CAROM_GRID_HASH_COUNT);
     NAMES(carom_gas_kind, kind, CAROM_GAS_KIND_COUNT);
@@ -548,6 +549,7 @@ static void soup_margins(void **state) {
     carom_pairs pairs = {0};
     carom_soup_gap gap;
     carom_pair pair = {0, 1};
+    carom_soup_segments segments = {0};
     uint64_t count = 7;
     bool any = true;
     uint64_t before = state_of_all();
@@ -605,8 +607,26 @@ static void soup_margins(void **state) {
     FINE(carom_soup_cross_gaps, pose_a, context, soup, NULL, soup, NULL, &pair, 1, &gap);
     FINE(carom_soup_cross_gaps, pose_b, context, soup, NULL, soup, NULL, &pair, 1, &gap);
     FINE(carom_soup_cross_gaps, pairs, context, soup, NULL, soup, NULL, NULL, 0, NULL);
+    BUG(carom_soup_self_segments, context, NULL, soup, &pair, 1, &segments);
+    BUG(carom_soup_self_segments, soup, context, NULL, &pair, 1, &segments);
+    BUG(carom_soup_self_segments, pairs, context, soup, NULL, 1, &segments);
+    BUG(carom_soup_self_segments, segments, context, soup, &pair, 1, NULL);
+    BUG_RESULT(carom_soup_segments, carom_soup_self_segments, segments, context, soup, &pair, 1,
+               &result);
+    FINE(carom_soup_self_segments, pairs, context, soup, NULL, 0, &segments);
+    BUG(carom_soup_cross_segments, context, NULL, soup, NULL, soup, NULL, &pair, 1, &segments);
+    BUG(carom_soup_cross_segments, a, context, NULL, NULL, soup, NULL, &pair, 1, &segments);
+    BUG(carom_soup_cross_segments, b, context, soup, NULL, NULL, NULL, &pair, 1, &segments);
+    BUG(carom_soup_cross_segments, pairs, context, soup, NULL, soup, NULL, NULL, 1, &segments);
+    BUG(carom_soup_cross_segments, segments, context, soup, NULL, soup, NULL, &pair, 1, NULL);
+    BUG_RESULT(carom_soup_segments, carom_soup_cross_segments, segments, context, soup, NULL, soup,
+               NULL, &pair, 1, &result);
+    FINE(carom_soup_cross_segments, pose_a, context, soup, NULL, soup, NULL, &pair, 1, &segments);
+    FINE(carom_soup_cross_segments, pose_b, context, soup, NULL, soup, NULL, &pair, 1, &segments);
+    FINE(carom_soup_cross_segments, pairs, context, soup, NULL, soup, NULL, NULL, 0, &segments);
     assert_true(state_of_all() == before);
     carom_pairs_free(&pairs);
+    carom_soup_segments_free(&segments);
 }
 
 static void soup_points(void **state) {
