@@ -309,6 +309,8 @@ CAROM_RESULT_ARRAY(carom_soup_segments, carom_soup_segment);
  * - What meets and what crosses is decided exactly. Each coordinate is that of the exact point,
  *   rounded once to the nearest double. So an end that belongs to several pairs has the same bits
  * in each: the segments of two closed meshes that cross form closed loops.
+ * - The segment of two triangles that are not coplanar runs along the cross product of the normals
+ *   of a and b, so that the loops are oriented.
  * - Faces without area count as the segments and points they are.
  * - CAROM_BAD_INPUT: a face that is not there or was removed.
  * Cost: a few microseconds per pair. Allocates nothing once warm. */

@@ -11,7 +11,8 @@
 typedef struct carom_intersection {
     int dimension; /* of the common points: -1 none, 0 a point, 1 a segment, 2 an area */
     bool interior; /* the relative interiors meet */
-    int count;     /* 1 for a point or segment; the edges of the outline of an area */
+    int count; /* 1 for a point or segment, which runs along the cross product of the normals; the
+                  edges of the outline of an area */
     carom_vec3 end[CAROM_INTERSECTION_MOST][2];
 } carom_intersection;
 
