@@ -118,8 +118,7 @@ static int read_points(job *job, const char *path) {
         }
         if (interrupt_seen()) code = cli_fail(job->cli, CAROM_CANCELLED);
     }
-    if (code == CLI_OK && ferror(in) != 0)
-        code = refuse(job, CAROM_IO, path, 0, "cannot be read");
+    if (code == CLI_OK && ferror(in) != 0) code = refuse(job, CAROM_IO, path, 0, "cannot be read");
     if (!standard) fclose(in);
     return code;
 }

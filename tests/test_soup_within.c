@@ -324,8 +324,8 @@ static void scales_and_distances_do_not_matter(void **state) {
     assert_true(total > 10000 && far > 100);
 }
 
-/* Floats near the end of their range, where an enlarged box overflows; and a removed face, whose box
- * is empty. */
+/* Floats near the end of their range, where an enlarged box overflows; and a removed face, whose
+ * box is empty. */
 static void the_largest_floats_are_found(void **state) {
     (void)state;
     carom_context *context = contexts[0];

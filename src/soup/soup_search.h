@@ -17,7 +17,7 @@ typedef struct carom_soup_search {
     bool within;   /* find pairs without a common vertex that are at most `margin` apart, by tree */
     double margin; /* at least 0 */
     float reach;   /* the same in the frame of the boxes */
-    bool streams; /* in windows; the ranges of one window are not reported as progress */
+    bool streams;  /* in windows; the ranges of one window are not reported as progress */
 
     /* Windows. By tree: triangles [first, end), or all triangles if place_of is NULL. By grid:
      * pairs whose lower face is in [first_face, end_face). */
