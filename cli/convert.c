@@ -2,10 +2,12 @@
 /* carom convert: converts a mesh from one format to another. */
 #include "cli/meshes.h"
 #include "cli/output.h"
+#include "cli/parts.h"
 
 typedef struct options {
     bool weld, triangulate, fan, float32;
     int format, from;
+    const char *part;
 } options;
 
 static const arg_option convert_options[] = {
@@ -20,6 +22,7 @@ static const arg_option convert_options[] = {
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
      "obj, ply, ply-big, ply-ascii, stl, stl-ascii or off (by the file's name)",
      meshes_format_choice},
+    {"--part", 0, ARG_TEXT, offsetof(options, part), "NAME", PARTS_HELP, NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
 };
@@ -52,7 +55,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_mesh_format format = meshes_format(paths[1], options->format);
     if (!meshes_can_write(format)) return meshes_refuse(cli, paths[1]);
     double start = carom_time_seconds();
-    carom_status status = meshes_load(cli, paths[0], options->from, !options->weld, &mesh);
+    carom_status status = meshes_read(cli, paths[0], options->from, &mesh);
+    if (status == CAROM_OK) status = parts_select(cli, paths[0], options->part, &mesh);
+    if (status == CAROM_OK && options->weld) status = meshes_weld(cli, &mesh);
     if (status == CAROM_OK && (options->triangulate || options->fan))
         status = meshes_triangulate(cli, options->fan, &mesh);
     double prepared = carom_time_seconds();

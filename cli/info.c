@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* carom info: describes a mesh: counts, edges, closedness, volume, area, bounds, k. */
+/* carom info: describes a mesh: counts, edges, closedness, volume, area, bounds; on demand k. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/meshes.h"
+#include "cli/parts.h"
 
 typedef struct options {
-    bool no_weld, no_k;
+    bool no_weld, k;
     int from;
+    const char *part;
 } options;
 
 static const arg_option info_options[] = {
     {"--no-weld", 0, ARG_FLAG, offsetof(options, no_weld), NULL,
      "keep vertices apart that have equal coordinates", NULL},
-    {"--no-k", 0, ARG_FLAG, offsetof(options, no_k), NULL,
-     "leave k and height out, which take longest", NULL},
+    {"--k", 0, ARG_FLAG, offsetof(options, k), NULL,
+     "also k and height, which take longer than the rest", NULL},
+    {"--part", 0, ARG_TEXT, offsetof(options, part), "NAME", PARTS_HELP, NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
 };
+
+#define SHOWN 40u /* parts described in words */
+
+typedef struct part_report {
+    char *name;
+    uint64_t faces;
+    bool closed, balanced;
+    double volume;
+} part_report;
 
 typedef struct subject {
     const char *path;
@@ -27,6 +40,9 @@ typedef struct subject {
     carom_mesh_report report; /* of the welded mesh */
     carom_k_free k_free;
     bool has_k;
+    part_report *parts;  /* the first of them; NULL when the mesh is one part without a name */
+    uint64_t part_count; /* all of them */
+    uint64_t described;
     double prepare_s, query_s; /* reading and welding; inspecting and counting */
     carom_status status;       /* of the failure in `message` */
     char message[512];
@@ -44,15 +60,71 @@ static carom_status count_near(cli *cli, const carom_mesh_view *view, subject *s
     return status == CAROM_BAD_INPUT || status == CAROM_TOO_LARGE ? CAROM_OK : status;
 }
 
+static void free_subject(subject *s) {
+    for (uint64_t i = 0; i < s->described; ++i) free(s->parts[i].name);
+    free(s->parts);
+    s->parts = NULL;
+    s->described = 0;
+}
+
+static char *copy_text(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
+}
+
+/* Describes the first `most` parts, each by itself. */
+static carom_status inspect_parts(cli *cli, const carom_mesh_view *view, uint64_t most,
+                                  subject *s) {
+    parts p;
+    carom_status status = CAROM_NO_MEMORY;
+    uint64_t count = view->part_count < most ? view->part_count : most;
+    s->parts = calloc((size_t)count, sizeof(*s->parts));
+    if (parts_open(view, &p) && s->parts != NULL) status = CAROM_OK;
+    for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
+        carom_mesh_view one;
+        carom_mesh_report r;
+        parts_get(&p, i, &one);
+        status = carom_mesh_inspect(cli->context, &one, &r);
+        if (status != CAROM_OK) break;
+        s->parts[i] =
+            (part_report){copy_text(parts_name(view, i)), r.faces, r.closed, r.balanced, r.volume};
+        ++s->described;
+        if (s->parts[i].name == NULL) status = CAROM_NO_MEMORY;
+    }
+    parts_close(&p);
+    return status;
+}
+
+/* Welds each part by itself, as parts are closed or not by themselves. */
+static carom_status describe_parts(cli *cli, const carom_mesh_view *view, const options *options,
+                                   subject *s) {
+    carom_mesh *welded = NULL;
+    carom_mesh_view apart = *view;
+    carom_status status = CAROM_OK;
+    s->part_count = view->part_count;
+    if (view->part_count < 2 && parts_name(view, 0)[0] == '\0') return CAROM_OK;
+    if (!options->no_weld) {
+        status = carom_mesh_weld_parts(cli->context, view, &welded);
+        if (status == CAROM_OK) status = carom_mesh_get_view(welded, &apart);
+    }
+    if (status == CAROM_OK) status = inspect_parts(cli, &apart, cli->json ? UINT64_MAX : SHOWN, s);
+    carom_mesh_destroy(welded);
+    return status;
+}
+
 static carom_status inspect(cli *cli, const char *path, const options *options, subject *s) {
     carom_mesh *mesh = NULL, *welded = NULL;
-    carom_mesh_view view;
+    carom_mesh_view view, read = {0};
     *s = (subject){.path = path};
     double start = carom_time_seconds();
     carom_status status = meshes_read(cli, path, options->from, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_origin(mesh, &s->origin);
+    if (status == CAROM_OK) status = parts_select(cli, path, options->part, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
     if (status == CAROM_OK) {
+        read = view;
         s->file_vertices = view.vertex_count;
         s->scalar = view.scalar;
         if (!options->no_weld) {
@@ -62,7 +134,8 @@ static carom_status inspect(cli *cli, const char *path, const options *options, 
     }
     double prepared = carom_time_seconds();
     if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &view, &s->report);
-    if (status == CAROM_OK && !options->no_k) status = count_near(cli, &view, s);
+    if (status == CAROM_OK) status = describe_parts(cli, &read, options, s);
+    if (status == CAROM_OK && options->k) status = count_near(cli, &view, s);
     s->prepare_s = prepared - start;
     s->query_s = carom_time_seconds() - prepared;
     carom_mesh_destroy(welded);
@@ -110,6 +183,17 @@ static void print_json(json *j, const subject *s) {
     else
         json_null(j, "k");
     json_number(j, "height", s->has_k ? s->k_free.height : (double)NAN);
+    json_number(j, "metres", s->origin.metres > 0.0 ? s->origin.metres : (double)NAN);
+    json_begin_array(j, "parts");
+    for (uint64_t i = 0; i < s->described; ++i) {
+        json_begin_object(j, NULL);
+        json_text(j, "name", s->parts[i].name);
+        json_count(j, "faces", s->parts[i].faces);
+        json_bool(j, "closed", s->parts[i].closed);
+        json_number(j, "volume", s->parts[i].balanced ? s->parts[i].volume : (double)NAN);
+        json_end_object(j);
+    }
+    json_end_array(j);
     json_number(j, "prepare_s", s->prepare_s);
     json_number(j, "query_s", s->query_s);
     json_end_object(j);
@@ -167,6 +251,19 @@ static const char *verdict(const carom_mesh_report *r) {
     return "no, but every edge has as many sides one way as the other";
 }
 
+static void print_parts(const subject *s) {
+    char text[32];
+    if (s->parts == NULL) return;
+    print_count("parts", s->part_count, "");
+    for (uint64_t i = 0; i < s->described; ++i)
+        printf("  %6llu %12s faces, %-8s %s\n", (unsigned long long)i,
+               grouped(s->parts[i].faces, text), s->parts[i].closed ? "closed" : "open",
+               s->parts[i].name);
+    if (s->part_count > s->described)
+        printf("  ... and %llu more; --json lists them all\n",
+               (unsigned long long)(s->part_count - s->described));
+}
+
 static void print_table(const subject *s, bool no_weld) {
     const carom_mesh_report *r = &s->report;
     char text[128], number[32];
@@ -213,6 +310,8 @@ static void print_table(const subject *s, bool no_weld) {
         printf("  %-18s %.9g %.9g %.9g\n", "high corner", r->bounds.high.x, r->bounds.high.y,
                r->bounds.high.z);
     }
+    if (s->origin.metres > 0.0) printf("  %-18s %.9g m\n", "unit", s->origin.metres);
+    print_parts(s);
 }
 
 /* One bad file does not hide the others: each failure is printed at its position, the first one
@@ -225,6 +324,7 @@ static int run_json(cli *cli, const options *options, size_t count, char **paths
         carom_status status = inspect(cli, paths[i], options, s);
         if (status == CAROM_OK) continue;
         if (cli_code(status) != CLI_INPUT) {
+            for (size_t k = 0; k <= i; ++k) free_subject(&subjects[k]);
             free(subjects);
             return cli_fail(cli, status);
         }
@@ -247,6 +347,7 @@ static int run_json(cli *cli, const options *options, size_t count, char **paths
     json_end_array(&j);
     cli_end_json(&j);
     int code = first != NULL ? cli_code(first->status) : CLI_OK;
+    for (size_t i = 0; i < count; ++i) free_subject(&subjects[i]);
     free(subjects);
     return code;
 }
@@ -260,11 +361,13 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         carom_status status = inspect(cli, paths[i], options, &subject);
         if (status != CAROM_OK) { /* one bad file does not hide the others */
             code = cli_fail(cli, status);
+            free_subject(&subject);
             if (code != CLI_INPUT) return code;
             continue;
         }
         if (i != 0) putchar('\n');
         print_table(&subject, options->no_weld);
+        free_subject(&subject);
         fflush(stdout);
     }
     return code;
@@ -274,11 +377,12 @@ const cli_command cli_info = {
     .order = 10,
     .name = "info",
     .arguments = "MESH... (- is the standard input)",
-    .summary = "what a mesh is: counts, closedness, volume, area, bounds, k",
+    .summary = "what a mesh is: counts, closedness, volume, area, bounds",
     .details =
         "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
-        "The volume is exact, rounded once. Vertices and faces are numbered from 0. What k and\n"
-        "height are, carom kfree --help says.",
+        "The volume is exact, rounded once. Vertices and faces are numbered from 0. --k adds\n"
+        "k and height; carom kfree --help describes them. Parts are objects, groups, solids or\n"
+        "nodes of the file.",
     .options = info_options,
     .option_count = sizeof(info_options) / sizeof(info_options[0]),
     .options_size = sizeof(options),

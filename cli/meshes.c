@@ -47,14 +47,25 @@ bool meshes_is_plain(carom_mesh_format format) {
     return format == CAROM_MESH_FORMAT_STL;
 }
 
-carom_status meshes_weld(cli *cli, carom_mesh **mesh) {
+typedef carom_status weld_fn(carom_context *context, const carom_mesh_view *view,
+                             carom_mesh **mesh);
+
+static carom_status weld_with(cli *cli, weld_fn *weld, carom_mesh **mesh) {
     carom_mesh *apart = *mesh;
     carom_mesh_view view;
     *mesh = NULL;
     carom_status status = carom_mesh_get_view(apart, &view);
-    if (status == CAROM_OK) status = carom_mesh_weld(cli->context, &view, mesh);
+    if (status == CAROM_OK) status = weld(cli->context, &view, mesh);
     carom_mesh_destroy(apart);
     return status;
+}
+
+carom_status meshes_weld(cli *cli, carom_mesh **mesh) {
+    return weld_with(cli, carom_mesh_weld, mesh);
+}
+
+carom_status meshes_weld_parts(cli *cli, carom_mesh **mesh) {
+    return weld_with(cli, carom_mesh_weld_parts, mesh);
 }
 
 /* ---- Standard input and output --------------------------------------------------------------- */

@@ -16,8 +16,9 @@ carom_status meshes_read(cli *cli, const char *path, int from, carom_mesh **mesh
 /* The same, then welds the mesh unless `no_weld`. */
 carom_status meshes_load(cli *cli, const char *path, int from, bool no_weld, carom_mesh **mesh);
 
-/* Merges vertices with equal coordinates, in place. */
+/* Merges vertices with equal coordinates, in place: all, or those of each part. */
 carom_status meshes_weld(cli *cli, carom_mesh **mesh);
+carom_status meshes_weld_parts(cli *cli, carom_mesh **mesh);
 
 /* Splits polygons into triangles in place: by shape, or as fans. */
 carom_status meshes_triangulate(cli *cli, bool fan, carom_mesh **mesh);

@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
+#include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
 #include "cli/where.h"
@@ -18,6 +19,8 @@ typedef struct options {
     double within; /* ARG_NO_NUMBER: faces that meet */
     int method, hash, from;
     uint64_t repeat;
+    const char *part, *part_b;
+    bool by_part;
 } options;
 
 static const options pairs_defaults = {.repeat = 1, .within = ARG_NO_NUMBER};
@@ -52,6 +55,10 @@ static const arg_option pairs_options[] = {
      "of the grid: block, djb2, morton or perfect (block)", carom_grid_hash_choice},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
+    {"--part", 0, ARG_TEXT, offsetof(options, part), "NAME", PARTS_HELP " of A", NULL},
+    {"--part-b", 0, ARG_TEXT, offsetof(options, part_b), "NAME", PARTS_HELP " of B", NULL},
+    {"--by-part", 0, ARG_FLAG, offsetof(options, by_part), NULL,
+     "count the pairs of each two parts; parts share no vertices then", NULL},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
 };
 
@@ -62,6 +69,7 @@ static const char details[] =
     "count when they touch, and faces without area are left out. Faces are polygons, numbered\n"
     "from 0 in the order of the file. Vertices with coordinates equal bit for bit are one\n"
     "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.\n"
+    "--by-part counts per pair of parts; faces of different parts meet when they touch.\n"
     "With --points they also say where: the ends of each segment in which two faces meet, which\n"
     "may be one point; with --within the nearest points of the two faces. --crossing decides\n"
     "exactly whether the insides of two faces meet.\n"
@@ -72,7 +80,6 @@ typedef struct job {
     cli *cli;
     const options *options;
     carom_soup *a, *b;     /* b: NULL for self pairs of a */
-    carom_mesh *meshes[2]; /* as prepared, for --mark */
     carom_pose pose;
     uint64_t lines; /* of --points */
     uint64_t count, degenerate;
@@ -84,15 +91,32 @@ typedef struct job {
     carom_work work;
     output out;
     bool unwritten; /* --mark could not be written, which was reported */
+    carom_mesh *meshes[2];    /* with --by-part and --mark; else NULL */
+    carom_mesh_view views[2]; /* of the meshes; B's is A's where there is no B */
+    part_pairs by_part;
 } job;
 
 #define AT_ONCE 65536u /* pairs written between two checks for a signal */
+
+/* The part of a face; a mesh without parts is one. */
+static uint32_t part_of(const carom_mesh_view *view, uint32_t face) {
+    return view->parts != NULL ? view->parts[face] : 0;
+}
+
+static void count_parts(job *job, const carom_pair *pairs, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t a = part_of(&job->views[0], pairs[i].a), b = part_of(&job->views[1], pairs[i].b);
+        bool swap = job->b == NULL && b < a;
+        part_pairs_add(&job->by_part, swap ? b : a, swap ? a : b);
+    }
+}
 
 /* A carom_pairs_fn: counts the pairs, keeps the first few and writes all. Stops when writing has
  * failed or a signal has come. */
 static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     job *job = user;
     job->count += count;
+    if (job->options->by_part) count_parts(job, pairs, count);
     for (uint64_t i = 0; i < count && job->shown < SHOWN; ++i) job->first[job->shown++] = pairs[i];
     if (job->out.file == NULL || job->options->points) return interrupt_seen();
     for (uint64_t i = 0; i < count; ++i) {
@@ -109,44 +133,57 @@ static bool needs_list(const options *options) {
     return options->crossing || options->points || options->mark != NULL;
 }
 
-static carom_status prepare(job *job, const char *path, const pose_arg *pose, carom_soup **soup,
-                            carom_mesh **kept) {
+static bool keeps_meshes(const options *options) {
+    return options->by_part || options->mark != NULL;
+}
+
+/* Keeps a mesh that the soup was made of: its faces are those of the soup. */
+static carom_status keep_mesh(job *job, int index, carom_mesh **mesh) {
+    job->meshes[index] = *mesh;
+    *mesh = NULL;
+    carom_status status = carom_mesh_get_view(job->meshes[index], &job->views[index]);
+    if (index == 0) job->views[1] = job->views[0];
+    return status;
+}
+
+/* Prepares mesh 0, A, or 1, B. */
+static carom_status prepare(job *job, int index, const char *path, const pose_arg *pose,
+                            carom_soup **soup) {
     carom_mesh *mesh = NULL;
+    const options *options = job->options;
     carom_soup_def def = {.fan = job->options->fan,
                           .degenerate = job->options->as_segments ? CAROM_DEGENERATE_AS_SEGMENT
                                                                   : CAROM_DEGENERATE_ALONE,
                           .method = (carom_soup_method)job->options->method,
                           .grid = {.hash = (carom_grid_hash)job->options->hash}};
     carom_status status = meshes_read(job->cli, path, job->options->from, &mesh);
+    if (status == CAROM_OK)
+        status = parts_select(job->cli, path, index == 0 ? options->part : options->part_b, &mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(job->cli, pose, &mesh);
-    if (status == CAROM_OK && !job->options->no_weld) status = meshes_weld(job->cli, &mesh);
-    if (status == CAROM_OK && job->options->fan && job->options->mark != NULL)
-        status = meshes_triangulate(job->cli, true, &mesh);
+    if (status == CAROM_OK && !options->no_weld)
+        status =
+            options->by_part ? meshes_weld_parts(job->cli, &mesh) : meshes_weld(job->cli, &mesh);
+    if (status == CAROM_OK && keeps_meshes(options) && options->fan)
+        status = meshes_triangulate(job->cli, true, &mesh); /* as the soup numbers them */
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
     job->prepare_s += carom_time_seconds() - start;
-    *kept = mesh;
-    if (job->options->mark == NULL) {
-        carom_mesh_destroy(mesh);
-        *kept = NULL;
-    }
+    if (status == CAROM_OK && keeps_meshes(options)) status = keep_mesh(job, index, &mesh);
+    carom_mesh_destroy(mesh);
     return status;
 }
 
 /* Writes the meshes with the faces of pairs marked. */
 static carom_status mark(job *job, const carom_pairs *pairs) {
-    carom_mesh_view views[2] = {{0}, {0}};
+    const carom_mesh_view *views = job->views;
+    uint64_t first_of_b = job->b != NULL ? views[0].face_count : 0;
     output out = {0};
-    carom_status status = carom_mesh_get_view(job->meshes[0], &views[0]);
-    if (status == CAROM_OK && job->b != NULL)
-        status = carom_mesh_get_view(job->meshes[1], &views[1]);
-    if (status != CAROM_OK) return status;
-    uint8_t *marked = calloc(views[0].face_count + views[1].face_count + 1, 1);
+    uint8_t *marked = calloc(first_of_b + views[1].face_count + 1, 1);
     if (marked == NULL) return CAROM_NO_MEMORY;
     for (uint64_t i = 0; i < pairs->count; ++i) {
         marked[pairs->data[i].a] = 1;
-        marked[pairs->data[i].b + (job->b != NULL ? views[0].face_count : 0)] = 1;
+        marked[first_of_b + pairs->data[i].b] = 1;
     }
     bool opened = output_open(job->cli, job->options->mark, &out);
     if (opened) where_mark(&views[0], job->b != NULL ? &views[1] : NULL, &job->pose, marked, &out);
@@ -220,6 +257,33 @@ static carom_status ask_bound(job *job) {
     return carom_soup_cross_bound(job->cli->context, job->a, job->b, &job->bound);
 }
 
+/* ---- Pairs of parts -------------------------------------------------------------------------- */
+
+static void print_parts_json(const job *job, json *j) {
+    json_begin_array(j, "parts");
+    for (uint64_t i = 0; i < job->by_part.count; ++i) {
+        const part_pair *p = &job->by_part.data[i];
+        json_begin_object(j, NULL);
+        json_count(j, "a", p->a);
+        json_text(j, "name_a", parts_name(&job->views[0], p->a));
+        json_count(j, "b", p->b);
+        json_text(j, "name_b", parts_name(&job->views[1], p->b));
+        json_count(j, "pairs", p->count);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void print_parts(const job *job, FILE *out) {
+    fprintf(out, "  %12s  parts\n", "pairs");
+    for (uint64_t i = 0; i < job->by_part.count; ++i) {
+        const part_pair *p = &job->by_part.data[i];
+        const char *a = parts_name(&job->views[0], p->a), *b = parts_name(&job->views[1], p->b);
+        fprintf(out, "  %12llu  %u%s%s, %u%s%s\n", (unsigned long long)p->count, p->a,
+                *a != '\0' ? " " : "", a, p->b, *b != '\0' ? " " : "", b);
+    }
+}
+
 /* ---- Printing -------------------------------------------------------------------------------- */
 
 static void print_json(const job *job) {
@@ -233,6 +297,7 @@ static void print_json(const job *job) {
     if (!isnan(job->options->within)) json_number(&j, "within", job->options->within);
     if (job->options->points) json_count(&j, "lines", job->lines);
     if (job->options->mark != NULL) json_text(&j, "mark", job->options->mark);
+    if (job->options->by_part) print_parts_json(job, &j);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
     cli_end_json(&j);
 }
@@ -252,9 +317,10 @@ static void print_words(const job *job, char **paths) {
     if (job->b == NULL && job->degenerate != 0)
         fprintf(out, ", %llu of them faces without area", (unsigned long long)job->degenerate);
     if (job->b == NULL) putc('\n', out);
-    for (uint64_t i = 0; i < job->shown; ++i)
+    if (job->options->by_part) print_parts(job, out);
+    for (uint64_t i = 0; i < job->shown && !job->options->by_part; ++i)
         fprintf(out, "  %10u %10u\n", job->first[i].a, job->first[i].b);
-    if (job->count > job->shown)
+    if (job->count > job->shown && !job->options->by_part)
         fprintf(out, "  ... and %llu more%s\n", count - (unsigned long long)job->shown,
                 job->options->output == NULL ? "; -o FILE writes them all" : "");
     fprintf(out, "prepared in %.2f ms, found in %.2f ms among %llu candidates\n",
@@ -272,14 +338,15 @@ static void print_words(const job *job, char **paths) {
 
 static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     carom_pairs pairs = {0};
-    carom_status status = prepare(job, paths[0], NULL, &job->a, &job->meshes[0]);
-    if (status == CAROM_OK && count == 2)
-        status = prepare(job, paths[1], pose, &job->b, &job->meshes[1]);
+    carom_status status = prepare(job, 0, paths[0], NULL, &job->a);
+    if (status == CAROM_OK && count == 2) status = prepare(job, 1, paths[1], pose, &job->b);
     job->pose = pose->pose;
     if (status != CAROM_OK) return cli_fail(job->cli, status);
     if (!output_open(job->cli, job->options->output, &job->out)) return CLI_INPUT;
     status = job->b != NULL ? ask_cross(job, &pairs) : ask_self(job, &pairs);
     if (status == CAROM_OK) status = ask_bound(job);
+    if (status == CAROM_OK && job->by_part.no_memory) status = CAROM_NO_MEMORY;
+    part_pairs_sort(&job->by_part);
     carom_pairs_free(&pairs);
     bool written = output_close(&job->out, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
@@ -318,12 +385,15 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (options->pose != NULL && count < 2)
         return cli_misuse(cli, "--pose moves the second mesh, and there is none");
+    if (options->part_b != NULL && count < 2)
+        return cli_misuse(cli, "--part-b selects from the second mesh, and there is none");
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     int code = run_job(&job, &pose, count, paths);
     carom_soup_destroy(job.a);
     carom_soup_destroy(job.b);
     carom_mesh_destroy(job.meshes[0]);
     carom_mesh_destroy(job.meshes[1]);
+    part_pairs_free(&job.by_part);
     repeat_free(&job.query);
     return code;
 }

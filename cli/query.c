@@ -7,13 +7,14 @@
 
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
+#include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
 
 #define SHOWN 5u /* patches printed as text */
 
 typedef struct options {
-    const char *pose;
+    const char *pose, *part, *part_b;
     int engine, from;
     bool patches, check;
     uint64_t repeat;
@@ -33,6 +34,8 @@ static const arg_option query_options[] = {
      "list the overlap's connected pieces, too", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
      "exit with 1 when the solids overlap or touch", NULL},
+    {"--part", 0, ARG_TEXT, offsetof(options, part), "NAME", PARTS_HELP " of A", NULL},
+    {"--part-b", 0, ARG_TEXT, offsetof(options, part_b), "NAME", PARTS_HELP " of B", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
     {"--repeat", 0, ARG_COUNT, offsetof(options, repeat), "N", REPEAT_HELP, NULL},
@@ -218,9 +221,11 @@ static void print_words(const options *options, const answer *a, char **paths) {
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
-static carom_status load(cli *cli, const char *path, int from, const pose_arg *pose, body *body) {
+static carom_status load(cli *cli, const char *path, int from, const char *part,
+                         const pose_arg *pose, body *body) {
     carom_mesh_report report;
     carom_status status = meshes_read(cli, path, from, &body->mesh);
+    if (status == CAROM_OK) status = parts_select(cli, path, part, &body->mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(cli, pose, &body->mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &body->view);
     if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &body->view, &report);
@@ -240,8 +245,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (repeat_misuse(options->repeat) != NULL)
         return cli_misuse(cli, repeat_misuse(options->repeat));
-    carom_status status = load(cli, paths[0], options->from, NULL, &bodies[0]);
-    if (status == CAROM_OK) status = load(cli, paths[1], options->from, &pose, &bodies[1]);
+    carom_status status = load(cli, paths[0], options->from, options->part, NULL, &bodies[0]);
+    if (status == CAROM_OK)
+        status = load(cli, paths[1], options->from, options->part_b, &pose, &bodies[1]);
     if (status == CAROM_OK)
         status = engines[options->engine](cli, options, bodies, &pose.pose, &answer);
     bar_clear(&cli->bar);

@@ -17,6 +17,16 @@
         }                                                                                          \
     } while (0)
 
+/* For what a _validate function says: NULL, or the invariant that does not hold. */
+#define FUZZ_CHECK_VALID(message)                                                                  \
+    do {                                                                                           \
+        const char *broken_ = (message);                                                           \
+        if (broken_ != NULL) {                                                                     \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, broken_);                           \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Takes up to `size` bytes off the front into `to`; the rest of `to` becomes zero. */

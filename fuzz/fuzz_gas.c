@@ -6,6 +6,7 @@
 
 #include "carom/carom.h"
 #include "fuzz/fuzz.h"
+#include "gas/gas.h"
 
 #define MOST_BYTES  8192
 #define MOST_EVENTS 500
@@ -34,6 +35,7 @@ static double short_time(carom_context *context, const carom_gas *gas) {
 }
 
 static void check_gas(carom_context *context, carom_gas *gas, const char *path) {
+    FUZZ_CHECK_VALID(carom_gas_validate(context, gas));
     double before, after, until = carom_gas_get_time(gas) + short_time(context, gas);
     int left = MOST_EVENTS;
     carom_gas_info info;
@@ -46,12 +48,14 @@ static void check_gas(carom_context *context, carom_gas *gas, const char *path) 
         FUZZ_CHECK(status == CAROM_OK || status == CAROM_UNSUPPORTED ||
                    (status == CAROM_BAD_INPUT && until > 0x1p102 * tick));
     }
+    FUZZ_CHECK_VALID(carom_gas_validate(context, gas));
     FUZZ_CHECK(carom_gas_overlap(context, gas, &after) == CAROM_OK);
     FUZZ_CHECK(after <= fmax(before, 1e-8));
     carom_gas *again;
     FUZZ_CHECK(carom_gas_save(context, gas, path) == CAROM_OK);
     FUZZ_CHECK(carom_gas_load(context, path, NULL, &again) == CAROM_OK);
     FUZZ_CHECK(carom_gas_get_time(again) == carom_gas_get_time(gas));
+    FUZZ_CHECK_VALID(carom_gas_validate(context, again));
     carom_gas_destroy(again);
 }
 

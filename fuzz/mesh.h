@@ -30,6 +30,28 @@ static inline void fuzz_release(void *user, void *pointer) {
     free(block);
 }
 
+static inline uint32_t fuzz_part(const carom_mesh_view *view, uint64_t face) {
+    return view->parts != NULL ? view->parts[face] : 0;
+}
+
+/* PLY keeps parts and names as they are; OBJ and text STL tell neighbours of different parts
+ * apart. */
+static inline void fuzz_compare_parts(const carom_mesh_view *a, const carom_mesh_view *b,
+                                      carom_mesh_format format) {
+    bool ply = format >= CAROM_MESH_FORMAT_PLY && format <= CAROM_MESH_FORMAT_PLY_ASCII;
+    if (!ply && format != CAROM_MESH_FORMAT_OBJ && format != CAROM_MESH_FORMAT_STL_ASCII) return;
+    for (uint64_t f = 0; f < a->face_count; ++f) {
+        if (ply) FUZZ_CHECK(fuzz_part(a, f) == fuzz_part(b, f));
+        if (f > 0)
+            FUZZ_CHECK((fuzz_part(a, f) == fuzz_part(a, f - 1)) ==
+                       (fuzz_part(b, f) == fuzz_part(b, f - 1)));
+    }
+    if (!ply || a->part_names == NULL) return;
+    FUZZ_CHECK(a->part_count == b->part_count && b->part_names != NULL);
+    for (uint64_t p = 0; p < a->part_count; ++p)
+        FUZZ_CHECK(strcmp(a->part_names[p], b->part_names[p]) == 0);
+}
+
 static inline void fuzz_write_and_read(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format) {
     carom_bytes bytes = {0};
@@ -43,6 +65,7 @@ static inline void fuzz_write_and_read(carom_context *context, const carom_mesh_
                                           &again) == CAROM_OK);
         FUZZ_CHECK(carom_mesh_get_view(again, &back) == CAROM_OK);
         FUZZ_CHECK(back.face_count == view->face_count);
+        fuzz_compare_parts(view, &back, format);
         FUZZ_CHECK(stl || back.vertex_count == view->vertex_count);
         if (back.scalar == view->scalar && !stl && view->vertex_count != 0)
             FUZZ_CHECK(memcmp(back.positions, view->positions,
@@ -74,6 +97,7 @@ static inline void fuzz_mesh(const uint8_t *bytes, size_t size, carom_mesh_forma
         FUZZ_CHECK(carom_mesh_check(context, &view) == CAROM_OK);
         fuzz_write_and_read(context, &view, origin.format);
         fuzz_write_and_read(context, &view, CAROM_MESH_FORMAT_PLY);
+        fuzz_write_and_read(context, &view, CAROM_MESH_FORMAT_OBJ);
         carom_mesh_destroy(mesh);
     } else {
         FUZZ_CHECK(mesh == NULL);

@@ -6,7 +6,7 @@
  *
  * What is tried is named, function and parameter, and compared with the headers themselves: a
  * function, a pointer, an enum or an enum field of a def that is added and not tried here fails the
- * last test. */
+ * last test. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,6 +321,11 @@ static void bad_views(void) {
     BUG_IN(carom_mesh_view, stride, carom_mesh_check, context, &bad);
     bad.stride = 31;
     BUG_IN(carom_mesh_view, stride, carom_mesh_check, context, &bad);
+    const char *const names[2] = {"a", NULL};
+    bad = view;
+    bad.part_names = names;
+    bad.part_count = 2;
+    BUG_IN(carom_mesh_view, part_names, carom_mesh_check, context, &bad);
 }
 
 /* Every function that is given a view passes it on to the check. */
@@ -334,6 +339,7 @@ static void bad_views_everywhere(void) {
     BUG_IN(carom_mesh_view, scalar, carom_mesh_create, context, &bad, &made);
     assert_null(made);
     BUG_IN(carom_mesh_view, scalar, carom_mesh_weld, context, &bad, &made);
+    BUG_IN(carom_mesh_view, scalar, carom_mesh_weld_parts, context, &bad, &made);
     BUG_IN(carom_mesh_view, scalar, carom_mesh_inspect, context, &bad, &report);
     BUG_IN(carom_mesh_view, scalar, carom_mesh_triangulate, context, &bad, NULL, &made, &numbers);
     BUG_IN(carom_mesh_view, scalar, carom_mesh_save, context, &bad, CAROM_MESH_FORMAT_OBJ, path);
@@ -398,6 +404,9 @@ static void meshes(void **state) {
     BUG(carom_mesh_weld, context, NULL, &view, &made);
     BUG(carom_mesh_weld, view, context, NULL, &made);
     BUG(carom_mesh_weld, mesh, context, &view, NULL);
+    BUG(carom_mesh_weld_parts, context, NULL, &view, &made);
+    BUG(carom_mesh_weld_parts, view, context, NULL, &made);
+    BUG(carom_mesh_weld_parts, mesh, context, &view, NULL);
     carom_bounds bounds;
     BUG(carom_mesh_bounds, context, NULL, &view, &bounds);
     BUG(carom_mesh_bounds, view, context, NULL, &bounds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Spheres that come, go and are set while time passes: the oracle does the same and agrees on every
- * event and every bit, in all methods and queues. Refused changes change nothing. */
+ * event and every bit, in all methods and queues. Refused changes change nothing. One thread. */
 #include <stdio.h>
 
 #include "tests/support/campaign.h"
@@ -47,6 +47,7 @@ static void pass_time(run *r) {
         ++r->events;
         if (to_event) break;
     }
+    assert_valid(carom_gas_validate(r->context, r->gas));
     gas_assert_bodies(r->gas, &oracle);
     assert_true(gas_deepest_overlap(r->gas) < 1e-12);
 }
@@ -103,7 +104,7 @@ static void try_overlap(run *r) {
 static void changes_on_the_way_are_the_oracles(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    int seeds = campaign_is_long() ? 120 : 24, rounds = campaign_is_long() ? 3000 : 200;
+    int seeds = campaign_is_long() ? 120 : TEST_CASES(24), rounds = campaign_is_long() ? 3000 : 200;
     uint64_t events = 0, changes = 0, refused = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading small files, one oddity each: what they give, or what is said about them. */
+/* Reading small files, one oddity each: what they give, or what is said about them. One thread. */
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -367,11 +367,6 @@ static void bad_ply_gets_a_sentence(void **state) {
         {CAROM_MESH_FORMAT_PLY,
          PLY("ascii") "element vertex 1\n" XYZ "element face 1\nproperty int a\n" END "0 0 0\n1\n",
          "a: line 10: element face lacks the list vertex_indices", 0},
-        {CAROM_MESH_FORMAT_PLY,
-         PLY("ascii") "element vertex 1\n" XYZ "element tristrips 1\n" FACES END "0 0 0\n3 0 0 0\n",
-         "a: line 10: the faces are triangle strips, which cannot be read; save them as element "
-         "face",
-         0},
         {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 4000000000\n" XYZ END "0 0 0\n",
          "a: line 8: the header promises 4000000000 of element vertex, the file has room for 1", 0},
         {CAROM_MESH_FORMAT_PLY, PLY("ascii") "element vertex 2\n" XYZ END "0 0 0\n      \n",

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "soup/soup_view.h"
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
 
-#define HISTORIES 600
+#define HISTORIES TEST_CASES(600)
 #define STEPS     6
 
 static carom_pairs pairs;
@@ -59,6 +60,7 @@ static void check(carom_context *context, const carom_soup *soup, const world *w
     bool any;
     oracle_self(context, &view, fan, w->dead, all);
     const oracle_pairs *expected = &all[degenerate];
+    assert_valid(carom_soup_validate(soup));
     assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
     oracle_assert_equal(&pairs, expected, what);
     assert_ok(context, carom_soup_self_count(context, soup, &count));
@@ -153,7 +155,7 @@ static void polygons_move_with_their_triangles(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {7};
     oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < TEST_CASES(500); ++i) {
         carom_soup *soup;
         do lattice_make(&random, &piece);
         while (!piece.polygons);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "soup/soup_view.h"
 #include "tests/support/soup_oracle.h"
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ static carom_soup *soup_of(const oracle_soup *from, bool floats, bool rigid) {
                                                           : CAROM_DEGENERATE_ALONE};
     carom_soup *soup;
     assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_valid(carom_soup_validate(soup));
     return soup;
 }
 
@@ -181,7 +183,7 @@ static void lattice_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, do
                           double scale_b, double offset) {
     static oracle_soup a, b;
     uint64_t state = seed;
-    for (uint64_t i = 0; i < cases * long_factor(); ++i) {
+    for (uint64_t i = 0; i < TEST_CASES(cases * long_factor()); ++i) {
         uint32_t size = 2 + oracle_below(&state, 6);
         oracle_make(&state, oracle_below(&state, most_faces), size, scale_a, offset, &a);
         oracle_make(&state, oracle_below(&state, most_faces), size, scale_b, offset, &b);

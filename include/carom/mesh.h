@@ -32,16 +32,26 @@ typedef struct carom_mesh_view {
     const uint32_t *corners; /* vertex indices, face after face */
     const uint64_t *offsets; /* face_count + 1 of them; NULL: all faces are triangles */
     uint64_t face_count;
+
+    /* Parts: the bodies of an assembly, or any other division of the faces. */
+    const uint32_t *parts;         /* the part of each face; NULL: all faces are in part 0 */
+    const char *const *part_names; /* part_count names, UTF-8, that may be empty or repeat; NULL:
+                                      no part has a name */
+    uint64_t part_count;           /* 0 where parts and part_names are NULL: one part */
 } carom_mesh_view;
 
 /* At most 2^32 - 1 vertices: UINT32_MAX is never a vertex index. */
 #define CAROM_MESH_MOST_VERTICES UINT32_MAX
 
-/* Checks what every use of a mesh relies on: finite positions, at most CAROM_MESH_MOST_VERTICES,
- * offsets that start at 0 and give each face three corners or more, corners that are vertex
- * indices. CAROM_BAD_INPUT or CAROM_TOO_LARGE otherwise, with a message that names the first error.
- * Constraint: positions are aligned to their scalar, and the stride is a multiple of its size.
- * O(n). */
+/* At most 2^24 parts, so that a table with an entry per part always fits into memory. */
+#define CAROM_MESH_MOST_PARTS (UINT32_C(1) << 24)
+
+/* Checks what every use of a mesh relies on: finite positions, at most CAROM_MESH_MOST_VERTICES
+ * and CAROM_MESH_MOST_PARTS, offsets that start at 0 and give each face three corners or more,
+ * corners that are vertex indices, parts that are indices below part_count, names without control
+ * characters (bytes below 32, and 127). CAROM_BAD_INPUT or CAROM_TOO_LARGE otherwise, with a
+ * message that names the first error. Constraint: positions are aligned to their scalar, and the
+ * stride is a multiple of its size; no part name is NULL. O(n). */
 CAROM_API carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view);
 
 /* Computes the bounds of all vertices of a view, used by faces or not; low > high when there are
@@ -51,20 +61,21 @@ CAROM_API carom_status carom_mesh_bounds(carom_context *context, const carom_mes
 
 /* ---- Meshes ---------------------------------------------------------------------------------- */
 
-/* Owns positions and faces. Immutable after loading; any number of threads may read it. */
+/* Owns positions, faces and parts. Immutable after loading; any number of threads may read it. */
 typedef struct carom_mesh carom_mesh;
 
 /* Creates a mesh from a copy of a view that carom_mesh_check accepts; on failure *mesh is NULL.
- * Positions become packed and keep their scalar; offsets are dropped when all faces are triangles.
- */
+ * Positions become packed and keep their scalar; offsets are dropped when all faces are triangles,
+ * and `parts` when all faces are in part 0. */
 CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mesh_view *view,
                                          carom_mesh **mesh);
 
 /* Frees the mesh. NULL is allowed. Needs no context. */
 CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
 
-/* Gets a packed view of the mesh; offsets are NULL when all faces are triangles. Valid until the
- * mesh is destroyed. O(1), any thread. */
+/* Gets a packed view of the mesh; offsets are NULL when all faces are triangles, `parts` when all
+ * faces are in part 0; part_count is at least 1. Valid until the mesh is destroyed. O(1), any
+ * thread. */
 CAROM_API carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -105,6 +116,9 @@ typedef struct carom_mesh_origin {
     carom_mesh_format format; /* the variant found; CAROM_MESH_FORMAT_GUESS: not from a file */
     bool compressed;          /* the file was gzipped */
     uint64_t skipped_faces;   /* faces with one or two corners or none; left out of the mesh */
+    double metres;            /* the length of one unit of the positions, in metres, where the file
+                                 says it (glTF, COLLADA, 3MF, FBX); else 0. Positions are those of
+                                 the file; those of COLLADA are scaled to metres */
 } carom_mesh_origin;
 
 CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_origin *origin);
@@ -117,12 +131,14 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  *   the nearest double, whatever type a PLY header declares.
  * - Faces stay polygons in file order; faces with fewer than three corners are left out and
  *   counted.
+ * - Parts are numbered in the order of their first face, or as a PLY file numbers them; parts
+ *   without faces are left out, except where a PLY file names them.
  * - Vertices stay as they are, also unused ones; STL gives three of its own to each triangle.
  *   Nothing is welded.
  * - CAROM_IO: cannot be opened or read.
  * - CAROM_BAD_FILE: malformed, including a coordinate that is not finite and data beyond what the
  *   header declares.
- * - CAROM_TOO_LARGE: too many vertices.
+ * - CAROM_TOO_LARGE: too many vertices or parts.
  * - CAROM_UNSUPPORTED: needs a library that this build lacks, or is not a mesh but the file of a
  *   CAD program (STEP, IGES).
  * - Memory: at most 16 times the uncompressed size of the file and 128 KiB (assimp has no such
@@ -146,6 +162,9 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
  *   nearest double) and the same faces. The exception is STL: it holds triangles only (others:
  *   CAROM_BAD_INPUT), no shared vertices, and when binary only float32 (doubles that are not
  *   float32: CAROM_BAD_INPUT; write them as text).
+ * - Parts and their names are written to PLY as they are; to OBJ as objects, whose names are made
+ *   unique by appending numbers; to STL text as one solid per run of faces of one part. Binary STL
+ *   and OFF do not hold them.
  * - CAROM_MESH_FORMAT_GUESS chooses by the name; .stl becomes text when binary STL cannot hold the
  *   values.
  * - CAROM_IO: the file cannot be written, such as on a full disk. CAROM_UNSUPPORTED: a format that
@@ -166,10 +185,17 @@ CAROM_API carom_status carom_mesh_save_memory(carom_context *context, const caro
 /* Merges vertices whose coordinates are equal bit for bit (-0 = 0). The first of equal vertices
  * stays, in the old order, with its own coordinates; faces keep their order, count and corners.
  * Corners of one face that become the same vertex stay too: such a face is degenerate or has a side
- * of length zero. CAROM_BAD_INPUT as for carom_mesh_check. O(n). Reports progress and can be
- * cancelled. */
+ * of length zero. Parts stay as they are; they may come to share vertices. CAROM_BAD_INPUT as for
+ * carom_mesh_check. O(n). Reports progress and can be cancelled. */
 CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh **mesh);
+
+/* Merges vertices as carom_mesh_weld does, but within each part alone: afterwards no two parts
+ * share a vertex, so that faces of different parts that touch count as meeting. A vertex that
+ * several parts use is copied for each but the lowest; copies follow the other vertices.
+ * CAROM_TOO_LARGE when that makes too many vertices. O(n). */
+CAROM_API carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,
+                                             carom_mesh **mesh);
 
 /* No vertex or face: the value of the `first_` fields of a report when there is none. */
 #define CAROM_MESH_NONE UINT64_MAX
@@ -229,7 +255,7 @@ typedef struct carom_triangulate_def {
 } carom_triangulate_def;
 
 /* Splits each face of n corners into n - 2 triangles, face after face, with the same orientation.
- * Vertices stay as they are. def may be NULL. On failure *mesh is NULL.
+ * Vertices and parts stay as they are. def may be NULL. On failure *mesh is NULL.
  *
  * Ear cutting: the face is projected along the largest component of its normal, and ears are cut
  * off. All orientations are decided exactly: a polygon that is simple in the projection gets

@@ -54,6 +54,10 @@ void carom_grid_free(carom_grid *grid, const carom_allocator *allocator);
 
 uint64_t carom_grid_bytes(const carom_grid *grid);
 
+/* For tests and fuzzers: NULL, or the first invariant of the grid that does not hold. `source` as
+ * given to the build. O(entries log entries of a bucket). */
+const char *carom_grid_validate(const carom_grid *grid, const carom_grid_source *source);
+
 static inline carom_box carom_grid_box(const carom_grid_view *view, uint32_t rank) {
     const float *b = view->boxes + 8 * (uint64_t)rank;
     return (carom_box){{b[0], b[1], b[2]}, {-b[3], -b[4], -b[5]}};

@@ -2,8 +2,8 @@
 /* Meshes that own their arrays, and the check of views.
  *
  * Invariant: in a view that carom_mesh_check accepts, positions are finite, corners are indices of
- * vertices, and each face has at least three corners. Later steps rely on it and do not check
- * again. */
+ * vertices, parts of faces indices of parts, and each face has at least three corners. Later steps
+ * rely on it and do not check again. */
 #include "mesh/mesh.h"
 
 #include <inttypes.h>
@@ -20,13 +20,15 @@ carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
     if (mesh == NULL) return NULL;
     memset(mesh, 0, sizeof(*mesh));
     mesh->allocator = *allocator;
+    mesh->part_count = 1;
     return mesh;
 }
 
 void carom_mesh_destroy(carom_mesh *mesh) {
     if (mesh == NULL) return;
     carom_allocator allocator = mesh->allocator;
-    CAROM_RELEASE_ALL(&allocator, mesh->positions, mesh->corners, mesh->offsets, mesh);
+    CAROM_RELEASE_ALL(&allocator, mesh->positions, mesh->corners, mesh->offsets, mesh->parts,
+                      mesh->part_names, mesh->name_bytes, mesh);
 }
 
 carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) {
@@ -39,6 +41,9 @@ carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) 
         .corners = mesh->corners,
         .offsets = mesh->offsets,
         .face_count = mesh->face_count,
+        .parts = mesh->parts,
+        .part_names = mesh->part_names,
+        .part_count = mesh->part_count,
     };
     return CAROM_OK;
 }
@@ -116,6 +121,30 @@ static carom_status check_corners(carom_context *context, const carom_mesh_view 
                       face_of_corner(view, i), view->corners[i], view->vertex_count);
 }
 
+static carom_status check_parts(carom_context *context, const carom_mesh_view *view) {
+    uint32_t largest = 0;
+    for (uint64_t f = 0; f < view->face_count; ++f) largest = CAROM_MAX(largest, view->parts[f]);
+    if (view->face_count == 0 || largest < view->part_count) return CAROM_OK;
+    uint64_t f = 0;
+    while (view->parts[f] < view->part_count) ++f;
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "face %" PRIu64 " is in part %" PRIu32 ", the mesh has %" PRIu64 " parts", f,
+                      view->parts[f], view->part_count);
+}
+
+static carom_status check_names(carom_context *context, const carom_mesh_view *view) {
+    for (uint64_t p = 0; p < view->part_count; ++p) {
+        CAROM_REQUIRE(view->part_names[p] != NULL, "a name in view->part_names is NULL");
+        for (const char *at = view->part_names[p]; *at != '\0'; ++at)
+            if (carom_is_control((uint8_t)*at))
+                return carom_fail(context, CAROM_BAD_INPUT,
+                                  "the name of part %" PRIu64 " has a control character, 0x%02X; "
+                                  "replace it by a space",
+                                  p, (unsigned)(uint8_t)*at);
+    }
+    return CAROM_OK;
+}
+
 carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view) {
     CAROM_REQUIRE(context != NULL && view != NULL, "the context or the view is NULL");
     CAROM_REQUIRE((unsigned)view->scalar < CAROM_SCALAR_COUNT, "view->scalar is no scalar");
@@ -129,8 +158,14 @@ carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *vie
         return carom_fail(context, CAROM_TOO_LARGE,
                           "%" PRIu64 " vertices, a mesh has at most %" PRIu32, view->vertex_count,
                           CAROM_MESH_MOST_VERTICES);
+    if (view->part_count > CAROM_MESH_MOST_PARTS)
+        return carom_fail(context, CAROM_TOO_LARGE,
+                          "%" PRIu64 " parts, a mesh has at most %" PRIu32, view->part_count,
+                          CAROM_MESH_MOST_PARTS);
     CAROM_TRY(check_positions(context, view));
     if (view->offsets != NULL) CAROM_TRY(check_offsets(context, view));
+    if (view->parts != NULL) CAROM_TRY(check_parts(context, view));
+    if (view->part_names != NULL) CAROM_TRY(check_names(context, view));
     return check_corners(context, view);
 }
 
@@ -164,6 +199,31 @@ static void copy_positions(const carom_mesh_view *view, char *to) {
         memcpy(to + i * packed, from + i * stride, packed);
 }
 
+bool carom_mesh_copy_names(carom_mesh *mesh, const carom_mesh_view *view) {
+    mesh->part_count = CAROM_MAX(view->part_count, 1);
+    if (view->part_names == NULL || view->part_count == 0) return true;
+    uint64_t bytes = 0;
+    for (uint64_t p = 0; p < view->part_count; ++p) bytes += strlen(view->part_names[p]) + 1;
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(mesh->part_names, view->part_count),
+                                       CAROM_ALLOCATION(mesh->name_bytes, bytes)};
+    if (!carom_allocate_all(&mesh->allocator, arrays, 2)) return false;
+    char *to = mesh->name_bytes;
+    for (uint64_t p = 0; p < view->part_count; ++p) {
+        size_t size = strlen(view->part_names[p]) + 1;
+        memcpy(to, view->part_names[p], size);
+        mesh->part_names[p] = to;
+        to += size;
+    }
+    return true;
+}
+
+static bool all_in_part_0(const carom_mesh_view *view) {
+    if (view->parts == NULL) return true;
+    for (uint64_t f = 0; f < view->face_count; ++f)
+        if (view->parts[f] != 0) return false;
+    return true;
+}
+
 static bool copy_view(const carom_mesh_view *view, carom_mesh *mesh) {
     uint64_t corner_count = carom_mesh_corner_count(view);
     bool polygons = !all_triangles(view);
@@ -174,7 +234,14 @@ static bool copy_view(const carom_mesh_view *view, carom_mesh *mesh) {
         {&mesh->positions, view->vertex_count, 3 * (size_t)carom_scalar_size(view->scalar)},
         CAROM_ALLOCATION(mesh->corners, corner_count),
         CAROM_ALLOCATION(mesh->offsets, view->face_count + 1)};
-    if (!carom_allocate_all(&mesh->allocator, arrays, polygons ? 3 : 2)) return false;
+    if (!carom_allocate_all(&mesh->allocator, arrays, polygons ? 3 : 2) ||
+        !carom_mesh_copy_names(mesh, view))
+        return false;
+    if (!all_in_part_0(view)) {
+        mesh->parts = carom_allocate(&mesh->allocator, view->face_count, sizeof(*mesh->parts));
+        if (mesh->parts == NULL) return false;
+        memcpy(mesh->parts, view->parts, view->face_count * sizeof(*mesh->parts));
+    }
     copy_positions(view, mesh->positions);
     if (corner_count != 0)
         memcpy(mesh->corners, view->corners, corner_count * sizeof(*mesh->corners));

@@ -17,7 +17,20 @@ struct carom_mesh {
     uint64_t *offsets; /* NULL: all faces are triangles */
     uint64_t face_count;
     carom_mesh_origin origin;
+    uint32_t *parts;         /* NULL: all faces are in part 0 */
+    const char **part_names; /* point into name_bytes; NULL: no part has a name */
+    char *name_bytes;
+    uint64_t part_count; /* at least 1 */
 };
+
+/* A byte that no name of a part has. */
+static inline bool carom_is_control(uint8_t c) {
+    return c < 0x20 || c == 0x7F;
+}
+
+/* Copies the names of the parts of a view, and their number. False when there is no memory; what
+ * was allocated is then the mesh's. */
+bool carom_mesh_copy_names(carom_mesh *mesh, const carom_mesh_view *view);
 
 /* CAROM_TOO_LARGE unless faces and corners have 32-bit indices with one value to spare. `done`
  * completes the message: what cannot be done to a larger mesh, such as "inspected". For views that

@@ -20,9 +20,12 @@ carom_status carom_mesh_reserve(carom_context *context, const carom_mesh_allocat
         mesh->vertex_count = room->vertices;
         mesh->face_count = room->faces;
         const carom_allocation arrays[] = {{&mesh->positions, room->vertices, point},
-                                           CAROM_ALLOCATION(mesh->corners, room->corners),
-                                           CAROM_ALLOCATION(mesh->offsets, room->faces + 1)};
-        all = carom_allocate_all(&mesh->allocator, arrays, room->polygons ? 3 : 2);
+                                           CAROM_ALLOCATION(mesh->corners, room->corners)};
+        const carom_allocation offsets = CAROM_ALLOCATION(mesh->offsets, room->faces + 1);
+        const carom_allocation parts = CAROM_ALLOCATION(mesh->parts, room->faces);
+        all = carom_allocate_all(&mesh->allocator, arrays, 2) &&
+              carom_allocate_all(&mesh->allocator, &offsets, room->polygons) &&
+              carom_allocate_all(&mesh->allocator, &parts, room->parts);
     }
     if (!all) {
         carom_mesh_destroy(mesh);

@@ -5,11 +5,12 @@
 
 #include "mesh/mesh.h"
 
-/* The sizes of the arrays; `polygons` says whether there are offsets. */
+/* The sizes of the arrays; `polygons` says whether there are offsets, `parts` whether faces have
+ * parts. */
 typedef struct carom_mesh_allocation {
     carom_scalar scalar;
     uint64_t vertices, faces, corners;
-    bool polygons;
+    bool polygons, parts;
 } carom_mesh_allocation;
 
 /* Allocates a mesh whose arrays are not yet filled. CAROM_NO_MEMORY, or CAROM_TOO_LARGE when the

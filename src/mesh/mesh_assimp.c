@@ -3,10 +3,12 @@
  * never use it do not pay for loading its ten megabytes.
  *
  * Faces stay polygons and vertices are not joined (no post-processing). Each mesh is added once per
- * node that refers to it, transformed by the matrices of that node and its ancestors. */
+ * node that refers to it, transformed by the matrices of that node and its ancestors. A node with
+ * meshes is a part; its name is its path below the root, as the names of nodes repeat. */
 #include <inttypes.h>
 
 #include "geom/length.h"
+#include "mesh/mesh_3mf.h"
 #include "mesh/mesh_format.h"
 
 #ifdef CAROM_HAVE_ASSIMP
@@ -91,6 +93,62 @@ static carom_status add_mesh(carom_builder *builder, const struct aiMesh *mesh, 
     return CAROM_OK;
 }
 
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+#define LONGEST_PATH 4096u /* bytes; of a longer path the end is kept */
+
+/* The scene's nodes and what is known about their names. */
+typedef struct names {
+    carom_builder *builder;
+    carom_3mf model; /* empty for other formats */
+    char path[LONGEST_PATH];
+} names;
+
+static bool starts_with(const char *text, const char *start) {
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* The name of one node. The nodes that assimp adds for the pivots of FBX have none. */
+static const char *node_name(names *n, const struct aiScene *scene, const struct aiNode *node) {
+    const char *name = node->mName.data;
+    if (strstr(name, "_$AssimpFbx$_") != NULL) return "";
+    if (n->model.ids.begins.count != 0 && starts_with(name, "Object_")) {
+        const char *title = carom_3mf_name(n->builder, &n->model, name + strlen("Object_"));
+        if (title != NULL) return title;
+    }
+    if (*name == '\0' && node->mNumMeshes != 0) name = scene->mMeshes[node->mMeshes[0]]->mName.data;
+    return name;
+}
+
+/* Writes the path from its end; returns its beginning. */
+static const char *path_of(names *n, const struct aiScene *scene, const struct aiNode *node) {
+    char *at = n->path + LONGEST_PATH;
+    for (; node != NULL; node = node->mParent) {
+        bool is_root = node->mParent == NULL, is_last = at == n->path + LONGEST_PATH;
+        const char *name = is_root && !is_last ? "" : node_name(n, scene, node);
+        size_t length = strlen(name), room = (size_t)(at - n->path);
+        if (length == 0) continue;
+        if (length + 1 > room) break;
+        if (!is_last) *--at = '/';
+        at -= length;
+        memcpy(at, name, length);
+    }
+    return at;
+}
+
+static void begin_part(names *n, const struct aiScene *scene, const struct aiNode *node) {
+    bool has_faces = false;
+    for (unsigned i = 0; i < node->mNumMeshes; ++i) {
+        unsigned types = scene->mMeshes[node->mMeshes[i]]->mPrimitiveTypes;
+        has_faces = has_faces || (types & (aiPrimitiveType_TRIANGLE | aiPrimitiveType_POLYGON));
+    }
+    if (!has_faces) return;
+    const char *path = path_of(n, scene, node);
+    carom_builder_add_part(n->builder, path, (size_t)(n->path + LONGEST_PATH - path));
+}
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
 /* A node on the traversal stack, and the product of its ancestors' matrices. */
 typedef struct waiting {
     const struct aiNode *node;
@@ -98,14 +156,15 @@ typedef struct waiting {
 } waiting;
 CAROM_ARRAY(waiting_nodes, waiting);
 
-static carom_status add_nodes(carom_builder *builder, const struct aiScene *scene,
-                              waiting_nodes *stack) {
+static carom_status add_nodes(names *n, const struct aiScene *scene, waiting_nodes *stack) {
+    carom_builder *builder = n->builder;
     const carom_allocator *allocator = &builder->context->allocator;
     waiting root = {scene->mRootNode, identity};
     if (!waiting_nodes_push(stack, allocator, root)) return carom_builder_fail_memory(builder);
     while (stack->count != 0 && !builder->stopped) {
         waiting w = stack->data[--stack->count];
         matrix m = multiply(&w.above, &w.node->mTransformation);
+        begin_part(n, scene, w.node);
         for (unsigned i = 0; i < w.node->mNumMeshes; ++i)
             CAROM_TRY(add_mesh(builder, scene->mMeshes[w.node->mMeshes[i]], &m));
         for (unsigned i = w.node->mNumChildren; i-- > 0;) {
@@ -117,6 +176,15 @@ static carom_status add_nodes(carom_builder *builder, const struct aiScene *scen
     return CAROM_OK;
 }
 
+/* The 3MF reader of assimp 5.2 frees the textures itself, and releasing the scene would free them
+ * again. */
+static void forget_textures(const carom_builder *builder, const struct aiScene *scene) {
+    struct aiScene *mutable = (struct aiScene *)(uintptr_t)scene;
+    if (!carom_name_ends(builder->name, ".3mf")) return;
+    mutable->mNumTextures = 0;
+    mutable->mTextures = NULL;
+}
+
 /* The file extension ("gltf" of box.gltf.gz), from which assimp chooses a reader. */
 static void hint_of(const char *name, char *hint, size_t size) {
     size_t length = strlen(name), begin = 0;
@@ -126,6 +194,49 @@ static void hint_of(const char *name, char *hint, size_t size) {
     size_t count = CAROM_MIN(length - begin, size - 1);
     memcpy(hint, name + begin, count);
     hint[count] = '\0';
+}
+
+/* The factor of an FBX file, centimetres per unit. */
+static double fbx_metres(const struct aiScene *scene) {
+    const struct aiMetadata *data = scene->mMetaData;
+    for (unsigned i = 0; data != NULL && i < data->mNumProperties; ++i) {
+        const struct aiMetadataEntry *entry = &data->mValues[i];
+        if (strcmp(data->mKeys[i].data, "UnitScaleFactor") != 0) continue;
+        if (entry->mType == AI_DOUBLE) return 0.01 * *(const double *)entry->mData;
+        if (entry->mType == AI_FLOAT) return 0.01 * (double)*(const float *)entry->mData;
+    }
+    return 0.0;
+}
+
+/* The unit of the positions, and for 3MF the names. glTF is in metres; assimp scales COLLADA to
+ * metres in the root's matrix. */
+static carom_status read_units(names *n, const struct aiScene *scene, carom_source source) {
+    carom_builder *builder = n->builder;
+    CAROM_TRY(carom_name_ends(builder->name, ".3mf") ? carom_3mf_read(builder, source, &n->model)
+                                                     : CAROM_OK);
+    if (carom_name_ends(builder->name, ".gltf") || carom_name_ends(builder->name, ".glb") ||
+        carom_name_ends(builder->name, ".dae"))
+        builder->metres = 1.0;
+    else if (carom_name_ends(builder->name, ".3mf"))
+        builder->metres = n->model.metres;
+    else if (carom_name_ends(builder->name, ".fbx"))
+        builder->metres = fbx_metres(scene);
+    return CAROM_OK;
+}
+
+static carom_status add_scene(carom_builder *builder, const struct aiScene *scene,
+                              carom_source source) {
+    const carom_allocator *allocator = &builder->context->allocator;
+    waiting_nodes stack = {0};
+    names *n = carom_allocate(allocator, 1, sizeof(*n));
+    if (n == NULL) return carom_builder_fail_memory(builder);
+    *n = (names){.builder = builder};
+    carom_status status = read_units(n, scene, source);
+    if (status == CAROM_OK) status = add_nodes(n, scene, &stack);
+    waiting_nodes_release(&stack, allocator);
+    carom_3mf_release(builder, &n->model);
+    carom_release(allocator, n);
+    return status;
 }
 
 carom_status carom_read_assimp(carom_builder *builder, const char *path, carom_source source) {
@@ -144,6 +255,7 @@ carom_status carom_read_assimp(carom_builder *builder, const char *path, carom_s
     const struct aiScene *scene =
         path != NULL ? a.import_file(path, 0)
                      : a.import_memory((const char *)source.bytes, (unsigned)source.size, 0, hint);
+    if (scene != NULL) forget_textures(builder, scene);
     if (scene == NULL || scene->mRootNode == NULL) {
         carom_status status =
             carom_fail(builder->context, CAROM_BAD_FILE, "%s: assimp says: %s", builder->name,
@@ -151,9 +263,7 @@ carom_status carom_read_assimp(carom_builder *builder, const char *path, carom_s
         if (scene != NULL) a.release(scene);
         return status;
     }
-    waiting_nodes stack = {0};
-    carom_status status = add_nodes(builder, scene, &stack);
-    waiting_nodes_release(&stack, &builder->context->allocator);
+    carom_status status = add_scene(builder, scene, source);
     a.release(scene);
     return status;
 }

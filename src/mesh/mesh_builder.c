@@ -30,6 +30,43 @@ void carom_builder_begin_offsets(carom_builder *builder) {
     builder->offsets.count = builder->face_count + 1;
 }
 
+void carom_builder_begin_parts(carom_builder *builder) {
+    const carom_allocator *allocator = &builder->context->allocator;
+    if (!carom_corners_reserve(&builder->parts, allocator, builder->face_count + 1)) {
+        carom_builder_run_out(builder);
+        return;
+    }
+    memset(builder->parts.data, 0, (size_t)builder->face_count * sizeof(*builder->parts.data));
+    builder->parts.count = builder->face_count;
+    builder->has_parts = true;
+}
+
+/* Faces that came before the first part get one without a name. */
+static void name_first_faces(carom_builder *builder) {
+    if (builder->names.begins.count == 0 && builder->face_count != 0 &&
+        carom_names_push(&builder->names, &builder->context->allocator, "", 0) == CAROM_NAMES_FULL)
+        carom_builder_run_out(builder);
+}
+
+void carom_builder_add_part(carom_builder *builder, const void *name, size_t length) {
+    const char *begin = name, *end = begin + length;
+    carom_name_trim(&begin, &end);
+    name_first_faces(builder);
+    builder->part = carom_names_push(&builder->names, &builder->context->allocator, begin,
+                                     (size_t)(end - begin));
+    if (builder->part == CAROM_NAMES_FULL) carom_builder_run_out(builder);
+}
+
+void carom_builder_enter_part(carom_builder *builder, const void *name, size_t length) {
+    const char *begin = name, *end = begin + length;
+    bool is_new;
+    carom_name_trim(&begin, &end);
+    name_first_faces(builder);
+    builder->part = carom_names_find_or_add(&builder->names, &builder->context->allocator, begin,
+                                            (size_t)(end - begin), &is_new);
+    if (builder->part == CAROM_NAMES_FULL) carom_builder_run_out(builder);
+}
+
 /* Copies into a block of the exact size when more than a quarter is unused; keeps the old block
  * when there is no memory for that. */
 static void *fit(const carom_allocator *allocator, void *data, uint64_t count, uint64_t capacity,
@@ -42,6 +79,30 @@ static void *fit(const carom_allocator *allocator, void *data, uint64_t count, u
     return fitting;
 }
 
+/* Moves the names into the mesh. Parts beyond the named ones get empty names, unless there are no
+ * names at all. */
+static bool finish_parts(carom_builder *builder, carom_mesh *mesh) {
+    const carom_allocator *allocator = &builder->context->allocator;
+    carom_names *names = &builder->names;
+    uint64_t count = CAROM_MAX(names->begins.count, (uint64_t)1);
+    for (uint64_t f = 0; f < builder->parts.count; ++f)
+        count = CAROM_MAX(count, (uint64_t)builder->parts.data[f] + 1);
+    while (names->begins.count != 0 && names->begins.count < count)
+        if (carom_names_push(names, allocator, "", 0) == CAROM_NAMES_FULL) return false;
+    mesh->part_count = count;
+    if (names->begins.count != 0) {
+        mesh->part_names = carom_allocate(allocator, count, sizeof(*mesh->part_names));
+        if (mesh->part_names == NULL) return false;
+        for (uint64_t p = 0; p < count; ++p) mesh->part_names[p] = carom_names_get(names, p);
+        mesh->name_bytes = names->bytes.data;
+        names->bytes = (carom_name_bytes){0};
+    }
+    const carom_corners *p = &builder->parts;
+    mesh->parts = fit(allocator, p->data, p->count, p->capacity, sizeof(*p->data));
+    builder->parts = (carom_corners){0};
+    return true;
+}
+
 carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format format,
                                   carom_mesh **out) {
     const carom_allocator *allocator = &builder->context->allocator;
@@ -51,7 +112,16 @@ carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format form
                           "%s: %" PRIu64 " vertices, a mesh has at most %" PRIu32, builder->name,
                           builder->points.count, CAROM_MESH_MOST_VERTICES);
     carom_mesh *mesh = carom_mesh_allocate(allocator);
-    if (mesh == NULL) return carom_builder_fail_memory(builder);
+    if (builder->names.begins.count > CAROM_MESH_MOST_PARTS) {
+        carom_mesh_destroy(mesh);
+        return carom_fail(builder->context, CAROM_TOO_LARGE,
+                          "%s: %" PRIu64 " parts, a mesh has at most %" PRIu32, builder->name,
+                          builder->names.begins.count, CAROM_MESH_MOST_PARTS);
+    }
+    if (mesh == NULL || !finish_parts(builder, mesh)) {
+        carom_mesh_destroy(mesh);
+        return carom_builder_fail_memory(builder);
+    }
     if (builder->floats != NULL) {
         mesh->scalar = CAROM_SCALAR_FLOAT32;
         mesh->positions = builder->floats;
@@ -69,6 +139,7 @@ carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format form
     mesh->face_count = builder->face_count;
     mesh->origin.format = format;
     mesh->origin.skipped_faces = builder->skipped_faces;
+    mesh->origin.metres = builder->metres;
     builder->floats = NULL;
     builder->corners = (carom_corners){0};
     builder->offsets = (carom_offsets){0};
@@ -82,4 +153,6 @@ void carom_builder_release(carom_builder *builder) {
     carom_release(allocator, builder->floats);
     carom_corners_release(&builder->corners, allocator);
     carom_offsets_release(&builder->offsets, allocator);
+    carom_corners_release(&builder->parts, allocator);
+    carom_names_release(&builder->names, allocator);
 }

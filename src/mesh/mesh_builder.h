@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "mesh/mesh.h"
+#include "mesh/mesh_names.h"
 
 CAROM_ARRAY(carom_points, carom_vec3);
 CAROM_ARRAY(carom_corners, uint32_t);
@@ -20,6 +21,11 @@ typedef struct carom_builder {
     carom_corners corners;
     carom_offsets offsets; /* empty while all faces are triangles */
     uint64_t face_count, skipped_faces;
+    double metres;           /* per unit of the positions; 0: the file does not say */
+    uint32_t part;           /* of the faces that end from now on */
+    bool has_parts;          /* some face is not in part 0 */
+    carom_corners parts;     /* of the faces, if so */
+    carom_names names;       /* of the parts; fewer than there are parts, or none */
     const uint8_t *reported; /* how far progress has been reported */
     bool out_of_memory;      /* checked at the end: adding never fails */
     bool stopped;            /* out of memory or cancelled: readers return */
@@ -52,6 +58,17 @@ static inline void carom_builder_add_corner(carom_builder *builder, uint32_t ver
 /* Begins to keep offsets, at the first face that is not a triangle. */
 void carom_builder_begin_offsets(carom_builder *builder);
 
+/* Begins to keep parts, at the first face that is not in part 0. */
+void carom_builder_begin_parts(carom_builder *builder);
+
+/* Begins a part with this name, trimmed: faces that end from now on are in it. Faces before the
+ * first part are in one without a name. */
+void carom_builder_add_part(carom_builder *builder, const void *name, size_t length);
+
+/* The same, but an earlier part of this name is continued. All parts of a file are begun by one of
+ * these two functions. */
+void carom_builder_enter_part(carom_builder *builder, const void *name, size_t length);
+
 /* Ends a face: its corners are those since `begin`. Fewer than three are removed and counted. */
 static inline void carom_builder_end_face(carom_builder *builder, uint64_t begin) {
     uint64_t count = builder->corners.count - begin;
@@ -64,6 +81,10 @@ static inline void carom_builder_end_face(carom_builder *builder, uint64_t begin
     if (builder->offsets.count != 0 &&
         !carom_offsets_push(&builder->offsets, &builder->context->allocator,
                             builder->corners.count))
+        carom_builder_run_out(builder);
+    if (builder->part != 0 && !builder->has_parts) carom_builder_begin_parts(builder);
+    if (builder->has_parts &&
+        !carom_corners_push(&builder->parts, &builder->context->allocator, builder->part))
         carom_builder_run_out(builder);
     ++builder->face_count;
 }

@@ -20,6 +20,7 @@
 #define TRAP_RATIO 256u
 #define PIECE      ((size_t)1 << 20) /* bytes between two reports; zlib counts in 32 bits */
 #define GZIP_ONLY  (15 + 16)
+#define RAW        (-15) /* without any header */
 
 static void *zlib_allocate(void *user, uInt count, uInt size) {
     return carom_allocate(user, count, size);
@@ -130,6 +131,31 @@ carom_status carom_gzip_unpack(carom_context *context, const char *name, const u
     return CAROM_OK;
 }
 
+bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, uint8_t *out,
+                   uint64_t out_size) {
+    z_stream stream = {
+        .zalloc = zlib_allocate, .zfree = zlib_release, .opaque = &context->allocator};
+    if (inflateInit2(&stream, RAW) != Z_OK) return false;
+    uint64_t given = 0, room = out_size;
+    int code = Z_OK;
+    while (code == Z_OK) {
+        if (stream.avail_in == 0) {
+            stream.next_in = (Bytef *)(uintptr_t)(bytes + given);
+            stream.avail_in = (uInt)CAROM_MIN(size - given, PIECE);
+            given += stream.avail_in;
+        }
+        if (stream.avail_out == 0) {
+            stream.next_out = out + (out_size - room);
+            stream.avail_out = (uInt)CAROM_MIN(room, PIECE);
+            room -= stream.avail_out;
+        }
+        code = inflate(&stream, Z_NO_FLUSH); /* Z_BUF_ERROR when neither side has any left */
+    }
+    bool whole = code == Z_STREAM_END && room == 0 && stream.avail_out == 0;
+    (void)inflateEnd(&stream);
+    return whole;
+}
+
 /* ---- Packing --------------------------------------------------------------------------------- */
 
 struct carom_deflate {
@@ -192,6 +218,16 @@ carom_status carom_gzip_unpack(carom_context *context, const char *name, const u
     (void)out;
     (void)out_size;
     return fail_without(context, name);
+}
+
+bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, uint8_t *out,
+                   uint64_t out_size) {
+    (void)context;
+    (void)bytes;
+    (void)size;
+    (void)out;
+    (void)out_size;
+    return false;
 }
 
 carom_status carom_deflate_open(carom_context *context, const char *name, carom_deflate **deflate) {

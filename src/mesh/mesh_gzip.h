@@ -14,6 +14,11 @@ static inline bool carom_is_gzip(const uint8_t *bytes, uint64_t size) {
 carom_status carom_gzip_unpack(carom_context *context, const char *name, const uint8_t *bytes,
                                uint64_t size, uint8_t **out, uint64_t *out_size);
 
+/* Unpacks raw deflate data of a known size, as in a ZIP archive. False when the data are damaged,
+ * have another size, or there is no zlib or no memory. */
+bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, uint8_t *out,
+                   uint64_t out_size);
+
 typedef struct carom_deflate carom_deflate;
 typedef carom_status carom_put_fn(void *user, const uint8_t *bytes, size_t size);
 

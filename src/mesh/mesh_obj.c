@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Wavefront OBJ: `v x y z` and `f a b c ...` (in old files `fo`). Vertices are counted from 1 or,
- * when negative, backwards from the newest vertex. Everything else is skipped, as it does not
- * affect the shape of a mesh: textures, normals, groups, materials, lines, points, free-form
+ * when negative, backwards from the newest vertex. Objects `o` and groups `g` are parts: a face is
+ * in the part called object/group, or by the one of them that is given. Statements with equal names
+ * continue one part, as exporters return to a group they have left. Everything else is skipped, as
+ * it does not affect the shape of a mesh: textures, normals, materials, lines, points, free-form
  * surfaces.
  *
  * Faces may refer to vertices that come later in the file. So an index beyond the vertices read so
@@ -11,12 +13,20 @@
 #include "mesh/mesh_format.h"
 #include "mesh/mesh_text.h"
 
+/* Points into the file. */
+typedef struct name {
+    const char *begin, *end;
+} name;
+
 typedef struct obj {
     carom_text text;
     carom_builder *builder;
     uint64_t forward; /* the largest vertex index that was not yet defined */
     const uint8_t *forward_at;
     const uint8_t *unknown; /* the first statement that OBJ does not have */
+    name object, group;     /* the latest; lengths of 0 where there is none */
+    bool new_part;          /* one of them has changed since the last face */
+    carom_name_bytes path;  /* scratch */
 } obj;
 
 /* Skips blanks and escaped line ends (backslash, newline). */
@@ -95,7 +105,35 @@ static carom_status read_corner(obj *o) {
     return CAROM_OK;
 }
 
+static bool same_name(name a, name b) {
+    size_t length = (size_t)(a.end - a.begin);
+    return length == (size_t)(b.end - b.begin) && memcmp(a.begin, b.begin, length) == 0;
+}
+
+/* Enters the part of the current object and group. A part begins at its first face, so that there
+ * are none without. */
+static void enter_part(obj *o) {
+    name n = o->object, g = o->group;
+    o->new_part = false;
+    if (n.begin == n.end || same_name(n, g)) {
+        n = g.begin == g.end ? n : g;
+    } else if (g.begin != g.end) {
+        size_t first = (size_t)(n.end - n.begin), second = (size_t)(g.end - g.begin);
+        if (!carom_name_bytes_reserve(&o->path, &o->builder->context->allocator,
+                                      first + second + 1)) {
+            carom_builder_run_out(o->builder);
+            return;
+        }
+        memcpy(o->path.data, n.begin, first);
+        o->path.data[first] = '/';
+        memcpy(o->path.data + first + 1, g.begin, second);
+        n = (name){o->path.data, o->path.data + first + second + 1};
+    }
+    carom_builder_enter_part(o->builder, n.begin, (size_t)(n.end - n.begin));
+}
+
 static carom_status read_face(obj *o) {
+    if (o->new_part) enter_part(o);
     uint64_t begin = o->builder->corners.count;
     for (;;) {
         skip_blanks(&o->text);
@@ -126,9 +164,21 @@ static bool is_known(const carom_text *text) {
     return false;
 }
 
+/* An object ends the group before it. */
+static void read_name(obj *o, bool is_object) {
+    const char *begin = (const char *)++o->text.at;
+    skip_statement(&o->text);
+    name n = {begin, (const char *)o->text.at};
+    carom_name_trim(&n.begin, &n.end);
+    if (is_object) o->object = n;
+    o->group = is_object ? (name){n.end, n.end} : n;
+    o->new_part = true;
+}
+
 static carom_status read_statement(obj *o) {
     carom_text *text = &o->text;
     const uint8_t *at = text->at;
+    bool one_letter = text->end - at == 1 || carom_is_space(at[1]) || at[1] == '\\';
     bool short_word = text->end - at >= 2 && (carom_is_blank(at[1]) || at[1] == '\\');
     if (short_word && (*at == 'v' || *at == 'V')) {
         ++text->at;
@@ -139,6 +189,9 @@ static carom_status read_statement(obj *o) {
     } else if (text->end - at >= 3 && at[0] == 'f' && at[1] == 'o' && carom_is_blank(at[2])) {
         text->at += 2;
         return read_face(o);
+    } else if (one_letter && ((*at | 0x20) == 'o' || (*at | 0x20) == 'g')) {
+        read_name(o, (*at | 0x20) == 'o');
+        return CAROM_OK;
     } else if (*at != '#' && !is_letter(*at)) {
         return carom_text_fail(text, at, "%s is no OBJ statement", carom_text_quote(text, at).text);
     } else if (*at != '#' && o->unknown == NULL && o->builder->points.count == 0 &&
@@ -157,11 +210,14 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
     *format = CAROM_MESH_FORMAT_OBJ;
     CAROM_TRY(carom_text_begin(&o.text));
     carom_text_trim(&o.text);
-    while (carom_builder_goes_on(builder, o.text.at)) {
+    carom_status status = CAROM_OK;
+    while (status == CAROM_OK && carom_builder_goes_on(builder, o.text.at)) {
         carom_text_skip_spaces(&o.text);
         if (o.text.at == o.text.end) break;
-        CAROM_TRY(read_statement(&o));
+        status = read_statement(&o);
     }
+    carom_name_bytes_release(&o.path, &builder->context->allocator);
+    CAROM_TRY(status);
     if (o.forward > builder->points.count && !builder->stopped)
         return carom_text_fail(&o.text, o.forward_at,
                                "a face names vertex %" PRIu64 ", the file has %" PRIu64, o.forward,
@@ -175,13 +231,71 @@ carom_status carom_read_obj(carom_builder *builder, carom_source source,
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
+#define LONGEST_NUMBER 24 /* bytes of _N */
+
+/* Readers take objects of one name for one object, so the names are made different: part 3 becomes
+ * NAME_3 where an earlier one has its name, and part_3 where it has none. */
+static carom_status name_objects(carom_context *context, const carom_mesh_view *view,
+                                 carom_names *objects) {
+    const carom_allocator *allocator = &context->allocator;
+    carom_name_bytes text = {0};
+    carom_status status = CAROM_OK;
+    for (uint64_t p = 0; p < view->part_count && status == CAROM_OK; ++p) {
+        const char *begin = view->part_names != NULL ? view->part_names[p] : "";
+        const char *end = begin + strlen(begin);
+        bool added = false;
+        carom_name_trim(&begin, &end);
+        if (begin != end &&
+            carom_names_find_or_add(objects, allocator, begin, (size_t)(end - begin), &added) ==
+                CAROM_NAMES_FULL)
+            status = CAROM_NO_MEMORY;
+        if (begin == end) end = (begin = "part") + 4;
+        text.count = 0;
+        while (!added && status == CAROM_OK) {
+            size_t length = text.count != 0 ? (size_t)text.count : (size_t)(end - begin);
+            if (!carom_name_bytes_reserve(&text, allocator, length + LONGEST_NUMBER)) {
+                status = CAROM_NO_MEMORY;
+                break;
+            }
+            if (text.count == 0) memcpy(text.data, begin, length);
+            text.data[length] = '_';
+            text.count =
+                (uint64_t)(carom_number_print_count(text.data + length + 1, p) - text.data);
+            if (carom_names_find_or_add(objects, allocator, text.data, (size_t)text.count,
+                                        &added) == CAROM_NAMES_FULL)
+                status = CAROM_NO_MEMORY;
+        }
+    }
+    carom_name_bytes_release(&text, allocator);
+    if (status == CAROM_OK) return status;
+    carom_names_release(objects, allocator);
+    return carom_fail_memory(context, 32 * view->part_count, "names of objects");
+}
+
+/* A backslash at the end of a line would continue it. */
+static void write_object(carom_writer *writer, const carom_names *objects, uint64_t part) {
+    const char *text = carom_names_get(objects, part);
+    carom_writer_text(writer, "o ");
+    carom_writer_text(writer, text);
+    carom_writer_text(writer, text[strlen(text) - 1] == '\\' ? " \n" : "\n");
+}
+
 carom_status carom_write_obj(carom_writer *writer, const carom_mesh_view *view,
                              carom_mesh_format format) {
     (void)format;
     if (view->vertex_count == 0) carom_writer_text(writer, "# a mesh without vertices\n");
     for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i)
         carom_writer_point(writer, "v ", carom_mesh_position(view, i));
+    carom_names objects = {0};
+    uint32_t part = view->face_count != 0 && view->parts != NULL ? view->parts[0] : 0;
+    if (view->parts != NULL ||
+        (view->part_count != 0 && view->part_names != NULL && view->part_names[0][0] != '\0')) {
+        CAROM_TRY(name_objects(writer->context, view, &objects));
+        if (view->face_count != 0) write_object(writer, &objects, part);
+    }
     for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
+        if (view->parts != NULL && view->parts[f] != part)
+            write_object(writer, &objects, part = view->parts[f]);
         uint64_t end = carom_mesh_offset(view, f + 1);
         char *at = carom_writer_reserve(writer);
         *at++ = 'f';
@@ -194,5 +308,6 @@ carom_status carom_write_obj(carom_writer *writer, const carom_mesh_view *view,
         *at++ = '\n';
         carom_writer_advance(writer, at);
     }
+    carom_names_release(&objects, &writer->context->allocator);
     return writer->status;
 }

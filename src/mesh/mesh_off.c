@@ -159,6 +159,6 @@ carom_status carom_write_off(carom_writer *writer, const carom_mesh_view *view,
     carom_writer_advance(writer, at);
     for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i)
         carom_writer_point(writer, "", carom_mesh_position(view, i));
-    carom_writer_faces(writer, view);
+    carom_writer_faces(writer, view, false);
     return writer->status;
 }

@@ -10,7 +10,7 @@ carom_status carom_read_ply(carom_builder *builder, carom_source source,
     carom_ply *ply = carom_allocate(&builder->context->allocator, 1, sizeof(*ply));
     if (ply == NULL) return carom_builder_fail_memory(builder);
     memset(ply, 0, sizeof(*ply));
-    carom_status status = carom_ply_read_header(&text, ply);
+    carom_status status = carom_ply_read_header(&text, ply, builder);
     if (status == CAROM_OK)
         status = ply->format == CAROM_MESH_FORMAT_PLY_ASCII
                      ? carom_ply_read_ascii(&text, ply, builder)
@@ -18,6 +18,21 @@ carom_status carom_read_ply(carom_builder *builder, carom_source source,
     *format = ply->format;
     carom_release(&builder->context->allocator, ply);
     return status;
+}
+
+void carom_ply_add_to_strip(carom_builder *builder, carom_ply_strip *strip, uint32_t vertex) {
+    uint64_t begin = builder->corners.count;
+    uint32_t a = strip->a, b = strip->b;
+    strip->a = b;
+    strip->b = vertex;
+    if (++strip->length < 3) return;
+    if (a != b && b != vertex && a != vertex) {
+        bool odd = strip->length % 2 == 0;
+        carom_builder_add_corner(builder, odd ? b : a);
+        carom_builder_add_corner(builder, odd ? a : b);
+        carom_builder_add_corner(builder, vertex);
+    }
+    if (!builder->stopped) carom_builder_end_face(builder, begin);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -30,7 +45,15 @@ static void write_header(carom_writer *writer, const carom_mesh_view *view,
     carom_writer_text(writer, format == CAROM_MESH_FORMAT_PLY_ASCII ? "ascii"
                               : format == CAROM_MESH_FORMAT_PLY     ? "binary_little_endian"
                                                                     : "binary_big_endian");
-    carom_writer_text(writer, " 1.0\nelement vertex ");
+    carom_writer_text(writer, " 1.0");
+    for (uint64_t p = 0; p < view->part_count && view->part_names != NULL; ++p) {
+        carom_writer_text(writer, "\ncomment part ");
+        *carom_number_print_count(number, p) = '\0';
+        carom_writer_text(writer, number);
+        carom_writer_text(writer, " ");
+        carom_writer_text(writer, view->part_names[p]);
+    }
+    carom_writer_text(writer, "\nelement vertex ");
     *carom_number_print_count(number, view->vertex_count) = '\0';
     carom_writer_text(writer, number);
     for (int axis = 0; axis < 3; ++axis) {
@@ -41,9 +64,10 @@ static void write_header(carom_writer *writer, const carom_mesh_view *view,
     carom_writer_text(writer, "\nelement face ");
     *carom_number_print_count(number, view->face_count) = '\0';
     carom_writer_text(writer, number);
-    carom_writer_text(writer, wide_counts
-                                  ? "\nproperty list uint uint vertex_indices\nend_header\n"
-                                  : "\nproperty list uchar uint vertex_indices\nend_header\n");
+    carom_writer_text(writer, wide_counts ? "\nproperty list uint uint vertex_indices"
+                                          : "\nproperty list uchar uint vertex_indices");
+    if (view->parts != NULL) carom_writer_text(writer, "\nproperty uint part");
+    carom_writer_text(writer, "\nend_header\n");
 }
 
 static char *put_bytes(char *to, uint64_t value, int size, bool big) {
@@ -79,6 +103,8 @@ static void write_faces(carom_writer *writer, const carom_mesh_view *view, bool 
             carom_writer_advance(writer, at);
             at = carom_writer_reserve(writer);
         }
+        if (view->parts != NULL)
+            carom_writer_advance(writer, put_bytes(at, view->parts[f], 4, big));
     }
 }
 
@@ -91,7 +117,7 @@ carom_status carom_write_ply(carom_writer *writer, const carom_mesh_view *view,
     if (format == CAROM_MESH_FORMAT_PLY_ASCII) {
         for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i)
             carom_writer_point(writer, "", carom_mesh_position(view, i));
-        carom_writer_faces(writer, view);
+        carom_writer_faces(writer, view, true);
     } else {
         write_positions(writer, view, big);
         write_faces(writer, view, big, wide);

@@ -24,7 +24,9 @@ typedef enum carom_ply_role {
     CAROM_PLY_X,
     CAROM_PLY_Y,
     CAROM_PLY_Z,
-    CAROM_PLY_CORNERS
+    CAROM_PLY_CORNERS,
+    CAROM_PLY_STRIPS, /* corners of triangle strips; -1 ends a strip */
+    CAROM_PLY_PART
 } carom_ply_role;
 
 typedef struct carom_ply_property {
@@ -34,7 +36,12 @@ typedef struct carom_ply_property {
     carom_ply_type type;
 } carom_ply_property;
 
-typedef enum carom_ply_kind { CAROM_PLY_OTHER, CAROM_PLY_VERTEX, CAROM_PLY_FACE } carom_ply_kind;
+typedef enum carom_ply_kind {
+    CAROM_PLY_OTHER,
+    CAROM_PLY_VERTEX,
+    CAROM_PLY_FACE,
+    CAROM_PLY_TRISTRIPS
+} carom_ply_kind;
 
 #define CAROM_PLY_MOST_ELEMENTS   64
 #define CAROM_PLY_MOST_PROPERTIES 512 /* in total */
@@ -54,7 +61,19 @@ typedef struct carom_ply {
     carom_ply_property properties[CAROM_PLY_MOST_PROPERTIES];
     uint32_t element_count, property_count;
     uint64_t vertex_count;
+    uint64_t part_limit; /* parts of faces are below: the number of faces and named parts */
 } carom_ply;
+
+/* A triangle strip that is being read: its last two corners. */
+typedef struct carom_ply_strip {
+    uint64_t length;
+    uint32_t a, b;
+} carom_ply_strip;
+
+/* Adds a corner to a strip. From the third on, each makes a triangle with the two before, every
+ * second one the other way round. Triangles with the same corner twice only turn the strip; they
+ * are counted as skipped. */
+void carom_ply_add_to_strip(carom_builder *builder, carom_ply_strip *strip, uint32_t vertex);
 
 static inline uint64_t carom_ply_size(carom_ply_type type) {
     static const uint8_t sizes[CAROM_PLY_TYPE_COUNT] = {1, 1, 2, 2, 4, 4, 4, 8};
@@ -68,8 +87,9 @@ static inline const carom_ply_element *carom_ply_last_element(const carom_ply *p
     return &ply->elements[e];
 }
 
-/* Reads the header and advances the text to the first byte of data. */
-carom_status carom_ply_read_header(carom_text *text, carom_ply *ply);
+/* Reads the header and advances the text to the first byte of data. The names of parts go to the
+ * builder. */
+carom_status carom_ply_read_header(carom_text *text, carom_ply *ply, carom_builder *builder);
 
 /* Read the data after the header. */
 carom_status carom_ply_read_ascii(carom_text *text, const carom_ply *ply, carom_builder *builder);

@@ -30,7 +30,6 @@ static carom_status skip_values(const line *l, uint64_t count) {
 
 static carom_status read_corners(const line *l, uint64_t count, const carom_ply *ply,
                                  carom_builder *builder) {
-    uint64_t begin = builder->corners.count;
     for (uint64_t i = 0; i < count && !builder->stopped; ++i) {
         uint64_t vertex;
         if (!carom_text_count(l->text, &vertex)) return fail_value(l, "a vertex number");
@@ -41,12 +40,46 @@ static carom_status read_corners(const line *l, uint64_t count, const carom_ply 
                                    l->number, vertex, ply->vertex_count);
         carom_builder_add_corner(builder, (uint32_t)vertex);
     }
-    carom_builder_end_face(builder, begin);
     return CAROM_OK;
 }
 
+/* Reads the numbers of one list; -1 ends a strip. */
+static carom_status read_strips(const line *l, uint64_t count, const carom_ply *ply,
+                                carom_builder *builder) {
+    carom_ply_strip strip = {0};
+    for (uint64_t i = 0; i < count && !builder->stopped; ++i) {
+        uint64_t vertex;
+        if (carom_text_accept(l->text, "-1")) {
+            strip.length = 0;
+            continue;
+        }
+        if (!carom_text_count(l->text, &vertex)) return fail_value(l, "a vertex number or -1");
+        if (vertex >= ply->vertex_count)
+            return carom_text_fail(l->text, l->text->at,
+                                   "tristrips %" PRIu64 " names vertex %" PRIu64
+                                   ", the file has %" PRIu64,
+                                   l->number, vertex, ply->vertex_count);
+        carom_ply_add_to_strip(builder, &strip, (uint32_t)vertex);
+    }
+    return CAROM_OK;
+}
+
+static carom_status read_part(const line *l, uint64_t limit, uint32_t *part) {
+    uint64_t value;
+    if (!carom_text_count(l->text, &value)) return fail_value(l, "the number of a part");
+    if (value >= limit)
+        return carom_text_fail(l->text, l->text->at,
+                               "face %" PRIu64 " is in part %" PRIu64
+                               ", more than the file has faces and named parts; number them from 0",
+                               l->number, value);
+    *part = (uint32_t)value;
+    return CAROM_OK;
+}
+
+/* The part of a face may follow its corners, so the face is ended when the line is. */
 static carom_status read_line(const line *l, const carom_ply *ply, carom_builder *builder) {
     double xyz[3] = {0.0, 0.0, 0.0};
+    uint64_t first_corner = builder->corners.count;
     for (uint32_t p = l->element->begin; p < l->element->end && !builder->stopped; ++p) {
         const carom_ply_property *property = &ply->properties[p];
         uint64_t count = 1;
@@ -62,6 +95,12 @@ static carom_status read_line(const line *l, const carom_ply *ply, carom_builder
         case CAROM_PLY_CORNERS:
             CAROM_TRY(read_corners(l, count, ply, builder));
             break;
+        case CAROM_PLY_STRIPS:
+            CAROM_TRY(read_strips(l, count, ply, builder));
+            break;
+        case CAROM_PLY_PART:
+            CAROM_TRY(read_part(l, ply->part_limit, &builder->part));
+            break;
         case CAROM_PLY_IGNORED:
             CAROM_TRY(skip_values(l, count));
             break;
@@ -69,6 +108,8 @@ static carom_status read_line(const line *l, const carom_ply *ply, carom_builder
     }
     if (!builder->stopped && !carom_text_line_done(l->text))
         return fail_value(l, "the end of the line");
+    if (l->element->kind == CAROM_PLY_FACE && !builder->stopped)
+        carom_builder_end_face(builder, first_corner);
     if (l->element->kind == CAROM_PLY_VERTEX) {
         carom_vec3 point = {xyz[0], xyz[1], xyz[2]};
         carom_builder_add_point(builder, point);

@@ -85,8 +85,8 @@ static carom_status fail_list(const data *d, uint64_t number, int64_t count) {
 
 static carom_status fail_corner(const data *d, uint64_t face, int64_t vertex) {
     return carom_fail(d->text->context, CAROM_BAD_FILE,
-                      "%s: face %" PRIu64 " names vertex %" PRId64 ", the file has %" PRIu64,
-                      d->text->name, face, vertex, d->ply->vertex_count);
+                      "%s: %s %" PRIu64 " names vertex %" PRId64 ", the file has %" PRIu64,
+                      d->text->name, d->element->name, face, vertex, d->ply->vertex_count);
 }
 
 static carom_status fail_position(const data *d, uint64_t vertex) {
@@ -99,19 +99,39 @@ static carom_status fail_position(const data *d, uint64_t vertex) {
 
 static carom_status read_corners(data *d, const carom_ply_property *property, uint64_t face,
                                  uint64_t count) {
-    uint64_t begin = d->builder->corners.count, size = carom_ply_size(property->type);
+    uint64_t size = carom_ply_size(property->type);
+    carom_ply_strip strip = {0};
     for (uint64_t i = 0; i < count && !d->builder->stopped; ++i) {
         int64_t vertex = load_integer(d, d->text->at + i * size, property->type);
+        if (vertex == -1 && property->role == CAROM_PLY_STRIPS) {
+            strip.length = 0;
+            continue;
+        }
         if (vertex < 0 || (uint64_t)vertex >= d->ply->vertex_count)
             return fail_corner(d, face, vertex);
-        carom_builder_add_corner(d->builder, (uint32_t)vertex);
+        if (property->role == CAROM_PLY_STRIPS)
+            carom_ply_add_to_strip(d->builder, &strip, (uint32_t)vertex);
+        else
+            carom_builder_add_corner(d->builder, (uint32_t)vertex);
     }
-    carom_builder_end_face(d->builder, begin);
+    return CAROM_OK;
+}
+
+static carom_status read_part(data *d, carom_ply_type type, uint64_t face) {
+    int64_t part = load_integer(d, d->text->at, type);
+    if (part < 0 || (uint64_t)part >= d->ply->part_limit)
+        return carom_fail(d->text->context, CAROM_BAD_FILE,
+                          "%s: face %" PRIu64 " is in part %" PRId64
+                          ", which is negative or more than the file has faces and named parts; "
+                          "number them from 0",
+                          d->text->name, face, part);
+    d->builder->part = (uint32_t)part;
     return CAROM_OK;
 }
 
 static carom_status read_one(data *d, uint64_t number) {
     double xyz[3] = {0.0, 0.0, 0.0};
+    uint64_t first_corner = d->builder->corners.count;
     for (uint32_t p = d->element->begin; p < d->element->end; ++p) {
         const carom_ply_property *property = &d->ply->properties[p];
         uint64_t left = (uint64_t)(d->text->end - d->text->at), count = 1;
@@ -126,12 +146,16 @@ static carom_status read_one(data *d, uint64_t number) {
             left -= count_size;
         }
         if (count > left / size) return fail_end(d, number);
-        if (property->role == CAROM_PLY_CORNERS)
+        if (property->role == CAROM_PLY_CORNERS || property->role == CAROM_PLY_STRIPS)
             CAROM_TRY(read_corners(d, property, number, count));
+        else if (property->role == CAROM_PLY_PART)
+            CAROM_TRY(read_part(d, property->type, number));
         else if (property->role != CAROM_PLY_IGNORED)
             xyz[property->role - CAROM_PLY_X] = load_number(d, d->text->at, property->type);
         d->text->at += count * size;
     }
+    if (d->element->kind == CAROM_PLY_FACE && !d->builder->stopped)
+        carom_builder_end_face(d->builder, first_corner); /* its part may follow its corners */
     if (d->element->kind != CAROM_PLY_VERTEX) return CAROM_OK;
     for (int i = 0; i < 3; ++i)
         if (xyz[i] - xyz[i] != 0.0) return fail_position(d, number);
@@ -176,7 +200,7 @@ static bool floats_of_vertex(const data *d, uint64_t at[3]) {
     bool floats = true;
     for (uint32_t p = d->element->begin; p < d->element->end; ++p) {
         const carom_ply_property *property = &d->ply->properties[p];
-        if (property->role != CAROM_PLY_IGNORED) {
+        if (property->role != CAROM_PLY_IGNORED) { /* x, y or z */
             at[property->role - CAROM_PLY_X] = offset;
             floats = floats && property->type == CAROM_PLY_FLOAT32;
         }

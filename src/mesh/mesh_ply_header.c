@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The header of PLY (Turk 1994): text lines from `ply` to `end_header` that describe elements and
  * their properties in file order. A mesh needs the scalars x, y, z of element `vertex` and the list
- * `vertex_indices` (or `vertex_index`) of element `face`. The other properties are recorded so that
- * they can be skipped. */
+ * `vertex_indices` (or `vertex_index`) of element `face`, or of element `tristrips` (files of the
+ * Stanford repository). The integer `part` of `face` is the part of each; lines `comment part N
+ * NAME` name them. The other properties are recorded so that they can be skipped. */
 #include <inttypes.h>
 
 #include "mesh/mesh_ply.h"
@@ -46,6 +47,8 @@ static carom_status read_element(carom_text *text, carom_ply *ply) {
         element->kind = CAROM_PLY_VERTEX;
     else if (carom_text_accept(text, "face"))
         element->kind = CAROM_PLY_FACE;
+    else if (carom_text_accept(text, "tristrips"))
+        element->kind = CAROM_PLY_TRISTRIPS;
     else
         carom_text_skip_word(text);
     size_t length = (size_t)(text->at - name), most = sizeof(element->name) - 1;
@@ -76,7 +79,8 @@ static carom_ply_role accept_role(carom_text *text, carom_ply_kind kind, bool li
     }
     if (kind != CAROM_PLY_VERTEX && list &&
         (carom_text_accept(text, "vertex_indices") || carom_text_accept(text, "vertex_index")))
-        return CAROM_PLY_CORNERS;
+        return kind == CAROM_PLY_TRISTRIPS ? CAROM_PLY_STRIPS : CAROM_PLY_CORNERS;
+    if (kind == CAROM_PLY_FACE && !list && carom_text_accept(text, "part")) return CAROM_PLY_PART;
     return CAROM_PLY_IGNORED;
 }
 
@@ -96,10 +100,17 @@ static carom_status read_property(carom_text *text, carom_ply *ply) {
         return carom_text_fail(text, text->at, "%s is no type",
                                carom_text_quote(text, text->at).text);
     property->role = accept_role(text, element->kind, property->list);
+    if (property->role == CAROM_PLY_PART && property->type >= CAROM_PLY_FLOAT32)
+        property->role = CAROM_PLY_IGNORED; /* something else: a number of a part is an integer */
     if (property->list && property->count_type >= CAROM_PLY_FLOAT32)
         return carom_text_fail(text, types, "the length of a list cannot be a float");
-    if (property->role == CAROM_PLY_CORNERS && property->type >= CAROM_PLY_FLOAT32)
+    if ((property->role == CAROM_PLY_CORNERS || property->role == CAROM_PLY_STRIPS) &&
+        property->type >= CAROM_PLY_FLOAT32)
         return carom_text_fail(text, types, "corners of faces cannot be floats");
+    /* A corner makes a triangle of 12 bytes, while the array grows 30: see the limit of memory in
+     * carom/mesh.h. */
+    if (property->role == CAROM_PLY_STRIPS && carom_ply_size(property->type) < 2)
+        return carom_text_fail(text, types, "corners of triangle strips need two bytes or more");
     for (uint32_t p = element->begin; p + 1 < element->end; ++p)
         if (property->role != CAROM_PLY_IGNORED && ply->properties[p].role == property->role)
             return carom_text_fail(text, types, "element %s has this property twice",
@@ -122,11 +133,16 @@ static carom_status check_element(const carom_text *text, const carom_ply *ply,
         !(has_role(ply, element, CAROM_PLY_X) && has_role(ply, element, CAROM_PLY_Y) &&
           has_role(ply, element, CAROM_PLY_Z)))
         return carom_text_fail(text, text->at, "element vertex lacks one of the scalars x, y, z");
-    if (element->kind == CAROM_PLY_OTHER && element->count != 0 &&
-        strcmp(element->name, "tristrips") == 0)
-        return carom_text_fail(text, text->at,
-                               "the faces are triangle strips, which cannot be read; save them as "
-                               "element face");
+    if (element->kind == CAROM_PLY_TRISTRIPS && element->count != 0) {
+        if (!has_role(ply, element, CAROM_PLY_STRIPS))
+            return carom_text_fail(text, text->at,
+                                   "element tristrips lacks the list vertex_indices");
+        for (uint32_t e = 0; e < ply->element_count; ++e)
+            if (ply->elements[e].kind == CAROM_PLY_FACE && ply->elements[e].count != 0)
+                return carom_text_fail(text, text->at,
+                                       "the file has both faces and triangle strips; save it with "
+                                       "faces alone");
+    }
     if (element->kind == CAROM_PLY_OTHER && element->count != 0 &&
         has_role(ply, element, CAROM_PLY_CORNERS))
         return carom_text_fail(text, text->at,
@@ -156,7 +172,57 @@ static void pass_newline(carom_text *text, bool both) {
     if (both && text->at < text->end && *text->at == '\n') ++text->at;
 }
 
-carom_status carom_ply_read_header(carom_text *text, carom_ply *ply) {
+/* ---- Names of parts -------------------------------------------------------------------------- */
+
+/* Reads the number and name of a part from a comment, and advances past both; the name is what
+ * follows one blank. */
+static bool accept_part(carom_text *text, uint64_t *part, const char **name, size_t *length) {
+    if (!carom_text_accept(text, "part") || !carom_text_count(text, part)) return false;
+    if (text->at < text->end && carom_is_blank(*text->at)) ++text->at;
+    *name = (const char *)text->at;
+    carom_text_skip_line(text);
+    *length = (size_t)((const char *)text->at - *name);
+    return true;
+}
+
+/* Stores the names of parts. A comment is no error, whatever it says: numbers out of range are
+ * ignored, as are further names of a part. */
+static bool read_names(const carom_text *header, carom_ply *ply, carom_builder *builder,
+                       uint64_t comments) {
+    carom_names *names = &builder->names;
+    const carom_allocator *allocator = &builder->context->allocator;
+    const char *name;
+    uint64_t part, count = 0;
+    size_t length;
+    for (uint32_t e = 0; e < ply->element_count; ++e)
+        if (ply->elements[e].kind == CAROM_PLY_FACE) ply->part_limit = ply->elements[e].count;
+    ply->part_limit = CAROM_MIN(ply->part_limit + comments, (uint64_t)CAROM_MESH_MOST_PARTS);
+    for (carom_text text = *header; comments != 0 && text.at < text.end; ++text.at) {
+        if (carom_text_accept(&text, "comment") && accept_part(&text, &part, &name, &length) &&
+            part < ply->part_limit)
+            count = CAROM_MAX(count, part + 1);
+        carom_text_skip_line(&text);
+    }
+    if (count == 0) return true;
+    if (carom_names_push(names, allocator, "", 0) == CAROM_NAMES_FULL ||
+        !carom_name_begins_reserve(&names->begins, allocator, count))
+        return false;
+    memset(names->begins.data, 0, (size_t)count * sizeof(*names->begins.data));
+    for (carom_text text = *header; text.at < text.end; ++text.at) {
+        if (carom_text_accept(&text, "comment") && accept_part(&text, &part, &name, &length) &&
+            part < ply->part_limit && names->begins.data[part] == 0) {
+            names->begins.count = count;
+            uint32_t at = carom_names_push(names, allocator, name, length);
+            if (at == CAROM_NAMES_FULL) return false;
+            names->begins.data[part] = names->begins.data[at];
+        }
+        carom_text_skip_line(&text);
+    }
+    names->begins.count = count;
+    return true;
+}
+
+carom_status carom_ply_read_header(carom_text *text, carom_ply *ply, carom_builder *builder) {
     CAROM_TRY(carom_text_begin(text));
     if (!carom_text_accept(text, "ply"))
         return carom_text_fail(text, text->at, "%s stands where \"ply\" should",
@@ -164,6 +230,10 @@ carom_status carom_ply_read_header(carom_text *text, carom_ply *ply) {
     carom_text_skip_line(text);
     bool both = text->end - text->at >= 2 && text->at[0] == '\r' && text->at[1] == '\n';
     ply->format = CAROM_MESH_FORMAT_GUESS;
+    const uint8_t *first_line = text->at;
+    uint64_t named = 0, part;
+    const char *name;
+    size_t length;
     for (;;) {
         pass_newline(text, both);
         if (text->at == text->end)
@@ -178,14 +248,18 @@ carom_status carom_ply_read_header(carom_text *text, carom_ply *ply) {
             CAROM_TRY(read_element(text, ply));
         else if (carom_text_accept(text, "property"))
             CAROM_TRY(read_property(text, ply));
-        else if (!carom_text_accept(text, "comment") && !carom_text_accept(text, "obj_info") &&
-                 !carom_text_line_done(text))
+        else if (carom_text_accept(text, "comment"))
+            named += accept_part(text, &part, &name, &length);
+        else if (!carom_text_accept(text, "obj_info") && !carom_text_line_done(text))
             return carom_text_fail(text, line, "%s is no line of a PLY header",
                                    carom_text_quote(text, line).text);
         carom_text_skip_line(text);
     }
     if (ply->format == CAROM_MESH_FORMAT_GUESS)
         return carom_text_fail(text, text->at, "the header names no format");
+    carom_text header = *text;
+    header.end = text->at;
+    header.at = first_line;
     carom_text_skip_line(text);
     pass_newline(text, both);
     bool has_vertices = false;
@@ -194,5 +268,5 @@ carom_status carom_ply_read_header(carom_text *text, carom_ply *ply) {
         CAROM_TRY(check_element(text, ply, &ply->elements[e]));
     }
     if (!has_vertices) return carom_text_fail(text, text->at, "the header has no element vertex");
-    return CAROM_OK;
+    return read_names(&header, ply, builder, named) ? CAROM_OK : carom_builder_fail_memory(builder);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* STL: separate triangles, each with corners of its own (welding is a separate step). Normals,
- * names and attributes are skipped, as the corners determine the shape.
+/* STL: separate triangles, each with corners of its own (welding is a separate step). Normals and
+ * attributes are skipped, as the corners determine the shape. Each solid of a text file is a part,
+ * whatever its name: some programs give all solids the same.
  *
  * Binary files may begin with the word `solid` too, so that word alone does not decide. A file is
  * binary when its size is exactly the one that its count of triangles implies. Otherwise it is text
@@ -128,6 +129,7 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
                        source.bytes + source.size};
     inside where = NOTHING;
     uint64_t first_corner = 0;
+    const uint8_t *solid = NULL, *solid_end = NULL;
     CAROM_TRY(carom_text_begin(&text));
     carom_text_trim(&text);
     while (carom_builder_goes_on(builder, text.at)) {
@@ -140,13 +142,19 @@ static carom_status read_text(carom_builder *builder, carom_source source) {
             skip_normal(&text);
             first_corner = builder->corners.count;
             where = FACET;
+            if (solid != NULL) {
+                carom_builder_add_part(builder, solid, (size_t)(solid_end - solid));
+                solid = NULL;
+            }
         } else if (where == FACET && carom_text_accept(&text, "endfacet")) {
             if (builder->corners.count - first_corner < 3)
                 builder->points.count -= builder->corners.count - first_corner;
             carom_builder_end_face(builder, first_corner);
             where = SOLID;
         } else if (where == NOTHING && carom_text_accept(&text, "solid")) {
-            carom_text_skip_line(&text); /* its name */
+            solid = text.at; /* its name; the part begins with the first facet */
+            carom_text_skip_line(&text);
+            solid_end = text.at;
             where = SOLID;
         } else if (where == SOLID && (carom_text_accept(&text, "endsolid") ||
                                       carom_text_accept(&text, "end"))) { /* or "end solid" */
@@ -232,17 +240,34 @@ static void write_binary(carom_writer *writer, const carom_mesh_view *view) {
     }
 }
 
+/* Writes `solid NAME` or `endsolid NAME`. */
+static void write_solid(carom_writer *writer, const carom_mesh_view *view, const char *word,
+                        uint32_t part) {
+    carom_writer_text(writer, word);
+    if (part < view->part_count && view->part_names != NULL && view->part_names[part][0] != '\0') {
+        carom_writer_text(writer, " ");
+        carom_writer_text(writer, view->part_names[part]);
+    }
+    carom_writer_text(writer, "\n");
+}
+
 static void write_text(carom_writer *writer, const carom_mesh_view *view) {
-    carom_writer_text(writer, "solid\n");
+    uint32_t part = view->parts != NULL && view->face_count != 0 ? view->parts[0] : 0;
+    write_solid(writer, view, "solid", part);
     for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
         carom_vec3 p[3];
+        if (view->parts != NULL && view->parts[f] != part) {
+            write_solid(writer, view, "endsolid", part);
+            part = view->parts[f];
+            write_solid(writer, view, "solid", part);
+        }
         for (int i = 0; i < 3; ++i) p[i] = carom_mesh_position(view, view->corners[3 * f + i]);
         carom_writer_point(writer, "facet normal ", normal_of(p[0], p[1], p[2]));
         carom_writer_text(writer, "outer loop\n");
         for (int i = 0; i < 3; ++i) carom_writer_point(writer, "vertex ", p[i]);
         carom_writer_text(writer, "endloop\nendfacet\n");
     }
-    carom_writer_text(writer, "endsolid\n");
+    write_solid(writer, view, "endsolid", part);
 }
 
 carom_status carom_write_stl(carom_writer *writer, const carom_mesh_view *view,

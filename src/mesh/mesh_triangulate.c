@@ -307,6 +307,8 @@ static carom_status split_faces(void *argument, carom_range range) {
         CAROM_TRY(split_face(t, begin, end, range.worker, t->mesh->corners + 3 * first));
         for (uint64_t i = first; i < first + count && i < t->face_room; ++i)
             t->faces[i] = (uint32_t)f;
+        for (uint64_t i = first; i < first + count && t->view->parts != NULL; ++i)
+            t->mesh->parts[i] = t->view->parts[f];
         done += count;
     }
     carom_progress_add(t->context, range.worker, done);
@@ -345,10 +347,13 @@ carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_vie
     carom_mesh_allocation room = {.scalar = view->scalar,
                                   .vertices = view->vertex_count,
                                   .faces = triangles,
-                                  .corners = 3 * triangles};
+                                  .corners = 3 * triangles,
+                                  .parts = view->parts != NULL};
     triangulation t = {.context = context, .view = view, .fan = def != NULL && def->fan};
     CAROM_TRY(carom_mesh_reserve(context, &room, &t.mesh));
-    carom_status status = run(&t, faces);
+    carom_status status = carom_mesh_copy_names(t.mesh, view)
+                              ? run(&t, faces)
+                              : carom_fail_memory(context, 32 * view->part_count, "part names");
     if (status != CAROM_OK) {
         carom_mesh_destroy(t.mesh);
         return status;

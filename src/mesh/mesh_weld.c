@@ -6,7 +6,12 @@
  *
  * Threads divide the work by hash: each handles the vertices whose hash is assigned to it, again in
  * file order, with a table of its own. The result depends neither on the number of threads nor on
- * the hash, whose seed is an address so that no file can force collisions. */
+ * the hash, whose seed is an address so that no file can force collisions.
+ *
+ * Welding by parts gives each part vertices of its own first, and then takes the part of a vertex
+ * for a fourth coordinate. */
+#include <inttypes.h>
+
 #include "base/item.h"
 #include "base/progress.h"
 #include "base/scan.h"
@@ -25,6 +30,7 @@ typedef struct point {
 typedef struct weld {
     carom_context *context;
     const carom_mesh_view *view;
+    const uint32_t *part_of; /* per vertex; NULL: parts do not matter */
     uint64_t seed;
     uint32_t shares;  /* number of tables, a power of two */
     uint32_t *hashes; /* per vertex */
@@ -76,7 +82,8 @@ static uint32_t hash_point(point p, uint64_t seed) {
 static carom_status hash_range(void *argument, carom_range range) {
     weld *w = argument;
     for (uint64_t i = range.begin; i < range.end; ++i)
-        w->hashes[i] = hash_point(read_point(w->view, i), w->seed);
+        w->hashes[i] = hash_point(read_point(w->view, i),
+                                  w->part_of != NULL ? w->seed + w->part_of[i] : w->seed);
     carom_progress_add(w->context, range.worker, range.end - range.begin);
     return CAROM_OK;
 }
@@ -112,7 +119,8 @@ static bool double_table(table *t, carom_arena *scratch) {
     return true;
 }
 
-static uint32_t find_or_add(const carom_mesh_view *view, table *t, uint32_t hash, uint32_t vertex) {
+static uint32_t find_or_add(const weld *w, table *t, uint32_t hash, uint32_t vertex) {
+    const carom_mesh_view *view = w->view;
     point p = read_point(view, vertex);
     for (uint64_t place = place_of(t, hash);; place = place_after(t, place)) {
         slot seen = t->slots[place];
@@ -121,7 +129,9 @@ static uint32_t find_or_add(const carom_mesh_view *view, table *t, uint32_t hash
             ++t->count;
             return vertex;
         }
-        if (seen.hash == hash && are_equal(read_point(view, seen.vertex), p)) return seen.vertex;
+        if (seen.hash == hash && are_equal(read_point(view, seen.vertex), p) &&
+            (w->part_of == NULL || w->part_of[seen.vertex] == w->part_of[vertex]))
+            return seen.vertex;
     }
 }
 
@@ -133,7 +143,7 @@ static carom_status weld_share(weld *w, uint32_t share, uint32_t worker, carom_a
         if (i + AHEAD < count) __builtin_prefetch(&t.slots[place_of(&t, w->hashes[i + AHEAD])]);
         if ((w->hashes[i] & (w->shares - 1)) != share) continue;
         if (2 * t.count >= t.size && !double_table(&t, scratch)) return CAROM_NO_MEMORY;
-        w->first[i] = find_or_add(w->view, &t, w->hashes[i], (uint32_t)i);
+        w->first[i] = find_or_add(w, &t, w->hashes[i], (uint32_t)i);
         w->number[i] = w->first[i] == i;
         if (++own % OWN_BETWEEN_LOOKS != 0) continue;
         carom_progress_add(w->context, worker, OWN_BETWEEN_LOOKS);
@@ -176,6 +186,10 @@ static carom_status fill(weld *w) {
     uint64_t corners = carom_mesh_corner_count(view);
     if (view->offsets != NULL)
         memcpy(w->mesh->offsets, view->offsets, (view->face_count + 1) * sizeof(uint64_t));
+    if (view->parts != NULL && view->face_count != 0)
+        memcpy(w->mesh->parts, view->parts, view->face_count * sizeof(uint32_t));
+    if (!carom_mesh_copy_names(w->mesh, view))
+        return carom_fail_memory(w->context, 32 * view->part_count, "part names");
     CAROM_TRY(carom_parallel_for(w->context, view->vertex_count,
                                  carom_grain(w->context, view->vertex_count, LEAST_PART),
                                  copy_vertices, w));
@@ -202,7 +216,8 @@ static carom_status run(weld *w, carom_mesh **mesh) {
                                   .vertices = w->number[count],
                                   .faces = w->view->face_count,
                                   .corners = carom_mesh_corner_count(w->view),
-                                  .polygons = w->view->offsets != NULL};
+                                  .polygons = w->view->offsets != NULL,
+                                  .parts = w->view->parts != NULL};
     CAROM_TRY(carom_mesh_reserve(context, &room, &w->mesh));
     carom_status status = fill(w);
     if (status != CAROM_OK) {
@@ -213,12 +228,9 @@ static carom_status run(weld *w, carom_mesh **mesh) {
     return CAROM_OK;
 }
 
-carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
-                             carom_mesh **mesh) {
-    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
-    *mesh = NULL;
-    CAROM_TRY(carom_mesh_check(context, view));
-    weld w = {.context = context, .view = view};
+static carom_status weld_view(carom_context *context, const carom_mesh_view *view,
+                              const uint32_t *part_of, carom_mesh **mesh) {
+    weld w = {.context = context, .view = view, .part_of = part_of};
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_progress_begin(context, "welding vertices",
                          2 * view->vertex_count + carom_mesh_corner_count(view));
@@ -229,4 +241,117 @@ carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view
         *mesh = NULL;
     }
     return status == CAROM_OK ? ended : status;
+}
+
+carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
+                             carom_mesh **mesh) {
+    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
+    *mesh = NULL;
+    CAROM_TRY(carom_mesh_check(context, view));
+    return weld_view(context, view, NULL, mesh);
+}
+
+/* ---- Parts apart ----------------------------------------------------------------------------- */
+
+#define NO_PART UINT32_MAX /* of a vertex that no face uses */
+
+/* Arrays of a view in which every vertex is used by one part. */
+typedef struct separation {
+    uint32_t *begins;  /* per part and one more: its range in `faces` */
+    uint32_t *faces;   /* by part */
+    uint32_t *latest;  /* per vertex: the latest part that used it */
+    uint32_t *copy;    /* per vertex: its index for that part */
+    uint32_t *part_of; /* per vertex and copy */
+    uint32_t *origin;  /* per copy: the vertex */
+    uint32_t *corners;
+} separation;
+
+/* Lists the faces of each part, in their order. */
+static void list_faces(const carom_mesh_view *view, separation *s) {
+    memset(s->begins, 0, (view->part_count + 1) * sizeof(*s->begins));
+    for (uint64_t f = 0; f < view->face_count; ++f) ++s->begins[view->parts[f] + 1];
+    for (uint64_t p = 0; p < view->part_count; ++p) s->begins[p + 1] += s->begins[p];
+    for (uint64_t f = 0; f < view->face_count; ++f)
+        s->faces[s->begins[view->parts[f]]++] = (uint32_t)f;
+    for (uint64_t p = view->part_count; p > 0; --p) s->begins[p] = s->begins[p - 1];
+    s->begins[0] = 0;
+}
+
+/* Gives the corners of each part vertices of their own; returns the number of copies. part_of and
+ * origin have room for one copy per corner. */
+static uint64_t separate(const carom_mesh_view *view, separation *s) {
+    uint64_t copies = 0;
+    memset(s->latest, 0xFF, view->vertex_count * sizeof(*s->latest)); /* all NO_PART */
+    memset(s->part_of, 0xFF, view->vertex_count * sizeof(*s->part_of));
+    for (uint32_t p = 0; p < view->part_count; ++p)
+        for (uint64_t i = s->begins[p]; i < s->begins[p + 1]; ++i) {
+            uint64_t end = carom_mesh_offset(view, (uint64_t)s->faces[i] + 1);
+            for (uint64_t c = carom_mesh_offset(view, s->faces[i]); c < end; ++c) {
+                uint32_t v = view->corners[c];
+                if (s->latest[v] == NO_PART) {
+                    s->copy[v] = v;
+                    s->part_of[v] = p;
+                } else if (s->latest[v] != p) {
+                    s->copy[v] = (uint32_t)(view->vertex_count + copies);
+                    s->part_of[view->vertex_count + copies] = p;
+                    s->origin[copies++] = v;
+                }
+                s->latest[v] = p;
+                s->corners[c] = s->copy[v];
+            }
+        }
+    return copies;
+}
+
+static carom_status weld_separated(carom_context *context, const carom_mesh_view *view,
+                                   carom_arena *scratch, carom_mesh **mesh) {
+    uint64_t vertices = view->vertex_count, corners = carom_mesh_corner_count(view);
+    uint64_t size = 3 * carom_scalar_size(view->scalar), stride = carom_mesh_stride(view);
+    separation s = {.begins = CAROM_ARENA_TAKE(scratch, uint32_t, view->part_count + 1),
+                    .faces = CAROM_ARENA_TAKE(scratch, uint32_t, view->face_count),
+                    .latest = CAROM_ARENA_TAKE(scratch, uint32_t, vertices),
+                    .copy = CAROM_ARENA_TAKE(scratch, uint32_t, vertices),
+                    .part_of = CAROM_ARENA_TAKE(scratch, uint32_t, vertices + corners),
+                    .origin = CAROM_ARENA_TAKE(scratch, uint32_t, corners),
+                    .corners = CAROM_ARENA_TAKE(scratch, uint32_t, corners)};
+    if (s.begins == NULL || s.faces == NULL || s.latest == NULL || s.copy == NULL ||
+        s.part_of == NULL || s.origin == NULL || s.corners == NULL)
+        return carom_fail_memory(context, 12 * (vertices + corners), "welding by parts");
+    list_faces(view, &s);
+    uint64_t copies = separate(view, &s);
+    carom_mesh_view apart = *view;
+    apart.corners = s.corners;
+    if (copies != 0) {
+        if (vertices + copies > CAROM_MESH_MOST_VERTICES)
+            return carom_fail(context, CAROM_TOO_LARGE,
+                              "%" PRIu64 " vertices and %" PRIu64
+                              " copies for other parts; a mesh has at most %" PRIu32,
+                              vertices, copies, CAROM_MESH_MOST_VERTICES);
+        double *positions = CAROM_ARENA_TAKE(scratch, double, 3 * (vertices + copies));
+        if (positions == NULL)
+            return carom_fail_memory(context, (vertices + copies) * size, "welding by parts");
+        for (uint64_t i = 0; i < vertices + copies; ++i) {
+            uint64_t from = i < vertices ? i : s.origin[i - vertices];
+            memcpy((char *)positions + i * size, (const char *)view->positions + from * stride,
+                   size);
+        }
+        apart.positions = positions;
+        apart.stride = size;
+        apart.vertex_count = vertices + copies;
+    }
+    return weld_view(context, &apart, s.part_of, mesh);
+}
+
+carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,
+                                   carom_mesh **mesh) {
+    CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
+    *mesh = NULL;
+    CAROM_TRY(carom_mesh_check(context, view));
+    if (view->parts == NULL) return weld_view(context, view, NULL, mesh);
+    CAROM_TRY(carom_mesh_check_numbers(context, view, "welded by parts"));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = weld_separated(context, view, scratch, mesh);
+    carom_arena_rewind(scratch, mark);
+    return status;
 }

@@ -41,10 +41,14 @@ void carom_writer_flush(carom_writer *writer) {
 }
 
 void carom_writer_text(carom_writer *writer, const char *text) {
-    size_t length = strlen(text);
-    char *at = carom_writer_reserve(writer);
-    memcpy(at, text, length);
-    carom_writer_advance(writer, at + length);
+    for (size_t left = strlen(text); left != 0;) {
+        size_t length = CAROM_MIN(left, (size_t)CAROM_WRITER_ROOM);
+        char *at = carom_writer_reserve(writer);
+        memcpy(at, text, length);
+        carom_writer_advance(writer, at + length);
+        text += length;
+        left -= length;
+    }
 }
 
 void carom_writer_point(carom_writer *writer, const char *prefix, carom_vec3 point) {
@@ -59,7 +63,7 @@ void carom_writer_point(carom_writer *writer, const char *prefix, carom_vec3 poi
     carom_writer_advance(writer, at);
 }
 
-void carom_writer_faces(carom_writer *writer, const carom_mesh_view *view) {
+void carom_writer_faces(carom_writer *writer, const carom_mesh_view *view, bool with_parts) {
     for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
         uint64_t c = carom_mesh_offset(view, f), end = carom_mesh_offset(view, f + 1);
         char *at = carom_number_print_count(carom_writer_reserve(writer), end - c);
@@ -68,6 +72,10 @@ void carom_writer_faces(carom_writer *writer, const carom_mesh_view *view) {
             at = carom_writer_reserve(writer);
             *at++ = ' ';
             at = carom_number_print_count(at, view->corners[c]);
+        }
+        if (with_parts && view->parts != NULL) {
+            *at++ = ' ';
+            at = carom_number_print_count(at, view->parts[f]);
         }
         *at++ = '\n';
         carom_writer_advance(writer, at);

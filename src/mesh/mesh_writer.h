@@ -37,12 +37,13 @@ static inline void carom_writer_advance(carom_writer *writer, const char *end) {
     writer->used = (size_t)(end - (const char *)writer->buffer);
 }
 
-/* Writes text of at most CAROM_WRITER_ROOM bytes. */
+/* Writes text of any length. */
 void carom_writer_text(carom_writer *writer, const char *text);
 /* Writes a line: the prefix, then x y z. */
 void carom_writer_point(carom_writer *writer, const char *prefix, carom_vec3 point);
-/* Writes a line per face: its number of corners, then their indices. */
-void carom_writer_faces(carom_writer *writer, const carom_mesh_view *view);
+/* Writes a line per face: its number of corners, then their indices, then its part if `with_parts`
+ * and the view has parts. */
+void carom_writer_faces(carom_writer *writer, const carom_mesh_view *view, bool with_parts);
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 

@@ -47,6 +47,10 @@ struct carom_solid {
     carom_solid_info info;
 };
 
+/* For tests and fuzzers: NULL, or the first invariant of the solid or its soup that does not hold.
+ * Scratch of worker 0. O(n log n). */
+const char *carom_solid_validate(carom_context *context, const carom_solid *solid);
+
 /* The result of reordering a mesh (solid_spanning_tree.c). All arrays come from `allocator`; the
  * solid takes ownership. */
 typedef struct carom_solid_spanning_tree {

@@ -138,6 +138,9 @@ carom_status carom_soup_grid_build(carom_context *context, const carom_allocator
                                    carom_soup_grid *cells);
 void carom_soup_grid_free(carom_soup_grid *cells, const carom_allocator *allocator);
 
+/* The part of carom_soup_validate for the tree of oriented boxes. */
+const char *carom_soup_validate_rigid(const carom_soup *soup);
+
 /* The work budget of the tree in a query for pairs, in nodes visited and candidates. */
 static inline uint64_t carom_soup_budget(const carom_soup *soup, uint64_t triangles) {
     if (soup->method != CAROM_SOUP_METHOD_AUTO) return UINT64_MAX;

@@ -65,6 +65,18 @@ static void corners_in_frame(const void *user, uint32_t item, carom_vec3 corners
     }
 }
 
+static corners_of corners_begin(const carom_soup *soup) {
+    unit_frame u = unit_frame_of(soup);
+    corners_of c = {.soup = soup, .factor = carom_power_of_two(u.factor)};
+    for (int k = 0; k < 3; ++k) c.shift[k] = (double)u.shift[k];
+    return c;
+}
+
+const char *carom_soup_validate_rigid(const carom_soup *soup) {
+    corners_of c = corners_begin(soup);
+    return carom_obb_validate(&soup->oriented, soup->triangle_count, corners_in_frame, &c);
+}
+
 carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) {
     uint32_t count = 0;
     for (uint32_t t = 0; t < soup->triangle_count; ++t)
@@ -72,9 +84,7 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) 
     CAROM_TRY(carom_obb_reserve(context, &soup->allocator, &soup->oriented, count));
     for (uint32_t t = 0, at = 0; t < soup->triangle_count; ++t)
         if (carom_soup_searched(soup, t)) soup->oriented.items[at++] = t;
-    unit_frame u = unit_frame_of(soup);
-    corners_of c = {.soup = soup, .factor = carom_power_of_two(u.factor)};
-    for (int k = 0; k < 3; ++k) c.shift[k] = (double)u.shift[k];
+    corners_of c = corners_begin(soup);
     return carom_obb_build(context, &soup->oriented, corners_in_frame, &c);
 }
 

@@ -25,6 +25,10 @@ typedef struct carom_soup_view {
 
 void carom_soup_get_view(const carom_soup *soup, carom_soup_view *view);
 
+/* For tests and fuzzers: NULL, or the first invariant of the soup, its tree or its grid that does
+ * not hold. O(n log n). */
+const char *carom_soup_validate(const carom_soup *soup);
+
 /* A vertex in packed positions of either type. */
 static inline carom_vec3 carom_soup_read_position(const void *positions, carom_scalar scalar,
                                                   uint32_t vertex) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries for the faces of one soup, or of two, that are within a margin of each other.
  *
- * The searches are those for faces that meet, with boxes enlarged by the margin: self_block of the
+ * The searches are those for faces that meet, with boxes enlarged by the margin: self_node of the
  * wide tree (bvh_cpu.h), or the search of two trees with more slack (bvh_obb_search.h). Candidates
  * are decided in batches by certificates in doubles (soup_within_cpu.c), the rest one by one by
  * more of them, and what lies within rounding of the margin in integers (geom/within.h). So ties, a

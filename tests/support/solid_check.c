@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "geom/pose.h"
+#include "solid/solid.h"
 
 void solid_pose(const solid_mesh *mesh, const carom_pose *pose, solid_mesh *posed) {
     carom_frame frame = carom_frame_make(pose);
@@ -20,6 +21,7 @@ carom_solid *solid_prepare(carom_context *context, const solid_mesh *mesh, bool 
     carom_solid_def def = {.mesh = solid_view(mesh), .complement = complement};
     carom_solid *solid;
     assert_ok(context, carom_solid_create(context, &def, &solid));
+    assert_valid(carom_solid_validate(context, solid));
     return solid;
 }
 

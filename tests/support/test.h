@@ -15,6 +15,12 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* How many of `count` seeded cases to run: all in the release build; fewer under sanitizers, which
+ * need each kind of case, not each case. Golden hashes and checks of how often something happened
+ * are for TEST_ALL_CASES only. */
+#define TEST_CASES(count) (((count) + CAROM_TEST_SHARE - 1) / CAROM_TEST_SHARE)
+#define TEST_ALL_CASES    (CAROM_TEST_SHARE == 1)
+
 /* Asserts CAROM_OK and prints the context's message when it is not. */
 #define assert_ok(context, call)                                                                   \
     do {                                                                                           \
@@ -22,6 +28,13 @@
         if (status_ != CAROM_OK)                                                                   \
             fail_msg("%s: %s: %s", #call, carom_status_name(status_),                              \
                      carom_context_message(context));                                              \
+    } while (0)
+
+/* What a _validate function says: NULL, or the invariant that does not hold. */
+#define assert_valid(message)                                                                      \
+    do {                                                                                           \
+        const char *broken_ = (message);                                                           \
+        if (broken_ != NULL) fail_msg("%s", broken_);                                              \
     } while (0)
 
 /* Asserts a status and that the message holds the words. */

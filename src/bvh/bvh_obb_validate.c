@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of a finished tree of oriented boxes, from what bvh_obb.h says of it.
+ *
+ * Unlike in the tree of aligned boxes, the box of a child does not contain those of its own
+ * children: each box contains the corners of all its descendants, and that is what is checked. The
+ * extents carry a margin of 2^-19 for axes that are orthonormal to 2^-22, so the test in doubles
+ * needs none of its own. */
+#include "bvh/bvh_obb.h"
+
+#include "base/memory.h"
+
+#define MOST_SKEW 0x1p-20 /* of the axes: products of two, and squares less 1 */
+
+static carom_obb box_at(const carom_obb_node *node, uint32_t lane) {
+    carom_obb box;
+    for (int k = 0; k < 3; ++k) {
+        box.centre[k] = node->centre[k][lane];
+        box.extent[k] = node->extent[k][lane];
+        for (int i = 0; i < 3; ++i) box.axis[i][k] = node->axis[i][k][lane];
+    }
+    return box;
+}
+
+static double dot(const float a[3], const float b[3]) {
+    return ((double)a[0] * (double)b[0] + (double)a[1] * (double)b[1]) +
+           (double)a[2] * (double)b[2];
+}
+
+static bool is_orthonormal(const carom_obb *box) {
+    for (int i = 0; i < 3; ++i)
+        for (int j = i; j < 3; ++j)
+            if (!(fabs(dot(box->axis[i], box->axis[j]) - (i == j ? 1.0 : 0.0)) <= MOST_SKEW))
+                return false;
+    return true;
+}
+
+static bool contains(const carom_obb *box, const carom_vec3 corners[3]) {
+    for (int c = 0; c < 3; ++c) {
+        carom_vec3 way =
+            carom_vec_sub(corners[c], carom_vec((double)box->centre[0], (double)box->centre[1],
+                                                (double)box->centre[2]));
+        for (int i = 0; i < 3; ++i) {
+            const float *a = box->axis[i];
+            carom_vec3 axis = carom_vec((double)a[0], (double)a[1], (double)a[2]);
+            if (!(fabs(carom_vec_dot(way, axis)) <= (double)box->extent[i])) return false;
+        }
+    }
+    return true;
+}
+
+static const char *validate_padding(const carom_obb_tree *tree, uint32_t level) {
+    uint64_t below = level == 0 ? tree->item_count : tree->node_count[level - 1];
+    for (uint64_t i = 0; i < (uint64_t)tree->node_count[level] * CAROM_BVH_WIDTH; ++i) {
+        const carom_obb_node *nodes = tree->nodes + tree->level_start[level];
+        carom_obb box = box_at(&nodes[i / CAROM_BVH_WIDTH], (uint32_t)(i % CAROM_BVH_WIDTH));
+        if (!is_orthonormal(&box)) return "obb: the axes of a box are not orthonormal";
+        for (int k = 0; k < 3; ++k)
+            if (i >= below && box.extent[k] != CAROM_OBB_NOWHERE)
+                return "obb: a place past the end has a box";
+    }
+    return NULL;
+}
+
+static const char *validate_place(const carom_obb_tree *tree, uint64_t place,
+                                  const carom_vec3 corners[3]) {
+    for (uint32_t level = 0; level < tree->level_count; ++level) {
+        const carom_obb_node *nodes = tree->nodes + tree->level_start[level];
+        uint64_t child = place >> (4 * level);
+        carom_obb box =
+            box_at(&nodes[child / CAROM_BVH_WIDTH], (uint32_t)(child % CAROM_BVH_WIDTH));
+        if (!contains(&box, corners))
+            return level == 0 ? "obb: the box of an item does not contain it"
+                              : "obb: a node's box does not contain its items";
+    }
+    return contains(&tree->root, corners) ? NULL : "obb: the root does not contain all items";
+}
+
+const char *carom_obb_validate(const carom_obb_tree *tree, uint32_t end,
+                               carom_obb_corners_fn *corners, const void *user) {
+    const char *message = carom_bvh_validate_shape(tree->item_count, tree->level_count,
+                                                   tree->node_count, tree->level_start);
+    if (message != NULL || tree->item_count == 0) return message;
+    uint64_t places = (uint64_t)tree->node_count[0] * CAROM_BVH_WIDTH;
+    if (tree->item_capacity < places ||
+        tree->node_capacity < tree->level_start[tree->level_count - 1] + 1)
+        return "obb: the arrays are smaller than the tree";
+    message = carom_bvh_validate_items(tree->items, tree->item_count, places, end);
+    for (uint32_t level = 0; level < tree->level_count && message == NULL; ++level)
+        message = validate_padding(tree, level);
+    for (uint64_t place = 0; place < tree->item_count && message == NULL; ++place) {
+        carom_vec3 p[3];
+        corners(user, tree->items[place], p);
+        message = validate_place(tree, place, p);
+    }
+    return message;
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/* The checks of structures find what they are for: each invariant is broken alone, by writing one
+ * member of a sound structure, and the check names it; once the member is restored, it finds
+ * nothing. */
+#include <math.h>
+#include <string.h>
+
+#include "gas/gas_neighbour_lists.h"
+#include "gas/gas_queue.h"
+#include "solid/solid.h"
+#include "soup/soup.h"
+#include "tests/support/test.h"
+
+#define TRIANGLES 300u
+
+/* Writes `value` to `place`, expects exactly these words of `check`, and restores. */
+#define BREAK(place, value, check, words)                                                          \
+    do {                                                                                           \
+        unsigned char kept_[sizeof(place)];                                                        \
+        memcpy(kept_, &(place), sizeof(place));                                                    \
+        (place) = (value);                                                                         \
+        expect(check, words, __LINE__);                                                            \
+        memcpy(&(place), kept_, sizeof(place));                                                    \
+        assert_valid(check);                                                                       \
+    } while (0)
+
+static void expect(const char *message, const char *words, int line) {
+    if (message == NULL || strcmp(message, words) != 0)
+        fail_msg("line %d: \"%s\" instead of \"%s\"", line, message != NULL ? message : "valid",
+                 words);
+}
+
+static carom_context *context;
+
+/* Triangles of size 1 in a cube of edge 10; the last two without area; quads instead: half as
+ * many. */
+static carom_soup *make_soup(carom_soup_method method, bool rigid, bool quads) {
+    static double xyz[3 * TRIANGLES][3];
+    static uint32_t corners[3 * TRIANGLES];
+    static uint64_t offsets[TRIANGLES / 2 + 1];
+    carom_random random = {7};
+    for (uint32_t i = 0; i < 3 * TRIANGLES; ++i) {
+        corners[i] = i;
+        for (int k = 0; k < 3; ++k)
+            xyz[i][k] = i % 3 == 0 ? carom_random_between(&random, 0.0, 10.0)
+                                   : xyz[i - i % 3][k] + carom_random_uniform(&random);
+    }
+    for (uint32_t i = 3 * (TRIANGLES - 2); i < 3 * TRIANGLES; ++i) xyz[i][1] = xyz[i][2] = 1.0;
+    for (uint32_t i = 0; i <= TRIANGLES / 2; ++i) offsets[i] = 4 * (uint64_t)i;
+    carom_soup_def def = {.mesh = {.positions = xyz,
+                                   .vertex_count = 3 * TRIANGLES,
+                                   .corners = corners,
+                                   .offsets = quads ? offsets : NULL,
+                                   .face_count = quads ? TRIANGLES / 2 : TRIANGLES},
+                          .method = method,
+                          .grid = {.buckets = 4096},
+                          .rigid = rigid};
+    carom_soup *soup;
+    const uint32_t removed = 5;
+    assert_ok(context, carom_soup_create(context, &def, &soup));
+    assert_valid(carom_soup_validate(soup));
+    assert_ok(context, carom_soup_remove(context, soup, &removed, 1));
+    assert_valid(carom_soup_validate(soup));
+    return soup;
+}
+
+/* ---- Trees ----------------------------------------------------------------------------------- */
+
+static void broken_box_trees_are_found(void **state) {
+    (void)state;
+    carom_soup *soup = make_soup(CAROM_SOUP_METHOD_TREE, false, false);
+    carom_bvh *bvh = &soup->bvh;
+    carom_bvh_node *level_1 = bvh->nodes + bvh->level_start[1];
+    assert_int_equal(bvh->level_count, 3);
+#define CHECK carom_bvh_validate(bvh, carom_soup_boxes, soup)
+    BREAK(bvh->item_count, 0, CHECK, "tree: a tree without items has levels");
+    BREAK(bvh->level_count, 9, CHECK, "tree: the number of levels is out of range");
+    BREAK(bvh->node_count[1], 3, CHECK, "tree: a level has the wrong number of nodes");
+    BREAK(bvh->level_start[1], 3, CHECK, "tree: a level does not begin after the one below");
+    BREAK(bvh->level_count, 4, CHECK, "tree: there are levels above the root");
+    BREAK(bvh->level_count, 2, CHECK, "tree: the highest level has more than one node");
+    BREAK(bvh->item_capacity, 1, CHECK, "bvh: the arrays are smaller than the tree");
+    BREAK(bvh->node_capacity, 1, CHECK, "bvh: the arrays are smaller than the tree");
+    BREAK(bvh->items[TRIANGLES], 0, CHECK, "tree: a place past the end has an item");
+    BREAK(bvh->items[0], TRIANGLES, CHECK, "tree: an item is out of range");
+    BREAK(bvh->items[0], bvh->items[9], CHECK, "tree: an item is in two places");
+    BREAK(bvh->nodes[TRIANGLES / 16].low[0][15], -HUGE_VALF, CHECK,
+          "bvh: a place past the end has a box");
+    BREAK(bvh->nodes[3].low[2][4], -99.0f, CHECK, "bvh: a place does not have the box of its item");
+    BREAK(level_1[1].low[0][15], -HUGE_VALF, CHECK, "bvh: a child past the end has a box");
+    BREAK(level_1[0].high[1][2], level_1[0].low[1][2], CHECK,
+          "bvh: a node's box does not contain those of its child");
+#undef CHECK
+#define CHECK carom_soup_validate(soup)
+    BREAK(bvh->item_count, TRIANGLES - 1, CHECK, "soup: the tree is not over all triangles");
+    BREAK(soup->placed[30], soup->placed[31], CHECK,
+          "soup: a place of the tree does not have the corners of its triangle");
+#undef CHECK
+    carom_soup_destroy(soup);
+}
+
+static void broken_oriented_trees_are_found(void **state) {
+    (void)state;
+    carom_soup *soup = make_soup(CAROM_SOUP_METHOD_TREE, true, false);
+    carom_obb_tree *tree = &soup->oriented;
+    carom_obb_node *level_1 = tree->nodes + tree->level_start[1];
+    uint32_t count = tree->item_count;
+    assert_int_equal(count, TRIANGLES - 3);
+#define CHECK carom_soup_validate(soup)
+    BREAK(tree->level_start[2], 1, CHECK, "tree: a level does not begin after the one below");
+    BREAK(tree->item_capacity, 1, CHECK, "obb: the arrays are smaller than the tree");
+    BREAK(tree->items[count], 3, CHECK, "tree: a place past the end has an item");
+    BREAK(tree->items[1], tree->items[2], CHECK, "tree: an item is in two places");
+    BREAK(tree->nodes[2].axis[0][1][3], 0.9f, CHECK, "obb: the axes of a box are not orthonormal");
+    BREAK(tree->nodes[count / 16].extent[2][15], 0.0f, CHECK,
+          "obb: a place past the end has a box");
+    BREAK(tree->nodes[1].extent[0][1], 0.0f, CHECK, "obb: the box of an item does not contain it");
+    BREAK(level_1[0].extent[0][1], 0.0f, CHECK, "obb: a node's box does not contain its items");
+    BREAK(tree->root.extent[0], 0.0f, CHECK, "obb: the root does not contain all items");
+    BREAK(tree->item_count, count - 1, CHECK,
+          "soup: the oriented boxes are not those of the triangles searched");
+    BREAK(tree->items[0], 5, CHECK, "soup: a triangle that is left out has an oriented box");
+#undef CHECK
+    carom_soup_destroy(soup);
+}
+
+/* ---- Grid ------------------------------------------------------------------------------------ */
+
+/* A bucket with at least, or exactly, `count` entries. */
+static uint32_t bucket_with(const carom_grid_view *view, uint32_t count, bool exactly) {
+    for (uint32_t b = 0; b < view->table.bucket_count; ++b) {
+        uint32_t here = view->starts[b + 1] - view->starts[b];
+        if (exactly ? here == count : here >= count) return view->starts[b];
+    }
+    fail_msg("there is no such bucket");
+    return 0;
+}
+
+static uint32_t rank_of(const carom_grid *grid, uint32_t item) {
+    uint32_t rank = 0;
+    while (grid->items[rank] != item) ++rank;
+    return rank;
+}
+
+static void broken_grids_are_found(void **state) {
+    (void)state;
+    carom_soup *soup = make_soup(CAROM_SOUP_METHOD_GRID, false, false);
+    carom_grid *grid = &soup->cells.grid;
+    uint32_t buckets = grid->view.table.bucket_count, total = grid->view.starts[buckets];
+    uint32_t one = bucket_with(&grid->view, 1, true), two = bucket_with(&grid->view, 2, false);
+    uint32_t removed = rank_of(grid, 5), rank = rank_of(grid, 17);
+#define CHECK carom_soup_validate(soup)
+    BREAK(grid->view.item_count, 7, CHECK, "grid: the number of items is wrong");
+    BREAK(grid->bucket_capacity, 7, CHECK, "grid: the arrays are smaller than the grid");
+    BREAK(grid->entry_capacity, 7, CHECK, "grid: the arrays are smaller than the grid");
+    BREAK(grid->items[3], TRIANGLES, CHECK, "grid: an item is out of range");
+    BREAK(grid->items[3], grid->items[4], CHECK, "grid: an item has two ranks");
+    BREAK(grid->levels[removed], 0, CHECK, "grid: an item with an empty box has a level");
+    BREAK(grid->boxes[8 * rank], -99.0f, CHECK, "grid: a rank does not have the box of its item");
+    BREAK(grid->levels[rank], grid->levels[rank] + 1, CHECK, "grid: a rank is on the wrong level");
+    BREAK(grid->view.level_mask, 0, CHECK, "grid: the mask of levels is not that of the items");
+    BREAK(grid->offsets[1], 1, CHECK, "grid: the first bucket does not begin at 0");
+    BREAK(grid->offsets[9], total + 1, CHECK, "grid: a bucket ends before it begins");
+    BREAK(grid->ranks[two], TRIANGLES, CHECK, "grid: the rank of an entry is too high");
+    BREAK(grid->ranks[two], grid->ranks[two + 1], CHECK,
+          "grid: the ranks of a bucket do not ascend");
+    BREAK(grid->ranks[total + 3], 1, CHECK, "grid: the padding is not zero");
+    BREAK(grid->tags[total + 3], 1, CHECK, "grid: the padding is not zero");
+    BREAK(grid->ranks[one], grid->ranks[one] == 0 ? 1 : 0, CHECK,
+          "grid: an item is missing in the bucket of a cell");
+    BREAK(grid->tags[two], grid->tags[two] ^ 1u, CHECK, "grid: the tags of an entry are wrong");
+    assert_int_equal(grid->offsets[buckets], total); /* the last bucket is empty: give it one */
+    BREAK(grid->offsets[buckets + 1], total + 1, CHECK,
+          "grid: there are entries that belong to no cell of their item");
+    BREAK(soup->cells.placed[4], soup->cells.placed[5], CHECK,
+          "soup: a rank of the grid does not have the corners of its triangle");
+    BREAK(soup->cells.balls[rank].radius, 0.0, CHECK,
+          "soup: the ball of a triangle does not contain it");
+#undef CHECK
+    carom_soup_destroy(soup);
+}
+
+/* ---- Soup ------------------------------------------------------------------------------------ */
+
+static void broken_soups_are_found(void **state) {
+    (void)state;
+    carom_soup *soup = make_soup(CAROM_SOUP_METHOD_TREE, false, false);
+    double *positions = soup->positions;
+#define CHECK carom_soup_validate(soup)
+    BREAK(positions[100], NAN, CHECK, "soup: a position is not finite");
+    BREAK(soup->corners[20], (uint32_t)soup->vertex_count, CHECK, "soup: a corner is out of range");
+    BREAK(soup->face_count, 2, CHECK, "soup: triangles are faces, but the counts differ");
+    BREAK(soup->states[9], CAROM_SOUP_LEAVING, CHECK,
+          "soup: a triangle is still marked by a change");
+    BREAK(soup->states[9], CAROM_SOUP_DEGENERATE, CHECK,
+          "soup: a triangle is marked degenerate and has area, or the reverse");
+    BREAK(soup->states[TRIANGLES - 1], 0, CHECK,
+          "soup: a triangle is marked degenerate and has area, or the reverse");
+    BREAK(soup->dead_faces, 0, CHECK, "soup: the number of removed faces is wrong");
+    BREAK(soup->degenerate_faces, 0, CHECK, "soup: the number of degenerate faces is wrong");
+    BREAK(soup->scale, 0.75, CHECK, "soup: the scale of the boxes is not a power of two");
+    BREAK(soup->bounds.high[2], 0.0f, CHECK, "soup: a vertex is outside the bounds");
+    /* A soup whose last change failed has no tree to check. */
+    soup->failed = CAROM_NO_MEMORY;
+    soup->bvh.items[0] = 77777;
+    assert_valid(CHECK);
+    carom_soup_destroy(soup);
+    soup = make_soup(CAROM_SOUP_METHOD_TREE, false, true);
+    BREAK(soup->faces[9], soup->faces[9] - 2, CHECK, "soup: triangles are not sorted by face");
+    BREAK(soup->faces[0], 1, CHECK, "soup: a face has no triangles");
+    BREAK(soup->face_count, 2, CHECK, "soup: the number of faces is wrong");
+    BREAK(soup->states[11], 0, CHECK, "soup: a face is removed in part");
+    carom_soup_destroy(soup);
+#undef CHECK
+}
+
+/* ---- Solid ----------------------------------------------------------------------------------- */
+
+static carom_solid *make_solid(void) {
+    const carom_shape_def shape = {.shape = CAROM_SHAPE_SPHERE, .detail = 3};
+    carom_mesh *mesh;
+    carom_solid_def def = {.complement = false};
+    carom_solid *solid;
+    assert_ok(context, carom_shape_make(context, &shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_solid_create(context, &def, &solid));
+    carom_mesh_destroy(mesh);
+    assert_valid(carom_solid_validate(context, solid));
+    return solid;
+}
+
+/* The first side of a triangle, 3 t + j, with or without its bit, that is a tree edge or not. */
+static uint32_t find_side(const carom_solid *solid, bool bit, bool of_tree) {
+    for (uint32_t i = 0; i < 3 * solid->view.triangle_count; ++i) {
+        const uint32_t *c = solid->view.corners + i - i % 3;
+        uint32_t a = c[i % 3], b = c[(i + 1) % 3], low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);
+        uint32_t parent = high;
+        do --parent;
+        while (solid->ends[parent] <= high);
+        if (((solid->represents[i / 3] >> i % 3 & 1u) != 0) == bit && (parent == low) == of_tree)
+            return i;
+    }
+    fail_msg("there is no such side");
+    return 0;
+}
+
+static void broken_solids_are_found(void **state) {
+    (void)state;
+    carom_solid *solid = make_solid();
+    carom_solid_own touch = {5, 5};
+    uint32_t vertices = (uint32_t)solid->view.vertex_count, leaf = vertices - 1;
+    uint32_t own = find_side(solid, true, true), second = find_side(solid, false, true),
+             other = find_side(solid, false, false);
+    assert_int_equal(solid->ends[leaf], vertices);
+    assert_int_equal(solid->root_count, 1);
+#define CHECK carom_solid_validate(context, solid)
+    BREAK(solid->view.vertex_count, 3, CHECK, "solid: the view is not that of its soup");
+    BREAK(solid->roots[0], 1, CHECK, "solid: the roots are not the vertices without a parent");
+    BREAK(solid->root_count, 0, CHECK, "solid: the roots are not the vertices without a parent");
+    BREAK(solid->ends[leaf], vertices + 1, CHECK,
+          "solid: descendants of a vertex are not those of its parent");
+    BREAK(solid->ends[0], 0, CHECK, "solid: a range of descendants is out of order");
+    BREAK(solid->firsts[vertices], 3, CHECK,
+          "solid: the triangles of all vertices are not all triangles");
+    BREAK(solid->firsts[3], UINT32_MAX, CHECK,
+          "solid: the triangles of a vertex end before they begin");
+    BREAK(solid->represents[1], 8, CHECK, "solid: a triangle represents more than three sides");
+    BREAK(solid->represents[other / 3], (uint8_t)(solid->represents[other / 3] | 1u << other % 3),
+          CHECK, "solid: a side is represented and is no tree edge");
+    BREAK(solid->represents[second / 3],
+          (uint8_t)(solid->represents[second / 3] | 1u << second % 3), CHECK,
+          "solid: a tree edge is represented twice");
+    BREAK(solid->represents[own / 3], (uint8_t)(solid->represents[own / 3] & ~(1u << own % 3)),
+          CHECK, "solid: a tree edge is not represented");
+    BREAK(solid->sums.block_count, 2, CHECK, "solid: the number of prefix sums is wrong");
+    BREAK(solid->sums.blocks[3 * CAROM_SOLID_SUMS + 1].low,
+          solid->sums.blocks[3 * CAROM_SOLID_SUMS + 1].low + 1, CHECK,
+          "solid: the prefix sums are not those of the triangles");
+    BREAK(solid->region_count, 0, CHECK, "solid: there are no regions");
+    BREAK(solid->regions[0], UINT32_MAX, CHECK, "solid: the triangle of a region is out of range");
+    BREAK(solid->sides[0], 4, CHECK, "solid: the sides of a component have unknown bits");
+    BREAK(solid->longest, 0.0, CHECK, "solid: a triangle is longer than the longest");
+    carom_solid_own *touches = solid->touches;
+    solid->touches = &touch;
+    assert_int_equal(solid->touch_count, 0);
+    BREAK(solid->touch_count, 1, CHECK, "solid: a pair of triangles that touch is out of order");
+    solid->touches = touches;
+    /* What breaks in its soup is found, too. */
+    uint32_t first = 0;
+    while (solid->firsts[first + 1] == solid->firsts[first]) ++first;
+    BREAK(solid->firsts[first + 1], solid->firsts[first], CHECK,
+          "solid: a triangle is not sorted by its middle corner");
+    uint32_t *items = (uint32_t *)(uintptr_t)solid->view.bvh->items;
+    BREAK(items[0], items[1], CHECK, "tree: an item is in two places");
+#undef CHECK
+    carom_solid_destroy(solid);
+}
+
+/* ---- Gas ------------------------------------------------------------------------------------- */
+
+#define SPHERES 40u
+
+/* A lattice of spheres with gaps, some of them moving, after a while. */
+static carom_gas *make_gas(carom_gas_method method, carom_gas_queue queue, bool walls,
+                           uint32_t count) {
+    carom_gas_sphere spheres[SPHERES];
+    carom_gas_def def = {.edges = {6.0, 6.0, 6.0},
+                         .periodic = {!walls, !walls, !walls},
+                         .method = method,
+                         .queue = queue};
+    carom_random random = {3};
+    for (uint32_t i = 0; i < count; ++i) {
+        spheres[i] = (carom_gas_sphere){.radius = 0.4, .mass = 1.0};
+        spheres[i].position = (carom_vec3){0.7 + 1.5 * (i % 4), 0.7 + 1.5 * (i / 4 % 4),
+                                           0.7 + 1.5 * (double)(i / 16)};
+        spheres[i].velocity = (carom_vec3){carom_random_between(&random, -1.0, 1.0),
+                                           carom_random_between(&random, -1.0, 1.0),
+                                           carom_random_between(&random, -1.0, 1.0)};
+    }
+    carom_gas *gas;
+    assert_ok(context, carom_gas_create(context, &def, spheres, count, &gas));
+    assert_ok(context, carom_gas_advance(context, gas, 0.5, NULL, NULL));
+    assert_int_equal(gas->method, method);
+    assert_valid(carom_gas_validate(context, gas));
+    return gas;
+}
+
+#define CHECK carom_gas_validate(context, gas)
+
+static void broken_spheres_are_found(void **state) {
+    (void)state;
+    carom_gas *gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_CALENDAR, false, SPHERES);
+    BREAK(gas->capacity, 3, CHECK, "gas: there are more spheres than places");
+    BREAK(gas->slot_of[7], gas->slot_of[8], CHECK, "gas: a label and its slot do not agree");
+    BREAK(gas->slot_of[7], CAROM_GAS_NO_SLOT, CHECK,
+          "gas: the number of spheres is not that of the labels");
+    BREAK(gas->radius[7], 0.5, CHECK, "gas: a radius is out of range");
+    BREAK(gas->bodies[7].v[1], NAN, CHECK, "gas: a body is not finite");
+    BREAK(gas->bodies[7].t, gas->now + 1, CHECK, "gas: a body is from the future");
+    carom_gas_body near = gas->bodies[8];
+    near.x[0] += 0.1;
+    BREAK(gas->bodies[9], near, CHECK, "gas: two spheres overlap");
+    carom_gas_destroy(gas);
+}
+
+static void broken_cells_are_found(void **state) {
+    (void)state;
+    carom_gas *gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_CALENDAR, false, SPHERES);
+    carom_gas_cells *cells = &gas->cells;
+    carom_gas_cell *home = &cells->cells[carom_gas_home_index(cells, &gas->records[7].home)];
+    carom_gas_cell *empty = cells->cells;
+    while (carom_gas_cell_taken(empty) != 0) ++empty;
+    BREAK(empty->entry[1], CAROM_GAS_LINK, CHECK, "gas: a cell has a bad link");
+    BREAK(empty->entry[1], 0, CHECK, "gas: a cell is not filled from the front with slots");
+    BREAK(empty->entry[0], SPHERES, CHECK, "gas: a cell is not filled from the front with slots");
+    BREAK(cells->free_count, cells->free_count - 1, CHECK,
+          "gas: an overflow cell is neither in use nor free");
+    BREAK(gas->records[7].home.at[1], (uint16_t)cells->size[1], CHECK,
+          "gas: a home is outside the cells");
+    BREAK(home->entry[0], home->entry[0] == 0 ? 1 : 0, CHECK,
+          "gas: a sphere is not filed once in each of its cells");
+    BREAK(empty->entry[0], carom_gas_candidate(7, CAROM_GAS_HERE), CHECK,
+          "gas: a cell has an entry of no sphere");
+    carom_gas_destroy(gas);
+    for (int extent = 0; extent < 2; ++extent) { /* one box further is the same place */
+        gas = make_gas(extent ? CAROM_GAS_METHOD_EXTENT : CAROM_GAS_METHOD_CENTRE,
+                       CAROM_GAS_QUEUE_CALENDAR, false, SPHERES);
+        BREAK(gas->bodies[0].x[1], gas->bodies[0].x[1] + 6.0, CHECK,
+              "gas: a sphere has left its cell");
+        carom_gas_destroy(gas);
+    }
+}
+
+static void broken_neighbour_lists_are_found(void **state) {
+    (void)state;
+    carom_gas *gas =
+        make_gas(CAROM_GAS_METHOD_NEIGHBOURS, CAROM_GAS_QUEUE_CALENDAR, false, SPHERES);
+    uint32_t *list = carom_gas_list_of(gas, 0);
+    assert_true(list[0] > 1);
+    uint32_t *its = carom_gas_list_of(gas, carom_gas_candidate_slot(list[list[0]]));
+    BREAK(list[0], gas->lists.capacity + 1, CHECK, "gas: a neighbour list is too long");
+    BREAK(gas->lists.centres[0].x[1], -5.0f, CHECK,
+          "gas: a sphere has left the centre of its list");
+    BREAK(list[1], carom_gas_candidate(0, CAROM_GAS_HERE), CHECK,
+          "gas: a list has an entry of no sphere");
+    BREAK(its[0], 0, CHECK, "gas: two spheres are not in each other's lists");
+    /* Neither is in the other's list. */
+    uint32_t kept[64], near = list[list[0]], count = its[0];
+    memcpy(kept, its, (count + 1) * sizeof(*its));
+    carom_gas_list_drop(its, carom_gas_candidate_back(near, 0));
+    assert_int_equal(its[0], count - 1);
+    uint32_t length = list[0];
+    list[0] = length - 1;
+    expect(CHECK, "gas: a neighbour is missing in a list", __LINE__);
+    list[0] = length;
+    memcpy(its, kept, (count + 1) * sizeof(*its));
+    assert_valid(CHECK);
+    carom_gas_destroy(gas);
+}
+
+static void broken_calendars_are_found(void **state) {
+    (void)state;
+    carom_gas *gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_CALENDAR, false, SPHERES);
+    carom_gas_calendar *calendar = &gas->calendar;
+    uint32_t used = 0, later = 0;
+    while (calendar->heads[used] == CAROM_GAS_EMPTY) ++used;
+    carom_gas_chunk *chunk = &calendar->chunks[calendar->heads[used]];
+    while (gas->records[later].prediction.current) ++later;
+    carom_gas_prediction *prediction = &gas->records[later].prediction;
+    BREAK(prediction->physical, gas->now - 1, CHECK, "gas: a sphere was due before the present");
+    BREAK(chunk->slot[0], SPHERES, CHECK, "gas: a bucket of the calendar is broken");
+    BREAK(calendar->free_count, calendar->free_count + 1, CHECK,
+          "gas: a chunk of the calendar is neither in use nor free");
+    BREAK(calendar->entries, 3, CHECK, "gas: the number of entries of the calendar is wrong");
+    BREAK(calendar->pending[2], SPHERES, CHECK, "gas: a pending slot is of no sphere");
+    BREAK(gas->records[later].follower, SPHERES, CHECK,
+          "gas: a follower is due before the sphere that represents it");
+    BREAK(prediction->current, 1, CHECK, "gas: a sphere is not in the queue at its due time");
+    /* Two more entries, both stale, in the window of the next events. */
+    uint64_t tail = calendar->window_tail;
+    assert_true(tail + 2 <= calendar->window_capacity);
+    for (uint64_t i = tail; i < tail + 2; ++i)
+        calendar->window[i] = (carom_gas_queue_entry){.time = CAROM_GAS_NEVER};
+    calendar->window_tail = tail + 2;
+    BREAK(calendar->window[tail].slot, SPHERES, CHECK, "gas: the window has a slot of no sphere");
+    BREAK(calendar->window[tail + 1].time, 1, CHECK, "gas: the window is not sorted");
+    calendar->window_tail = tail;
+    assert_valid(CHECK);
+    carom_gas_destroy(gas);
+}
+
+static void broken_heaps_are_found(void **state) {
+    (void)state;
+    carom_gas *gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_TREE, false, SPHERES);
+    uint32_t last = gas->tree.heap[SPHERES - 1];
+    BREAK(gas->tree.count, 3, CHECK, "gas: the heap does not hold every sphere");
+    BREAK(gas->tree.place[7], gas->tree.place[8], CHECK,
+          "gas: a sphere is not at its place in the heap");
+    BREAK(gas->records[last].prediction.physical, gas->now, CHECK,
+          "gas: a sphere is due before its parent in the heap");
+    carom_gas_destroy(gas);
+}
+
+static void broken_predictions_are_found(void **state) {
+    (void)state;
+    carom_gas *gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_CALENDAR, false, SPHERES);
+    carom_gas_trajectory *trajectory = &gas->trajectories.by_slot[7];
+    BREAK(trajectory->radius, 0.0f, CHECK, "gas: a trajectory is narrower than its sphere");
+    BREAK(trajectory->x[1], trajectory->x[1] + 0.01f, CHECK,
+          "gas: a trajectory is farther from its sphere than its radius has grown");
+    carom_gas_destroy(gas);
+    /* Due later than the next wall or the next pair; the heap has no entries to disagree with. */
+    gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_TREE, true, 1);
+    carom_gas_prediction never = gas->records[0].prediction;
+    never.physical = never.crossing = CAROM_GAS_NEVER;
+    BREAK(gas->records[0].prediction, never, CHECK, "gas: a sphere meets a wall before it is due");
+    carom_gas_destroy(gas);
+    gas = make_gas(CAROM_GAS_METHOD_CENTRE, CAROM_GAS_QUEUE_TREE, false, SPHERES);
+    carom_gas_record kept[SPHERES];
+    carom_gas_tree tree = gas->tree;
+    uint32_t in_order[SPHERES];
+    memcpy(kept, gas->records, sizeof(kept));
+    for (uint32_t i = 0; i < SPHERES; ++i) {
+        gas->records[i].prediction.physical = gas->records[i].prediction.crossing = CAROM_GAS_NEVER;
+        in_order[i] = i;
+    }
+    gas->tree.heap = gas->tree.place = in_order;
+    expect(CHECK, "gas: two spheres meet before one of them is due", __LINE__);
+    memcpy(gas->records, kept, sizeof(kept));
+    gas->tree = tree;
+    assert_valid(CHECK);
+    carom_gas_destroy(gas);
+}
+
+static int begin(void **state) {
+    (void)state;
+    context = test_context(1);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    carom_context_destroy(context);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(broken_box_trees_are_found),
+        cmocka_unit_test(broken_oriented_trees_are_found),
+        cmocka_unit_test(broken_grids_are_found),
+        cmocka_unit_test(broken_soups_are_found),
+        cmocka_unit_test(broken_solids_are_found),
+        cmocka_unit_test(broken_spheres_are_found),
+        cmocka_unit_test(broken_cells_are_found),
+        cmocka_unit_test(broken_neighbour_lists_are_found),
+        cmocka_unit_test(broken_calendars_are_found),
+        cmocka_unit_test(broken_heaps_are_found),
+        cmocka_unit_test(broken_predictions_are_found),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
