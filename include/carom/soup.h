@@ -414,8 +414,8 @@ CAROM_API carom_status carom_soup_winding_fractions(carom_context *context, cons
  * - It is not: inside is a generalised winding number of 0.5 or more, as
  *   carom_soup_winding_fractions computes it. The sign of a point near a hole, where that number is
  *   near 0.5, has no meaning.
- * Cost: that of carom_soup_closest_points and carom_soup_winding or _winding_fractions; and O(n)
- * per call on all threads to find out whether the soup is balanced, so give many points at once. */
+ * Cost: that of carom_soup_closest_points and carom_soup_winding or _winding_fractions. The first
+ * call after a change of the soup also finds out whether it is balanced, in O(n) on all threads. */
 CAROM_API carom_status carom_soup_signed_distances(carom_context *context, const carom_soup *soup,
                                                    const carom_vec3 *points, uint64_t count,
                                                    double *distances, carom_soup_hit *hits);

@@ -210,6 +210,7 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
     uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
     uint32_t degenerate_faces = 0;
+    atomic_store(&soup->balanced, CAROM_SOUP_BALANCED_UNKNOWN);
     carom_progress_begin(context, "preparing a soup", steps * soup->triangle_count);
     CAROM_TRY(carom_progress_finish(context, prepare(context, soup, &degenerate_faces)));
     soup->degenerate_faces = degenerate_faces;
