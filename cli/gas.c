@@ -367,7 +367,7 @@ static void add_lines(cli *cli, const options *o, const gas_file *file) {
         char lines[64] = "";
         if (found == 2)
             snprintf(lines, sizeof(lines), " and %llu", (unsigned long long)file->labels[b].line);
-        snprintf(cli->message, sizeof(cli->message), "%.150s:%llu%s: %.300s", o->start,
+        snprintf(cli->message, sizeof(cli->message), "%.150s:%llu%s: %.250s", o->start,
                  (unsigned long long)file->labels[a].line, lines, message);
     } else {
         snprintf(cli->message, sizeof(cli->message), "%.150s: %.330s", o->start, message);

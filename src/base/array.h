@@ -66,14 +66,14 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
                       message " has fields that do not fit each other; start with {0}");           \
     } while (0)
 
-/* name_begin reserves space for `count` elements and sets result->count; *room is how many to
+/* name_begin reserves space for `count` elements and sets result->count; *writable is how many to
  * write: all of them, or as many as fit a caller's buffer. Old contents are lost. The query then
- * writes data[0 .. *room) and returns name_end, CAROM_OK or CAROM_MORE. */
+ * writes data[0 .. *writable) and returns name_end, CAROM_OK or CAROM_MORE. */
 #define CAROM_RESULT_FILL(name)                                                                    \
     static inline carom_status name##_begin(carom_context *context,                                \
                                             const carom_allocator *allocator, name *result,        \
-                                            uint64_t count, uint64_t *room) {                      \
-        *room = 0;                                                                                 \
+                                            uint64_t count, uint64_t *writable) {                  \
+        *writable = 0;                                                                             \
         if (result->owner == CAROM_OWNER_CAROM && result->capacity < count) {                      \
             uint64_t capacity = CAROM_MAX(count, result->capacity + result->capacity / 2);         \
             void *data = carom_result_allocate(allocator, capacity, sizeof(*result->data));        \
@@ -84,7 +84,7 @@ bool carom_result_is_sound(const void *data, uint64_t count, uint64_t capacity, 
             result->capacity = capacity;                                                           \
         }                                                                                          \
         result->count = count;                                                                     \
-        *room = CAROM_MIN(count, result->capacity);                                                \
+        *writable = CAROM_MIN(count, result->capacity);                                            \
         return CAROM_OK;                                                                           \
     }                                                                                              \
     static inline carom_status name##_end(const name *result) {                                    \

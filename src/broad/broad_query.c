@@ -205,7 +205,7 @@ static bool path_begin(const query *q, const carom_ray *ray, path *p) {
     double far = q->frame.reach;
     for (int k = 0; k < 3; ++k) {
         p->ray.from[k] = p->view.start[k];
-        p->ray.direction[k] = p->view.way[k];
+        p->ray.direction[k] = p->view.unit_direction[k];
         far = CAROM_MAX(fabs(p->ray.from[k]), far);
     }
     double margin = 4.0 * p->view.error + 0x1p-46 * far;

@@ -43,12 +43,14 @@ static uint32_t divide_up(uint64_t a, uint32_t b) {
 
 /* ---- Hilbert keys ---------------------------------------------------------------------------- */
 
-/* The median extent of an evenly spaced sample, so that it depends on the input alone. */
-static int median_exponent(const build *b) {
+/* The median extent of an evenly spaced sample, so that it depends on the input alone, and the
+ * bounds of the centres of the items that are not much larger. */
+static int survey(const build *b, carom_box *centres) {
+    static carom_box none;
     uint32_t histogram[EXPONENTS] = {0}, total = 0, below = 0;
     uint32_t step = b->count / SAMPLE + 1;
+    carom_box box;
     for (uint64_t i = 0; i < b->count; i += step) {
-        carom_box box;
         b->boxes(b->user, NULL, (uint32_t)i, 1, &box);
         if (!(box.low[0] <= box.high[0])) continue; /* empty */
         ++histogram[carom_bvh_size(&box)];
@@ -57,6 +59,18 @@ static int median_exponent(const build *b) {
     int median = 0;
     while (median < (int)EXPONENTS - 1 && below + histogram[median] <= total / 2)
         below += histogram[median++];
+    *centres = none;
+    bool any = false;
+    for (uint64_t i = 0; i < b->count; i += step) {
+        b->boxes(b->user, NULL, (uint32_t)i, 1, &box);
+        if (!(box.low[0] <= box.high[0]) || carom_bvh_size(&box) >= median + CLASS_STEP) continue;
+        for (int k = 0; k < 3; ++k) {
+            float centre = 0.5f * box.low[k] + 0.5f * box.high[k];
+            centres->low[k] = any ? CAROM_MIN(centre, centres->low[k]) : centre;
+            centres->high[k] = any ? CAROM_MAX(centre, centres->high[k]) : centre;
+        }
+        any = true;
+    }
     return median;
 }
 
@@ -71,8 +85,13 @@ carom_bvh_space carom_bvh_space_of(const carom_box *bounds) {
 }
 
 static void choose_space(build *b, const carom_box *bounds) {
-    int median = median_exponent(b);
-    b->space = carom_bvh_space_of(bounds);
+    carom_box centres;
+    int median = survey(b, &centres);
+    /* centres outside these bounds get the nearest key: few items lie beyond the sample */
+    bool large = bounds->high[0] - bounds->low[0] > 16.0f * (centres.high[0] - centres.low[0]) ||
+                 bounds->high[1] - bounds->low[1] > 16.0f * (centres.high[1] - centres.low[1]) ||
+                 bounds->high[2] - bounds->low[2] > 16.0f * (centres.high[2] - centres.low[2]);
+    b->space = carom_bvh_space_of(large ? &centres : bounds);
     for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CLASS_STEP;
 }
 

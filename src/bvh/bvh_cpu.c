@@ -144,13 +144,13 @@ static inline bool make_room(carom_bvh_found *found) {
 /* The stack of nodes still to visit, as (level, index). A traversal opens one node at a time and
  * pushes at most its 16 children, so 16 entries per level are enough. */
 typedef struct to_visit {
-    uint32_t number[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
+    uint32_t index[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     uint8_t level[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
     uint32_t count;
 } to_visit;
 
-static inline void push(to_visit *stack, uint32_t level, uint32_t number) {
-    stack->number[stack->count] = number;
+static inline void push(to_visit *stack, uint32_t level, uint32_t index) {
+    stack->index[stack->count] = index;
     stack->level[stack->count++] = (uint8_t)level;
 }
 
@@ -188,22 +188,31 @@ static inline bool within_block(const carom_bvh_node *blocks, uint32_t block, bo
     return true;
 }
 
-/* All block pairs of nodes a <= b of level 1; box_of_b is the box of b. */
-static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const wide_box *box_of_b,
-                             bool enlarged, float reach, carom_bvh_found *found) {
+/* All block pairs of nodes a <= b of level 1, with their boxes. The node in which fewer blocks
+ * overlap the other's box is opened block by block: beside a huge triangle that is one block, not
+ * sixteen. */
+static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const wide_box *box_of_a,
+                             const wide_box *box_of_b, bool enlarged, float reach,
+                             carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *parents = carom_bvh_level(bvh, 1);
     const carom_bvh_node *node_a = &parents[a], *node_b = &parents[b];
-    for (uint32_t near = overlaps(node_a, box_of_b); near != 0; near &= near - 1) {
-        uint32_t lane = lowest(near), block = a * CAROM_BVH_WIDTH + lane;
-        wide_box own = widen_lane(node_a, lane, enlarged, reach);
-        uint32_t lanes = overlaps(node_b, &own);
+    uint32_t near_a = overlaps(node_a, box_of_b);
+    uint32_t near_b = a == b ? near_a : overlaps(node_b, box_of_a);
+    bool opens_b = __builtin_popcount(near_b) < __builtin_popcount(near_a);
+    const carom_bvh_node *opened = opens_b ? node_b : node_a,
+                         *other_node = opens_b ? node_a : node_b;
+    for (uint32_t near = opens_b ? near_b : near_a; near != 0; near &= near - 1) {
+        uint32_t lane = lowest(near);
+        wide_box own = widen_lane(opened, lane, enlarged, reach);
+        uint32_t lanes = overlaps(other_node, &own) & (opens_b ? near_a : near_b);
         if (a == b) lanes &= ~((2u << lane) - 1u);
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
-            uint32_t other = lowest(lanes);
-            wide_box box = widen_lane(node_b, other, enlarged, reach);
-            if (!block_pair(blocks, block, b * CAROM_BVH_WIDTH + other, &box, enlarged, reach,
-                            found))
+            uint32_t other = lowest(lanes), lane_a = opens_b ? other : lane;
+            uint32_t lane_b = opens_b ? lane : other;
+            wide_box box = widen_lane(node_b, lane_b, enlarged, reach);
+            if (!block_pair(blocks, a * CAROM_BVH_WIDTH + lane_a, b * CAROM_BVH_WIDTH + lane_b,
+                            &box, enlarged, reach, found))
                 return false;
         }
     }
@@ -229,26 +238,26 @@ static inline bool self_node(const carom_bvh *bvh, uint32_t node, bool enlarged,
         if (!within_block(blocks, block, enlarged, reach, found)) return false;
     if (bvh->level_count < 2) return true;
     wide_box own = widen_bounds(&carom_bvh_level(bvh, 1)[node], enlarged, reach);
-    if (!node_pair(bvh, node, node, &own, enlarged, reach, found)) return false;
+    if (!node_pair(bvh, node, node, &own, &own, enlarged, reach, found)) return false;
     if (bvh->level_count < 3) return true;
     to_visit stack;
     stack.count = 0;
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
-        uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
-        const carom_bvh_node *here = &carom_bvh_level(bvh, level)[number];
+        uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
+        const carom_bvh_node *here = &carom_bvh_level(bvh, level)[index];
         /* Only children whose last node of level 1 comes after `node`. */
-        uint64_t span = (uint64_t)1 << (4 * (level - 2)), begin = (uint64_t)number * 16 * span;
+        uint64_t span = (uint64_t)1 << (4 * (level - 2)), begin = (uint64_t)index * 16 * span;
         uint64_t past = node + 1 > begin ? (node + 1 - begin) / span : 0;
         uint32_t lanes = past < 16 ? overlaps(here, &own) & ~0u << past : 0u;
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
-            uint32_t lane = lowest(lanes), child = number * CAROM_BVH_WIDTH + lane;
+            uint32_t lane = lowest(lanes), child = index * CAROM_BVH_WIDTH + lane;
             if (level > 2) {
                 push(&stack, level - 1, child);
             } else {
                 wide_box box = widen_lane(here, lane, enlarged, reach);
-                if (!node_pair(bvh, node, child, &box, enlarged, reach, found)) return false;
+                if (!node_pair(bvh, node, child, &own, &box, enlarged, reach, found)) return false;
             }
         }
     }
@@ -270,16 +279,16 @@ static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a
     stack.count = 0;
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
-        uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
-        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[number], wide);
+        uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
+        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[index], wide);
         ++found->visits;
         if (level == 0) {
             if (!make_room(found)) return false;
-            emit(found, a, number, lanes);
+            emit(found, a, index, lanes);
             continue;
         }
         for (; lanes != 0; lanes &= lanes - 1)
-            push(&stack, level - 1, number * CAROM_BVH_WIDTH + lowest(lanes));
+            push(&stack, level - 1, index * CAROM_BVH_WIDTH + lowest(lanes));
     }
     return true;
 }
@@ -300,7 +309,7 @@ static inline uint32_t list_children(uint32_t lanes, uint32_t node, uint32_t *ch
 
 /* Nodes of one level. */
 typedef struct node_list {
-    uint32_t count, number[MOST_NODES + CAROM_BVH_WIDTH];
+    uint32_t count, index[MOST_NODES + CAROM_BVH_WIDTH];
 } node_list;
 
 /* Lists the nodes of `end` whose box overlaps, level by level: what overlaps is listed without a
@@ -310,13 +319,13 @@ static inline bool list_nodes(const carom_bvh *bvh, const wide_box *box, uint32_
                               node_list *list, uint64_t *visits) {
     node_list other, *from = list, *to = &other;
     from->count = 1;
-    from->number[0] = 0;
+    from->index[0] = 0;
     for (uint32_t level = bvh->level_count - 1; level > end; --level) {
         const carom_bvh_node *here = carom_bvh_level(bvh, level);
         to->count = 0;
         for (uint32_t i = 0; i < from->count; ++i) {
-            uint32_t lanes = overlaps(&here[from->number[i]], box);
-            to->count += list_children(lanes, from->number[i], &to->number[to->count]);
+            uint32_t lanes = overlaps(&here[from->index[i]], box);
+            to->count += list_children(lanes, from->index[i], &to->index[to->count]);
             if (to->count > MOST_NODES) return false;
         }
         *visits += from->count;
@@ -324,7 +333,7 @@ static inline bool list_nodes(const carom_bvh *bvh, const wide_box *box, uint32_
         from = to;
         to = swap;
     }
-    if (from != list) memcpy(list, from, offsetof(node_list, number) + from->count * 4);
+    if (from != list) memcpy(list, from, offsetof(node_list, index) + from->count * 4);
     return true;
 }
 
@@ -339,7 +348,7 @@ bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, u
     found->visits += visits + list.count;
     for (uint32_t i = 0; i < list.count; ++i) {
         if (!make_room(found)) return false;
-        emit(found, a, list.number[i], overlaps(&blocks[list.number[i]], &wide));
+        emit(found, a, list.index[i], overlaps(&blocks[list.index[i]], &wide));
     }
     return true;
 }
@@ -357,7 +366,7 @@ static void gather_near(const carom_bvh *bvh, near_nodes *near) {
     uint32_t places = (near->list.count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
     for (uint32_t i = 0; i < places; ++i) {
         carom_bvh_node *to = &near->boxes[i / CAROM_BVH_WIDTH];
-        uint32_t lane = i % CAROM_BVH_WIDTH, node = i < near->list.count ? near->list.number[i] : 0;
+        uint32_t lane = i % CAROM_BVH_WIDTH, node = i < near->list.count ? near->list.index[i] : 0;
         carom_box box = carom_box_empty();
         if (i < near->list.count && bvh->level_count == 2) box = carom_bvh_node_bounds(&nodes[0]);
         for (int k = 0; k < 3; ++k) {
@@ -378,7 +387,7 @@ static inline bool find_near(const carom_bvh *bvh, const near_nodes *near, const
         count += list_children(overlaps(&near->boxes[i / CAROM_BVH_WIDTH], box),
                                i / CAROM_BVH_WIDTH, &some[count]);
     for (uint32_t i = 0; i < count; ++i) {
-        uint32_t node = near->list.number[some[i]], children[2 * CAROM_BVH_WIDTH];
+        uint32_t node = near->list.index[some[i]], children[2 * CAROM_BVH_WIDTH];
         uint32_t child_count = list_children(overlaps(&nodes[node], box), node, children);
         if (!make_room(found)) return false;
         for (uint32_t c = 0; c < child_count; ++c)

@@ -36,13 +36,13 @@ static bool is_orthonormal(const carom_obb *box) {
 
 static bool contains(const carom_obb *box, const carom_vec3 corners[3]) {
     for (int c = 0; c < 3; ++c) {
-        carom_vec3 way =
+        carom_vec3 direction =
             carom_vec_sub(corners[c], carom_vec((double)box->centre[0], (double)box->centre[1],
                                                 (double)box->centre[2]));
         for (int i = 0; i < 3; ++i) {
             const float *a = box->axis[i];
             carom_vec3 axis = carom_vec((double)a[0], (double)a[1], (double)a[2]);
-            if (!(fabs(carom_vec_dot(way, axis)) <= (double)box->extent[i])) return false;
+            if (!(fabs(carom_vec_dot(direction, axis)) <= (double)box->extent[i])) return false;
         }
     }
     return true;

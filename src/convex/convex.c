@@ -57,8 +57,8 @@ static const char *shape_trouble(const carom_convex *s) {
 static bool pose_is_fine(const carom_pose *pose) {
     if (pose == NULL) return true;
     double turn = fabs(pose->q.w) + fabs(pose->q.x) + fabs(pose->q.y) + fabs(pose->q.z);
-    double way = fabs(pose->t.x) + fabs(pose->t.y) + fabs(pose->t.z);
-    return turn <= MOST_SIZE && way <= MOST_SIZE;
+    double direction = fabs(pose->t.x) + fabs(pose->t.y) + fabs(pose->t.z);
+    return turn <= MOST_SIZE && direction <= MOST_SIZE;
 }
 
 /* Whether the caller filled in what the kind needs. */
@@ -217,7 +217,7 @@ static carom_status check_batch(carom_context *context, const carom_convex_batch
 
 carom_status carom_convex_pairs(carom_context *context, const carom_convex_batch *batch,
                                 carom_convex_results *results) {
-    uint64_t room;
+    uint64_t workspace;
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(batch != NULL, "the batch is NULL");
     CAROM_REQUIRE(batch->bodies != NULL || batch->body_count == 0, "the bodies are NULL");
@@ -229,10 +229,10 @@ carom_status carom_convex_pairs(carom_context *context, const carom_convex_batch
     CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
     CAROM_TRY(check_batch(context, batch));
     CAROM_TRY(carom_convex_results_begin(context, &context->allocator, results, batch->pair_count,
-                                         &room));
+                                         &workspace));
     batch_job job = {context, batch, results->data};
     carom_status status =
-        carom_parallel_phase(context, "asking convex pairs", room, GRAIN, ask_range, &job);
+        carom_parallel_phase(context, "asking convex pairs", workspace, GRAIN, ask_range, &job);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "the depth of two hulls");
     CAROM_TRY(status);
     return carom_convex_results_end(results);

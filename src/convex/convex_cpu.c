@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Convex queries on the CPU: the items, with the search through a hull's vertices in vectors
- * (convex_item.h), and the room for expanding polytopes: on the stack, or for large hulls from the
- * arena. */
+ * (convex_item.h), and the workspace for expanding polytopes: on the stack, or for large hulls from
+ * the arena. */
 #include "convex/convex_cpu.h"
 
 /* Room for `points` points; their polytope has up to twice as many faces, and four more. */
@@ -18,31 +18,31 @@ typedef struct small_room {
     uint32_t made[FACES(CAROM_EPA_SMALL)], lost[FACES(CAROM_EPA_SMALL)];
 } small_room;
 
-/* Not inlined: the room is touched only where it is needed. */
+/* Not inlined: the workspace is touched only where it is needed. */
 __attribute__((noinline)) static int ask_depth(const carom_convex_question_item *q,
                                                carom_convex_work *work,
                                                carom_convex_result *result) {
     small_room small;
-    carom_epa_room room = {.points = small.points,
-                           .point_capacity = CAROM_EPA_SMALL,
-                           .polytope = {.faces = small.faces,
-                                        .face_capacity = FACES(CAROM_EPA_SMALL),
-                                        .border = small.border,
-                                        .from = small.from,
-                                        .made = small.made,
-                                        .lost = small.lost},
-                           .normals = small.normals,
-                           .distances = small.distances,
-                           .heap = small.heap,
-                           .heap_capacity = 2 * FACES(CAROM_EPA_SMALL)};
-    return carom_convex_depth_item(q, work, &room, result);
+    carom_epa_workspace workspace = {.points = small.points,
+                                     .point_capacity = CAROM_EPA_SMALL,
+                                     .polytope = {.faces = small.faces,
+                                                  .face_capacity = FACES(CAROM_EPA_SMALL),
+                                                  .border = small.border,
+                                                  .from = small.from,
+                                                  .made = small.made,
+                                                  .lost = small.lost},
+                                     .normals = small.normals,
+                                     .distances = small.distances,
+                                     .heap = small.heap,
+                                     .heap_capacity = 2 * FACES(CAROM_EPA_SMALL)};
+    return carom_convex_depth_item(q, work, &workspace, result);
 }
 
 static carom_status ask_large(const carom_convex_question_item *q, carom_convex_work *work,
                               uint32_t points, carom_arena *arena, carom_convex_result *result) {
     uint32_t faces = FACES(points);
     carom_arena_mark mark = carom_arena_get_mark(arena);
-    carom_epa_room room = {
+    carom_epa_workspace workspace = {
         .points = CAROM_ARENA_TAKE(arena, carom_convex_vertex, points),
         .point_capacity = points,
         .polytope = {.faces = CAROM_ARENA_TAKE(arena, carom_polytope_face, faces),
@@ -55,11 +55,11 @@ static carom_status ask_large(const carom_convex_question_item *q, carom_convex_
         .distances = CAROM_ARENA_TAKE(arena, double, faces),
         .heap = CAROM_ARENA_TAKE(arena, carom_epa_entry, 2 * faces),
         .heap_capacity = 2 * faces};
-    bool there = room.points != NULL && room.polytope.faces != NULL &&
-                 room.polytope.border != NULL && room.polytope.from != NULL &&
-                 room.polytope.made != NULL && room.polytope.lost != NULL && room.normals != NULL &&
-                 room.distances != NULL && room.heap != NULL;
-    if (there) (void)carom_convex_depth_item(q, work, &room, result);
+    bool there = workspace.points != NULL && workspace.polytope.faces != NULL &&
+                 workspace.polytope.border != NULL && workspace.polytope.from != NULL &&
+                 workspace.polytope.made != NULL && workspace.polytope.lost != NULL &&
+                 workspace.normals != NULL && workspace.distances != NULL && workspace.heap != NULL;
+    if (there) (void)carom_convex_depth_item(q, work, &workspace, result);
     carom_arena_rewind(arena, mark);
     return there ? CAROM_OK : CAROM_NO_MEMORY;
 }

@@ -7,7 +7,7 @@
 #include "base/isa.h"
 #include "convex/convex_query_item.h"
 
-/* Asks one question. The arena gives room to large hulls; CAROM_NO_MEMORY when it cannot. */
+/* Asks one question. The arena gives workspace to large hulls; CAROM_NO_MEMORY when it cannot. */
 CAROM_CPU_DECLARE(carom_status, carom_convex_ask, const carom_convex_question_item *q,
                   carom_convex_question question, carom_convex_cache *cache, carom_arena *arena,
                   carom_convex_result *result);

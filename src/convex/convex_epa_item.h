@@ -10,7 +10,7 @@
  * its difference from the left side is the error. The polytope is exact (convex_polytope_item.h).
  *
  * On curved surfaces many directions may be equally deep, and the faces to expand without number:
- * two coaxial cylinders. When the room is used up, the search goes on where the best direction
+ * two coaxial cylinders. When the workspace is used up, the search goes on where the best direction
  * leaves the polytope alone. Replacing n by the normal of M where the ray along n leaves M never
  * increases h (a step of Frank and Wolfe's method on the polar body), so this ends in a minimum. */
 #ifndef CAROM_SRC_CONVEX_EPA_ITEM_H
@@ -32,7 +32,7 @@ typedef struct carom_epa_entry {
 } carom_epa_entry;
 
 /* Room for a search; all arrays belong to the caller. */
-typedef struct carom_epa_room {
+typedef struct carom_epa_workspace {
     carom_convex_vertex *points;
     uint32_t point_capacity;
     carom_polytope polytope;
@@ -40,14 +40,14 @@ typedef struct carom_epa_room {
     double *distances;   /* per face */
     carom_epa_entry *heap;
     uint32_t heap_count, heap_capacity; /* twice the faces */
-} carom_epa_room;
+} carom_epa_workspace;
 
 typedef struct carom_epa {
     carom_vec3 normal; /* unit: moving A against it, or B along it, by the depth separates them */
     double upper, lower;
     carom_vec3 point_a; /* of A, deepest in B */
     uint32_t iterations;
-    int full; /* the room was used up before the bounds agreed */
+    int full; /* the workspace was used up before the bounds agreed */
 } carom_epa;
 
 /* ---- Faces by distance ----------------------------------------------------------------------- */
@@ -56,88 +56,91 @@ CAROM_ITEM int carom_epa_before(const carom_epa_entry *a, const carom_epa_entry 
     return a->distance < b->distance || (a->distance == b->distance && a->alive < b->alive);
 }
 
-CAROM_ITEM void carom_epa_push(carom_epa_room *room, carom_epa_entry e) {
-    uint32_t i = room->heap_count++;
-    for (; i > 0 && carom_epa_before(&e, &room->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        room->heap[i] = room->heap[(i - 1) / 2];
-    room->heap[i] = e;
+CAROM_ITEM void carom_epa_push(carom_epa_workspace *workspace, carom_epa_entry e) {
+    uint32_t i = workspace->heap_count++;
+    for (; i > 0 && carom_epa_before(&e, &workspace->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        workspace->heap[i] = workspace->heap[(i - 1) / 2];
+    workspace->heap[i] = e;
 }
 
-CAROM_ITEM void carom_epa_pop(carom_epa_room *room) {
-    carom_epa_entry e = room->heap[--room->heap_count];
+CAROM_ITEM void carom_epa_pop(carom_epa_workspace *workspace) {
+    carom_epa_entry e = workspace->heap[--workspace->heap_count];
     uint32_t i = 0, k;
-    for (; (k = 2 * i + 1) < room->heap_count; i = k) {
-        if (k + 1 < room->heap_count && carom_epa_before(&room->heap[k + 1], &room->heap[k])) ++k;
-        if (!carom_epa_before(&room->heap[k], &e)) break;
-        room->heap[i] = room->heap[k];
+    for (; (k = 2 * i + 1) < workspace->heap_count; i = k) {
+        if (k + 1 < workspace->heap_count &&
+            carom_epa_before(&workspace->heap[k + 1], &workspace->heap[k]))
+            ++k;
+        if (!carom_epa_before(&workspace->heap[k], &e)) break;
+        workspace->heap[i] = workspace->heap[k];
     }
-    room->heap[i] = e;
+    workspace->heap[i] = e;
 }
 
 /* Normal and distance of a face. */
-CAROM_ITEM void carom_epa_measure(carom_epa_room *room, uint32_t f) {
-    const carom_polytope_face *face = &room->polytope.faces[f];
-    carom_vec3 a = room->points[face->v[0]].w, n = face->normal;
-    carom_vec3 u = carom_vec_sub(room->points[face->v[1]].w, a);
-    carom_vec3 v = carom_vec_sub(room->points[face->v[2]].w, a);
+CAROM_ITEM void carom_epa_measure(carom_epa_workspace *workspace, uint32_t f) {
+    const carom_polytope_face *face = &workspace->polytope.faces[f];
+    carom_vec3 a = workspace->points[face->v[0]].w, n = face->normal;
+    carom_vec3 u = carom_vec_sub(workspace->points[face->v[1]].w, a);
+    carom_vec3 v = carom_vec_sub(workspace->points[face->v[2]].w, a);
     double square = carom_vec_dot(n, n);
     if (!(square > CAROM_EPA_THIN * carom_vec_dot(u, u) * carom_vec_dot(v, v))) {
-        carom_dd3 c = carom_dd3_cross(carom_dd3_diff(room->points[face->v[1]].w, a),
-                                      carom_dd3_diff(room->points[face->v[2]].w, a));
+        carom_dd3 c = carom_dd3_cross(carom_dd3_diff(workspace->points[face->v[1]].w, a),
+                                      carom_dd3_diff(workspace->points[face->v[2]].w, a));
         double most = carom_polytope_extent(carom_vec(c.x.high, c.y.high, c.z.high));
         n = carom_vec(c.x.high / most, c.y.high / most, c.z.high / most);
         square = carom_vec_dot(n, n);
     }
     double length = sqrt(square);
     if (!(length > 0.0 && length < HUGE_VAL)) { /* out of the range of doubles: never nearest */
-        room->normals[f] = carom_vec(1.0, 0.0, 0.0);
-        room->distances[f] = HUGE_VAL;
+        workspace->normals[f] = carom_vec(1.0, 0.0, 0.0);
+        workspace->distances[f] = HUGE_VAL;
         return;
     }
-    room->normals[f] = carom_vec(n.x / length, n.y / length, n.z / length);
-    room->distances[f] = carom_vec_dot(room->normals[f], a);
+    workspace->normals[f] = carom_vec(n.x / length, n.y / length, n.z / length);
+    workspace->distances[f] = carom_vec_dot(workspace->normals[f], a);
 }
 
 /* Enters the faces that the last point made. */
-CAROM_ITEM void carom_epa_enter(carom_epa_room *room) {
-    carom_polytope *p = &room->polytope;
-    if (room->heap_count + p->made_count > room->heap_capacity) { /* drop those that are gone */
-        room->heap_count = 0;
+CAROM_ITEM void carom_epa_enter(carom_epa_workspace *workspace) {
+    carom_polytope *p = &workspace->polytope;
+    if (workspace->heap_count + p->made_count >
+        workspace->heap_capacity) { /* drop those that are gone */
+        workspace->heap_count = 0;
         for (uint32_t f = 0; f < p->face_count; ++f) {
             if (p->faces[f].alive == 0) continue;
             int made = 0;
             for (uint32_t i = 0; i < p->made_count; ++i) made |= p->made[i] == f;
             if (made) continue;
-            carom_epa_entry e = {room->distances[f], f, p->faces[f].alive};
-            carom_epa_push(room, e);
+            carom_epa_entry e = {workspace->distances[f], f, p->faces[f].alive};
+            carom_epa_push(workspace, e);
         }
     }
     for (uint32_t i = 0; i < p->made_count; ++i) {
         uint32_t f = p->made[i];
-        carom_epa_measure(room, f);
-        carom_epa_entry e = {room->distances[f], f, p->faces[f].alive};
-        carom_epa_push(room, e);
+        carom_epa_measure(workspace, f);
+        carom_epa_entry e = {workspace->distances[f], f, p->faces[f].alive};
+        carom_epa_push(workspace, e);
     }
 }
 
 /* The face nearest to the origin. */
-CAROM_ITEM uint32_t carom_epa_nearest(carom_epa_room *room) {
+CAROM_ITEM uint32_t carom_epa_nearest(carom_epa_workspace *workspace) {
     for (;;) {
-        const carom_epa_entry *e = &room->heap[0];
-        if (room->polytope.faces[e->face].alive == e->alive) return e->face;
-        carom_epa_pop(room);
+        const carom_epa_entry *e = &workspace->heap[0];
+        if (workspace->polytope.faces[e->face].alive == e->alive) return e->face;
+        carom_epa_pop(workspace);
     }
 }
 
 /* The face through which the ray from the origin along n leaves the polytope. */
-CAROM_ITEM uint32_t carom_epa_pierced(const carom_epa_room *room, carom_vec3 n) {
+CAROM_ITEM uint32_t carom_epa_pierced(const carom_epa_workspace *workspace, carom_vec3 n) {
     uint32_t best = CAROM_POLYTOPE_NONE;
     double least = HUGE_VAL;
-    for (uint32_t f = 0; f < room->polytope.face_count; ++f) {
-        if (room->polytope.faces[f].alive == 0) continue;
-        double cosine = carom_vec_dot(room->normals[f], n);
+    for (uint32_t f = 0; f < workspace->polytope.face_count; ++f) {
+        if (workspace->polytope.faces[f].alive == 0) continue;
+        double cosine = carom_vec_dot(workspace->normals[f], n);
         if (!(cosine > 0.0)) continue;
-        double along = room->distances[f] / cosine;
+        double along = workspace->distances[f] / cosine;
         if (along < least) least = along, best = f;
     }
     return best;
@@ -148,8 +151,8 @@ CAROM_ITEM uint32_t carom_epa_pierced(const carom_epa_room *room, carom_vec3 n) 
 /* Completes a simplex around the origin to a tetrahedron that is not flat. Returns its orientation,
  * or 0 when M is flat up to the tolerance: then e->normal is across it, and the depth is 0. */
 CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex *s,
-                               carom_epa_room *room, carom_epa *e) {
-    carom_convex_vertex *p = room->points;
+                               carom_epa_workspace *workspace, carom_epa *e) {
+    carom_convex_vertex *p = workspace->points;
     int count = s->count;
     for (int i = 0; i < count; ++i) p[i] = s->p[i];
     if (count == 4) {
@@ -210,12 +213,12 @@ CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex 
 }
 
 /* A face moved so that the end of the normal is the origin. */
-CAROM_ITEM carom_gjk_simplex carom_epa_triangle(const carom_epa_room *room, uint32_t f,
+CAROM_ITEM carom_gjk_simplex carom_epa_triangle(const carom_epa_workspace *workspace, uint32_t f,
                                                 carom_vec3 end) {
     carom_gjk_simplex s;
     s.count = 3;
     for (int i = 0; i < 3; ++i) {
-        s.p[i] = room->points[room->polytope.faces[f].v[i]];
+        s.p[i] = workspace->points[workspace->polytope.faces[f].v[i]];
         s.p[i].w = carom_vec_sub(s.p[i].w, end);
     }
     return s;
@@ -223,20 +226,20 @@ CAROM_ITEM carom_gjk_simplex carom_epa_triangle(const carom_epa_room *room, uint
 
 /* The point of A where the normal ends, on the surface of the polytope and of M. Of the faces that
  * lie in one plane there it is on the nearest. */
-CAROM_ITEM void carom_epa_finish(const carom_epa_room *room, carom_epa *e) {
+CAROM_ITEM void carom_epa_finish(const carom_epa_workspace *workspace, carom_epa *e) {
     uint32_t best = CAROM_POLYTOPE_NONE;
     double least = HUGE_VAL;
     carom_vec3 end = carom_vec_scale(e->normal, e->upper), b;
-    for (uint32_t f = 0; f < room->polytope.face_count; ++f) {
-        if (room->polytope.faces[f].alive == 0) continue;
-        double cosine = carom_vec_dot(room->normals[f], e->normal);
-        if (!(room->distances[f] - e->upper * cosine <= CAROM_EPA_CLOSE_CURVED)) continue;
-        carom_gjk_simplex s = carom_epa_triangle(room, f, end);
+    for (uint32_t f = 0; f < workspace->polytope.face_count; ++f) {
+        if (workspace->polytope.faces[f].alive == 0) continue;
+        double cosine = carom_vec_dot(workspace->normals[f], e->normal);
+        if (!(workspace->distances[f] - e->upper * cosine <= CAROM_EPA_CLOSE_CURVED)) continue;
+        carom_gjk_simplex s = carom_epa_triangle(workspace, f, end);
         double square = carom_gjk_simplex_solve_any(&s).square;
         if (square < least) least = square, best = f;
     }
     if (best == CAROM_POLYTOPE_NONE) return;
-    carom_gjk_simplex s = carom_epa_triangle(room, best, end);
+    carom_gjk_simplex s = carom_epa_triangle(workspace, best, end);
     carom_gjk_simplex t = s;
     carom_gjk_simplex_face nearest = carom_gjk_simplex_solve_any(&s);
     carom_gjk_simplex_keep(&s, &nearest);
@@ -249,10 +252,10 @@ CAROM_ITEM void carom_epa_finish(const carom_epa_room *room, carom_epa *e) {
 }
 
 /* Expands a face. Returns 0 when M ends there, up to `close`. */
-CAROM_ITEM int carom_epa_expand(carom_convex_pair *pair, carom_epa_room *room, carom_epa *e,
-                                uint32_t f, uint32_t *count, double close) {
-    carom_polytope *p = &room->polytope;
-    carom_vec3 n = room->normals[f];
+CAROM_ITEM int carom_epa_expand(carom_convex_pair *pair, carom_epa_workspace *workspace,
+                                carom_epa *e, uint32_t f, uint32_t *count, double close) {
+    carom_polytope *p = &workspace->polytope;
+    carom_vec3 n = workspace->normals[f];
     carom_convex_vertex w = carom_convex_farthest(pair, n);
     double h = carom_vec_dot(n, w.w);
     ++e->iterations;
@@ -260,51 +263,52 @@ CAROM_ITEM int carom_epa_expand(carom_convex_pair *pair, carom_epa_room *room, c
         e->upper = h;
         e->normal = n;
     }
-    if (h - room->distances[f] <= close || !carom_polytope_sees(p, f, w.w)) return 0;
-    room->points[*count] = w;
+    if (h - workspace->distances[f] <= close || !carom_polytope_sees(p, f, w.w)) return 0;
+    workspace->points[*count] = w;
     if (!carom_polytope_add(p, *count, f)) return 0;
     ++*count;
-    carom_epa_enter(room);
+    carom_epa_enter(workspace);
     return 1;
 }
 
 /* The depth of the cores from a simplex of GJK that holds the origin. `close` is how far the bounds
  * may stay apart. */
 CAROM_ITEM void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *s,
-                              carom_epa_room *room, double close, carom_epa *e) {
+                              carom_epa_workspace *workspace, double close, carom_epa *e) {
     carom_vec3 b;
-    uint32_t count = 4, global = room->point_capacity - room->point_capacity / CAROM_EPA_LOCAL;
+    uint32_t count = 4,
+             global = workspace->point_capacity - workspace->point_capacity / CAROM_EPA_LOCAL;
     e->iterations = 0;
     e->full = 0;
     e->upper = HUGE_VAL;
     e->lower = 0.0;
     e->normal = carom_vec(1.0, 0.0, 0.0);
     carom_gjk_simplex_witness(s, &e->point_a, &b);
-    int sign = carom_epa_begin(pair, s, room, e);
+    int sign = carom_epa_begin(pair, s, workspace, e);
     if (sign == 0) return;
-    room->polytope.points = (const char *)(const void *)room->points;
-    room->polytope.stride = sizeof(*room->points);
-    room->heap_count = 0;
-    carom_polytope_begin(&room->polytope, sign);
-    carom_epa_enter(room);
+    workspace->polytope.points = (const char *)(const void *)workspace->points;
+    workspace->polytope.stride = sizeof(*workspace->points);
+    workspace->heap_count = 0;
+    carom_polytope_begin(&workspace->polytope, sign);
+    carom_epa_enter(workspace);
     int more = 1;
     while (more) {
-        uint32_t f = carom_epa_nearest(room);
-        e->lower = CAROM_MAX(e->lower, room->distances[f]);
-        if (e->upper - room->distances[f] <= close) break;
+        uint32_t f = carom_epa_nearest(workspace);
+        e->lower = CAROM_MAX(e->lower, workspace->distances[f]);
+        if (e->upper - workspace->distances[f] <= close) break;
         if (count >= global) {
             e->full = 1;
             break;
         }
-        more = carom_epa_expand(pair, room, e, f, &count, close);
+        more = carom_epa_expand(pair, workspace, e, f, &count, close);
     }
-    while (e->full && count < room->point_capacity) {
-        uint32_t f = carom_epa_pierced(room, e->normal);
+    while (e->full && count < workspace->point_capacity) {
+        uint32_t f = carom_epa_pierced(workspace, e->normal);
         if (f == CAROM_POLYTOPE_NONE ||
-            !carom_epa_expand(pair, room, e, f, &count, CAROM_CONVEX_CLOSE))
+            !carom_epa_expand(pair, workspace, e, f, &count, CAROM_CONVEX_CLOSE))
             break;
     }
-    carom_epa_finish(room, e);
+    carom_epa_finish(workspace, e);
 }
 
 #endif

@@ -42,7 +42,8 @@ static void *larger(builder *b, const void *old, uint64_t count, uint64_t capaci
     return data;
 }
 
-/* Doubles the room for faces. The old room stays in the arena: in all at most as much again. */
+/* Doubles the workspace for faces. The old workspace stays in the arena: in all at most as much
+ * again. */
 static bool grow(builder *b) {
     carom_polytope *p = &b->polytope;
     uint64_t old = p->face_capacity, capacity = old == 0 ? 1024 : 2 * old;
@@ -208,7 +209,7 @@ static void sort_points(const carom_vec3 *p, uint32_t *order, uint32_t count) {
 }
 
 /* The polygon of points in a plane, by Andrew's monotone chain; its corners go to `loop`, which has
- * room for one more than the points. Returns their number. */
+ * workspace for one more than the points. Returns their number. */
 static uint32_t build_flat(const builder *b, uint32_t *order, uint32_t *loop) {
     const carom_vec3 *p = b->points;
     int axis = carom_orient_axis(p[0], p[1], p[2]);
@@ -365,8 +366,8 @@ static void find_balls(carom_hull *h) {
     for (uint32_t v = 0; v < view->count; ++v) sum = carom_vec_add(sum, h->vertices[v]);
     view->centre = carom_vec_scale(sum, 1.0 / view->count);
     for (uint32_t v = 0; v < view->count; ++v) {
-        carom_vec3 way = carom_vec_sub(h->vertices[v], view->centre);
-        square = CAROM_MAX(square, carom_vec_dot(way, way));
+        carom_vec3 direction = carom_vec_sub(h->vertices[v], view->centre);
+        square = CAROM_MAX(square, carom_vec_dot(direction, direction));
     }
     for (uint64_t f = 0; f < h->info.faces; ++f) {
         const uint32_t *c = h->corners + h->offsets[f];

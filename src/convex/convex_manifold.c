@@ -169,9 +169,9 @@ static uint32_t choose_four(carom_contact *p, uint32_t count, carom_vec3 n) {
         uint32_t best = place;
         double most = -HUGE_VAL;
         for (uint32_t i = place; i < count; ++i) {
-            carom_vec3 way = carom_vec_sub(p[i].point_b, p[0].point_b);
+            carom_vec3 direction = carom_vec_sub(p[i].point_b, p[0].point_b);
             double value = p[i].depth;
-            if (place == 1) value = carom_vec_dot(way, way);
+            if (place == 1) value = carom_vec_dot(direction, direction);
             if (place >= 2) value = area_of(p[0].point_b, p[1].point_b, p[i].point_b, n);
             if (place == 3) value = -value;
             if (place == 3 && area_of(p[0].point_b, p[1].point_b, p[2].point_b, n) < 0.0)
@@ -194,16 +194,16 @@ static double margin_of(const carom_convex *s) {
 
 /* The points of faces; 0 where no face is across the normal. */
 static uint32_t face_points(const carom_convex *a, const carom_pose *pose_a, const carom_convex *b,
-                            const carom_pose *pose_b, double reach, carom_vec3 *room, uint64_t most,
-                            carom_contact *found, carom_vec3 n) {
-    outline oa = {.corners = room}, ob = {.corners = room + most};
+                            const carom_pose *pose_b, double reach, carom_vec3 *workspace,
+                            uint64_t most, carom_contact *found, carom_vec3 n) {
+    outline oa = {.corners = workspace}, ob = {.corners = workspace + most};
     carom_vec3 back = carom_vec_scale(n, -1.0), *left;
     outline_of(a, pose_a, n, &oa);
     outline_of(b, pose_b, back, &ob);
     if (oa.count == 0 || ob.count == 0 || (oa.aligned < ALIGNED && ob.aligned < ALIGNED)) return 0;
     bool flip = ob.aligned > oa.aligned;
     const outline *reference = flip ? &ob : &oa;
-    uint32_t count = clip_at(reference, flip ? &oa : &ob, room + 2 * most, &left), kept = 0;
+    uint32_t count = clip_at(reference, flip ? &oa : &ob, workspace + 2 * most, &left), kept = 0;
     carom_vec3 r = reference->normal, origin = reference->corners[0];
     double rounded = margin_of(a) + margin_of(b);
     for (uint32_t i = 0; i < count; ++i) {
@@ -239,13 +239,13 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
     most *= 2; /* clipping adds at most one corner per side */
     carom_arena *arena = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(arena);
-    carom_vec3 *room = CAROM_ARENA_TAKE(arena, carom_vec3, 3 * most);
+    carom_vec3 *workspace = CAROM_ARENA_TAKE(arena, carom_vec3, 3 * most);
     carom_contact *found = CAROM_ARENA_TAKE(arena, carom_contact, most);
-    if (room == NULL || found == NULL) {
+    if (workspace == NULL || found == NULL) {
         carom_arena_rewind(arena, mark);
         return carom_fail_memory(context, most * 128, "contact points");
     }
-    uint32_t count = face_points(a, pose_a, b, pose_b, reach, room, most, found, r.normal);
+    uint32_t count = face_points(a, pose_a, b, pose_b, reach, workspace, most, found, r.normal);
     for (uint32_t i = 0; i < count; ++i) manifold->points[i] = found[i];
     manifold->count = count;
     carom_arena_rewind(arena, mark);

@@ -4,7 +4,7 @@
  * Which faces a new point sees is decided by exact predicates on the points as they are. So the
  * polytope is always the exact hull of its points: what is seen is one patch, its border one simple
  * loop, and no face is degenerate (a point in line with an edge sees neither of its faces). Nothing
- * can fail but the room for faces.
+ * can fail but the workspace for faces.
  *
  * Faces are triangles, seen counter-clockwise from outside; next[i] lies across the edge from v[i]
  * to v[(i + 1) % 3]. */
@@ -37,7 +37,7 @@ typedef struct carom_polytope {
     uint32_t numbered; /* faces made so far */
     uint32_t *border;  /* 3 per face of the capacity: the face beyond, and the edge's ends */
     uint32_t *from;    /* per point: the new face that starts there */
-    uint32_t *made;    /* room for all faces: those that the last point made */
+    uint32_t *made;    /* workspace for all faces: those that the last point made */
     uint32_t made_count;
     uint32_t *lost; /* the same: those that it removed */
     uint32_t lost_count;
@@ -134,8 +134,8 @@ CAROM_ITEM int carom_polytope_close(carom_polytope *p, uint32_t point, uint32_t 
     return 1;
 }
 
-/* Adds a point that the live face `start` sees. Returns 0 when there is no room for its faces; the
- * polytope is then as it was. Two faces per point suffice. */
+/* Adds a point that the live face `start` sees. Returns 0 when there is no workspace for its faces;
+ * the polytope is then as it was. Two faces per point suffice. */
 CAROM_ITEM int carom_polytope_add(carom_polytope *p, uint32_t point, uint32_t start) {
     carom_vec3 w = carom_polytope_point(p, point);
     uint32_t edges = 0;

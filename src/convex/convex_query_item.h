@@ -360,8 +360,8 @@ CAROM_ITEM carom_vec3 carom_convex_world(const carom_convex_place *place, carom_
  * margins lead to the surfaces, and the normal from A to B, all in the frame of A. The signed
  * distance is in [lower, upper]. */
 CAROM_ITEM void carom_convex_write(const carom_convex_work *w, carom_vec3 a, carom_vec3 b,
-                                   carom_vec3 way, carom_vec3 normal, double lower, double upper,
-                                   carom_relation relation, carom_convex_result *r) {
+                                   carom_vec3 direction, carom_vec3 normal, double lower,
+                                   double upper, carom_relation relation, carom_convex_result *r) {
     const carom_convex_pair *p = &w->pair;
     double value = relation == CAROM_RELATION_APART ? upper : lower;
     r->relation = relation;
@@ -371,8 +371,10 @@ CAROM_ITEM void carom_convex_write(const carom_convex_work *w, carom_vec3 a, car
     if (relation == CAROM_RELATION_TOUCHING) /* 0 is said, and the value may be anything here */
         r->error += CAROM_MAX(fabs(lower), fabs(upper)) * w->place.back;
     r->normal = carom_convex_turn(w->place.r, normal);
-    r->point_a = carom_convex_world(&w->place, carom_vec_add(a, carom_vec_scale(way, p->a.margin)));
-    r->point_b = carom_convex_world(&w->place, carom_vec_sub(b, carom_vec_scale(way, p->b.margin)));
+    r->point_a =
+        carom_convex_world(&w->place, carom_vec_add(a, carom_vec_scale(direction, p->a.margin)));
+    r->point_b =
+        carom_convex_world(&w->place, carom_vec_sub(b, carom_vec_scale(direction, p->b.margin)));
 }
 
 /* The distance. Returns 1 when the cores overlap, and so the depth is left to EPA. */
@@ -406,20 +408,22 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
     if (upper < -CAROM_CONVEX_EPSILON) relation = CAROM_RELATION_OVERLAPPING, lower = upper;
     /* The plane that proves the distance; v itself may have lost its direction to rounding. */
     normal = carom_vec_scale(w->g.direction, -1.0 / carom_vec_length(w->g.direction));
-    carom_vec3 way = carom_vec_scale(w->g.s.v, -1.0 / carom_vec_length(w->g.s.v));
-    carom_convex_write(w, a, b, way, normal, lower, upper, relation, result);
+    carom_vec3 direction = carom_vec_scale(w->g.s.v, -1.0 / carom_vec_length(w->g.s.v));
+    carom_convex_write(w, a, b, direction, normal, lower, upper, relation, result);
     if (relation == CAROM_RELATION_OVERLAPPING)
         result->error += CAROM_MAX(w->g.upper - w->g.lower, 0.0) * w->place.back;
     return 0;
 }
 
-/* The depth of overlapping cores. Returns 1 when the room was too small for the bounds to agree. */
+/* The depth of overlapping cores. Returns 1 when the workspace was too small for the bounds to
+ * agree. */
 CAROM_ITEM int carom_convex_depth_item(const carom_convex_question_item *q, carom_convex_work *w,
-                                       carom_epa_room *room, carom_convex_result *result) {
+                                       carom_epa_workspace *workspace,
+                                       carom_convex_result *result) {
     carom_epa e;
     int curved = carom_convex_curved(q->a) || carom_convex_curved(q->b);
-    carom_epa_run(&w->pair, &w->g.s, room, curved ? CAROM_EPA_CLOSE_CURVED : CAROM_CONVEX_CLOSE,
-                  &e);
+    carom_epa_run(&w->pair, &w->g.s, workspace,
+                  curved ? CAROM_EPA_CLOSE_CURVED : CAROM_CONVEX_CLOSE, &e);
     result->iterations += e.iterations;
     result->supports = w->pair.supports;
     double deep = e.upper + w->pair.margin, least = CAROM_MIN(e.lower, e.upper) + w->pair.margin;

@@ -52,8 +52,8 @@ typedef struct carom_ray_frame {
 typedef struct carom_ray_view {
     carom_vec3 origin, direction;
     carom_ray_frame frame;
-    int axis[3];                  /* axis[2]: of the direction's largest component */
-    double start[3], way[3];      /* in the frame; way[axis[2]] is 1 or -1 */
+    int axis[3];                        /* axis[2]: of the direction's largest component */
+    double start[3], unit_direction[3]; /* in the frame; unit_direction[axis[2]] is 1 or -1 */
     double error;                 /* of the start and of points in the frame; infinite: no filter */
     double moved;                 /* the start's advance from the origin */
     double limit_low, limit_high; /* of the advance at the end of the ray, from the start */
@@ -111,8 +111,8 @@ CAROM_ITEM void carom_ray_approach(carom_ray_view *view, double far) {
             view->misses = true;
             return;
         }
-        if (fabs(view->way[k]) < 0x1p-900) continue; /* may have underflowed */
-        double at = apart / fabs(view->way[k]);
+        if (fabs(view->unit_direction[k]) < 0x1p-900) continue; /* may have underflowed */
+        double at = apart / fabs(view->unit_direction[k]);
         enter = CAROM_MAX(at, enter);
     }
     double moved = enter * (1.0 - 0x1p-20);
@@ -168,7 +168,7 @@ CAROM_ITEM void carom_ray_begin(carom_vec3 origin, carom_vec3 direction, double 
     view->axis[2] = largest_axis;
     carom_ray_to_frame(frame, origin, view->start);
     for (int k = 0; k < 3; ++k) {
-        view->way[k] = carom_vec_component(direction, k) / largest;
+        view->unit_direction[k] = carom_vec_component(direction, k) / largest;
         far = CAROM_MAX(fabs(view->start[k]), far);
     }
     view->error = 0x1p-52 * (frame->reach + far) + CAROM_RAY_UNDERFLOW;
@@ -341,7 +341,8 @@ CAROM_RARE_ITEM bool carom_ray_meet_exact(const carom_ray_view *ray, const carom
  * where first. */
 CAROM_ITEM bool carom_ray_meet(const carom_ray_view *ray, const carom_vec3 *p, carom_ray_hit *hit) {
     int kx = ray->axis[0], ky = ray->axis[1], kz = ray->axis[2];
-    double sign = ray->way[kz], slope_x = ray->way[kx] * sign, slope_y = ray->way[ky] * sign;
+    double sign = ray->unit_direction[kz], slope_x = ray->unit_direction[kx] * sign,
+           slope_y = ray->unit_direction[ky] * sign;
     double x[3], y[3], z[3], most = 0.0, across = 0.0;
     for (int i = 0; i < 3; ++i) {
         double c[3];

@@ -26,10 +26,7 @@ typedef struct carom_meeting {
 } carom_meeting;
 
 CAROM_ITEM carom_meeting carom_meeting_make(int dimension, int interior, int coplanar) {
-    carom_meeting m;
-    m.dimension = dimension;
-    m.interior = interior;
-    m.coplanar = coplanar;
+    carom_meeting m = {dimension, interior, coplanar};
     return m;
 }
 

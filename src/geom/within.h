@@ -19,14 +19,14 @@
 
 #define CAROM_WITHIN_ERROR 0x1p-46
 
-/* Whether a slab perpendicular to `way`, any direction, is wider than `reach`, which includes the
- * error. Most pairs that are apart are separated along the normal of one of them or along the line
- * between them: testing these takes a tenth of the work of measuring. */
-CAROM_ITEM bool carom_within_apart(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 way,
+/* Whether a slab perpendicular to `direction`, any direction, is wider than `reach`, which includes
+ * the error. Most pairs that are apart are separated along the normal of one of them or along the
+ * line between them: testing these takes a tenth of the work of measuring. */
+CAROM_ITEM bool carom_within_apart(const carom_vec3 *a, const carom_vec3 *b, carom_vec3 direction,
                                    double reach) {
-    double there = carom_near_gap(a, b, way);
-    double gap = there > 0.0 ? there : carom_near_gap(b, a, way);
-    double squared = carom_vec_dot(way, way) * (1.0 + 0x1p-48);
+    double there = carom_near_gap(a, b, direction);
+    double gap = there > 0.0 ? there : carom_near_gap(b, a, direction);
+    double squared = carom_vec_dot(direction, direction) * (1.0 + 0x1p-48);
     return gap > 0.0 && squared > 0x1p-400 && gap * gap > reach * reach * squared;
 }
 

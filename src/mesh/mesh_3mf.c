@@ -214,7 +214,8 @@ static bool scan_object_tag(const char *at, const char *end, const carom_allocat
 static bool scan(const char *at, const char *end, const carom_allocator *allocator,
                  carom_3mf *model) {
     while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
-        span tag = {++at, at};
+        ++at;
+        span tag = {at, at};
         if (end - at >= 3 && memcmp(at, "!--", 3) == 0) {
             for (at += 3; end - at >= 3 && memcmp(at, "-->", 3) != 0;) ++at;
             continue;
@@ -242,9 +243,10 @@ carom_status carom_3mf_read(carom_builder *builder, carom_source source, carom_3
         known = carom_inflate(builder->context, e.bytes, e.packed, unpacked, e.size);
         text = unpacked;
     }
-    bool room = !known || scan((const char *)text, (const char *)text + e.size, allocator, model);
+    bool allocated =
+        !known || scan((const char *)text, (const char *)text + e.size, allocator, model);
     carom_release(allocator, unpacked);
-    return room ? CAROM_OK : carom_builder_fail_memory(builder);
+    return allocated ? CAROM_OK : carom_builder_fail_memory(builder);
 }
 
 const char *carom_3mf_name(const carom_builder *builder, carom_3mf *model, const char *id) {

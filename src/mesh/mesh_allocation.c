@@ -4,32 +4,33 @@
 
 #include <inttypes.h>
 
-carom_status carom_mesh_reserve(carom_context *context, const carom_mesh_allocation *room,
+carom_status carom_mesh_reserve(carom_context *context, const carom_mesh_allocation *allocation,
                                 carom_mesh **out) {
     *out = NULL;
-    if (room->vertices > CAROM_MESH_MOST_VERTICES || room->faces > UINT32_MAX)
+    if (allocation->vertices > CAROM_MESH_MOST_VERTICES || allocation->faces > UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE,
                           "a mesh of %" PRIu64 " vertices and %" PRIu64 " faces; at most %" PRIu32
                           " of each can be numbered",
-                          room->vertices, room->faces, UINT32_MAX);
+                          allocation->vertices, allocation->faces, UINT32_MAX);
     carom_mesh *mesh = carom_mesh_allocate(&context->allocator);
-    size_t point = 3 * (size_t)carom_scalar_size(room->scalar);
+    size_t point = 3 * (size_t)carom_scalar_size(allocation->scalar);
     bool all = false;
     if (mesh != NULL) {
-        mesh->scalar = room->scalar;
-        mesh->vertex_count = room->vertices;
-        mesh->face_count = room->faces;
-        const carom_allocation arrays[] = {{&mesh->positions, room->vertices, point},
-                                           CAROM_ALLOCATION(mesh->corners, room->corners)};
-        const carom_allocation offsets = CAROM_ALLOCATION(mesh->offsets, room->faces + 1);
-        const carom_allocation parts = CAROM_ALLOCATION(mesh->parts, room->faces);
+        mesh->scalar = allocation->scalar;
+        mesh->vertex_count = allocation->vertices;
+        mesh->face_count = allocation->faces;
+        const carom_allocation arrays[] = {{&mesh->positions, allocation->vertices, point},
+                                           CAROM_ALLOCATION(mesh->corners, allocation->corners)};
+        const carom_allocation offsets = CAROM_ALLOCATION(mesh->offsets, allocation->faces + 1);
+        const carom_allocation parts = CAROM_ALLOCATION(mesh->parts, allocation->faces);
         all = carom_allocate_all(&mesh->allocator, arrays, 2) &&
-              carom_allocate_all(&mesh->allocator, &offsets, room->polygons) &&
-              carom_allocate_all(&mesh->allocator, &parts, room->parts);
+              carom_allocate_all(&mesh->allocator, &offsets, allocation->polygons) &&
+              carom_allocate_all(&mesh->allocator, &parts, allocation->parts);
     }
     if (!all) {
         carom_mesh_destroy(mesh);
-        return carom_fail_memory(context, room->vertices * point + 4 * room->corners, "a mesh");
+        return carom_fail_memory(context, allocation->vertices * point + 4 * allocation->corners,
+                                 "a mesh");
     }
     *out = mesh;
     return CAROM_OK;

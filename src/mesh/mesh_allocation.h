@@ -15,7 +15,7 @@ typedef struct carom_mesh_allocation {
 
 /* Allocates a mesh whose arrays are not yet filled. CAROM_NO_MEMORY, or CAROM_TOO_LARGE when the
  * indices of vertices or faces do not fit into 32 bits. */
-carom_status carom_mesh_reserve(carom_context *context, const carom_mesh_allocation *room,
+carom_status carom_mesh_reserve(carom_context *context, const carom_mesh_allocation *allocation,
                                 carom_mesh **mesh);
 
 /* Writes a position in the mesh's scalar type. */

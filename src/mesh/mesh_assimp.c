@@ -126,9 +126,9 @@ static const char *path_of(names *n, const struct aiScene *scene, const struct a
     for (; node != NULL; node = node->mParent) {
         bool is_root = node->mParent == NULL, is_last = at == n->path + LONGEST_PATH;
         const char *name = is_root && !is_last ? "" : node_name(n, scene, node);
-        size_t length = strlen(name), room = (size_t)(at - n->path);
+        size_t length = strlen(name), space = (size_t)(at - n->path);
         if (length == 0) continue;
-        if (length + 1 > room) break;
+        if (length + 1 > space) break;
         if (!is_last) *--at = '/';
         at -= length;
         memcpy(at, name, length);

@@ -83,11 +83,11 @@ static carom_status unpack(unpacking *u, const uint8_t *bytes) {
             carom_progress_add(u->context, 0, stream->avail_in);
         }
         if (u->used == u->capacity) CAROM_TRY(grow(u));
-        uInt room = (uInt)CAROM_MIN(u->capacity - u->used, PIECE);
+        uInt space = (uInt)CAROM_MIN(u->capacity - u->used, PIECE);
         stream->next_out = u->out + u->used;
-        stream->avail_out = room;
+        stream->avail_out = space;
         int code = inflate(stream, Z_NO_FLUSH);
-        u->used += room - stream->avail_out;
+        u->used += space - stream->avail_out;
         carom_progress_add(u->context, 0, 0); /* a few bytes may unpack to many */
         uint64_t at = given - stream->avail_in;
         if (code == Z_STREAM_END) { /* another member may follow, or zeros as padding */
@@ -136,7 +136,7 @@ bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, 
     z_stream stream = {
         .zalloc = zlib_allocate, .zfree = zlib_release, .opaque = &context->allocator};
     if (inflateInit2(&stream, RAW) != Z_OK) return false;
-    uint64_t given = 0, room = out_size;
+    uint64_t given = 0, space = out_size;
     int code = Z_OK;
     while (code == Z_OK) {
         if (stream.avail_in == 0) {
@@ -145,13 +145,13 @@ bool carom_inflate(carom_context *context, const uint8_t *bytes, uint64_t size, 
             given += stream.avail_in;
         }
         if (stream.avail_out == 0) {
-            stream.next_out = out + (out_size - room);
-            stream.avail_out = (uInt)CAROM_MIN(room, PIECE);
-            room -= stream.avail_out;
+            stream.next_out = out + (out_size - space);
+            stream.avail_out = (uInt)CAROM_MIN(space, PIECE);
+            space -= stream.avail_out;
         }
         code = inflate(&stream, Z_NO_FLUSH); /* Z_BUF_ERROR when neither side has any left */
     }
-    bool whole = code == Z_STREAM_END && room == 0 && stream.avail_out == 0;
+    bool whole = code == Z_STREAM_END && space == 0 && stream.avail_out == 0;
     (void)inflateEnd(&stream);
     return whole;
 }

@@ -48,8 +48,8 @@ static carom_status read_descriptor(carom_context *context, const char *path, in
             carom_progress_add(context, 0, 0);
             continue;
         }
-        size_t room = (size_t)CAROM_MIN(bytes->capacity - bytes->size, READ_BYTES);
-        ssize_t got = read(file, bytes->data + bytes->size, room);
+        size_t space = (size_t)CAROM_MIN(bytes->capacity - bytes->size, READ_BYTES);
+        ssize_t got = read(file, bytes->data + bytes->size, space);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0) return fail_file(context, path, "cannot be read");
         if (got == 0) break;

@@ -291,9 +291,9 @@ static carom_status read_elements(data *d) {
     if (d->element->kind == CAROM_PLY_FACE && d->element->count != 0 && faces_are_plain(d)) {
         uint64_t most = d->element->count, done = AT_ONCE;
         carom_builder *builder = d->builder;
-        uint64_t room = CAROM_MIN(most, (uint64_t)(d->text->end - d->text->at) / 13);
+        uint64_t space = CAROM_MIN(most, (uint64_t)(d->text->end - d->text->at) / 13);
         if (!carom_corners_reserve(&builder->corners, &builder->context->allocator,
-                                   builder->corners.count + 3 * room))
+                                   builder->corners.count + 3 * space))
             done = 0; /* one by one, with growing arrays */
         while (i < most && done == AT_ONCE && carom_builder_goes_on(builder, d->text->at)) {
             done = read_plain_triangles(d, CAROM_MIN(most - i, AT_ONCE));

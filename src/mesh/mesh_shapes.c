@@ -46,13 +46,13 @@ carom_status carom_sketch_begin(carom_sketch *sketch, double vertices, double qu
                           "this %s would have %.0f vertices and %.0f faces; at most %" PRIu32
                           " of each can be numbered",
                           carom_shape_name(sketch->def->shape), vertices, faces, UINT32_MAX);
-    carom_mesh_allocation room = {.scalar = sketch->def->scalar,
-                                  .vertices = (uint64_t)vertices,
-                                  .faces = (uint64_t)faces,
-                                  .corners = (uint64_t)corners,
-                                  .polygons = corners != 3.0 * faces};
-    CAROM_TRY(carom_mesh_reserve(sketch->context, &room, &sketch->mesh));
-    if (room.polygons) sketch->mesh->offsets[0] = 0;
+    carom_mesh_allocation allocation = {.scalar = sketch->def->scalar,
+                                        .vertices = (uint64_t)vertices,
+                                        .faces = (uint64_t)faces,
+                                        .corners = (uint64_t)corners,
+                                        .polygons = corners != 3.0 * faces};
+    CAROM_TRY(carom_mesh_reserve(sketch->context, &allocation, &sketch->mesh));
+    if (allocation.polygons) sketch->mesh->offsets[0] = 0;
     return CAROM_OK;
 }
 

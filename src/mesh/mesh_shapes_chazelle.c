@@ -125,16 +125,16 @@ carom_status carom_shape_chazelle(carom_sketch *sketch) {
     c.top = 2.0 * c.length * c.length;
     tooth *teeth = CAROM_ARENA_TAKE(scratch, tooth, 4 * n);
     c.corners = CAROM_ARENA_TAKE(scratch, uint32_t, 3 * n + 4);
-    bool room = teeth != NULL && c.corners != NULL;
-    for (uint64_t end = 0; end < 2 && room; ++end) {
+    bool allocated = teeth != NULL && c.corners != NULL;
+    for (uint64_t end = 0; end < 2 && allocated; ++end) {
         c.below[end] = teeth + end * n;
         c.above[end] = teeth + (2 + end) * n;
     }
-    if (room) {
+    if (allocated) {
         put_vertices(&c, n);
         put_faces(&c, n);
     }
     carom_arena_rewind(scratch, mark);
-    return room ? CAROM_OK
-                : carom_fail_memory(sketch->context, 4 * n * sizeof(*teeth), "a polyhedron");
+    return allocated ? CAROM_OK
+                     : carom_fail_memory(sketch->context, 4 * n * sizeof(*teeth), "a polyhedron");
 }

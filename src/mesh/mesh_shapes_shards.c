@@ -287,13 +287,13 @@ static carom_status run(shards *s) {
     s->seeds = CAROM_ARENA_TAKE(scratch, carom_vec3, s->count);
     s->order = CAROM_ARENA_TAKE(scratch, uint32_t, s->count);
     s->cells = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);
-    bool room = s->seeds != NULL && s->order != NULL && s->cells != NULL;
-    if (room) draw_seeds(s);
-    for (uint64_t i = 0; i < s->count && room; ++i) {
+    bool allocated = s->seeds != NULL && s->order != NULL && s->cells != NULL;
+    if (allocated) draw_seeds(s);
+    for (uint64_t i = 0; i < s->count && allocated; ++i) {
         CAROM_TRY(carom_progress_look(context));
-        room = make_cell(s, (uint32_t)i) && keep_cell(s, s->seeds[i]);
+        allocated = make_cell(s, (uint32_t)i) && keep_cell(s, s->seeds[i]);
     }
-    if (!room) return carom_fail_memory(context, 0, "a shattered block");
+    if (!allocated) return carom_fail_memory(context, 0, "a shattered block");
     return copy_all(s);
 }
 

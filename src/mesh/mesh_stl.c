@@ -47,12 +47,12 @@ static carom_status read_binary(carom_builder *builder, carom_source source) {
                           "is no text that begins with \"solid\"",
                           builder->name, source.size, HEADER_BYTES);
     uint64_t count = load_count(source.bytes + HEADER_BYTES - 4);
-    uint64_t room = (source.size - HEADER_BYTES) / FACET_BYTES;
-    if (count > room)
+    uint64_t space = (source.size - HEADER_BYTES) / FACET_BYTES;
+    if (count > space)
         return carom_fail(builder->context, CAROM_BAD_FILE,
                           "%s: byte %u: %" PRIu64 " triangles are promised, the file has room for "
                           "%" PRIu64,
-                          builder->name, HEADER_BYTES - 4, count, room);
+                          builder->name, HEADER_BYTES - 4, count, space);
     const uint8_t *after = source.bytes + HEADER_BYTES + count * FACET_BYTES;
     uint64_t left = (uint64_t)(source.bytes + source.size - after);
     if (left >= FACET_BYTES || !carom_is_padding(after, after + left))

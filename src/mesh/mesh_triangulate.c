@@ -288,13 +288,13 @@ static carom_status split_face(triangulation *t, uint64_t begin, uint64_t end, u
     polygon polygon = {.count = (uint32_t)count};
     polygon.corners = CAROM_ARENA_TAKE(scratch, corner, count);
     polygon.queue = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    bool room = polygon.corners != NULL && polygon.queue != NULL;
-    if (room) {
+    bool space = polygon.corners != NULL && polygon.queue != NULL;
+    if (space) {
         look_along_normal(&polygon, t->view, begin, end);
         cut_ears(t->context, worker, &polygon, to);
     }
     carom_arena_rewind(scratch, mark);
-    return room ? CAROM_OK : CAROM_NO_MEMORY;
+    return space ? CAROM_OK : CAROM_NO_MEMORY;
 }
 
 static carom_status split_faces(void *argument, carom_range range) {
@@ -344,13 +344,13 @@ carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_vie
     CAROM_TRY(carom_mesh_check(context, view));
     CAROM_TRY(carom_mesh_check_numbers(context, view, "triangulated"));
     uint64_t triangles = carom_mesh_corner_count(view) - 2 * view->face_count;
-    carom_mesh_allocation room = {.scalar = view->scalar,
-                                  .vertices = view->vertex_count,
-                                  .faces = triangles,
-                                  .corners = 3 * triangles,
-                                  .parts = view->parts != NULL};
+    carom_mesh_allocation space = {.scalar = view->scalar,
+                                   .vertices = view->vertex_count,
+                                   .faces = triangles,
+                                   .corners = 3 * triangles,
+                                   .parts = view->parts != NULL};
     triangulation t = {.context = context, .view = view, .fan = def != NULL && def->fan};
-    CAROM_TRY(carom_mesh_reserve(context, &room, &t.mesh));
+    CAROM_TRY(carom_mesh_reserve(context, &space, &t.mesh));
     carom_status status = carom_mesh_copy_names(t.mesh, view)
                               ? run(&t, faces)
                               : carom_fail_memory(context, 32 * view->part_count, "part names");

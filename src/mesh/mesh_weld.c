@@ -35,7 +35,7 @@ typedef struct weld {
     uint32_t shares;  /* number of tables, a power of two */
     uint32_t *hashes; /* per vertex */
     uint32_t *first;  /* per vertex: the lowest equal one */
-    uint32_t *number; /* 1 for the first of equal vertices, else 0; then the new index */
+    uint32_t *index;  /* 1 for the first of equal vertices, else 0; then the new index */
     carom_mesh *mesh;
 } weld;
 
@@ -144,7 +144,7 @@ static carom_status weld_share(weld *w, uint32_t share, uint32_t worker, carom_a
         if ((w->hashes[i] & (w->shares - 1)) != share) continue;
         if (2 * t.count >= t.size && !double_table(&t, scratch)) return CAROM_NO_MEMORY;
         w->first[i] = find_or_add(w, &t, w->hashes[i], (uint32_t)i);
-        w->number[i] = w->first[i] == i;
+        w->index[i] = w->first[i] == i;
         if (++own % OWN_BETWEEN_LOOKS != 0) continue;
         carom_progress_add(w->context, worker, OWN_BETWEEN_LOOKS);
         if (carom_progress_cancelled(w->context)) return CAROM_CANCELLED;
@@ -168,7 +168,7 @@ static carom_status copy_vertices(void *argument, carom_range range) {
     uint64_t size = 3 * carom_scalar_size(w->view->scalar), stride = carom_mesh_stride(w->view);
     for (uint64_t i = range.begin; i < range.end; ++i)
         if (w->first[i] == i)
-            memcpy((char *)w->mesh->positions + w->number[i] * size,
+            memcpy((char *)w->mesh->positions + w->index[i] * size,
                    (const char *)w->view->positions + i * stride, size);
     return CAROM_OK;
 }
@@ -176,7 +176,7 @@ static carom_status copy_vertices(void *argument, carom_range range) {
 static carom_status copy_corners(void *argument, carom_range range) {
     weld *w = argument;
     for (uint64_t i = range.begin; i < range.end; ++i)
-        w->mesh->corners[i] = w->number[w->first[w->view->corners[i]]];
+        w->mesh->corners[i] = w->index[w->first[w->view->corners[i]]];
     carom_progress_add(w->context, range.worker, range.end - range.begin);
     return CAROM_OK;
 }
@@ -203,22 +203,22 @@ static carom_status run(weld *w, carom_mesh **mesh) {
     uint64_t count = w->view->vertex_count, grain = carom_grain(context, count, LEAST_PART);
     w->hashes = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     w->first = CAROM_ARENA_TAKE(scratch, uint32_t, count);
-    w->number = CAROM_ARENA_TAKE(scratch, uint32_t, count + 1);
-    if (w->hashes == NULL || w->first == NULL || w->number == NULL)
+    w->index = CAROM_ARENA_TAKE(scratch, uint32_t, count + 1);
+    if (w->hashes == NULL || w->first == NULL || w->index == NULL)
         return carom_fail_memory(context, 12 * count, "welding");
     w->seed = (uint64_t)(uintptr_t)w->hashes;
     w->shares = 1;
     while (w->shares < context->threads && w->shares * LEAST_PART < count) w->shares *= 2;
     CAROM_TRY(carom_parallel_for(context, count, grain, hash_range, w));
     CAROM_TRY(carom_parallel_for(context, w->shares, 1, weld_shares, w));
-    CAROM_TRY(carom_scan_u32(context, w->number, count, w->number));
-    carom_mesh_allocation room = {.scalar = w->view->scalar,
-                                  .vertices = w->number[count],
-                                  .faces = w->view->face_count,
-                                  .corners = carom_mesh_corner_count(w->view),
-                                  .polygons = w->view->offsets != NULL,
-                                  .parts = w->view->parts != NULL};
-    CAROM_TRY(carom_mesh_reserve(context, &room, &w->mesh));
+    CAROM_TRY(carom_scan_u32(context, w->index, count, w->index));
+    carom_mesh_allocation space = {.scalar = w->view->scalar,
+                                   .vertices = w->index[count],
+                                   .faces = w->view->face_count,
+                                   .corners = carom_mesh_corner_count(w->view),
+                                   .polygons = w->view->offsets != NULL,
+                                   .parts = w->view->parts != NULL};
+    CAROM_TRY(carom_mesh_reserve(context, &space, &w->mesh));
     carom_status status = fill(w);
     if (status != CAROM_OK) {
         carom_mesh_destroy(w->mesh);

@@ -212,9 +212,9 @@ static carom_status take_for_memory(carom_writer *writer) {
     uint64_t needed = bytes->count + writer->used;
     if (bytes->owner == CAROM_OWNER_CAROM && bytes->capacity < needed) {
         carom_bytes larger = {0};
-        uint64_t room, wanted = CAROM_MAX(needed, bytes->capacity + bytes->capacity / 2);
+        uint64_t space, wanted = CAROM_MAX(needed, bytes->capacity + bytes->capacity / 2);
         CAROM_TRY(carom_bytes_begin(writer->context, &writer->context->allocator, &larger, wanted,
-                                    &room));
+                                    &space));
         if (bytes->count != 0) memcpy(larger.data, bytes->data, (size_t)bytes->count);
         larger.count = bytes->count;
         carom_bytes_free(bytes);

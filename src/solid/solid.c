@@ -83,12 +83,12 @@ static void find_centroid(carom_solid *solid) {
     solid->info.centroid = sums->centre;
     solid->volume = fabs(all.volume);
     if (all.volume == 0.0) return;
-    carom_vec3 way =
+    carom_vec3 direction =
         carom_vec(all.moment.x / all.volume, all.moment.y / all.volume, all.moment.z / all.volume);
     solid->info.centroid =
-        carom_vec_add(sums->centre, carom_vec(carom_scale_apply(way.x, -sums->exponent),
-                                              carom_scale_apply(way.y, -sums->exponent),
-                                              carom_scale_apply(way.z, -sums->exponent)));
+        carom_vec_add(sums->centre, carom_vec(carom_scale_apply(direction.x, -sums->exponent),
+                                              carom_scale_apply(direction.y, -sums->exponent),
+                                              carom_scale_apply(direction.z, -sums->exponent)));
 }
 
 static void find_longest(carom_solid *solid) {

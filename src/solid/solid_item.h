@@ -24,7 +24,7 @@
 typedef struct carom_solid_face {
     carom_vec3 p[3];
     uint32_t v[3];
-    uint32_t number;
+    uint32_t index;
     uint32_t represents; /* tree edges it represents (solid.h) */
 } carom_solid_face;
 
@@ -184,8 +184,8 @@ CAROM_RARE_ITEM carom_vec3 carom_solid_point_fine(carom_vec3 from, carom_vec3 to
     carom_vec_store(to, b);
     carom_vec_store(origin, o);
     for (int k = 0; k < 3; ++k) {
-        carom_dd way = carom_dd_multiply(t, carom_dd_diff(b[k], a[k]));
-        x[k] = carom_dd_add(carom_dd_diff(a[k], o[k]), way).high;
+        carom_dd direction = carom_dd_multiply(t, carom_dd_diff(b[k], a[k]));
+        x[k] = carom_dd_add(carom_dd_diff(a[k], o[k]), direction).high;
     }
     return carom_vec(x[0], x[1], x[2]);
 }
@@ -236,12 +236,12 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
     double d_low = carom_solid_value(g->p, f->p, sides, low, &off_low);
     double d_high = carom_solid_value(g->p, f->p, sides, high, &off_high);
     int from = fabs(d_low) <= fabs(d_high) ? low : high, to = i + j - from;
-    carom_vec3 way = carom_vec_sub(f->p[to], f->p[from]);
+    carom_vec3 direction = carom_vec_sub(f->p[to], f->p[from]);
     double d = from == low ? d_low : d_high, whole = from == low ? d_low - d_high : d_high - d_low;
     double t = whole != 0.0 ? d / whole : 0.0;
     double off = from == low ? off_low : off_high, off_to = from == low ? off_high : off_low;
-    double length = carom_solid_norm(way);
-    if (carom_solid_most(way) > place->long_edge) {
+    double length = carom_solid_norm(direction);
+    if (carom_solid_most(direction) > place->long_edge) {
         c->x = carom_solid_point_fine(f->p[from], f->p[to],
                                       carom_solid_share_fine(g->p, f->p, sides, from, to),
                                       place->origin);
@@ -249,10 +249,11 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
         off_to = CAROM_SOLID_FINE_ERROR * sides->error[to];
         c->edge = carom_solid_norm(c->x) + CAROM_SOLID_FINE_EDGE * length;
     } else {
-        c->x = carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(way, t));
+        c->x =
+            carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(direction, t));
         c->edge = length;
     }
-    c->lever = carom_solid_norm(carom_vec_cross(way, c->x)) + 2.0 * length * length;
+    c->lever = carom_solid_norm(carom_vec_cross(direction, c->x)) + 2.0 * length * length;
     c->off = off + t * off_to;
     c->slide = whole != 0.0 ? length * (c->off / fabs(whole)) : length;
 }
@@ -338,20 +339,20 @@ CAROM_RARE_ITEM int carom_solid_side_crosses(const carom_solid_face *f, int j,
 /* The unit of error bounds: 4 e, e = 2^-53. In the derivation, norms are sums of magnitudes
  * (1-norms), and W is the norm of the edges that crossings are on.
  *
- * Volume. Each component of arm x way has 4 roundings. Scaling, the product with u, its sums and
- * the division by 3 make it 9: 9 e |arm| |way| |u| / 6. Points are rounded, too: corners by e of
- * themselves, crossings by 3 e (|x| + 2 |edge|). A point has the same bits in all triangles that
- * share it, so these form a closed surface. Displacing a point by d changes the volume by a third
- * of d times the area vectors of the triangles around it. With |v| <= |u| + |way| that is e |arm|
- * |way| (|c| / 6 + |u| + |way| / 2 + W) for all three points of a triangle, and 4 e |arm| |way|
- * (0.625 (|c| + |u|) + 0.25 (|way| + W)) in all. A crossing displaced along its edge stays in the
- * planes of the faces of that edge. It changes the volume only by its distance from the plane of
- * the face crossed: `off`.
+ * Volume. Each component of arm x direction has 4 roundings. Scaling, the product with u, its sums
+ * and the division by 3 make it 9: 9 e |arm| |direction| |u| / 6. Points are rounded, too: corners
+ * by e of themselves, crossings by 3 e (|x| + 2 |edge|). A point has the same bits in all triangles
+ * that share it, so these form a closed surface. Displacing a point by d changes the volume by a
+ * third of d times the area vectors of the triangles around it. With |v| <= |u| + |direction| that
+ * is e |arm| |direction| (|c| / 6 + |u| + |direction| / 2 + W) for all three points of a triangle,
+ * and 4 e |arm| |direction| (0.625 (|c| + |u|) + 0.25 (|direction| + W)) in all. A crossing
+ * displaced along its edge stays in the planes of the faces of that edge. It changes the volume
+ * only by its distance from the plane of the face crossed: `off`.
  *
  * Area. Every displacement d of a point changes areas, by half of d times the opposite side: e
- * (|arm| + |way|) (3 |u| + |c| / 2 + 1.5 |way| + 3 W), and 6.5 e |arm| |way| of rounding, with
- * |arm| <= |c| + |u|. The sum is less than 4 e (|arm| + |way|) (2.5 (|c| + |u|) + 0.75 (|way| +
- * W)), plus the crossing's slide. */
+ * (|arm| + |direction|) (3 |u| + |c| / 2 + 1.5 |direction| + 3 W), and 6.5 e |arm| |direction| of
+ * rounding, with |arm| <= |c| + |u|. The sum is less than 4 e (|arm| + |direction|) (2.5 (|c| +
+ * |u|) + 0.75 (|direction| + W)), plus the crossing's slide. */
 #define CAROM_SOLID_TERM_ERROR 0x1p-51
 
 /* The uncertainty of the points of a term. */
@@ -386,11 +387,11 @@ CAROM_ITEM void carom_solid_add_integrals(double *terms, carom_vec3 u, carom_vec
 CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3 c, carom_vec3 u,
                                          carom_vec3 v, double weight, int of_b,
                                          const carom_solid_doubt *doubt) {
-    carom_vec3 arm = carom_vec_sub(u, c), way = carom_vec_sub(v, u);
-    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
+    carom_vec3 arm = carom_vec_sub(u, c), direction = carom_vec_sub(v, u);
+    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, direction), 0.5 * weight);
     carom_vec3 sum = carom_vec_add(carom_vec_add(u, v), c);
     double extent = carom_vec_dot(n, area), times = fabs(weight);
-    double la = carom_solid_norm(arm), lw = carom_solid_norm(way);
+    double la = carom_solid_norm(arm), lw = carom_solid_norm(direction);
     double near = carom_solid_norm(c) + carom_solid_norm(u), far = lw + doubt->edges;
     carom_solid_add_integrals(terms, u, sum, area, extent, of_b);
     terms[CAROM_SOLID_VOLUME_ERROR] +=
@@ -403,15 +404,16 @@ CAROM_ITEM void carom_solid_add_triangle(double *terms, carom_vec3 n, carom_vec3
  * beside them are evaluated in the same way: from a corner u relative to the origin, with an error
  * of `rounded` along each axis, and the rotated sides before and after it, with errors of 6 e. Then
  * the error of the corner displaces the triangle as a whole. */
-CAROM_ITEM void carom_solid_add_turned(double *terms, carom_vec3 u, carom_vec3 arm, carom_vec3 way,
-                                       double weight, int of_b, double rounded) {
-    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, way), 0.5 * weight);
-    carom_vec3 sum = carom_vec_add(carom_vec_sub(way, arm), carom_vec_scale(u, 3.0));
+CAROM_ITEM void carom_solid_add_turned(double *terms, carom_vec3 u, carom_vec3 arm,
+                                       carom_vec3 direction, double weight, int of_b,
+                                       double rounded) {
+    carom_vec3 area = carom_vec_scale(carom_vec_cross(arm, direction), 0.5 * weight);
+    carom_vec3 sum = carom_vec_add(carom_vec_sub(direction, arm), carom_vec_scale(u, 3.0));
     double times = fabs(weight), length = carom_vec_length(area);
-    double la = carom_solid_norm(arm), lw = carom_solid_norm(way), near = carom_solid_norm(u);
+    double la = carom_solid_norm(arm), lw = carom_solid_norm(direction), near = carom_solid_norm(u);
     carom_solid_add_integrals(terms, u, sum, area, weight < 0.0 ? -length : length, of_b);
     /* 9 e |u| / 6 as above, 12 e |u| / 6 for the sides, and the corner's e |u| and `rounded` times
-     * a third of the area, |arm| |way| / 2 */
+     * a third of the area, |arm| |direction| / 2 */
     terms[CAROM_SOLID_VOLUME_ERROR] += times * la * lw * (near + 0.25 * rounded);
     terms[CAROM_SOLID_AREA_ERROR] += times * la * lw * 4.0;
     terms[CAROM_SOLID_SPAN] = CAROM_MAX(terms[CAROM_SOLID_SPAN], 3.0 * near + la + lw);
@@ -498,8 +500,8 @@ CAROM_RARE_ITEM carom_solid_anchors carom_solid_anchors_make(const carom_solid_f
     for (int j = 0; j < 3; ++j) a.p[j] = carom_vec_sub(f->p[j], origin);
     for (int j = 0; j < 3; ++j) {
         int k = j == 2 ? 0 : j + 1, low = f->v[j] < f->v[k] ? j : k, high = j + k - low;
-        carom_vec3 way = carom_vec_sub(f->p[high], f->p[low]);
-        double t = -carom_vec_dot(a.p[low], way) / carom_vec_dot(way, way);
+        carom_vec3 direction = carom_vec_sub(f->p[high], f->p[low]);
+        double t = -carom_vec_dot(a.p[low], direction) / carom_vec_dot(direction, direction);
         t = t > 0.0 ? t : 0.0;
         t = t < 1.0 ? t : 1.0;
         a.e[j] = carom_solid_point_fine(f->p[low], f->p[high], carom_dd_make(t, 0.0), origin);

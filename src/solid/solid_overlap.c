@@ -176,7 +176,7 @@ static totals add_up(const carom_solid_query *query, const carom_solid_tally *ta
                 .turn = carom_solid_vector_of(query, terms, CAROM_SOLID_TORQUE)};
     double volume = carom_solid_error_of(query, tally->errors, 0);
     double area = carom_solid_error_of(query, tally->errors, 1);
-    double span = CAROM_MAX(tally->span, 3.0 * query->room);
+    double span = CAROM_MAX(tally->span, 3.0 * query->space);
     t.volume_error = volume + ROUNDING * fabs(t.volume);
     if (tally->any_volume) t.volume_error += rounded_off(query, tally, CAROM_SOLID_VOLUME);
     t.area_error = area + rounded_off(query, tally, CAROM_SOLID_EXTENT) + ROUNDING * fabs(t.area);
@@ -211,9 +211,9 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
     carom_vec3 arm = carom_vec_sub(pivot_of(query), query->origin), centroid = query->origin;
     double centroid_error = HUGE_VAL, least = fabs(t->volume) - t->volume_error;
     if (least > 0.0) {
-        carom_vec3 way = carom_vec_scale(t->moment, 1.0 / t->volume);
-        double far = carom_vec_largest(way);
-        centroid = carom_vec_add(centroid, way);
+        carom_vec3 direction = carom_vec_scale(t->moment, 1.0 / t->volume);
+        double far = carom_vec_largest(direction);
+        centroid = carom_vec_add(centroid, direction);
         centroid_error = (t->moment_error + far * t->volume_error) / least * ROUND_UP +
                          ROUNDING * (far + carom_vec_largest(query->origin));
     }
@@ -273,7 +273,7 @@ static bool is_poor(const carom_solid_query *query, const totals *t) {
 static bool is_weak(const carom_solid_query *query, const carom_solid_tally *tally,
                     const totals *t) {
     uint64_t triangles = query->solids[0]->info.triangles + query->solids[1]->info.triangles;
-    double volume = fabs(t->volume), span = 3.0 * query->room;
+    double volume = fabs(t->volume), span = 3.0 * query->space;
     if (tally->too_large) return true;
     if (triangles > MANY) return is_poor(query, t) && !(t->volume_error <= WEAK_MANY * volume);
     bool empty = volume == 0.0 && t->volume_error == 0.0; /* there is no centroid */

@@ -88,11 +88,11 @@ static void add_triangles(const carom_solid_query *query, carom_solid_tally *tal
         carom_triangle c = carom_soup_view_triangle(soup, t);
         carom_vec3 u = carom_vec_scale(carom_frame_apply(&side->frame, c.corner[1]), query->power);
         carom_vec3 arm = carom_vec_sub(c.corner[1], c.corner[0]);
-        carom_vec3 way = carom_vec_sub(c.corner[2], c.corner[1]);
+        carom_vec3 direction = carom_vec_sub(c.corner[2], c.corner[1]);
         arm = carom_vec_scale(carom_frame_turn(&side->frame, arm), query->power);
-        way = carom_vec_scale(carom_frame_turn(&side->frame, way), query->power);
-        carom_solid_add_turned(terms, carom_vec_sub(u, query->origin), arm, way, (double)weight,
-                               of_b, query->rounded[of_b]);
+        direction = carom_vec_scale(carom_frame_turn(&side->frame, direction), query->power);
+        carom_solid_add_turned(terms, carom_vec_sub(u, query->origin), arm, direction,
+                               (double)weight, of_b, query->rounded[of_b]);
         add_terms(query, tally, terms);
     }
 }
@@ -185,7 +185,7 @@ static void keep_record(const carom_solid_query *query, carom_solid_tally *tally
         tally->records = fresh;
     }
     tally->records->data[tally->records->count++] =
-        (carom_solid_record){{a->number, b->number}, {m->ends[0], m->ends[1]}};
+        (carom_solid_record){{a->index, b->index}, {m->ends[0], m->ends[1]}};
 }
 
 /* ---- Pairs of triangles ---------------------------------------------------------------------- */
@@ -205,8 +205,8 @@ static void consider_flat(const carom_solid_query *query, carom_solid_tally *tal
 static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
                           const carom_solid_face *b) {
     tally->crossing = true;
-    tally->crossed[0] = a->number;
-    tally->crossed[1] = b->number;
+    tally->crossed[0] = a->index;
+    tally->crossed[1] = b->index;
 }
 
 /* 1 when the corners are the same in the same order, -1 in the opposite one, 0 when they differ. */

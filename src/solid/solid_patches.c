@@ -340,7 +340,7 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     query->record = true;
     query->long_edge = 0.0; /* all crossings in double-double */
     carom_solid_query_scale(
-        query, CAROM_MAX(CAROM_MIN(ROOMS * query->room, query->reach), CAROM_SOLID_LEAST_REACH));
+        query, CAROM_MAX(CAROM_MIN(ROOMS * query->space, query->reach), CAROM_SOLID_LEAST_REACH));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     CAROM_TRY(carom_solid_search(query, &tally));
@@ -372,7 +372,7 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
 
 static carom_status find_both(carom_solid_query *query, carom_patches *out) {
     patch_list found, other;
-    uint64_t room;
+    uint64_t space;
     CAROM_TRY(find(query, &found));
     if (found.one_sided) {
         query->moved_sign = -query->moved_sign;
@@ -380,8 +380,8 @@ static carom_status find_both(carom_solid_query *query, carom_patches *out) {
         add_other_side(&found, &other);
     }
     carom_context *context = query->context;
-    CAROM_TRY(carom_patches_begin(context, &context->allocator, out, found.count, &room));
-    if (room != 0) memcpy(out->data, found.data, room * sizeof(*out->data));
+    CAROM_TRY(carom_patches_begin(context, &context->allocator, out, found.count, &space));
+    if (space != 0) memcpy(out->data, found.data, space * sizeof(*out->data));
     return carom_patches_end(out);
 }
 

@@ -110,11 +110,11 @@ static void accumulate(carom_real *sum, const carom_real *term, int weight, int 
 /* Adds `weight` times the triangle c u v of a face. */
 static void add_triangle(carom_solid_precise *to, const plane *g, const point *c, const point *u,
                          const point *v, int weight, int of_b, int n) {
-    point arm, way, area, sum, turn;
+    point arm, direction, area, sum, turn;
     carom_real volume, t;
     point_sub(&arm, u, c, n);
-    point_sub(&way, v, c, n);
-    point_cross(&area, &arm, &way, n);
+    point_sub(&direction, v, c, n);
+    point_cross(&area, &arm, &direction, n);
     point_dot(&volume, c, &area, n);
     point_add(&sum, u, v, n);
     point_add(&sum, &sum, c, n);
@@ -136,16 +136,16 @@ static void add_triangle(carom_solid_precise *to, const plane *g, const point *c
 
 /* The point where the edge from p to q crosses the plane of g. */
 static void find_crossing(const point *p, const point *q, const plane *g, point *x, int n) {
-    point way;
+    point direction;
     carom_real from, to, share;
-    point_sub(&way, p, &g->p[0], n);
-    point_dot(&from, &way, &g->normal, n);
-    point_sub(&way, q, &g->p[0], n);
-    point_dot(&to, &way, &g->normal, n);
+    point_sub(&direction, p, &g->p[0], n);
+    point_dot(&from, &direction, &g->normal, n);
+    point_sub(&direction, q, &g->p[0], n);
+    point_dot(&to, &direction, &g->normal, n);
     carom_real_sub(&to, &from, &to, n);
     carom_real_divide(&share, &from, &to, n);
-    point_sub(&way, q, p, n);
-    for (int k = 0; k < 3; ++k) carom_real_mul(&x->x[k], &way.x[k], &share, n);
+    point_sub(&direction, q, p, n);
+    for (int k = 0; k < 3; ++k) carom_real_mul(&x->x[k], &direction.x[k], &share, n);
     point_add(x, x, p, n);
 }
 
@@ -265,9 +265,9 @@ static bool is_good(const carom_solid_results *r, const point *origin, carom_vec
     if (!carom_bound_within(r->volume.radius, volume, GOOD) && !nothing) return false;
     /* The error of the centroid is 2^GOOD of the surface's size, or of the centroid's
      * coordinates. */
-    carom_bound way = greatest(r->centroid, n, true);
-    if (!nothing && !carom_bound_within(carom_bound_mul(way, way), area, 2 * GOOD) &&
-        !carom_bound_within(way, greatest(r->centroid, n, false), GOOD))
+    carom_bound direction = greatest(r->centroid, n, true);
+    if (!nothing && !carom_bound_within(carom_bound_mul(direction, direction), area, 2 * GOOD) &&
+        !carom_bound_within(direction, greatest(r->centroid, n, false), GOOD))
         return false;
     if (!carom_bound_within(r->area.radius, area, GOOD) &&
         !carom_bound_within(r->area.radius, square, NOTHING))

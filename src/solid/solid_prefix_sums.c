@@ -205,7 +205,7 @@ static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_fram
     const double *r = frame->r;
     const double c[3] = {sums->centre.x, sums->centre.y, sums->centre.z};
     const double t[3] = {frame->t.x, frame->t.y, frame->t.z}, p[3] = {to.x, to.y, to.z};
-    double way[3];
+    double direction[3];
     for (int i = 0; i < 3; ++i) {
         carom_dd sum = carom_dd_diff(carom_scale_apply(p[i], sums->exponent),
                                      carom_scale_apply(t[i], sums->exponent));
@@ -213,9 +213,9 @@ static carom_vec3 way_from(const carom_solid_prefix_sums *sums, const carom_fram
             sum =
                 carom_dd_sub(sum, carom_dd_multiply(TWO(r[3 * i + k]),
                                                     TWO(carom_scale_apply(c[k], sums->exponent))));
-        way[i] = sum.high;
+        direction[i] = sum.high;
     }
-    return carom_vec(way[0], way[1], way[2]);
+    return carom_vec(direction[0], direction[1], direction[2]);
 }
 
 /* Error factors, with e = 2^-53. The matrix is orthonormal to 16 e, and its determinant is 1 to 40
@@ -257,13 +257,13 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *s
                                                 int exponent) {
     const double *r = frame->r;
     /* The origin in the body's frame, rounded; the remainder is `rest`. */
-    carom_vec3 way = way_from(sums, frame, origin);
-    carom_vec3 body = carom_vec((r[0] * way.x + r[3] * way.y) + r[6] * way.z,
-                                (r[1] * way.x + r[4] * way.y) + r[7] * way.z,
-                                (r[2] * way.x + r[5] * way.y) + r[8] * way.z);
+    carom_vec3 direction = way_from(sums, frame, origin);
+    carom_vec3 body = carom_vec((r[0] * direction.x + r[3] * direction.y) + r[6] * direction.z,
+                                (r[1] * direction.x + r[4] * direction.y) + r[7] * direction.z,
+                                (r[2] * direction.x + r[5] * direction.y) + r[8] * direction.z);
     double by[3] = {body.x, body.y, body.z};
     shifted s = shift(sums, moments, by);
-    carom_vec3 back = carom_vec_sub(carom_frame_turn(frame, body), way);
+    carom_vec3 back = carom_vec_sub(carom_frame_turn(frame, body), direction);
     double rest[3] = {back.x, back.y, back.z};
     double n[3], f[3][3], half[3][3], along = 0.0, q[3];
     /* Rotation invariants are taken from before the rotation. */

@@ -108,7 +108,7 @@ static void choose_frame(carom_solid_query *query) {
     query->reach =
         CAROM_MAX(CAROM_MIN(query->reach, CAROM_SOLID_MOST_REACH), CAROM_SOLID_LEAST_REACH);
     query->overlap = CAROM_MAX(carom_scale_apply(overlap, query->exponent), 0.0);
-    query->room = query->overlap;
+    query->space = query->overlap;
 }
 
 bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally *tally) {
@@ -121,7 +121,7 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
     if (query->refined || !(half > 0.0 && half < MUCH_LESS * query->overlap)) return false;
     query->origin = carom_vec_add(query->origin, middle);
     query->reach += carom_solid_most(middle);
-    query->room += carom_solid_most(middle);
+    query->space += carom_solid_most(middle);
     query->overlap = half;
     query->refined = true;
     return true;

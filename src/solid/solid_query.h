@@ -44,7 +44,7 @@ typedef struct carom_solid_query {
     carom_vec3 origin; /* of all terms, in these units */
     bool wide;         /* sizes of coordinates differ too much for doubles: solid_precise.c */
     double reach;     /* upper bound of the distance of both solids from the origin along an axis */
-    double room;      /* upper bound of the distance of the overlap from the origin */
+    double space;     /* upper bound of the distance of the overlap from the origin */
     double overlap;   /* half the longest side of the intersection of both boxes */
     bool refined;     /* the frame is that of the crossings found by a first search */
     double long_edge; /* edges with a larger extent are evaluated in double-double */
@@ -168,7 +168,7 @@ static inline void carom_solid_pose(const carom_solid_query *query, int of_b, ui
         face->v[i] = corners[i];
         face->p[i] = carom_solid_vertex(query, of_b, corners[i]);
     }
-    face->number = triangle;
+    face->index = triangle;
     face->represents = query->solids[of_b]->represents[triangle];
 }
 

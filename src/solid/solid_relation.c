@@ -258,8 +258,8 @@ static void keep(const gathering *g, carom_solid_tally *tally, carom_solid_key o
 static void gather(const carom_solid_query *query, carom_solid_tally *tally,
                    const carom_solid_face *a, const carom_solid_face *b) {
     const gathering *g = (const gathering *)query;
-    carom_solid_key key_a = carom_solid_key_make(0, a->number);
-    carom_solid_key key_b = carom_solid_key_make(1, b->number);
+    carom_solid_key key_a = carom_solid_key_make(0, a->index);
+    carom_solid_key key_b = carom_solid_key_make(1, b->index);
     carom_solid_touch touch = carom_solid_touch_of(query, key_a, key_b);
     if (touch.dimension < 1) return;
     if (g->plain && touch.dimension == 2) {

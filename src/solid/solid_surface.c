@@ -63,13 +63,13 @@ static uint32_t *edge_place(const carom_solid_surface *p, uint32_t of_b, uint32_
 }
 
 /* Inserts an intersection in the sorted list of its edge. */
-static void link_intersection(carom_solid_surface *p, uint32_t number) {
-    carom_solid_intersection *k = &p->intersections[number];
+static void link_intersection(carom_solid_surface *p, uint32_t index) {
+    carom_solid_intersection *k = &p->intersections[index];
     uint32_t *at = edge_place(p, k->of_b, k->low, k->high);
     while (*at != CAROM_SOLID_NONE && p->intersections[*at].along < k->along)
         at = &p->intersections[*at].next;
     k->next = *at;
-    *at = number;
+    *at = index;
 }
 
 /* The intersection at a record's end. The record of the edge's other face has the same one. */
@@ -86,17 +86,17 @@ static uint32_t intersection_of(carom_solid_surface *p, const carom_solid_record
         if (same_edge(k, of_b, low, high) && k->face == face) return p->intersection_table[at];
     }
     carom_vec3 start = carom_solid_vertex(p->query, c->of_b, low);
-    carom_vec3 way = carom_vec_sub(carom_solid_vertex(p->query, c->of_b, high), start);
+    carom_vec3 direction = carom_vec_sub(carom_solid_vertex(p->query, c->of_b, high), start);
     carom_vec3 gone = carom_vec_sub(c->x, carom_vec_sub(start, p->query->origin));
-    double length = carom_vec_dot(way, way);
-    p->intersections[p->intersection_count] =
-        (carom_solid_intersection){.of_b = of_b,
-                                   .low = low,
-                                   .high = high,
-                                   .face = face,
-                                   .change = from < to ? c->change : -c->change,
-                                   .along = length > 0.0 ? carom_vec_dot(gone, way) / length : 0.0,
-                                   .x = c->x};
+    double length = carom_vec_dot(direction, direction);
+    p->intersections[p->intersection_count] = (carom_solid_intersection){
+        .of_b = of_b,
+        .low = low,
+        .high = high,
+        .face = face,
+        .change = from < to ? c->change : -c->change,
+        .along = length > 0.0 ? carom_vec_dot(gone, direction) / length : 0.0,
+        .x = c->x};
     p->intersection_table[at] = p->intersection_count;
     link_intersection(p, p->intersection_count);
     return p->intersection_count++;
@@ -213,18 +213,18 @@ static carom_status bridge_face(carom_solid_surface *p, int of_b, uint32_t trian
     int axis = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
     bool up = (axis == 0 ? n.x : axis == 1 ? n.y : n.z) > 0.0;
     borders b = {.i = (axis + (up ? 1 : 2)) % 3, .j = (axis + (up ? 2 : 1)) % 3};
-    uint64_t room = 3;
+    uint64_t space = 3;
     for (uint32_t r = p->of_triangle[of_b][triangle]; r != CAROM_SOLID_NONE; r = p->next[r][of_b])
-        ++room;
+        ++space;
     for (int j = 0; j < 3; ++j) {
         uint32_t from = v[j], to = v[j == 2 ? 0 : j + 1], low = CAROM_MIN(from, to);
         for (uint32_t k = *edge_place(p, (uint32_t)of_b, low, CAROM_MAX(from, to));
              k != CAROM_SOLID_NONE; k = p->intersections[k].next)
-            ++room;
+            ++space;
     }
-    b.data = CAROM_ARENA_TAKE(p->scratch, border, room);
+    b.data = CAROM_ARENA_TAKE(p->scratch, border, space);
     if (b.data == NULL)
-        return carom_fail_memory(p->query->context, room * sizeof(border), "the border of a face");
+        return carom_fail_memory(p->query->context, space * sizeof(border), "the border of a face");
     for (uint32_t r = p->of_triangle[of_b][triangle]; r != CAROM_SOLID_NONE; r = p->next[r][of_b])
         add_border(&b, p->records[r]->ends[of_b].x, p->records[r]->ends[1 - of_b].x,
                    carom_solid_component_of(p, node_of_intersection(p, p->ends[r][0])));

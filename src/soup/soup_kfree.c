@@ -468,7 +468,7 @@ static carom_status count_all(crowd *c, carom_k_free *k) {
 static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
     carom_context *context = c->context;
     carom_arena *scratch = carom_scratch(context, 0);
-    uint64_t faces = c->soup->face_count, room;
+    uint64_t faces = c->soup->face_count, space;
     uint64_t places =
         c->soup->triangle_count != 0 ? (uint64_t)c->soup->bvh.node_count[0] * CAROM_BVH_WIDTH : 0;
     c->diameters = CAROM_ARENA_TAKE(scratch, double, faces);
@@ -479,8 +479,8 @@ static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
     CAROM_TRY(carom_worker_states_begin(&c->counters, context, sizeof(counter), counter_begin, c));
     CAROM_TRY(count_all(c, k));
     if (counts == NULL) return CAROM_OK;
-    CAROM_TRY(carom_numbers_begin(context, &context->allocator, counts, faces, &room));
-    if (room != 0) memcpy(counts->data, c->counts, room * sizeof(*c->counts));
+    CAROM_TRY(carom_numbers_begin(context, &context->allocator, counts, faces, &space));
+    if (space != 0) memcpy(counts->data, c->counts, space * sizeof(*c->counts));
     return carom_numbers_end(counts);
 }
 

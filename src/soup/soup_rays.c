@@ -58,7 +58,7 @@ static carom_soup_hit cast(const ray_query *q, const carom_ray *ray) {
     double far = q->frame.reach;
     for (int k = 0; k < 3; ++k) {
         path.from[k] = f.view.start[k];
-        path.direction[k] = f.view.way[k];
+        path.direction[k] = f.view.unit_direction[k];
         far = CAROM_MAX(fabs(path.from[k]), far);
     }
     f.margin = 4.0 * f.view.error + 0x1p-46 * far;
