@@ -23,9 +23,9 @@ test: ## set up, build and run all tests (PRESET=asan or tsan for sanitizers)
 	@scripts/build.sh $(PRESET) $(JOBS)
 	@scripts/test.sh $(build_dir) $(JOBS)
 
-test-all: ## the long campaign: release, clang, asan, tsan, valgrind
-	@$(MAKE) --no-print-directory test PRESET=asan
-	@$(MAKE) --no-print-directory test PRESET=tsan
+test-all: ## the long campaign: release, clang, asan, tsan, valgrind, with every seeded case
+	@$(MAKE) --no-print-directory test PRESET=asan-full
+	@$(MAKE) --no-print-directory test PRESET=tsan-full
 	@$(MAKE) --no-print-directory test PRESET=clang
 	@$(MAKE) --no-print-directory test PRESET=release
 	@scripts/valgrind.sh build

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes turns between contenders, takes medians. */
+/* Takes turns between contenders, takes medians and the slowest rounds. */
 #define _GNU_SOURCE
 #include "bench/bench.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,6 @@
 
 #define DEFAULT_ROUNDS 9
 #define QUICK_ROUNDS   3
-#define MOST_ROUNDS    101
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -27,50 +27,94 @@ static double median(double *values, uint32_t count) {
     return values[count / 2];
 }
 
+/* The 99.9th percentile of sorted values: the least that 999 of 1000 do not exceed. */
+static double tail(const double *sorted, uint32_t count) {
+    if (count < BENCH_TAIL_ROUNDS) return (double)NAN;
+    uint64_t rank = (999 * (uint64_t)count + 999) / 1000;
+    return sorted[rank - 1];
+}
+
 static double cpu_time(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static double device_seconds; /* of the present run */
+static bool device_used;
+
+void bench_add_device_seconds(double seconds) {
+    device_seconds += seconds;
+    device_used = true;
+}
+
+/* The times of one contender, one per round. */
+typedef struct times {
+    double *wall, *cpu, *device;
+    bool wrong, on_device;
+} times;
+
+static void run_once(const bench_contender *contender, times *t, uint32_t round) {
+    if (contender->prepare != NULL) contender->prepare(contender->input);
+    device_seconds = 0.0;
+    device_used = false;
+    double cpu_start = cpu_time(), start = carom_time_seconds();
+    if (!contender->run(contender->input)) t->wrong = true;
+    double end = carom_time_seconds(), cpu_end = cpu_time();
+    if (round == 0) return; /* it warms up, uncounted */
+    t->wall[round - 1] = end - start;
+    t->cpu[round - 1] = cpu_end - cpu_start;
+    t->device[round - 1] = device_seconds;
+    t->on_device |= device_used;
+}
+
+static bench_row make_row(const bench *bench, const char *job, double items, const char *contender,
+                          const times *t, uint32_t rounds) {
+    bench_row row = {.group = bench->group,
+                     .contender = contender,
+                     .rounds = rounds,
+                     .items = items,
+                     .seconds = median(t->wall, rounds), /* sorts them */
+                     .cpu_seconds = median(t->cpu, rounds),
+                     .device_seconds = t->on_device ? median(t->device, rounds) : (double)NAN,
+                     .wrong = t->wrong};
+    row.most_seconds = t->wall[rounds - 1];
+    row.tail_seconds = tail(t->wall, rounds);
+    row.items_per_second = items / row.seconds;
+    snprintf(row.job, sizeof(row.job), "%s", job);
+    return row;
+}
+
 void bench_compare(bench *bench, const char *job, double items, const bench_contender *contenders,
                    uint32_t count) {
-    static double seconds[BENCH_MOST_CONTENDERS][MOST_ROUNDS];
-    static double cpu_seconds[BENCH_MOST_CONTENDERS][MOST_ROUNDS];
-    bool wrong[BENCH_MOST_CONTENDERS] = {false};
+    times all[BENCH_MOST_CONTENDERS] = {{0}};
     uint32_t rounds = bench->rounds != 0 ? bench->rounds
                       : bench->quick     ? QUICK_ROUNDS
                                          : DEFAULT_ROUNDS;
-    if (rounds > MOST_ROUNDS) rounds = MOST_ROUNDS;
+    if (rounds > BENCH_MOST_ROUNDS) rounds = BENCH_MOST_ROUNDS;
     if (count > BENCH_MOST_CONTENDERS) count = BENCH_MOST_CONTENDERS;
-
-    for (uint32_t round = 0; round < rounds + 1; ++round) { /* the first warms up, uncounted */
-        for (uint32_t i = 0; i < count; ++i) {
-            const bench_contender *contender = &contenders[i];
-            if (contender->prepare != NULL) contender->prepare(contender->input);
-            double cpu_start = cpu_time(), start = carom_time_seconds();
-            if (!contender->run(contender->input)) wrong[i] = true;
-            double end = carom_time_seconds(), cpu_end = cpu_time();
-            if (round == 0) continue;
-            seconds[i][round - 1] = end - start;
-            cpu_seconds[i][round - 1] = cpu_end - cpu_start;
-        }
+    double *numbers = malloc(3 * (size_t)count * rounds * sizeof(*numbers));
+    if (numbers == NULL) {
+        bench_note(bench, "%.60s: no memory for %u rounds", job, rounds);
+        return;
     }
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].wall = numbers + 3 * (size_t)i * rounds;
+        all[i].cpu = all[i].wall + rounds;
+        all[i].device = all[i].cpu + rounds;
+    }
+    for (uint32_t round = 0; round < rounds + 1; ++round)
+        for (uint32_t i = 0; i < count; ++i) run_once(&contenders[i], &all[i], round);
     double first = 0.0, cpu_first = 0.0;
     for (uint32_t i = 0; i < count && bench->row_count < BENCH_MOST_ROWS; ++i) {
         bench_row *row = &bench->rows[bench->row_count++];
-        *row = (bench_row){.group = bench->group,
-                           .contender = contenders[i].name,
-                           .seconds = median(seconds[i], rounds),
-                           .cpu_seconds = median(cpu_seconds[i], rounds),
-                           .wrong = wrong[i]};
-        snprintf(row->job, sizeof(row->job), "%s", job);
+        *row = make_row(bench, job, items, contenders[i].name, &all[i], rounds);
         if (i == 0) first = row->seconds, cpu_first = row->cpu_seconds;
-        row->items_per_second = items / row->seconds;
         row->ratio = row->seconds / first;
         row->cpu_ratio = row->cpu_seconds / cpu_first;
         if (bench->on_row != NULL) bench->on_row(bench->user, row);
     }
+    free(numbers);
 }
 
 void bench_note(bench *bench, const char *format, ...) {

@@ -4,7 +4,8 @@
  * The machines are shared and noisy, so contenders take turns, round by round, and the medians are
  * compared: read the ratios, not the milliseconds. Where others keep the machine busy, a long run
  * is interrupted and a short one may slip through, so wall time favours the quicker contender:
- * processor time, taken as well, does not. */
+ * processor time, taken as well, does not. Who works between two frames of a picture asks for the
+ * slow rounds too: the maximum, and the 99.9th percentile where there are enough rounds for it. */
 #ifndef CAROM_BENCH_BENCH_H
 #define CAROM_BENCH_BENCH_H
 
@@ -13,13 +14,20 @@
 #define BENCH_MOST_CONTENDERS 12
 #define BENCH_MOST_ROWS       512
 #define BENCH_MOST_NOTES      256
+#define BENCH_MOST_ROUNDS     100000
+#define BENCH_TAIL_ROUNDS     1000 /* fewer say nothing about one run in a thousand */
 
 /* One row of the result. */
 typedef struct bench_row {
     const char *group, *contender;
     char job[64];
-    double seconds;     /* median of the rounds */
-    double cpu_seconds; /* the same of processor time, all threads together */
+    uint32_t rounds;
+    double items;          /* what one run handles */
+    double seconds;        /* median of the rounds */
+    double most_seconds;   /* of one round */
+    double tail_seconds;   /* 99.9th percentile; NaN with fewer than BENCH_TAIL_ROUNDS rounds */
+    double cpu_seconds;    /* median of processor time, all threads together */
+    double device_seconds; /* median of the time on a device; NaN where none was used */
     double items_per_second;
     double ratio, cpu_ratio; /* to the first contender's */
     bool wrong;              /* the answer differed */
@@ -47,6 +55,9 @@ typedef struct bench_contender {
     bool (*run)(void *input);
     void *input;
 } bench_contender;
+
+/* Adds time that a device has worked, as its own clock says, to the run that calls this. */
+void bench_add_device_seconds(double seconds);
 
 /* Measures and reports one row per contender. `items` is what one run handles. */
 void bench_compare(bench *bench, const char *job, double items, const bench_contender *contenders,

@@ -2,13 +2,16 @@
 /* carom bench: runs Carom's benchmarks and those of other libraries, side by side. */
 #include "bench/bench.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/bench_plot.h"
+#include "cli/output.h"
 
 typedef struct options {
     bool list, quick;
     uint64_t rounds;
+    const char *csv, *svg;
 } options;
 
 static const options bench_defaults = {.rounds =
@@ -18,7 +21,9 @@ static const arg_option bench_options[] = {
     {"--list", 0, ARG_FLAG, offsetof(options, list), NULL, "list the benchmarks", NULL},
     {"--quick", 0, ARG_FLAG, offsetof(options, quick), NULL, "smaller inputs, fewer rounds", NULL},
     {"--rounds", 0, ARG_COUNT, offsetof(options, rounds), "N",
-     "rounds to take medians of, 1 to 101 (9)", NULL},
+     "rounds to take medians of, 1 to 100000 (9)", NULL},
+    {"--csv", 0, ARG_TEXT, offsetof(options, csv), "FILE", "also write the rows as CSV", NULL},
+    {"--svg", 0, ARG_TEXT, offsetof(options, svg), "FILE", "also draw the rows", NULL},
 };
 
 static int list_groups(const cli *cli) {
@@ -40,13 +45,23 @@ static int list_groups(const cli *cli) {
     return CLI_OK;
 }
 
+/* Empty where there is no such time. */
+static const char *milliseconds(double seconds, char text[16]) {
+    text[0] = '\0';
+    if (isfinite(seconds)) snprintf(text, 16, "%.3f", 1e3 * seconds);
+    return text;
+}
+
 static void print_row(void *user, const bench_row *row) {
     bench *b = user;
     const bench_row *before = b->row_count > 1 ? &b->rows[b->row_count - 2] : NULL;
     bool same_job = before != NULL && strcmp(before->job, row->job) == 0;
-    printf("%-24s %-22s %10.3f ms %10.2f M/s %8.2fx %8.2fx%s\n", same_job ? "" : row->job,
-           row->contender, 1e3 * row->seconds, 1e-6 * row->items_per_second, row->ratio,
-           row->cpu_ratio, row->wrong ? "  WRONG ANSWER" : "");
+    char tail[16], device[16];
+    printf("%-24s %-22s %10.3f %10.3f %10s %10s %10.2f %8.2fx %8.2fx%s\n", same_job ? "" : row->job,
+           row->contender, 1e3 * row->seconds, 1e3 * row->most_seconds,
+           milliseconds(row->tail_seconds, tail), milliseconds(row->device_seconds, device),
+           1e-6 * row->items_per_second, row->ratio, row->cpu_ratio,
+           row->wrong ? "  WRONG ANSWER" : "");
     fflush(stdout);
 }
 
@@ -65,8 +80,13 @@ static void print_json(const cli *cli, const bench *b) {
         json_text(&j, "benchmark", row->group);
         json_text(&j, "job", row->job);
         json_text(&j, "contender", row->contender);
+        json_count(&j, "rounds", row->rounds);
+        json_number(&j, "items", row->items);
         json_number(&j, "seconds", row->seconds);
+        json_number(&j, "most_seconds", row->most_seconds);
+        json_number(&j, "p999_seconds", row->tail_seconds);
         json_number(&j, "cpu_seconds", row->cpu_seconds);
+        json_number(&j, "device_seconds", row->device_seconds);
         json_number(&j, "items_per_second", row->items_per_second);
         json_number(&j, "ratio", row->ratio);
         json_number(&j, "cpu_ratio", row->cpu_ratio);
@@ -106,26 +126,53 @@ static bool has_unknown(size_t count, char **names, char *message, size_t size) 
     return false;
 }
 
+static const char *find_misuse(const cli *cli, const options *o) {
+    const char *misuse = output_misuse(cli, o->csv);
+    if (misuse == NULL) misuse = output_misuse(cli, o->svg);
+    if (misuse != NULL) return misuse;
+    if (output_is_standard(o->csv) && output_is_standard(o->svg))
+        return "of --csv and --svg only one can go to the standard output";
+    if (o->rounds == 0 || (o->rounds != ARG_NO_COUNT && o->rounds > BENCH_MOST_ROUNDS))
+        return "--rounds takes 1 to 100000";
+    return NULL;
+}
+
 static int run(cli *cli, const void *values, size_t count, char **names) {
     const options *options = values;
     char message[192];
     if (options->list) return list_groups(cli);
     if (has_unknown(count, names, message, sizeof(message))) return cli_misuse(cli, message);
     uint64_t rounds = options->rounds == ARG_NO_COUNT ? 0 : options->rounds;
-    if (options->rounds == 0 || rounds > 101) return cli_misuse(cli, "--rounds takes 1 to 101");
+    const char *misuse = find_misuse(cli, options);
+    if (misuse != NULL) return cli_misuse(cli, misuse);
+    static output csv, svg; /* large: paths */
+    if (!output_open(cli, options->csv, &csv)) return cli_code(CAROM_IO);
+    if (!output_open(cli, options->svg, &svg)) {
+        (void)output_close(&csv, false);
+        return cli_code(CAROM_IO);
+    }
+    bool silent = cli->json || csv.file == stdout || svg.file == stdout;
     carom_context_def def = {.threads = (uint32_t)cli->threads, .isa = (carom_isa)cli->isa};
     static bench b; /* large: all rows */
     b = (bench){.quick = options->quick, .rounds = (uint32_t)rounds, .def = &def};
-    if (!cli->json) {
+    if (!silent) {
         b.on_row = print_row;
         b.on_note = print_note;
         b.user = &b;
         printf(
-            "medians of interleaved rounds; ratios to the first of its job, by the wall clock and "
-            "by\nprocessor time\n\n");
+            "medians of interleaved rounds in ms, the slowest round, the 99.9th percentile (from "
+            "1000\nrounds on) and the median on the device (where there is one); ratios to the "
+            "first of its\njob, by the wall clock and by processor time\n\n"
+            "%-24s %-22s %10s %10s %10s %10s %10s %9s %9s\n",
+            "", "", "ms", "max", "p99.9", "device", "M/s", "wall", "processor");
     }
     for (size_t i = 0; bench_groups[i] != NULL; ++i)
         if (is_wanted(bench_groups[i], count, names)) bench_run(&b, bench_groups[i]);
+    if (csv.file != NULL) bench_write_csv(csv.file, &b);
+    if (svg.file != NULL) bench_write_svg(svg.file, &b);
+    bool written = output_close(&csv, true);
+    written = output_close(&svg, true) && written;
+    if (!written) return cli_code(CAROM_IO);
     if (cli->json) print_json(cli, &b);
     if (bench_peer("peer_std_stable_sort") == NULL)
         fputs(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom info: describes a mesh: counts, edges, closedness, volume, area, bounds, k. */
+/* carom info: describes a mesh: counts, edges, closedness, volume, area, bounds; on demand k. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/parts.h"
 
 typedef struct options {
-    bool no_weld, no_k;
+    bool no_weld, k;
     int from;
     const char *part;
 } options;
@@ -16,8 +16,8 @@ typedef struct options {
 static const arg_option info_options[] = {
     {"--no-weld", 0, ARG_FLAG, offsetof(options, no_weld), NULL,
      "keep vertices apart that have equal coordinates", NULL},
-    {"--no-k", 0, ARG_FLAG, offsetof(options, no_k), NULL,
-     "leave k and height out, which take longest", NULL},
+    {"--k", 0, ARG_FLAG, offsetof(options, k), NULL,
+     "also k and height, which take longer than the rest", NULL},
     {"--part", 0, ARG_TEXT, offsetof(options, part), "NAME", PARTS_HELP, NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
@@ -135,7 +135,7 @@ static carom_status inspect(cli *cli, const char *path, const options *options, 
     double prepared = carom_time_seconds();
     if (status == CAROM_OK) status = carom_mesh_inspect(cli->context, &view, &s->report);
     if (status == CAROM_OK) status = describe_parts(cli, &read, options, s);
-    if (status == CAROM_OK && !options->no_k) status = count_near(cli, &view, s);
+    if (status == CAROM_OK && options->k) status = count_near(cli, &view, s);
     s->prepare_s = prepared - start;
     s->query_s = carom_time_seconds() - prepared;
     carom_mesh_destroy(welded);
@@ -377,12 +377,12 @@ const cli_command cli_info = {
     .order = 10,
     .name = "info",
     .arguments = "MESH... (- is the standard input)",
-    .summary = "what a mesh is: counts, closedness, volume, area, bounds, k",
+    .summary = "what a mesh is: counts, closedness, volume, area, bounds",
     .details =
         "Vertices with coordinates equal bit for bit are one (--no-weld keeps them apart).\n"
-        "The volume is exact, rounded once. Vertices and faces are numbered from 0. What k and\n"
-        "height are, carom kfree --help says. Parts are objects, groups, solids or nodes of the "
-        "file.",
+        "The volume is exact, rounded once. Vertices and faces are numbered from 0. --k adds\n"
+        "k and height; carom kfree --help describes them. Parts are objects, groups, solids or\n"
+        "nodes of the file.",
     .options = info_options,
     .option_count = sizeof(info_options) / sizeof(info_options[0]),
     .options_size = sizeof(options),

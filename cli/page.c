@@ -20,10 +20,12 @@ static const char style[] =
     "figcaption{color:#566;font-size:.9rem}svg{max-width:100%;height:auto}"
     "svg text{font:12px system-ui,sans-serif;fill:#445}";
 
-static const char *const colours[] = {"#1f6feb", "#d1462f", "#2e8b57", "#8a4fbf", "#c98a00"};
-#define COLOUR_COUNT (sizeof(colours) / sizeof(colours[0]))
+const char *page_colour(size_t index) {
+    static const char *const colours[] = {"#1f6feb", "#d1462f", "#2e8b57", "#8a4fbf", "#c98a00"};
+    return colours[index % (sizeof(colours) / sizeof(colours[0]))];
+}
 
-static void put_text(FILE *out, const char *text) {
+void page_put_text(FILE *out, const char *text) {
     for (; *text != '\0'; ++text) {
         switch (*text) {
         case '<':
@@ -80,11 +82,11 @@ bool page_begin(page *page, const char *folder, const char *title, const char **
     }
     interrupt_add_file(draft);
     fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>", page->out);
-    put_text(page->out, title);
+    page_put_text(page->out, title);
     fprintf(page->out,
             "</title><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><h1>",
             style);
-    put_text(page->out, title);
+    page_put_text(page->out, title);
     fputs("</h1>\n", page->out);
     return true;
 }
@@ -114,9 +116,9 @@ bool page_end(page *page) {
 
 void page_section(page *page, const char *title, const char *text) {
     fputs("<h2>", page->out);
-    put_text(page->out, title);
+    page_put_text(page->out, title);
     fputs("</h2>\n<p>", page->out);
-    put_text(page->out, text);
+    page_put_text(page->out, text);
     fputs("</p>\n", page->out);
 }
 
@@ -124,7 +126,7 @@ void page_begin_table(page *page, const char *const *heads, size_t count) {
     fputs("<table><tr>", page->out);
     for (size_t i = 0; i < count; ++i) {
         fputs("<th>", page->out);
-        put_text(page->out, heads[i]);
+        page_put_text(page->out, heads[i]);
     }
     fputs("</tr>\n", page->out);
 }
@@ -133,7 +135,7 @@ void page_row(page *page, const char *const *cells, size_t count) {
     fputs("<tr>", page->out);
     for (size_t i = 0; i < count; ++i) {
         fputs("<td>", page->out);
-        put_text(page->out, cells[i]);
+        page_put_text(page->out, cells[i]);
     }
     fputs("</tr>\n", page->out);
 }
@@ -192,7 +194,7 @@ static void draw_grid(FILE *out, axis x, axis y) {
 }
 
 static void draw_curve(FILE *out, axis x, axis y, const page_curve *curve, size_t index) {
-    const char *colour = colours[index % COLOUR_COUNT];
+    const char *colour = page_colour(index);
     fprintf(out, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"", colour);
     for (size_t i = 0; i < curve->count; ++i)
         fprintf(out, "%.1f,%.1f ", along(x, curve->x[i]), along(y, curve->y[i]));
@@ -205,13 +207,13 @@ static void draw_curve(FILE *out, axis x, axis y, const page_curve *curve, size_
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"3\" fill=\"%s\"/>"
             "<text x=\"%.1f\" y=\"%.1f\">",
             CHART_WIDTH - RIGHT + 14.0, row, colour, CHART_WIDTH - RIGHT + 32.0, row + 6.0);
-    put_text(out, curve->name);
+    page_put_text(out, curve->name);
     fputs("</text>\n", out);
 }
 
 static void end_figure(FILE *out, const char *caption) {
     fputs("</svg><figcaption>", out);
-    put_text(out, caption);
+    page_put_text(out, caption);
     fputs("</figcaption></figure>\n", out);
 }
 
@@ -226,11 +228,11 @@ void page_chart(page *page, const char *caption, const char *x_label, const char
     for (size_t i = 0; i < count; ++i) draw_curve(out, x, y, &curves[i], i);
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", (x.from + x.to) / 2.0,
             CHART_HEIGHT - 8.0);
-    put_text(out, x_label);
+    page_put_text(out, x_label);
     fprintf(out,
             "</text><text transform=\"translate(14 %.1f) rotate(-90)\" text-anchor=\"middle\">",
             (y.from + y.to) / 2.0);
-    put_text(out, y_label);
+    page_put_text(out, y_label);
     fputs("</text>", out);
     end_figure(out, caption);
 }

@@ -28,7 +28,9 @@ target_compile_options(carom_flags INTERFACE
     "$<$<COMPILE_LANGUAGE:C,CXX>:${warnings};${floats}>"
     "$<$<COMPILE_LANGUAGE:C>:${c_warnings}>")
 
+# Sanitizers find as much in code that is compiled in half the time: few optimisations, line numbers only.
+set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1")
 if(CAROM_SANITIZE)
-    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${CAROM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all;-g>")
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${CAROM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
     add_link_options(-fsanitize=${CAROM_SANITIZE})
 endif()

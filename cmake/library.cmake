@@ -15,7 +15,7 @@ add_library(carom_internal INTERFACE)
 target_link_libraries(carom_internal INTERFACE carom_flags carom_dependencies)
 target_include_directories(carom_internal INTERFACE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+if(CAROM_X86_ISAS AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
     set(isas baseline avx2 avx512)
     target_compile_definitions(carom_internal INTERFACE CAROM_HAVE_X86_ISAS)
 else()

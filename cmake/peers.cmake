@@ -60,3 +60,19 @@ carom_add_peer(embree HEADERS embree3/rtcore.h tbb/global_control.h LIBRARIES em
 # The packaged library was compiled with Eigen's alignment for SSE2: ours must be the same.
 carom_add_peer(fcl HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl ccd
     FOLDERS eigen3 OPTIONS -DEIGEN_MAX_ALIGN_BYTES=16)
+
+# Convex hulls.
+carom_add_peer(ccd_convex HEADERS ccd/ccd.h LIBRARIES ccd)
+carom_add_peer(fcl_convex HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl ccd
+    FOLDERS eigen3 OPTIONS -DEIGEN_MAX_ALIGN_BYTES=16)
+carom_add_peer(bullet_convex HEADERS BulletCollision/btBulletCollisionCommon.h
+    LIBRARIES BulletCollision LinearMath FOLDERS bullet)
+
+# Many boxes.
+carom_add_peer(boxes_cgal HEADERS CGAL/version.h boost/version.hpp LIBRARIES mpfr gmp
+    OPTIONS -frounding-math)
+carom_add_peer(boxes_embree HEADERS embree3/rtcore.h tbb/global_control.h LIBRARIES embree3 tbb)
+carom_add_peer(boxes_fcl HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl ccd
+    FOLDERS eigen3 OPTIONS -DEIGEN_MAX_ALIGN_BYTES=16)
+carom_add_peer(boxes_bullet HEADERS btBulletCollisionCommon.h LIBRARIES BulletCollision LinearMath
+    FOLDERS bullet)

@@ -24,6 +24,97 @@ double scene_gas_radius(uint64_t count, double edge, double fraction) {
     return ldexp(0.5 * carom_cbrt(6.0 * fraction * e * e * e / (PI * (double)count)), exponent);
 }
 
+double scene_gas_radius_in(uint64_t count, carom_vec3 edges, double fraction) {
+    double longest = fmax(edges.x, fmax(edges.y, edges.z));
+    double share = edges.x / longest * (edges.y / longest) * (edges.z / longest);
+    return scene_gas_radius(count, longest, fraction * share); /* a cube has the share 1 */
+}
+
+/* ---- Mixtures -------------------------------------------------------------------------------- */
+
+double scene_gas_mean_radius(const scene_gas_kind *kinds, uint32_t kind_count) {
+    double largest = 0.0, volume = 0.0, shares = 0.0;
+    for (uint32_t k = 0; k < kind_count; ++k) largest = fmax(largest, kinds[k].radius);
+    for (uint32_t k = 0; k < kind_count; ++k) {
+        double r = kinds[k].radius / largest;
+        volume += kinds[k].share * r * r * r;
+        shares += kinds[k].share;
+    }
+    return largest * carom_cbrt(volume / shares);
+}
+
+/* How many spheres of each kind there are: rounded down, then the largest remainders get one
+ * more. */
+static void count_kinds(uint64_t count, const scene_gas_kind *kinds, uint32_t kind_count,
+                        uint64_t counts[SCENE_GAS_MOST_KINDS]) {
+    double shares = 0.0, rest[SCENE_GAS_MOST_KINDS];
+    uint64_t given = 0;
+    for (uint32_t k = 0; k < kind_count; ++k) shares += kinds[k].share;
+    for (uint32_t k = 0; k < kind_count; ++k) {
+        double exact = (double)count * (kinds[k].share / shares);
+        counts[k] = (uint64_t)exact;
+        if (counts[k] > count - given) counts[k] = count - given; /* by rounding */
+        rest[k] = exact - (double)counts[k];
+        given += counts[k];
+    }
+    for (; given < count; ++given) {
+        uint32_t best = 0;
+        for (uint32_t k = 1; k < kind_count; ++k)
+            if (rest[k] > rest[best]) best = k;
+        ++counts[best];
+        rest[best] -= 1.0;
+    }
+}
+
+void scene_gas_mix(carom_gas_sphere *spheres, uint64_t count, const scene_gas_kind *kinds,
+                   uint32_t kind_count, uint64_t seed, uint8_t *kind_of) {
+    uint64_t left[SCENE_GAS_MOST_KINDS];
+    carom_random random = {seed};
+    count_kinds(count, kinds, kind_count, left);
+    for (uint64_t i = 0; i < count; ++i) { /* all arrangements are equally likely */
+        double at = carom_random_uniform(&random) * (double)(count - i);
+        uint32_t kind = 0;
+        while (kind + 1 < kind_count && (left[kind] == 0 || at >= (double)left[kind]))
+            at -= (double)left[kind++];
+        while (left[kind] == 0) --kind; /* by rounding */
+        --left[kind];
+        spheres[i].radius = kinds[kind].radius;
+        spheres[i].mass = kinds[kind].mass;
+        if (kind_of != NULL) kind_of[i] = (uint8_t)kind;
+    }
+}
+
+void scene_gas_heat(carom_gas_sphere *spheres, uint64_t count, uint64_t seed) {
+    carom_random random = {seed};
+    carom_vec3 momentum = {0.0, 0.0, 0.0};
+    double total = 0.0, energy = 0.0; /* twice the energy */
+    for (uint64_t i = 0; i < count; ++i) {
+        carom_vec3 *v = &spheres[i].velocity;
+        double mass = spheres[i].mass, speed = 1.0 / sqrt(mass);
+        v->x = speed * carom_random_normal(&random);
+        v->y = speed * carom_random_normal(&random);
+        v->z = speed * carom_random_normal(&random);
+        momentum.x += mass * v->x;
+        momentum.y += mass * v->y;
+        momentum.z += mass * v->z;
+        total += mass;
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+        carom_vec3 *v = &spheres[i].velocity;
+        v->x -= momentum.x / total;
+        v->y -= momentum.y / total;
+        v->z -= momentum.z / total;
+        energy += spheres[i].mass * (v->x * v->x + v->y * v->y + v->z * v->z);
+    }
+    double scale = energy > 0.0 ? sqrt(3.0 * (double)count / energy) : 1.0;
+    for (uint64_t i = 0; i < count; ++i) {
+        carom_vec3 *v = &spheres[i].velocity;
+        v->x *= scale;
+        v->y *= scale;
+        v->z *= scale;
+    }
+}
+
 /* ---- Lattice --------------------------------------------------------------------------------- */
 
 #define MOST_CELLS 0x1p40 /* along an axis: more is too many in any case */

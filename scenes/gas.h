@@ -5,11 +5,33 @@
 
 #include "carom/carom.h"
 
+#define SCENE_GAS_MOST_KINDS 8
+
 /* Edge of the cube in which `count` spheres of `radius` have the given packing fraction. */
 double scene_gas_edge(uint64_t count, double radius, double fraction);
 
 /* Radius at which `count` spheres in a cube of that edge have the given packing fraction. */
 double scene_gas_radius(uint64_t count, double edge, double fraction);
+
+/* The same in a box with unlike edges. */
+double scene_gas_radius_in(uint64_t count, carom_vec3 edges, double fraction);
+
+/* One kind of sphere in a mixture. */
+typedef struct scene_gas_kind {
+    double share; /* of all spheres, relative to the other kinds */
+    double radius, mass;
+} scene_gas_kind;
+
+/* Radius of equal spheres with the volume of the mixture. */
+double scene_gas_mean_radius(const scene_gas_kind *kinds, uint32_t kind_count);
+
+/* Gives each sphere a radius and a mass, and `kind_of` (may be NULL) the index of its kind. Each
+ * kind has its share of the spheres to within one; the seed selects which. */
+void scene_gas_mix(carom_gas_sphere *spheres, uint64_t count, const scene_gas_kind *kinds,
+                   uint32_t kind_count, uint64_t seed, uint8_t *kind_of);
+
+/* Gaussian velocities of temperature 1 for the masses of the spheres, without total momentum. */
+void scene_gas_heat(carom_gas_sphere *spheres, uint64_t count, uint64_t seed);
 
 /* Largest radius at which scene_gas_lattice can place `count` spheres in the box. */
 double scene_gas_most_radius(uint64_t count, carom_vec3 edges);

@@ -40,6 +40,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         # Scenes compute with base/math.h, so that a seed is the same start with every C library.
         inside["scenes/gas.c"] = "base"
         inside["scenes/breaking.c"] = "base"
+        inside["scenes/boxes.c"] = "base"
         inside["bench/bench_base.c"] = "base"
         inside["bench/bench_geom.c"] = "base geom"
         inside["bench/bench_distance.c"] = "base geom"

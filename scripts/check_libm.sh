@@ -16,7 +16,8 @@ suffixed() { for name in $1; do printf '%s\n%sf\n%sl\n' "$name" "$name" "$name";
 
 used() { nm -u "$@" 2>/dev/null | awk 'NF == 2 {print $2}' | sed 's/@.*//' | sort -u; }
 parts=$build/CMakeFiles/carom_cli_parts.dir
-objects=("$build/lib/libcarom.a" "$parts/cli/gas.c.o")
+objects=("$build/lib/libcarom.a")
+for source in cli/gas*.c; do objects+=("$parts/$source.o"); done
 for source in scenes/*.c; do objects+=("$parts/$source.o"); done
 for object in "${objects[@]}"; do [ -f "$object" ] || { echo "$object is not there"; exit 1; }; done
 

@@ -8,7 +8,7 @@ build=$1
 command -v musl-gcc >/dev/null || { echo "no musl-gcc on this machine"; exit 77; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-flags=(-std=c11 -O1 -ffp-contract=off -Iinclude -Isrc -I. "-I$build/generated"
+flags=(-std=c11 -O0 -ffp-contract=off -Iinclude -Isrc -I. "-I$build/generated"
        -DCAROM_ISA_SUFFIX=baseline '-DCAROM_CUDA_LIBRARY="none"')
 
 cc "${flags[@]}" tests/musl/same.c scenes/*.c src/base/math.c -o "$out/here" \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Boxes hold what they were made of, in exact arithmetic, and hardly more. */
+/* Boxes hold what they were made of, in exact arithmetic, and hardly more. One thread. */
 #include "tests/support/test.h"
 
 #include <float.h>
@@ -43,7 +43,7 @@ static void rounding_is_outward(void **state) {
         for (size_t j = 0; j < COUNT_OF(special); ++j) check_coordinate(special[i], special[j]);
     check_coordinate(DBL_MAX, -DBL_MAX);
     check_coordinate(-DBL_MAX, DBL_MAX);
-    for (int i = 0; i < 100000; ++i) {
+    for (int i = 0; i < TEST_CASES(100000); ++i) {
         double size = ldexp(1.0, (int)(carom_random_next(&random) % 280) - 140);
         double x = size * carom_random_normal(&random);
         double origin = i % 3 == 0   ? 0.0
@@ -59,7 +59,7 @@ static void triangles_that_meet_have_boxes_that_overlap(void **state) {
     (void)state;
     carom_random random = {22};
     int apart = 0;
-    for (int i = 0; i < 60000; ++i) {
+    for (int i = 0; i < TEST_CASES(60000); ++i) {
         carom_triangle a, b;
         pair_make(&random, (pair_kind)(i % PAIR_KIND_COUNT), &a, &b);
         if (i % 2 == 0) a = pair_moved(&a, PAIR_MOVE, 1.0), b = pair_moved(&b, PAIR_MOVE, 1.0);

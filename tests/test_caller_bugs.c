@@ -6,7 +6,7 @@
  *
  * What is tried is named, function and parameter, and compared with the headers themselves: a
  * function, a pointer, an enum or an enum field of a def that is added and not tried here fails the
- * last test. */
+ * last test. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom gas, as a user runs it; its trajectories are read strictly by the convention of extended
- * XYZ: a line with the count, a line of key=value with the lattice and the columns, the rows. */
+ * XYZ: a line with the count, a line of key=value with the lattice and the columns, the rows.
+ * One thread. */
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
 #include <math.h>
@@ -22,7 +23,7 @@ typedef struct frame {
     long count;
     double lattice[9], time;
     bool periodic[3];
-    column columns[8];
+    column columns[16];
     int column_count;
 } frame;
 
@@ -66,7 +67,7 @@ static void read_columns(frame *f, char *text) {
         c->width = (int)take_number(&at);
         if (*at == '\0') return;
         assert_int_equal(*at, ':');
-        assert_true(f->column_count < 8);
+        assert_true(f->column_count < 16);
     }
 }
 
@@ -155,13 +156,14 @@ typedef struct expected {
     bool periodic[3];
     const double *radii;
     double from, length;
+    long missing; /* the id that is not there; or 0 */
 } expected;
 
 /* Every frame: the box, the columns, all inside, none overlapping, times evenly from start to end.
  */
 static void check_trajectory(const expected *e) {
     static char text[1 << 21];
-    static double rows[256][7];
+    static double rows[256][9];
     const double edges[3] = {e->edges.x, e->edges.y, e->edges.z};
     read_file(e->file, text, sizeof(text));
     cursor = text;
@@ -170,8 +172,8 @@ static void check_trajectory(const expected *e) {
         read_head(&f);
         assert_int_equal(f.count, e->count);
         for (int i = 0; i < 9; ++i) assert_true(f.lattice[i] == (i % 4 == 0 ? edges[i / 4] : 0.0));
-        static const column columns[] = {
-            {"species", 'S', 1}, {"pos", 'R', 3}, {"velo", 'R', 3}, {"radius", 'R', 1}};
+        static const column columns[] = {{"species", 'S', 1}, {"pos", 'R', 3},  {"velo", 'R', 3},
+                                         {"radius", 'R', 1},  {"mass", 'R', 1}, {"id", 'I', 1}};
         assert_int_equal(f.column_count, COUNT_OF(columns));
         for (size_t c = 0; c < COUNT_OF(columns); ++c) {
             assert_string_equal(f.columns[c].name, columns[c].name);
@@ -183,7 +185,8 @@ static void check_trajectory(const expected *e) {
         for (long i = 0; i < f.count; ++i) {
             double *row = rows[i], r = e->radii[i];
             read_row(&f, take_line(), row);
-            assert_true(fabs(row[6] / r - 1.0) < 1e-8);
+            assert_true(row[6] == r && row[7] == 1.0);
+            assert_true(row[8] == (double)(i + (e->missing != 0 && i >= e->missing)));
             for (int axis = 0; axis < 3; ++axis) {
                 double margin = e->periodic[axis] ? 0.0 : r - 1e-7;
                 assert_true(f.periodic[axis] == e->periodic[axis]);
@@ -207,7 +210,7 @@ static void trajectories_are_extended_xyz(void **state) {
     (void)state;
     double radii[100], edge = 10.0;
     for (int i = 0; i < 100; ++i) radii[i] = 0.5;
-    expected e = {"run.xyz", 100, 7, {edge, edge, edge}, {true, true, true}, radii, 0.0, 3.0};
+    expected e = {"run.xyz", 100, 7, {edge, edge, edge}, {true, true, true}, radii, 0.0, 3.0, 0};
     assert_int_equal(carom("gas -n 100 --box 10 --radius 0.5 --periodic --time 3 --frames 7 -o "
                            "run.xyz"),
                      0);
@@ -251,8 +254,9 @@ static void resumed_boxes_are_told_as_they_are(void **state) {
     carom_gas_destroy(gas);
     carom_context_destroy(context);
     for (int i = 0; i < 39; ++i) radii[i] = spheres[i < 7 ? i : i + 1].radius;
-    expected e = {"run.xyz",           39,    12,   {def.edges.x, def.edges.y, def.edges.z},
-                  {true, false, true}, radii, 0.25, 2.0};
+    expected e = {
+        "run.xyz", 39,  12, {def.edges.x, def.edges.y, def.edges.z}, {true, false, true}, radii,
+        0.25,      2.0, 7};
     assert_int_equal(carom("gas --resume made.gas --time 2 --frames 12 -o run.xyz"), 0);
     check_trajectory(&e);
 }
@@ -353,9 +357,10 @@ static void what_does_not_fit_says_what_would(void **state) {
 
 static void every_extreme_ends(void **state) {
     (void)state;
-    static const char *const options[] = {"--radius", "--box",   "--fraction", "--speed",
-                                          "--time",   "--warm",  "--loss",     "--cell",
-                                          "-n",       "--frames"};
+    static const char *const options[] = {
+        "--radius", "--box",       "--fraction",      "--speed",  "--time",
+        "--warm",   "--loss",      "--cell",          "-n",       "--frames",
+        "--mass",   "--wall-loss", "--elastic-below", "--cutoff", "--tick"};
     static const char *const values[] = {"0",      "5e-324", "1e-310",
                                          "1e-300", "1e-60",  "1e60",
                                          "1e100",  "1e300",  "1.7976931348623157e308",
@@ -420,7 +425,7 @@ static void an_interrupted_run_keeps_what_it_has(void **state) {
     cursor = text; /* frames are whole, but for what this buffer cuts off */
     for (int n = 0; n < 20 && *cursor != '\0'; ++n) {
         frame f;
-        double row[7];
+        double row[9];
         read_head(&f);
         assert_int_equal(f.count, 300);
         for (long i = 0; i < f.count; ++i) read_row(&f, take_line(), row);
@@ -479,6 +484,422 @@ static void a_run_that_fails_keeps_its_frames(void **state) {
     assert_int_equal(shell("test $(($(wc -l < lost.xyz) % 32)) -eq 0 -a -s lost.xyz"), 0);
 }
 
+/* ---- spheres of a file ----------------------------------------------------------------------- */
+
+/* What is written reads back as the same spheres, bit for bit, also through a pipe and packed. */
+static void what_is_written_is_a_start(void **state) {
+    (void)state;
+    static char one[1 << 18], two[1 << 18];
+    static const char *const lines[] = {
+        "-n 200 --fraction 0.3 --periodic --time 3",
+        "-n 200 --mixture 3:0.5:2,1:0.2:0.25,1:0.9 --edges 8,14,30 --walls xz --gravity 0,0.1,-1 "
+        "--time 3",
+        "-n 1 --box 3 --time 1"};
+    for (size_t i = 0; i < COUNT_OF(lines); ++i) {
+        char line[512];
+        snprintf(line, sizeof(line), "gas %s --frames 3 -o first.xyz", lines[i]);
+        assert_int_equal(carom(line), 0);
+        assert_int_equal(carom("gas --start first.xyz --time 0 -o again.xyz"), 0);
+        assert_int_equal(shell("n=$(head -1 first.xyz); tail -n $((n + 1)) first.xyz | "
+                               "sed 's/ Time=.*//' >1; sed '1d; s/ Time=.*//' again.xyz >2; "
+                               "cmp 1 2"),
+                         0);
+        read_file("1", one, sizeof(one));
+        read_file("2", two, sizeof(two));
+        assert_true(strlen(one) > 100);
+        assert_string_equal(one, two);
+        assert_int_equal(shell("\"$carom\" gas --start - --time 0 -o 3.xyz <first.xyz && "
+                               "cmp 3.xyz again.xyz"),
+                         0);
+        assert_int_equal(shell("\"$carom\" gas --start first.xyz --start-frame 0 --time 0 -o 4.xyz "
+                               "&& n=$(head -1 4.xyz) && tail -n $n 4.xyz >4 && head -n "
+                               "$((n + 2)) first.xyz | tail -n $n | cmp - 4"),
+                         0);
+    }
+    if (shell("command -v gzip && gzip -k first.xyz") == 0 &&
+        carom("gas --start first.xyz.gz --time 0 -o 5.xyz") == 0)
+        assert_int_equal(shell("cmp 5.xyz again.xyz"), 0);
+}
+
+/* The same three spheres in every format: the same events. */
+static void formats_agree(void **state) {
+    (void)state;
+    static char one[1 << 16], two[1 << 16];
+    write_file("a.xyz", "3\n"
+                        "Lattice=\"10 0 0 0 11 0 0 0 12\" pbc=\"T T F\" "
+                        "Properties=species:S:1:pos:R:3:vel:R:3:radius:R:1:spin:R:2\n"
+                        "1 1 5 6 1 0 0 0.5 0 0\n2 5 5 6.25 -1 0.125 0 0.5 0 0\n"
+                        "1 8 2 3 0.5 1 -1 1 0 0\n");
+    write_file("a.dump", "ITEM: TIMESTEP\n7\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS pp pp ff\n"
+                         "-1 9\n2 13\n0 12\nITEM: ATOMS id type xu yu zu vx vy vz radius c_x\n"
+                         "9 1 7 4 3 0.5 1 -1 1 8\n4 1 0 7 6 1 0 0 0.5 8\n"
+                         "5 2 4 7 6.25 -1 0.125 0 0.5 8\n");
+    write_file("scaled.lammpstrj", "ITEM: UNITS\nlj\nITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\n"
+                                   "ITEM: BOX BOUNDS pp pp ff\n0 16\n0 16\n0 16\n"
+                                   "ITEM: ATOMS id xs ys zs\n1 0.5 0.25 0.125\n"
+                                   "2 0.75 0.75 0.75\n3 0.25 0.25 0.25\n");
+    write_file("a.data",
+               "title\n\n3 atoms # three\n2 atom types\n\n-1 9 xlo xhi\n2 13 ylo yhi\n"
+               "0 12 zlo zhi\n0 0 0 xy xz yz\n\nMasses\n\n1 1\n2 1\n\nPair Coeffs\n\n1 2 "
+               "3\n\nAtoms # atomic\n\n9 1 7 4 3 0 0 0\n4 1 0 7 6 0 0 0\n5 2 4 7 6.25 0 0 "
+               "0\n\nVelocities\n\n5 -1 0.125 0\n4 1 0 0\n9 0.5 1 -1\n");
+    assert_int_equal(carom("gas --start a.xyz --time 20 --events xyz.csv"), 0);
+    assert_int_equal(carom("gas --start a.dump --time 20 --events dump.csv"), 0);
+    read_file("xyz.csv", one, sizeof(one));
+    assert_non_null(strstr(one, ",pair,0,1\n"));
+    assert_non_null(strstr(one, ",wall,2,4\n"));
+    assert_int_equal(shell("sed -E 's/,4,5$/,0,1/; s/,4,9$/,0,2/; s/,5,9$/,1,2/; "
+                           "s/wall,4,/wall,0,/; s/wall,5,/wall,1,/; s/wall,9,/wall,2,/' dump.csv "
+                           ">named.csv"),
+                     0);
+    read_file("named.csv", two, sizeof(two));
+    assert_string_equal(one, two);
+    assert_int_equal(carom("gas --start scaled.lammpstrj --radius 0.5 --seed 3 --time 0 "
+                           "-o scaled.xyz"),
+                     0);
+    read_file("scaled.xyz", two, sizeof(two));
+    assert_non_null(strstr(two, "\nS 8 4 2 "));
+    assert_non_null(strstr(two, "\nS 12 12 12 "));
+    assert_non_null(strstr(two, " 0.5 1 3\n"));
+    /* radii from the command line: the third sphere is smaller now */
+    assert_int_equal(carom("gas --start a.data --radius 0.5 --walls z --time 0 -o data.xyz"), 0);
+    assert_int_equal(carom("gas --start a.dump --radius 0.5 --time 0 -o dump.xyz"), 0);
+    assert_int_equal(shell("cmp data.xyz dump.xyz"), 0);
+    /* diameter and density: half of 2, and 3 / (4 pi) times the volume of radius 1 */
+    write_file("ball.data",
+               "title\n\n2 atoms\n0 10 xlo xhi\n0 10 ylo yhi\n0 10 zlo zhi\n\nAtoms\n\n"
+               "1 1 2 0.238732414637843 5 5 5\n2 1 2 0.238732414637843 1 1 1\n\n"
+               "Velocities\n\n1 1 0 0 0 0 0\n2 0 0 0 0 0 0\n");
+    assert_int_equal(carom("gas --start ball.data --time 0 --json -o ball.xyz"), 0);
+    assert_true(fabs(json_value("energy") - 0.5) < 1e-12);
+    assert_int_equal(shell("grep -q '^1 5 5 5 1 0 0 1 ' ball.xyz"), 0);
+    /* EDMD: no velocities, periodic, frames one after the other */
+    write_file("a.sph", "# start\n2\n4 5 6\na 1 1 1 0.5\nb -1 1 1 0.25\n"
+                        "2\n4 5 6\na 2 1 1 0.5\nb -1 3 9 0.25\n");
+    assert_int_equal(carom("gas --start a.sph --time 0 -o sph.xyz"), 0);
+    assert_int_equal(shell("grep -q '^a 2 1 1 ' sph.xyz && grep -q '^b 3 3 3 ' sph.xyz && grep -q "
+                           "'pbc=\"T T T\"' sph.xyz"),
+                     0);
+    assert_int_equal(carom("gas --start a.sph --start-frame 0 --time 0 -o sph.xyz"), 0);
+    assert_int_equal(shell("grep -q '^a 1 1 1 ' sph.xyz"), 0);
+    assert_int_equal(shell("cp a.sph nameless; cp a.data nameless2; cp a.dump x.sph"), 0);
+    assert_int_equal(carom("gas --start nameless --time 0"), 0);
+    assert_int_equal(carom("gas --start nameless2 --radius 0.1 --time 0"), 0);
+    assert_int_equal(carom("gas --start x.sph --time 0"), 0);
+}
+
+/* Every mistake is named with its file and line. */
+static void bad_starts_are_named(void **state) {
+    (void)state;
+#define HEAD "Lattice=\"9 0 0 0 9 0 0 0 9\" Properties=pos:R:3:radius:R:1"
+    static const struct {
+        const char *file, *text, *words;
+    } cases[] = {
+        {"a.xyz", "2\n" HEAD "\n1 1 1 1\n1 1\n", "a.xyz:4: the row has 2 columns, 4 are announced"},
+        {"a.xyz", "2\n" HEAD "\n1 1 1 1\n5 5 nan 1\n", "a.xyz:4: z: \"nan\" is no finite number"},
+        {"a.xyz", "2\n" HEAD "\n1 1 1 1\n5 5 5 0\n", "a.xyz:4: radius: 0 is not above 0"},
+        {"a.xyz", "2\n" HEAD "\n1 1 1 1\n", "a.xyz:4: the file ends after 1 of 2 rows"},
+        {"a.xyz", "1\n" HEAD "\n1 1 1 1\n2\n" HEAD "\n1 1 1 1\n", "--start-frame 0 takes the last"},
+        {"a.xyz", "1\n" HEAD "\n1 1 1 1\n5 5 5 1\n",
+         "a.xyz:4: the number of spheres must be alone in its line; does"},
+        {"a.xyz", "2\n" HEAD "\n1 1 1 1\n2 1 1 1\n", "a.xyz:3 and 4: spheres 0 and 1 overlap"},
+        {"a.xyz", "two\n" HEAD "\n", "a.xyz:1: number of spheres: \"two\" is no count"},
+        {"a.xyz", "999999999999\n" HEAD "\n", "a gas has at most"},
+        {"a.xyz", "1\nLattice=\"9 1 0 0 9 0 0 0 9\"\n", "a.xyz:2: the box is tilted"},
+        {"a.xyz", "1\nLattice=\"9 0 0 0 9 0 0 0 9\n", "a.xyz:2: a quote or bracket is not closed"},
+        {"a.xyz", "1\nLattice=\"9 0 0\"\n", "a.xyz:2: Lattice takes 9 finite numbers"},
+        {"a.xyz", "1\nLattice=\"9 0 0 0 0 0 0 0 9\"\n", "a.xyz:2: the box is 0 wide along y"},
+        {"a.xyz", "1\nProperties=pos:R:3:radius:R:1\n1 1 1 1\n", "give it with --box or --edges"},
+        {"a.xyz", "1\nLattice=\"9 0 0 0 9 0 0 0 9\"\nA 1 1 1\n", "give one for all with --radius"},
+        {"a.xyz", "1\nProperties=species:S:1\nA\n", "no positions"},
+        {"a.xyz", "1\nProperties=pos:R:900\nA\n", "the width of pos"},
+        {"a.xyz", "1\n" HEAD " pbc=\"F F F\"\n1 0.5 1 1\n",
+         "a.xyz:3: sphere 0 at y = 0.5 with radius 1 extends through the wall"},
+        {"a.sph", "1\n4 4\na 1 1 1 1\n", "a.sph:2: the three edges of the box must follow"},
+        {"a.sph", "2\n4 4 4\na 1 1 1 1\n", "a.sph:4: the file ends after 1 of 2 rows"},
+        {"a.dump", "ITEM: TIMESTEP\n1\nITEM: ATOMS id x y z\n", "must come first"},
+        {"a.dump", "ITEM: NUMBER OF ATOMS\n1\n", "ends inside the head of frame 0"},
+        {"a.dump",
+         "ITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS pp pp pp\n0 9\n0 9\n0 9\nITEM: ATOMS id x y z "
+         "radius\n3 1 1 1 1\n3 5 5 5 1\n",
+         "a.dump:9: the id 3 is also that of line 8"},
+        {"a.dump", "ITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS xy xz yz pp pp pp\n0 9 1\n",
+         "tilted"},
+        {"a.data", "t\n\n2 atoms\n\nAtoms # atomic\n\n1 1 0 0 0\n", "ends after 1 of 2 atoms"},
+        {"a.data", "t\n\n1 atoms\n\nAtoms # dipole\n\n1 1 0 0 0\n",
+         "a.data:7: the atom style dipole"},
+        {"a.data", "t\n\n1 atoms\n\nAtoms\n\n1 1 0 0 0 0\n", "leave the atom style open"},
+        {"a.data", "t\n\n1 atoms\n\nAtoms # atomic\n\n1 1 0 0 0\n\nVelocities\n\n2 0 0 0\n",
+         "a.data:7: sphere 1 has no velocity"},
+        {"a.data", "t\n\n1 atoms\n\nMasses\n\n2 1\n\nAtoms # atomic\n\n1 1 0 0 0\n",
+         "type 1 has no mass"},
+        {"a.txt", "", "a.txt: is empty"},
+        {"a.txt", "hello\nworld\n", "--from tells which"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
+        char line[128];
+        write_file(cases[i].file, cases[i].text);
+        snprintf(line, sizeof(line), "gas --start %s --time 0", cases[i].file);
+        int code = carom(line);
+        if (code != CLI_INPUT && code != CLI_MACHINE) fail_msg("%zu: %d: %s", i, code, said);
+        if (strstr(said, cases[i].words) == NULL)
+            fail_msg("%zu: no \"%s\" in: %s", i, cases[i].words, said);
+    }
+#undef HEAD
+    static const char *const misuses[][2] = {
+        {"gas --start a.xyz -n 5", "--start brings its own spheres"},
+        {"gas --start a.xyz --resume a.gas", "two starts"},
+        {"gas --from xyz", "belong to --start"},
+        {"gas --gr-step 1", "belong to --gr"},
+        {"gas --edges 1,2", "--edges takes three numbers"},
+        {"gas --edges 1,2,3,4", "--edges takes three numbers"},
+        {"gas --edges 1,-2,3", "above 0"},
+        {"gas --edges 9,9,9 --box 9", "two boxes"},
+        {"gas --gravity down", "--gravity takes three numbers"},
+        {"gas --walls xx", "--walls takes some of the letters"},
+        {"gas --walls z --periodic", "choose one"},
+        {"gas --mixture 1:0", "--mixture takes up to 8 kinds"},
+        {"gas --mixture 1:1:1:1", "--mixture takes up to 8 kinds"},
+        {"gas --mixture 1:1,", "--mixture takes up to 8 kinds"},
+        {"gas --mixture 1:1 --radius 2", "--mixture has its own"},
+        {"gas --events - -o -", "only one can go to the standard output"},
+        {"gas --events - --json", "choose one"},
+        {"gas -n 1 --box 9 --gr g.csv", "--gr needs two spheres"},
+        {"gas --gr g.csv --gr-range 1e9", "--gr-range 1e+09 is more than"},
+        {"gas --gr g.csv --gr-step 1e-9", "bins of a range"}};
+    for (size_t i = 0; i < COUNT_OF(misuses); ++i) {
+        if (carom(misuses[i][0]) != CLI_USAGE || strstr(said, misuses[i][1]) == NULL)
+            fail_msg("%s: %s", misuses[i][0], said);
+    }
+    assert_int_equal(carom("gas --start none.xyz"), CLI_INPUT);
+    assert_said("none.xyz: cannot be read: ");
+    assert_int_equal(carom("gas --start ."), CLI_INPUT);
+    assert_int_equal(carom("gas -n 20 --time 0 -o v.xyz"), 0);
+    assert_int_equal(carom("gas --start v.xyz --seed 2"), CLI_INPUT);
+    assert_said("has velocities");
+    assert_int_equal(carom("gas --start v.xyz --start-frame 4"), CLI_INPUT);
+    assert_said("v.xyz: has no frame 4; the last is 0");
+}
+
+/* ---- events, mixtures, forces ---------------------------------------------------------------- */
+
+/* The rows are the events that the library gives, in their order. */
+static void events_are_all_there(void **state) {
+    (void)state;
+    static char text[1 << 21];
+    assert_int_equal(carom("gas -n 60 --time 4 --frames 5 -o e.xyz --events e.csv --json"), 0);
+    double events = json_value("events"), hits = json_value("wall_hits");
+    read_file("e.csv", text, sizeof(text));
+    cursor = text;
+    assert_string_equal(take_line(), "time,kind,a,b");
+    double last = 0.0, rows = 0.0, walls = 0.0;
+    while (*cursor != '\0') {
+        char kind[8], again[64];
+        double time;
+        unsigned a, b;
+        char *line = take_line();
+        assert_int_equal(sscanf(line, "%lf,%4[a-z],%u,%u", &time, kind, &a, &b), 4);
+        snprintf(again, sizeof(again), "%.17g,%s,%u,%u", time, kind, a, b);
+        assert_string_equal(line, again);
+        assert_true(time >= last && time <= 4.0 && a < 60);
+        if (strcmp(kind, "wall") == 0)
+            assert_true(++walls > 0.0 && b < 6);
+        else
+            assert_true(a < b && b < 60);
+        last = time;
+        ++rows;
+    }
+    assert_true(rows == events && walls == hits && walls > 0.0);
+    /* The division into frames changes no event; without events there is a head. */
+    assert_int_equal(carom("gas -n 60 --time 4 --events f.csv"), 0);
+    assert_int_equal(shell("cmp e.csv f.csv"), 0);
+    assert_int_equal(carom("gas -n 60 --speed 0 --events none.csv"), 0);
+    read_file("none.csv", text, sizeof(text));
+    assert_string_equal(text, "time,kind,a,b\n");
+    assert_int_equal(carom("gas -n 60 --events /dev/full"), CLI_INPUT);
+}
+
+static void mixtures_have_their_shares(void **state) {
+    (void)state;
+    assert_int_equal(carom("gas -n 101 --mixture 2:0.5,1:0.25:0.125 --time 1 --json --periodic "
+                           "--fraction 0.2 --frames 1 -o m.xyz"),
+                     0);
+    assert_true(fabs(json_value("fraction") - 0.2) < 0.002);
+    assert_true(fabs(json_value("energy") / (1.5 * 101) - 1.0) < 1e-9); /* temperature 1 */
+    assert_int_equal(shell("test $(grep -c '^A .* 0.5 1 ' m.xyz) -eq 67 -a $(grep -c '^B .* 0.25 "
+                           "0.125 ' m.xyz) -eq 34"),
+                     0);
+    assert_int_equal(carom("gas -n 50 --mass 4 --time 0 --json"), 0);
+    assert_true(fabs(json_value("energy") / 75.0 - 1.0) < 1e-9);
+    assert_int_equal(carom("gas -n 500 --mixture 1:5,1:0.1 --fraction 0.1 --time 0"), CLI_INPUT);
+    assert_said("ten times the smallest");
+    assert_int_equal(carom("gas -n 500 --mixture 1:1,99:0.1 --fraction 0.4 --time 0"), CLI_USAGE);
+    assert_said("do not fit");
+}
+
+static void boxes_and_forces_reach_the_engine(void **state) {
+    (void)state;
+    write_file("one.xyz", "1\nLattice=\"4 0 0 0 4 0 0 0 40\" pbc=\"T T F\" "
+                          "Properties=pos:R:3:velo:R:3:radius:R:1\n2 2 21 0 0 0 1\n");
+    /* falls by 20 under 10: at the floor after 2, with speed 20, and back with half of it */
+    assert_int_equal(carom("gas --start one.xyz --gravity 0,0,-10 --wall-loss 0.5 --time 2.5 "
+                           "--events fall.csv --frames 1 -o fall.xyz --json"),
+                     0);
+    assert_said("\"energy_drift\": null");
+    assert_true(json_value("wall_hits") == 1.0);
+    assert_true(fabs(json_value("energy") - 0.5 * 5.0 * 5.0) < 1e-9);
+    assert_int_equal(shell("grep -q '^2,wall,0,4$' fall.csv || grep -qE "
+                           "'^(1.99999|2.00000)[0-9]*,wall,0,4$' fall.csv"),
+                     0);
+    assert_int_equal(carom("gas -n 200 --edges 5,10,40 --walls y --fraction 0.1 --time 0 -o e.xyz"),
+                     0);
+    assert_said("packing fraction 0.1\n");
+    assert_int_equal(shell("grep -q 'Lattice=\"5 0 0 0 10 0 0 0 40\".*pbc=\"T F T\"' e.xyz"), 0);
+    assert_int_equal(carom("gas -n 200 --edges 5,10,40 --radius 3"), CLI_USAGE);
+    assert_said("a box of edges 5, 10 and 40");
+    assert_int_equal(carom("gas -n 50 --loss 0.9 --elastic-below 0.5 --fraction 0.1 --time 20"), 0);
+    /* the tick changes the last digits, the cutoff nothing */
+    assert_int_equal(
+        carom("gas -n 256 --periodic --fraction 0.5 --method neighbours --events 1.csv "
+              "--time 0.5"),
+        0);
+    assert_int_equal(
+        carom("gas -n 256 --periodic --fraction 0.5 --method neighbours --events 2.csv "
+              "--time 0.5 --cutoff 1.6"),
+        0);
+    assert_int_equal(shell("cmp 1.csv 2.csv"), 0);
+    assert_int_equal(carom("gas -n 300 --tick 1e-10 --time 0.5"), 0);
+}
+
+/* ---- the radial distribution function -------------------------------------------------------- */
+
+#define MOST_BINS 4096
+
+static size_t read_gr(const char *file, double *r, double *g) {
+    static char text[1 << 18];
+    size_t count = 0;
+    read_file(file, text, sizeof(text));
+    cursor = text;
+    assert_string_equal(take_line(), "r,g");
+    for (; *cursor != '\0'; ++count) {
+        char *at = take_line();
+        assert_true(count < MOST_BINS);
+        r[count] = take_number(&at);
+        take_char(&at, ',');
+        g[count] = take_number(&at);
+        assert_int_equal(*at, '\0');
+    }
+    return count;
+}
+
+#define SIDE 8
+
+/* Simple cubic: 6, 12, 8, 6, 24, 24 neighbours at the roots of 1, 2, 3, 4, 5, 6. Periodic the count
+ * is exact; between walls every pair is weighted, by the same share of all that are there. */
+static void the_lattice_has_its_shells(void **state) {
+    (void)state;
+    static char text[1 << 16];
+    static double r[MOST_BINS], g[MOST_BINS];
+    static const double neighbours[] = {0, 6, 12, 8, 6, 24, 24, 0, 12, 30};
+    const double step = 0.05, n = SIDE * SIDE * SIDE;
+    int length = sprintf(text,
+                         "%d\nLattice=\"8 0 0 0 8 0 0 0 8\" pbc=\"T T T\" "
+                         "Properties=pos:R:3:radius:R:1\n",
+                         SIDE * SIDE * SIDE);
+    for (int i = 0; i < SIDE * SIDE * SIDE; ++i)
+        length += sprintf(text + length, "%g %g %g 0.25\n", 0.5 + i % SIDE, 0.5 + i / SIDE % SIDE,
+                          0.5 + i / SIDE / SIDE);
+    write_file("cubic.xyz", text);
+    assert_int_equal(carom("gas --start cubic.xyz --time 0 --gr cubic.csv --gr-step 0.05 "
+                           "--gr-range 3.05"),
+                     0);
+    size_t count = read_gr("cubic.csv", r, g);
+    assert_int_equal(count, 61);
+    for (size_t k = 0; k < count; ++k) {
+        double wanted = 0.0, low = (double)k * step, high = low + step;
+        assert_true(fabs(r[k] - (low + 0.5 * step)) < 1e-12);
+        for (int s = 1; s < 10; ++s)
+            if (sqrt(s) >= low * (1.0 - 1e-12) && sqrt(s) < high * (1.0 - 1e-12))
+                wanted += neighbours[s];
+        double shell_volume = 4.0 / 3.0 * acos(-1.0) * (high * high * high - low * low * low);
+        wanted *= 0.5 * n / (0.5 * n * (n - 1.0) * shell_volume / 512.0);
+        assert_true(fabs(g[k] - wanted) <= 1e-9 * wanted);
+    }
+    /* With walls along z: the weight of a pair is 1 / (1 - |z| / 7.5): centres reach that far. */
+    assert_int_equal(carom("gas --start cubic.xyz --walls z --time 0 --gr walls.csv --gr-step 0.05 "
+                           "--gr-range 1.5"),
+                     0);
+    count = read_gr("walls.csv", r, g);
+    double pairs = 2.0 * n + (n - 64.0) / (1.0 - 1.0 / 7.5), low = 1.0, high = 1.05;
+    double shell_volume = 4.0 / 3.0 * acos(-1.0) * (high * high * high - low * low * low);
+    assert_true(fabs(g[20] / (pairs / (0.5 * n * (n - 1.0) * shell_volume / 480.0)) - 1.0) < 1e-9);
+}
+
+/* Least squares of a parabola in x = r - 1 over the first bins; its value at contact. */
+static double extrapolate(const double *r, const double *g, size_t first, size_t count) {
+    double m[3][4] = {{0}};
+    for (size_t k = first; k < first + count; ++k) {
+        double p[3] = {1.0, r[k] - 1.0, (r[k] - 1.0) * (r[k] - 1.0)};
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) m[i][j] += p[i] * p[j];
+            m[i][3] += p[i] * g[k];
+        }
+    }
+    for (int i = 0; i < 3; ++i) /* positive definite: no pivots needed */
+        for (int k = 0; k < 3; ++k) {
+            double factor = m[k][i] / m[i][i];
+            for (int j = 0; j < 4 && k != i; ++j) m[k][j] -= factor * m[i][j];
+        }
+    return m[0][3] / m[0][0];
+}
+
+/* Carnahan and Starling: (1 - f / 2) / (1 - f)^3 at contact, and Z = 1 + 4 f g. The statistical
+ * error of the extrapolated value is some 1 %. */
+static void contact_is_carnahan_and_starlings(void **state) {
+    (void)state;
+    static double r[MOST_BINS], g[MOST_BINS];
+    static const double fractions[] = {0.1, 0.3, 0.45};
+    for (size_t i = 0; i < COUNT_OF(fractions); ++i) {
+        char line[256];
+        double f = fractions[i], wanted = (1.0 - 0.5 * f) / ((1.0 - f) * (1.0 - f) * (1.0 - f));
+        snprintf(line, sizeof(line),
+                 "gas -n 864 --fraction %g --periodic --warm 5 --time 40 --frames 100 --gr c.csv "
+                 "--json",
+                 f);
+        assert_int_equal(carom(line), 0);
+        double z = json_value("z");
+        assert_true(json_value("samples") == 100.0);
+        size_t count = read_gr("c.csv", r, g);
+        assert_true(count > 200 && fabs(r[50] - 1.01) < 1e-12 && g[48] == 0.0);
+        double contact = extrapolate(r, g, 50, 15);
+        if (fabs(contact / wanted - 1.0) > 0.05) fail_msg("%g: %g, not %g", f, contact, wanted);
+        if (fabs(contact / ((z - 1.0) / (4.0 * f)) - 1.0) > 0.05) fail_msg("%g: Z %g", f, z);
+    }
+    /* Far apart there is no order: 1, periodic and between walls. */
+    assert_int_equal(carom("gas -n 3000 --fraction 0.05 --warm 5 --time 20 --frames 20 --gr w.csv"),
+                     0);
+    assert_said("pairs near walls are weighted");
+    size_t count = read_gr("w.csv", r, g);
+    double mean = 0.0;
+    for (size_t k = count / 2; k < count; ++k) mean += g[k] / (double)(count - count / 2);
+    if (fabs(mean - 1.0) > 0.03) fail_msg("%g", mean);
+}
+
+static void an_interrupted_run_keeps_events_and_samples(void **state) {
+    (void)state;
+    static char text[1 << 16];
+    assert_int_equal(interrupt_gas("-n 300 --periodic --time 1e6 --frames 1e6 --gr cut.csv "
+                                   "--events cutting.csv"),
+                     130);
+    assert_said("cutting.csv' has ");
+    assert_said("cut.csv' is of ");
+    read_file("cut.csv", text, sizeof(text));
+    assert_int_equal(strncmp(text, "r,g\n", 4), 0);
+    assert_int_equal(shell("tail -n 1 cutting.csv | grep -qE '^[0-9.e+-]+,pair,[0-9]+,[0-9]+$'"),
+                     0);
+    assert_int_equal(shell("ls -a | grep part"), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trajectories_are_extended_xyz),
@@ -492,6 +913,15 @@ int main(void) {
         cmocka_unit_test(an_interrupted_run_keeps_what_it_has),
         cmocka_unit_test(a_full_disk_leaves_the_old_files),
         cmocka_unit_test(a_run_that_fails_keeps_its_frames),
+        cmocka_unit_test(what_is_written_is_a_start),
+        cmocka_unit_test(formats_agree),
+        cmocka_unit_test(bad_starts_are_named),
+        cmocka_unit_test(events_are_all_there),
+        cmocka_unit_test(mixtures_have_their_shares),
+        cmocka_unit_test(boxes_and_forces_reach_the_engine),
+        cmocka_unit_test(the_lattice_has_its_shells),
+        cmocka_unit_test(contact_is_carnahan_and_starlings),
+        cmocka_unit_test(an_interrupted_run_keeps_events_and_samples),
     };
     if (!cli_run_begin("gas")) return 1;
     return cli_run_end(cmocka_run_group_tests_name("carom gas", tests, NULL, NULL));

@@ -73,21 +73,23 @@ static void info_says_the_same(void **state) {
     assert_int_equal(carom("kfree knot.ply --json"), 0);
     double k = number_of("k"), height = number_of("height");
     assert_true(k > 2.0 && height > 0.0);
-    assert_int_equal(carom("info knot.ply --json"), 0);
+    assert_int_equal(carom("info knot.ply --json --k"), 0);
     assert_true(number_of("k") == k && number_of("height") == height);
-    assert_int_equal(carom("info knot.ply --json --no-k"), 0);
+    assert_int_equal(carom("info knot.ply --json"), 0);
     assert_said("\"k\": null, \"height\": null, ");
     assert_int_equal(carom("info knot.ply"), 0);
+    assert_not_said("larger ones within d/4");
+    assert_int_equal(carom("info knot.ply --k"), 0);
     assert_said("larger ones within d/4");
     write_file("points.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n");
-    assert_int_equal(carom("info points.obj --json"), 0);
+    assert_int_equal(carom("info points.obj --json --k"), 0);
     assert_said("\"k\": null, \"height\": null, ");
     assert_int_equal(carom("kfree points.obj"), 0);
     assert_said("no faces with area");
     assert_int_equal(carom("kfree points.obj --json"), 0);
     assert_said("\"k\": 0, \"mean\": 0, \"worst_face\": null,");
     write_file("huge.obj", "v 0 0 0\nv 1e308 0 0\nv 0 1e308 0\nf 1 2 3\n");
-    assert_int_equal(carom("info huge.obj --json"), 0);
+    assert_int_equal(carom("info huge.obj --json --k"), 0);
     assert_said("\"k\": null, \"height\": null, ");
 }
 

@@ -31,7 +31,7 @@ static void info_tells_all_in_json_and_in_words(void **state) {
     (void)state;
     assert_int_equal(carom("make box --polygons -o box.obj --size 2"), 0);
     assert_said("a box of 8 vertices and 6 faces");
-    assert_int_equal(carom("info box.obj --json"), 0);
+    assert_int_equal(carom("info box.obj --json --k"), 0);
     static const char *const keys[] = {"\"vertices\": 8",    "\"faces\": 6",
                                        "\"triangles\": 12",  "\"closed\": true",
                                        "\"volume\": 64",     "\"area\": 96",

@@ -84,7 +84,7 @@ static void counts_are_exact_numbers(void **state) {
             fail_msg("'%s' is %llu", bad[i], (unsigned long long)count);
     /* every whole number in every notation */
     carom_random random = {1};
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < TEST_CASES(2000); ++i) {
         uint64_t value = carom_random_next(&random) >> (carom_random_next(&random) % 64);
         char text[64], moved[64];
         int length = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
@@ -174,7 +174,7 @@ static void zero_is_a_value(void **state) {
                    {"pairs t.ply --repeat 0", "--repeat takes 1 to 1000000"},
                    {"kfree t.ply --repeat 0", "--repeat takes 1 to 1000000"},
                    {"query t.ply b.ply --repeat 0", "--repeat takes 1 to 1000000"},
-                   {"bench base --rounds 0", "--rounds takes 1 to 101"},
+                   {"bench base --rounds 0", "--rounds takes 1 to 100000"},
                    {"pairs t.ply -o ''", "the name of the output is empty"},
                    {"convert t.ply ''", "the name of the output is empty"},
                    {"make torus -o ''", "the name of the output is empty"},
@@ -222,8 +222,8 @@ static void a_dash_is_the_standard_input_or_output(void **state) {
         snprintf(line, sizeof(line),
                  "\"$carom\" make knot --float32 -o file --format %s 2>&1 && "
                  "\"$carom\" make knot --float32 -o - --format %s 2>words | cmp - file && "
-                 "grep -q 'a knot of' words && \"$carom\" info file --no-k --from %.3s >1 && "
-                 "\"$carom\" info - --no-k <file >2 && tail -n +2 1 >3 && tail -n +2 2 | cmp - 3 "
+                 "grep -q 'a knot of' words && \"$carom\" info file --from %.3s >1 && "
+                 "\"$carom\" info - <file >2 && tail -n +2 1 >3 && tail -n +2 2 | cmp - 3 "
                  "2>&1",
                  f, f, f);
         if (shell(line) != 0) fail_msg("%s: %s", line, said);

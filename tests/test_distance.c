@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Closest points against a brute-force oracle in 113 bits that proves its own answer: all feature
  * pairs give an upper bound, the slab between the closest points a lower one, and they must agree.
- */
+ * One thread. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -345,7 +345,7 @@ static void order_and_side_do_not_matter(void **state) {
     (void)state;
     carom_random random = {6};
     double most = 0.0;
-    for (int i = 0; i < 60000; ++i) {
+    for (int i = 0; i < TEST_CASES(60000); ++i) {
         pair_case c = make_case(&random, i % KINDS);
         carom_closest one, two;
         carom_near_triangles(c.a, c.b, &one);
@@ -377,7 +377,7 @@ static void powers_of_two_scale_the_answer(void **state) {
     (void)state;
     static const int powers[] = {-300, 300, -900, 990, 120, -120};
     carom_random random = {7};
-    for (int i = 0; i < 30000; ++i) {
+    for (int i = 0; i < TEST_CASES(30000); ++i) {
         pair_case c = make_case(&random, i % KINDS);
         carom_vec3 p[6], q[6];
         for (int k = 0; k < 6; ++k) p[k] = k < 3 ? c.a[k] : c.b[k - 3];
@@ -396,7 +396,7 @@ static void powers_of_two_scale_the_answer(void **state) {
 static void crossing_triangles_are_at_zero(void **state) {
     (void)state;
     carom_random random = {8};
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < TEST_CASES(20000); ++i) {
         carom_vec3 a[3], b[3];
         for (int k = 0; k < 3; ++k) a[k] = anywhere(&random);
         carom_vec3 n = carom_vec_cross(carom_vec_sub(a[1], a[0]), carom_vec_sub(a[2], a[0]));

@@ -2,7 +2,7 @@
 /* Enclosing balls. Containment is checked in exact arithmetic. That no smaller ball exists is
  * proved for each case: a ball that touches up to four of the inputs from inside, with its centre
  * in the hull of their centres, is the smallest around those, hence a lower bound for all (in 113
- * bits). */
+ * bits). One thread. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ static quad touching_radius(const carom_ball *balls, const int *index, int n) {
 static quad lower_bound(const carom_ball *balls, int count) {
     quad best = 0;
     for (int mask = 1; mask < 1 << count; ++mask) {
-        int index[4], n = 0;
+        int index[4] = {0}, n = 0;
         for (int i = 0; i < count && n <= 4; ++i)
             if (mask >> i & 1) {
                 if (n < 4) index[n] = i;
@@ -237,7 +237,7 @@ static void points_are_enclosed_tightly(void **state) {
     static carom_ball balls[2000];
     double most[KINDS] = {0};
     carom_random random = {1};
-    for (int i = 0; i < 4000; ++i) {
+    for (int i = 0; i < TEST_CASES(4000); ++i) {
         int kind = i % KINDS,
             count = 1 + (int)(carom_random_next(&random) % (i % 40 == 0 ? 1000 : 7));
         if (kind == 6 && count > 8) count = 8; /* the outermost eight must be all that matter */
@@ -266,7 +266,7 @@ static void balls_are_enclosed_tightly(void **state) {
     static carom_ball balls[2000];
     double most[KINDS] = {0};
     carom_random random = {2};
-    for (int i = 0; i < 4000; ++i) {
+    for (int i = 0; i < TEST_CASES(4000); ++i) {
         int kind = i % KINDS,
             count = 1 + (int)(carom_random_next(&random) % (i % 40 == 0 ? 1000 : 7));
         make_points(&random, kind, count, balls, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact sums against schoolbook integers. */
+/* Exact sums against schoolbook integers. One thread. */
 #include <math.h>
 #include <string.h>
 
@@ -126,7 +126,7 @@ static void sums_are_exact_and_rounded_once(void **state) {
     (void)state;
     static const int spreads[] = {0, 1, 20, 60, 300, 330};
     carom_random random = {11};
-    for (int round = 0; round < 600; ++round) {
+    for (int round = 0; round < TEST_CASES(600); ++round) {
         int spread = spreads[round % 6], terms = 1 + (int)(carom_random_next(&random) % 12);
         carom_exact_sum sum = {{0}}, part = {{0}};
         big truth = {{0}};
@@ -156,7 +156,7 @@ static void sums_are_exact_and_rounded_once(void **state) {
 static void ties_and_neighbours_of_ties_are_right(void **state) {
     (void)state;
     carom_random random = {12};
-    for (int round = 0; round < 400; ++round) {
+    for (int round = 0; round < TEST_CASES(400); ++round) {
         double x = carom_random_between(&random, 1.0, 2.0), tiny = ldexp(1.0, -300 + round);
         int kind = round % 3; /* 6 times half a unit: a tie; a hair below; a hair above */
         carom_exact_sum sum = {{0}};
@@ -183,7 +183,7 @@ static void the_ends_of_the_range_are_right(void **state) {
     carom_exact_sum_add(&sum, 4.9e-324, 4.9e-324, -4.9e-324);
     assert_int_equal(carom_exact_sum_sign(&sum), -1);
     assert_true(carom_exact_sum_divide(&sum, 6) == 0.0);
-    for (int i = 0; i < 200; ++i) { /* results among the subnormals */
+    for (int i = 0; i < TEST_CASES(200); ++i) { /* results among the subnormals */
         carom_random random = {(uint64_t)i};
         double x = ldexp(carom_random_between(&random, 1.0, 2.0), -1074 + i % 54);
         carom_exact_sum small = {{0}};

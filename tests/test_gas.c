@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The events of a gas against a simulator that tests all pairs after each event. CAROM_LONG=1 runs
- * the full campaign. */
+ * the full campaign. One thread. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,8 @@ static void the_oracle_is_the_plain_one(void **state) {
     (void)state;
     static gas_oracle quick, plain;
     carom_gas_sphere spheres[64];
-    int seeds = campaign_is_long() ? 40 : 8, events = campaign_is_long() ? 2000 : 150, done = 0;
+    int seeds = campaign_is_long() ? 40 : TEST_CASES(8), events = campaign_is_long() ? 2000 : 150,
+        done = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;
         carom_gas_def def = varied_def((uint64_t)seed);
@@ -52,7 +53,8 @@ static void events_equal_those_of_the_oracle(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_gas_sphere spheres[64];
-    int seeds = campaign_is_long() ? 100 : 10, events = campaign_is_long() ? GAS_COURSE_MOST : 1500;
+    int seeds = campaign_is_long() ? 100 : TEST_CASES(10),
+        events = campaign_is_long() ? GAS_COURSE_MOST : 1500;
     int done = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;
@@ -75,7 +77,8 @@ static void odd_speeds_fool_no_bound(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_gas_sphere spheres[GAS_ORACLE_MOST];
-    int seeds = campaign_is_long() ? 60 : 6, events = campaign_is_long() ? 3000 : 500, done = 0;
+    int seeds = campaign_is_long() ? 60 : TEST_CASES(6), events = campaign_is_long() ? 3000 : 500,
+        done = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;
         double edge = seed % 3 == 0 ? 9.0 : seed % 3 == 1 ? 40.0 : 3000.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Spheres that come, go and are set while time passes: the oracle does the same and agrees on every
- * event and every bit, in all methods and queues. Refused changes change nothing. */
+ * event and every bit, in all methods and queues. Refused changes change nothing. One thread. */
 #include <stdio.h>
 
 #include "tests/support/campaign.h"
@@ -103,7 +103,7 @@ static void try_overlap(run *r) {
 static void changes_on_the_way_are_the_oracles(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    int seeds = campaign_is_long() ? 120 : 24, rounds = campaign_is_long() ? 3000 : 200;
+    int seeds = campaign_is_long() ? 120 : TEST_CASES(24), rounds = campaign_is_long() ? 3000 : 200;
     uint64_t events = 0, changes = 0, refused = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;

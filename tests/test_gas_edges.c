@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Gases at their edges: simultaneous, touching, resting and grazing spheres, collapse, own laws,
- * changes of the set, bad input, damaged files. */
+ * changes of the set, bad input, damaged files. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,7 +229,7 @@ static void spheres_come_and_go(void **state) {
     /* From here on as if all had been there from the start: same tick, same events. */
     def.tick = gas->rules.tick;
     carom_gas *whole = make(context, &def, spheres, count);
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < TEST_CASES(300); ++i) {
         carom_gas_event a, b;
         assert_ok(context, carom_gas_next(context, gas, 100.0, &a));
         assert_ok(context, carom_gas_next(context, whole, 100.0, &b));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Spheres that all but miss each other, touch along the tangent, move alike, or meet at exactly the
  * same time. Whether two meet at all is judged in extended precision; lattices on powers of two
- * have no rounding to hide behind. */
+ * have no rounding to hide behind. One thread. */
 #include <math.h>
 
 #include "tests/support/campaign.h"
@@ -48,7 +48,7 @@ static void grazes_are_hits_or_misses(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_random random = {17};
-    int cases = campaign_is_long() ? 400000 : 20000, hits = 0, misses = 0, close = 0;
+    int cases = campaign_is_long() ? 400000 : TEST_CASES(20000), hits = 0, misses = 0, close = 0;
     for (int i = 0; i < cases; ++i) {
         carom_vec3 n = {0.0, 1.0, 0.0}, t = {1.0, 0.0, 0.0};
         if (i % 2 != 0) random_frame(&random, &n, &t);
@@ -90,7 +90,7 @@ static void touching_tangents_part(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_random random = {18};
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < TEST_CASES(3000); ++i) {
         carom_vec3 n = {0.0, 1.0, 0.0}, t = {1.0, 0.0, 0.0};
         if (i % 2 != 0) random_frame(&random, &n, &t);
         carom_vec3 centre = {5.0, 5.0, 5.0}, drift = {0.0, 0.0, 0.0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gases too large for an oracle: memory is asked for ahead, two that met are predicted together,
- * cells overflow. Whatever the method, queue and cells, the events have to be the same. */
+ * cells overflow. Whatever the method, queue and cells, the events have to be the same.
+ * One thread. */
 #include <stdlib.h>
 #include <string.h>
 

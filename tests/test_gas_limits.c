@@ -2,7 +2,7 @@
 /* Gases where something gives out: memory at every allocation, the disk, the patience of the
  * caller, and the doubles, with every field of a def, a sphere and a file at its extremes. A change
  * that failed has changed nothing, every call ends or can be cancelled, and what comes out is
- * finite. */
+ * finite. One thread. */
 #define _XOPEN_SOURCE 700
 #include <float.h>
 #include <math.h>
@@ -280,7 +280,7 @@ static void every_unit_gives_the_same_events(void **unused) {
     enum { EVENTS = 250 };
     static carom_gas_event wanted[EVENTS];
     carom_context *context = test_context(1);
-    int last = campaign_is_long() ? 20000 : 400, cases = 0, ran = 0, refused = 0;
+    int last = campaign_is_long() ? 20000 : TEST_CASES(400), cases = 0, ran = 0, refused = 0;
     for (int n = 0; n < last; ++n) {
         if (!campaign_has((uint64_t)n)) continue;
         ++cases;
@@ -466,7 +466,7 @@ static void exercise(carom_context *context, carom_gas *gas, carom_random *rando
 static void extremes_end_or_are_refused(void **unused) {
     (void)unused;
     carom_context *context = patient_context();
-    int last = campaign_is_long() ? 300000 : 12000, cases = 0, made = 0;
+    int last = campaign_is_long() ? 300000 : TEST_CASES(12000), cases = 0, made = 0;
     for (int n = 0; n < last; ++n) {
         if (!campaign_has((uint64_t)n)) continue;
         ++cases;

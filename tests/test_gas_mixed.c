@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gases as unlike as they may be, against the oracle in all ways: radii of ratio ten, masses of
  * ratio a million, boxes hardly wider than a sphere or a cell, walls along some axes, falling, over
- * many epochs. */
+ * many epochs. One thread. */
 #include <math.h>
 
 #include "tests/support/campaign.h"
@@ -39,7 +39,7 @@ static uint64_t follow(carom_context *context, const carom_gas_def *def, int cou
 static void radii_of_ratio_ten_and_masses_of_a_million(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    int seeds = campaign_is_long() ? 64 : 4, events = campaign_is_long() ? 5000 : 600;
+    int seeds = campaign_is_long() ? 64 : TEST_CASES(4), events = campaign_is_long() ? 5000 : 600;
     uint64_t compared = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;
@@ -79,7 +79,7 @@ static void boxes_hardly_wider_than_a_cell(void **state) {
 static void heaps_that_come_to_rest(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    int seeds = campaign_is_long() ? 32 : 3, events = campaign_is_long() ? 10000 : 1500;
+    int seeds = campaign_is_long() ? 32 : TEST_CASES(3), events = campaign_is_long() ? 10000 : 1500;
     uint64_t compared = 0;
     for (int seed = 0; seed < seeds; ++seed) {
         if (!campaign_has((uint64_t)seed)) continue;

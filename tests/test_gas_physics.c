@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is known of hard spheres and was not made up here: the equation of state (Kolafa), Maxwell's
  * velocities, Enskog's collision rate, conservation; and events against extended precision.
- * CAROM_LONG=1 runs long enough for half a percent; otherwise runs are short and bounds wider. */
+ * CAROM_LONG=1 runs long enough for half a percent; otherwise runs are short and bounds wider.
+ * One thread. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -158,7 +158,7 @@ static void every_overlap_is_found_once(void **state) {
     }
     carom_random random = {71};
     carom_allocator allocator = contexts[0]->allocator;
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < TEST_CASES(3000); ++i) {
         char what[128];
         carom_context *context = contexts[i / 2 % context_count];
         carom_grid_def def = any_def(i), def_b = any_def(i + 1);
@@ -188,7 +188,7 @@ static void items_live_on_the_lowest_level_that_will_do(void **state) {
     (void)state;
     carom_random random = {72};
     carom_grid_space space = {.inverse = 1.0};
-    for (int i = 0; i < 200000; ++i) {
+    for (int i = 0; i < TEST_CASES(200000); ++i) {
         carom_grid_cells cells;
         for (int k = 0; k < 3; ++k) {
             cells.low[k] = (uint32_t)(carom_random_next(&random) >> (34 + below(&random, 30)));
@@ -217,7 +217,7 @@ static void items_live_on_the_lowest_level_that_will_do(void **state) {
 static void cells_follow_coordinates(void **state) {
     (void)state;
     carom_random random = {73};
-    for (int i = 0; i < 200000; ++i) {
+    for (int i = 0; i < TEST_CASES(200000); ++i) {
         carom_grid_space space = {.low = {(double)(float)carom_random_between(&random, -1e6, 1e6)},
                                   .inverse = pow(2.0, (double)below(&random, 120) - 60.0)};
         float x = (float)carom_random_between(&random, -1e6, 1e6);
@@ -235,7 +235,7 @@ static void items_enter_a_bucket_once(void **state) {
     static boxes b;
     carom_context *context = test_context(1);
     carom_random random = {74};
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < TEST_CASES(300); ++i) {
         carom_grid_def def = any_def(i);
         carom_grid grid = {0};
         def.cell_scale = i % 2 == 0 ? 1.0 : 4.0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instruction sets: what the machine has is chosen, forced when asked for, and right. */
+/* Instruction sets: what the machine has is chosen, forced when asked for, and right.
+ * One thread. */
 #include <string.h>
 
 #include "base/context.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lens of two balls against the textbook polynomial in 113 bits. */
+/* The lens of two balls against the textbook polynomial in 113 bits. One thread. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -66,7 +66,7 @@ static void every_ratio_and_depth_is_right_to_the_last_digits(void **state) {
     static const int scales[] = {0, 0, 0, 300, -300};
     worst w = {0};
     carom_random random = {1};
-    for (int i = 0; i < 200000; ++i) {
+    for (int i = 0; i < TEST_CASES(200000); ++i) {
         double scale = carom_power_of_two(scales[i % 5]);
         double r = carom_random_between(&random, 0.5, 2.0) * scale;
         double s = r * pow(10.0, carom_random_between(&random, -6.0, 6.0));
@@ -84,7 +84,7 @@ static void neighbouring_doubles_are_right_too(void **state) {
     (void)state;
     worst w = {0};
     carom_random random = {2};
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < TEST_CASES(20000); ++i) {
         double r = carom_random_between(&random, 0.5, 2.0);
         double s = i % 3 == 0 ? r : carom_random_between(&random, 0.5, 2.0);
         double touch = r + s, nested = fabs(r - s);
@@ -120,7 +120,7 @@ static void special_lenses(void **state) {
 static void volume_falls_with_distance(void **state) {
     (void)state;
     carom_random random = {3};
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < TEST_CASES(2000); ++i) {
         double r = carom_random_between(&random, 0.5, 2.0);
         double s = r * pow(10.0, carom_random_between(&random, -3.0, 3.0));
         double low = fabs(r - s), before = DBL_MAX, smaller = r < s ? r : s;
@@ -147,7 +147,7 @@ static void volume_falls_with_distance(void **state) {
 static void derivative_is_the_slope_of_the_volume(void **state) {
     (void)state;
     carom_random random = {4};
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < TEST_CASES(20000); ++i) {
         double r = carom_random_between(&random, 0.1, 2.0),
                s = carom_random_between(&random, 0.1, 2.0);
         double d = carom_random_between(&random, fabs(r - s), r + s);

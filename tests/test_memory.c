@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocators, arenas, arrays and result arrays. */
+/* Allocators, arenas, arrays and result arrays. One thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void arena_blocks_never_overlap(void **state) {
     test_memory memory = {0};
     carom_allocator allocator = test_allocator(&memory);
     carom_random random = {1};
-    for (int trial = 0; trial < 200; ++trial) {
+    for (int trial = 0; trial < TEST_CASES(200); ++trial) {
         carom_arena arena;
         carom_arena_init(&arena, &allocator);
         enum { MOST = 64 };

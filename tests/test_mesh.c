@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Meshes made from views: what is accepted, what is copied, what is said about the rest. */
+/* Meshes made from views: what is accepted, what is copied, what is said about the rest.
+ * One thread. */
 #include "tests/support/test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Real files: every model of the shared folder loads with the counts of its index, and every
  * malformed one gives its message or loads for a reason stated here. Skipped without the folder.
- */
+ * One thread. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading small files, one oddity each: what they give, or what is said about them. */
+/* Reading small files, one oddity each: what they give, or what is said about them. One thread. */
 #include "tests/support/test.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Real models: closedness, volume and area of every file of the shared set agree with its truth.
- * Files above 100,000 triangles only with CAROM_LONG=1 in the environment. */
+ * Files above 100,000 triangles only with CAROM_LONG=1 in the environment. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

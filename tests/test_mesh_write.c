@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing, and reading it back: the same values, bit for bit, and the same faces. Then full disks,
- * compressed files, memory that runs out and memory that must not be taken. */
+ * compressed files, memory that runs out and memory that must not be taken. One thread. */
 #define _DEFAULT_SOURCE
 #include "tests/support/test.h"
 

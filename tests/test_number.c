@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decimal text against the C library, which rounds correctly in the C locale the tests run in. */
+/* Decimal text against the C library, which rounds correctly in the C locale the tests run in.
+ * One thread. */
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -85,7 +86,7 @@ static void numbers_are_read_as_the_nearest_double(void **state) {
     for (size_t i = 0; i < COUNT_OF(texts); ++i) check_text(texts[i]);
     carom_random random = {1};
     char text[256];
-    for (int i = 0; i < 50000; ++i) {
+    for (int i = 0; i < TEST_CASES(50000); ++i) {
         snprintf(text, sizeof(text), "%.*e", (int)(carom_random_next(&random) % 40),
                  random_double(&random));
         check_text(text);
@@ -104,7 +105,7 @@ static void midpoints_go_to_the_even_double(void **state) {
     (void)state;
     carom_random random = {2};
     static char text[1400], tail[32];
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < TEST_CASES(1000); ++i) {
         uint64_t bits = bits_of(random_double(&random)) & INT64_MAX;
         if (i % 2 == 0) bits &= (UINT64_C(1) << 52) - 1; /* subnormal */
         long double below = (long double)double_of(bits), above = (long double)double_of(bits + 1);
@@ -168,7 +169,7 @@ static void written_numbers_read_back_the_same(void **state) {
         check_value(-values[i]);
     }
     carom_random random = {3};
-    for (int i = 0; i < 60000; ++i) {
+    for (int i = 0; i < TEST_CASES(60000); ++i) {
         check_value(random_double(&random));
         check_value(carom_random_between(&random, -10.0, 10.0));
         check_value((double)(float)carom_random_between(&random, -10.0, 10.0));

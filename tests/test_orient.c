@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Expansions, orientation signs and scaling against integers, at the ends of their ranges above
- * all. */
+ * all. One thread. */
 #include "tests/support/test.h"
 
 #include <float.h>
@@ -50,7 +50,7 @@ static void check_form(const double *e, int n) {
 static void expansions_are_exact(void **state) {
     (void)state;
     carom_random random = {11};
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < TEST_CASES(3000); ++round) {
         double e[2], f[2], g[8], h[16], scratch[8], sum[24];
         int spread = round % 3 == 0 ? 4 : 200;
         double a = random_double(&random, 0, spread), b = random_double(&random, 0, spread);
@@ -120,7 +120,7 @@ static void near_plane(carom_random *random, int low, int high, carom_vec3 *p) {
 static void orientations_near_a_plane_are_exact(void **state) {
     (void)state;
     carom_random random = {12};
-    for (int i = 0; i < 1500; ++i) {
+    for (int i = 0; i < TEST_CASES(1500); ++i) {
         carom_vec3 p[4];
         near_plane(&random, -1, i % 2 == 0 ? 0 : 30, p);
         if (i % 3 == 0) p[2] = p[1]; /* collinear */
@@ -135,7 +135,7 @@ static void orientations_are_exact_at_any_magnitude(void **state) {
                                     {-307, 331},  {-400, -350},  {500, 600},   {-1022, -1000},
                                     {1000, 1021}, {-1022, 1021}, {-300, -290}, {299, 301}};
     carom_random random = {13};
-    for (int i = 0; i < 1200; ++i) {
+    for (int i = 0; i < TEST_CASES(1200); ++i) {
         const int *range = ranges[i % (int)COUNT_OF(ranges)];
         carom_vec3 p[4];
         near_plane(&random, range[0], range[1], p);
@@ -184,7 +184,7 @@ static void the_filter_decides_random_points(void **state) {
 static void scaling_loses_no_bit(void **state) {
     (void)state;
     carom_random random = {15};
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < TEST_CASES(20000); ++i) {
         double x[6];
         carom_scale_range range = carom_scale_range_empty();
         int low = -1074 + (int)(carom_random_next(&random) % 2097);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Poses: the written formula, bit for bit, and rotations that are rotations. */
+/* Poses: the written formula, bit for bit, and rotations that are rotations. One thread. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static void quarter_turns_are_exact(void **state) {
 static void rotations_keep_lengths_and_angles(void **state) {
     (void)state;
     carom_random random = {31};
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < TEST_CASES(20000); ++i) {
         carom_pose pose = random_pose(&random);
         carom_frame f = carom_frame_make(&pose);
         for (int a = 0; a < 3; ++a)
@@ -63,7 +63,7 @@ static void rotations_keep_lengths_and_angles(void **state) {
 static void quaternions_of_any_size_give_the_same_bits(void **state) {
     (void)state;
     carom_random random = {32};
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < TEST_CASES(5000); ++i) {
         carom_pose pose = random_pose(&random);
         double *x = &pose.q.w;
         for (int j = 0; j < 4; ++j) x[j] = (double)(float)x[j]; /* survives subnormals */

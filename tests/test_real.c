@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ball arithmetic: every result contains the truth, which is known by construction, and its radius
- * is what the number of limbs promises. */
+ * is what the number of limbs promises. One thread. */
 #include <float.h>
 #include <math.h>
 
@@ -21,7 +21,7 @@ static void assert_nothing(const carom_real *a, int n, double size, int bits) {
 
 static void sums_and_products_distribute(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < 20000; ++i) {
+    for (uint64_t i = 0; i < TEST_CASES(20000); ++i) {
         carom_random random = {i};
         int n = 2 + (int)(i % 7), far = i % 3 == 0 ? 300 : 20;
         double x = any(&random, far), y = any(&random, far), z = any(&random, far);
@@ -43,7 +43,7 @@ static void sums_and_products_distribute(void **state) {
 
 static void quotients_and_roots_undo_products(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < 5000; ++i) {
+    for (uint64_t i = 0; i < TEST_CASES(5000); ++i) {
         carom_random random = {i + 77};
         static const int limbs[] = {2, 3, 4, 8, 16, 32};
         int n = limbs[i % 6];
@@ -74,7 +74,7 @@ static void quotients_and_roots_undo_products(void **state) {
 static void doubles_come_back(void **state) {
     (void)state;
     double error;
-    for (uint64_t i = 0; i < 20000; ++i) {
+    for (uint64_t i = 0; i < TEST_CASES(20000); ++i) {
         carom_random random = {i + 5};
         double x = any(&random, 1020);
         carom_real a;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The small questions of geom.h and the sums of mesh reports, at every scale, size ratio and
- * distance from the origin, against exact numbers; and the exact numbers against themselves. */
+ * distance from the origin, against exact numbers; and the exact numbers against themselves.
+ * One thread. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* The first face of a ray, at every scale: against rational numbers.
  *
  * A ray is origin + t direction, without any rounding. For each ray the oracle solves for t with
- * each face and takes the least, the lowest face where several are met at once. */
+ * each face and takes the least, the lowest face where several are met at once. One thread. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The overlap of two solids, at every scale, size ratio and distance from the origin: volume,
  * centroid, area, force and torque within the errors that are told with them, and the relation,
- * against exact integrals (tests/support/scale_solid.h). */
+ * against exact integrals (tests/support/scale_solid.h). One thread. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

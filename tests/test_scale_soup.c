@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs, distances, closest points, winding numbers and crowding of soups, at every scale, size
- * ratio and distance from the origin, against integers and rational numbers. */
+ * ratio and distance from the origin, against integers and rational numbers. One thread. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

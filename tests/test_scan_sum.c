@@ -99,7 +99,7 @@ static void terms_round_to_nearest_and_away_from_zero(void **state) {
 static void sums_round_once(void **state) {
     (void)state;
     carom_random random = {7};
-    for (int trial = 0; trial < 20000; ++trial) {
+    for (int trial = 0; trial < TEST_CASES(20000); ++trial) {
         int scale = (int)(carom_random_next(&random) % 200) - 100;
         int bits = 1 + (int)(carom_random_next(&random) % 53);
         carom_sum sum = {0};
@@ -230,7 +230,7 @@ static void random_numbers_have_the_right_moments(void **state) {
 static void the_clock_never_goes_back(void **state) {
     (void)state;
     double last = carom_time_seconds();
-    for (int i = 0; i < 100000; ++i) {
+    for (int i = 0; i < TEST_CASES(100000); ++i) {
         double now = carom_time_seconds();
         assert_true(now >= last);
         last = now;

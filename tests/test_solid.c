@@ -87,7 +87,7 @@ static void boxes_overlap_as_boxes_do(void **state) {
     carom_solid *rest = box_solid(b[0], b[1], b[2], true);
     carom_random random = {1};
     uint64_t seen[CAROM_RELATION_COUNT] = {0};
-    for (int i = 0; i < 4000; ++i) {
+    for (int i = 0; i < TEST_CASES(4000); ++i) {
         double t[3], m[3], s[3];
         for (int k = 0; k < 3; ++k) /* often in one plane */
             t[k] = i % 3 == 0 ? carom_random_between(&random, -4, 5)

@@ -27,7 +27,7 @@ static const char *name_of(const char *test, uint64_t i) {
 
 static void shifted_solids_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 20000 : 1000); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 20000 : TEST_CASES(1000)); ++i) {
         carom_random random = {1000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -38,7 +38,7 @@ static void shifted_solids_overlap_as_they_should(void **state) {
 
 static void copies_of_a_solid_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 10000 : 600); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 10000 : TEST_CASES(600)); ++i) {
         carom_random random = {100000 + i};
         solid_make_random(&random, &a);
         b = a;
@@ -52,7 +52,7 @@ static void copies_of_a_solid_overlap_as_they_should(void **state) {
 
 static void turned_solids_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 1000 : 100); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 1000 : TEST_CASES(100)); ++i) {
         carom_random random = {200000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -80,7 +80,7 @@ static void check_near(const char *what, const char *which, double value, double
 
 static void inside_and_outside_make_a_whole(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 20000 : 1500); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 20000 : TEST_CASES(1500)); ++i) {
         carom_random random = {300000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -138,7 +138,7 @@ static void inside_and_outside_make_a_whole(void **state) {
 
 static void splitting_faces_changes_nothing(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 10000 : 600); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 10000 : TEST_CASES(600)); ++i) {
         carom_random random = {400000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -181,7 +181,7 @@ static void splitting_faces_changes_nothing(void **state) {
 /* The force where faces lie in one another is the mean for b moved by (e, e^2, e^3) and back. */
 static void kinks_are_seen_from_both_sides(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 500 : 60); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 500 : TEST_CASES(60)); ++i) {
         carom_random random = {500000 + i};
         do {
             solid_make_random(&random, &a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Force and torque are minus the derivatives of the volume. */
+/* Force and torque are minus the derivatives of the volume. One thread. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlaps at the edge of what doubles can hold, against the oracle: copies a hair apart, needles,
- * far places; every way in which two small solids can touch; meshes that wind twice. */
+ * far places; every way in which two small solids can touch; meshes that wind twice. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void make_any_shape(carom_random *random, solid_mesh *mesh) {
 
 static void solids_in_any_pose_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 500 : 40); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 500 : TEST_CASES(40)); ++i) {
         carom_random random = {1000 + i};
         make_any_shape(&random, &a);
         make_any_shape(&random, &b);
@@ -78,7 +78,7 @@ static void solids_in_any_pose_overlap_as_they_should(void **state) {
 
 static void copies_a_hair_apart_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 400 : 40); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 400 : TEST_CASES(40)); ++i) {
         carom_random random = {2000 + i};
         make_any_shape(&random, &a);
         b = a;
@@ -96,7 +96,7 @@ static void copies_a_hair_apart_overlap_as_they_should(void **state) {
 /* Every coordinate goes to one of its neighbours, or stays. */
 static void corners_a_bit_off_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 1000 : 80); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 1000 : TEST_CASES(80)); ++i) {
         carom_random random = {3000 + i};
         do {
             solid_make_random(&random, &a);
@@ -120,7 +120,7 @@ static void corners_a_bit_off_overlap_as_they_should(void **state) {
 
 static void needles_and_flakes_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 3000 : 200); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 3000 : TEST_CASES(200)); ++i) {
         carom_random random = {4000 + i};
         do {
             solid_make_random(&random, &a);
@@ -144,7 +144,7 @@ static void needles_and_flakes_overlap_as_they_should(void **state) {
 static void far_solids_overlap_as_they_should(void **state) {
     (void)state;
     static const double places[] = {1e6, -0x1p30, 0x1p45, 1e3};
-    for (uint64_t i = 0; i < (is_long() ? 4000 : 300); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 4000 : TEST_CASES(300)); ++i) {
         carom_random random = {5000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -163,7 +163,7 @@ static void far_solids_overlap_as_they_should(void **state) {
 /* A part on the ground: two triangles that are millions of times its size. */
 static void small_parts_sink_into_large_faces(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 1000 : 60); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 1000 : TEST_CASES(60)); ++i) {
         carom_random random = {10000 + i};
         double size = pow(10.0, (double)(i % 6)), half = 0.025;
         const double low[3] = {-size, -0.8 * size, -1}, high[3] = {size, size, 0};
@@ -191,7 +191,7 @@ static void small_parts_sink_into_large_faces(void **state) {
 /* Faces without area, and corners that only their coordinates tell to be the same. */
 static void untidy_meshes_overlap_as_they_should(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 10000 : 400); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 10000 : TEST_CASES(400)); ++i) {
         carom_random random = {8000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -209,7 +209,7 @@ static void untidy_meshes_overlap_as_they_should(void **state) {
 /* Turned, corners that split an edge leave it by a rounding: the slit opens. */
 static void open_slits_let_nothing_out(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 1000 : 50); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 1000 : TEST_CASES(50)); ++i) {
         carom_random random = {9000 + i};
         do {
             solid_make_random(&random, &a);
@@ -275,7 +275,7 @@ static void small_solids_touch_in_every_way(void **state) {
 
 static void overlapping_shells_count_twice(void **state) {
     (void)state;
-    for (uint64_t i = 0; i < (is_long() ? 2000 : 150); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 2000 : TEST_CASES(150)); ++i) {
         carom_random random = {7000 + i};
         static solid_mesh more;
         solid_make_random(&random, &a);

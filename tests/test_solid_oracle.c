@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle of solid against what can be known without it. */
+/* The oracle of solid against what can be known without it. One thread. */
 #include <math.h>
 
 #include "tests/support/solid_oracle.h"
@@ -21,7 +21,7 @@ static void random_box(carom_random *random, double unit, double low[3], double 
 static void boxes_have_a_box_in_common(void **state) {
     (void)state;
     carom_random random = {1};
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < TEST_CASES(500); ++i) {
         double low[2][3], high[2][3], l[3], h[3];
         double unit = i % 2 == 0 ? 1.0 : 0x1.921fb54442d18p-3; /* the long integers as well */
         a.vertices = a.faces = b.vertices = b.faces = 0;
@@ -69,7 +69,7 @@ static void solids_are_closed_and_agree_with_themselves(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_random random = {5};
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < TEST_CASES(300); ++i) {
         solid_truth with_itself, one, other;
         carom_mesh_report report;
         solid_make_random(&random, &a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The connected pieces of overlaps. */
+/* The connected pieces of overlaps. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void check_pushes(const char *what, const carom_overlap *o, double area,
 static void patches_add_up(void **state) {
     (void)state;
     carom_patches patches = {0};
-    for (uint64_t i = 0; i < (is_long() ? 5000 : 1400); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 5000 : TEST_CASES(1400)); ++i) {
         carom_random random = {700000 + i};
         solid_make_random(&random, &a);
         solid_make_random(&random, &b);
@@ -128,7 +128,7 @@ static void add_lattice_box(solid_mesh *mesh, const int at[3], const int size[3]
 static void voids_are_in_their_pieces(void **state) {
     (void)state;
     carom_patches patches = {0};
-    for (uint64_t i = 0; i < (is_long() ? 20000 : 1000); ++i) {
+    for (uint64_t i = 0; i < (is_long() ? 20000 : TEST_CASES(1000)); ++i) {
         carom_random random = {900000 + i};
         static const double scales[4] = {1.0, 0x1p-40, 0x1p200, 0x1p-330};
         double scale = scales[i % 4];

@@ -275,7 +275,7 @@ static void check_pair(carom_random *random, int top, const char *what, int scal
 
 static void any_ratio_at_any_scale(void **state) {
     (void)state;
-    int count = is_long() ? 40000 : 400;
+    int count = is_long() ? 40000 : TEST_CASES(400);
     for (int i = 0; i < count; ++i) {
         carom_random random = {1000 + (uint64_t)i};
         int ratio = (int)below(&random, 61), thin = (int)below(&random, 30);
@@ -289,7 +289,7 @@ static void any_ratio_at_any_scale(void **state) {
 /* Both far away from the origin, where their coordinates are as coarse as they may be. */
 static void far_from_the_origin(void **state) {
     (void)state;
-    int count = is_long() ? 20000 : 200;
+    int count = is_long() ? 20000 : TEST_CASES(200);
     for (int i = 0; i < count; ++i) {
         carom_random random = {90000 + (uint64_t)i};
         int ratio = (int)below(&random, 3), far = 20 + (int)below(&random, 28);

@@ -137,7 +137,7 @@ static void posed_meshes_have_the_true_volumes(void **state) {
         carom_solid *a = NULL, *b = NULL;
         for (uint64_t i = 0; more && strcmp(row.pair, pair) == 0;
              more = next_row(rows, &row), ++i) {
-            if (!take) continue;
+            if (!take || i % CAROM_TEST_SHARE != 0) continue;
             if (a == NULL) {
                 a = scaled_solid(mesh_a, 1.0, false);
                 b = scaled_solid(mesh_b, row.scale, false);
@@ -156,7 +156,7 @@ static void posed_meshes_have_the_true_volumes(void **state) {
         carom_mesh_destroy(mesh_a);
         carom_mesh_destroy(mesh_b);
     }
-    assert_true(checked >= 60);
+    assert_true(checked >= 60 / CAROM_TEST_SHARE);
     fclose(files);
     fclose(rows);
 }

@@ -11,7 +11,7 @@
 #include "tests/support/lattice.h"
 #include "tests/support/triangle_pairs.h"
 
-#define SOUPS 20000
+#define SOUPS TEST_CASES(20000)
 
 static carom_pairs pairs;
 
@@ -109,7 +109,7 @@ static void two_lattice_soups_agree_with_the_oracle(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {10};
     oracle_pairs expected = {0};
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < TEST_CASES(3000); ++i) {
         lattice_make(&random, &a);
         lattice_make(&random, &b);
         carom_soup_def def_a = {.mesh = lattice_view(&a),
@@ -151,7 +151,7 @@ static void soups_within_rounding_agree_with_the_oracle(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {5};
     oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
-    for (int i = 0; i < 250; ++i) {
+    for (int i = 0; i < TEST_CASES(250); ++i) {
         carom_triangle t[8];
         uint32_t corners[24];
         for (uint32_t k = 0; k < 24; ++k) corners[k] = k;

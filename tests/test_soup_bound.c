@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bound on candidates: never passed in any pose, not far above the worst that happens, linear
- * in the number of faces where these do not crowd, and what becomes of it where they do. */
+ * in the number of faces where these do not crowd, and what becomes of it where they do.
+ * One thread. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -154,7 +155,7 @@ static const carom_shape_def shapes[] = {
 static void no_pose_passes_the_bound(void **state) {
     (void)state;
     carom_context *context = test_context(1);
-    int poses = getenv("CAROM_LONG") != NULL ? 10000 : 200;
+    int poses = getenv("CAROM_LONG") != NULL ? 10000 : TEST_CASES(200);
     for (size_t i = 0; i < 20; ++i) {
         size_t j = i < 10 ? i : (i * 7 + 3) % 10;
         const carom_shape_def *def_a = &shapes[i % 10], *def_b = &shapes[j];

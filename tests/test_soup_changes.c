@@ -9,7 +9,7 @@
 #include "tests/support/integer_oracle.h"
 #include "tests/support/lattice.h"
 
-#define HISTORIES 600
+#define HISTORIES TEST_CASES(600)
 #define STEPS     6
 
 static carom_pairs pairs;
@@ -153,7 +153,7 @@ static void polygons_move_with_their_triangles(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {7};
     oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < TEST_CASES(500); ++i) {
         carom_soup *soup;
         do lattice_make(&random, &piece);
         while (!piece.polygons);

@@ -181,7 +181,7 @@ static void lattice_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, do
                           double scale_b, double offset) {
     static oracle_soup a, b;
     uint64_t state = seed;
-    for (uint64_t i = 0; i < cases * long_factor(); ++i) {
+    for (uint64_t i = 0; i < TEST_CASES(cases * long_factor()); ++i) {
         uint32_t size = 2 + oracle_below(&state, 6);
         oracle_make(&state, oracle_below(&state, most_faces), size, scale_a, offset, &a);
         oracle_make(&state, oracle_below(&state, most_faces), size, scale_b, offset, &b);

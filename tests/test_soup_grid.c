@@ -76,7 +76,7 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
     (void)state;
     static lattice_soup soup, moved;
     carom_context *contexts[CAROM_ISA_COUNT];
-    int context_count = 0, soups = getenv("CAROM_LONG") != NULL ? 100000 : 4000;
+    int context_count = 0, soups = getenv("CAROM_LONG") != NULL ? 100000 : TEST_CASES(4000);
     for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa) {
         carom_context *context = test_context_isa((uint32_t)isa, (carom_isa)isa);
         if (context != NULL) contexts[context_count++] = context;
@@ -118,7 +118,7 @@ static void sizes_may_be_far_apart(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {105};
     oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
-    for (int i = 0; i < 600; ++i) {
+    for (int i = 0; i < TEST_CASES(600); ++i) {
         uint32_t vertices = 0, faces = 0;
         for (int part = 0; part < 3; ++part) {
             do lattice_make(&random, &piece);
@@ -193,7 +193,7 @@ static void two_soups(uint64_t seed, uint64_t cases, uint32_t most_faces, double
     static oracle_soup a, b;
     uint64_t dice = seed;
     carom_context *contexts[2] = {test_context(1), test_context(3)};
-    if (getenv("CAROM_LONG") != NULL) cases *= 40;
+    cases = getenv("CAROM_LONG") != NULL ? 40 * cases : TEST_CASES(cases);
     for (uint64_t i = 0; i < cases; ++i) {
         uint32_t size = 2 + oracle_below(&dice, 6);
         carom_context *context = contexts[i % 2];

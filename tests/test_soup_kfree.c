@@ -199,7 +199,7 @@ static void lattice_soups_agree_with_the_oracle(void **state) {
     }
     carom_random random = {77};
     uint64_t total = 0, undecided = 0;
-    for (int i = 0; i < 6000; ++i) {
+    for (int i = 0; i < TEST_CASES(6000); ++i) {
         carom_context *context = contexts[i % context_count];
         lattice_make(&random, &soup);
         if (soup.faces > 16 && i % 8 != 0) soup.faces = 16; /* quadratic, and then some */
@@ -240,7 +240,7 @@ static void random_soups_agree_with_the_oracle(void **state) {
     static parts p;
     carom_context *context = test_context(2);
     carom_random random = {78};
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < TEST_CASES(2000); ++i) {
         lattice_make(&random, &soup);
         if (soup.faces > 20) soup.faces = 20;
         for (uint32_t v = 0; v < soup.vertices; ++v) {

@@ -135,7 +135,7 @@ static void bounds_hold_for_shapes_in_any_pose(void **state) {
     }
     for (size_t i = 0; i < COUNT; ++i)
         for (size_t j = i; j < COUNT; ++j)
-            for (int n = 0; n < 60; ++n) {
+            for (int n = 0; n < TEST_CASES(60); ++n) {
                 carom_pose pose = random_pose(&random, 0.7);
                 char what[64];
                 snprintf(what, sizeof(what), "shapes %zu and %zu, pose %d", i, j, n);

@@ -75,7 +75,7 @@ static void axes_may_differ_by_any_power(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {8};
     oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
-    for (size_t i = 0; i < 240; ++i) {
+    for (size_t i = 0; i < TEST_CASES(240); ++i) {
         const int *power = powers[i % COUNT_OF(powers)];
         do lattice_make(&random, &soup);
         while (soup.polygons || soup.faces > 12);
@@ -100,7 +100,7 @@ static void the_ends_of_the_range_are_fine(void **state) {
     carom_context *context = test_context(1);
     carom_random random = {9};
     oracle_pairs expected[CAROM_DEGENERATE_COUNT] = {0};
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < TEST_CASES(400); ++i) {
         do lattice_make(&random, &soup);
         while (soup.polygons || soup.faces > 12);
         for (uint32_t v = 0; v < soup.vertices; ++v)

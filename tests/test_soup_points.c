@@ -75,7 +75,7 @@ static void the_nearest_face_is_the_nearest(void **state) {
     carom_context *context = test_context(2);
     static const double scales[] = {1.0, 0x1p300, 0x1p-300, 1.0}, shifts[] = {0, 0, 0, 1e6};
     carom_random random = {1};
-    for (int trial = 0; trial < 400; ++trial) {
+    for (int trial = 0; trial < TEST_CASES(400); ++trial) {
         lattice l;
         double scale = scales[trial % 4], shift = shifts[trial % 4];
         lattice_make(context, &l, &random, scale, shift);
@@ -120,7 +120,7 @@ static void rays_find_what_segments_meet(void **state) {
     carom_context *context = test_context(2);
     carom_random random = {2};
     int found = 0, missed = 0;
-    for (int trial = 0; trial < 600; ++trial) {
+    for (int trial = 0; trial < TEST_CASES(600); ++trial) {
         lattice l;
         double shift = trial % 3 == 0 ? 1e6 : 0.0;
         lattice_make(context, &l, &random, 1.0, shift);
@@ -166,7 +166,7 @@ static void rays_find_what_segments_meet(void **state) {
         }
         carom_soup_destroy(l.soup);
     }
-    assert_true(found > 500 && missed > 500);
+    assert_true(found > TEST_CASES(500) && missed > TEST_CASES(500));
     carom_context_destroy(context);
 }
 

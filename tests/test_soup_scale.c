@@ -298,7 +298,7 @@ static void rays_are_exact_across_scales(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     static scene s;
-    uint64_t trials = campaign_is_long() ? 2000 : 8;
+    uint64_t trials = campaign_is_long() ? 2000 : TEST_CASES(8);
     for (uint64_t trial = 0; trial < trials; ++trial) {
         if (!campaign_has(trial)) continue;
         carom_random random = {1000000 + trial};
@@ -329,7 +329,7 @@ static void large_soups_are_searched_rightly(void **state) {
     (void)state;
     carom_context *context = test_context(2);
     static scene s;
-    int trials = campaign_is_long() ? 400 : 3;
+    int trials = campaign_is_long() ? 400 : TEST_CASES(3);
     for (int trial = 0; trial < trials; ++trial) {
         carom_random random = {5000 + (uint64_t)trial};
         recipe r = {.kind = 1, .ratio = 6, .power = trial % 2 == 0 ? 0 : whole(&random, -900, 900)};
@@ -457,7 +457,7 @@ static void the_nearest_is_exact_at_every_scale(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     static scene s;
-    uint64_t trials = campaign_is_long() ? 60000 : 300;
+    uint64_t trials = campaign_is_long() ? 60000 : TEST_CASES(300);
     for (uint64_t trial = 0; trial < trials; ++trial) {
         if (!campaign_has(trial)) continue;
         carom_random random = {2000000 + trial};
@@ -477,7 +477,7 @@ static void the_nearest_is_exact_across_scales(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     static scene s;
-    uint64_t trials = campaign_is_long() ? 2000 : 8;
+    uint64_t trials = campaign_is_long() ? 2000 : TEST_CASES(8);
     for (uint64_t trial = 0; trial < trials; ++trial) {
         if (!campaign_has(trial)) continue;
         carom_random random = {3000000 + trial};
@@ -551,7 +551,7 @@ static void ties_take_the_lowest_face_at_every_scale(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     static scene s;
-    uint64_t trials = campaign_is_long() ? 60000 : 400;
+    uint64_t trials = campaign_is_long() ? 60000 : TEST_CASES(400);
     for (uint64_t trial = 0; trial < trials; ++trial) {
         if (!campaign_has(trial)) continue;
         carom_random random = {7000000 + trial};
@@ -605,7 +605,7 @@ static void soups_are_as_far_apart_as_their_faces(void **state) {
     (void)state;
     carom_context *context = test_context(2);
     static scene s[2];
-    uint64_t trials = campaign_is_long() ? 100000 : 1000;
+    uint64_t trials = campaign_is_long() ? 100000 : TEST_CASES(1000);
     for (uint64_t trial = 0; trial < trials; ++trial) {
         if (!campaign_has(trial)) continue;
         carom_random random = {4000000 + trial};
@@ -641,7 +641,7 @@ static void windings_do_not_depend_on_the_scale(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     static const uint32_t corners[12] = {0, 2, 1, 0, 3, 2, 0, 1, 3, 1, 2, 3};
-    uint64_t trials = campaign_is_long() ? 20000 : 1000;
+    uint64_t trials = campaign_is_long() ? 20000 : TEST_CASES(1000);
     for (uint64_t trial = 0; trial < trials; ++trial) {
         carom_random random = {6000000 + trial};
         carom_vec3 p[4], points[8], moved[4], moved_points[8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The relation of two triangles against integers, on lattices, near degeneracies and real cases.
- * CAROM_LONG=1 runs ten million pairs of each kind. */
+ * CAROM_LONG=1 runs ten million pairs of each kind. One thread. */
 #include "tests/support/test.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 
 static uint64_t campaign(uint64_t quick) {
     const char *mode = getenv("CAROM_LONG");
-    return mode != NULL && strcmp(mode, "0") != 0 ? UINT64_C(10000000) : quick;
+    return mode != NULL && strcmp(mode, "0") != 0 ? UINT64_C(10000000) : TEST_CASES(quick);
 }
 
 static void print_triangle(const char *name, const carom_triangle *t) {
@@ -185,7 +185,7 @@ static void pairs_of_mixed_magnitudes_agree_with_the_oracle(void **state) {
     (void)state;
     static const double magnitudes[] = {0x1p-1074, 0x1p-1022, 1e-300, 1e-160, 1.0, 1e150, 0x1p1020};
     carom_random random = {4};
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < TEST_CASES(200); ++i) {
         carom_triangle a, b;
         double *x = &a.corner[0].x, *y = &b.corner[0].x;
         pair_make(&random, PAIR_LATTICE, &a, &b);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Triangle against box: "no" is always true, "yes" is only wrong where it is a matter of rounding.
- * The oracle tries the 13 axes in 113 bits: exact on lattices, and beyond doubt elsewhere. */
+ * The oracle tries the 13 axes in 113 bits: exact on lattices, and beyond doubt elsewhere.
+ * One thread. */
 #include <string.h>
 
 #include "geom/triangle_box.h"
@@ -113,7 +114,7 @@ static void no_is_certain_and_yes_nearly(void **state) {
     (void)state;
     carom_random random = {2};
     int counts[3] = {0};
-    for (int i = 0; i < 10000; ++i) {
+    for (int i = 0; i < TEST_CASES(10000); ++i) {
         carom_vec3 t[3];
         for (int k = 0; k < 3; ++k) t[k] = any_point(&random, false);
         if (i % 4 == 1) { /* a needle */

@@ -198,7 +198,7 @@ static void holes_on_bridges_are_left_out(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_random random = {6};
-    for (uint32_t i = 0; i < 300; ++i) {
+    for (uint32_t i = 0; i < TEST_CASES(300); ++i) {
         polygon p = with_hole(&random, 5 + i % 40);
         check(context, &p, true);
     }
@@ -209,7 +209,7 @@ static void any_polygon_at_all_ends_with_its_own_boundary(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_random random = {7};
-    for (uint32_t i = 0; i < 3000; ++i) {
+    for (uint32_t i = 0; i < TEST_CASES(3000); ++i) {
         polygon p = {.count = 0};
         uint64_t count = 4 + carom_random_next(&random) % 20, width = 1 + i % 9;
         for (uint64_t k = 0; k < count; ++k) {
@@ -231,7 +231,7 @@ static void polygons_in_general_position_keep_their_area(void **state) {
     (void)state;
     carom_context *context = test_context(1);
     carom_random random = {8};
-    for (uint32_t round = 0; round < 200; ++round) {
+    for (uint32_t round = 0; round < TEST_CASES(200); ++round) {
         polygon p = star(&random, 5 + round % 50, 1e5, 1e6);
         double u[3], v[3], uv = 0.0, uu = 0.0;
         for (int k = 0; k < 3; ++k) {

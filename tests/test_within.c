@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether triangles are within a reach of each other, at exact ties above all. */
+/* Whether triangles are within a reach of each other, at exact ties above all. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void within_is_exact_at_the_reach(void **state) {
     static const double scales[] = {1.0, 0x1p-40, 0x1p300, 0x1p-600, 0x1p900};
     carom_random random = {31};
     int undecided = 0, yes = 0, ties = 0;
-    for (int i = 0; i < 200000; ++i) {
+    for (int i = 0; i < TEST_CASES(200000); ++i) {
         uint32_t size = i % 2 == 0 ? 5 : 24;
         carom_triangle a = random_triangle(&random, size), b = random_triangle(&random, size);
         real3 ra[3], rb[3];
@@ -68,7 +68,7 @@ static void within_is_exact_at_the_reach(void **state) {
         yes += expected ? 1 : 0;
     }
     print_message("%d within, %d left open, %d at exactly the reach\n", yes, undecided, ties);
-    assert_true(undecided > 1000 && yes > 10000 && ties > 500);
+    assert_true(undecided > TEST_CASES(1000) && yes > TEST_CASES(10000) && ties > TEST_CASES(500));
 }
 
 /* Sizes 2^1000 apart in one pair: the filter must not guess. */

@@ -69,6 +69,54 @@ PEER_EXPORT peer_prepare_fn peer_cgal_overlap_prepare, peer_manifold_overlap_pre
 PEER_EXPORT peer_release_fn peer_cgal_overlap_release, peer_manifold_overlap_release;
 PEER_EXPORT peer_overlap_fn peer_cgal_overlap, peer_manifold_overlap;
 
+/* ---- two convex hulls ------------------------------------------------------------------------ */
+
+/* A pose: w, x, y, z of a unit quaternion, then the translation. */
+typedef struct peer_pose {
+    double q[4], t[3];
+} peer_pose;
+
+/* Vertices of a hull in doubles and its faces, triangles seen counter-clockwise from outside. */
+typedef struct peer_hull {
+    const double *positions;
+    const uint32_t *corners;
+    uint64_t vertex_count, triangle_count;
+} peer_hull;
+
+typedef void *peer_hull_prepare_fn(const peer_hull *hull);
+/* One answer: 1 or 0 when they meet or not; the distance, 0 when they meet; the depth. */
+typedef double peer_hulls_ask_fn(void *a, const peer_pose *pose_a, void *b,
+                                 const peer_pose *pose_b);
+
+PEER_EXPORT peer_name_fn peer_ccd_hull_name, peer_fcl_hull_name, peer_bullet_hull_name;
+PEER_EXPORT peer_hull_prepare_fn peer_ccd_hull_prepare, peer_fcl_hull_prepare;
+PEER_EXPORT peer_hull_prepare_fn peer_bullet_hull_prepare;
+PEER_EXPORT peer_release_fn peer_ccd_hull_release, peer_fcl_hull_release, peer_bullet_hull_release;
+PEER_EXPORT peer_hulls_ask_fn peer_ccd_hull_meet, peer_fcl_hull_meet;
+PEER_EXPORT peer_hulls_ask_fn peer_fcl_hull_distance, peer_bullet_hull_distance;
+PEER_EXPORT peer_hulls_ask_fn peer_fcl_hull_depth, peer_bullet_hull_depth;
+
+/* ---- many boxes ------------------------------------------------------------------------------ */
+
+/* Six doubles per box: low x, y, z, high x, y, z. All are exact as float32. */
+typedef struct peer_boxes {
+    const double *bounds;
+    uint64_t count;
+} peer_boxes;
+
+/* All pairs of boxes that overlap, everything built from nothing. */
+typedef bool peer_box_pairs_fn(const peer_boxes *boxes, peer_pairs *pairs);
+/* A structure that is kept from frame to frame; the boxes move, their number stays. */
+typedef void *peer_box_prepare_fn(const peer_boxes *boxes);
+typedef bool peer_box_frame_fn(void *prepared, const peer_boxes *boxes, peer_pairs *pairs);
+
+PEER_EXPORT peer_name_fn peer_bullet_name;
+PEER_EXPORT peer_box_pairs_fn peer_embree_box_pairs, peer_cgal_box_pairs;
+PEER_EXPORT peer_box_pairs_fn peer_fcl_box_pairs, peer_bullet_box_pairs;
+PEER_EXPORT peer_box_prepare_fn peer_fcl_box_prepare, peer_bullet_box_prepare;
+PEER_EXPORT peer_box_frame_fn peer_fcl_box_frame, peer_bullet_box_frame;
+PEER_EXPORT peer_release_fn peer_fcl_box_release, peer_bullet_box_release;
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,8 +15,8 @@
  *     nothing and returns CAROM_INVALID, 0 or false.
  *   - A call that fails or is cancelled leaks no memory. A failed create has made nothing. A failed
  *     change has changed nothing, unless its comment says otherwise.
- *   - Calls on meshes, shapes, soups, solids and gases whose work grows with their input report
- *     progress and can be cancelled.
+ *   - Calls on meshes, shapes, soups, solids, gases and boxes whose work grows with their input
+ * report progress and can be cancelled.
  */
 #ifndef CAROM_BASE_H
 #define CAROM_BASE_H
@@ -94,8 +94,9 @@ typedef void carom_task_fn(void *argument, uint32_t worker);
 typedef void carom_run_fn(void *user, carom_task_fn *task, void *argument, uint32_t workers);
 
 /* Progress of long work, which consists of successive phases. `what` names the phase in a short
- * phrase. `fraction` in [0, 1] is how much of the phase is done, 0 where that is not known. Return
- * true to cancel: the call then returns CAROM_CANCELLED within about a tenth of a second.
+ * phrase. `fraction` in [0, 1] is how much of the phase is done, 0 where that is not known; it
+ * never decreases. Return true to cancel: the call then returns CAROM_CANCELLED within about a
+ * tenth of a second.
  * - Called when a phase begins, with fraction 0, and when it ends, with 1, however short it is; in
  *   between at most some twenty times a second.
  * - Called on the thread that made the call (or on the caller's own thread that runs worker 0).

@@ -4,6 +4,8 @@
 #define CAROM_H
 
 #include "carom/base.h"
+#include "carom/convex.h"
+#include "carom/broad.h"
 #include "carom/gas.h"
 #include "carom/geom.h"
 #include "carom/grid.h"

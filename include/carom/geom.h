@@ -48,6 +48,23 @@ typedef struct carom_ray {
     double length;                /* in units of direction; 0 or infinite: without end */
 } carom_ray;
 
+/* The relation of two solids or convex shapes: whether some or all of the space that one encloses
+ * is enclosed by the other. */
+typedef enum carom_relation {
+    CAROM_RELATION_APART = 0, /* no space is enclosed by both, and surfaces do not meet */
+    CAROM_RELATION_TOUCHING,  /* no space is enclosed by both, but surfaces meet; the volume is 0 */
+    CAROM_RELATION_OVERLAPPING, /* some is enclosed by both, some by a alone, some by b alone */
+    CAROM_RELATION_A_INSIDE_B,  /* b encloses all that a encloses, also for copies; surfaces may
+                                   touch */
+    CAROM_RELATION_B_INSIDE_A,  /* a encloses all that b encloses, and b does not enclose all of
+                                   a */
+    CAROM_RELATION_COUNT
+} carom_relation;
+
+/* "apart", "touching", "overlapping", "a-inside-b", "b-inside-a". */
+CAROM_API const char *carom_relation_name(carom_relation relation);
+CAROM_API bool carom_relation_from_name(const char *name, carom_relation *relation);
+
 /* Converts a 3 x 4 matrix (row by row, the translation in the last column) to a pose. Its rotation
  * is that of the matrix up to 1e-15 and the matrix's own deviation from a rotation.
  * CAROM_BAD_INPUT: not finite, or the left 3 x 3 part is no rotation up to 1e-6 (it scales, shears

@@ -75,30 +75,14 @@ CAROM_API carom_status carom_solid_get_info(carom_context *context, const carom_
 
 /* ---- Query: overlap -------------------------------------------------------------------------- */
 
-/* The relation of two solids: whether some or all of the space that one encloses is enclosed by the
- * other. A point is enclosed where the winding number is not 0. Decided exactly for the posed
- * corners, whatever the volume: an overlap too thin to have a volume in doubles is still an
- * overlap. For meshes that cross themselves, space is overlooked whose corners are all points in
- * which three faces cross. */
-typedef enum carom_relation {
-    CAROM_RELATION_APART = 0, /* no space is enclosed by both, and surfaces do not meet */
-    CAROM_RELATION_TOUCHING,  /* no space is enclosed by both, but surfaces meet; the volume is 0 */
-    CAROM_RELATION_OVERLAPPING, /* some is enclosed by both, some by a alone, some by b alone */
-    CAROM_RELATION_A_INSIDE_B,  /* b encloses all that a encloses, also for copies; surfaces may
-                                   touch */
-    CAROM_RELATION_B_INSIDE_A,  /* a encloses all that b encloses, and b does not enclose all of
-                                   a */
-    CAROM_RELATION_COUNT
-} carom_relation;
-
-/* "apart", "touching", "overlapping", "a-inside-b", "b-inside-a". */
-CAROM_API const char *carom_relation_name(carom_relation relation);
-CAROM_API bool carom_relation_from_name(const char *name, carom_relation *relation);
-
 typedef struct carom_overlap_def {
     bool distance; /* also find the least distance of the surfaces when the solids are apart */
 } carom_overlap_def;
 
+/* The relation (geom.h) is decided exactly for the posed corners, whatever the volume: an overlap
+ * too thin to have a volume in doubles is still an overlap. A point is enclosed where the winding
+ * number is not 0. For meshes that cross themselves, space is overlooked whose corners are all
+ * points in which three faces cross. */
 typedef struct carom_overlap {
     carom_relation relation;
     double volume;

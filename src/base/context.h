@@ -19,7 +19,8 @@ typedef struct carom_progress {
     uint64_t total;
     _Atomic uint64_t done;
     _Atomic bool cancelled;
-    double last_call; /* seconds; accessed by worker 0 only */
+    double last_call; /* seconds; accessed by worker 0 only, as is: */
+    double fraction;  /* the last one told */
 } carom_progress;
 
 struct carom_context {

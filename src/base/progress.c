@@ -27,6 +27,7 @@ void carom_progress_begin(carom_context *context, const char *what, uint64_t tot
     progress->what = what;
     progress->total = total;
     progress->last_call = CLOCK_NOT_READ;
+    progress->fraction = 0.0;
     atomic_store_explicit(&progress->done, 0, memory_order_relaxed);
     call_back(progress, 0.0);
 }
@@ -50,7 +51,9 @@ void carom_progress_add(carom_context *context, uint32_t worker, uint64_t amount
     if (now - progress->last_call < SECONDS_BETWEEN_CALLS) return;
     progress->last_call = now;
     double fraction = progress->total != 0 ? (double)done / (double)progress->total : 0.0;
-    if (!carom_progress_cancelled(context)) call_back(progress, CAROM_MIN(fraction, 1.0));
+    /* A phase may expect several searches one after another; what is told does not go back. */
+    progress->fraction = CAROM_MAX(progress->fraction, CAROM_MIN(fraction, 1.0));
+    if (!carom_progress_cancelled(context)) call_back(progress, progress->fraction);
 }
 
 carom_status carom_progress_look(carom_context *context) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Building the box tree: compute keys, sort, fill levels.
  *
- * Items are sorted along a Morton curve (Morton 1966; trees over it: Lauterbach et al. 2009) of
- * 1024^3 cells and cut into blocks of 16; every level above is 16 boxes of the level below. The
- * tree is not balanced or optimised, so building costs little more than the sort, and the tree can
- * be rebuilt for every frame of a deforming mesh. On the crumpled cloth of 250,000 triangles such a
- * tree finds all overlapping boxes with five tests of one box against sixteen per triangle.
+ * Items are sorted along a Hilbert curve (trees over such curves: Kamel, Faloutsos 1994; Lauterbach
+ * et al. 2009) of 1024^3 cells and cut into blocks of 16; every level above is 16 boxes of the
+ * level below. Consecutive cells of the curve are adjacent, unlike those of a Morton curve: for
+ * uniform boxes half as many pairs of blocks overlap. The tree is not balanced or optimised, so
+ * building costs little more than the sort, and the tree can be rebuilt for every frame of a
+ * deforming mesh. On the crumpled cloth of 250,000 triangles such a tree finds all overlapping
+ * boxes with five tests of one box against sixteen per triangle.
  *
  * An item much larger than the rest would widen its block and all ancestors of the block. So the
  * two highest bits of the key are a size class (16, 256, 4096 times the median extent), which sorts
@@ -18,11 +20,11 @@
 #include "base/sort.h"
 #include "bvh/bvh_cpu.h"
 
-#define BATCH      256u /* boxes computed at a time, 6 KiB */
-#define GRAIN      4096u
-#define EXPONENTS  256u
-#define SAMPLE     4096u
-#define CLASS_STEP 4 /* powers of two between size classes */
+#define BATCH      256u  /* boxes computed at a time, 6 KiB */
+#define GRAIN      4096u /* items per range of a loop: some 0.1 ms */
+#define EXPONENTS  256u  /* of floats */
+#define SAMPLE     4096u /* items whose median size is taken: known to 0.8 % of the ranks */
+#define CLASS_STEP 4     /* powers of two between size classes */
 
 typedef struct build {
     carom_context *context;
@@ -39,7 +41,7 @@ static uint32_t divide_up(uint64_t a, uint32_t b) {
     return (uint32_t)((a + b - 1) / b);
 }
 
-/* ---- Morton keys ----------------------------------------------------------------------------- */
+/* ---- Hilbert keys ---------------------------------------------------------------------------- */
 
 /* The median extent of an evenly spaced sample, so that it depends on the input alone. */
 static int median_exponent(const build *b) {
@@ -95,32 +97,24 @@ static void put_box(carom_bvh_node *node, uint32_t lane, const carom_box *box) {
     }
 }
 
-static carom_box bounds_of(const carom_bvh_node *node) {
-    carom_box box = carom_box_empty();
-    for (int k = 0; k < 3; ++k) {
-        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
-            box.low[k] = CAROM_MIN(node->low[k][lane], box.low[k]);
-            box.high[k] = CAROM_MAX(node->high[k][lane], box.high[k]);
-        }
-    }
-    return box;
-}
-
-/* Ranges are blocks of sixteen places. The last block may have places past the last item. */
+/* Ranges are blocks of sixteen places. The last block may have places past the last item. Boxes are
+ * computed for many blocks at a time, so that the memory accesses of scattered items overlap. */
 static carom_status fill_blocks(void *argument, carom_range range) {
     build *b = argument;
     carom_bvh_node *blocks = b->bvh->nodes;
-    carom_box boxes[CAROM_BVH_WIDTH];
-    for (uint64_t block = range.begin; block < range.end; ++block) {
-        uint32_t *items = b->bvh->items + block * CAROM_BVH_WIDTH;
-        uint32_t count = (uint32_t)CAROM_MIN(b->count - block * CAROM_BVH_WIDTH, CAROM_BVH_WIDTH);
+    carom_box boxes[BATCH];
+    uint64_t end = range.end * CAROM_BVH_WIDTH;
+    for (uint64_t at = range.begin * CAROM_BVH_WIDTH; at < end; at += BATCH) {
+        uint32_t *items = b->bvh->items + at, places = (uint32_t)CAROM_MIN(end - at, BATCH);
+        uint32_t count = (uint32_t)CAROM_MIN(b->count - at, places);
         b->boxes(b->user, items, 0, count, boxes);
-        for (uint32_t lane = count; lane < CAROM_BVH_WIDTH; ++lane) {
-            items[lane] = CAROM_BVH_NONE;
-            boxes[lane] = carom_box_empty();
+        for (uint32_t i = count; i < places; ++i) {
+            items[i] = CAROM_BVH_NONE;
+            boxes[i] = carom_box_empty();
         }
-        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane)
-            put_box(&blocks[block], lane, &boxes[lane]);
+        for (uint32_t i = 0; i < places; ++i)
+            put_box(&blocks[at / CAROM_BVH_WIDTH + i / CAROM_BVH_WIDTH], i % CAROM_BVH_WIDTH,
+                    &boxes[i]);
     }
     return CAROM_OK;
 }
@@ -133,11 +127,25 @@ static carom_status fill_level(void *argument, carom_range range) {
     for (uint64_t node = range.begin; node < range.end; ++node) {
         for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
             uint64_t child = node * CAROM_BVH_WIDTH + lane;
-            carom_box box = child < below_count ? bounds_of(&below[child]) : carom_box_empty();
+            carom_box box =
+                child < below_count ? carom_bvh_node_bounds(&below[child]) : carom_box_empty();
             put_box(&nodes[node], lane, &box);
         }
     }
     return CAROM_OK;
+}
+
+static carom_status fill_levels(build *b) {
+    for (b->level = 1; b->level < b->bvh->level_count; ++b->level)
+        CAROM_TRY(carom_parallel_for(b->context, b->bvh->node_count[b->level],
+                                     GRAIN / CAROM_BVH_WIDTH, fill_level, b));
+    return CAROM_OK;
+}
+
+static carom_status fill(build *b) {
+    CAROM_TRY(carom_parallel_for(b->context, b->bvh->node_count[0], GRAIN / CAROM_BVH_WIDTH,
+                                 fill_blocks, b));
+    return fill_levels(b);
 }
 
 /* ---- Allocation and build -------------------------------------------------------------------- */
@@ -182,12 +190,7 @@ static carom_status run(build *b, carom_arena *scratch, const carom_box *bounds)
     choose_space(b, bounds);
     CAROM_TRY(carom_parallel_for(b->context, b->count, GRAIN, make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->bvh->items, b->count));
-    uint32_t blocks = b->bvh->node_count[0];
-    CAROM_TRY(carom_parallel_for(b->context, blocks, GRAIN / CAROM_BVH_WIDTH, fill_blocks, b));
-    for (b->level = 1; b->level < b->bvh->level_count; ++b->level)
-        CAROM_TRY(carom_parallel_for(b->context, b->bvh->node_count[b->level],
-                                     GRAIN / CAROM_BVH_WIDTH, fill_level, b));
-    return CAROM_OK;
+    return fill(b);
 }
 
 carom_status carom_bvh_build(carom_context *context, const carom_allocator *allocator,
@@ -206,6 +209,57 @@ carom_status carom_bvh_build(carom_context *context, const carom_allocator *allo
     return status;
 }
 
+/* ---- Boxes that move ------------------------------------------------------------------------- */
+
+carom_status carom_bvh_refit(carom_context *context, carom_bvh *bvh, carom_bvh_boxes_fn *boxes,
+                             const void *user) {
+    build b = {
+        .context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = bvh->item_count};
+    if (bvh->level_count == 0) return CAROM_OK;
+    carom_status status = fill(&b);
+    if (status != CAROM_OK) lay_out(bvh, 0);
+    return status;
+}
+
+carom_status carom_bvh_refit_levels(carom_context *context, carom_bvh *bvh) {
+    build b = {.context = context, .bvh = bvh, .count = bvh->item_count};
+    carom_status status = fill_levels(&b);
+    if (status != CAROM_OK) lay_out(bvh, 0);
+    return status;
+}
+
+void carom_bvh_refit_above(carom_bvh *bvh, uint32_t place) {
+    uint32_t node = place / CAROM_BVH_WIDTH;
+    for (uint32_t level = 0; level + 1 < bvh->level_count; ++level) {
+        carom_box box = carom_bvh_node_bounds(&carom_bvh_level(bvh, level)[node]);
+        uint32_t lane = node % CAROM_BVH_WIDTH;
+        node /= CAROM_BVH_WIDTH;
+        carom_bvh_node *parent = &bvh->nodes[bvh->level_start[level + 1] + node];
+        bool same = true;
+        for (int k = 0; k < 3; ++k)
+            same =
+                same && parent->low[k][lane] == box.low[k] && parent->high[k][lane] == box.high[k];
+        if (same) return;
+        put_box(parent, lane, &box);
+    }
+}
+
+double carom_bvh_extent(const carom_bvh *bvh) {
+    double sum = 0.0;
+    if (bvh->level_count < 2) return sum;
+    const carom_bvh_node *parents = carom_bvh_level(bvh, 1);
+    for (uint32_t node = 0; node < bvh->node_count[1]; ++node) {
+        float own = 0.0f;
+        for (int k = 0; k < 3; ++k)
+            for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+                float extent = parents[node].high[k][lane] - parents[node].low[k][lane];
+                own += extent > 0.0f ? extent : 0.0f; /* empty: -infinity */
+            }
+        sum += (double)own;
+    }
+    return sum;
+}
+
 void carom_bvh_free(carom_bvh *bvh, const carom_allocator *allocator) {
     carom_release(allocator, bvh->items);
     carom_release(allocator, bvh->nodes);
@@ -218,5 +272,5 @@ uint64_t carom_bvh_bytes(const carom_bvh *bvh) {
 
 carom_box carom_bvh_bounds(const carom_bvh *bvh) {
     if (bvh->level_count == 0) return carom_box_empty();
-    return bounds_of(&carom_bvh_level(bvh, bvh->level_count - 1)[0]);
+    return carom_bvh_node_bounds(&carom_bvh_level(bvh, bvh->level_count - 1)[0]);
 }

@@ -3,7 +3,7 @@
  *
  *   level 2            [ node ]                       one node: the root
  *   level 1     [ node ][ node ] ... [ node ]         16 boxes per node, one per child
- *   level 0     [blk][blk][blk][blk] ...              16 items per block, in Morton order
+ *   level 0     [blk][blk][blk][blk] ...              16 items per block, in Hilbert order
  *
  * Child c of node i on level l has index 16 i + c on level l - 1. There are no pointers: the shape
  * of the tree follows from the number of items. A node is six rows of 16 floats, so one box is
@@ -16,8 +16,8 @@
 #include "base/array.h"
 #include "geom/box.h"
 
-#define CAROM_BVH_WIDTH  16u
-#define CAROM_BVH_LEVELS 8u
+#define CAROM_BVH_WIDTH  16u        /* boxes of a node: one vector of AVX-512 per side */
+#define CAROM_BVH_LEVELS 8u         /* 16^8 = 2^32 items */
 #define CAROM_BVH_NONE   UINT32_MAX /* the item of a place past the end */
 
 typedef struct carom_bvh_node {
@@ -55,6 +55,44 @@ static inline const carom_bvh_node *carom_bvh_level(const carom_bvh *bvh, uint32
     return bvh->nodes + bvh->level_start[level];
 }
 
+/* The bounding box of the sixteen boxes of a node. */
+static inline carom_box carom_bvh_node_bounds(const carom_bvh_node *node) {
+    carom_box box = carom_box_empty();
+    for (int k = 0; k < 3; ++k) {
+        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+            box.low[k] = CAROM_MIN(node->low[k][lane], box.low[k]);
+            box.high[k] = CAROM_MAX(node->high[k][lane], box.high[k]);
+        }
+    }
+    return box;
+}
+
+/* ---- Boxes that move ------------------------------------------------------------------------- */
+
+/* Computes all boxes anew and keeps the order of items: faster than building, and as good while
+ * items stay near their old neighbours. On failure the tree is empty. */
+carom_status carom_bvh_refit(carom_context *context, carom_bvh *bvh, carom_bvh_boxes_fn *boxes,
+                             const void *user);
+
+/* Replaces the box of one place. The levels above follow with one of the next two. */
+static inline void carom_bvh_set_box(carom_bvh *bvh, uint32_t place, const carom_box *box) {
+    carom_bvh_node *node = &bvh->nodes[place / CAROM_BVH_WIDTH];
+    for (int k = 0; k < 3; ++k) {
+        node->low[k][place % CAROM_BVH_WIDTH] = box->low[k];
+        node->high[k][place % CAROM_BVH_WIDTH] = box->high[k];
+    }
+}
+
+/* Computes the ancestors of a place anew, up to the first that stays the same. */
+void carom_bvh_refit_above(carom_bvh *bvh, uint32_t place);
+
+/* Computes all levels above the blocks anew. On failure the tree is empty. */
+carom_status carom_bvh_refit_levels(carom_context *context, carom_bvh *bvh);
+
+/* The sum of the extents of all blocks along all axes: a measure of how much work searches are. It
+ * is the same for any number of threads. */
+double carom_bvh_extent(const carom_bvh *bvh);
+
 /* The bounding box of the tree; empty if the tree has no items. */
 carom_box carom_bvh_bounds(const carom_bvh *bvh);
 
@@ -62,8 +100,8 @@ carom_box carom_bvh_bounds(const carom_bvh *bvh);
 
 /* The output buffer of a search: places of items (block * 16 + lane). `flush` is called when fewer
  * than CAROM_BVH_FLUSH entries are free, and must free space; false stops the search. */
-#define CAROM_BVH_FLUSH 256u
-#define CAROM_BVH_FOUND 4096u
+#define CAROM_BVH_FLUSH 256u  /* pairs of two nodes: 16 by 16 */
+#define CAROM_BVH_FOUND 4096u /* pairs: 32 KiB */
 
 typedef struct carom_bvh_found {
     /* SIMD stores may write up to a node's width past the count. */

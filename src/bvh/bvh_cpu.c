@@ -3,37 +3,80 @@
  * traversal with an explicit stack visits every node whose box overlaps the query. */
 #include "bvh/bvh_cpu.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/simd.h"
 
-/* ---- Morton keys ----------------------------------------------------------------------------- */
+/* ---- Hilbert keys ---------------------------------------------------------------------------- */
 
 /* Spreads ten bits, with two zeros after each. */
-static inline uint32_t spread(uint32_t x) {
+static inline carom_u32v spread(carom_u32v x) {
     x = (x | x << 16) & 0x030000FFu;
     x = (x | x << 8) & 0x0300F00Fu;
     x = (x | x << 4) & 0x030C30C3u;
     return (x | x << 2) & 0x09249249u;
 }
 
+/* All ones where the bit is set. */
+static inline carom_u32v is_set(carom_u32v x, uint32_t bit) {
+    return (carom_u32v)((x & bit) != 0u);
+}
+
+/* The index along the Hilbert curve of 1024^3 cells (Skilling, "Programming the Hilbert curve",
+ * 2004), for as many cells as a vector has lanes. */
+static inline carom_u32v hilbert(carom_u32v x, carom_u32v y, carom_u32v z) {
+    for (uint32_t bit = 512; bit > 1; bit >>= 1) {
+        uint32_t below = bit - 1;
+        x ^= is_set(x, bit) & below;
+        carom_u32v set = is_set(y, bit), swap = (x ^ y) & below & ~set;
+        x ^= (set & below) | swap;
+        y ^= swap;
+        set = is_set(z, bit);
+        swap = (x ^ z) & below & ~set;
+        x ^= (set & below) | swap;
+        z ^= swap;
+    }
+    y ^= x;
+    z ^= y;
+    carom_u32v parity = z >> 1; /* of all higher bits of z */
+    parity ^= parity >> 1;
+    parity ^= parity >> 2;
+    parity ^= parity >> 4;
+    parity ^= parity >> 8;
+    return spread(x ^ parity) << 2 | spread(y ^ parity) << 1 | spread(z ^ parity);
+}
+
+static inline uint32_t cell_of(const carom_bvh_space *space, const carom_box *box, int k) {
+    float centre = 0.5f * box->low[k] + 0.5f * box->high[k];
+    float cell = (centre - space->low[k]) * space->scale[k];
+    cell = cell > 0.0f ? cell : 0.0f; /* NaN, of an empty box, becomes 0 */
+    cell = cell < 1023.0f ? cell : 1023.0f;
+    return (uint32_t)cell;
+}
+
+static inline uint32_t class_of(const carom_bvh_space *space, const carom_box *box) {
+    int exponent = carom_bvh_size(box);
+    return (exponent >= space->size_class[0] ? 1u : 0u) +
+           (exponent >= space->size_class[1] ? 1u : 0u) +
+           (exponent >= space->size_class[2] ? 1u : 0u);
+}
+
 void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *boxes, uint32_t count,
                                uint32_t *keys) {
-    for (uint32_t i = 0; i < count; ++i) {
-        const carom_box *box = &boxes[i];
-        uint32_t key = 0;
-        for (int k = 0; k < 3; ++k) {
-            float centre = 0.5f * box->low[k] + 0.5f * box->high[k];
-            float cell = (centre - space->low[k]) * space->scale[k];
-            cell = cell > 0.0f ? cell : 0.0f; /* empty boxes give NaN, which becomes 0 here */
-            cell = cell < 1023.0f ? cell : 1023.0f;
-            key |= spread((uint32_t)cell) << k;
+    uint32_t cell[3][CAROM_LANES], key[CAROM_LANES];
+    memset(cell, 0, sizeof(cell));
+    for (uint32_t at = 0; at < count; at += CAROM_LANES) {
+        uint32_t some = CAROM_MIN(count - at, CAROM_LANES);
+        for (uint32_t i = 0; i < some; ++i)
+            for (int k = 0; k < 3; ++k) cell[k][i] = cell_of(space, &boxes[at + i], k);
+        carom_u32v_store(key, hilbert(carom_u32v_load(cell[0]), carom_u32v_load(cell[1]),
+                                      carom_u32v_load(cell[2])));
+        for (uint32_t i = 0; i < some; ++i) {
+            const carom_box *box = &boxes[at + i];
+            bool empty = !(box->low[0] <= box->high[0]); /* after all others */
+            keys[at + i] = empty ? UINT32_MAX : class_of(space, box) << 30 | key[i];
         }
-        int exponent = carom_bvh_size(box);
-        uint32_t size_class = (exponent >= space->size_class[0] ? 1u : 0u) +
-                              (exponent >= space->size_class[1] ? 1u : 0u) +
-                              (exponent >= space->size_class[2] ? 1u : 0u);
-        keys[i] = size_class << 30 | key;
     }
 }
 
@@ -62,6 +105,16 @@ static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane) {
 }
 
 static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    /* A mask register instead of the vector of a comparison's result: a third of the operations. */
+    __mmask16 hit = 0xFFFF;
+    for (int k = 0; k < 3; ++k) {
+        __m512 low = _mm512_loadu_ps(node->low[k]), high = _mm512_loadu_ps(node->high[k]);
+        hit = _mm512_mask_cmp_ps_mask(hit, low, (__m512)box->high[k], _CMP_LE_OQ);
+        hit = _mm512_mask_cmp_ps_mask(hit, high, (__m512)box->low[k], _CMP_GE_OQ);
+    }
+    return hit;
+#else
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
         carom_i32v hit = (carom_f32v_load(&node->low[0][at]) <= box->high[0]) &
@@ -73,6 +126,7 @@ static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box)
         lanes |= carom_lanes_of(hit) << at;
     }
     return lanes;
+#endif
 }
 
 static inline uint32_t lowest(uint32_t lanes) {
@@ -131,49 +185,76 @@ static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
     return true;
 }
 
-/* Finds the pairs within the block, then traverses the tree to all later blocks whose box overlaps
- * the block's. */
-bool CAROM_CPU(carom_bvh_self_block)(const carom_bvh *bvh, uint32_t block, carom_bvh_found *found) {
+/* All block pairs of nodes a <= b of level 1; box_of_b is the box of b. */
+static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const wide_box *box_of_b,
+                             carom_bvh_found *found) {
+    const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *parents = carom_bvh_level(bvh, 1);
+    const carom_bvh_node *node_a = &parents[a], *node_b = &parents[b];
+    for (uint32_t near = overlaps(node_a, box_of_b); near != 0; near &= near - 1) {
+        uint32_t lane = lowest(near), block = a * CAROM_BVH_WIDTH + lane;
+        wide_box own = widen_lane(node_a, lane);
+        uint32_t lanes = overlaps(node_b, &own);
+        if (a == b) lanes &= ~((2u << lane) - 1u);
+        ++found->visits;
+        for (; lanes != 0; lanes &= lanes - 1) {
+            uint32_t other = lowest(lanes);
+            wide_box box = widen_lane(node_b, other);
+            if (!block_pair(blocks, block, b * CAROM_BVH_WIDTH + other, &box, found)) return false;
+        }
+    }
+    return true;
+}
+
+static inline wide_box widen_bounds(const carom_bvh_node *node) {
+    carom_box box = carom_bvh_node_bounds(node);
+    return widen(&box);
+}
+
+/* Finds the pairs within each block of the node and between its blocks, then traverses the tree to
+ * all later nodes of level 1 whose box overlaps the node's: the upper levels are searched once for
+ * sixteen blocks. */
+bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
-    if (!within_block(blocks, block, found)) return false;
+    uint32_t first = node * CAROM_BVH_WIDTH;
+    uint32_t end = CAROM_MIN(first + CAROM_BVH_WIDTH, bvh->node_count[0]);
+    for (uint32_t block = first; block < end; ++block)
+        if (!within_block(blocks, block, found)) return false;
     if (bvh->level_count < 2) return true;
-    const carom_bvh_node *parents = carom_bvh_level(bvh, 1);
-    wide_box own = widen_lane(&parents[block / CAROM_BVH_WIDTH], block % CAROM_BVH_WIDTH);
+    wide_box own = widen_bounds(&carom_bvh_level(bvh, 1)[node]);
+    if (!node_pair(bvh, node, node, &own, found)) return false;
+    if (bvh->level_count < 3) return true;
     to_visit stack;
     stack.count = 0;
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
-        const carom_bvh_node *node = &carom_bvh_level(bvh, level)[number];
-        /* Only children whose last block comes after `block`. */
-        uint64_t span = (uint64_t)1 << (4 * (level - 1)), first = (uint64_t)number * 16 * span;
-        uint64_t past = block + 1 > first ? (block + 1 - first) / span : 0;
-        uint32_t later = past < 16 ? ~0u << past : 0u;
-        uint32_t lanes = overlaps(node, &own) & later;
+        const carom_bvh_node *here = &carom_bvh_level(bvh, level)[number];
+        /* Only children whose last node of level 1 comes after `node`. */
+        uint64_t span = (uint64_t)1 << (4 * (level - 2)), begin = (uint64_t)number * 16 * span;
+        uint64_t past = node + 1 > begin ? (node + 1 - begin) / span : 0;
+        uint32_t lanes = past < 16 ? overlaps(here, &own) & ~0u << past : 0u;
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t lane = lowest(lanes), child = number * CAROM_BVH_WIDTH + lane;
-            if (level > 1) {
+            if (level > 2) {
                 push(&stack, level - 1, child);
             } else {
-                wide_box box = widen_lane(node, lane);
-                if (!block_pair(blocks, block, child, &box, found)) return false;
+                wide_box box = widen_lane(here, lane);
+                if (!node_pair(bvh, node, child, &box, found)) return false;
             }
         }
     }
     return true;
 }
 
-bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, uint32_t a,
-                                   carom_bvh_found *found) {
-    if (bvh->level_count == 0) return true;
-    wide_box wide = widen(box);
+static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a,
+                          carom_bvh_found *found) {
     to_visit stack;
     stack.count = 0;
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], number = stack.number[stack.count];
-        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[number], &wide);
+        uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[number], wide);
         ++found->visits;
         if (level == 0) {
             if (!make_room(found)) return false;
@@ -182,6 +263,149 @@ bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, u
         }
         for (; lanes != 0; lanes &= lanes - 1)
             push(&stack, level - 1, number * CAROM_BVH_WIDTH + lowest(lanes));
+    }
+    return true;
+}
+
+/* Nodes of one level that a search keeps at a time; a box that overlaps more is searched with a
+ * stack. */
+#define MOST_NODES 128u
+
+/* Appends the children that are in the set, without a branch. */
+static inline uint32_t list_children(uint32_t lanes, uint32_t node, uint32_t *children) {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        carom_lanes some = lanes >> at & (0xFFFFu >> (16 - CAROM_LANES));
+        count += carom_lanes_list(some, node * CAROM_BVH_WIDTH + at, &children[count]);
+    }
+    return count;
+}
+
+/* Nodes of one level. */
+typedef struct node_list {
+    uint32_t count, number[MOST_NODES + CAROM_BVH_WIDTH];
+} node_list;
+
+/* Lists the nodes of `end` whose box overlaps, level by level: what overlaps is listed without a
+ * branch, so that the processor mispredicts once per level and not once per node. False: too many.
+ */
+static inline bool list_nodes(const carom_bvh *bvh, const wide_box *box, uint32_t end,
+                              node_list *list, uint64_t *visits) {
+    node_list other, *from = list, *to = &other;
+    from->count = 1;
+    from->number[0] = 0;
+    for (uint32_t level = bvh->level_count - 1; level > end; --level) {
+        const carom_bvh_node *here = carom_bvh_level(bvh, level);
+        to->count = 0;
+        for (uint32_t i = 0; i < from->count; ++i) {
+            uint32_t lanes = overlaps(&here[from->number[i]], box);
+            to->count += list_children(lanes, from->number[i], &to->number[to->count]);
+            if (to->count > MOST_NODES) return false;
+        }
+        *visits += from->count;
+        node_list *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != list) memcpy(list, from, offsetof(node_list, number) + from->count * 4);
+    return true;
+}
+
+bool CAROM_CPU(carom_bvh_find_box)(const carom_bvh *bvh, const carom_box *box, uint32_t a,
+                                   carom_bvh_found *found) {
+    node_list list;
+    uint64_t visits = 0;
+    if (bvh->level_count == 0) return true;
+    wide_box wide = widen(box);
+    if (!list_nodes(bvh, &wide, 0, &list, &visits)) return find_box_deep(bvh, &wide, a, found);
+    const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
+    found->visits += visits + list.count;
+    for (uint32_t i = 0; i < list.count; ++i) {
+        if (!make_room(found)) return false;
+        emit(found, a, list.number[i], overlaps(&blocks[list.number[i]], &wide));
+    }
+    return true;
+}
+
+/* ---- Many boxes of the tree itself ----------------------------------------------------------- */
+
+/* Nodes of level 1 near a group of boxes, sixteen to a node of their own. */
+typedef struct near_nodes {
+    node_list list;
+    carom_bvh_node boxes[MOST_NODES / CAROM_BVH_WIDTH + 1];
+} near_nodes;
+
+static void gather_near(const carom_bvh *bvh, near_nodes *near) {
+    const carom_bvh_node *nodes = carom_bvh_level(bvh, 1), *above = carom_bvh_level(bvh, 2);
+    uint32_t places = (near->list.count + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
+    for (uint32_t i = 0; i < places; ++i) {
+        carom_bvh_node *to = &near->boxes[i / CAROM_BVH_WIDTH];
+        uint32_t lane = i % CAROM_BVH_WIDTH, node = i < near->list.count ? near->list.number[i] : 0;
+        carom_box box = carom_box_empty();
+        if (i < near->list.count && bvh->level_count == 2) box = carom_bvh_node_bounds(&nodes[0]);
+        for (int k = 0; k < 3; ++k) {
+            bool has = i < near->list.count && bvh->level_count > 2;
+            const carom_bvh_node *parent = &above[node / CAROM_BVH_WIDTH];
+            to->low[k][lane] = has ? parent->low[k][node % CAROM_BVH_WIDTH] : box.low[k];
+            to->high[k][lane] = has ? parent->high[k][node % CAROM_BVH_WIDTH] : box.high[k];
+        }
+    }
+}
+
+/* Finds the partners of one box among the nodes near its group. */
+static inline bool find_near(const carom_bvh *bvh, const near_nodes *near, const wide_box *box,
+                             uint32_t a, carom_bvh_found *found) {
+    const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *nodes = carom_bvh_level(bvh, 1);
+    uint32_t some[MOST_NODES + 2 * CAROM_BVH_WIDTH], count = 0;
+    for (uint32_t i = 0; i < near->list.count; i += CAROM_BVH_WIDTH)
+        count += list_children(overlaps(&near->boxes[i / CAROM_BVH_WIDTH], box),
+                               i / CAROM_BVH_WIDTH, &some[count]);
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t node = near->list.number[some[i]], children[2 * CAROM_BVH_WIDTH];
+        uint32_t child_count = list_children(overlaps(&nodes[node], box), node, children);
+        if (!make_room(found)) return false;
+        for (uint32_t c = 0; c < child_count; ++c)
+            emit(found, a, children[c], overlaps(&blocks[children[c]], box));
+        found->visits += child_count + 1;
+    }
+    return true;
+}
+
+static inline wide_box widen_place(const carom_bvh *bvh, uint32_t place) {
+    return widen_lane(&bvh->nodes[place / CAROM_BVH_WIDTH], place % CAROM_BVH_WIDTH);
+}
+
+static inline carom_box box_of_place(const carom_bvh *bvh, uint32_t place) {
+    const carom_bvh_node *node = &bvh->nodes[place / CAROM_BVH_WIDTH];
+    carom_box box;
+    for (int k = 0; k < 3; ++k) {
+        box.low[k] = node->low[k][place % CAROM_BVH_WIDTH];
+        box.high[k] = node->high[k][place % CAROM_BVH_WIDTH];
+    }
+    return box;
+}
+
+/* Boxes whose places are in one node of level 1 are near each other: the nodes near all of them are
+ * searched for once. */
+bool CAROM_CPU(carom_bvh_find_places)(const carom_bvh *bvh, const uint32_t *places, uint64_t count,
+                                      carom_bvh_found *found) {
+    const uint32_t group = CAROM_BVH_WIDTH * CAROM_BVH_WIDTH;
+    near_nodes near;
+    for (uint64_t begin = 0, end; begin < count; begin = end) {
+        carom_box all = box_of_place(bvh, places[begin]);
+        for (end = begin + 1; end < count && places[end] / group == places[begin] / group; ++end)
+            all = carom_box_join(all, box_of_place(bvh, places[end]));
+        wide_box wide = widen(&all);
+        bool shared = end - begin > 1 && bvh->level_count > 1 &&
+                      list_nodes(bvh, &wide, 1, &near.list, &found->visits);
+        if (shared) gather_near(bvh, &near);
+        for (uint64_t i = begin; i < end; ++i) {
+            wide_box box = widen_place(bvh, places[i]);
+            carom_box own = box_of_place(bvh, places[i]);
+            if (shared ? !find_near(bvh, &near, &box, places[i], found)
+                       : !CAROM_CPU(carom_bvh_find_box)(bvh, &own, places[i], found))
+                return false;
+        }
     }
     return true;
 }

@@ -6,7 +6,7 @@
 #include "base/isa.h"
 #include "bvh/bvh.h"
 
-/* Morton keys of boxes: see bvh.c. */
+/* Hilbert keys of boxes: see bvh.c. */
 typedef struct carom_bvh_space {
     float low[3], scale[3]; /* (centre - low) * scale is in [0, 1024] */
     int size_class[3];      /* least exponents of the extents of the three classes of large items */
@@ -27,13 +27,24 @@ static inline int carom_bvh_size(const carom_box *box) {
 CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const carom_box *boxes,
                   uint32_t count, uint32_t *keys);
 
-/* Finds the pairs (a, b) of places with a in `block` and b > a whose boxes overlap. Does not flush
- * at the end. Returns false if a flush did. */
-CAROM_CPU_DECLARE(bool, carom_bvh_self_block, const carom_bvh *bvh, uint32_t block,
+/* Finds the pairs (a, b) of places with a in the 16 blocks of `node` of level 1, or in the only
+ * block of a tree of one level, and b > a whose boxes overlap. Does not flush at the end. Returns
+ * false if a flush did. */
+CAROM_CPU_DECLARE(bool, carom_bvh_self_node, const carom_bvh *bvh, uint32_t node,
                   carom_bvh_found *found);
+
+/* The number of nodes to search for all pairs. */
+static inline uint32_t carom_bvh_self_nodes(const carom_bvh *bvh) {
+    return bvh->level_count > 1 ? bvh->node_count[1] : bvh->level_count;
+}
 
 /* Finds the places b whose boxes overlap `box`, each as (a, b) with the given a. */
 CAROM_CPU_DECLARE(bool, carom_bvh_find_box, const carom_bvh *bvh, const carom_box *box, uint32_t a,
                   carom_bvh_found *found);
+
+/* Finds the places b whose boxes overlap those of ascending places a, each as (a, b), a itself
+ * included. Faster than one by one where places are near each other. */
+CAROM_CPU_DECLARE(bool, carom_bvh_find_places, const carom_bvh *bvh, const uint32_t *places,
+                  uint64_t count, carom_bvh_found *found);
 
 #endif

@@ -20,15 +20,22 @@ typedef struct open_node {
     uint32_t level, index;
 } open_node;
 
-/* The value that squared bounds are compared with; negative for a negative limit. 2^-1060 exceeds
- * the error of squares and sums that underflow. */
+/* Margins of comparisons: of squares and sums in doubles, a few times 2^-53; of those that
+ * underflow, a few times 2^-1074; and of both in floats, a few times 2^-24. */
+#define SQUARE_MARGIN 0x1p-46
+#define LEAST_SQUARE  0x1p-1060
+#define FLOAT_MARGIN  0x1p-20
+#define FLOAT_ERROR   0x1p-23 /* of a coordinate that is rounded to a float */
+
+/* The value that squared bounds are compared with; negative for a negative limit. */
 static double square_of(double limit) {
-    return limit < 0.0 ? -1.0 : limit * limit * (1.0 + 0x1p-46) + 0x1p-1060;
+    return limit < 0.0 ? -1.0 : limit * limit * (1.0 + SQUARE_MARGIN) + LEAST_SQUARE;
 }
 
-/* The same in floats, 2^-20 larger. */
+/* The same in floats. */
 static float float_limit(double most) {
-    return most < (double)FLT_MAX / 2.0 ? (float)(most * (1.0 + 0x1p-20)) + FLT_MIN : HUGE_VALF;
+    return most < (double)FLT_MAX / 2.0 ? (float)(most * (1.0 + FLOAT_MARGIN)) + FLT_MIN
+                                        : HUGE_VALF;
 }
 
 typedef struct float_point {
@@ -46,7 +53,7 @@ static float_point float_point_of(const carom_bvh_point *point) {
         p.at[k] = (float)point->at[k];
         largest = CAROM_MAX(fabs(point->at[k]), largest);
     }
-    p.margin = (float)((point->margin + 0x1p-23 * largest) * (1.0 + 0x1p-20)) + FLT_MIN;
+    p.margin = (float)((point->margin + FLOAT_ERROR * largest) * (1.0 + FLOAT_MARGIN)) + FLT_MIN;
     return p;
 }
 
@@ -58,7 +65,7 @@ typedef struct node_bounds {
 } node_bounds;
 
 static inline double bound_at(const node_bounds *bounds, uint32_t lane) {
-    return bounds->is_float ? (double)bounds->floats[lane] * (1.0 - 0x1p-20)
+    return bounds->is_float ? (double)bounds->floats[lane] * (1.0 - FLOAT_MARGIN)
                             : bounds->doubles[lane];
 }
 

@@ -15,9 +15,19 @@
 #include "base/threads.h"
 #include "bvh/bvh_obb_cpu.h"
 
-#define ITEMS_PER_RANGE 4096u
+#define ITEMS_PER_RANGE 4096u  /* of a loop: some 0.1 ms */
 #define LOOKED_AT       65536u /* items that take a millisecond: then check the clock */
 #define SWEEPS          12 /* of Jacobi's method; convergence is quadratic, five usually suffice */
+#define CONVERGED       1e-12 /* of the trace: boxes need no better axes */
+
+/* Any axes bound a triangle; these are the best where they can be computed. */
+#define LEAST_EDGE   1e-100 /* of the scaled soup: its square is not 0 */
+#define LEAST_AREA   1e-200 /* the same, of a normal */
+#define LEAST_HEIGHT 1e-12  /* of the longest edge: thinner triangles have inaccurate normals */
+#define NOT_ALONG    0.7    /* a component of a unit vector: below it, the axis is not parallel */
+
+#define SLAB_MARGIN 0x1p-19f /* of all sizes: see box_of_slabs */
+#define ROOT_MARGIN 0x1p-22  /* of the bounds: rounding of centre and extent to floats */
 
 /* Sums over points. */
 typedef struct spread {
@@ -121,7 +131,7 @@ static void spread_axes(const spread *s, double axes[3][3]) {
     for (int sweep = 0; sweep < SWEEPS; ++sweep) {
         double off = fabs(m[0][1]) + fabs(m[0][2]) + fabs(m[1][2]);
         double trace = fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]);
-        if (!(off > 1e-12 * trace)) break;
+        if (!(off > CONVERGED * trace)) break;
         for (int p = 0; p < 2; ++p) {
             for (int r = p + 1; r < 3; ++r) {
                 if (!(fabs(m[p][r]) > 0.0)) continue;
@@ -280,7 +290,7 @@ static carom_obb box_of_slabs(const float axes[9], const float low[3], const flo
     }
     for (int k = 0; k < 3; ++k) {
         box.centre[k] = (middle[0] * axes[k] + middle[1] * axes[3 + k]) + middle[2] * axes[6 + k];
-        box.extent[k] = extent[k] + 0x1p-19f * size;
+        box.extent[k] = extent[k] + SLAB_MARGIN * size;
         for (int i = 0; i < 3; ++i) box.axis[i][k] = axes[3 * i + k];
     }
     return box;
@@ -309,11 +319,12 @@ static void triangle_axes(const carom_vec3 p[3], double axes[3][3]) {
     carom_vec3 x = carom_vec(1.0, 0.0, 0.0), z = carom_vec(0.0, 0.0, 1.0);
     carom_vec3 normal = carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
     double area = carom_vec_length(normal), length = sqrt(most);
-    if (length > 1e-100) x = carom_vec_scale(edge, 1.0 / length);
-    if (area > 1e-12 * most && area > 1e-200) {
+    if (length > LEAST_EDGE) x = carom_vec_scale(edge, 1.0 / length);
+    if (area > LEAST_HEIGHT * most && area > LEAST_AREA) {
         z = carom_vec_scale(normal, 1.0 / area);
     } else {
-        carom_vec3 aside = fabs(x.x) < 0.7 ? carom_vec(1.0, 0.0, 0.0) : carom_vec(0.0, 1.0, 0.0);
+        carom_vec3 aside =
+            fabs(x.x) < NOT_ALONG ? carom_vec(1.0, 0.0, 0.0) : carom_vec(0.0, 1.0, 0.0);
         z = carom_vec_cross(x, aside);
     }
     /* The normal of a needle may be inaccurate; make it orthogonal to the edge. */
@@ -460,7 +471,7 @@ void carom_obb_view_of_bvh(const carom_bvh *bvh, const float shift[3], float fac
         double high = ((double)bounds.high[k] - (double)shift[k]) * (double)factor;
         double size = fabs(low) + fabs(high);
         view->root.centre[k] = (float)(0.5 * (low + high));
-        view->root.extent[k] = (float)(0.5 * (high - low) + 0x1p-22 * size);
+        view->root.extent[k] = (float)(0.5 * (high - low) + ROOT_MARGIN * size);
     }
 }
 

@@ -19,7 +19,7 @@ typedef struct carom_obb {
 } carom_obb;
 
 /* Sixteen boxes. The extents of places past the last item are CAROM_OBB_NOWHERE: such a box is far
- * from everything. */
+ * from everything, and its square, 2^180, is infinite in floats. */
 #define CAROM_OBB_NOWHERE (-0x1p90f)
 typedef struct carom_obb_node {
     float centre[3][CAROM_BVH_WIDTH], axis[3][3][CAROM_BVH_WIDTH], extent[3][CAROM_BVH_WIDTH];
@@ -82,7 +82,7 @@ typedef struct carom_obb_pair {
 /* Each step pops a pair of boxes and pushes at most 16 pairs that are one level lower on one side,
  * so 16 for each of at most 8 + 8 levels are enough. */
 #define CAROM_OBB_STACK (16u * 16u)
-#define CAROM_OBB_FOUND 1024u
+#define CAROM_OBB_FOUND 1024u /* pairs: 8 KiB */
 
 /* The state of a traversal. Boxes are widened by the slack in each comparison; it covers all
  * rounding, see soup_place.c. */

@@ -76,7 +76,10 @@ static inline carom_obb lane_of(const carom_obb_node *node, uint32_t lane) {
     return box;
 }
 
-/* Centre and extents have the error of three roundings of values up to |low| + |high|. */
+/* Centre and extents have the error of three roundings of values up to |low| + |high|, or of two
+ * subnormal ones. */
+#define ORIENT_ERROR 0x1p-22f
+#define LEAST_FLOAT  0x1p-148f
 static const carom_obb_node *orient(const carom_obb_view *view, const carom_bvh_node *from,
                                     carom_obb_node *to) {
     for (int k = 0; k < 3; ++k) {
@@ -85,7 +88,8 @@ static const carom_obb_node *orient(const carom_obb_view *view, const carom_bvh_
             bool empty = !(low <= high);
             float half_low = 0.5f * low, half_high = 0.5f * high;
             float rounding =
-                0x1p-22f * (fabsf(half_low) + fabsf(half_high) + fabsf(view->shift[k])) + 0x1p-148f;
+                ORIENT_ERROR * (fabsf(half_low) + fabsf(half_high) + fabsf(view->shift[k])) +
+                LEAST_FLOAT;
             float centre = ((half_low + half_high) - view->shift[k]) * view->factor;
             float extent = ((half_high - half_low) + rounding) * view->factor;
             to->centre[k][lane] = empty ? 0.0f : centre;
@@ -198,6 +202,9 @@ static inline carom_f32v gap_along(const facing *f, const carom_obb_node *node, 
     return gap - reach_b;
 }
 
+/* Squared distances are below this; those of places past the last item are infinite. */
+#define EMPTY_SQUARE 0x1p120f
+
 /* Computes squared lower bounds of the distances. The gaps along the axes of one box are the
  * components of a separation vector, whose length is a lower bound; so is the gap in the given
  * direction. Returns the lanes where the bound is at most `limit`. */
@@ -219,7 +226,7 @@ static inline uint32_t nearer(const carom_obb_node *node, const carom_obb *b,
         carom_f32v along = carom_f32v_max(gap_along(&f, node, at, b, direction) - slack, zero);
         carom_f32v sum = carom_f32v_max(carom_f32v_max(sum_a, sum_b), along * along);
         carom_f32v squared_limit = carom_f32v_splat(limit) * limit;
-        lanes |= carom_lanes_of((sum <= squared_limit) & (sum < 0x1p120f)) << at;
+        lanes |= carom_lanes_of((sum <= squared_limit) & (sum < EMPTY_SQUARE)) << at;
         carom_f32v_store(apart + at, sum);
     }
     return lanes;

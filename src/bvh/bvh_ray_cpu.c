@@ -18,7 +18,8 @@
 
 #include "base/simd.h"
 
-#define LEAST_COMPONENT 0x1p-60
+#define LEAST_COMPONENT 0x1p-60 /* of the largest component, which is 1 */
+#define LEAVE_MARGIN    0x1p-48 /* relative: a few roundings of entries and exits */
 
 typedef struct slabs {
     double enter[3], leave[3]; /* the ray's origin, shifted by the margin, for entries and exits */
@@ -59,7 +60,7 @@ static inline uint32_t enter_node(const carom_bvh_node *node, const slabs *s, do
             carom_f64v in = (carom_f64v_floats(near[k] + at) - s->enter[k]) * s->inverse[k];
             carom_f64v out = (carom_f64v_floats(far[k] + at) - s->leave[k]) * s->inverse[k];
             first = carom_f64v_max(in, first);
-            last = carom_f64v_min(out * (1.0 + 0x1p-48), last);
+            last = carom_f64v_min(out * (1.0 + LEAVE_MARGIN), last);
         }
         memcpy(enters + at, &first, sizeof(first));
         lanes |= carom_lanes_of64(first <= last) << at;

@@ -16,7 +16,7 @@ typedef struct carom_bvh_ray {
 } carom_bvh_ray;
 
 /* The margin of a ray whose position is unknown: it passes through every place. `from` is then 0.
- */
+ * Boxes are floats, below 2^128. */
 #define CAROM_BVH_EVERYWHERE 0x1p200
 
 /* Receives a place whose box the ray may enter, and returns the s up to which to continue;

@@ -22,7 +22,8 @@
 #include "geom/triangle_item.h"
 
 /* Points farther away than this see nothing; boxes are below 2^128. */
-#define FARTHEST 0x1p200
+#define FARTHEST    0x1p200
+#define FRAME_ERROR 0x1p-50 /* of a coordinate: a few roundings by the change of frame */
 
 /* ---- Exact winding number -------------------------------------------------------------------- */
 
@@ -78,7 +79,7 @@ static carom_box box_above(carom_vec3 point) {
     carom_box box;
     for (int k = 0; k < 3; ++k) {
         double x = CAROM_MIN(CAROM_MAX(p[k], -FARTHEST), FARTHEST);
-        double margin = 0x1p-50 * fabs(x) + (double)FLT_MIN;
+        double margin = FRAME_ERROR * fabs(x) + (double)FLT_MIN;
         box.low[k] = carom_float_down(x - margin, 0.0);
         box.high[k] = k == 2 ? HUGE_VALF : carom_float_up(x + margin, 0.0);
     }
@@ -106,8 +107,8 @@ typedef struct moment {
     double value[CAROM_BVH_MOMENTS];
 } moment;
 
-#define GRAIN    64u /* nodes or blocks per range: a thousand triangles */
-#define ROUND_UP (1.0 + 0x1p-40)
+#define GRAIN    64u             /* nodes or blocks per range: a thousand triangles */
+#define ROUND_UP (1.0 + 0x1p-40) /* of a bound: far more than the roundings of its sums */
 
 static carom_vec3 vec_at(const double *value) {
     return carom_vec(value[0], value[1], value[2]);
@@ -326,6 +327,7 @@ carom_status carom_bvh_field_make(carom_context *context, carom_arena *arena,
  * angles are exact. */
 #define TOLERANCE  0x1p-5
 #define MOST_TRIES 8
+#define NEXT_TRY   0.25
 
 static double argument_of(const carom_bvh_angles *sum) {
     double real = 1.0, imaginary = 0.0, turns = 0.0;
@@ -382,7 +384,7 @@ double carom_bvh_winding_fraction(carom_context *context, const carom_bvh_faces 
     const double at[3] = {p.x, p.y, p.z};
     double tolerance = TOLERANCE, error = 0.0, fraction = 0.0;
     if (faces->bvh->level_count == 0 || !(carom_vec_largest(p) <= FARTHEST)) return 0.0;
-    for (int i = 1; i <= MOST_TRIES; ++i, tolerance *= 0.25) {
+    for (int i = 1; i <= MOST_TRIES; ++i, tolerance *= NEXT_TRY) {
         if (i == MOST_TRIES) tolerance = 0.0;
         fraction = evaluate(context, faces->bvh, field, at, tolerance, &error);
         if (error <= CAROM_BVH_FRACTION_ERROR) break;

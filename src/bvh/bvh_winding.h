@@ -42,7 +42,8 @@ typedef struct carom_bvh_field {
 carom_status carom_bvh_field_make(carom_context *context, carom_arena *arena,
                                   const carom_bvh_faces *faces, carom_bvh_field *field);
 
-/* The largest error of a generalised winding number, beside rounding. */
+/* The largest error of a generalised winding number, beside rounding: far below the half that
+ * separates inside from outside. */
 #define CAROM_BVH_FRACTION_ERROR 0.01
 
 /* The generalised winding number around a finite point: the same bits for any instruction set. */

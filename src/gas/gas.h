@@ -22,7 +22,7 @@
 #include "carom/gas.h"
 #include "gas/gas_item.h"
 
-#define CAROM_GAS_MOST_SPHERES      (UINT32_C(1) << 27)
+#define CAROM_GAS_MOST_SPHERES      (UINT32_C(1) << 27) /* an entry of a cell has 27 bits for a slot */
 #define CAROM_GAS_NO_SLOT           UINT32_MAX
 #define CAROM_GAS_MOST_ACCELERATION 1e100 /* the square of such an acceleration is finite */
 
@@ -40,10 +40,16 @@
 #define CAROM_GAS_LEAST_MASS   1e-100 /* keeps energies and the virial finite */
 #define CAROM_GAS_MOST_MASS    1e100
 
-/* Internal kinds, numbered after carom_gas_kind. The caller never sees them. */
-#define CAROM_GAS_REFRESH     2
-#define CAROM_GAS_PROVISIONAL 3 /* a pair found by floats; due at a lower bound: see gas_scan.h */
-#define CAROM_GAS_UNRESOLVED  4 /* floats cannot decide which is first: decided exactly when due */
+/* What a prediction expects as the next physical event of its sphere. A crossing is no kind: it has
+ * a time of its own. PAIR and WALL are in the order of carom_gas_kind, as it decides ties; the
+ * kinds whose time is only a lower bound come last. */
+typedef enum carom_gas_prediction_kind {
+    CAROM_GAS_PREDICTION_PAIR,
+    CAROM_GAS_PREDICTION_WALL,
+    CAROM_GAS_PREDICTION_REFRESH,     /* the body is rewritten: nothing else happens before */
+    CAROM_GAS_PREDICTION_PROVISIONAL, /* a pair, whose partner is known from floats */
+    CAROM_GAS_PREDICTION_UNRESOLVED   /* floats cannot decide which event is first */
+} carom_gas_prediction_kind;
 
 /* Prediction of a sphere's next events: half a cache line per sphere. */
 typedef struct carom_gas_prediction {
@@ -51,7 +57,7 @@ typedef struct carom_gas_prediction {
     uint32_t partner;           /* slot */
     uint32_t stamp;             /* the partner's stamp when this was predicted */
     int8_t image[3];            /* boxes to shift the partner by, if its own wraps were 0 */
-    uint8_t kind;               /* of the physical event; for walls `partner` is the side */
+    uint8_t kind;               /* carom_gas_prediction_kind; for walls `partner` is the side */
     uint8_t side;               /* of the cell to be crossed: 2 axis + (0 low, 1 high) */
     uint8_t current;            /* its entry is in the calendar's window */
     uint16_t repeats;           /* events of this sphere at the same tick */
@@ -99,7 +105,7 @@ typedef struct carom_gas_trajectories {
  * entries: no box has that code. */
 #define CAROM_GAS_LINK         (UINT32_C(27) << 27)
 #define CAROM_GAS_EMPTY        UINT32_MAX
-#define CAROM_GAS_CELL_ENTRIES 4
+#define CAROM_GAS_CELL_ENTRIES 4 /* 16 bytes: one vector, and four cells in a cache line */
 typedef struct carom_gas_cell {
     uint32_t entry[CAROM_GAS_CELL_ENTRIES];
 } carom_gas_cell;
@@ -120,8 +126,8 @@ typedef struct carom_gas_record {
     float centre[3];   /* NEIGHBOURS: position at which its list was built */
     uint32_t follower; /* slot of a partner without an entry in the queue, as this sphere's entry
                           represents both; or NO_SLOT */
-    float others; /* ticks from the time of a provisional prediction to a lower bound of the next
-                     best event; or 0 */
+    float next_best;   /* ticks from the time of a provisional prediction to a lower bound of all
+                          other events of the sphere; or 0 */
 } carom_gas_record;
 _Static_assert(sizeof(carom_gas_record) == 64, "a record is a cache line");
 
@@ -134,7 +140,7 @@ typedef struct carom_gas_cells {
     uint32_t size[4];    /* without the layer around; the fourth value pads the vectors */
     carom_gas_home last; /* the highest cell */
     double edge[4], per_edge[3];
-    double skin[4]; /* CENTRE: distance by which a sphere may leave its cell; see gas_centre.h */
+    double skin[4]; /* CENTRE: distance by which a sphere may leave its cell; see gas_run_cpu.c */
 } carom_gas_cells;
 
 /* ---- Neighbour lists ------------------------------------------------------------------------- */
@@ -156,7 +162,8 @@ typedef struct carom_gas_lists {
 
 /* ---- Event queue ----------------------------------------------------------------------------- */
 
-#define CAROM_GAS_CHUNK_SLOTS 14
+#define CAROM_GAS_CHUNK_SLOTS 14 /* with two words more, 64 bytes */
+#define CAROM_GAS_PENDING     8  /* entries whose bucket is being prefetched; a power of two */
 typedef struct carom_gas_chunk { /* one cache line */
     uint32_t slot[CAROM_GAS_CHUNK_SLOTS];
     uint32_t next, count;
@@ -179,10 +186,10 @@ typedef struct carom_gas_calendar {
     uint64_t entries;              /* in chunks, stale ones included */
     carom_gas_queue_entry *window; /* sorted by time */
     uint64_t window_head, window_tail, window_capacity;
-    uint64_t looked;              /* entries of the window up to here were prefetched */
-    uint32_t pending[8];          /* slots whose chunk is being prefetched */
-    uint32_t pending_at;          /* index of the oldest, modulo 8 */
-    uint64_t loaded, loaded_from; /* entries moved to the window since bucket loaded_from */
+    uint64_t looked;                     /* entries of the window up to here were prefetched */
+    uint32_t pending[CAROM_GAS_PENDING]; /* slots whose chunk is being prefetched */
+    uint32_t pending_at;                 /* index of the oldest, modulo CAROM_GAS_PENDING */
+    uint64_t loaded, loaded_from;        /* entries moved to the window since bucket loaded_from */
 } carom_gas_calendar;
 
 typedef struct carom_gas_tree {
@@ -211,10 +218,9 @@ struct carom_gas {
     bool uniform;             /* all radii are equal */
     double common_mass;       /* 0 where masses differ */
     bool prefetch;            /* the gas is large enough to miss the caches */
-    bool in_twos;             /* a pair that collided is predicted together: gas_centre.h */
+    bool predicts_together;   /* both spheres of a collision at once: they wait for memory once */
     bool watches_speed;       /* collisions or the acceleration may make a sphere too fast */
     bool ready;               /* cells and queue are built */
-    bool exactly;             /* predictions are to be exact immediately */
     double longest;           /* longest edge of the box */
     double largest, smallest; /* radii */
     double most_acceleration; /* along an axis */
@@ -228,18 +234,16 @@ struct carom_gas {
     int64_t now;
     uint64_t epochs;     /* epochs of CAROM_GAS_EPOCH ticks passed before tick 0 */
     uint64_t events;     /* since create */
-    uint64_t waits;      /* bodies rewritten because CAROM_GAS_HORIZON had passed */
+    uint64_t waits;      /* bodies rewritten because CAROM_GAS_HORIZON had passed, since create */
     uint64_t sort_after; /* the order in memory is checked at this number of predictions */
     /* measures */
     uint64_t collisions, wall_hits, crossings, predictions;
     double measured_from;
     carom_gas_total virial;
-    /* set for the duration of a run */
-    carom_gas_event_fn *on_event;
-    void *on_event_user;
 };
 
-/* The epoch moves forward by this many ticks once `now` has passed twice as many. */
+/* The epoch moves forward by this many ticks once `now` has passed twice as many. A run goes at
+ * most three epochs at once, so that `now` and the horizon, four epochs, stay below 2^62. */
 #define CAROM_GAS_EPOCH (INT64_C(1) << 59)
 
 /* Upper bound of times. Beyond it, with the default tick, a double cannot distinguish two times in
@@ -250,8 +254,10 @@ static inline double carom_gas_time_of(const carom_gas *gas, int64_t tick) {
     return ((double)gas->epochs * (double)CAROM_GAS_EPOCH + (double)tick) * gas->rules.tick;
 }
 
-/* Upper bound of the path per tick. It must be tiny because crossings are found by time. */
-#define CAROM_GAS_MOST_STEP 0x1p-20 /* of the smallest radius */
+/* Upper bound of the path per tick, in smallest radii. Crossings are rounded to ticks, so two
+ * spheres may be nearer by two such paths than their cells tell: EDGE_MARGIN in gas_cells.c exceeds
+ * that. */
+#define CAROM_GAS_MOST_STEP 0x1p-20
 static inline bool carom_gas_keeps_pace(const carom_gas *gas, const double v[3]) {
     return (fabs(v[0]) + fabs(v[1]) + fabs(v[2])) * gas->rules.tick <=
            CAROM_GAS_MOST_STEP * gas->smallest;
@@ -265,10 +271,27 @@ static inline double carom_gas_mass(const carom_gas *gas, uint32_t slot) {
     return gas->common_mass > 0.0 ? gas->common_mass : gas->mass[slot];
 }
 
-/* Radius for CAROM_GAS_METHOD_EXTENT: a little larger than the true one. */
+/* Radius for CAROM_GAS_METHOD_EXTENT: larger than the true one by a quarter of the margin of a cell
+ * (EDGE_MARGIN and WIDTH_MARGIN in gas_cells.c), so that a sphere is narrower than a cell. That is
+ * far above the rounding of a position, which is below 1e-14 of the longest edge. */
+#define CAROM_GAS_EXTENT_MARGIN       2.5e-7  /* of the radius */
+#define CAROM_GAS_EXTENT_WIDTH_MARGIN 2.5e-10 /* of the longest edge of the box */
 static inline double carom_gas_extent_radius(const carom_gas *gas, uint32_t slot) {
-    return gas->radius[slot] * (1.0 + 2.5e-7) + 2.5e-10 * gas->longest;
+    return gas->radius[slot] * (1.0 + CAROM_GAS_EXTENT_MARGIN) +
+           CAROM_GAS_EXTENT_WIDTH_MARGIN * gas->longest;
 }
+
+/* The least edge of a periodic box. It exceeds the diameter by ten times the margin of a cell, so
+ * that a box of one cell is possible and a sphere never touches its own image. */
+#define CAROM_GAS_BOX_MARGIN       1e-5 /* of the diameter */
+#define CAROM_GAS_BOX_WIDTH_MARGIN 1e-8 /* of the longest edge of the box */
+static inline double carom_gas_least_periodic(const carom_gas *gas, double radius) {
+    return 2.0 * radius * (1.0 + CAROM_GAS_BOX_MARGIN) + CAROM_GAS_BOX_WIDTH_MARGIN * gas->longest;
+}
+
+/* The widest box, in radii of its smallest sphere: beyond it the rounding of a position, 2^-53 of
+ * an edge, exceeds a tenth of a radius. */
+#define CAROM_GAS_MOST_WIDTH 1e15
 
 /* ---- Functions shared between the files ------------------------------------------------------ */
 
@@ -284,9 +307,15 @@ typedef enum carom_gas_stop {
     CAROM_GAS_STOP_FAST      /* `culprit` has become too fast for the tick */
 } carom_gas_stop;
 
+/* The caller's function that sees each event; on_event may be NULL. */
+typedef struct carom_gas_observer {
+    carom_gas_event_fn *on_event;
+    void *user;
+} carom_gas_observer;
+
 /* Handles the entries due up to tick `until`, at most `steps` of them. */
 CAROM_CPU_DECLARE(carom_gas_stop, carom_gas_run, carom_gas *gas, int64_t until, uint64_t steps,
-                  uint32_t *culprit);
+                  const carom_gas_observer *observer, uint32_t *culprit);
 /* Predicts the spheres with slots in [from, to). The queue is to be created once all are predicted.
  * False when there is no memory. */
 CAROM_CPU_DECLARE(bool, carom_gas_predict_some, carom_gas *gas, uint64_t from, uint64_t to);
@@ -313,6 +342,9 @@ static inline carom_status carom_gas_look(carom_context *context, uint64_t i, ui
  * cells and no queue; the next call tries again. */
 carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t amount);
 
+/* Sorts the spheres in memory along a Morton curve. Cells, lists and queue must be built anew. */
+carom_status carom_gas_sort(carom_context *context, carom_gas *gas);
+
 /* Checks whether the order in memory has decayed and, if so, renews it. */
 carom_status carom_gas_resort(carom_context *context, carom_gas *gas);
 
@@ -325,8 +357,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
                                uint32_t pair[2]);
 
 /* Recomputes all trajectories from the bodies, with `now` as the common time. Cells and wraps must
- * be set. */
-void carom_gas_trajectories_renew(carom_gas *gas);
+ * be set. `predicted`: there are predictions, which must stay valid. */
+void carom_gas_trajectories_renew(carom_gas *gas, bool predicted);
 
 carom_status carom_gas_cells_create(carom_context *context, carom_gas *gas, uint64_t amount);
 /* Reserves the overflow cells one step may need; false when there is no memory. */

@@ -6,10 +6,11 @@
 
 #include <math.h>
 
-#define STEPS_AT_ONCE    16384 /* steps between checks of the epoch and the order in memory */
-#define STEPS_PER_LOOK   256   /* steps between checks for cancellation: some 0.1 ms */
-#define PROGRESS_UNITS   1000000
-#define WAITS_PER_SPHERE 64                  /* without any event: see has_waited_enough */
+#define STEPS_AT_ONCE    16384   /* steps between checks of the epoch and the order in memory */
+#define STEPS_PER_LOOK   256     /* steps between checks for cancellation: some 0.1 ms */
+#define PROGRESS_UNITS   1000000 /* of the time to go */
+#define EPOCHS_AT_ONCE   3       /* of one run, at most: see CAROM_GAS_EPOCH */
+#define WAITS_PER_SPHERE 64      /* without any event: see has_waited_enough */
 #define LEAST_WAITS      (UINT64_C(1) << 20) /* some half a second */
 
 /* Shifts the epoch. Times are ticks since the epoch, and it moves by whole ticks, so no predicted
@@ -60,7 +61,7 @@ static carom_status fail_stop(carom_context *context, carom_gas *gas, carom_gas_
 static int64_t ticks_until(const carom_gas *gas, double until) {
     double ticks =
         until * gas->rules.ticks_per_unit - (double)gas->epochs * (double)CAROM_GAS_EPOCH;
-    ticks = floor(fmin(ticks, (double)(3 * CAROM_GAS_EPOCH)));
+    ticks = floor(fmin(ticks, (double)(EPOCHS_AT_ONCE * CAROM_GAS_EPOCH)));
     return ticks > (double)gas->now ? (int64_t)ticks : gas->now;
 }
 
@@ -93,8 +94,8 @@ static void skip_rest(carom_gas *gas, double until) {
 /* True when the gas has only refreshed bodies for too long. A tick may be so short that no event
  * happens within the range of ticks: with a tick given as 1e-30, a run would do nothing but refresh
  * bodies. */
-static bool has_waited_enough(const carom_gas *gas) {
-    return gas->waits > LEAST_WAITS && gas->waits / WAITS_PER_SPHERE > gas->count;
+static bool has_waited_enough(const carom_gas *gas, uint64_t waits) {
+    return waits > LEAST_WAITS && waits / WAITS_PER_SPHERE > gas->count;
 }
 
 static carom_status fail_waiting(carom_context *context, const carom_gas *gas, double since) {
@@ -106,28 +107,28 @@ static carom_status fail_waiting(carom_context *context, const carom_gas *gas, d
 
 /* Runs up to STEPS_AT_ONCE steps, with checks for cancellation in between. */
 static carom_gas_stop run_steps(carom_context *context, carom_gas *gas, int64_t goal,
-                                uint32_t *culprit) {
+                                const carom_gas_observer *observer, uint32_t *culprit) {
     carom_gas_stop stop = CAROM_GAS_STOP_STEPS;
     for (int steps = 0; steps < STEPS_AT_ONCE && stop == CAROM_GAS_STOP_STEPS;
          steps += STEPS_PER_LOOK) {
-        stop = CAROM_CPU_CALL(context, carom_gas_run)(gas, goal, STEPS_PER_LOOK, culprit);
+        stop = CAROM_CPU_CALL(context, carom_gas_run)(gas, goal, STEPS_PER_LOOK, observer, culprit);
         if (carom_progress_stop(context, 0)) break;
     }
     return stop;
 }
 
-static carom_status run_until(carom_context *context, carom_gas *gas, double until) {
+static carom_status run_until(carom_context *context, carom_gas *gas, double until,
+                              const carom_gas_observer *observer) {
     if (!gas->ready) CAROM_TRY(carom_gas_rebuild(context, gas, 0));
     skip_rest(gas, until);
     const double start = carom_gas_get_time(gas);
     double quiet_since = start;
-    uint64_t shown = 0, events = gas->events;
-    gas->waits = 0;
+    uint64_t shown = 0, events = gas->events, waits = gas->waits; /* since the last event */
     for (;;) {
         uint32_t culprit = 0;
         int64_t goal = ticks_until(gas, until);
-        bool last = goal < 3 * CAROM_GAS_EPOCH;
-        carom_gas_stop stop = run_steps(context, gas, goal, &culprit);
+        bool last = goal < EPOCHS_AT_ONCE * CAROM_GAS_EPOCH;
+        carom_gas_stop stop = run_steps(context, gas, goal, observer, &culprit);
         if (stop == CAROM_GAS_STOP_EVENT || (stop == CAROM_GAS_STOP_TIME && last)) return CAROM_OK;
         if (stop == CAROM_GAS_STOP_LISTS) {
             CAROM_TRY(carom_gas_lists_grow(context, gas));
@@ -149,20 +150,18 @@ static carom_status run_until(carom_context *context, carom_gas *gas, double unt
         if (gas->events != events) {
             events = gas->events;
             quiet_since = now;
-            gas->waits = 0;
+            waits = gas->waits;
         }
-        if (has_waited_enough(gas)) return fail_waiting(context, gas, quiet_since);
+        if (has_waited_enough(gas, gas->waits - waits))
+            return fail_waiting(context, gas, quiet_since);
     }
 }
 
 static carom_status advance(carom_context *context, carom_gas *gas, double until,
                             carom_gas_event_fn *on_event, void *user) {
-    gas->on_event = on_event;
-    gas->on_event_user = user;
+    const carom_gas_observer observer = {on_event, user};
     carom_progress_begin(context, "moving spheres", PROGRESS_UNITS);
-    carom_status status = run_until(context, gas, until);
-    gas->on_event = NULL;
-    return carom_progress_finish(context, status);
+    return carom_progress_finish(context, run_until(context, gas, until, &observer));
 }
 
 static carom_status check_until(carom_context *context, const carom_gas *gas, double until) {

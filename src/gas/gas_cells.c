@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "geom/lens.h"
 
-#define MOST_CELLS_AXIS 65535.0
-#define MOST_CELLS      (UINT64_C(1) << 30)
+#define MOST_CELLS_AXIS 65535.0             /* coordinates have 16 bits */
+#define MOST_CELLS      (UINT64_C(1) << 30) /* of 16 bytes */
 
 /* The cell edge L is the root of 2 n0 (L + 2r)^2 (c1 pi r^2 n0 L^2 + c3 (L - r)) = c4. The unit
  * costs are c1 of a collision, c3 of a pair test, c4 of entering a cell, in units of c3. They are
@@ -22,10 +23,12 @@
 #define COST_COLLISION 0.7
 #define COST_CROSSING  3.0
 
+#define HALVINGS 60 /* of an interval that doubles make no smaller after 53 */
+
 static double model_excess(double density, double radius, double edge) {
     double wide = edge + 2.0 * radius;
-    double terms = COST_COLLISION * 3.141592653589793 * radius * radius * density * edge * edge +
-                   (edge - radius);
+    double terms =
+        COST_COLLISION * CAROM_PI * radius * radius * density * edge * edge + (edge - radius);
     return 2.0 * density * wide * wide * terms - COST_CROSSING;
 }
 
@@ -33,7 +36,7 @@ double carom_gas_model_edge(double density, double radius) {
     double low = 2.0 * radius, high = 2.0 * radius;
     if (!(density > 0.0) || model_excess(density, radius, low) >= 0.0) return low;
     while (model_excess(density, radius, high) < 0.0) high *= 2.0;
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < HALVINGS; ++i) {
         double middle = 0.5 * (low + high);
         if (model_excess(density, radius, middle) < 0.0)
             low = middle;
@@ -43,54 +46,87 @@ double carom_gas_model_edge(double density, double radius) {
     return low;
 }
 
-/* The least cell edge: the distance to search plus a margin far above any rounding error. */
+/* Margins of the least cell edge. A crossing is early or late by up to a tick, so two spheres may
+ * be nearer than their cells tell by twice CAROM_GAS_MOST_STEP of the smallest radius: 0.95e-6 of a
+ * diameter. Positions are rounded at up to CAROM_GAS_MOST_DRIFT edges from the box, a few times
+ * 32 * 2^-53 of an edge: below 1e-13. */
+#define EDGE_MARGIN  1e-6 /* of the distance to search */
+#define WIDTH_MARGIN 1e-9 /* of the longest edge of the box */
+
+/* The same for lists, whose centres are floats: ten times what carom_gas_lists_create adds, so that
+ * spheres that are to be listed are in neighbouring cells. */
+#define LIST_EDGE_MARGIN  1e-4 /* of the largest radius */
+#define LIST_WIDTH_MARGIN 1e-5 /* of the longest edge of the box */
+
+/* The least cell edge: the distance to search plus the margins. */
 static double least_edge(const carom_gas *gas, double distance) {
     double largest = 0.0;
     for (int axis = 0; axis < 3; ++axis) largest = fmax(largest, gas->rules.edge[axis]);
-    return distance * (1.0 + 1e-6) + 1e-9 * largest;
+    return distance * (1.0 + EDGE_MARGIN) + WIDTH_MARGIN * largest;
 }
 
 /* The same for neighbour lists, whose centres are rounded to float. */
 static double least_lists(const carom_gas *gas, double skin) {
-    return least_edge(gas, 2.0 * gas->largest + 2.0 * skin) + 1e-4 * gas->largest +
-           1e-5 * gas->longest;
+    return least_edge(gas, 2.0 * gas->largest + 2.0 * skin) + LIST_EDGE_MARGIN * gas->largest +
+           LIST_WIDTH_MARGIN * gas->longest;
 }
 
-/* Packing fraction from which neighbour lists are faster; measured, as is their cutoff in
- * choose_method. */
+/* Packing fraction from which neighbour lists are faster; measured. At 0.42 they take 1.2 times as
+ * long as cells (10,000 spheres). */
 #define LISTS_FROM 0.45
+/* Largest ratio of radii for lists by default: the list of a small sphere reaches as far as that of
+ * a large one, and holds the more the smaller the others are. */
+#define ALIKE 1.5
+/* Cutoffs in largest diameters, measured: longer lists take longer to scan, but are rebuilt less
+ * often. In a dense gas spheres hardly leave their place. At 0.49 cutoffs of 1.4 and 1.8 take 1.01
+ * and 1.04 times as long as 1.6. */
+#define DENSE        0.4 /* packing fraction */
+#define CUTOFF_DENSE 1.6
+#define CUTOFF       1.8
+#define LEAST_CUTOFF 1.01 /* less leaves no skin, and lists would be rebuilt at every event */
+/* The least skin, as a share of the least cell edge: a path of 2^-20 radii per tick is far less. */
+#define LEAST_SKIN 0.001
+/* The least width of a periodic box for lists, in least cell edges: no image beyond the next box.
+ */
+#define LIST_BOX 1.0001
 /* Lengths whose squares are well within the range of floats, 1e-38 to 3e38. */
 #define LEAST_LISTED 1e-15
 #define MOST_LISTED  1e18
 
 static void choose_method(carom_gas *gas) {
     gas->method = gas->def.method;
-    bool alike = gas->largest < 1.5 * gas->smallest;
+    bool alike = gas->largest < ALIKE * gas->smallest;
     if (gas->method == CAROM_GAS_METHOD_AUTO)
         gas->method = gas->packing >= LISTS_FROM && alike ? CAROM_GAS_METHOD_NEIGHBOURS
                                                           : CAROM_GAS_METHOD_CENTRE;
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
     double cutoff = gas->def.cutoff, least = least_edge(gas, 2.0 * gas->largest);
-    if (cutoff == 0.0) cutoff = gas->packing > 0.4 ? 1.6 : 1.8;
-    gas->lists.cutoff = fmax(cutoff, 1.01);
+    if (cutoff == 0.0) cutoff = gas->packing > DENSE ? CUTOFF_DENSE : CUTOFF;
+    gas->lists.cutoff = fmax(cutoff, LEAST_CUTOFF);
     gas->lists.skin = 0.5 * (gas->lists.cutoff * 2.0 * gas->largest - least);
-    if (gas->lists.skin < 0.001 * least) gas->lists.skin = 0.001 * least;
+    if (gas->lists.skin < LEAST_SKIN * least) gas->lists.skin = LEAST_SKIN * least;
     for (int axis = 0; axis < 3; ++axis) { /* lists contain no images beyond the next box */
         if (!gas->rules.periodic[axis]) continue;
-        double most = 0.5 * (gas->rules.edge[axis] - 1.0001 * least_lists(gas, 0.0));
+        double most = 0.5 * (gas->rules.edge[axis] - LIST_BOX * least_lists(gas, 0.0));
         gas->lists.skin = fmin(gas->lists.skin, most);
     }
     /* Between walls no sphere moves further than this. */
     gas->lists.skin = fmin(gas->lists.skin, 2.0 * gas->longest);
     /* Centres are floats. In a very wide box rounding alone would exceed the skin, and far from 1
      * the squared distances overflow or underflow. */
-    if (gas->lists.skin < fmax(0.001 * least, 1e-5 * gas->longest) || gas->largest < LEAST_LISTED ||
-        gas->longest > MOST_LISTED)
+    if (gas->lists.skin < fmax(LEAST_SKIN * least, LIST_WIDTH_MARGIN * gas->longest) ||
+        gas->largest < LEAST_LISTED || gas->longest > MOST_LISTED)
         gas->method = CAROM_GAS_METHOD_CENTRE;
 }
 
 /* In diameters: some skin is faster in dense gases too, measured at 0.3. */
 #define LEAST_WISH 1.06
+
+/* Limits the memory: 128 bytes of cells per sphere, and 16 KiB. Where there would be more cells,
+ * their edge grows step by step. */
+#define CELLS_PER_SPHERE 8.0
+#define SPARE_CELLS      1024.0
+#define EDGE_STEP        1.1
 
 static void choose_size(carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
@@ -105,7 +141,7 @@ static void choose_size(carom_gas *gas) {
         wish = gas->def.cell_edge;
     }
     double edge = fmax(wish, least);
-    for (;; edge *= 1.1) { /* limits the memory: not many more cells than spheres */
+    for (;; edge *= EDGE_STEP) {
         double all = 1.0;
         for (int axis = 0; axis < 3; ++axis) {
             double size = fmin(floor(gas->rules.edge[axis] / edge), MOST_CELLS_AXIS);
@@ -115,7 +151,8 @@ static void choose_size(carom_gas *gas) {
             cells->per_edge[axis] = size / gas->rules.edge[axis];
             all *= size + 2.0;
         }
-        if (all <= 8.0 * (double)gas->count + 1024.0 && all < (double)MOST_CELLS) break;
+        if (all <= CELLS_PER_SPHERE * (double)gas->count + SPARE_CELLS && all < (double)MOST_CELLS)
+            break;
     }
     for (int axis = 0; axis < 3; ++axis) /* a sphere must not overlap one cell twice */
         if (gas->method == CAROM_GAS_METHOD_EXTENT && gas->rules.periodic[axis] &&
@@ -254,11 +291,14 @@ void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *
             }
 }
 
+/* Overflow cells reserved at once: one per this many spheres. */
+#define OVERFLOW_SHARE 32
+
 bool carom_gas_cells_reserve(carom_gas *gas) {
     carom_gas_cells *cells = &gas->cells;
     if (cells->free_count >= CAROM_GAS_STEP_OVERFLOW) return true;
     uint64_t have = cells->count + cells->overflow_capacity, capacity = 0; /* no more than needed */
-    uint64_t needed = have + CAROM_GAS_STEP_OVERFLOW + gas->count / 32;
+    uint64_t needed = have + CAROM_GAS_STEP_OVERFLOW + gas->count / OVERFLOW_SHARE;
     void *grown = carom_array_grow(&gas->allocator, cells->cells, have, needed,
                                    sizeof(*cells->cells), &capacity);
     if (grown == NULL) return false;

@@ -26,8 +26,12 @@ static inline uint32_t carom_gas_candidate(uint32_t slot, uint32_t code) {
     return slot | code << CAROM_GAS_SLOT_BITS;
 }
 
-static inline uint32_t carom_gas_candidate_slot(uint32_t near) {
-    return near & ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1);
+static inline uint32_t carom_gas_candidate_slot(uint32_t entry) {
+    return entry & ((UINT32_C(1) << CAROM_GAS_SLOT_BITS) - 1);
+}
+
+static inline uint32_t carom_gas_candidate_code(uint32_t entry) {
+    return entry >> CAROM_GAS_SLOT_BITS;
 }
 
 /* Strides of the cell array along y and z. */
@@ -135,10 +139,11 @@ static inline void carom_gas_file(carom_gas *gas, uint32_t slot, const carom_gas
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
 /* A growing list of candidates. */
-#define CAROM_GAS_MOST_CANDIDATES 256
+#define CAROM_GAS_MOST_CANDIDATES 256 /* scanned at once; a dense gas has some forty */
+#define CAROM_GAS_SPARE_ENTRIES   16  /* vectors write up to eight entries behind the last, twice */
 typedef struct carom_gas_candidates {
     uint32_t count;
-    uint32_t near[CAROM_GAS_MOST_CANDIDATES + 16];
+    uint32_t entries[CAROM_GAS_MOST_CANDIDATES + CAROM_GAS_SPARE_ENTRIES];
 } carom_gas_candidates;
 
 /* Cell n of the block of 27 around a home. */

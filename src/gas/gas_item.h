@@ -18,15 +18,15 @@
 
 #include "base/item.h"
 
-/* The delay of an event that never happens. */
+/* The delay of an event that never happens: more than 2^61 ticks, whatever the tick. */
 #define CAROM_GAS_NEVER_DELAY 1e300
 
 /* Ticks: all times are below 2^61 + CAROM_GAS_HORIZON; NEVER is later than any time. */
 #define CAROM_GAS_NEVER   INT64_MAX
 #define CAROM_GAS_HORIZON (INT64_C(1) << 61)
 
-/* A body is rewritten at the latest when it may have drifted by this many edges of a periodic
- * box. */
+/* A body is rewritten at the latest when it may have drifted by this many edges of a periodic box:
+ * its wraps, and those of a partner seen from it, then fit eight bits. */
 #define CAROM_GAS_MOST_DRIFT 32.0
 
 /* One cache line. */
@@ -168,6 +168,10 @@ CAROM_ITEM void carom_gas_rewrite(const carom_gas_rules *rules, carom_gas_body *
     body->t = time;
 }
 
+/* Rounds in which carom_gas_meet removes an approach left by rounding. The impulse doubles each
+ * round; 128 doublings cover the square of the rounding of doubles, 2^-106. */
+#define CAROM_GAS_MOST_ROUNDS 128
+
 /* The result of one collision. */
 typedef struct carom_gas_contact {
     double normal[3]; /* unit vector from a to b, or into the wall */
@@ -200,7 +204,7 @@ CAROM_ITEM carom_gas_contact carom_gas_meet(const carom_gas_rules *rules, carom_
     double share = dot < 0.0 ? bounce / (mass_a + mass_b) * dot : 0.0;
     double push = share / square;
     contact.virial = -share * mass_a * mass_b;
-    for (int round = 0; dot < 0.0 && round < 128; ++round) {
+    for (int round = 0; dot < 0.0 && round < CAROM_GAS_MOST_ROUNDS; ++round) {
         for (int axis = 0; axis < 3; ++axis) {
             a->v[axis] = a->v[axis] + (push * mass_b) * d[axis];
             b->v[axis] = b->v[axis] - (push * mass_a) * d[axis];

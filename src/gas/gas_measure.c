@@ -16,6 +16,14 @@ double carom_gas_get_time(const carom_gas *gas) {
     return carom_gas_time_of(gas, gas->now);
 }
 
+void carom_gas_now(const carom_gas *gas, uint32_t slot, double x[3], double v[3]) {
+    const carom_gas_body *body = &gas->bodies[slot];
+    carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
+    for (int axis = 0; axis < 3; ++axis)
+        if (gas->rules.periodic[axis])
+            x[axis] -= gas->rules.edge[axis] * floor(x[axis] / gas->rules.edge[axis]);
+}
+
 static void get_sphere(const carom_gas *gas, uint32_t slot, carom_gas_sphere *sphere) {
     double x[3], v[3];
     carom_gas_now(gas, slot, x, v);
@@ -125,7 +133,9 @@ carom_status carom_gas_get_info(carom_context *context, const carom_gas *gas,
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
-#define MOST_UNLOOKED (UINT64_C(1) << 20) /* pairs between checks for cancellation: some 5 ms */
+#define CELL_MARGIN     1.0001              /* of an edge: rounding of cell_at is far less */
+#define MOST_CELLS_AXIS 512.0               /* 2^27 cells, as many as spheres */
+#define MOST_UNLOOKED   (UINT64_C(1) << 20) /* pairs between checks for cancellation: some 5 ms */
 
 typedef struct overlap_grid {
     const carom_gas *gas;
@@ -190,8 +200,8 @@ carom_status carom_gas_deepest(carom_context *context, const carom_gas *gas, dou
         fmax(2.0 * gas->largest, gas->longest / fmax(1.0, carom_cbrt((double)gas->count)));
     uint64_t cells = 1;
     for (int axis = 0; axis < 3; ++axis) {
-        double size = floor(gas->rules.edge[axis] / (least * 1.0001));
-        grid.size[axis] = (uint32_t)fmin(fmax(size, 1.0), 512.0);
+        double size = floor(gas->rules.edge[axis] / (least * CELL_MARGIN));
+        grid.size[axis] = (uint32_t)fmin(fmax(size, 1.0), MOST_CELLS_AXIS);
         cells *= grid.size[axis];
     }
     grid.start = CAROM_ARENA_TAKE(scratch, uint32_t, cells + 2);

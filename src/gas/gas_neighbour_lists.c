@@ -8,8 +8,15 @@
 #include "base/array.h"
 
 #define FIRST_CAPACITY 31 /* two cache lines with the length; the first is mostly enough */
-#define MORE_CAPACITY  32
-#define READ_BEHIND    8
+#define MORE_CAPACITY  32 /* two cache lines */
+#define READ_BEHIND    8  /* entries that a vector may read behind the last list */
+
+/* Rounding to float, in carom_gas_lists_meet and list_candidates: per axis, two centres, the shift
+ * and its sums are seven roundings of 2^-24 of the longest edge; in space that is 7.3e-7 of it. The
+ * radii, the limit and the squares are eight more of 2^-24 of the limit: below 1e-5 of a radius for
+ * limits up to twenty radii, and covered by the first margin up to half the longest edge. */
+#define WIDTH_MARGIN  1e-6 /* of the longest edge of the box */
+#define RADIUS_MARGIN 1e-5 /* of the largest radius */
 
 /* Fills all lists from the present centres and cells. *full is set when one exceeds its
  * capacity. */
@@ -24,13 +31,13 @@ static carom_status fill(carom_context *context, carom_gas *gas, bool *full) {
                 carom_gas_cell_beside(&gas->cells, &gas->records[slot].home, n);
             for (; cell != NULL; cell = carom_gas_cell_after(&gas->cells, cell))
                 for (int k = 0; k < CAROM_GAS_CELL_ENTRIES; ++k) {
-                    uint32_t near = cell->entry[k], other = carom_gas_candidate_slot(near);
-                    if (near >= CAROM_GAS_LINK || other == slot) continue;
-                    if (!carom_gas_lists_meet(gas, slot, other, near >> CAROM_GAS_SLOT_BITS))
+                    uint32_t entry = cell->entry[k], other = carom_gas_candidate_slot(entry);
+                    if (entry >= CAROM_GAS_LINK || other == slot) continue;
+                    if (!carom_gas_lists_meet(gas, slot, other, carom_gas_candidate_code(entry)))
                         continue;
                     *full = list[0] == gas->lists.capacity;
                     if (*full) return CAROM_OK;
-                    list[++list[0]] = near;
+                    list[++list[0]] = entry;
                 }
         }
     }
@@ -76,7 +83,8 @@ carom_status carom_gas_lists_create(carom_context *context, carom_gas *gas) {
         if (!carom_gas_cells_reserve(gas)) return carom_fail_memory(context, gas->count, "cells");
         refile(gas, i);
     }
-    lists->slack = (float)(2.0 * lists->skin + 1e-5 * gas->largest + 1e-6 * gas->longest);
+    lists->slack =
+        (float)(2.0 * lists->skin + RADIUS_MARGIN * gas->largest + WIDTH_MARGIN * gas->longest);
     CAROM_TRY(grow(context, gas, FIRST_CAPACITY));
     for (bool full;;) {
         CAROM_TRY(fill(context, gas, &full));

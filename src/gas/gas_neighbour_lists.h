@@ -11,7 +11,7 @@
 
 #include "gas/gas_cells.h"
 
-#define CAROM_GAS_MOST_LISTED 1023
+#define CAROM_GAS_MOST_LISTED 1023 /* with the length, 4 KiB; renew_list keeps two on the stack */
 
 /* The list of a sphere: its length, then the candidates. */
 static inline uint32_t *carom_gas_list_of(const carom_gas *gas, uint32_t slot) {
@@ -19,13 +19,13 @@ static inline uint32_t *carom_gas_list_of(const carom_gas *gas, uint32_t slot) {
 }
 
 /* The entry of the same pair in the other sphere's list. */
-static inline uint32_t carom_gas_candidate_back(uint32_t near, uint32_t slot) {
-    return carom_gas_candidate(slot, 2 * CAROM_GAS_HERE - (near >> CAROM_GAS_SLOT_BITS));
+static inline uint32_t carom_gas_candidate_back(uint32_t entry, uint32_t slot) {
+    return carom_gas_candidate(slot, 2 * CAROM_GAS_HERE - carom_gas_candidate_code(entry));
 }
 
-static inline void carom_gas_list_drop(uint32_t *list, uint32_t near) {
+static inline void carom_gas_list_drop(uint32_t *list, uint32_t entry) {
     for (uint32_t i = 1; i <= list[0]; ++i)
-        if (list[i] == near) {
+        if (list[i] == entry) {
             list[i] = list[list[0]--];
             return;
         }

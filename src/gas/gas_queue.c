@@ -14,11 +14,18 @@
 
 #include "base/array.h"
 
-#define BUCKET_TARGET  8 /* current entries; 4 to 16 are equally fast */
-#define FEWEST_BUCKETS 64
-#define MOST_SAMPLES   1023
-#define WINDOW_SPARE   64
-#define MOST_DEALT     64
+#define BUCKET_TARGET  8    /* current entries; 4 to 16 are equally fast */
+#define FEWEST_BUCKETS 64   /* their width is checked every half revolution, some 250 events */
+#define PER_BUCKET     4    /* spheres per bucket of the ring, at most; more than half as many */
+#define TOLERANCE      4    /* factor by which buckets may be fuller or emptier than the target */
+#define MOST_SHIFT     56   /* 64 buckets of 2^56 ticks are more than the horizon */
+#define MOST_SAMPLES   1023 /* times to an event: their median is known to 1.6 % of the ranks */
+#define WINDOW_SPARE   64   /* entries: more than a step adds */
+#define SPARE_CHUNKS   64   /* so that chunks are reserved once in many steps */
+#define REFILL_CHUNKS  80   /* that a refill leaves free, for the steps after it */
+#define MOST_REFILL    96   /* the same where each sphere has a chunk of its own */
+#define MOST_DEALT     64   /* entries sorted by distribution first: 1 KiB on the stack */
+#define DEALT_BITS     4    /* of the time by which they are distributed */
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
@@ -62,8 +69,10 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
 }
 
 bool carom_gas_calendar_reserve(carom_gas *gas) {
-    if (gas->calendar.entries > 4 * gas->count + 1024) return carom_gas_calendar_refill(gas);
-    return reserve_chunks(gas, CAROM_GAS_STEP_ENTRIES + 64) && reserve_window(gas, WINDOW_SPARE);
+    if (gas->calendar.entries > CAROM_GAS_ENTRIES_PER_SPHERE * gas->count + CAROM_GAS_QUEUE_SPARE)
+        return carom_gas_calendar_refill(gas);
+    return reserve_chunks(gas, CAROM_GAS_STEP_ENTRIES + SPARE_CHUNKS) &&
+           reserve_window(gas, WINDOW_SPARE);
 }
 
 /* ---- Loading buckets into the window --------------------------------------------------------- */
@@ -89,19 +98,21 @@ static void insert_entries(carom_gas_queue_entry *entries, uint64_t count) {
 }
 
 /* Sorts the entries of one bucket, whose times differ only in the lowest `bits`. They are first
- * distributed by the highest four of these bits. Their order is random, so insertion alone would
+ * distributed by the highest DEALT_BITS of these. Their order is random, so insertion alone would
  * mispredict its branches. */
 static void sort_bucket(carom_gas_queue_entry *entries, uint64_t count, int bits) {
     carom_gas_queue_entry dealt[MOST_DEALT];
-    uint32_t start[16] = {0}, sum = 0;
-    int shift = bits > 4 ? bits - 4 : 0;
-    for (uint64_t i = 0; i < count; ++i) ++start[entries[i].time >> shift & 15];
-    for (int k = 0; k < 16; ++k) {
+    uint32_t start[1 << DEALT_BITS] = {0}, sum = 0;
+    const int64_t mask = (1 << DEALT_BITS) - 1;
+    int shift = bits > DEALT_BITS ? bits - DEALT_BITS : 0;
+    for (uint64_t i = 0; i < count; ++i) ++start[entries[i].time >> shift & mask];
+    for (int k = 0; k < 1 << DEALT_BITS; ++k) {
         uint32_t here = start[k];
         start[k] = sum;
         sum += here;
     }
-    for (uint64_t i = 0; i < count; ++i) dealt[start[entries[i].time >> shift & 15]++] = entries[i];
+    for (uint64_t i = 0; i < count; ++i)
+        dealt[start[entries[i].time >> shift & mask]++] = entries[i];
     insert_entries(dealt, count);
     memcpy(entries, dealt, count * sizeof(*entries));
 }
@@ -163,8 +174,8 @@ static bool look_at_overflow(carom_gas *gas) {
 static bool turn_half(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint64_t passed = (uint64_t)calendar->base - calendar->loaded_from;
-    bool crowded = calendar->loaded > 4 * BUCKET_TARGET * passed;
-    bool empty = calendar->loaded * 4 < BUCKET_TARGET * passed;
+    bool crowded = calendar->loaded > TOLERANCE * BUCKET_TARGET * passed;
+    bool empty = calendar->loaded * TOLERANCE < BUCKET_TARGET * passed;
     calendar->loaded = 0;
     calendar->loaded_from = (uint64_t)calendar->base;
     if (crowded || empty) return carom_gas_calendar_refill(gas);
@@ -176,7 +187,7 @@ static bool turn_half(carom_gas *gas) {
 bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     carom_gas_calendar *calendar = &gas->calendar;
     for (;;) {
-        for (uint32_t i = 0; i < 8; ++i) carom_gas_calendar_settle(gas, i);
+        for (uint32_t i = 0; i < CAROM_GAS_PENDING; ++i) carom_gas_calendar_settle(gas, i);
         int64_t last = until >> calendar->shift;
         for (;; ++calendar->base) {
             if (calendar->base >= calendar->next_look) break;
@@ -250,14 +261,15 @@ static void choose_width(carom_gas *gas) {
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;
     double width = (double)median * 2.0 * BUCKET_TARGET / (double)(gas->count + 1);
     int shift = 0;
-    while (shift < 56 && (double)(INT64_C(2) << shift) <= width) ++shift;
+    while (shift < MOST_SHIFT && (double)(INT64_C(2) << shift) <= width) ++shift;
     calendar->shift = shift;
 }
 
 bool carom_gas_calendar_refill(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
-    uint64_t most = gas->count / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1 + 80;
-    if (most > gas->count + 96) most = gas->count + 96;
+    uint64_t most = gas->count / CAROM_GAS_CHUNK_SLOTS + 1 + calendar->buckets + 1 + REFILL_CHUNKS;
+    uint64_t each = gas->count + MOST_REFILL;
+    if (most > each) most = each;
     if (calendar->chunk_count < most &&
         !reserve_chunks(gas, calendar->free_count + (most - calendar->chunk_count)))
         return false;
@@ -288,7 +300,7 @@ bool carom_gas_calendar_refill(carom_gas *gas) {
 static carom_status create_calendar(carom_context *context, carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint32_t buckets = FEWEST_BUCKETS;
-    while (buckets < gas->count / 4) buckets *= 2;
+    while (buckets < gas->count / PER_BUCKET) buckets *= 2;
     *calendar = (carom_gas_calendar){.free_chunk = CAROM_GAS_EMPTY, .buckets = buckets};
     calendar->heads = carom_allocate(&gas->allocator, buckets + 1, sizeof(*calendar->heads));
     if (calendar->heads == NULL || !reserve_window(gas, 4 * WINDOW_SPARE) ||

@@ -6,8 +6,14 @@
 
 #include "gas/gas.h"
 
-/* Upper bound of the entries one step may add. */
+/* Upper bound of the entries one step may add: two spheres, their followers and those pending are
+ * twelve; twice as many are reserved. */
 #define CAROM_GAS_STEP_ENTRIES 24
+
+/* Stale entries are removed when there are more entries than this: a sphere has one entry, and two
+ * to three stale ones, so a removal pays for itself. */
+#define CAROM_GAS_ENTRIES_PER_SPHERE 4
+#define CAROM_GAS_QUEUE_SPARE        1024
 
 /* Moves the next nonempty bucket into the window, up to tick `until`. False when there is no
  * memory; nothing has changed then. */
@@ -103,7 +109,8 @@ static inline void carom_gas_calendar_put(carom_gas *gas, uint32_t slot) {
         return;
     }
     __builtin_prefetch(&calendar->heads[carom_gas_calendar_bucket(calendar, time)], 1);
-    uint32_t at = calendar->pending_at++ % 8, half = calendar->pending[(at + 4) % 8];
+    uint32_t at = calendar->pending_at++ % CAROM_GAS_PENDING,
+             half = calendar->pending[(at + CAROM_GAS_PENDING / 2) % CAROM_GAS_PENDING];
     if (half != CAROM_GAS_NO_SLOT) {
         int64_t due = carom_gas_due(&gas->records[half].prediction);
         uint32_t head = calendar->heads[carom_gas_calendar_bucket(calendar, due)];
@@ -132,7 +139,7 @@ static inline void carom_gas_queue_put(carom_gas *gas, uint32_t slot) {
 /* Reserves capacity for one step; false when there is no memory. */
 static inline bool carom_gas_queue_room(carom_gas *gas) {
     const carom_gas_calendar *calendar = &gas->calendar;
-    if (calendar->entries <= 4 * gas->count + 1024 &&
+    if (calendar->entries <= CAROM_GAS_ENTRIES_PER_SPHERE * gas->count + CAROM_GAS_QUEUE_SPARE &&
         calendar->free_count >= CAROM_GAS_STEP_ENTRIES &&
         calendar->window_capacity - calendar->window_tail >= CAROM_GAS_STEP_ENTRIES)
         return true;

@@ -15,13 +15,14 @@
 #include "mesh/mesh_writer.h"
 
 #define MAGIC        UINT64_C(0x0153414752414301) /* "\1CARGAS\1" */
-#define SPHERE_WORDS 11
-#define HEAD_WORDS   34
+#define SPHERE_WORDS 11                           /* put_spheres */
+#define HEAD_WORDS   34                           /* put_head */
+#define SPARE_WORDS  4                            /* at the end of the head, zero */
 #define MOST_BOXES   (CAROM_GAS_MOST_DRIFT + 2.0) /* drift of a body, with a rounding margin */
-#define MOST_WIDTH   1e15 /* of a box, in radii: beyond, doubles cannot separate two positions */
-#define FEW_LABELS   (UINT64_C(1) << 20)
+#define FEW_LABELS   (UINT64_C(1) << 20)          /* ids that need no padding: 4 MiB of memory */
 #define MOST_CHURN   1024 /* ids given out per sphere present and per word of padding */
-#define MOST_COUNT   (UINT64_C(1) << 62) /* of events: no run is that long */
+#define MOST_NOW     (4 * CAROM_GAS_EPOCH) /* ticks: a run goes three epochs at most */
+#define MOST_COUNT   (UINT64_C(1) << 62)   /* of events: no run is that long */
 /* Tolerance for the tick in a file. Removing spheres may leave radii up to ten times as large, so a
  * tick that suited the original spheres is off by no more than this. */
 #define TICK_LEEWAY      16.0
@@ -111,7 +112,7 @@ static void put_head(carom_writer *s, const carom_gas *gas) {
     put_double(s, gas->virial.rest);
     put(s, gas->labels);
     put(s, gas->count);
-    for (int spare = 0; spare < 4; ++spare) put(s, 0);
+    for (int spare = 0; spare < SPARE_WORDS; ++spare) put(s, 0);
 }
 
 static void put_spheres(carom_writer *s, const carom_gas *gas) {
@@ -194,7 +195,7 @@ static bool get_head(stream *s, head *h) {
     h->virial.rest = get_double(s);
     h->labels = get(s);
     h->count = get(s);
-    for (int spare = 0; spare < 4; ++spare) (void)get(s);
+    for (int spare = 0; spare < SPARE_WORDS; ++spare) (void)get(s);
     int exponent;
     const carom_vec3 a = h->def.acceleration;
     if (!(fabs(a.x) <= CAROM_GAS_MOST_ACCELERATION && fabs(a.y) <= CAROM_GAS_MOST_ACCELERATION &&
@@ -205,10 +206,10 @@ static bool get_head(stream *s, head *h) {
     const uint64_t counts[] = {h->events, h->collisions, h->wall_hits, h->crossings,
                                h->predictions};
     for (int i = 0; i < 5; ++i) sound = sound && counts[i] < MOST_COUNT;
-    return sound && h->now >= 0 && h->now <= 4 * CAROM_GAS_EPOCH &&
-           h->epochs <= CAROM_GAS_MOST_EPOCHS && isfinite(time) && h->measured_from >= 0.0 &&
-           h->measured_from <= time && isfinite(h->virial.sum) && isfinite(h->virial.rest) &&
-           h->labels < UINT32_MAX && h->count <= h->labels;
+    return sound && h->now >= 0 && h->now <= MOST_NOW && h->epochs <= CAROM_GAS_MOST_EPOCHS &&
+           isfinite(time) && h->measured_from >= 0.0 && h->measured_from <= time &&
+           isfinite(h->virial.sum) && isfinite(h->virial.rest) && h->labels < UINT32_MAX &&
+           h->count <= h->labels;
 }
 
 /* Reads one sphere and checks it as far as possible on its own. */
@@ -230,7 +231,7 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
         return false;
     gas->slot_of[(uint32_t)label] = slot;
     if (body->t > gas->now || body->t < gas->now - 2 * CAROM_GAS_HORIZON) return false;
-    double x[3], v[3], least = 2.00002 * gas->radius[slot] + 1e-8 * gas->longest;
+    double x[3], v[3], least = carom_gas_least_periodic(gas, gas->radius[slot]);
     carom_gas_place(&gas->rules, body, carom_gas_span(&gas->rules, gas->now - body->t), x, v);
     for (int axis = 0; axis < 3; ++axis)
         if (!(gas->rules.edge[axis] >=
@@ -239,7 +240,7 @@ static bool get_sphere(stream *s, carom_gas *gas, uint32_t slot) {
             !(fabs(body->x[axis]) < 2.0 * gas->rules.edge[axis]) || !isfinite(body->v[axis]))
             return false;
     return gas->radius[slot] >= CAROM_GAS_LEAST_LENGTH &&
-           gas->longest <= MOST_WIDTH * gas->radius[slot] &&
+           gas->longest <= CAROM_GAS_MOST_WIDTH * gas->radius[slot] &&
            gas->mass[slot] >= CAROM_GAS_LEAST_MASS && gas->mass[slot] <= CAROM_GAS_MOST_MASS;
 }
 

@@ -3,10 +3,48 @@
  * no less than the float errors summed in gas_trajectory.h. */
 #include "gas/gas_trajectory.h"
 
-/* Error coefficients for each of two spheres: a little more than the sums in gas_trajectory.h. */
-#define BY_PLACE   0x1.8p-22
-#define BY_PATH    0x1p-21
-#define BY_MEETING 0x1p-23
+/* Error coefficients for each of two spheres, from the sums in gas_trajectory.h. */
+#define BY_PLACE   0x1.8p-22 /* per longest edge: two are 12 * 2^-24, three axes 10.4 * 2^-24 */
+#define BY_PATH    0x1p-21   /* per path: 8 * 2^-24, where 5 are needed */
+#define BY_MEETING 0x1p-23   /* per path / SLOW: 80 * 2^-24 for two, where 1 + 2 / SLOW = 41 are */
+
+/* Range of the typical time in ticks. Below, a tick would be a visible part of it; above, the eight
+ * times that trajectories last would come near the horizon. Outside, and at rest, the default is
+ * that of choose_tick in gas.c. */
+#define LEAST_TIME   0x1p10
+#define MOST_TIME    0x1p54
+#define DEFAULT_TIME 0x1p50
+
+/* Upper bound of the distance of two spheres in adjacent cells: two edges and a skin of half an
+ * edge at either end, 5.2 edges in space. EXTENT files a sphere by its surface: a radius more at
+ * either end, 3.5 radii in space. */
+#define PATH_EDGES 6.0
+#define PATH_RADII 4.0
+
+/* Of the longest edge: the rounding of two centres of lists, ten times over. */
+#define LIST_MARGIN 1e-5
+
+/* A bound in units of time becomes ticks, rounded down. Its own rounding, and that of the unit, are
+ * a few times 2^-24. */
+#define TICKS_MARGIN 0x1p-19
+
+/* The margin by which the least bound must be first, in units of time. Events do not depend on it:
+ * a pair that does not meet within half the margin is predicted exactly. A small one leaves many
+ * pairs to be predicted exactly later, a large one many to be evaluated at once. Bounds are early
+ * by the growth of the radii divided by the speed, so it is a multiple of that. 2^-10 and
+ * 2^-14 are as fast, within 6 %. */
+#define LEAST_MARGIN      0x1p-12
+#define MARGIN_PER_GROWTH 32.0
+
+/* Two spheres in contact surely recede when d u / |u| is above this many diameters. The floats
+ * decide that sign up to an angle of some 2^-20 and the growth of radii. */
+#define LEAST_RECEDE      0.02
+#define RECEDE_PER_GROWTH 4.0
+
+/* Fast spheres are counted since the last renewal, which comes when there are twice as many as just
+ * after it, and a sixteenth of all, and 64. */
+#define FAST_SHARE 16
+#define FEW_FAST   64
 
 static double typical_time(const carom_gas *gas, double length) {
     double square = 0.0, n = (double)gas->count;
@@ -19,28 +57,29 @@ static double typical_time(const carom_gas *gas, double length) {
     double time = length / sqrt(square);
     if (gas->most_acceleration > 0.0) time = fmin(time, sqrt(length / gas->most_acceleration));
     double tick = gas->rules.tick;
-    return time > 0x1p10 * tick && time < 0x1p54 * tick ? time : 0x1p50 * tick;
+    return time > LEAST_TIME * tick && time < MOST_TIME * tick ? time : DEFAULT_TIME * tick;
 }
 
-/* Provisional predictions are valid only up to the uncertainty they were made with. When it
- * grows, they become unresolved. */
-static void set_uncertainty(carom_gas *gas, int64_t uncertainty) {
+/* Provisional predictions are valid only up to the uncertainty they were made with. When it grows,
+ * they become unresolved. Growth up to a factor of two is not followed: with the smaller value some
+ * pairs are predicted exactly that need not be. */
+static void set_uncertainty(carom_gas *gas, int64_t uncertainty, bool predicted) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
-    if (uncertainty > trajectories->uncertainty && uncertainty / 2 <= trajectories->uncertainty)
-        return;
-    for (uint64_t i = 0; i < gas->count && uncertainty > trajectories->uncertainty; ++i)
-        if (gas->records[i].prediction.kind == CAROM_GAS_PROVISIONAL)
-            gas->records[i].prediction.kind = CAROM_GAS_UNRESOLVED;
+    bool grows = predicted && uncertainty > trajectories->uncertainty;
+    if (grows && uncertainty / 2 <= trajectories->uncertainty) return;
+    for (uint64_t i = 0; i < gas->count && grows; ++i)
+        if (gas->records[i].prediction.kind == CAROM_GAS_PREDICTION_PROVISIONAL)
+            gas->records[i].prediction.kind = CAROM_GAS_PREDICTION_UNRESOLVED;
     trajectories->uncertainty = uncertainty;
 }
 
-void carom_gas_trajectories_renew(carom_gas *gas) {
+void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     carom_gas_trajectories *trajectories = &gas->trajectories;
     double length = 2.0 * gas->largest, time = typical_time(gas, length), path = 0.0;
     for (int axis = 0; axis < 3; ++axis) /* distance of two spheres in adjacent cells */
-        path = fmax(path, 6.0 * gas->cells.edge[axis] + 4.0 * gas->largest);
+        path = fmax(path, PATH_EDGES * gas->cells.edge[axis] + PATH_RADII * gas->largest);
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS)
-        path = 2.0 * gas->largest + 4.0 * gas->lists.skin + 1e-5 * gas->longest;
+        path = 2.0 * gas->largest + 4.0 * gas->lists.skin + LIST_MARGIN * gas->longest;
     trajectories->start = gas->now;
     trajectories->until =
         carom_gas_after(&gas->rules, gas->now, CAROM_GAS_TRAJECTORY_LENGTH * time);
@@ -50,17 +89,19 @@ void carom_gas_trajectories_renew(carom_gas *gas) {
     trajectories->per_time = 1.0 / time;
     trajectories->growth = (BY_PLACE * gas->longest + BY_MEETING / CAROM_GAS_SLOW * path) / length;
     trajectories->growth_by_speed = BY_PATH * CAROM_GAS_TRAJECTORY_LENGTH;
-    trajectories->ticks_per_bound = (1.0 - 0x1p-19) * time * gas->rules.ticks_per_unit;
-    double margin = 0x1p-12 + 32.0 * (trajectories->growth + trajectories->growth_by_speed);
+    trajectories->ticks_per_bound = (1.0 - TICKS_MARGIN) * time * gas->rules.ticks_per_unit;
+    double margin =
+        LEAST_MARGIN + MARGIN_PER_GROWTH * (trajectories->growth + trajectories->growth_by_speed);
     trajectories->margin = (float)margin;
     double uncertainty =
         0.5 * margin * trajectories->ticks_per_bound; /* may exceed the horizon in wide boxes */
-    set_uncertainty(gas, (int64_t)fmin(uncertainty, (double)CAROM_GAS_HORIZON));
+    set_uncertainty(gas, (int64_t)fmin(uncertainty, (double)CAROM_GAS_HORIZON), predicted);
     double fastest = CAROM_GAS_MOST_GROWTH * gas->largest / length / trajectories->growth_by_speed;
     double safe = gas->safe_drift / length / fastest * trajectories->ticks_per_bound;
     trajectories->safe_span =
         gas->rules.accelerated || !(safe < (double)CAROM_GAS_HORIZON) ? 0 : (int64_t)safe;
-    double recede = 0.02 + 4.0 * trajectories->growth * length / gas->smallest;
+    double recede =
+        LEAST_RECEDE + RECEDE_PER_GROWTH * trajectories->growth * length / gas->smallest;
     trajectories->recede2 = (float)(recede * recede); /* times the diameter, which is 1 */
     for (int code = 0; code < 27; ++code) {
         int box[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
@@ -71,5 +112,5 @@ void carom_gas_trajectories_renew(carom_gas *gas) {
     }
     trajectories->fast = 0;
     for (uint64_t i = 0; i < gas->count; ++i) carom_gas_trajectory_write(gas, (uint32_t)i);
-    trajectories->most_fast = 2 * trajectories->fast + gas->count / 16 + 64;
+    trajectories->most_fast = 2 * trajectories->fast + gas->count / FAST_SHARE + FEW_FAST;
 }

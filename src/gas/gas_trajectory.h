@@ -14,7 +14,7 @@
  * treating slow pairs separately: pairs whose relative speed is below SLOW of the sum of their
  * speeds, or a little above. Slow pairs always go to the item function, as do spheres far faster
  * than most. Rounding while solving for the time is less than the 2^-19 of the squared distance
- * that gas_bounds.h subtracts. */
+ * that bound_eight in gas_run_cpu.c subtracts. */
 #ifndef CAROM_SRC_GAS_GAS_TRAJECTORY_H
 #define CAROM_SRC_GAS_GAS_TRAJECTORY_H
 
@@ -22,12 +22,16 @@
 
 #include "gas/gas.h"
 
+/* SLOW is a share of the sum of speeds; TRAJECTORY_LENGTH the typical path between two common
+ * times, in lengths. Half and twice these values are as fast, within 5 %. */
 #define CAROM_GAS_SLOW              0.05
-#define CAROM_GAS_TRAJECTORY_LENGTH 8.0 /* typical path between two common times, in lengths */
+#define CAROM_GAS_TRAJECTORY_LENGTH 8.0
 #define CAROM_GAS_SLOW2             (2.0f * (float)(CAROM_GAS_SLOW * CAROM_GAS_SLOW))
-#define CAROM_GAS_LEAST_SPEED2      1e-26f /* below this a speed counts as rest */
-#define CAROM_GAS_MOST_COORDINATE   1e9
-#define CAROM_GAS_MOST_GROWTH       0.002 /* of a radius, by speed; more is too fast for floats */
+/* Squared speed, in lengths per unit of time, below which a pair counts as slow: its products would
+ * come near the least normal float, 1e-38. */
+#define CAROM_GAS_LEAST_SPEED2    1e-26f
+#define CAROM_GAS_MOST_COORDINATE 1e9   /* lengths: products of squares are far below 3e38 */
+#define CAROM_GAS_MOST_GROWTH     0.002 /* of a radius, by speed; more is too fast for floats */
 
 /* Writes the trajectory of a body, except its stamp. */
 static inline void carom_gas_trajectory_write(carom_gas *gas, uint32_t slot) {

@@ -216,21 +216,17 @@ carom_ball carom_ball_of_triangle_value(const carom_triangle *triangle) {
     return ball;
 }
 
-carom_ball carom_ball_of_points_value(const carom_vec3 *points, uint64_t count) {
-    carom_ball ball = {.radius = 0.0};
-    uint64_t bad;
-    CAROM_REQUIRE_OR(count > 0, "there must be a point", ball);
-    REQUIRE_VALUE(points != NULL, carom_ball_around_points(points, count, &ball, &bad), ball);
-    return ball;
-}
+#define BALL_OF_SET_VALUE(function, type, around)                                                  \
+    carom_ball function(const type *set, uint64_t count) {                                         \
+        carom_ball ball = {.radius = 0.0};                                                         \
+        uint64_t bad;                                                                              \
+        CAROM_REQUIRE_OR(count > 0, "the set must not be empty", ball);                            \
+        REQUIRE_VALUE(set != NULL, around(set, count, &ball, &bad), ball);                         \
+        return ball;                                                                               \
+    }
 
-carom_ball carom_ball_of_balls_value(const carom_ball *balls, uint64_t count) {
-    carom_ball ball = {.radius = 0.0};
-    uint64_t bad;
-    CAROM_REQUIRE_OR(count > 0, "there must be a ball", ball);
-    REQUIRE_VALUE(balls != NULL, carom_ball_around_balls(balls, count, &ball, &bad), ball);
-    return ball;
-}
+BALL_OF_SET_VALUE(carom_ball_of_points_value, carom_vec3, carom_ball_around_points)
+BALL_OF_SET_VALUE(carom_ball_of_balls_value, carom_ball, carom_ball_around_balls)
 
 carom_lens carom_balls_lens_value(const carom_ball *a, const carom_ball *b) {
     carom_lens lens = {.volume = 0.0};

@@ -87,5 +87,8 @@ bool carom_triangles_meet_value(const carom_triangle *a, const carom_triangle *b
     return carom_triangle_meet(a, b) != 0;
 }
 
+CAROM_ENUM_NAMES(carom_relation, CAROM_RELATION_COUNT, "apart", "touching", "overlapping",
+                 "a-inside-b", "b-inside-a");
+
 CAROM_ENUM_NAMES(carom_triangle_relation, CAROM_TRIANGLE_RELATION_COUNT, "disjoint", "touching",
                  "crossing", "coplanar-overlap");

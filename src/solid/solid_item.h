@@ -127,6 +127,9 @@ CAROM_RARE_ITEM carom_dd carom_solid_value_fine(const carom_vec3 *face, carom_ve
  * value, for rounding the sum of an expansion's components. */
 #define CAROM_SOLID_FINE_ERROR  0x1p-48
 #define CAROM_SOLID_EXACT_ERROR 0x1p-50
+/* Of the length of an edge, in units of e: a crossing in double-double has an error of 2^-96 of its
+ * displacement along the edge, before it is rounded to doubles. */
+#define CAROM_SOLID_FINE_EDGE 0x1p-43
 CAROM_ITEM double carom_solid_value(const carom_vec3 *face, const carom_vec3 *p,
                                     const carom_solid_sides *sides, int i, double *off) {
     double size = fabs(sides->value[i]), error = sides->error[i];
@@ -244,8 +247,7 @@ CAROM_ITEM void carom_solid_crossing_place(const carom_solid_face *f,
                                       place->origin);
         off = CAROM_SOLID_FINE_ERROR * sides->error[from];
         off_to = CAROM_SOLID_FINE_ERROR * sides->error[to];
-        /* rounded once, at the end, but for 2^-96 of the displacement: 2^-43 of 2^-53 */
-        c->edge = carom_solid_norm(c->x) + 0x1p-43 * length;
+        c->edge = carom_solid_norm(c->x) + CAROM_SOLID_FINE_EDGE * length;
     } else {
         c->x = carom_vec_add(carom_vec_sub(f->p[from], place->origin), carom_vec_scale(way, t));
         c->edge = length;
@@ -449,7 +451,9 @@ CAROM_RARE_ITEM carom_vec3 carom_solid_normal_fine(const carom_vec3 *face) {
 }
 
 /* The unit normal of a face, tilted by less than 2^-26, so that its effect on areas is less than
- * rounding; and 1 over the normal's length, infinite where double-double is not enough. */
+ * rounding; and 1 over the normal's length, infinite where double-double is not enough.
+ * The size that a normal is summed from, in its lengths: above THIN, doubles (2^-50 of the size)
+ * tilt it by more than 2^-30; above THINNER, double-double (2^-100) does. */
 #define CAROM_SOLID_THIN    0x1p20
 #define CAROM_SOLID_THINNER 0x1p70
 CAROM_ITEM carom_vec3 carom_solid_direction(const carom_vec3 *face, carom_solid_plane *plane,

@@ -6,7 +6,6 @@
  * sums (solid_spanning_tree.c, solid_prefix_sums.c). Each result comes with an error bound that
  * contains the exact value; where that is too large, the terms are evaluated again with more bits
  * (solid_precise.c). docs/solid.md derives the terms. */
-#include "base/names.h"
 #include "base/progress.h"
 #include "geom/length.h"
 #include "solid/solid_precise.h"
@@ -19,8 +18,10 @@
 #define FINE       0x1p-45 /* of the smaller volume: above it, sum over posed corners instead */
 #define POOR       0x1p-43 /* of the smaller volume: above it, look for a better origin */
 #define LARGE      4.0     /* times the size that they are compared with */
-#define FEW        512u    /* triangles */
+#define FEW        512u    /* triangles: to loop over all of them is cheap */
+#define REACH      16.0    /* of terms, in sizes of the smaller: too fine a scale is noticed */
 #define ROUNDING   0x1p-51 /* relative, of sums of two or three numbers */
+#define ROUND_UP   (1.0 + 0x1p-40) /* of an error: far more than its own few roundings */
 /* Errors of the volume relative to itself, and of the rest relative to the surface. Above them more
  * bits are used: where that is cheap, and where it is expensive. */
 #define WEAK      0x1p-32
@@ -37,7 +38,9 @@ static double pose_error(const carom_solid_query *query, int of_b) {
     bool still = f->t.x == 0.0 && f->t.y == 0.0 && f->t.z == 0.0 && f->r[0] == 1.0 &&
                  f->r[4] == 1.0 && f->r[8] == 1.0;
     double largest = side->largest + carom_vec_largest(f->t);
-    return still ? 0.0 : carom_scale_apply(POSE_ERROR * largest + 0x1p-1073, query->exponent);
+    return still
+               ? 0.0
+               : carom_scale_apply(POSE_ERROR * largest + CAROM_SOLID_LEAST_ERROR, query->exponent);
 }
 
 static double pose_bound(const carom_solid_query *query, int of_b) {
@@ -85,7 +88,7 @@ static carom_status choose_sums(carom_solid_query *query, bool coarse) {
         if (large || is_rounded(query, of_b))
             CAROM_TRY(carom_solid_query_keep_changes(query, of_b));
     }
-    double near = any && !coarse && !complement ? 16.0 * size : query->reach;
+    double near = any && !coarse && !complement ? REACH * size : query->reach;
     carom_solid_query_scale(query, CAROM_MIN(near, query->reach));
     return CAROM_OK;
 }
@@ -211,7 +214,7 @@ static void fill(const carom_solid_query *query, const totals *t, carom_overlap 
         carom_vec3 way = carom_vec_scale(t->moment, 1.0 / t->volume);
         double far = carom_vec_largest(way);
         centroid = carom_vec_add(centroid, way);
-        centroid_error = (t->moment_error + far * t->volume_error) / least * (1.0 + 0x1p-40) +
+        centroid_error = (t->moment_error + far * t->volume_error) / least * ROUND_UP +
                          ROUNDING * (far + carom_vec_largest(query->origin));
     }
     carom_vec3 turn = carom_vec_sub(carom_vec_cross(arm, t->normal), t->turn);
@@ -245,9 +248,6 @@ static carom_relation relate(const carom_solid_tally *tally, const carom_solid_f
     if (!facts->only_b) return CAROM_RELATION_B_INSIDE_A;
     return CAROM_RELATION_OVERLAPPING;
 }
-
-CAROM_ENUM_NAMES(carom_relation, CAROM_RELATION_COUNT, "apart", "touching", "overlapping",
-                 "a-inside-b", "b-inside-a");
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
@@ -363,7 +363,7 @@ static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *t
     carom_solid_results_round(query, &results, overlap);
     double arm = 3.0 * carom_solid_unscale_error(query, pivot_error(query), 0.0, 1);
     double force = carom_vec_largest(overlap->force) + overlap->force_error;
-    if (arm > 0.0 && force > 0.0) overlap->torque_error += arm * force + 0x1p-1073;
+    if (arm > 0.0 && force > 0.0) overlap->torque_error += arm * force + CAROM_SOLID_LEAST_ERROR;
     return CAROM_OK;
 }
 

@@ -67,9 +67,9 @@ static void add_chip(void *user, const carom_solid_surface_triangle *triangle) {
 
 /* Volumes with a larger relative error are computed again, unless there are too many triangles. */
 #define WEAK       0x1p-42
-#define MOST_CHIPS 20000u
-#define LIMBS      8  /* 512 bits */
-#define MORE_LIMBS 32 /* where LIMBS are not enough */
+#define MOST_CHIPS 20000u /* triangles: bounds the time in multiple precision */
+#define LIMBS      8      /* 512 bits */
+#define MORE_LIMBS 32     /* where LIMBS are not enough */
 
 static void add_chip_precisely(void *user, const carom_solid_surface_triangle *triangle) {
     patches *p = user;
@@ -143,9 +143,8 @@ static void see_chip(void *user, const carom_solid_surface_triangle *triangle) {
     to->angle += 2.0 * carom_atan2(above, below) * triangle->weight;
 }
 
-/* Maximum number of points of a void to test. */
-#define MOST_EYES 16u
-#define SPHERE    12.566370614359172
+#define MOST_EYES 16u                /* points of a void to test */
+#define SPHERE    12.566370614359172 /* its solid angle, 4 pi */
 #define UNCLEAR   0.02 /* of a sphere: tolerance to a whole number, more than rounding */
 
 /* Tests one point of a void; returns whether it touches none of the pieces. */
@@ -330,6 +329,9 @@ static void add_other_side(patch_list *list, patch_list *other) {
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
+/* Reach of the terms of one patch, in sizes of the overlap: triangles reach beyond it. */
+#define ROOMS 8.0
+
 static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_context *context = query->context;
     carom_solid_tally tally;
@@ -337,7 +339,8 @@ static carom_status find(carom_solid_query *query, patch_list *out) {
     carom_solid_tally_begin(&tally);
     query->record = true;
     query->long_edge = 0.0; /* all crossings in double-double */
-    carom_solid_query_scale(query, CAROM_MAX(CAROM_MIN(8.0 * query->room, query->reach), 0x1p-100));
+    carom_solid_query_scale(
+        query, CAROM_MAX(CAROM_MIN(ROOMS * query->room, query->reach), CAROM_SOLID_LEAST_REACH));
     CAROM_TRY(carom_solid_query_keep_changes(query, 0));
     CAROM_TRY(carom_solid_query_keep_changes(query, 1));
     CAROM_TRY(carom_solid_search(query, &tally));

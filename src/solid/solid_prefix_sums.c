@@ -13,6 +13,11 @@
 
 #define TWO(x) carom_dd_make(x, 0.0)
 
+/* Coordinates are scaled to at most 1, so each integral is below a few times the area: 3 y_i n_j of
+ * three corners and their sums. */
+#define REACH      32.0
+#define LEAST_AREA 0x1p-900 /* where all triangles are degenerate: scales must be finite */
+
 /* The integrals over one triangle. */
 static void integrate(const carom_solid_prefix_sums *sums, const carom_triangle *t,
                       carom_dd out[CAROM_SOLID_SUMS]) {
@@ -85,9 +90,9 @@ static void choose(const carom_soup_view *soup, carom_solid_prefix_sums *sums) {
         carom_vec3 v = carom_vec_sub(c.corner[2], c.corner[0]);
         area += carom_vec_length(carom_vec_cross(u, v));
     }
-    sums->area = 0.5 * area + 0x1p-900;
+    sums->area = 0.5 * area + LEAST_AREA;
     for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
-        sums->scales[i] = carom_sum_scale(32.0 * sums->area, 1);
+        sums->scales[i] = carom_sum_scale(REACH * sums->area, 1);
 }
 
 carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_allocator *allocator,

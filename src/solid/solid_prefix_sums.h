@@ -58,9 +58,12 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
 void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,
                              uint64_t block, int weight);
 
+/* Bits of the fixed point of areas that are dropped, so that sums of products with winding numbers
+ * fit. */
+#define CAROM_SOLID_AREA_SHIFT 40
+
 /* An upper bound of `times` the area of triangles [first, last): up to a block more at either end.
  * In fixed point, CAROM_SOLID_AREA_SHIFT bits above the scale of the sums. */
-#define CAROM_SOLID_AREA_SHIFT 40
 carom_sum carom_solid_area_between(const carom_solid_prefix_sums *sums, uint64_t first,
                                    uint64_t last, int times);
 

@@ -12,8 +12,10 @@
 
 #include "geom/length.h"
 
-#define MOST_TERMS 0x1p33
-#define MUCH_LESS  0.25
+#define MOST_TERMS     0x1p33 /* of a sum in fixed point: 33 of its 128 bits are for their number */
+#define TERMS_PER_PAIR 128.0  /* upper bound of what two triangles add */
+#define MUCH_LESS      0.25   /* of the overlap's size: only then a new origin is worth a search */
+#define REACH_MARGIN   0x1p-20 /* relative: the boxes are approximate by some 2^-22 */
 
 /* An axis-aligned box around a posed solid; approximate bounds suffice. */
 static void box_of(const carom_solid_query *query, int of_b, double low[3], double high[3]) {
@@ -102,8 +104,9 @@ static void choose_frame(carom_solid_query *query) {
     query->origin = carom_vec(carom_scale_apply(middle[0], query->exponent),
                               carom_scale_apply(middle[1], query->exponent),
                               carom_scale_apply(middle[2], query->exponent));
-    query->reach = carom_scale_apply(reach, query->exponent) * (1.0 + 0x1p-20);
-    query->reach = CAROM_MAX(CAROM_MIN(query->reach, 0x1p1000), 0x1p-100);
+    query->reach = carom_scale_apply(reach, query->exponent) * (1.0 + REACH_MARGIN);
+    query->reach =
+        CAROM_MAX(CAROM_MIN(query->reach, CAROM_SOLID_MOST_REACH), CAROM_SOLID_LEAST_REACH);
     query->overlap = CAROM_MAX(carom_scale_apply(overlap, query->exponent), 0.0);
     query->room = query->overlap;
 }
@@ -129,7 +132,7 @@ bool carom_solid_query_refine(carom_solid_query *query, const carom_solid_tally 
  * norms and of the errors of crossings: a factor of 2^12 is enough capacity for them. */
 void carom_solid_query_scale(carom_solid_query *query, double near) {
     double a = (double)query->solids[0]->info.triangles;
-    double b = (double)query->solids[1]->info.triangles, terms = 128.0 * (a * b + a + b);
+    double b = (double)query->solids[1]->info.triangles, terms = TERMS_PER_PAIR * (a * b + a + b);
     uint64_t count = (uint64_t)CAROM_MIN(terms, MOST_TERMS);
     double square = near * near * 16.0, cube = square * near;
     for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {

@@ -15,7 +15,12 @@ typedef struct carom_solid_record {
     carom_solid_crossing ends[2];
 } carom_solid_record;
 
-#define CAROM_SOLID_RECORDS 128u
+/* Range of the reach of terms, in the unit of the query: finite, and products of four are not
+ * subnormal. */
+#define CAROM_SOLID_MOST_REACH  0x1p1000
+#define CAROM_SOLID_LEAST_REACH 0x1p-100
+
+#define CAROM_SOLID_RECORDS 128u /* per block of a list */
 typedef struct carom_solid_records {
     struct carom_solid_records *next; /* older records */
     uint32_t count;
@@ -96,13 +101,16 @@ static inline carom_vec3 carom_solid_vector_of(const carom_solid_query *query,
                      carom_solid_sum_of(query, terms, i + 2));
 }
 
+/* Units that one term may add to a sum of errors: so that they fit a word of 64 bits. */
+#define CAROM_SOLID_MOST_ERROR 0x1p62
+
 /* Errors are sums in fixed point, too, but all positive and rounded up. Adds the error in terms[]
  * of volumes (0) or of areas (1); false when it exceeds its bound. */
 static inline bool carom_solid_add_error(const carom_solid_query *query, carom_sum *sum,
                                          const double terms[CAROM_SOLID_SLOTS], unsigned i) {
     double error = terms[CAROM_SOLID_VOLUME_ERROR + i] * query->error_units[i];
     if (error == 0.0) return true;
-    if (!(error < 0x1p62)) return false;
+    if (!(error < CAROM_SOLID_MOST_ERROR)) return false;
     uint64_t units = (uint64_t)error + 1u;
     sum->low += units;
     sum->high += sum->low < units ? 1u : 0u;
@@ -122,12 +130,15 @@ static inline double carom_solid_unscale(const carom_solid_query *query, double 
     return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x;
 }
 
+/* Two units in the last place of a subnormal: what scaling, in two steps, may lose. */
+#define CAROM_SOLID_LEAST_ERROR 0x1p-1073
+
 /* The error of a value whose magnitude is `size`, rounded up: infinite where the value is too large
  * for a double. */
 static inline double carom_solid_unscale_error(const carom_solid_query *query, double error,
                                                double size, int power) {
     if (query->exponent == 0) return error;
-    double least = error > 0.0 ? 0x1p-1073 : 0.0; /* two roundings by scaling */
+    double least = error > 0.0 ? CAROM_SOLID_LEAST_ERROR : 0.0;
     if (carom_scale_apply(size, -power * query->exponent) > DBL_MAX) return HUGE_VAL;
     return carom_scale_apply(error, -power * query->exponent) + least;
 }

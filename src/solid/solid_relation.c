@@ -222,7 +222,7 @@ carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
 
 /* ---- Relation of two solids ------------------------------------------------------------------ */
 
-#define CONTACTS 256u
+#define CONTACTS 256u /* per block of a list */
 typedef struct contact_list {
     struct contact_list *next;
     uint32_t count;

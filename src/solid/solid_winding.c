@@ -34,6 +34,12 @@ static int count_triangle(const carom_solid_query *query, int of_b, uint32_t tri
     return crossing(r, face.p);
 }
 
+#define TURN_ERROR  0x1p-42 /* of sizes and distances: far above 2^-50, of the direction */
+#define PLACE_ERROR 0x1p-45 /* of coordinates: far above a few roundings of 2^-53 */
+#define SQRT_THREE  1.8     /* rounded up: half the diagonal of a cube over half its edge */
+#define RAY_LENGTH  4.0     /* in radii of the solid: twice its width */
+#define RAY_SHARE   0x1p-20 /* of the point's coordinates: far above their rounding */
+
 /* ---- Tree traversal -------------------------------------------------------------------------- */
 
 typedef struct counter {
@@ -71,7 +77,7 @@ carom_bvh_ray carom_solid_ray_to_tree(const carom_solid_query *query, int of_b, 
      * soup's size and the distance to it. */
     double size = side->largest + carom_vec_largest(side->frame.t) +
                   carom_vec_largest(carom_vec_scale(start, back));
-    path.margin = 0x1p-42 * (size * soup->scale + far) + 2.0 * off * back * soup->scale;
+    path.margin = TURN_ERROR * (size * soup->scale + far) + 2.0 * off * back * soup->scale;
     for (int k = 0; k < 3; ++k) path.direction[k] /= largest;
     if (!(path.margin < CAROM_BVH_EVERYWHERE) || !(far < CAROM_BVH_EVERYWHERE)) {
         path.margin = CAROM_BVH_EVERYWHERE;
@@ -102,11 +108,11 @@ int carom_solid_winding(const carom_solid_query *query, int of_b, uint32_t verte
     carom_vec3 direction = carom_vec_sub(r.from, centre);
     double radius = carom_scale_apply(query->power, -side->exponent);
     double far = CAROM_MAX(CAROM_MAX(fabs(direction.x), fabs(direction.y)), fabs(direction.z));
-    double rounding = 0x1p-45 * (carom_vec_largest(r.from) + carom_vec_largest(centre));
-    if (far > 1.8 * radius + rounding) return other->base; /* the square root of 3, rounded up */
+    double rounding = PLACE_ERROR * (carom_vec_largest(r.from) + carom_vec_largest(centre));
+    if (far > SQRT_THREE * radius + rounding) return other->base;
     /* The ray vector is at least as long as the solid is wide, and long enough to change the
      * point. */
-    double length = 4.0 * radius + 0x1p-20 * carom_vec_largest(r.from) + DBL_MIN;
+    double length = RAY_LENGTH * radius + RAY_SHARE * carom_vec_largest(r.from) + DBL_MIN;
     if (far > 0.0)
         direction = carom_vec_scale(direction, length / far);
     else

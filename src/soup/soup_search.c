@@ -15,7 +15,7 @@
 #include "grid/grid_cpu.h"
 #include "soup/soup_cpu.h"
 
-#define BLOCKS_PER_RANGE    32u
+#define NODES_PER_RANGE     2u /* of level 1: 512 triangles */
 #define RANKS_PER_RANGE     512u
 #define TRIANGLES_PER_RANGE 64u /* of a window */
 #define RANKS_AT_ONCE       16u /* between clock checks: each may scan a cell that holds all */
@@ -172,17 +172,18 @@ static bool finder_begin(void *user, void *state, uint32_t worker) {
     return true;
 }
 
-static carom_status search_blocks(void *argument, carom_range range) {
+static carom_status search_nodes(void *argument, carom_range range) {
     carom_soup_search *s = argument;
     finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
-    for (uint64_t block = range.begin; block < range.end; ++block)
+    for (uint64_t node = range.begin; node < range.end; ++node)
         if (atomic_load_explicit(&s->stop, memory_order_relaxed) ||
-            !CAROM_CPU_CALL(s->context, carom_bvh_self_block)(&s->soup->bvh, (uint32_t)block,
-                                                              &f->found.tree))
+            !CAROM_CPU_CALL(s->context, carom_bvh_self_node)(&s->soup->bvh, (uint32_t)node,
+                                                             &f->found.tree))
             return f->status;
     (void)decide_tree(&f->found.tree);
-    carom_progress_add(s->context, range.worker, (range.end - range.begin) * CAROM_BVH_WIDTH);
+    carom_progress_add(s->context, range.worker,
+                       (range.end - range.begin) * CAROM_BVH_WIDTH * CAROM_BVH_WIDTH);
     return f->status;
 }
 
@@ -228,8 +229,8 @@ static carom_status search_all(carom_soup_search *s) {
     if (s->place_of != NULL)
         return carom_parallel_for(s->context, s->end - s->first, TRIANGLES_PER_RANGE, search_window,
                                   s);
-    if (bvh->level_count == 0) return CAROM_OK;
-    return carom_parallel_for(s->context, bvh->node_count[0], BLOCKS_PER_RANGE, search_blocks, s);
+    return carom_parallel_for(s->context, carom_bvh_self_nodes(bvh), NODES_PER_RANGE, search_nodes,
+                              s);
 }
 
 /* ---- Result ---------------------------------------------------------------------------------- */

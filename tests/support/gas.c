@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#define REFRESH CAROM_GAS_KIND_COUNT /* a kind that the caller never sees */
+
 static bool before(const gas_oracle_event *p, const gas_oracle_event *q) {
     if (p->time != q->time) return p->time < q->time;
     if (p->kind != q->kind) return p->kind < q->kind;
@@ -14,7 +16,7 @@ static bool before(const gas_oracle_event *p, const gas_oracle_event *q) {
 static void predict_alone(gas_oracle *o, int i) {
     const carom_gas_rules *rules = &o->rules;
     gas_oracle_event best = {
-        .time = carom_gas_refresh_time(rules, &o->bodies[i]), .kind = CAROM_GAS_REFRESH, .a = i};
+        .time = carom_gas_refresh_time(rules, &o->bodies[i]), .kind = REFRESH, .a = i};
     for (int side = 0; side < 6; ++side) {
         if (rules->periodic[side / 2]) continue;
         gas_oracle_event wall = {.kind = CAROM_GAS_KIND_WALL, .a = i, .b = side};
@@ -190,7 +192,7 @@ bool gas_oracle_wait(gas_oracle *o, int64_t ticks, gas_oracle_event *event) {
         happen(o, &best);
         best.since_create = (uint64_t)best.time + (o->epochs << 59);
         *event = best;
-        if (best.kind != CAROM_GAS_REFRESH) return true;
+        if (best.kind != REFRESH) return true;
     }
 }
 

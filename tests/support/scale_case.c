@@ -86,7 +86,7 @@ static void run_one(scale_case *c, scale_property_fn *run, uint64_t number) {
 void scale_run(const char *property, scale_property_fn *run, uint64_t cases, uint64_t longer) {
     const char *only = getenv("CAROM_CASE");
     scale_case c = {.context = test_context(1), .property = property};
-    uint64_t total = campaign_is_long() ? cases * longer : cases, done = 0;
+    uint64_t total = campaign_is_long() ? cases * longer : TEST_CASES(cases), done = 0;
     memset(classes, 0, sizeof(classes));
     if (only != NULL) {
         size_t length = strlen(property);

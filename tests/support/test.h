@@ -15,6 +15,12 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* How many of `count` seeded cases to run: all in the release build; fewer under sanitizers, which
+ * need each kind of case, not each case. Golden hashes and checks of how often something happened
+ * are for TEST_ALL_CASES only. */
+#define TEST_CASES(count) (((count) + CAROM_TEST_SHARE - 1) / CAROM_TEST_SHARE)
+#define TEST_ALL_CASES    (CAROM_TEST_SHARE == 1)
+
 /* Asserts CAROM_OK and prints the context's message when it is not. */
 #define assert_ok(context, call)                                                                   \
     do {                                                                                           \

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* convex.h: convex shapes: whether they meet, how far apart they are, how deep they overlap.
+ *
+ * A shape is described by value (carom_convex) and placed by a pose. Hulls of points are prepared
+ * once (carom_hull). Every query ends within carom_convex_bound and gives finite numbers.
+ *
+ * Tolerance: e = 2^-42 (size of a + size of b + distance of the poses' origins), where a size is
+ * the sum of the half extents and the margin. Two shapes are apart when a plane separates them by
+ * more than e, overlapping when they cannot be separated by moving one by e or less, and touching
+ * in between.
+ */
+#ifndef CAROM_CONVEX_H
+#define CAROM_CONVEX_H
+
+#include "carom/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Input: hulls ---------------------------------------------------------------------------- */
+
+typedef struct carom_hull_def {
+    carom_mesh_view mesh; /* its vertices; faces are ignored and may be absent */
+} carom_hull_def;
+
+/* The convex hull of points, prepared for queries. */
+typedef struct carom_hull carom_hull;
+
+/* Creates the convex hull of all vertices of a view; on failure *hull is NULL. Decided by exact
+ * predicates: its vertices are exactly the extreme points, its faces the facets. Points that all
+ * lie in a plane, on a line or in one place give a flat hull, a segment or a point.
+ * - CAROM_BAD_INPUT: no vertex, or one that is not finite or beyond 1e300.
+ * Cost: O(n log n) typically, on one thread. */
+CAROM_API carom_status carom_hull_create(carom_context *context, const carom_hull_def *def,
+                                         carom_hull **hull);
+
+/* NULL is allowed. */
+CAROM_API void carom_hull_destroy(carom_hull *hull);
+
+typedef struct carom_hull_info {
+    uint64_t vertices;
+    uint64_t edges;
+    uint64_t faces;      /* polygons; a flat hull has two, back to back; a segment or point none */
+    uint32_t dimension;  /* 3 solid, 2 flat, 1 segment, 0 point */
+    carom_vec3 centre;   /* of both balls: inside the hull */
+    double inner_radius; /* of a ball in the hull */
+    double outer_radius; /* of a ball around the hull */
+    uint64_t bytes;      /* held by the hull */
+} carom_hull_info;
+
+CAROM_API carom_status carom_hull_get_info(carom_context *context, const carom_hull *hull,
+                                           carom_hull_info *info);
+
+/* Creates the hull's surface as a mesh of convex polygons, seen counter-clockwise from outside. */
+CAROM_API carom_status carom_hull_to_mesh(carom_context *context, const carom_hull *hull,
+                                          carom_mesh **mesh);
+
+/* ---- Input: shapes --------------------------------------------------------------------------- */
+
+typedef enum carom_convex_kind {
+    CAROM_CONVEX_KIND_POINT = 0, /* the origin */
+    CAROM_CONVEX_KIND_SPHERE,    /* radius */
+    CAROM_CONVEX_KIND_SEGMENT,   /* half_height: from (0, 0, -h) to (0, 0, h) */
+    CAROM_CONVEX_KIND_CAPSULE,   /* radius, half_height: the segment rounded by the radius */
+    CAROM_CONVEX_KIND_BOX,       /* half */
+    CAROM_CONVEX_KIND_CYLINDER,  /* radius, half_height, axis z */
+    CAROM_CONVEX_KIND_CONE,      /* radius at z = -half_height, apex at z = half_height */
+    CAROM_CONVEX_KIND_ELLIPSOID, /* half: the semi-axes */
+    CAROM_CONVEX_KIND_HULL,      /* borrowed_hull */
+    CAROM_CONVEX_KIND_SUPPORT,   /* support, support_user, support_ball */
+    CAROM_CONVEX_KIND_COUNT
+} carom_convex_kind;
+
+/* "point", "sphere", "segment", "capsule", "box", "cylinder", "cone", "ellipsoid", "hull",
+ * "support". */
+CAROM_API const char *carom_convex_kind_name(carom_convex_kind kind);
+CAROM_API bool carom_convex_kind_from_name(const char *name, carom_convex_kind *kind);
+
+/* A point of the shape that is farthest in a direction, which is not zero and has any length.
+ * Called from any thread that queries the shape. A result that is not finite counts as the origin.
+ */
+typedef carom_vec3 carom_support_fn(void *user, const carom_vec3 *direction);
+
+/* A convex shape in its own frame; all zero is a point. Sizes are not negative, finite and at most
+ * 1e300; any may be 0. */
+typedef struct carom_convex {
+    carom_convex_kind kind;
+    carom_vec3 half;                 /* half extents of a box, semi-axes of an ellipsoid */
+    double radius;                   /* of a sphere, capsule, cylinder or cone */
+    double half_height;              /* of a segment, capsule, cylinder or cone */
+    double margin;                   /* the shape is enlarged by it in all directions */
+    const carom_hull *borrowed_hull; /* must outlive the queries */
+    carom_support_fn *support;
+    void *support_user;
+    carom_ball support_ball; /* around the user's shape, its centre inside the shape */
+} carom_convex;
+
+/* ---- Query ----------------------------------------------------------------------------------- */
+
+/* Where a search begins. */
+typedef enum carom_convex_start {
+    CAROM_CONVEX_START_CENTRE = 0, /* the direction between the centres */
+    CAROM_CONVEX_START_FOUR,       /* a tetrahedron of support points in four directions */
+    CAROM_CONVEX_START_COUNT
+} carom_convex_start;
+
+/* "centre", "four". */
+CAROM_API const char *carom_convex_start_name(carom_convex_start start);
+CAROM_API bool carom_convex_start_from_name(const char *name, carom_convex_start *start);
+
+/* How the farthest vertex of a hull is found. All find a farthest vertex up to rounding. */
+typedef enum carom_convex_search {
+    CAROM_CONVEX_SEARCH_AUTO = 0, /* all vertices for small hulls, climbing for others */
+    CAROM_CONVEX_SEARCH_ALL,      /* looks at all vertices */
+    CAROM_CONVEX_SEARCH_CLIMB,    /* from neighbour to neighbour, from a vertex found by a table */
+    CAROM_CONVEX_SEARCH_COUNT
+} carom_convex_search;
+
+/* "auto", "all", "climb". */
+CAROM_API const char *carom_convex_search_name(carom_convex_search search);
+CAROM_API bool carom_convex_search_from_name(const char *name, carom_convex_search *search);
+
+typedef struct carom_convex_def {
+    carom_convex_start start;   /* 0: the centres */
+    carom_convex_search search; /* 0: by size */
+} carom_convex_def;
+
+/* What a query learned, for the next one of the same two shapes in nearby poses. Start with {0}. It
+ * belongs to one pair of shapes: set it to {0} when a shape changes. It affects the time, and
+ * results only within their error. */
+typedef struct carom_convex_cache {
+    uint32_t count;          /* of points; 0: nothing yet */
+    carom_vec3 a[4], b[4];   /* points of the two shapes, each in its own frame */
+    carom_vec3 direction;    /* in the frame of a */
+    uint32_t seed_a, seed_b; /* vertices of hulls */
+} carom_convex_cache;
+
+typedef struct carom_convex_result {
+    carom_relation relation; /* apart, touching or overlapping */
+    double distance;         /* when apart; else 0 */
+    double depth;            /* when overlapping: the least distance that b must move by to be
+                                separated; else 0 */
+    double error;            /* how far distance or depth may be off */
+    carom_vec3 normal;       /* unit, from a to b: b moved along it gets out of a */
+    carom_vec3 point_a;      /* of a: nearest to b, or deepest in b */
+    carom_vec3 point_b;      /* of b: so that they are distance or depth apart */
+    uint32_t iterations;     /* points added to a simplex or polytope */
+    uint32_t supports;       /* support points found, on a and b together */
+} carom_convex_result;
+
+CAROM_RESULT_ARRAY(carom_convex_results, carom_convex_result);
+
+/* Says whether two shapes meet: false when a plane separates them by more than e, true otherwise.
+ * ISA-GJK: stops at the first separating plane or common point. def and cache may be NULL; poses
+ * are as in geom.h.
+ * - CAROM_BAD_INPUT: a shape or pose that is not finite, negative or too large.
+ * Cost: 50 ns to 1 us for hulls of up to a few thousand vertices. */
+CAROM_API carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
+                                         const carom_pose *pose_a, const carom_convex *b,
+                                         const carom_pose *pose_b, const carom_convex_def *def,
+                                         carom_convex_cache *cache, bool *meet);
+
+/* Computes the distance of two shapes and where it is (GJK). When they overlap, distance and depth
+ * are 0 and both points are one common point; the relation is decided as for the depth only where
+ * margins alone overlap, and otherwise overlapping means no more than a common point.
+ * Inputs and failures as for carom_convex_meet. */
+CAROM_API carom_status carom_convex_distance(carom_context *context, const carom_convex *a,
+                                             const carom_pose *pose_a, const carom_convex *b,
+                                             const carom_pose *pose_b, const carom_convex_def *def,
+                                             carom_convex_cache *cache,
+                                             carom_convex_result *result);
+
+/* The same, and the depth with its direction when they overlap (EPA). The depth is that along the
+ * normal and never too small; error says how much smaller the least could be. */
+CAROM_API carom_status carom_convex_depth(carom_context *context, const carom_convex *a,
+                                          const carom_pose *pose_a, const carom_convex *b,
+                                          const carom_pose *pose_b, const carom_convex_def *def,
+                                          carom_convex_cache *cache, carom_convex_result *result);
+
+/* ---- Contact points and rays ----------------------------------------------------------------- */
+
+#define CAROM_MANIFOLD_POINTS 4
+
+/* Two points, one of each shape, across a contact. */
+typedef struct carom_contact {
+    carom_vec3 point_a, point_b;
+    double depth; /* of the overlap there, along the normal; negative: a gap */
+} carom_contact;
+
+/* The area of contact of two shapes, by up to four points. */
+typedef struct carom_manifold {
+    carom_convex_result result; /* of carom_convex_depth */
+    uint32_t count;             /* of points; 0 when the shapes are farther apart than the reach */
+    carom_contact points[CAROM_MANIFOLD_POINTS];
+} carom_manifold;
+
+/* Finds the contact points of two shapes that overlap, touch or are at most `reach` apart.
+ * - Where a face of a box or hull lies across the normal, the points are corners of the part of it
+ *   that the other's face, edge or segment covers: four for a box on a box, two for a capsule on
+ *   its side. The deepest is kept, then those that span the largest area.
+ * - Otherwise, and for curved shapes, there is one: the points of the result.
+ * - The reach is finite and not negative: else CAROM_BAD_INPUT.
+ * Other inputs as for carom_convex_depth. Cost: that, and a pass over a hull's faces. */
+CAROM_API carom_status carom_convex_manifold(carom_context *context, const carom_convex *a,
+                                             const carom_pose *pose_a, const carom_convex *b,
+                                             const carom_pose *pose_b, double reach,
+                                             carom_convex_cache *cache, carom_manifold *manifold);
+
+typedef struct carom_convex_hit {
+    bool hit;
+    bool inside;       /* the ray starts in the shape; then t is 0 */
+    double t;          /* where the ray enters, in units of its direction */
+    carom_vec3 point;  /* there */
+    carom_vec3 normal; /* unit, outwards; 0 when inside */
+} carom_convex_hit;
+
+/* Casts a ray at a shape: the first point of the ray that is within e of the shape, where e is that
+ * of the shape and the ray's start. Rays that graze it at less than some e may be said to miss.
+ * - CAROM_BAD_INPUT: a ray or shape that is not finite, or a direction of length 0.
+ * Cost: a few distance queries, at most 128. */
+CAROM_API carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
+                                        const carom_pose *pose, const carom_ray *ray,
+                                        carom_convex_hit *hit);
+
+/* ---- Bounds of the work ---------------------------------------------------------------------- */
+
+/* The most work that a query of two shapes can take, in any poses. */
+typedef struct carom_convex_most {
+    uint32_t meet_iterations, meet_supports;
+    uint32_t distance_iterations, distance_supports;
+    uint32_t depth_iterations, depth_supports; /* the search for the distance included */
+} carom_convex_most;
+
+/* Computes the bounds of the counts in carom_convex_result. Independent of sizes and poses. */
+CAROM_API carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
+                                          const carom_convex *b, carom_convex_most *most);
+
+/* ---- Many pairs ------------------------------------------------------------------------------ */
+
+typedef struct carom_convex_body {
+    const carom_convex *shape;
+    carom_pose pose;
+} carom_convex_body;
+
+typedef enum carom_convex_question {
+    CAROM_CONVEX_QUESTION_DEPTH = 0,
+    CAROM_CONVEX_QUESTION_DISTANCE,
+    CAROM_CONVEX_QUESTION_MEET, /* results have a relation only: apart, or overlapping when they
+                                   meet */
+    CAROM_CONVEX_QUESTION_COUNT
+} carom_convex_question;
+
+/* "depth", "distance", "meet". */
+CAROM_API const char *carom_convex_question_name(carom_convex_question question);
+CAROM_API bool carom_convex_question_from_name(const char *name, carom_convex_question *question);
+
+typedef struct carom_convex_batch {
+    const carom_convex_body *bodies;
+    uint64_t body_count;
+    const carom_pair *pairs; /* indices of bodies */
+    uint64_t pair_count;
+    carom_convex_question question; /* 0: depth */
+    carom_convex_def def;
+    carom_convex_cache *caches; /* one per pair, or NULL */
+} carom_convex_batch;
+
+/* Asks a question of each pair, on all threads; result i is that of pair i. Identical bytes for any
+ * number of threads. Where the caller's buffer is too small, only the pairs that fit are asked.
+ * - CAROM_BAD_INPUT: as for a single pair, naming the body; or a pair names a body that is not
+ *   there. */
+CAROM_API carom_status carom_convex_pairs(carom_context *context, const carom_convex_batch *batch,
+                                          carom_convex_results *results);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

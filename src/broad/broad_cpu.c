@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops over boxes: their common bounds, and rounding them to float32.
+ *
+ * Boxes of a prepared structure are read in the order of the tree, which is not the order of ids,
+ * so rows are prefetched some boxes ahead. Where the processor converts with directed rounding, six
+ * coordinates are rounded outwards by two instructions; the result is that of carom_broad_round. */
+#include "broad/broad_cpu.h"
+
+#include "base/simd.h"
+
+#define AHEAD 16u /* boxes: enough to hide the latency of memory */
+
+carom_broad_range CAROM_CPU(carom_broad_measure)(const carom_bounds *boxes, uint64_t count) {
+    carom_bounds all = carom_bounds_empty();
+    double zero = 0.0; /* becomes NaN when a bound is infinite or NaN */
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_bounds *b = &boxes[i];
+        zero += ((b->low.x - b->low.x) + (b->low.y - b->low.y)) + (b->low.z - b->low.z);
+        zero += ((b->high.x - b->high.x) + (b->high.y - b->high.y)) + (b->high.z - b->high.z);
+        if (carom_bounds_is_empty(b)) continue;
+        all.low.x = CAROM_MIN(b->low.x, all.low.x);
+        all.low.y = CAROM_MIN(b->low.y, all.low.y);
+        all.low.z = CAROM_MIN(b->low.z, all.low.z);
+        all.high.x = CAROM_MAX(b->high.x, all.high.x);
+        all.high.y = CAROM_MAX(b->high.y, all.high.y);
+        all.high.z = CAROM_MAX(b->high.z, all.high.z);
+    }
+    carom_broad_range range;
+    range.bounds = all;
+    range.finite = zero == 0.0;
+    return range;
+}
+
+/* In a plain frame; returns whether the box is exact. */
+static inline bool round_plain(const carom_bounds *b, carom_box *box) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    /* low x y z, high x y z; the last two lanes are not read. */
+    __m512d x = _mm512_maskz_loadu_pd(0x3F, b);
+    __m256 down = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    __m256 up = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    __m512d high = _mm512_maskz_loadu_pd(0x07, &b->high);
+    if (_mm512_mask_cmp_pd_mask(0x07, x, high, _CMP_LE_OQ) != 0x07) {
+        *box = carom_box_empty();
+        return true;
+    }
+    __m256 both = _mm256_blend_ps(down, up, 0x38);
+    _mm256_mask_storeu_ps(box, 0x3F, both);
+    return _mm512_cmp_pd_mask(_mm512_cvtps_pd(both), x, _CMP_EQ_OQ) == 0xFF;
+#else
+    if (carom_bounds_is_empty(b)) {
+        *box = carom_box_empty();
+        return true;
+    }
+    *box = (carom_box){{(float)b->low.x, (float)b->low.y, (float)b->low.z},
+                       {(float)b->high.x, (float)b->high.y, (float)b->high.z}};
+    if (carom_broad_is_exact(box, b)) return true;
+    *box = carom_box_of_bounds(b->low, b->high, carom_vec(0.0, 0.0, 0.0));
+    return false;
+#endif
+}
+
+bool CAROM_CPU(carom_broad_round_all)(const carom_broad_space *space, const carom_bounds *boxes,
+                                      const uint32_t *ids, uint32_t first, uint32_t count,
+                                      carom_box *rounded) {
+    bool exact = space->plain;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (ids != NULL && i + AHEAD < count) {
+            const carom_bounds *next = &boxes[ids[i + AHEAD]];
+            __builtin_prefetch(&next->low);
+            __builtin_prefetch(&next->high.z);
+        }
+        const carom_bounds *b = &boxes[ids != NULL ? ids[i] : first + i];
+        if (space->plain)
+            exact &= round_plain(b, &rounded[i]);
+        else
+            rounded[i] = carom_broad_round(space, b);
+    }
+    return exact;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames: all pairs, and what began and ended since the last frame.
+ *
+ * The pairs of the last frame are kept, sorted. Those of two boxes that did not change are pairs
+ * still. The others are found anew: by searching the boxes that changed where they are few, else by
+ * searching all. Both lists are sorted, so one merge gives the pairs of this frame, those that
+ * began and those that ended. */
+#include "base/progress.h"
+#include "base/sort.h"
+#include "broad/broad.h"
+
+/* Searching all boxes is faster than searching this part of them one by one. */
+#define SEARCH_DIVIDE 3u
+
+typedef struct frame {
+    carom_context *context;
+    carom_broad *broad;
+    bool all;              /* every box is searched */
+    const uint64_t *found; /* pairs of boxes that changed */
+    uint64_t found_count;
+    uint64_t *begun, *ended; /* in scratch */
+    uint64_t begun_count, ended_count;
+} frame;
+
+static bool has_changed(const frame *f, uint64_t pair) {
+    const uint8_t *states = f->broad->states;
+    return f->all || ((states[pair >> 32] | states[(uint32_t)pair]) & CAROM_BROAD_CHANGED) != 0;
+}
+
+/* Merges the last frame's pairs with those found. `next` has space for both. */
+static void merge(frame *f) {
+    const carom_broad_words *kept = &f->broad->kept;
+    carom_broad_words *next = &f->broad->next;
+    uint64_t i = 0, j = 0, count = 0;
+    while (i < kept->count || j < f->found_count) {
+        uint64_t old = i < kept->count ? kept->data[i] : UINT64_MAX;
+        uint64_t new = j < f->found_count ? f->found[j] : UINT64_MAX;
+        if (old < new &&has_changed(f, old)) {
+            f->ended[f->ended_count++] = old;
+        } else {
+            next->data[count++] = CAROM_MIN(old, new);
+            if (new < old) f->begun[f->begun_count++] = new;
+        }
+        i += old <= new ? 1 : 0;
+        j += new <= old ? 1 : 0;
+    }
+    next->count = count;
+}
+
+/* Lists the places of live boxes that changed, in the order of the tree. */
+static carom_status list_changed(frame *f, const uint32_t **places, uint64_t *place_count) {
+    carom_broad *broad = f->broad;
+    carom_context *context = f->context;
+    uint64_t count = 0, most = broad->changed.count;
+    CAROM_TRY(carom_broad_place(context, broad));
+    uint32_t *list = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, most);
+    uint32_t *ids = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, most);
+    if (list == NULL || ids == NULL)
+        return carom_fail_memory(context, 2 * most * sizeof(*list), "boxes that changed");
+    for (uint64_t i = 0; i < most; ++i) {
+        uint32_t id = broad->changed.data[i];
+        if (carom_bounds_is_empty(&broad->boxes[id])) continue;
+        ids[count] = id;
+        list[count++] = broad->place_of[id];
+    }
+    CAROM_TRY(carom_sort_keys(context, list, ids, count));
+    *places = list;
+    *place_count = count;
+    return CAROM_OK;
+}
+
+static carom_status search(frame *f) {
+    carom_broad *broad = f->broad;
+    carom_broad_search s = {.context = f->context, .broad = broad};
+    uint64_t *found;
+    f->all = broad->all_changed || broad->method != CAROM_BROAD_METHOD_TREE ||
+             broad->changed.count * SEARCH_DIVIDE > broad->id_count;
+    if (!f->all) CAROM_TRY(list_changed(f, &s.places, &s.place_count));
+    CAROM_TRY(carom_broad_search_run(&s, &found, &f->found_count));
+    f->found = found;
+    return CAROM_OK;
+}
+
+static void forget_changed(carom_broad *broad) {
+    if (broad->all_changed)
+        for (uint32_t id = 0; id < broad->id_count; ++id)
+            broad->states[id] &= (uint8_t)~CAROM_BROAD_CHANGED;
+    for (uint64_t i = 0; i < broad->changed.count; ++i)
+        broad->states[broad->changed.data[i]] &= (uint8_t)~CAROM_BROAD_CHANGED;
+    broad->changed.count = 0;
+    broad->all_changed = false;
+}
+
+/* Makes the new frame the last one; ids freed since may be given out again. */
+static void finish(carom_broad *broad) {
+    carom_broad_words last = broad->kept;
+    broad->kept = broad->next;
+    broad->next = last;
+    for (uint64_t i = 0; i < broad->freed_ids.count; ++i)
+        broad->free_ids.data[broad->free_ids.count++] = broad->freed_ids.data[i];
+    broad->freed_ids.count = 0;
+    forget_changed(broad);
+}
+
+/* Everything that can fail except for the results. */
+static carom_status prepare(frame *f) {
+    carom_context *context = f->context;
+    carom_broad *broad = f->broad;
+    carom_arena *scratch = carom_scratch(context, 0);
+    CAROM_TRY(carom_broad_update(context, broad));
+    CAROM_TRY(search(f));
+    uint64_t most = broad->kept.count + f->found_count;
+    f->begun = CAROM_ARENA_TAKE(scratch, uint64_t, f->found_count);
+    f->ended = CAROM_ARENA_TAKE(scratch, uint64_t, broad->kept.count);
+    broad->next.count = 0;
+    if (f->all) most = f->found_count;
+    if (f->begun == NULL || f->ended == NULL ||
+        !carom_broad_words_reserve(&broad->next, &broad->allocator, most) ||
+        !carom_broad_ids_reserve(&broad->free_ids, &broad->allocator,
+                                 broad->free_ids.count + broad->freed_ids.count))
+        return carom_fail_memory(context, most * sizeof(uint64_t), "the pairs of a frame");
+    merge(f);
+    return CAROM_OK;
+}
+
+static carom_status fill(carom_context *context, const uint64_t *pairs, uint64_t count,
+                         carom_pairs *result, bool *more) {
+    if (result == NULL) return CAROM_OK;
+    carom_status status = carom_pair_list_fill(context, pairs, count, result);
+    *more = *more || status == CAROM_MORE;
+    return status == CAROM_MORE ? CAROM_OK : status;
+}
+
+carom_status carom_broad_frame(carom_context *context, carom_broad *broad, carom_pairs *pairs,
+                               carom_pairs *begun, carom_pairs *ended) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
+    if (pairs != NULL) CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "the place for the pairs that began");
+    if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "the place for the pairs that ended");
+    CAROM_TRY(carom_context_require_cpu(context, "a broad phase"));
+    frame f = {.context = context, .broad = broad};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    bool more = false;
+    context->work = (carom_work){0};
+    carom_status status = prepare(&f);
+    const carom_broad_words *next = &broad->next;
+    if (status == CAROM_OK) status = fill(context, next->data, next->count, pairs, &more);
+    if (status == CAROM_OK) status = fill(context, f.begun, f.begun_count, begun, &more);
+    if (status == CAROM_OK) status = fill(context, f.ended, f.ended_count, ended, &more);
+    if (status == CAROM_OK) finish(broad);
+    carom_arena_rewind(scratch, mark);
+    return status == CAROM_OK && more ? CAROM_MORE : status;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* Bringing the prepared structure up to date.
+ *
+ * The tree has three ways. Building sorts all boxes. A refit computes all boxes anew and keeps
+ * their order: a third faster, and as good while boxes stay near their old neighbours. A patch
+ * writes only the boxes that changed into their places and follows their ancestors. Whether the
+ * order is still good is measured: when the extents of all blocks together have grown by a quarter
+ * since the tree was built, the next update builds; when they have doubled, as after a jump, this
+ * one does. All three depend on the input alone. The grid and the sweep are built for each update.
+ */
+#include "base/progress.h"
+#include "broad/broad.h"
+#include "geom/scale.h"
+
+#define GRAIN 4096u
+
+/* Extents relative to those of the new tree. On J1, refits cost as much as builds would have saved
+ * at 1.2 to 1.4. */
+#define WORN   1.25 /* the next full update builds */
+#define BROKEN 2.0  /* this one does */
+
+/* A refit handles all boxes faster than a patch handles this part of them. */
+#define PATCH_DIVIDE 3u
+
+/* A patch of less than this part of all blocks follows the ancestors of each box; else all levels
+ * are computed anew. */
+#define FEW_DIVIDE 4u
+
+/* Ids that the tree has room for beyond those given out: the share, and at least so many. */
+#define SPARE_DIVIDE 64u
+#define SPARE_LEAST  16u
+
+/* ---- Frame of the float32 boxes -------------------------------------------------------------- */
+
+/* Coordinates far from 0 relative to their extent lose precision as float32. */
+#define FAR_AWAY 16.0
+
+static double origin_of(double low, double high) {
+    double middle = 0.5 * low + 0.5 * high, extent = high - low;
+    double size = CAROM_MAX(fabs(low), fabs(high));
+    if (!(size > FAR_AWAY * extent) || !(extent >= 0.0)) return 0.0;
+    return middle;
+}
+
+static carom_broad_space choose_space(const carom_bounds *bounds) {
+    carom_broad_space space = {.scale = 1.0, .plain = true};
+    if (carom_bounds_is_empty(bounds)) return space;
+    const double x[6] = {bounds->low.x,  bounds->low.y,  bounds->low.z,
+                         bounds->high.x, bounds->high.y, bounds->high.z};
+    double size = 0.0;
+    for (int i = 0; i < 6; ++i) size = CAROM_MAX(fabs(x[i]), size);
+    int exponent = 0;
+    (void)frexp(size, &exponent); /* size < 2^exponent */
+    if (size != 0.0 && (exponent <= CAROM_SCALE_LOW || exponent > CAROM_SCALE_HIGH))
+        space.scale = exponent < -1000 ? 0x1p1000 : ldexp(1.0, -exponent);
+    for (int k = 0; k < 3; ++k)
+        space.origin[k] = origin_of(x[k] * space.scale, x[3 + k] * space.scale);
+    space.plain = space.scale == 1.0 && space.origin[0] == 0.0 && space.origin[1] == 0.0 &&
+                  space.origin[2] == 0.0;
+    return space;
+}
+
+void carom_broad_give_boxes(const void *user, const uint32_t *ids, uint32_t first, uint32_t count,
+                            carom_box *boxes) {
+    const carom_broad_source *s = user;
+    if (!CAROM_CPU_CALL(s->context, carom_broad_round_all)(&s->broad->space, s->broad->boxes, ids,
+                                                           first, count, boxes) &&
+        !atomic_load_explicit(s->inexact, memory_order_relaxed))
+        atomic_store(s->inexact, true);
+}
+
+/* ---- Build ----------------------------------------------------------------------------------- */
+
+static carom_status build_tree(carom_context *context, carom_broad *broad,
+                               const carom_broad_source *source, const carom_box *bounds) {
+    uint64_t slots = broad->id_count;
+    if (broad->capacity > slots) slots += slots / SPARE_DIVIDE + SPARE_LEAST;
+    slots = CAROM_MIN(slots, broad->capacity);
+    CAROM_TRY(carom_bvh_build(context, &broad->allocator, &broad->tree, (uint32_t)slots, bounds,
+                              carom_broad_give_boxes, source));
+    broad->tree_extent = carom_bvh_extent(&broad->tree);
+    broad->placed = false;
+    return CAROM_OK;
+}
+
+static carom_status build_grid(carom_context *context, carom_broad *broad,
+                               const carom_broad_source *source) {
+    carom_grid_source items = {broad->id_count, carom_broad_give_boxes, source};
+    return carom_grid_build(context, &broad->allocator, &broad->grid, &broad->grid_def, NULL,
+                            &items);
+}
+
+/* Builds in the present frame. */
+static carom_status build(carom_context *context, carom_broad *broad, const carom_box *bounds) {
+    _Atomic bool inexact = false;
+    carom_broad_source source = {context, broad, &inexact};
+    carom_status status = CAROM_OK;
+    broad->built = false;
+    if (broad->method == CAROM_BROAD_METHOD_TREE)
+        status = build_tree(context, broad, &source, bounds);
+    else if (broad->method == CAROM_BROAD_METHOD_GRID)
+        status = build_grid(context, broad, &source);
+    else
+        status = carom_broad_sweep_build(context, broad, &source, bounds);
+    broad->exact = !inexact;
+    broad->built = status == CAROM_OK;
+    broad->builds += status == CAROM_OK ? 1 : 0;
+    return status;
+}
+
+/* ---- What is pending ------------------------------------------------------------------------- */
+
+static void forget_pending(carom_broad *broad) {
+    if (broad->all_pending)
+        for (uint32_t id = 0; id < broad->id_count; ++id)
+            broad->states[id] &= (uint8_t)~CAROM_BROAD_PENDING;
+    for (uint64_t i = 0; i < broad->pending.count; ++i)
+        broad->states[broad->pending.data[i]] &= (uint8_t)~CAROM_BROAD_PENDING;
+    broad->pending.count = 0;
+    broad->all_pending = false;
+}
+
+carom_status carom_broad_build(carom_context *context, carom_broad *broad,
+                               const carom_bounds *bounds) {
+    broad->space = choose_space(bounds);
+    carom_box box = carom_broad_round(&broad->space, bounds);
+    broad->failure = build(context, broad, &box);
+    if (broad->failure == CAROM_OK) forget_pending(broad);
+    return broad->failure;
+}
+
+typedef struct measuring {
+    carom_context *context;
+    const carom_broad *broad;
+    carom_broad_range *ranges;
+} measuring;
+
+static carom_status measure_range(void *argument, carom_range range) {
+    measuring *m = argument;
+    m->ranges[range.begin / GRAIN] = CAROM_CPU_CALL(m->context, carom_broad_measure)(
+        m->broad->boxes + range.begin, range.end - range.begin);
+    return CAROM_OK;
+}
+
+/* Builds after measuring all boxes. */
+static carom_status build_anew(carom_context *context, carom_broad *broad) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint64_t range_count = ((uint64_t)broad->id_count + GRAIN - 1) / GRAIN;
+    measuring m = {context, broad, CAROM_ARENA_TAKE(scratch, carom_broad_range, range_count)};
+    carom_bounds all = carom_bounds_empty();
+    carom_status status =
+        m.ranges == NULL
+            ? carom_fail_memory(context, range_count * sizeof(*m.ranges), "measuring boxes")
+            : carom_parallel_for(context, broad->id_count, GRAIN, measure_range, &m);
+    for (uint64_t r = 0; r < range_count && status == CAROM_OK; ++r) {
+        const carom_bounds *b = &m.ranges[r].bounds;
+        all.low = carom_vec(CAROM_MIN(b->low.x, all.low.x), CAROM_MIN(b->low.y, all.low.y),
+                            CAROM_MIN(b->low.z, all.low.z));
+        all.high = carom_vec(CAROM_MAX(b->high.x, all.high.x), CAROM_MAX(b->high.y, all.high.y),
+                             CAROM_MAX(b->high.z, all.high.z));
+    }
+    carom_arena_rewind(scratch, mark);
+    return status == CAROM_OK ? carom_broad_build(context, broad, &all) : status;
+}
+
+/* ---- Tree: refit and patch ------------------------------------------------------------------- */
+
+static bool is_finite(const carom_box *box) {
+    for (int k = 0; k < 3; ++k)
+        if (box->low[k] == -HUGE_VALF || box->high[k] == HUGE_VALF) return false;
+    return true;
+}
+
+static carom_status refit(carom_context *context, carom_broad *broad) {
+    _Atomic bool inexact = false;
+    carom_broad_source source = {context, broad, &inexact};
+    broad->built = false;
+    CAROM_TRY(carom_bvh_refit(context, &broad->tree, carom_broad_give_boxes, &source));
+    broad->exact = !inexact;
+    broad->built = true;
+    ++broad->refits;
+    return CAROM_OK;
+}
+
+typedef struct placing {
+    const carom_bvh *tree;
+    uint32_t *place_of;
+} placing;
+
+static carom_status place_range(void *argument, carom_range range) {
+    placing *p = argument;
+    for (uint64_t place = range.begin; place < range.end; ++place)
+        p->place_of[p->tree->items[place]] = (uint32_t)place;
+    return CAROM_OK;
+}
+
+carom_status carom_broad_place(carom_context *context, carom_broad *broad) {
+    if (broad->placed) return CAROM_OK;
+    uint32_t count = broad->tree.item_count;
+    if (broad->place_capacity < count) {
+        uint32_t *places = carom_allocate(&broad->allocator, count, sizeof(*places));
+        if (places == NULL)
+            return carom_fail_memory(context, count * sizeof(*places), "the places of boxes");
+        carom_release(&broad->allocator, broad->place_of);
+        broad->place_of = places;
+        broad->place_capacity = count;
+    }
+    placing p = {&broad->tree, broad->place_of};
+    CAROM_TRY(carom_parallel_for(context, count, GRAIN, place_range, &p));
+    broad->placed = true;
+    return CAROM_OK;
+}
+
+/* Boxes ahead whose place is loaded: a box is in six cache lines. */
+#define AHEAD 8u
+
+static void prefetch_place(const carom_broad *broad, uint32_t id) {
+    uint32_t place = broad->place_of[id];
+    const carom_bvh_node *node = &broad->tree.nodes[place / CAROM_BVH_WIDTH];
+    for (int k = 0; k < 3; ++k) {
+        __builtin_prefetch(&node->low[k][place % CAROM_BVH_WIDTH], 1);
+        __builtin_prefetch(&node->high[k][place % CAROM_BVH_WIDTH], 1);
+    }
+}
+
+static carom_status patch(carom_context *context, carom_broad *broad) {
+    CAROM_TRY(carom_broad_place(context, broad));
+    const carom_broad_ids *pending = &broad->pending;
+    bool few = pending->count * FEW_DIVIDE < broad->tree.node_count[0];
+    broad->built = false;
+    for (uint64_t i = 0; i < pending->count; ++i) {
+        uint32_t id = pending->data[i], place = broad->place_of[id];
+        if (i + AHEAD < pending->count) prefetch_place(broad, pending->data[i + AHEAD]);
+        carom_box box;
+        broad->exact &= CAROM_CPU_CALL(context, carom_broad_round_all)(&broad->space, broad->boxes,
+                                                                       NULL, id, 1, &box);
+        carom_bvh_set_box(&broad->tree, place, &box);
+        if (few) carom_bvh_refit_above(&broad->tree, place);
+    }
+    if (!few) CAROM_TRY(carom_bvh_refit_levels(context, &broad->tree));
+    broad->built = true;
+    ++broad->patches;
+    return CAROM_OK;
+}
+
+/* Whether the tree can be kept, and its order is good enough. */
+static bool is_good(const carom_broad *broad, double most) {
+    carom_box bounds = carom_bvh_bounds(&broad->tree);
+    return is_finite(&bounds) && carom_bvh_extent(&broad->tree) <= most * broad->tree_extent;
+}
+
+static carom_status update_tree(carom_context *context, carom_broad *broad) {
+    uint64_t pending = broad->all_pending ? broad->id_count : broad->pending.count;
+    bool fits = broad->built && broad->id_count <= broad->tree.item_count;
+    if (!fits) return build_anew(context, broad);
+    if (pending * PATCH_DIVIDE <= broad->id_count) {
+        CAROM_TRY(patch(context, broad));
+    } else if (is_good(broad, WORN)) {
+        CAROM_TRY(refit(context, broad));
+    } else { /* sorted within the bounds of the last update, which may be a little too narrow */
+        carom_box bounds = carom_bvh_bounds(&broad->tree);
+        CAROM_TRY(build(context, broad, &bounds));
+    }
+    return is_good(broad, BROKEN) ? CAROM_OK : build_anew(context, broad);
+}
+
+static carom_status update(carom_context *context, carom_broad *broad) {
+    carom_status status = broad->method == CAROM_BROAD_METHOD_TREE ? update_tree(context, broad)
+                                                                   : build_anew(context, broad);
+    if (status == CAROM_OK) forget_pending(broad);
+    broad->failure = status;
+    return status;
+}
+
+carom_status carom_broad_update(carom_context *context, carom_broad *broad) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a broad phase"));
+    if (broad->failure == CAROM_OK && !broad->all_pending && broad->pending.count == 0)
+        return CAROM_OK;
+    carom_progress_begin(context, "updating boxes", 0);
+    return carom_progress_finish(context, update(context, broad));
+}
+
+carom_status carom_broad_check_ready(carom_context *context, const carom_broad *broad) {
+    CAROM_TRY(carom_context_require_cpu(context, "a broad phase"));
+    if (broad->failure == CAROM_OK) return CAROM_OK;
+    return carom_fail(context, broad->failure,
+                      "the last update of the boxes failed (%s): call carom_broad_update again",
+                      carom_status_name(broad->failure));
+}

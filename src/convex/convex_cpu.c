@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Convex queries on the CPU: the items, with the search through a hull's vertices in vectors
+ * (convex_item.h), and the room for expanding polytopes: on the stack, or for large hulls from the
+ * arena. */
+#include "convex/convex_cpu.h"
+
+/* Room for `points` points; their polytope has up to twice as many faces, and four more. */
+#define FACES(points) (2 * (points) + 4)
+
+typedef struct small_room {
+    carom_convex_vertex points[CAROM_EPA_SMALL];
+    carom_polytope_face faces[FACES(CAROM_EPA_SMALL)];
+    carom_vec3 normals[FACES(CAROM_EPA_SMALL)];
+    double distances[FACES(CAROM_EPA_SMALL)];
+    carom_epa_entry heap[2 * FACES(CAROM_EPA_SMALL)];
+    uint32_t border[3 * FACES(CAROM_EPA_SMALL)];
+    uint32_t from[CAROM_EPA_SMALL];
+    uint32_t made[FACES(CAROM_EPA_SMALL)], lost[FACES(CAROM_EPA_SMALL)];
+} small_room;
+
+/* Not inlined: the room is touched only where it is needed. */
+__attribute__((noinline)) static int ask_depth(const carom_convex_question_item *q,
+                                               carom_convex_work *work,
+                                               carom_convex_result *result) {
+    small_room small;
+    carom_epa_room room = {.points = small.points,
+                           .point_capacity = CAROM_EPA_SMALL,
+                           .polytope = {.faces = small.faces,
+                                        .face_capacity = FACES(CAROM_EPA_SMALL),
+                                        .border = small.border,
+                                        .from = small.from,
+                                        .made = small.made,
+                                        .lost = small.lost},
+                           .normals = small.normals,
+                           .distances = small.distances,
+                           .heap = small.heap,
+                           .heap_capacity = 2 * FACES(CAROM_EPA_SMALL)};
+    return carom_convex_depth_item(q, work, &room, result);
+}
+
+static carom_status ask_large(const carom_convex_question_item *q, carom_convex_work *work,
+                              uint32_t points, carom_arena *arena, carom_convex_result *result) {
+    uint32_t faces = FACES(points);
+    carom_arena_mark mark = carom_arena_get_mark(arena);
+    carom_epa_room room = {
+        .points = CAROM_ARENA_TAKE(arena, carom_convex_vertex, points),
+        .point_capacity = points,
+        .polytope = {.faces = CAROM_ARENA_TAKE(arena, carom_polytope_face, faces),
+                     .face_capacity = faces,
+                     .border = CAROM_ARENA_TAKE(arena, uint32_t, 3 * faces),
+                     .from = CAROM_ARENA_TAKE(arena, uint32_t, points),
+                     .made = CAROM_ARENA_TAKE(arena, uint32_t, faces),
+                     .lost = CAROM_ARENA_TAKE(arena, uint32_t, faces)},
+        .normals = CAROM_ARENA_TAKE(arena, carom_vec3, faces),
+        .distances = CAROM_ARENA_TAKE(arena, double, faces),
+        .heap = CAROM_ARENA_TAKE(arena, carom_epa_entry, 2 * faces),
+        .heap_capacity = 2 * faces};
+    bool there = room.points != NULL && room.polytope.faces != NULL &&
+                 room.polytope.border != NULL && room.polytope.from != NULL &&
+                 room.polytope.made != NULL && room.polytope.lost != NULL && room.normals != NULL &&
+                 room.distances != NULL && room.heap != NULL;
+    if (there) (void)carom_convex_depth_item(q, work, &room, result);
+    carom_arena_rewind(arena, mark);
+    return there ? CAROM_OK : CAROM_NO_MEMORY;
+}
+
+carom_status CAROM_CPU(carom_convex_ask)(const carom_convex_question_item *q,
+                                         carom_convex_question question, carom_convex_cache *cache,
+                                         carom_arena *arena, carom_convex_result *result) {
+    carom_convex_work work;
+    if (question == CAROM_CONVEX_QUESTION_MEET) {
+        int meet = carom_convex_meet_item(q, cache, result);
+        result->relation = meet ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_APART;
+        return CAROM_OK;
+    }
+    if (!carom_convex_distance_item(q, cache, &work, result)) return CAROM_OK;
+    if (question == CAROM_CONVEX_QUESTION_DISTANCE || !ask_depth(q, &work, result)) return CAROM_OK;
+    uint32_t points = carom_convex_epa_points(q);
+    return points > CAROM_EPA_SMALL ? ask_large(q, &work, points, arena, result) : CAROM_OK;
+}
+
+void CAROM_CPU(carom_hull_find_seeds)(const carom_hull_view *hull, uint32_t *seeds) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < CAROM_HULL_SEEDS; ++i) {
+        at = carom_hull_climb(hull, carom_hull_direction(i), at);
+        seeds[i] = at;
+    }
+}

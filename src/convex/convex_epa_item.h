@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* convex_epa_item.h: how deep two shapes overlap (EPA), as items.
+ *
+ * The depth is the least support value h(n) of M over all unit directions n: the distance from the
+ * origin to the surface of M. The expanding-polytope algorithm (van den Bergen 2001) keeps a
+ * polytope inside M that holds the origin, takes its face nearest to the origin, and adds the
+ * support point of M in that face's normal n. Then
+ *     distance of the nearest face  <=  depth  <=  h(n).
+ * The right side holds for every n, however n was rounded: the result is the least h(n) found, and
+ * its difference from the left side is the error. The polytope is exact (convex_polytope_item.h).
+ *
+ * On curved surfaces many directions may be equally deep, and the faces to expand without number:
+ * two coaxial cylinders. When the room is used up, the search goes on where the best direction
+ * leaves the polytope alone. Replacing n by the normal of M where the ray along n leaves M never
+ * increases h (a step of Frank and Wolfe's method on the polar body), so this ends in a minimum. */
+#ifndef CAROM_SRC_CONVEX_EPA_ITEM_H
+#define CAROM_SRC_CONVEX_EPA_ITEM_H
+
+#include "convex/convex_item.h"
+#include "convex/convex_polytope_item.h"
+
+/* Faces whose edges have a smaller squared sine get their normal in double-double. */
+#define CAROM_EPA_THIN 1e-6
+/* How near the bounds of a depth must come where a shape is curved: about 1e-13. */
+#define CAROM_EPA_CLOSE_CURVED 0x1p-43
+/* Share of the points that is kept for the second search. */
+#define CAROM_EPA_LOCAL 2u
+
+typedef struct carom_epa_entry {
+    double distance;
+    uint32_t face, alive;
+} carom_epa_entry;
+
+/* Room for a search; all arrays belong to the caller. */
+typedef struct carom_epa_room {
+    carom_convex_vertex *points;
+    uint32_t point_capacity;
+    carom_polytope polytope;
+    carom_vec3 *normals; /* unit, per face */
+    double *distances;   /* per face */
+    carom_epa_entry *heap;
+    uint32_t heap_count, heap_capacity; /* twice the faces */
+} carom_epa_room;
+
+typedef struct carom_epa {
+    carom_vec3 normal; /* unit: moving A against it, or B along it, by the depth separates them */
+    double upper, lower;
+    carom_vec3 point_a; /* of A, deepest in B */
+    uint32_t iterations;
+    int full; /* the room was used up before the bounds agreed */
+} carom_epa;
+
+/* ---- Faces by distance ----------------------------------------------------------------------- */
+
+CAROM_ITEM int carom_epa_before(const carom_epa_entry *a, const carom_epa_entry *b) {
+    return a->distance < b->distance || (a->distance == b->distance && a->alive < b->alive);
+}
+
+CAROM_ITEM void carom_epa_push(carom_epa_room *room, carom_epa_entry e) {
+    uint32_t i = room->heap_count++;
+    for (; i > 0 && carom_epa_before(&e, &room->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        room->heap[i] = room->heap[(i - 1) / 2];
+    room->heap[i] = e;
+}
+
+CAROM_ITEM void carom_epa_pop(carom_epa_room *room) {
+    carom_epa_entry e = room->heap[--room->heap_count];
+    uint32_t i = 0, k;
+    for (; (k = 2 * i + 1) < room->heap_count; i = k) {
+        if (k + 1 < room->heap_count && carom_epa_before(&room->heap[k + 1], &room->heap[k])) ++k;
+        if (!carom_epa_before(&room->heap[k], &e)) break;
+        room->heap[i] = room->heap[k];
+    }
+    room->heap[i] = e;
+}
+
+/* Normal and distance of a face. */
+CAROM_ITEM void carom_epa_measure(carom_epa_room *room, uint32_t f) {
+    const carom_polytope_face *face = &room->polytope.faces[f];
+    carom_vec3 a = room->points[face->v[0]].w, n = face->normal;
+    carom_vec3 u = carom_vec_sub(room->points[face->v[1]].w, a);
+    carom_vec3 v = carom_vec_sub(room->points[face->v[2]].w, a);
+    double square = carom_vec_dot(n, n);
+    if (!(square > CAROM_EPA_THIN * carom_vec_dot(u, u) * carom_vec_dot(v, v))) {
+        carom_dd3 c = carom_dd3_cross(carom_dd3_diff(room->points[face->v[1]].w, a),
+                                      carom_dd3_diff(room->points[face->v[2]].w, a));
+        double most = carom_polytope_extent(carom_vec(c.x.high, c.y.high, c.z.high));
+        n = carom_vec(c.x.high / most, c.y.high / most, c.z.high / most);
+        square = carom_vec_dot(n, n);
+    }
+    double length = sqrt(square);
+    if (!(length > 0.0 && length < HUGE_VAL)) { /* out of the range of doubles: never nearest */
+        room->normals[f] = carom_vec(1.0, 0.0, 0.0);
+        room->distances[f] = HUGE_VAL;
+        return;
+    }
+    room->normals[f] = carom_vec(n.x / length, n.y / length, n.z / length);
+    room->distances[f] = carom_vec_dot(room->normals[f], a);
+}
+
+/* Enters the faces that the last point made. */
+CAROM_ITEM void carom_epa_enter(carom_epa_room *room) {
+    carom_polytope *p = &room->polytope;
+    if (room->heap_count + p->made_count > room->heap_capacity) { /* drop those that are gone */
+        room->heap_count = 0;
+        for (uint32_t f = 0; f < p->face_count; ++f) {
+            if (p->faces[f].alive == 0) continue;
+            int made = 0;
+            for (uint32_t i = 0; i < p->made_count; ++i) made |= p->made[i] == f;
+            if (made) continue;
+            carom_epa_entry e = {room->distances[f], f, p->faces[f].alive};
+            carom_epa_push(room, e);
+        }
+    }
+    for (uint32_t i = 0; i < p->made_count; ++i) {
+        uint32_t f = p->made[i];
+        carom_epa_measure(room, f);
+        carom_epa_entry e = {room->distances[f], f, p->faces[f].alive};
+        carom_epa_push(room, e);
+    }
+}
+
+/* The face nearest to the origin. */
+CAROM_ITEM uint32_t carom_epa_nearest(carom_epa_room *room) {
+    for (;;) {
+        const carom_epa_entry *e = &room->heap[0];
+        if (room->polytope.faces[e->face].alive == e->alive) return e->face;
+        carom_epa_pop(room);
+    }
+}
+
+/* The face through which the ray from the origin along n leaves the polytope. */
+CAROM_ITEM uint32_t carom_epa_pierced(const carom_epa_room *room, carom_vec3 n) {
+    uint32_t best = CAROM_POLYTOPE_NONE;
+    double least = HUGE_VAL;
+    for (uint32_t f = 0; f < room->polytope.face_count; ++f) {
+        if (room->polytope.faces[f].alive == 0) continue;
+        double cosine = carom_vec_dot(room->normals[f], n);
+        if (!(cosine > 0.0)) continue;
+        double along = room->distances[f] / cosine;
+        if (along < least) least = along, best = f;
+    }
+    return best;
+}
+
+/* ---- The search ------------------------------------------------------------------------------ */
+
+/* Completes a simplex around the origin to a tetrahedron that is not flat. Returns its orientation,
+ * or 0 when M is flat up to the tolerance: then e->normal is across it, and the depth is 0. */
+CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex *s,
+                               carom_epa_room *room, carom_epa *e) {
+    carom_convex_vertex *p = room->points;
+    int count = s->count;
+    for (int i = 0; i < count; ++i) p[i] = s->p[i];
+    if (count == 4) {
+        int sign = carom_orient3d(p[0].w, p[1].w, p[2].w, p[3].w);
+        if (sign != 0) return sign;
+        count = 3;
+    }
+    for (int tries = 0; tries < 8; ++tries) {
+        carom_vec3 n = carom_vec(1.0, 0.0, 0.0);
+        carom_vec3 u = carom_vec(0.0, 0.0, 0.0);
+        if (count > 1) {
+            /* Across the edge; along the axis in which it is shortest where there is only one. */
+            u = carom_vec_sub(p[1].w, p[0].w);
+            double x = fabs(u.x), y = fabs(u.y), z = fabs(u.z);
+            carom_vec3 axis = x <= y && x <= z ? carom_vec(1.0, 0.0, 0.0)
+                              : y <= z         ? carom_vec(0.0, 1.0, 0.0)
+                                               : carom_vec(0.0, 0.0, 1.0);
+            carom_vec3 v = count > 2 ? carom_vec_sub(p[2].w, p[0].w) : axis;
+            n = carom_vec_cross(u, v);
+            if (count > 2 &&
+                carom_vec_dot(n, n) <= CAROM_EPA_THIN * carom_vec_dot(u, u) * carom_vec_dot(v, v)) {
+                carom_dd3 c =
+                    carom_dd3_cross(carom_dd3_diff(p[1].w, p[0].w), carom_dd3_diff(p[2].w, p[0].w));
+                n = carom_vec(c.x.high, c.y.high, c.z.high);
+            }
+            double most = carom_polytope_extent(n);
+            if (!(most > 0x1p-900)) { /* the points are in line: one of them is of no use */
+                carom_vec3 w = carom_vec_sub(p[count - 1].w, p[0].w);
+                if (count > 2 && carom_vec_dot(w, w) > carom_vec_dot(u, u)) p[1] = p[2];
+                --count;
+                continue;
+            }
+            n = carom_vec_scale(n, 1.0 / most);
+            n = carom_vec_scale(n, 1.0 / carom_vec_length(n));
+        }
+        carom_convex_vertex out = carom_convex_farthest(pair, n);
+        carom_convex_vertex in = carom_convex_farthest(pair, carom_vec_scale(n, -1.0));
+        double h = carom_vec_dot(out.w, n), k = -carom_vec_dot(in.w, n);
+        e->iterations += 2;
+        if (k < h) n = carom_vec_scale(n, -1.0);
+        if (CAROM_MIN(h, k) <= CAROM_CONVEX_TINY) { /* the surface is as near as that */
+            e->normal = n;
+            e->upper = CAROM_MAX(CAROM_MIN(h, k), 0.0);
+            e->lower = 0.0;
+            return 0;
+        }
+        p[count] = h > k ? out : in;
+        if (++count < 4) continue;
+        int sign = carom_orient3d(p[0].w, p[1].w, p[2].w, p[3].w);
+        if (sign != 0) return sign;
+        count = 3;
+    }
+    e->normal = carom_vec(1.0, 0.0, 0.0);
+    e->upper = carom_vec_dot(carom_convex_farthest(pair, e->normal).w, e->normal);
+    e->upper = CAROM_MAX(e->upper, 0.0);
+    e->lower = 0.0;
+    return 0;
+}
+
+/* A face moved so that the end of the normal is the origin. */
+CAROM_ITEM carom_gjk_simplex carom_epa_triangle(const carom_epa_room *room, uint32_t f,
+                                                carom_vec3 end) {
+    carom_gjk_simplex s;
+    s.count = 3;
+    for (int i = 0; i < 3; ++i) {
+        s.p[i] = room->points[room->polytope.faces[f].v[i]];
+        s.p[i].w = carom_vec_sub(s.p[i].w, end);
+    }
+    return s;
+}
+
+/* The point of A where the normal ends, on the surface of the polytope and of M. Of the faces that
+ * lie in one plane there it is on the nearest. */
+CAROM_ITEM void carom_epa_finish(const carom_epa_room *room, carom_epa *e) {
+    uint32_t best = CAROM_POLYTOPE_NONE;
+    double least = HUGE_VAL;
+    carom_vec3 end = carom_vec_scale(e->normal, e->upper), b;
+    for (uint32_t f = 0; f < room->polytope.face_count; ++f) {
+        if (room->polytope.faces[f].alive == 0) continue;
+        double cosine = carom_vec_dot(room->normals[f], e->normal);
+        if (!(room->distances[f] - e->upper * cosine <= CAROM_EPA_CLOSE_CURVED)) continue;
+        carom_gjk_simplex s = carom_epa_triangle(room, f, end);
+        double square = carom_gjk_simplex_solve_any(&s).square;
+        if (square < least) least = square, best = f;
+    }
+    if (best == CAROM_POLYTOPE_NONE) return;
+    carom_gjk_simplex s = carom_epa_triangle(room, best, end);
+    carom_gjk_simplex t = s;
+    carom_gjk_simplex_face nearest = carom_gjk_simplex_solve_any(&s);
+    carom_gjk_simplex_keep(&s, &nearest);
+    if (!carom_gjk_honest(&s)) {
+        s = t;
+        nearest = carom_gjk_simplex_solve_carefully(&s);
+        carom_gjk_simplex_keep(&s, &nearest);
+    }
+    carom_gjk_simplex_witness(&s, &e->point_a, &b);
+}
+
+/* Expands a face. Returns 0 when M ends there, up to `close`. */
+CAROM_ITEM int carom_epa_expand(carom_convex_pair *pair, carom_epa_room *room, carom_epa *e,
+                                uint32_t f, uint32_t *count, double close) {
+    carom_polytope *p = &room->polytope;
+    carom_vec3 n = room->normals[f];
+    carom_convex_vertex w = carom_convex_farthest(pair, n);
+    double h = carom_vec_dot(n, w.w);
+    ++e->iterations;
+    if (h < e->upper) {
+        e->upper = h;
+        e->normal = n;
+    }
+    if (h - room->distances[f] <= close || !carom_polytope_sees(p, f, w.w)) return 0;
+    room->points[*count] = w;
+    if (!carom_polytope_add(p, *count, f)) return 0;
+    ++*count;
+    carom_epa_enter(room);
+    return 1;
+}
+
+/* The depth of the cores from a simplex of GJK that holds the origin. `close` is how far the bounds
+ * may stay apart. */
+CAROM_ITEM void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *s,
+                              carom_epa_room *room, double close, carom_epa *e) {
+    carom_vec3 b;
+    uint32_t count = 4, global = room->point_capacity - room->point_capacity / CAROM_EPA_LOCAL;
+    e->iterations = 0;
+    e->full = 0;
+    e->upper = HUGE_VAL;
+    e->lower = 0.0;
+    e->normal = carom_vec(1.0, 0.0, 0.0);
+    carom_gjk_simplex_witness(s, &e->point_a, &b);
+    int sign = carom_epa_begin(pair, s, room, e);
+    if (sign == 0) return;
+    room->polytope.points = (const char *)(const void *)room->points;
+    room->polytope.stride = sizeof(*room->points);
+    room->heap_count = 0;
+    carom_polytope_begin(&room->polytope, sign);
+    carom_epa_enter(room);
+    int more = 1;
+    while (more) {
+        uint32_t f = carom_epa_nearest(room);
+        e->lower = CAROM_MAX(e->lower, room->distances[f]);
+        if (e->upper - room->distances[f] <= close) break;
+        if (count >= global) {
+            e->full = 1;
+            break;
+        }
+        more = carom_epa_expand(pair, room, e, f, &count, close);
+    }
+    while (e->full && count < room->point_capacity) {
+        uint32_t f = carom_epa_pierced(room, e->normal);
+        if (f == CAROM_POLYTOPE_NONE ||
+            !carom_epa_expand(pair, room, e, f, &count, CAROM_CONVEX_CLOSE))
+            break;
+    }
+    carom_epa_finish(room, e);
+}
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* convex_item.h: support points of shapes and the distance of two of them (GJK), as items.
+ *
+ * Two shapes A and B are a distance apart that is the distance of the origin from M = A - B, and
+ * they meet when the origin is in M. M is known by its support points alone: the farthest point of
+ * M in a direction d is that of A in d minus that of B in -d. Margins are left out of M and added
+ * to the result, which is exact: the sum of a shape and a ball.
+ *
+ * GJK (Gilbert, Johnson, Keerthi 1988; van den Bergen 1999) keeps a simplex of up to four points of
+ * M, its point v nearest to the origin, and adds the support point w in the direction -v. Then
+ *     v.w / |v|  <=  distance of M  <=  |v|,
+ * the left side because no point of M is nearer along v, the right side because v is in M. Both
+ * hold whatever the rounding of v: they are the proof of the result. The loop ends when they agree,
+ * when the lower bound settles the question, or when v gets no shorter. In the last case the
+ * simplex is solved again in double-double, and from then on always.
+ *
+ * All lengths are in the units of the query, in which sizes and translation add up to [1/2, 1); so
+ * tolerances are constants. The frame is that of A. */
+#ifndef CAROM_SRC_CONVEX_ITEM_H
+#define CAROM_SRC_CONVEX_ITEM_H
+
+#include "carom/convex.h"
+#include "convex/convex_simplex_item.h"
+#include "geom/pose.h"
+
+#ifdef CAROM_ISA_SUFFIX
+#include "base/simd.h"
+#endif
+
+/* Inlined into the loops: a call costs as much as a small hull's search. */
+#ifdef CAROM_ISA_SUFFIX
+#define CAROM_CONVEX_HOT __attribute__((always_inline)) static inline
+#else
+#define CAROM_CONVEX_HOT CAROM_ITEM
+#endif
+
+/* In units of the query. The tolerance of relations: 2^-42 of the sum of sizes and translation. */
+#define CAROM_CONVEX_EPSILON 0x1p-42
+/* Bounds that agree to this are equal: some forty roundings. */
+#define CAROM_CONVEX_CLOSE 0x1p-48
+/* A v shorter than this has no direction. */
+#define CAROM_CONVEX_TINY 0x1p-46
+/* What poses, support points and products may be off by through rounding. */
+#define CAROM_CONVEX_ROUNDING 0x1p-49
+
+/* ---- Hulls ----------------------------------------------------------------------------------- */
+
+#define CAROM_HULL_LANES 8u /* vertices in a block: one vector of doubles with AVX-512 */
+#define CAROM_HULL_CELLS 8u /* of the table of directions, along an edge of its cube */
+#define CAROM_HULL_SEEDS (6u * CAROM_HULL_CELLS * CAROM_HULL_CELLS)
+
+/* Coordinates and indices of eight vertices. */
+typedef struct carom_hull_block {
+    double x[CAROM_HULL_LANES], y[CAROM_HULL_LANES], z[CAROM_HULL_LANES];
+    uint32_t index[CAROM_HULL_LANES];
+} carom_hull_block;
+
+/* A hull as items see it. Coordinates are the given ones times 2^-exponent, the largest of them in
+ * [1/2, 1). */
+typedef struct carom_hull_view {
+    const carom_vec3 *vertices;
+    const carom_hull_block *all; /* all vertices in order; the last block repeats the last vertex */
+    uint32_t all_count;
+    uint32_t count;
+    const carom_hull_block *neighbours; /* of vertex v: blocks [first[v], first[v + 1]) */
+    const uint32_t *first;
+    const uint32_t *seeds; /* a farthest vertex for the direction of each cell of a cube map */
+    int exponent;
+    carom_vec3 centre; /* of a ball in the hull and of one around it */
+    double inner, outer;
+} carom_hull_view;
+
+/* The cell of the cube map that a direction falls into. */
+CAROM_ITEM uint32_t carom_hull_cell(carom_vec3 d) {
+    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z), most, u, v;
+    uint32_t face;
+    if (x >= y && x >= z)
+        face = d.x < 0.0, most = x, u = d.y, v = d.z;
+    else if (y >= z)
+        face = 2 + (d.y < 0.0), most = y, u = d.z, v = d.x;
+    else
+        face = 4 + (d.z < 0.0), most = z, u = d.x, v = d.y;
+    if (!(most > 0.0)) return 0;
+    double half = 0.5 * CAROM_HULL_CELLS, scale = half / most;
+    int i = (int)(u * scale + half), k = (int)(v * scale + half);
+    int last = (int)CAROM_HULL_CELLS - 1;
+    i = i < 0 ? 0 : i > last ? last : i;
+    k = k < 0 ? 0 : k > last ? last : k;
+    return (face * CAROM_HULL_CELLS + (uint32_t)i) * CAROM_HULL_CELLS + (uint32_t)k;
+}
+
+/* The middle of a cell. */
+CAROM_ITEM carom_vec3 carom_hull_direction(uint32_t cell) {
+    double u = (cell / CAROM_HULL_CELLS % CAROM_HULL_CELLS + 0.5) * (2.0 / CAROM_HULL_CELLS) - 1.0;
+    double v = (cell % CAROM_HULL_CELLS + 0.5) * (2.0 / CAROM_HULL_CELLS) - 1.0;
+    uint32_t face = cell / (CAROM_HULL_CELLS * CAROM_HULL_CELLS);
+    double w = face % 2 != 0 ? -1.0 : 1.0;
+    return face < 2 ? carom_vec(w, u, v) : face < 4 ? carom_vec(v, w, u) : carom_vec(u, v, w);
+}
+
+/* The farthest of the vertices in some blocks, the first of equals: it if it is farther than
+ * *value, which is raised, else `none`. In files compiled per instruction set by vectors; the
+ * result is the same for any width. */
+#ifdef CAROM_ISA_SUFFIX
+static inline double carom_hull_most(carom_f64v v) {
+    double x[CAROM_LANES64];
+    memcpy(x, &v, sizeof(x));
+    for (int width = CAROM_LANES64 / 2; width > 0; width /= 2)
+        for (int i = 0; i < width; ++i) x[i] = x[i] > x[i + width] ? x[i] : x[i + width];
+    return x[0];
+}
+
+/* The lanes of a that are equal to b. */
+static inline uint64_t carom_hull_equal(carom_f64v a, carom_f64v b) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_EQ_OQ);
+#else
+    return carom_lanes_of64(a == b);
+#endif
+}
+
+__attribute__((always_inline)) static inline uint32_t
+carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d, uint32_t none,
+                double *value) {
+    enum { PARTS = CAROM_HULL_LANES / CAROM_LANES64, AT_ONCE = 8 };
+    carom_f64v x = carom_f64v_splat(d.x), y = carom_f64v_splat(d.y), z = carom_f64v_splat(d.z);
+    carom_f64v dots[AT_ONCE * PARTS];
+    uint32_t best = none;
+    for (uint32_t begin = 0; begin < count; begin += AT_ONCE) {
+        const carom_hull_block *b = blocks + begin;
+        uint32_t parts = PARTS * (count - begin < AT_ONCE ? count - begin : AT_ONCE);
+        carom_f64v most = carom_f64v_splat(-HUGE_VAL);
+        for (uint32_t i = 0; i < parts; ++i) {
+            const carom_hull_block *block = b + i / PARTS;
+            uint32_t lane = i % PARTS * CAROM_LANES64;
+            carom_f64v px, py, pz;
+            memcpy(&px, block->x + lane, sizeof(px));
+            memcpy(&py, block->y + lane, sizeof(py));
+            memcpy(&pz, block->z + lane, sizeof(pz));
+            dots[i] = (px * x + py * y) + pz * z;
+            most = carom_f64v_max(dots[i], most);
+        }
+        double top = carom_hull_most(most);
+        if (!(top > *value)) continue;
+        *value = top;
+        carom_f64v tops = carom_f64v_splat(top);
+        uint64_t equal = 0; /* one bit per vertex: no branch depends on which it is */
+        for (uint32_t i = 0; i < parts; ++i)
+            equal |= carom_hull_equal(dots[i], tops) << (i * CAROM_LANES64);
+        uint32_t first = (uint32_t)__builtin_ctzll(equal);
+        best = b[first / CAROM_HULL_LANES].index[first % CAROM_HULL_LANES];
+    }
+    return best;
+}
+#else
+CAROM_ITEM uint32_t carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d,
+                                    uint32_t none, double *value) {
+    uint32_t best = none;
+    for (uint32_t i = 0; i < count; ++i)
+        for (uint32_t k = 0; k < CAROM_HULL_LANES; ++k) {
+            double dot = (blocks[i].x[k] * d.x + blocks[i].y[k] * d.y) + blocks[i].z[k] * d.z;
+            if (!(dot > *value)) continue;
+            *value = dot;
+            best = blocks[i].index[k];
+        }
+    return best;
+}
+#endif
+
+/* Climbs from neighbour to neighbour while the value grows: it ends, because no value comes twice,
+ * and at a farthest vertex, because a linear function on a convex surface has no other maxima. */
+CAROM_ITEM uint32_t carom_hull_climb(const carom_hull_view *h, carom_vec3 d, uint32_t start) {
+    uint32_t at = start;
+    double value = carom_vec_dot(h->vertices[at], d);
+    for (;;) {
+        uint32_t next = carom_hull_scan(h->neighbours + h->first[at],
+                                        h->first[at + 1] - h->first[at], d, at, &value);
+        if (next == at) return at;
+        at = next;
+    }
+}
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+/* A shape without its margin, in units of the query. A sphere is a point, a capsule a segment. */
+typedef struct carom_convex_core {
+    carom_convex_kind kind;
+    carom_vec3 half;            /* box, ellipsoid */
+    double radius, half_height; /* cylinder, cone, segment */
+    double margin;
+    const carom_hull_view *hull;
+    double hull_unit; /* of hull coordinates in units of the query */
+    bool climb;
+    carom_support_fn *support;
+    void *support_user;
+    double unit; /* of the caller in units of the query, for `support` */
+    carom_vec3 centre;
+    double inner, outer; /* radii of balls about the centre, margin included */
+} carom_convex_core;
+
+/* Two shapes with B's pose in the frame of A. */
+typedef struct carom_convex_pair {
+    carom_convex_core a, b;
+    double r[9]; /* B's rotation */
+    carom_vec3 t;
+    double margin;           /* of both */
+    uint32_t seed_a, seed_b; /* where climbing starts; UINT32_MAX: from the table */
+    uint32_t supports;
+} carom_convex_pair;
+
+CAROM_ITEM carom_vec3 carom_convex_turn(const double *r, carom_vec3 d) {
+    return carom_vec((r[0] * d.x + r[1] * d.y) + r[2] * d.z, (r[3] * d.x + r[4] * d.y) + r[5] * d.z,
+                     (r[6] * d.x + r[7] * d.y) + r[8] * d.z);
+}
+
+CAROM_ITEM carom_vec3 carom_convex_turn_back(const double *r, carom_vec3 d) {
+    return carom_vec((r[0] * d.x + r[3] * d.y) + r[6] * d.z, (r[1] * d.x + r[4] * d.y) + r[7] * d.z,
+                     (r[2] * d.x + r[5] * d.y) + r[8] * d.z);
+}
+
+/* The point of a circle of this radius in the plane of x and y that is farthest along (x, y). */
+CAROM_ITEM void carom_convex_circle(double radius, double x, double y, double *px, double *py) {
+    double length = sqrt(x * x + y * y);
+    *px = length > 0.0 ? radius * (x / length) : 0.0;
+    *py = length > 0.0 ? radius * (y / length) : 0.0;
+}
+
+CAROM_ITEM carom_vec3 carom_convex_called(const carom_convex_core *s, carom_vec3 d) {
+    carom_vec3 p = carom_vec(0.0, 0.0, 0.0);
+#ifndef __CUDACC__
+    p = carom_vec_scale(s->support(s->support_user, &d), s->unit);
+    double sum = fabs(p.x) + fabs(p.y) + fabs(p.z);
+    if (!(sum < HUGE_VAL)) p = carom_vec(0.0, 0.0, 0.0);
+#else
+    (void)s, (void)d;
+#endif
+    return p;
+}
+
+CAROM_CONVEX_HOT carom_vec3 carom_hull_support(const carom_convex_core *s, carom_vec3 d,
+                                               uint32_t *seed) {
+    const carom_hull_view *h = s->hull;
+    uint32_t v;
+    if (!s->climb) {
+        double value = -HUGE_VAL;
+        v = carom_hull_scan(h->all, h->all_count, d, 0, &value);
+    } else {
+        v = h->seeds[carom_hull_cell(d)];
+        if (*seed < h->count &&
+            carom_vec_dot(h->vertices[*seed], d) > carom_vec_dot(h->vertices[v], d))
+            v = *seed;
+        v = carom_hull_climb(h, d, v);
+    }
+    *seed = v;
+    return carom_vec_scale(h->vertices[v], s->hull_unit);
+}
+
+/* A point of the core farthest in the direction d, in the shape's own frame. */
+CAROM_CONVEX_HOT carom_vec3 carom_convex_support(const carom_convex_core *s, carom_vec3 d,
+                                                 uint32_t *seed) {
+    carom_vec3 p = carom_vec(0.0, 0.0, 0.0);
+    switch (s->kind) {
+    case CAROM_CONVEX_KIND_SEGMENT:
+        p.z = d.z < 0.0 ? -s->half_height : s->half_height;
+        break;
+    case CAROM_CONVEX_KIND_BOX:
+        p.x = d.x < 0.0 ? -s->half.x : s->half.x;
+        p.y = d.y < 0.0 ? -s->half.y : s->half.y;
+        p.z = d.z < 0.0 ? -s->half.z : s->half.z;
+        break;
+    case CAROM_CONVEX_KIND_CYLINDER:
+        carom_convex_circle(s->radius, d.x, d.y, &p.x, &p.y);
+        p.z = d.z < 0.0 ? -s->half_height : s->half_height;
+        break;
+    case CAROM_CONVEX_KIND_CONE:
+        if (2.0 * s->half_height * d.z > s->radius * sqrt(d.x * d.x + d.y * d.y)) {
+            p.z = s->half_height;
+        } else {
+            carom_convex_circle(s->radius, d.x, d.y, &p.x, &p.y);
+            p.z = -s->half_height;
+        }
+        break;
+    case CAROM_CONVEX_KIND_ELLIPSOID: {
+        carom_vec3 g = carom_vec(s->half.x * d.x, s->half.y * d.y, s->half.z * d.z);
+        double length = carom_vec_length(g);
+        if (length > 0.0)
+            p = carom_vec(s->half.x * (g.x / length), s->half.y * (g.y / length),
+                          s->half.z * (g.z / length));
+        break;
+    }
+    case CAROM_CONVEX_KIND_HULL:
+        p = carom_hull_support(s, d, seed);
+        break;
+    case CAROM_CONVEX_KIND_SUPPORT:
+        p = carom_convex_called(s, d);
+        break;
+    default:
+        break;
+    }
+    return p;
+}
+
+/* The point of M farthest in the direction d. */
+CAROM_ITEM carom_convex_vertex carom_convex_farthest(carom_convex_pair *p, carom_vec3 d) {
+    carom_convex_vertex v;
+    v.a = carom_convex_support(&p->a, d, &p->seed_a);
+    carom_vec3 back = carom_convex_turn_back(p->r, carom_vec_scale(d, -1.0));
+    carom_vec3 b = carom_convex_support(&p->b, back, &p->seed_b);
+    v.b = carom_vec_add(carom_convex_turn(p->r, b), p->t);
+    v.w = carom_vec_sub(v.a, v.b);
+    p->supports += 2;
+    return v;
+}
+
+/* ---- GJK ------------------------------------------------------------------------------------- */
+
+/* How a search for the distance of the cores ended. */
+typedef enum carom_gjk_end {
+    CAROM_GJK_APART = 0, /* v is a distance away */
+    CAROM_GJK_SETTLED,   /* the bound suffices: apart by more than the limit */
+    CAROM_GJK_CONTACT,   /* the origin is in M, or too near for a direction */
+} carom_gjk_end;
+
+typedef struct carom_gjk {
+    carom_gjk_simplex s;
+    double lower, upper;  /* of the distance of the cores; lower < 0: unknown */
+    carom_vec3 direction; /* normal of the plane that gives the lower bound, of any length */
+    uint32_t iterations;
+    carom_gjk_end end;
+} carom_gjk;
+
+CAROM_ITEM int carom_gjk_has(const carom_gjk_simplex *s, carom_vec3 w) {
+    for (int i = 0; i < s->count; ++i)
+        if (s->p[i].w.x == w.x && s->p[i].w.y == w.y && s->p[i].w.z == w.z) return 1;
+    return 0;
+}
+
+/* Whether v is what its weights make of the points. In a thin triangle the weights, the normal and
+ * so v may be rounded badly. */
+CAROM_ITEM int carom_gjk_honest(const carom_gjk_simplex *s) {
+    carom_vec3 off = s->v;
+    for (int i = 0; i < s->count; ++i)
+        off = carom_vec_sub(off, carom_vec_scale(s->p[i].w, s->weight[i]));
+    double x = fabs(off.x), y = fabs(off.y), z = fabs(off.z);
+    return x <= CAROM_CONVEX_CLOSE && y <= CAROM_CONVEX_CLOSE && z <= CAROM_CONVEX_CLOSE;
+}
+
+/* Runs from a simplex, which may be empty, and `s.v`: its nearest point or, where it is empty, any
+ * direction. Ends early when the cores are more than `apart` from each other or at most `meet`;
+ * HUGE_VAL and -1: never. */
+CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, double meet,
+                              uint32_t most) {
+    carom_gjk_simplex *s = &g->s;
+    double square = carom_vec_dot(s->v, s->v);
+    double low = 0.0; /* what the square lacks: a step may gain less than a double shows */
+    int careful = 0;
+    g->end = CAROM_GJK_APART;
+    g->lower = -1.0;
+    g->upper = HUGE_VAL;
+    g->direction = carom_vec(1.0, 0.0, 0.0);
+    for (g->iterations = 0; g->iterations < most; ++g->iterations) {
+        double length = sqrt(square);
+        if (s->count != 0 && (length <= CAROM_CONVEX_TINY || length <= meet)) {
+            if (careful || carom_gjk_honest(s)) {
+                g->upper = length;
+                if (length <= CAROM_CONVEX_TINY) g->end = CAROM_GJK_CONTACT;
+                return;
+            }
+            careful = 1;
+            carom_gjk_simplex_face face = carom_gjk_simplex_solve_carefully(s);
+            carom_gjk_simplex_keep(s, &face);
+            square = face.square;
+            low = face.low;
+            continue;
+        }
+        if (s->count != 0) g->upper = length;
+        carom_convex_vertex w = carom_convex_farthest(p, carom_vec_scale(s->v, -1.0));
+        double bound = carom_vec_dot(s->v, w.w) / length;
+        if (bound > g->lower) {
+            g->lower = bound;
+            g->direction = s->v;
+            if (bound > apart) {
+                g->end = CAROM_GJK_SETTLED;
+                return;
+            }
+        }
+        int close = g->upper - g->lower <= CAROM_CONVEX_CLOSE;
+        if (close && (careful || carom_gjk_honest(s))) return;
+        int again = close || carom_gjk_has(s, w.w), empty = s->count == 0;
+        if (again && careful) return;
+        if (!again) s->p[s->count++] = w;
+        carom_gjk_simplex_face face;
+        if (!again && !careful) face = carom_gjk_simplex_solve(s);
+        if (again || careful || !(face.square < square || empty)) {
+            /* From here on squares are right; those in doubles may have been too small. */
+            if (!careful) square = HUGE_VAL;
+            careful = 1;
+            face = carom_gjk_simplex_solve_carefully(s);
+            if (!(face.square < square || (face.square == square && face.low < low))) {
+                /* as short as it gets */
+                s->count -= !again;
+                return;
+            }
+        }
+        carom_gjk_simplex_keep(s, &face);
+        if (face.count == 4) {
+            g->end = CAROM_GJK_CONTACT;
+            g->upper = 0.0;
+            return;
+        }
+        square = face.square;
+        low = careful ? face.low : 0.0;
+    }
+    g->upper = sqrt(square);
+}
+
+#endif

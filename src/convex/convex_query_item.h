@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* convex_query_item.h: the questions about two placed shapes, as items: from shapes and poses in
+ * the caller's units to a result in these units.
+ *
+ * Sizes and translation are scaled by one power of two, so that they add up to [1/2, 1); then
+ * nothing overflows or underflows that matters, and every tolerance is a constant. */
+#ifndef CAROM_SRC_CONVEX_QUERY_ITEM_H
+#define CAROM_SRC_CONVEX_QUERY_ITEM_H
+
+#include "base/power.h"
+#include "convex/convex_epa_item.h"
+
+/* The most steps of GJK: for polytopes, and where a shape is curved. The campaign of
+ * tests/test_convex_campaign.c needs up to 35 and 70. */
+#define CAROM_GJK_MOST        64u
+#define CAROM_GJK_MOST_CURVED 160u
+
+/* Points of an expanding polytope: as many as fit a stack, and for hulls that need more. */
+#define CAROM_EPA_SMALL 256u
+#define CAROM_EPA_LARGE 4096u
+/* Support points that complete the first tetrahedron: two in each of eight tries. */
+#define CAROM_EPA_FIRST 16u
+
+/* Hulls with at most this many vertices are searched all through: measured, climbing starts to win
+ * at 96 (AVX2, AVX-512). */
+#define CAROM_HULL_SMALL 96u
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+/* Half extents and margin added up, in the caller's units. */
+CAROM_ITEM double carom_convex_size(const carom_convex *s, const carom_hull_view *hull) {
+    double size = s->margin;
+    switch (s->kind) {
+    case CAROM_CONVEX_KIND_SPHERE:
+        return size + s->radius;
+    case CAROM_CONVEX_KIND_SEGMENT:
+        return size + s->half_height;
+    case CAROM_CONVEX_KIND_CAPSULE:
+    case CAROM_CONVEX_KIND_CYLINDER:
+    case CAROM_CONVEX_KIND_CONE:
+        return size + (s->radius + s->half_height);
+    case CAROM_CONVEX_KIND_BOX:
+    case CAROM_CONVEX_KIND_ELLIPSOID:
+        return size + (s->half.x + s->half.y + s->half.z);
+    case CAROM_CONVEX_KIND_HULL: {
+        carom_vec3 c = hull->centre;
+        return size + carom_scale_apply((fabs(c.x) + fabs(c.y) + fabs(c.z)) + 2.0 * hull->outer,
+                                        hull->exponent);
+    }
+    case CAROM_CONVEX_KIND_SUPPORT: {
+        carom_vec3 c = s->support_ball.centre;
+        return size + ((fabs(c.x) + fabs(c.y) + fabs(c.z)) + s->support_ball.radius);
+    }
+    default:
+        return size;
+    }
+}
+
+CAROM_ITEM int carom_convex_curved(const carom_convex *s) {
+    return s->kind == CAROM_CONVEX_KIND_CYLINDER || s->kind == CAROM_CONVEX_KIND_CONE ||
+           s->kind == CAROM_CONVEX_KIND_ELLIPSOID || s->kind == CAROM_CONVEX_KIND_SUPPORT;
+}
+
+/* The core of a shape; unit is a power of two. */
+CAROM_ITEM void carom_convex_core_make(const carom_convex *s, const carom_hull_view *hull,
+                                       double unit, carom_convex_search search,
+                                       carom_convex_core *c) {
+    c->kind = s->kind;
+    c->margin = s->margin * unit;
+    c->radius = s->radius * unit;
+    c->half_height = s->half_height * unit;
+    c->half = carom_vec_scale(s->half, unit);
+    c->centre = carom_vec(0.0, 0.0, 0.0);
+    c->inner = 0.0;
+    c->outer = 0.0;
+    c->hull = hull;
+    c->climb = false;
+    c->unit = unit;
+    switch (s->kind) {
+    case CAROM_CONVEX_KIND_SPHERE:
+        c->margin += c->radius;
+        c->kind = CAROM_CONVEX_KIND_POINT;
+        break;
+    case CAROM_CONVEX_KIND_CAPSULE:
+        c->margin += c->radius;
+        c->kind = CAROM_CONVEX_KIND_SEGMENT;
+        c->outer = c->half_height;
+        break;
+    case CAROM_CONVEX_KIND_SEGMENT:
+        c->outer = c->half_height;
+        break;
+    case CAROM_CONVEX_KIND_BOX:
+        c->outer = carom_vec_length(c->half);
+        c->inner = CAROM_MIN(c->half.x, CAROM_MIN(c->half.y, c->half.z));
+        break;
+    case CAROM_CONVEX_KIND_ELLIPSOID:
+        c->outer = CAROM_MAX(c->half.x, CAROM_MAX(c->half.y, c->half.z));
+        c->inner = CAROM_MIN(c->half.x, CAROM_MIN(c->half.y, c->half.z));
+        if (c->inner == c->outer) { /* a sphere */
+            c->margin += c->inner;
+            c->kind = CAROM_CONVEX_KIND_POINT;
+            c->inner = c->outer = 0.0;
+        }
+        break;
+    case CAROM_CONVEX_KIND_CYLINDER:
+    case CAROM_CONVEX_KIND_CONE:
+        c->outer = sqrt(c->radius * c->radius + c->half_height * c->half_height);
+        c->inner = CAROM_MIN(c->radius, c->half_height);
+        if (s->kind == CAROM_CONVEX_KIND_CONE) {
+            double side = sqrt(c->radius * c->radius + 4.0 * c->half_height * c->half_height);
+            c->inner = side > 0.0 ? c->radius * c->half_height / side : 0.0;
+        }
+        break;
+    case CAROM_CONVEX_KIND_HULL:
+        c->hull_unit = carom_scale_apply(unit, hull->exponent);
+        c->centre = carom_vec_scale(hull->centre, c->hull_unit);
+        c->inner = hull->inner * c->hull_unit;
+        c->outer = hull->outer * c->hull_unit;
+        c->climb = search == CAROM_CONVEX_SEARCH_CLIMB ||
+                   (search == CAROM_CONVEX_SEARCH_AUTO && hull->count > CAROM_HULL_SMALL);
+        break;
+    case CAROM_CONVEX_KIND_SUPPORT:
+        c->support = s->support;
+        c->support_user = s->support_user;
+        c->centre = carom_vec_scale(s->support_ball.centre, unit);
+        c->outer = s->support_ball.radius * unit;
+        break;
+    default:
+        break;
+    }
+    c->inner += c->margin;
+    c->outer += c->margin;
+}
+
+/* Corners of a core that is a polytope. */
+CAROM_ITEM uint32_t carom_convex_corners(const carom_convex *s, const carom_hull_view *hull) {
+    return s->kind == CAROM_CONVEX_KIND_HULL  ? hull->count
+           : s->kind == CAROM_CONVEX_KIND_BOX ? 8u
+           : s->kind == CAROM_CONVEX_KIND_SEGMENT || s->kind == CAROM_CONVEX_KIND_CAPSULE ? 2u
+                                                                                          : 1u;
+}
+
+/* ---- Poses ----------------------------------------------------------------------------------- */
+
+/* What leads back to the caller's units: A's pose. */
+typedef struct carom_convex_place {
+    double r[9];
+    carom_vec3 t;
+    double unit; /* of the query: caller's lengths times this are the query's */
+    double back; /* 1 / unit */
+} carom_convex_place;
+
+/* A quaternion whose square neither overflows nor underflows; the identity for zero. */
+CAROM_ITEM carom_quat carom_convex_quat(const carom_pose *pose) {
+    carom_quat q = {1.0, 0.0, 0.0, 0.0};
+    if (pose == 0) return q;
+    double most = CAROM_MAX(CAROM_MAX(fabs(pose->q.w), fabs(pose->q.x)),
+                            CAROM_MAX(fabs(pose->q.y), fabs(pose->q.z)));
+    if (!(most > 0.0)) return q;
+    q = pose->q;
+    if (most > 0x1p-100 && most < 0x1p100) return q;
+    int k = -carom_scale_range_add(carom_scale_range_empty(), most).high;
+    q.w = carom_scale_apply(q.w, k);
+    q.x = carom_scale_apply(q.x, k);
+    q.y = carom_scale_apply(q.y, k);
+    q.z = carom_scale_apply(q.z, k);
+    return q;
+}
+
+/* The rotation matrix of a quaternion of any length. */
+CAROM_ITEM void carom_convex_matrix(carom_quat q, double *r) {
+    double s = 2.0 / (((q.w * q.w + q.x * q.x) + q.y * q.y) + q.z * q.z);
+    double x = q.x * s, y = q.y * s, z = q.z * s;
+    r[0] = 1.0 - (y * q.y + z * q.z);
+    r[1] = x * q.y - z * q.w;
+    r[2] = x * q.z + y * q.w;
+    r[3] = x * q.y + z * q.w;
+    r[4] = 1.0 - (x * q.x + z * q.z);
+    r[5] = y * q.z - x * q.w;
+    r[6] = x * q.z - y * q.w;
+    r[7] = y * q.z + x * q.w;
+    r[8] = 1.0 - (x * q.x + y * q.y);
+}
+
+/* The power of two that brings a sum of sizes to [1/2, 1); within 2^-1000 and 2^1000. */
+CAROM_ITEM double carom_convex_unit(double sum) {
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof(bits));
+    int exponent = (int)(bits >> 52) - 1022;
+    exponent = exponent < -1000 ? -1000 : exponent > 1020 ? 1020 : exponent;
+    return sum > 0.0 ? carom_power_of_two(-exponent) : 1.0;
+}
+
+/* Two placed shapes; finite input, as checked by convex.c. */
+typedef struct carom_convex_question_item {
+    const carom_convex *a, *b;
+    const carom_hull_view *hull_a, *hull_b; /* or NULL */
+    const carom_pose *pose_a, *pose_b;      /* or NULL */
+    carom_convex_def def;
+} carom_convex_question_item;
+
+/* How many points the expanding polytope of a pair may have in all. */
+CAROM_ITEM uint32_t carom_convex_epa_points(const carom_convex_question_item *q) {
+    if (carom_convex_curved(q->a) || carom_convex_curved(q->b)) return CAROM_EPA_SMALL;
+    uint32_t a = carom_convex_corners(q->a, q->hull_a), b = carom_convex_corners(q->b, q->hull_b);
+    uint32_t most = CAROM_EPA_LARGE / 4;
+    uint32_t points = 4 * (CAROM_MIN(a, most) + CAROM_MIN(b, most));
+    return points < CAROM_EPA_SMALL ? CAROM_EPA_SMALL : CAROM_MIN(points, CAROM_EPA_LARGE);
+}
+
+CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_convex_pair *p,
+                                 carom_convex_place *place) {
+    carom_quat qa = carom_convex_quat(q->pose_a), qb = carom_convex_quat(q->pose_b), c;
+    carom_vec3 zero = carom_vec(0.0, 0.0, 0.0);
+    carom_vec3 ta = q->pose_a != 0 ? q->pose_a->t : zero;
+    carom_vec3 t = carom_vec_sub(q->pose_b != 0 ? q->pose_b->t : zero, ta);
+    double size = carom_convex_size(q->a, q->hull_a) + carom_convex_size(q->b, q->hull_b);
+    place->unit = carom_convex_unit(size + (fabs(t.x) + fabs(t.y) + fabs(t.z)));
+    place->back = 1.0 / place->unit;
+    place->t = ta;
+    carom_convex_core_make(q->a, q->hull_a, place->unit, q->def.search, &p->a);
+    carom_convex_core_make(q->b, q->hull_b, place->unit, q->def.search, &p->b);
+    c.w = ((qa.w * qb.w + qa.x * qb.x) + qa.y * qb.y) + qa.z * qb.z;
+    c.x = ((qa.w * qb.x - qa.x * qb.w) - qa.y * qb.z) + qa.z * qb.y;
+    c.y = ((qa.w * qb.y + qa.x * qb.z) - qa.y * qb.w) - qa.z * qb.x;
+    c.z = ((qa.w * qb.z - qa.x * qb.y) + qa.y * qb.x) - qa.z * qb.w;
+    carom_convex_matrix(c, p->r);
+    carom_convex_matrix(qa, place->r);
+    p->t = carom_convex_turn_back(place->r, carom_vec_scale(t, place->unit));
+    p->margin = p->a.margin + p->b.margin;
+    p->seed_a = p->seed_b = UINT32_MAX;
+    p->supports = 0;
+}
+
+/* ---- Starts and caches ----------------------------------------------------------------------- */
+
+/* From the centre of M towards the origin. */
+CAROM_ITEM carom_vec3 carom_convex_towards(const carom_convex_pair *p) {
+    carom_vec3 b = carom_vec_add(carom_convex_turn(p->r, p->b.centre), p->t);
+    carom_vec3 v = carom_vec_sub(p->a.centre, b);
+    return carom_vec_dot(v, v) > 0x1p-200 ? v : carom_vec(1.0, 0.0, 0.0);
+}
+
+CAROM_ITEM void carom_convex_begin(carom_convex_pair *p, carom_convex_start start, carom_gjk *g) {
+    carom_gjk_simplex *s = &g->s;
+    s->count = 0;
+    s->v = carom_convex_towards(p);
+    if (start != CAROM_CONVEX_START_FOUR) return;
+    for (int i = 0; i < 4; ++i) { /* the corners of a cube that make a tetrahedron */
+        carom_vec3 d =
+            carom_vec(i & 1 ? 1.0 : -1.0, i & 2 ? 1.0 : -1.0, (i == 1 || i == 2) ? -1.0 : 1.0);
+        carom_convex_vertex w = carom_convex_farthest(p, d);
+        if (!carom_gjk_has(s, w.w)) s->p[s->count++] = w;
+    }
+    carom_gjk_simplex_face face = carom_gjk_simplex_solve_any(s);
+    carom_gjk_simplex_keep(s, &face);
+}
+
+/* Takes the simplex of an earlier query to the present poses. Returns 0 when the cache is empty. */
+CAROM_ITEM int carom_convex_resume(const carom_convex_cache *cache, carom_convex_pair *p,
+                                   const carom_convex_place *place, carom_gjk *g) {
+    carom_gjk_simplex *s = &g->s;
+    double sum = fabs(cache->direction.x) + fabs(cache->direction.y) + fabs(cache->direction.z);
+    if (cache->count > 4 || !(sum > 0.0 && sum < HUGE_VAL)) return 0;
+    s->count = 0;
+    s->v = cache->direction;
+    p->seed_a = cache->seed_a;
+    p->seed_b = cache->seed_b;
+    for (uint32_t i = 0; i < cache->count; ++i) {
+        carom_convex_vertex *v = &s->p[s->count];
+        v->a = carom_vec_scale(cache->a[i], place->unit);
+        v->b = carom_convex_turn(p->r, carom_vec_scale(cache->b[i], place->unit));
+        v->b = carom_vec_add(v->b, p->t);
+        v->w = carom_vec_sub(v->a, v->b);
+        double size = fabs(v->w.x) + fabs(v->w.y) + fabs(v->w.z);
+        if (!(size < 2.0)) return 0; /* not of these shapes */
+        if (!carom_gjk_has(s, v->w)) ++s->count;
+    }
+    if (s->count == 0) return 1;
+    carom_gjk_simplex_face face = carom_gjk_simplex_solve_any(s);
+    carom_gjk_simplex_keep(s, &face);
+    return 1;
+}
+
+CAROM_ITEM void carom_convex_store(const carom_convex_pair *p, const carom_convex_place *place,
+                                   const carom_gjk *g, carom_convex_cache *cache) {
+    cache->count = g->end == CAROM_GJK_SETTLED ? 0 : (uint32_t)g->s.count;
+    cache->direction = g->direction;
+    cache->seed_a = p->seed_a;
+    cache->seed_b = p->seed_b;
+    for (uint32_t i = 0; i < cache->count; ++i) {
+        const carom_convex_vertex *v = &g->s.p[i];
+        cache->a[i] = carom_vec_scale(v->a, place->back);
+        cache->b[i] = carom_convex_turn_back(p->r, carom_vec_sub(v->b, p->t));
+        cache->b[i] = carom_vec_scale(cache->b[i], place->back);
+    }
+}
+
+/* GJK from the cache or from the start. */
+CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q, carom_convex_pair *p,
+                                         const carom_convex_place *place, carom_convex_cache *cache,
+                                         double apart, double meet, carom_gjk *g) {
+    uint32_t most = carom_convex_curved(q->a) || carom_convex_curved(q->b) ? CAROM_GJK_MOST_CURVED
+                                                                           : CAROM_GJK_MOST;
+    g->iterations = 0;
+    if (cache == 0 || !carom_convex_resume(cache, p, place, g))
+        carom_convex_begin(p, q->def.start, g);
+    else if (g->s.count == 4) { /* still inside: nothing to search */
+        g->end = CAROM_GJK_CONTACT;
+        g->lower = -1.0;
+        g->upper = 0.0;
+        g->direction = cache->direction;
+        return;
+    }
+    if (g->s.count == 4) {
+        g->end = CAROM_GJK_CONTACT;
+        g->lower = -1.0;
+        g->upper = 0.0;
+        g->direction = carom_vec(1.0, 0.0, 0.0);
+        return;
+    }
+    carom_gjk_run(p, g, apart, meet, most);
+    if (cache != 0) carom_convex_store(p, place, g, cache);
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+/* Whether the shapes meet: balls around and inside them first, then ISA-GJK. */
+CAROM_ITEM int carom_convex_meet_item(const carom_convex_question_item *q,
+                                      carom_convex_cache *cache, carom_convex_result *result) {
+    carom_convex_pair p;
+    carom_convex_place place;
+    carom_gjk g;
+    carom_convex_put(q, &p, &place);
+    carom_vec3 between =
+        carom_vec_sub(carom_vec_add(carom_convex_turn(p.r, p.b.centre), p.t), p.a.centre);
+    double square = carom_vec_dot(between, between);
+    double outer = p.a.outer + p.b.outer + 2.0 * CAROM_CONVEX_EPSILON;
+    double inner = p.a.inner + p.b.inner - 2.0 * CAROM_CONVEX_EPSILON;
+    if (square > outer * outer) return 0;
+    if (inner > 0.0 && square < inner * inner) return 1;
+    carom_convex_search_pair(q, &p, &place, cache, p.margin + CAROM_CONVEX_EPSILON, p.margin, &g);
+    result->iterations = g.iterations;
+    result->supports = p.supports;
+    return g.end != CAROM_GJK_SETTLED;
+}
+
+/* What a search leaves to be done. */
+typedef struct carom_convex_work {
+    carom_convex_pair pair;
+    carom_convex_place place;
+    carom_gjk g;
+} carom_convex_work;
+
+CAROM_ITEM carom_vec3 carom_convex_world(const carom_convex_place *place, carom_vec3 p) {
+    return carom_vec_add(carom_vec_scale(carom_convex_turn(place->r, p), place->back), place->t);
+}
+
+/* Writes a result: the points of the cores of A and B, the unit vector between them along which
+ * margins lead to the surfaces, and the normal from A to B, all in the frame of A. The signed
+ * distance is in [lower, upper]. */
+CAROM_ITEM void carom_convex_write(const carom_convex_work *w, carom_vec3 a, carom_vec3 b,
+                                   carom_vec3 way, carom_vec3 normal, double lower, double upper,
+                                   carom_relation relation, carom_convex_result *r) {
+    const carom_convex_pair *p = &w->pair;
+    double value = relation == CAROM_RELATION_APART ? upper : lower;
+    r->relation = relation;
+    r->distance = relation == CAROM_RELATION_APART ? value * w->place.back : 0.0;
+    r->depth = relation == CAROM_RELATION_OVERLAPPING ? -value * w->place.back : 0.0;
+    r->error = (CAROM_MAX(upper - lower, 0.0) + CAROM_CONVEX_ROUNDING) * w->place.back;
+    if (relation == CAROM_RELATION_TOUCHING) /* 0 is said, and the value may be anything here */
+        r->error += CAROM_MAX(fabs(lower), fabs(upper)) * w->place.back;
+    r->normal = carom_convex_turn(w->place.r, normal);
+    r->point_a = carom_convex_world(&w->place, carom_vec_add(a, carom_vec_scale(way, p->a.margin)));
+    r->point_b = carom_convex_world(&w->place, carom_vec_sub(b, carom_vec_scale(way, p->b.margin)));
+}
+
+/* The distance. Returns 1 when the cores overlap, and so the depth is left to EPA. */
+CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
+                                          carom_convex_cache *cache, carom_convex_work *w,
+                                          carom_convex_result *result) {
+    carom_vec3 a, b, normal;
+    carom_convex_put(q, &w->pair, &w->place);
+    carom_convex_search_pair(q, &w->pair, &w->place, cache, HUGE_VAL, -1.0, &w->g);
+    if (cache != 0 && w->g.upper < w->g.lower - CAROM_CONVEX_EPSILON) { /* not of these shapes */
+        uint32_t supports = w->pair.supports;
+        carom_convex_put(q, &w->pair, &w->place);
+        cache->count = 0;
+        cache->direction = carom_vec(0.0, 0.0, 0.0);
+        carom_convex_search_pair(q, &w->pair, &w->place, cache, HUGE_VAL, -1.0, &w->g);
+        w->pair.supports += supports;
+    }
+    result->iterations = w->g.iterations;
+    result->supports = w->pair.supports;
+    carom_gjk_simplex_witness(&w->g.s, &a, &b);
+    if (w->g.end == CAROM_GJK_CONTACT) {
+        carom_vec3 none = carom_vec(0.0, 0.0, 0.0);
+        carom_convex_write(w, a, a, none, none, 0.0, 0.0, CAROM_RELATION_OVERLAPPING, result);
+        normal = carom_vec_scale(w->g.direction, -1.0 / carom_vec_length(w->g.direction));
+        result->normal = carom_convex_turn(w->place.r, normal);
+        return 1;
+    }
+    double upper = w->g.upper - w->pair.margin, lower = w->g.lower - w->pair.margin;
+    carom_relation relation = CAROM_RELATION_TOUCHING;
+    if (lower > CAROM_CONVEX_EPSILON) relation = CAROM_RELATION_APART;
+    if (upper < -CAROM_CONVEX_EPSILON) relation = CAROM_RELATION_OVERLAPPING, lower = upper;
+    /* The plane that proves the distance; v itself may have lost its direction to rounding. */
+    normal = carom_vec_scale(w->g.direction, -1.0 / carom_vec_length(w->g.direction));
+    carom_vec3 way = carom_vec_scale(w->g.s.v, -1.0 / carom_vec_length(w->g.s.v));
+    carom_convex_write(w, a, b, way, normal, lower, upper, relation, result);
+    if (relation == CAROM_RELATION_OVERLAPPING)
+        result->error += CAROM_MAX(w->g.upper - w->g.lower, 0.0) * w->place.back;
+    return 0;
+}
+
+/* The depth of overlapping cores. Returns 1 when the room was too small for the bounds to agree. */
+CAROM_ITEM int carom_convex_depth_item(const carom_convex_question_item *q, carom_convex_work *w,
+                                       carom_epa_room *room, carom_convex_result *result) {
+    carom_epa e;
+    int curved = carom_convex_curved(q->a) || carom_convex_curved(q->b);
+    carom_epa_run(&w->pair, &w->g.s, room, curved ? CAROM_EPA_CLOSE_CURVED : CAROM_CONVEX_CLOSE,
+                  &e);
+    result->iterations += e.iterations;
+    result->supports = w->pair.supports;
+    double deep = e.upper + w->pair.margin, least = CAROM_MIN(e.lower, e.upper) + w->pair.margin;
+    carom_vec3 b = carom_vec_sub(e.point_a, carom_vec_scale(e.normal, e.upper));
+    carom_convex_write(
+        w, e.point_a, b, e.normal, e.normal, -deep, -least,
+        deep > CAROM_CONVEX_EPSILON ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_TOUCHING, result);
+    return e.full && !curved;
+}
+
+#endif

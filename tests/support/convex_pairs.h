@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* convex_pairs.h: seeded pairs of convex shapes, all kinds at all scales, degenerate ones above
+ * all, and the check of every query on them. */
+#ifndef CAROM_TESTS_CONVEX_PAIRS_H
+#define CAROM_TESTS_CONVEX_PAIRS_H
+
+#include "tests/support/convex_oracle.h"
+
+/* A shape and, for a hull, what it owns. */
+typedef struct convex_shape {
+    carom_convex convex;
+    carom_hull *hull;
+    carom_mesh *mesh;
+    carom_mesh_view view;
+} convex_shape;
+
+void convex_shape_hull(carom_context *context, convex_shape *s, const carom_vec3 *points,
+                       uint64_t count);
+void convex_shape_free(convex_shape *s);
+
+typedef struct convex_case {
+    convex_shape a, b;
+    carom_pose pose_a, pose_b;
+    uint64_t seed, number;
+} convex_case;
+
+/* The same for the same seed and number. */
+void convex_case_make(carom_context *context, uint64_t seed, uint64_t number, convex_case *c);
+void convex_case_free(convex_case *c);
+
+/* The worst seen, by kinds of shapes; user functions are in no pair. */
+typedef struct convex_tally {
+    struct {
+        uint64_t cases, relations[3];
+        double distance, depth, error; /* relative to the sizes: refuted by at most */
+        uint32_t gjk, meet, epa;       /* iterations */
+        double share;                  /* of carom_convex_bound */
+    } of[CAROM_CONVEX_KIND_COUNT][CAROM_CONVEX_KIND_COUNT];
+} convex_tally;
+
+/* Fails the test when anything is wrong. */
+void convex_case_check(carom_context *context, const convex_case *c, convex_tally *tally);
+
+/* Depth by an independent solver, too: slow. */
+void convex_case_check_depth(carom_context *context, const convex_case *c);
+
+void convex_tally_print(const convex_tally *tally);
+
+#endif

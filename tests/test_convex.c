@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* Convex queries against proofs in 113 bits: cases that other libraries got wrong, and seeded pairs
+ * of all shapes at all scales. tests/test_convex_campaign.c runs the long form. */
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/convex_pairs.h"
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return NULL;
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    long size = ftell(file);
+    assert_true(size >= 0);
+    rewind(file);
+    char *text = malloc((size_t)size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)size, file), size);
+    fclose(file);
+    text[size] = '\0';
+    return text;
+}
+
+/* The place after "key": in this case's text. */
+static const char *after_key(const char *text, const char *key) {
+    char quoted[64];
+    snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+    const char *found = strstr(text, quoted);
+    assert_non_null(found);
+    return found + strlen(quoted);
+}
+
+/* Numbers of a list, nested or not, until its brackets close. */
+static uint32_t numbers_of(const char *text, const char *key, double *to, uint32_t most) {
+    const char *place = after_key(text, key);
+    uint32_t count = 0;
+    int depth = 0;
+    do {
+        place += strspn(place, ", \n");
+        if (*place == '[') {
+            ++depth, ++place;
+        } else if (*place == ']') {
+            --depth, ++place;
+        } else {
+            char *end;
+            assert_true(count < most);
+            to[count++] = strtod(place, &end);
+            assert_true(end != place);
+            place = end;
+        }
+    } while (depth > 0);
+    return count;
+}
+
+static void read_shape(carom_context *context, const char *text, convex_shape *s) {
+    static double points[3000];
+    const char *type = after_key(text, "type") + 2;
+    *s = (convex_shape){0};
+    for (int kind = 0; kind < CAROM_CONVEX_KIND_COUNT; ++kind) {
+        const char *name = carom_convex_kind_name((carom_convex_kind)kind);
+        if (strncmp(type, name, strlen(name)) == 0) s->convex.kind = (carom_convex_kind)kind;
+    }
+    carom_convex *c = &s->convex;
+    if (c->kind == CAROM_CONVEX_KIND_BOX)
+        numbers_of(text, "half_extents", &c->half.x, 3);
+    else if (c->kind == CAROM_CONVEX_KIND_ELLIPSOID)
+        numbers_of(text, "radii", &c->half.x, 3);
+    else if (c->kind == CAROM_CONVEX_KIND_HULL)
+        convex_shape_hull(context, s, (const carom_vec3 *)(const void *)points,
+                          numbers_of(text, "vertices", points, 3000) / 3);
+    else
+        numbers_of(text, "radius", &c->radius, 1);
+    if (c->kind == CAROM_CONVEX_KIND_CAPSULE || c->kind == CAROM_CONVEX_KIND_CYLINDER ||
+        c->kind == CAROM_CONVEX_KIND_CONE)
+        numbers_of(text, "half_height", &c->half_height, 1);
+}
+
+static carom_pose read_pose(const char *text) {
+    carom_pose pose;
+    numbers_of(text, "q", &pose.q.w, 4);
+    numbers_of(text, "t", &pose.t.x, 3);
+    return pose;
+}
+
+static void cases_of_other_libraries_are_right(void **state) {
+    (void)state;
+    char path[1000];
+    if (test_shared_folder() == NULL) skip();
+    snprintf(path, sizeof(path), "%s/cases/convex.json", test_shared_folder());
+    char *text = read_file(path);
+    if (text == NULL) skip();
+    carom_context *context = test_context(1);
+    int count = 0;
+    double worst = 0.0;
+    for (const char *place = text; (place = strstr(place, "\"id\":")) != NULL; ++place, ++count) {
+        convex_shape a, b;
+        carom_convex_result r;
+        const char *why, *truth = after_key(place, "truth");
+        read_shape(context, after_key(place, "shape_a"), &a);
+        read_shape(context, after_key(place, "shape_b"), &b);
+        carom_pose pose_a = read_pose(after_key(place, "pose_a"));
+        carom_pose pose_b = read_pose(after_key(place, "pose_b"));
+        double right, tolerance, size;
+        numbers_of(truth, "signed_double", &right, 1);
+        numbers_of(truth, "tolerance_double", &tolerance, 1);
+        numbers_of(truth, "size", &size, 1);
+        bool near = strncmp(after_key(truth, "near_touching"), " true", 5) == 0;
+        assert_ok(context, carom_convex_depth(context, &a.convex, &pose_a, &b.convex, &pose_b, NULL,
+                                              NULL, &r));
+        double value = r.distance - r.depth, off = fabs(value - right);
+        bool wrong = off > fmax(1e-9 * size, tolerance);
+        if (!near) {
+            wrong |= right > 0.0 && r.relation != CAROM_RELATION_APART;
+            wrong |= right < 0.0 && r.relation != CAROM_RELATION_OVERLAPPING;
+        }
+        oracle_shape oa = oracle_place(&a.convex, &a.view, &pose_a);
+        oracle_shape ob = oracle_place(&b.convex, &b.view, &pose_b);
+        double refuted = oracle_refute(&oa, &ob, &r, &why);
+        if (wrong || refuted > 1e-12)
+            print_error("%.24s: %s %.17g, truth %.17g (%.3g of the size; error %.3g; %u steps), "
+                        "refuted by %.3g: %s\n",
+                        place + 5, carom_relation_name(r.relation), value, right, off / size,
+                        r.error, r.iterations, refuted, why);
+        assert_false(wrong || refuted > 1e-12);
+        worst = fmax(worst, off / fmax(size, 1e-300));
+        convex_shape_free(&a);
+        convex_shape_free(&b);
+    }
+    print_message("%d cases, off by at most %.2g of the size\n", count, worst);
+    assert_true(count > 200);
+    carom_context_destroy(context);
+    free(text);
+}
+
+/* ---- seeded pairs ---------------------------------------------------------------------------- */
+
+static void all_pairs_of_shapes_are_proved(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    static convex_tally tally;
+    for (uint64_t i = 0; i < 40000; ++i) {
+        convex_case c;
+        convex_case_make(context, 1, i, &c);
+        convex_case_check(context, &c, &tally);
+        convex_case_free(&c);
+    }
+    convex_tally_print(&tally);
+    carom_context_destroy(context);
+}
+
+/* The independent solver finds no direction in which the shapes get apart sooner. */
+static void no_other_direction_is_shallower(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    for (uint64_t i = 0; i < 120; ++i) {
+        convex_case c;
+        convex_case_make(context, 2, i * 7, &c);
+        convex_case_check_depth(context, &c);
+        convex_case_free(&c);
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- starts, searches, caches ---------------------------------------------------------------- */
+
+/* All ways to search give one answer up to its error. */
+static void starts_searches_and_caches_agree(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    for (uint64_t i = 0; i < 4000; ++i) {
+        convex_case c;
+        carom_convex_result first, r;
+        carom_convex_cache cache = {0};
+        convex_case_make(context, 3, i, &c);
+        assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                              &c.pose_b, NULL, NULL, &first));
+        for (int way = 0; way < 8; ++way) {
+            carom_convex_def def = {.start = (carom_convex_start)(way & 1),
+                                    .search = (carom_convex_search)(way / 2 % 3)};
+            assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                                  &c.pose_b, &def, way < 2 ? NULL : &cache, &r));
+            double off = fabs((r.distance - r.depth) - (first.distance - first.depth));
+            oracle_shape a = oracle_place(&c.a.convex, &c.a.view, &c.pose_a);
+            oracle_shape b = oracle_place(&c.b.convex, &c.b.view, &c.pose_b);
+            if (off > r.error + first.error + 1e-12 * oracle_scale(&a, &b))
+                fail_msg("case %llu, way %d: %.17g and %.17g, error %g", (unsigned long long)i, way,
+                         first.distance - first.depth, r.distance - r.depth, r.error);
+        }
+        /* The cache of other shapes gives anything, but it ends and is finite. */
+        memset(&cache, (int)(i % 256), sizeof(cache));
+        assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                              &c.pose_b, NULL, &cache, &r));
+        assert_true(isfinite(r.distance + r.depth + r.error + r.normal.x + r.point_a.x));
+        convex_case_free(&c);
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- the same bytes -------------------------------------------------------------------------- */
+
+enum { BODIES = 300, PAIRS = 3000 };
+
+typedef struct batch_input {
+    convex_shape shapes[BODIES];
+    carom_convex_body bodies[BODIES];
+    carom_pair pairs[PAIRS];
+    carom_convex_batch batch;
+} batch_input;
+
+static void make_batch(carom_context *context, batch_input *in) {
+    carom_random random = {11};
+    for (uint32_t i = 0; i < BODIES; i += 2) {
+        convex_case c;
+        convex_case_make(context, 4, i, &c);
+        in->shapes[i] = c.a;
+        in->shapes[i + 1] = c.b;
+        in->bodies[i] = (carom_convex_body){&in->shapes[i].convex, c.pose_a};
+        in->bodies[i + 1] = (carom_convex_body){&in->shapes[i + 1].convex, c.pose_b};
+    }
+    for (uint32_t i = 0; i < PAIRS; ++i) {
+        uint32_t a = (uint32_t)(carom_random_next(&random) % BODIES);
+        in->pairs[i] = (carom_pair){a, i % 2 != 0 ? a ^ 1 : (a + i) % BODIES};
+    }
+    in->batch = (carom_convex_batch){
+        .bodies = in->bodies, .body_count = BODIES, .pairs = in->pairs, .pair_count = PAIRS};
+}
+
+static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
+    (void)state;
+    static batch_input in;
+    carom_context *context = test_context(1);
+    make_batch(context, &in);
+    for (int question = 0; question < CAROM_CONVEX_QUESTION_COUNT; ++question) {
+        carom_convex_results first = {0};
+        in.batch.question = (carom_convex_question)question;
+        assert_ok(context, carom_convex_pairs(context, &in.batch, &first));
+        assert_int_equal(first.count, PAIRS);
+        for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa)
+            for (uint32_t threads = 1; threads <= 3; threads += 2) {
+                carom_context *other = test_context_isa(threads, (carom_isa)isa);
+                if (other == NULL) continue;
+                carom_convex_results r = {0};
+                assert_ok(other, carom_convex_pairs(other, &in.batch, &r));
+                assert_memory_equal(r.data, first.data, PAIRS * sizeof(*r.data));
+                carom_convex_results_free(&r);
+                carom_context_destroy(other);
+            }
+        for (uint32_t i = 0; i < PAIRS; ++i) { /* one by one, too */
+            const carom_convex_body *a = &in.bodies[in.pairs[i].a], *b = &in.bodies[in.pairs[i].b];
+            carom_convex_result r;
+            memset(&r, 0, sizeof(r));
+            if (question == CAROM_CONVEX_QUESTION_MEET) {
+                bool meet;
+                assert_ok(context, carom_convex_meet(context, a->shape, &a->pose, b->shape,
+                                                     &b->pose, NULL, NULL, &meet));
+                assert_int_equal(meet, first.data[i].relation != CAROM_RELATION_APART);
+                continue;
+            }
+            assert_ok(context, (question == CAROM_CONVEX_QUESTION_DEPTH
+                                    ? carom_convex_depth
+                                    : carom_convex_distance)(context, a->shape, &a->pose, b->shape,
+                                                             &b->pose, NULL, NULL, &r));
+            assert_memory_equal(&r, &first.data[i], sizeof(r));
+        }
+        carom_convex_results_free(&first);
+    }
+    for (uint32_t i = 0; i < BODIES; ++i) convex_shape_free(&in.shapes[i]);
+    carom_context_destroy(context);
+}
+
+/* ---- input ----------------------------------------------------------------------------------- */
+
+static carom_vec3 support_of_ball(void *user, const carom_vec3 *d) {
+    double radius = *(double *)user, length = sqrt(d->x * d->x + d->y * d->y + d->z * d->z);
+    return (carom_vec3){d->x / length * radius, d->y / length * radius, d->z / length * radius};
+}
+
+static carom_vec3 support_of_nonsense(void *user, const carom_vec3 *d) {
+    (void)user, (void)d;
+    return (carom_vec3){(double)NAN, (double)INFINITY, 0.0};
+}
+
+static void user_functions_are_shapes(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    double radius = 2.0;
+    carom_convex ball = {.kind = CAROM_CONVEX_KIND_SUPPORT,
+                         .support = support_of_ball,
+                         .support_user = &radius,
+                         .support_ball = {{0.0, 0.0, 0.0}, 2.0}};
+    carom_convex box = {.kind = CAROM_CONVEX_KIND_BOX, .half = {1.0, 2.0, 3.0}, .margin = 0.5};
+    carom_pose pose = {.t = {4.0, 0.0, 0.0}};
+    carom_convex_result r;
+    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, NULL, &r));
+    assert_true(r.relation == CAROM_RELATION_APART && fabs(r.distance - 0.5) < 1e-14);
+    pose.t.x = 3.0;
+    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, NULL, &r));
+    assert_true(r.relation == CAROM_RELATION_OVERLAPPING && fabs(r.depth - 0.5) < 1e-12);
+    ball.support = support_of_nonsense;
+    assert_ok(context, carom_convex_depth(context, &ball, NULL, &box, &pose, NULL, NULL, &r));
+    assert_true(isfinite(r.distance) && isfinite(r.depth) && isfinite(r.normal.x));
+    carom_context_destroy(context);
+}
+
+static void extreme_sizes_are_finite(void **state) {
+    (void)state;
+    static const double sizes[] = {0.0, 1e-320, 1e-300, 1e-150, 1.0, 1e150, 1e299};
+    carom_context *context = test_context(1);
+    for (int kind = 0; kind < CAROM_CONVEX_KIND_HULL; ++kind)
+        for (uint32_t i = 0; i < COUNT_OF(sizes); ++i)
+            for (uint32_t k = 0; k < COUNT_OF(sizes); ++k)
+                for (uint32_t l = 0; l < COUNT_OF(sizes); ++l) {
+                    double s = sizes[i], far = sizes[l];
+                    carom_convex a = {.kind = (carom_convex_kind)kind,
+                                      .half = {s, s / 2.0, s / 3.0},
+                                      .radius = s,
+                                      .half_height = s};
+                    carom_convex b = {.kind = CAROM_CONVEX_KIND_BOX,
+                                      .half = {sizes[k], sizes[k], sizes[k]}};
+                    carom_pose pose = {.q = {1e-200, 1e-201, 0.0, 1e-200}, .t = {far, far, 0.0}};
+                    carom_convex_result r;
+                    bool meet;
+                    assert_ok(context,
+                              carom_convex_depth(context, &a, NULL, &b, &pose, NULL, NULL, &r));
+                    assert_ok(context,
+                              carom_convex_meet(context, &a, NULL, &b, &pose, NULL, NULL, &meet));
+                    double sum = r.distance + r.depth + r.error + r.normal.x + r.normal.y +
+                                 r.normal.z + r.point_a.x / 8.0 + r.point_b.y / 8.0;
+                    assert_true(isfinite(sum));
+                    if (r.relation == CAROM_RELATION_OVERLAPPING) assert_true(meet);
+                }
+    carom_context_destroy(context);
+}
+
+static void bad_input_is_refused(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_convex a = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = -1.0}, b = {0};
+    carom_convex_result r;
+    carom_convex_results results = {0};
+    carom_convex_body bodies[2] = {{.shape = &b}, {.shape = &a}};
+    carom_pair pair = {0, 1};
+    carom_convex_batch batch = {.bodies = bodies, .body_count = 2, .pairs = &pair, .pair_count = 1};
+    assert_fails(context, carom_convex_depth(context, &a, NULL, &b, NULL, NULL, NULL, &r),
+                 CAROM_BAD_INPUT, "radius of a");
+    assert_fails(context, carom_convex_pairs(context, &batch, &results), CAROM_BAD_INPUT,
+                 "radius of body 1");
+    a.radius = (double)NAN;
+    assert_fails(context, carom_convex_depth(context, &b, NULL, &a, NULL, NULL, NULL, &r),
+                 CAROM_BAD_INPUT, "radius of b");
+    a.radius = 1.0;
+    a.margin = (double)INFINITY;
+    assert_fails(context, carom_convex_depth(context, &b, NULL, &a, NULL, NULL, NULL, &r),
+                 CAROM_BAD_INPUT, "margin of b");
+    a.margin = 0.0;
+    carom_pose pose = {.t = {0.0, (double)NAN, 0.0}};
+    assert_fails(context, carom_convex_depth(context, &b, &pose, &a, NULL, NULL, NULL, &r),
+                 CAROM_BAD_INPUT, "pose of a");
+    pair.b = 2;
+    assert_fails(context, carom_convex_pairs(context, &batch, &results), CAROM_BAD_INPUT,
+                 "pair 0 names");
+    carom_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cases_of_other_libraries_are_right),
+        cmocka_unit_test(all_pairs_of_shapes_are_proved),
+        cmocka_unit_test(no_other_direction_is_shallower),
+        cmocka_unit_test(starts_searches_and_caches_agree),
+        cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
+        cmocka_unit_test(user_functions_are_shapes),
+        cmocka_unit_test(extreme_sizes_are_finite),
+        cmocka_unit_test(bad_input_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Contact points and rays of convex shapes. */
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/convex_pairs.h"
+
+static bool near(double a, double b, double tolerance) {
+    return fabs(a - b) <= tolerance;
+}
+
+/* A box on a box: the corners of their common part, on both, whichever is the smaller. */
+static void a_box_on_a_box_has_four_corners(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_convex low = {.kind = CAROM_CONVEX_KIND_BOX, .half = {3.0, 2.0, 1.0}};
+    carom_convex high = {.kind = CAROM_CONVEX_KIND_BOX, .half = {1.0, 0.5, 1.0}};
+    for (int swapped = 0; swapped < 2; ++swapped)
+        for (double gap = -0.01; gap <= 0.011; gap += 0.01) {
+            carom_pose pose = {.t = {2.5, 0.25, 2.0 + gap}}, none = {0};
+            carom_manifold m;
+            const carom_convex *a = swapped ? &high : &low, *b = swapped ? &low : &high;
+            assert_ok(context, carom_convex_manifold(context, a, swapped ? &pose : &none, b,
+                                                     swapped ? &none : &pose, 0.1, NULL, &m));
+            assert_int_equal(m.count, 4);
+            int seen = 0;
+            for (uint32_t i = 0; i < 4; ++i) {
+                const carom_vec3 *p = swapped ? &m.points[i].point_b : &m.points[i].point_a;
+                const carom_vec3 *q = swapped ? &m.points[i].point_a : &m.points[i].point_b;
+                assert_true(near(p->z, 1.0, 1e-9) && near(q->z, 1.0 + gap, 1e-9));
+                assert_true(near(p->x, q->x, 1e-9) && near(p->y, q->y, 1e-9));
+                assert_true(near(m.points[i].depth, -gap, 1e-9));
+                for (int k = 0; k < 4; ++k)
+                    if (near(p->x, k & 1 ? 3.0 : 1.5, 1e-9) &&
+                        near(p->y, k & 2 ? 0.75 : -0.25, 1e-9))
+                        seen |= 1 << k;
+            }
+            assert_int_equal(seen, 15);
+        }
+    carom_context_destroy(context);
+}
+
+static void a_capsule_on_its_side_has_two_points(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_convex box = {.kind = CAROM_CONVEX_KIND_BOX, .half = {3.0, 2.0, 1.0}};
+    carom_convex capsule = {.kind = CAROM_CONVEX_KIND_CAPSULE, .radius = 0.5, .half_height = 1.0};
+    carom_pose pose = {.q = {1.0, 0.0, 1.0, 0.0}, .t = {2.5, 0.0, 1.49}};
+    carom_manifold m;
+    assert_ok(context, carom_convex_manifold(context, &box, NULL, &capsule, &pose, 0.0, NULL, &m));
+    assert_int_equal(m.count, 2);
+    double low = fmin(m.points[0].point_a.x, m.points[1].point_a.x);
+    double high = fmax(m.points[0].point_a.x, m.points[1].point_a.x);
+    assert_true(near(low, 1.5, 1e-9) && near(high, 3.0, 1e-9));
+    assert_true(near(m.points[0].depth, 0.01, 1e-9) && near(m.points[1].depth, 0.01, 1e-9));
+    carom_context_destroy(context);
+}
+
+/* Along a slide of one box on another the normal stays, and turns with a tilt by no more than it.
+ */
+static void the_normal_is_continuous(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_convex low = {.kind = CAROM_CONVEX_KIND_BOX, .half = {3.0, 3.0, 1.0}};
+    carom_convex high = {.kind = CAROM_CONVEX_KIND_BOX, .half = {0.5, 0.5, 0.5}};
+    carom_vec3 last = {0.0, 0.0, 1.0};
+    for (int i = 0; i <= 1000; ++i) {
+        carom_pose pose = {.q = {1.0, 1e-5 * i, 0.0, 0.0}, .t = {2e-3 * i, 0.0, 1.49}};
+        carom_manifold m;
+        assert_ok(context, carom_convex_manifold(context, &low, NULL, &high, &pose, 0.0, NULL, &m));
+        carom_vec3 n = m.result.normal;
+        assert_true(hypot(n.x - last.x, n.y - last.y) <= 2.1e-5 && n.z > 0.99);
+        last = n;
+    }
+    carom_context_destroy(context);
+}
+
+/* Seeded pairs: every point lies on its own shape. */
+static void points_lie_on_their_shapes(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    for (uint64_t i = 0; i < 20000; ++i) {
+        convex_case c;
+        carom_manifold m;
+        convex_case_make(context, 9, i, &c);
+        oracle_shape a = oracle_place(&c.a.convex, &c.a.view, &c.pose_a);
+        oracle_shape b = oracle_place(&c.b.convex, &c.b.view, &c.pose_b);
+        double scale = oracle_scale(&a, &b);
+        assert_ok(context, carom_convex_manifold(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                                 &c.pose_b, 0.01 * scale, NULL, &m));
+        assert_true(m.count <= CAROM_MANIFOLD_POINTS);
+        assert_int_equal(m.count == 0, m.result.distance > 0.01 * scale);
+        for (uint32_t k = 0; k < m.count; ++k) {
+            double off = fmax(oracle_outside(&a, m.points[k].point_a),
+                              oracle_outside(&b, m.points[k].point_b));
+            if (off > 1e-12 * scale + m.result.error)
+                fail_msg("case %llu (%s, %s): point %u of %u is off by %g of %g",
+                         (unsigned long long)i, carom_convex_kind_name(c.a.convex.kind),
+                         carom_convex_kind_name(c.b.convex.kind), k, m.count, off, scale);
+        }
+        convex_case_free(&c);
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- rays ------------------------------------------------------------------------------------ */
+
+static void rays_hit_where_they_should(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_convex sphere = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 2.0};
+    carom_ray ray = {.origin = {-5.0, 0.0, 0.0}, .direction = {2.0, 0.0, 0.0}};
+    carom_convex_hit h;
+    assert_ok(context, carom_convex_ray(context, &sphere, NULL, &ray, &h));
+    assert_true(h.hit && !h.inside && near(h.t, 1.5, 1e-12) && near(h.normal.x, -1.0, 1e-12));
+    ray.length = 1.4;
+    assert_ok(context, carom_convex_ray(context, &sphere, NULL, &ray, &h));
+    assert_false(h.hit);
+    ray = (carom_ray){.origin = {0.0, 0.0, 1.0}, .direction = {0.0, 1e-300, 0.0}};
+    assert_ok(context, carom_convex_ray(context, &sphere, NULL, &ray, &h));
+    assert_true(h.hit && h.inside && h.t == 0.0);
+    ray.direction = (carom_vec3){0.0, 0.0, 0.0};
+    assert_fails(context, carom_convex_ray(context, &sphere, NULL, &ray, &h), CAROM_BAD_INPUT,
+                 "direction");
+    carom_context_destroy(context);
+}
+
+/* Seeded rays: the hit is on the surface, nothing of the shape comes before it, and a miss misses.
+ */
+static void seeded_rays_are_right(void **state) {
+    (void)state;
+    carom_context *context = test_context(1);
+    carom_random random = {21};
+    uint64_t hits = 0;
+    for (uint64_t i = 0; i < 8000; ++i) {
+        convex_case c;
+        carom_convex_hit h;
+        convex_case_make(context, 10, i, &c);
+        oracle_shape a = oracle_place(&c.a.convex, &c.a.view, &c.pose_a);
+        double scale = oracle_scale(&a, &a);
+        carom_vec3 centre = c.pose_a.t, d;
+        carom_ray ray;
+        d = (carom_vec3){carom_random_normal(&random), carom_random_normal(&random),
+                         carom_random_normal(&random)};
+        ray.origin =
+            (carom_vec3){centre.x + scale * d.x, centre.y + scale * d.y, centre.z + scale * d.z};
+        ray.direction = (carom_vec3){-d.x + 0.2 * carom_random_normal(&random),
+                                     -d.y + 0.2 * carom_random_normal(&random),
+                                     -d.z + 0.2 * carom_random_normal(&random)};
+        ray.length = 0.0;
+        assert_ok(context, carom_convex_ray(context, &c.a.convex, &c.pose_a, &ray, &h));
+        hits += h.hit;
+        if (h.hit) assert_true(oracle_outside(&a, h.point) <= 2e-12 * scale);
+        for (int k = 1; k < 40; ++k) { /* samples before the hit, or anywhere, are outside */
+            double t = h.hit ? h.t * k / 40.0 * (1.0 - 1e-9) : k * scale / 13.0;
+            carom_vec3 p = {ray.origin.x + t * ray.direction.x, ray.origin.y + t * ray.direction.y,
+                            ray.origin.z + t * ray.direction.z};
+            if (h.hit && h.inside) continue;
+            if (c.a.convex.kind == CAROM_CONVEX_KIND_ELLIPSOID && !h.hit) continue;
+            if (!(oracle_outside(&a, p) > 0.0)) {
+                fail_msg("case %llu: the ray is in the shape at %g, hit %d at %g",
+                         (unsigned long long)i, t, h.hit, h.t);
+            }
+        }
+        convex_case_free(&c);
+    }
+    print_message("%llu of 8000 rays hit\n", (unsigned long long)hits);
+    assert_true(hits > 2000);
+    carom_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_box_on_a_box_has_four_corners),
+        cmocka_unit_test(a_capsule_on_its_side_has_two_points),
+        cmocka_unit_test(the_normal_is_continuous),
+        cmocka_unit_test(points_lie_on_their_shapes),
+        cmocka_unit_test(rays_hit_where_they_should),
+        cmocka_unit_test(seeded_rays_are_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
