@@ -288,6 +288,10 @@ static void ply_parts_are_read(void **state) {
         {"ply\nformat ascii 1.0\n" PLY_XYZ "1" PLY_LIST "property float part\n" PLY_POINTS
          "3 0 1 2 0.5\n",
          "0", "|"},
+        /* nor is a scalar a list of corners */
+        {"ply\nformat ascii 1.0\n" PLY_XYZ "1" PLY_LIST
+         "property int vertex_index\nproperty int Vertex_Indices\n" PLY_POINTS "3 0 1 2 0 7\n",
+         "0", "|"},
         /* parts of faces that are left out do not count */
         {"ply\nformat ascii 1.0\n" PLY_XYZ "2" PLY_LIST "property int part\n" PLY_POINTS
          "2 0 1 1\n3 0 1 2 0\n",

@@ -85,10 +85,14 @@ static carom_ply_role accept_role(carom_text *text, carom_ply_kind kind, bool li
     return CAROM_PLY_IGNORED;
 }
 
-/* Stores the name of a property of the mesh. Names that a view cannot have are not kept. */
+/* Stores the name of a property of the mesh. Scalars with names that a view cannot have are not
+ * kept. */
 static carom_status keep_property(carom_text *text, carom_ply *ply, carom_ply_property *property,
                                   carom_builder *builder) {
     carom_text_skip_blanks(text);
+    if (ply->elements[ply->element_count - 1].kind == CAROM_PLY_FACE &&
+        (carom_text_accept(text, "vertex_indices") || carom_text_accept(text, "vertex_index")))
+        return CAROM_OK; /* the names of its list */
     const uint8_t *name = text->at;
     carom_text_skip_word(text);
     bool word = text->at > name && ply->kept_count < CAROM_MESH_MOST_PROPERTIES;
