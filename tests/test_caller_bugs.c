@@ -288,6 +288,7 @@ static void names(void **state) {
     NAMES(carom_owner, owner, CAROM_OWNER_COUNT);
     NAMES(carom_scalar, scalar, CAROM_SCALAR_COUNT);
     NAMES(carom_mesh_format, format, CAROM_MESH_FORMAT_COUNT);
+    NAMES(carom_property_type, type, CAROM_PROPERTY_TYPE_COUNT);
     NAMES(carom_shape, shape, CAROM_SHAPE_COUNT);
     NAMES(carom_triangle_relation, relation, CAROM_TRIANGLE_RELATION_COUNT);
     NAMES(carom_relation, relation, CAROM_RELATION_COUNT);
@@ -326,6 +327,21 @@ static void bad_views(void) {
     bad.part_names = names;
     bad.part_count = 2;
     BUG_IN(carom_mesh_view, part_names, carom_mesh_check, context, &bad);
+    bad = view;
+    bad.property_count = 1;
+    BUG_IN(carom_mesh_view, properties, carom_mesh_check, context, &bad);
+    carom_mesh_property property = {.name = "a", .values = view.positions};
+    bad.properties = &property;
+    property.name = NULL;
+    BUG_IN(carom_mesh_property, name, carom_mesh_check, context, &bad);
+    property.name = "a";
+    property.type = CAROM_PROPERTY_TYPE_COUNT;
+    BUG_IN(carom_mesh_property, type, carom_mesh_check, context, &bad);
+    property.type = CAROM_PROPERTY_TYPE_FLOAT64;
+    property.values = NULL;
+    BUG_IN(carom_mesh_property, values, carom_mesh_check, context, &bad);
+    property.values = (const char *)view.positions + 1;
+    BUG_IN(carom_mesh_property, values, carom_mesh_check, context, &bad);
 }
 
 /* Every function that is given a view passes it on to the check. */

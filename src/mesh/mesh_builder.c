@@ -140,6 +140,12 @@ carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format form
     mesh->origin.format = format;
     mesh->origin.skipped_faces = builder->skipped_faces;
     mesh->origin.metres = builder->metres;
+    mesh->properties = builder->properties;
+    mesh->property_count = builder->property_count;
+    mesh->property_names = builder->property_names.bytes.data;
+    builder->properties = NULL;
+    builder->property_count = 0;
+    builder->property_names.bytes = (carom_name_bytes){0};
     builder->floats = NULL;
     builder->corners = (carom_corners){0};
     builder->offsets = (carom_offsets){0};
@@ -155,4 +161,8 @@ void carom_builder_release(carom_builder *builder) {
     carom_offsets_release(&builder->offsets, allocator);
     carom_corners_release(&builder->parts, allocator);
     carom_names_release(&builder->names, allocator);
+    for (uint64_t i = 0; i < builder->property_count; ++i)
+        carom_release(allocator, (void *)(uintptr_t)builder->properties[i].values);
+    carom_release(allocator, builder->properties);
+    carom_names_release(&builder->property_names, allocator);
 }
