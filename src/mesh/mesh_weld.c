@@ -191,7 +191,7 @@ static bool copy_properties(weld *w) {
     uint32_t *from = CAROM_ARENA_TAKE(scratch, uint32_t, w->mesh->vertex_count);
     for (uint64_t i = 0; i < w->view->vertex_count && from != NULL; ++i)
         if (w->first[i] == i)
-            from[w->number[i]] = i < w->given ? (uint32_t)i : w->origin[i - w->given];
+            from[w->index[i]] = i < w->given ? (uint32_t)i : w->origin[i - w->given];
     bool copied = from != NULL && carom_mesh_copy_properties(w->mesh, w->view, from, NULL);
     carom_arena_rewind(scratch, mark);
     return copied;
