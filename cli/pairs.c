@@ -79,7 +79,7 @@ static const char details[] =
 typedef struct job {
     cli *cli;
     const options *options;
-    carom_soup *a, *b;     /* b: NULL for self pairs of a */
+    carom_soup *a, *b; /* b: NULL for self pairs of a */
     carom_pose pose;
     uint64_t lines; /* of --points */
     uint64_t count, degenerate;
@@ -90,7 +90,7 @@ typedef struct job {
     repeat query;
     carom_work work;
     output out;
-    bool unwritten; /* --mark could not be written, which was reported */
+    bool unwritten;           /* --mark could not be written, which was reported */
     carom_mesh *meshes[2];    /* with --by-part and --mark; else NULL */
     carom_mesh_view views[2]; /* of the meshes; B's is A's where there is no B */
     part_pairs by_part;

@@ -220,8 +220,7 @@ static carom_status search_nodes(void *argument, carom_range range) {
     finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t node = range.begin; node < range.end; ++node)
-        if (atomic_load_explicit(&s->stop, memory_order_relaxed) ||
-            !search_node(f, (uint32_t)node))
+        if (atomic_load_explicit(&s->stop, memory_order_relaxed) || !search_node(f, (uint32_t)node))
             return f->status;
     (void)decide_tree(&f->found.tree);
     carom_progress_add(s->context, range.worker,
