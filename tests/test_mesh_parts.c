@@ -525,7 +525,18 @@ static void any_parts_are_kept(void **state) {
             carom_mesh_destroy(mesh);
         }
     }
-    carom_mesh_view view = four_faces(); /* formats without parts */
+    const uint32_t far_parts[] = {9, 2, 9, 40}; /* more parts than faces, none with a name */
+    carom_mesh_view view = four_faces();
+    view.parts = far_parts;
+    view.part_names = NULL;
+    view.part_count = 41;
+    for (size_t i = 0; i < 3; ++i) {
+        carom_mesh *mesh = write_and_read(&view, keeping[i]);
+        carom_mesh_view got = view_of(mesh);
+        assert_same_parts(&view, &got);
+        carom_mesh_destroy(mesh);
+    }
+    view = four_faces(); /* formats without parts */
     carom_mesh *mesh = write_and_read(&view, CAROM_MESH_FORMAT_OFF);
     assert_parts(mesh, "0000", "|");
     carom_mesh_destroy(mesh);

@@ -49,7 +49,7 @@ static void name_first_faces(carom_builder *builder) {
 }
 
 void carom_builder_add_part(carom_builder *builder, const void *name, size_t length) {
-    const char *begin = name, *end = begin + length;
+    const char *begin = length != 0 ? name : "", *end = begin + length;
     carom_name_trim(&begin, &end);
     name_first_faces(builder);
     builder->part = carom_names_push(&builder->names, &builder->context->allocator, begin,
@@ -58,7 +58,7 @@ void carom_builder_add_part(carom_builder *builder, const void *name, size_t len
 }
 
 void carom_builder_enter_part(carom_builder *builder, const void *name, size_t length) {
-    const char *begin = name, *end = begin + length;
+    const char *begin = length != 0 ? name : "", *end = begin + length;
     bool is_new;
     carom_name_trim(&begin, &end);
     name_first_faces(builder);

@@ -98,12 +98,16 @@ static void write_header(carom_writer *writer, const carom_mesh_view *view,
                               : format == CAROM_MESH_FORMAT_PLY     ? "binary_little_endian"
                                                                     : "binary_big_endian");
     carom_writer_text(writer, " 1.0");
-    for (uint64_t p = 0; p < view->part_count && view->part_names != NULL; ++p) {
+    /* A reader allows as many parts as there are faces and lines that name one. Where there are
+     * more parts than faces, lines without a name make up the difference. */
+    bool named = view->part_names != NULL;
+    uint64_t parts = named || view->parts != NULL ? view->part_count : 0;
+    for (uint64_t p = named ? 0 : view->face_count; p < parts; ++p) {
         carom_writer_text(writer, "\ncomment part ");
         *carom_number_print_count(number, p) = '\0';
         carom_writer_text(writer, number);
         carom_writer_text(writer, " ");
-        carom_writer_text(writer, view->part_names[p]);
+        if (named) carom_writer_text(writer, view->part_names[p]);
     }
     carom_writer_text(writer, "\nelement vertex ");
     *carom_number_print_count(number, view->vertex_count) = '\0';
