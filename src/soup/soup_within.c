@@ -20,6 +20,7 @@
 #include "soup/soup_stream.h"
 
 #define EXACT_AT_ONCE 16 /* tests in integers between checks of the clock; one takes up to 1 ms */
+#define PAIRS_AT_ONCE 65536u /* pairs between checks of the clock: about a millisecond */
 
 /* ---- Decision -------------------------------------------------------------------------------- */
 
@@ -91,6 +92,7 @@ carom_status carom_soup_within_remove_neighbours(carom_context *context, const c
     if (marks == NULL) return carom_fail_memory(context, words * sizeof(*marks), "a search");
     memset(marks, 0, words * sizeof(*marks));
     for (uint64_t i = 0; i < *count; ++i) {
+        if (i % PAIRS_AT_ONCE == 0 && carom_progress_stop(context, 0)) return CAROM_CANCELLED;
         carom_pair pair = carom_pair_unpack(pairs[i]);
         bool is_new = i == 0 || carom_pair_unpack(pairs[i - 1]).a != pair.a;
         if (is_new) mark_corners(soup, pair.a, marks, true);
