@@ -65,20 +65,21 @@ carom_status carom_soup_found_finish(const carom_soup_found *found) {
 
 /* ---- Search by trees ------------------------------------------------------------------------- */
 
-/* Triangles posed last, by place in the tree. Candidates come by pairs of blocks, so each of a
- * block's 16 triangles is used several times; those of four blocks fit here. */
-#define POSED 64u
-typedef struct posed_triangles {
-    uint32_t place[POSED];
-    carom_triangle triangle[POSED];
-} posed_triangles;
+/* The blocks of one side that were posed last, each in the slot of its index. A block meets some
+ * ten blocks of the other side, which lie near each other. 64 blocks of both sides are 150 KiB. */
+#define POSED_BLOCKS 64u
+typedef struct posed_blocks {
+    uint32_t index[POSED_BLOCKS];
+    uint32_t posed[POSED_BLOCKS]; /* the lanes that hold their own triangle */
+    carom_soup_within_block block[POSED_BLOCKS];
+} posed_blocks;
 
 typedef struct worker {
     carom_obb_worker base;
     carom_soup_found found;
     carom_soup_meeting first;
     carom_soup_within_batch batch;
-    posed_triangles posed_a, posed_b; /* of searches within a margin */
+    posed_blocks posed_a, posed_b; /* of searches within a margin */
 } worker;
 
 static void worker_begin(void *user, void *state) {
@@ -86,7 +87,9 @@ static void worker_begin(void *user, void *state) {
     worker *w = state;
     carom_soup_found_begin(&w->found, cross, w->base.index);
     w->first.any = false;
-    for (uint32_t i = 0; i < POSED; ++i) w->posed_a.place[i] = w->posed_b.place[i] = CAROM_BVH_NONE;
+    w->batch.count = 0;
+    for (uint32_t i = 0; i < POSED_BLOCKS; ++i)
+        w->posed_a.index[i] = w->posed_b.index[i] = CAROM_BVH_NONE;
     carom_soup_begin_traversal(cross->placing, &w->base.traversal);
 }
 
@@ -120,31 +123,109 @@ static bool decide_batch(worker *w) {
     return true;
 }
 
-static const carom_triangle *posed_at(posed_triangles *posed, const carom_soup_side *side,
-                                      uint32_t place) {
-    uint32_t slot = place % POSED;
-    if (posed->place[slot] != place) {
-        posed->place[slot] = place;
-        posed->triangle[slot] = carom_soup_posed(side, side->items[place]);
+static void set_lane(carom_soup_within_block *block, uint32_t lane, const carom_triangle *t) {
+    for (int i = 0; i < 3; ++i) {
+        block->corner[3 * i][lane] = t->corner[i].x;
+        block->corner[3 * i + 1][lane] = t->corner[i].y;
+        block->corner[3 * i + 2][lane] = t->corner[i].z;
     }
-    return &posed->triangle[slot];
 }
 
-/* Decides pairs within a margin. */
-static bool decide_within(void *state) {
-    worker *w = state;
-    const carom_obb_traversal *found = &w->base.traversal;
-    const carom_soup_placing *placing = w->found.cross->placing;
-    w->batch.count = 0;
-    w->found.work.candidates += found->found_count;
-    for (uint32_t i = 0; i < found->found_count; ++i) {
-        uint32_t a = found->found_a[i], b = found->found_b[i];
-        carom_soup_within_add(&w->batch, placing->a.items[a], placing->b.items[b],
-                              posed_at(&w->posed_a, &placing->a, a),
-                              posed_at(&w->posed_b, &placing->b, b));
-        if (carom_soup_within_full(&w->batch) && !decide_batch(w)) return false;
+static void fill_lanes(carom_soup_within_block *block, const carom_triangle *t) {
+    for (int i = 0; i < 3; ++i) {
+        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+            block->corner[3 * i][lane] = t->corner[i].x;
+            block->corner[3 * i + 1][lane] = t->corner[i].y;
+            block->corner[3 * i + 2][lane] = t->corner[i].z;
+        }
     }
-    return decide_batch(w);
+}
+
+static carom_triangle triangle_at(const carom_soup_within_block *block, uint32_t lane) {
+    carom_triangle t;
+    for (int i = 0; i < 3; ++i)
+        t.corner[i] = carom_vec(block->corner[3 * i][lane], block->corner[3 * i + 1][lane],
+                                block->corner[3 * i + 2][lane]);
+    return t;
+}
+
+/* A block with these lanes posed. All others are finite, and no farther away than some triangle of
+ * the block. */
+static const carom_soup_within_block *pose_block(posed_blocks *posed, const carom_soup_side *side,
+                                                 uint32_t index, uint32_t lanes) {
+    uint32_t slot = index % POSED_BLOCKS;
+    carom_soup_within_block *block = &posed->block[slot];
+    bool is_new = posed->index[slot] != index;
+    if (is_new) posed->posed[slot] = 0;
+    posed->index[slot] = index;
+    const uint32_t *items = side->items + (uint64_t)index * CAROM_BVH_WIDTH;
+    uint32_t missing = lanes & ~posed->posed[slot];
+    for (uint32_t left = missing; left != 0; left &= left - 1)
+        __builtin_prefetch(
+            carom_soup_view_corners(&side->view, items[(uint32_t)__builtin_ctz(left)]));
+    for (uint32_t left = missing; left != 0; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        carom_triangle t = carom_soup_posed(side, items[lane]);
+        if (is_new) fill_lanes(block, &t);
+        is_new = false;
+        set_lane(block, lane, &t);
+    }
+    posed->posed[slot] |= lanes;
+    return block;
+}
+
+/* Adds what is certain of two blocks, and the rest to the batch. */
+static bool take_rows(worker *w, const carom_soup_within_rows *rows, const uint32_t *items_a,
+                      const uint32_t *items_b, const carom_soup_within_block *a,
+                      const carom_soup_within_block *b, uint32_t lanes) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t row = (uint32_t)__builtin_ctz(lanes);
+        for (uint32_t yes = rows->yes[row]; yes != 0; yes &= yes - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(yes);
+            uint32_t item_a = items_a[rows->of_a ? row : lane];
+            uint32_t item_b = items_b[rows->of_a ? lane : row];
+            if (w->found.cross->first_only) {
+                w->first = (carom_soup_meeting){item_a, item_b, true};
+                w->base.found = true;
+                return false;
+            }
+            if (!add_pair(w, item_a, item_b)) return false;
+        }
+        for (uint32_t open = rows->open[row]; open != 0; open &= open - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(open);
+            uint32_t lane_a = rows->of_a ? row : lane, lane_b = rows->of_a ? lane : row;
+            carom_triangle corners_a = triangle_at(a, lane_a), corners_b = triangle_at(b, lane_b);
+            carom_soup_within_add(&w->batch, items_a[lane_a], items_b[lane_b], &corners_a,
+                                  &corners_b);
+            if (carom_soup_within_full(&w->batch) && !decide_batch(w)) return false;
+        }
+    }
+    return true;
+}
+
+/* Decides pairs within a margin, of two blocks. */
+static bool decide_blocks(carom_obb_traversal *traversal, uint32_t block_a, uint32_t block_b,
+                          uint32_t in_a, uint32_t in_b) {
+    worker *w = traversal->user;
+    const carom_soup_cross *cross = w->found.cross;
+    const carom_soup_placing *placing = cross->placing;
+    carom_soup_within_rows rows;
+    const carom_soup_within_block *a = pose_block(&w->posed_a, &placing->a, block_a, in_a);
+    const carom_soup_within_block *b = pose_block(&w->posed_b, &placing->b, block_b, in_b);
+    CAROM_CPU_CALL(cross->context, carom_soup_within_blocks)
+    (a, b, in_a, in_b, cross->margin, cross->scale, &rows);
+    uint32_t lanes = rows.of_a ? in_a : in_b;
+    traversal->visits += (uint32_t)__builtin_popcount(lanes);
+    w->found.work.candidates +=
+        (uint64_t)__builtin_popcount(in_a) * (uint64_t)__builtin_popcount(in_b);
+    return take_rows(w, &rows, placing->a.items + (uint64_t)block_a * CAROM_BVH_WIDTH,
+                     placing->b.items + (uint64_t)block_b * CAROM_BVH_WIDTH, a, b, lanes) &&
+           (!cross->first_only || decide_batch(w));
+}
+
+/* Decides what is left of them. */
+static bool decide_rest(void *state) {
+    return decide_batch(state);
 }
 
 /* Decides the pairs of one or several pairs of blocks. If only the first pair is wanted, it is the
@@ -212,7 +293,8 @@ static carom_status search_trees(carom_soup_cross *cross) {
                                .state_size = sizeof(worker),
                                .user = cross,
                                .begin = worker_begin,
-                               .receive = cross->within ? decide_within : decide,
+                               .receive = cross->within ? decide_rest : decide,
+                               .receive_blocks = cross->within ? decide_blocks : NULL,
                                .first_only = cross->first_only,
                                .budget = cross->budget};
     carom_progress_begin(context, "finding faces that meet", 0);

@@ -16,6 +16,7 @@ typedef struct carom_soup_cross {
     bool first_only;
     bool within; /* find pairs at most `margin` apart, by trees; the placing's slack includes it */
     double margin;                /* at least 0 */
+    double scale;                 /* of lengths, to the size of a's tree: a power of two, or 0 */
     carom_pair_finish_fn *finish; /* gets the pairs of faces; NULL: pairs are counted only */
     void *argument;
     uint64_t most;   /* pairs that a worker keeps before all give up (`crowded`); 0: no limit */

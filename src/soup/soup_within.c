@@ -3,9 +3,9 @@
  *
  * The searches are those for faces that meet, with boxes enlarged by the margin: self_node of the
  * wide tree (bvh_cpu.h), or the search of two trees with more slack (bvh_obb_search.h). Candidates
- * are decided in batches by certificates in doubles (soup_within_cpu.c), the rest one by one by
- * more of them, and what lies within rounding of the margin in integers (geom/within.h). So ties, a
- * distance of exactly the margin, count.
+ * are decided by certificates with SIMD (soup_within_cpu.c): of two soups block by block in floats
+ * first, then in batches in doubles. The rest is decided one by one, and what lies within rounding
+ * of the margin in integers (geom/within.h). So ties, a distance of exactly the margin, count.
  *
  * Two polygons have a common vertex if any of their triangles do, which one pair of triangles does
  * not show. The list of pairs is sorted by the first face, so its vertices are marked once and the
@@ -183,6 +183,10 @@ carom_status carom_soup_self_within_each(carom_context *context, const carom_sou
 /* Far above all that boxes reach (soup_place.c), far below the gap to CAROM_OBB_NOWHERE. */
 #define MOST_SLACK 0x1p80
 
+/* Of a scale: such a power of two is a double with an inverse, and so are its products with lengths
+ * of the soup. */
+#define MOST_EXPONENT 1000
+
 /* Adds the margin to the slack. Axes of boxes may be longer than 1 by rounding, and so may gaps. */
 static float widen(float slack, double margin, int exponent) {
     double sum = (double)slack + carom_scale_apply(margin, exponent) * (1.0 + 0x1p-16);
@@ -205,6 +209,9 @@ static carom_status begin_cross(carom_context *context, const carom_soup *a,
     cross->budget = UINT64_MAX;
     cross->within = true;
     cross->margin = margin;
+    int exponent = placing->a.exponent;
+    cross->scale =
+        exponent > -MOST_EXPONENT && exponent < MOST_EXPONENT ? carom_power_of_two(exponent) : 0.0;
     return CAROM_OK;
 }
 

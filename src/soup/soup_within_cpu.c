@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cheap certificates of geom/within.h with SIMD, one pair of triangles per lane.
+/* The certificates of geom/within.h with SIMD, one pair of triangles per lane.
  *
  * Where the margin is about an edge long, which is the usual case, most candidates have two corners
  * within it, and most others are separated along one of three directions. Both take a few
@@ -229,4 +229,217 @@ void CAROM_CPU(carom_soup_within_filter)(carom_soup_within_batch *batch, double 
     batch->yes = yes_of_all & all;
     batch->open = all & ~yes_of_all & ~no_of_all;
     decide_open(batch, margin);
+}
+
+/* ---- Two blocks in float32 ------------------------------------------------------------------- */
+
+/* That of doubles, 2^-46, times 2^29, as floats have 29 bits fewer. `size` is the largest
+ * coordinate, seen from a corner in one of the blocks. */
+#define FLOAT_ERROR 0x1p-17
+
+/* Sizes for which the squares below are far from overflow and underflow. */
+#define LEAST_SIZE 0x1p-20
+#define MOST_SIZE  0x1p20
+
+/* Above all distances of corners, with a square that is a float. */
+#define MOST_MARGIN 0x1p30f
+
+/* The least squared length of a direction: 2^-40 of the square of the least size, so that what its
+ * products lose by underflow is far below the error. */
+#define LEAST_DIRECTION 0x1p-80f
+
+/* Covers the rounding of a square and of its product with another. */
+#define SQUARE_ERROR 0x1p-20
+
+typedef struct float_block {
+    float corner[9][CAROM_BVH_WIDTH];
+} float_block;
+
+/* Seen from `origin`. Returns the largest coordinate; NaN and infinity make it infinite. */
+static double float_block_make(const carom_soup_within_block *from, const double origin[3],
+                               double scale, float_block *to) {
+    typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
+    carom_f64v most = {0};
+    double size = 0.0;
+    for (int k = 0; k < 9; ++k) {
+        for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
+            carom_f64v x = (carom_f64v_load(&from->corner[k][at]) - origin[k % 3]) * scale;
+            some_floats floats = __builtin_convertvector(x, some_floats);
+            memcpy(&to->corner[k][at], &floats, sizeof(floats));
+            most = carom_f64v_max(carom_f64v_abs(x), most);
+        }
+    }
+    for (int i = 0; i < CAROM_LANES64; ++i) size = most[i] > size ? most[i] : size;
+    return size;
+}
+
+typedef struct float_vec {
+    carom_f32v x, y, z;
+} float_vec;
+
+static inline carom_f32v float_dot(float_vec a, float_vec b) {
+    return carom_f32v_fma(a.z, b.z, carom_f32v_fma(a.y, b.y, a.x * b.x));
+}
+
+static inline float_vec float_sub(float_vec a, float_vec b) {
+    return (float_vec){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static inline float_vec float_cross(float_vec a, float_vec b) {
+    return (float_vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static inline float_vec float_load(const float_block *block, int corner, uint32_t at) {
+    return (float_vec){carom_f32v_load(&block->corner[3 * corner][at]),
+                       carom_f32v_load(&block->corner[3 * corner + 1][at]),
+                       carom_f32v_load(&block->corner[3 * corner + 2][at])};
+}
+
+static inline float_vec float_splat(const float_block *block, int corner, uint32_t lane) {
+    return (float_vec){carom_f32v_splat(block->corner[3 * corner][lane]),
+                       carom_f32v_splat(block->corner[3 * corner + 1][lane]),
+                       carom_f32v_splat(block->corner[3 * corner + 2][lane])};
+}
+
+/* What a triangle covers along a direction, and the square of the direction's length, infinite
+ * where the direction is too short to tell anything. */
+typedef struct shadow {
+    carom_f32v low, high;
+} shadow;
+
+static inline shadow shadow_of(const float_vec *t, float_vec direction) {
+    carom_f32v x = float_dot(direction, t[0]), y = float_dot(direction, t[1]),
+               z = float_dot(direction, t[2]);
+    return (shadow){carom_f32v_min(carom_f32v_min(x, y), z),
+                    carom_f32v_max(carom_f32v_max(x, y), z)};
+}
+
+/* reach^2 times the square of the direction's length. */
+static inline carom_f32v least_gap(float_vec direction, float squared_reach) {
+    carom_f32v squared = float_dot(direction, direction);
+    carom_i32v good = squared > LEAST_DIRECTION;
+    carom_f32v infinite = carom_f32v_splat(HUGE_VALF);
+    return (carom_f32v)(((carom_i32v)(squared * squared_reach) & good) |
+                        ((carom_i32v)infinite & ~good));
+}
+
+static inline carom_i32v float_apart(shadow a, shadow b, carom_f32v squared_gap) {
+    carom_f32v gap = carom_f32v_max(b.low - a.high, a.low - b.high);
+    return (gap > 0.0f) & (gap * gap > squared_gap);
+}
+
+/* Sixteen triangles with their normals and sums, which all rows share. */
+typedef struct others {
+    float normal[3][CAROM_BVH_WIDTH], sum[3][CAROM_BVH_WIDTH];
+    float low[CAROM_BVH_WIDTH], high[CAROM_BVH_WIDTH]; /* along the normal */
+    float squared_gap[CAROM_BVH_WIDTH];
+} others;
+
+static inline float_vec normal_of(const float_vec *t) {
+    return float_cross(float_sub(t[1], t[0]), float_sub(t[2], t[0]));
+}
+
+static inline float_vec sum_of(const float_vec *t) {
+    return (float_vec){(t[0].x + t[1].x) + t[2].x, (t[0].y + t[1].y) + t[2].y,
+                       (t[0].z + t[1].z) + t[2].z};
+}
+
+static inline void float_store(float to[3][CAROM_BVH_WIDTH], uint32_t at, float_vec v) {
+    carom_f32v_store(&to[0][at], v.x);
+    carom_f32v_store(&to[1][at], v.y);
+    carom_f32v_store(&to[2][at], v.z);
+}
+
+static inline float_vec float_fetch(float from[3][CAROM_BVH_WIDTH], uint32_t at) {
+    return (float_vec){carom_f32v_load(&from[0][at]), carom_f32v_load(&from[1][at]),
+                       carom_f32v_load(&from[2][at])};
+}
+
+static inline void others_make(const float_block *block, float squared_reach, others *o) {
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        float_vec t[3] = {float_load(block, 0, at), float_load(block, 1, at),
+                          float_load(block, 2, at)};
+        float_vec normal = normal_of(t);
+        shadow own = shadow_of(t, normal);
+        float_store(o->normal, at, normal);
+        float_store(o->sum, at, sum_of(t));
+        carom_f32v_store(&o->low[at], own.low);
+        carom_f32v_store(&o->high[at], own.high);
+        carom_f32v_store(&o->squared_gap[at], least_gap(normal, squared_reach));
+    }
+}
+
+static inline carom_f32v least_of_float_corners(const float_vec *s, const float_vec *t) {
+    carom_f32v least = carom_f32v_splat(HUGE_VALF);
+    for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            float_vec d = float_sub(t[k], s[i]);
+            least = carom_f32v_min(least, float_dot(d, d));
+        }
+    }
+    return least;
+}
+
+/* One triangle of a block with the sixteen of the other. */
+static inline void decide_row(const float_block *block, uint32_t lane, const float_block *other,
+                              others *o, float sure, float squared_reach, uint32_t *yes_row,
+                              uint32_t *no_row) {
+    float_vec s[3] = {float_splat(block, 0, lane), float_splat(block, 1, lane),
+                      float_splat(block, 2, lane)};
+    float_vec normal = normal_of(s), sum = sum_of(s);
+    shadow own = shadow_of(s, normal);
+    carom_f32v squared_gap = least_gap(normal, squared_reach);
+    uint32_t yes = 0, no = 0;
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
+        float_vec t[3] = {float_load(other, 0, at), float_load(other, 1, at),
+                          float_load(other, 2, at)};
+        yes |= carom_lanes_of(least_of_float_corners(s, t) <= sure) << at;
+        float_vec across = float_fetch(o->normal, at);
+        float_vec between = float_sub(float_fetch(o->sum, at), sum);
+        shadow of_other = {carom_f32v_load(&o->low[at]), carom_f32v_load(&o->high[at])};
+        carom_i32v apart =
+            float_apart(own, shadow_of(t, normal), squared_gap) |
+            float_apart(shadow_of(s, across), of_other, carom_f32v_load(&o->squared_gap[at])) |
+            float_apart(shadow_of(s, between), shadow_of(t, between),
+                        least_gap(between, squared_reach));
+        no |= carom_lanes_of(apart) << at;
+    }
+    *yes_row = yes;
+    *no_row = no;
+}
+
+void CAROM_CPU(carom_soup_within_blocks)(const carom_soup_within_block *a,
+                                         const carom_soup_within_block *b, uint32_t in_a,
+                                         uint32_t in_b, double margin, double scale,
+                                         carom_soup_within_rows *rows) {
+    float_block block_a, block_b;
+    others o;
+    uint32_t first = (uint32_t)__builtin_ctz(in_a);
+    const double origin[3] = {a->corner[0][first], a->corner[1][first], a->corner[2][first]};
+    double size_a = float_block_make(a, origin, scale, &block_a);
+    double size_b = float_block_make(b, origin, scale, &block_b);
+    double size = size_a > size_b ? size_a : size_b;
+    double local = margin * scale, error = size * FLOAT_ERROR;
+    local = local < (double)MOST_MARGIN ? local : (double)MOST_MARGIN;
+    double less = local - error, more = local + error;
+    float sure = less > 0.0 ? (float)(less * less * (1.0 - SQUARE_ERROR)) : -1.0f;
+    float squared_reach = (float)(more * more * (1.0 + SQUARE_ERROR));
+    rows->of_a = __builtin_popcount(in_a) <= __builtin_popcount(in_b);
+    const float_block *block = rows->of_a ? &block_a : &block_b;
+    const float_block *other = rows->of_a ? &block_b : &block_a;
+    uint32_t lanes = rows->of_a ? in_b : in_a, left = rows->of_a ? in_a : in_b;
+    if (!(size > LEAST_SIZE && size < MOST_SIZE)) {
+        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
+            rows->yes[i] = 0;
+            rows->open[i] = (uint16_t)lanes;
+        }
+        return;
+    }
+    others_make(other, squared_reach, &o);
+    for (; left != 0; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left), yes, no;
+        decide_row(block, lane, other, &o, sure, squared_reach, &yes, &no);
+        rows->yes[lane] = (uint16_t)(yes & lanes);
+        rows->open[lane] = (uint16_t)(lanes & ~yes & ~no);
+    }
 }
