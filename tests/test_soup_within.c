@@ -324,6 +324,79 @@ static void scales_and_distances_do_not_matter(void **state) {
     assert_true(total > 10000 && far > 100);
 }
 
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The least distance above 0 of two faces, or one of the next. It is small beside the soups, so
+ * that errors that are in proportion to their size show. */
+static double nearest_of(carom_context *context, const carom_soup *a, const carom_soup *b,
+                         const carom_pose *pose, uint32_t triangles, int rank) {
+    static carom_pair all[MOST_TRIANGLES];
+    static carom_soup_gap gaps[MOST_TRIANGLES];
+    double distances[MOST_TRIANGLES];
+    uint64_t count = (uint64_t)triangles * triangles, apart = 0;
+    assert_true(count <= MOST_TRIANGLES);
+    for (uint32_t i = 0; i < count; ++i) all[i] = (carom_pair){i / triangles, i % triangles};
+    assert_ok(context, carom_soup_cross_gaps(context, a, NULL, b, pose, all, count, gaps));
+    for (uint64_t i = 0; i < count; ++i)
+        if (gaps[i].distance > 0.0) distances[apart++] = gaps[i].distance;
+    qsort(distances, apart, sizeof(*distances), by_size);
+    return apart > (uint64_t)rank ? distances[rank] : 1.0;
+}
+
+/* Margins that are the distance of two faces, and a little more and less: by units of the last
+ * place of doubles and of floats, and by the error bounds of the filters in either. */
+static void margins_next_to_distances_are_decided(void **state) {
+    (void)state;
+    enum { TRIANGLES = 20 };
+    static const double nudges[] = {0.0,      0x1p-52, -0x1p-52, 0x1p-44,  -0x1p-44, 0x1p-24,
+                                    -0x1p-24, 0x1p-20, -0x1p-20, -0x1p-18, 0x1p-16,  -0x1p-16};
+    static parts pa, pb;
+    uint32_t corners[3 * TRIANGLES];
+    for (uint32_t i = 0; i < 3 * TRIANGLES; ++i) corners[i] = i;
+    carom_random random = {10};
+    for (int round = 0; round < TEST_CASES(400); ++round) {
+        carom_context *context = contexts[round % context_count];
+        carom_vec3 xyz[2][3 * TRIANGLES];
+        double size = round % 4 == 0 ? 0.01 : 0.3, flat = round % 3 == 0 ? 0.0 : 1.0;
+        for (int i = 0; i < 2 * TRIANGLES; ++i) {
+            carom_vec3 *t = &xyz[i / TRIANGLES][3 * (i % TRIANGLES)];
+            double centre[3];
+            for (int k = 0; k < 3; ++k) centre[k] = carom_random_between(&random, -1.0, 1.0);
+            for (int c = 0; c < 3; ++c) {
+                t[c].x = centre[0] + size * carom_random_between(&random, -1.0, 1.0);
+                t[c].y = centre[1] + size * carom_random_between(&random, -1.0, 1.0);
+                t[c].z = flat * (centre[2] + size * carom_random_between(&random, -1.0, 1.0));
+            }
+        }
+        carom_soup_def def_a = {.mesh = {.positions = xyz[0],
+                                         .scalar = CAROM_SCALAR_FLOAT64,
+                                         .vertex_count = 3 * TRIANGLES,
+                                         .corners = corners,
+                                         .face_count = TRIANGLES},
+                                .rigid = round % 2 == 0};
+        carom_soup_def def_b = def_a;
+        def_b.mesh.positions = xyz[1];
+        carom_pose pose = {.q = {carom_random_uniform(&random), carom_random_uniform(&random),
+                                 carom_random_uniform(&random), -1.0}};
+        pose.t.x = carom_random_between(&random, 0.0, 2.0);
+        carom_soup *a, *b;
+        assert_ok(context, carom_soup_create(context, &def_a, &a));
+        assert_ok(context, carom_soup_create(context, &def_b, &b));
+        double least = nearest_of(context, a, b, &pose, TRIANGLES, round % 5);
+        double margin = least * (1.0 + nudges[round % COUNT_OF(nudges)]);
+        take_apart(context, &def_a, &pa);
+        take_apart(context, &def_b, &pb);
+        apply_pose(&pb, &pose);
+        fill_table(&pa, &pb, margin, false, false);
+        check_cross(context, a, NULL, b, &pose, margin, round, list_expected(&pa, &pb, false));
+        carom_soup_destroy(a);
+        carom_soup_destroy(b);
+    }
+}
+
 /* Floats near the end of their range, where an enlarged box overflows; and a removed face, whose
  * box is empty. */
 static void the_largest_floats_are_found(void **state) {
@@ -529,6 +602,7 @@ int main(void) {
         cmocka_unit_test(one_soup_is_as_by_hand),
         cmocka_unit_test(two_soups_are_as_by_hand),
         cmocka_unit_test(scales_and_distances_do_not_matter),
+        cmocka_unit_test(margins_next_to_distances_are_decided),
         cmocka_unit_test(the_largest_floats_are_found),
         cmocka_unit_test(threads_and_instruction_sets_agree),
         cmocka_unit_test(gaps_are_the_least_of_the_triangles),

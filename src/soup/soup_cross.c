@@ -78,8 +78,11 @@ typedef struct worker {
     carom_obb_worker base;
     carom_soup_found found;
     carom_soup_meeting first;
+
+    /* Of searches within a margin. */
+    posed_blocks posed_a, posed_b;
+    carom_soup_within_rest rest;
     carom_soup_within_batch batch;
-    posed_blocks posed_a, posed_b; /* of searches within a margin */
 } worker;
 
 static void worker_begin(void *user, void *state) {
@@ -87,7 +90,7 @@ static void worker_begin(void *user, void *state) {
     worker *w = state;
     carom_soup_found_begin(&w->found, cross, w->base.index);
     w->first.any = false;
-    w->batch.count = 0;
+    w->batch.count = w->rest.count = 0;
     for (uint32_t i = 0; i < POSED_BLOCKS; ++i)
         w->posed_a.index[i] = w->posed_b.index[i] = CAROM_BVH_NONE;
     carom_soup_begin_traversal(cross->placing, &w->base.traversal);
@@ -102,25 +105,6 @@ static bool add_pair(worker *w, uint32_t a, uint32_t b) {
 
 static bool precedes(uint32_t a, uint32_t b, const carom_soup_meeting *than) {
     return !than->any || a < than->a || (a == than->a && b < than->b);
-}
-
-static bool decide_batch(worker *w) {
-    const carom_soup_cross *cross = w->found.cross;
-    carom_soup_within_batch *batch = &w->batch;
-    if (!carom_soup_within_decide(cross->context, w->base.index, batch, cross->margin,
-                                  &w->found.work.undecided))
-        return false;
-    for (uint64_t yes = batch->yes; yes != 0; yes &= yes - 1) {
-        int i = __builtin_ctzll(yes);
-        if (cross->first_only) {
-            w->first = (carom_soup_meeting){batch->a[i], batch->b[i], true};
-            w->base.found = true;
-            return false;
-        }
-        if (!add_pair(w, batch->a[i], batch->b[i])) return false;
-    }
-    batch->count = 0;
-    return true;
 }
 
 static void set_lane(carom_soup_within_block *block, uint32_t lane, const carom_triangle *t) {
@@ -139,14 +123,6 @@ static void fill_lanes(carom_soup_within_block *block, const carom_triangle *t) 
             block->corner[3 * i + 2][lane] = t->corner[i].z;
         }
     }
-}
-
-static carom_triangle triangle_at(const carom_soup_within_block *block, uint32_t lane) {
-    carom_triangle t;
-    for (int i = 0; i < 3; ++i)
-        t.corner[i] = carom_vec(block->corner[3 * i][lane], block->corner[3 * i + 1][lane],
-                                block->corner[3 * i + 2][lane]);
-    return t;
 }
 
 /* A block with these lanes posed. All others are finite, and no farther away than some triangle of
@@ -174,33 +150,48 @@ static const carom_soup_within_block *pose_block(posed_blocks *posed, const caro
     return block;
 }
 
-/* Adds what is certain of two blocks, and the rest to the batch. */
-static bool take_rows(worker *w, const carom_soup_within_rows *rows, const uint32_t *items_a,
-                      const uint32_t *items_b, const carom_soup_within_block *a,
-                      const carom_soup_within_block *b, uint32_t lanes) {
-    for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t row = (uint32_t)__builtin_ctz(lanes);
-        for (uint32_t yes = rows->yes[row]; yes != 0; yes &= yes - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(yes);
-            uint32_t item_a = items_a[rows->of_a ? row : lane];
-            uint32_t item_b = items_b[rows->of_a ? lane : row];
-            if (w->found.cross->first_only) {
-                w->first = (carom_soup_meeting){item_a, item_b, true};
-                w->base.found = true;
-                return false;
-            }
-            if (!add_pair(w, item_a, item_b)) return false;
-        }
-        for (uint32_t open = rows->open[row]; open != 0; open &= open - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(open);
-            uint32_t lane_a = rows->of_a ? row : lane, lane_b = rows->of_a ? lane : row;
-            carom_triangle corners_a = triangle_at(a, lane_a), corners_b = triangle_at(b, lane_b);
-            carom_soup_within_add(&w->batch, items_a[lane_a], items_b[lane_b], &corners_a,
-                                  &corners_b);
-            if (carom_soup_within_full(&w->batch) && !decide_batch(w)) return false;
-        }
+/* Adds two triangles within the margin, or ends a search for the first. */
+static bool add_within(worker *w, uint32_t a, uint32_t b) {
+    if (!w->found.cross->first_only) return add_pair(w, a, b);
+    w->first = (carom_soup_meeting){a, b, true};
+    w->base.found = true;
+    return false;
+}
+
+static bool decide_batch(worker *w) {
+    const carom_soup_cross *cross = w->found.cross;
+    carom_soup_within_batch *batch = &w->batch;
+    if (!carom_soup_within_decide(cross->context, w->base.index, batch, cross->margin,
+                                  &w->found.work.undecided))
+        return false;
+    for (uint64_t yes = batch->yes; yes != 0; yes &= yes - 1) {
+        int i = __builtin_ctzll(yes);
+        if (!add_within(w, batch->a[i], batch->b[i])) return false;
     }
+    batch->count = 0;
     return true;
+}
+
+/* Decides the pairs that the certificates of whole blocks left open: in floats, then in doubles. */
+static bool decide_rest(void *state) {
+    worker *w = state;
+    const carom_soup_placing *placing = w->found.cross->placing;
+    carom_soup_within_rest *rest = &w->rest;
+    CAROM_CPU_CALL(w->found.cross->context, carom_soup_within_decide_rest)(rest);
+    for (uint32_t i = 0; i < rest->count; ++i) {
+        if (rest->verdict[i] == CAROM_NO) continue;
+        uint32_t a = placing->a.items[rest->a[i]], b = placing->b.items[rest->b[i]];
+        if (rest->verdict[i] == CAROM_YES) {
+            if (!add_within(w, a, b)) return false;
+            continue;
+        }
+        carom_triangle posed_a = carom_soup_posed(&placing->a, a);
+        carom_triangle posed_b = carom_soup_posed(&placing->b, b);
+        carom_soup_within_add(&w->batch, a, b, &posed_a, &posed_b);
+        if (carom_soup_within_full(&w->batch) && !decide_batch(w)) return false;
+    }
+    rest->count = 0;
+    return decide_batch(w);
 }
 
 /* Decides pairs within a margin, of two blocks. */
@@ -210,22 +201,29 @@ static bool decide_blocks(carom_obb_traversal *traversal, uint32_t block_a, uint
     const carom_soup_cross *cross = w->found.cross;
     const carom_soup_placing *placing = cross->placing;
     carom_soup_within_rows rows;
-    const carom_soup_within_block *a = pose_block(&w->posed_a, &placing->a, block_a, in_a);
-    const carom_soup_within_block *b = pose_block(&w->posed_b, &placing->b, block_b, in_b);
+    carom_soup_within_two two = {.a = pose_block(&w->posed_a, &placing->a, block_a, in_a),
+                                 .b = pose_block(&w->posed_b, &placing->b, block_b, in_b),
+                                 .first_a = block_a * CAROM_BVH_WIDTH,
+                                 .first_b = block_b * CAROM_BVH_WIDTH,
+                                 .in_a = in_a,
+                                 .in_b = in_b};
     CAROM_CPU_CALL(cross->context, carom_soup_within_blocks)
-    (a, b, in_a, in_b, cross->margin, cross->scale, &rows);
-    uint32_t lanes = rows.of_a ? in_a : in_b;
-    traversal->visits += (uint32_t)__builtin_popcount(lanes);
-    w->found.work.candidates +=
-        (uint64_t)__builtin_popcount(in_a) * (uint64_t)__builtin_popcount(in_b);
-    return take_rows(w, &rows, placing->a.items + (uint64_t)block_a * CAROM_BVH_WIDTH,
-                     placing->b.items + (uint64_t)block_b * CAROM_BVH_WIDTH, a, b, lanes) &&
-           (!cross->first_only || decide_batch(w));
-}
-
-/* Decides what is left of them. */
-static bool decide_rest(void *state) {
-    return decide_batch(state);
+    (&two, cross->margin, cross->scale, &rows, &w->rest);
+    const uint32_t *items_a = placing->a.items + two.first_a;
+    const uint32_t *items_b = placing->b.items + two.first_b;
+    uint32_t count_a = (uint32_t)__builtin_popcount(in_a),
+             count_b = (uint32_t)__builtin_popcount(in_b);
+    traversal->visits += rows.of_a ? count_a : count_b;
+    w->found.work.candidates += count_a * count_b;
+    for (uint32_t left = rows.of_a ? in_a : in_b; left != 0; left &= left - 1) {
+        uint32_t row = (uint32_t)__builtin_ctz(left);
+        for (uint32_t yes = rows.yes[row]; yes != 0; yes &= yes - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(yes);
+            if (!add_within(w, items_a[rows.of_a ? row : lane], items_b[rows.of_a ? lane : row]))
+                return false;
+        }
+    }
+    return !(cross->first_only || carom_soup_within_rest_full(&w->rest)) || decide_rest(w);
 }
 
 /* Decides the pairs of one or several pairs of blocks. If only the first pair is wanted, it is the

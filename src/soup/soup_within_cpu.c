@@ -408,38 +408,153 @@ static inline void decide_row(const float_block *block, uint32_t lane, const flo
     *no_row = no;
 }
 
-void CAROM_CPU(carom_soup_within_blocks)(const carom_soup_within_block *a,
-                                         const carom_soup_within_block *b, uint32_t in_a,
-                                         uint32_t in_b, double margin, double scale,
-                                         carom_soup_within_rows *rows) {
-    float_block block_a, block_b;
+static void add_to_rest(carom_soup_within_rest *rest, const float_block *a, uint32_t lane_a,
+                        const float_block *b, uint32_t lane_b, const carom_soup_within_two *two) {
+    uint32_t at = rest->count++;
+    rest->a[at] = two->first_a + lane_a;
+    rest->b[at] = two->first_b + lane_b;
+    for (int k = 0; k < 9; ++k) {
+        rest->corner[k][at] = a->corner[k][lane_a];
+        rest->corner[9 + k][at] = b->corner[k][lane_b];
+    }
+}
+
+void CAROM_CPU(carom_soup_within_blocks)(const carom_soup_within_two *two, double margin,
+                                         double scale, carom_soup_within_rows *rows,
+                                         carom_soup_within_rest *rest) {
+    float_block a, b;
     others o;
-    uint32_t first = (uint32_t)__builtin_ctz(in_a);
-    const double origin[3] = {a->corner[0][first], a->corner[1][first], a->corner[2][first]};
-    double size_a = float_block_make(a, origin, scale, &block_a);
-    double size_b = float_block_make(b, origin, scale, &block_b);
+    uint32_t first = (uint32_t)__builtin_ctz(two->in_a), begin = rest->count;
+    const double origin[3] = {two->a->corner[0][first], two->a->corner[1][first],
+                              two->a->corner[2][first]};
+    double size_a = float_block_make(two->a, origin, scale, &a);
+    double size_b = float_block_make(two->b, origin, scale, &b);
     double size = size_a > size_b ? size_a : size_b;
+    bool usual = size > LEAST_SIZE && size < MOST_SIZE;
     double local = margin * scale, error = size * FLOAT_ERROR;
     local = local < (double)MOST_MARGIN ? local : (double)MOST_MARGIN;
     double less = local - error, more = local + error;
-    float sure = less > 0.0 ? (float)(less * less * (1.0 - SQUARE_ERROR)) : -1.0f;
-    float squared_reach = (float)(more * more * (1.0 + SQUARE_ERROR));
-    rows->of_a = __builtin_popcount(in_a) <= __builtin_popcount(in_b);
-    const float_block *block = rows->of_a ? &block_a : &block_b;
-    const float_block *other = rows->of_a ? &block_b : &block_a;
-    uint32_t lanes = rows->of_a ? in_b : in_a, left = rows->of_a ? in_a : in_b;
-    if (!(size > LEAST_SIZE && size < MOST_SIZE)) {
-        for (uint32_t i = 0; i < CAROM_BVH_WIDTH; ++i) {
-            rows->yes[i] = 0;
-            rows->open[i] = (uint16_t)lanes;
+    float sure = usual && less > 0.0 ? (float)(less * less * (1.0 - SQUARE_ERROR)) : -1.0f;
+    float squared_reach = usual ? (float)(more * more * (1.0 + SQUARE_ERROR)) : HUGE_VALF;
+    bool of_a = __builtin_popcount(two->in_a) <= __builtin_popcount(two->in_b);
+    uint32_t lanes = of_a ? two->in_b : two->in_a;
+    rows->of_a = of_a;
+    others_make(of_a ? &b : &a, squared_reach, &o);
+    for (uint32_t left = of_a ? two->in_a : two->in_b; left != 0; left &= left - 1) {
+        uint32_t row = (uint32_t)__builtin_ctz(left), yes, no;
+        decide_row(of_a ? &a : &b, row, of_a ? &b : &a, &o, sure, squared_reach, &yes, &no);
+        rows->yes[row] = (uint16_t)(yes & lanes);
+        for (uint32_t open = lanes & ~yes & ~no; open != 0; open &= open - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(open);
+            add_to_rest(rest, &a, of_a ? row : lane, &b, of_a ? lane : row, two);
         }
-        return;
     }
-    others_make(other, squared_reach, &o);
-    for (; left != 0; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left), yes, no;
-        decide_row(block, lane, other, &o, sure, squared_reach, &yes, &no);
-        rows->yes[lane] = (uint16_t)(yes & lanes);
-        rows->open[lane] = (uint16_t)(lanes & ~yes & ~no);
+    for (uint32_t i = begin; i < rest->count; ++i) {
+        rest->sure[i] = sure;
+        rest->squared_reach[i] = squared_reach;
+    }
+}
+
+/* ---- The rest in float32 --------------------------------------------------------------------- */
+
+/* As LEAST_SQUARE, for floats. */
+#define LEAST_FLOAT_SQUARE 0x1p-100f
+
+static inline carom_f32v float_choose(carom_i32v which, carom_f32v yes, carom_f32v no) {
+    return (carom_f32v)(((carom_i32v)yes & which) | ((carom_i32v)no & ~which));
+}
+
+static inline carom_f32v float_inverse(carom_f32v x) {
+    return 1.0f / carom_f32v_max(x, carom_f32v_splat(LEAST_FLOAT_SQUARE));
+}
+
+static inline carom_f32v float_clamp(carom_f32v x) {
+    return carom_f32v_min(carom_f32v_max(x, carom_f32v_splat(0.0f)), carom_f32v_splat(1.0f));
+}
+
+static inline float_vec float_along(float_vec p, float_vec u, carom_f32v s) {
+    return (float_vec){carom_f32v_fma(s, u.x, p.x), carom_f32v_fma(s, u.y, p.y),
+                       carom_f32v_fma(s, u.z, p.z)};
+}
+
+typedef struct float_nearest {
+    carom_f32v squared;
+    float_vec across;
+} float_nearest;
+
+static inline void float_offer(float_nearest *n, carom_i32v valid, float_vec a, float_vec b) {
+    float_vec across = float_sub(b, a);
+    carom_f32v squared = float_dot(across, across);
+    carom_i32v nearer = valid & (squared < n->squared);
+    n->squared = float_choose(nearer, squared, n->squared);
+    n->across.x = float_choose(nearer, across.x, n->across.x);
+    n->across.y = float_choose(nearer, across.y, n->across.y);
+    n->across.z = float_choose(nearer, across.z, n->across.z);
+}
+
+static inline void float_offer_edges(float_nearest *n, const float_vec *a, const float_vec *b) {
+    float_vec u[3], v[3];
+    carom_f32v uu[3], vv[3], inverse_uu[3], inverse_vv[3];
+    for (int i = 0; i < 3; ++i) {
+        u[i] = float_sub(a[i == 2 ? 0 : i + 1], a[i]);
+        v[i] = float_sub(b[i == 2 ? 0 : i + 1], b[i]);
+        uu[i] = float_dot(u[i], u[i]);
+        vv[i] = float_dot(v[i], v[i]);
+        inverse_uu[i] = float_inverse(uu[i]);
+        inverse_vv[i] = float_inverse(vv[i]);
+    }
+    for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            float_vec w = float_sub(b[k], a[i]);
+            carom_f32v uv = float_dot(u[i], v[k]), uw = float_dot(u[i], w), vw = float_dot(v[k], w);
+            carom_f32v s =
+                float_clamp((uw * vv[k] - uv * vw) * float_inverse(uu[i] * vv[k] - uv * uv));
+            carom_f32v t = float_clamp((s * uv - vw) * inverse_vv[k]);
+            s = float_clamp((t * uv + uw) * inverse_uu[i]);
+            float_offer(n, (carom_i32v){0} == 0, float_along(a[i], u[i], s),
+                        float_along(b[k], v[k], t));
+        }
+    }
+}
+
+static inline void float_offer_feet(float_nearest *n, const float_vec *corners,
+                                    const float_vec *face, bool of_a) {
+    float_vec u = float_sub(face[1], face[0]), v = float_sub(face[2], face[0]);
+    carom_f32v uu = float_dot(u, u), uv = float_dot(u, v), vv = float_dot(v, v);
+    carom_f32v scale = float_inverse(uu * vv - uv * uv);
+    for (int i = 0; i < 3; ++i) {
+        float_vec w = float_sub(corners[i], face[0]);
+        carom_f32v uw = float_dot(u, w), vw = float_dot(v, w);
+        carom_f32v s = (vv * uw - uv * vw) * scale, t = (uu * vw - uv * uw) * scale;
+        float_vec foot = float_along(float_along(face[0], u, s), v, t);
+        carom_i32v inside = (s >= 0.0f) & (t >= 0.0f) & (s + t <= 1.0f);
+        float_offer(n, inside, of_a ? corners[i] : foot, of_a ? foot : corners[i]);
+    }
+}
+
+/* The columns of lanes past the last pair are not used, so that they may hold anything. */
+void CAROM_CPU(carom_soup_within_decide_rest)(carom_soup_within_rest *rest) {
+    for (uint32_t at = 0; at < rest->count; at += CAROM_LANES) {
+        float_vec t[6];
+        for (int i = 0; i < 6; ++i)
+            t[i] = (float_vec){carom_f32v_load(&rest->corner[3 * i][at]),
+                               carom_f32v_load(&rest->corner[3 * i + 1][at]),
+                               carom_f32v_load(&rest->corner[3 * i + 2][at])};
+        float_nearest n = {carom_f32v_splat(FLT_MAX), t[0]};
+        float_offer_edges(&n, t, t + 3);
+        float_offer_feet(&n, t, t + 3, true);
+        float_offer_feet(&n, t + 3, t, false);
+        carom_f32v squared = float_dot(n.across, n.across);
+        carom_i32v apart =
+            float_apart(shadow_of(t, n.across), shadow_of(t + 3, n.across),
+                        float_choose(squared > LEAST_DIRECTION,
+                                     squared * carom_f32v_load(&rest->squared_reach[at]),
+                                     carom_f32v_splat(HUGE_VALF)));
+        carom_lanes yes = carom_lanes_of(n.squared <= carom_f32v_load(&rest->sure[at]));
+        carom_lanes no = carom_lanes_of(apart);
+        for (uint32_t i = 0; i < CAROM_LANES && at + i < rest->count; ++i)
+            rest->verdict[at + i] = (yes >> i & 1) != 0  ? CAROM_YES
+                                    : (no >> i & 1) != 0 ? CAROM_NO
+                                                         : CAROM_UNDECIDED;
     }
 }
