@@ -412,4 +412,5 @@ const cli_command cli_pairs = {
     .run = run,
     .defaults = &pairs_defaults,
     .inputs = 2,
+    .on_cuda = true,
 };

@@ -20,11 +20,9 @@
 #include "base/sort.h"
 #include "bvh/bvh_cpu.h"
 
-#define BATCH      256u  /* boxes computed at a time, 6 KiB */
-#define GRAIN      4096u /* items per range of a loop: some 0.1 ms */
-#define EXPONENTS  256u  /* of floats */
-#define SAMPLE     4096u /* items whose median size is taken: known to 0.8 % of the ranks */
-#define CLASS_STEP 4     /* powers of two between size classes */
+#define BATCH  256u  /* boxes computed at a time, 6 KiB */
+#define GRAIN  4096u /* items per range of a loop: some 0.1 ms */
+#define SAMPLE 4096u /* items whose median size is taken: known to 0.8 % of the ranks */
 
 typedef struct build {
     carom_context *context;
@@ -47,7 +45,7 @@ static uint32_t divide_up(uint64_t a, uint32_t b) {
  * bounds of the centres of the items that are not much larger. */
 static int survey(const build *b, carom_box *centres) {
     static carom_box none;
-    uint32_t histogram[EXPONENTS] = {0}, total = 0, below = 0;
+    uint32_t histogram[CAROM_BVH_EXPONENTS] = {0}, total = 0, below = 0;
     uint32_t step = b->count / SAMPLE + 1;
     carom_box box;
     for (uint64_t i = 0; i < b->count; i += step) {
@@ -57,15 +55,16 @@ static int survey(const build *b, carom_box *centres) {
         ++total;
     }
     int median = 0;
-    while (median < (int)EXPONENTS - 1 && below + histogram[median] <= total / 2)
+    while (median < CAROM_BVH_EXPONENTS - 1 && below + histogram[median] <= total / 2)
         below += histogram[median++];
     *centres = none;
     bool any = false;
     for (uint64_t i = 0; i < b->count; i += step) {
         b->boxes(b->user, NULL, (uint32_t)i, 1, &box);
-        if (!(box.low[0] <= box.high[0]) || carom_bvh_size(&box) >= median + CLASS_STEP) continue;
+        if (!(box.low[0] <= box.high[0]) || carom_bvh_size(&box) >= median + CAROM_BVH_CLASS_STEP)
+            continue;
         for (int k = 0; k < 3; ++k) {
-            float centre = 0.5f * box.low[k] + 0.5f * box.high[k];
+            float centre = carom_bvh_centre(&box, k);
             centres->low[k] = any ? CAROM_MIN(centre, centres->low[k]) : centre;
             centres->high[k] = any ? CAROM_MAX(centre, centres->high[k]) : centre;
         }
@@ -75,11 +74,11 @@ static int survey(const build *b, carom_box *centres) {
 }
 
 carom_bvh_space carom_bvh_space_of(const carom_box *bounds) {
-    carom_bvh_space space = {.size_class = {EXPONENTS, EXPONENTS, EXPONENTS}};
+    carom_bvh_space space = {
+        .size_class = {CAROM_BVH_EXPONENTS, CAROM_BVH_EXPONENTS, CAROM_BVH_EXPONENTS}};
     for (int k = 0; k < 3; ++k) {
-        float size = bounds->high[k] - bounds->low[k];
         space.low[k] = bounds->low[k];
-        space.scale[k] = size > 1024.0f / FLT_MAX && size <= FLT_MAX ? 1024.0f / size : 0.0f;
+        space.scale[k] = carom_bvh_scale(bounds->low[k], bounds->high[k]);
     }
     return space;
 }
@@ -92,7 +91,7 @@ static void choose_space(build *b, const carom_box *bounds) {
                  bounds->high[1] - bounds->low[1] > 16.0f * (centres.high[1] - centres.low[1]) ||
                  bounds->high[2] - bounds->low[2] > 16.0f * (centres.high[2] - centres.low[2]);
     b->space = carom_bvh_space_of(large ? &centres : bounds);
-    for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CLASS_STEP;
+    for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CAROM_BVH_CLASS_STEP;
 }
 
 static carom_status make_keys(void *argument, carom_range range) {

@@ -47,21 +47,6 @@ static inline carom_u32v hilbert(carom_u32v x, carom_u32v y, carom_u32v z) {
     return spread(x ^ parity) << 2 | spread(y ^ parity) << 1 | spread(z ^ parity);
 }
 
-static inline uint32_t cell_of(const carom_bvh_space *space, const carom_box *box, int k) {
-    float centre = 0.5f * box->low[k] + 0.5f * box->high[k];
-    float cell = (centre - space->low[k]) * space->scale[k];
-    cell = cell > 0.0f ? cell : 0.0f; /* NaN, of an empty box, becomes 0 */
-    cell = cell < 1023.0f ? cell : 1023.0f;
-    return (uint32_t)cell;
-}
-
-static inline uint32_t class_of(const carom_bvh_space *space, const carom_box *box) {
-    int exponent = carom_bvh_size(box);
-    return (exponent >= space->size_class[0] ? 1u : 0u) +
-           (exponent >= space->size_class[1] ? 1u : 0u) +
-           (exponent >= space->size_class[2] ? 1u : 0u);
-}
-
 void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *boxes, uint32_t count,
                                uint32_t *keys) {
     uint32_t cell[3][CAROM_LANES], key[CAROM_LANES];
@@ -69,14 +54,11 @@ void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *bo
     for (uint32_t at = 0; at < count; at += CAROM_LANES) {
         uint32_t some = CAROM_MIN(count - at, CAROM_LANES);
         for (uint32_t i = 0; i < some; ++i)
-            for (int k = 0; k < 3; ++k) cell[k][i] = cell_of(space, &boxes[at + i], k);
+            for (int k = 0; k < 3; ++k) cell[k][i] = carom_bvh_cell(space, &boxes[at + i], k);
         carom_u32v_store(key, hilbert(carom_u32v_load(cell[0]), carom_u32v_load(cell[1]),
                                       carom_u32v_load(cell[2])));
-        for (uint32_t i = 0; i < some; ++i) {
-            const carom_box *box = &boxes[at + i];
-            bool empty = !(box->low[0] <= box->high[0]); /* after all others */
-            keys[at + i] = empty ? UINT32_MAX : class_of(space, box) << 30 | key[i];
-        }
+        for (uint32_t i = 0; i < some; ++i)
+            keys[at + i] = carom_bvh_key(space, &boxes[at + i], key[i]);
     }
 }
 

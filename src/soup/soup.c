@@ -61,6 +61,7 @@ static void release_arrays(carom_soup *soup) {
     carom_bvh_free(&soup->bvh, allocator);
     carom_obb_free(&soup->oriented, allocator);
     carom_soup_grid_free(&soup->cells, allocator);
+    carom_soup_device_release(soup);
     CAROM_RELEASE_ALL(allocator, soup->placed, soup->positions, soup->spare, soup->corners,
                       soup->states, soup->faces);
 }
@@ -207,11 +208,11 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
     CAROM_REQUIRE(out != NULL, "the place for the soup is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
-    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
     CAROM_REQUIRE((unsigned)def->degenerate < CAROM_DEGENERATE_COUNT,
                   "def->degenerate is no such choice");
     CAROM_REQUIRE((unsigned)def->method < CAROM_SOUP_METHOD_COUNT, "def->method is no such choice");
     CAROM_TRY(carom_grid_check(context, &def->grid));
+    if (carom_soup_on_device(context)) CAROM_TRY(carom_soup_device_check_new(context, def->method));
     carom_soup *soup = carom_allocate(&context->allocator, 1, sizeof(*soup));
     if (soup == NULL) return carom_fail_memory(context, sizeof(*soup), "a soup");
     *soup = (carom_soup){.allocator = context->allocator,
@@ -273,7 +274,7 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
     if (mesh->vertex_count != soup->vertex_count)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the soup has %llu vertices, the update %llu; make a new soup instead",
@@ -289,6 +290,7 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
     CAROM_TRY(carom_progress_finish(
         context, copy_positions(context, soup->spare, points.scalar, 0, &points)));
     exchange_positions(soup, &points.scalar);
+    soup->stale = false; /* an update replaces all positions */
     carom_status status = prepare_again(context, soup);
     if (status != CAROM_OK) exchange_positions(soup, &points.scalar);
     return status;
@@ -299,8 +301,9 @@ carom_status carom_soup_add(carom_context *context, carom_soup *soup, const caro
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
     uint32_t face_count = soup->face_count;
+    if (soup->stale) CAROM_TRY(carom_soup_device_fetch(context, soup));
     CAROM_TRY(add_mesh(context, soup, mesh));
     if (first != NULL) *first = face_count;
     return CAROM_OK;
@@ -341,7 +344,7 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(faces != NULL || count == 0, "the faces are NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
     for (uint64_t i = 0; i < count; ++i)
         if (faces[i] >= soup->face_count)
             return carom_fail(context, CAROM_BAD_INPUT,
@@ -360,7 +363,7 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
                                  carom_soup_info *info) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
-    uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
+    uint64_t bytes = sizeof(*soup) + carom_soup_device_bytes(soup) + carom_bvh_bytes(&soup->bvh) +
                      carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +
                      soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
                      (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
@@ -376,7 +379,8 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
 }
 
 carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup) {
-    CAROM_TRY(carom_context_require_cpu(context, "a query of a soup"));
+    CAROM_TRY(carom_context_require_cpu(context, "this query of a soup"));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
     if (soup->failed == CAROM_OK) return CAROM_OK;
     return carom_fail(context, soup->failed,
                       "the soup lost its %s when a change of it failed (%s) and has to be changed "

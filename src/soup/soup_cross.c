@@ -362,6 +362,9 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
                                     const carom_pose *pose_b, carom_pairs *pairs) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    if (carom_soup_on_device(context))
+        return carom_soup_device_pairs(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
+                                       pairs);
     carom_soup_placing placing;
     carom_soup_cross cross;
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
@@ -376,6 +379,9 @@ carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
                                   const carom_pose *pose_b, bool *any) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
+    if (carom_soup_on_device(context))
+        return carom_soup_device_any(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
+                                     any);
     carom_soup_placing placing;
     carom_soup_cross cross;
     *any = false;
@@ -392,6 +398,9 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
                                     const carom_pose *pose_b, uint64_t *count) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
+    if (carom_soup_on_device(context))
+        return carom_soup_device_count(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
+                                       count);
     *count = 0;
     /* Two polygons may meet in several triangles: counting them needs the list without duplicates.
      */
@@ -466,6 +475,9 @@ carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
                                    const carom_pose *pose_b, carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUPS(context, a, b);
     CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
+    if (carom_soup_on_device(context))
+        return carom_soup_device_each(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
+                                      receive, user);
     carom_soup_placing placing;
     carom_soup_cross cross;
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));

@@ -33,6 +33,8 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
                                    carom_pairs *pairs) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
+    if (carom_soup_on_device(context))
+        return carom_soup_device_pairs(context, &(carom_soup_device_query){.a = soup}, pairs);
     CAROM_TRY(carom_soup_check_any(context, soup));
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
@@ -43,6 +45,8 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
 carom_status carom_soup_self_any(carom_context *context, const carom_soup *soup, bool *any) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(any != NULL, "the place for the answer is NULL");
+    if (carom_soup_on_device(context))
+        return carom_soup_device_any(context, &(carom_soup_device_query){.a = soup}, any);
     CAROM_TRY(carom_soup_check_any(context, soup));
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
@@ -58,6 +62,8 @@ carom_status carom_soup_self_count(carom_context *context, const carom_soup *sou
                                    uint64_t *count) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(count != NULL, "the place for the count is NULL");
+    if (carom_soup_on_device(context))
+        return carom_soup_device_count(context, &(carom_soup_device_query){.a = soup}, count);
     CAROM_TRY(carom_soup_check_any(context, soup));
     *count = 0;
     /* Two polygons may meet in several triangles: counting them needs the list without duplicates.
@@ -175,6 +181,9 @@ carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup
                                   carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(receive != NULL, "the receiver is NULL");
+    if (carom_soup_on_device(context))
+        return carom_soup_device_each(context, &(carom_soup_device_query){.a = soup}, receive,
+                                      user);
     CAROM_TRY(carom_soup_check_any(context, soup));
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
