@@ -207,10 +207,10 @@ static void measure(bench *bench, carom_context *cuda, carom_context *cpu, uint6
         bench_note(bench, "failed: %s%s", carom_context_message(cpu), carom_context_message(cuda));
     } else if (verify(bench, &p)) {
         uint64_t triangles = p.views[0].face_count;
-        const bench_contender contenders[] = {{"cuda, any order", NULL, run_any, &p},
-                                              {"cuda, sorted", NULL, run_sorted, &p},
+        const bench_contender contenders[] = {{"cpu", NULL, run_cpu, &p},
                                               {"cuda, host to host", NULL, run_host, &p},
-                                              {"cpu", NULL, run_cpu, &p}};
+                                              {"cuda, sorted", NULL, run_sorted, &p},
+                                              {"cuda, any order", NULL, run_any, &p}};
         snprintf(job, sizeof(job), "cloth %llu", (unsigned long long)triangles);
         bench_compare(bench, job, (double)triangles, contenders, 4);
         report_steps(bench, &p);

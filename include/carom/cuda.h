@@ -59,7 +59,7 @@ CAROM_API bool carom_cuda_order_from_name(const char *name, carom_cuda_order *or
  */
 typedef struct carom_cuda_pairs {
     carom_pair *data;          /* on the device */
-    uint64_t *count_on_device; /* valid as soon as the queued work is done */
+    uint64_t *count_on_device; /* valid once the queued work is done, until the next call */
     uint64_t count;            /* set by carom_cuda_finish */
     uint64_t capacity;
     void *memory; /* Carom's own record */

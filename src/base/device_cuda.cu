@@ -69,12 +69,10 @@ carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *
     if (pairs->memory == nullptr) pairs->memory = new (std::nothrow) carom_device_block{};
     if (pairs->memory == nullptr)
         return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for pairs");
-    CAROM_DEVICE_TRY(carom_device_reserve(device, block_of(pairs),
-                                          CAROM_DEVICE_ALLOCATION + count * sizeof(carom_pair),
-                                          "the pairs"));
-    pairs->count_on_device = (uint64_t *)block_of(pairs)->data;
-    pairs->data = (carom_pair *)((char *)block_of(pairs)->data + CAROM_DEVICE_ALLOCATION);
-    pairs->capacity = (block_of(pairs)->bytes - CAROM_DEVICE_ALLOCATION) / sizeof(carom_pair);
+    CAROM_DEVICE_TRY(
+        carom_device_reserve(device, block_of(pairs), count * sizeof(carom_pair), "the pairs"));
+    pairs->data = (carom_pair *)block_of(pairs)->data;
+    pairs->capacity = block_of(pairs)->bytes / sizeof(carom_pair);
     return CAROM_OK;
 }
 
@@ -329,6 +327,15 @@ static void destroy(carom_device *device) {
     delete device;
 }
 
+static __global__ void probe() {
+}
+
+/* Whether carom_device_begin waits in the code that was compiled. */
+static bool can_launch_early() {
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, probe) == cudaSuccess && attributes.ptxVersion >= 90;
+}
+
 static carom_status open_device(carom_device *device, uint32_t number, void *stream) {
     int count = 0;
     TRY_CUDA(device, cudaGetDeviceCount(&count), "counting devices");
@@ -341,6 +348,7 @@ static carom_status open_device(carom_device *device, uint32_t number, void *str
         device,
         cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, (int)number),
         "asking the device");
+    device->early = can_launch_early();
     device->stream = (cudaStream_t)stream;
     if (stream == nullptr) {
         TRY_CUDA(device, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),

@@ -143,7 +143,8 @@ static __device__ inline float carom_warp_select(float value, unsigned rank) {
  * extent, and bounds of the centres of items that are not much larger. The bounds leave out the
  * few most extreme centres, so that some items far away do not crowd all others into one cell. */
 template <typename BOXES>
-static __global__ void carom_tree_survey(BOXES boxes, uint32_t count, carom_bvh_space *space) {
+static __device__ void carom_tree_survey_block(const BOXES &boxes, uint32_t count,
+                                               carom_bvh_space *space) {
     __shared__ unsigned histogram[CAROM_BVH_EXPONENTS];
     __shared__ float bounds[6][CAROM_WARP];
     __shared__ int median;
@@ -201,6 +202,12 @@ static __global__ void carom_tree_survey(BOXES boxes, uint32_t count, carom_bvh_
     }
 }
 
+template <typename BOXES>
+static __global__ void carom_tree_survey(BOXES boxes, uint32_t count, carom_bvh_space *space) {
+    carom_device_begin();
+    carom_tree_survey_block(boxes, count, space);
+}
+
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /* Small sets are sorted by counting: keys are counted by their highest bits, the counts are added
@@ -238,6 +245,7 @@ template <typename BOXES>
 static __global__ void carom_tree_keys(BOXES boxes, uint32_t count, const carom_bvh_space *space,
                                        uint32_t *keys, uint32_t *ranks, uint32_t *bins,
                                        unsigned bits) {
+    carom_device_begin();
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     bool there = i < count;
     uint32_t key = UINT32_MAX;
@@ -265,18 +273,23 @@ static __global__ void carom_tree_keys(BOXES boxes, uint32_t count, const carom_
 static __global__ void carom_tree_scatter(const uint32_t *keys, const uint32_t *ranks,
                                           const uint32_t *starts, unsigned bits, uint32_t count,
                                           uint2 *scattered) {
+    carom_device_begin();
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     scattered[starts[carom_tree_bin(keys[i], bits)] + ranks[i]] = make_uint2(keys[i], i);
 }
 
+/* Leaves all bins empty for the next build. */
 static __global__ void carom_tree_rank(const uint2 *scattered, const uint32_t *starts,
-                                       unsigned bits, uint32_t count, uint32_t *items) {
+                                       unsigned bits, uint32_t count, uint32_t *items,
+                                       uint32_t *bins) {
+    carom_device_begin();
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     uint2 mine = scattered[i];
     uint32_t bin = carom_tree_bin(mine.x, bits), begin = starts[bin], end = starts[bin + 1];
     uint32_t rank = i;
+    bins[bin] = 0;
     if (end - begin <= CAROM_TREE_BIN_ITEMS) {
         rank = begin;
         for (uint32_t k = begin; k < end; ++k) {
@@ -293,6 +306,7 @@ static __global__ void carom_tree_rank(const uint2 *scattered, const uint32_t *s
 template <typename BOXES>
 static __global__ void __launch_bounds__(CAROM_TREE_BLOCK)
     carom_tree_fill(BOXES boxes, carom_tree tree) {
+    carom_device_begin();
     __shared__ carom_box leaves[CAROM_WARP];
     uint32_t place = blockIdx.x * CAROM_TREE_BLOCK + threadIdx.x, leaf = place / CAROM_WARP;
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
@@ -319,6 +333,7 @@ static __global__ void __launch_bounds__(CAROM_TREE_BLOCK)
 
 /* A warp joins one node of `level` into its entry of the level above. */
 static __global__ void carom_tree_fill_level(carom_tree tree, uint32_t level) {
+    carom_device_begin();
     uint32_t node = (blockIdx.x * blockDim.x + threadIdx.x) / CAROM_WARP;
     uint32_t entry = node * CAROM_WARP + threadIdx.x % CAROM_WARP;
     if (node >= tree.entries[level + 1]) return;
@@ -333,9 +348,10 @@ static __global__ void carom_tree_fill_level(carom_tree tree, uint32_t level) {
 /* Memory for sorting. */
 struct carom_tree_sort {
     carom_bvh_space *space;
-    uint32_t *keys, *ranks;  /* ranks: items where CUB sorts */
-    uint2 *scattered;        /* sorted keys where CUB sorts */
-    uint32_t *bins, *starts; /* NULL where CUB sorts */
+    uint32_t *keys, *ranks; /* ranks: items where CUB sorts */
+    uint2 *scattered;       /* sorted keys where CUB sorts */
+    uint32_t *bins;         /* NULL where CUB sorts; else in memory of their own, all 0 */
+    uint32_t *starts;
     unsigned bits;
     void *temporary;
     size_t temporary_bytes;
@@ -346,16 +362,17 @@ static inline uint64_t carom_tree_row(uint64_t bytes) {
 }
 
 /* The bytes that the memory for sorting takes; with memory != NULL the addresses in it. */
-static inline uint64_t carom_tree_sort_place(uint32_t count, char *memory, carom_tree_sort *sort) {
+static inline uint64_t carom_tree_sort_place(uint32_t count, char *memory, uint32_t *bins,
+                                             carom_tree_sort *sort) {
     uint64_t row = carom_tree_row((uint64_t)count * sizeof(uint32_t)), at = CAROM_DEVICE_ALLOCATION;
     bool counted = count <= CAROM_TREE_COUNTED;
     uint32_t *none = nullptr;
     sort->bits = carom_tree_bin_bits(count);
-    uint64_t bins = carom_tree_bins(sort->bits) + 1u;
+    int64_t starts = (int64_t)carom_tree_bins(sort->bits) + 1;
     sort->temporary_bytes = 0;
     if (counted)
-        (void)cub::DeviceScan::ExclusiveSum(nullptr, sort->temporary_bytes, none, none,
-                                            (int64_t)bins, (cudaStream_t) nullptr);
+        (void)cub::DeviceScan::ExclusiveSum(nullptr, sort->temporary_bytes, none, none, starts,
+                                            (cudaStream_t) nullptr);
     else
         (void)cub::DeviceRadixSort::SortPairs(nullptr, sort->temporary_bytes, none, none, none,
                                               none, (int64_t)count, 0, 32, (cudaStream_t) nullptr);
@@ -363,21 +380,33 @@ static inline uint64_t carom_tree_sort_place(uint32_t count, char *memory, carom
     sort->keys = (uint32_t *)(memory + at);
     sort->ranks = (uint32_t *)(memory + (at += row));
     sort->scattered = (uint2 *)(memory + (at += row));
-    at += 2 * row;
-    sort->bins = sort->starts = nullptr;
-    if (counted) {
-        sort->bins = (uint32_t *)(memory + at);
-        sort->starts = (uint32_t *)(memory + (at += carom_tree_row(bins * sizeof(uint32_t))));
-        at += carom_tree_row(bins * sizeof(uint32_t));
-    }
+    sort->starts = (uint32_t *)(memory + (at += 2 * row));
+    if (counted) at += carom_tree_row((uint64_t)starts * sizeof(uint32_t));
+    sort->bins = counted ? bins : nullptr;
     sort->temporary = memory + at;
     return at + sort->temporary_bytes;
 }
 
+/* Reserves the memory for sorting `count` items in two blocks, the second for bins alone. */
+static inline carom_status carom_tree_sort_reserve(carom_device *device, uint32_t count,
+                                                   carom_device_block *memory,
+                                                   carom_device_block *bins) {
+    carom_tree_sort sort = {};
+    uint64_t bytes =
+        ((uint64_t)carom_tree_bins(carom_tree_bin_bits(UINT32_MAX)) + 1u) * sizeof(uint32_t);
+    CAROM_DEVICE_TRY(carom_device_reserve(
+        device, memory, carom_tree_sort_place(count, nullptr, nullptr, &sort), "sorting"));
+    if (bins->data != nullptr) return CAROM_OK;
+    CAROM_DEVICE_TRY(carom_device_reserve(device, bins, bytes, "sorting"));
+    return carom_device_check(device, cudaMemsetAsync(bins->data, 0, bytes, device->stream),
+                              "sorting");
+}
+
 /* Queues the sorting of items by their keys. */
-static inline void carom_tree_order(cudaStream_t stream, uint32_t count, carom_tree_sort sort,
+static inline void carom_tree_order(carom_device *device, uint32_t count, carom_tree_sort sort,
                                     uint32_t *items) {
     unsigned blocks = carom_device_blocks(count, 256);
+    cudaStream_t stream = device->stream;
     if (sort.bins == nullptr) {
         (void)cub::DeviceRadixSort::SortPairs(sort.temporary, sort.temporary_bytes, sort.keys,
                                               (uint32_t *)sort.scattered, sort.ranks, items,
@@ -387,38 +416,39 @@ static inline void carom_tree_order(cudaStream_t stream, uint32_t count, carom_t
     (void)cub::DeviceScan::ExclusiveSum(sort.temporary, sort.temporary_bytes, sort.bins,
                                         sort.starts, (int64_t)carom_tree_bins(sort.bits) + 1,
                                         stream);
-    carom_tree_scatter<<<blocks, 256, 0, stream>>>(sort.keys, sort.ranks, sort.starts, sort.bits,
-                                                   count, sort.scattered);
-    carom_tree_rank<<<blocks, 256, 0, stream>>>(sort.scattered, sort.starts, sort.bits, count,
-                                                items);
+    carom_device_launch(device, carom_tree_scatter, blocks, 256, sort.keys, sort.ranks, sort.starts,
+                        sort.bits, count, sort.scattered);
+    carom_device_launch(device, carom_tree_rank, blocks, 256, sort.scattered, sort.starts,
+                        sort.bits, count, items, sort.bins);
 }
 
 /* Queues the build. BOXES has these device functions:
  *   box(item)           the box; empty: the item is not in the tree
  *   first_box(item)     the same, called exactly once per item: the place for other work on it
  *   place(place, item)  the same, called once per place: may store the item in sorted order
- *   second(item)        whether it belongs to the second of two sets */
+ *   second(item)        whether it belongs to the second of two sets
+ * `surveyed`: carom_tree_survey_block has run before. */
 template <typename BOXES>
 static void carom_tree_build(carom_device *device, BOXES boxes, const carom_tree &tree,
-                             carom_tree_sort sort) {
+                             carom_tree_sort sort, bool surveyed) {
     uint32_t count = tree.entries[0];
-    cudaStream_t stream = device->stream;
     carom_device_step(device, "keys");
-    if (sort.bins != nullptr)
-        (void)cudaMemsetAsync(sort.bins, 0, (carom_tree_bins(sort.bits) + 1u) * sizeof(uint32_t),
-                              stream);
-    carom_tree_survey<<<1, CAROM_TREE_SAMPLE, 0, stream>>>(boxes, count, sort.space);
-    carom_tree_keys<<<carom_device_blocks(count, 256), 256, 0, stream>>>(
-        boxes, count, sort.space, sort.keys, sort.ranks, sort.bins, sort.bits);
+    if (!surveyed)
+        carom_device_launch(device, carom_tree_survey<BOXES>, 1, CAROM_TREE_SAMPLE, boxes, count,
+                            sort.space);
+    carom_device_launch(device, carom_tree_keys<BOXES>, carom_device_blocks(count, 256), 256, boxes,
+                        count, sort.space, sort.keys, sort.ranks, sort.bins, sort.bits);
     carom_device_step(device, "order");
-    carom_tree_order(stream, count, sort, tree.items);
+    carom_tree_order(device, count, sort, tree.items);
     carom_device_step(device, "build");
-    carom_tree_fill<<<carom_device_blocks(count, CAROM_TREE_BLOCK), CAROM_TREE_BLOCK, 0, stream>>>(
-        boxes, tree);
+    carom_device_launch(device, carom_tree_fill<BOXES>,
+                        carom_device_blocks(count, CAROM_TREE_BLOCK), CAROM_TREE_BLOCK, boxes,
+                        tree);
     for (uint32_t level = 2; level + 1 < tree.levels; ++level)
-        carom_tree_fill_level<<<carom_device_blocks((uint64_t)tree.entries[level + 1] * CAROM_WARP,
-                                                    128),
-                                128, 0, stream>>>(tree, level);
+        carom_device_launch(
+            device, carom_tree_fill_level,
+            carom_device_blocks((uint64_t)tree.entries[level + 1] * CAROM_WARP, 128), 128, tree,
+            level);
 }
 
 /* ---- Search: pairs of leaves ----------------------------------------------------------------- */
@@ -427,6 +457,7 @@ static void carom_tree_build(carom_device *device, BOXES boxes, const carom_tree
  * still to visit. */
 static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
     carom_tree_pairs(carom_tree tree, carom_device_list<uint2> pairs) {
+    carom_device_begin();
     __shared__ uint2 buffers[CAROM_TREE_WARPS][CAROM_TREE_PAIRS];
     __shared__ uint32_t nodes[CAROM_TREE_WARPS][CAROM_TREE_LEVELS];
     __shared__ unsigned to_visit[CAROM_TREE_WARPS][CAROM_TREE_LEVELS];
@@ -471,35 +502,24 @@ static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
 
 /* ---- Search: candidates ---------------------------------------------------------------------- */
 
-/* The items of a leaf that overlap the box of the other, without gaps, in shared memory. */
+/* The items of a leaf that overlap the box of the other, without gaps, in shared memory: two loads
+ * of 16 bytes each. */
 struct carom_tree_part {
-    float low[3][CAROM_WARP], high[3][CAROM_WARP];
-    uint32_t lanes[CAROM_WARP]; /* of the leaf; above CAROM_WARP: of the second set */
+    float4 low[CAROM_WARP]; /* w: the lane in the leaf; above CAROM_WARP: of the second set */
+    float4 high[CAROM_WARP];
 
     __device__ void put(unsigned at, const carom_box &box, uint32_t lane) {
-        for (int k = 0; k < 3; ++k) {
-            low[k][at] = box.low[k];
-            high[k][at] = box.high[k];
-        }
-        lanes[at] = lane;
-    }
-    __device__ carom_box get(unsigned at) const {
-        carom_box box;
-        for (int k = 0; k < 3; ++k) {
-            box.low[k] = low[k][at];
-            box.high[k] = high[k][at];
-        }
-        return box;
+        low[at] = make_float4(box.low[0], box.low[1], box.low[2], __uint_as_float(lane));
+        high[at] = make_float4(box.high[0], box.high[1], box.high[2], 0.0f);
     }
 };
 
-/* Appends the pairs of lanes (other, one) that `hits` marks: bit s of a lane stands for its `other`
- * and entry first + s step of `ones`. */
+/* Appends the pairs that `hits` marks: bit s of a lane stands for its place `other` and the place
+ * one(s). */
+template <typename ONE>
 static __device__ inline void carom_tree_report(carom_warp_buffer<uint2, CAROM_TREE_FOUND> &buffer,
                                                 const carom_device_list<uint2> &found,
-                                                unsigned hits, uint32_t other_place,
-                                                uint32_t one_leaf, const uint32_t *ones,
-                                                unsigned first, unsigned step) {
+                                                unsigned hits, uint32_t other, ONE one) {
     unsigned lane = threadIdx.x % CAROM_WARP, count = __popc(hits), before = count;
     for (unsigned k = 1; k < CAROM_WARP; k *= 2) {
         unsigned left = __shfl_up_sync(~0u, before, k);
@@ -514,17 +534,14 @@ static __device__ inline void carom_tree_report(carom_warp_buffer<uint2, CAROM_T
         if (lane == 0) at = atomicAdd(found.count, (carom_device_count)total);
         at = __shfl_sync(~0u, at, 0) + before;
         for (; hits != 0; hits &= hits - 1, ++at) {
-            uint32_t one = ones[first + ((unsigned)__ffs(hits) - 1u) * step] % CAROM_WARP;
             if (at < found.capacity)
-                found.data[at] = make_uint2(other_place, one_leaf * CAROM_WARP + one);
+                found.data[at] = make_uint2(other, one((unsigned)__ffs(hits) - 1u));
         }
         return;
     }
     before += buffer.used;
-    for (; hits != 0; hits &= hits - 1) {
-        uint32_t one = ones[first + ((unsigned)__ffs(hits) - 1u) * step] % CAROM_WARP;
-        buffer.entries[before++] = make_uint2(other_place, one_leaf * CAROM_WARP + one);
-    }
+    for (; hits != 0; hits &= hits - 1)
+        buffer.entries[before++] = make_uint2(other, one((unsigned)__ffs(hits) - 1u));
     buffer.used += total;
 }
 
@@ -534,14 +551,12 @@ static __device__ inline void carom_tree_report(carom_warp_buffer<uint2, CAROM_T
 static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
     carom_tree_candidates(carom_tree tree, carom_device_list<uint2> pairs,
                           carom_device_list<uint2> found) {
+    carom_device_begin();
     __shared__ uint2 buffers[CAROM_TREE_WARPS][CAROM_TREE_FOUND];
     __shared__ carom_tree_part parts[CAROM_TREE_WARPS][2];
-    __shared__ uint32_t circle[2 * CAROM_WARP]; /* the lanes, twice */
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
     unsigned lower = (1u << lane) - 1u;
     carom_warp_buffer<uint2, CAROM_TREE_FOUND> buffer = {buffers[warp], 0};
-    if (threadIdx.x < 2 * CAROM_WARP) circle[threadIdx.x] = threadIdx.x % CAROM_WARP;
-    __syncthreads();
     carom_tree_part &part_a = parts[warp][0], &part_b = parts[warp][1];
     uint64_t warps = (uint64_t)gridDim.x * CAROM_TREE_WARPS, count = pairs.stored();
     uint64_t share = CAROM_TREE_SHARE; /* of consecutive pairs, most of which have the same a */
@@ -579,8 +594,9 @@ static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
                         meets = meets && ((sides_a >> lane ^ sides_a >> other) & 1u) != 0;
                     hits |= meets ? 1u << s : 0u;
                 }
-                carom_tree_report(buffer, found, hits, leaf * CAROM_WARP + lane, leaf, circle,
-                                  lane + 1u, 1u);
+                carom_tree_report(buffer, found, hits, leaf * CAROM_WARP + lane, [=](unsigned s) {
+                    return leaf * CAROM_WARP + (lane + s + 1u) % CAROM_WARP;
+                });
                 continue;
             }
             carom_box b = carom_tree_entry(tree.boxes[0], pair.y * CAROM_WARP + lane);
@@ -601,19 +617,25 @@ static __global__ void __launch_bounds__(CAROM_TREE_WARPS *CAROM_WARP)
             unsigned bits = swap ? bits_b : bits_a, other_count = swap ? count_b : count_a;
             unsigned one_count = swap ? count_a : count_b, step = CAROM_WARP >> bits;
             unsigned other = lane & ((1u << bits) - 1u), first = lane >> bits, hits = 0;
-            carom_box mine = others.get(other);
-            uint32_t mark = others.lanes[other];
+            float4 low = others.low[other], high = others.high[other];
+            uint32_t mark = __float_as_uint(low.w);
             if (other < other_count)
                 for (unsigned one = first, s = 0; one < one_count; one += step, ++s) {
-                    carom_box box = ones.get(one);
-                    bool meets = carom_box_overlap(&mine, &box);
+                    float4 one_low = ones.low[one], one_high = ones.high[one];
+                    bool meets = (low.x <= one_high.x) & (one_low.x <= high.x) &
+                                 (low.y <= one_high.y) & (one_low.y <= high.y) &
+                                 (low.z <= one_high.z) & (one_low.z <= high.z);
                     if (tree.sides != nullptr)
-                        meets = meets && ((mark ^ ones.lanes[one]) & CAROM_WARP) != 0;
+                        meets = meets && ((mark ^ __float_as_uint(one_low.w)) & CAROM_WARP) != 0;
                     hits |= meets ? 1u << s : 0u;
                 }
             uint32_t other_leaf = swap ? pair.y : pair.x, one_leaf = swap ? pair.x : pair.y;
             carom_tree_report(buffer, found, hits, other_leaf * CAROM_WARP + mark % CAROM_WARP,
-                              one_leaf, ones.lanes, first, step);
+                              [=, &ones](unsigned s) {
+                                  uint32_t lane_of_one =
+                                      __float_as_uint(ones.low[first + s * step].w) % CAROM_WARP;
+                                  return one_leaf * CAROM_WARP + lane_of_one;
+                              });
         }
     }
     buffer.flush(found);

@@ -32,7 +32,7 @@
 #define FEWEST          65536u /* entries of a list at first */
 
 /* Blocks of scratch. */
-enum { SORT, LEAF_PAIRS, CANDIDATES, OPEN, UNDECIDED, FOUND, SCATTERED, TALLY, TREE };
+enum { SORT, BINS, LEAF_PAIRS, CANDIDATES, OPEN, UNDECIDED, FOUND, SCATTERED, TALLY, TREE };
 
 /* Counters of a search. */
 enum { N_LEAF_PAIRS, N_CANDIDATES, N_OPEN, N_UNDECIDED, N_FOUND, N_LONG, N_NOT_FINITE };
@@ -125,12 +125,14 @@ static __device__ inline double from_ordered(unsigned long long bits) {
 }
 
 static __global__ void begin_bounds(box_frame *frame) {
+    carom_device_begin();
     if (threadIdx.x >= 3) return;
     frame->low[threadIdx.x] = ULLONG_MAX;
     frame->high[threadIdx.x] = 0;
 }
 
 static __global__ void find_bounds(view v, box_frame *frame, carom_device_counters *counters) {
+    carom_device_begin();
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     uint64_t count = (uint64_t)v.a.vertex_count + (v.cross ? v.b.vertex_count : 0);
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
@@ -158,6 +160,7 @@ static __global__ void find_bounds(view v, box_frame *frame, carom_device_counte
 
 /* As choose_frame of soup_prepare.c. */
 static __global__ void end_bounds(box_frame *frame) {
+    carom_device_begin();
     double low[3], high[3], most = 0.0;
     frame->scale = 1.0;
     for (int k = 0; k < 3; ++k) {
@@ -181,10 +184,21 @@ static __device__ inline float round_down(double x) {
     return f - (fabsf(f) * 0x1p-22f + FLT_MIN);
 }
 
+/* A triangle as a record of three float4, in sorted order: nine coordinates, then the vertices, so
+ * that those are one load. */
+static __device__ inline void record_set(float4 *record, const carom_triangle &t,
+                                         const uint32_t *vertices) {
+    const carom_vec3 *p = t.corner;
+    record[0] = make_float4((float)p[0].x, (float)p[0].y, (float)p[0].z, (float)p[1].x);
+    record[1] = make_float4((float)p[1].y, (float)p[1].z, (float)p[2].x, (float)p[2].y);
+    record[2] = make_float4((float)p[2].z, __uint_as_float(vertices[0]),
+                            __uint_as_float(vertices[1]), __uint_as_float(vertices[2]));
+}
+
 /* The boxes of the triangles of a view, for the tree. */
 struct boxes {
     view v;
-    float4 *records; /* three corners per place: x, y, z and the vertex; NULL: not wanted */
+    float4 *records; /* of the triangles in sorted order (record_of), or NULL */
     uint8_t *states; /* of a soup that is being prepared, else NULL; and its lists: */
     carom_device_list<uint32_t> thin;
 
@@ -252,28 +266,34 @@ struct boxes {
     __device__ carom_box place(uint32_t place, uint32_t item) const {
         uint32_t vertices[3];
         carom_triangle t = load_triangle(v, item, vertices);
-        for (int i = 0; i < 3 && records != nullptr; ++i)
-            records[3 * (uint64_t)place + i] =
-                make_float4((float)t.corner[i].x, (float)t.corner[i].y, (float)t.corner[i].z,
-                            __uint_as_float(vertices[i]));
+        if (records != nullptr) record_set(records + 3 * (uint64_t)place, t, vertices);
         return searched(item) ? box_of(t) : carom_box_empty();
     }
 };
 
 /* ---- Degenerate triangles -------------------------------------------------------------------- */
 
-static __global__ void find_degenerate(view v, carom_device_list<uint32_t> thin, uint8_t *states) {
+/* Lists triangles that are faces at once; `count` is for the host. */
+static __global__ void find_degenerate(view v, carom_device_list<uint32_t> thin, uint8_t *states,
+                                       carom_device_list<uint32_t> alone,
+                                       carom_device_count *count) {
+    carom_device_begin();
     uint32_t vertices[3];
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *thin.count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         carom_triangle t = load_triangle(v, thin.data[i], vertices);
-        if (carom_face_degenerate(&t)) states[thin.data[i]] |= DEGENERATE;
+        if (!carom_face_degenerate(&t)) continue;
+        uint8_t state = states[thin.data[i]] |= DEGENERATE;
+        if (v.a.faces != nullptr || state != DEGENERATE) continue;
+        alone.data[atomicAdd(alone.count, 1ull)] = thin.data[i];
+        atomicAdd(count, 1ull);
     }
 }
 
-/* Faces of which all triangles are degenerate, found from their first triangles. */
+/* The same for polygons: those of which all triangles are degenerate, from their first one. */
 static __global__ void find_alone(view v, carom_device_list<uint32_t> thin,
                                   carom_device_list<uint32_t> alone, carom_device_count *count) {
+    carom_device_begin();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *thin.count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         uint32_t t = thin.data[i], face = face_of(v, t);
@@ -282,7 +302,7 @@ static __global__ void find_alone(view v, carom_device_list<uint32_t> thin,
             all = v.a.states[t] == DEGENERATE;
         if (!all) continue;
         alone.data[atomicAdd(alone.count, 1ull)] = face;
-        atomicAdd(count, 1ull); /* for the host */
+        atomicAdd(count, 1ull);
     }
 }
 
@@ -292,7 +312,20 @@ struct vec {
     float x, y, z;
 };
 
-static __device__ inline vec sub(float4 a, float4 b) {
+struct three {
+    uint32_t v[3];
+};
+
+/* Gets corners and vertices. */
+static __device__ inline three record_get(const float4 *record, vec *t) {
+    float4 p = record[0], q = record[1], r = record[2];
+    t[0] = vec{p.x, p.y, p.z};
+    t[1] = vec{p.w, q.x, q.y};
+    t[2] = vec{q.z, q.w, r.x};
+    return three{{__float_as_uint(r.y), __float_as_uint(r.z), __float_as_uint(r.w)}};
+}
+
+static __device__ inline vec sub(vec a, vec b) {
     return vec{a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
@@ -303,6 +336,10 @@ static __device__ inline vec cross(vec a, vec b) {
 
 static __device__ inline float dot(vec a, vec b) {
     return __fmaf_rn(a.z, b.z, __fmaf_rn(a.y, b.y, a.x * b.x));
+}
+
+static __device__ inline float orient(vec a, vec b, vec c, vec d) {
+    return dot(cross(sub(b, a), sub(c, a)), sub(d, a));
 }
 
 /* The error of a determinant of differences that are at most x, y, z (soup_filter.h). */
@@ -320,27 +357,76 @@ static __device__ inline float extent(float a, float b, float c, float d, float 
            fminf(fminf(fminf(a, b), fminf(c, d)), fminf(e, f));
 }
 
-static __device__ inline bool one_side(float a, float b, float c, float error) {
-    return fminf(fminf(a, b), c) > error || fmaxf(fmaxf(a, b), c) < -error;
+static __device__ inline float error_of_six(const vec *a, const vec *b) {
+    return error_of(extent(a[0].x, a[1].x, a[2].x, b[0].x, b[1].x, b[2].x),
+                    extent(a[0].y, a[1].y, a[2].y, b[0].y, b[1].y, b[2].y),
+                    extent(a[0].z, a[1].z, a[2].z, b[0].z, b[1].z, b[2].z));
 }
 
-/* No common vertex. */
-static __device__ inline bool apart_0(const float4 *a, const float4 *b) {
-    float error = error_of(extent(a[0].x, a[1].x, a[2].x, b[0].x, b[1].x, b[2].x),
-                           extent(a[0].y, a[1].y, a[2].y, b[0].y, b[1].y, b[2].y),
-                           extent(a[0].z, a[1].z, a[2].z, b[0].z, b[1].z, b[2].z));
-    vec nb = cross(sub(b[1], b[0]), sub(b[2], b[0]));
-    if (one_side(dot(nb, sub(a[0], b[0])), dot(nb, sub(a[1], b[0])), dot(nb, sub(a[2], b[0])),
-                 error))
-        return true;
-    vec na = cross(sub(a[1], a[0]), sub(a[2], a[0]));
-    return one_side(dot(na, sub(b[0], a[0])), dot(na, sub(b[1], a[0])), dot(na, sub(b[2], a[0])),
-                    error);
+/* All corners of one triangle that are not common vertices lie strictly on one side of the other's
+ * plane, and there is such a corner. Then the triangles meet in the hull of common vertices at
+ * most, however many there are. One test for all pairs, so that the lanes of a warp stay together;
+ * vertices are not compared in a search of two soups. */
+static __device__ inline bool apart_by_planes(const vec *a, const vec *b, three va, three vb,
+                                              bool cross_search) {
+    float error = error_of_six(a, b);
+    vec nb = cross(sub(b[1], b[0]), sub(b[2], b[0])), na = cross(sub(a[1], a[0]), sub(a[2], a[0]));
+    bool a_up = true, a_down = true, a_all = true, b_up = true, b_down = true, b_all = true;
+    for (int i = 0; i < 3; ++i) {
+        float da = dot(nb, sub(a[i], b[0])), db = dot(na, sub(b[i], a[0]));
+        bool a_common = (va.v[i] == vb.v[0]) | (va.v[i] == vb.v[1]) | (va.v[i] == vb.v[2]);
+        bool b_common = (vb.v[i] == va.v[0]) | (vb.v[i] == va.v[1]) | (vb.v[i] == va.v[2]);
+        a_common &= !cross_search;
+        b_common &= !cross_search;
+        a_up &= a_common | (da > error);
+        a_down &= a_common | (da < -error);
+        a_all &= a_common;
+        b_up &= b_common | (db > error);
+        b_down &= b_common | (db < -error);
+        b_all &= b_common;
+    }
+    return ((a_up | a_down) & !a_all) | ((b_up | b_down) & !b_all);
 }
 
-/* One common vertex v: as carom_face_filter_1. */
-static __device__ inline bool apart_1(float4 v, float4 a1, float4 a2, float4 b1, float4 b2) {
-    vec u1 = sub(a1, v), u2 = sub(a2, v), w1 = sub(b1, v), w2 = sub(b2, v);
+/* Turns a triangle so that its corner i comes first. */
+static __device__ inline void turn(vec *t, int i) {
+    vec t0 = t[0], t1 = t[1], t2 = t[2];
+    t[0] = i == 0 ? t0 : i == 1 ? t1 : t2;
+    t[1] = i == 0 ? t1 : i == 1 ? t2 : t0;
+    t[2] = i == 0 ? t2 : i == 1 ? t0 : t1;
+}
+
+/* The corner that is alone on its side; -1 when a sign is uncertain. */
+static __device__ inline int lone_corner(float d0, float d1, float d2, float error) {
+    if (!(fminf(fminf(fabsf(d0), fabsf(d1)), fabsf(d2)) > error)) return -1;
+    bool s0 = d0 > 0.0f, s1 = d1 > 0.0f, s2 = d2 > 0.0f;
+    return s1 == s2 ? 0 : s0 == s2 ? 1 : 2;
+}
+
+/* No common vertex, each on both sides of the other's plane: the intervals on the common line, as
+ * in triangle_filter.h. */
+static __device__ inline bool apart_on_line(vec *a, vec *b) {
+    float error = error_of_six(a, b);
+    vec nb = cross(sub(b[1], b[0]), sub(b[2], b[0])), na = cross(sub(a[1], a[0]), sub(a[2], a[0]));
+    int ia = lone_corner(dot(nb, sub(a[0], b[0])), dot(nb, sub(a[1], b[0])),
+                         dot(nb, sub(a[2], b[0])), error);
+    int ib = lone_corner(dot(na, sub(b[0], a[0])), dot(na, sub(b[1], a[0])),
+                         dot(na, sub(b[2], a[0])), error);
+    if (ia < 0 || ib < 0) return false;
+    vec b0 = b[0], a0 = a[0];
+    turn(a, ia);
+    turn(b, ib);
+    bool up_a = dot(nb, sub(a[0], b0)) > 0.0f, up_b = dot(na, sub(b[0], a0)) > 0.0f;
+    vec low_a = up_a ? a[2] : a[1], high_a = up_a ? a[1] : a[2];
+    vec low_b = up_b ? b[1] : b[2], high_b = up_b ? b[2] : b[1];
+    float side = up_a == up_b ? 1.0f : -1.0f;
+    return side * orient(a[0], low_a, b[0], high_b) < -error ||
+           side * orient(a[0], high_a, b[0], low_b) > error;
+}
+
+/* One common vertex, the first of both: as carom_face_filter_1. */
+static __device__ inline bool apart_1(const vec *a, const vec *b) {
+    vec u1 = sub(a[1], a[0]), u2 = sub(a[2], a[0]), w1 = sub(b[1], a[0]), w2 = sub(b[2], a[0]);
     float error = error_of(most_of(u1.x, u2.x, w1.x, w2.x), most_of(u1.y, u2.y, w1.y, w2.y),
                            most_of(u1.z, u2.z, w1.z, w2.z));
     vec na = cross(u1, u2), nb = cross(w1, w2);
@@ -350,70 +436,77 @@ static __device__ inline bool apart_1(float4 v, float4 a1, float4 a2, float4 b1,
            fmaxf(sa1, sa2) < -error || (certain && (sa1 > 0.0f) == (sb1 > 0.0f));
 }
 
-/* Two common vertices e0, e1 and the apexes a, b. */
-static __device__ inline bool apart_2(float4 e0, float4 e1, float4 a, float4 b) {
-    vec e = sub(e1, e0), p = sub(a, e0), q = sub(b, e0);
-    float error = error_of(most_of(e.x, p.x, q.x, q.x), most_of(e.y, p.y, q.y, q.y),
-                           most_of(e.z, p.z, q.z, q.z));
-    return fabsf(dot(cross(e, p), q)) > error;
-}
-
-/* Turns a triangle so that its corner i comes first. */
-static __device__ inline void turn(float4 *t, int i) {
-    float4 t0 = t[0], t1 = t[1], t2 = t[2];
-    t[0] = i == 0 ? t0 : i == 1 ? t1 : t2;
-    t[1] = i == 0 ? t1 : i == 1 ? t2 : t0;
-    t[2] = i == 0 ? t2 : i == 1 ? t0 : t1;
-}
-
-/* Whether the pair certainly does not count. */
-static __device__ inline bool apart(float4 *a, float4 *b, bool cross_search) {
+/* The pair when the planes do not separate it. Only pairs with at most one common vertex have
+ * another test; the others are left to the items. */
+static __device__ inline bool apart_by_intervals(vec *a, vec *b, three va, three vb,
+                                                 bool cross_search) {
     unsigned equal = 0;
     for (int i = 0; i < 3 && !cross_search; ++i)
-        for (int j = 0; j < 3; ++j)
-            equal |= __float_as_uint(a[i].w) == __float_as_uint(b[j].w) ? 1u << (3 * i + j) : 0u;
-    if (equal == 0) return apart_0(a, b);
-    int first = __ffs(equal) - 1, i0 = first / 3, j0 = first - 3 * i0;
-    unsigned rest = equal & (equal - 1);
-    if (rest == 0) {
-        turn(a, i0);
-        turn(b, j0);
-        return apart_1(a[0], a[1], a[2], b[1], b[2]);
-    }
-    int second = __ffs(rest) - 1, i1 = second / 3, j1 = second - 3 * i1;
-    if ((rest & (rest - 1)) != 0 || i0 == i1 || j0 == j1) return false; /* left to the items */
-    turn(a, i0);
-    turn(b, 3 - j0 - j1);
-    bool next = i1 == (i0 == 2 ? 0 : i0 + 1); /* the second common vertex follows the first in a */
-    return apart_2(a[0], next ? a[1] : a[2], next ? a[2] : a[1], b[0]);
+        for (int j = 0; j < 3; ++j) equal |= va.v[i] == vb.v[j] ? 1u << (3 * i + j) : 0u;
+    if (equal == 0) return apart_on_line(a, b);
+    if ((equal & (equal - 1u)) != 0) return false;
+    int first = __ffs(equal) - 1, i = first / 3;
+    turn(a, i);
+    turn(b, first - 3 * i);
+    return apart_1(a, b);
 }
+
+/* Pairs that the planes do not separate are few: they wait until a warp is full of them. */
+#define STRADDLING (2u * CAROM_WARP)
 
 static __global__ void __launch_bounds__(THREADS)
     decide_in_floats(const float4 *records, bool cross_search, carom_device_list<uint2> candidates,
                      carom_device_list<uint2> open) {
+    carom_device_begin();
     __shared__ uint2 buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
-    carom_warp_buffer<uint2, OPEN_PER_WARP> buffer = {buffers[threadIdx.x / CAROM_WARP], 0};
-    uint64_t count = candidates.stored();
-    for (uint64_t base = (uint64_t)blockIdx.x * THREADS; base < count;
-         base += (uint64_t)gridDim.x * THREADS) {
-        uint64_t i = base + threadIdx.x;
-        bool left = i < count;
+    __shared__ uint2 straddling[THREADS / CAROM_WARP][STRADDLING];
+    unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP, waiting = 0;
+    carom_warp_buffer<uint2, OPEN_PER_WARP> buffer = {buffers[warp], 0};
+    uint64_t count = candidates.stored(), stride = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t base = (uint64_t)blockIdx.x * THREADS + warp * CAROM_WARP; base < count + stride;
+         base += stride) {
+        bool last = base >= count; /* one more turn for the pairs that wait */
+        bool left = base + lane < count;
         uint2 pair = make_uint2(0, 0);
+        vec a[3], b[3];
         if (left) {
-            pair = candidates.data[i];
-            float4 a[3], b[3];
-            for (int k = 0; k < 3; ++k) {
-                a[k] = records[3 * (uint64_t)pair.x + k];
-                b[k] = records[3 * (uint64_t)pair.y + k];
-            }
-            left = !apart(a, b, cross_search);
+            pair = candidates.data[base + lane];
+            three va = record_get(records + 3 * (uint64_t)pair.x, a);
+            three vb = record_get(records + 3 * (uint64_t)pair.y, b);
+            left = !apart_by_planes(a, b, va, vb, cross_search);
         }
+        unsigned mask = __ballot_sync(~0u, left);
+        if (left) straddling[warp][waiting + __popc(mask & ((1u << lane) - 1u))] = pair;
+        waiting += __popc(mask);
+        __syncwarp();
+        if (waiting < CAROM_WARP && !last) continue;
+        unsigned some = waiting < CAROM_WARP ? waiting : CAROM_WARP;
+        waiting -= some;
+        left = lane < some;
+        if (left) {
+            pair = straddling[warp][waiting + lane];
+            three va = record_get(records + 3 * (uint64_t)pair.x, a);
+            three vb = record_get(records + 3 * (uint64_t)pair.y, b);
+            left = !apart_by_intervals(a, b, va, vb, cross_search);
+        }
+        __syncwarp();
         buffer.push(open, left, pair);
+        if (last) break;
     }
     buffer.flush(open);
 }
 
 /* ---- The stages in doubles, and exact -------------------------------------------------------- */
+
+/* A pair as one number that lies in memory as a carom_pair does; device and host are little
+ * endian. */
+static __device__ inline unsigned long long pack(uint32_t a, uint32_t b) {
+    return (unsigned long long)b << 32 | a;
+}
+
+static __device__ inline carom_pair pair_of(unsigned long long key) {
+    return carom_pair{(uint32_t)key, (uint32_t)(key >> 32)};
+}
 
 /* Where pairs that count go. */
 struct result {
@@ -431,22 +524,23 @@ static __device__ inline bool found_key(const view &v, uint32_t item_a, uint32_t
     uint32_t a = face_of(v, item_a), b = face_of(v, item_b);
     if (!v.cross && a == b) return false; /* triangles of one polygon */
     uint32_t low = v.cross ? a : CAROM_MIN(a, b), high = v.cross ? b : CAROM_MAX(a, b);
-    *key = (unsigned long long)low << 32 | high;
+    *key = pack(low, high);
     return true;
 }
 
 static __device__ inline void tally_key(const result &r, unsigned long long key) {
-    if (r.tally != nullptr) atomicAdd(&r.tally[key >> 32], 1u);
+    if (r.tally != nullptr) atomicAdd(&r.tally[(uint32_t)key], 1u);
 }
 
 /* A triangle from its record in sorted order: one step instead of three that wait for each other.
  */
 static __device__ inline carom_triangle from_record(const float4 *record, uint32_t *vertices) {
+    vec p[3];
+    three v = record_get(record, p);
     carom_triangle t;
     for (int i = 0; i < 3; ++i) {
-        float4 p = record[i];
-        t.corner[i] = carom_vec((double)p.x, (double)p.y, (double)p.z);
-        vertices[i] = __float_as_uint(p.w);
+        t.corner[i] = carom_vec((double)p[i].x, (double)p[i].y, (double)p[i].z);
+        vertices[i] = v.v[i];
     }
     return t;
 }
@@ -455,6 +549,7 @@ static __device__ inline carom_triangle from_record(const float4 *record, uint32
 static __global__ void __launch_bounds__(THREADS)
     decide_in_doubles(view v, const uint32_t *items, const float4 *records,
                       carom_device_list<uint2> open, carom_device_list<uint2> undecided, result r) {
+    carom_device_begin();
     __shared__ uint2 undecided_buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
     __shared__ unsigned long long found_buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
     unsigned warp = threadIdx.x / CAROM_WARP;
@@ -499,9 +594,17 @@ static __global__ void __launch_bounds__(THREADS)
     found.flush(r.found);
 }
 
-/* Few pairs, each of which may take long. */
+static __device__ inline void add_found(const result &r, unsigned long long key) {
+    tally_key(r, key);
+    carom_device_count at = atomicAdd(r.found.count, 1ull);
+    if (at < r.found.capacity) r.found.data[at] = key;
+}
+
+/* The pairs that are left, and (f, f) for faces f without area. */
 static __global__ void decide_exactly(view v, const uint32_t *items,
-                                      carom_device_list<uint2> undecided, result r) {
+                                      carom_device_list<uint2> undecided,
+                                      carom_device_list<uint32_t> alone, result r) {
+    carom_device_begin();
     uint64_t count = undecided.stored();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x) {
@@ -516,22 +619,12 @@ static __global__ void decide_exactly(view v, const uint32_t *items,
             counts = carom_face_pair_exact(&a, &b, &common, v.a.as_segments);
         }
         unsigned long long key;
-        if (!counts || !found_key(v, item_a, item_b, &key)) continue;
-        tally_key(r, key);
-        carom_device_count at = atomicAdd(r.found.count, 1ull);
-        if (at < r.found.capacity) r.found.data[at] = key;
+        if (counts && found_key(v, item_a, item_b, &key)) add_found(r, key);
     }
-}
-
-/* Degenerate faces f as (f, f). */
-static __global__ void add_alone(carom_device_list<uint32_t> alone, result r) {
+    if (v.cross || v.a.as_segments) return;
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *alone.count;
-         i += (uint64_t)gridDim.x * blockDim.x) {
-        unsigned long long key = (unsigned long long)alone.data[i] << 32 | alone.data[i];
-        tally_key(r, key);
-        carom_device_count at = atomicAdd(r.found.count, 1ull);
-        if (at < r.found.capacity) r.found.data[at] = key;
-    }
+         i += (uint64_t)gridDim.x * blockDim.x)
+        add_found(r, pack(alone.data[i], alone.data[i]));
 }
 
 /* ---- Canonical order ------------------------------------------------------------------------- */
@@ -539,12 +632,13 @@ static __global__ void add_alone(carom_device_list<uint32_t> alone, result r) {
 /* `starts` are the tallies added up; each tally counts down the slots that are taken. */
 static __global__ void scatter(carom_device_list<unsigned long long> found, uint32_t *tally,
                                const uint32_t *starts, uint32_t *scattered) {
+    carom_device_begin();
     uint64_t count = found.stored();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x) {
-        uint32_t low = (uint32_t)(found.data[i] >> 32);
-        uint64_t slot = (uint64_t)starts[low] + atomicSub(&tally[low], 1u) - 1u;
-        if (slot < count) scattered[slot] = (uint32_t)found.data[i];
+        carom_pair pair = pair_of(found.data[i]);
+        uint64_t slot = (uint64_t)starts[pair.a] + atomicSub(&tally[pair.a], 1u) - 1u;
+        if (slot < count) scattered[slot] = pair.b;
     }
 }
 
@@ -553,27 +647,27 @@ static __global__ void rank_pairs(carom_device_list<unsigned long long> found,
                                   const uint32_t *starts, const uint32_t *scattered,
                                   carom_pair *pairs, uint64_t capacity,
                                   carom_device_count *too_long) {
+    carom_device_begin();
     uint64_t count = found.stored();
     if (*found.count > count) return; /* it will be repeated */
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x) {
-        uint32_t low = (uint32_t)(found.data[i] >> 32), high = (uint32_t)found.data[i];
-        uint32_t begin = starts[low], end = starts[low + 1], rank = begin;
+        carom_pair pair = pair_of(found.data[i]);
+        uint32_t begin = starts[pair.a], end = starts[pair.a + 1], rank = begin;
         if (end - begin > LONGEST_SEGMENT) {
             *too_long = 1;
             continue;
         }
-        for (uint32_t k = begin; k < end; ++k) rank += scattered[k] < high ? 1u : 0u;
-        if (rank < capacity) pairs[rank] = carom_pair{low, high};
+        for (uint32_t k = begin; k < end; ++k) rank += scattered[k] < pair.b ? 1u : 0u;
+        if (rank < capacity) pairs[rank] = pair;
     }
 }
 
-static __global__ void unpack(carom_device_list<unsigned long long> found, carom_pair *pairs,
-                              uint64_t capacity) {
-    uint64_t count = found.stored();
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count && i < capacity;
+/* Exchanges the halves of pairs: as numbers in the order of pairs, and back. */
+static __global__ void exchange_halves(unsigned long long *pairs, const uint64_t *count) {
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *count;
          i += (uint64_t)gridDim.x * blockDim.x)
-        pairs[i] = carom_pair{(uint32_t)(found.data[i] >> 32), (uint32_t)found.data[i]};
+        pairs[i] = pairs[i] << 32 | pairs[i] >> 32;
 }
 
 /* ---- Preparing a soup ------------------------------------------------------------------------ */
@@ -607,11 +701,19 @@ static carom_device_list<uint32_t> alone_of(const carom_device_soup *soup) {
             soup->def.triangle_count, &soup->counts()[1]};
 }
 
+/* Copies positions; the first block surveys them meanwhile. */
 template <typename T>
-static __global__ void copy_positions(const T *from, T *to, uint64_t count,
-                                      carom_device_counters *counters) {
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
-         i += (uint64_t)gridDim.x * blockDim.x) {
+static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
+    copy_positions(const T *from, T *to, uint64_t count, boxes of_source, carom_bvh_space *space,
+                   carom_device_counters *counters) {
+    carom_device_begin();
+    if (blockIdx.x == 0) {
+        if (space != nullptr)
+            carom_tree_survey_block(of_source, of_source.v.a.triangle_count, space);
+        return;
+    }
+    for (uint64_t i = (blockIdx.x - 1u) * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)(gridDim.x - 1u) * blockDim.x) {
         T x = from[i];
         if (!isfinite(x)) atomicAdd(&counters->n[N_NOT_FINITE], 1ull);
         to[i] = x;
@@ -625,45 +727,59 @@ struct prepare_arguments {
 
 static carom_status prepare_reserve(carom_device *device, carom_device_op *op) {
     carom_device_soup *soup = carom_device_arguments<prepare_arguments>(op)->soup;
+    return carom_tree_sort_reserve(device, soup->def.triangle_count, &device->scratch[SORT],
+                                   &device->scratch[BINS]);
+}
+
+static carom_tree_sort sort_memory(carom_device *device, uint32_t count) {
     carom_tree_sort sort = {};
-    uint64_t bytes = carom_tree_sort_place(soup->def.triangle_count, nullptr, &sort);
-    return carom_device_reserve(device, &device->scratch[SORT], bytes, "sorting triangles");
+    (void)carom_tree_sort_place(count, (char *)device->scratch[SORT].data,
+                                (uint32_t *)device->scratch[BINS].data, &sort);
+    return sort;
+}
+
+/* Chooses the frame of boxes of double coordinates. */
+static void launch_bounds(carom_device *device, const view &v, box_frame *frame,
+                          carom_device_counters *counters) {
+    carom_device_launch(device, begin_bounds, 1, CAROM_WARP, frame);
+    carom_device_launch(device, find_bounds, 4u * (unsigned)device->processors, THREADS, v, frame,
+                        counters);
+    carom_device_launch(device, end_bounds, 1, 1, frame);
 }
 
 static void prepare_launch(carom_device *device, carom_device_op *op) {
     const prepare_arguments *arguments = carom_device_arguments<prepare_arguments>(op);
     carom_device_soup *soup = arguments->soup;
-    cudaStream_t stream = device->stream;
-    unsigned grid = 4u * (unsigned)device->processors;
+    uint32_t count = soup->def.triangle_count;
     uint64_t scalars = 3 * (uint64_t)soup->def.vertex_count;
-    carom_device_step(device, "positions");
-    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), stream);
-    (void)cudaMemsetAsync(soup->counts(), 0, 2 * sizeof(carom_device_count), stream);
-    if (arguments->positions != nullptr && soup->def.doubles)
-        copy_positions<<<grid, THREADS, 0, stream>>>((const double *)arguments->positions,
-                                                     (double *)soup->positions.data, scalars,
-                                                     op->counters);
-    else if (arguments->positions != nullptr)
-        copy_positions<<<grid, THREADS, 0, stream>>>((const float *)arguments->positions,
-                                                     (float *)soup->positions.data, scalars,
-                                                     op->counters);
+    unsigned grid = 1u + (unsigned)device->processors;
+    carom_tree_sort sort = sort_memory(device, count);
     boxes b = {view_of_soup(soup), (float4 *)soup->records.data, (uint8_t *)soup->states.data,
-               thin_of(soup)};
-    if (soup->def.doubles) {
-        box_frame *frame = (box_frame *)soup->frame.data;
-        begin_bounds<<<1, CAROM_WARP, 0, stream>>>(frame);
-        find_bounds<<<grid, THREADS, 0, stream>>>(b.v, frame, op->counters);
-        end_bounds<<<1, 1, 0, stream>>>(frame);
-    }
-    if (soup->def.triangle_count == 0) return;
-    carom_tree_sort sort = {};
-    (void)carom_tree_sort_place(soup->def.triangle_count, (char *)device->scratch[SORT].data,
-                                &sort);
-    carom_tree_build(device, b, soup->tree, sort);
+               thin_of(soup)},
+          of_source = b;
+    carom_bvh_space *no_space = nullptr;
+    bool surveyed = arguments->positions != nullptr && !soup->def.doubles && count != 0;
+    of_source.v.a.positions = arguments->positions;
+    carom_device_step(device, "positions");
+    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+    (void)cudaMemsetAsync(soup->counts(), 0, 2 * sizeof(carom_device_count), device->stream);
+    if (arguments->positions != nullptr && soup->def.doubles)
+        carom_device_launch(device, copy_positions<double>, grid, CAROM_TREE_SAMPLE,
+                            (const double *)arguments->positions, (double *)soup->positions.data,
+                            scalars, of_source, no_space, op->counters);
+    else if (arguments->positions != nullptr)
+        carom_device_launch(device, copy_positions<float>, grid, CAROM_TREE_SAMPLE,
+                            (const float *)arguments->positions, (float *)soup->positions.data,
+                            scalars, of_source, surveyed ? sort.space : no_space, op->counters);
+    if (soup->def.doubles) launch_bounds(device, b.v, (box_frame *)soup->frame.data, op->counters);
+    if (count == 0) return;
+    carom_tree_build(device, b, soup->tree, sort, surveyed);
     carom_device_step(device, "degenerate faces");
-    find_degenerate<<<RARE_BLOCKS, 128, 0, stream>>>(b.v, b.thin, b.states);
-    find_alone<<<RARE_BLOCKS, 128, 0, stream>>>(b.v, b.thin, alone_of(soup),
-                                                &op->counters->n[N_FOUND]);
+    carom_device_launch(device, find_degenerate, RARE_BLOCKS, 128, b.v, b.thin, b.states,
+                        alone_of(soup), &op->counters->n[N_FOUND]);
+    if (soup->def.faces != nullptr)
+        carom_device_launch(device, find_alone, RARE_BLOCKS, 128, b.v, b.thin, alone_of(soup),
+                            &op->counters->n[N_FOUND]);
 }
 
 static carom_status prepare_settle(carom_device *device, carom_device_op *op,
@@ -810,6 +926,11 @@ static bool by_faces(const search_arguments *s) {
     return s->pairs != nullptr && s->order == CAROM_CUDA_ORDER_SORTED && !has_repeats(s);
 }
 
+/* Whether pairs are appended to the result at once. */
+static bool is_direct(const search_arguments *s) {
+    return s->pairs != nullptr && s->order == CAROM_CUDA_ORDER_ANY && !has_repeats(s);
+}
+
 template <typename T>
 static carom_device_list<T> list_of(carom_device *device, int block, carom_device_op *op,
                                     int counter) {
@@ -871,10 +992,8 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
                                  (unsigned long long)n);
     if (is_cross(s)) {
         cross_memory m = {};
-        carom_tree_sort sort = {};
-        uint64_t bytes = carom_tree_sort_place((uint32_t)n, nullptr, &sort);
-        CAROM_DEVICE_TRY(
-            carom_device_reserve(device, &device->scratch[SORT], bytes, "sorting triangles"));
+        CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, (uint32_t)n, &device->scratch[SORT],
+                                                 &device->scratch[BINS]));
         CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[TREE],
                                               place_cross(s, nullptr, &m), "a search"));
     }
@@ -887,6 +1006,7 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     CAROM_DEVICE_TRY(reserve_list(device, FOUND, n / 4 + FEWEST, sizeof(uint64_t)));
     uint64_t found = device->scratch[FOUND].bytes / sizeof(uint64_t);
     CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, s->pairs, found));
+    s->pairs->count_on_device = (uint64_t *)&op->counters->n[N_FOUND];
     if (!by_faces(s)) return CAROM_OK;
     CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[SCATTERED],
                                           found * sizeof(uint32_t), "sorting pairs"));
@@ -899,13 +1019,11 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
 static view begin_search(carom_device *device, carom_device_op *op, carom_tree *tree,
                          const float4 **records) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    cudaStream_t stream = device->stream;
     view v = view_of_soup(s->a.soup);
     *tree = s->a.soup->tree;
     *records = v.a.doubles ? nullptr : (const float4 *)s->a.soup->records.data;
     if (!is_cross(s)) return v;
     cross_memory m = {};
-    carom_tree_sort sort = {};
     (void)place_cross(s, (char *)device->scratch[TREE].data, &m);
     v.cross = true;
     v.b = side_of_soup(s->b.soup);
@@ -915,17 +1033,12 @@ static view begin_search(carom_device *device, carom_device_op *op, carom_tree *
     v.b.frame = s->b.frame;
     bool floats = !v.a.doubles && !v.b.doubles && !v.a.moved && !v.b.moved;
     v.frame = floats ? nullptr : m.frame;
-    if (!floats) {
-        begin_bounds<<<1, CAROM_WARP, 0, stream>>>(m.frame);
-        find_bounds<<<4u * (unsigned)device->processors, THREADS, 0, stream>>>(v, m.frame,
-                                                                               op->counters);
-        end_bounds<<<1, 1, 0, stream>>>(m.frame);
-    }
+    if (!floats) launch_bounds(device, v, m.frame, op->counters);
     *tree = m.tree;
     *records = floats ? m.records : nullptr;
-    (void)carom_tree_sort_place(m.tree.entries[0], (char *)device->scratch[SORT].data, &sort);
     boxes b = {v, floats ? m.records : nullptr, nullptr, {}};
-    if (m.tree.entries[0] != 0) carom_tree_build(device, b, m.tree, sort);
+    if (m.tree.entries[0] != 0)
+        carom_tree_build(device, b, m.tree, sort_memory(device, m.tree.entries[0]), false);
     return v;
 }
 
@@ -939,15 +1052,14 @@ static void sort_by_faces(carom_device *device, const search_arguments *s, carom
     carom_device_step(device, "canonical order");
     (void)cub::DeviceScan::ExclusiveSum(temporary, bytes, r.tally, starts, (int64_t)faces + 1,
                                         device->stream);
-    scatter<<<grid, THREADS, 0, device->stream>>>(r.found, r.tally, starts, scattered);
-    rank_pairs<<<grid, THREADS, 0, device->stream>>>(r.found, starts, scattered, s->pairs->data,
-                                                     s->pairs->capacity, &op->counters->n[N_LONG]);
+    carom_device_launch(device, scatter, grid, THREADS, r.found, r.tally, starts, scattered);
+    carom_device_launch(device, rank_pairs, grid, THREADS, r.found, starts, scattered,
+                        s->pairs->data, s->pairs->capacity, &op->counters->n[N_LONG]);
 }
 
 static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     cudaStream_t stream = device->stream;
-    unsigned grid = 8u * (unsigned)device->processors;
     carom_tree tree;
     const float4 *records;
     result r = {{nullptr, 0, &op->counters->n[N_FOUND]}, nullptr};
@@ -957,37 +1069,41 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     carom_device_list<uint2> candidates = list_of<uint2>(device, CANDIDATES, op, N_CANDIDATES);
     carom_device_list<uint2> open = list_of<uint2>(device, OPEN, op, N_OPEN);
     carom_device_list<uint2> undecided = list_of<uint2>(device, UNDECIDED, op, N_UNDECIDED);
-    if (s->pairs != nullptr) r.found = list_of<unsigned long long>(device, FOUND, op, N_FOUND);
+    if (s->pairs != nullptr && !is_direct(s))
+        r.found = list_of<unsigned long long>(device, FOUND, op, N_FOUND);
+    if (is_direct(s)) {
+        r.found.data = (unsigned long long *)s->pairs->data;
+        r.found.capacity = s->pairs->capacity;
+    }
     if (by_faces(s)) {
         r.tally = (uint32_t *)device->scratch[TALLY].data;
         (void)cudaMemsetAsync(r.tally, 0, tally_row(first_faces(s)), stream);
     }
     if (tree.entries[0] != 0) {
+        const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
         carom_device_step(device, "pairs of leaves");
-        carom_tree_pairs<<<2 * grid, CAROM_TREE_WARPS * CAROM_WARP, 0, stream>>>(tree, leaves);
+        carom_device_launch(device, carom_tree_pairs,
+                            carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
+                            leaves);
         carom_device_step(device, "candidates");
-        carom_tree_candidates<<<2 * grid, CAROM_TREE_WARPS * CAROM_WARP, 0, stream>>>(tree, leaves,
-                                                                                      candidates);
+        carom_device_launch(device, carom_tree_candidates,
+                            carom_device_resident(device, carom_tree_candidates, threads), threads,
+                            tree, leaves, candidates);
         if (records != nullptr) {
             carom_device_step(device, "floats");
-            decide_in_floats<<<grid, THREADS, 0, stream>>>(records, v.cross, candidates, open);
+            carom_device_launch(device, decide_in_floats,
+                                carom_device_resident(device, decide_in_floats, THREADS), THREADS,
+                                records, v.cross, candidates, open);
         }
         carom_device_step(device, "doubles");
-        decide_in_doubles<<<grid, THREADS, 0, stream>>>(
-            v, tree.items, records, records != nullptr ? open : candidates, undecided, r);
+        carom_device_launch(
+            device, decide_in_doubles, carom_device_resident(device, decide_in_doubles, THREADS),
+            THREADS, v, tree.items, records, records != nullptr ? open : candidates, undecided, r);
         carom_device_step(device, "exact");
-        decide_exactly<<<2u * (unsigned)device->processors, 128, 0, stream>>>(v, tree.items,
-                                                                              undecided, r);
-        if (!v.cross && !v.a.as_segments)
-            add_alone<<<RARE_BLOCKS, 128, 0, stream>>>(alone_of(s->a.soup), r);
+        carom_device_launch(device, decide_exactly, 2u * (unsigned)device->processors, 128, v,
+                            tree.items, undecided, alone_of(s->a.soup), r);
     }
-    if (by_faces(s))
-        sort_by_faces(device, s, op, r);
-    else if (s->pairs != nullptr && !has_repeats(s))
-        unpack<<<grid, THREADS, 0, stream>>>(r.found, s->pairs->data, s->pairs->capacity);
-    if (s->pairs != nullptr)
-        (void)cudaMemcpyAsync(s->pairs->count_on_device, &op->counters->n[N_FOUND],
-                              sizeof(uint64_t), cudaMemcpyDeviceToDevice, stream);
+    if (by_faces(s)) sort_by_faces(device, s, op, r);
 }
 
 /* Sorts and removes duplicates now that the number of pairs is known: for polygons, and for faces
@@ -995,6 +1111,7 @@ static void search_launch(carom_device *device, carom_device_op *op) {
 static carom_status sort_now(carom_device *device, const search_arguments *s, uint64_t *count) {
     carom_device_block *scattered = &device->scratch[SCATTERED], *tally = &device->scratch[TALLY];
     unsigned long long *found = (unsigned long long *)device->scratch[FOUND].data, *sorted;
+    unsigned long long *result = (unsigned long long *)s->pairs->data;
     size_t sort_bytes = 0, unique_bytes = 0;
     uint64_t row = CAROM_DEVICE_ALLOCATION;
     if (*count == 0) return CAROM_OK;
@@ -1003,28 +1120,26 @@ static carom_status sort_now(carom_device *device, const search_arguments *s, ui
     sorted = (unsigned long long *)scattered->data;
     (void)cub::DeviceRadixSort::SortKeys(nullptr, sort_bytes, found, sorted, (int64_t)*count, 0, 64,
                                          device->stream);
-    (void)cub::DeviceSelect::Unique(nullptr, unique_bytes, sorted, found, (uint64_t *)nullptr,
+    (void)cub::DeviceSelect::Unique(nullptr, unique_bytes, sorted, result, (uint64_t *)nullptr,
                                     (int64_t)*count, device->stream);
     CAROM_DEVICE_TRY(carom_device_reserve(
         device, tally, row + (sort_bytes > unique_bytes ? sort_bytes : unique_bytes),
         "sorting pairs"));
     uint64_t *unique = (uint64_t *)tally->data;
     void *temporary = (char *)tally->data + row;
+    unsigned grid = 8u * (unsigned)device->processors;
+    exchange_halves<<<grid, THREADS, 0, device->stream>>>(found, s->pairs->count_on_device);
     (void)cub::DeviceRadixSort::SortKeys(temporary, sort_bytes, found, sorted, (int64_t)*count, 0,
                                          64, device->stream);
-    (void)cub::DeviceSelect::Unique(temporary, unique_bytes, sorted, found, unique, (int64_t)*count,
-                                    device->stream);
+    (void)cub::DeviceSelect::Unique(temporary, unique_bytes, sorted, result, unique,
+                                    (int64_t)*count, device->stream);
+    exchange_halves<<<grid, THREADS, 0, device->stream>>>(result, unique);
+    (void)cudaMemcpyAsync(s->pairs->count_on_device, unique, sizeof(uint64_t),
+                          cudaMemcpyDeviceToDevice, device->stream);
     CAROM_DEVICE_TRY(carom_device_check(
         device,
         cudaMemcpyAsync(count, unique, sizeof(*count), cudaMemcpyDeviceToHost, device->stream),
         "sorting pairs"));
-    CAROM_DEVICE_TRY(
-        carom_device_check(device, cudaStreamSynchronize(device->stream), "sorting pairs"));
-    carom_device_list<unsigned long long> list = {found, *count, (carom_device_count *)unique};
-    unpack<<<8u * (unsigned)device->processors, THREADS, 0, device->stream>>>(list, s->pairs->data,
-                                                                              s->pairs->capacity);
-    (void)cudaMemcpyAsync(s->pairs->count_on_device, unique, sizeof(uint64_t),
-                          cudaMemcpyDeviceToDevice, device->stream);
     return carom_device_check(device, cudaStreamSynchronize(device->stream), "sorting pairs");
 }
 
