@@ -283,6 +283,10 @@ static carom_status finish_trees(const carom_obb_search *search) {
     return carom_soup_found_finish(&first->found);
 }
 
+static const char *phase_of(const carom_soup_cross *cross) {
+    return cross->within ? "finding faces within the margin" : "finding faces that meet";
+}
+
 static carom_status search_trees(carom_soup_cross *cross) {
     carom_context *context = cross->context;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -295,7 +299,7 @@ static carom_status search_trees(carom_soup_cross *cross) {
                                .receive_blocks = cross->within ? decide_blocks : NULL,
                                .first_only = cross->first_only,
                                .budget = cross->budget};
-    carom_progress_begin(context, "finding faces that meet", 0);
+    carom_progress_begin(context, phase_of(cross), 0);
     carom_status status = carom_obb_search_begin(&search);
     if (status == CAROM_OK)
         status = cross->placing->extreme ? compare_all(cross, carom_worker_state(&search.states, 0))
@@ -467,7 +471,7 @@ carom_status carom_soup_cross_stream(carom_soup_cross *cross, carom_soup_placing
     carom_soup_stream stream;
     carom_soup_stream_begin(&stream, cross->context, placing->a.soup, receive, user);
     stream.most = CAROM_MAX(stream.most, placing->b.soup->triangle_count);
-    return carom_soup_stream_run(&stream, "finding faces that meet", stream_all, &w);
+    return carom_soup_stream_run(&stream, phase_of(cross), stream_all, &w);
 }
 
 carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
