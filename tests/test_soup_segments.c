@@ -197,7 +197,7 @@ static void pieces_are_the_hull_of_common_points(void **state) {
     static const double scales[] = {1.0, 0x1p-300, 0x1p500, 0x1p-30};
     carom_random random = {41};
     uint64_t dimensions[4] = {0};
-    for (int round = 0; round < 200000; ++round) {
+    for (int round = 0; round < TEST_CASES(200000); ++round) {
         whole3 t[6];
         carom_triangle a, b;
         points s;
@@ -226,7 +226,7 @@ static void pieces_are_the_hull_of_common_points(void **state) {
     print_message("%" PRIu64 " apart, %" PRIu64 " points, %" PRIu64 " segments, %" PRIu64
                   " areas\n",
                   dimensions[0], dimensions[1], dimensions[2], dimensions[3]);
-    for (int i = 0; i < 4; ++i) assert_true(dimensions[i] > 1000);
+    for (int i = 0; i < 4 && TEST_ALL_CASES; ++i) assert_true(dimensions[i] > 1000);
 }
 
 /* ---- any doubles ----------------------------------------------------------------------------- */
@@ -256,7 +256,7 @@ static void ends_are_rounded_once(void **state) {
     (void)state;
     carom_random random = {42};
     int segments = 0;
-    for (int round = 0; round < 20000; ++round) {
+    for (int round = 0; round < TEST_CASES(20000); ++round) {
         carom_triangle a, b;
         carom_intersection r;
         number_reset();
@@ -278,7 +278,7 @@ static void ends_are_rounded_once(void **state) {
                 fail_msg("round %d: end %d is not rounded from a crossing", round, i);
     }
     print_message("%d segments\n", segments);
-    assert_true(segments > 1000);
+    if (TEST_ALL_CASES) assert_true(segments > 1000);
 }
 
 /* ---- soups ----------------------------------------------------------------------------------- */
