@@ -215,6 +215,7 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
 #define STEPS_ORIENTED 9u
 
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
+    atomic_store(&soup->balanced, CAROM_SOUP_BALANCED_UNKNOWN);
     if (carom_soup_on_device(context)) return carom_soup_device_prepare(context, soup);
     uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
     uint32_t degenerate_faces = 0;
