@@ -4,6 +4,7 @@
  * where there is no device; only what needs none is then tested. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,39 @@ static void shapes_are_the_same(void **state) {
             assert_cross_same(&by_grid, NULL, &a, &pose);
             destroy(&by_grid);
             destroy(&a);
+            carom_mesh_destroy(mesh);
+        }
+}
+
+/* The pairs of shapes as hashes: a machine without a device checks its side of the comparison. */
+static void hashes_are_golden(void **state) {
+    (void)state;
+    for (int s = 0; s < CAROM_SHAPE_COUNT; ++s)
+        for (int crossed = 0; crossed < 2; ++crossed) {
+            char name[64];
+            carom_mesh *mesh;
+            carom_pairs pairs = {0};
+            const carom_shape_def shape = {.shape = (carom_shape)s, .scalar = CAROM_SCALAR_FLOAT32};
+            const carom_pose pose = {{1.0, 0.25, -0.5, 0.125}, {0.0625, -0.125, 0.25}};
+            carom_soup_def def = {0};
+            assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
+            assert_ok(cpu, carom_mesh_get_view(mesh, &def.mesh));
+            snprintf(name, sizeof(name), "%s-%s", carom_shape_name((carom_shape)s),
+                     crossed != 0 ? "cross" : "self");
+            for (int device = 0; device < (cuda != NULL ? 2 : 1); ++device) {
+                carom_context *context = device == 0 ? cpu : cuda;
+                carom_soup *soup;
+                assert_ok(context, carom_soup_create(context, &def, &soup));
+                if (crossed != 0)
+                    assert_ok(context,
+                              carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs));
+                else
+                    assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
+                test_golden("soup_cuda.txt", name,
+                            test_hash(pairs.data, pairs.count * sizeof(*pairs.data), pairs.count));
+                carom_soup_destroy(soup);
+            }
+            carom_pairs_free(&pairs);
             carom_mesh_destroy(mesh);
         }
 }
@@ -474,6 +508,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lattice_soups_are_the_same),
         cmocka_unit_test(shapes_are_the_same),
+        cmocka_unit_test(hashes_are_golden),
         cmocka_unit_test(crowds_are_the_same),
         cmocka_unit_test(nothing_is_the_same),
         cmocka_unit_test(changes_are_the_same),
