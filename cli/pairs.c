@@ -251,8 +251,13 @@ static carom_status ask_cross(job *job, carom_pairs *pairs) {
     return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
+/* The bound counts the candidates of the CPU's grid, whose balls overlap, too. */
+static bool has_bound(const job *job) {
+    return job->options->method == CAROM_SOUP_METHOD_GRID && job->cli->device == CAROM_BACKEND_CPU;
+}
+
 static carom_status ask_bound(job *job) {
-    if (job->options->method != CAROM_SOUP_METHOD_GRID) return CAROM_OK;
+    if (!has_bound(job)) return CAROM_OK;
     if (job->b == NULL) return carom_soup_self_bound(job->cli->context, job->a, &job->bound);
     return carom_soup_cross_bound(job->cli->context, job->a, job->b, &job->bound);
 }
@@ -292,7 +297,7 @@ static void print_json(const job *job) {
     json_number(&j, "prepare_s", job->prepare_s);
     repeat_print_json(&job->query, &j);
     json_count(&j, "candidates", job->work.candidates);
-    if (job->options->method == CAROM_SOUP_METHOD_GRID) json_count(&j, "bound", job->bound);
+    if (has_bound(job)) json_count(&j, "bound", job->bound);
     if (job->b == NULL) json_count(&j, "degenerate", job->degenerate);
     if (!isnan(job->options->within)) json_number(&j, "within", job->options->within);
     if (job->options->points) json_count(&j, "lines", job->lines);
@@ -326,7 +331,7 @@ static void print_words(const job *job, char **paths) {
     fprintf(out, "prepared in %.2f ms, found in %.2f ms among %llu candidates\n",
             1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
             (unsigned long long)job->work.candidates);
-    if (job->options->method == CAROM_SOUP_METHOD_GRID)
+    if (has_bound(job))
         fprintf(out, "at most %llu candidates were possible%s\n", (unsigned long long)job->bound,
                 job->b != NULL ? ", in any pose" : "");
     if (out == stdout && job->options->output != NULL)
