@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 # libcarom_cuda: everything in X_cuda.cu files, a library that the core loads when it is there.
-set(CMAKE_CUDA_ARCHITECTURES 80-real 90 CACHE STRING "GPU architectures")
+# One architecture, that of this machine's GPU or the newest data centre one; the cuda preset names more.
+if(EXISTS /dev/nvidia0)
+    set(CMAKE_CUDA_ARCHITECTURES native CACHE STRING "GPU architectures")
+else()
+    set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures")
+endif()
 set(CMAKE_CUDA_STANDARD 17)
 enable_language(CUDA)
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Many boxes: any bytes are a sequence of changes, frames and queries. All methods give the pairs
  * of all boxes compared with all; bounds that are not finite are refused and change nothing; rays
- * and points find boxes that all boxes tested one by one would not beat. */
+ * and points find boxes that all boxes tested one by one would not beat. After each step the
+ * structure is valid. */
 #include <math.h>
 #include <stdbool.h>
 
-#include "carom/carom.h"
+#include "broad/broad.h"
 #include "fuzz/fuzz.h"
 
 #define MOST       64u
@@ -131,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_take(&bytes, &left, &head, 1);
     carom_broad_def def = {.method = (carom_broad_method)(head % CAROM_BROAD_METHOD_COUNT)};
     FUZZ_CHECK(carom_broad_create(context, &def, &broad) == CAROM_OK);
+    FUZZ_CHECK_VALID(carom_broad_validate(broad));
     bool has_tree = def.method < CAROM_BROAD_METHOD_GRID;
     for (int step = 0; step < MOST_STEPS && left > 0; ++step) {
         uint8_t what, count;
@@ -140,8 +142,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
             fuzz_take(&bytes, &left, &what, 1);
             box = take_box(&bytes, &left);
             change(context, broad, &m, what, &box);
+            FUZZ_CHECK_VALID(carom_broad_validate(broad));
         }
         FUZZ_CHECK(carom_broad_frame(context, broad, &pairs, NULL, NULL) == CAROM_OK);
+        FUZZ_CHECK_VALID(carom_broad_validate(broad));
         check_pairs(&m, &pairs);
         if (has_tree) check_queries(context, broad, &m, &box);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Any two convex shapes in any poses: the call ends within its bound, gives finite numbers, and its
- * three questions do not contradict each other. */
+ * three questions do not contradict each other. Hulls are valid. */
 #include <math.h>
 #include <string.h>
 
-#include "carom/carom.h"
+#include "convex/convex_hull.h"
 #include "fuzz/fuzz.h"
 
 #define MOST_POINTS 24
@@ -47,6 +47,8 @@ static void take_shape(const uint8_t **bytes, size_t *size, any_shape *s) {
         carom_hull_def def = {.mesh = {.positions = points, .vertex_count = count}};
         if (carom_hull_create(context, &def, &s->hull) != CAROM_OK) /* beyond 1e300 */
             c->kind = CAROM_CONVEX_KIND_POINT;
+        else
+            FUZZ_CHECK_VALID(carom_hull_validate(s->hull));
         c->borrowed_hull = s->hull;
     } else {
         c->half.x = fabs(take_number(bytes, size, lattice));

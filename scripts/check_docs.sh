@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every link of README, CONTRIBUTING, CHANGELOG and docs/*.md leads to a file of the project, and to a
-# heading where it names one; `make docs` renders them with their pictures, and no link of the
-# rendered pages is dead. The second half needs cmark: without it the test counts as skipped.
+# heading where it names one; every function that a step of a reading order names is in a file that the
+# step links; `make docs` renders them with their pictures, and no link of the rendered pages is dead. The
+# second half needs cmark: without it the test counts as skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1 bad=0
@@ -32,6 +33,19 @@ for page in README.md CONTRIBUTING.md CHANGELOG.md docs/*.md; do
     done
 done
 [ "$count" -gt 20 ] || say "only $count links found: is the search broken?"
+steps() { # PAGE HEADING: the numbered steps below a heading, one per line
+    awk -v heading="$2" '/^## / { on = $0 == heading } on { if (/^[0-9]+\. /) printf "\n"; if (/^$/) print ""
+        else printf "%s ", $0 } END { print "" }' "$1" | grep -E '^[0-9]+\. '
+}
+names=0
+while read -r step; do
+    mapfile -t files < <(grep -oE '\]\(\.\./[^) ]*\)' <<<"$step" | sed 's/^](...//; s/)$//')
+    for name in $(grep -oE '`[a-z_]+`' <<<"$step" | tr -d '`'); do
+        names=$((names + 1))
+        grep -qw -- "$name" "${files[@]}" || say "reading order: $name is not in ${files[*]}"
+    done
+done < <(steps docs/architecture.md '## From a command to its result'; steps docs/gas.md '## Reading order')
+[ "$names" -gt 20 ] || say "only $names names found in reading orders: is the search broken?"
 [ $bad = 0 ] || exit 1
 
 # ---- the pages

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "broad/broad.h"
 #include "scenes/boxes.h"
 #include "tests/support/broad.h"
 #include "tests/support/campaign.h"
@@ -31,6 +32,7 @@ static void assert_pairs(const carom_pairs *pairs, const carom_pair *wanted, uin
 static carom_broad *create(carom_context *context, const carom_broad_def *def) {
     carom_broad *broad;
     assert_ok(context, carom_broad_create(context, def, &broad));
+    assert_valid(carom_broad_validate(broad));
     return broad;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "broad/broad.h"
 #include "scenes/boxes.h"
 #include "tests/support/broad.h"
 #include "tests/support/campaign.h"
@@ -155,6 +156,7 @@ static void find_expected(const course *c) {
 
 static void check_frame(course *c) {
     assert_ok(c->context, carom_broad_frame(c->context, c->broad, &c->pairs, &c->begun, &c->ended));
+    assert_valid(carom_broad_validate(c->broad));
     find_expected(c);
     assert_int_equal(c->pairs.count, m.now_count);
     if (m.now_count != 0) assert_memory_equal(c->pairs.data, m.now, m.now_count * sizeof(*m.now));
@@ -167,6 +169,7 @@ static void check_frame(course *c) {
 /* An update alone: queries agree, and the frame is not advanced. */
 static void check_update(course *c) {
     assert_ok(c->context, carom_broad_update(c->context, c->broad));
+    assert_valid(carom_broad_validate(c->broad));
     assert_ok(c->context, carom_broad_pairs(c->context, c->broad, &c->pairs));
     find_expected(c);
     assert_int_equal(c->pairs.count, m.now_count);
@@ -205,6 +208,7 @@ static uint64_t one_course(carom_context *context, carom_broad_method method, br
                 else
                     move_some(&c, count);
             }
+            assert_valid(carom_broad_validate(c.broad));
             operations += count;
         }
         if (below(&c.random, 4) == 0) check_update(&c);
@@ -359,6 +363,7 @@ static void calls_can_be_cancelled(void **state) {
             carom_status status = carom_broad_frame(context, broad, &pairs, NULL, &ended);
             if (status == CAROM_OK) break;
             assert_int_equal(status, CAROM_CANCELLED);
+            assert_valid(carom_broad_validate(broad));
             ++cancelled;
         }
         assert_true(cancelled >= 2);

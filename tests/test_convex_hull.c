@@ -82,6 +82,7 @@ static void check_hull(carom_context *context, const carom_vec3 *points, uint64_
     carom_mesh *mesh;
     carom_mesh_view view;
     assert_ok(context, carom_hull_create(context, &def, &hull));
+    assert_valid(carom_hull_validate(hull));
     assert_ok(context, carom_hull_get_info(context, hull, &info));
     assert_ok(context, carom_hull_to_mesh(context, hull, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &view));

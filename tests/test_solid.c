@@ -477,6 +477,24 @@ static void odd_meshes_say_what_they_are(void **state) {
     o = overlap_of(crossing, probe, (carom_pose){.t = {1, 1, 1}});
     assert_near("enclosed twice", o.volume, 2, 1e-14);
     assert_true(o.by_winding);
+    /* A box, two faces back to back at one of its vertices, and a face that is a point elsewhere:
+     * as many shells as components, but not one in each. The faces at the vertex are the largest.
+     */
+    boxes flap = {.view = {0}};
+    const uint32_t faces[9] = {7, 8, 9, 7, 9, 8, 10, 10, 10};
+    add_box(&flap, low, high, false);
+    for (uint32_t v = 8; v < 11; ++v)
+        for (uint32_t k = 0; k < 3; ++k)
+            flap.xyz[v][k] = v == 10 ? -9.0 : 9.0 + 9.0 * ((v + k) % 2);
+    memcpy(flap.corners + 36, faces, sizeof(faces));
+    flap.view.vertex_count = 11;
+    flap.view.face_count = 15;
+    carom_solid *with_flap = prepare(&flap.view, false), *around = box_solid(40, 40, 40, false);
+    o = overlap_of(with_flap, around, (carom_pose){.t = {-20, -20, -20}});
+    assert_near("a box with a flap", o.volume, 8, 1e-14);
+    assert_int_equal(o.relation, CAROM_RELATION_A_INSIDE_B);
+    carom_solid_destroy(with_flap);
+    carom_solid_destroy(around);
     carom_solid_destroy(turned_box);
     carom_solid_destroy(crossing);
     carom_solid_destroy(probe);

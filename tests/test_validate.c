@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "broad/broad_sweep_cpu.h"
+#include "convex/convex_hull.h"
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
 #include "solid/solid.h"
@@ -296,6 +298,254 @@ static void broken_solids_are_found(void **state) {
     carom_solid_destroy(solid);
 }
 
+/* ---- Broad ----------------------------------------------------------------------------------- */
+
+#define BOXES 60u
+
+/* Boxes on a line, each of which meets the next two, and one empty; after a frame, the removal of
+ * two of them with a frame between, and an update. */
+static carom_broad *make_broad(carom_broad_method method) {
+    static carom_bounds boxes[BOXES];
+    static carom_broad_filter filters[BOXES];
+    for (uint32_t i = 0; i < BOXES; ++i)
+        boxes[i] = (carom_bounds){{i, 1.0, 2.0}, {i + (i == 9 ? -1.0 : 2.5), 2.0, 3.0}};
+    carom_broad_def def = {.boxes = boxes,
+                           .box_count = BOXES,
+                           .filters = filters,
+                           .method = method,
+                           .sweep_cell = method == CAROM_BROAD_METHOD_SWEEP ? 0.25 : 0.0};
+    carom_broad *broad;
+    const uint32_t gone[2] = {20, 40};
+    assert_ok(context, carom_broad_create(context, &def, &broad));
+    assert_valid(carom_broad_validate(broad));
+    for (int i = 0; i < 2; ++i) {
+        assert_ok(context, carom_broad_remove(context, broad, &gone[i], 1));
+        assert_valid(carom_broad_validate(broad));
+        if (i == 0) assert_ok(context, carom_broad_frame(context, broad, NULL, NULL, NULL));
+        assert_valid(carom_broad_validate(broad));
+    }
+    assert_ok(context, carom_broad_update(context, broad));
+    assert_valid(carom_broad_validate(broad));
+    return broad;
+}
+
+#define CHECK carom_broad_validate(broad)
+
+static void broken_broad_phases_are_found(void **state) {
+    (void)state;
+    carom_broad *broad = make_broad(CAROM_BROAD_METHOD_TREE);
+    BREAK(broad->capacity, 1, CHECK, "broad: there are more ids than the arrays have");
+    BREAK(broad->states[3], 9, CHECK, "broad: an id has an unknown state");
+    BREAK(broad->id_count, BOXES - 1, CHECK, "broad: an id that was never given out has a state");
+    BREAK(broad->boxes[3].low.y, NAN, CHECK, "broad: a bound is not finite");
+    BREAK(broad->boxes[20], broad->boxes[3], CHECK, "broad: an id that is not live has a box");
+    BREAK(broad->filters[20].mask, 1, CHECK, "broad: an id that is not live has a filter");
+    BREAK(broad->live, 3, CHECK, "broad: the number of live boxes is wrong");
+    BREAK(broad->free_ids.count, broad->free_ids.capacity + 1, CHECK,
+          "broad: a list is longer than its array");
+    BREAK(broad->free_ids.data[0], BOXES, CHECK,
+          "broad: a list has an id that was never given out");
+    BREAK(broad->free_ids.data[0], 40, CHECK, "broad: a list has an id twice");
+    BREAK(broad->free_ids.data[0], 3, CHECK, "broad: an id is both live and free, or neither");
+    BREAK(broad->freed_ids.count, 0, CHECK, "broad: an id is both live and free, or neither");
+    BREAK(broad->all_changed, true, CHECK, "broad: all ids changed, and some are on a list");
+    BREAK(broad->states[3], CAROM_BROAD_LIVE | CAROM_BROAD_CHANGED, CHECK,
+          "broad: a state is not that of the list of changes");
+    BREAK(broad->states[3], CAROM_BROAD_LIVE | CAROM_BROAD_PENDING, CHECK,
+          "broad: a state is not that of the list of changes");
+    BREAK(broad->changed.data[0], 3, CHECK, "broad: a state is not that of the list of changes");
+    /* The last frame. */
+    uint64_t *pairs = broad->kept.data;
+    assert_int_equal(pairs[0], 1);
+    BREAK(broad->kept.count, broad->kept.capacity + 1, CHECK,
+          "broad: a list is longer than its array");
+    BREAK(pairs[0], 0, CHECK, "broad: a pair of the last frame is of no ids");
+    BREAK(pairs[0], BOXES, CHECK, "broad: a pair of the last frame is of no ids");
+    BREAK(pairs[1], pairs[0], CHECK, "broad: the pairs of the last frame are not sorted");
+    BREAK(pairs[1], 7, CHECK, "broad: a pair of the last frame does not overlap");
+    BREAK(broad->kept.count, broad->kept.count - 1, CHECK,
+          "broad: a pair is missing in the last frame");
+    /* What is prepared. */
+    BREAK(broad->built, false, CHECK, "broad: nothing is built, and nothing failed");
+    BREAK(broad->space.scale, 0.75, CHECK,
+          "broad: the scale of the float32 boxes is not a power of two");
+    BREAK(broad->space.plain, false, CHECK, "broad: the frame is said to be plain and is not");
+    BREAK(broad->tree.item_count, 3, CHECK, "broad: the tree is not over all ids");
+    BREAK(broad->boxes[3].high.x, 5.25, CHECK, "bvh: a place does not have the box of its item");
+    assert_true(broad->placed && broad->exact);
+    BREAK(broad->place_of[3], broad->place_of[4], CHECK,
+          "broad: the place of an id is not where the tree has it");
+    BREAK(broad->boxes[3].high.x, 5.3, CHECK,
+          "broad: a box is said to be exact as float32 and is not");
+    /* While changes are pending, or after a failure, nothing is prepared. */
+    broad->failure = CAROM_NO_MEMORY;
+    broad->tree.items[0] = 77777;
+    assert_valid(CHECK);
+    carom_broad_destroy(broad);
+    broad = make_broad(CAROM_BROAD_METHOD_GRID);
+    BREAK(broad->grid.items[3], BOXES, CHECK, "grid: an item is out of range");
+    carom_broad_destroy(broad);
+}
+
+static void broken_sweeps_are_found(void **state) {
+    (void)state;
+    carom_broad *broad = make_broad(CAROM_BROAD_METHOD_SWEEP);
+    carom_broad_sweep *sweep = &broad->sweep;
+    const uint32_t low = CAROM_BROAD_SWEEP_LOW_U | CAROM_BROAD_SWEEP_LOW_V;
+    uint64_t inner = 0; /* an entry in a cell that is not the lowest of its box */
+    while ((sweep->owners[inner] & low) != 0) ++inner;
+    assert_int_equal(sweep->axis[0], 0);
+    assert_true(sweep->count > 100 && sweep->cells > 10);
+    BREAK(sweep->capacity, 3, CHECK, "broad: the arrays are smaller than the sweep");
+    BREAK(sweep->owners[2], BOXES, CHECK, "broad: an entry of the sweep is of no id");
+    BREAK(sweep->keys[2], 0, CHECK, "broad: the entries of the sweep are not sorted");
+    BREAK(sweep->rows[3][2], 9.0f, CHECK,
+          "broad: an entry of the sweep does not have the coordinates of its box");
+    BREAK(sweep->keys[2], sweep->keys[2] + 1, CHECK,
+          "broad: the key of an entry is not that of its low end");
+    BREAK(sweep->keys[sweep->count], 7, CHECK, "broad: the sweep does not end with its padding");
+    BREAK(sweep->lone_cells, 99, CHECK,
+          "broad: the counts of cells, entries or pairs of the sweep are wrong");
+    BREAK(sweep->bound, 99, CHECK,
+          "broad: the counts of cells, entries or pairs of the sweep are wrong");
+    BREAK(sweep->owners[inner], sweep->owners[inner] | low, CHECK,
+          "broad: the cells of the sweep do not give each overlapping pair once");
+    /* The last entry in a cell of its own. */
+    uint32_t *last = &sweep->keys[sweep->count - 1];
+    BREAK(*last, *last + ((uint32_t)1 << sweep->key_bits), CHECK,
+          "broad: a cell with one box is swept");
+    carom_broad_destroy(broad);
+}
+#undef CHECK
+
+/* ---- Hulls ----------------------------------------------------------------------------------- */
+
+/* A cube with a pyramid on one side, so that faces have three and four corners; or its first
+ * points. */
+static carom_hull *make_hull(uint32_t count) {
+    static const double points[9][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},      {0, 0, 1},
+                                        {1, 0, 1}, {0, 1, 1}, {1, 1, 1}, {0.5, 0.5, 1.5}};
+    carom_hull_def def = {.mesh = {.positions = points, .vertex_count = count}};
+    carom_hull *hull;
+    assert_ok(context, carom_hull_create(context, &def, &hull));
+    assert_valid(carom_hull_validate(hull));
+    return hull;
+}
+
+#define CHECK carom_hull_validate(hull)
+
+/* Writes a vertex wherever the hull has it. */
+static void move_vertex(carom_hull *hull, uint32_t vertex, carom_vec3 to) {
+    uint32_t blocks = hull->first[hull->view.count];
+    hull->vertices[vertex] = to;
+    for (uint32_t b = 0; b < hull->view.all_count + blocks; ++b) {
+        carom_hull_block *block = b < blocks ? &hull->neighbours[b] : &hull->all[b - blocks];
+        for (uint32_t lane = 0; lane < CAROM_HULL_LANES; ++lane)
+            if (block->index[lane] == vertex)
+                block->x[lane] = to.x, block->y[lane] = to.y, block->z[lane] = to.z;
+    }
+}
+
+static void break_vertex(carom_hull *hull, uint32_t vertex, carom_vec3 to, const char *words,
+                         int line) {
+    carom_vec3 from = hull->vertices[vertex];
+    move_vertex(hull, vertex, to);
+    expect(CHECK, words, line);
+    move_vertex(hull, vertex, from);
+    assert_valid(CHECK);
+}
+
+static carom_vec3 middle_of(const carom_hull *hull, uint32_t a, uint32_t b) {
+    const carom_vec3 *p = hull->vertices;
+    return (carom_vec3){0.5 * (p[a].x + p[b].x), 0.5 * (p[a].y + p[b].y), 0.5 * (p[a].z + p[b].z)};
+}
+
+static void broken_hulls_are_found(void **state) {
+    (void)state;
+    carom_hull *hull = make_hull(9);
+    carom_hull_view *view = &hull->view;
+    carom_hull_block *own = &hull->neighbours[hull->first[2]];
+    uint32_t quad = 0;
+    while (hull->offsets[quad + 1] - hull->offsets[quad] != 4) ++quad;
+    uint32_t *corners = hull->corners + hull->offsets[quad];
+    BREAK(view->seeds, NULL, CHECK, "hull: the view is not that of its arrays");
+    BREAK(hull->info.dimension, 1, CHECK,
+          "hull: the number of vertices does not fit the dimension");
+    BREAK(hull->info.vertices, 8, CHECK, "hull: the number of vertices is wrong");
+    BREAK(hull->vertices[3].y, NAN, CHECK, "hull: a vertex is not finite");
+    BREAK(hull->vertices[3].y, 1.0, CHECK, "hull: the largest coordinate is not in [1/2, 1)");
+    BREAK(hull->info.faces, 3, CHECK, "hull: the number of faces does not fit the dimension");
+    BREAK(hull->offsets[0], 1, CHECK, "hull: the first face does not begin at 0");
+    BREAK(hull->offsets[1], 2, CHECK, "hull: a face has fewer than three corners");
+    BREAK(hull->corners[4], 9, CHECK, "hull: a corner is out of range");
+    BREAK(view->all_count, 1, CHECK, "hull: the number of blocks is wrong");
+    BREAK(hull->all[0].index[3], 4, CHECK,
+          "hull: a block does not have the coordinates of its vertices");
+    BREAK(hull->all[0].y[3], 0.25, CHECK,
+          "hull: a block does not have the coordinates of its vertices");
+    BREAK(hull->first[0], 1, CHECK, "hull: the first block of neighbours is not 0");
+    BREAK(hull->first[3], 9, CHECK, "hull: a vertex has the wrong number of neighbours");
+    BREAK(own->z[7], 0.25, CHECK, "hull: a neighbour does not have the coordinates of its vertex");
+    BREAK(own->index[7], 9, CHECK, "hull: a neighbour does not have the coordinates of its vertex");
+    BREAK(hull->info.edges, 3, CHECK, "hull: the number of edges is wrong");
+    uint32_t *simple = corners[0] < 4 ? corners : corners + 1; /* a corner of three faces */
+    BREAK(*simple, 8, CHECK, "hull: a vertex has fewer faces than the hull has dimensions");
+    /* A neighbour twice; then one that is no neighbour, so that another's half-edge is alone. */
+    carom_hull_block kept = *own;
+    own->index[0] = own->index[1], own->x[0] = own->x[1], own->y[0] = own->y[1];
+    own->z[0] = own->z[1];
+    expect(CHECK, "hull: a half-edge is missing among the neighbours of its vertex", __LINE__);
+    *own = kept;
+    carom_hull_block *next = &hull->neighbours[hull->first[hull->corners[1]]];
+    uint32_t lane = 0, self = hull->corners[1];
+    while (next->index[lane] != hull->corners[0]) ++lane;
+    kept = *next;
+    next->index[lane] = self, next->x[lane] = hull->vertices[self].x;
+    next->y[lane] = hull->vertices[self].y, next->z[lane] = hull->vertices[self].z;
+    expect(CHECK, "hull: a half-edge has no opposite", __LINE__);
+    *next = kept;
+    /* A face the wrong way round. */
+    uint32_t was[4];
+    memcpy(was, corners, sizeof(was));
+    for (int i = 0; i < 4; ++i) corners[i] = was[3 - i];
+    expect(CHECK, "hull: a half-edge belongs to two faces", __LINE__);
+    memcpy(corners, was, sizeof(was));
+    assert_valid(CHECK);
+    break_vertex(hull, 8, (carom_vec3){0.25, 0.25, 0.125}, "hull: a vertex is not below a face",
+                 __LINE__);
+    break_vertex(hull, 0, (carom_vec3){-0.0625, -0.0625, -0.0625},
+                 "hull: the corners of a face are in no plane", __LINE__);
+    BREAK(view->outer, 0.1, CHECK, "hull: a vertex is outside the outer ball");
+    BREAK(view->inner, 0.9, CHECK, "hull: the inner ball is not inside");
+    BREAK(hull->info.inner_radius, 0.1, CHECK, "hull: the radii are not those of the balls");
+    BREAK(hull->seeds[5], 9, CHECK, "hull: a seed is out of range");
+    BREAK(hull->seeds[5], (hull->seeds[5] + 4) % 8, CHECK,
+          "hull: a seed is not the farthest vertex in its direction");
+    carom_hull_destroy(hull);
+}
+
+static void broken_flat_hulls_are_found(void **state) {
+    (void)state;
+    carom_hull_destroy(make_hull(1));
+    carom_hull *hull = make_hull(2);
+    BREAK(hull->neighbours[0], hull->neighbours[1], CHECK,
+          "hull: the ends of a segment are not each other's neighbours");
+    break_vertex(hull, 1, hull->vertices[0], "hull: the ends of a segment are equal", __LINE__);
+    carom_hull_destroy(hull);
+    hull = make_hull(4);
+    const uint32_t *c = hull->corners;
+    BREAK(hull->view.inner, 0.1, CHECK, "hull: a flat hull has an inner ball");
+    /* Onto an edge; then towards the opposite corner, beyond the diagonal of the others. */
+    break_vertex(hull, c[2], middle_of(hull, c[0], c[1]), "hull: the corners of a face are in line",
+                 __LINE__);
+    carom_vec3 inside = middle_of(hull, c[0], c[2]);
+    inside.x = 0.5 * (inside.x + hull->vertices[c[0]].x);
+    inside.y = 0.5 * (inside.y + hull->vertices[c[0]].y);
+    break_vertex(hull, c[2], inside, "hull: a face is not a convex polygon", __LINE__);
+    carom_hull_destroy(hull);
+}
+#undef CHECK
+
 /* ---- Gas ------------------------------------------------------------------------------------- */
 
 #define SPHERES 40u
@@ -491,6 +741,10 @@ int main(void) {
         cmocka_unit_test(broken_grids_are_found),
         cmocka_unit_test(broken_soups_are_found),
         cmocka_unit_test(broken_solids_are_found),
+        cmocka_unit_test(broken_broad_phases_are_found),
+        cmocka_unit_test(broken_sweeps_are_found),
+        cmocka_unit_test(broken_hulls_are_found),
+        cmocka_unit_test(broken_flat_hulls_are_found),
         cmocka_unit_test(broken_spheres_are_found),
         cmocka_unit_test(broken_cells_are_found),
         cmocka_unit_test(broken_neighbour_lists_are_found),

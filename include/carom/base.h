@@ -35,7 +35,7 @@ extern "C" {
 
 /* Incremented whenever a public struct or function changes in a way that compiled callers would
  * notice. */
-#define CAROM_ABI 1u
+#define CAROM_ABI 2u
 
 #if defined(__GNUC__)
 #define CAROM_API __attribute__((visibility("default")))
@@ -141,13 +141,16 @@ typedef struct carom_context_def {
     void *run_user;
     carom_progress_fn *progress; /* NULL: none */
     void *progress_user;
+    uint32_t device;       /* of backend CUDA: its number */
+    void *borrowed_stream; /* of backend CUDA: a cudaStream_t of that device that the context works
+                              in; NULL: a stream of its own */
 } carom_context_def;
 
 typedef struct carom_context_info {
     uint32_t threads;
     carom_backend backend;
     carom_isa isa;
-    uint64_t scratch_bytes; /* held for reuse by later calls */
+    uint64_t scratch_bytes; /* held for reuse by later calls, on the host and on the device */
 } carom_context_info;
 
 /* Owns threads, scratch memory and the message of the last failure. Serves one thread at a time. */

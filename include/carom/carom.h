@@ -6,6 +6,7 @@
 #include "carom/base.h"
 #include "carom/broad.h"
 #include "carom/convex.h"
+#include "carom/cuda.h"
 #include "carom/gas.h"
 #include "carom/geom.h"
 #include "carom/grid.h"

@@ -45,6 +45,7 @@ static carom_arena_block *block_create(const carom_arena *arena, size_t size) {
     if (size > SIZE_MAX - sizeof(carom_arena_block)) return NULL;
     carom_arena_block *block = carom_allocate(arena->allocator, 1, sizeof(*block) + size);
     if (block == NULL) return NULL;
+    CAROM_ASSERT((uintptr_t)block % CAROM_ALIGNMENT == 0);
     *block = (carom_arena_block){.size = size};
     POISON(block_bytes(block), size);
     return block;
@@ -82,10 +83,13 @@ void *carom_arena_take(carom_arena *arena, uint64_t count, size_t size) {
         block->below = arena->top;
         arena->top = block;
     }
+    CAROM_ASSERT(block->used <= block->size && bytes <= block->size - block->used);
+    CAROM_ASSERT(block->used % CAROM_ALIGNMENT == 0);
     char *pointer = block_bytes(block) + block->used;
     block->used += bytes;
     arena->held += bytes;
     arena->peak = CAROM_MAX(arena->peak, arena->held);
+    CAROM_ASSERT(arena->peak >= arena->held);
     UNPOISON(pointer, bytes);
     return pointer;
 }
@@ -105,6 +109,7 @@ static void settle(carom_arena *arena) {
 }
 
 void carom_arena_rewind(carom_arena *arena, carom_arena_mark mark) {
+    CAROM_ASSERT(mark.held <= arena->held); /* marks are rewound in reverse order */
     /* The oldest block stays also where the mark is older than it (then mark.top is NULL). */
     while (arena->top != mark.top && arena->top->below != NULL) {
         carom_arena_block *block = arena->top;
@@ -113,6 +118,7 @@ void carom_arena_rewind(carom_arena *arena, carom_arena_mark mark) {
     }
     if (arena->top != NULL) {
         size_t used = arena->top == mark.top ? mark.used : 0;
+        CAROM_ASSERT(used <= arena->top->used);
         POISON(block_bytes(arena->top) + used, arena->top->size - used);
         arena->top->used = used;
     }

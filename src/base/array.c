@@ -10,7 +10,9 @@
 void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t count,
                        uint64_t needed, size_t size, uint64_t *capacity) {
     uint64_t larger = CAROM_MAX(needed, *capacity + *capacity / 2);
+    CAROM_ASSERT(count <= needed && count <= CAROM_MAX(*capacity, count));
     larger = CAROM_MAX(larger, 16);
+    CAROM_ASSERT(larger >= needed && larger > *capacity / 2);
     void *grown = carom_allocate(allocator, larger, size);
     if (grown == NULL) return NULL;
     if (count != 0) memcpy(grown, data, (size_t)count * size);

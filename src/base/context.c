@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/device.h"
 #include "base/isa.h"
 #include "base/names.h"
 
@@ -25,11 +24,6 @@ static carom_status check_def(uint32_t abi, const carom_context_def *def) {
                           "instruction set %s is not in this build or not on this machine; leave "
                           "isa 0 for the best there is",
                           carom_isa_name(def->isa));
-    if (def->backend == CAROM_BACKEND_CUDA) {
-        char line[256];
-        if (!carom_cuda_describe(line, sizeof(line)))
-            return carom_fail(NULL, CAROM_NO_DEVICE, "no CUDA device: %s", line);
-    }
     return CAROM_OK;
 }
 
@@ -45,6 +39,9 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
                   "an allocator needs both allocate and release");
     CAROM_TRY(check_def(abi, def));
 
+    carom_device *device = NULL;
+    carom_cuda_pairs none = {0};
+    if (def->backend == CAROM_BACKEND_CUDA) CAROM_TRY(carom_device_open(def, &device));
     carom_allocator allocator =
         def->allocator.allocate != NULL ? def->allocator : carom_allocator_default();
     uint32_t threads = def->threads != 0 ? def->threads : carom_processor_count();
@@ -53,6 +50,7 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
     if (context == NULL || arenas == NULL) {
         carom_release(&allocator, context);
         carom_release(&allocator, arenas);
+        carom_device_close(device, &none);
         return carom_fail_memory(NULL, sizeof(*context) + threads * sizeof(*arenas), "a context");
     }
     memset(context, 0, sizeof(*context));
@@ -63,6 +61,7 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
     context->run = def->run;
     context->run_user = def->run_user;
     context->arenas = arenas;
+    context->device = device;
     context->progress.callback = def->progress;
     context->progress.user = def->progress_user;
     for (uint32_t i = 0; i < threads; ++i) carom_arena_init(&arenas[i], &context->allocator);
@@ -72,6 +71,7 @@ carom_status carom_context_create_abi(uint32_t abi, const carom_context_def *def
 
 void carom_context_destroy(carom_context *context) {
     if (context == NULL) return;
+    carom_device_close(context->device, &context->device_pairs);
     carom_pool_destroy(context->pool);
     carom_allocator allocator = context->allocator;
     for (uint32_t i = 0; i < context->threads; ++i) carom_arena_free(&context->arenas[i]);
@@ -87,6 +87,7 @@ carom_status carom_context_get_info(carom_context *context, carom_context_info *
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
     *info = (carom_context_info){context->threads, context->backend, context->isa, 0};
+    info->scratch_bytes = carom_device_bytes(context->device);
     for (uint32_t i = 0; i < context->threads; ++i)
         info->scratch_bytes += carom_arena_bytes(&context->arenas[i]);
     return CAROM_OK;
@@ -102,7 +103,7 @@ carom_status carom_context_get_work(carom_context *context, carom_work *work) {
 carom_status carom_context_trim(carom_context *context) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     for (uint32_t i = 0; i < context->threads; ++i) carom_arena_free(&context->arenas[i]);
-    return CAROM_OK;
+    return carom_device_trim(context);
 }
 
 carom_status carom_context_require_cpu(carom_context *context, const char *what) {

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/device.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -34,7 +35,9 @@ struct carom_context {
     bool in_parallel;
     carom_arena *arenas; /* one per worker; worker 0 is the calling thread */
     carom_progress progress;
-    carom_work work; /* of the last query */
+    carom_work work;               /* of the last query */
+    carom_device *device;          /* NULL on the CPU */
+    carom_cuda_pairs device_pairs; /* of queries whose result goes to the host */
     char message[CAROM_SENTENCE_SIZE];
 };
 
@@ -42,6 +45,12 @@ struct carom_context {
 static inline carom_arena *carom_scratch(carom_context *context, uint32_t worker) {
     return &context->arenas[worker];
 }
+
+/* The device of a new CUDA context, its end, the bytes it holds for reuse, and freeing them. */
+carom_status carom_device_open(const carom_context_def *def, carom_device **device);
+void carom_device_close(carom_device *device, carom_cuda_pairs *pairs);
+uint64_t carom_device_bytes(const carom_device *device);
+carom_status carom_device_trim(carom_context *context);
 
 /* CAROM_OK on the CPU; else CAROM_UNSUPPORTED: `what`, such as "a soup", is not implemented on the
  * context's backend. */

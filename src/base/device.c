@@ -1,40 +1,169 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads libcarom_cuda from beside the library and describes the result. The core never links CUDA:
- * where the GPU library, the driver or the device is missing, one message says which. */
+/* Loads libcarom_cuda from beside the library, once per process, and passes calls on to it. The
+ * core never links CUDA: where the GPU library, the driver or the device is missing, one message
+ * says which. */
 #define _GNU_SOURCE
 #include "base/device.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/status.h"
+#include "base/context.h"
+#include "base/names.h"
 
 /* CAROM_CUDA_LIBRARY, the file to load, comes from the build. */
 
+CAROM_ENUM_NAMES(carom_cuda_order, CAROM_CUDA_ORDER_COUNT, "sorted", "any");
+
+/* ---- The library ----------------------------------------------------------------------------- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void *library; /* never closed: contexts of any thread may use it */
+static char why[224]; /* there is none */
+
+static void load(void) {
+    library = dlopen(CAROM_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (library != NULL) return;
+    const char *error = dlerror(); /* names the library or the dependency that is missing */
+    snprintf(why, sizeof(why), "%s", error != NULL ? error : CAROM_CUDA_LIBRARY " does not load");
+}
+
+const void *carom_device_table(const char *name) {
+    (void)pthread_once(&once, load);
+    return library != NULL ? dlsym(library, name) : NULL;
+}
+
+static const carom_cuda_base *base(void) {
+    return carom_device_table(CAROM_CUDA_BASE);
+}
+
+static bool describe(char *line, size_t size) {
+    const carom_cuda_base *table = base();
+    if (table != NULL) return table->describe(line, size);
+    snprintf(line, size, "none: %s",
+             library == NULL ? why : CAROM_CUDA_LIBRARY " is of another version");
+    return false;
+}
+
 bool carom_cuda_describe(char *line, size_t size) {
-    char ignored[1];
+    char ignored[256];
     CAROM_REQUIRE_OR(line != NULL || size == 0, "the place for the line is NULL", false);
-    if (line == NULL || size == 0) {
-        line = ignored;
-        size = sizeof(ignored);
-    }
-    void *library = dlopen(CAROM_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) { /* the library or one of its dependencies is missing: the loader says
-                              which */
-        const char *why = dlerror();
-        snprintf(line, size, "none: %s",
-                 why != NULL ? why : CAROM_CUDA_LIBRARY " cannot be loaded");
-        return false;
-    }
-    carom_cuda_describe_fn *describe;
-    void *symbol = dlsym(library, CAROM_CUDA_DESCRIBE);
-    memcpy(&describe, &symbol, sizeof(symbol)); /* ISO C has no cast from data to function */
-    bool there = false;
-    if (symbol == NULL)
-        snprintf(line, size, "none: %s is of another version", CAROM_CUDA_LIBRARY);
-    else
-        there = describe(line, size);
-    dlclose(library);
-    return there;
+    return line == NULL || size == 0 ? describe(ignored, sizeof(ignored)) : describe(line, size);
+}
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+carom_status carom_device_open(const carom_context_def *def, carom_device **device) {
+    char line[256];
+    *device = NULL;
+    if (!describe(line, sizeof(line)))
+        return carom_fail(NULL, CAROM_NO_DEVICE, "no CUDA device: %s", line);
+    carom_status status =
+        base()->create(def->device, def->borrowed_stream, line, sizeof(line), device);
+    return status == CAROM_OK ? CAROM_OK : carom_fail(NULL, status, "%s", line);
+}
+
+void carom_device_close(carom_device *device, carom_cuda_pairs *pairs) {
+    if (device == NULL) return;
+    base()->pairs_free(pairs);
+    base()->destroy(device);
+}
+
+uint64_t carom_device_bytes(const carom_device *device) {
+    return device != NULL ? base()->bytes(device) : 0;
+}
+
+carom_status carom_device_trim(carom_context *context) {
+    if (context->device == NULL) return CAROM_OK;
+    return carom_device_pass(context, base()->trim(context->device));
+}
+
+carom_status carom_device_of(carom_context *context, const char *what, carom_device **device) {
+    *device = context->device;
+    if (*device != NULL) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED, "%s needs a context of backend cuda", what);
+}
+
+carom_status carom_device_pass(carom_context *context, carom_status status) {
+    if (status == CAROM_OK) return CAROM_OK;
+    return carom_fail(context, status, "%s", base()->message(context->device));
+}
+
+/* ---- Public calls ---------------------------------------------------------------------------- */
+
+/* The device of a context, with the checks that every call begins with. */
+#define DEVICE_OF(context, what)                                                                   \
+    carom_device *device;                                                                          \
+    CAROM_REQUIRE((context) != NULL, "the context is NULL");                                       \
+    CAROM_TRY(carom_device_of(context, what, &device))
+
+carom_status carom_cuda_finish(carom_context *context) {
+    DEVICE_OF(context, "waiting for a device");
+    return carom_device_pass(context, base()->finish(device));
+}
+
+carom_status carom_cuda_allocate(carom_context *context, uint64_t bytes, void **memory) {
+    CAROM_REQUIRE(memory != NULL, "the place for the memory is NULL");
+    *memory = NULL;
+    DEVICE_OF(context, "device memory");
+    return carom_device_pass(context, base()->allocate(device, bytes, memory));
+}
+
+carom_status carom_cuda_release(carom_context *context, void *memory) {
+    DEVICE_OF(context, "device memory");
+    return carom_device_pass(context, base()->release(device, memory));
+}
+
+carom_status carom_cuda_write(carom_context *context, void *to, const void *from, uint64_t bytes) {
+    CAROM_REQUIRE((to != NULL && from != NULL) || bytes == 0, "an address is NULL");
+    DEVICE_OF(context, "device memory");
+    return carom_device_pass(context, base()->write(device, to, from, bytes));
+}
+
+carom_status carom_cuda_read(carom_context *context, void *to, const void *from, uint64_t bytes) {
+    CAROM_REQUIRE((to != NULL && from != NULL) || bytes == 0, "an address is NULL");
+    DEVICE_OF(context, "device memory");
+    return carom_device_pass(context, base()->read(device, to, from, bytes));
+}
+
+carom_status carom_cuda_pairs_free(carom_context *context, carom_cuda_pairs *pairs) {
+    CAROM_REQUIRE(pairs != NULL, "the pairs are NULL");
+    DEVICE_OF(context, "device memory");
+    carom_status status = carom_device_pass(context, base()->finish(device));
+    base()->pairs_free(pairs);
+    return status;
+}
+
+carom_status carom_cuda_frame_begin(carom_context *context) {
+    DEVICE_OF(context, "a frame");
+    return carom_device_pass(context, base()->frame_begin(device));
+}
+
+carom_status carom_cuda_frame_end(carom_context *context, carom_cuda_frame **frame) {
+    CAROM_REQUIRE(frame != NULL, "the place for the frame is NULL");
+    *frame = NULL;
+    DEVICE_OF(context, "a frame");
+    return carom_device_pass(context, base()->frame_end(device, frame));
+}
+
+carom_status carom_cuda_frame_run(carom_context *context, carom_cuda_frame *frame) {
+    CAROM_REQUIRE(frame != NULL, "the frame is NULL");
+    DEVICE_OF(context, "a frame");
+    return carom_device_pass(context, base()->frame_run(device, frame));
+}
+
+void carom_cuda_frame_destroy(carom_cuda_frame *frame) {
+    if (frame != NULL) base()->frame_destroy(frame);
+}
+
+carom_status carom_cuda_set_timing(carom_context *context, bool on) {
+    DEVICE_OF(context, "timing");
+    return carom_device_pass(context, base()->set_timing(device, on));
+}
+
+carom_status carom_cuda_get_steps(carom_context *context, carom_cuda_steps *steps) {
+    CAROM_REQUIRE(steps != NULL, "the place for the steps is NULL");
+    DEVICE_OF(context, "timing");
+    return carom_device_pass(context, base()->get_steps(device, steps));
 }

@@ -1,11 +1,301 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU library's answer to "which device?". */
+/* The frame of the GPU library: devices, memory, queued operations, recorded frames and the times
+ * of steps. Engines add operations (device_cuda.h); nothing here knows what they compute. */
+#include "base/device_cuda.h"
+
+#include <atomic>
+#include <cstdarg>
 #include <cstdio>
+#include <cstring>
+#include <new>
 
-#include "base/device.h"
+struct carom_cuda_frame {
+    carom_device *device;
+    carom_device_op ops[CAROM_DEVICE_MOST_OPS];
+    uint32_t op_count;
+    cudaGraphExec_t graph; /* NULL: not captured yet */
+    uint64_t generation;   /* of the memory that the graph was captured with */
+};
 
-extern "C" __attribute__((visibility("default"))) bool carom_cuda_describe_device_1(char *line,
-                                                                                    size_t size) {
+/* ---- Failure --------------------------------------------------------------------------------- */
+
+carom_status carom_device_fail(carom_device *device, carom_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(device->message, sizeof(device->message), format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+carom_status carom_device_check(carom_device *device, cudaError_t error, const char *what) {
+    if (error == cudaSuccess) return CAROM_OK;
+    (void)cudaGetLastError(); /* what is not sticky is forgotten */
+    if (error == cudaErrorMemoryAllocation)
+        return carom_device_fail(device, CAROM_NO_MEMORY, "no device memory for %s", what);
+    return carom_device_fail(device, CAROM_NO_DEVICE, "the CUDA device failed at %s: %s", what,
+                             cudaGetErrorString(error));
+}
+
+#define TRY_CUDA(device, call, what) CAROM_DEVICE_TRY(carom_device_check(device, call, what))
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+carom_status carom_device_reserve(carom_device *device, carom_device_block *block, uint64_t bytes,
+                                  const char *what) {
+    if (bytes <= block->bytes) return CAROM_OK;
+    carom_device_release(block);
+    TRY_CUDA(device, cudaMalloc(&block->data, bytes), what);
+    block->bytes = bytes;
+    return CAROM_OK;
+}
+
+/* Of all memory of the process: graphs captured before it changed are stale, since a structure may
+ * be used by several contexts. */
+static std::atomic<uint64_t> generation;
+
+void carom_device_release(carom_device_block *block) {
+    if (block->data == nullptr) return;
+    (void)cudaFree(block->data); /* waits for the kernels that use it */
+    ++generation;
+    *block = carom_device_block{};
+}
+
+static carom_device_block *block_of(const carom_cuda_pairs *pairs) {
+    return (carom_device_block *)pairs->memory;
+}
+
+carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *pairs,
+                                        uint64_t count) {
+    if (pairs->memory == nullptr) pairs->memory = new (std::nothrow) carom_device_block{};
+    if (pairs->memory == nullptr)
+        return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for pairs");
+    CAROM_DEVICE_TRY(
+        carom_device_reserve(device, block_of(pairs), count * sizeof(carom_pair), "the pairs"));
+    pairs->data = (carom_pair *)block_of(pairs)->data;
+    pairs->capacity = block_of(pairs)->bytes / sizeof(carom_pair);
+    return CAROM_OK;
+}
+
+static void pairs_free(carom_cuda_pairs *pairs) {
+    if (pairs->memory != nullptr) carom_device_release(block_of(pairs));
+    delete block_of(pairs);
+    *pairs = carom_cuda_pairs{};
+}
+
+static carom_status allocate(carom_device *device, uint64_t bytes, void **memory) {
+    TRY_CUDA(device, cudaSetDevice(device->number), "choosing the device");
+    TRY_CUDA(device, cudaMalloc(memory, bytes != 0 ? bytes : 1), "the caller");
+    return CAROM_OK;
+}
+
+static carom_status release(carom_device *device, void *memory) {
+    TRY_CUDA(device, cudaFree(memory), "freeing memory");
+    return CAROM_OK;
+}
+
+static carom_status copy(carom_device *device, void *to, const void *from, uint64_t bytes,
+                         cudaMemcpyKind kind) {
+    TRY_CUDA(device, cudaMemcpyAsync(to, from, bytes, kind, device->stream), "a copy");
+    TRY_CUDA(device, cudaStreamSynchronize(device->stream), "a copy");
+    return CAROM_OK;
+}
+
+static carom_status write(carom_device *device, void *to, const void *from, uint64_t bytes) {
+    return copy(device, to, from, bytes, cudaMemcpyHostToDevice);
+}
+
+static carom_status read(carom_device *device, void *to, const void *from, uint64_t bytes) {
+    return copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+void carom_device_step(carom_device *device, const char *name) {
+    if (!device->timing || device->capturing || device->step_count == CAROM_CUDA_MOST_STEPS) return;
+    device->step_name[device->step_count] = name;
+    (void)cudaEventRecord(device->step_event[device->step_count++], device->stream);
+}
+
+/* Adds up the time between events by name; the stream is idle. */
+static void read_steps(carom_device *device) {
+    carom_cuda_steps *steps = &device->steps;
+    steps->count = 0;
+    for (uint32_t i = 0; i < device->step_count; ++i) {
+        float elapsed = 0.0f;
+        uint32_t at = 0;
+        (void)cudaEventElapsedTime(&elapsed, device->step_event[i], device->step_event[i + 1]);
+        while (at < steps->count && strcmp(steps->name[at], device->step_name[i]) != 0) ++at;
+        if (at == steps->count) {
+            steps->name[steps->count] = device->step_name[i];
+            steps->milliseconds[steps->count++] = 0.0;
+        }
+        steps->milliseconds[at] += (double)elapsed;
+    }
+    device->step_count = 0;
+}
+
+static carom_status set_timing(carom_device *device, bool on) {
+    for (uint32_t i = 0; on && i <= CAROM_CUDA_MOST_STEPS; ++i)
+        if (device->step_event[i] == nullptr)
+            TRY_CUDA(device, cudaEventCreate(&device->step_event[i]), "timing");
+    device->timing = on;
+    device->step_count = 0;
+    return CAROM_OK;
+}
+
+static carom_status get_steps(carom_device *device, carom_cuda_steps *steps) {
+    *steps = device->steps;
+    return CAROM_OK;
+}
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+carom_status carom_device_submit(carom_device *device, const carom_device_op *op) {
+    TRY_CUDA(device, cudaSetDevice(device->number), "choosing the device");
+    if (device->op_count == CAROM_DEVICE_MOST_OPS) {
+        if (device->recording)
+            return carom_device_fail(device, CAROM_TOO_LARGE, "a frame has at most %u calls",
+                                     CAROM_DEVICE_MOST_OPS);
+        CAROM_DEVICE_TRY(carom_device_finish(device));
+    }
+    if (!device->recording && device->queued_frame != nullptr)
+        CAROM_DEVICE_TRY(carom_device_finish(device));
+    uint32_t at = device->op_count;
+    device->ops[at] = *op;
+    device->ops[at].counters = &device->counters[at];
+    if (!device->recording) {
+        CAROM_DEVICE_TRY(device->ops[at].reserve(device, &device->ops[at]));
+        device->ops[at].launch(device, &device->ops[at]);
+        TRY_CUDA(device, cudaGetLastError(), "starting a kernel");
+    }
+    ++device->op_count;
+    return CAROM_OK;
+}
+
+static carom_status launch_all(carom_device *device, carom_device_op *ops, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) ops[i].launch(device, &ops[i]);
+    TRY_CUDA(device, cudaGetLastError(), "starting a kernel");
+    return CAROM_OK;
+}
+
+static carom_status reserve_all(carom_device *device, carom_device_op *ops, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) CAROM_DEVICE_TRY(ops[i].reserve(device, &ops[i]));
+    return CAROM_OK;
+}
+
+/* Waits, and settles every operation; *again when one has to be repeated, and so all that may build
+ * on it. */
+static carom_status settle_all(carom_device *device, bool *again) {
+    uint32_t count = device->op_count;
+    *again = false;
+    if (device->step_count != 0)
+        (void)cudaEventRecord(device->step_event[device->step_count], device->stream);
+    if (count != 0)
+        TRY_CUDA(device,
+                 cudaMemcpyAsync(device->counters_on_host, device->counters,
+                                 count * sizeof(*device->counters), cudaMemcpyDeviceToHost,
+                                 device->stream),
+                 "the counters");
+    TRY_CUDA(device, cudaStreamSynchronize(device->stream), "waiting");
+    for (uint32_t i = 0; i < count; ++i) {
+        bool op_again = false;
+        CAROM_DEVICE_TRY(device->ops[i].settle(device, &device->ops[i],
+                                               &device->counters_on_host[i], &op_again));
+        *again = *again || op_again;
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_device_finish(carom_device *device) {
+    carom_status status = CAROM_OK;
+    bool again = true;
+    TRY_CUDA(device, cudaSetDevice(device->number), "choosing the device");
+    if (device->recording)
+        return carom_device_fail(device, CAROM_UNSUPPORTED,
+                                 "a frame is being recorded; end it before waiting");
+    while (again && status == CAROM_OK) {
+        status = settle_all(device, &again);
+        if (!again || status != CAROM_OK) break;
+        device->step_count = 0;
+        status = reserve_all(device, device->ops, device->op_count);
+        if (status == CAROM_OK) status = launch_all(device, device->ops, device->op_count);
+    }
+    read_steps(device);
+    device->op_count = 0;
+    device->queued_frame = nullptr;
+    return status;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+static carom_status frame_begin(carom_device *device) {
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    device->recording = true;
+    return CAROM_OK;
+}
+
+static carom_status frame_end(carom_device *device, carom_cuda_frame **out) {
+    uint32_t count = device->op_count;
+    if (!device->recording)
+        return carom_device_fail(device, CAROM_UNSUPPORTED, "no frame is being recorded");
+    device->recording = false;
+    device->op_count = 0;
+    carom_cuda_frame *frame = new (std::nothrow) carom_cuda_frame{};
+    if (frame == nullptr)
+        return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for a frame");
+    frame->device = device;
+    frame->op_count = count;
+    memcpy(frame->ops, device->ops, count * sizeof(*frame->ops));
+    *out = frame;
+    return CAROM_OK;
+}
+
+/* Captures what the operations launch into a graph. */
+static carom_status capture(carom_device *device, carom_cuda_frame *frame) {
+    cudaGraph_t graph = nullptr;
+    if (frame->graph != nullptr) (void)cudaGraphExecDestroy(frame->graph);
+    frame->graph = nullptr;
+    TRY_CUDA(device, cudaStreamBeginCapture(device->stream, cudaStreamCaptureModeThreadLocal),
+             "recording a graph");
+    device->capturing = true;
+    carom_status status = launch_all(device, frame->ops, frame->op_count);
+    device->capturing = false;
+    cudaError_t error = cudaStreamEndCapture(device->stream, &graph);
+    if (status == CAROM_OK) status = carom_device_check(device, error, "recording a graph");
+    if (status == CAROM_OK)
+        status = carom_device_check(device, cudaGraphInstantiate(&frame->graph, graph, 0),
+                                    "making a graph");
+    if (graph != nullptr) (void)cudaGraphDestroy(graph);
+    frame->generation = generation;
+    return status;
+}
+
+static carom_status frame_run(carom_device *device, carom_cuda_frame *frame) {
+    TRY_CUDA(device, cudaSetDevice(device->number), "choosing the device");
+    if (device->recording)
+        return carom_device_fail(device, CAROM_UNSUPPORTED, "a frame is being recorded");
+    if (device->op_count != 0 && device->queued_frame != frame)
+        CAROM_DEVICE_TRY(carom_device_finish(device));
+    CAROM_DEVICE_TRY(reserve_all(device, frame->ops, frame->op_count));
+    if (frame->graph == nullptr || frame->generation != generation)
+        CAROM_DEVICE_TRY(capture(device, frame));
+    carom_device_step(device, "frame");
+    TRY_CUDA(device, cudaGraphLaunch(frame->graph, device->stream), "a graph");
+    memcpy(device->ops, frame->ops, frame->op_count * sizeof(*frame->ops));
+    device->op_count = frame->op_count;
+    device->queued_frame = frame;
+    return CAROM_OK;
+}
+
+static void frame_destroy(carom_cuda_frame *frame) {
+    if (frame->device->queued_frame == frame) frame->device->queued_frame = nullptr;
+    if (frame->graph != nullptr) (void)cudaGraphExecDestroy(frame->graph);
+    delete frame;
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static bool describe(char *line, size_t size) {
     int count = 0, device = 0, driver = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
@@ -25,3 +315,87 @@ extern "C" __attribute__((visibility("default"))) bool carom_cuda_describe_devic
              driver % 1000 / 10);
     return true;
 }
+
+static void destroy(carom_device *device) {
+    (void)cudaStreamSynchronize(device->stream);
+    for (carom_device_block &block : device->scratch) carom_device_release(&block);
+    for (cudaEvent_t event : device->step_event)
+        if (event != nullptr) (void)cudaEventDestroy(event);
+    (void)cudaFree(device->counters);
+    (void)cudaFreeHost(device->counters_on_host);
+    if (device->owns_stream && device->stream != nullptr) (void)cudaStreamDestroy(device->stream);
+    delete device;
+}
+
+static __global__ void probe() {
+}
+
+/* Whether carom_device_begin waits in the code that was compiled. */
+static bool can_launch_early() {
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, probe) == cudaSuccess && attributes.ptxVersion >= 90;
+}
+
+static carom_status open_device(carom_device *device, uint32_t number, void *stream) {
+    int count = 0;
+    TRY_CUDA(device, cudaGetDeviceCount(&count), "counting devices");
+    if (number >= (uint32_t)count)
+        return carom_device_fail(device, CAROM_NO_DEVICE, "CUDA device %u asked for, there are %d",
+                                 number, count);
+    device->number = (int)number;
+    TRY_CUDA(device, cudaSetDevice((int)number), "choosing a device");
+    TRY_CUDA(
+        device,
+        cudaDeviceGetAttribute(&device->processors, cudaDevAttrMultiProcessorCount, (int)number),
+        "asking the device");
+    device->early = can_launch_early();
+    device->stream = (cudaStream_t)stream;
+    if (stream == nullptr) {
+        TRY_CUDA(device, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking),
+                 "a stream");
+        device->owns_stream = true;
+    }
+    size_t bytes = CAROM_DEVICE_MOST_OPS * sizeof(carom_device_counters);
+    TRY_CUDA(device, cudaMalloc(&device->counters, bytes), "a context");
+    TRY_CUDA(device, cudaMallocHost(&device->counters_on_host, bytes), "a context");
+    return CAROM_OK;
+}
+
+static carom_status create(uint32_t number, void *stream, char *message, size_t size,
+                           carom_device **out) {
+    carom_device *device = new (std::nothrow) carom_device{};
+    if (device == nullptr) {
+        snprintf(message, size, "no memory for a context");
+        return CAROM_NO_MEMORY;
+    }
+    carom_status status = open_device(device, number, stream);
+    if (status != CAROM_OK) {
+        snprintf(message, size, "%s", device->message);
+        destroy(device);
+        return status;
+    }
+    *out = device;
+    return CAROM_OK;
+}
+
+static const char *message_of(const carom_device *device) {
+    return device->message;
+}
+
+static uint64_t bytes_of(const carom_device *device) {
+    uint64_t bytes = 0;
+    for (const carom_device_block &block : device->scratch) bytes += block.bytes;
+    return bytes;
+}
+
+static carom_status trim(carom_device *device) {
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    for (carom_device_block &block : device->scratch) carom_device_release(&block);
+    return CAROM_OK;
+}
+
+extern "C" __attribute__((visibility("default"))) extern const carom_cuda_base carom_cuda_base_2 = {
+    describe,      create,     destroy,    message_of, bytes_of,    trim,      carom_device_finish,
+    allocate,      release,    write,      read,       frame_begin, frame_end, frame_run,
+    frame_destroy, pairs_free, set_timing, get_steps,
+};

@@ -7,6 +7,8 @@
 #ifndef CAROM_SRC_BASE_ITEM_H
 #define CAROM_SRC_BASE_ITEM_H
 
+#include "base/assert.h"
+
 #ifdef __CUDACC__
 #define CAROM_ITEM static __host__ __device__ inline
 #else

@@ -35,6 +35,7 @@ static inline bool carom_pair_list_add(carom_pair_list *list, uint32_t first, ui
     if ((list->chunks == NULL || list->chunks->count == CAROM_PAIR_CHUNK) &&
         !carom_pair_list_grow(list))
         return false;
+    CAROM_ASSERT(list->chunks->count < CAROM_PAIR_CHUNK);
     list->chunks->pairs[list->chunks->count++] = (uint64_t)first << 32 | second;
     ++list->count;
     return true;

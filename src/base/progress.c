@@ -50,6 +50,7 @@ void carom_progress_add(carom_context *context, uint32_t worker, uint64_t amount
     if (progress->last_call < 0.0) progress->last_call = now;
     if (now - progress->last_call < SECONDS_BETWEEN_CALLS) return;
     progress->last_call = now;
+    CAROM_ASSERT(worker == 0 && progress->callback != NULL);
     double fraction = progress->total != 0 ? (double)done / (double)progress->total : 0.0;
     /* A phase may expect several searches one after another; what is told does not go back. */
     progress->fraction = CAROM_MAX(progress->fraction, CAROM_MIN(fraction, 1.0));
@@ -72,6 +73,7 @@ carom_status carom_progress_end(carom_context *context) {
     if (progress->depth == 0) return CAROM_OK;
     if (progress->depth == 1 && !carom_progress_cancelled(context)) call_back(progress, 1.0);
     if (carom_progress_cancelled(context)) return carom_progress_look(context);
+    CAROM_ASSERT(progress->depth >= 1);
     --progress->depth;
     return CAROM_OK;
 }

@@ -22,6 +22,7 @@ typedef struct scan {
 
 static carom_status add_part(void *argument, carom_range range) {
     scan *s = argument;
+    CAROM_ASSERT(range.begin % s->part == 0 && range.end - range.begin <= s->part);
     s->starts[range.begin / s->part] = CAROM_CPU_CALL(s->context, carom_scan_total)(
         s->counts + range.begin, range.end - range.begin);
     return CAROM_OK;
@@ -30,6 +31,7 @@ static carom_status add_part(void *argument, carom_range range) {
 static carom_status fill_part(void *argument, carom_range range) {
     scan *s = argument;
     uint64_t start = s->starts[range.begin / s->part], count = range.end - range.begin;
+    CAROM_ASSERT(range.begin % s->part == 0 && count <= s->part);
     const uint32_t *counts = s->counts + range.begin;
     if (s->offsets32 != NULL) CAROM_CPU_CALL(s->context, carom_scan_fill_u32)
     (counts, count, (uint32_t)start, s->offsets32 + range.begin);
@@ -51,6 +53,7 @@ static carom_status run(scan *s, uint64_t count) {
                           "%llu items cannot be numbered with 32 bits; split the input",
                           (unsigned long long)sum);
     CAROM_TRY(carom_parallel_for(s->context, count, s->part, fill_part, s));
+    CAROM_ASSERT((s->offsets32 != NULL) != (s->offsets64 != NULL));
     if (s->offsets32 != NULL)
         s->offsets32[count] = (uint32_t)sum;
     else
@@ -61,6 +64,7 @@ static carom_status run(scan *s, uint64_t count) {
 static carom_status scan_in_parts(scan *s, uint64_t count) {
     s->part = CAROM_MAX(count / s->context->threads + 1, LEAST_PART);
     s->part = CAROM_MIN(s->part, MOST_PART);
+    CAROM_ASSERT(s->part >= 1 && count / s->part < count + 1);
     carom_arena *scratch = carom_scratch(s->context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     s->starts = CAROM_ARENA_TAKE(scratch, uint64_t, count / s->part + 1);

@@ -57,6 +57,7 @@ static carom_sort_items split_source(const split *split) {
 static carom_status count_part(void *argument, carom_range range) {
     split *s = argument;
     uint64_t *counts = s->tables + (range.begin / s->part << s->digit_bits);
+    CAROM_ASSERT(range.begin % s->part == 0 && range.end <= s->count);
     memset(counts, 0, sizeof(*counts) << s->digit_bits);
     CAROM_CPU_CALL(s->context, carom_sort_count)
     (split_source(s), range.begin, range.end, s->shift, s->digit_bits, counts);
@@ -76,6 +77,7 @@ static void places_from_counts(split *s) {
         }
     }
     s->starts[digits] = sum;
+    CAROM_ASSERT(sum == s->count); /* every item is in one bucket */
 }
 
 static carom_status scatter_part(void *argument, carom_range range) {
@@ -85,6 +87,7 @@ static carom_status scatter_part(void *argument, carom_range range) {
     uint64_t *lines = carom_arena_take(scratch, UINT64_C(1) << s->digit_bits, CAROM_ALIGNMENT);
     if (lines == NULL) return CAROM_NO_MEMORY;
     uint64_t *place = s->tables + (range.begin / s->part << s->digit_bits);
+    CAROM_ASSERT(range.begin % s->part == 0 && range.end <= s->count);
     CAROM_CPU_CALL(s->context, carom_sort_scatter)
     (split_source(s), range.begin, range.end, s->shift, s->digit_bits, place, lines,
      s->count >= STREAM_FROM, s->to);
@@ -99,6 +102,7 @@ static carom_status sort_buckets(void *argument, carom_range range) {
     uint64_t *spare = CAROM_ARENA_TAKE(scratch, uint64_t, CAROM_SORT_BUCKET);
     if (spare == NULL) return CAROM_NO_MEMORY;
     for (uint64_t digit = range.begin; digit < range.end; ++digit) {
+        CAROM_ASSERT(s->starts[digit] <= s->starts[digit + 1]);
         uint64_t start = s->starts[digit], count = s->starts[digit + 1] - start;
         if (count == 0 || count > CAROM_SORT_BUCKET) continue; /* large ones are split again */
         CAROM_CPU_CALL(s->context, carom_sort_bucket)
@@ -146,6 +150,7 @@ static carom_status highest_difference(split *s, uint32_t bits, uint32_t *end_bi
     uint64_t differences = (atomic_load(&search.differences) & mask) >> s->first_bit;
     uint32_t differing = differences == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(differences);
     *end_bit = s->first_bit + differing;
+    CAROM_ASSERT(*end_bit <= end);
     return CAROM_OK;
 }
 
@@ -168,6 +173,8 @@ static carom_status split_again(split *s) {
                       .begin = s->begin + start,
                       .count = count,
                       .first_bit = s->first_bit};
+        CAROM_ASSERT(part.begin >= s->begin && part.begin + count <= s->begin + s->count);
+        CAROM_ASSERT(part.to != part.from);
         CAROM_TRY(split_words(s->context, &part, s->shift - s->first_bit));
     }
     return CAROM_OK;
@@ -198,6 +205,8 @@ static carom_status split_and_sort(split *s, carom_arena *scratch, uint32_t bits
     }
     s->digit_bits = choose_digit_bits(s->count, end_bit - s->first_bit);
     s->shift = end_bit - s->digit_bits;
+    CAROM_ASSERT(s->digit_bits >= 1 && s->digit_bits <= CAROM_SORT_DIGIT_BITS);
+    CAROM_ASSERT(s->shift >= s->first_bit);
     uint64_t digits = UINT64_C(1) << s->digit_bits, parts = (s->count - 1) / s->part + 1;
     if (s->to == NULL) s->to = CAROM_ARENA_TAKE(scratch, uint64_t, s->count);
     s->tables = CAROM_ARENA_TAKE(scratch, uint64_t, parts * digits);
@@ -218,6 +227,7 @@ static carom_status split_words(carom_context *context, split *s, uint32_t bits)
     uint64_t parts = context->threads == 1 ? 1 : context->threads * PARTS_PER_THREAD;
     s->part = CAROM_MAX(s->count / parts + 1, LEAST_PART);
     s->part = CAROM_MIN(s->part, MOST_PART);
+    CAROM_ASSERT(s->part >= 1);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = split_and_sort(s, scratch, bits);

@@ -22,6 +22,7 @@ typedef struct summation {
 static carom_status add_range(void *argument, carom_range range) {
     summation *s = argument;
     carom_sum sum = s->shares[range.worker].sum;
+    CAROM_ASSERT(range.begin <= range.end);
     for (uint64_t i = range.begin; i < range.end; ++i)
         sum = carom_sum_add(sum, carom_sum_term(s->values[i], s->scale));
     s->shares[range.worker].sum = sum;

@@ -43,6 +43,7 @@ CAROM_ITEM carom_sum carom_sum_term(double value, int scale) {
     int exponent;
     uint64_t mantissa = carom_double_mantissa(value, &exponent);
     int shift = exponent - scale; /* term = mantissa 2^shift */
+    CAROM_ASSERT(mantissa < UINT64_C(1) << 53);
     if (exponent == CAROM_DOUBLE_NOT_FINITE ||
         (mantissa != 0 && shift > CAROM_SUM_TERM_BITS - 53)) {
         term.spoiled = 1;
@@ -84,6 +85,7 @@ CAROM_ITEM double carom_sum_value(carom_sum sum, int scale) {
         if (lost != 0) low |= 1;
         power += shift;
     }
+    CAROM_ASSERT(sum.high == 0 || low >> 63 == 1); /* the top 64 bits */
     double value = (double)low; /* the one rounding; two factors, as one could be out of range */
     value = value * carom_power_of_two(power / 2) * carom_power_of_two(power - power / 2);
     return negative ? -value : value;

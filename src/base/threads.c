@@ -203,6 +203,7 @@ static void run_ranges(void *argument, uint32_t worker) {
         if (range >= ranges) return;
         uint64_t begin = range * loop->grain;
         uint64_t end = CAROM_MIN(loop->count - begin, loop->grain) + begin;
+        CAROM_ASSERT(begin < end && end <= loop->count && worker < loop->context->threads);
         carom_status status = loop->body(loop->argument, (carom_range){begin, end, worker});
         if (status != CAROM_OK) note_failure(loop, range, status);
         if (loop->context->progress.depth != 0)
@@ -226,9 +227,12 @@ static void run_workers(carom_context *context, loop *loop) {
 }
 
 static carom_status run_loop(carom_context *context, loop *loop) {
+    CAROM_ASSERT(!context->in_parallel && loop->grain != 0);
     context->in_parallel = true;
     run_workers(context, loop);
     context->in_parallel = false;
+    CAROM_ASSERT(atomic_load(&loop->failed_range) != UINT64_MAX ||
+                 atomic_load(&loop->failed_status) == CAROM_OK);
 
     CAROM_TRY(carom_progress_look(context));
     carom_status status = (carom_status)atomic_load(&loop->failed_status);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/item.h"
+
 carom_status carom_worker_states_begin(carom_worker_states *states, carom_context *context,
                                        size_t size, carom_worker_begin_fn *begin, void *user) {
     carom_arena *scratch = carom_scratch(context, 0);
@@ -22,6 +24,7 @@ carom_status carom_worker_states_begin(carom_worker_states *states, carom_contex
 
 void *carom_worker_state_create(carom_worker_states *states, uint32_t worker) {
     carom_arena *scratch = carom_scratch(states->context, worker);
+    CAROM_ASSERT(worker < states->context->threads && states->states[worker] == NULL);
     states->marks[worker] = carom_arena_get_mark(scratch);
     void *state = carom_arena_take(scratch, 1, states->size);
     if (state == NULL) return NULL;
@@ -36,6 +39,7 @@ void *carom_worker_states_next(const carom_worker_states *states, uint32_t *work
     if (states->states == NULL) return NULL;
     while (*worker < states->context->threads) {
         void *state = states->states[(*worker)++];
+        CAROM_ASSERT(*worker <= states->context->threads);
         if (state != NULL) return state;
     }
     return NULL;

@@ -55,6 +55,7 @@ static bool reserve(carom_broad *broad, uint64_t needed) {
     uint64_t old = broad->capacity;
     broad->capacity = capacity;
     set_empty(broad, old, capacity);
+    CAROM_ASSERT(broad->capacity >= needed && broad->id_count <= broad->capacity);
     return true;
 }
 
@@ -86,6 +87,7 @@ static bool reserve_changes(carom_broad *broad, uint64_t count, uint64_t ids) {
 
 static void note_changed(carom_broad *broad, uint32_t id) {
     if ((broad->states[id] & CAROM_BROAD_CHANGED) != 0 || broad->all_changed) return;
+    CAROM_ASSERT(broad->changed.count < broad->changed.capacity);
     broad->states[id] |= CAROM_BROAD_CHANGED;
     broad->changed.data[broad->changed.count++] = id;
 }
@@ -93,6 +95,7 @@ static void note_changed(carom_broad *broad, uint32_t id) {
 static void note(carom_broad *broad, uint32_t id) {
     note_changed(broad, id);
     if ((broad->states[id] & CAROM_BROAD_PENDING) != 0 || broad->all_pending) return;
+    CAROM_ASSERT(broad->pending.count < broad->pending.capacity);
     broad->states[id] |= CAROM_BROAD_PENDING;
     broad->pending.data[broad->pending.count++] = id;
 }
@@ -277,12 +280,14 @@ carom_status carom_broad_add(carom_context *context, carom_broad *broad, const c
         return fail_ids(context, count);
     for (uint64_t i = 0; i < count; ++i) {
         uint32_t id = i < old ? broad->free_ids.data[--broad->free_ids.count] : broad->id_count++;
+        CAROM_ASSERT(id < broad->capacity && (broad->states[id] & CAROM_BROAD_LIVE) == 0);
         broad->boxes[id] = boxes[i];
         broad->states[id] |= CAROM_BROAD_LIVE;
         note(broad, id);
         if (ids != NULL) ids[i] = id;
     }
     broad->live += (uint32_t)count;
+    CAROM_ASSERT(broad->live <= broad->id_count);
     return CAROM_OK;
 }
 
@@ -317,6 +322,7 @@ carom_status carom_broad_remove(carom_context *context, carom_broad *broad, cons
         if (broad->filters != NULL) broad->filters[id] = (carom_broad_filter){0, 0};
         freed->data[freed->count++] = id;
     }
+    CAROM_ASSERT(broad->live >= count);
     broad->live -= (uint32_t)count;
     return CAROM_OK;
 }

@@ -85,6 +85,10 @@ struct carom_broad {
 carom_status carom_broad_build(carom_context *context, carom_broad *broad,
                                const carom_bounds *bounds);
 
+/* For tests and fuzzers, between two calls: NULL, or the first invariant that does not hold. O(n),
+ * and O(n^2) for the few boxes of a test. */
+const char *carom_broad_validate(const carom_broad *broad);
+
 /* Fills place_of. */
 carom_status carom_broad_place(carom_context *context, carom_broad *broad);
 

@@ -45,6 +45,7 @@ static void merge(frame *f) {
         j += new <= old ? 1 : 0;
     }
     next->count = count;
+    CAROM_ASSERT(count <= next->capacity && count + f->ended_count == kept->count + f->begun_count);
 }
 
 /* Lists the places of live boxes that changed, in the order of the tree. */
@@ -60,6 +61,7 @@ static carom_status list_changed(frame *f, const uint32_t **places, uint64_t *pl
     for (uint64_t i = 0; i < most; ++i) {
         uint32_t id = broad->changed.data[i];
         if (carom_bounds_is_empty(&broad->boxes[id])) continue;
+        CAROM_ASSERT(broad->tree.items[broad->place_of[id]] == id);
         ids[count] = id;
         list[count++] = broad->place_of[id];
     }
@@ -98,6 +100,7 @@ static void finish(carom_broad *broad) {
     broad->next = last;
     for (uint64_t i = 0; i < broad->freed_ids.count; ++i)
         broad->free_ids.data[broad->free_ids.count++] = broad->freed_ids.data[i];
+    CAROM_ASSERT(broad->free_ids.count + broad->live == broad->id_count);
     broad->freed_ids.count = 0;
     forget_changed(broad);
 }

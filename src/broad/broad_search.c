@@ -48,6 +48,7 @@ static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t cou
     f->work.undecided += exact ? 0 : count;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t first = id_of(f, a[i]), second = id_of(f, b[i]);
+        CAROM_ASSERT(first != second && first < broad->id_count && second < broad->id_count);
         if (!exact && !carom_bounds_overlap(&broad->boxes[first], &broad->boxes[second])) continue;
         if (broad->filters != NULL &&
             !carom_broad_allows(broad->filters[first], broad->filters[second]))

@@ -148,6 +148,7 @@ static void cut(build *b, double cell, const double size[3]) {
         sweep->cell = cell;
         sweep->key_bits = 32 - bits_for(all);
         sweep->key_bits = CAROM_MIN(sweep->key_bits, 30);
+        CAROM_ASSERT(sweep->key_bits >= 32 - MOST_CELL_BITS && sweep->key_bits <= 30);
         sweep->low = (double)b->low[sweep->axis[0]];
         sweep->scale = size[0] > 0.0 ? (double)((uint64_t)1 << sweep->key_bits) / size[0] : 0.0;
         if (!(sweep->scale <= DBL_MAX)) sweep->scale = 0.0;
@@ -173,6 +174,7 @@ static span span_of(const build *b, const carom_box *box) {
         int axis = b->sweep->axis[i + 1];
         s.low[i] = cell_of(b, i + 1, box->low[axis]);
         s.high[i] = cell_of(b, i + 1, box->high[axis]);
+        CAROM_ASSERT(s.low[i] <= s.high[i] && s.high[i] < b->cells[i + 1]);
     }
     return s;
 }
@@ -203,6 +205,7 @@ static carom_status write_entries(void *argument, carom_range range) {
         for (uint32_t u = s.low[0]; u <= s.high[0]; ++u) {
             for (uint32_t v = s.low[1]; v <= s.high[1]; ++v, ++at) {
                 uint64_t cell = (uint64_t)u * b->cells[2] + v;
+                CAROM_ASSERT(cell << sweep->key_bits >> 32 == 0 && begins >> sweep->key_bits == 0);
                 b->keys[at] = (uint32_t)(cell << sweep->key_bits | begins);
                 b->owners[at] = (uint32_t)id | (u == s.low[0] ? CAROM_BROAD_SWEEP_LOW_U : 0) |
                                 (v == s.low[1] ? CAROM_BROAD_SWEEP_LOW_V : 0);
@@ -236,6 +239,7 @@ static void drop_lone(build *b, uint64_t count) {
             sweep->owners[kept] = b->owners[i];
         }
     }
+    CAROM_ASSERT(kept + sweep->lone_cells == count);
     sweep->count = kept;
 }
 

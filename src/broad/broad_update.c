@@ -231,6 +231,7 @@ static carom_status patch(carom_context *context, carom_broad *broad) {
     broad->built = false;
     for (uint64_t i = 0; i < pending->count; ++i) {
         uint32_t id = pending->data[i], place = broad->place_of[id];
+        CAROM_ASSERT(place < broad->tree.item_count && broad->tree.items[place] == id);
         if (i + AHEAD < pending->count) prefetch_place(broad, pending->data[i + AHEAD]);
         carom_box box;
         broad->exact &= CAROM_CPU_CALL(context, carom_broad_round_all)(&broad->space, broad->boxes,

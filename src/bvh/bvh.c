@@ -20,11 +20,9 @@
 #include "base/sort.h"
 #include "bvh/bvh_cpu.h"
 
-#define BATCH      256u  /* boxes computed at a time, 6 KiB */
-#define GRAIN      4096u /* items per range of a loop: some 0.1 ms */
-#define EXPONENTS  256u  /* of floats */
-#define SAMPLE     4096u /* items whose median size is taken: known to 0.8 % of the ranks */
-#define CLASS_STEP 4     /* powers of two between size classes */
+#define BATCH  256u  /* boxes computed at a time, 6 KiB */
+#define GRAIN  4096u /* items per range of a loop: some 0.1 ms */
+#define SAMPLE 4096u /* items whose median size is taken: known to 0.8 % of the ranks */
 
 typedef struct build {
     carom_context *context;
@@ -47,25 +45,28 @@ static uint32_t divide_up(uint64_t a, uint32_t b) {
  * bounds of the centres of the items that are not much larger. */
 static int survey(const build *b, carom_box *centres) {
     static carom_box none;
-    uint32_t histogram[EXPONENTS] = {0}, total = 0, below = 0;
+    uint32_t histogram[CAROM_BVH_EXPONENTS] = {0}, total = 0, below = 0;
     uint32_t step = b->count / SAMPLE + 1;
     carom_box box;
     for (uint64_t i = 0; i < b->count; i += step) {
         b->boxes(b->user, NULL, (uint32_t)i, 1, &box);
         if (!(box.low[0] <= box.high[0])) continue; /* empty */
+        CAROM_ASSERT(carom_bvh_size(&box) >= 0 && carom_bvh_size(&box) < CAROM_BVH_EXPONENTS);
         ++histogram[carom_bvh_size(&box)];
         ++total;
     }
     int median = 0;
-    while (median < (int)EXPONENTS - 1 && below + histogram[median] <= total / 2)
+    while (median < CAROM_BVH_EXPONENTS - 1 && below + histogram[median] <= total / 2)
         below += histogram[median++];
+    CAROM_ASSERT(median >= 0 && median < CAROM_BVH_EXPONENTS && below <= total);
     *centres = none;
     bool any = false;
     for (uint64_t i = 0; i < b->count; i += step) {
         b->boxes(b->user, NULL, (uint32_t)i, 1, &box);
-        if (!(box.low[0] <= box.high[0]) || carom_bvh_size(&box) >= median + CLASS_STEP) continue;
+        if (!(box.low[0] <= box.high[0]) || carom_bvh_size(&box) >= median + CAROM_BVH_CLASS_STEP)
+            continue;
         for (int k = 0; k < 3; ++k) {
-            float centre = 0.5f * box.low[k] + 0.5f * box.high[k];
+            float centre = carom_bvh_centre(&box, k);
             centres->low[k] = any ? CAROM_MIN(centre, centres->low[k]) : centre;
             centres->high[k] = any ? CAROM_MAX(centre, centres->high[k]) : centre;
         }
@@ -75,11 +76,11 @@ static int survey(const build *b, carom_box *centres) {
 }
 
 carom_bvh_space carom_bvh_space_of(const carom_box *bounds) {
-    carom_bvh_space space = {.size_class = {EXPONENTS, EXPONENTS, EXPONENTS}};
+    carom_bvh_space space = {
+        .size_class = {CAROM_BVH_EXPONENTS, CAROM_BVH_EXPONENTS, CAROM_BVH_EXPONENTS}};
     for (int k = 0; k < 3; ++k) {
-        float size = bounds->high[k] - bounds->low[k];
         space.low[k] = bounds->low[k];
-        space.scale[k] = size > 1024.0f / FLT_MAX && size <= FLT_MAX ? 1024.0f / size : 0.0f;
+        space.scale[k] = carom_bvh_scale(bounds->low[k], bounds->high[k]);
     }
     return space;
 }
@@ -92,7 +93,8 @@ static void choose_space(build *b, const carom_box *bounds) {
                  bounds->high[1] - bounds->low[1] > 16.0f * (centres.high[1] - centres.low[1]) ||
                  bounds->high[2] - bounds->low[2] > 16.0f * (centres.high[2] - centres.low[2]);
     b->space = carom_bvh_space_of(large ? &centres : bounds);
-    for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CLASS_STEP;
+    for (int c = 0; c < 3; ++c) b->space.size_class[c] = median + (c + 1) * CAROM_BVH_CLASS_STEP;
+    CAROM_ASSERT(b->space.size_class[0] < b->space.size_class[1]);
 }
 
 static carom_status make_keys(void *argument, carom_range range) {
@@ -126,6 +128,7 @@ static carom_status fill_blocks(void *argument, carom_range range) {
     for (uint64_t at = range.begin * CAROM_BVH_WIDTH; at < end; at += BATCH) {
         uint32_t *items = b->bvh->items + at, places = (uint32_t)CAROM_MIN(end - at, BATCH);
         uint32_t count = (uint32_t)CAROM_MIN(b->count - at, places);
+        CAROM_ASSERT(at < b->count && count >= 1);
         b->boxes(b->user, items, 0, count, boxes);
         for (uint32_t i = count; i < places; ++i) {
             items[i] = CAROM_BVH_NONE;
@@ -143,6 +146,8 @@ static carom_status fill_level(void *argument, carom_range range) {
     const carom_bvh_node *below = carom_bvh_level(b->bvh, b->level - 1);
     carom_bvh_node *nodes = b->bvh->nodes + b->bvh->level_start[b->level];
     uint32_t below_count = b->bvh->node_count[b->level - 1];
+    CAROM_ASSERT(b->level >= 1 && b->level < b->bvh->level_count);
+    CAROM_ASSERT(range.end <= b->bvh->node_count[b->level]);
     for (uint64_t node = range.begin; node < range.end; ++node) {
         for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
             uint64_t child = node * CAROM_BVH_WIDTH + lane;
@@ -176,6 +181,7 @@ static uint64_t lay_out(carom_bvh *bvh, uint32_t count) {
     for (uint32_t size = count; count != 0;) {
         size = divide_up(size, CAROM_BVH_WIDTH);
         bvh->level_start[bvh->level_count] = nodes;
+        CAROM_ASSERT(bvh->level_count < CAROM_BVH_LEVELS);
         bvh->node_count[bvh->level_count++] = size;
         nodes += size;
         if (size == 1) break;
@@ -207,6 +213,7 @@ static carom_status run(build *b, carom_arena *scratch, const carom_box *bounds)
     if (b->keys == NULL)
         return carom_fail_memory(b->context, b->count * sizeof(*b->keys), "building a box tree");
     choose_space(b, bounds);
+    CAROM_ASSERT(b->bvh->node_count[b->bvh->level_count - 1] == 1);
     CAROM_TRY(carom_parallel_for(b->context, b->count, GRAIN, make_keys, b));
     CAROM_TRY(carom_sort_keys(b->context, b->keys, b->bvh->items, b->count));
     return fill(b);
@@ -219,6 +226,7 @@ carom_status carom_bvh_build(carom_context *context, const carom_allocator *allo
     if (count == 0) return CAROM_OK;
     uint64_t places = (uint64_t)bvh->node_count[0] * CAROM_BVH_WIDTH;
     CAROM_TRY(make_room(context, allocator, bvh, places, nodes));
+    CAROM_ASSERT(bvh->item_capacity >= places && bvh->node_capacity >= nodes && places >= count);
     build b = {.context = context, .bvh = bvh, .boxes = boxes, .user = user, .count = count};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -290,6 +298,7 @@ uint64_t carom_bvh_bytes(const carom_bvh *bvh) {
 }
 
 carom_box carom_bvh_bounds(const carom_bvh *bvh) {
+    CAROM_ASSERT(bvh->level_count <= CAROM_BVH_LEVELS);
     if (bvh->level_count == 0) return carom_box_empty();
     return carom_bvh_node_bounds(&carom_bvh_level(bvh, bvh->level_count - 1)[0]);
 }

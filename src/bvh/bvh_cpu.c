@@ -47,21 +47,6 @@ static inline carom_u32v hilbert(carom_u32v x, carom_u32v y, carom_u32v z) {
     return spread(x ^ parity) << 2 | spread(y ^ parity) << 1 | spread(z ^ parity);
 }
 
-static inline uint32_t cell_of(const carom_bvh_space *space, const carom_box *box, int k) {
-    float centre = 0.5f * box->low[k] + 0.5f * box->high[k];
-    float cell = (centre - space->low[k]) * space->scale[k];
-    cell = cell > 0.0f ? cell : 0.0f; /* NaN, of an empty box, becomes 0 */
-    cell = cell < 1023.0f ? cell : 1023.0f;
-    return (uint32_t)cell;
-}
-
-static inline uint32_t class_of(const carom_bvh_space *space, const carom_box *box) {
-    int exponent = carom_bvh_size(box);
-    return (exponent >= space->size_class[0] ? 1u : 0u) +
-           (exponent >= space->size_class[1] ? 1u : 0u) +
-           (exponent >= space->size_class[2] ? 1u : 0u);
-}
-
 void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *boxes, uint32_t count,
                                uint32_t *keys) {
     uint32_t cell[3][CAROM_LANES], key[CAROM_LANES];
@@ -69,14 +54,11 @@ void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *bo
     for (uint32_t at = 0; at < count; at += CAROM_LANES) {
         uint32_t some = CAROM_MIN(count - at, CAROM_LANES);
         for (uint32_t i = 0; i < some; ++i)
-            for (int k = 0; k < 3; ++k) cell[k][i] = cell_of(space, &boxes[at + i], k);
+            for (int k = 0; k < 3; ++k) cell[k][i] = carom_bvh_cell(space, &boxes[at + i], k);
         carom_u32v_store(key, hilbert(carom_u32v_load(cell[0]), carom_u32v_load(cell[1]),
                                       carom_u32v_load(cell[2])));
-        for (uint32_t i = 0; i < some; ++i) {
-            const carom_box *box = &boxes[at + i];
-            bool empty = !(box->low[0] <= box->high[0]); /* after all others */
-            keys[at + i] = empty ? UINT32_MAX : class_of(space, box) << 30 | key[i];
-        }
+        for (uint32_t i = 0; i < some; ++i)
+            keys[at + i] = carom_bvh_key(space, &boxes[at + i], key[i]);
     }
 }
 
@@ -95,13 +77,15 @@ static inline wide_box widen(const carom_box *box) {
     return wide;
 }
 
-static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane) {
-    wide_box wide;
+static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane, bool enlarged,
+                                  float reach) {
+    carom_box box;
     for (int k = 0; k < 3; ++k) {
-        wide.low[k] = carom_f32v_splat(node->low[k][lane]);
-        wide.high[k] = carom_f32v_splat(node->high[k][lane]);
+        box.low[k] = node->low[k][lane];
+        box.high[k] = node->high[k][lane];
     }
-    return wide;
+    if (enlarged) box = carom_box_enlarge(box, reach);
+    return widen(&box);
 }
 
 static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box) {
@@ -148,6 +132,7 @@ typedef struct to_visit {
 } to_visit;
 
 static inline void push(to_visit *stack, uint32_t level, uint32_t index) {
+    CAROM_ASSERT(stack->count < CAROM_BVH_LEVELS * CAROM_BVH_WIDTH && level < CAROM_BVH_LEVELS);
     stack->index[stack->count] = index;
     stack->level[stack->count++] = (uint8_t)level;
 }
@@ -159,26 +144,28 @@ static inline void emit(carom_bvh_found *found, uint32_t a, uint32_t block_b, ui
         carom_u32v_store(&found->a[count], carom_u32v_splat(a));
         count += carom_lanes_list(some, block_b * CAROM_BVH_WIDTH + at, &found->b[count]);
     }
+    CAROM_ASSERT(count <= CAROM_BVH_FOUND);
     found->count = count;
 }
 
 static inline bool block_pair(const carom_bvh_node *blocks, uint32_t a, uint32_t b,
-                              const wide_box *box_of_b, carom_bvh_found *found) {
+                              const wide_box *box_of_b, bool enlarged, float reach,
+                              carom_bvh_found *found) {
     if (!make_room(found)) return false;
     const carom_bvh_node *block_a = &blocks[a], *block_b = &blocks[b];
     for (uint32_t near = overlaps(block_a, box_of_b); near != 0; near &= near - 1) {
         uint32_t lane = lowest(near);
-        wide_box box = widen_lane(block_a, lane);
+        wide_box box = widen_lane(block_a, lane, enlarged, reach);
         emit(found, a * CAROM_BVH_WIDTH + lane, b, overlaps(block_b, &box));
     }
     return true;
 }
 
-static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
-                                carom_bvh_found *found) {
+static inline bool within_block(const carom_bvh_node *blocks, uint32_t block, bool enlarged,
+                                float reach, carom_bvh_found *found) {
     if (!make_room(found)) return false;
     for (uint32_t lane = 0; lane + 1 < CAROM_BVH_WIDTH; ++lane) {
-        wide_box box = widen_lane(&blocks[block], lane);
+        wide_box box = widen_lane(&blocks[block], lane, enlarged, reach);
         uint32_t later = ~((2u << lane) - 1u);
         emit(found, block * CAROM_BVH_WIDTH + lane, block, overlaps(&blocks[block], &box) & later);
     }
@@ -189,7 +176,8 @@ static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
  * overlap the other's box is opened block by block: beside a huge triangle that is one block, not
  * sixteen. */
 static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const wide_box *box_of_a,
-                             const wide_box *box_of_b, carom_bvh_found *found) {
+                             const wide_box *box_of_b, bool enlarged, float reach,
+                             carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *parents = carom_bvh_level(bvh, 1);
     const carom_bvh_node *node_a = &parents[a], *node_b = &parents[b];
     uint32_t near_a = overlaps(node_a, box_of_b);
@@ -199,39 +187,42 @@ static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const
                          *other_node = opens_b ? node_a : node_b;
     for (uint32_t near = opens_b ? near_b : near_a; near != 0; near &= near - 1) {
         uint32_t lane = lowest(near);
-        wide_box own = widen_lane(opened, lane);
+        wide_box own = widen_lane(opened, lane, enlarged, reach);
         uint32_t lanes = overlaps(other_node, &own) & (opens_b ? near_a : near_b);
         if (a == b) lanes &= ~((2u << lane) - 1u);
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t other = lowest(lanes), lane_a = opens_b ? other : lane;
             uint32_t lane_b = opens_b ? lane : other;
-            wide_box box = widen_lane(node_b, lane_b);
+            wide_box box = widen_lane(node_b, lane_b, enlarged, reach);
             if (!block_pair(blocks, a * CAROM_BVH_WIDTH + lane_a, b * CAROM_BVH_WIDTH + lane_b,
-                            &box, found))
+                            &box, enlarged, reach, found))
                 return false;
         }
     }
     return true;
 }
 
-static inline wide_box widen_bounds(const carom_bvh_node *node) {
+static inline wide_box widen_bounds(const carom_bvh_node *node, bool enlarged, float reach) {
     carom_box box = carom_bvh_node_bounds(node);
+    if (enlarged) box = carom_box_enlarge(box, reach);
     return widen(&box);
 }
 
 /* Finds the pairs within each block of the node and between its blocks, then traverses the tree to
  * all later nodes of level 1 whose box overlaps the node's: the upper levels are searched once for
- * sixteen blocks. */
-bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_bvh_found *found) {
+ * sixteen blocks. `enlarged` is a constant in both calls, so that the compiler specialises the
+ * loops. */
+static inline bool self_node(const carom_bvh *bvh, uint32_t node, bool enlarged, float reach,
+                             carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
     uint32_t first = node * CAROM_BVH_WIDTH;
     uint32_t end = CAROM_MIN(first + CAROM_BVH_WIDTH, bvh->node_count[0]);
     for (uint32_t block = first; block < end; ++block)
-        if (!within_block(blocks, block, found)) return false;
+        if (!within_block(blocks, block, enlarged, reach, found)) return false;
     if (bvh->level_count < 2) return true;
-    wide_box own = widen_bounds(&carom_bvh_level(bvh, 1)[node]);
-    if (!node_pair(bvh, node, node, &own, &own, found)) return false;
+    wide_box own = widen_bounds(&carom_bvh_level(bvh, 1)[node], enlarged, reach);
+    if (!node_pair(bvh, node, node, &own, &own, enlarged, reach, found)) return false;
     if (bvh->level_count < 3) return true;
     to_visit stack;
     stack.count = 0;
@@ -239,6 +230,7 @@ bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_b
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
         const carom_bvh_node *here = &carom_bvh_level(bvh, level)[index];
+        CAROM_ASSERT(level >= 2 && index < bvh->node_count[level]);
         /* Only children whose last node of level 1 comes after `node`. */
         uint64_t span = (uint64_t)1 << (4 * (level - 2)), begin = (uint64_t)index * 16 * span;
         uint64_t past = node + 1 > begin ? (node + 1 - begin) / span : 0;
@@ -249,12 +241,21 @@ bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_b
             if (level > 2) {
                 push(&stack, level - 1, child);
             } else {
-                wide_box box = widen_lane(here, lane);
-                if (!node_pair(bvh, node, child, &own, &box, found)) return false;
+                wide_box box = widen_lane(here, lane, enlarged, reach);
+                if (!node_pair(bvh, node, child, &own, &box, enlarged, reach, found)) return false;
             }
         }
     }
     return true;
+}
+
+bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_bvh_found *found) {
+    return self_node(bvh, node, false, 0.0f, found);
+}
+
+bool CAROM_CPU(carom_bvh_self_node_within)(const carom_bvh *bvh, uint32_t node, float reach,
+                                           carom_bvh_found *found) {
+    return self_node(bvh, node, true, reach, found);
 }
 
 static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a,
@@ -264,6 +265,7 @@ static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a
     push(&stack, bvh->level_count - 1, 0);
     while (stack.count > 0) {
         uint32_t level = stack.level[--stack.count], index = stack.index[stack.count];
+        CAROM_ASSERT(level < bvh->level_count && index < bvh->node_count[level]);
         uint32_t lanes = overlaps(&carom_bvh_level(bvh, level)[index], wide);
         ++found->visits;
         if (level == 0) {
@@ -382,7 +384,7 @@ static inline bool find_near(const carom_bvh *bvh, const near_nodes *near, const
 }
 
 static inline wide_box widen_place(const carom_bvh *bvh, uint32_t place) {
-    return widen_lane(&bvh->nodes[place / CAROM_BVH_WIDTH], place % CAROM_BVH_WIDTH);
+    return widen_lane(&bvh->nodes[place / CAROM_BVH_WIDTH], place % CAROM_BVH_WIDTH, false, 0.0f);
 }
 
 static inline carom_box box_of_place(const carom_bvh *bvh, uint32_t place) {

@@ -5,25 +5,12 @@
 
 #include "base/isa.h"
 #include "bvh/bvh.h"
-
-/* Hilbert keys of boxes: see bvh.c. */
-typedef struct carom_bvh_space {
-    float low[3], scale[3]; /* (centre - low) * scale is in [0, 1024] */
-    int size_class[3];      /* least exponents of the extents of the three classes of large items */
-} carom_bvh_space;
+#include "bvh/bvh_item.h"
 
 /* For keys in these bounds, without classes of large items. */
 carom_bvh_space carom_bvh_space_of(const carom_box *bounds);
 
-/* The exponent of the largest extent, biased as in float32: 0 to 255. */
-static inline int carom_bvh_size(const carom_box *box) {
-    float extent = 0.0f;
-    for (int k = 0; k < 3; ++k) extent = CAROM_MAX(box->high[k] - box->low[k], extent);
-    uint32_t bits;
-    memcpy(&bits, &extent, sizeof(bits));
-    return (int)(bits >> 23 & 0xFF);
-}
-
+/* Hilbert keys of boxes: see bvh.c. */
 CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const carom_box *boxes,
                   uint32_t count, uint32_t *keys);
 
@@ -32,6 +19,11 @@ CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const caro
  * false if a flush did. */
 CAROM_CPU_DECLARE(bool, carom_bvh_self_node, const carom_bvh *bvh, uint32_t node,
                   carom_bvh_found *found);
+
+/* The same for boxes at most `reach` apart along each axis. The reach allows for the rounding of a
+ * box that is enlarged by it. */
+CAROM_CPU_DECLARE(bool, carom_bvh_self_node_within, const carom_bvh *bvh, uint32_t node,
+                  float reach, carom_bvh_found *found);
 
 /* The number of nodes to search for all pairs. */
 static inline uint32_t carom_bvh_self_nodes(const carom_bvh *bvh) {

@@ -57,6 +57,7 @@ static uint64_t lay_out(carom_obb_tree *tree, uint32_t count) {
     for (uint32_t size = count; count != 0;) {
         size = (uint32_t)(((uint64_t)size + CAROM_BVH_WIDTH - 1) / CAROM_BVH_WIDTH);
         tree->level_start[tree->level_count] = nodes;
+        CAROM_ASSERT(tree->level_count < CAROM_BVH_LEVELS);
         tree->node_count[tree->level_count++] = size;
         nodes += size;
         if (size == 1) break;
@@ -119,6 +120,7 @@ static void spread_join(spread *s, const spread *other) {
 
 /* The orthonormal principal axes of the covariance, largest spread first, by Jacobi's method. */
 static void spread_axes(const spread *s, double axes[3][3]) {
+    CAROM_ASSERT(s->count != 0);
     double n = (double)s->count, m[3][3];
     const double *q = s->square, *t = s->sum;
     m[0][0] = q[0] - t[0] * t[0] / n;
@@ -158,6 +160,7 @@ static void spread_axes(const spread *s, double axes[3][3]) {
     if (m[2][2] > m[first][first]) first = 2;
     int second = (first + 1) % 3, third = (first + 2) % 3;
     for (int k = 0; k < 3; ++k) {
+        CAROM_ASSERT(first + second + third == 3);
         axes[0][k] = v[first][k];
         axes[1][k] = v[second][k];
         axes[2][k] = v[third][k];
@@ -177,6 +180,7 @@ static uint32_t sortable(float x) {
  * the median of three words, chosen by a fixed rule for which no input order is likely to be a bad
  * case. */
 static void select_smallest(uint64_t *words, uint64_t count, uint64_t left) {
+    CAROM_ASSERT(left <= count);
     int64_t low = 0, high = (int64_t)count - 1, target = (int64_t)left;
     uint64_t dice = count;
     while (low < high) {
@@ -187,6 +191,7 @@ static void select_smallest(uint64_t *words, uint64_t count, uint64_t left) {
         }
         uint64_t least = CAROM_MIN(pick[0], pick[1]), most = CAROM_MAX(pick[0], pick[1]);
         uint64_t pivot = pick[2] < least ? least : CAROM_MIN(pick[2], most);
+        CAROM_ASSERT(least <= pivot && pivot <= most && width >= 2);
         int64_t i = low, j = high;
         do {
             while (words[i] < pivot) ++i;
@@ -211,6 +216,7 @@ static void split(build *b, uint32_t worker, uint64_t *words, uint64_t count, ui
     }
     if (count >= LOOKED_AT && carom_progress_stop(b->context, worker)) return;
     uint64_t parts = (count + unit - 1) / unit, left = (parts + 1) / 2 * unit;
+    CAROM_ASSERT(parts >= 2 && left % unit == 0 && left < count);
     spread s = {0};
     for (uint64_t i = 0; i < count; ++i) {
         const float *c = b->centres[(uint32_t)words[i]];
@@ -255,6 +261,7 @@ static carom_status find_centres(void *argument, carom_range range) {
         b->centres[i][1] = (float)(p[0].y + p[1].y + p[2].y);
         b->centres[i][2] = (float)(p[0].z + p[1].z + p[2].z);
         b->words[i] = i;
+        CAROM_ASSERT(i < b->tree->item_count);
     }
     return CAROM_OK;
 }
@@ -263,6 +270,7 @@ static carom_status place_items(void *argument, carom_range range) {
     build *b = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_vec3 p[3];
+        CAROM_ASSERT((uint32_t)b->words[i] < b->tree->item_count);
         uint32_t item = b->tree->items[i] = b->old[(uint32_t)b->words[i]];
         b->corners(b->user, item, p);
         for (int k = 0; k < 3; ++k) {
@@ -287,6 +295,7 @@ static carom_obb box_of_slabs(const float axes[9], const float low[3], const flo
         middle[i] = 0.5f * (low[i] + high[i]);
         extent[i] = 0.5f * (high[i] - low[i]);
         size += fabsf(middle[i]) + extent[i];
+        CAROM_ASSERT(low[i] <= high[i] && extent[i] >= 0.0f);
     }
     for (int k = 0; k < 3; ++k) {
         box.centre[k] = (middle[0] * axes[k] + middle[1] * axes[3 + k]) + middle[2] * axes[6 + k];
@@ -376,6 +385,7 @@ static carom_status fill_level(void *argument, carom_range range) {
     carom_obb_tree *tree = b->tree;
     carom_obb_node *nodes = tree->nodes + tree->level_start[b->level];
     uint64_t unit = b->level == 0 ? 1 : items_below(b->level - 1), count = tree->item_count;
+    CAROM_ASSERT(b->level < tree->level_count && range.end <= tree->node_count[b->level]);
     const spread *below = b->spreads + (b->level == 0 ? 0 : tree->level_start[b->level - 1]);
     spread *own = b->spreads + tree->level_start[b->level];
     for (uint64_t node = range.begin; node < range.end; ++node) {
@@ -393,11 +403,13 @@ static carom_status fill_level(void *argument, carom_range range) {
             } else if (b->level == 0) {
                 box = box_of_item(b, first);
             } else {
+                CAROM_ASSERT(child < tree->node_count[b->level - 1]);
                 box = box_of_node(b, first, CAROM_MIN(count - first, unit), &below[child]);
                 spread_join(&sum, &below[child]);
             }
             put(&nodes[node], lane, &box);
         }
+        CAROM_ASSERT(sum.count != 0); /* each node has an item */
         own[node] = sum;
     }
     return CAROM_OK;
@@ -430,6 +442,7 @@ static carom_status run(carom_context *context, build *b, carom_arena *scratch) 
         uint64_t grain = CAROM_MAX(ITEMS_PER_RANGE / items_below(b->level), 1u);
         CAROM_TRY(carom_parallel_for(context, tree->node_count[b->level], grain, fill_level, b));
     }
+    CAROM_ASSERT(b->spreads[tree->level_start[top]].count == 3 * count);
     tree->root = box_of_node(b, 0, count, &b->spreads[tree->level_start[top]]);
     return CAROM_OK;
 }

@@ -30,6 +30,7 @@
 /* Adds to the work of all workers; false if the sum exceeds the budget. */
 static bool pay(carom_obb_search *search, carom_obb_worker *w, uint64_t received) {
     if (search->budget == UINT64_MAX) return true;
+    CAROM_ASSERT(w->traversal.visits >= w->visits_paid);
     uint64_t units = w->traversal.visits - w->visits_paid + received;
     w->visits_paid = w->traversal.visits;
     if (atomic_fetch_add(&search->work, units) + units <= search->budget) return true;
@@ -55,6 +56,7 @@ static bool worker_begin(void *user, void *state, uint32_t worker) {
     w->found = false;
     w->found_task = UINT32_MAX;
     w->traversal.receive = receive;
+    w->traversal.receive_blocks = search->receive_blocks;
     w->traversal.measure = search->measure;
     w->traversal.each_block = search->first_only;
     w->traversal.user = state;
@@ -87,6 +89,7 @@ static void finish_stack(carom_obb_search *search, carom_obb_worker *w) {
     while (goes_on(search, w) && !carom_progress_stop(search->context, w->index)) {
         visit(search, w, false);
         if (w->traversal.stack_count >= left) continue;
+        CAROM_ASSERT(left >= w->traversal.stack_count);
         carom_progress_add(search->context, w->index, left - w->traversal.stack_count);
         left = w->traversal.stack_count;
     }
@@ -95,6 +98,7 @@ static void finish_stack(carom_obb_search *search, carom_obb_worker *w) {
 /* ---- Tasks for several threads --------------------------------------------------------------- */
 
 static void note_found(carom_obb_search *search, carom_obb_worker *w, uint32_t task) {
+    CAROM_ASSERT(search->first_only && w->found);
     w->found_task = task;
     uint32_t lowest = atomic_load(&search->first_task);
     while (task < lowest && !atomic_compare_exchange_weak(&search->first_task, &lowest, task)) {
@@ -119,6 +123,7 @@ static carom_status run_tasks(void *argument, carom_range range) {
 
 static carom_status share(carom_obb_search *search, carom_obb_worker *first) {
     uint32_t count = first->traversal.stack_count;
+    CAROM_ASSERT(count >= 1 && count <= CAROM_OBB_STACK);
     search->tasks = CAROM_ARENA_TAKE(carom_scratch(search->context, 0), carom_obb_pair, count);
     if (search->tasks == NULL) return CAROM_NO_MEMORY;
     for (uint32_t i = 0; i < count; ++i) search->tasks[i] = first->traversal.stack[count - 1 - i];
@@ -146,6 +151,7 @@ carom_status carom_obb_search_run(carom_obb_search *search) {
     carom_obb_worker *first = carom_worker_state(&search->states, 0), *w;
     carom_status status = CAROM_OK;
     visit(search, first, true);
+    CAROM_ASSERT(first->index == 0);
     if (first->found) {
         search->finder = first;
     } else if (goes_on(search, first)) {

@@ -221,6 +221,7 @@ static void add_child(moment *m, const moment *child) {
     carom_vec3 by = carom_vec_sub(vec_at(child->value), vec_at(m->value));
     double products[6] = {0.0}, away = carom_vec_length(by), area = child->value[CAROM_BVH_AREA];
     double reach = (child->value[CAROM_BVH_RADIUS] + away) * ROUND_UP;
+    CAROM_ASSERT(area > 0.0 && child->value[CAROM_BVH_SPREAD] >= 0.0);
     double norm = carom_cbrt(child->value[CAROM_BVH_SPREAD]) + away * carom_cbrt(area);
     carom_vec3 normal = vec_at(child->value + CAROM_BVH_NORMAL);
     multiply(by, by, 1.0, products);
@@ -270,6 +271,7 @@ static uint64_t moment_count(const carom_bvh *bvh) {
 
 static uint64_t moments_of(const carom_bvh *bvh, uint32_t level, uint32_t index) {
     if (level == bvh->level_count) return moment_count(bvh) - 1;
+    CAROM_ASSERT(level >= 1 && level < bvh->level_count && index < bvh->node_count[level]);
     return bvh->level_start[level] - bvh->node_count[0] + index;
 }
 
@@ -357,6 +359,7 @@ static double evaluate(carom_context *context, const carom_bvh *bvh, const carom
     stack[count++].index = 0;
     while (count > 0) {
         uint32_t level = stack[--count].level, index = stack[count].index;
+        CAROM_ASSERT(level <= bvh->level_count);
         if (level == 0) {
             CAROM_CPU_CALL(context, carom_bvh_add_near)(&field->corners[index], point, &sum);
             continue;
@@ -364,6 +367,7 @@ static double evaluate(carom_context *context, const carom_bvh *bvh, const carom
         uint32_t lanes = CAROM_CPU_CALL(context, carom_bvh_add_far)(
             field->moments + moments_of(bvh, level, index), point, tolerance, &sum);
         for (; lanes != 0; lanes &= lanes - 1) {
+            CAROM_ASSERT(count < (CAROM_BVH_LEVELS + 1) * CAROM_BVH_WIDTH);
             stack[count].level = level - 1;
             stack[count++].index = index * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
         }

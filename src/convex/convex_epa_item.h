@@ -64,6 +64,7 @@ CAROM_ITEM void carom_epa_push(carom_epa_workspace *workspace, carom_epa_entry e
 }
 
 CAROM_ITEM void carom_epa_pop(carom_epa_workspace *workspace) {
+    CAROM_ASSERT(workspace->heap_count != 0);
     carom_epa_entry e = workspace->heap[--workspace->heap_count];
     uint32_t i = 0, k;
     for (; (k = 2 * i + 1) < workspace->heap_count; i = k) {
@@ -290,6 +291,7 @@ CAROM_ITEM void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *
     workspace->polytope.stride = sizeof(*workspace->points);
     workspace->heap_count = 0;
     carom_polytope_begin(&workspace->polytope, sign);
+    CAROM_ASSERT(workspace->point_capacity >= count && global <= workspace->point_capacity);
     carom_epa_enter(workspace);
     int more = 1;
     while (more) {

@@ -143,8 +143,10 @@ static carom_status expand(builder *b) {
     for (uint32_t f = 0; f < p->face_count; ++f) {
         while (p->faces[f].alive != 0 && b->heads[f] != NONE) {
             uint32_t top = b->tops[f];
+            CAROM_ASSERT(carom_polytope_sees(p, f, b->points[top]));
             while (!carom_polytope_add(p, top, f))
                 if (!grow(b)) return CAROM_NO_MEMORY;
+            CAROM_ASSERT(p->lost_count >= 1 && p->made_count >= 3);
             uint32_t orphans = NONE;
             for (uint32_t i = 0; i < p->lost_count; ++i)
                 for (uint32_t at = b->heads[p->lost[i]], next; at != NONE; at = next) {
@@ -227,6 +229,7 @@ static uint32_t build_flat(const builder *b, uint32_t *order, uint32_t *loop) {
         }
         lower = count;
     }
+    CAROM_ASSERT(count >= 4 && carom_vec_compare(p[loop[0]], p[loop[count - 1]]) == 0);
     return count - 1; /* the first corner came again */
 }
 
@@ -269,6 +272,7 @@ static bool join(builder *b, polygons *out) {
             for (int k = 0; k < 3; ++k)
                 if (other->v[k] != face->v[i] && other->v[k] != face->v[(i + 1) % 3])
                     far = other->v[k];
+            CAROM_ASSERT(far != NONE && other->alive != 0);
             double side =
                 carom_vec_dot(face->normal, carom_vec_sub(b->points[far], b->points[face->v[0]]));
             if (side < -face->error || carom_orient3d(b->points[face->v[0]], b->points[face->v[1]],
@@ -355,6 +359,7 @@ static void fill_neighbours(carom_hull *h, const uint32_t *degrees) {
 
 static void link_edge(carom_hull *h, uint32_t *filled, uint32_t from, uint32_t to) {
     uint32_t lane = filled[from]++;
+    CAROM_ASSERT(h->first[from] + lane / CAROM_HULL_LANES < h->first[from + 1]);
     set_lane(&h->neighbours[h->first[from] + lane / CAROM_HULL_LANES], lane % CAROM_HULL_LANES, h,
              to);
 }
@@ -421,6 +426,7 @@ static carom_status finish(builder *b, carom_hull *h, const polygons *faces, uin
     h->info.edges = edges;
     h->info.faces = faces->count;
     h->info.dimension = dimension;
+    CAROM_ASSERT(dimension < 2 || vertices + faces->count == edges + 2); /* Euler's formula */
     h->view.vertices = h->vertices;
     h->view.count = vertices;
     h->view.all = h->all;

@@ -16,4 +16,8 @@ struct carom_hull {
     carom_hull_info info;
 };
 
+/* For tests and fuzzers: NULL, or the first invariant of the hull that does not hold.
+ * O(vertices x faces). */
+const char *carom_hull_validate(const carom_hull *hull);
+
 #endif

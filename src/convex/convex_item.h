@@ -388,6 +388,7 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
         if (close && (careful || carom_gjk_honest(s))) return;
         int again = close || carom_gjk_has(s, w.w), empty = s->count == 0;
         if (again && careful) return;
+        CAROM_ASSERT(s->count < 4); /* with four points the origin was inside */
         if (!again) s->p[s->count++] = w;
         carom_gjk_simplex_face face;
         if (!again && !careful) face = carom_gjk_simplex_solve(s);

@@ -110,6 +110,7 @@ CAROM_ITEM int carom_polytope_close(carom_polytope *p, uint32_t point, uint32_t 
             p->faces[p->lost[i]].seen = CAROM_POLYTOPE_NONE;
         return 0;
     }
+    CAROM_ASSERT(edges >= 3 && p->made_count == 0); /* the border is one closed loop */
     for (uint32_t i = 0; i < p->lost_count; ++i) {
         carom_polytope_face *face = &p->faces[p->lost[i]];
         face->alive = 0;
@@ -128,6 +129,7 @@ CAROM_ITEM int carom_polytope_close(carom_polytope *p, uint32_t point, uint32_t 
     }
     for (uint32_t i = 0; i < edges; ++i) {
         uint32_t f = p->made[i], after = p->from[p->faces[f].v[1]];
+        CAROM_ASSERT(p->faces[after].v[0] == p->faces[f].v[1] && p->faces[after].v[2] == point);
         p->faces[f].next[1] = after;
         p->faces[after].next[2] = f;
     }
@@ -145,6 +147,7 @@ CAROM_ITEM int carom_polytope_add(carom_polytope *p, uint32_t point, uint32_t st
     p->faces[start].seen = point;
     for (uint32_t at = 0; at < p->lost_count; ++at) {
         const carom_polytope_face *face = &p->faces[p->lost[at]];
+        CAROM_ASSERT(face->alive != 0);
         for (int i = 0; i < 3; ++i) {
             uint32_t beyond = face->next[i];
             if (p->faces[beyond].seen == point) continue;

@@ -392,6 +392,10 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
         carom_convex_search_pair(q, &w->pair, &w->place, cache, HUGE_VAL, -1.0, &w->g);
         w->pair.supports += supports;
     }
+    /* The bounds hold whatever the rounding, unless a caller's support function is not convex. */
+    CAROM_ASSERT(q->a->kind == CAROM_CONVEX_KIND_SUPPORT ||
+                 q->b->kind == CAROM_CONVEX_KIND_SUPPORT ||
+                 w->g.upper >= w->g.lower - CAROM_CONVEX_EPSILON);
     result->iterations = w->g.iterations;
     result->supports = w->pair.supports;
     carom_gjk_simplex_witness(&w->g.s, &a, &b);

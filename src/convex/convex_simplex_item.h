@@ -110,6 +110,7 @@ CAROM_ITEM void carom_gjk_simplex_keep(carom_gjk_simplex *s, const carom_gjk_sim
         if (count != i) s->p[count] = s->p[i];
         s->weight[count++] = weight[i];
     }
+    CAROM_ASSERT(count == f->count && count >= 1);
     s->count = count;
     s->v = f->v;
 }

@@ -162,9 +162,11 @@ static void choose_size(carom_gas *gas) {
     cells->edge[3] = 1.0;
     for (int axis = 0; axis < 3; ++axis) {
         cells->last.at[axis] = (uint16_t)(cells->size[axis] - 1);
+        CAROM_ASSERT(cells->size[axis] >= 1 && cells->size[axis] <= UINT16_MAX);
         cells->skin[axis] = fmax(0.5 * (cells->edge[axis] - least), 0.0);
     }
     cells->count = (uint64_t)carom_gas_layer(cells) * (cells->size[2] + 2);
+    CAROM_ASSERT(cells->count < MOST_CELLS);
 }
 
 /* Files a sphere at x in every cell it overlaps. */
@@ -205,6 +207,7 @@ static void file_sphere(carom_gas *gas, uint32_t slot) {
         double boxes = gas->rules.periodic[axis] ? floor(x[axis] / gas->rules.edge[axis]) : 0.0;
         double at = floor((x[axis] - boxes * gas->rules.edge[axis]) * gas->cells.per_edge[axis]);
         at = fmin(fmax(at, 0.0), (double)gas->cells.size[axis] - 1.0);
+        CAROM_ASSERT(at >= 0.0 && at < (double)gas->cells.size[axis]);
         home->at[axis] = (uint16_t)at;
         body->wraps[axis] = (int8_t)boxes;
     }
@@ -227,6 +230,7 @@ void carom_gas_chain_add(carom_gas_cells *cells, uint64_t index, uint32_t entry)
         return;
     }
     uint32_t fresh = cells->free_overflow;
+    CAROM_ASSERT(fresh < cells->overflow_capacity && cells->free_count != 0);
     carom_gas_cell *next = &cells->cells[cells->count + fresh];
     cells->free_overflow = next->entry[0];
     --cells->free_count;
@@ -246,10 +250,12 @@ void carom_gas_chain_remove(carom_gas_cells *cells, uint64_t index, uint32_t ent
         if ((after = carom_gas_cell_after(cells, cell)) == NULL) break;
     }
     uint32_t last = carom_gas_cell_taken(cell) - 1;
+    CAROM_ASSERT(found != NULL && last < CAROM_GAS_CELL_ENTRIES);
     *found = cell->entry[last];
     cell->entry[last] = CAROM_GAS_EMPTY;
     if (before == NULL || last != 1) return;
     uint32_t *link = &before->entry[CAROM_GAS_CELL_ENTRIES - 1], freed = *link - CAROM_GAS_LINK;
+    CAROM_ASSERT(freed < cells->overflow_capacity);
     *link = cell->entry[0];
     cell->entry[0] = cells->free_overflow;
     cells->free_overflow = freed;
@@ -284,6 +290,7 @@ void carom_gas_file_images(carom_gas *gas, uint32_t slot, const carom_gas_home *
                                                     step[1][j] * stride[1] + step[0][i]);
                 uint32_t entry =
                     carom_gas_candidate(slot, digit[0][i] + 3 * digit[1][j] + 9 * digit[2][k]);
+                CAROM_ASSERT(image < cells->count && entry < CAROM_GAS_LINK);
                 if (add)
                     carom_gas_cell_add(cells, image, entry);
                 else

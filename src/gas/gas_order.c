@@ -47,6 +47,7 @@ static void permute(carom_gas *gas, uint32_t *order) {
         gas->mass[to] = mass;
         order[to] = to;
     }
+    for (uint32_t i = 0; i < gas->count; ++i) CAROM_ASSERT(order[i] == i);
     for (uint32_t i = 0; i < gas->count; ++i) gas->slot_of[gas->records[i].label] = i;
 }
 
@@ -67,6 +68,7 @@ carom_status carom_gas_sort(carom_context *context, carom_gas *gas) {
             double cell = x[axis] / gas->longest * (1 << AXIS_BITS);
             at[axis] = (uint32_t)fmin(fmax(cell, 0.0), (1 << AXIS_BITS) - 1);
         }
+        CAROM_ASSERT(at[0] >> AXIS_BITS == 0 && at[1] >> AXIS_BITS == 0 && at[2] >> AXIS_BITS == 0);
         keys[i] = spread(at[0]) | spread(at[1]) << 1 | spread(at[2]) << 2;
         order[i] = (uint32_t)i;
     }

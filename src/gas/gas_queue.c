@@ -60,6 +60,7 @@ static bool reserve_window(carom_gas *gas, uint64_t more) {
     calendar->looked = 0;
     calendar->window_head = 0;
     calendar->window_tail = kept;
+    CAROM_ASSERT(kept <= calendar->window_capacity);
     if (calendar->window_capacity - kept >= more) return true;
     void *window = carom_array_grow(&gas->allocator, calendar->window, kept, kept + more,
                                     sizeof(*calendar->window), &calendar->window_capacity);
@@ -113,6 +114,7 @@ static void sort_bucket(carom_gas_queue_entry *entries, uint64_t count, int bits
     }
     for (uint64_t i = 0; i < count; ++i)
         dealt[start[entries[i].time >> shift & mask]++] = entries[i];
+    CAROM_ASSERT(sum == count && count <= MOST_DEALT);
     insert_entries(dealt, count);
     memcpy(entries, dealt, count * sizeof(*entries));
 }
@@ -132,6 +134,8 @@ static void sort_entries(carom_gas_queue_entry *entries, uint64_t count) {
 }
 
 static void free_chunk(carom_gas_calendar *calendar, uint32_t index) {
+    CAROM_ASSERT(index < calendar->chunk_count);
+    CAROM_ASSERT(calendar->entries >= calendar->chunks[index].count);
     calendar->entries -= calendar->chunks[index].count;
     calendar->chunks[index].next = calendar->free_chunk;
     calendar->free_chunk = index;
@@ -173,6 +177,7 @@ static bool look_at_overflow(carom_gas *gas) {
 /* Called after half a revolution: checks the bucket width and examines the overflow. */
 static bool turn_half(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
+    CAROM_ASSERT((uint64_t)calendar->base >= calendar->loaded_from);
     uint64_t passed = (uint64_t)calendar->base - calendar->loaded_from;
     bool crowded = calendar->loaded > TOLERANCE * BUCKET_TARGET * passed;
     bool empty = calendar->loaded * TOLERANCE < BUCKET_TARGET * passed;
@@ -222,6 +227,7 @@ bool carom_gas_calendar_load(carom_gas *gas, int64_t until) {
     }
     *head = CAROM_GAS_EMPTY;
     ++calendar->base;
+    CAROM_ASSERT(tail - first <= entries && tail <= calendar->window_capacity);
     calendar->window_tail = tail;
     calendar->loaded += tail - first;
     if (tail - first <= MOST_DEALT)
@@ -261,6 +267,7 @@ static void choose_width(carom_gas *gas) {
     if (median > CAROM_GAS_HORIZON) median = CAROM_GAS_HORIZON;
     double width = (double)median * 2.0 * BUCKET_TARGET / (double)(gas->count + 1);
     int shift = 0;
+    CAROM_ASSERT(median >= 0);
     while (shift < MOST_SHIFT && (double)(INT64_C(2) << shift) <= width) ++shift;
     calendar->shift = shift;
 }
@@ -301,6 +308,7 @@ static carom_status create_calendar(carom_context *context, carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     uint32_t buckets = FEWEST_BUCKETS;
     while (buckets < gas->count / PER_BUCKET) buckets *= 2;
+    CAROM_ASSERT((buckets & (buckets - 1)) == 0);
     *calendar = (carom_gas_calendar){.free_chunk = CAROM_GAS_EMPTY, .buckets = buckets};
     calendar->heads = carom_allocate(&gas->allocator, buckets + 1, sizeof(*calendar->heads));
     if (calendar->heads == NULL || !reserve_window(gas, 4 * WINDOW_SPARE) ||

@@ -62,6 +62,7 @@ static inline bool ranks_before(const carom_gas *gas, uint32_t slot, uint8_t kin
 /* Lowers the next best time to `time`, which is after the prediction's. */
 static inline void limit_next_best(carom_gas_record *record, int64_t time) {
     if (time == CAROM_GAS_NEVER) return;
+    CAROM_ASSERT(time >= record->prediction.physical);
     float delay = (float)(time - record->prediction.physical) * (1.0f - NEXT_BEST_MARGIN);
     record->next_best = delay < record->next_best ? delay : record->next_best;
 }
@@ -125,6 +126,7 @@ static inline void image_of(const carom_gas_body *own, uint32_t code, int8_t ima
         {0, 1, -1},   {1, 1, -1},  {-1, -1, 0}, {0, -1, 0},  {1, -1, 0},  {-1, 0, 0}, {0, 0, 0},
         {1, 0, 0},    {-1, 1, 0},  {0, 1, 0},   {1, 1, 0},   {-1, -1, 1}, {0, -1, 1}, {1, -1, 1},
         {-1, 0, 1},   {0, 0, 1},   {1, 0, 1},   {-1, 1, 1},  {0, 1, 1},   {1, 1, 1}};
+    CAROM_ASSERT(code < 27);
     const uint32_t low = UINT32_C(0x7F7F7F7F);
     uint32_t a = 0, b; /* adds four bytes at once: carries stop at the top bit of each */
     memcpy(&a, own->wraps, sizeof(own->wraps));
@@ -284,6 +286,7 @@ static inline void ask_exactly(const carom_gas *gas, uint32_t slot, uint32_t ent
     const carom_gas_body *body = &gas->bodies[slot], *b = &gas->bodies[other];
     int8_t image[3];
     int seen[3];
+    CAROM_ASSERT(other < gas->count);
     image_of(body, carom_gas_candidate_code(entry), image);
     for (int axis = 0; axis < 3; ++axis) seen[axis] = image[axis] - b->wraps[axis];
     int64_t time = carom_gas_pair_time(&gas->rules, body, b, seen,
@@ -330,6 +333,7 @@ typedef struct bounded_set {
 static __attribute__((noinline)) void bound_candidates(const carom_gas *gas, uint32_t slot,
                                                        const uint32_t *entries, uint32_t count,
                                                        bool shifted, bounded_set *bounded_set) {
+    CAROM_ASSERT(count <= CAROM_GAS_MOST_CANDIDATES && slot < gas->count);
     bounded_set->entries = entries;
     bounded_set->slot = slot;
     bounded_set->count = count;
@@ -361,6 +365,7 @@ static inline void decide(const carom_gas *gas, const bounded_set *bounded_set,
         equal += (uint32_t)__builtin_popcount(lanes);
         first = lanes != 0 ? i + (uint32_t)__builtin_ctz(lanes) : first;
     }
+    CAROM_ASSERT(equal >= 1 && first < bounded_set->count);
     float second = carom_f32x8_least(seconds);
     bool clear = (equal == 1) & (second > least + margin) & (least > 0.0f) &
                  (least < MOST_MARGINS * margin) & !exact;
@@ -541,7 +546,8 @@ static inline bool collect_links(const carom_gas *gas, const block *block, link_
                 if (cursor->cell == NULL)
                     cursor->cell = block->own + (at[2] * block->layer + at[1] * block->row + at[0]);
                 while ((after = carom_gas_cell_after(&gas->cells, cursor->cell)) != NULL) {
-                    if (candidates->count > CAROM_GAS_MOST_CANDIDATES) return false;
+                    if (candidates->count > CAROM_GAS_MOST_CANDIDATES - CAROM_GAS_CELL_ENTRIES)
+                        return false;
                     memcpy(&candidates->entries[candidates->count], after->entry,
                            sizeof(after->entry));
                     candidates->count += carom_gas_cell_taken(after);
@@ -667,12 +673,14 @@ static inline bool step_home(const carom_gas_cells *cells, carom_gas_home *home,
     uint32_t axis = side / 2, up = side % 2, last = cells->last.at[axis];
     bool leaves = home->at[axis] == up * last;
     home->at[axis] = (uint16_t)(leaves ? last - up * last : home->at[axis] + 2 * up - 1);
+    CAROM_ASSERT(home->at[axis] <= last);
     return leaves;
 }
 
 /* Rare, therefore not inlined. */
 static __attribute__((noinline)) void enter_box(carom_gas *gas, uint32_t slot, uint32_t side) {
     int8_t *wraps = &gas->bodies[slot].wraps[side / 2];
+    CAROM_ASSERT(gas->rules.periodic[side / 2] && *wraps > INT8_MIN && *wraps < INT8_MAX);
     *wraps = (int8_t)(*wraps + (side % 2 != 0 ? 1 : -1));
     carom_gas_trajectory_shift(gas, slot);
 }
@@ -1078,6 +1086,7 @@ static inline bool renew_list(carom_gas *gas, uint32_t slot) {
     for (uint32_t i = 0; i < added; ++i) {
         uint32_t *its = carom_gas_list_of(gas, carom_gas_candidate_slot(news[i]));
         its[++its[0]] = carom_gas_candidate_back(news[i], slot);
+        CAROM_ASSERT(its[0] <= gas->lists.capacity);
     }
     memcpy(list + 1, fresh, count * sizeof(*list));
     list[0] = count;
@@ -1228,6 +1237,7 @@ static bool refine(carom_gas *gas, uint32_t slot) {
     int64_t time =
         carom_gas_pair_time(&gas->rules, &gas->bodies[slot], &gas->bodies[prediction->partner],
                             image, carom_gas_contact_distance(gas, slot, prediction->partner));
+    CAROM_ASSERT(time >= prediction->physical); /* which was a lower bound */
     if (time > latest(gas, prediction)) return false;
     prediction->physical = time;
     prediction->kind = CAROM_GAS_PREDICTION_PAIR;
@@ -1244,6 +1254,7 @@ static bool is_internal(const carom_gas *gas, uint32_t slot) {
 static bool do_internal(carom_gas *gas, uint32_t slot) {
     carom_gas_prediction *prediction = &gas->records[slot].prediction;
     bool done = true;
+    CAROM_ASSERT(carom_gas_due(prediction) >= gas->now); /* time does not go back */
     gas->now = carom_gas_due(prediction);
     gas->crossings += prediction->crossing <= prediction->physical;
     if (prediction->crossing > prediction->physical) {
@@ -1475,6 +1486,7 @@ static bool next_slot(carom_gas *gas, int64_t until, uint32_t *next) {
     /* The entry is removed, so that none is left if the sphere is due at this tick again. */
     calendar->window[place] = *entry;
     ++calendar->window_head;
+    CAROM_ASSERT(carom_gas_due(&gas->records[best].prediction) <= until);
     *next = best;
     return true;
 }
@@ -1549,6 +1561,7 @@ static carom_gas_stop do_pair(carom_gas *gas, uint32_t slot, carom_gas_event *ev
         a = prediction.partner, b = slot;
         for (int axis = 0; axis < 3; ++axis) image[axis] = -image[axis];
     }
+    CAROM_ASSERT(a != b && gas->bodies[a].t <= gas->now && gas->bodies[b].t <= gas->now);
     event->a = gas->records[a].label, event->b = gas->records[b].label;
     *culprit = event->a;
     bool too_often = repeats_too_often(gas, a); /* both counters must be updated */
@@ -1575,6 +1588,7 @@ static carom_gas_stop do_wall(carom_gas *gas, uint32_t slot, carom_gas_event *ev
                               uint32_t *culprit) {
     int side = (int)gas->records[slot].prediction.partner, axis = side / 2;
     carom_gas_body *body = &gas->bodies[slot];
+    CAROM_ASSERT(axis < 3 && !gas->rules.periodic[axis] && body->t <= gas->now);
     event->a = gas->records[slot].label, event->b = (uint32_t)side;
     *culprit = event->a;
     if (repeats_too_often(gas, slot)) return CAROM_GAS_STOP_COLLAPSE;
@@ -1614,6 +1628,7 @@ static carom_gas_kind public_kind(const carom_gas_prediction *prediction) {
 static carom_gas_stop do_event(carom_gas *gas, uint32_t slot, const carom_gas_observer *observer,
                                uint32_t *culprit) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    CAROM_ASSERT(prediction->physical >= gas->now && !is_lower_bound(prediction));
     gas->now = prediction->physical;
     if (prediction->kind == CAROM_GAS_PREDICTION_REFRESH) {
         gas->waits += gas->now - gas->bodies[slot].t >= CAROM_GAS_HORIZON;
@@ -1658,6 +1673,7 @@ carom_gas_stop CAROM_CPU(carom_gas_run)(carom_gas *gas, int64_t until, uint64_t 
             gas->now = until;
             return CAROM_GAS_STOP_TIME;
         }
+        CAROM_ASSERT(slot < gas->count && gas->slot_of[gas->records[slot].label] == slot);
         gas->records[slot].prediction.current = 0;
         if (carom_gas_due(&gas->records[slot].prediction) > gas->trajectories.until ||
             gas->trajectories.fast > gas->trajectories.most_fast) {

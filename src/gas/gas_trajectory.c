@@ -70,6 +70,7 @@ static void set_uncertainty(carom_gas *gas, int64_t uncertainty, bool predicted)
     for (uint64_t i = 0; i < gas->count && grows; ++i)
         if (gas->records[i].prediction.kind == CAROM_GAS_PREDICTION_PROVISIONAL)
             gas->records[i].prediction.kind = CAROM_GAS_PREDICTION_UNRESOLVED;
+    CAROM_ASSERT(uncertainty >= 0);
     trajectories->uncertainty = uncertainty;
 }
 
@@ -83,6 +84,7 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     trajectories->start = gas->now;
     trajectories->until =
         carom_gas_after(&gas->rules, gas->now, CAROM_GAS_TRAJECTORY_LENGTH * time);
+    CAROM_ASSERT(length > 0.0 && time > 0.0 && trajectories->until >= trajectories->start);
     trajectories->per_length = 1.0 / length;
     trajectories->common_radius = gas->uniform ? gas->largest / length : 0.0;
     trajectories->per_speed = time / length;
@@ -112,5 +114,6 @@ void carom_gas_trajectories_renew(carom_gas *gas, bool predicted) {
     }
     trajectories->fast = 0;
     for (uint64_t i = 0; i < gas->count; ++i) carom_gas_trajectory_write(gas, (uint32_t)i);
+    CAROM_ASSERT(trajectories->fast <= gas->count);
     trajectories->most_fast = 2 * trajectories->fast + gas->count / FAST_SHARE + FEW_FAST;
 }

@@ -16,6 +16,7 @@
 
 /* bits 2^power to nearest even, also into subnormals; infinite where that is too large. */
 CAROM_ITEM double carom_round_bits(uint64_t bits, int power) {
+    CAROM_ASSERT(bits == 0 || power < 4096);
     int cut = -1074 - power; /* bits below the last that a subnormal has */
     if (cut > 0) {
         if (cut > 63) /* above half of the smallest, or below it */
@@ -47,6 +48,7 @@ CAROM_ITEM void carom_limbs_load(double x, int base, uint32_t *to, int n) {
     for (int i = 0; i < n; ++i) to[i] = 0;
     if (mantissa == 0) return;
     int limb = (exponent - base) / 32, shift = (exponent - base) % 32;
+    CAROM_ASSERT(exponent >= base && limb < n);
     uint32_t low = (uint32_t)mantissa, high = (uint32_t)(mantissa >> 32);
     uint64_t first = (uint64_t)low << shift, second = (uint64_t)high << shift;
     second += first >> 32;
@@ -75,6 +77,7 @@ CAROM_ITEM uint32_t carom_limbs_limb(const uint32_t *a, int n, int i) {
 CAROM_ITEM void carom_limbs_add_product(uint32_t *to, int n, const uint32_t *a, int na,
                                         const uint32_t *b, int nb, int subtract) {
     uint32_t product[3 * CAROM_DOUBLE_LIMBS + 1];
+    CAROM_ASSERT(n >= 1 && n <= 3 * CAROM_DOUBLE_LIMBS + 1 && na <= n && nb <= n);
     for (int i = 0; i < n; ++i) product[i] = 0;
     for (int i = 0; i < n; ++i) {
         uint64_t factor = carom_limbs_limb(a, na, i), carry = 0;
@@ -104,6 +107,7 @@ CAROM_ITEM int carom_limbs_base(const double *x, int count, int *limbs) {
         top = exponent + 53 > top ? exponent + 53 : top;
     }
     *limbs = top > base ? (top - base + 2 + 31) / 32 : 1;
+    CAROM_ASSERT(*limbs >= 1 && *limbs <= CAROM_DOUBLE_LIMBS);
     return base;
 }
 

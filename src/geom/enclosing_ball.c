@@ -73,6 +73,7 @@ static bool frame_of(const carom_vec3 *q, int count, frame *f) {
         if (!(length > largest * 0x1p-50)) return false;
         used[next] = true;
         f->order[k] = next;
+        CAROM_ASSERT(next >= 0 && next < count);
         f->e[k] = carom_vec_scale(rest[next], 1.0 / length);
         for (int i = 0; i < k; ++i) f->part[k][i] = carom_vec_dot(q[next], f->e[i]);
         f->part[k][k] = length;
@@ -92,6 +93,7 @@ static carom_vec3 frame_solve(const frame *f, int count, const double *right) {
     for (int i = 0; i < count; ++i) {
         double rest = right[f->order[i]];
         for (int k = 0; k < i; ++k) rest -= f->part[i][k] * x[k];
+        CAROM_ASSERT(f->part[i][i] > 0.0);
         x[i] = rest / f->part[i][i];
         sum = carom_vec_add(sum, carom_vec_scale(f->e[i], x[i]));
     }
@@ -153,6 +155,7 @@ static carom_ball solve_small(support *set) {
         set->ball[kept] = set->ball[i];
         set->index[kept++] = set->index[i];
     }
+    CAROM_ASSERT(kept >= 1 && kept <= MOST_SUPPORT + 1);
     set->count = kept;
     return best;
 }
@@ -184,6 +187,7 @@ static bool contains(const support *set, uint64_t index) {
 }
 
 static void insert_first(const inputs *in, support *set, uint64_t index) {
+    CAROM_ASSERT(set->count <= MOST_SUPPORT && index < in->count);
     for (int i = set->count; i > 0; --i) {
         set->ball[i] = set->ball[i - 1];
         set->index[i] = set->index[i - 1];

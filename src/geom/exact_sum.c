@@ -30,6 +30,7 @@ static inline uint64_t split(double value, int *exponent, int *negative) {
 /* The digits of word << shift with the carry of the previous word; flip is 0 or -1. */
 static inline uint64_t add_word(int64_t *digits, uint64_t word, uint32_t shift, uint64_t below,
                                 int64_t flip) {
+    CAROM_ASSERT(shift < BASE_BITS && below < UINT64_C(1) << BASE_BITS);
     uint64_t moved = word << shift | below;
     digits[0] += ((int64_t)(moved & LOW_DIGIT) ^ flip) - flip;
     digits[1] += ((int64_t)(moved >> BASE_BITS) ^ flip) - flip;
@@ -45,6 +46,9 @@ static inline void add_product(carom_exact_sum *sum, double a, double b, double 
     wide low = (wide)(uint64_t)ab * mc, high = (wide)(uint64_t)(ab >> 64) * mc + (low >> 64);
     uint32_t place = (uint32_t)(exponent - CAROM_EXACT_BOTTOM), shift = place % BASE_BITS;
     int64_t *digits = sum->digits + place / BASE_BITS, flip = -(int64_t)negative;
+    CAROM_ASSERT(exponent >= CAROM_EXACT_BOTTOM);
+    CAROM_ASSERT(place / BASE_BITS + 6 <= CAROM_EXACT_DIGITS);
+    CAROM_ASSERT(negative == 0 || negative == 1);
     uint64_t up = add_word(digits, (uint64_t)low, shift, 0, flip);
     up = add_word(digits + 2, (uint64_t)high, shift, up, flip);
     (void)add_word(digits + 4, (uint64_t)(high >> 64), shift, up, flip);
@@ -73,6 +77,7 @@ void carom_exact_sum_settle(carom_exact_sum *sum) {
     for (int i = 0; i < CAROM_EXACT_DIGITS - 1; ++i) {
         int64_t digit = sum->digits[i] + carry;
         uint64_t low = (uint64_t)digit & LOW_DIGIT;
+        CAROM_ASSERT((digit - (int64_t)low) % ((int64_t)1 << BASE_BITS) == 0);
         carry = (digit - (int64_t)low) / ((int64_t)1 << BASE_BITS); /* exact: floor */
         sum->digits[i] = (int64_t)low;
     }
@@ -98,6 +103,7 @@ static uint64_t top_bits(const int64_t *digits, int *power) {
     int top = CAROM_EXACT_DIGITS - 1;
     while (top > 0 && digits[top] == 0) --top;
     if (top < 2) top = 2; /* all digits above are zero: equivalent */
+    CAROM_ASSERT(digits[top] >= 0 && (uint64_t)digits[top] <= LOW_DIGIT);
     uint64_t bits = (uint64_t)digits[top] << 32 | (uint64_t)digits[top - 1];
     uint64_t below = (uint64_t)digits[top - 2];
     int free = 0;
@@ -122,6 +128,7 @@ double carom_exact_sum_divide(carom_exact_sum *sum, uint32_t divisor) {
         uint64_t part = rest << BASE_BITS | (uint64_t)quotient.digits[i];
         quotient.digits[i] = (int64_t)(part / divisor);
         rest = part % divisor;
+        CAROM_ASSERT(rest < divisor && quotient.digits[i] >= 0);
     }
     if (rest != 0)
         quotient.digits[0] |= 1; /* 42 bits below the last bit of any sum: ties are not

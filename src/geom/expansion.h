@@ -46,6 +46,7 @@ CAROM_ITEM int carom_expansion_sum(const double *e, int ne, const double *f, int
         carom_two_sum(sum, next, &sum, &tail);
         if (tail != 0.0) h[n++] = tail;
     }
+    CAROM_ASSERT(n <= ne + nf);
     if (sum != 0.0 || n == 0) h[n++] = sum;
     return n;
 }
@@ -71,12 +72,15 @@ CAROM_ITEM int carom_expansion_scale(const double *e, int ne, double b, double *
 CAROM_ITEM int carom_expansion_product(const double *e, int ne, const double *f, int nf, double *h,
                                        double *scratch) {
     if (nf == 1) return carom_expansion_scale(e, ne, f[0], h);
+    CAROM_ASSERT(nf == 2);
     int low = carom_expansion_scale(e, ne, f[0], scratch);
     int high = carom_expansion_scale(e, ne, f[1], scratch + low);
+    CAROM_ASSERT(low <= 2 * ne && high <= 2 * ne);
     return carom_expansion_sum(scratch, low, scratch + low, high, h);
 }
 
 CAROM_ITEM int carom_expansion_sign(const double *e, int ne) {
+    CAROM_ASSERT(ne >= 1 && (ne == 1 || e[ne - 1] != 0.0)); /* zeros are left out */
     return (e[ne - 1] > 0.0) - (e[ne - 1] < 0.0);
 }
 

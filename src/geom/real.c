@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 __extension__ typedef unsigned __int128 wide;
 
 #define UP   (1.0 + 0x1p-50)
@@ -186,6 +188,7 @@ static void add_signed(carom_real *r, const carom_real *a, const carom_real *b, 
     for (int i = 0; i < n && i <= limbs - 2 && !lost; ++i) lost = b->limb[i] != 0;
     if (limbs >= 1 && limbs - 1 < n && bits != 0 && b->limb[limbs - 1] << (64 - bits) != 0)
         lost = true;
+    CAROM_ASSERT(apart >= 0 && n >= 1 && n <= CAROM_REAL_MOST);
     if (lost) radius = carom_bound_add(radius, power_of_two(a->exponent - 64 * (n + 1)));
     uint64_t carry = 0;
     if (sign_a == sign_b) {
@@ -234,6 +237,7 @@ void carom_real_mul(carom_real *r, const carom_real *a, const carom_real *b, int
         return;
     }
     uint64_t product[2 * CAROM_REAL_MOST];
+    CAROM_ASSERT(n >= 1 && n <= CAROM_REAL_MOST);
     memset(product, 0, 2 * (size_t)n * sizeof(product[0]));
     for (int i = 0; i < n; ++i) {
         uint64_t factor = a->limb[i], carry = 0;
@@ -279,6 +283,7 @@ void carom_real_divide(carom_real *r, const carom_real *a, const carom_real *b, 
         return;
     }
     carom_real one, inverse, divisor, q, t;
+    CAROM_ASSERT(b->sign != 0 && b->limb[n - 1] >> 63 == 1);
     exact_middle(&divisor, b, n);
     carom_real_set(&one, 1.0, n);
     carom_real_set(&inverse, 1.0 / ldexp((double)(b->limb[n - 1] >> 11), -53), n);
@@ -306,6 +311,7 @@ void carom_real_root(carom_real *r, const carom_real *a, int n) {
         return;
     }
     carom_real one, inverse, radicand, s, t;
+    CAROM_ASSERT(a->sign > 0 && a->limb[n - 1] >> 63 == 1);
     exact_middle(&radicand, a, n);
     carom_real_set(&one, 1.0, n);
     int odd = a->exponent & 1;

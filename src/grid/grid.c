@@ -52,6 +52,7 @@ static carom_status make_keys(void *argument, carom_range range) {
             uint32_t code = 0;
             for (int k = 0; k < 3; ++k)
                 code |= carom_grid_spread(CAROM_MIN(cells.low[k] >> shift, 511u)) << k;
+            CAROM_ASSERT(level < CAROM_GRID_LEVELS && code >> 27 == 0);
             b->keys[at + i] = level << 27 | code;
             b->grid->items[at + i] = (uint32_t)(at + i);
         }
@@ -81,6 +82,7 @@ static carom_status place(void *argument, carom_range range) {
     carom_box boxes[BATCH];
     uint32_t mask = 0;
     for (uint64_t at = range.begin; at < range.end; at += BATCH) {
+        CAROM_ASSERT(range.end <= b->source->count);
         uint32_t count = (uint32_t)CAROM_MIN(range.end - at, BATCH);
         b->source->boxes(b->source->user, grid->items + at, 0, count, boxes);
         for (uint32_t i = 0; i < count; ++i) {
@@ -95,6 +97,7 @@ static carom_status place(void *argument, carom_range range) {
             if (carom_grid_is_empty(box)) continue;
             carom_grid_cells cells = carom_grid_cells_of(&grid->view.space, box);
             uint32_t level = carom_grid_level(&grid->view.space, &cells);
+            CAROM_ASSERT(level < CAROM_GRID_LEVELS);
             grid->levels[at + i] = (uint8_t)level;
             mask |= 1u << level;
         }
@@ -137,6 +140,7 @@ static void sort_entries(carom_context *context, uint32_t worker, uint32_t *rank
                 ranks[at] = ranks[at - gap];
                 tags[at] = tags[at - gap];
             }
+            CAROM_ASSERT(at < gap || ranks[at - gap] <= rank);
             ranks[at] = rank;
             tags[at] = tag;
         }
@@ -164,6 +168,7 @@ static carom_status make_room_for_entries(build *b, uint64_t count) {
         if (grid->entry_capacity == 0)
             return carom_fail_memory(b->context, capacity * 2 * sizeof(*grid->ranks), "a grid");
     }
+    CAROM_ASSERT(count + CAROM_GRID_PADDING <= grid->entry_capacity);
     memset(grid->ranks + count, 0, CAROM_GRID_PADDING * sizeof(*grid->ranks));
     memset(grid->tags + count, 0, CAROM_GRID_PADDING * sizeof(*grid->tags));
     grid->view.ranks = grid->ranks;
@@ -178,6 +183,7 @@ static carom_status enter_all(build *b) {
     CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, count_entries, b));
     CAROM_TRY(carom_scan_u32(b->context, grid->offsets, buckets, grid->offsets));
     uint32_t total = grid->offsets[buckets];
+    CAROM_ASSERT(grid->offsets[0] == 0);
     grid->offsets[buckets + 1] = total;
     CAROM_TRY(make_room_for_entries(b, total));
     CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, fill_entries, b));
@@ -204,9 +210,10 @@ carom_status carom_grid_check(carom_context *context, const carom_grid_def *def)
 static const uint8_t below_power[27] = {3, 1, 3, 1, 5, 3,  3, 9,  3, 1,  3,  19, 15, 1,
                                         5, 1, 3, 9, 3, 15, 3, 39, 5, 39, 57, 3,  35};
 
-static void choose_table(const carom_grid_def *def, uint32_t count, carom_grid_table *table) {
+void carom_grid_choose_table(const carom_grid_def *def, uint32_t count, carom_grid_table *table) {
     uint32_t power = 4;
     while ((1u << power) < CAROM_MIN(count, MOST_BUCKETS)) ++power;
+    CAROM_ASSERT(power >= 4 && power <= 30);
     *table = (carom_grid_table){.hash = (uint32_t)def->hash, .bucket_count = 1u << power};
     if (def->hash == CAROM_GRID_HASH_DJB2) table->bucket_count -= below_power[power - 4];
     if (def->buckets != 0) table->bucket_count = def->buckets;
@@ -214,6 +221,7 @@ static void choose_table(const carom_grid_def *def, uint32_t count, carom_grid_t
         for (power = 4; (1u << power) < table->bucket_count;) ++power;
         table->bucket_count = 1u << power;
         table->block_shift = 35u - power;
+        CAROM_ASSERT(table->block_shift >= 5 && table->block_shift <= 31);
     }
 }
 
@@ -228,6 +236,7 @@ static carom_status make_room_for_buckets(build *b) {
             return carom_fail_memory(b->context, capacity * sizeof(*grid->offsets), "a grid");
     }
     grid->view.starts = grid->offsets + 1;
+    CAROM_ASSERT(grid->view.table.bucket_count != 0 && capacity <= grid->bucket_capacity);
     return CAROM_OK;
 }
 
@@ -247,6 +256,7 @@ static carom_status make_room_for_items(build *b) {
         if (!made) return carom_fail_memory(b->context, capacity * 37, "a grid");
     }
     grid->view.boxes = grid->boxes;
+    CAROM_ASSERT(b->source->count <= grid->item_capacity);
     grid->view.levels = grid->levels;
     return CAROM_OK;
 }
@@ -263,9 +273,10 @@ static carom_status run(build *b, const carom_grid_def *def, const carom_grid_sp
     grid->view.item_count = count;
     CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, place, b));
     grid->view.level_mask = atomic_load(&b->level_mask);
-    choose_table(def, count, &grid->view.table);
+    carom_grid_choose_table(def, count, &grid->view.table);
     if (def->hash == CAROM_GRID_HASH_PERFECT)
         CAROM_TRY(carom_grid_make_perfect(b->context, b->allocator, grid));
+    CAROM_ASSERT(grid->ordered);
     CAROM_TRY(make_room_for_buckets(b));
     return enter_all(b);
 }

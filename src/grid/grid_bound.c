@@ -56,6 +56,7 @@ static uint64_t place_of(const table *t, uint32_t x, uint32_t y, uint32_t z) {
 
 static void add(table *t, uint32_t x, uint32_t y, uint32_t z, uint32_t count) {
     uint64_t at = place_of(t, x, y, z);
+    CAROM_ASSERT(2 * t->used_count <= t->mask + 1 && count != 0);
     cell *c = &t->cells[at];
     if (c->count == 0) t->used[t->used_count++] = (uint32_t)at;
     *c = (cell){x, y, z, c->count + count};
@@ -171,8 +172,10 @@ static carom_status list_items(carom_context *context, const carom_grid_balls *b
 static carom_status make_crowd(carom_context *context, const carom_grid_balls *balls, crowd *c) {
     carom_arena *scratch = carom_scratch(context, 0);
     CAROM_TRY(list_items(context, balls, c));
-    for (uint64_t i = 0; i < c->count; ++i)
+    for (uint64_t i = 0; i < c->count; ++i) {
+        CAROM_ASSERT(c->items[i].exponent - c->lowest < (int)LEVELS);
         ++c->on_level[CAROM_MAX(c->items[i].exponent, c->lowest) - c->lowest];
+    }
     for (int level = 0; level < (int)LEVELS; ++level) {
         if (c->on_level[level] == 0) continue;
         carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -221,6 +224,7 @@ static uint64_t bound_one(const crowd *c) {
     uint64_t sum = 0, above = 0;
     for (int level = (int)LEVELS; level-- > 0;) {
         uint64_t alike, larger;
+        CAROM_ASSERT(c->most[level] <= c->on_level[level]);
         if (c->on_level[level] == 0) continue;
         if (__builtin_mul_overflow(c->on_level[level], c->most[level] - 1, &alike) ||
             __builtin_mul_overflow(c->on_level[level], above, &larger))

@@ -55,6 +55,7 @@ __attribute__((noinline)) static void place_each(const carom_grid_table *table,
                                                  const carom_grid_cells *cells, uint32_t level,
                                                  places *p) {
     uint32_t count = carom_grid_enter(table, cells, level, p->buckets, p->tags);
+    CAROM_ASSERT(count >= 1 && count <= CAROM_GRID_MOST_CELLS);
     p->set = ~UINT64_C(0) >> (64 - count);
 }
 
@@ -108,6 +109,7 @@ void CAROM_CPU(carom_grid_fill)(const carom_grid_view *view, uint32_t first, uin
         for (; p.set != 0; p.set &= p.set - 1) {
             uint32_t i = lowest(p.set), *last = &ends[p.buckets[i]];
             uint32_t at = shared ? __atomic_sub_fetch(last, 1u, __ATOMIC_RELAXED) : --*last;
+            CAROM_ASSERT(at < UINT32_MAX && p.buckets[i] < view->table.bucket_count);
             ranks[at] = rank;
             tags[at] = p.tags[i];
         }
@@ -154,6 +156,7 @@ static inline bool settle(query *q) {
             found->b[count] = rank;
             count += overlaps(q, rank) ? 1u : 0u;
         }
+        CAROM_ASSERT(count <= CAROM_GRID_FOUND);
         found->count = count;
     }
     q->hit_count = 0;
@@ -168,6 +171,7 @@ static bool ask_entry(query *q, const visit *v, uint32_t entry) {
     carom_grid_cells cells = cells_of_rank(view, rank);
     if (!carom_grid_is_once(&view->table, &q->cells, &cells, level, v->bucket)) return true;
     if (q->hit_count >= MOST_HITS && !settle(q)) return false;
+    CAROM_ASSERT(q->hit_count < MOST_HITS + CAROM_LANES);
     q->hits[q->hit_count++] = entry;
     return true;
 }
@@ -192,6 +196,7 @@ static inline bool scan(query *q, const visit *v) {
             (carom_i32v)(((entry & mask) | (common & CAROM_GRID_QUARTERS_TOP)) == value) &
             (carom_i32v)(carom_u32v_load(view->ranks + at) >= after);
         carom_i32v several = (carom_i32v)((entry & CAROM_GRID_TAG_MULTI) != 0u);
+        CAROM_ASSERT(at < end);
         uint32_t left = CAROM_MIN(end - at, CAROM_LANES);
         carom_lanes there = ~0u >> (32 - left), ask = carom_lanes_of(several) & there;
         if (q->hit_count + CAROM_LANES > MOST_HITS && !settle(q)) return false;
@@ -214,6 +219,7 @@ static inline void look(query *q, uint32_t level, uint32_t after) {
         uint32_t i = lowest(p.set), bucket = p.buckets[i];
         visit *v = &q->visits[q->visit_count];
         *v = (visit){bucket, view->starts[bucket], view->starts[bucket + 1], p.tags[i], after};
+        CAROM_ASSERT(v->at <= v->end && q->visit_count < MOST_VISITS + CAROM_GRID_MOST_CELLS);
         q->visit_count += v->at < v->end ? 1u : 0u;
         ++q->found->visits;
     }

@@ -53,6 +53,7 @@ static carom_status make_keys(perfect *p, carom_arena *scratch) {
     CAROM_TRY(carom_sort_words(p->context, p->keys, count, 0, 64));
     for (uint64_t i = 0; i < count; ++i)
         if (i == 0 || p->keys[i] != p->keys[kept - 1]) p->keys[kept++] = p->keys[i];
+    CAROM_ASSERT(kept <= count);
     p->key_count = kept;
     return CAROM_OK;
 }
@@ -66,6 +67,7 @@ static void deal(perfect *p) {
         while (at < p->key_count && carom_grid_perfect_group(p->keys[at], groups) == g) ++at;
     }
     p->starts[groups] = (uint32_t)at;
+    CAROM_ASSERT(at == p->key_count); /* every key is in a group */
     for (uint32_t g = 0; g < groups; ++g)
         ++sizes[CAROM_MIN(p->starts[g + 1] - p->starts[g], MOST_IN_GROUP)];
     for (uint32_t size = MOST_IN_GROUP, start = 0; size != UINT32_MAX; --size) {
@@ -90,6 +92,7 @@ static bool try_displacement(perfect *p, uint32_t group, uint32_t displacement) 
             }
             return false;
         }
+        CAROM_ASSERT(b < buckets);
         p->taken[b >> 6] |= bit;
     }
     return true;

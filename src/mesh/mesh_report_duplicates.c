@@ -51,6 +51,7 @@ typedef struct cycle {
 static uint32_t at(const cycle *c, uint64_t i) {
     uint64_t place = c->start + i;
     if (place >= c->count) place -= c->count;
+    CAROM_ASSERT(place < c->count);
     return c->corners[c->backward ? c->count - 1 - place : place];
 }
 
@@ -74,6 +75,7 @@ static cycle least_rotation(const uint32_t *corners, uint64_t count, bool backwa
         k = 0;
     }
     c.start = CAROM_MIN(i, j);
+    CAROM_ASSERT(c.start < count);
     return c;
 }
 
@@ -104,6 +106,7 @@ static void visit_run(const duplicates *d, share *share, uint32_t *run, uint64_t
             ++share->count;
             share->first = CAROM_MIN(run[i], share->first);
         } else {
+            CAROM_ASSERT(kinds <= i);
             run[kinds++] = run[i];
         }
     }

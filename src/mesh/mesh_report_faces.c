@@ -93,6 +93,7 @@ static void visit_face(const faces *f, share *share, uint64_t face) {
     const carom_mesh_view *view = f->view;
     uint64_t begin = carom_mesh_offset(view, face), end = carom_mesh_offset(view, face + 1);
     uint64_t flat = 0;
+    CAROM_ASSERT(end - begin >= 3);
     carom_vec3 a = carom_mesh_position(view, view->corners[begin]);
     carom_vec3 b = carom_mesh_position(view, view->corners[begin + 1]);
     carom_vec3 u = edge_between(f, a, b), twice = carom_vec(0.0, 0.0, 0.0);
@@ -111,6 +112,7 @@ static void visit_face(const faces *f, share *share, uint64_t face) {
     if (carom_vec_largest(twice) < CANCELLED * size) twice = twice_area_precise(f, begin, end);
     share->area =
         carom_sum_add(share->area, carom_sum_term(carom_vec_length(twice), f->area_scale));
+    CAROM_ASSERT(flat <= end - begin - 2);
     share->degenerate_triangles += flat;
     if (flat == end - begin - 2 && is_degenerate(view, begin, end)) {
         ++share->degenerate_faces;
@@ -137,6 +139,7 @@ static void scale_to_bounds(faces *f, carom_bounds bounds, uint64_t triangles) {
     (void)frexp(extent, &f->power);
     f->power = CAROM_MAX(f->power, -1000); /* shrink itself must not overflow */
     f->shrink = ldexp(1.0, -f->power);
+    CAROM_ASSERT(extent * f->shrink <= 1.0);
     /* Twice the area of a triangle within the cube [-1, 1]^3 is below 2^4. */
     f->area_scale = carom_sum_scale(8.0, triangles);
 }

@@ -31,6 +31,8 @@ typedef struct weld {
     carom_context *context;
     const carom_mesh_view *view;
     const uint32_t *part_of; /* per vertex; NULL: parts do not matter */
+    const uint32_t *origin;  /* per vertex after the first `given`: the one it is a copy of */
+    uint64_t given;
     uint64_t seed;
     uint32_t shares;  /* number of tables, a power of two */
     uint32_t *hashes; /* per vertex */
@@ -100,6 +102,7 @@ static bool make_table(table *t, carom_arena *scratch, uint64_t size) {
 
 /* The low bits select the table, the high bits the slot. */
 static uint64_t place_of(const table *t, uint32_t hash) {
+    CAROM_ASSERT(t->size != 0 && t->size <= UINT64_C(1) << 32);
     return (uint64_t)hash * t->size >> 32;
 }
 
@@ -115,6 +118,7 @@ static bool double_table(table *t, carom_arena *scratch) {
         uint64_t place = place_of(t, old.slots[i].hash);
         while (t->slots[place].vertex != EMPTY) place = place_after(t, place);
         t->slots[place] = old.slots[i];
+        CAROM_ASSERT(place < t->size);
     }
     return true;
 }
@@ -125,6 +129,7 @@ static uint32_t find_or_add(const weld *w, table *t, uint32_t hash, uint32_t ver
     for (uint64_t place = place_of(t, hash);; place = place_after(t, place)) {
         slot seen = t->slots[place];
         if (seen.vertex == EMPTY) {
+            CAROM_ASSERT(2 * t->count < t->size); /* a free slot is always found */
             t->slots[place] = (slot){hash, vertex};
             ++t->count;
             return vertex;
@@ -145,6 +150,7 @@ static carom_status weld_share(weld *w, uint32_t share, uint32_t worker, carom_a
         if (2 * t.count >= t.size && !double_table(&t, scratch)) return CAROM_NO_MEMORY;
         w->first[i] = find_or_add(w, &t, w->hashes[i], (uint32_t)i);
         w->index[i] = w->first[i] == i;
+        CAROM_ASSERT(w->first[i] <= i && w->hashes[w->first[i]] == w->hashes[i]);
         if (++own % OWN_BETWEEN_LOOKS != 0) continue;
         carom_progress_add(w->context, worker, OWN_BETWEEN_LOOKS);
         if (carom_progress_cancelled(w->context)) return CAROM_CANCELLED;
@@ -175,10 +181,26 @@ static carom_status copy_vertices(void *argument, carom_range range) {
 
 static carom_status copy_corners(void *argument, carom_range range) {
     weld *w = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i)
+    for (uint64_t i = range.begin; i < range.end; ++i) {
         w->mesh->corners[i] = w->index[w->first[w->view->corners[i]]];
+        CAROM_ASSERT(w->mesh->corners[i] < w->mesh->vertex_count);
+    }
     carom_progress_add(w->context, range.worker, range.end - range.begin);
     return CAROM_OK;
+}
+
+/* A vertex has the properties of the first of those that it was made of. */
+static bool copy_properties(weld *w) {
+    if (w->view->property_count == 0) return true;
+    carom_arena *scratch = carom_scratch(w->context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint32_t *from = CAROM_ARENA_TAKE(scratch, uint32_t, w->mesh->vertex_count);
+    for (uint64_t i = 0; i < w->view->vertex_count && from != NULL; ++i)
+        if (w->first[i] == i)
+            from[w->index[i]] = i < w->given ? (uint32_t)i : w->origin[i - w->given];
+    bool copied = from != NULL && carom_mesh_copy_properties(w->mesh, w->view, from, NULL);
+    carom_arena_rewind(scratch, mark);
+    return copied;
 }
 
 static carom_status fill(weld *w) {
@@ -188,8 +210,9 @@ static carom_status fill(weld *w) {
         memcpy(w->mesh->offsets, view->offsets, (view->face_count + 1) * sizeof(uint64_t));
     if (view->parts != NULL && view->face_count != 0)
         memcpy(w->mesh->parts, view->parts, view->face_count * sizeof(uint32_t));
-    if (!carom_mesh_copy_names(w->mesh, view))
-        return carom_fail_memory(w->context, 32 * view->part_count, "part names");
+    if (!carom_mesh_copy_names(w->mesh, view) || !copy_properties(w))
+        return carom_fail_memory(w->context, 32 * view->part_count + 8 * view->vertex_count,
+                                 "parts and properties");
     CAROM_TRY(carom_parallel_for(w->context, view->vertex_count,
                                  carom_grain(w->context, view->vertex_count, LEAST_PART),
                                  copy_vertices, w));
@@ -209,9 +232,11 @@ static carom_status run(weld *w, carom_mesh **mesh) {
     w->seed = (uint64_t)(uintptr_t)w->hashes;
     w->shares = 1;
     while (w->shares < context->threads && w->shares * LEAST_PART < count) w->shares *= 2;
+    CAROM_ASSERT((w->shares & (w->shares - 1)) == 0);
     CAROM_TRY(carom_parallel_for(context, count, grain, hash_range, w));
     CAROM_TRY(carom_parallel_for(context, w->shares, 1, weld_shares, w));
     CAROM_TRY(carom_scan_u32(context, w->index, count, w->index));
+    CAROM_ASSERT(w->index[count] <= count && (count == 0) == (w->index[count] == 0));
     carom_mesh_allocation space = {.scalar = w->view->scalar,
                                    .vertices = w->index[count],
                                    .faces = w->view->face_count,
@@ -229,8 +254,10 @@ static carom_status run(weld *w, carom_mesh **mesh) {
 }
 
 static carom_status weld_view(carom_context *context, const carom_mesh_view *view,
-                              const uint32_t *part_of, carom_mesh **mesh) {
-    weld w = {.context = context, .view = view, .part_of = part_of};
+                              const uint32_t *part_of, const uint32_t *origin, uint64_t given,
+                              carom_mesh **mesh) {
+    weld w = {
+        .context = context, .view = view, .part_of = part_of, .origin = origin, .given = given};
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_progress_begin(context, "welding vertices",
                          2 * view->vertex_count + carom_mesh_corner_count(view));
@@ -248,7 +275,7 @@ carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
-    return weld_view(context, view, NULL, mesh);
+    return weld_view(context, view, NULL, NULL, view->vertex_count, mesh);
 }
 
 /* ---- Parts apart ----------------------------------------------------------------------------- */
@@ -339,7 +366,7 @@ static carom_status weld_separated(carom_context *context, const carom_mesh_view
         apart.stride = size;
         apart.vertex_count = vertices + copies;
     }
-    return weld_view(context, &apart, s.part_of, mesh);
+    return weld_view(context, &apart, s.part_of, s.origin, vertices, mesh);
 }
 
 carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,
@@ -347,7 +374,7 @@ carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
-    if (view->parts == NULL) return weld_view(context, view, NULL, mesh);
+    if (view->parts == NULL) return weld_view(context, view, NULL, NULL, view->vertex_count, mesh);
     CAROM_TRY(carom_mesh_check_numbers(context, view, "welded by parts"));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

@@ -97,6 +97,7 @@ static void find_longest(carom_solid *solid) {
         carom_triangle c = carom_soup_view_triangle(soup, t);
         double extent = 2.0 * carom_solid_extent(c.corner); /* in any pose */
         solid->longest = CAROM_MAX(solid->longest, extent);
+        CAROM_ASSERT(extent >= 0.0 && solid->longest >= extent);
         solid->side_lengths += carom_scale_apply(3.0 * extent, solid->sums.exponent);
     }
 }
@@ -123,6 +124,7 @@ static carom_status describe(carom_context *context, carom_solid *solid,
         if (touching.data[i].a != touching.data[i].b) solid->info.self_intersecting = true;
     if (status == CAROM_OK) status = carom_solid_classify(context, solid, report, &touching);
     carom_pairs_free(&touching);
+    CAROM_ASSERT(status != CAROM_OK || solid->region_count != 0);
     solid->info.bytes += solid->region_count * sizeof(uint32_t) + solid->root_count +
                          solid->touch_count * sizeof(*solid->touches);
     return status;
@@ -150,6 +152,7 @@ static carom_status build(carom_context *context, carom_solid *solid, const caro
     carom_solid_spanning_tree_free(&order, &solid->allocator);
     CAROM_TRY(status);
     carom_soup_get_view(solid->soup, &solid->view);
+    CAROM_ASSERT(solid->firsts[solid->view.vertex_count] == solid->view.triangle_count);
     return carom_solid_prefix_sums_make(context, &solid->allocator, &solid->view, &solid->sums);
 }
 

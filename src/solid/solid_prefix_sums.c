@@ -80,6 +80,7 @@ static void choose(const carom_soup_view *soup, carom_solid_prefix_sums *sums) {
     extent = CAROM_MIN(extent, DBL_MAX);
     carom_scale_range range = carom_scale_range_add(carom_scale_range_empty(), extent);
     sums->exponent = extent > 0.0 ? -range.high : 0;
+    CAROM_ASSERT(extent >= 0.0);
     for (uint64_t t = 0; t < soup->triangle_count; ++t) {
         carom_triangle c = triangle(soup, t);
         for (int i = 0; i < 3; ++i)
@@ -118,10 +119,12 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
             carom_dd one[CAROM_SOLID_SUMS];
             carom_triangle corners = triangle(soup, t);
             integrate(sums, &corners, one);
+            CAROM_ASSERT(t / CAROM_SOLID_BLOCK == block);
             for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
                 all[i] = carom_sum_add(all[i], fixed(one[i], sums->scales[i]));
         }
     }
+    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i) CAROM_ASSERT(all[i].spoiled == 0);
     return carom_progress_end(context);
 }
 
@@ -131,6 +134,7 @@ void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_mo
                              uint64_t block, int weight) {
     const carom_solid_sum *from = sums->blocks + CAROM_SOLID_SUMS * block;
     int times = weight < 0 ? -weight : weight;
+    CAROM_ASSERT(block < sums->block_count);
     for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i) {
         carom_sum term = {from[i].low, from[i].high, 0};
         if (weight < 0) term = carom_sum_negate(term);
@@ -141,6 +145,7 @@ void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_mo
 carom_sum carom_solid_area_between(const carom_solid_prefix_sums *sums, uint64_t first,
                                    uint64_t last, int times) {
     uint64_t from = first / CAROM_SOLID_BLOCK, to = last / CAROM_SOLID_BLOCK + 1;
+    CAROM_ASSERT(first <= last && to < sums->block_count && times >= 0);
     const carom_solid_sum *low = sums->blocks + CAROM_SOLID_SUMS * from + CAROM_SOLID_AREA;
     const carom_solid_sum *high = sums->blocks + CAROM_SOLID_SUMS * to + CAROM_SOLID_AREA;
     carom_sum area = carom_sum_add((carom_sum){high->low, high->high, 0},
@@ -296,5 +301,6 @@ carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *s
                          (f[0][1] - f[1][0]) + (rest[0] * n[1] - rest[1] * n[0]));
     out.turn = carom_vec_scale(out.turn, k * k * k);
     bound_errors(sums, &s, by, rest, k, &out);
+    CAROM_ASSERT(!(out.volume_error < 0.0) && !(out.area_error < 0.0));
     return out;
 }

@@ -31,6 +31,7 @@ static double size_of(const carom_solid *solid, uint64_t t) {
 
 static uint32_t root_of(uint32_t *parents, uint32_t t) {
     while (parents[t] != t) t = parents[t] = parents[parents[t]];
+    CAROM_ASSERT(parents[t] == t);
     return t;
 }
 
@@ -62,6 +63,7 @@ static carom_status join_regions(carom_context *context, const carom_soup_view *
         for (end = i; end < count && edges[of[end]] == edges[of[i]];) ++end;
         if (end - i != 2) continue;
         uint32_t a = root_of(parents, of[i] / 3), b = root_of(parents, of[i + 1] / 3);
+        CAROM_ASSERT(parents[a] == a && parents[b] == b);
         parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
     }
     carom_arena_rewind(scratch, mark);
@@ -80,7 +82,9 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
     if (parents == NULL || largest == NULL)
         return carom_fail_memory(context, count * 8, "the regions of a solid");
     for (uint64_t t = 0; t < count; ++t) parents[t] = largest[t] = (uint32_t)t;
-    if (report->nonmanifold_edges == 0 && report->shells == solid->root_count) {
+    /* Without triangles that belong to no shell, as many shells as components are one in each. */
+    if (report->nonmanifold_edges == 0 && report->degenerate_triangles == 0 &&
+        report->shells == solid->root_count) {
         for (uint32_t i = 0; i < solid->root_count; ++i) {
             uint32_t root = solid->roots[i], first = solid->firsts[root];
             for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) parents[t] = first;
@@ -94,6 +98,7 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
         if (size_of(solid, t) > size_of(solid, largest[root])) largest[root] = (uint32_t)t;
     }
     solid->regions = carom_allocate(&solid->allocator, solid->region_count, sizeof(uint32_t));
+    CAROM_ASSERT(solid->region_count <= count);
     if (solid->regions == NULL)
         return carom_fail_memory(context, solid->region_count * 4ull, "the regions of a solid");
     uint32_t next = 0;
@@ -131,6 +136,7 @@ static carom_status keep_touches(carom_context *context, carom_solid *solid,
         solid->touches[count++] = (carom_solid_own){pair.a, pair.b};
     }
     solid->touch_count = count;
+    CAROM_ASSERT(count <= touching->count);
     return CAROM_OK;
 }
 

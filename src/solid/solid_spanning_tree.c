@@ -47,6 +47,7 @@ static void find_around(growth *g) {
         g->around[g->starts[mesh->corners[i]]++] = (uint32_t)(i / 3);
     for (uint64_t v = mesh->vertex_count; v > 0; --v) g->starts[v] = g->starts[v - 1];
     g->starts[0] = 0;
+    CAROM_ASSERT(g->starts[mesh->vertex_count] <= corners);
 }
 
 /* Reaches all vertices of the component of `root`. Sizes are NONE until a vertex is reached. */
@@ -62,6 +63,7 @@ static void grow_part(growth *g, uint32_t root) {
                 if (g->sizes[corners[k]] != NONE) continue;
                 g->sizes[corners[k]] = 1;
                 g->parents[corners[k]] = v;
+                CAROM_ASSERT(g->reached < g->mesh->vertex_count);
                 g->queue[g->reached++] = corners[k];
             }
         }
@@ -86,9 +88,11 @@ static void number(growth *g, carom_solid_spanning_tree *order) {
         } else {
             at = given[parent];
             given[parent] += g->sizes[v];
+            CAROM_ASSERT(at > g->numbers[parent]);
         }
         g->numbers[v] = at;
         given[v] = at + 1;
+        CAROM_ASSERT(at < g->reached && g->sizes[v] >= 1 && g->sizes[v] <= g->reached - at);
         order->ends[at] = at + g->sizes[v];
     }
 }
@@ -103,12 +107,14 @@ static void place(growth *g, bool turn, carom_solid_spanning_tree *order) {
         carom_vec3 p = carom_mesh_position(mesh, v);
         memcpy(order->positions + 3 * (uint64_t)g->numbers[v], &p, sizeof(p));
     }
+    CAROM_ASSERT(g->reached <= mesh->vertex_count);
     memset(firsts, 0, ((uint64_t)g->reached + 1) * sizeof(*firsts));
     for (uint64_t t = 0; t < count; ++t) ++firsts[g->numbers[mesh->corners[3 * t + 1]] + 1];
     for (uint32_t v = 0; v < g->reached; ++v) firsts[v + 1] += firsts[v];
     for (uint64_t t = 0; t < count && !is_cancelled(g, t); ++t) {
         const uint32_t *from = mesh->corners + 3 * t;
         uint32_t *to = order->corners + 3 * (uint64_t)firsts[g->numbers[from[1]]]++;
+        CAROM_ASSERT(to < order->corners + 3 * count);
         to[0] = g->numbers[from[turn ? 2 : 0]];
         to[1] = g->numbers[from[1]];
         to[2] = g->numbers[from[turn ? 0 : 2]];
@@ -133,6 +139,7 @@ static void give_links(growth *g, carom_solid_spanning_tree *order) {
             uint32_t a = c[j], b = c[j == 2 ? 0 : j + 1];
             uint32_t low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);
             if (parents[high] != low || represented[high]) continue;
+            CAROM_ASSERT(high < g->reached && low < high);
             represented[high] = 1;
             order->represents[t] = (uint8_t)(order->represents[t] | 1u << j);
         }
@@ -181,6 +188,7 @@ static carom_status make(growth *g, bool turn, carom_solid_spanning_tree *order)
     order->vertex_count = g->reached; /* vertices without triangles are left out */
     order->triangle_count = (uint32_t)mesh->face_count;
     number(g, order);
+    CAROM_ASSERT(order->root_count <= order->vertex_count);
     CAROM_TRY(carom_progress_look(g->context));
     place(g, turn, order);
     CAROM_TRY(carom_progress_look(g->context));

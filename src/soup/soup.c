@@ -48,6 +48,7 @@ static carom_status copy_positions(carom_context *context, void *positions, caro
         copy_some(to + begin * size, scalar, mesh, begin, CAROM_MIN(begin + COPIED_AT_ONCE, count));
         CAROM_TRY(carom_progress_look(context));
     }
+    CAROM_ASSERT(count == 0 || mesh->scalar == scalar || scalar == CAROM_SCALAR_FLOAT64);
     memset(to + count * size, 0, PADDING);
     return CAROM_OK;
 }
@@ -61,6 +62,7 @@ static void release_arrays(carom_soup *soup) {
     carom_bvh_free(&soup->bvh, allocator);
     carom_obb_free(&soup->oriented, allocator);
     carom_soup_grid_free(&soup->cells, allocator);
+    carom_soup_device_release(soup);
     CAROM_RELEASE_ALL(allocator, soup->placed, soup->positions, soup->spare, soup->corners,
                       soup->states, soup->faces);
 }
@@ -129,6 +131,7 @@ static void copy_triangles(const carom_soup *soup, const triangles *t, carom_sou
     }
     for (uint64_t i = 3 * old; i < 3 * end; ++i)
         grown->corners[i] = t->view.corners[i - 3 * first] + first_vertex;
+    CAROM_ASSERT(begin <= old && old <= end && end <= grown->triangle_count);
     memset(grown->states + old, 0, end - old);
     if (grown->faces == NULL) return;
     for (uint64_t i = begin; i < old; ++i) grown->faces[i] = carom_soup_face(soup, (uint32_t)i);
@@ -163,6 +166,7 @@ static carom_status append(carom_context *context, const carom_soup *soup, const
         .positions = soup->positions, .scalar = soup->scalar, .vertex_count = soup->vertex_count};
     CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, 0, &old));
     CAROM_TRY(copy_positions(context, grown->positions, grown->scalar, soup->vertex_count, view));
+    CAROM_ASSERT(grown->triangle_count == count && grown->vertex_count == vertices);
     for (uint64_t at = 0; at < count; at += COPIED_AT_ONCE) {
         copy_triangles(soup, t, grown, at, CAROM_MIN(at + COPIED_AT_ONCE, count));
         CAROM_TRY(carom_progress_look(context));
@@ -194,6 +198,7 @@ static carom_status add_mesh(carom_context *context, carom_soup *soup,
         return status;
     }
     release_arrays(soup);
+    CAROM_ASSERT(grown.failed == CAROM_OK && grown.triangle_count >= soup->triangle_count);
     *soup = grown;
     return CAROM_OK;
 }
@@ -207,11 +212,11 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
     CAROM_REQUIRE(out != NULL, "the place for the soup is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
-    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
     CAROM_REQUIRE((unsigned)def->degenerate < CAROM_DEGENERATE_COUNT,
                   "def->degenerate is no such choice");
     CAROM_REQUIRE((unsigned)def->method < CAROM_SOUP_METHOD_COUNT, "def->method is no such choice");
     CAROM_TRY(carom_grid_check(context, &def->grid));
+    if (carom_soup_on_device(context)) CAROM_TRY(carom_soup_device_check_new(context, def));
     carom_soup *soup = carom_allocate(&context->allocator, 1, sizeof(*soup));
     if (soup == NULL) return carom_fail_memory(context, sizeof(*soup), "a soup");
     *soup = (carom_soup){.allocator = context->allocator,
@@ -247,6 +252,7 @@ static carom_status prepare_again(carom_context *context, carom_soup *soup) {
 
 /* Exchanges the positions with the spare ones. */
 static void exchange_positions(carom_soup *soup, carom_scalar *scalar) {
+    CAROM_ASSERT(soup->spare != NULL);
     void *positions = soup->positions;
     uint64_t bytes = soup->position_bytes;
     carom_scalar old = soup->scalar;
@@ -264,6 +270,7 @@ static carom_status make_spare(carom_context *context, carom_soup *soup, uint64_
     if (spare == NULL) return carom_fail_memory(context, bytes, "the positions of a soup");
     carom_release(&soup->allocator, soup->spare);
     soup->spare = spare;
+    CAROM_ASSERT(bytes > soup->spare_bytes);
     soup->spare_bytes = bytes;
     return CAROM_OK;
 }
@@ -273,7 +280,7 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
     if (mesh->vertex_count != soup->vertex_count)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the soup has %llu vertices, the update %llu; make a new soup instead",
@@ -289,6 +296,7 @@ carom_status carom_soup_update(carom_context *context, carom_soup *soup,
     CAROM_TRY(carom_progress_finish(
         context, copy_positions(context, soup->spare, points.scalar, 0, &points)));
     exchange_positions(soup, &points.scalar);
+    soup->stale = false; /* an update replaces all positions */
     carom_status status = prepare_again(context, soup);
     if (status != CAROM_OK) exchange_positions(soup, &points.scalar);
     return status;
@@ -299,8 +307,9 @@ carom_status carom_soup_add(carom_context *context, carom_soup *soup, const caro
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
     uint32_t face_count = soup->face_count;
+    if (soup->stale) CAROM_TRY(carom_soup_device_fetch(context, soup));
     CAROM_TRY(add_mesh(context, soup, mesh));
     if (first != NULL) *first = face_count;
     return CAROM_OK;
@@ -328,6 +337,7 @@ static uint32_t mark_faces(carom_soup *soup, const uint32_t *faces, uint64_t cou
     uint32_t marked = 0;
     for (uint64_t i = 0; i < count; ++i) {
         uint32_t t = first_triangle(soup, faces[i]);
+        CAROM_ASSERT(t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]);
         if ((soup->states[t] & if_set) != if_set || (soup->states[t] & if_clear) != 0) continue;
         ++marked;
         for (; t < soup->triangle_count && carom_soup_face(soup, t) == faces[i]; ++t)
@@ -341,7 +351,7 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(soup != NULL, "the soup is NULL");
     CAROM_REQUIRE(faces != NULL || count == 0, "the faces are NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "a soup"));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
     for (uint64_t i = 0; i < count; ++i)
         if (faces[i] >= soup->face_count)
             return carom_fail(context, CAROM_BAD_INPUT,
@@ -353,6 +363,7 @@ carom_status carom_soup_remove(carom_context *context, carom_soup *soup, const u
     bool done = status == CAROM_OK;
     (void)mark_faces(soup, faces, count, leaving, 0, 0, done ? CAROM_SOUP_LEAVING : leaving);
     if (done) soup->dead_faces += died;
+    CAROM_ASSERT(soup->dead_faces <= soup->face_count);
     return status;
 }
 
@@ -360,7 +371,7 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
                                  carom_soup_info *info) {
     CAROM_REQUIRE_SOUP(context, soup);
     CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
-    uint64_t bytes = sizeof(*soup) + carom_bvh_bytes(&soup->bvh) +
+    uint64_t bytes = sizeof(*soup) + carom_soup_device_bytes(soup) + carom_bvh_bytes(&soup->bvh) +
                      carom_obb_bytes(&soup->oriented) + soup->position_bytes + soup->spare_bytes +
                      soup->triangle_count * (3 * sizeof(uint32_t) + 1) +
                      (soup->faces != NULL ? soup->triangle_count * sizeof(uint32_t) : 0) +
@@ -376,7 +387,8 @@ carom_status carom_soup_get_info(carom_context *context, const carom_soup *soup,
 }
 
 carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup) {
-    CAROM_TRY(carom_context_require_cpu(context, "a query of a soup"));
+    CAROM_TRY(carom_context_require_cpu(context, "this query of a soup"));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
     if (soup->failed == CAROM_OK) return CAROM_OK;
     return carom_fail(context, soup->failed,
                       "the soup lost its %s when a change of it failed (%s) and has to be changed "

@@ -11,12 +11,18 @@
 #include "carom/soup.h"
 #include "geom/face_item.h"
 #include "grid/grid.h"
+#include "soup/soup_device.h"
 #include "soup/soup_view.h"
 
 /* State bits of a triangle. A triangle with CAROM_SOUP_DEAD is removed. */
 #define CAROM_SOUP_DEAD       1u
 #define CAROM_SOUP_DEGENERATE 2u
 #define CAROM_SOUP_LEAVING    4u /* removed once the current change succeeds */
+
+/* Unknown, no and yes. */
+#define CAROM_SOUP_BALANCED_UNKNOWN 0u
+#define CAROM_SOUP_BALANCED_NO      1u
+#define CAROM_SOUP_BALANCED_YES     2u
 
 /* A soup's grid, with the corners and balls that searches need, indexed by rank. */
 typedef struct carom_soup_grid {
@@ -47,6 +53,9 @@ struct carom_soup {
     uint32_t triangle_count;
     uint32_t face_count;
     uint32_t dead_faces, degenerate_faces;
+    /* Whether the faces are balanced: CAROM_SOUP_BALANCED_..., found by the first query that needs
+     * it. Queries of several contexts may find it at once; all find the same. */
+    _Atomic uint8_t balanced;
 
     /* Boxes are x * scale - origin in float32, rounded outwards. */
     carom_vec3 origin;
@@ -61,6 +70,11 @@ struct carom_soup {
     carom_grid_def grid_def;
     carom_soup_grid cells; /* method GRID only, which has no tree */
     uint64_t work_budget;  /* method AUTO only, as given */
+
+    /* Of a soup of backend cuda, which has neither tree nor grid on the host; else NULL. Positions
+     * on the host are stale after an update from device memory. */
+    carom_device_soup *device;
+    bool stale;
 };
 
 /* First lines of a public query of one soup, and of two. */
@@ -89,6 +103,12 @@ static inline uint32_t carom_soup_face(const carom_soup *soup, uint32_t triangle
     return soup->faces != NULL ? soup->faces[triangle] : triangle;
 }
 
+/* Whether two triangles with these corners have a common vertex. */
+static inline bool carom_soup_common_vertex(const uint32_t *a, const uint32_t *b) {
+    return a[0] == b[0] || a[0] == b[1] || a[0] == b[2] || a[1] == b[0] || a[1] == b[1] ||
+           a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
+}
+
 /* Whether searches consider a triangle. */
 static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle) {
     uint8_t state = soup->states[triangle];
@@ -107,6 +127,43 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup);
 carom_status carom_soup_check_ready(carom_context *context, const carom_soup *soup);
 /* The same for searches that every method supports. */
 carom_status carom_soup_check_any(carom_context *context, const carom_soup *soup);
+
+/* CAROM_BAD_INPUT if the pose `whose` is not finite. NULL is fine. */
+carom_status carom_soup_check_pose(carom_context *context, const carom_pose *pose,
+                                   const char *whose);
+
+/* ---- The same on the GPU: soup_device.c ------------------------------------------------------ */
+
+/* Whether the context computes on the GPU: the functions below then answer. */
+static inline bool carom_soup_on_device(const carom_context *context) {
+    return context->backend == CAROM_BACKEND_CUDA;
+}
+
+/* CAROM_OK if a new soup can be made on the GPU. */
+carom_status carom_soup_device_check_new(carom_context *context, const carom_soup_def *def);
+/* CAROM_OK if the soup was made by a context of this context's backend. */
+carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup);
+carom_status carom_soup_device_prepare(carom_context *context, carom_soup *soup);
+/* Makes the positions on the host those on the device. */
+carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup);
+void carom_soup_device_release(carom_soup *soup);
+uint64_t carom_soup_device_bytes(const carom_soup *soup);
+
+/* Two soups in a query, or one: b is NULL. */
+typedef struct carom_soup_device_query {
+    const carom_soup *a, *b;
+    const carom_pose *pose_a, *pose_b;
+} carom_soup_device_query;
+carom_status carom_soup_device_pairs(carom_context *context, const carom_soup_device_query *query,
+                                     carom_pairs *pairs);
+carom_status carom_soup_device_count(carom_context *context, const carom_soup_device_query *query,
+                                     uint64_t *count);
+carom_status carom_soup_device_any(carom_context *context, const carom_soup_device_query *query,
+                                   bool *any);
+carom_status carom_soup_device_each(carom_context *context, const carom_soup_device_query *query,
+                                    carom_pairs_fn *receive, void *user);
+
+/* ---- Boxes and balls ------------------------------------------------------------------------- */
 
 /* The box of a triangle in the frame of the soup's boxes; empty if the triangle is not searched. */
 carom_box carom_soup_box(const carom_soup *soup, uint32_t triangle);

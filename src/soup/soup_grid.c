@@ -27,6 +27,7 @@ carom_ball carom_soup_ball(const carom_soup *soup, uint32_t triangle) {
         largest = CAROM_MAX(size, largest);
     }
     carom_ball_around_triangle(t.corner, &ball);
+    CAROM_ASSERT(ball.radius >= 0.0);
     if (soup->scalar != CAROM_SCALAR_FLOAT32) ball.radius += 0x1p-51 * largest + 0x1p-1000;
     return ball;
 }
@@ -36,6 +37,7 @@ static carom_status place_triangles(void *argument, carom_range range) {
     const carom_soup *soup = p->soup;
     for (uint64_t rank = range.begin; rank < range.end; ++rank) {
         uint32_t item = p->cells->grid.items[rank];
+        CAROM_ASSERT(item < soup->triangle_count);
         memcpy(p->cells->placed + 3 * rank, soup->corners + 3 * (uint64_t)item,
                3 * sizeof(uint32_t));
         if (carom_soup_searched(soup, item))
@@ -61,6 +63,7 @@ carom_status carom_soup_grid_build(carom_context *context, const carom_allocator
         cells->capacity = made ? count : 0;
         if (!made) return carom_fail_memory(context, count * 44, "a soup's grid");
     }
+    CAROM_ASSERT(cells->grid.view.item_count == count && cells->capacity >= count);
     cells->placed[3 * count] = 0; /* SIMD loads read one entry past the last */
     place p = {soup, cells};
     return carom_parallel_for(context, count, GRAIN, place_triangles, &p);

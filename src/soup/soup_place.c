@@ -85,12 +85,14 @@ carom_status carom_soup_prepare_rigid(carom_context *context, carom_soup *soup) 
     for (uint32_t t = 0, at = 0; t < soup->triangle_count; ++t)
         if (carom_soup_searched(soup, t)) soup->oriented.items[at++] = t;
     corners_of c = corners_begin(soup);
+    CAROM_ASSERT(soup->oriented.item_count == count && count <= soup->triangle_count);
     return carom_obb_build(context, &soup->oriented, corners_in_frame, &c);
 }
 
 /* ---- One side of a placing ------------------------------------------------------------------- */
 
-static carom_status check_pose(carom_context *context, const carom_pose *pose, const char *whose) {
+carom_status carom_soup_check_pose(carom_context *context, const carom_pose *pose,
+                                   const char *whose) {
     if (pose == NULL) return CAROM_OK;
     const double all[7] = {pose->q.w, pose->q.x, pose->q.y, pose->q.z,
                            pose->t.x, pose->t.y, pose->t.z};
@@ -105,7 +107,7 @@ static carom_status check_pose(carom_context *context, const carom_pose *pose, c
 static carom_status make_side(carom_context *context, const carom_soup *soup,
                               const carom_pose *pose, const char *whose, carom_soup_side *side) {
     CAROM_TRY(carom_soup_check_any(context, soup));
-    CAROM_TRY(check_pose(context, pose, whose));
+    CAROM_TRY(carom_soup_check_pose(context, pose, whose));
     unit_frame u = unit_frame_of(soup);
     side->soup = soup;
     carom_soup_get_view(soup, &side->view);

@@ -164,6 +164,7 @@ static void choose(seeker *s) {
         }
     }
     /* One is left: the face of the least distance, or one found to be as near or nearer. */
+    CAROM_ASSERT(best != NULL);
     s->candidates[0] = *best;
     s->count = 1;
 }
@@ -184,6 +185,7 @@ static void offer(seeker *s, uint32_t place, const carom_triangle *t) {
     if (s->count == MOST_CANDIDATES) choose(s);
     if (distance < s->least) s->least = distance;
     uint32_t face = carom_soup_face(soup, soup->bvh.items[place]);
+    CAROM_ASSERT(s->count < MOST_CANDIDATES && s->least <= distance + s->error);
     s->candidates[s->count++] = (candidate){{face, closest.distance, closest.b}, place};
 }
 
@@ -205,6 +207,7 @@ static uint32_t load_lanes(const seeker *s, uint32_t block, uint32_t lanes, uint
             put_vec(seen->corner + 3 * i, count, carom_vec_sub(t.corner[i], s->point));
         for (int i = 0; i < 2; ++i)
             put_vec(seen->edge + 3 * i, count, carom_vec_sub(t.corner[i + 1], t.corner[0]));
+        CAROM_ASSERT(count < CAROM_BVH_WIDTH && place < s->soup->bvh.item_count);
         triangles[count] = t;
         places[count++] = place;
     }
@@ -293,6 +296,7 @@ carom_soup_hit carom_soup_find_nearest(carom_context *context, const carom_soup 
     if (s.count == 0) return (carom_soup_hit){CAROM_NO_FACE, HUGE_VAL, point};
     if (s.count > 1) choose(&s);
     settle_point(&s, &s.candidates[0]);
+    CAROM_ASSERT(s.count == 1);
     turn->place = s.candidates[0].place;
     return s.candidates[0].hit;
 }

@@ -21,6 +21,7 @@ static void round_outwards(double x, float *low, float *high) {
     float f = (float)x, margin = fabsf(f) * 0x1p-22f + FLT_MIN;
     *low = f - margin;
     *high = f + margin;
+    CAROM_ASSERT((double)*low <= x && x <= (double)*high);
 }
 
 /* The box of three corners. Vectors hold x, y, z and the next value in memory, which is ignored. */
@@ -50,6 +51,7 @@ static carom_box box_of_doubles(const carom_soup *soup, const uint32_t *corners)
         float ignored;
         round_outwards(low, &box.low[k], &ignored);
         round_outwards(high, &ignored, &box.high[k]);
+        CAROM_ASSERT(box.low[k] <= box.high[k]);
     }
     return box;
 }
@@ -119,30 +121,19 @@ static void choose_frame(carom_soup *soup) {
         round_outwards(high[k] * soup->scale - origin[k], &ignored, &soup->bounds.high[k]);
     }
     soup->origin = carom_vec(origin[0], origin[1], origin[2]);
+    CAROM_ASSERT(soup->bounds.low[0] <= soup->bounds.high[0]);
 }
 
 /* ---- Degenerate triangles -------------------------------------------------------------------- */
-
-/* Whether a component of the normal shows that the area is certainly positive. It takes half a
- * nanosecond and avoids the exact test for nearly all triangles. */
-static bool has_area(const carom_triangle *t) {
-    carom_vec3 u = carom_vec_sub(t->corner[1], t->corner[0]);
-    carom_vec3 v = carom_vec_sub(t->corner[2], t->corner[0]);
-    double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x, xz = u.x * v.z, xy = u.x * v.y,
-           yx = u.y * v.x;
-    double e = 0x1p-50;
-    return fabs(yz - zy) > e * (fabs(yz) + fabs(zy)) + CAROM_ORIENT_UNDERFLOW ||
-           fabs(zx - xz) > e * (fabs(zx) + fabs(xz)) + CAROM_ORIENT_UNDERFLOW ||
-           fabs(xy - yx) > e * (fabs(xy) + fabs(yx)) + CAROM_ORIENT_UNDERFLOW;
-}
 
 static carom_status find_degenerate(void *argument, carom_range range) {
     carom_soup *soup = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
         uint8_t state = soup->states[i] & (CAROM_SOUP_DEAD | CAROM_SOUP_LEAVING);
-        if (!has_area(&t) && carom_face_degenerate(&t)) state |= CAROM_SOUP_DEGENERATE;
+        if (!carom_face_has_area(&t) && carom_face_degenerate(&t)) state |= CAROM_SOUP_DEGENERATE;
         soup->states[i] = state;
+        CAROM_ASSERT(!carom_face_has_area(&t) || !carom_face_degenerate(&t));
     }
     return CAROM_OK;
 }
@@ -156,6 +147,7 @@ static uint32_t count_degenerate_faces(const carom_soup *soup) {
         for (; t < soup->triangle_count && carom_soup_face(soup, t) == face; ++t)
             all = all && soup->states[t] == CAROM_SOUP_DEGENERATE;
         degenerate += all ? 1 : 0;
+        CAROM_ASSERT(t == soup->triangle_count || carom_soup_face(soup, t) > face);
     }
     return degenerate;
 }
@@ -167,6 +159,7 @@ static carom_status place_corners(void *argument, carom_range range) {
     for (uint64_t place = range.begin; place < range.end; ++place) {
         uint32_t item = soup->bvh.items[place];
         if (item == CAROM_BVH_NONE) item = 0; /* never found, but the index must be valid */
+        CAROM_ASSERT(item < soup->triangle_count);
         memcpy(soup->placed + 3 * place, soup->corners + 3 * (uint64_t)item, 3 * sizeof(uint32_t));
     }
     return CAROM_OK;
@@ -185,6 +178,7 @@ static carom_status build_tree(carom_context *context, carom_soup *soup) {
         if (soup->placed == NULL)
             return carom_fail_memory(context, places * 3 * sizeof(uint32_t), "a soup");
     }
+    CAROM_ASSERT(places >= soup->triangle_count && places <= soup->placed_capacity);
     if (places != 0) soup->placed[3 * places] = 0; /* SIMD loads read one entry past the last */
     CAROM_TRY(carom_parallel_for(context, places, GRAIN, place_corners, soup));
     carom_progress_add(context, 0, soup->triangle_count);
@@ -208,10 +202,13 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
 #define STEPS_ORIENTED 9u
 
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
+    atomic_store(&soup->balanced, CAROM_SOUP_BALANCED_UNKNOWN);
+    if (carom_soup_on_device(context)) return carom_soup_device_prepare(context, soup);
     uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
     uint32_t degenerate_faces = 0;
     carom_progress_begin(context, "preparing a soup", steps * soup->triangle_count);
     CAROM_TRY(carom_progress_finish(context, prepare(context, soup, &degenerate_faces)));
+    CAROM_ASSERT(degenerate_faces <= soup->face_count);
     soup->degenerate_faces = degenerate_faces;
     return CAROM_OK;
 }

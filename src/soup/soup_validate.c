@@ -127,7 +127,8 @@ static const char *validate_grid(const carom_soup *soup) {
 
 const char *carom_soup_validate(const carom_soup *soup) {
     const char *message = validate_mesh(soup);
-    if (message == NULL) message = validate_states(soup);
+    if (message != NULL || soup->device != NULL) return message; /* the rest is on the device */
+    message = validate_states(soup);
     if (message != NULL || soup->failed != CAROM_OK) return message;
     message = validate_frame(soup);
     if (message != NULL) return message;

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* cuda.h: work whose input and results stay on the GPU.
+ *
+ * A context of backend CAROM_BACKEND_CUDA computes what has a GPU version on the GPU, through the
+ * same calls as on the CPU and with the same results; other calls return CAROM_UNSUPPORTED. Those
+ * calls take arrays of the host and wait for their results. The calls in this header do not wait:
+ *
+ *   carom_cuda_soup_update(context, soup, &positions);      positions in device memory
+ *   carom_cuda_soup_self_pairs(context, soup, order, &pairs);
+ *   ...                                                     other work on the same stream
+ *   carom_cuda_finish(context);                             pairs.data and pairs.count are there
+ *
+ * Rules for all calls that do not wait:
+ *   - Work is queued on the context's stream, in the order of the calls.
+ *   - Device memory that they are given, and structs for results, must stay until
+ * carom_cuda_finish.
+ *   - Memory is only taken when there is not enough from earlier calls. Where a result or a list of
+ *     candidates turns out larger than its memory, carom_cuda_finish takes more and repeats the
+ *     queued work: nothing is lost, and later frames of the same size do not wait for memory.
+ *
+ * A sequence of calls that is repeated can be recorded as a frame and run as one CUDA graph. */
+#ifndef CAROM_CUDA_H
+#define CAROM_CUDA_H
+
+#include "carom/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Waits for all queued work and completes its results. Bad input that is only found on the device,
+ * such as positions that are not finite, is reported here. */
+CAROM_API carom_status carom_cuda_finish(carom_context *context);
+
+/* ---- Device memory --------------------------------------------------------------------------- */
+
+/* Programs with a CUDA runtime of their own need none of these: any device pointer will do. */
+CAROM_API carom_status carom_cuda_allocate(carom_context *context, uint64_t bytes, void **memory);
+CAROM_API carom_status carom_cuda_release(carom_context *context, void *memory);
+/* Copies from the host to the device, and back. Wait for the copy and for all earlier work. */
+CAROM_API carom_status carom_cuda_write(carom_context *context, void *to, const void *from,
+                                        uint64_t bytes);
+CAROM_API carom_status carom_cuda_read(carom_context *context, void *to, const void *from,
+                                       uint64_t bytes);
+
+/* ---- Results on the device ------------------------------------------------------------------- */
+
+typedef enum carom_cuda_order {
+    CAROM_CUDA_ORDER_SORTED = 0, /* as on the CPU: by (a, b) */
+    CAROM_CUDA_ORDER_ANY,        /* in no particular order, which may differ from run to run */
+    CAROM_CUDA_ORDER_COUNT
+} carom_cuda_order;
+
+/* "sorted", "any". */
+CAROM_API const char *carom_cuda_order_name(carom_cuda_order order);
+CAROM_API bool carom_cuda_order_from_name(const char *name, carom_cuda_order *order);
+
+/* Pairs in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next call.
+ */
+typedef struct carom_cuda_pairs {
+    carom_pair *data;          /* on the device */
+    uint64_t *count_on_device; /* valid once the queued work is done, until the next call */
+    uint64_t count;            /* set by carom_cuda_finish */
+    uint64_t capacity;
+    void *memory; /* Carom's own record */
+} carom_cuda_pairs;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_API carom_status carom_cuda_pairs_free(carom_context *context, carom_cuda_pairs *pairs);
+
+/* ---- Soups ----------------------------------------------------------------------------------- */
+
+typedef struct carom_soup carom_soup;
+
+/* carom_soup_update with positions in device memory: packed, of the view's scalar. */
+CAROM_API carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,
+                                              const carom_mesh_view *mesh);
+
+/* carom_soup_self_pairs and carom_soup_cross_pairs with the result in device memory. */
+CAROM_API carom_status carom_cuda_soup_self_pairs(carom_context *context, const carom_soup *soup,
+                                                  carom_cuda_order order, carom_cuda_pairs *pairs);
+CAROM_API carom_status carom_cuda_soup_cross_pairs(carom_context *context, const carom_soup *a,
+                                                   const carom_pose *pose_a, const carom_soup *b,
+                                                   const carom_pose *pose_b, carom_cuda_order order,
+                                                   carom_cuda_pairs *pairs);
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+/* A recorded sequence of calls that do not wait. */
+typedef struct carom_cuda_frame carom_cuda_frame;
+
+/* From here on, calls that do not wait are recorded instead of queued. Finishes earlier work.
+ * Constraint: no other calls on the context, and no frame is being recorded. */
+CAROM_API carom_status carom_cuda_frame_begin(carom_context *context);
+/* Ends the recording. On failure *frame is NULL. */
+CAROM_API carom_status carom_cuda_frame_end(carom_context *context, carom_cuda_frame **frame);
+/* Queues the frame as one graph; carom_cuda_finish completes it. Every structure and result of the
+ * recorded calls must still be there. Finishes earlier work that is of another frame. */
+CAROM_API carom_status carom_cuda_frame_run(carom_context *context, carom_cuda_frame *frame);
+/* NULL is allowed. Constraint: the context is still there and nothing of the frame is queued. */
+CAROM_API void carom_cuda_frame_destroy(carom_cuda_frame *frame);
+
+/* ---- Time of each step ----------------------------------------------------------------------- */
+
+#define CAROM_CUDA_MOST_STEPS 32
+
+typedef struct carom_cuda_steps {
+    uint32_t count;
+    const char *name[CAROM_CUDA_MOST_STEPS];
+    double milliseconds[CAROM_CUDA_MOST_STEPS];
+    /* Of the last search for pairs: */
+    uint64_t node_pairs;      /* pairs of leaves of the tree whose boxes overlap */
+    uint64_t candidates;      /* pairs whose boxes overlap */
+    uint64_t open_in_floats;  /* of these, not decided by float32 */
+    uint64_t open_in_doubles; /* of these, not decided by doubles */
+} carom_cuda_steps;
+
+/* Measures the steps of the calls that follow, outside of frames, by events; takes some
+ * microseconds per step. */
+CAROM_API carom_status carom_cuda_set_timing(carom_context *context, bool on);
+/* Gets the steps of the work that the last carom_cuda_finish waited for. */
+CAROM_API carom_status carom_cuda_get_steps(carom_context *context, carom_cuda_steps *steps);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

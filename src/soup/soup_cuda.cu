@@ -1,0 +1,1088 @@
+/* SPDX-License-Identifier: MIT */
+/* Soups on the GPU: the tree of bvh_cuda.h over triangles, then three stages that each decide what
+ * the stage before left open (the problem of kDet: Weller, Debowski, Zachmann 2017).
+ *
+ *   float32    for float32 input: only "they do not meet", with the error bound of soup_filter.h.
+ *              Fused operations are used; they make fewer roundings than the bound allows for.
+ *   doubles    the filters of face_item.h and triangle_filter.h, the same items as on the CPU
+ *   exact      expansions and integers, again the items of the CPU
+ *
+ * So every decision is exact, and the set of pairs is that of the CPU. Sorting makes the list the
+ * same, too: pairs are counted by their first face, the counts are added up, and each pair finds
+ * its place among the pairs of its first face.
+ *
+ * A search of two soups builds one tree over the posed triangles of both, and takes only pairs of
+ * one triangle of each. Its cost does not depend on the poses. */
+#include <climits>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <new>
+
+#include "bvh/bvh_cuda.h"
+#include "geom/face_item.h"
+#include "grid/grid_cuda.h"
+#include "soup/soup_device.h"
+#include "soup/soup_filter_cuda.h"
+
+#define THREADS         256u
+#define DEAD            1u /* CAROM_SOUP_DEAD and CAROM_SOUP_DEGENERATE of soup.h */
+#define DEGENERATE      2u
+#define OPEN_PER_WARP   128u   /* pairs that a warp collects before it appends them */
+#define LONGEST_SEGMENT 1024u  /* pairs of one face that are sorted by comparing all with all */
+#define RARE_BLOCKS     64u    /* of 128 threads, for what hardly ever has work */
+#define FEWEST          65536u /* entries of a list at first */
+
+/* Blocks of scratch. */
+enum {
+    GRID,
+    ENTRIES,
+    SORT,
+    BINS,
+    LEAF_PAIRS,
+    CANDIDATES,
+    OPEN,
+    UNDECIDED,
+    FOUND,
+    SCATTERED,
+    TALLY,
+    TREE
+};
+
+/* Counters of a search. */
+/* By grid, N_LEAF_PAIRS counts its entries. */
+enum { N_LEAF_PAIRS, N_CANDIDATES, N_OPEN, N_UNDECIDED, N_FOUND, N_LONG, N_NOT_FINITE };
+
+/* ---- Views on the device --------------------------------------------------------------------- */
+
+/* Where float32 boxes of double coordinates lie: x * scale - origin, rounded outwards. */
+struct box_frame {
+    double scale, origin[3];
+    unsigned long long low[3], high[3]; /* bounds while they are searched for: see to_ordered */
+};
+
+struct side {
+    const void *positions;
+    const uint32_t *corners, *faces; /* faces NULL: triangles are faces */
+    const uint8_t *states;
+    uint32_t vertex_count, triangle_count;
+    bool doubles, as_segments, moved;
+    carom_frame frame;
+};
+
+/* One soup, or two: items are the triangles of the first, then those of the second. */
+struct view {
+    side a, b;
+    bool cross;
+    const box_frame *frame; /* NULL: all coordinates are float32 and unmoved */
+};
+
+struct carom_device_soup {
+    carom_device_soup_def def; /* its pointers, to arrays of the host, are only compared */
+    carom_device_block positions, corners, faces, states, items, records, boxes, thin, alone, frame;
+    carom_tree tree;
+    uint32_t degenerate_faces;
+    /* on the device, in front of `alone`: [0] thin triangles, [1] degenerate faces */
+    carom_device_count *counts() const {
+        return (carom_device_count *)alone.data;
+    }
+};
+
+static __device__ inline carom_vec3 load(const side &s, uint32_t vertex) {
+    if (s.doubles) {
+        const double *p = (const double *)s.positions + 3 * (uint64_t)vertex;
+        return carom_vec(p[0], p[1], p[2]);
+    }
+    const float *p = (const float *)s.positions + 3 * (uint64_t)vertex;
+    return carom_vec((double)p[0], (double)p[1], (double)p[2]);
+}
+
+static __device__ inline carom_vec3 load_posed(const side &s, uint32_t vertex) {
+    carom_vec3 x = load(s, vertex);
+    return s.moved ? carom_frame_apply(&s.frame, x) : x;
+}
+
+static __device__ inline const side &side_of(const view &v, uint32_t item) {
+    return item < v.a.triangle_count ? v.a : v.b;
+}
+
+static __device__ inline uint32_t triangle_of(const view &v, uint32_t item) {
+    return item < v.a.triangle_count ? item : item - v.a.triangle_count;
+}
+
+static __device__ inline carom_triangle load_triangle(const view &v, uint32_t item,
+                                                      uint32_t *vertices) {
+    const side &s = side_of(v, item);
+    const uint32_t *corners = s.corners + 3 * (uint64_t)triangle_of(v, item);
+    carom_triangle t;
+    for (int i = 0; i < 3; ++i) {
+        vertices[i] = corners[i];
+        t.corner[i] = load_posed(s, corners[i]);
+    }
+    return t;
+}
+
+static __device__ inline uint32_t face_of(const view &v, uint32_t item) {
+    const side &s = side_of(v, item);
+    uint32_t triangle = triangle_of(v, item);
+    return s.faces != nullptr ? s.faces[triangle] : triangle;
+}
+
+/* ---- Boxes ----------------------------------------------------------------------------------- */
+
+/* Doubles as integers of the same order. */
+static __device__ inline unsigned long long to_ordered(double x) {
+    unsigned long long bits = (unsigned long long)__double_as_longlong(x);
+    return bits >> 63 != 0 ? ~bits : bits | 1ull << 63;
+}
+
+static __device__ inline double from_ordered(unsigned long long bits) {
+    return __longlong_as_double((long long)(bits >> 63 != 0 ? bits & ~(1ull << 63) : ~bits));
+}
+
+static __global__ void begin_bounds(box_frame *frame) {
+    carom_device_begin();
+    if (threadIdx.x >= 3) return;
+    frame->low[threadIdx.x] = ULLONG_MAX;
+    frame->high[threadIdx.x] = 0;
+}
+
+static __global__ void find_bounds(view v, box_frame *frame, carom_device_counters *counters) {
+    carom_device_begin();
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    uint64_t count = (uint64_t)v.a.vertex_count + (v.cross ? v.b.vertex_count : 0);
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        bool first = i < v.a.vertex_count;
+        carom_vec3 p = load_posed(first ? v.a : v.b, (uint32_t)(first ? i : i - v.a.vertex_count));
+        double x[3] = {p.x, p.y, p.z};
+        for (int k = 0; k < 3; ++k) {
+            if (!isfinite(x[k])) atomicAdd(&counters->n[N_NOT_FINITE], 1ull);
+            low[k] = fmin(low[k], x[k]);
+            high[k] = fmax(high[k], x[k]);
+        }
+    }
+    for (int k = 0; k < 3; ++k) {
+        for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
+            low[k] = fmin(low[k], __shfl_xor_sync(~0u, low[k], step));
+            high[k] = fmax(high[k], __shfl_xor_sync(~0u, high[k], step));
+        }
+        if (threadIdx.x % CAROM_WARP == 0 && low[k] <= high[k]) {
+            atomicMin(&frame->low[k], to_ordered(low[k]));
+            atomicMax(&frame->high[k], to_ordered(high[k]));
+        }
+    }
+}
+
+/* As choose_frame of soup_prepare.c. */
+static __global__ void end_bounds(box_frame *frame) {
+    carom_device_begin();
+    double low[3], high[3], most = 0.0;
+    frame->scale = 1.0;
+    for (int k = 0; k < 3; ++k) {
+        bool any = frame->low[k] <= frame->high[k];
+        low[k] = any ? from_ordered(frame->low[k]) : 0.0;
+        high[k] = any ? from_ordered(frame->high[k]) : 0.0;
+        most = CAROM_MAX(CAROM_MAX(-low[k], high[k]), most);
+    }
+    if (most >= 0x1p100 || (most < 0x1p-40 && most > 0.0)) {
+        int exponent;
+        (void)frexp(most, &exponent);
+        frame->scale = ldexp(1.0, CAROM_MAX(-1022, CAROM_MIN(-exponent, 1022)));
+    }
+    for (int k = 0; k < 3; ++k)
+        frame->origin[k] = 0.5 * (low[k] * frame->scale + high[k] * frame->scale);
+}
+
+/* A float at most x, or with -x at least: the conversion is off by 2^-24, the margin is 2^-22. */
+static __device__ inline float round_down(double x) {
+    float f = (float)x;
+    return f - (fabsf(f) * 0x1p-22f + FLT_MIN);
+}
+
+/* The boxes of the triangles of a view, for the tree. */
+struct boxes {
+    view v;
+    float4 *records; /* of the triangles in sorted order (record_of), or NULL */
+    uint8_t *states; /* of a soup that is being prepared, else NULL; and its lists: */
+    carom_device_list<uint32_t> thin;
+
+    __device__ bool second(uint32_t item) const {
+        return item >= v.a.triangle_count;
+    }
+
+    __device__ carom_box box_of(const carom_triangle &t) const {
+        carom_box box;
+        const double p[3][3] = {{t.corner[0].x, t.corner[0].y, t.corner[0].z},
+                                {t.corner[1].x, t.corner[1].y, t.corner[1].z},
+                                {t.corner[2].x, t.corner[2].y, t.corner[2].z}};
+        for (int k = 0; k < 3; ++k) {
+            double low = CAROM_MIN(p[0][k], p[1][k]), high = CAROM_MAX(p[0][k], p[1][k]);
+            low = CAROM_MIN(low, p[2][k]);
+            high = CAROM_MAX(high, p[2][k]);
+            if (v.frame == nullptr) {
+                box.low[k] = (float)low;
+                box.high[k] = (float)high;
+            } else {
+                box.low[k] = round_down(low * v.frame->scale - v.frame->origin[k]);
+                box.high[k] = -round_down(-(high * v.frame->scale - v.frame->origin[k]));
+            }
+        }
+        return box;
+    }
+
+    /* Whether searches consider the triangle. A degenerate one of a single soup may stay: the exact
+     * stage leaves it out. */
+    __device__ bool searched(uint32_t item) const {
+        const side &s = side_of(v, item);
+        uint8_t state = s.states[triangle_of(v, item)];
+        if (!v.cross) return (state & DEAD) == 0;
+        return state == 0 || (state == DEGENERATE && s.as_segments);
+    }
+
+    __device__ carom_box box(uint32_t item) const {
+        uint32_t vertices[3];
+        if (!searched(item)) return carom_box_empty();
+        return box_of(load_triangle(v, item, vertices));
+    }
+
+    __device__ carom_box first_box(uint32_t item) const {
+        uint32_t vertices[3];
+        if (states == nullptr) return box(item);
+        carom_triangle t = load_triangle(v, item, vertices);
+        uint8_t state = states[item] & DEAD;
+        states[item] = state;
+        if (!carom_face_has_area(&t)) thin.data[atomicAdd(thin.count, 1ull)] = item; /* rare */
+        return state != 0 ? carom_box_empty() : box_of(t);
+    }
+
+    __device__ carom_box place(uint32_t place, uint32_t item) const {
+        uint32_t vertices[3];
+        carom_triangle t = load_triangle(v, item, vertices);
+        if (records != nullptr) record_set(records + 3 * (uint64_t)place, t, vertices);
+        return searched(item) ? box_of(t) : carom_box_empty();
+    }
+};
+
+/* ---- Degenerate triangles -------------------------------------------------------------------- */
+
+/* Lists triangles that are faces at once; `count` is for the host. */
+static __global__ void find_degenerate(view v, carom_device_list<uint32_t> thin, uint8_t *states,
+                                       carom_device_list<uint32_t> alone,
+                                       carom_device_count *count) {
+    carom_device_begin();
+    uint32_t vertices[3];
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *thin.count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        carom_triangle t = load_triangle(v, thin.data[i], vertices);
+        if (!carom_face_degenerate(&t)) continue;
+        uint8_t state = states[thin.data[i]] |= DEGENERATE;
+        if (v.a.faces != nullptr || state != DEGENERATE) continue;
+        alone.data[atomicAdd(alone.count, 1ull)] = thin.data[i];
+        atomicAdd(count, 1ull);
+    }
+}
+
+/* The same for polygons: those of which all triangles are degenerate, from their first one. */
+static __global__ void find_alone(view v, carom_device_list<uint32_t> thin,
+                                  carom_device_list<uint32_t> alone, carom_device_count *count) {
+    carom_device_begin();
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *thin.count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        uint32_t t = thin.data[i], face = face_of(v, t);
+        bool all = t == 0 || face_of(v, t - 1) != face;
+        for (; all && t < v.a.triangle_count && face_of(v, t) == face; ++t)
+            all = v.a.states[t] == DEGENERATE;
+        if (!all) continue;
+        alone.data[atomicAdd(alone.count, 1ull)] = face;
+        atomicAdd(count, 1ull);
+    }
+}
+
+/* ---- The stage in floats --------------------------------------------------------------------- */
+
+/* Pairs that the planes do not separate are few: they wait until a warp is full of them. */
+#define STRADDLING (2u * CAROM_WARP)
+
+static __global__ void __launch_bounds__(THREADS)
+    decide_in_floats(const float4 *records, bool cross_search, carom_device_list<uint2> candidates,
+                     carom_device_list<uint2> open) {
+    carom_device_begin();
+    __shared__ uint2 buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
+    __shared__ uint2 straddling[THREADS / CAROM_WARP][STRADDLING];
+    unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP, waiting = 0;
+    carom_warp_buffer<uint2, OPEN_PER_WARP> buffer = {buffers[warp], 0};
+    uint64_t count = candidates.stored(), stride = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t base = (uint64_t)blockIdx.x * THREADS + warp * CAROM_WARP; base < count + stride;
+         base += stride) {
+        bool last = base >= count; /* one more turn for the pairs that wait */
+        bool left = base + lane < count;
+        uint2 pair = make_uint2(0, 0);
+        vec a[3], b[3];
+        if (left) {
+            pair = candidates.data[base + lane];
+            three va = record_get(records + 3 * (uint64_t)pair.x, a);
+            three vb = record_get(records + 3 * (uint64_t)pair.y, b);
+            left = !apart_by_planes(a, b, va, vb, cross_search);
+        }
+        unsigned mask = __ballot_sync(~0u, left);
+        if (left) straddling[warp][waiting + __popc(mask & ((1u << lane) - 1u))] = pair;
+        waiting += __popc(mask);
+        __syncwarp();
+        if (waiting < CAROM_WARP && !last) continue;
+        unsigned some = waiting < CAROM_WARP ? waiting : CAROM_WARP;
+        waiting -= some;
+        left = lane < some;
+        if (left) {
+            pair = straddling[warp][waiting + lane];
+            three va = record_get(records + 3 * (uint64_t)pair.x, a);
+            three vb = record_get(records + 3 * (uint64_t)pair.y, b);
+            left = !apart_by_intervals(a, b, va, vb, cross_search);
+        }
+        __syncwarp();
+        buffer.push(open, left, pair);
+        if (last) break;
+    }
+    buffer.flush(open);
+}
+
+/* ---- The stages in doubles, and exact -------------------------------------------------------- */
+
+/* A pair as one number that lies in memory as a carom_pair does; device and host are little
+ * endian. */
+static __device__ inline unsigned long long pack(uint32_t a, uint32_t b) {
+    return (unsigned long long)b << 32 | a;
+}
+
+static __device__ inline carom_pair pair_of(unsigned long long key) {
+    return carom_pair{(uint32_t)key, (uint32_t)(key >> 32)};
+}
+
+/* Where pairs that count go. */
+struct result {
+    carom_device_list<unsigned long long> found; /* data NULL: they are counted only */
+    uint32_t *tally;                             /* pairs by first face, or NULL */
+};
+
+static __device__ inline bool found_key(const view &v, uint32_t item_a, uint32_t item_b,
+                                        unsigned long long *key) {
+    if (v.cross && item_a > item_b) {
+        uint32_t swap = item_a;
+        item_a = item_b;
+        item_b = swap;
+    }
+    uint32_t a = face_of(v, item_a), b = face_of(v, item_b);
+    if (!v.cross && a == b) return false; /* triangles of one polygon */
+    uint32_t low = v.cross ? a : CAROM_MIN(a, b), high = v.cross ? b : CAROM_MAX(a, b);
+    *key = pack(low, high);
+    return true;
+}
+
+static __device__ inline void tally_key(const result &r, unsigned long long key) {
+    if (r.tally != nullptr) atomicAdd(&r.tally[(uint32_t)key], 1u);
+}
+
+/* A triangle from its record in sorted order: one step instead of three that wait for each other.
+ */
+static __device__ inline carom_triangle from_record(const float4 *record, uint32_t *vertices) {
+    vec p[3];
+    three v = record_get(record, p);
+    carom_triangle t;
+    for (int i = 0; i < 3; ++i) {
+        t.corner[i] = carom_vec((double)p[i].x, (double)p[i].y, (double)p[i].z);
+        vertices[i] = v.v[i];
+    }
+    return t;
+}
+
+/* `records` may be NULL. */
+static __global__ void __launch_bounds__(THREADS)
+    decide_in_doubles(view v, const uint32_t *items, const float4 *records,
+                      carom_device_list<uint2> open, carom_device_list<uint2> undecided, result r) {
+    carom_device_begin();
+    __shared__ uint2 undecided_buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
+    __shared__ unsigned long long found_buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
+    unsigned warp = threadIdx.x / CAROM_WARP;
+    carom_warp_buffer<uint2, OPEN_PER_WARP> left = {undecided_buffers[warp], 0};
+    carom_warp_buffer<unsigned long long, OPEN_PER_WARP> found = {found_buffers[warp], 0};
+    uint64_t count = open.stored();
+    for (uint64_t base = (uint64_t)blockIdx.x * THREADS; base < count;
+         base += (uint64_t)gridDim.x * THREADS) {
+        uint64_t i = base + threadIdx.x;
+        int verdict = CAROM_NO;
+        uint2 pair = make_uint2(0, 0);
+        unsigned long long key = 0;
+        if (i < count) {
+            uint32_t ia[3], ib[3];
+            pair = open.data[i];
+            uint32_t item_a = items[pair.x], item_b = items[pair.y];
+            carom_triangle a, b;
+            if (records != nullptr) {
+                a = from_record(records + 3 * (uint64_t)pair.x, ia);
+                b = from_record(records + 3 * (uint64_t)pair.y, ib);
+            } else {
+                a = load_triangle(v, item_a, ia);
+                b = load_triangle(v, item_b, ib);
+            }
+            if (v.cross) {
+                verdict = carom_triangle_filter(&a, &b);
+            } else {
+                carom_common common = carom_common_make(ia, ib);
+                verdict = carom_face_filter(&a, &b, &common);
+            }
+            if (verdict == CAROM_YES) {
+                if (found_key(v, item_a, item_b, &key))
+                    tally_key(r, key);
+                else
+                    verdict = CAROM_NO;
+            }
+        }
+        left.push(undecided, verdict == CAROM_UNDECIDED, pair);
+        found.push(r.found, verdict == CAROM_YES, key);
+    }
+    left.flush(undecided);
+    found.flush(r.found);
+}
+
+static __device__ inline void add_found(const result &r, unsigned long long key) {
+    tally_key(r, key);
+    carom_device_count at = atomicAdd(r.found.count, 1ull);
+    if (at < r.found.capacity) r.found.data[at] = key;
+}
+
+/* The pairs that are left, and (f, f) for faces f without area. */
+static __global__ void decide_exactly(view v, const uint32_t *items,
+                                      carom_device_list<uint2> undecided,
+                                      carom_device_list<uint32_t> alone, result r) {
+    carom_device_begin();
+    uint64_t count = undecided.stored();
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        uint32_t ia[3], ib[3];
+        uint32_t item_a = items[undecided.data[i].x], item_b = items[undecided.data[i].y];
+        carom_triangle a = load_triangle(v, item_a, ia), b = load_triangle(v, item_b, ib);
+        int counts;
+        if (v.cross) {
+            counts = carom_triangle_meet_exact(&a, &b);
+        } else {
+            carom_common common = carom_common_make(ia, ib);
+            counts = carom_face_pair_exact(&a, &b, &common, v.a.as_segments);
+        }
+        unsigned long long key;
+        if (counts && found_key(v, item_a, item_b, &key)) add_found(r, key);
+    }
+    if (v.cross || v.a.as_segments) return;
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *alone.count;
+         i += (uint64_t)gridDim.x * blockDim.x)
+        add_found(r, pack(alone.data[i], alone.data[i]));
+}
+
+/* ---- Canonical order ------------------------------------------------------------------------- */
+
+/* `starts` are the tallies added up; each tally counts down the slots that are taken. */
+static __global__ void scatter(carom_device_list<unsigned long long> found, uint32_t *tally,
+                               const uint32_t *starts, uint32_t *scattered) {
+    carom_device_begin();
+    uint64_t count = found.stored();
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        carom_pair pair = pair_of(found.data[i]);
+        uint64_t slot = (uint64_t)starts[pair.a] + atomicSub(&tally[pair.a], 1u) - 1u;
+        if (slot < count) scattered[slot] = pair.b;
+    }
+}
+
+/* Each pair finds its place among the pairs of its first face by counting smaller ones. */
+static __global__ void rank_pairs(carom_device_list<unsigned long long> found,
+                                  const uint32_t *starts, const uint32_t *scattered,
+                                  carom_pair *pairs, uint64_t capacity,
+                                  carom_device_count *too_long) {
+    carom_device_begin();
+    uint64_t count = found.stored();
+    if (*found.count > count) return; /* it will be repeated */
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        carom_pair pair = pair_of(found.data[i]);
+        uint32_t begin = starts[pair.a], end = starts[pair.a + 1], rank = begin;
+        if (end - begin > LONGEST_SEGMENT) {
+            *too_long = 1;
+            continue;
+        }
+        for (uint32_t k = begin; k < end; ++k) rank += scattered[k] < pair.b ? 1u : 0u;
+        if (rank < capacity) pairs[rank] = pair;
+    }
+}
+
+/* Exchanges the halves of pairs: as numbers in the order of pairs, and back. */
+static __global__ void exchange_halves(unsigned long long *pairs, const uint64_t *count) {
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *count;
+         i += (uint64_t)gridDim.x * blockDim.x)
+        pairs[i] = pairs[i] << 32 | pairs[i] >> 32;
+}
+
+/* ---- Preparing a soup ------------------------------------------------------------------------ */
+
+static side side_of_soup(const carom_device_soup *soup) {
+    side s = {};
+    s.positions = soup->positions.data;
+    s.corners = (const uint32_t *)soup->corners.data;
+    s.faces = soup->def.faces != nullptr ? (const uint32_t *)soup->faces.data : nullptr;
+    s.states = (const uint8_t *)soup->states.data;
+    s.vertex_count = soup->def.vertex_count;
+    s.triangle_count = soup->def.triangle_count;
+    s.doubles = soup->def.doubles;
+    s.as_segments = soup->def.as_segments;
+    return s;
+}
+
+static view view_of_soup(const carom_device_soup *soup) {
+    view v = {};
+    v.a = side_of_soup(soup);
+    v.frame = soup->def.doubles ? (const box_frame *)soup->frame.data : nullptr;
+    return v;
+}
+
+static carom_device_list<uint32_t> thin_of(const carom_device_soup *soup) {
+    return {(uint32_t *)soup->thin.data, soup->def.triangle_count, &soup->counts()[0]};
+}
+
+static carom_device_list<uint32_t> alone_of(const carom_device_soup *soup) {
+    return {(uint32_t *)((char *)soup->alone.data + CAROM_DEVICE_ALLOCATION),
+            soup->def.triangle_count, &soup->counts()[1]};
+}
+
+/* Copies positions; the first block surveys them meanwhile. */
+template <typename T>
+static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
+    copy_positions(const T *from, T *to, uint64_t count, boxes of_source, carom_bvh_space *space,
+                   carom_device_counters *counters) {
+    carom_device_begin();
+    if (blockIdx.x == 0) {
+        if (space != nullptr)
+            carom_tree_survey_block(of_source, of_source.v.a.triangle_count, space);
+        return;
+    }
+    for (uint64_t i = (blockIdx.x - 1u) * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)(gridDim.x - 1u) * blockDim.x) {
+        T x = from[i];
+        if (!isfinite(x)) atomicAdd(&counters->n[N_NOT_FINITE], 1ull);
+        to[i] = x;
+    }
+}
+
+struct prepare_arguments {
+    carom_device_soup *soup;
+    const void *positions; /* on the device, to be copied; NULL: they are there */
+};
+
+static carom_status prepare_reserve(carom_device *device, carom_device_op *op) {
+    carom_device_soup *soup = carom_device_arguments<prepare_arguments>(op)->soup;
+    return carom_tree_sort_reserve(device, soup->def.triangle_count, &device->scratch[SORT],
+                                   &device->scratch[BINS]);
+}
+
+static carom_tree_sort sort_memory(carom_device *device, uint32_t count) {
+    carom_tree_sort sort = {};
+    (void)carom_tree_sort_place(count, (char *)device->scratch[SORT].data,
+                                (uint32_t *)device->scratch[BINS].data, &sort);
+    return sort;
+}
+
+/* Chooses the frame of boxes of double coordinates. */
+static void launch_bounds(carom_device *device, const view &v, box_frame *frame,
+                          carom_device_counters *counters) {
+    carom_device_launch(device, begin_bounds, 1, CAROM_WARP, frame);
+    carom_device_launch(device, find_bounds, 4u * (unsigned)device->processors, THREADS, v, frame,
+                        counters);
+    carom_device_launch(device, end_bounds, 1, 1, frame);
+}
+
+static void prepare_launch(carom_device *device, carom_device_op *op) {
+    const prepare_arguments *arguments = carom_device_arguments<prepare_arguments>(op);
+    carom_device_soup *soup = arguments->soup;
+    uint32_t count = soup->def.triangle_count;
+    uint64_t scalars = 3 * (uint64_t)soup->def.vertex_count;
+    unsigned grid = 1u + (unsigned)device->processors;
+    carom_tree_sort sort = sort_memory(device, count);
+    boxes b = {view_of_soup(soup), (float4 *)soup->records.data, (uint8_t *)soup->states.data,
+               thin_of(soup)},
+          of_source = b;
+    carom_bvh_space *no_space = nullptr;
+    bool surveyed = arguments->positions != nullptr && !soup->def.doubles && count != 0;
+    of_source.v.a.positions = arguments->positions;
+    carom_device_step(device, "positions");
+    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+    (void)cudaMemsetAsync(soup->counts(), 0, 2 * sizeof(carom_device_count), device->stream);
+    if (arguments->positions != nullptr && soup->def.doubles)
+        carom_device_launch(device, copy_positions<double>, grid, CAROM_TREE_SAMPLE,
+                            (const double *)arguments->positions, (double *)soup->positions.data,
+                            scalars, of_source, no_space, op->counters);
+    else if (arguments->positions != nullptr)
+        carom_device_launch(device, copy_positions<float>, grid, CAROM_TREE_SAMPLE,
+                            (const float *)arguments->positions, (float *)soup->positions.data,
+                            scalars, of_source, surveyed ? sort.space : no_space, op->counters);
+    if (soup->def.doubles) launch_bounds(device, b.v, (box_frame *)soup->frame.data, op->counters);
+    if (count == 0) return;
+    carom_tree_build(device, b, soup->tree, sort, surveyed);
+    carom_device_step(device, "degenerate faces");
+    carom_device_launch(device, find_degenerate, RARE_BLOCKS, 128, b.v, b.thin, b.states,
+                        alone_of(soup), &op->counters->n[N_FOUND]);
+    if (soup->def.faces != nullptr)
+        carom_device_launch(device, find_alone, RARE_BLOCKS, 128, b.v, b.thin, alone_of(soup),
+                            &op->counters->n[N_FOUND]);
+}
+
+static carom_status prepare_settle(carom_device *device, carom_device_op *op,
+                                   const carom_device_counters *counters, bool *again) {
+    carom_device_soup *soup = carom_device_arguments<prepare_arguments>(op)->soup;
+    *again = false;
+    if (counters->n[N_NOT_FINITE] != 0)
+        return carom_device_fail(device, CAROM_BAD_INPUT,
+                                 "%llu coordinates of the new positions are not finite numbers",
+                                 counters->n[N_NOT_FINITE]);
+    soup->degenerate_faces = (uint32_t)counters->n[N_FOUND];
+    return CAROM_OK;
+}
+
+static carom_status submit_prepare(carom_device *device, carom_device_soup *soup,
+                                   const void *positions) {
+    carom_device_op op = {prepare_reserve, prepare_launch, prepare_settle, nullptr, {}};
+    *carom_device_arguments<prepare_arguments>(&op) = prepare_arguments{soup, positions};
+    return carom_device_submit(device, &op);
+}
+
+static carom_status soup_create(carom_device *device, carom_device_soup **out) {
+    *out = new (std::nothrow) carom_device_soup{};
+    if (*out == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for a soup");
+    return CAROM_OK;
+}
+
+static void soup_destroy(carom_device_soup *soup) {
+    carom_device_block *blocks[] = {&soup->positions, &soup->corners, &soup->faces, &soup->states,
+                                    &soup->items,     &soup->records, &soup->boxes, &soup->thin,
+                                    &soup->alone,     &soup->frame};
+    for (carom_device_block *block : blocks) carom_device_release(block);
+    delete soup;
+}
+
+static uint64_t soup_bytes(const carom_device_soup *soup) {
+    return soup->positions.bytes + soup->corners.bytes + soup->faces.bytes + soup->states.bytes +
+           soup->items.bytes + soup->records.bytes + soup->boxes.bytes + soup->thin.bytes +
+           soup->alone.bytes + soup->frame.bytes;
+}
+
+/* Makes all arrays large enough. */
+static carom_status reserve_soup(carom_device *device, carom_device_soup *soup) {
+    const carom_device_soup_def *def = &soup->def;
+    uint64_t count = def->triangle_count, scalar = def->doubles ? sizeof(double) : sizeof(float);
+    uint64_t floats = carom_tree_shape(def->triangle_count, &soup->tree);
+    const struct {
+        carom_device_block *block;
+        uint64_t bytes;
+    } wanted[] = {
+        {&soup->positions, 3 * scalar * def->vertex_count + 16},
+        {&soup->corners, 3 * sizeof(uint32_t) * count + 16},
+        {&soup->faces, def->faces != nullptr ? sizeof(uint32_t) * count : 0},
+        {&soup->states, count + 1},
+        {&soup->items, sizeof(uint32_t) * count + 16},
+        {&soup->records, def->doubles ? 0 : 3 * sizeof(float4) * count + 16},
+        {&soup->boxes, floats * sizeof(float)},
+        {&soup->thin, sizeof(uint32_t) * count + 16},
+        {&soup->alone, sizeof(uint32_t) * count + CAROM_DEVICE_ALLOCATION},
+        {&soup->frame, sizeof(box_frame)},
+    };
+    for (const auto &array : wanted)
+        CAROM_DEVICE_TRY(carom_device_reserve(device, array.block, array.bytes, "a soup"));
+    soup->tree.items = (uint32_t *)soup->items.data;
+    soup->tree.sides = nullptr;
+    carom_tree_place(&soup->tree, (float *)soup->boxes.data);
+    return CAROM_OK;
+}
+
+static carom_status upload(carom_device *device, const carom_device_block *block, const void *from,
+                           uint64_t bytes) {
+    if (bytes == 0 || from == nullptr) return CAROM_OK;
+    return carom_device_check(
+        device, cudaMemcpyAsync(block->data, from, bytes, cudaMemcpyHostToDevice, device->stream),
+        "copying a soup");
+}
+
+static uint64_t position_bytes(const carom_device_soup *soup) {
+    uint64_t scalar = soup->def.doubles ? sizeof(double) : sizeof(float);
+    return 3 * scalar * soup->def.vertex_count;
+}
+
+static carom_status soup_set(carom_device *device, carom_device_soup *soup,
+                             const carom_device_soup_def *def) {
+    uint64_t count = def->triangle_count;
+    bool same = soup->def.corners == def->corners && soup->def.faces == def->faces;
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    soup->def = *def;
+    CAROM_DEVICE_TRY(reserve_soup(device, soup));
+    CAROM_DEVICE_TRY(upload(device, &soup->positions, def->positions, position_bytes(soup)));
+    if (!same) {
+        CAROM_DEVICE_TRY(
+            upload(device, &soup->corners, def->corners, 3 * sizeof(uint32_t) * count));
+        CAROM_DEVICE_TRY(upload(device, &soup->faces, def->faces, sizeof(uint32_t) * count));
+    }
+    CAROM_DEVICE_TRY(upload(device, &soup->states, def->states, count));
+    CAROM_DEVICE_TRY(submit_prepare(device, soup, nullptr));
+    return carom_device_finish(device);
+}
+
+static carom_status soup_update(carom_device *device, carom_device_soup *soup,
+                                const void *positions) {
+    return submit_prepare(device, soup, positions);
+}
+
+static carom_status soup_get_positions(carom_device *device, const carom_device_soup *soup,
+                                       void *positions) {
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    return carom_device_check(
+        device,
+        cudaMemcpy(positions, soup->positions.data, position_bytes(soup), cudaMemcpyDeviceToHost),
+        "reading positions");
+}
+
+static uint32_t soup_degenerate_faces(const carom_device_soup *soup) {
+    return soup->degenerate_faces;
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+struct search_arguments {
+    carom_device_posed a, b; /* b.soup NULL: one soup */
+    carom_device_method method;
+    carom_cuda_order order;
+    carom_cuda_pairs *pairs; /* NULL: count only */
+    uint64_t *count;         /* on the host, may be NULL */
+};
+
+static bool is_cross(const search_arguments *s) {
+    return s->b.soup != nullptr;
+}
+
+/* Two polygons may meet in several triangles: their pairs have to be sorted to find duplicates. */
+static bool has_repeats(const search_arguments *s) {
+    return s->a.soup->def.faces != nullptr || (is_cross(s) && s->b.soup->def.faces != nullptr);
+}
+
+static uint64_t triangles_of(const search_arguments *s) {
+    return (uint64_t)s->a.soup->def.triangle_count +
+           (is_cross(s) ? s->b.soup->def.triangle_count : 0);
+}
+
+/* Whether pairs are put into order by faces while they are on the device. */
+static bool by_faces(const search_arguments *s) {
+    return s->pairs != nullptr && s->order == CAROM_CUDA_ORDER_SORTED && !has_repeats(s);
+}
+
+/* Whether pairs are appended to the result at once. */
+static bool is_direct(const search_arguments *s) {
+    return s->pairs != nullptr && s->order == CAROM_CUDA_ORDER_ANY && !has_repeats(s);
+}
+
+template <typename T>
+static carom_device_list<T> list_of(carom_device *device, int block, carom_device_op *op,
+                                    int counter) {
+    return {(T *)device->scratch[block].data, device->scratch[block].bytes / sizeof(T),
+            &op->counters->n[counter]};
+}
+
+/* Memory of the tree of two posed soups, in one block. */
+struct cross_memory {
+    carom_tree tree;
+    box_frame *frame;
+    float4 *records;
+};
+
+static uint64_t place_cross(const search_arguments *s, char *memory, cross_memory *m) {
+    uint32_t count = (uint32_t)triangles_of(s);
+    uint64_t at = CAROM_DEVICE_ALLOCATION, row = CAROM_DEVICE_ALLOCATION;
+    uint64_t floats = carom_tree_shape(count, &m->tree);
+    m->frame = (box_frame *)memory;
+    carom_tree_place(&m->tree, (float *)(memory + at));
+    at += (floats * sizeof(float) + row) / row * row;
+    m->records = (float4 *)(memory + at);
+    at += (3 * sizeof(float4) * (uint64_t)count + row) / row * row;
+    m->tree.items = (uint32_t *)(memory + at);
+    at += (sizeof(uint32_t) * (uint64_t)count + row) / row * row;
+    m->tree.sides = (uint32_t *)(memory + at);
+    return at + sizeof(uint32_t) * ((uint64_t)m->tree.entries[1] + CAROM_WARP);
+}
+
+static carom_status reserve_list(carom_device *device, int block, uint64_t entries, uint64_t size) {
+    uint64_t wanted = device->wanted[block];
+    return carom_device_reserve(device, &device->scratch[block],
+                                (entries > wanted ? entries : wanted) * size, "a search");
+}
+
+static uint32_t first_faces(const search_arguments *s) {
+    return s->a.soup->def.face_count;
+}
+
+static size_t scan_bytes(uint32_t faces) {
+    size_t bytes = 0;
+    uint32_t *none = nullptr;
+    (void)cub::DeviceScan::ExclusiveSum(nullptr, bytes, none, none, (int64_t)faces + 1,
+                                        (cudaStream_t) nullptr);
+    return bytes;
+}
+
+static uint64_t tally_row(uint32_t faces) {
+    return (((uint64_t)faces + 1) * sizeof(uint32_t) + CAROM_DEVICE_ALLOCATION) /
+           CAROM_DEVICE_ALLOCATION * CAROM_DEVICE_ALLOCATION;
+}
+
+static carom_status search_reserve(carom_device *device, carom_device_op *op) {
+    search_arguments *s = carom_device_arguments<search_arguments>(op);
+    uint64_t n = triangles_of(s);
+    if (n > UINT32_MAX - 64u)
+        return carom_device_fail(device, CAROM_TOO_LARGE,
+                                 "the soups have %llu triangles together, too many to number",
+                                 (unsigned long long)n);
+    if (is_cross(s)) {
+        cross_memory m = {};
+        CAROM_DEVICE_TRY(carom_tree_sort_reserve(device, (uint32_t)n, &device->scratch[SORT],
+                                                 &device->scratch[BINS]));
+        CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[TREE],
+                                              place_cross(s, nullptr, &m), "a search"));
+    }
+    /* Usual surfaces have some nine pairs of leaves per leaf and nine candidates per triangle. */
+    if (s->method.by_grid) {
+        carom_grid_memory grid = {};
+        uint64_t bytes =
+            carom_grid_place((uint32_t)n, s->method.table.bucket_count, nullptr, &grid);
+        CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[GRID], bytes, "a grid"));
+        CAROM_DEVICE_TRY(reserve_list(device, ENTRIES, 3 * n + FEWEST, sizeof(uint2)));
+    } else {
+        CAROM_DEVICE_TRY(reserve_list(device, LEAF_PAIRS, n / 2 + FEWEST, sizeof(uint2)));
+    }
+    CAROM_DEVICE_TRY(reserve_list(device, CANDIDATES, 10 * n + FEWEST, sizeof(uint2)));
+    CAROM_DEVICE_TRY(reserve_list(device, OPEN, n + FEWEST, sizeof(uint2)));
+    CAROM_DEVICE_TRY(reserve_list(device, UNDECIDED, n / 4 + FEWEST, sizeof(uint2)));
+    if (s->pairs == nullptr) return CAROM_OK;
+    CAROM_DEVICE_TRY(reserve_list(device, FOUND, n / 4 + FEWEST, sizeof(uint64_t)));
+    uint64_t found = device->scratch[FOUND].bytes / sizeof(uint64_t);
+    CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, s->pairs, found));
+    s->pairs->count_on_device = (uint64_t *)&op->counters->n[N_FOUND];
+    if (!by_faces(s)) return CAROM_OK;
+    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[SCATTERED],
+                                          found * sizeof(uint32_t), "sorting pairs"));
+    return carom_device_reserve(device, &device->scratch[TALLY],
+                                2 * tally_row(first_faces(s)) + scan_bytes(first_faces(s)),
+                                "sorting pairs");
+}
+
+/* The view of a search, and its tree, which for two soups is queued to be built. */
+static view begin_search(carom_device *device, carom_device_op *op, carom_tree *tree,
+                         const float4 **records) {
+    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+    view v = view_of_soup(s->a.soup);
+    *tree = s->a.soup->tree;
+    *records = v.a.doubles ? nullptr : (const float4 *)s->a.soup->records.data;
+    if (!is_cross(s)) return v;
+    cross_memory m = {};
+    (void)place_cross(s, (char *)device->scratch[TREE].data, &m);
+    v.cross = true;
+    v.b = side_of_soup(s->b.soup);
+    v.a.moved = s->a.moved;
+    v.a.frame = s->a.frame;
+    v.b.moved = s->b.moved;
+    v.b.frame = s->b.frame;
+    bool floats = !v.a.doubles && !v.b.doubles && !v.a.moved && !v.b.moved;
+    v.frame = floats ? nullptr : m.frame;
+    if (!floats) launch_bounds(device, v, m.frame, op->counters);
+    *tree = m.tree;
+    *records = floats ? m.records : nullptr;
+    boxes b = {v, floats ? m.records : nullptr, nullptr, {}};
+    if (m.tree.entries[0] != 0)
+        carom_tree_build(device, b, m.tree, sort_memory(device, m.tree.entries[0]), false);
+    return v;
+}
+
+static void sort_by_faces(carom_device *device, const search_arguments *s, carom_device_op *op,
+                          const result &r) {
+    unsigned grid = 4u * (unsigned)device->processors;
+    uint32_t faces = first_faces(s), *starts = r.tally + tally_row(faces) / sizeof(uint32_t);
+    uint32_t *scattered = (uint32_t *)device->scratch[SCATTERED].data;
+    void *temporary = (char *)device->scratch[TALLY].data + 2 * tally_row(faces);
+    size_t bytes = scan_bytes(faces);
+    carom_device_step(device, "canonical order");
+    (void)cub::DeviceScan::ExclusiveSum(temporary, bytes, r.tally, starts, (int64_t)faces + 1,
+                                        device->stream);
+    carom_device_launch(device, scatter, grid, THREADS, r.found, r.tally, starts, scattered);
+    carom_device_launch(device, rank_pairs, grid, THREADS, r.found, starts, scattered,
+                        s->pairs->data, s->pairs->capacity, &op->counters->n[N_LONG]);
+}
+
+/* The boxes of a tree's items in their order, for a grid over them. */
+struct boxes_in_order {
+    carom_tree tree;
+
+    __device__ carom_box box(uint32_t place) const {
+        return carom_tree_entry(tree.boxes[0], place);
+    }
+    __device__ bool second(uint32_t place) const {
+        return (tree.sides[place / CAROM_WARP] >> place % CAROM_WARP & 1u) != 0;
+    }
+    __device__ bool paired(uint32_t a, uint32_t b) const {
+        return tree.sides == nullptr || second(a) != second(b);
+    }
+};
+
+/* Queues the search for pairs whose boxes overlap. */
+static void find_candidates(carom_device *device, carom_device_op *op, const carom_tree &tree,
+                            const carom_device_list<uint2> &candidates) {
+    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+    const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
+    if (s->method.by_grid) {
+        carom_grid_memory grid = {};
+        (void)carom_grid_place(tree.entries[0], s->method.table.bucket_count,
+                               (char *)device->scratch[GRID].data, &grid);
+        grid.entries = (uint2 *)device->scratch[ENTRIES].data;
+        grid.entry_capacity = device->scratch[ENTRIES].bytes / sizeof(uint2);
+        carom_grid_find(device, boxes_in_order{tree}, tree.entries[0], s->method.table,
+                        s->method.lift, grid, &op->counters->n[N_LEAF_PAIRS], candidates);
+        return;
+    }
+    carom_device_list<uint2> leaves = list_of<uint2>(device, LEAF_PAIRS, op, N_LEAF_PAIRS);
+    carom_device_step(device, "pairs of leaves");
+    carom_device_launch(device, carom_tree_pairs,
+                        carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
+                        leaves);
+    carom_device_step(device, "candidates");
+    carom_device_launch(device, carom_tree_candidates,
+                        carom_device_resident(device, carom_tree_candidates, threads), threads,
+                        tree, leaves, candidates);
+}
+
+static void search_launch(carom_device *device, carom_device_op *op) {
+    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+    cudaStream_t stream = device->stream;
+    carom_tree tree;
+    const float4 *records;
+    result r = {{nullptr, 0, &op->counters->n[N_FOUND]}, nullptr};
+    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), stream);
+    view v = begin_search(device, op, &tree, &records);
+    carom_device_list<uint2> candidates = list_of<uint2>(device, CANDIDATES, op, N_CANDIDATES);
+    carom_device_list<uint2> open = list_of<uint2>(device, OPEN, op, N_OPEN);
+    carom_device_list<uint2> undecided = list_of<uint2>(device, UNDECIDED, op, N_UNDECIDED);
+    if (s->pairs != nullptr && !is_direct(s))
+        r.found = list_of<unsigned long long>(device, FOUND, op, N_FOUND);
+    if (is_direct(s)) {
+        r.found.data = (unsigned long long *)s->pairs->data;
+        r.found.capacity = s->pairs->capacity;
+    }
+    if (by_faces(s)) {
+        r.tally = (uint32_t *)device->scratch[TALLY].data;
+        (void)cudaMemsetAsync(r.tally, 0, tally_row(first_faces(s)), stream);
+    }
+    if (tree.entries[0] != 0) {
+        find_candidates(device, op, tree, candidates);
+        if (records != nullptr) {
+            carom_device_step(device, "floats");
+            carom_device_launch(device, decide_in_floats,
+                                carom_device_resident(device, decide_in_floats, THREADS), THREADS,
+                                records, v.cross, candidates, open);
+        }
+        carom_device_step(device, "doubles");
+        carom_device_launch(
+            device, decide_in_doubles, carom_device_resident(device, decide_in_doubles, THREADS),
+            THREADS, v, tree.items, records, records != nullptr ? open : candidates, undecided, r);
+        carom_device_step(device, "exact");
+        carom_device_launch(device, decide_exactly, 2u * (unsigned)device->processors, 128, v,
+                            tree.items, undecided, alone_of(s->a.soup), r);
+    }
+    if (by_faces(s)) sort_by_faces(device, s, op, r);
+}
+
+/* Sorts and removes duplicates now that the number of pairs is known: for polygons, and for faces
+ * with very many partners. */
+static carom_status sort_now(carom_device *device, const search_arguments *s, uint64_t *count) {
+    carom_device_block *scattered = &device->scratch[SCATTERED], *tally = &device->scratch[TALLY];
+    unsigned long long *found = (unsigned long long *)device->scratch[FOUND].data, *sorted;
+    unsigned long long *result = (unsigned long long *)s->pairs->data;
+    size_t sort_bytes = 0, unique_bytes = 0;
+    uint64_t row = CAROM_DEVICE_ALLOCATION;
+    if (*count == 0) return CAROM_OK;
+    CAROM_DEVICE_TRY(
+        carom_device_reserve(device, scattered, *count * sizeof(uint64_t), "sorting pairs"));
+    sorted = (unsigned long long *)scattered->data;
+    (void)cub::DeviceRadixSort::SortKeys(nullptr, sort_bytes, found, sorted, (int64_t)*count, 0, 64,
+                                         device->stream);
+    (void)cub::DeviceSelect::Unique(nullptr, unique_bytes, sorted, result, (uint64_t *)nullptr,
+                                    (int64_t)*count, device->stream);
+    CAROM_DEVICE_TRY(carom_device_reserve(
+        device, tally, row + (sort_bytes > unique_bytes ? sort_bytes : unique_bytes),
+        "sorting pairs"));
+    uint64_t *unique = (uint64_t *)tally->data;
+    void *temporary = (char *)tally->data + row;
+    unsigned grid = 8u * (unsigned)device->processors;
+    exchange_halves<<<grid, THREADS, 0, device->stream>>>(found, s->pairs->count_on_device);
+    (void)cub::DeviceRadixSort::SortKeys(temporary, sort_bytes, found, sorted, (int64_t)*count, 0,
+                                         64, device->stream);
+    (void)cub::DeviceSelect::Unique(temporary, unique_bytes, sorted, result, unique,
+                                    (int64_t)*count, device->stream);
+    exchange_halves<<<grid, THREADS, 0, device->stream>>>(result, unique);
+    (void)cudaMemcpyAsync(s->pairs->count_on_device, unique, sizeof(uint64_t),
+                          cudaMemcpyDeviceToDevice, device->stream);
+    CAROM_DEVICE_TRY(carom_device_check(
+        device,
+        cudaMemcpyAsync(count, unique, sizeof(*count), cudaMemcpyDeviceToHost, device->stream),
+        "sorting pairs"));
+    return carom_device_check(device, cudaStreamSynchronize(device->stream), "sorting pairs");
+}
+
+static bool grow(carom_device *device, int block, uint64_t entries, uint64_t size) {
+    if (entries * size <= device->scratch[block].bytes) return false;
+    device->wanted[block] = entries + entries / 4;
+    return true;
+}
+
+static carom_status search_settle(carom_device *device, carom_device_op *op,
+                                  const carom_device_counters *counters, bool *again) {
+    const search_arguments *s = carom_device_arguments<search_arguments>(op);
+    const carom_device_count *n = counters->n;
+    if (n[N_NOT_FINITE] != 0)
+        return carom_device_fail(device, CAROM_BAD_INPUT,
+                                 "a pose moves %llu coordinates beyond the range of doubles",
+                                 n[N_NOT_FINITE]);
+    *again = grow(device, s->method.by_grid ? ENTRIES : LEAF_PAIRS, n[N_LEAF_PAIRS], sizeof(uint2));
+    *again = grow(device, CANDIDATES, n[N_CANDIDATES], sizeof(uint2)) || *again;
+    *again = grow(device, OPEN, n[N_OPEN], sizeof(uint2)) || *again;
+    *again = grow(device, UNDECIDED, n[N_UNDECIDED], sizeof(uint2)) || *again;
+    if (s->pairs != nullptr) *again = grow(device, FOUND, n[N_FOUND], sizeof(uint64_t)) || *again;
+    if (*again) return CAROM_OK;
+    uint64_t count = n[N_FOUND];
+    bool floats = n[N_OPEN] != 0 || (!s->a.soup->def.doubles && !is_cross(s));
+    device->steps.node_pairs = n[N_LEAF_PAIRS];
+    device->steps.candidates = n[N_CANDIDATES];
+    device->steps.open_in_floats = floats ? n[N_OPEN] : n[N_CANDIDATES];
+    device->steps.open_in_doubles = n[N_UNDECIDED];
+    if (s->pairs != nullptr && (has_repeats(s) || n[N_LONG] != 0))
+        CAROM_DEVICE_TRY(sort_now(device, s, &count));
+    if (s->pairs != nullptr) s->pairs->count = count;
+    if (s->count != nullptr) *s->count = count;
+    return CAROM_OK;
+}
+
+static carom_status soup_search(carom_device *device, const carom_device_posed *a,
+                                const carom_device_posed *b, const carom_device_method *method,
+                                carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count) {
+    carom_device_op op = {search_reserve, search_launch, search_settle, nullptr, {}};
+    *carom_device_arguments<search_arguments>(&op) = search_arguments{
+        *a, b != nullptr ? *b : carom_device_posed{}, *method, order, pairs, count};
+    return carom_device_submit(device, &op);
+}
+
+static carom_status soup_get_work(carom_device *device, carom_work *work) {
+    *work = carom_work{device->steps.node_pairs, device->steps.candidates,
+                       device->steps.open_in_doubles};
+    return CAROM_OK;
+}
+
+extern "C" __attribute__((visibility("default"))) extern const carom_cuda_soup carom_cuda_soup_2 = {
+    soup_create,           soup_destroy, soup_set,    soup_update,   soup_get_positions,
+    soup_degenerate_faces, soup_bytes,   soup_search, soup_get_work,
+};

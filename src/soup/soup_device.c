@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Soups of contexts of backend cuda: the calls of soup.h passed on to the GPU library, and those of
+ * cuda.h.
+ *
+ * The soup keeps its arrays on the host, too, so that adding and removing faces is the same code as
+ * for the CPU; what is derived from them is on the device alone. */
+#include "base/pair_list.h"
+#include "base/progress.h"
+#include "soup/soup.h"
+
+#define READ_AT_ONCE 65536u /* pairs given to a receiver at a time: half a megabyte */
+
+static const carom_cuda_soup *table(void) {
+    return carom_device_table(CAROM_CUDA_SOUP);
+}
+
+/* ---- Preparing ------------------------------------------------------------------------------- */
+
+carom_status carom_soup_device_check_new(carom_context *context, const carom_soup_def *def) {
+    if (context->device == NULL || table() == NULL)
+        return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no soups");
+    if (def->method == CAROM_SOUP_METHOD_GRID && def->grid.hash == CAROM_GRID_HASH_PERFECT)
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "a perfect hash cannot be computed on cuda; use another, or a context of "
+                          "backend cpu");
+    return CAROM_OK;
+}
+
+carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup) {
+    carom_backend backend = soup->device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
+    if (backend == context->backend) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED,
+                      "the soup was made on %s and the context computes on %s; make the soup with "
+                      "this context",
+                      carom_backend_name(backend), carom_backend_name(context->backend));
+}
+
+/* CAROM_OK if the soup can be searched. */
+static carom_status check_ready(carom_context *context, const carom_soup *soup) {
+    CAROM_TRY(carom_soup_check_backend(context, soup));
+    if (soup->failed == CAROM_OK) return CAROM_OK;
+    return carom_fail(context, soup->failed,
+                      "the soup lost its tree when a change of it failed (%s) and has to be "
+                      "changed again; removing no faces will do",
+                      carom_status_name(soup->failed));
+}
+
+static carom_status set(carom_context *context, carom_soup *soup) {
+    const carom_device_soup_def def = {.positions = soup->stale ? NULL : soup->positions,
+                                       .doubles = soup->scalar == CAROM_SCALAR_FLOAT64,
+                                       .as_segments =
+                                           soup->degenerate == CAROM_DEGENERATE_AS_SEGMENT,
+                                       .vertex_count = (uint32_t)soup->vertex_count,
+                                       .triangle_count = soup->triangle_count,
+                                       .face_count = soup->face_count,
+                                       .corners = soup->corners,
+                                       .faces = soup->faces,
+                                       .states = soup->states};
+    if (soup->device == NULL)
+        CAROM_TRY(carom_device_pass(context, table()->create(context->device, &soup->device)));
+    CAROM_TRY(carom_device_pass(context, table()->set(context->device, soup->device, &def)));
+    soup->degenerate_faces = table()->degenerate_faces(soup->device);
+    return CAROM_OK;
+}
+
+carom_status carom_soup_device_prepare(carom_context *context, carom_soup *soup) {
+    carom_progress_begin(context, "preparing a soup", 0);
+    return carom_progress_finish(context, set(context, soup));
+}
+
+carom_status carom_soup_device_fetch(carom_context *context, carom_soup *soup) {
+    CAROM_TRY(carom_device_pass(
+        context, table()->get_positions(context->device, soup->device, soup->positions)));
+    soup->stale = false;
+    return CAROM_OK;
+}
+
+void carom_soup_device_release(carom_soup *soup) {
+    if (soup->device != NULL) table()->destroy(soup->device);
+    soup->device = NULL;
+}
+
+uint64_t carom_soup_device_bytes(const carom_soup *soup) {
+    return soup->device != NULL ? table()->bytes(soup->device) : 0;
+}
+
+/* ---- Queries with results on the host -------------------------------------------------------- */
+
+static carom_status pose_side(carom_context *context, const carom_soup *soup,
+                              const carom_pose *pose, const char *whose,
+                              carom_device_posed *posed) {
+    CAROM_TRY(check_ready(context, soup));
+    CAROM_TRY(carom_soup_check_pose(context, pose, whose));
+    carom_frame frame = carom_frame_make(pose), identity = carom_frame_make(NULL);
+    *posed = (carom_device_posed){.soup = soup->device,
+                                  .moved = memcmp(&frame, &identity, sizeof(frame)) != 0,
+                                  .frame = frame};
+    return CAROM_OK;
+}
+
+/* The method of a search: by grid if a soup is to be searched by grid. */
+static carom_device_method method_of(const carom_soup_device_query *q) {
+    bool grid_a = q->a->method == CAROM_SOUP_METHOD_GRID;
+    bool grid_b = q->b != NULL && q->b->method == CAROM_SOUP_METHOD_GRID;
+    const carom_grid_def *def = grid_a || q->b == NULL ? &q->a->grid_def : &q->b->grid_def;
+    uint64_t count = (uint64_t)q->a->triangle_count + (q->b != NULL ? q->b->triangle_count : 0);
+    carom_device_method method = {.by_grid = grid_a || grid_b,
+                                  .lift = carom_grid_lift_of(def->cell_scale)};
+    carom_grid_choose_table(def, (uint32_t)CAROM_MIN(count, UINT32_MAX), &method.table);
+    return method;
+}
+
+/* Queues a search. */
+static carom_status submit(carom_context *context, const carom_soup_device_query *q,
+                           carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count) {
+    carom_device_posed a, b;
+    CAROM_TRY(pose_side(context, q->a, q->pose_a, "pose_a", &a));
+    if (q->b != NULL) CAROM_TRY(pose_side(context, q->b, q->pose_b, "pose_b", &b));
+    carom_device_method method = method_of(q);
+    return carom_device_pass(context, table()->search(context->device, &a, q->b != NULL ? &b : NULL,
+                                                      &method, order, pairs, count));
+}
+
+/* Queues a search and waits for it. */
+static carom_status search(carom_context *context, const carom_soup_device_query *q,
+                           carom_cuda_pairs *pairs, uint64_t *count) {
+    CAROM_TRY(carom_cuda_finish(context));
+    context->work = (carom_work){0};
+    CAROM_TRY(submit(context, q, CAROM_CUDA_ORDER_SORTED, pairs, count));
+    CAROM_TRY(carom_cuda_finish(context));
+    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+}
+
+static carom_status run(carom_context *context, const carom_soup_device_query *q,
+                        carom_cuda_pairs *pairs, uint64_t *count) {
+    carom_progress_begin(context, "finding pairs", 0);
+    return carom_progress_finish(context, search(context, q, pairs, count));
+}
+
+carom_status carom_soup_device_pairs(carom_context *context, const carom_soup_device_query *q,
+                                     carom_pairs *pairs) {
+    uint64_t count, space;
+    carom_cuda_pairs *found = &context->device_pairs;
+    CAROM_TRY(run(context, q, found, &count));
+    CAROM_TRY(carom_pairs_begin(context, &context->allocator, pairs, count, &space));
+    CAROM_TRY(carom_cuda_read(context, pairs->data, found->data, space * sizeof(carom_pair)));
+    return carom_pairs_end(pairs);
+}
+
+carom_status carom_soup_device_count(carom_context *context, const carom_soup_device_query *q,
+                                     uint64_t *count) {
+    bool polygons = q->a->faces != NULL || (q->b != NULL && q->b->faces != NULL);
+    *count = 0;
+    return run(context, q, polygons ? &context->device_pairs : NULL, count);
+}
+
+carom_status carom_soup_device_any(carom_context *context, const carom_soup_device_query *q,
+                                   bool *any) {
+    uint64_t count;
+    *any = false;
+    CAROM_TRY(run(context, q, NULL, &count));
+    *any = count != 0;
+    return CAROM_OK;
+}
+
+carom_status carom_soup_device_each(carom_context *context, const carom_soup_device_query *q,
+                                    carom_pairs_fn *receive, void *user) {
+    uint64_t count, some;
+    const carom_cuda_pairs *found = &context->device_pairs;
+    carom_arena *scratch = carom_scratch(context, 0);
+    CAROM_TRY(run(context, q, &context->device_pairs, &count));
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_pair *pairs = CAROM_ARENA_TAKE(scratch, carom_pair, READ_AT_ONCE);
+    if (pairs == NULL)
+        return carom_fail_memory(context, READ_AT_ONCE * sizeof(*pairs), "passing pairs");
+    carom_status status = CAROM_OK;
+    bool stop = false;
+    for (uint64_t at = 0; at < count && status == CAROM_OK && !stop; at += some) {
+        some = CAROM_MIN(count - at, READ_AT_ONCE);
+        status = carom_cuda_read(context, pairs, found->data + at, some * sizeof(*pairs));
+        if (status == CAROM_OK) stop = receive(user, pairs, some);
+    }
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+/* ---- Input and results on the device --------------------------------------------------------- */
+
+carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,
+                                    const carom_mesh_view *mesh) {
+    CAROM_REQUIRE_SOUP(context, soup);
+    CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    CAROM_REQUIRE((unsigned)mesh->scalar < CAROM_SCALAR_COUNT, "mesh->scalar is no such choice");
+    CAROM_REQUIRE(mesh->positions != NULL || mesh->vertex_count == 0, "the positions are NULL");
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "an update in device memory", &device));
+    CAROM_TRY(carom_soup_check_backend(context, soup));
+    uint64_t packed = 3 * (mesh->scalar == CAROM_SCALAR_FLOAT64 ? sizeof(double) : sizeof(float));
+    if (mesh->stride != 0 && mesh->stride != packed)
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "positions in device memory must be packed: a stride of 0 or %llu",
+                          (unsigned long long)packed);
+    if (mesh->vertex_count != soup->vertex_count || mesh->scalar != soup->scalar)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the soup has %llu vertices of %s, the update %llu of %s; make a new "
+                          "soup instead",
+                          (unsigned long long)soup->vertex_count, carom_scalar_name(soup->scalar),
+                          (unsigned long long)mesh->vertex_count, carom_scalar_name(mesh->scalar));
+    soup->stale = true;
+    return carom_device_pass(context, table()->update(device, soup->device, mesh->positions));
+}
+
+carom_status carom_cuda_soup_self_pairs(carom_context *context, const carom_soup *soup,
+                                        carom_cuda_order order, carom_cuda_pairs *pairs) {
+    CAROM_REQUIRE_SOUP(context, soup);
+    CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
+    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    return submit(context, &(carom_soup_device_query){.a = soup}, order, pairs, NULL);
+}
+
+carom_status carom_cuda_soup_cross_pairs(carom_context *context, const carom_soup *a,
+                                         const carom_pose *pose_a, const carom_soup *b,
+                                         const carom_pose *pose_b, carom_cuda_order order,
+                                         carom_cuda_pairs *pairs) {
+    CAROM_REQUIRE_SOUPS(context, a, b);
+    CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
+    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    return submit(context, &(carom_soup_device_query){a, b, pose_a, pose_b}, order, pairs, NULL);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* soup_device.h: what the GPU library does for soups, as the core sees it. */
+#ifndef CAROM_SRC_SOUP_SOUP_DEVICE_H
+#define CAROM_SRC_SOUP_SOUP_DEVICE_H
+
+#include "base/device.h"
+#include "geom/pose.h"
+#include "grid/grid_item.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The arrays of a soup in device memory, with its tree. */
+typedef struct carom_device_soup carom_device_soup;
+
+/* The arrays of a soup in host memory (soup.h). */
+typedef struct carom_device_soup_def {
+    const void *positions; /* packed */
+    bool doubles;
+    bool as_segments;
+    uint32_t vertex_count, triangle_count, face_count;
+    const uint32_t *corners, *faces; /* faces may be NULL */
+    const uint8_t *states;
+} carom_device_soup_def;
+
+/* A soup in a search for pairs, posed. */
+typedef struct carom_device_posed {
+    const carom_device_soup *soup; /* NULL for the second of a search of one soup */
+    bool moved;                    /* false: the frame is the identity */
+    carom_frame frame;
+} carom_device_posed;
+
+/* How candidates are found. */
+typedef struct carom_device_method {
+    bool by_grid; /* else by tree */
+    carom_grid_table table;
+    int32_t lift; /* of carom_grid_space */
+} carom_device_method;
+
+typedef struct carom_cuda_soup {
+    carom_status (*create)(carom_device *device, carom_device_soup **soup);
+    void (*destroy)(carom_device_soup *soup);
+    /* Copies arrays from the host and prepares; waits. Positions that are NULL stay as they are,
+     * and so do corners and faces at the same address as before. */
+    carom_status (*set)(carom_device *device, carom_device_soup *soup,
+                        const carom_device_soup_def *def);
+    /* Queues: copies positions on the device, of the same scalar as before, and prepares. */
+    carom_status (*update)(carom_device *device, carom_device_soup *soup, const void *positions);
+    carom_status (*get_positions)(carom_device *device, const carom_device_soup *soup,
+                                  void *positions);
+    uint32_t (*degenerate_faces)(const carom_device_soup *soup); /* of the last finished change */
+    uint64_t (*bytes)(const carom_device_soup *soup);
+
+    /* Queues a search for the pairs of one soup or of two. `pairs` NULL: they are counted only, for
+     * soups of triangles. Either way the work and the count are those of `found` after finish. */
+    carom_status (*search)(carom_device *device, const carom_device_posed *a,
+                           const carom_device_posed *b, const carom_device_method *method,
+                           carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count);
+    carom_status (*get_work)(carom_device *device, carom_work *work); /* of the last search */
+} carom_cuda_soup;
+
+#define CAROM_CUDA_SOUP "carom_cuda_soup_2"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

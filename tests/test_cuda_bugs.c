@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Callers' bugs in every function of cuda.h. They come before the question of a device, so that a
+ * context of the CPU finds them. One thread. */
+#include "tests/support/caller_bugs.h"
+
+static carom_context *context;
+static carom_soup *soup;
+
+static int set_up(void **state) {
+    (void)state;
+    carom_context_def def = {.allocator = test_allocator(&bugs_memory), .threads = 1};
+    return carom_context_create(&def, &context) != CAROM_OK ||
+           carom_soup_create(context, NULL, &soup) != CAROM_OK;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_soup_destroy(soup);
+    carom_context_destroy(context);
+    return bugs_memory.live != 0;
+}
+
+static void memory_and_frames(void **state) {
+    (void)state;
+    void *memory = NULL;
+    char bytes[4];
+    carom_cuda_frame *frame = NULL;
+    carom_cuda_steps steps;
+    carom_cuda_order order;
+    carom_cuda_pairs pairs = {0};
+    BUG(carom_cuda_finish, context, NULL);
+    BUG(carom_cuda_allocate, context, NULL, 4, &memory);
+    BUG(carom_cuda_allocate, memory, context, 4, NULL);
+    BUG(carom_cuda_release, context, NULL, NULL);
+    FINE(carom_cuda_release, memory, context, NULL);
+    BUG(carom_cuda_write, context, NULL, bytes, bytes, 4);
+    BUG(carom_cuda_write, to, context, NULL, bytes, 4);
+    BUG(carom_cuda_write, from, context, bytes, NULL, 4);
+    BUG(carom_cuda_read, context, NULL, bytes, bytes, 4);
+    BUG(carom_cuda_read, to, context, NULL, bytes, 4);
+    BUG(carom_cuda_read, from, context, bytes, NULL, 4);
+    BUG(carom_cuda_frame_begin, context, NULL);
+    BUG(carom_cuda_frame_end, context, NULL, &frame);
+    BUG(carom_cuda_frame_end, frame, context, NULL);
+    BUG(carom_cuda_frame_run, context, NULL, (carom_cuda_frame *)(void *)bytes);
+    BUG(carom_cuda_frame_run, frame, context, NULL);
+    FINE_VOID(carom_cuda_frame_destroy, frame, NULL);
+    BUG(carom_cuda_set_timing, context, NULL, true);
+    BUG(carom_cuda_get_steps, context, NULL, &steps);
+    BUG(carom_cuda_get_steps, steps, context, NULL);
+    BUG(carom_cuda_pairs_free, context, NULL, &pairs);
+    BUG(carom_cuda_pairs_free, pairs, context, NULL);
+    FINE_VOID(carom_cuda_order_name, order, (carom_cuda_order)99);
+    BUG_VOID(carom_cuda_order_from_name, name, NULL, &order);
+    BUG_VOID(carom_cuda_order_from_name, order, "any", NULL);
+}
+
+static void soups(void **state) {
+    (void)state;
+    carom_mesh_view view = {0}, bad = {.scalar = (carom_scalar)7}, nowhere = {.vertex_count = 3};
+    carom_cuda_pairs pairs = {0};
+    const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
+    BUG(carom_cuda_soup_update, context, NULL, soup, &view);
+    BUG(carom_cuda_soup_update, soup, context, NULL, &view);
+    BUG(carom_cuda_soup_update, mesh, context, soup, NULL);
+    BUG(carom_cuda_soup_update, mesh, context, soup, &bad);
+    BUG(carom_cuda_soup_update, mesh, context, soup, &nowhere);
+    BUG(carom_cuda_soup_self_pairs, context, NULL, soup, sorted, &pairs);
+    BUG(carom_cuda_soup_self_pairs, soup, context, NULL, sorted, &pairs);
+    BUG(carom_cuda_soup_self_pairs, order, context, soup, none, &pairs);
+    BUG(carom_cuda_soup_self_pairs, pairs, context, soup, sorted, NULL);
+    BUG(carom_cuda_soup_cross_pairs, context, NULL, soup, NULL, soup, NULL, sorted, &pairs);
+    BUG(carom_cuda_soup_cross_pairs, a, context, NULL, NULL, soup, NULL, sorted, &pairs);
+    FINE(carom_cuda_soup_cross_pairs, pose_a, context, soup, NULL, soup, NULL, sorted, &pairs);
+    BUG(carom_cuda_soup_cross_pairs, b, context, soup, NULL, NULL, NULL, sorted, &pairs);
+    FINE(carom_cuda_soup_cross_pairs, pose_b, context, soup, NULL, soup, NULL, sorted, &pairs);
+    BUG(carom_cuda_soup_cross_pairs, order, context, soup, NULL, soup, NULL, none, &pairs);
+    BUG(carom_cuda_soup_cross_pairs, pairs, context, soup, NULL, soup, NULL, sorted, NULL);
+}
+
+static void nothing_was_left_out(void **state) {
+    (void)state;
+    static const char *const headers[] = {"cuda.h"};
+    assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) >= 17);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_and_frames),
+        cmocka_unit_test(soups),
+        cmocka_unit_test(nothing_was_left_out),
+    };
+    return cmocka_run_group_tests_name("cuda_bugs", tests, set_up, tear_down);
+}
