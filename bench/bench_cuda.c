@@ -283,6 +283,7 @@ static void compare_contenders(bench *bench, player *p, const char *name, bool w
                                           {"cuda, sorted", NULL, run_sorted, p},
                                           {"cuda, any order", NULL, run_any, p}};
     int first = with_cpu ? 0 : 1;
+    if (strcmp(name, "cloth") == 0) bench_at_size(bench, "cloth", (double)triangles);
     snprintf(job, sizeof(job), "%s %llu", name, (unsigned long long)triangles);
     bench_compare(bench, job, (double)triangles, contenders + first, 4u - (uint32_t)first);
     report_steps(bench, p);
