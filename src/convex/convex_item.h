@@ -91,9 +91,9 @@ CAROM_ITEM carom_vec3 carom_hull_direction(uint32_t cell) {
     return face < 2 ? carom_vec(w, u, v) : face < 4 ? carom_vec(v, w, u) : carom_vec(u, v, w);
 }
 
-/* The farthest of the vertices in some blocks, the first of equals: it if it is farther than
- * *value, which is raised, else `none`. In files compiled per instruction set by vectors; the
- * result is the same for any width. */
+/* The farthest of the vertices in some blocks, the first of equals: its place in the blocks if it
+ * is farther than *value, which is raised, else `none`. In files compiled per instruction set by
+ * vectors; the result is the same for any width. */
 #ifdef CAROM_ISA_SUFFIX
 static inline double carom_hull_most(carom_f64v v) {
 #if defined(__AVX512F__) && defined(__AVX512BW__)
@@ -145,7 +145,7 @@ carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d, ui
         for (uint32_t i = 0; i < parts; ++i)
             equal |= carom_hull_equal(dots[i], tops) << (i * CAROM_LANES64);
         uint32_t first = (uint32_t)__builtin_ctzll(equal);
-        best = b[first / CAROM_HULL_LANES].index[first % CAROM_HULL_LANES];
+        best = begin * CAROM_HULL_LANES + first;
     }
     return best;
 }
@@ -158,11 +158,20 @@ CAROM_ITEM uint32_t carom_hull_scan(const carom_hull_block *blocks, uint32_t cou
             double dot = (blocks[i].x[k] * d.x + blocks[i].y[k] * d.y) + blocks[i].z[k] * d.z;
             if (!(dot > *value)) continue;
             *value = dot;
-            best = blocks[i].index[k];
+            best = i * CAROM_HULL_LANES + k;
         }
     return best;
 }
 #endif
+
+/* The farthest of all vertices. Four blocks, the most common number, are looked at without a loop.
+ */
+CAROM_CONVEX_HOT uint32_t carom_hull_scan_all(const carom_hull_view *h, carom_vec3 d) {
+    double value = -HUGE_VAL;
+    uint32_t at = h->all_count == 4 ? carom_hull_scan(h->all, 4, d, 0, &value)
+                                    : carom_hull_scan(h->all, h->all_count, d, 0, &value);
+    return CAROM_MIN(at, h->count - 1); /* the last block repeats the last vertex */
+}
 
 /* Climbs from neighbour to neighbour while the value grows: it ends, because no value comes twice,
  * and at a farthest vertex, because a linear function on a convex surface has no other maxima. */
@@ -170,10 +179,12 @@ CAROM_ITEM uint32_t carom_hull_climb(const carom_hull_view *h, carom_vec3 d, uin
     uint32_t at = start;
     double value = carom_vec_dot(h->vertices[at], d);
     for (;;) {
-        uint32_t next = carom_hull_scan(h->neighbours + h->first[at],
-                                        h->first[at + 1] - h->first[at], d, at, &value);
-        if (next == at) return at;
-        at = next;
+        const carom_hull_block *blocks = h->neighbours + h->first[at];
+        uint32_t count = h->first[at + 1] - h->first[at];
+        uint32_t next = count == 1 ? carom_hull_scan(blocks, 1, d, UINT32_MAX, &value)
+                                   : carom_hull_scan(blocks, count, d, UINT32_MAX, &value);
+        if (next == UINT32_MAX) return at;
+        at = blocks[next / CAROM_HULL_LANES].index[next % CAROM_HULL_LANES];
     }
 }
 
@@ -239,8 +250,7 @@ CAROM_CONVEX_HOT carom_vec3 carom_hull_support(const carom_convex_core *s, carom
     const carom_hull_view *h = s->hull;
     uint32_t v;
     if (!s->climb) {
-        double value = -HUGE_VAL;
-        v = carom_hull_scan(h->all, h->all_count, d, 0, &value);
+        v = carom_hull_scan_all(h, d);
     } else {
         v = h->seeds[carom_hull_cell(d)];
         if (*seed < h->count &&
