@@ -112,9 +112,17 @@ void bench_compare(bench *bench, const char *job, double items, const bench_cont
         if (i == 0) first = row->seconds, cpu_first = row->cpu_seconds;
         row->ratio = row->seconds / first;
         row->cpu_ratio = row->cpu_seconds / cpu_first;
+        row->series = bench->series;
+        row->size = bench->size;
         if (bench->on_row != NULL) bench->on_row(bench->user, row);
     }
+    bench->series = NULL;
     free(numbers);
+}
+
+void bench_at_size(bench *bench, const char *series, double size) {
+    bench->series = series;
+    bench->size = size;
 }
 
 void bench_note(bench *bench, const char *format, ...) {

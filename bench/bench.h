@@ -31,6 +31,8 @@ typedef struct bench_row {
     double items_per_second;
     double ratio, cpu_ratio; /* to the first contender's */
     bool wrong;              /* the answer differed */
+    const char *series;      /* of a growth curve; NULL: none */
+    double size;             /* of the input, in such a series */
 } bench_row;
 
 typedef struct bench {
@@ -40,7 +42,9 @@ typedef struct bench {
     void (*on_row)(void *user, const bench_row *row); /* called as rows come in; or NULL */
     void (*on_note)(void *user, const char *text);    /* the same for notes */
     void *user;
-    const char *group; /* the one running */
+    const char *group;  /* the one running */
+    const char *series; /* of the next comparison, and its size */
+    double size;
     bench_row rows[BENCH_MOST_ROWS];
     uint32_t row_count;
     char notes[BENCH_MOST_NOTES][200];
@@ -62,6 +66,10 @@ void bench_add_device_seconds(double seconds);
 /* Measures and reports one row per contender. `items` is what one run handles. */
 void bench_compare(bench *bench, const char *job, double items, const bench_contender *contenders,
                    uint32_t count);
+
+/* Makes the next comparison a point of a growth curve, which is drawn over the sizes of a series.
+ * `series` is a name that outlives the benchmark. */
+void bench_at_size(bench *bench, const char *series, double size);
 
 /* Says something about the rows above: counts, how a peer was built, in what an answer differed. */
 __attribute__((format(printf, 2, 3))) void bench_note(bench *bench, const char *format, ...);

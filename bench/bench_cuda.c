@@ -14,8 +14,10 @@
 #include "bench/bench.h"
 #include "carom/cuda.h"
 
-#define CRUMPLINGS 3u
-#define STEP_RUNS  10 /* whose times of steps are averaged */
+#define CRUMPLINGS  3u
+#define STEP_RUNS   10                 /* whose times of steps are averaged */
+#define LONG_FRAMES 10000              /* in a row, for the slowest of a thousand */
+#define MOST_ON_CPU UINT64_C(20000000) /* triangles; beyond, tree and grid are compared */
 
 typedef struct player {
     carom_context *cuda, *cpu;
@@ -135,6 +137,27 @@ static bool verify(bench *bench, player *p) {
     return true;
 }
 
+/* For soups too large for the CPU: the answers are the frames' own. */
+static bool count_once(bench *bench, player *p) {
+    for (uint32_t i = 0; i < 2 * CRUMPLINGS; ++i)
+        for (int order = 0; order < 2; ++order)
+            if (carom_cuda_frame_run(p->cuda, p->frames[order][i % CRUMPLINGS]) != CAROM_OK ||
+                carom_cuda_finish(p->cuda) != CAROM_OK) {
+                bench_note(bench, "failed: %s", carom_context_message(p->cuda));
+                return false;
+            } else {
+                p->answers[i % CRUMPLINGS].count = p->pairs[order].count;
+            }
+    bench_note(bench, "%llu pairs, not compared with the CPU's",
+               (unsigned long long)p->pairs[0].count);
+    return true;
+}
+
+static int compare_times(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* The steps of an update and a search, each timed on the device. */
 static void report_steps(bench *bench, player *p) {
     carom_cuda_steps steps, sum = {0};
@@ -179,44 +202,136 @@ static void player_free(player *p) {
     }
     for (uint32_t i = 0; i < CRUMPLINGS; ++i) {
         if (p->positions[i] != NULL) (void)carom_cuda_release(p->cuda, p->positions[i]);
-        carom_pairs_free(&p->answers[i]);
+        if (p->answers[i].data != NULL) carom_pairs_free(&p->answers[i]);
     }
     carom_pairs_free(&p->found);
     carom_soup_destroy(p->soup);
     carom_soup_destroy(p->cpu_soup);
 }
 
-static void measure(bench *bench, carom_context *cuda, carom_context *cpu, uint64_t detail) {
+/* ---- scenes ---------------------------------------------------------------------------------- */
+
+typedef enum variant { PLAIN, GIANT, CROWDED } variant;
+
+/* A cloth; with a triangle a million times larger than the others; with half of it shrunk to a
+ * thousandth, so that it lies in one cell of the other half's. */
+static carom_status make_cloth(carom_context *context, uint64_t detail, uint64_t seed,
+                               variant variant, carom_mesh **mesh) {
+    const carom_shape_def def = {
+        .shape = CAROM_SHAPE_CLOTH, .detail = detail, .seed = seed, .scalar = CAROM_SCALAR_FLOAT32};
+    carom_mesh *plain;
+    carom_mesh_view view;
+    carom_status status = carom_shape_make(context, &def, &plain);
+    *mesh = plain;
+    if (status != CAROM_OK || variant == PLAIN) return status;
+    *mesh = NULL;
+    status = carom_mesh_get_view(plain, &view);
+    uint64_t vertices = view.vertex_count, faces = view.face_count;
+    float *positions = malloc((vertices + 3) * 3 * sizeof(*positions));
+    uint32_t *corners = malloc((faces + 1) * 3 * sizeof(*corners));
+    if (status == CAROM_OK && positions != NULL && corners != NULL) {
+        memcpy(positions, view.positions, vertices * 3 * sizeof(*positions));
+        memcpy(corners, view.corners, faces * 3 * sizeof(*corners));
+        float large = 1e6f / (float)detail;
+        const float giant[9] = {-large, -large, 0.1f, large, -large, 0.2f, 0.0f, large, 0.3f};
+        memcpy(positions + 3 * vertices, giant, sizeof(giant));
+        for (uint32_t i = 0; i < 3; ++i) corners[3 * faces + i] = (uint32_t)vertices + i;
+        for (uint64_t i = 0; variant == CROWDED && i < 3 * (vertices / 2); ++i)
+            positions[i] *= 1e-3f;
+        view.positions = positions;
+        view.corners = corners;
+        view.vertex_count += variant == GIANT ? 3 : 0;
+        view.face_count += variant == GIANT ? 1 : 0;
+        status = carom_mesh_create(context, &view, mesh);
+    }
+    free(positions);
+    free(corners);
+    carom_mesh_destroy(plain);
+    return status;
+}
+
+/* Frames in a row, each waited for: the median, the slowest of a thousand, and memory. */
+static void run_long(bench *bench, player *p) {
+    static double times[LONG_FRAMES];
+    carom_context_info before, after;
+    carom_cuda_steps steps;
+    (void)carom_context_get_info(p->cuda, &before);
+    for (uint32_t i = 0; i < LONG_FRAMES; ++i) {
+        if (carom_cuda_frame_run(p->cuda, p->frames[0][i % CRUMPLINGS]) != CAROM_OK ||
+            carom_cuda_finish(p->cuda) != CAROM_OK ||
+            carom_cuda_get_steps(p->cuda, &steps) != CAROM_OK ||
+            p->pairs[0].count != p->answers[i % CRUMPLINGS].count) {
+            bench_note(bench, "frame %u is WRONG: %s", i, carom_context_message(p->cuda));
+            return;
+        }
+        times[i] = steps.milliseconds[0];
+    }
+    (void)carom_context_get_info(p->cuda, &after);
+    qsort(times, LONG_FRAMES, sizeof(*times), compare_times);
+    bench_note(bench,
+               "%d frames, sorted pairs: median %.4f ms, 99.9th percentile %.4f, slowest %.4f; "
+               "memory grew by %lld bytes",
+               LONG_FRAMES, times[LONG_FRAMES / 2], times[LONG_FRAMES - LONG_FRAMES / 1000],
+               times[LONG_FRAMES - 1], (long long)(after.scratch_bytes - before.scratch_bytes));
+}
+
+static void compare_contenders(bench *bench, player *p, const char *name, bool with_cpu) {
+    char job[64];
+    uint64_t triangles = p->views[0].face_count;
+    const bench_contender contenders[] = {{"cpu", NULL, run_cpu, p},
+                                          {"cuda, host to host", NULL, run_host, p},
+                                          {"cuda, sorted", NULL, run_sorted, p},
+                                          {"cuda, any order", NULL, run_any, p}};
+    int first = with_cpu ? 0 : 1;
+    if (strcmp(name, "cloth") == 0) bench_at_size(bench, "cloth", (double)triangles);
+    snprintf(job, sizeof(job), "%s %llu", name, (unsigned long long)triangles);
+    bench_compare(bench, job, (double)triangles, contenders + first, 4u - (uint32_t)first);
+    report_steps(bench, p);
+}
+
+static void measure(bench *bench, carom_context *cuda, carom_context *cpu, const char *name,
+                    uint64_t detail, variant variant, carom_soup_method method) {
     player p = {.cuda = cuda, .cpu = cpu};
     carom_mesh *meshes[CRUMPLINGS] = {NULL};
     carom_status status = CAROM_OK;
-    char job[64];
+    bool with_cpu = 2 * detail * detail <= MOST_ON_CPU;
     for (uint32_t i = 0; i < CRUMPLINGS && status == CAROM_OK; ++i) {
-        const carom_shape_def def = {.shape = CAROM_SHAPE_CLOTH,
-                                     .detail = detail,
-                                     .seed = i == 0 ? 0 : i,
-                                     .scalar = CAROM_SCALAR_FLOAT32};
-        status = carom_shape_make(cpu, &def, &meshes[i]);
-        if (status == CAROM_OK) status = carom_mesh_get_view(meshes[i], &p.views[i]);
+        if (i == 0 || with_cpu)
+            status = make_cloth(cpu, detail, i == 0 ? 0 : i, variant, &meshes[i]);
+        if (status == CAROM_OK) status = carom_mesh_get_view(meshes[with_cpu ? i : 0], &p.views[i]);
     }
+    carom_soup_def def = {.mesh = p.views[0], .method = CAROM_SOUP_METHOD_TREE};
+    if (status == CAROM_OK && with_cpu) status = carom_soup_create(cpu, &def, &p.cpu_soup);
+    def.method = method;
+    if (status == CAROM_OK) status = carom_soup_create(cuda, &def, &p.soup);
+    if (status == CAROM_OK) status = record(&p);
+    if (status != CAROM_OK)
+        bench_note(bench, "failed: %s%s", carom_context_message(cpu), carom_context_message(cuda));
+    else if (with_cpu ? verify(bench, &p) : count_once(bench, &p))
+        compare_contenders(bench, &p, name, with_cpu);
+    if (status == CAROM_OK && detail == 354 && variant == PLAIN &&
+        method == CAROM_SOUP_METHOD_TREE && !bench->quick)
+        run_long(bench, &p);
+    player_free(&p);
+    for (uint32_t i = 0; i < CRUMPLINGS; ++i) carom_mesh_destroy(meshes[i]);
+}
+
+/* Chazelle's polyhedron with itself: boxes overlap in quadratic number. */
+static void measure_chazelle(bench *bench, carom_context *cuda, carom_context *cpu) {
+    player p = {.cuda = cuda, .cpu = cpu};
+    carom_mesh *mesh = NULL;
+    const carom_shape_def shape = {
+        .shape = CAROM_SHAPE_CHAZELLE, .detail = 128, .scalar = CAROM_SCALAR_FLOAT32};
+    carom_status status = carom_shape_make(cpu, &shape, &mesh);
+    for (uint32_t i = 0; i < CRUMPLINGS && status == CAROM_OK; ++i)
+        status = carom_mesh_get_view(mesh, &p.views[i]);
     const carom_soup_def def = {.mesh = p.views[0], .method = CAROM_SOUP_METHOD_TREE};
     if (status == CAROM_OK) status = carom_soup_create(cpu, &def, &p.cpu_soup);
     if (status == CAROM_OK) status = carom_soup_create(cuda, &def, &p.soup);
     if (status == CAROM_OK) status = record(&p);
-    if (status != CAROM_OK) {
-        bench_note(bench, "failed: %s%s", carom_context_message(cpu), carom_context_message(cuda));
-    } else if (verify(bench, &p)) {
-        uint64_t triangles = p.views[0].face_count;
-        const bench_contender contenders[] = {{"cpu", NULL, run_cpu, &p},
-                                              {"cuda, host to host", NULL, run_host, &p},
-                                              {"cuda, sorted", NULL, run_sorted, &p},
-                                              {"cuda, any order", NULL, run_any, &p}};
-        snprintf(job, sizeof(job), "cloth %llu", (unsigned long long)triangles);
-        bench_compare(bench, job, (double)triangles, contenders, 4);
-        report_steps(bench, &p);
-    }
+    if (status == CAROM_OK && verify(bench, &p)) compare_contenders(bench, &p, "chazelle", true);
     player_free(&p);
-    for (uint32_t i = 0; i < CRUMPLINGS; ++i) carom_mesh_destroy(meshes[i]);
+    carom_mesh_destroy(mesh);
 }
 
 static void run(bench *bench) {
@@ -232,7 +347,18 @@ static void run(bench *bench) {
     if (carom_context_create(&def, &cpu) == CAROM_OK) {
         (void)carom_cuda_set_timing(cuda, true);
         for (size_t i = 0; i < (bench->quick ? 3 : sizeof(sizes) / sizeof(*sizes)); ++i)
-            measure(bench, cuda, cpu, sizes[i]);
+            measure(bench, cuda, cpu, "cloth", sizes[i], PLAIN, CAROM_SOUP_METHOD_TREE);
+        measure(bench, cuda, cpu, "by grid", 354, PLAIN, CAROM_SOUP_METHOD_GRID);
+        if (!bench->quick) {
+            measure(bench, cuda, cpu, "by grid", 707, PLAIN, CAROM_SOUP_METHOD_GRID);
+            measure(bench, cuda, cpu, "by grid", 2828, PLAIN, CAROM_SOUP_METHOD_GRID);
+            measure(bench, cuda, cpu, "giant", 707, GIANT, CAROM_SOUP_METHOD_TREE);
+            measure(bench, cuda, cpu, "crowded", 707, CROWDED, CAROM_SOUP_METHOD_TREE);
+            measure(bench, cuda, cpu, "crowded, by grid", 707, CROWDED, CAROM_SOUP_METHOD_GRID);
+            measure_chazelle(bench, cuda, cpu);
+        }
+        if (getenv("CAROM_LONG") != NULL) /* 100 million, 15 GB on the host */
+            measure(bench, cuda, cpu, "cloth", 7071, PLAIN, CAROM_SOUP_METHOD_TREE);
         bench_note(bench, "kDet (2017) on a GTX 1080: 252,000 triangles in 9.3 ms");
         carom_context_destroy(cpu);
     }

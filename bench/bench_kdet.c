@@ -76,7 +76,7 @@ static void make_player(player *p, int which, carom_context *context, const soup
 }
 
 static growth measure(bench *bench, carom_context *context, const char *name,
-                      const soup_input *input) {
+                      const soup_input *input, bool grows) {
     player players[PLAYERS];
     bench_contender query[PLAYERS], update[PLAYERS], frame[PLAYERS];
     double triangles = (double)input->raw.triangle_count;
@@ -96,11 +96,14 @@ static growth measure(bench *bench, carom_context *context, const char *name,
         frame[i] = (bench_contender){p->name, NULL, run_frame, p};
     }
     snprintf(job, sizeof(job), "%s, pairs", name);
+    if (grows) bench_at_size(bench, "cloth, pairs", triangles);
     bench_compare(bench, job, triangles, query, PLAYERS);
     snprintf(job, sizeof(job), "%s, structure", name);
+    if (grows) bench_at_size(bench, "cloth, structure", triangles);
     bench_compare(bench, job, triangles, update, PERFECT);
     uint32_t row = bench->row_count;
     snprintf(job, sizeof(job), "%s, frame", name);
+    if (grows) bench_at_size(bench, "cloth, frame", triangles);
     bench_compare(bench, job, triangles, frame, PERFECT);
     growth g = {bench->rows[row + TREE].cpu_seconds, bench->rows[row + BLOCK].cpu_seconds};
     say_work(bench, &players[TREE]);
@@ -131,7 +134,7 @@ static void bench_growth(bench *bench, carom_context *context) {
                                .scalar = CAROM_SCALAR_FLOAT32};
         if (!soup_input_make(context, &def, &input)) break;
         triangles[done] = (double)input.raw.triangle_count;
-        each[done] = measure(bench, context, cloths[done].name, &input);
+        each[done] = measure(bench, context, cloths[done].name, &input, true);
         soup_input_free(&input);
     }
     for (int i = 0; i < done; ++i)
@@ -145,7 +148,7 @@ static void bench_models(bench *bench, carom_context *context) {
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); ++i) {
         soup_input input;
         if (soup_input_load(context, models[i], &input))
-            (void)measure(bench, context, models[i], &input);
+            (void)measure(bench, context, models[i], &input, false);
         else
             bench_note(bench, "no %s: set CAROM_MODELS to the folder of models", models[i]);
         soup_input_free(&input);

@@ -260,6 +260,7 @@ static void measure_growth(bench *bench, carom_context *context) {
             char job[64];
             snprintf(job, sizeof(job), "globes %llu", (unsigned long long)input.raw.triangle_count);
             uint32_t row = bench->row_count;
+            bench_at_size(bench, "globes", (double)input.raw.triangle_count);
             bench_compare(bench, job, 1, contenders, 2);
             note_milliseconds(bench, row, 1);
             bench_note(bench, "growth: volume %.9g, %llu pairs, %.0f ns a pair", overlap.volume,

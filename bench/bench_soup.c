@@ -223,6 +223,7 @@ static void bench_cloths(bench *bench, carom_context *serial, carom_context *par
         carom_shape_def def = {
             .shape = CAROM_SHAPE_CLOTH, .detail = cloths[i].detail, .scalar = CAROM_SCALAR_FLOAT32};
         if (!soup_input_make(serial, &def, &input)) break;
+        bench_at_size(bench, "cloth", (double)input.raw.triangle_count);
         double ns = measure(bench, serial, parallel, cloths[i].name, &input, cloths[i].known);
         weigh(bench, &input);
         soup_input_free(&input);

@@ -289,6 +289,7 @@ void soup_bench_chazelle(bench *bench, carom_context *context) {
                         players[k].name, NULL, k == 0 ? run_pairs : run_peer_pairs, &players[k]};
             }
             snprintf(job, sizeof(job), "chazelle %llu all pairs", (unsigned long long)details[i]);
+            bench_at_size(bench, "chazelle, all pairs", (double)input.raw.triangle_count);
             bench_compare(bench, job, (double)pairs, contenders, able);
             bench_note(bench, "growth: %llu triangles each, %llu pairs, %.1f ns a pair",
                        (unsigned long long)input.raw.triangle_count, (unsigned long long)pairs,

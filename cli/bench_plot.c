@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Benchmarks as CSV and as a picture. A bar ends at the median of its row, a thin line goes on to
  * the slowest round. The axis is logarithmic, as jobs of one group take from microseconds to
- * seconds; each group has its own. */
+ * seconds; each group has its own. Below the bars of a group are its growth curves. */
 #include "cli/bench_plot.h"
 
 #include <math.h>
@@ -86,8 +86,26 @@ static scale fit_scale(const bench *b, uint32_t first, uint32_t end) {
     return s;
 }
 
-static double group_height(uint32_t first, uint32_t end) {
-    return HEAD + ROW * (double)(end - first) + GAP;
+static bool same_series(const bench_row *a, const bench_row *b) {
+    return a->series != NULL && b->series != NULL && strcmp(a->series, b->series) == 0;
+}
+
+/* Whether row i is the first of a series with at least two sizes. */
+static bool begins_series(const bench *b, uint32_t first, uint32_t end, uint32_t i) {
+    bool grows = false;
+    for (uint32_t k = first; k < end; ++k) {
+        if (!same_series(&b->rows[k], &b->rows[i])) continue;
+        if (k < i) return false;
+        grows |= b->rows[k].size != b->rows[i].size;
+    }
+    return grows;
+}
+
+static double group_height(const bench *b, uint32_t first, uint32_t end) {
+    double height = HEAD + ROW * (double)(end - first) + GAP;
+    for (uint32_t i = first; i < end; ++i)
+        if (begins_series(b, first, end, i)) height += PAGE_CHART_HEIGHT + ROW + GAP;
+    return height;
 }
 
 static void print_time(char *text, size_t size, double seconds) {
@@ -135,6 +153,30 @@ static void draw_row(FILE *out, scale s, const bench_row *row, bool names_job, s
     put_label(out, WIDTH - 8.0, y + BAR - 1.0, "end", text);
 }
 
+#define MOST_SIZES 32 /* of a series: more are left out */
+
+/* The medians of each contender of the series that begins in row `start`. */
+static void draw_series(FILE *out, const bench *b, uint32_t start, uint32_t end, double top) {
+    static double x[BENCH_MOST_CONTENDERS][MOST_SIZES], y[BENCH_MOST_CONTENDERS][MOST_SIZES];
+    page_curve curves[BENCH_MOST_CONTENDERS];
+    size_t count = 0;
+    for (uint32_t i = start; i < end; ++i) {
+        const bench_row *row = &b->rows[i];
+        size_t c = 0;
+        if (!same_series(row, &b->rows[start])) continue;
+        while (c < count && strcmp(curves[c].name, row->contender) != 0) ++c;
+        if (c == BENCH_MOST_CONTENDERS) continue;
+        if (c == count) curves[count++] = (page_curve){row->contender, x[c], y[c], 0};
+        if (curves[c].count == MOST_SIZES) continue;
+        x[c][curves[c].count] = row->size;
+        y[c][curves[c].count++] = fmax(row->seconds, SMALLEST);
+    }
+    put_label(out, LEFT, top + ROW, "start", b->rows[start].series);
+    fprintf(out, "<g transform=\"translate(%.1f %.1f)\">\n", LEFT - 60.0, top + ROW);
+    page_draw_chart(out, "size", "seconds", curves, count);
+    fputs("</g>\n", out);
+}
+
 static void draw_group(FILE *out, const bench *b, uint32_t first, uint32_t end, double top) {
     scale s = fit_scale(b, first, end);
     size_t colour = 0;
@@ -147,23 +189,29 @@ static void draw_group(FILE *out, const bench *b, uint32_t first, uint32_t end, 
         colour = names_job ? 0 : colour + 1;
         draw_row(out, s, &b->rows[i], names_job, colour, top + HEAD + ROW * (double)(i - first));
     }
+    top += HEAD + ROW * (double)(end - first) + GAP;
+    for (uint32_t i = first; i < end; ++i) {
+        if (!begins_series(b, first, end, i)) continue;
+        draw_series(out, b, i, end, top);
+        top += PAGE_CHART_HEIGHT + ROW + GAP;
+    }
 }
 
 void bench_write_svg(FILE *out, const bench *b) {
     double height = GAP + ROW, top = ROW;
     for (uint32_t i = 0; i < b->row_count; i = end_of_group(b, i))
-        height += group_height(i, end_of_group(b, i));
+        height += group_height(b, i, end_of_group(b, i));
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
             "viewBox=\"0 0 %.0f %.0f\" font-family=\"system-ui,sans-serif\" font-size=\"12\" "
             "fill=\"#445\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             WIDTH, height, WIDTH, height);
     put_label(out, 8.0, 18.0, "start",
-              "bars: median of the rounds; thin lines: the slowest round; ratios to the first of "
-              "its job");
+              "bars and curves: median of the rounds; thin lines: the slowest round; ratios to the "
+              "first of its job");
     for (uint32_t i = 0; i < b->row_count; i = end_of_group(b, i)) {
         draw_group(out, b, i, end_of_group(b, i), top);
-        top += group_height(i, end_of_group(b, i));
+        top += group_height(b, i, end_of_group(b, i));
     }
     fputs("</svg>\n", out);
 }

@@ -146,12 +146,10 @@ void page_end_table(page *page) {
 
 /* ---- Charts ---------------------------------------------------------------------------------- */
 
-#define CHART_WIDTH  640.0
-#define CHART_HEIGHT 360.0
-#define LEFT         60.0
-#define RIGHT        160.0
-#define TOP          20.0
-#define BOTTOM       45.0
+#define LEFT   60.0
+#define RIGHT  160.0
+#define TOP    20.0
+#define BOTTOM 45.0
 
 typedef struct axis {
     double low, high; /* decimal logarithms */
@@ -206,7 +204,8 @@ static void draw_curve(FILE *out, axis x, axis y, const page_curve *curve, size_
     fprintf(out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"3\" fill=\"%s\"/>"
             "<text x=\"%.1f\" y=\"%.1f\">",
-            CHART_WIDTH - RIGHT + 14.0, row, colour, CHART_WIDTH - RIGHT + 32.0, row + 6.0);
+            PAGE_CHART_WIDTH - RIGHT + 14.0, row, colour, PAGE_CHART_WIDTH - RIGHT + 32.0,
+            row + 6.0);
     page_put_text(out, curve->name);
     fputs("</text>\n", out);
 }
@@ -217,24 +216,28 @@ static void end_figure(FILE *out, const char *caption) {
     fputs("</figcaption></figure>\n", out);
 }
 
-void page_chart(page *page, const char *caption, const char *x_label, const char *y_label,
-                const page_curve *curves, size_t count) {
-    FILE *out = page->out;
-    axis x = fit_axis(curves, count, false, LEFT, CHART_WIDTH - RIGHT);
-    axis y = fit_axis(curves, count, true, CHART_HEIGHT - BOTTOM, TOP);
-    fprintf(out, "<figure><svg width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n",
-            CHART_WIDTH, CHART_HEIGHT, CHART_WIDTH, CHART_HEIGHT);
+void page_draw_chart(FILE *out, const char *x_label, const char *y_label, const page_curve *curves,
+                     size_t count) {
+    axis x = fit_axis(curves, count, false, LEFT, PAGE_CHART_WIDTH - RIGHT);
+    axis y = fit_axis(curves, count, true, PAGE_CHART_HEIGHT - BOTTOM, TOP);
     draw_grid(out, x, y);
     for (size_t i = 0; i < count; ++i) draw_curve(out, x, y, &curves[i], i);
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", (x.from + x.to) / 2.0,
-            CHART_HEIGHT - 8.0);
+            PAGE_CHART_HEIGHT - 8.0);
     page_put_text(out, x_label);
     fprintf(out,
             "</text><text transform=\"translate(14 %.1f) rotate(-90)\" text-anchor=\"middle\">",
             (y.from + y.to) / 2.0);
     page_put_text(out, y_label);
     fputs("</text>", out);
-    end_figure(out, caption);
+}
+
+void page_chart(page *page, const char *caption, const char *x_label, const char *y_label,
+                const page_curve *curves, size_t count) {
+    fprintf(page->out, "<figure><svg width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n",
+            PAGE_CHART_WIDTH, PAGE_CHART_HEIGHT, PAGE_CHART_WIDTH, PAGE_CHART_HEIGHT);
+    page_draw_chart(page->out, x_label, y_label, curves, count);
+    end_figure(page->out, caption);
 }
 
 /* ---- Dots ------------------------------------------------------------------------------------ */

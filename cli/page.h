@@ -38,7 +38,12 @@ typedef struct page_curve {
     size_t count;
 } page_curve;
 
-/* Both axes are logarithmic, so that growth shows as slope. */
+/* Draws curves as elements of SVG. Both axes are logarithmic, so that growth shows as slope. */
+#define PAGE_CHART_WIDTH  640.0
+#define PAGE_CHART_HEIGHT 360.0
+void page_draw_chart(FILE *out, const char *x_label, const char *y_label, const page_curve *curves,
+                     size_t count);
+/* The same as a figure of a page. */
 void page_chart(page *page, const char *caption, const char *x_label, const char *y_label,
                 const page_curve *curves, size_t count);
 

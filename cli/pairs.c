@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* carom pairs: all pairs of intersecting faces, of one mesh with itself or of two meshes. */
+#include <math.h>
+#include <stdlib.h>
+
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
+#include "cli/where.h"
 
 #define SHOWN 5u
 
 typedef struct options {
-    const char *pose, *output;
-    bool fan, no_weld, as_segments, check;
+    const char *pose, *output, *mark;
+    bool fan, no_weld, as_segments, check, crossing, points;
+    double within; /* ARG_NO_NUMBER: faces that meet */
     int method, hash, from;
     uint64_t repeat;
     const char *part, *part_b;
     bool by_part;
 } options;
 
-static const options pairs_defaults = {.repeat = 1};
+static const options pairs_defaults = {.repeat = 1, .within = ARG_NO_NUMBER};
 
 ARG_CHOICES(carom_soup_method, CAROM_SOUP_METHOD_COUNT);
 ARG_CHOICES(carom_grid_hash, CAROM_GRID_HASH_COUNT);
@@ -34,6 +39,14 @@ static const arg_option pairs_options[] = {
      "take faces without area for segments and points", NULL},
     {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
      "write all pairs there, as CSV; - is the standard output", NULL},
+    {"--points", 0, ARG_FLAG, offsetof(options, points), NULL,
+     "-o writes where: lines i,j,x0,y0,z0,x1,y1,z1, one per segment", NULL},
+    {"--mark", 0, ARG_TEXT, offsetof(options, mark), "FILE",
+     "write the meshes there, as PLY with the faces of pairs in red", NULL},
+    {"--crossing", 0, ARG_FLAG, offsetof(options, crossing), NULL,
+     "leave out faces that only touch", NULL},
+    {"--within", 0, ARG_NUMBER, offsetof(options, within), "D",
+     "faces at most D apart that have no common vertex, not only those that meet", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when any faces meet",
      NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
@@ -57,6 +70,9 @@ static const char details[] =
     "from 0 in the order of the file. Vertices with coordinates equal bit for bit are one\n"
     "(--no-weld: only those with the same number). -o writes lines `i,j`, sorted.\n"
     "--by-part counts per pair of parts; faces of different parts meet when they touch.\n"
+    "With --points they also say where: the ends of each segment in which two faces meet, which\n"
+    "may be one point; with --within the nearest points of the two faces. --crossing decides\n"
+    "exactly whether the insides of two faces meet.\n"
     "--method grid also says how many candidates there can be, whatever the pose.";
 
 /* The query and its results. */
@@ -65,6 +81,7 @@ typedef struct job {
     const options *options;
     carom_soup *a, *b; /* b: NULL for self pairs of a */
     carom_pose pose;
+    uint64_t lines; /* of --points */
     uint64_t count, degenerate;
     uint64_t bound; /* upper bound on candidates, by grid */
     carom_pair first[SHOWN];
@@ -73,7 +90,8 @@ typedef struct job {
     repeat query;
     carom_work work;
     output out;
-    carom_mesh *meshes[2];    /* with --by-part; else NULL */
+    bool unwritten;           /* --mark could not be written, which was reported */
+    carom_mesh *meshes[2];    /* with --by-part and --mark; else NULL */
     carom_mesh_view views[2]; /* of the meshes; B's is A's where there is no B */
     part_pairs by_part;
 } job;
@@ -100,7 +118,7 @@ static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
     job->count += count;
     if (job->options->by_part) count_parts(job, pairs, count);
     for (uint64_t i = 0; i < count && job->shown < SHOWN; ++i) job->first[job->shown++] = pairs[i];
-    if (job->out.file == NULL) return interrupt_seen();
+    if (job->out.file == NULL || job->options->points) return interrupt_seen();
     for (uint64_t i = 0; i < count; ++i) {
         output_two(&job->out, pairs[i].a, pairs[i].b);
         if (i % AT_ONCE == 0 && (interrupt_seen() || ferror(job->out.file) != 0)) return true;
@@ -110,8 +128,17 @@ static bool receive(void *user, const carom_pair *pairs, uint64_t count) {
 
 /* ---- Preparation and queries ----------------------------------------------------------------- */
 
+/* Whether the list of pairs is needed as a whole. */
+static bool needs_list(const options *options) {
+    return options->crossing || options->points || options->mark != NULL;
+}
+
+static bool keeps_meshes(const options *options) {
+    return options->by_part || options->mark != NULL;
+}
+
 /* Keeps a mesh that the soup was made of: its faces are those of the soup. */
-static carom_status keep_parts(job *job, int index, carom_mesh **mesh) {
+static carom_status keep_mesh(job *job, int index, carom_mesh **mesh) {
     job->meshes[index] = *mesh;
     *mesh = NULL;
     carom_status status = carom_mesh_get_view(job->meshes[index], &job->views[index]);
@@ -136,14 +163,47 @@ static carom_status prepare(job *job, int index, const char *path, const pose_ar
     if (status == CAROM_OK && !options->no_weld)
         status =
             options->by_part ? meshes_weld_parts(job->cli, &mesh) : meshes_weld(job->cli, &mesh);
-    if (status == CAROM_OK && options->by_part && options->fan)
+    if (status == CAROM_OK && keeps_meshes(options) && options->fan)
         status = meshes_triangulate(job->cli, true, &mesh); /* as the soup numbers them */
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
     job->prepare_s += carom_time_seconds() - start;
-    if (status == CAROM_OK && options->by_part) status = keep_parts(job, index, &mesh);
+    if (status == CAROM_OK && keeps_meshes(options)) status = keep_mesh(job, index, &mesh);
     carom_mesh_destroy(mesh);
+    return status;
+}
+
+/* Writes the meshes with the faces of pairs marked. */
+static carom_status mark(job *job, const carom_pairs *pairs) {
+    const carom_mesh_view *views = job->views;
+    uint64_t first_of_b = job->b != NULL ? views[0].face_count : 0;
+    output out = {0};
+    uint8_t *marked = calloc(first_of_b + views[1].face_count + 1, 1);
+    if (marked == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = 0; i < pairs->count; ++i) {
+        marked[pairs->data[i].a] = 1;
+        marked[first_of_b + pairs->data[i].b] = 1;
+    }
+    bool opened = output_open(job->cli, job->options->mark, &out);
+    if (opened) where_mark(&views[0], job->b != NULL ? &views[1] : NULL, &job->pose, marked, &out);
+    free(marked);
+    job->unwritten = !opened || !output_close(&out, !interrupt_seen());
+    return CAROM_OK;
+}
+
+/* What is done with a list of all pairs. */
+static carom_status finish_list(job *job, carom_pairs *pairs) {
+    const options *options = job->options;
+    where_soups soups = {job->a, job->b, &job->pose};
+    carom_status status = CAROM_OK;
+    if (options->crossing) status = where_keep_crossing(job->cli, &soups, pairs);
+    if (status == CAROM_OK && options->crossing) job->degenerate = 0;
+    if (status == CAROM_OK) (void)receive(job, pairs->data, pairs->count);
+    if (status == CAROM_OK && options->points)
+        status =
+            where_write(job->cli, &soups, pairs, !isnan(options->within), &job->out, &job->lines);
+    if (status == CAROM_OK && options->mark != NULL) status = mark(job, pairs);
     return status;
 }
 
@@ -154,18 +214,21 @@ static carom_status ask_self(job *job, carom_pairs *pairs) {
     carom_soup_info info;
     carom_status status = carom_soup_get_info(context, job->a, &info);
     if (status != CAROM_OK) return status;
-    if (!job->options->as_segments) job->degenerate = info.degenerate_faces;
+    double within = job->options->within;
+    if (!job->options->as_segments && isnan(within)) job->degenerate = info.degenerate_faces;
     do {
         repeat_start(&job->query);
-        status = carom_soup_self_pairs(context, job->a, pairs);
+        status = isnan(within) ? carom_soup_self_pairs(context, job->a, pairs)
+                               : carom_soup_self_within(context, job->a, within, pairs);
     } while (repeat_goes_on(&job->query, status));
     if (status == CAROM_OK) {
         status = carom_context_get_work(context, &job->work);
-        (void)receive(job, pairs->data, pairs->count);
-    } else if (status == CAROM_NO_MEMORY) {
+        if (status == CAROM_OK) status = finish_list(job, pairs);
+    } else if (status == CAROM_NO_MEMORY && !needs_list(job->options)) {
         carom_pairs_free(pairs);
         repeat_start(&job->query);
-        status = carom_soup_self_each(context, job->a, receive, job);
+        status = isnan(within) ? carom_soup_self_each(context, job->a, receive, job)
+                               : carom_soup_self_within_each(context, job->a, within, receive, job);
         (void)repeat_goes_on(&job->query, status);
         if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
     }
@@ -175,17 +238,26 @@ static carom_status ask_self(job *job, carom_pairs *pairs) {
 static carom_status ask_cross(job *job, carom_pairs *pairs) {
     carom_context *context = job->cli->context;
     carom_status status;
+    double within = job->options->within;
     do {
         repeat_start(&job->query);
-        status = carom_soup_cross_pairs(context, job->a, NULL, job->b, &job->pose, pairs);
+        status =
+            isnan(within)
+                ? carom_soup_cross_pairs(context, job->a, NULL, job->b, &job->pose, pairs)
+                : carom_soup_cross_within(context, job->a, NULL, job->b, &job->pose, within, pairs);
     } while (repeat_goes_on(&job->query, status));
     if (status == CAROM_OK) status = carom_context_get_work(context, &job->work);
-    if (status == CAROM_OK) (void)receive(job, pairs->data, pairs->count);
+    if (status == CAROM_OK) status = finish_list(job, pairs);
     return interrupt_seen() ? CAROM_CANCELLED : status;
 }
 
+/* The bound counts the candidates of the CPU's grid, whose balls overlap, too. */
+static bool has_bound(const job *job) {
+    return job->options->method == CAROM_SOUP_METHOD_GRID && job->cli->device == CAROM_BACKEND_CPU;
+}
+
 static carom_status ask_bound(job *job) {
-    if (job->options->method != CAROM_SOUP_METHOD_GRID) return CAROM_OK;
+    if (!has_bound(job)) return CAROM_OK;
     if (job->b == NULL) return carom_soup_self_bound(job->cli->context, job->a, &job->bound);
     return carom_soup_cross_bound(job->cli->context, job->a, job->b, &job->bound);
 }
@@ -225,8 +297,11 @@ static void print_json(const job *job) {
     json_number(&j, "prepare_s", job->prepare_s);
     repeat_print_json(&job->query, &j);
     json_count(&j, "candidates", job->work.candidates);
-    if (job->options->method == CAROM_SOUP_METHOD_GRID) json_count(&j, "bound", job->bound);
+    if (has_bound(job)) json_count(&j, "bound", job->bound);
     if (job->b == NULL) json_count(&j, "degenerate", job->degenerate);
+    if (!isnan(job->options->within)) json_number(&j, "within", job->options->within);
+    if (job->options->points) json_count(&j, "lines", job->lines);
+    if (job->options->mark != NULL) json_text(&j, "mark", job->options->mark);
     if (job->options->by_part) print_parts_json(job, &j);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
     cli_end_json(&j);
@@ -235,11 +310,15 @@ static void print_json(const job *job) {
 static void print_words(const job *job, char **paths) {
     FILE *out = output_words(job->options->output);
     unsigned long long count = job->count;
+    char how[64] = "meet";
+    if (job->options->crossing) snprintf(how, sizeof(how), "cross");
+    if (!isnan(job->options->within))
+        snprintf(how, sizeof(how), "are within %.9g", job->options->within);
     if (job->b != NULL)
-        fprintf(out, "%s and %s: %llu pair%s of faces meet\n", paths[0], paths[1], count,
-                count == 1 ? "" : "s");
+        fprintf(out, "%s and %s: %llu pair%s of faces %s\n", paths[0], paths[1], count,
+                count == 1 ? "" : "s", how);
     else
-        fprintf(out, "%s: %llu pair%s of faces meet", paths[0], count, count == 1 ? "" : "s");
+        fprintf(out, "%s: %llu pair%s of faces %s", paths[0], count, count == 1 ? "" : "s", how);
     if (job->b == NULL && job->degenerate != 0)
         fprintf(out, ", %llu of them faces without area", (unsigned long long)job->degenerate);
     if (job->b == NULL) putc('\n', out);
@@ -252,11 +331,12 @@ static void print_words(const job *job, char **paths) {
     fprintf(out, "prepared in %.2f ms, found in %.2f ms among %llu candidates\n",
             1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
             (unsigned long long)job->work.candidates);
-    if (job->options->method == CAROM_SOUP_METHOD_GRID)
+    if (has_bound(job))
         fprintf(out, "at most %llu candidates were possible%s\n", (unsigned long long)job->bound,
                 job->b != NULL ? ", in any pose" : "");
     if (out == stdout && job->options->output != NULL)
         fprintf(out, "all written to %s\n", job->options->output);
+    if (job->options->mark != NULL) fprintf(out, "marked in %s\n", job->options->mark);
 }
 
 /* ---- Command --------------------------------------------------------------------------------- */
@@ -275,7 +355,7 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     carom_pairs_free(&pairs);
     bool written = output_close(&job->out, status == CAROM_OK);
     if (status != CAROM_OK) return cli_fail(job->cli, status);
-    if (!written) return CLI_MACHINE;
+    if (!written || job->unwritten) return CLI_MACHINE;
     bar_clear(&job->cli->bar);
     if (job->cli->json)
         print_json(job);
@@ -284,12 +364,28 @@ static int run_job(job *job, const pose_arg *pose, size_t count, char **paths) {
     return job->options->check && job->count != 0 ? CLI_YES : CLI_OK;
 }
 
+/* Options that do not go together. */
+static const char *where_misuse(const options *options) {
+    bool within = !isnan(options->within);
+    if (within && options->within < 0.0) return "--within needs a distance that is not negative";
+    if (within && options->crossing) return "--crossing is for faces that meet, without --within";
+    if (within && options->method == CAROM_SOUP_METHOD_GRID)
+        return "--within needs a tree, not --method grid";
+    if (options->points && options->output == NULL) return "--points needs -o FILE";
+    if (options->mark != NULL && output_is_standard(options->mark) && options->output != NULL &&
+        output_is_standard(options->output))
+        return "-o and --mark cannot both write to the standard output";
+    return NULL;
+}
+
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     const options *options = values;
     pose_arg pose;
     char message[256];
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
+    if (misuse == NULL) misuse = where_misuse(options);
+    if (misuse == NULL) misuse = output_misuse(cli, options->mark);
     if (misuse != NULL) return cli_misuse(cli, misuse);
     if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (options->pose != NULL && count < 2)

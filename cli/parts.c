@@ -44,6 +44,22 @@ static void sort_faces(parts *p) {
     p->begins[0] = 0;
 }
 
+static size_t property_size(carom_property_type type) {
+    static const uint8_t sizes[CAROM_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
+    return sizes[type];
+}
+
+/* Copies the properties of one vertex or face. */
+static void copy_properties(parts *p, bool of_faces, uint64_t from, uint64_t to) {
+    for (uint64_t i = 0; i < p->mesh.property_count; ++i) {
+        const carom_mesh_property *property = &p->mesh.properties[i];
+        size_t size = property_size(property->type);
+        if (property->of_faces == of_faces)
+            memcpy((char *)(uintptr_t)p->properties[i].values + to * size,
+                   (const char *)property->values + from * size, size);
+    }
+}
+
 bool parts_open(const carom_mesh_view *view, parts *p) {
     *p = (parts){.mesh = *view};
     p->begins = take(view->part_count + 1, sizeof(*p->begins));
@@ -53,7 +69,16 @@ bool parts_open(const carom_mesh_view *view, parts *p) {
     p->positions = take(view->vertex_count, point_size(view));
     p->corners = take(offset_of(view, view->face_count), sizeof(*p->corners));
     p->offsets = take(view->face_count, sizeof(*p->offsets));
-    if (p->begins == NULL || p->faces == NULL || p->latest == NULL || p->number == NULL ||
+    p->properties = take(view->property_count, sizeof(*p->properties));
+    bool all = p->properties != NULL;
+    for (uint64_t i = 0; i < view->property_count && all; ++i) {
+        const carom_mesh_property *from = &view->properties[i];
+        p->properties[i] = *from;
+        p->properties[i].values =
+            take(from->of_faces ? view->face_count : view->vertex_count, property_size(from->type));
+        all = p->properties[i].values != NULL;
+    }
+    if (!all || p->begins == NULL || p->faces == NULL || p->latest == NULL || p->number == NULL ||
         p->positions == NULL || p->corners == NULL || p->offsets == NULL)
         return false;
     sort_faces(p);
@@ -61,6 +86,9 @@ bool parts_open(const carom_mesh_view *view, parts *p) {
 }
 
 void parts_close(parts *p) {
+    for (uint64_t i = 0; i < p->mesh.property_count && p->properties != NULL; ++i)
+        free((void *)(uintptr_t)p->properties[i].values);
+    free(p->properties);
     free(p->begins);
     free(p->faces);
     free(p->latest);
@@ -83,12 +111,14 @@ void parts_get(parts *p, uint64_t part, carom_mesh_view *view) {
             if (p->latest[v] != part + 1) {
                 memcpy(p->positions + vertices * size,
                        (const char *)mesh->positions + v * mesh->stride, size);
+                copy_properties(p, false, v, vertices);
                 p->latest[v] = (uint32_t)part + 1;
                 p->number[v] = vertices++;
             }
             p->corners[corners++] = p->number[v];
         }
         p->offsets[i + 1] = corners;
+        copy_properties(p, true, face, i);
     }
     *view = (carom_mesh_view){
         .positions = p->positions,
@@ -99,6 +129,8 @@ void parts_get(parts *p, uint64_t part, carom_mesh_view *view) {
         .face_count = faces,
         .part_names = mesh->part_names != NULL ? mesh->part_names + part : NULL,
         .part_count = 1,
+        .properties = p->properties,
+        .property_count = mesh->property_count,
     };
 }
 

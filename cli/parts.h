@@ -25,6 +25,7 @@ typedef struct parts {
     char *positions;
     uint32_t *corners;
     uint64_t *offsets;
+    carom_mesh_property *properties; /* of the view */
 } parts;
 
 /* False when there is no memory. The view must stay valid until parts_close. */
@@ -36,7 +37,7 @@ static inline uint64_t parts_face_count(const parts *p, uint64_t part) {
 }
 
 /* A view of one part: its faces in their order, and the vertices that they use, in the order of
- * their use. Valid until the next call. O(size of the part). */
+ * their use, with their properties. Valid until the next call. O(size of the part). */
 void parts_get(parts *p, uint64_t part, carom_mesh_view *view);
 
 /* ---- Pairs of parts -------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@ set_target_properties(carom_static PROPERTIES EXPORT_NAME static)
 set_target_properties(carom_shared PROPERTIES EXPORT_NAME shared)
 install(TARGETS carom_static carom_shared EXPORT carom_targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(CAROM_CUDA)
+if(TARGET carom_cuda)
     install(TARGETS carom_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(CAROM_TOOL)

@@ -97,6 +97,13 @@ foreach(source IN LISTS tests)
     set_tests_properties(${short} PROPERTIES TIMEOUT 900)
 endforeach()
 
+# Programs that prove results from their files alone. Tests call what they consist of.
+file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.c)
+foreach(source IN LISTS tools)
+    get_filename_component(name ${source} NAME_WE)
+    carom_add_test_program(${name} ${source})
+endforeach()
+
 # Meshes without zlib and assimp: the files that know them and the tests of meshes, compiled again.
 # They are linked in front of the library, so that its own versions of these files are not taken.
 execute_process(COMMAND grep -lE "CAROM_HAVE_(ZLIB|ASSIMP)" -r ${PROJECT_SOURCE_DIR}/src --include=*.c

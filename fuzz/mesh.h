@@ -52,6 +52,26 @@ static inline void fuzz_compare_parts(const carom_mesh_view *a, const carom_mesh
         FUZZ_CHECK(strcmp(a->part_names[p], b->part_names[p]) == 0);
 }
 
+/* PLY keeps properties: in binary bit for bit. */
+static inline void fuzz_compare_properties(const carom_mesh_view *a, const carom_mesh_view *b,
+                                           carom_mesh_format format) {
+    static const size_t sizes[CAROM_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
+    if (format < CAROM_MESH_FORMAT_PLY || format > CAROM_MESH_FORMAT_PLY_ASCII) return;
+    FUZZ_CHECK(a->property_count == b->property_count);
+    uint64_t at = 0; /* those of vertices come first */
+    for (int of_faces = 0; of_faces < 2; ++of_faces)
+        for (uint64_t i = 0; i < a->property_count; ++i) {
+            const carom_mesh_property *p = &a->properties[i], *q = &b->properties[at];
+            uint64_t count = p->of_faces ? a->face_count : a->vertex_count;
+            if (p->of_faces != (of_faces != 0)) continue;
+            FUZZ_CHECK(strcmp(p->name, q->name) == 0 && p->type == q->type);
+            FUZZ_CHECK(p->of_faces == q->of_faces);
+            if (format != CAROM_MESH_FORMAT_PLY_ASCII && count != 0)
+                FUZZ_CHECK(memcmp(p->values, q->values, count * sizes[p->type]) == 0);
+            ++at;
+        }
+}
+
 static inline void fuzz_write_and_read(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh_format format) {
     carom_bytes bytes = {0};
@@ -66,6 +86,7 @@ static inline void fuzz_write_and_read(carom_context *context, const carom_mesh_
         FUZZ_CHECK(carom_mesh_get_view(again, &back) == CAROM_OK);
         FUZZ_CHECK(back.face_count == view->face_count);
         fuzz_compare_parts(view, &back, format);
+        fuzz_compare_properties(view, &back, format);
         FUZZ_CHECK(stl || back.vertex_count == view->vertex_count);
         if (back.scalar == view->scalar && !stl && view->vertex_count != 0)
             FUZZ_CHECK(memcmp(back.positions, view->positions,

@@ -45,6 +45,8 @@ static void soups_and_solids_refuse(void **state) {
     assert_true(none == NULL && no_solid == NULL);
     carom_pairs pairs = {0};
     carom_patches patches = {0};
+    carom_pair pair = {0, 1};
+    carom_soup_segments segments = {0};
     carom_soup_gap gap;
     carom_soup_hit hit;
     carom_vec3 point = {0.0, 0.0, 0.0};
@@ -65,6 +67,18 @@ static void soups_and_solids_refuse(void **state) {
     REFUSED(carom_soup_self_each(cuda, soup, receive, NULL));
     REFUSED(carom_soup_cross_distance(cuda, soup, NULL, soup, NULL, 0.0, &gap));
     REFUSED(carom_soup_cross_bound(cuda, soup, soup, &count));
+    REFUSED(carom_soup_self_within(cuda, soup, 0.1, &pairs));
+    REFUSED(carom_soup_self_within_count(cuda, soup, 0.1, &count));
+    REFUSED(carom_soup_self_within_any(cuda, soup, 0.1, &any));
+    REFUSED(carom_soup_self_within_each(cuda, soup, 0.1, receive, NULL));
+    REFUSED(carom_soup_cross_within(cuda, soup, NULL, soup, NULL, 0.1, &pairs));
+    REFUSED(carom_soup_cross_within_count(cuda, soup, NULL, soup, NULL, 0.1, &count));
+    REFUSED(carom_soup_cross_within_any(cuda, soup, NULL, soup, NULL, 0.1, &any));
+    REFUSED(carom_soup_cross_within_each(cuda, soup, NULL, soup, NULL, 0.1, receive, NULL));
+    REFUSED(carom_soup_self_gaps(cuda, soup, &pair, 1, &gap));
+    REFUSED(carom_soup_cross_gaps(cuda, soup, NULL, soup, NULL, &pair, 1, &gap));
+    REFUSED(carom_soup_self_segments(cuda, soup, &pair, 1, &segments));
+    REFUSED(carom_soup_cross_segments(cuda, soup, NULL, soup, NULL, &pair, 1, &segments));
     REFUSED(carom_soup_closest_points(cuda, soup, &point, 1, &hit));
     REFUSED(carom_soup_cast_rays(cuda, soup, &ray, 1, &hit));
     REFUSED(carom_soup_winding(cuda, soup, &point, 1, &winding));

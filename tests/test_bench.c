@@ -26,15 +26,20 @@ static bool run_on_device(void *input) {
     return ++*runs != 3;
 }
 
-static void compare(uint32_t rounds, const char *job) {
+/* Adds two rows. */
+static void compare_more(uint32_t rounds, const char *job) {
     uint32_t runs[2] = {0, 0};
     bench_contender contenders[] = {{"a \"quoted\", <short> & one", NULL, run_short, &runs[0]},
                                     {"device", NULL, run_on_device, &runs[1]}};
-    b = (bench){.rounds = rounds, .group = "a group & more"};
     bench_compare(&b, job, 10.0, contenders, 2);
-    assert_int_equal(b.row_count, 2);
     assert_int_equal(runs[0], rounds + 1); /* once to warm up */
     assert_int_equal(runs[1], rounds + 1);
+}
+
+static void compare(uint32_t rounds, const char *job) {
+    b = (bench){.rounds = rounds, .group = "a group & more"};
+    compare_more(rounds, job);
+    assert_int_equal(b.row_count, 2);
 }
 
 static void rows_have_their_slow_rounds(void **state) {
@@ -166,6 +171,15 @@ static void the_picture_is_well_formed(void **state) {
     assert_int_equal(check_xml(text, "rect"), 3); /* the ground, and a bar per row */
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "inf"));
+    free(text);
+    for (int i = 0; i < 3; ++i) { /* one more of each row, and two curves of three points */
+        bench_at_size(&b, "growth & <more>", 10.0 + i);
+        compare_more(3, "job");
+    }
+    text = text_of(bench_write_svg);
+    assert_int_equal(check_xml(text, "polyline"), 2);
+    assert_int_equal(check_xml(text, "circle"), 6);
+    assert_null(strstr(text, "nan"));
     free(text);
     b = (bench){0}; /* no rows */
     text = text_of(bench_write_svg);

@@ -288,10 +288,12 @@ static void names(void **state) {
     NAMES(carom_owner, owner, CAROM_OWNER_COUNT);
     NAMES(carom_scalar, scalar, CAROM_SCALAR_COUNT);
     NAMES(carom_mesh_format, format, CAROM_MESH_FORMAT_COUNT);
+    NAMES(carom_property_type, type, CAROM_PROPERTY_TYPE_COUNT);
     NAMES(carom_shape, shape, CAROM_SHAPE_COUNT);
     NAMES(carom_triangle_relation, relation, CAROM_TRIANGLE_RELATION_COUNT);
     NAMES(carom_relation, relation, CAROM_RELATION_COUNT);
     NAMES(carom_degenerate, degenerate, CAROM_DEGENERATE_COUNT);
+    NAMES(carom_segment_kind, kind, CAROM_SEGMENT_KIND_COUNT);
     NAMES(carom_soup_method, method, CAROM_SOUP_METHOD_COUNT);
     NAMES(carom_grid_hash, hash, CAROM_GRID_HASH_COUNT);
     NAMES(carom_gas_kind, kind, CAROM_GAS_KIND_COUNT);
@@ -325,6 +327,21 @@ static void bad_views(void) {
     bad.part_names = names;
     bad.part_count = 2;
     BUG_IN(carom_mesh_view, part_names, carom_mesh_check, context, &bad);
+    bad = view;
+    bad.property_count = 1;
+    BUG_IN(carom_mesh_view, properties, carom_mesh_check, context, &bad);
+    carom_mesh_property property = {.name = "a", .values = view.positions};
+    bad.properties = &property;
+    property.name = NULL;
+    BUG_IN(carom_mesh_property, name, carom_mesh_check, context, &bad);
+    property.name = "a";
+    property.type = CAROM_PROPERTY_TYPE_COUNT;
+    BUG_IN(carom_mesh_property, type, carom_mesh_check, context, &bad);
+    property.type = CAROM_PROPERTY_TYPE_FLOAT64;
+    property.values = NULL;
+    BUG_IN(carom_mesh_property, values, carom_mesh_check, context, &bad);
+    property.values = (const char *)view.positions + 1;
+    BUG_IN(carom_mesh_property, values, carom_mesh_check, context, &bad);
 }
 
 /* Every function that is given a view passes it on to the check. */
@@ -552,6 +569,91 @@ static void soup_queries(void **state) {
     assert_true(state_of_all() == before);
 }
 
+static void soup_margins(void **state) {
+    (void)state;
+    carom_pairs pairs = {0};
+    carom_soup_gap gap;
+    carom_pair pair = {0, 1};
+    carom_soup_segments segments = {0};
+    uint64_t count = 7;
+    bool any = true;
+    uint64_t before = state_of_all();
+    BUG(carom_soup_self_within, context, NULL, soup, 0.1, &pairs);
+    BUG(carom_soup_self_within, soup, context, NULL, 0.1, &pairs);
+    BUG(carom_soup_self_within, pairs, context, soup, 0.1, NULL);
+    BUG_RESULT(carom_pairs, carom_soup_self_within, pairs, context, soup, 0.1, &result);
+    BUG(carom_soup_self_within_count, context, NULL, soup, 0.1, &count);
+    BUG(carom_soup_self_within_count, soup, context, NULL, 0.1, &count);
+    BUG(carom_soup_self_within_count, count, context, soup, 0.1, NULL);
+    BUG(carom_soup_self_within_any, context, NULL, soup, 0.1, &any);
+    BUG(carom_soup_self_within_any, soup, context, NULL, 0.1, &any);
+    BUG(carom_soup_self_within_any, any, context, soup, 0.1, NULL);
+    BUG(carom_soup_self_within_each, context, NULL, soup, 0.1, receive, NULL);
+    BUG(carom_soup_self_within_each, soup, context, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_self_within_each, receive, context, soup, 0.1, NULL, NULL);
+    FINE(carom_soup_self_within_each, user, context, soup, 0.1, receive, NULL);
+    BUG(carom_soup_self_gaps, context, NULL, soup, &pair, 1, &gap);
+    BUG(carom_soup_self_gaps, soup, context, NULL, &pair, 1, &gap);
+    BUG(carom_soup_self_gaps, pairs, context, soup, NULL, 1, &gap);
+    BUG(carom_soup_self_gaps, gaps, context, soup, &pair, 1, NULL);
+    FINE(carom_soup_self_gaps, pairs, context, soup, NULL, 0, NULL);
+    BUG(carom_soup_cross_within, context, NULL, soup, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_within, a, context, NULL, NULL, soup, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_within, b, context, soup, NULL, NULL, NULL, 0.1, &pairs);
+    BUG(carom_soup_cross_within, pairs, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_within, pose_a, context, soup, NULL, soup, NULL, 0.1, &pairs);
+    FINE(carom_soup_cross_within, pose_b, context, soup, NULL, soup, NULL, 0.1, &pairs);
+    BUG_RESULT(carom_pairs, carom_soup_cross_within, pairs, context, soup, NULL, soup, NULL, 0.1,
+               &result);
+    BUG(carom_soup_cross_within_count, context, NULL, soup, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_within_count, a, context, NULL, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_within_count, b, context, soup, NULL, NULL, NULL, 0.1, &count);
+    BUG(carom_soup_cross_within_count, count, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_within_count, pose_a, context, soup, NULL, soup, NULL, 0.1, &count);
+    FINE(carom_soup_cross_within_count, pose_b, context, soup, NULL, soup, NULL, 0.1, &count);
+    BUG(carom_soup_cross_within_any, context, NULL, soup, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_within_any, a, context, NULL, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_within_any, b, context, soup, NULL, NULL, NULL, 0.1, &any);
+    BUG(carom_soup_cross_within_any, any, context, soup, NULL, soup, NULL, 0.1, NULL);
+    FINE(carom_soup_cross_within_any, pose_a, context, soup, NULL, soup, NULL, 0.1, &any);
+    FINE(carom_soup_cross_within_any, pose_b, context, soup, NULL, soup, NULL, 0.1, &any);
+    BUG(carom_soup_cross_within_each, context, NULL, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_within_each, a, context, NULL, NULL, soup, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_within_each, b, context, soup, NULL, NULL, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_within_each, receive, context, soup, NULL, soup, NULL, 0.1, NULL, NULL);
+    FINE(carom_soup_cross_within_each, pose_a, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    FINE(carom_soup_cross_within_each, pose_b, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    FINE(carom_soup_cross_within_each, user, context, soup, NULL, soup, NULL, 0.1, receive, NULL);
+    BUG(carom_soup_cross_gaps, context, NULL, soup, NULL, soup, NULL, &pair, 1, &gap);
+    BUG(carom_soup_cross_gaps, a, context, NULL, NULL, soup, NULL, &pair, 1, &gap);
+    BUG(carom_soup_cross_gaps, b, context, soup, NULL, NULL, NULL, &pair, 1, &gap);
+    BUG(carom_soup_cross_gaps, pairs, context, soup, NULL, soup, NULL, NULL, 1, &gap);
+    BUG(carom_soup_cross_gaps, gaps, context, soup, NULL, soup, NULL, &pair, 1, NULL);
+    FINE(carom_soup_cross_gaps, pose_a, context, soup, NULL, soup, NULL, &pair, 1, &gap);
+    FINE(carom_soup_cross_gaps, pose_b, context, soup, NULL, soup, NULL, &pair, 1, &gap);
+    FINE(carom_soup_cross_gaps, pairs, context, soup, NULL, soup, NULL, NULL, 0, NULL);
+    BUG(carom_soup_self_segments, context, NULL, soup, &pair, 1, &segments);
+    BUG(carom_soup_self_segments, soup, context, NULL, &pair, 1, &segments);
+    BUG(carom_soup_self_segments, pairs, context, soup, NULL, 1, &segments);
+    BUG(carom_soup_self_segments, segments, context, soup, &pair, 1, NULL);
+    BUG_RESULT(carom_soup_segments, carom_soup_self_segments, segments, context, soup, &pair, 1,
+               &result);
+    FINE(carom_soup_self_segments, pairs, context, soup, NULL, 0, &segments);
+    BUG(carom_soup_cross_segments, context, NULL, soup, NULL, soup, NULL, &pair, 1, &segments);
+    BUG(carom_soup_cross_segments, a, context, NULL, NULL, soup, NULL, &pair, 1, &segments);
+    BUG(carom_soup_cross_segments, b, context, soup, NULL, NULL, NULL, &pair, 1, &segments);
+    BUG(carom_soup_cross_segments, pairs, context, soup, NULL, soup, NULL, NULL, 1, &segments);
+    BUG(carom_soup_cross_segments, segments, context, soup, NULL, soup, NULL, &pair, 1, NULL);
+    BUG_RESULT(carom_soup_segments, carom_soup_cross_segments, segments, context, soup, NULL, soup,
+               NULL, &pair, 1, &result);
+    FINE(carom_soup_cross_segments, pose_a, context, soup, NULL, soup, NULL, &pair, 1, &segments);
+    FINE(carom_soup_cross_segments, pose_b, context, soup, NULL, soup, NULL, &pair, 1, &segments);
+    FINE(carom_soup_cross_segments, pairs, context, soup, NULL, soup, NULL, NULL, 0, &segments);
+    assert_true(state_of_all() == before);
+    carom_pairs_free(&pairs);
+    carom_soup_segments_free(&segments);
+}
+
 static void soup_points(void **state) {
     (void)state;
     const carom_vec3 point = {0.1, 0.2, 0.3};
@@ -725,12 +827,19 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base),         cmocka_unit_test(geom),
-        cmocka_unit_test(geom_values),  cmocka_unit_test(names),
-        cmocka_unit_test(meshes),       cmocka_unit_test(soup_changes),
-        cmocka_unit_test(soup_queries), cmocka_unit_test(soup_points),
-        cmocka_unit_test(solids),       cmocka_unit_test(gas_changes),
-        cmocka_unit_test(gas_queries),  cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(base),
+        cmocka_unit_test(geom),
+        cmocka_unit_test(geom_values),
+        cmocka_unit_test(names),
+        cmocka_unit_test(meshes),
+        cmocka_unit_test(soup_changes),
+        cmocka_unit_test(soup_queries),
+        cmocka_unit_test(soup_points),
+        cmocka_unit_test(soup_margins),
+        cmocka_unit_test(solids),
+        cmocka_unit_test(gas_changes),
+        cmocka_unit_test(gas_queries),
+        cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("caller_bugs", tests, set_up, tear_down);
 }

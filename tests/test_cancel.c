@@ -34,11 +34,12 @@ static bool listen(void *user, const char *what, double fraction) {
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static carom_mesh_view cloth, sphere, polygons;
-static carom_soup *tree, *rigid, *grid, *small_budget, *of_sphere, *speck;
+static carom_soup *tree, *rigid, *grid, *small_budget, *of_sphere, *of_polygons, *speck;
 static carom_solid *ball, *star;
 static carom_pairs pairs;
 static carom_numbers numbers;
 static carom_patches patches;
+static carom_soup_segments segments;
 static carom_bytes bytes;
 static const carom_pose beside = {.t = {0.25, 0.125, 0.0625}}, above = {.t = {0.0, 0.0, 9.0}};
 static const carom_pose far = {.t = {0x1p60, 0.0, 0.0}};
@@ -103,6 +104,101 @@ SOUP_CALLS(tree)
 SOUP_CALLS(rigid)
 SOUP_CALLS(grid)
 SOUP_CALLS(small_budget)
+
+/* A margin between the size of a face and that of the cloth. */
+#define MARGIN 0.0625
+
+#define WITHIN_CALLS(name)                                                                         \
+    static carom_status name##_within(carom_context *context, uint64_t *hash) {                    \
+        carom_status status = carom_soup_self_within(context, name, MARGIN, &pairs);               \
+        *hash = hash_of_pairs();                                                                   \
+        return status;                                                                             \
+    }                                                                                              \
+    static carom_status name##_within_count(carom_context *context, uint64_t *hash) {              \
+        return carom_soup_self_within_count(context, name, MARGIN, hash);                          \
+    }                                                                                              \
+    static carom_status name##_within_any(carom_context *context, uint64_t *hash) {                \
+        bool any = false;                                                                          \
+        carom_status status = carom_soup_self_within_any(context, name, 0.0, &any);                \
+        *hash = any;                                                                               \
+        return status;                                                                             \
+    }                                                                                              \
+    static carom_status name##_within_each(carom_context *context, uint64_t *hash) {               \
+        *hash = 0;                                                                                 \
+        return carom_soup_self_within_each(context, name, MARGIN, add_pairs, hash);                \
+    }                                                                                              \
+    static carom_status name##_cross_within(carom_context *context, uint64_t *hash) {              \
+        carom_status status =                                                                      \
+            carom_soup_cross_within(context, name, NULL, name, &beside, MARGIN, &pairs);           \
+        *hash = hash_of_pairs();                                                                   \
+        return status;                                                                             \
+    }                                                                                              \
+    static carom_status name##_cross_within_count(carom_context *context, uint64_t *hash) {        \
+        return carom_soup_cross_within_count(context, name, NULL, name, &beside, MARGIN, hash);    \
+    }                                                                                              \
+    static carom_status name##_cross_within_any(carom_context *context, uint64_t *hash) {          \
+        bool any = false;                                                                          \
+        carom_status status =                                                                      \
+            carom_soup_cross_within_any(context, name, NULL, name, &above, MARGIN, &any);          \
+        *hash = any;                                                                               \
+        return status;                                                                             \
+    }                                                                                              \
+    static carom_status name##_cross_within_each(carom_context *context, uint64_t *hash) {         \
+        *hash = 0;                                                                                 \
+        return carom_soup_cross_within_each(context, name, NULL, name, &beside, MARGIN, add_pairs, \
+                                            hash);                                                 \
+    }
+
+WITHIN_CALLS(tree)
+WITHIN_CALLS(rigid)
+WITHIN_CALLS(of_polygons)
+
+/* All pairs of the first faces of two soups, for the calls that take pairs. */
+#define GIVEN 400
+static const carom_pair *given(void) {
+    static carom_pair all[GIVEN];
+    for (uint32_t i = 0; i < GIVEN; ++i) all[i] = (carom_pair){i / 20, 20 + i % 20};
+    return all;
+}
+
+static carom_status gaps_of(carom_context *context, bool cross, uint64_t *hash) {
+    static carom_soup_gap gaps[GIVEN];
+    memset(gaps, 0, sizeof(gaps));
+    carom_status status =
+        cross ? carom_soup_cross_gaps(context, tree, NULL, rigid, &beside, given(), GIVEN, gaps)
+              : carom_soup_self_gaps(context, tree, given(), GIVEN, gaps);
+    *hash = 0;
+    for (int i = 0; i < GIVEN; ++i)
+        *hash = test_hash(&gaps[i].distance, sizeof(gaps[i].distance), *hash);
+    return status;
+}
+
+static carom_status self_gaps(carom_context *context, uint64_t *hash) {
+    return gaps_of(context, false, hash);
+}
+
+static carom_status cross_gaps(carom_context *context, uint64_t *hash) {
+    return gaps_of(context, true, hash);
+}
+
+static carom_status segments_of(carom_context *context, bool cross, uint64_t *hash) {
+    carom_status status =
+        cross
+            ? carom_soup_cross_segments(context, tree, NULL, rigid, NULL, given(), GIVEN, &segments)
+            : carom_soup_self_segments(context, tree, given(), GIVEN, &segments);
+    *hash = segments.count == 0
+                ? 0
+                : test_hash(segments.data, segments.count * sizeof(*segments.data), 0);
+    return status;
+}
+
+static carom_status self_segments(carom_context *context, uint64_t *hash) {
+    return segments_of(context, false, hash);
+}
+
+static carom_status cross_segments(carom_context *context, uint64_t *hash) {
+    return segments_of(context, true, hash);
+}
 
 static carom_status distance_of(carom_context *context, const carom_soup *a, const carom_pose *pose,
                                 uint64_t *hash) {
@@ -295,6 +391,16 @@ static carom_status shapes(carom_context *context, uint64_t *hash) {
 #name " self_bound", name##_self_bound                                                     \
     }
 
+#define ALL_WITHIN(name)                                                                           \
+    {#name " self_within", name##_within}, {#name " self_within_count", name##_within_count},      \
+        {#name " self_within_any", name##_within_any},                                             \
+        {#name " self_within_each", name##_within_each},                                           \
+        {#name " cross_within", name##_cross_within},                                              \
+        {#name " cross_within_count", name##_cross_within_count},                                  \
+        {#name " cross_within_any", name##_cross_within_any}, {                                    \
+#name " cross_within_each", name##_cross_within_each                                       \
+    }
+
 static const struct {
     const char *name;
     call_fn *call;
@@ -303,6 +409,13 @@ static const struct {
     ALL_OF(rigid),
     ALL_OF(grid),
     ALL_OF(small_budget),
+    ALL_WITHIN(tree),
+    ALL_WITHIN(rigid),
+    ALL_WITHIN(of_polygons),
+    {"self_gaps", self_gaps},
+    {"cross_gaps", cross_gaps},
+    {"self_segments", self_segments},
+    {"cross_segments", cross_segments},
     {"distance", distance},
     {"distance of rigid soups", distance_rigid},
     {"distance far away", distance_far},
@@ -333,6 +446,7 @@ static void forget_results(void) {
     carom_pairs_free(&pairs);
     carom_numbers_free(&numbers);
     carom_patches_free(&patches);
+    carom_soup_segments_free(&segments);
     carom_bytes_free(&bytes);
 }
 
@@ -408,7 +522,8 @@ static void long_work_is_stopped_in_its_middle(void **state) {
         bool any;
         def.method = (carom_soup_method)method;
         assert_ok(context, carom_soup_create(context, &def, &soup));
-        for (int query = 0; query < 6; ++query) {
+        bool has_tree = method == CAROM_SOUP_METHOD_TREE;
+        for (int query = 0; query < (has_tree ? 10 : 6); ++query) {
             const carom_pose pose = {.t = {0.25, 0.0, 0.0}};
             uint64_t count;
             l = (listener){.cancel_at = 2}; /* the first call that the clock asks for */
@@ -417,9 +532,15 @@ static void long_work_is_stopped_in_its_middle(void **state) {
                 : query == 1 ? carom_soup_self_count(context, soup, &count)
                 : query == 2 ? carom_soup_self_each(context, soup, add_pairs, &count)
                 : query == 3 ? carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs)
-                : query == 4
-                    ? carom_soup_cross_count(context, soup, NULL, soup, &pose, &count)
-                    : carom_soup_cross_each(context, soup, NULL, soup, &pose, add_pairs, &count);
+                : query == 4 ? carom_soup_cross_count(context, soup, NULL, soup, &pose, &count)
+                : query == 5
+                    ? carom_soup_cross_each(context, soup, NULL, soup, &pose, add_pairs, &count)
+                : query == 6 ? carom_soup_self_within(context, soup, MARGIN, &pairs)
+                : query == 7 ? carom_soup_self_within_each(context, soup, MARGIN, add_pairs, &count)
+                : query == 8
+                    ? carom_soup_cross_within(context, soup, NULL, soup, &pose, MARGIN, &pairs)
+                    : carom_soup_cross_within_each(context, soup, NULL, soup, &pose, MARGIN,
+                                                   add_pairs, &count);
             assert_int_equal(status, CAROM_CANCELLED);
             assert_int_equal(l.calls, 2);
             assert_true(l.fraction < 1.0);
@@ -497,6 +618,8 @@ static int set_up(void **state) {
     assert_ok(context, carom_soup_create(context, &def, &small_budget));
     def = (carom_soup_def){.mesh = sphere};
     assert_ok(context, carom_soup_create(context, &def, &of_sphere));
+    def = (carom_soup_def){.mesh = polygons};
+    assert_ok(context, carom_soup_create(context, &def, &of_polygons));
     def = (carom_soup_def){.mesh = tiny};
     assert_ok(context, carom_soup_create(context, &def, &speck));
     assert_ok(context, carom_solid_create(context, &(carom_solid_def){.mesh = sphere}, &ball));
@@ -507,7 +630,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
-    carom_soup *soups[] = {tree, rigid, grid, small_budget, of_sphere, speck};
+    carom_soup *soups[] = {tree, rigid, grid, small_budget, of_sphere, of_polygons, speck};
     for (size_t i = 0; i < COUNT_OF(soups); ++i) carom_soup_destroy(soups[i]);
     carom_solid_destroy(ball);
     carom_solid_destroy(star);

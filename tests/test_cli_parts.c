@@ -64,6 +64,15 @@ static void one_part_is_selected(void **state) {
     assert_int_equal(carom("pairs asm.obj --part right --json"), 0);
     assert_said("\"pairs\": 0, ");
 
+    write_file("colours.ply", "ply\nformat ascii 1.0\nelement vertex 4\nproperty int x\nproperty "
+                              "int y\nproperty int z\nproperty uchar red\nelement face 2\n"
+                              "property list uchar int vertex_indices\nproperty int part\n"
+                              "property int id\nend_header\n0 0 0 1\n1 0 0 2\n0 1 0 3\n"
+                              "1 1 0 4\n3 0 1 2 0 5\n3 1 3 2 1 6\n");
+    assert_int_equal(carom("convert colours.ply one.ply --format ply-ascii --part 1"), 0);
+    char text[512];
+    read_file("one.ply", text, sizeof(text));
+    assert_non_null(strstr(text, "end_header\n1 0 0 2\n1 1 0 4\n0 1 0 3\n3 0 1 2 6\n"));
     assert_int_equal(carom("info asm.obj --part nut"), CLI_INPUT);
     assert_said("asm.obj: no part is called nut, and the numbers go from 0 to 2; carom info lists "
                 "them");

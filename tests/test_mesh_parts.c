@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts and their names: checked, copied, welded, triangulated, written and read in every format,
- * with hostile names and numbers; and the triangle strips of PLY. Where the shared models are,
- * files that other programs wrote have the names that these programs gave. */
+/* Parts with their names, and properties: checked, copied, welded, triangulated, written and read
+ * in every format, with hostile names and numbers; and the triangle strips of PLY. Where the shared
+ * models are, files that other programs wrote have the names that these programs gave. */
 #define _DEFAULT_SOURCE
 #include "tests/support/test.h"
 
@@ -288,6 +288,10 @@ static void ply_parts_are_read(void **state) {
         {"ply\nformat ascii 1.0\n" PLY_XYZ "1" PLY_LIST "property float part\n" PLY_POINTS
          "3 0 1 2 0.5\n",
          "0", "|"},
+        /* nor is a scalar a list of corners */
+        {"ply\nformat ascii 1.0\n" PLY_XYZ "1" PLY_LIST
+         "property int vertex_index\nproperty int Vertex_Indices\n" PLY_POINTS "3 0 1 2 0 7\n",
+         "0", "|"},
         /* parts of faces that are left out do not count */
         {"ply\nformat ascii 1.0\n" PLY_XYZ "2" PLY_LIST "property int part\n" PLY_POINTS
          "2 0 1 1\n3 0 1 2 0\n",
@@ -521,7 +525,18 @@ static void any_parts_are_kept(void **state) {
             carom_mesh_destroy(mesh);
         }
     }
-    carom_mesh_view view = four_faces(); /* formats without parts */
+    const uint32_t far_parts[] = {9, 2, 9, 40}; /* more parts than faces, none with a name */
+    carom_mesh_view view = four_faces();
+    view.parts = far_parts;
+    view.part_names = NULL;
+    view.part_count = 41;
+    for (size_t i = 0; i < 3; ++i) {
+        carom_mesh *mesh = write_and_read(&view, keeping[i]);
+        carom_mesh_view got = view_of(mesh);
+        assert_same_parts(&view, &got);
+        carom_mesh_destroy(mesh);
+    }
+    view = four_faces(); /* formats without parts */
     carom_mesh *mesh = write_and_read(&view, CAROM_MESH_FORMAT_OFF);
     assert_parts(mesh, "0000", "|");
     carom_mesh_destroy(mesh);
@@ -568,6 +583,185 @@ static void a_hundred_thousand_parts_are_kept(void **state) {
     free(names);
 }
 
+/* ---- properties ------------------------------------------------------------------------------ */
+
+static const float radii[5] = {0.5f, -0.0f, 1e-40f, INFINITY, 3e38f};
+static const uint8_t red[5] = {0, 1, 127, 128, 255};
+static const double heat[4] = {0.1, -1.7976931348623157e308, 5e-324, NAN};
+static const int32_t id[4] = {0, -1, INT32_MAX, INT32_MIN};
+static const uint32_t key[4] = {0, 1, UINT32_MAX, 7};
+static const int16_t turn[4] = {-32768, 32767, 0, 1};
+static const uint16_t count[5] = {65535, 0, 1, 2, 3};
+static const int8_t step[5] = {-128, 127, 0, 1, -1};
+static const carom_mesh_property all_types[] = {
+    {"radius", false, CAROM_PROPERTY_TYPE_FLOAT32, radii},
+    {"red", false, CAROM_PROPERTY_TYPE_UINT8, red},
+    {"heat", true, CAROM_PROPERTY_TYPE_FLOAT64, heat},
+    {"id", true, CAROM_PROPERTY_TYPE_INT32, id},
+    {"key", true, CAROM_PROPERTY_TYPE_UINT32, key},
+    {"turn", true, CAROM_PROPERTY_TYPE_INT16, turn},
+    {"count", false, CAROM_PROPERTY_TYPE_UINT16, count},
+    {"step", false, CAROM_PROPERTY_TYPE_INT8, step},
+};
+
+static carom_mesh_view with_properties(void) {
+    carom_mesh_view view = four_faces();
+    view.properties = all_types;
+    view.property_count = COUNT_OF(all_types);
+    return view;
+}
+
+static const carom_mesh_property *find_property(const carom_mesh_view *view, const char *name) {
+    for (uint64_t i = 0; i < view->property_count; ++i)
+        if (strcmp(view->properties[i].name, name) == 0) return &view->properties[i];
+    fail_msg("no property %s", name);
+    return NULL;
+}
+
+static size_t size_of(carom_property_type type) {
+    static const size_t sizes[] = {8, 4, 1, 1, 2, 2, 4, 4};
+    return sizes[type];
+}
+
+/* Value `to` of the second is value `from` of the first. */
+static void assert_value(const carom_mesh_property *a, uint64_t from, const carom_mesh_property *b,
+                         uint64_t to) {
+    size_t size = size_of(a->type);
+    assert_int_equal(a->type, b->type);
+    assert_int_equal(a->of_faces, b->of_faces);
+    assert_memory_equal((const char *)a->values + from * size, (const char *)b->values + to * size,
+                        size);
+}
+
+static void properties_are_kept(void **state) {
+    (void)state;
+    carom_mesh_view view = with_properties(), got;
+    carom_mesh *mesh;
+    for (int k = 0; k < 4; ++k) { /* PLY in three variants, and copying */
+        if (k == 3)
+            assert_ok(context, carom_mesh_create(context, &view, &mesh));
+        else
+            mesh = write_and_read(&view, keeping[k]);
+        got = view_of(mesh);
+        assert_int_equal(got.property_count, COUNT_OF(all_types));
+        for (size_t i = 0; i < COUNT_OF(all_types); ++i)
+            for (uint64_t v = 0; v < (all_types[i].of_faces ? 4u : 5u); ++v) {
+                const carom_mesh_property *p = find_property(&got, all_types[i].name);
+                if (all_types[i].values == heat && v == 3) /* a NaN is one, whatever its bits */
+                    assert_true(isnan(((const double *)p->values)[3]));
+                else
+                    assert_value(&all_types[i], v, p, v);
+            }
+        assert_parts(mesh, "1020", "left||right \xC3\xA9|");
+        carom_mesh_destroy(mesh);
+    }
+    mesh = write_and_read(&view, CAROM_MESH_FORMAT_OBJ); /* which does not hold them */
+    assert_int_equal(view_of(mesh).property_count, 0);
+    carom_mesh_destroy(mesh);
+
+    const uint64_t offsets[4] = {0, 5, 8, 12}; /* two of the triangles come from the third face */
+    view.offsets = offsets;
+    view.face_count = 3;
+    assert_ok(context, carom_mesh_triangulate(context, &view, NULL, &mesh, NULL));
+    got = view_of(mesh);
+    static const uint64_t from[] = {0, 0, 0, 1, 2, 2};
+    assert_int_equal(got.face_count, 6);
+    for (uint64_t f = 0; f < 6; ++f)
+        assert_value(&all_types[3], from[f], find_property(&got, "id"), f);
+    assert_value(&all_types[0], 4, find_property(&got, "radius"), 4);
+    carom_mesh_destroy(mesh);
+}
+
+/* Each vertex gets the values of the first of those that it was made of; copies for parts those of
+ * their vertex. */
+static void welding_keeps_properties(void **state) {
+    (void)state;
+    enum { VERTICES = 30, FACES = 40 };
+    for (uint64_t seed = 0; seed < 100; ++seed) {
+        carom_random random = {seed};
+        double xyz[VERTICES][3];
+        uint32_t face[3 * FACES], parts[FACES], number[VERTICES];
+        for (uint32_t i = 0; i < VERTICES; ++i) {
+            for (int c = 0; c < 3; ++c) xyz[i][c] = (double)(carom_random_next(&random) % 2);
+            number[i] = i;
+        }
+        for (int i = 0; i < 3 * FACES; ++i)
+            face[i] = (uint32_t)(carom_random_next(&random) % VERTICES);
+        for (int f = 0; f < FACES; ++f) parts[f] = (uint32_t)(carom_random_next(&random) % 3);
+        const carom_mesh_property property = {"n", false, CAROM_PROPERTY_TYPE_UINT32, number};
+        carom_mesh_view view = {.positions = xyz,
+                                .vertex_count = VERTICES,
+                                .corners = face,
+                                .face_count = FACES,
+                                .parts = parts,
+                                .part_count = 3,
+                                .properties = &property,
+                                .property_count = 1};
+        for (int by_part = 0; by_part < 2; ++by_part) {
+            carom_mesh *mesh;
+            assert_ok(context, by_part ? carom_mesh_weld_parts(context, &view, &mesh)
+                                       : carom_mesh_weld(context, &view, &mesh));
+            carom_mesh_view got = view_of(mesh);
+            const uint32_t *n = find_property(&got, "n")->values;
+            const double *p = got.positions;
+            for (uint64_t v = 0; v < got.vertex_count; ++v) {
+                assert_memory_equal(p + 3 * v, xyz[n[v]], sizeof(xyz[0]));
+                for (uint32_t i = 0; i < n[v] && !by_part; ++i)
+                    assert_memory_not_equal(xyz[i], xyz[n[v]], sizeof(xyz[0]));
+            }
+            carom_mesh_destroy(mesh);
+        }
+    }
+}
+
+static void properties_of_text_are_held_by_their_type(void **state) {
+    (void)state;
+    carom_mesh *mesh = load_text(
+        "ply\nformat ascii 1.0\nelement vertex 3\nproperty uchar red\nproperty float x\nproperty "
+        "float y\nproperty float z\nproperty uchar green\nproperty float w\nproperty list uchar "
+        "int ring\nproperty int word\nproperty float huge\nelement face 2\nproperty int "
+        "id" PLY_LIST "end_header\n255 0 0 0 256 NaN 1 7 x 1e39\n0.0 1 0 0 0 -inf 0 1 1\n"
+        "1 0 1 0 0 1e-46 0 1 1\n-5 2 0 1\n-6 3 0 1 2\n",
+        CAROM_MESH_FORMAT_PLY);
+    carom_mesh_view view = view_of(mesh);
+    assert_int_equal(view.property_count, 3); /* not green, word and huge; and no list */
+    const uint8_t *r = find_property(&view, "red")->values;
+    const float *w = find_property(&view, "w")->values;
+    const int32_t *i = find_property(&view, "id")->values;
+    assert_true(r[0] == 255 && r[1] == 0 && r[2] == 1);
+    assert_true(isnan(w[0]) && w[1] == -INFINITY && w[2] == 0.0f);
+    assert_int_equal(i[0], -6); /* the face of two corners is left out with its values */
+    carom_mesh_destroy(mesh);
+}
+
+static void views_with_properties_are_checked(void **state) {
+    (void)state;
+    static const char *const bad[] = {"", "two words", "x", "Y", "\xC3\xA9", "a\n"};
+    static const char *const good[] = {"part", "vertex_index", "xx", "_"};
+    for (size_t i = 0; i < COUNT_OF(bad) + COUNT_OF(good); ++i) {
+        bool is_good = i >= COUNT_OF(bad);
+        carom_mesh_property property = {is_good ? good[i - COUNT_OF(bad)] : bad[i], false,
+                                        CAROM_PROPERTY_TYPE_FLOAT32, radii};
+        carom_mesh_view view = four_faces();
+        view.properties = &property;
+        view.property_count = 1;
+        if (is_good)
+            assert_ok(context, carom_mesh_check(context, &view));
+        else
+            assert_fails(context, carom_mesh_check(context, &view), CAROM_BAD_INPUT,
+                         "the name of property 0 is ");
+    }
+    carom_mesh_property property = {"part", true, CAROM_PROPERTY_TYPE_FLOAT64, heat};
+    carom_mesh_view view = four_faces();
+    view.properties = &property;
+    view.property_count = 1;
+    assert_fails(context, carom_mesh_check(context, &view), CAROM_BAD_INPUT,
+                 "the name of property 0 is used by PLY itself; take another word");
+    view.property_count = 501;
+    assert_fails(context, carom_mesh_check(context, &view), CAROM_TOO_LARGE,
+                 "501 properties, a mesh has at most 500");
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static carom_status with_failures(carom_allocator allocator, void *argument) {
@@ -575,7 +769,7 @@ static carom_status with_failures(carom_allocator allocator, void *argument) {
     carom_context *own;
     carom_mesh *mesh = NULL, *next = NULL;
     carom_bytes bytes = {0};
-    carom_mesh_view view = four_faces();
+    carom_mesh_view view = with_properties();
     carom_context_def def = {.threads = 1, .allocator = allocator};
     carom_status status = carom_context_create(&def, &own);
     if (status != CAROM_OK) return status;
@@ -934,6 +1128,10 @@ int main(void) {
         cmocka_unit_test(every_format_with_parts_reads_back_what_it_wrote),
         cmocka_unit_test(any_parts_are_kept),
         cmocka_unit_test(a_hundred_thousand_parts_are_kept),
+        cmocka_unit_test(properties_are_kept),
+        cmocka_unit_test(welding_keeps_properties),
+        cmocka_unit_test(properties_of_text_are_held_by_their_type),
+        cmocka_unit_test(views_with_properties_are_checked),
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(memory_stays_below_sixteen_times_the_file),
 #if defined(CAROM_HAVE_ASSIMP) && defined(CAROM_HAVE_ZLIB)

@@ -4,6 +4,7 @@
  * where there is no device; only what needs none is then tested. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,15 @@ static void lattice_soups_are_the_same(void **state) {
             floats || (i % 7 == 0 && scale == 1.0) ? lattice_view_floats(&two) : lattice_view(&two);
         both b = make(&def);
         assert_self_same(&a);
+        if (i % 3 == 1) { /* the same by grid, of every hash and crowding */
+            def.method = CAROM_SOUP_METHOD_GRID;
+            def.grid = (carom_grid_def){.hash = (carom_grid_hash)(i / 3 % 3),
+                                        .buckets = i % 2 == 0 ? 0 : 1u + (uint32_t)i % 20u,
+                                        .cell_scale = i % 5 == 0 ? 0.5 : 0.0};
+            destroy(&b);
+            b = make(&def);
+            assert_self_same(&b);
+        }
         assert_cross_same(&a, NULL, &b, NULL);
         carom_pose pose = random_pose(&random, 2.0 * scale);
         if (isfinite(4.0 * scale)) assert_cross_same(&a, NULL, &b, &pose);
@@ -168,7 +178,46 @@ static void shapes_are_the_same(void **state) {
                 carom_pose pose_a = random_pose(&random, 0.3), pose_b = random_pose(&random, 0.3);
                 assert_cross_same(&a, &pose_a, &a, &pose_b);
             }
+            def.method = CAROM_SOUP_METHOD_GRID;
+            both by_grid = make(&def);
+            assert_self_same(&by_grid);
+            carom_pose pose = random_pose(&random, 0.3);
+            assert_cross_same(&by_grid, NULL, &a, &pose);
+            destroy(&by_grid);
             destroy(&a);
+            carom_mesh_destroy(mesh);
+        }
+}
+
+/* The pairs of shapes as hashes: a machine without a device checks its side of the comparison. */
+static void hashes_are_golden(void **state) {
+    (void)state;
+    for (int s = 0; s < CAROM_SHAPE_COUNT; ++s)
+        for (int crossed = 0; crossed < 2; ++crossed) {
+            char name[64];
+            carom_mesh *mesh;
+            carom_pairs pairs = {0};
+            const carom_shape_def shape = {.shape = (carom_shape)s, .scalar = CAROM_SCALAR_FLOAT32};
+            const carom_pose pose = {{1.0, 0.25, -0.5, 0.125}, {0.0625, -0.125, 0.25}};
+            carom_soup_def def = {0};
+            assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
+            assert_ok(cpu, carom_mesh_get_view(mesh, &def.mesh));
+            snprintf(name, sizeof(name), "%s-%s", carom_shape_name((carom_shape)s),
+                     crossed != 0 ? "cross" : "self");
+            for (int device = 0; device < (cuda != NULL ? 2 : 1); ++device) {
+                carom_context *context = device == 0 ? cpu : cuda;
+                carom_soup *soup;
+                assert_ok(context, carom_soup_create(context, &def, &soup));
+                if (crossed != 0)
+                    assert_ok(context,
+                              carom_soup_cross_pairs(context, soup, NULL, soup, &pose, &pairs));
+                else
+                    assert_ok(context, carom_soup_self_pairs(context, soup, &pairs));
+                test_golden("soup_cuda.txt", name,
+                            test_hash(pairs.data, pairs.count * sizeof(*pairs.data), pairs.count));
+                carom_soup_destroy(soup);
+            }
+            carom_pairs_free(&pairs);
             carom_mesh_destroy(mesh);
         }
 }
@@ -202,6 +251,47 @@ static void crowds_are_the_same(void **state) {
     both giant = make(&def);
     assert_self_same(&giant);
     destroy(&giant);
+}
+
+/* Two contexts with work under way at once, on streams of their own. */
+static void contexts_do_not_disturb_each_other(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    const carom_context_def def = {.backend = CAROM_BACKEND_CUDA, .threads = 1};
+    carom_context *other;
+    carom_soup *soups[2];
+    carom_cuda_pairs pairs[2] = {{0}, {0}};
+    uint64_t expected[2];
+    assert_ok(NULL, carom_context_create(&def, &other));
+    carom_context *contexts[2] = {cuda, other};
+    for (int i = 0; i < 2; ++i) {
+        carom_mesh *mesh;
+        const carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH,
+                                       .detail = 60u + 40u * (unsigned)i};
+        carom_soup_def of_soup = {0};
+        carom_soup *on_cpu;
+        assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
+        assert_ok(cpu, carom_mesh_get_view(mesh, &of_soup.mesh));
+        assert_ok(contexts[i], carom_soup_create(contexts[i], &of_soup, &soups[i]));
+        assert_ok(cpu, carom_soup_create(cpu, &of_soup, &on_cpu));
+        assert_ok(cpu, carom_soup_self_count(cpu, on_cpu, &expected[i]));
+        carom_soup_destroy(on_cpu);
+        carom_mesh_destroy(mesh);
+    }
+    for (int round = 0; round < 20; ++round) {
+        for (int i = 0; i < 2; ++i) /* each searches the soup of the other now and then */
+            assert_ok(contexts[i], carom_cuda_soup_self_pairs(contexts[i], soups[(i + round) % 2],
+                                                              CAROM_CUDA_ORDER_ANY, &pairs[i]));
+        for (int i = 0; i < 2; ++i) {
+            assert_ok(contexts[i], carom_cuda_finish(contexts[i]));
+            assert_int_equal(pairs[i].count, expected[(i + round) % 2]);
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        assert_ok(contexts[i], carom_cuda_pairs_free(contexts[i], &pairs[i]));
+        carom_soup_destroy(soups[i]);
+    }
+    carom_context_destroy(other);
 }
 
 static void nothing_is_the_same(void **state) {
@@ -381,8 +471,9 @@ static void the_rest_is_refused(void **state) {
     carom_soup_gap gap;
     uint64_t bound;
     carom_pairs pairs = {0};
-    const carom_soup_def by_grid = {.method = CAROM_SOUP_METHOD_GRID};
-    assert_fails(cuda, carom_soup_create(cuda, &by_grid, &grid), CAROM_UNSUPPORTED, "GRID");
+    const carom_soup_def by_grid = {.method = CAROM_SOUP_METHOD_GRID,
+                                    .grid = {.hash = CAROM_GRID_HASH_PERFECT}};
+    assert_fails(cuda, carom_soup_create(cuda, &by_grid, &grid), CAROM_UNSUPPORTED, "perfect");
     assert_null(grid);
     assert_ok(cuda, carom_soup_create(cuda, NULL, &soup));
     assert_ok(cpu, carom_soup_create(cpu, NULL, &other));
@@ -415,10 +506,16 @@ static void without_a_device_calls_say_so(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lattice_soups_are_the_same),    cmocka_unit_test(shapes_are_the_same),
-        cmocka_unit_test(crowds_are_the_same),           cmocka_unit_test(nothing_is_the_same),
-        cmocka_unit_test(changes_are_the_same),          cmocka_unit_test(frames_are_the_same),
-        cmocka_unit_test(bad_positions_are_reported),    cmocka_unit_test(the_rest_is_refused),
+        cmocka_unit_test(lattice_soups_are_the_same),
+        cmocka_unit_test(shapes_are_the_same),
+        cmocka_unit_test(hashes_are_golden),
+        cmocka_unit_test(crowds_are_the_same),
+        cmocka_unit_test(nothing_is_the_same),
+        cmocka_unit_test(changes_are_the_same),
+        cmocka_unit_test(frames_are_the_same),
+        cmocka_unit_test(bad_positions_are_reported),
+        cmocka_unit_test(the_rest_is_refused),
+        cmocka_unit_test(contexts_do_not_disturb_each_other),
         cmocka_unit_test(without_a_device_calls_say_so),
     };
     return cmocka_run_group_tests_name("soup_cuda", tests, set_up, tear_down);

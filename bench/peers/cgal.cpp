@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 // CGAL: exact predicates on a Surface_mesh (its self_intersections takes no plain soup).
+#include <CGAL/AABB_face_graph_triangle_primitive.h>
+#include <CGAL/AABB_traits.h>
+#include <CGAL/AABB_tree.h>
 #include <CGAL/Exact_predicates_inexact_constructions_kernel.h>
 #include <CGAL/Polygon_mesh_processing/self_intersections.h>
 #include <CGAL/Rigid_triangle_mesh_collision_detection.h>
+#include <CGAL/Side_of_triangle_mesh.h>
 #include <CGAL/Surface_mesh.h>
 #include <CGAL/version.h>
 
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -88,4 +93,51 @@ bool peer_cgal_any(void *p, const double *m) {
                                                                        m[5], m[6], m[7], m[8], m[9],
                                                                        m[10], m[11]));
     return !both->detection.get_all_intersections(0).empty();
+}
+
+// ---- points and a closed mesh
+// --------------------------------------------------------------------
+
+namespace {
+
+using primitive = CGAL::AABB_face_graph_triangle_primitive<surface>;
+using tree = CGAL::AABB_tree<CGAL::AABB_traits<kernel, primitive>>;
+
+struct prepared_points {
+    surface mesh;
+    std::unique_ptr<tree> faces_tree;
+    std::unique_ptr<CGAL::Side_of_triangle_mesh<surface, kernel>> side;
+};
+
+} // namespace
+
+void *peer_cgal_points_prepare(const peer_mesh *mesh) {
+    auto p = std::make_unique<prepared_points>();
+    if (!fill(mesh, &p->mesh) || !CGAL::is_closed(p->mesh)) return nullptr;
+    p->faces_tree = std::make_unique<tree>(faces(p->mesh).begin(), faces(p->mesh).end(), p->mesh);
+    p->faces_tree->build();
+    p->faces_tree->accelerate_distance_queries();
+    p->side = std::make_unique<CGAL::Side_of_triangle_mesh<surface, kernel>>(*p->faces_tree);
+    return p.release();
+}
+
+void peer_cgal_points_release(void *p) {
+    delete static_cast<prepared_points *>(p);
+}
+
+void peer_cgal_closest_points(void *p, const double *points, uint64_t count, double *distances) {
+    const auto *prepared = static_cast<const prepared_points *>(p);
+    for (uint64_t i = 0; i < count; ++i) {
+        kernel::Point_3 at(points[3 * i], points[3 * i + 1], points[3 * i + 2]);
+        distances[i] = std::sqrt(prepared->faces_tree->squared_distance(at));
+    }
+}
+
+void peer_cgal_signed_distances(void *p, const double *points, uint64_t count, double *distances) {
+    const auto *prepared = static_cast<const prepared_points *>(p);
+    peer_cgal_closest_points(p, points, count, distances);
+    for (uint64_t i = 0; i < count; ++i) {
+        kernel::Point_3 at(points[3 * i], points[3 * i + 1], points[3 * i + 2]);
+        if ((*prepared->side)(at) == CGAL::ON_BOUNDED_SIDE) distances[i] = -distances[i];
+    }
 }

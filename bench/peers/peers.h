@@ -60,6 +60,16 @@ PEER_EXPORT peer_any_fn peer_cgal_any, peer_fcl_any;
 PEER_EXPORT peer_cross_count_fn peer_fcl_cross_count;
 PEER_EXPORT peer_distance_fn peer_fcl_distance;
 
+/* ---- points and a closed mesh ---------------------------------------------------------------- */
+
+/* The distance of each point, x, y, z, from a prepared mesh; negative inside where it is signed. */
+typedef void peer_points_fn(void *prepared, const double *points, uint64_t count,
+                            double *distances);
+
+PEER_EXPORT peer_prepare_fn peer_cgal_points_prepare;
+PEER_EXPORT peer_release_fn peer_cgal_points_release;
+PEER_EXPORT peer_points_fn peer_cgal_closest_points, peer_cgal_signed_distances;
+
 /* ---- two solids ------------------------------------------------------------------------------ */
 
 /* The volume that a prepared solid has in common with itself moved; NaN when the peer fails. */

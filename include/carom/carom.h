@@ -11,6 +11,7 @@
 #include "carom/geom.h"
 #include "carom/grid.h"
 #include "carom/mesh.h"
+#include "carom/pack.h"
 #include "carom/result.h"
 #include "carom/shapes.h"
 #include "carom/solid.h"

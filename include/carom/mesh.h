@@ -22,6 +22,32 @@ typedef enum carom_scalar {
 CAROM_API const char *carom_scalar_name(carom_scalar scalar);
 CAROM_API bool carom_scalar_from_name(const char *name, carom_scalar *scalar);
 
+/* The type of the values of a property, in memory and in files. */
+typedef enum carom_property_type {
+    CAROM_PROPERTY_TYPE_FLOAT64 = 0,
+    CAROM_PROPERTY_TYPE_FLOAT32,
+    CAROM_PROPERTY_TYPE_INT8,
+    CAROM_PROPERTY_TYPE_UINT8,
+    CAROM_PROPERTY_TYPE_INT16,
+    CAROM_PROPERTY_TYPE_UINT16,
+    CAROM_PROPERTY_TYPE_INT32,
+    CAROM_PROPERTY_TYPE_UINT32,
+    CAROM_PROPERTY_TYPE_COUNT
+} carom_property_type;
+
+/* "float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32". */
+CAROM_API const char *carom_property_type_name(carom_property_type type);
+CAROM_API bool carom_property_type_from_name(const char *name, carom_property_type *type);
+
+/* A value per vertex or per face, such as a radius, a colour or a temperature; any value, also one
+ * that is not finite. */
+typedef struct carom_mesh_property {
+    const char *name;         /* one word, printable ASCII */
+    bool of_faces;            /* false: per vertex */
+    carom_property_type type; /* 0: doubles */
+    const void *values;       /* packed, aligned to their type */
+} carom_mesh_property;
+
 /* A view of positions and faces. Faces are polygons; face f has the corners [offsets[f], offsets[f
  * + 1]). Nothing is copied or owned. */
 typedef struct carom_mesh_view {
@@ -38,6 +64,9 @@ typedef struct carom_mesh_view {
     const char *const *part_names; /* part_count names, UTF-8, that may be empty or repeat; NULL:
                                       no part has a name */
     uint64_t part_count;           /* 0 where parts and part_names are NULL: one part */
+
+    const carom_mesh_property *properties; /* property_count of them; only PLY files hold them */
+    uint64_t property_count;
 } carom_mesh_view;
 
 /* At most 2^32 - 1 vertices: UINT32_MAX is never a vertex index. */
@@ -46,12 +75,17 @@ typedef struct carom_mesh_view {
 /* At most 2^24 parts, so that a table with an entry per part always fits into memory. */
 #define CAROM_MESH_MOST_PARTS (UINT32_C(1) << 24)
 
+/* At most 500 properties, as the reader of PLY has a limit. */
+#define CAROM_MESH_MOST_PROPERTIES 500
+
 /* Checks what every use of a mesh relies on: finite positions, at most CAROM_MESH_MOST_VERTICES
  * and CAROM_MESH_MOST_PARTS, offsets that start at 0 and give each face three corners or more,
  * corners that are vertex indices, parts that are indices below part_count, names without control
- * characters (bytes below 32, and 127). CAROM_BAD_INPUT or CAROM_TOO_LARGE otherwise, with a
- * message that names the first error. Constraint: positions are aligned to their scalar, and the
- * stride is a multiple of its size; no part name is NULL. O(n). */
+ * characters (bytes below 32, and 127), at most CAROM_MESH_MOST_PROPERTIES, each named by one word
+ * that PLY does not use itself (x, y, z; vertex_index, vertex_indices, part). CAROM_BAD_INPUT or
+ * CAROM_TOO_LARGE otherwise, with a message that names the first error. Constraint: positions are
+ * aligned to their scalar, and the stride is a multiple of its size; no part name is NULL, and no
+ * name and no values of a property are. O(n). */
 CAROM_API carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view);
 
 /* Computes the bounds of all vertices of a view, used by faces or not; low > high when there are
@@ -61,7 +95,8 @@ CAROM_API carom_status carom_mesh_bounds(carom_context *context, const carom_mes
 
 /* ---- Meshes ---------------------------------------------------------------------------------- */
 
-/* Owns positions, faces and parts. Immutable after loading; any number of threads may read it. */
+/* Owns positions, faces, parts and properties. Immutable after loading; any number of threads may
+ * read it. */
 typedef struct carom_mesh carom_mesh;
 
 /* Creates a mesh from a copy of a view that carom_mesh_check accepts; on failure *mesh is NULL.
@@ -133,6 +168,8 @@ CAROM_API carom_status carom_mesh_get_origin(const carom_mesh *mesh, carom_mesh_
  *   counted.
  * - Parts are numbered in the order of their first face, or as a PLY file numbers them; parts
  *   without faces are left out, except where a PLY file names them.
+ * - Properties are the other scalars of vertices and faces in PLY, up to
+ *   CAROM_MESH_MOST_PROPERTIES. One whose text has a value that its type does not hold is left out.
  * - Vertices stay as they are, also unused ones; STL gives three of its own to each triangle.
  *   Nothing is welded.
  * - CAROM_IO: cannot be opened or read.
@@ -165,6 +202,7 @@ CAROM_API carom_status carom_mesh_load_memory(carom_context *context, const void
  * - Parts and their names are written to PLY as they are; to OBJ as objects, whose names are made
  *   unique by appending numbers; to STL text as one solid per run of faces of one part. Binary STL
  *   and OFF do not hold them.
+ * - Properties are written to PLY only.
  * - CAROM_MESH_FORMAT_GUESS chooses by the name; .stl becomes text when binary STL cannot hold the
  *   values.
  * - CAROM_IO: the file cannot be written, such as on a full disk. CAROM_UNSUPPORTED: a format that
@@ -185,7 +223,8 @@ CAROM_API carom_status carom_mesh_save_memory(carom_context *context, const caro
 /* Merges vertices whose coordinates are equal bit for bit (-0 = 0). The first of equal vertices
  * stays, in the old order, with its own coordinates; faces keep their order, count and corners.
  * Corners of one face that become the same vertex stay too: such a face is degenerate or has a side
- * of length zero. Parts stay as they are; they may come to share vertices. CAROM_BAD_INPUT as for
+ * of length zero. Parts stay as they are; they may come to share vertices. A merged
+ * vertex has the properties of the first. CAROM_BAD_INPUT as for
  * carom_mesh_check. O(n). Reports progress and can be cancelled. */
 CAROM_API carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view,
                                        carom_mesh **mesh);
@@ -255,7 +294,7 @@ typedef struct carom_triangulate_def {
 } carom_triangulate_def;
 
 /* Splits each face of n corners into n - 2 triangles, face after face, with the same orientation.
- * Vertices and parts stay as they are. def may be NULL. On failure *mesh is NULL.
+ * Vertices, parts and properties stay as they are. def may be NULL. On failure *mesh is NULL.
  *
  * Ear cutting: the face is projected along the largest component of its normal, and ears are cut
  * off. All orientations are decided exactly: a polygon that is simple in the projection gets

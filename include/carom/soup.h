@@ -197,6 +197,133 @@ CAROM_API carom_status carom_soup_cross_distance(carom_context *context, const c
                                                  const carom_pose *pose_b, double limit,
                                                  carom_soup_gap *gap);
 
+/* ---- Query: faces within a margin ------------------------------------------------------------ */
+
+/* Rules for all queries of faces within a margin.
+ * - Two faces are within the margin when the least distance between them is at most `margin`, which
+ *   is decided exactly: a distance of exactly the margin counts. Margin 0: the closed faces meet.
+ * - In one soup, faces with a common vertex are left out, even where they meet elsewhere
+ *   (carom_soup_self_pairs finds these). A vertex is common when the index is the same.
+ * - Faces without area take no part, or take part as the segments and points they are
+ *   (CAROM_DEGENERATE_AS_SEGMENT).
+ * - Poses as for all queries of two soups.
+ * - CAROM_BAD_INPUT: a margin that is negative, infinite or NaN. CAROM_UNSUPPORTED: a soup of
+ *   method GRID, which has no tree to search.
+ * - Cost: that of the query for pairs that meet and some ten nanoseconds for every two faces whose
+ *   boxes are within the margin. work_budget does not apply. Allocates nothing once warm.
+ * How far apart the faces of a pair are, and where they are nearest: carom_soup_self_gaps and
+ * carom_soup_cross_gaps. */
+
+/* Finds all pairs of faces of a soup within the margin, with a < b, sorted. */
+CAROM_API carom_status carom_soup_self_within(carom_context *context, const carom_soup *soup,
+                                              double margin, carom_pairs *pairs);
+
+/* Counts these pairs without storing them. */
+CAROM_API carom_status carom_soup_self_within_count(carom_context *context, const carom_soup *soup,
+                                                    double margin, uint64_t *count);
+
+/* Says whether there is such a pair; stops at the first found. */
+CAROM_API carom_status carom_soup_self_within_any(carom_context *context, const carom_soup *soup,
+                                                  double margin, bool *any);
+
+/* Passes these pairs to `receive` in ascending chunks, for results too large to hold. Scratch is
+ * O(size of the soup). */
+CAROM_API carom_status carom_soup_self_within_each(carom_context *context, const carom_soup *soup,
+                                                   double margin, carom_pairs_fn *receive,
+                                                   void *user);
+
+/* Finds all pairs (face of a, face of b) within the margin, sorted. */
+CAROM_API carom_status carom_soup_cross_within(carom_context *context, const carom_soup *a,
+                                               const carom_pose *pose_a, const carom_soup *b,
+                                               const carom_pose *pose_b, double margin,
+                                               carom_pairs *pairs);
+
+/* Counts these pairs without storing them. */
+CAROM_API carom_status carom_soup_cross_within_count(carom_context *context, const carom_soup *a,
+                                                     const carom_pose *pose_a, const carom_soup *b,
+                                                     const carom_pose *pose_b, double margin,
+                                                     uint64_t *count);
+
+/* Says whether there is such a pair; stops at the first found. */
+CAROM_API carom_status carom_soup_cross_within_any(carom_context *context, const carom_soup *a,
+                                                   const carom_pose *pose_a, const carom_soup *b,
+                                                   const carom_pose *pose_b, double margin,
+                                                   bool *any);
+
+/* Passes these pairs to `receive` in ascending chunks, for results too large to hold. Scratch is
+ * O(size of the soups). */
+CAROM_API carom_status carom_soup_cross_within_each(carom_context *context, const carom_soup *a,
+                                                    const carom_pose *pose_a, const carom_soup *b,
+                                                    const carom_pose *pose_b, double margin,
+                                                    carom_pairs_fn *receive, void *user);
+
+/* ---- Query: where pairs of faces are nearest, and where they meet ---------------------------- */
+
+/* Measures the distance of each of `count` pairs of faces of a soup, on all threads, and finds
+ * points where they are nearest. gaps has space for count.
+ * - The pairs may be any: those of a query, or others, in any order.
+ * - The distance is that of carom_triangles_distance, or for polygons the least of their
+ * triangles': right to 1e-15 of the extent of the two faces. It is 0 when the faces meet, which is
+ * decided exactly. So it may be above a margin that the exact distance is not above, by that
+ * rounding.
+ * - Faces without area count as the segments and points they are.
+ * - CAROM_BAD_INPUT: a face that is not there or was removed.
+ * Cost: about half a microsecond per pair of triangles. */
+CAROM_API carom_status carom_soup_self_gaps(carom_context *context, const carom_soup *soup,
+                                            const carom_pair *pairs, uint64_t count,
+                                            carom_soup_gap *gaps);
+
+/* The same for pairs (face of a, face of b). */
+CAROM_API carom_status carom_soup_cross_gaps(carom_context *context, const carom_soup *a,
+                                             const carom_pose *pose_a, const carom_soup *b,
+                                             const carom_pose *pose_b, const carom_pair *pairs,
+                                             uint64_t count, carom_soup_gap *gaps);
+
+typedef enum carom_segment_kind {
+    CAROM_SEGMENT_KIND_POINT = 0, /* the faces have one point in common: p and q are equal */
+    CAROM_SEGMENT_KIND_SEGMENT,
+    CAROM_SEGMENT_KIND_OUTLINE, /* an edge of the outline of an area that coplanar faces share */
+    CAROM_SEGMENT_KIND_COUNT
+} carom_segment_kind;
+
+/* "point", "segment", "outline". */
+CAROM_API const char *carom_segment_kind_name(carom_segment_kind kind);
+CAROM_API bool carom_segment_kind_from_name(const char *name, carom_segment_kind *kind);
+
+typedef struct carom_soup_segment {
+    carom_pair pair; /* the faces it belongs to */
+    carom_segment_kind kind;
+    bool crossing;   /* the relative interiors of the two triangles meet; false: they only touch */
+    carom_vec3 p, q; /* on the posed faces */
+} carom_soup_segment;
+
+CAROM_RESULT_ARRAY(carom_soup_segments, carom_soup_segment);
+
+/* Finds where each of `count` pairs of faces of a soup meets, on all threads: the common points of
+ * the two closed faces, as segments.
+ * - The pairs may be any: those of carom_soup_self_pairs, or others, in any order. The segments are
+ *   in the order of the pairs. A pair that does not meet has none.
+ * - A pair of triangles has one point, one segment, or as many as the outline of the common area
+ * has edges. A common vertex or edge is part of it. Polygons have the segments of all their
+ * triangles.
+ * - What meets and what crosses is decided exactly. Each coordinate is that of the exact point,
+ *   rounded once to the nearest double. So an end that belongs to several pairs has the same bits
+ * in each: the segments of two closed meshes that cross form closed loops.
+ * - The segment of two triangles that are not coplanar runs along the cross product of the normals
+ *   of a and b, so that the loops are oriented.
+ * - Faces without area count as the segments and points they are.
+ * - CAROM_BAD_INPUT: a face that is not there or was removed.
+ * Cost: a few microseconds per pair. Allocates nothing once warm. */
+CAROM_API carom_status carom_soup_self_segments(carom_context *context, const carom_soup *soup,
+                                                const carom_pair *pairs, uint64_t count,
+                                                carom_soup_segments *segments);
+
+/* The same for pairs (face of a, face of b). */
+CAROM_API carom_status carom_soup_cross_segments(carom_context *context, const carom_soup *a,
+                                                 const carom_pose *pose_a, const carom_soup *b,
+                                                 const carom_pose *pose_b, const carom_pair *pairs,
+                                                 uint64_t count, carom_soup_segments *segments);
+
 /* ---- Bounds on the number of candidates ------------------------------------------------------ */
 
 /* Gives an upper bound on the candidates (carom_work.candidates) of method GRID between two soups,
@@ -287,8 +414,8 @@ CAROM_API carom_status carom_soup_winding_fractions(carom_context *context, cons
  * - It is not: inside is a generalised winding number of 0.5 or more, as
  *   carom_soup_winding_fractions computes it. The sign of a point near a hole, where that number is
  *   near 0.5, has no meaning.
- * Cost: that of carom_soup_closest_points and carom_soup_winding or _winding_fractions; and O(n)
- * per call on all threads to find out whether the soup is balanced, so give many points at once. */
+ * Cost: that of carom_soup_closest_points and carom_soup_winding or _winding_fractions. The first
+ * call after a change of the soup also finds out whether it is balanced, in O(n) on all threads. */
 CAROM_API carom_status carom_soup_signed_distances(carom_context *context, const carom_soup *soup,
                                                    const carom_vec3 *points, uint64_t count,
                                                    double *distances, carom_soup_hit *hits);

@@ -34,6 +34,27 @@ static uint64_t remove_repeats(uint64_t *pairs, uint64_t count) {
     return kept;
 }
 
+/* Lists up to this length, 1 MiB, stay in the second-level cache, where passes over all pairs cost
+ * less than the digits that they save. */
+#define PACK_MOST ((uint64_t)1 << 17)
+
+static uint32_t bits_of(uint32_t x) {
+    return x == 0 ? 0 : 32 - (uint32_t)__builtin_clz(x);
+}
+
+/* Sorts pairs without the bits that no second index has: the digits between the two indices, which
+ * are all zero, would be counted otherwise. */
+static carom_status sort_packed(carom_context *context, uint64_t *pairs, uint64_t count) {
+    uint64_t seen = 0;
+    for (uint64_t i = 0; i < count; ++i) seen |= pairs[i];
+    uint32_t bits = bits_of((uint32_t)seen), all = bits + bits_of((uint32_t)(seen >> 32));
+    uint64_t mask = (UINT64_C(1) << bits) - 1;
+    for (uint64_t i = 0; i < count; ++i) pairs[i] = pairs[i] >> 32 << bits | (pairs[i] & mask);
+    CAROM_TRY(carom_sort_words(context, pairs, count, 0, all));
+    for (uint64_t i = 0; i < count; ++i) pairs[i] = pairs[i] >> bits << 32 | (pairs[i] & mask);
+    return CAROM_OK;
+}
+
 carom_status carom_pair_list_sort(carom_context *context, const carom_pair_list *list, bool repeats,
                                   uint64_t **pairs, uint64_t *count) {
     *count = list->count;
@@ -48,7 +69,8 @@ carom_status carom_pair_list_sort(carom_context *context, const carom_pair_list 
         end += c->count;
     }
     CAROM_ASSERT((uint64_t)(end - *pairs) == *count);
-    CAROM_TRY(carom_sort_words(context, *pairs, *count, 0, 64));
+    CAROM_TRY(*count <= PACK_MOST ? sort_packed(context, *pairs, *count)
+                                  : carom_sort_words(context, *pairs, *count, 0, 64));
     if (repeats) *count = remove_repeats(*pairs, *count);
     return CAROM_OK;
 }

@@ -77,13 +77,15 @@ static inline wide_box widen(const carom_box *box) {
     return wide;
 }
 
-static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane) {
-    wide_box wide;
+static inline wide_box widen_lane(const carom_bvh_node *node, uint32_t lane, bool enlarged,
+                                  float reach) {
+    carom_box box;
     for (int k = 0; k < 3; ++k) {
-        wide.low[k] = carom_f32v_splat(node->low[k][lane]);
-        wide.high[k] = carom_f32v_splat(node->high[k][lane]);
+        box.low[k] = node->low[k][lane];
+        box.high[k] = node->high[k][lane];
     }
-    return wide;
+    if (enlarged) box = carom_box_enlarge(box, reach);
+    return widen(&box);
 }
 
 static inline uint32_t overlaps(const carom_bvh_node *node, const wide_box *box) {
@@ -147,22 +149,23 @@ static inline void emit(carom_bvh_found *found, uint32_t a, uint32_t block_b, ui
 }
 
 static inline bool block_pair(const carom_bvh_node *blocks, uint32_t a, uint32_t b,
-                              const wide_box *box_of_b, carom_bvh_found *found) {
+                              const wide_box *box_of_b, bool enlarged, float reach,
+                              carom_bvh_found *found) {
     if (!make_room(found)) return false;
     const carom_bvh_node *block_a = &blocks[a], *block_b = &blocks[b];
     for (uint32_t near = overlaps(block_a, box_of_b); near != 0; near &= near - 1) {
         uint32_t lane = lowest(near);
-        wide_box box = widen_lane(block_a, lane);
+        wide_box box = widen_lane(block_a, lane, enlarged, reach);
         emit(found, a * CAROM_BVH_WIDTH + lane, b, overlaps(block_b, &box));
     }
     return true;
 }
 
-static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
-                                carom_bvh_found *found) {
+static inline bool within_block(const carom_bvh_node *blocks, uint32_t block, bool enlarged,
+                                float reach, carom_bvh_found *found) {
     if (!make_room(found)) return false;
     for (uint32_t lane = 0; lane + 1 < CAROM_BVH_WIDTH; ++lane) {
-        wide_box box = widen_lane(&blocks[block], lane);
+        wide_box box = widen_lane(&blocks[block], lane, enlarged, reach);
         uint32_t later = ~((2u << lane) - 1u);
         emit(found, block * CAROM_BVH_WIDTH + lane, block, overlaps(&blocks[block], &box) & later);
     }
@@ -173,7 +176,8 @@ static inline bool within_block(const carom_bvh_node *blocks, uint32_t block,
  * overlap the other's box is opened block by block: beside a huge triangle that is one block, not
  * sixteen. */
 static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const wide_box *box_of_a,
-                             const wide_box *box_of_b, carom_bvh_found *found) {
+                             const wide_box *box_of_b, bool enlarged, float reach,
+                             carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0), *parents = carom_bvh_level(bvh, 1);
     const carom_bvh_node *node_a = &parents[a], *node_b = &parents[b];
     uint32_t near_a = overlaps(node_a, box_of_b);
@@ -183,39 +187,42 @@ static inline bool node_pair(const carom_bvh *bvh, uint32_t a, uint32_t b, const
                          *other_node = opens_b ? node_a : node_b;
     for (uint32_t near = opens_b ? near_b : near_a; near != 0; near &= near - 1) {
         uint32_t lane = lowest(near);
-        wide_box own = widen_lane(opened, lane);
+        wide_box own = widen_lane(opened, lane, enlarged, reach);
         uint32_t lanes = overlaps(other_node, &own) & (opens_b ? near_a : near_b);
         if (a == b) lanes &= ~((2u << lane) - 1u);
         ++found->visits;
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t other = lowest(lanes), lane_a = opens_b ? other : lane;
             uint32_t lane_b = opens_b ? lane : other;
-            wide_box box = widen_lane(node_b, lane_b);
+            wide_box box = widen_lane(node_b, lane_b, enlarged, reach);
             if (!block_pair(blocks, a * CAROM_BVH_WIDTH + lane_a, b * CAROM_BVH_WIDTH + lane_b,
-                            &box, found))
+                            &box, enlarged, reach, found))
                 return false;
         }
     }
     return true;
 }
 
-static inline wide_box widen_bounds(const carom_bvh_node *node) {
+static inline wide_box widen_bounds(const carom_bvh_node *node, bool enlarged, float reach) {
     carom_box box = carom_bvh_node_bounds(node);
+    if (enlarged) box = carom_box_enlarge(box, reach);
     return widen(&box);
 }
 
 /* Finds the pairs within each block of the node and between its blocks, then traverses the tree to
  * all later nodes of level 1 whose box overlaps the node's: the upper levels are searched once for
- * sixteen blocks. */
-bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_bvh_found *found) {
+ * sixteen blocks. `enlarged` is a constant in both calls, so that the compiler specialises the
+ * loops. */
+static inline bool self_node(const carom_bvh *bvh, uint32_t node, bool enlarged, float reach,
+                             carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
     uint32_t first = node * CAROM_BVH_WIDTH;
     uint32_t end = CAROM_MIN(first + CAROM_BVH_WIDTH, bvh->node_count[0]);
     for (uint32_t block = first; block < end; ++block)
-        if (!within_block(blocks, block, found)) return false;
+        if (!within_block(blocks, block, enlarged, reach, found)) return false;
     if (bvh->level_count < 2) return true;
-    wide_box own = widen_bounds(&carom_bvh_level(bvh, 1)[node]);
-    if (!node_pair(bvh, node, node, &own, &own, found)) return false;
+    wide_box own = widen_bounds(&carom_bvh_level(bvh, 1)[node], enlarged, reach);
+    if (!node_pair(bvh, node, node, &own, &own, enlarged, reach, found)) return false;
     if (bvh->level_count < 3) return true;
     to_visit stack;
     stack.count = 0;
@@ -234,12 +241,21 @@ bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_b
             if (level > 2) {
                 push(&stack, level - 1, child);
             } else {
-                wide_box box = widen_lane(here, lane);
-                if (!node_pair(bvh, node, child, &own, &box, found)) return false;
+                wide_box box = widen_lane(here, lane, enlarged, reach);
+                if (!node_pair(bvh, node, child, &own, &box, enlarged, reach, found)) return false;
             }
         }
     }
     return true;
+}
+
+bool CAROM_CPU(carom_bvh_self_node)(const carom_bvh *bvh, uint32_t node, carom_bvh_found *found) {
+    return self_node(bvh, node, false, 0.0f, found);
+}
+
+bool CAROM_CPU(carom_bvh_self_node_within)(const carom_bvh *bvh, uint32_t node, float reach,
+                                           carom_bvh_found *found) {
+    return self_node(bvh, node, true, reach, found);
 }
 
 static bool find_box_deep(const carom_bvh *bvh, const wide_box *wide, uint32_t a,
@@ -368,7 +384,7 @@ static inline bool find_near(const carom_bvh *bvh, const near_nodes *near, const
 }
 
 static inline wide_box widen_place(const carom_bvh *bvh, uint32_t place) {
-    return widen_lane(&bvh->nodes[place / CAROM_BVH_WIDTH], place % CAROM_BVH_WIDTH);
+    return widen_lane(&bvh->nodes[place / CAROM_BVH_WIDTH], place % CAROM_BVH_WIDTH, false, 0.0f);
 }
 
 static inline carom_box box_of_place(const carom_bvh *bvh, uint32_t place) {

@@ -20,6 +20,11 @@ CAROM_CPU_DECLARE(void, carom_bvh_keys, const carom_bvh_space *space, const caro
 CAROM_CPU_DECLARE(bool, carom_bvh_self_node, const carom_bvh *bvh, uint32_t node,
                   carom_bvh_found *found);
 
+/* The same for boxes at most `reach` apart along each axis. The reach allows for the rounding of a
+ * box that is enlarged by it. */
+CAROM_CPU_DECLARE(bool, carom_bvh_self_node_within, const carom_bvh *bvh, uint32_t node,
+                  float reach, carom_bvh_found *found);
+
 /* The number of nodes to search for all pairs. */
 static inline uint32_t carom_bvh_self_nodes(const carom_bvh *bvh) {
     return bvh->level_count > 1 ? bvh->node_count[1] : bvh->level_count;

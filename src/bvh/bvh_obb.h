@@ -104,6 +104,12 @@ typedef struct carom_obb_traversal {
      */
     bool (*receive)(struct carom_obb_traversal *traversal);
     bool each_block; /* call `receive` after each pair of blocks */
+
+    /* Instead, if it is not NULL, it gets every pair of blocks, with the lanes of both whose boxes
+     * meet the box of the other block, and adds to the visits what it does. `receive` is then
+     * called at the end, with no pairs. False stops the traversal. */
+    bool (*receive_blocks)(struct carom_obb_traversal *traversal, uint32_t block_a,
+                           uint32_t block_b, uint32_t in_a, uint32_t in_b);
     uint32_t found_count;
     uint32_t found_a[CAROM_OBB_FOUND], found_b[CAROM_OBB_FOUND];
 

@@ -304,7 +304,8 @@ static inline void emit(carom_obb_traversal *traversal, uint32_t a, uint32_t b) 
 }
 
 static inline bool hand_over(carom_obb_traversal *traversal) {
-    bool go_on = traversal->found_count == 0 || traversal->receive(traversal);
+    bool none = traversal->found_count == 0 && traversal->receive_blocks == NULL;
+    bool go_on = none || traversal->receive(traversal);
     traversal->found_count = 0;
     return go_on;
 }
@@ -323,6 +324,9 @@ static inline bool find_in_blocks(carom_obb_traversal *traversal, const carom_ob
     moved = move(&traversal->a_to_b, box_a);
     uint32_t in_b = meets(b, &moved, traversal->slack_b);
     ++traversal->visits;
+    if (traversal->receive_blocks != NULL)
+        return in_b == 0 ||
+               traversal->receive_blocks(traversal, pair->index_a, pair->index_b, in_a, in_b);
     uint32_t first_a = pair->index_a * CAROM_BVH_WIDTH, first_b = pair->index_b * CAROM_BVH_WIDTH;
     if (__builtin_popcount(in_a) < __builtin_popcount(in_b)) {
         for (; in_a != 0; in_a &= in_a - 1) {

@@ -56,6 +56,7 @@ static bool worker_begin(void *user, void *state, uint32_t worker) {
     w->found = false;
     w->found_task = UINT32_MAX;
     w->traversal.receive = receive;
+    w->traversal.receive_blocks = search->receive_blocks;
     w->traversal.measure = search->measure;
     w->traversal.each_block = search->first_only;
     w->traversal.user = state;

@@ -35,6 +35,10 @@ typedef struct carom_obb_search {
     /* Decides the pairs found (carom_obb_traversal); false stops this worker's traversal. NULL in
      * a search for the nearest. */
     bool (*receive)(void *state);
+    /* Instead decides pairs of blocks (carom_obb_traversal); `receive` finishes what it began.
+     * NULL: pairs of boxes are received. */
+    bool (*receive_blocks)(carom_obb_traversal *traversal, uint32_t block_a, uint32_t block_b,
+                           uint32_t in_a, uint32_t in_b);
     /* Measures two places (carom_obb_traversal): NULL in a search for pairs that overlap. */
     float (*measure)(carom_obb_traversal *traversal, uint32_t place_a, uint32_t place_b);
     bool first_only;     /* find the first pair of blocks for which `receive` sets `found` */

@@ -59,6 +59,18 @@ CAROM_ITEM carom_box carom_box_join(carom_box a, carom_box b) {
     return a;
 }
 
+/* The box enlarged on all sides by a reach, which allows for the rounding and may be infinite. What
+ * overflows stays finite, because the bounds of an empty box, which it must not overlap, are
+ * infinite. An empty box stays empty or gets NaNs: it overlaps nothing either way. */
+CAROM_ITEM carom_box carom_box_enlarge(carom_box box, float reach) {
+    for (int k = 0; k < 3; ++k) {
+        float low = box.low[k] - reach, high = box.high[k] + reach;
+        box.low[k] = CAROM_MAX(-FLT_MAX, low);
+        box.high[k] = CAROM_MIN(FLT_MAX, high);
+    }
+    return box;
+}
+
 /* The box of everything between two corners, low <= high. */
 CAROM_ITEM carom_box carom_box_of_bounds(carom_vec3 low, carom_vec3 high, carom_vec3 origin) {
     carom_box box;

@@ -15,6 +15,8 @@
 #ifndef CAROM_SRC_GEOM_RATIO_H
 #define CAROM_SRC_GEOM_RATIO_H
 
+#include <limits.h>
+
 #include "geom/big_integer.h"
 
 #include "geom/vec.h"
@@ -287,6 +289,28 @@ CAROM_RARE_ITEM double carom_ratio_along(const carom_ratio *ratio, double start,
         carom_big_shift_left(&moved, by - at);
     carom_big_add(&sum, &moved);
     return carom_big_quotient(&sum, &den, CAROM_MIN(at, by));
+}
+
+/* from + ratio (to - from), rounded once. */
+CAROM_RARE_ITEM double carom_ratio_between(const carom_ratio *ratio, double from, double to) {
+    carom_big factor, term[3], den;
+    int at[3], least = INT_MAX;
+    carom_big_set(&factor, carom_double_mantissa(from, &at[0]), from < 0.0 ? -1 : 1);
+    carom_big_multiply(&ratio->den, &factor, &term[0]);
+    factor.sign = -factor.sign;
+    carom_big_multiply(&ratio->num, &factor, &term[1]);
+    at[1] = at[0] + ratio->exponent;
+    carom_big_set(&factor, carom_double_mantissa(to, &at[2]), to < 0.0 ? -1 : 1);
+    carom_big_multiply(&ratio->num, &factor, &term[2]);
+    at[2] += ratio->exponent;
+    for (int i = 0; i < 3; ++i)
+        if (term[i].sign != 0) least = CAROM_MIN(at[i], least);
+    for (int i = 0; i < 3; ++i)
+        if (term[i].sign != 0) carom_big_shift_left(&term[i], at[i] - least);
+    carom_big_add(&term[0], &term[1]);
+    carom_big_add(&term[0], &term[2]);
+    carom_big_copy(&ratio->den, &den);
+    return carom_big_quotient(&term[0], &den, least);
 }
 
 #endif

@@ -210,7 +210,7 @@ carom_status carom_grid_check(carom_context *context, const carom_grid_def *def)
 static const uint8_t below_power[27] = {3, 1, 3, 1, 5, 3,  3, 9,  3, 1,  3,  19, 15, 1,
                                         5, 1, 3, 9, 3, 15, 3, 39, 5, 39, 57, 3,  35};
 
-static void choose_table(const carom_grid_def *def, uint32_t count, carom_grid_table *table) {
+void carom_grid_choose_table(const carom_grid_def *def, uint32_t count, carom_grid_table *table) {
     uint32_t power = 4;
     while ((1u << power) < CAROM_MIN(count, MOST_BUCKETS)) ++power;
     CAROM_ASSERT(power >= 4 && power <= 30);
@@ -273,7 +273,7 @@ static carom_status run(build *b, const carom_grid_def *def, const carom_grid_sp
     grid->view.item_count = count;
     CAROM_TRY(carom_parallel_for(b->context, count, GRAIN, place, b));
     grid->view.level_mask = atomic_load(&b->level_mask);
-    choose_table(def, count, &grid->view.table);
+    carom_grid_choose_table(def, count, &grid->view.table);
     if (def->hash == CAROM_GRID_HASH_PERFECT)
         CAROM_TRY(carom_grid_make_perfect(b->context, b->allocator, grid));
     CAROM_ASSERT(grid->ordered);

@@ -63,6 +63,9 @@ static inline carom_box carom_grid_box(const carom_grid_view *view, uint32_t ran
     return (carom_box){{b[0], b[1], b[2]}, {-b[3], -b[4], -b[5]}};
 }
 
+/* Chooses the number of buckets for `count` items; a perfect hash chooses its own later. */
+void carom_grid_choose_table(const carom_grid_def *def, uint32_t count, carom_grid_table *table);
+
 /* Chooses the cells for the items. */
 carom_status carom_grid_measure(carom_context *context, const carom_grid_source *source,
                                 double cell_scale, carom_grid_space *space);

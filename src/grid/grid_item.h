@@ -44,6 +44,7 @@
 #include <stdint.h>
 
 #include "base/item.h"
+#include "base/power.h"
 #include "carom/grid.h"
 #include "geom/box.h"
 #include "geom/length.h"
@@ -99,6 +100,88 @@ typedef struct carom_grid_view {
     const uint32_t *tags;
 } carom_grid_view;
 
+/* ---- Choice of cells ------------------------------------------------------------------------- */
+
+/* The extent of some items. */
+typedef struct carom_grid_extent {
+    double smallest, largest; /* of the items' longest sides; smallest: of those that are not 0 */
+    float low[3], high[3];
+} carom_grid_extent;
+
+CAROM_ITEM carom_grid_extent carom_grid_extent_of_nothing(void) {
+    carom_grid_extent e;
+    e.smallest = HUGE_VAL;
+    e.largest = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        e.low[k] = HUGE_VALF;
+        e.high[k] = -HUGE_VALF;
+    }
+    return e;
+}
+
+/* Of one item whose box is not empty. */
+CAROM_ITEM carom_grid_extent carom_grid_extent_of(const carom_box *box) {
+    carom_grid_extent e = carom_grid_extent_of_nothing();
+    for (int k = 0; k < 3; ++k) {
+        double side = (double)box->high[k] - (double)box->low[k];
+        e.largest = CAROM_MAX(side, e.largest);
+        e.low[k] = box->low[k];
+        e.high[k] = box->high[k];
+    }
+    if (e.largest > 0.0) e.smallest = e.largest;
+    return e;
+}
+
+CAROM_ITEM void carom_grid_extend(carom_grid_extent *e, const carom_grid_extent *by) {
+    e->smallest = CAROM_MIN(by->smallest, e->smallest);
+    e->largest = CAROM_MAX(by->largest, e->largest);
+    for (int k = 0; k < 3; ++k) {
+        e->low[k] = CAROM_MIN(by->low[k], e->low[k]);
+        e->high[k] = CAROM_MAX(by->high[k], e->high[k]);
+    }
+}
+
+/* The levels by which carom_grid_def.cell_scale lifts items. */
+CAROM_ITEM int32_t carom_grid_lift_of(double cell_scale) {
+    double scale = cell_scale == 0.0 ? 2.0 : cell_scale;
+    return scale < 0.7 ? -1 : scale < 1.4 ? 0 : scale < 2.8 ? 1 : scale < 5.6 ? 2 : 3;
+}
+
+CAROM_ITEM uint32_t carom_grid_highest_bit(uint32_t x) {
+#ifdef __CUDA_ARCH__
+    return 31u - (uint32_t)__clz((int)x);
+#else
+    return 31u - (uint32_t)__builtin_clz(x);
+#endif
+}
+
+/* Cells of level 0 are as large as the smallest item, rounded up to a power of two, but no smaller
+ * than 2^-31 of the largest item or 2^-30 of the extent of all items. Hence 32 levels and 32-bit
+ * cells are enough. */
+CAROM_ITEM carom_grid_space carom_grid_choose_space(const carom_grid_extent *all, int32_t lift) {
+    double size = 0.0, least = 0.0;
+    carom_grid_space space;
+    space.inverse = 1.0;
+    space.lift = lift;
+    space.bits = 0;
+    for (int k = 0; k < 3; ++k) {
+        bool any = all->low[0] <= all->high[0];
+        double side = any ? (double)all->high[k] - (double)all->low[k] : 0.0;
+        size = CAROM_MAX(side, size);
+        space.low[k] = any ? (double)all->low[k] : 0.0;
+    }
+    if (!(size > 0.0)) return space; /* no items, or all items in one point */
+    least = all->largest > 0.0 ? all->smallest : 0x1p-10 * size; /* only points: any size works */
+    if (lift < 0) least *= 0.5;
+    least = CAROM_MAX(0x1p-31 * all->largest, least);
+    least = CAROM_MAX(0x1p-30 * size, least);
+    int exponent = carom_exponent(least);
+    if (carom_power_of_two(exponent) < least) ++exponent;
+    space.inverse = carom_power_of_two(-exponent);
+    space.bits = 1u + carom_grid_highest_bit(1u | (uint32_t)(size * space.inverse));
+    return space;
+}
+
 /* ---- Cells and levels ------------------------------------------------------------------------ */
 
 CAROM_ITEM uint32_t carom_grid_cell(const carom_grid_space *space, int axis, float x) {
@@ -129,14 +212,6 @@ CAROM_ITEM carom_grid_cells carom_grid_cells_on(const carom_grid_cells *cells, u
         above.high[k] = cells->high[k] >> level;
     }
     return above;
-}
-
-CAROM_ITEM uint32_t carom_grid_highest_bit(uint32_t x) {
-#ifdef __CUDA_ARCH__
-    return 31u - (uint32_t)__clz((int)x);
-#else
-    return 31u - (uint32_t)__builtin_clz(x);
-#endif
 }
 
 /* The lowest level where the box spans at most two cells per axis, lifted. With s the largest span

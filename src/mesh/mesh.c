@@ -27,8 +27,11 @@ carom_mesh *carom_mesh_allocate(const carom_allocator *allocator) {
 void carom_mesh_destroy(carom_mesh *mesh) {
     if (mesh == NULL) return;
     carom_allocator allocator = mesh->allocator;
+    for (uint64_t i = 0; i < mesh->property_count; ++i)
+        carom_release(&allocator, (void *)(uintptr_t)mesh->properties[i].values);
     CAROM_RELEASE_ALL(&allocator, mesh->positions, mesh->corners, mesh->offsets, mesh->parts,
-                      mesh->part_names, mesh->name_bytes, mesh);
+                      mesh->part_names, mesh->name_bytes, mesh->properties, mesh->property_names,
+                      mesh);
 }
 
 carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) {
@@ -44,6 +47,8 @@ carom_status carom_mesh_get_view(const carom_mesh *mesh, carom_mesh_view *view) 
         .parts = mesh->parts,
         .part_names = mesh->part_names,
         .part_count = mesh->part_count,
+        .properties = mesh->properties,
+        .property_count = mesh->property_count,
     };
     return CAROM_OK;
 }
@@ -145,6 +150,47 @@ static carom_status check_names(carom_context *context, const carom_mesh_view *v
     return CAROM_OK;
 }
 
+/* Whether PLY has this name for something else; in any case, as its reader does not mind. */
+static bool is_reserved(const carom_mesh_property *property) {
+    static const char *const words[2][3] = {{"x", "y", "z"},
+                                            {"vertex_index", "vertex_indices", "part"}};
+    for (int i = 0; i < 3; ++i) {
+        const char *word = words[property->of_faces][i], *name = property->name;
+        while (*word != '\0' && (*name == *word || (*name | 0x20) == *word)) {
+            ++word;
+            ++name;
+        }
+        if (*word == '\0' && *name == '\0') return true;
+    }
+    return false;
+}
+
+static carom_status check_properties(carom_context *context, const carom_mesh_view *view) {
+    CAROM_REQUIRE(view->properties != NULL || view->property_count == 0,
+                  "view->properties is NULL");
+    if (view->property_count > CAROM_MESH_MOST_PROPERTIES)
+        return carom_fail(context, CAROM_TOO_LARGE, "%" PRIu64 " properties, a mesh has at most %d",
+                          view->property_count, CAROM_MESH_MOST_PROPERTIES);
+    for (uint64_t i = 0; i < view->property_count; ++i) {
+        const carom_mesh_property *p = &view->properties[i];
+        CAROM_REQUIRE(p->name != NULL, "the name of a property is NULL");
+        CAROM_REQUIRE((unsigned)p->type < CAROM_PROPERTY_TYPE_COUNT,
+                      "the type of a property is no type");
+        uint64_t count = p->of_faces ? view->face_count : view->vertex_count;
+        CAROM_REQUIRE(p->values != NULL || count == 0, "the values of a property are NULL");
+        CAROM_REQUIRE((uintptr_t)p->values % carom_property_size(p->type) == 0,
+                      "the values of a property are not aligned");
+        bool word = *p->name != '\0';
+        for (const char *at = p->name; *at != '\0'; ++at) word = word && *at > ' ' && *at < 0x7F;
+        if (!word || is_reserved(p))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "the name of property %" PRIu64
+                              " is %s; take another word, printable ASCII",
+                              i, word ? "used by PLY itself" : "not one word");
+    }
+    return CAROM_OK;
+}
+
 carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *view) {
     CAROM_REQUIRE(context != NULL && view != NULL, "the context or the view is NULL");
     CAROM_REQUIRE((unsigned)view->scalar < CAROM_SCALAR_COUNT, "view->scalar is no scalar");
@@ -166,6 +212,7 @@ carom_status carom_mesh_check(carom_context *context, const carom_mesh_view *vie
     if (view->offsets != NULL) CAROM_TRY(check_offsets(context, view));
     if (view->parts != NULL) CAROM_TRY(check_parts(context, view));
     if (view->part_names != NULL) CAROM_TRY(check_names(context, view));
+    CAROM_TRY(check_properties(context, view));
     return check_corners(context, view);
 }
 
@@ -217,6 +264,40 @@ bool carom_mesh_copy_names(carom_mesh *mesh, const carom_mesh_view *view) {
     return true;
 }
 
+static void gather(const void *from, const uint32_t *indices, uint64_t count, size_t size,
+                   char *to) {
+    if (indices == NULL) {
+        if (count != 0) memcpy(to, from, count * size);
+        return;
+    }
+    for (uint64_t i = 0; i < count; ++i)
+        memcpy(to + i * size, (const char *)from + indices[i] * size, size);
+}
+
+bool carom_mesh_copy_properties(carom_mesh *mesh, const carom_mesh_view *view,
+                                const uint32_t *vertex_from, const uint32_t *face_from) {
+    uint64_t bytes = 0, count = view->property_count;
+    if (count == 0) return true;
+    for (uint64_t i = 0; i < count; ++i) bytes += strlen(view->properties[i].name) + 1;
+    const carom_allocation arrays[] = {CAROM_ALLOCATION(mesh->properties, count),
+                                       CAROM_ALLOCATION(mesh->property_names, bytes)};
+    if (!carom_allocate_all(&mesh->allocator, arrays, 2)) return false;
+    char *name = mesh->property_names;
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_mesh_property *p = &view->properties[i];
+        size_t size = carom_property_size(p->type), length = strlen(p->name) + 1;
+        uint64_t value_count = p->of_faces ? mesh->face_count : mesh->vertex_count;
+        char *values = carom_allocate(&mesh->allocator, value_count, size);
+        if (values == NULL) return false;
+        gather(p->values, p->of_faces ? face_from : vertex_from, value_count, size, values);
+        memcpy(name, p->name, length);
+        mesh->properties[i] = (carom_mesh_property){name, p->of_faces, p->type, values};
+        mesh->property_count = i + 1;
+        name += length;
+    }
+    return true;
+}
+
 static bool all_in_part_0(const carom_mesh_view *view) {
     if (view->parts == NULL) return true;
     for (uint64_t f = 0; f < view->face_count; ++f)
@@ -235,7 +316,7 @@ static bool copy_view(const carom_mesh_view *view, carom_mesh *mesh) {
         CAROM_ALLOCATION(mesh->corners, corner_count),
         CAROM_ALLOCATION(mesh->offsets, view->face_count + 1)};
     if (!carom_allocate_all(&mesh->allocator, arrays, polygons ? 3 : 2) ||
-        !carom_mesh_copy_names(mesh, view))
+        !carom_mesh_copy_names(mesh, view) || !carom_mesh_copy_properties(mesh, view, NULL, NULL))
         return false;
     if (!all_in_part_0(view)) {
         mesh->parts = carom_allocate(&mesh->allocator, view->face_count, sizeof(*mesh->parts));
@@ -265,4 +346,6 @@ carom_status carom_mesh_create(carom_context *context, const carom_mesh_view *vi
     return CAROM_OK;
 }
 
+CAROM_ENUM_NAMES(carom_property_type, CAROM_PROPERTY_TYPE_COUNT, "float64", "float32", "int8",
+                 "uint8", "int16", "uint16", "int32", "uint32");
 CAROM_ENUM_NAMES(carom_scalar, CAROM_SCALAR_COUNT, "float64", "float32");

@@ -21,6 +21,9 @@ struct carom_mesh {
     const char **part_names; /* point into name_bytes; NULL: no part has a name */
     char *name_bytes;
     uint64_t part_count; /* at least 1 */
+    carom_mesh_property *properties;
+    char *property_names;
+    uint64_t property_count;
 };
 
 /* A byte that no name of a part has. */
@@ -37,6 +40,17 @@ bool carom_mesh_copy_names(carom_mesh *mesh, const carom_mesh_view *view);
  * carom_mesh_check accepts. */
 carom_status carom_mesh_check_numbers(carom_context *context, const carom_mesh_view *view,
                                       const char *done);
+
+static inline size_t carom_property_size(carom_property_type type) {
+    static const uint8_t sizes[CAROM_PROPERTY_TYPE_COUNT] = {8, 4, 1, 1, 2, 2, 4, 4};
+    return sizes[type];
+}
+
+/* Copies the properties of a view to a mesh whose counts are set: vertex i of the mesh has the
+ * values of vertex_from[i], face f those of face_from[f]; NULL where they are the same. False when
+ * there is no memory; what was allocated is then the mesh's. */
+bool carom_mesh_copy_properties(carom_mesh *mesh, const carom_mesh_view *view,
+                                const uint32_t *vertex_from, const uint32_t *face_from);
 
 /* An empty mesh, to be freed by carom_mesh_destroy; NULL when there is no memory. */
 carom_mesh *carom_mesh_allocate(const carom_allocator *allocator);

@@ -50,7 +50,7 @@ static void name_first_faces(carom_builder *builder) {
 }
 
 void carom_builder_add_part(carom_builder *builder, const void *name, size_t length) {
-    const char *begin = name, *end = begin + length;
+    const char *begin = length != 0 ? name : "", *end = begin + length;
     carom_name_trim(&begin, &end);
     name_first_faces(builder);
     builder->part = carom_names_push(&builder->names, &builder->context->allocator, begin,
@@ -59,7 +59,7 @@ void carom_builder_add_part(carom_builder *builder, const void *name, size_t len
 }
 
 void carom_builder_enter_part(carom_builder *builder, const void *name, size_t length) {
-    const char *begin = name, *end = begin + length;
+    const char *begin = length != 0 ? name : "", *end = begin + length;
     bool is_new;
     carom_name_trim(&begin, &end);
     name_first_faces(builder);
@@ -144,6 +144,12 @@ carom_status carom_builder_finish(carom_builder *builder, carom_mesh_format form
     mesh->origin.format = format;
     mesh->origin.skipped_faces = builder->skipped_faces;
     mesh->origin.metres = builder->metres;
+    mesh->properties = builder->properties;
+    mesh->property_count = builder->property_count;
+    mesh->property_names = builder->property_names.bytes.data;
+    builder->properties = NULL;
+    builder->property_count = 0;
+    builder->property_names.bytes = (carom_name_bytes){0};
     builder->floats = NULL;
     builder->corners = (carom_corners){0};
     builder->offsets = (carom_offsets){0};
@@ -159,4 +165,8 @@ void carom_builder_release(carom_builder *builder) {
     carom_offsets_release(&builder->offsets, allocator);
     carom_corners_release(&builder->parts, allocator);
     carom_names_release(&builder->names, allocator);
+    for (uint64_t i = 0; i < builder->property_count; ++i)
+        carom_release(allocator, (void *)(uintptr_t)builder->properties[i].values);
+    carom_release(allocator, builder->properties);
+    carom_names_release(&builder->property_names, allocator);
 }

@@ -21,11 +21,14 @@ typedef struct carom_builder {
     carom_corners corners;
     carom_offsets offsets; /* empty while all faces are triangles */
     uint64_t face_count, skipped_faces;
-    double metres;           /* per unit of the positions; 0: the file does not say */
-    uint32_t part;           /* of the faces that end from now on */
-    bool has_parts;          /* some face is not in part 0 */
-    carom_corners parts;     /* of the faces, if so */
-    carom_names names;       /* of the parts; fewer than there are parts, or none */
+    double metres;                   /* per unit of the positions; 0: the file does not say */
+    uint32_t part;                   /* of the faces that end from now on */
+    bool has_parts;                  /* some face is not in part 0 */
+    carom_corners parts;             /* of the faces, if so */
+    carom_names names;               /* of the parts; fewer than there are parts, or none */
+    carom_mesh_property *properties; /* filled by the reader of PLY */
+    uint64_t property_count;
+    carom_names property_names;
     const uint8_t *reported; /* how far progress has been reported */
     bool out_of_memory;      /* checked at the end: adding never fails */
     bool stopped;            /* out of memory or cancelled: readers return */

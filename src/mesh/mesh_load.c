@@ -68,6 +68,19 @@ static carom_status read_file(carom_context *context, const char *path, file_byt
     return status;
 }
 
+carom_status carom_file_read(carom_context *context, const char *path, uint8_t **data,
+                             uint64_t *size) {
+    file_bytes bytes = {0};
+    carom_status status = read_file(context, path, &bytes);
+    if (status != CAROM_OK) {
+        carom_release(&context->allocator, bytes.data);
+        bytes = (file_bytes){0};
+    }
+    *data = bytes.data;
+    *size = bytes.size;
+    return status;
+}
+
 /* ---- CAD formats ----------------------------------------------------------------------------- */
 
 /* Formats of exact surfaces, which are not meshes. The message says what to do about it. */

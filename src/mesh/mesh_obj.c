@@ -284,8 +284,10 @@ carom_status carom_write_obj(carom_writer *writer, const carom_mesh_view *view,
                              carom_mesh_format format) {
     (void)format;
     if (view->vertex_count == 0) carom_writer_text(writer, "# a mesh without vertices\n");
-    for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i)
+    for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i) {
         carom_writer_point(writer, "v ", carom_mesh_position(view, i));
+        carom_writer_end_line(writer);
+    }
     carom_names objects = {0};
     uint32_t part = view->face_count != 0 && view->parts != NULL ? view->parts[0] : 0;
     if (view->parts != NULL ||

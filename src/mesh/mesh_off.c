@@ -157,8 +157,13 @@ carom_status carom_write_off(carom_writer *writer, const carom_mesh_view *view,
     *at++ = '0';
     *at++ = '\n';
     carom_writer_advance(writer, at);
-    for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i)
+    for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i) {
         carom_writer_point(writer, "", carom_mesh_position(view, i));
-    carom_writer_faces(writer, view, false);
+        carom_writer_end_line(writer);
+    }
+    for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
+        carom_writer_face(writer, view, f);
+        carom_writer_end_line(writer);
+    }
     return writer->status;
 }

@@ -3,6 +3,42 @@
  * (mesh_ply_ascii.c, mesh_ply_binary.c). Writing is one loop for vertices and one for faces. */
 #include "mesh/mesh_ply.h"
 
+/* Allocates the properties that are kept. */
+static bool reserve_properties(const carom_ply *ply, carom_builder *builder) {
+    static const carom_property_type types[CAROM_PLY_TYPE_COUNT] = {
+        CAROM_PROPERTY_TYPE_INT8,    CAROM_PROPERTY_TYPE_UINT8,  CAROM_PROPERTY_TYPE_INT16,
+        CAROM_PROPERTY_TYPE_UINT16,  CAROM_PROPERTY_TYPE_INT32,  CAROM_PROPERTY_TYPE_UINT32,
+        CAROM_PROPERTY_TYPE_FLOAT32, CAROM_PROPERTY_TYPE_FLOAT64};
+    const carom_allocator *allocator = &builder->context->allocator;
+    if (ply->kept_count == 0) return true;
+    builder->properties = carom_allocate(allocator, ply->kept_count, sizeof(*builder->properties));
+    if (builder->properties == NULL) return false;
+    for (uint32_t e = 0; e < ply->element_count; ++e)
+        for (uint32_t i = ply->elements[e].begin; i < ply->elements[e].end; ++i) {
+            const carom_ply_property *property = &ply->properties[i];
+            if (property->role != CAROM_PLY_KEPT) continue;
+            void *values = carom_allocate(allocator, ply->elements[e].count,
+                                          (size_t)carom_ply_size(property->type));
+            if (values == NULL) return false;
+            builder->properties[builder->property_count++] =
+                (carom_mesh_property){.of_faces = ply->elements[e].kind == CAROM_PLY_FACE,
+                                      .type = types[property->type],
+                                      .values = values};
+        }
+    return true;
+}
+
+/* Names the properties; removes those that were given up. */
+static void finish_properties(carom_builder *builder) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < builder->property_count; ++i) {
+        if (builder->properties[i].values == NULL) continue;
+        builder->properties[kept] = builder->properties[i];
+        builder->properties[kept++].name = carom_names_get(&builder->property_names, i);
+    }
+    builder->property_count = kept;
+}
+
 carom_status carom_read_ply(carom_builder *builder, carom_source source,
                             carom_mesh_format *format) {
     carom_text text = {builder->context, builder->name, source.bytes, source.bytes,
@@ -11,10 +47,13 @@ carom_status carom_read_ply(carom_builder *builder, carom_source source,
     if (ply == NULL) return carom_builder_fail_memory(builder);
     memset(ply, 0, sizeof(*ply));
     carom_status status = carom_ply_read_header(&text, ply, builder);
+    if (status == CAROM_OK && !reserve_properties(ply, builder))
+        status = carom_builder_fail_memory(builder);
     if (status == CAROM_OK)
         status = ply->format == CAROM_MESH_FORMAT_PLY_ASCII
                      ? carom_ply_read_ascii(&text, ply, builder)
                      : carom_ply_read_binary(&text, ply, builder);
+    finish_properties(builder);
     *format = ply->format;
     carom_release(&builder->context->allocator, ply);
     return status;
@@ -37,6 +76,19 @@ void carom_ply_add_to_strip(carom_builder *builder, carom_ply_strip *strip, uint
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
+static void write_property_lines(carom_writer *writer, const carom_mesh_view *view, bool of_faces) {
+    static const char *const types[CAROM_PROPERTY_TYPE_COUNT] = {
+        "double", "float", "char", "uchar", "short", "ushort", "int", "uint"};
+    for (uint64_t i = 0; i < view->property_count; ++i) {
+        const carom_mesh_property *p = &view->properties[i];
+        if (p->of_faces != of_faces) continue;
+        carom_writer_text(writer, "\nproperty ");
+        carom_writer_text(writer, types[p->type]);
+        carom_writer_text(writer, " ");
+        carom_writer_text(writer, p->name);
+    }
+}
+
 static void write_header(carom_writer *writer, const carom_mesh_view *view,
                          carom_mesh_format format, bool wide_counts) {
     const char *type = view->scalar == CAROM_SCALAR_FLOAT32 ? "float" : "double";
@@ -46,12 +98,16 @@ static void write_header(carom_writer *writer, const carom_mesh_view *view,
                               : format == CAROM_MESH_FORMAT_PLY     ? "binary_little_endian"
                                                                     : "binary_big_endian");
     carom_writer_text(writer, " 1.0");
-    for (uint64_t p = 0; p < view->part_count && view->part_names != NULL; ++p) {
+    /* A reader allows as many parts as there are faces and lines that name one. Where there are
+     * more parts than faces, lines without a name make up the difference. */
+    bool named = view->part_names != NULL;
+    uint64_t parts = named || view->parts != NULL ? view->part_count : 0;
+    for (uint64_t p = named ? 0 : view->face_count; p < parts; ++p) {
         carom_writer_text(writer, "\ncomment part ");
         *carom_number_print_count(number, p) = '\0';
         carom_writer_text(writer, number);
         carom_writer_text(writer, " ");
-        carom_writer_text(writer, view->part_names[p]);
+        if (named) carom_writer_text(writer, view->part_names[p]);
     }
     carom_writer_text(writer, "\nelement vertex ");
     *carom_number_print_count(number, view->vertex_count) = '\0';
@@ -61,18 +117,77 @@ static void write_header(carom_writer *writer, const carom_mesh_view *view,
         carom_writer_text(writer, type);
         carom_writer_text(writer, axis == 0 ? " x" : axis == 1 ? " y" : " z");
     }
+    write_property_lines(writer, view, false);
     carom_writer_text(writer, "\nelement face ");
     *carom_number_print_count(number, view->face_count) = '\0';
     carom_writer_text(writer, number);
     carom_writer_text(writer, wide_counts ? "\nproperty list uint uint vertex_indices"
                                           : "\nproperty list uchar uint vertex_indices");
     if (view->parts != NULL) carom_writer_text(writer, "\nproperty uint part");
+    write_property_lines(writer, view, true);
     carom_writer_text(writer, "\nend_header\n");
 }
 
 static char *put_bytes(char *to, uint64_t value, int size, bool big) {
     for (int i = 0; i < size; ++i) *to++ = (char)(value >> 8 * (big ? size - 1 - i : i) & 0xFF);
     return to;
+}
+
+/* Writes the properties of one vertex or face. */
+static void write_values(carom_writer *writer, const carom_mesh_view *view, bool of_faces,
+                         uint64_t index, bool big) {
+    const uint16_t one = 1;
+    uint8_t little;
+    memcpy(&little, &one, 1);
+    for (uint64_t i = 0; i < view->property_count; ++i) {
+        const carom_mesh_property *p = &view->properties[i];
+        if (p->of_faces != of_faces) continue;
+        size_t size = carom_property_size(p->type);
+        const char *from = (const char *)p->values + index * size;
+        char *at = carom_writer_reserve(writer);
+        for (size_t b = 0; b < size; ++b) *at++ = from[big == (little != 0) ? size - 1 - b : b];
+        carom_writer_advance(writer, at);
+    }
+}
+
+static double load_value(const carom_mesh_property *p, uint64_t index) {
+    const void *v = p->values;
+    switch (p->type) {
+    case CAROM_PROPERTY_TYPE_FLOAT64:
+        return ((const double *)v)[index];
+    case CAROM_PROPERTY_TYPE_FLOAT32:
+        return (double)((const float *)v)[index];
+    case CAROM_PROPERTY_TYPE_INT8:
+        return ((const int8_t *)v)[index];
+    case CAROM_PROPERTY_TYPE_UINT8:
+        return ((const uint8_t *)v)[index];
+    case CAROM_PROPERTY_TYPE_INT16:
+        return ((const int16_t *)v)[index];
+    case CAROM_PROPERTY_TYPE_UINT16:
+        return ((const uint16_t *)v)[index];
+    case CAROM_PROPERTY_TYPE_INT32:
+        return ((const int32_t *)v)[index];
+    default:
+        return ((const uint32_t *)v)[index];
+    }
+}
+
+/* The same as text, each after a space. */
+static void write_text_values(carom_writer *writer, const carom_mesh_view *view, bool of_faces,
+                              uint64_t index) {
+    for (uint64_t i = 0; i < view->property_count; ++i) {
+        if (view->properties[i].of_faces != of_faces) continue;
+        double value = load_value(&view->properties[i], index);
+        char *at = carom_writer_reserve(writer);
+        *at++ = ' ';
+        if (value - value == 0.0) {
+            at = carom_number_print(at, value);
+        } else {
+            const char *word = value > 0.0 ? "inf" : value < 0.0 ? "-inf" : "nan";
+            while (*word != '\0') *at++ = *word++;
+        }
+        carom_writer_advance(writer, at);
+    }
 }
 
 static void write_positions(carom_writer *writer, const carom_mesh_view *view, bool big) {
@@ -90,6 +205,7 @@ static void write_positions(carom_writer *writer, const carom_mesh_view *view, b
                                                       : put_bytes(at, b64, 8, big);
         }
         carom_writer_advance(writer, at);
+        write_values(writer, view, false, i, big);
     }
 }
 
@@ -105,6 +221,25 @@ static void write_faces(carom_writer *writer, const carom_mesh_view *view, bool 
         }
         if (view->parts != NULL)
             carom_writer_advance(writer, put_bytes(at, view->parts[f], 4, big));
+        write_values(writer, view, true, f, big);
+    }
+}
+
+static void write_text(carom_writer *writer, const carom_mesh_view *view) {
+    for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i) {
+        carom_writer_point(writer, "", carom_mesh_position(view, i));
+        write_text_values(writer, view, false, i);
+        carom_writer_end_line(writer);
+    }
+    for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
+        carom_writer_face(writer, view, f);
+        if (view->parts != NULL) {
+            char *at = carom_writer_reserve(writer);
+            *at++ = ' ';
+            carom_writer_advance(writer, carom_number_print_count(at, view->parts[f]));
+        }
+        write_text_values(writer, view, true, f);
+        carom_writer_end_line(writer);
     }
 }
 
@@ -115,9 +250,7 @@ carom_status carom_write_ply(carom_writer *writer, const carom_mesh_view *view,
         wide = carom_mesh_offset(view, f + 1) - carom_mesh_offset(view, f) > 255;
     write_header(writer, view, format, wide);
     if (format == CAROM_MESH_FORMAT_PLY_ASCII) {
-        for (uint64_t i = 0; i < view->vertex_count && writer->status == CAROM_OK; ++i)
-            carom_writer_point(writer, "", carom_mesh_position(view, i));
-        carom_writer_faces(writer, view, true);
+        write_text(writer, view);
     } else {
         write_positions(writer, view, big);
         write_faces(writer, view, big, wide);

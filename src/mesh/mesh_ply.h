@@ -26,7 +26,8 @@ typedef enum carom_ply_role {
     CAROM_PLY_Z,
     CAROM_PLY_CORNERS,
     CAROM_PLY_STRIPS, /* corners of triangle strips; -1 ends a strip */
-    CAROM_PLY_PART
+    CAROM_PLY_PART,
+    CAROM_PLY_KEPT /* a scalar that becomes a property of the mesh */
 } carom_ply_role;
 
 typedef struct carom_ply_property {
@@ -34,6 +35,7 @@ typedef struct carom_ply_property {
     bool list;
     carom_ply_type count_type; /* for a list */
     carom_ply_type type;
+    uint32_t kept; /* its index among the properties of the builder */
 } carom_ply_property;
 
 typedef enum carom_ply_kind {
@@ -61,6 +63,7 @@ typedef struct carom_ply {
     carom_ply_property properties[CAROM_PLY_MOST_PROPERTIES];
     uint32_t element_count, property_count;
     uint64_t vertex_count;
+    uint32_t kept_count;
     uint64_t part_limit; /* parts of faces are below: the number of faces and named parts */
 } carom_ply;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* PLY data as text: one element per line. Coordinates become the nearest doubles, whatever type the
- * header declares. Whole lines are checked, so that a header that does not match the data is
- * detected at the first line. */
+ * header declares; properties become the type that it does. Whole lines are checked, so that a
+ * header that does not match the data is detected at the first line. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "mesh/mesh_ply.h"
 
@@ -76,6 +77,73 @@ static carom_status read_part(const line *l, uint64_t limit, uint32_t *part) {
     return CAROM_OK;
 }
 
+/* Reads a value as text of any type; false when it is not a number. */
+static bool read_number(carom_text *text, double *value) {
+    carom_text_skip_blanks(text);
+    if (carom_text_accept(text, "nan")) {
+        *value = (double)NAN;
+        return true;
+    }
+    if (carom_text_accept(text, "inf") || carom_text_accept(text, "-inf")) {
+        *value = text->at[-4] == '-' ? -(double)INFINITY : (double)INFINITY;
+        return true;
+    }
+    const uint8_t *after = carom_number_parse(text->at, text->end, value);
+    if (after == NULL || (after < text->end && !carom_is_space(*after))) return false;
+    text->at = after;
+    return true;
+}
+
+/* Stores a value in the type of the property; false when that type does not hold it. */
+static bool store_value(const carom_mesh_property *property, uint64_t index, double value) {
+    static const double limits[CAROM_PROPERTY_TYPE_COUNT][2] = {
+        [CAROM_PROPERTY_TYPE_INT8] = {-128.0, 127.0},
+        [CAROM_PROPERTY_TYPE_UINT8] = {0.0, 255.0},
+        [CAROM_PROPERTY_TYPE_INT16] = {-32768.0, 32767.0},
+        [CAROM_PROPERTY_TYPE_UINT16] = {0.0, 65535.0},
+        [CAROM_PROPERTY_TYPE_INT32] = {-2147483648.0, 2147483647.0},
+        [CAROM_PROPERTY_TYPE_UINT32] = {0.0, 4294967295.0}};
+    size_t size = carom_property_size(property->type);
+    char *to = (char *)(uintptr_t)property->values + index * size;
+    if (property->type == CAROM_PROPERTY_TYPE_FLOAT64) {
+        memcpy(to, &value, sizeof(value));
+    } else if (property->type == CAROM_PROPERTY_TYPE_FLOAT32) {
+        const double most = 3.4028235677973366e38; /* from here on, the nearest float is infinite */
+        if (value - value == 0.0 && (value >= most || value <= -most)) return false;
+        float f32 = (float)value;
+        memcpy(to, &f32, sizeof(f32));
+    } else {
+        const double *limit = limits[property->type];
+        if (!(value >= limit[0] && value <= limit[1]) || value != (double)(int64_t)value)
+            return false;
+        uint64_t bits = (uint64_t)(int64_t)value; /* the low bytes are those of the narrow type */
+        for (size_t i = 0; i < size; ++i) {
+            uint16_t one = 1;
+            uint8_t little;
+            memcpy(&little, &one, 1);
+            to[little ? i : size - 1 - i] = (char)(bits >> 8 * i & 0xFF);
+        }
+    }
+    return true;
+}
+
+/* Values must not make a mesh unreadable: a property with one that does not fit is given up. */
+static carom_status read_kept(const line *l, carom_builder *builder, uint32_t kept,
+                              uint64_t index) {
+    carom_mesh_property *property = &builder->properties[kept];
+    double value;
+    if (carom_text_line_done(l->text)) return fail_value(l, "a value");
+    const uint8_t *word = l->text->at;
+    bool held = read_number(l->text, &value) &&
+                (property->values == NULL || store_value(property, index, value));
+    l->text->at = word;
+    carom_text_skip_word(l->text);
+    if (held || property->values == NULL) return CAROM_OK;
+    carom_release(&builder->context->allocator, (void *)(uintptr_t)property->values);
+    property->values = NULL;
+    return CAROM_OK;
+}
+
 /* The part of a face may follow its corners, so the face is ended when the line is. */
 static carom_status read_line(const line *l, const carom_ply *ply, carom_builder *builder) {
     double xyz[3] = {0.0, 0.0, 0.0};
@@ -100,6 +168,11 @@ static carom_status read_line(const line *l, const carom_ply *ply, carom_builder
             break;
         case CAROM_PLY_PART:
             CAROM_TRY(read_part(l, ply->part_limit, &builder->part));
+            break;
+        case CAROM_PLY_KEPT:
+            CAROM_TRY(
+                read_kept(l, builder, property->kept,
+                          l->element->kind == CAROM_PLY_FACE ? builder->face_count : l->number));
             break;
         case CAROM_PLY_IGNORED:
             CAROM_TRY(skip_values(l, count));

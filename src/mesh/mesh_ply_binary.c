@@ -129,6 +129,13 @@ static carom_status read_part(data *d, carom_ply_type type, uint64_t face) {
     return CAROM_OK;
 }
 
+static void keep_value(data *d, const carom_ply_property *property, uint64_t index,
+                       const uint8_t *at) {
+    size_t size = (size_t)carom_ply_size(property->type);
+    char *values = (char *)(uintptr_t)d->builder->properties[property->kept].values;
+    load_bytes(d, at, values + index * size, size);
+}
+
 static carom_status read_one(data *d, uint64_t number) {
     double xyz[3] = {0.0, 0.0, 0.0};
     uint64_t first_corner = d->builder->corners.count;
@@ -150,6 +157,10 @@ static carom_status read_one(data *d, uint64_t number) {
             CAROM_TRY(read_corners(d, property, number, count));
         else if (property->role == CAROM_PLY_PART)
             CAROM_TRY(read_part(d, property->type, number));
+        else if (property->role == CAROM_PLY_KEPT)
+            keep_value(d, property,
+                       d->element->kind == CAROM_PLY_FACE ? d->builder->face_count : number,
+                       d->text->at);
         else if (property->role != CAROM_PLY_IGNORED)
             xyz[property->role - CAROM_PLY_X] = load_number(d, d->text->at, property->type);
         d->text->at += count * size;
@@ -200,7 +211,7 @@ static bool floats_of_vertex(const data *d, uint64_t at[3]) {
     bool floats = true;
     for (uint32_t p = d->element->begin; p < d->element->end; ++p) {
         const carom_ply_property *property = &d->ply->properties[p];
-        if (property->role != CAROM_PLY_IGNORED) { /* x, y or z */
+        if (property->role >= CAROM_PLY_X && property->role <= CAROM_PLY_Z) {
             at[property->role - CAROM_PLY_X] = offset;
             floats = floats && property->type == CAROM_PLY_FLOAT32;
         }
@@ -231,6 +242,13 @@ static carom_status read_float_vertices(data *d, const uint64_t offsets[3]) {
         uint64_t i = 0;
         while (f[i] - f[i] == 0.0f) ++i;
         return fail_position(d, i / 3);
+    }
+    uint64_t offset = 0;
+    for (uint32_t p = d->element->begin; p < d->element->end; ++p) {
+        const carom_ply_property *property = &d->ply->properties[p];
+        for (uint64_t i = 0; i < count && property->role == CAROM_PLY_KEPT; ++i)
+            keep_value(d, property, i, d->text->at + i * stride + offset);
+        offset += carom_ply_size(property->type);
     }
     d->text->at += count * stride;
     return CAROM_OK;

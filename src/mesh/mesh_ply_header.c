@@ -3,7 +3,8 @@
  * their properties in file order. A mesh needs the scalars x, y, z of element `vertex` and the list
  * `vertex_indices` (or `vertex_index`) of element `face`, or of element `tristrips` (files of the
  * Stanford repository). The integer `part` of `face` is the part of each; lines `comment part N
- * NAME` name them. The other properties are recorded so that they can be skipped. */
+ * NAME` name them. Other scalars of vertices and faces become properties of the mesh. The rest is
+ * recorded so that it can be skipped. */
 #include <inttypes.h>
 
 #include "mesh/mesh_ply.h"
@@ -84,7 +85,28 @@ static carom_ply_role accept_role(carom_text *text, carom_ply_kind kind, bool li
     return CAROM_PLY_IGNORED;
 }
 
-static carom_status read_property(carom_text *text, carom_ply *ply) {
+/* Stores the name of a property of the mesh. Scalars with names that a view cannot have are not
+ * kept. */
+static carom_status keep_property(carom_text *text, carom_ply *ply, carom_ply_property *property,
+                                  carom_builder *builder) {
+    carom_text_skip_blanks(text);
+    if (ply->elements[ply->element_count - 1].kind == CAROM_PLY_FACE &&
+        (carom_text_accept(text, "vertex_indices") || carom_text_accept(text, "vertex_index")))
+        return CAROM_OK; /* the names of its list */
+    const uint8_t *name = text->at;
+    carom_text_skip_word(text);
+    bool word = text->at > name && ply->kept_count < CAROM_MESH_MOST_PROPERTIES;
+    for (const uint8_t *at = name; at < text->at; ++at) word = word && *at > ' ' && *at < 0x7F;
+    if (!word) return CAROM_OK;
+    if (carom_names_push(&builder->property_names, &builder->context->allocator, (const char *)name,
+                         (size_t)(text->at - name)) == CAROM_NAMES_FULL)
+        return carom_builder_fail_memory(builder);
+    property->role = CAROM_PLY_KEPT;
+    property->kept = ply->kept_count++;
+    return CAROM_OK;
+}
+
+static carom_status read_property(carom_text *text, carom_ply *ply, carom_builder *builder) {
     if (ply->element_count == 0)
         return carom_text_fail(text, text->at, "a property before the first element");
     if (ply->property_count == CAROM_PLY_MOST_PROPERTIES)
@@ -102,6 +124,9 @@ static carom_status read_property(carom_text *text, carom_ply *ply) {
     property->role = accept_role(text, element->kind, property->list);
     if (property->role == CAROM_PLY_PART && property->type >= CAROM_PLY_FLOAT32)
         property->role = CAROM_PLY_IGNORED; /* something else: a number of a part is an integer */
+    else if (property->role == CAROM_PLY_IGNORED && !property->list &&
+             (element->kind == CAROM_PLY_VERTEX || element->kind == CAROM_PLY_FACE))
+        CAROM_TRY(keep_property(text, ply, property, builder));
     if (property->list && property->count_type >= CAROM_PLY_FLOAT32)
         return carom_text_fail(text, types, "the length of a list cannot be a float");
     if ((property->role == CAROM_PLY_CORNERS || property->role == CAROM_PLY_STRIPS) &&
@@ -112,7 +137,8 @@ static carom_status read_property(carom_text *text, carom_ply *ply) {
     if (property->role == CAROM_PLY_STRIPS && carom_ply_size(property->type) < 2)
         return carom_text_fail(text, types, "corners of triangle strips need two bytes or more");
     for (uint32_t p = element->begin; p + 1 < element->end; ++p)
-        if (property->role != CAROM_PLY_IGNORED && ply->properties[p].role == property->role)
+        if (property->role != CAROM_PLY_IGNORED && property->role != CAROM_PLY_KEPT &&
+            ply->properties[p].role == property->role)
             return carom_text_fail(text, types, "element %s has this property twice",
                                    element->name);
     element->has_list = element->has_list || property->list;
@@ -247,7 +273,7 @@ carom_status carom_ply_read_header(carom_text *text, carom_ply *ply, carom_build
         else if (carom_text_accept(text, "element"))
             CAROM_TRY(read_element(text, ply));
         else if (carom_text_accept(text, "property"))
-            CAROM_TRY(read_property(text, ply));
+            CAROM_TRY(read_property(text, ply, builder));
         else if (carom_text_accept(text, "comment"))
             named += accept_part(text, &part, &name, &length);
         else if (!carom_text_accept(text, "obj_info") && !carom_text_line_done(text))

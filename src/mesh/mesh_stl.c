@@ -263,8 +263,11 @@ static void write_text(carom_writer *writer, const carom_mesh_view *view) {
         }
         for (int i = 0; i < 3; ++i) p[i] = carom_mesh_position(view, view->corners[3 * f + i]);
         carom_writer_point(writer, "facet normal ", normal_of(p[0], p[1], p[2]));
-        carom_writer_text(writer, "outer loop\n");
-        for (int i = 0; i < 3; ++i) carom_writer_point(writer, "vertex ", p[i]);
+        carom_writer_text(writer, "\nouter loop\n");
+        for (int i = 0; i < 3; ++i) {
+            carom_writer_point(writer, "vertex ", p[i]);
+            carom_writer_end_line(writer);
+        }
         carom_writer_text(writer, "endloop\nendfacet\n");
     }
     write_solid(writer, view, "endsolid", part);

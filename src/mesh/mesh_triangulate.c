@@ -335,6 +335,22 @@ static carom_status run(triangulation *t, carom_numbers *faces) {
     return status == CAROM_OK ? ended : status;
 }
 
+/* Each triangle has the properties of its face. */
+static bool copy_properties(triangulation *t) {
+    if (t->view->property_count == 0) return true;
+    carom_arena *scratch = carom_scratch(t->context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint32_t *face_from = CAROM_ARENA_TAKE(scratch, uint32_t, t->mesh->face_count), *to = face_from;
+    for (uint64_t f = 0; f < t->view->face_count && face_from != NULL; ++f) {
+        uint64_t count = carom_mesh_offset(t->view, f + 1) - carom_mesh_offset(t->view, f) - 2;
+        for (; count > 0; --count) *to++ = (uint32_t)f;
+    }
+    bool copied =
+        face_from != NULL && carom_mesh_copy_properties(t->mesh, t->view, NULL, face_from);
+    carom_arena_rewind(scratch, mark);
+    return copied;
+}
+
 carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_view *view,
                                     const carom_triangulate_def *def, carom_mesh **mesh,
                                     carom_numbers *faces) {
@@ -351,9 +367,10 @@ carom_status carom_mesh_triangulate(carom_context *context, const carom_mesh_vie
                                    .parts = view->parts != NULL};
     triangulation t = {.context = context, .view = view, .fan = def != NULL && def->fan};
     CAROM_TRY(carom_mesh_reserve(context, &space, &t.mesh));
-    carom_status status = carom_mesh_copy_names(t.mesh, view)
+    carom_status status = carom_mesh_copy_names(t.mesh, view) && copy_properties(&t)
                               ? run(&t, faces)
-                              : carom_fail_memory(context, 32 * view->part_count, "part names");
+                              : carom_fail_memory(context, 32 * view->part_count + 8 * triangles,
+                                                  "parts and properties");
     if (status != CAROM_OK) {
         carom_mesh_destroy(t.mesh);
         return status;

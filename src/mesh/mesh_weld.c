@@ -31,6 +31,8 @@ typedef struct weld {
     carom_context *context;
     const carom_mesh_view *view;
     const uint32_t *part_of; /* per vertex; NULL: parts do not matter */
+    const uint32_t *origin;  /* per vertex after the first `given`: the one it is a copy of */
+    uint64_t given;
     uint64_t seed;
     uint32_t shares;  /* number of tables, a power of two */
     uint32_t *hashes; /* per vertex */
@@ -187,6 +189,20 @@ static carom_status copy_corners(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
+/* A vertex has the properties of the first of those that it was made of. */
+static bool copy_properties(weld *w) {
+    if (w->view->property_count == 0) return true;
+    carom_arena *scratch = carom_scratch(w->context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint32_t *from = CAROM_ARENA_TAKE(scratch, uint32_t, w->mesh->vertex_count);
+    for (uint64_t i = 0; i < w->view->vertex_count && from != NULL; ++i)
+        if (w->first[i] == i)
+            from[w->index[i]] = i < w->given ? (uint32_t)i : w->origin[i - w->given];
+    bool copied = from != NULL && carom_mesh_copy_properties(w->mesh, w->view, from, NULL);
+    carom_arena_rewind(scratch, mark);
+    return copied;
+}
+
 static carom_status fill(weld *w) {
     const carom_mesh_view *view = w->view;
     uint64_t corners = carom_mesh_corner_count(view);
@@ -194,8 +210,9 @@ static carom_status fill(weld *w) {
         memcpy(w->mesh->offsets, view->offsets, (view->face_count + 1) * sizeof(uint64_t));
     if (view->parts != NULL && view->face_count != 0)
         memcpy(w->mesh->parts, view->parts, view->face_count * sizeof(uint32_t));
-    if (!carom_mesh_copy_names(w->mesh, view))
-        return carom_fail_memory(w->context, 32 * view->part_count, "part names");
+    if (!carom_mesh_copy_names(w->mesh, view) || !copy_properties(w))
+        return carom_fail_memory(w->context, 32 * view->part_count + 8 * view->vertex_count,
+                                 "parts and properties");
     CAROM_TRY(carom_parallel_for(w->context, view->vertex_count,
                                  carom_grain(w->context, view->vertex_count, LEAST_PART),
                                  copy_vertices, w));
@@ -237,8 +254,10 @@ static carom_status run(weld *w, carom_mesh **mesh) {
 }
 
 static carom_status weld_view(carom_context *context, const carom_mesh_view *view,
-                              const uint32_t *part_of, carom_mesh **mesh) {
-    weld w = {.context = context, .view = view, .part_of = part_of};
+                              const uint32_t *part_of, const uint32_t *origin, uint64_t given,
+                              carom_mesh **mesh) {
+    weld w = {
+        .context = context, .view = view, .part_of = part_of, .origin = origin, .given = given};
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_progress_begin(context, "welding vertices",
                          2 * view->vertex_count + carom_mesh_corner_count(view));
@@ -256,7 +275,7 @@ carom_status carom_mesh_weld(carom_context *context, const carom_mesh_view *view
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
-    return weld_view(context, view, NULL, mesh);
+    return weld_view(context, view, NULL, NULL, view->vertex_count, mesh);
 }
 
 /* ---- Parts apart ----------------------------------------------------------------------------- */
@@ -347,7 +366,7 @@ static carom_status weld_separated(carom_context *context, const carom_mesh_view
         apart.stride = size;
         apart.vertex_count = vertices + copies;
     }
-    return weld_view(context, &apart, s.part_of, mesh);
+    return weld_view(context, &apart, s.part_of, s.origin, vertices, mesh);
 }
 
 carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view *view,
@@ -355,7 +374,7 @@ carom_status carom_mesh_weld_parts(carom_context *context, const carom_mesh_view
     CAROM_REQUIRE(mesh != NULL, "the place for the mesh is NULL");
     *mesh = NULL;
     CAROM_TRY(carom_mesh_check(context, view));
-    if (view->parts == NULL) return weld_view(context, view, NULL, mesh);
+    if (view->parts == NULL) return weld_view(context, view, NULL, NULL, view->vertex_count, mesh);
     CAROM_TRY(carom_mesh_check_numbers(context, view, "welded by parts"));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

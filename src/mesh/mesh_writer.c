@@ -59,27 +59,19 @@ void carom_writer_point(carom_writer *writer, const char *prefix, carom_vec3 poi
     at = carom_number_print(at, point.y);
     *at++ = ' ';
     at = carom_number_print(at, point.z);
-    *at++ = '\n';
     carom_writer_advance(writer, at);
 }
 
-void carom_writer_faces(carom_writer *writer, const carom_mesh_view *view, bool with_parts) {
-    for (uint64_t f = 0; f < view->face_count && writer->status == CAROM_OK; ++f) {
-        uint64_t c = carom_mesh_offset(view, f), end = carom_mesh_offset(view, f + 1);
-        char *at = carom_number_print_count(carom_writer_reserve(writer), end - c);
-        for (; c < end; ++c) {
-            carom_writer_advance(writer, at);
-            at = carom_writer_reserve(writer);
-            *at++ = ' ';
-            at = carom_number_print_count(at, view->corners[c]);
-        }
-        if (with_parts && view->parts != NULL) {
-            *at++ = ' ';
-            at = carom_number_print_count(at, view->parts[f]);
-        }
-        *at++ = '\n';
+void carom_writer_face(carom_writer *writer, const carom_mesh_view *view, uint64_t face) {
+    uint64_t c = carom_mesh_offset(view, face), end = carom_mesh_offset(view, face + 1);
+    char *at = carom_number_print_count(carom_writer_reserve(writer), end - c);
+    for (; c < end; ++c) {
         carom_writer_advance(writer, at);
+        at = carom_writer_reserve(writer);
+        *at++ = ' ';
+        at = carom_number_print_count(at, view->corners[c]);
     }
+    carom_writer_advance(writer, at);
 }
 
 static carom_status take_buffer(carom_writer *writer) {

@@ -39,11 +39,15 @@ static inline void carom_writer_advance(carom_writer *writer, const char *end) {
 
 /* Writes text of any length. */
 void carom_writer_text(carom_writer *writer, const char *text);
-/* Writes a line: the prefix, then x y z. */
+/* Writes the prefix, then x y z, without a line end. */
 void carom_writer_point(carom_writer *writer, const char *prefix, carom_vec3 point);
-/* Writes a line per face: its number of corners, then their indices, then its part if `with_parts`
- * and the view has parts. */
-void carom_writer_faces(carom_writer *writer, const carom_mesh_view *view, bool with_parts);
+/* Writes the number of corners of a face, then their indices, without a line end. */
+void carom_writer_face(carom_writer *writer, const carom_mesh_view *view, uint64_t face);
+
+static inline void carom_writer_end_line(carom_writer *writer) {
+    *carom_writer_reserve(writer) = '\n';
+    ++writer->used;
+}
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 

@@ -216,7 +216,7 @@ carom_status carom_soup_create(carom_context *context, const carom_soup_def *def
                   "def->degenerate is no such choice");
     CAROM_REQUIRE((unsigned)def->method < CAROM_SOUP_METHOD_COUNT, "def->method is no such choice");
     CAROM_TRY(carom_grid_check(context, &def->grid));
-    if (carom_soup_on_device(context)) CAROM_TRY(carom_soup_device_check_new(context, def->method));
+    if (carom_soup_on_device(context)) CAROM_TRY(carom_soup_device_check_new(context, def));
     carom_soup *soup = carom_allocate(&context->allocator, 1, sizeof(*soup));
     if (soup == NULL) return carom_fail_memory(context, sizeof(*soup), "a soup");
     *soup = (carom_soup){.allocator = context->allocator,

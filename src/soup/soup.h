@@ -19,6 +19,11 @@
 #define CAROM_SOUP_DEGENERATE 2u
 #define CAROM_SOUP_LEAVING    4u /* removed once the current change succeeds */
 
+/* Unknown, no and yes. */
+#define CAROM_SOUP_BALANCED_UNKNOWN 0u
+#define CAROM_SOUP_BALANCED_NO      1u
+#define CAROM_SOUP_BALANCED_YES     2u
+
 /* A soup's grid, with the corners and balls that searches need, indexed by rank. */
 typedef struct carom_soup_grid {
     carom_grid grid;
@@ -48,6 +53,9 @@ struct carom_soup {
     uint32_t triangle_count;
     uint32_t face_count;
     uint32_t dead_faces, degenerate_faces;
+    /* Whether the faces are balanced: CAROM_SOUP_BALANCED_..., found by the first query that needs
+     * it. Queries of several contexts may find it at once; all find the same. */
+    _Atomic uint8_t balanced;
 
     /* Boxes are x * scale - origin in float32, rounded outwards. */
     carom_vec3 origin;
@@ -95,6 +103,12 @@ static inline uint32_t carom_soup_face(const carom_soup *soup, uint32_t triangle
     return soup->faces != NULL ? soup->faces[triangle] : triangle;
 }
 
+/* Whether two triangles with these corners have a common vertex. */
+static inline bool carom_soup_common_vertex(const uint32_t *a, const uint32_t *b) {
+    return a[0] == b[0] || a[0] == b[1] || a[0] == b[2] || a[1] == b[0] || a[1] == b[1] ||
+           a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
+}
+
 /* Whether searches consider a triangle. */
 static inline bool carom_soup_searched(const carom_soup *soup, uint32_t triangle) {
     uint8_t state = soup->states[triangle];
@@ -126,7 +140,7 @@ static inline bool carom_soup_on_device(const carom_context *context) {
 }
 
 /* CAROM_OK if a new soup can be made on the GPU. */
-carom_status carom_soup_device_check_new(carom_context *context, carom_soup_method method);
+carom_status carom_soup_device_check_new(carom_context *context, const carom_soup_def *def);
 /* CAROM_OK if the soup was made by a context of this context's backend. */
 carom_status carom_soup_check_backend(carom_context *context, const carom_soup *soup);
 carom_status carom_soup_device_prepare(carom_context *context, carom_soup *soup);

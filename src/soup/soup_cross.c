@@ -12,7 +12,9 @@
 
 #include "base/progress.h"
 #include "bvh/bvh_obb_search.h"
+#include "geom/within.h"
 #include "soup/soup_stream.h"
+#include "soup/soup_within.h"
 
 /* ---- Pairs found ----------------------------------------------------------------------------- */
 
@@ -63,10 +65,24 @@ carom_status carom_soup_found_finish(const carom_soup_found *found) {
 
 /* ---- Search by trees ------------------------------------------------------------------------- */
 
+/* The blocks of one side that were posed last, each in the slot of its index. A block meets some
+ * ten blocks of the other side, which lie near each other. 64 blocks of both sides are 150 KiB. */
+#define POSED_BLOCKS 64u
+typedef struct posed_blocks {
+    uint32_t index[POSED_BLOCKS];
+    uint32_t posed[POSED_BLOCKS]; /* the lanes that hold their own triangle */
+    carom_soup_within_block block[POSED_BLOCKS];
+} posed_blocks;
+
 typedef struct worker {
     carom_obb_worker base;
     carom_soup_found found;
     carom_soup_meeting first;
+
+    /* Of searches within a margin. */
+    posed_blocks posed_a, posed_b;
+    carom_soup_within_rest rest;
+    carom_soup_within_batch batch;
 } worker;
 
 static void worker_begin(void *user, void *state) {
@@ -74,6 +90,9 @@ static void worker_begin(void *user, void *state) {
     worker *w = state;
     carom_soup_found_begin(&w->found, cross, w->base.index);
     w->first.any = false;
+    w->batch.count = w->rest.count = 0;
+    for (uint32_t i = 0; i < POSED_BLOCKS; ++i)
+        w->posed_a.index[i] = w->posed_b.index[i] = CAROM_BVH_NONE;
     carom_soup_begin_traversal(cross->placing, &w->base.traversal);
 }
 
@@ -86,6 +105,125 @@ static bool add_pair(worker *w, uint32_t a, uint32_t b) {
 
 static bool precedes(uint32_t a, uint32_t b, const carom_soup_meeting *than) {
     return !than->any || a < than->a || (a == than->a && b < than->b);
+}
+
+static void set_lane(carom_soup_within_block *block, uint32_t lane, const carom_triangle *t) {
+    for (int i = 0; i < 3; ++i) {
+        block->corner[3 * i][lane] = t->corner[i].x;
+        block->corner[3 * i + 1][lane] = t->corner[i].y;
+        block->corner[3 * i + 2][lane] = t->corner[i].z;
+    }
+}
+
+static void fill_lanes(carom_soup_within_block *block, const carom_triangle *t) {
+    for (int i = 0; i < 3; ++i) {
+        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+            block->corner[3 * i][lane] = t->corner[i].x;
+            block->corner[3 * i + 1][lane] = t->corner[i].y;
+            block->corner[3 * i + 2][lane] = t->corner[i].z;
+        }
+    }
+}
+
+/* A block with these lanes posed. All others are finite, and no farther away than some triangle of
+ * the block. */
+static const carom_soup_within_block *pose_block(posed_blocks *posed, const carom_soup_side *side,
+                                                 uint32_t index, uint32_t lanes) {
+    uint32_t slot = index % POSED_BLOCKS;
+    carom_soup_within_block *block = &posed->block[slot];
+    bool is_new = posed->index[slot] != index;
+    if (is_new) posed->posed[slot] = 0;
+    posed->index[slot] = index;
+    const uint32_t *items = side->items + (uint64_t)index * CAROM_BVH_WIDTH;
+    uint32_t missing = lanes & ~posed->posed[slot];
+    for (uint32_t left = missing; left != 0; left &= left - 1)
+        __builtin_prefetch(
+            carom_soup_view_corners(&side->view, items[(uint32_t)__builtin_ctz(left)]));
+    for (uint32_t left = missing; left != 0; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        carom_triangle t = carom_soup_posed(side, items[lane]);
+        if (is_new) fill_lanes(block, &t);
+        is_new = false;
+        set_lane(block, lane, &t);
+    }
+    posed->posed[slot] |= lanes;
+    return block;
+}
+
+/* Adds two triangles within the margin, or ends a search for the first. */
+static bool add_within(worker *w, uint32_t a, uint32_t b) {
+    if (!w->found.cross->first_only) return add_pair(w, a, b);
+    w->first = (carom_soup_meeting){a, b, true};
+    w->base.found = true;
+    return false;
+}
+
+static bool decide_batch(worker *w) {
+    const carom_soup_cross *cross = w->found.cross;
+    carom_soup_within_batch *batch = &w->batch;
+    if (!carom_soup_within_decide(cross->context, w->base.index, batch, cross->margin,
+                                  &w->found.work.undecided))
+        return false;
+    for (uint64_t yes = batch->yes; yes != 0; yes &= yes - 1) {
+        int i = __builtin_ctzll(yes);
+        if (!add_within(w, batch->a[i], batch->b[i])) return false;
+    }
+    batch->count = 0;
+    return true;
+}
+
+/* Decides the pairs that the certificates of whole blocks left open: in floats, then in doubles. */
+static bool decide_rest(void *state) {
+    worker *w = state;
+    const carom_soup_placing *placing = w->found.cross->placing;
+    carom_soup_within_rest *rest = &w->rest;
+    CAROM_CPU_CALL(w->found.cross->context, carom_soup_within_decide_rest)(rest);
+    for (uint32_t i = 0; i < rest->count; ++i) {
+        if (rest->verdict[i] == CAROM_NO) continue;
+        uint32_t a = placing->a.items[rest->a[i]], b = placing->b.items[rest->b[i]];
+        if (rest->verdict[i] == CAROM_YES) {
+            if (!add_within(w, a, b)) return false;
+            continue;
+        }
+        carom_triangle posed_a = carom_soup_posed(&placing->a, a);
+        carom_triangle posed_b = carom_soup_posed(&placing->b, b);
+        carom_soup_within_add(&w->batch, a, b, &posed_a, &posed_b);
+        if (carom_soup_within_full(&w->batch) && !decide_batch(w)) return false;
+    }
+    rest->count = 0;
+    return decide_batch(w);
+}
+
+/* Decides pairs within a margin, of two blocks. */
+static bool decide_blocks(carom_obb_traversal *traversal, uint32_t block_a, uint32_t block_b,
+                          uint32_t in_a, uint32_t in_b) {
+    worker *w = traversal->user;
+    const carom_soup_cross *cross = w->found.cross;
+    const carom_soup_placing *placing = cross->placing;
+    carom_soup_within_rows rows;
+    carom_soup_within_two two = {.a = pose_block(&w->posed_a, &placing->a, block_a, in_a),
+                                 .b = pose_block(&w->posed_b, &placing->b, block_b, in_b),
+                                 .first_a = block_a * CAROM_BVH_WIDTH,
+                                 .first_b = block_b * CAROM_BVH_WIDTH,
+                                 .in_a = in_a,
+                                 .in_b = in_b};
+    CAROM_CPU_CALL(cross->context, carom_soup_within_blocks)
+    (&two, cross->margin, cross->scale, &rows, &w->rest);
+    const uint32_t *items_a = placing->a.items + two.first_a;
+    const uint32_t *items_b = placing->b.items + two.first_b;
+    uint32_t count_a = (uint32_t)__builtin_popcount(in_a),
+             count_b = (uint32_t)__builtin_popcount(in_b);
+    traversal->visits += rows.of_a ? count_a : count_b;
+    w->found.work.candidates += count_a * count_b;
+    for (uint32_t left = rows.of_a ? in_a : in_b; left != 0; left &= left - 1) {
+        uint32_t row = (uint32_t)__builtin_ctz(left);
+        for (uint32_t yes = rows.yes[row]; yes != 0; yes &= yes - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(yes);
+            if (!add_within(w, items_a[rows.of_a ? row : lane], items_b[rows.of_a ? lane : row]))
+                return false;
+        }
+    }
+    return !(cross->first_only || carom_soup_within_rest_full(&w->rest)) || decide_rest(w);
 }
 
 /* Decides the pairs of one or several pairs of blocks. If only the first pair is wanted, it is the
@@ -118,18 +256,20 @@ static bool decide(void *state) {
 static bool decide_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                        const carom_triangle *posed_b) {
     worker *w = user;
+    const carom_soup_cross *cross = w->found.cross;
     ++w->found.work.candidates;
-    if (!carom_soup_meet(posed_a, posed_b, &w->found.work.undecided)) return true;
-    if (!w->found.cross->first_only) return add_pair(w, a, b);
+    bool counts = cross->within ? carom_within(posed_a, posed_b, cross->margin)
+                                : carom_soup_meet(posed_a, posed_b, &w->found.work.undecided);
+    if (!counts) return true;
+    if (!cross->first_only) return add_pair(w, a, b);
     w->first = (carom_soup_meeting){a, b, true};
     w->base.search->finder = &w->base;
     return false;
 }
 
 static carom_status compare_all(carom_soup_cross *cross, worker *first) {
-    const double touching = 0.0;
     CAROM_TRY(carom_soup_each_two(cross->context, cross->placing, carom_vec(0.0, 0.0, 0.0),
-                                  &touching, decide_two, first));
+                                  &cross->margin, decide_two, first));
     if (first->found.status == CAROM_OK) return CAROM_OK;
     return carom_fail_memory(cross->context, sizeof(carom_pair_chunk), "the pairs found");
 }
@@ -143,6 +283,10 @@ static carom_status finish_trees(const carom_obb_search *search) {
     return carom_soup_found_finish(&first->found);
 }
 
+static const char *phase_of(const carom_soup_cross *cross) {
+    return cross->within ? "finding faces within the margin" : "finding faces that meet";
+}
+
 static carom_status search_trees(carom_soup_cross *cross) {
     carom_context *context = cross->context;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -151,10 +295,11 @@ static carom_status search_trees(carom_soup_cross *cross) {
                                .state_size = sizeof(worker),
                                .user = cross,
                                .begin = worker_begin,
-                               .receive = decide,
+                               .receive = cross->within ? decide_rest : decide,
+                               .receive_blocks = cross->within ? decide_blocks : NULL,
                                .first_only = cross->first_only,
                                .budget = cross->budget};
-    carom_progress_begin(context, "finding faces that meet", 0);
+    carom_progress_begin(context, phase_of(cross), 0);
     carom_status status = carom_obb_search_begin(&search);
     if (status == CAROM_OK)
         status = cross->placing->extreme ? compare_all(cross, carom_worker_state(&search.states, 0))
@@ -187,8 +332,8 @@ static bool has_grid(const carom_soup_placing *placing) {
            placing->b.soup->method == CAROM_SOUP_METHOD_GRID;
 }
 
-static void cross_begin(carom_soup_cross *cross, carom_context *context,
-                        const carom_soup_placing *placing) {
+void carom_soup_cross_begin(carom_soup_cross *cross, carom_context *context,
+                            const carom_soup_placing *placing) {
     const carom_soup *a = placing->a.soup, *b = placing->b.soup;
     uint64_t triangles = (uint64_t)a->triangle_count + b->triangle_count;
     uint64_t budget_a = carom_soup_budget(a, triangles), budget_b = carom_soup_budget(b, triangles);
@@ -197,8 +342,7 @@ static void cross_begin(carom_soup_cross *cross, carom_context *context,
     context->work = (carom_work){0};
 }
 
-/* Searches by trees, or by grids if a soup has a grid or the trees exceed the budget. */
-static carom_status search(carom_soup_cross *cross) {
+carom_status carom_soup_cross_search(carom_soup_cross *cross) {
     carom_context *context = cross->context;
     if (cross->placing->extreme || !has_grid(cross->placing)) {
         uint64_t budget = cross->budget;
@@ -228,10 +372,10 @@ carom_status carom_soup_cross_pairs(carom_context *context, const carom_soup *a,
     carom_soup_placing placing;
     carom_soup_cross cross;
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    cross_begin(&cross, context, &placing);
+    carom_soup_cross_begin(&cross, context, &placing);
     cross.finish = carom_pair_list_fill;
     cross.argument = pairs;
-    return search(&cross);
+    return carom_soup_cross_search(&cross);
 }
 
 carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
@@ -246,9 +390,9 @@ carom_status carom_soup_cross_any(carom_context *context, const carom_soup *a,
     carom_soup_cross cross;
     *any = false;
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    cross_begin(&cross, context, &placing);
+    carom_soup_cross_begin(&cross, context, &placing);
     cross.first_only = true;
-    CAROM_TRY(search(&cross));
+    CAROM_TRY(carom_soup_cross_search(&cross));
     *any = cross.meeting.any;
     return CAROM_OK;
 }
@@ -269,8 +413,8 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
     carom_soup_placing placing;
     carom_soup_cross cross;
     CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
-    cross_begin(&cross, context, &placing);
-    CAROM_TRY(search(&cross));
+    carom_soup_cross_begin(&cross, context, &placing);
+    CAROM_TRY(carom_soup_cross_search(&cross));
     *count = cross.count;
     return CAROM_OK;
 }
@@ -278,8 +422,8 @@ carom_status carom_soup_cross_count(carom_context *context, const carom_soup *a,
 /* ---- Stream ---------------------------------------------------------------------------------- */
 
 typedef struct windows {
-    carom_soup_cross cross;
-    carom_soup_placing placing; /* of the window */
+    carom_soup_cross *cross;
+    carom_soup_placing *placing; /* of the window */
     carom_bvh bvh;
     bool by_grid;
 } windows;
@@ -287,16 +431,16 @@ typedef struct windows {
 static carom_status search_window(void *argument, carom_soup_stream *stream,
                                   carom_soup_window *window) {
     windows *w = argument;
-    carom_soup_cross *cross = &w->cross;
+    carom_soup_cross *cross = w->cross;
     cross->finish = carom_soup_stream_pass;
     cross->argument = stream;
     cross->most = window->most;
     cross->crowded = false;
-    if (w->by_grid || w->placing.extreme) {
-        w->placing.a.first = window->first;
-        w->placing.a.end = window->end;
+    if (w->by_grid || w->placing->extreme) {
+        w->placing->a.first = window->first;
+        w->placing->a.end = window->end;
     } else {
-        CAROM_TRY(carom_soup_place_window(cross->context, &w->placing, &w->bvh, window->first,
+        CAROM_TRY(carom_soup_place_window(cross->context, w->placing, &w->bvh, window->first,
                                           window->end));
     }
     carom_progress_begin(cross->context, "finding faces of a window", 0); /* inside that of all */
@@ -310,15 +454,24 @@ static carom_status search_window(void *argument, carom_soup_stream *stream,
 static carom_status stream_all(carom_soup_stream *stream, void *argument) {
     windows *w = argument;
     uint64_t first = 0;
-    if (w->placing.extreme || !has_grid(&w->placing)) {
-        uint64_t budget = w->cross.budget;
+    if (w->placing->extreme || !has_grid(w->placing)) {
+        uint64_t budget = w->cross->budget;
         CAROM_TRY(carom_soup_stream_windows(stream, search_window, w, &first));
-        if (!w->cross.spent) return CAROM_OK;
-        w->cross.context->work.visits += budget;
+        if (!w->cross->spent) return CAROM_OK;
+        w->cross->context->work.visits += budget;
     }
     w->by_grid = true;
-    CAROM_TRY(carom_soup_cross_begin_grid(&w->cross, true));
+    CAROM_TRY(carom_soup_cross_begin_grid(w->cross, true));
     return carom_soup_stream_windows(stream, search_window, w, &first);
+}
+
+carom_status carom_soup_cross_stream(carom_soup_cross *cross, carom_soup_placing *placing,
+                                     carom_pairs_fn *receive, void *user) {
+    windows w = {.cross = cross, .placing = placing};
+    carom_soup_stream stream;
+    carom_soup_stream_begin(&stream, cross->context, placing->a.soup, receive, user);
+    stream.most = CAROM_MAX(stream.most, placing->b.soup->triangle_count);
+    return carom_soup_stream_run(&stream, phase_of(cross), stream_all, &w);
 }
 
 carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
@@ -329,11 +482,9 @@ carom_status carom_soup_cross_each(carom_context *context, const carom_soup *a,
     if (carom_soup_on_device(context))
         return carom_soup_device_each(context, &(carom_soup_device_query){a, b, pose_a, pose_b},
                                       receive, user);
-    windows w = {.by_grid = false};
-    carom_soup_stream stream;
-    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &w.placing));
-    cross_begin(&w.cross, context, &w.placing);
-    carom_soup_stream_begin(&stream, context, a, receive, user);
-    stream.most = CAROM_MAX(stream.most, b->triangle_count);
-    return carom_soup_stream_run(&stream, "finding faces that meet", stream_all, &w);
+    carom_soup_placing placing;
+    carom_soup_cross cross;
+    CAROM_TRY(carom_soup_place(context, a, pose_a, b, pose_b, &placing));
+    carom_soup_cross_begin(&cross, context, &placing);
+    return carom_soup_cross_stream(&cross, &placing, receive, user);
 }

@@ -14,6 +14,9 @@ typedef struct carom_soup_cross {
     carom_context *context;
     const carom_soup_placing *placing;
     bool first_only;
+    bool within; /* find pairs at most `margin` apart, by trees; the placing's slack includes it */
+    double margin;                /* at least 0 */
+    double scale;                 /* of lengths, to the size of a's tree: a power of two, or 0 */
     carom_pair_finish_fn *finish; /* gets the pairs of faces; NULL: pairs are counted only */
     void *argument;
     uint64_t most;   /* pairs that a worker keeps before all give up (`crowded`); 0: no limit */
@@ -49,6 +52,18 @@ void carom_soup_found_join(carom_soup_found *found, const carom_soup_found *othe
 
 /* Adds the sum of all workers to the context's work and the count, and passes the pairs on. */
 carom_status carom_soup_found_finish(const carom_soup_found *found);
+
+/* Starts a search of the placing; the caller adds what it wants. */
+void carom_soup_cross_begin(carom_soup_cross *cross, carom_context *context,
+                            const carom_soup_placing *placing);
+
+/* Searches by trees, or by grids if a soup has a grid or the trees exceed the budget. */
+carom_status carom_soup_cross_search(carom_soup_cross *cross);
+
+/* Passes all pairs to `receive` in windows of faces of a. Changes the placing, which is that of the
+ * search. */
+carom_status carom_soup_cross_stream(carom_soup_cross *cross, carom_soup_placing *placing,
+                                     carom_pairs_fn *receive, void *user);
 
 /* Chooses the grid, and builds it in scratch of worker 0, which the caller rewinds, if neither soup
  * has one. With `windows` it is that of b. */

@@ -16,12 +16,12 @@ static const carom_cuda_soup *table(void) {
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
-carom_status carom_soup_device_check_new(carom_context *context, carom_soup_method method) {
+carom_status carom_soup_device_check_new(carom_context *context, const carom_soup_def *def) {
     if (context->device == NULL || table() == NULL)
         return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no soups");
-    if (method == CAROM_SOUP_METHOD_GRID)
+    if (def->method == CAROM_SOUP_METHOD_GRID && def->grid.hash == CAROM_GRID_HASH_PERFECT)
         return carom_fail(context, CAROM_UNSUPPORTED,
-                          "method GRID cannot be computed on cuda; use TREE, or a context of "
+                          "a perfect hash cannot be computed on cuda; use another, or a context of "
                           "backend cpu");
     return CAROM_OK;
 }
@@ -98,14 +98,27 @@ static carom_status pose_side(carom_context *context, const carom_soup *soup,
     return CAROM_OK;
 }
 
+/* The method of a search: by grid if a soup is to be searched by grid. */
+static carom_device_method method_of(const carom_soup_device_query *q) {
+    bool grid_a = q->a->method == CAROM_SOUP_METHOD_GRID;
+    bool grid_b = q->b != NULL && q->b->method == CAROM_SOUP_METHOD_GRID;
+    const carom_grid_def *def = grid_a || q->b == NULL ? &q->a->grid_def : &q->b->grid_def;
+    uint64_t count = (uint64_t)q->a->triangle_count + (q->b != NULL ? q->b->triangle_count : 0);
+    carom_device_method method = {.by_grid = grid_a || grid_b,
+                                  .lift = carom_grid_lift_of(def->cell_scale)};
+    carom_grid_choose_table(def, (uint32_t)CAROM_MIN(count, UINT32_MAX), &method.table);
+    return method;
+}
+
 /* Queues a search. */
 static carom_status submit(carom_context *context, const carom_soup_device_query *q,
                            carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count) {
     carom_device_posed a, b;
     CAROM_TRY(pose_side(context, q->a, q->pose_a, "pose_a", &a));
     if (q->b != NULL) CAROM_TRY(pose_side(context, q->b, q->pose_b, "pose_b", &b));
+    carom_device_method method = method_of(q);
     return carom_device_pass(context, table()->search(context->device, &a, q->b != NULL ? &b : NULL,
-                                                      order, pairs, count));
+                                                      &method, order, pairs, count));
 }
 
 /* Queues a search and waits for it. */

@@ -5,6 +5,7 @@
 
 #include "base/device.h"
 #include "geom/pose.h"
+#include "grid/grid_item.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,6 +31,13 @@ typedef struct carom_device_posed {
     carom_frame frame;
 } carom_device_posed;
 
+/* How candidates are found. */
+typedef struct carom_device_method {
+    bool by_grid; /* else by tree */
+    carom_grid_table table;
+    int32_t lift; /* of carom_grid_space */
+} carom_device_method;
+
 typedef struct carom_cuda_soup {
     carom_status (*create)(carom_device *device, carom_device_soup **soup);
     void (*destroy)(carom_device_soup *soup);
@@ -47,8 +55,8 @@ typedef struct carom_cuda_soup {
     /* Queues a search for the pairs of one soup or of two. `pairs` NULL: they are counted only, for
      * soups of triangles. Either way the work and the count are those of `found` after finish. */
     carom_status (*search)(carom_device *device, const carom_device_posed *a,
-                           const carom_device_posed *b, carom_cuda_order order,
-                           carom_cuda_pairs *pairs, uint64_t *count);
+                           const carom_device_posed *b, const carom_device_method *method,
+                           carom_cuda_order order, carom_cuda_pairs *pairs, uint64_t *count);
     carom_status (*get_work)(carom_device *device, carom_work *work); /* of the last search */
 } carom_cuda_soup;
 

@@ -143,8 +143,9 @@ carom_status carom_soup_each_two(carom_context *context, const carom_soup_placin
     size = CAROM_MAX(carom_vec_largest(b.all.low), size);
     size = CAROM_MAX(carom_vec_largest(b.all.high), size);
     /* Measured distances are rounded, and so are positions along the direction. */
-    bool measures = *limit > 0.0;
-    if (measures && !call_foremost(placing, &a, &b, fn, user)) return CAROM_OK;
-    compare(context, placing, &a, &b, limit, measures ? 0x1p-46 * size : 0.0, fn, user);
+    double slack = *limit > 0.0 ? 0x1p-46 * size : 0.0;
+    bool directed = carom_vec_largest(along) > 0.0;
+    if (directed && !call_foremost(placing, &a, &b, fn, user)) return CAROM_OK;
+    compare(context, placing, &a, &b, limit, slack, fn, user);
     return carom_progress_look(context);
 }

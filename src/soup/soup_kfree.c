@@ -232,11 +232,6 @@ static void mark_own(counter *c, bool marked) {
     }
 }
 
-static bool have_common_vertex(const uint32_t *a, const uint32_t *b) {
-    return a[0] == b[0] || a[0] == b[1] || a[0] == b[2] || a[1] == b[0] || a[1] == b[1] ||
-           a[1] == b[2] || a[2] == b[0] || a[2] == b[1] || a[2] == b[2];
-}
-
 /* Whether the face of triangle t shares a vertex with the face being counted. */
 static bool face_has_own_vertex(const counter *c, uint32_t t) {
     const carom_soup *soup = c->crowd->soup;
@@ -258,7 +253,7 @@ static bool look_at_found(carom_bvh_found *found) {
         if (face == c->face) continue;
         if (c->marked != NULL && has_bit(c->marked, face)) continue;
         const uint32_t *corners = soup->placed + 3 * (uint64_t)place;
-        bool common = have_common_vertex(c->triangle, corners);
+        bool common = carom_soup_common_vertex(c->triangle, corners);
         if (!common) {
             carom_triangle other = carom_soup_triangle(soup, corners);
             ++c->work.candidates;

@@ -65,10 +65,10 @@ static inline bool carom_soup_meet(const carom_triangle *a, const carom_triangle
 /* ---- All pairs of triangles ------------------------------------------------------------------ */
 
 /* Calls fn for every two posed triangles whose boxes are at most *limit apart along each axis and
- * in the direction `along`, a vector of length at most 1 from a to b, or zero; then one pair may
- * come twice. The search stops when fn returns false. For extreme and far placings: O(n_a n_b)
- * where the direction does not help. Takes scratch of worker 0, which the caller rewinds, because
- * fn may take some too. */
+ * in the direction `along`, a vector of length at most 1 from a to b, or zero. With a direction
+ * one pair may come twice. The search stops when fn returns false. For extreme and far placings:
+ * O(n_a n_b) where the direction does not help. Takes scratch of worker 0, which the caller
+ * rewinds, because fn may take some too. */
 typedef bool carom_soup_each_fn(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                                 const carom_triangle *posed_b);
 carom_status carom_soup_each_two(carom_context *context, const carom_soup_placing *placing,

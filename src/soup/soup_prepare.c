@@ -126,27 +126,14 @@ static void choose_frame(carom_soup *soup) {
 
 /* ---- Degenerate triangles -------------------------------------------------------------------- */
 
-/* Whether a component of the normal shows that the area is certainly positive. It takes half a
- * nanosecond and avoids the exact test for nearly all triangles. */
-static bool has_area(const carom_triangle *t) {
-    carom_vec3 u = carom_vec_sub(t->corner[1], t->corner[0]);
-    carom_vec3 v = carom_vec_sub(t->corner[2], t->corner[0]);
-    double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x, xz = u.x * v.z, xy = u.x * v.y,
-           yx = u.y * v.x;
-    double e = 0x1p-50;
-    return fabs(yz - zy) > e * (fabs(yz) + fabs(zy)) + CAROM_ORIENT_UNDERFLOW ||
-           fabs(zx - xz) > e * (fabs(zx) + fabs(xz)) + CAROM_ORIENT_UNDERFLOW ||
-           fabs(xy - yx) > e * (fabs(xy) + fabs(yx)) + CAROM_ORIENT_UNDERFLOW;
-}
-
 static carom_status find_degenerate(void *argument, carom_range range) {
     carom_soup *soup = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
         uint8_t state = soup->states[i] & (CAROM_SOUP_DEAD | CAROM_SOUP_LEAVING);
-        if (!has_area(&t) && carom_face_degenerate(&t)) state |= CAROM_SOUP_DEGENERATE;
+        if (!carom_face_has_area(&t) && carom_face_degenerate(&t)) state |= CAROM_SOUP_DEGENERATE;
         soup->states[i] = state;
-        CAROM_ASSERT(!has_area(&t) || !carom_face_degenerate(&t));
+        CAROM_ASSERT(!carom_face_has_area(&t) || !carom_face_degenerate(&t));
     }
     return CAROM_OK;
 }
@@ -215,6 +202,7 @@ static carom_status prepare(carom_context *context, carom_soup *soup, uint32_t *
 #define STEPS_ORIENTED 9u
 
 carom_status carom_soup_prepare(carom_context *context, carom_soup *soup) {
+    atomic_store(&soup->balanced, CAROM_SOUP_BALANCED_UNKNOWN);
     if (carom_soup_on_device(context)) return carom_soup_device_prepare(context, soup);
     uint64_t steps = STEPS + (soup->rigid ? STEPS_ORIENTED : 0);
     uint32_t degenerate_faces = 0;

@@ -14,6 +14,7 @@
 #include "bvh/bvh_cpu.h"
 #include "grid/grid_cpu.h"
 #include "soup/soup_cpu.h"
+#include "soup/soup_within.h"
 
 #define NODES_PER_RANGE     2u /* of level 1: 512 triangles */
 #define RANKS_PER_RANGE     512u
@@ -31,6 +32,7 @@ typedef struct finder {
     carom_work work;
     carom_status status;
     carom_soup_verdicts verdicts;
+    carom_soup_within_batch batch;
     union {
         carom_bvh_found tree;
         carom_grid_found grid;
@@ -67,7 +69,39 @@ static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uin
     return carom_face_pair_exact(&ta, &tb, &common, as_segments) != 0;
 }
 
+static bool decide_batch(finder *f) {
+    carom_soup_search *s = f->search;
+    carom_soup_within_batch *batch = &f->batch;
+    if (!carom_soup_within_decide(s->context, f->worker, batch, s->margin, &f->work.undecided))
+        return false;
+    for (uint64_t yes = batch->yes; yes != 0; yes &= yes - 1) {
+        int i = __builtin_ctzll(yes);
+        if (!keep_pair(f, batch->a[i], batch->b[i])) return false;
+    }
+    batch->count = 0;
+    return true;
+}
+
+/* Decides pairs within a margin. */
+static bool decide_within(finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
+    const carom_soup *soup = f->search->soup;
+    f->batch.count = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t *ca = f->placed + 3 * (uint64_t)a[i], *cb = f->placed + 3 * (uint64_t)b[i];
+        uint32_t triangle_a = f->items[a[i]], triangle_b = f->items[b[i]];
+        if (carom_soup_common_vertex(ca, cb)) continue;
+        if (carom_soup_face(soup, triangle_a) == carom_soup_face(soup, triangle_b)) continue;
+        carom_triangle ta = carom_soup_triangle(soup, ca), tb = carom_soup_triangle(soup, cb);
+        carom_soup_within_add(&f->batch, triangle_a, triangle_b, &ta, &tb);
+        ++f->work.candidates;
+        if (carom_soup_within_full(&f->batch) && !decide_batch(f)) return false;
+    }
+    return decide_batch(f) && !atomic_load_explicit(&f->search->stop, memory_order_relaxed) &&
+           !carom_progress_stop(f->search->context, f->worker);
+}
+
 static bool decide(finder *f, const uint32_t *a, const uint32_t *b, uint32_t count) {
+    if (f->search->within) return decide_within(f, a, b, count);
     const carom_soup *soup = f->search->soup;
     carom_soup_points points = {soup->positions, f->placed, soup->scalar == CAROM_SCALAR_FLOAT64};
     carom_soup_verdicts *v = &f->verdicts;
@@ -172,14 +206,21 @@ static bool finder_begin(void *user, void *state, uint32_t worker) {
     return true;
 }
 
+static bool search_node(finder *f, uint32_t node) {
+    const carom_soup_search *s = f->search;
+    const carom_bvh *bvh = &s->soup->bvh;
+    carom_bvh_found *found = &f->found.tree;
+    if (s->within)
+        return CAROM_CPU_CALL(s->context, carom_bvh_self_node_within)(bvh, node, s->reach, found);
+    return CAROM_CPU_CALL(s->context, carom_bvh_self_node)(bvh, node, found);
+}
+
 static carom_status search_nodes(void *argument, carom_range range) {
     carom_soup_search *s = argument;
     finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t node = range.begin; node < range.end; ++node)
-        if (atomic_load_explicit(&s->stop, memory_order_relaxed) ||
-            !CAROM_CPU_CALL(s->context, carom_bvh_self_node)(&s->soup->bvh, (uint32_t)node,
-                                                             &f->found.tree))
+        if (atomic_load_explicit(&s->stop, memory_order_relaxed) || !search_node(f, (uint32_t)node))
             return f->status;
     (void)decide_tree(&f->found.tree);
     carom_progress_add(s->context, range.worker,
@@ -196,6 +237,7 @@ static carom_status search_window(void *argument, carom_range range) {
         uint32_t triangle = s->first + (uint32_t)i;
         if (!carom_soup_searched(soup, triangle)) continue;
         carom_box box = carom_soup_box(soup, triangle);
+        if (s->within) box = carom_box_enlarge(box, s->reach);
         if (!CAROM_CPU_CALL(s->context, carom_bvh_find_box)(&soup->bvh, &box, s->place_of[triangle],
                                                             &f->found.tree))
             return f->status;
@@ -255,11 +297,13 @@ static carom_status pass_pairs(carom_soup_search *s, carom_pair_finish_fn *finis
     uint64_t *pairs, count;
     carom_pair_list all;
     carom_pair_list_begin(&all, carom_scratch(s->context, 0));
-    if (!add_degenerate(s->soup, s->first, s->end, &all))
+    if (!s->within && !add_degenerate(s->soup, s->first, s->end, &all))
         return carom_fail_memory(s->context, sizeof(carom_pair_chunk), "the list of pairs");
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;)
         carom_pair_list_join(&all, &f->list);
     CAROM_TRY(carom_pair_list_sort(s->context, &all, s->soup->faces != NULL, &pairs, &count));
+    if (s->within && s->soup->faces != NULL)
+        CAROM_TRY(carom_soup_within_remove_neighbours(s->context, s->soup, pairs, &count));
     return finish(s->context, pairs, count, argument);
 }
 

@@ -14,7 +14,10 @@ typedef struct carom_soup_search {
     const carom_soup *soup;
     const carom_soup_grid *cells; /* NULL: the tree is searched */
     bool keep, stop_at_first;
-    bool streams; /* in windows; the ranges of one window are not reported as progress */
+    bool within;   /* find pairs without a common vertex that are at most `margin` apart, by tree */
+    double margin; /* at least 0 */
+    float reach;   /* the same in the frame of the boxes */
+    bool streams;  /* in windows; the ranges of one window are not reported as progress */
 
     /* Windows. By tree: triangles [first, end), or all triangles if place_of is NULL. By grid:
      * pairs whose lower face is in [first_face, end_face). */
@@ -41,6 +44,15 @@ void carom_soup_search_begin(carom_context *context, const carom_soup *soup,
  * does not add to the context's work. */
 carom_status carom_soup_search_run(carom_soup_search *search, carom_pair_finish_fn *finish,
                                    void *argument);
+
+/* Runs the search as a phase of progress by the soup's tree or grid, and by a new grid if the tree
+ * exceeds its budget. */
+carom_status carom_soup_search_all(carom_soup_search *search, carom_pair_finish_fn *finish,
+                                   void *argument);
+
+/* Passes all pairs to `receive` window by window (soup_self.c). */
+carom_status carom_soup_search_stream(carom_soup_search *search, carom_pairs_fn *receive,
+                                      void *user);
 
 /* Switches a search that spent its budget to a grid. The grid is built in the scratch of worker 0,
  * which the caller rewinds. */

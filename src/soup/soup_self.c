@@ -13,8 +13,8 @@
 
 /* ---- All pairs at once ----------------------------------------------------------------------- */
 
-/* Searches by the soup's tree or grid, and by a new grid if the tree exceeds its budget. */
-static carom_status run(carom_soup_search *s, carom_pair_finish_fn *finish, void *argument) {
+carom_status carom_soup_search_all(carom_soup_search *s, carom_pair_finish_fn *finish,
+                                   void *argument) {
     carom_progress_begin(s->context, "finding pairs", s->soup->triangle_count);
     carom_status status =
         carom_progress_finish(s->context, carom_soup_search_run(s, finish, argument));
@@ -39,7 +39,7 @@ carom_status carom_soup_self_pairs(carom_context *context, const carom_soup *sou
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
     s.keep = true;
-    return run(&s, carom_pair_list_fill, pairs);
+    return carom_soup_search_all(&s, carom_pair_list_fill, pairs);
 }
 
 carom_status carom_soup_self_any(carom_context *context, const carom_soup *soup, bool *any) {
@@ -53,7 +53,7 @@ carom_status carom_soup_self_any(carom_context *context, const carom_soup *soup,
     *any = soup->degenerate == CAROM_DEGENERATE_ALONE && soup->degenerate_faces != 0;
     if (*any) return CAROM_OK;
     s.stop_at_first = true;
-    CAROM_TRY(run(&s, NULL, NULL));
+    CAROM_TRY(carom_soup_search_all(&s, NULL, NULL));
     *any = s.count != 0;
     return CAROM_OK;
 }
@@ -72,7 +72,7 @@ carom_status carom_soup_self_count(carom_context *context, const carom_soup *sou
         return carom_soup_self_each(context, soup, carom_soup_stream_count, count);
     carom_soup_search s;
     carom_soup_search_begin(context, soup, &s);
-    CAROM_TRY(run(&s, NULL, NULL));
+    CAROM_TRY(carom_soup_search_all(&s, NULL, NULL));
     *count = s.count;
     if (soup->degenerate == CAROM_DEGENERATE_ALONE) *count += soup->degenerate_faces;
     return CAROM_OK;
@@ -170,6 +170,13 @@ static carom_status stream_all(carom_soup_stream *stream, void *argument) {
     return stream_grid(s, stream, first);
 }
 
+carom_status carom_soup_search_stream(carom_soup_search *s, carom_pairs_fn *receive, void *user) {
+    carom_soup_stream stream;
+    carom_soup_stream_begin(&stream, s->context, s->soup, receive, user);
+    s->keep = s->streams = true;
+    return carom_soup_stream_run(&stream, "finding pairs", stream_all, s);
+}
+
 carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup,
                                   carom_pairs_fn *receive, void *user) {
     CAROM_REQUIRE_SOUP(context, soup);
@@ -179,9 +186,6 @@ carom_status carom_soup_self_each(carom_context *context, const carom_soup *soup
                                       user);
     CAROM_TRY(carom_soup_check_any(context, soup));
     carom_soup_search s;
-    carom_soup_stream stream;
     carom_soup_search_begin(context, soup, &s);
-    carom_soup_stream_begin(&stream, context, soup, receive, user);
-    s.keep = s.streams = true;
-    return carom_soup_stream_run(&stream, "finding pairs", stream_all, &s);
+    return carom_soup_search_stream(&s, receive, user);
 }

@@ -87,7 +87,8 @@ static carom_status make_field(winding_query *q) {
 }
 
 /* Whether the faces that are not removed are balanced. Takes scratch of worker 0. */
-static carom_status find_balanced(carom_context *context, const carom_soup *soup, bool *balanced) {
+static carom_status compute_balanced(carom_context *context, const carom_soup *soup,
+                                     bool *balanced) {
     carom_mesh_view view = {.vertex_count = soup->vertex_count,
                             .corners = soup->corners,
                             .face_count = soup->triangle_count};
@@ -106,6 +107,17 @@ static carom_status find_balanced(carom_context *context, const carom_soup *soup
     }
     CAROM_TRY(carom_report_edges(context, &view, &report));
     *balanced = report.balanced;
+    return CAROM_OK;
+}
+
+/* The same, computed by the first query after a change and kept. The soup itself is never const. */
+static carom_status find_balanced(carom_context *context, const carom_soup *soup, bool *balanced) {
+    _Atomic uint8_t *known = &((carom_soup *)(uintptr_t)soup)->balanced;
+    uint8_t value = atomic_load(known);
+    *balanced = value == CAROM_SOUP_BALANCED_YES;
+    if (value != CAROM_SOUP_BALANCED_UNKNOWN) return CAROM_OK;
+    CAROM_TRY(compute_balanced(context, soup, balanced));
+    atomic_store(known, *balanced ? CAROM_SOUP_BALANCED_YES : CAROM_SOUP_BALANCED_NO);
     return CAROM_OK;
 }
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* carom pack: fills a solid with disjoint spheres. */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/meshes.h"
+#include "cli/output.h"
+
+typedef struct options {
+    const char *out, *cells;
+    uint64_t count, voxels, seed;
+    double fill, radius, epsilon;
+    int method, format, from;
+    bool fast, allow_open, no_shares;
+} options;
+
+static const char *method_choice(int index) {
+    return index < CAROM_PACK_METHOD_COUNT ? carom_pack_method_name((carom_pack_method)index)
+                                           : NULL;
+}
+
+static const char *format_choice(int index) {
+    return index < CAROM_PACK_FORMAT_COUNT ? carom_pack_format_name((carom_pack_format)index)
+                                           : NULL;
+}
+
+static const arg_option pack_options[] = {
+    {"--count", 'n', ARG_COUNT, offsetof(options, count), "N", "stop at N spheres (1,000)", NULL},
+    {"--fill", 0, ARG_NUMBER, offsetof(options, fill), "F",
+     "stop when a share F, 0 to 1, is filled", NULL},
+    {"--radius", 0, ARG_NUMBER, offsetof(options, radius), "R", "no sphere smaller than R", NULL},
+    {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
+     "octree, greedy or prototype (octree)", method_choice},
+    {"--fast", 0, ARG_FLAG, offsetof(options, fast), NULL,
+     "octree: faster, without the certificate", NULL},
+    {"--epsilon", 0, ARG_NUMBER, offsetof(options, epsilon), "E",
+     "octree: no empty ball is larger than 1 + E times the last (0.05)", NULL},
+    {"--voxels", 0, ARG_COUNT, offsetof(options, voxels), "N",
+     "greedy: voxels along the longest side (128); without --count, until all are used", NULL},
+    {"--seed", 0, ARG_COUNT, offsetof(options, seed), "N", "prototype: of the random points (0)",
+     NULL},
+    {"--allow-open", 0, ARG_FLAG, offsetof(options, allow_open), NULL,
+     "pack a mesh with holes, by generalised winding numbers", NULL},
+    {"--no-shares", 0, ARG_FLAG, offsetof(options, no_shares), NULL,
+     "leave out secondary radii, covers and voids", NULL},
+    {"--out", 'o', ARG_TEXT, offsetof(options, out), "FILE", "write the spheres", NULL},
+    {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
+     "of that file: ply, csv, xyzr or sph (by name)", format_choice},
+    {"--cells", 0, ARG_TEXT, offsetof(options, cells), "FILE",
+     "write the cells of the shares: x,y,z,edge,sphere", NULL},
+    {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
+     meshes_from_choice},
+};
+
+static const char details[] =
+    "Fills a closed mesh with spheres that do not overlap, largest first. Each has its radius,\n"
+    "rounded down so that the ball is inside; the radius of a ball with the volume of its share\n"
+    "of space; the radius of a ball that covers its share; and the nearest face.";
+
+static void print_json(const cli *cli, const carom_packing_info *info, double seconds) {
+    json j = cli_begin_json(cli);
+    json_count(&j, "spheres", info->spheres);
+    json_number(&j, "fill", info->fill);
+    json_text(&j, "method", carom_pack_method_name(info->method));
+    json_number(&j, "seconds", seconds);
+    json_bool(&j, "complete", info->complete);
+    json_number(&j, "volume", info->volume);
+    json_number(&j, "least_radius", info->least_radius);
+    json_number(&j, "empty_radius", info->empty_radius);
+    json_count(&j, "cells", info->cells);
+    cli_end_json(&j);
+}
+
+static void print_words(FILE *out, const carom_packing_info *info, double seconds) {
+    fprintf(out, "%llu spheres in %.2f s, by method %s\n", (unsigned long long)info->spheres,
+            seconds, carom_pack_method_name(info->method));
+    if (info->volume > 0.0)
+        fprintf(out, "  fill      %.4f of a volume of %.9g\n", info->fill, info->volume);
+    fprintf(out, "  smallest  radius %.6g\n", info->least_radius);
+    if (info->empty_radius < 1e300)
+        fprintf(out, "  empty     no ball larger than %.6g fits between them\n",
+                info->empty_radius);
+    if (info->inside_out) fprintf(out, "  note      the mesh is inside out; it was reversed\n");
+    if (!info->complete)
+        fprintf(out, "  note      there is no space for more that this method could find\n");
+}
+
+/* To the standard output in the format named, or PLY. */
+static bool write_spheres(cli *cli, const options *options, const carom_packing *packing) {
+    carom_pack_format format = (carom_pack_format)options->format;
+    carom_bytes bytes = {0};
+    carom_status status;
+    if (!output_is_standard(options->out)) {
+        status = carom_packing_save(cli->context, packing, format, options->out);
+    } else {
+        if (format == CAROM_PACK_FORMAT_GUESS) format = CAROM_PACK_FORMAT_PLY;
+        status = carom_packing_save_memory(cli->context, packing, format, &bytes);
+        if (status == CAROM_OK && fwrite(bytes.data, 1, bytes.count, stdout) != bytes.count)
+            status = CAROM_IO;
+        carom_bytes_free(&bytes);
+    }
+    bar_clear(&cli->bar);
+    if (status != CAROM_OK) (void)cli_fail(cli, status);
+    return status == CAROM_OK;
+}
+
+static bool write_cells(cli *cli, const char *path, const carom_packing *packing) {
+    carom_pack_cells cells = {0};
+    output o = {0};
+    carom_status status = carom_packing_get_cells(cli->context, packing, &cells);
+    if (status != CAROM_OK) {
+        (void)cli_fail(cli, status);
+        return false;
+    }
+    bool good = output_open(cli, path, &o);
+    if (good) {
+        fprintf(o.file, "x,y,z,edge,sphere\n");
+        for (uint64_t i = 0; i < cells.count; ++i) {
+            const carom_pack_cell *c = &cells.data[i];
+            fprintf(o.file, "%.17g,%.17g,%.17g,%.17g,%u\n", c->low.x, c->low.y, c->low.z, c->edge,
+                    c->sphere);
+        }
+        good = output_close(&o, true);
+    }
+    carom_pack_cells_free(&cells);
+    return good;
+}
+
+static int run(cli *cli, const void *values, size_t count, char **paths) {
+    (void)count;
+    const options *options = values;
+    const char *const files[2] = {options->out, options->cells};
+    for (int i = 0; i < 2; ++i)
+        if (files[i] != NULL && output_misuse(cli, files[i]) != NULL)
+            return cli_misuse(cli, output_misuse(cli, files[i]));
+    if (options->voxels > 512) return cli_misuse(cli, "--voxels takes up to 512");
+    if (options->cells != NULL && options->no_shares)
+        return cli_misuse(cli, "--cells needs shares: leave out --no-shares");
+    if (options->cells != NULL && options->out != NULL && output_is_standard(options->out) &&
+        output_is_standard(options->cells))
+        return cli_misuse(cli, "--out and --cells cannot both be the standard output");
+    carom_mesh *mesh = NULL;
+    carom_packing *packing = NULL;
+    carom_packing_info info;
+    carom_packing_def def = {.method = (carom_pack_method)options->method,
+                             .allow_open = options->allow_open,
+                             .count = options->count,
+                             .fill = options->fill,
+                             .radius = options->radius,
+                             .epsilon = options->epsilon,
+                             .fast = options->fast,
+                             .voxels = (uint32_t)options->voxels,
+                             .seed = options->seed,
+                             .no_shares = options->no_shares,
+                             .keep_cells = options->cells != NULL};
+    if (options->voxels != 0 && options->count == 0 && options->fill == 0.0 &&
+        options->radius == 0.0)
+        def.count = UINT64_MAX; /* as many as the voxels give */
+    if (options->voxels != 0 && options->method == CAROM_PACK_METHOD_OCTREE)
+        def.method = CAROM_PACK_METHOD_GREEDY;
+    carom_status status = meshes_read(cli, paths[0], options->from, &mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
+    double start = carom_time_seconds();
+    if (status == CAROM_OK) status = carom_packing_create(cli->context, &def, &packing);
+    double seconds = carom_time_seconds() - start;
+    if (status == CAROM_OK) status = carom_packing_get_info(cli->context, packing, &info);
+    bar_clear(&cli->bar);
+    int code = status != CAROM_OK ? cli_fail(cli, status) : CLI_OK;
+    if (code == CLI_OK && options->out != NULL && !write_spheres(cli, options, packing))
+        code = CLI_MACHINE;
+    if (code == CLI_OK && options->cells != NULL && !write_cells(cli, options->cells, packing))
+        code = CLI_MACHINE;
+    if (code == CLI_OK && cli->json)
+        print_json(cli, &info, seconds);
+    else if (code == CLI_OK)
+        print_words(output_words(options->out), &info, seconds);
+    carom_packing_destroy(packing);
+    carom_mesh_destroy(mesh);
+    return code;
+}
+
+const cli_command cli_pack = {
+    .order = 68,
+    .name = "pack",
+    .arguments = "MESH [-n N | --fill F | --radius R | --voxels N] [-o FILE]",
+    .summary = "fills a solid with disjoint spheres",
+    .details = details,
+    .options = pack_options,
+    .option_count = sizeof(pack_options) / sizeof(pack_options[0]),
+    .options_size = sizeof(options),
+    .fewest = 1,
+    .most = 1,
+    .run = run,
+    .inputs = 1,
+};

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* grid_cuda.h: the hierarchical hash grid on the GPU: built by counting, adding up and filling, and
+ * searched for all pairs of items whose boxes overlap (Weller, Frese, Zachmann 2013, 4; Weller,
+ * Debowski, Zachmann 2017, 4 and 5).
+ *
+ * Cells, levels, buckets, tags and the rule that reports each pair once are the items of
+ * grid_item.h. Items are numbered by rank, an order in which near items are near. Entries of a
+ * bucket come in any order here, which changes only the order of candidates. */
+#ifndef CAROM_SRC_GRID_GRID_CUDA_H
+#define CAROM_SRC_GRID_GRID_CUDA_H
+
+#include <cub/device/device_scan.cuh>
+
+#include "base/device_cuda.h"
+#include "grid/grid_item.h"
+
+#define CAROM_GRID_THREADS    256u
+#define CAROM_GRID_FOUND_WARP 128u /* candidates that a warp collects before it appends them */
+
+/* What is measured on the device, and the cells chosen. */
+struct carom_grid_measure_state {
+    unsigned long long smallest, largest; /* bits of doubles that are not negative */
+    unsigned low[3], high[3];             /* floats as integers of the same order */
+    carom_grid_space space;
+    unsigned level_mask;
+};
+
+/* Device memory of a grid. */
+struct carom_grid_memory {
+    carom_grid_measure_state *state;
+    float4 *boxes;             /* two per rank: the six sides, and padding */
+    uint8_t *levels;           /* of each rank */
+    uint32_t *counts, *starts; /* of each bucket, and one more */
+    uint2 *entries;            /* rank and tags */
+    uint64_t entry_capacity;
+    void *temporary;
+    size_t temporary_bytes;
+
+    __device__ carom_box box(uint32_t rank) const {
+        float4 p = boxes[2 * (uint64_t)rank], q = boxes[2 * (uint64_t)rank + 1];
+        carom_box box = {{p.x, p.y, p.z}, {p.w, q.x, q.y}};
+        return box;
+    }
+};
+
+static inline uint64_t carom_grid_row(uint64_t bytes) {
+    return (bytes + CAROM_DEVICE_ALLOCATION) / CAROM_DEVICE_ALLOCATION * CAROM_DEVICE_ALLOCATION;
+}
+
+/* The bytes that a grid takes but for its entries; with memory != NULL the addresses in it. */
+static inline uint64_t carom_grid_place(uint32_t count, uint32_t buckets, char *memory,
+                                        carom_grid_memory *grid) {
+    uint64_t at = CAROM_DEVICE_ALLOCATION, row;
+    uint32_t *none = nullptr;
+    grid->temporary_bytes = 0;
+    (void)cub::DeviceScan::ExclusiveSum(nullptr, grid->temporary_bytes, none, none,
+                                        (int64_t)buckets + 1, (cudaStream_t) nullptr);
+    row = carom_grid_row(((uint64_t)buckets + 1) * sizeof(uint32_t));
+    grid->state = (carom_grid_measure_state *)memory;
+    grid->boxes = (float4 *)(memory + at);
+    at += carom_grid_row(2 * sizeof(float4) * (uint64_t)count);
+    grid->levels = (uint8_t *)(memory + at);
+    at += carom_grid_row(count);
+    grid->counts = (uint32_t *)(memory + at);
+    grid->starts = (uint32_t *)(memory + (at += row));
+    grid->temporary = memory + (at += row);
+    return at + grid->temporary_bytes;
+}
+
+/* Floats as integers of the same order. */
+static __device__ inline unsigned carom_grid_ordered(float x) {
+    unsigned bits = __float_as_uint(x);
+    return bits >> 31 != 0 ? ~bits : bits | 1u << 31;
+}
+
+static __device__ inline float carom_grid_from_ordered(unsigned bits) {
+    return __uint_as_float(bits >> 31 != 0 ? bits & ~(1u << 31) : ~bits);
+}
+
+static __global__ void carom_grid_begin(carom_grid_measure_state *state) {
+    carom_device_begin();
+    carom_grid_extent nothing = carom_grid_extent_of_nothing();
+    state->smallest = (unsigned long long)__double_as_longlong(nothing.smallest);
+    state->largest = 0;
+    state->level_mask = 0;
+    for (int k = 0; k < 3; ++k) {
+        state->low[k] = carom_grid_ordered(nothing.low[k]);
+        state->high[k] = carom_grid_ordered(nothing.high[k]);
+    }
+}
+
+/* BOXES: box(rank), which may be empty, and paired(a, b): whether two items can be a pair. */
+template <typename BOXES>
+static __global__ void carom_grid_measure(BOXES boxes, uint32_t count,
+                                          carom_grid_measure_state *state) {
+    carom_device_begin();
+    carom_grid_extent all = carom_grid_extent_of_nothing();
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        carom_box box = boxes.box((uint32_t)i);
+        carom_grid_extent one = carom_grid_extent_of(&box);
+        if (box.low[0] <= box.high[0]) carom_grid_extend(&all, &one);
+    }
+    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
+        carom_grid_extent other;
+        other.smallest = __shfl_xor_sync(~0u, all.smallest, step);
+        other.largest = __shfl_xor_sync(~0u, all.largest, step);
+        for (int k = 0; k < 3; ++k) {
+            other.low[k] = __shfl_xor_sync(~0u, all.low[k], step);
+            other.high[k] = __shfl_xor_sync(~0u, all.high[k], step);
+        }
+        carom_grid_extend(&all, &other);
+    }
+    if (threadIdx.x % CAROM_WARP != 0) return;
+    atomicMin(&state->smallest, (unsigned long long)__double_as_longlong(all.smallest));
+    atomicMax(&state->largest, (unsigned long long)__double_as_longlong(all.largest));
+    for (int k = 0; k < 3; ++k) {
+        atomicMin(&state->low[k], carom_grid_ordered(all.low[k]));
+        atomicMax(&state->high[k], carom_grid_ordered(all.high[k]));
+    }
+}
+
+static __global__ void carom_grid_end_measure(carom_grid_measure_state *state, int32_t lift) {
+    carom_device_begin();
+    carom_grid_extent all;
+    all.smallest = __longlong_as_double((long long)state->smallest);
+    all.largest = __longlong_as_double((long long)state->largest);
+    for (int k = 0; k < 3; ++k) {
+        all.low[k] = carom_grid_from_ordered(state->low[k]);
+        all.high[k] = carom_grid_from_ordered(state->high[k]);
+    }
+    state->space = carom_grid_choose_space(&all, lift);
+}
+
+/* The cells of one item, one after the other: put(bucket, tags) for each bucket once. Most items
+ * have a few cells of eight; the arrays are in local memory. */
+template <typename PUT>
+static __device__ inline void carom_grid_each(const carom_grid_table &table,
+                                              const carom_grid_cells &cells, uint32_t level,
+                                              PUT put) {
+    uint32_t buckets[CAROM_GRID_MOST_CELLS], tags[CAROM_GRID_MOST_CELLS];
+    uint32_t count = carom_grid_enter(&table, &cells, level, buckets, tags);
+    for (uint32_t i = 0; i < count; ++i) put(buckets[i], tags[i]);
+}
+
+template <typename BOXES>
+static __global__ void carom_grid_count(BOXES boxes, uint32_t count, carom_grid_table table,
+                                        carom_grid_memory grid) {
+    carom_device_begin();
+    uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x;
+    if (rank >= count) return;
+    carom_box box = boxes.box(rank);
+    grid.boxes[2 * (uint64_t)rank] = make_float4(box.low[0], box.low[1], box.low[2], box.high[0]);
+    grid.boxes[2 * (uint64_t)rank + 1] = make_float4(box.high[1], box.high[2], 0.0f, 0.0f);
+    if (!(box.low[0] <= box.high[0])) {
+        grid.levels[rank] = CAROM_GRID_NOWHERE;
+        return;
+    }
+    carom_grid_cells cells = carom_grid_cells_of(&grid.state->space, &box);
+    uint32_t level = carom_grid_level(&grid.state->space, &cells);
+    grid.levels[rank] = (uint8_t)level;
+    if ((grid.state->level_mask >> level & 1u) == 0) atomicOr(&grid.state->level_mask, 1u << level);
+    carom_grid_each(table, cells, level,
+                    [&](uint32_t bucket, uint32_t) { atomicAdd(&grid.counts[bucket], 1u); });
+}
+
+/* Each count goes back down to 0 as its entries are written. */
+static __global__ void carom_grid_fill(uint32_t count, carom_grid_table table,
+                                       carom_grid_memory grid) {
+    carom_device_begin();
+    uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x;
+    if (rank >= count || grid.levels[rank] == CAROM_GRID_NOWHERE) return;
+    carom_box box = grid.box(rank);
+    carom_grid_cells cells = carom_grid_cells_of(&grid.state->space, &box);
+    carom_grid_each(table, cells, grid.levels[rank], [&](uint32_t bucket, uint32_t tags) {
+        uint64_t at = (uint64_t)grid.starts[bucket] + atomicSub(&grid.counts[bucket], 1u) - 1u;
+        if (at < grid.entry_capacity) grid.entries[at] = make_uint2(rank, tags);
+    });
+}
+
+/* Each item looks for partners on its own level, those of higher rank, and on the levels above,
+ * cell by cell. A pair is reported in its lower-corner cell alone, where the partner has one entry,
+ * so that each pair is found once, also where two cells share a bucket. A group of eight lanes
+ * shares an item: one lane per entry of a bucket. */
+#define CAROM_GRID_GROUP 8u
+
+template <typename BOXES>
+static __global__ void __launch_bounds__(CAROM_GRID_THREADS)
+    carom_grid_search(BOXES boxes, uint32_t count, carom_grid_table table, carom_grid_memory grid,
+                      carom_device_list<uint2> found) {
+    carom_device_begin();
+    __shared__ uint2 buffers[CAROM_GRID_THREADS / CAROM_WARP][CAROM_GRID_FOUND_WARP];
+    carom_warp_buffer<uint2, CAROM_GRID_FOUND_WARP> buffer = {buffers[threadIdx.x / CAROM_WARP], 0};
+    const unsigned per_warp = CAROM_WARP / CAROM_GRID_GROUP;
+    unsigned lane = threadIdx.x % CAROM_GRID_GROUP;
+    uint64_t first = ((uint64_t)blockIdx.x * CAROM_GRID_THREADS + threadIdx.x) / CAROM_WARP,
+             stride = (uint64_t)gridDim.x * CAROM_GRID_THREADS / CAROM_WARP;
+    unsigned group = threadIdx.x % CAROM_WARP / CAROM_GRID_GROUP;
+    uint32_t mask = grid.state->level_mask;
+    for (uint64_t base = first * per_warp; base < count; base += stride * per_warp) {
+        uint32_t rank = (uint32_t)base + group, level = CAROM_GRID_NOWHERE, levels = 0;
+        carom_box box = carom_box_empty();
+        carom_grid_cells cells = {}, on = {};
+        if (base + group < count) level = grid.levels[rank];
+        if (level != CAROM_GRID_NOWHERE) {
+            box = grid.box(rank);
+            cells = carom_grid_cells_of(&grid.state->space, &box);
+            levels = mask & ~0u << level;
+        }
+        uint32_t x = 0, y = 0, z = 1, at_level = 0; /* past the last cell: the next level begins */
+        on.high[2] = 0;
+        uint32_t at = 0, end = 0, cell_tags = 0;
+        for (;;) {
+            /* the next bucket with entries, or none: every group advances on its own */
+            while (at >= end) {
+                if (x < on.high[0]) {
+                    ++x;
+                } else if (y < on.high[1]) {
+                    x = on.low[0];
+                    ++y;
+                } else if (z < on.high[2]) {
+                    x = on.low[0];
+                    y = on.low[1];
+                    ++z;
+                } else {
+                    if (levels == 0) break;
+                    at_level = (uint32_t)__ffs((int)levels) - 1u;
+                    levels &= levels - 1u;
+                    on = carom_grid_cells_on(&cells, at_level);
+                    x = on.low[0];
+                    y = on.low[1];
+                    z = on.low[2];
+                }
+                uint32_t bucket = carom_grid_bucket(&table, x, y, z, at_level);
+                cell_tags =
+                    (x & 7u) << CAROM_GRID_TAG_CELL | (y & 7u) << (CAROM_GRID_TAG_CELL + 3) |
+                    (z & 7u) << (CAROM_GRID_TAG_CELL + 6) | at_level << CAROM_GRID_TAG_LEVEL;
+                at = grid.starts[bucket];
+                end = grid.starts[bucket + 1];
+                if (end > grid.entry_capacity) at = end = 0; /* it will be repeated */
+            }
+            bool more = at < end;
+            if (__ballot_sync(~0u, more) == 0) break;
+            bool meets = false;
+            uint2 entry = make_uint2(0, 0);
+            if (more && at + lane < end) {
+                entry = grid.entries[at + lane];
+                bool later = at_level != level || entry.x > rank;
+                /* an item with one cell in this bucket says which by its tags */
+                bool here = (entry.y & CAROM_GRID_TAG_PLACE) == cell_tags;
+                bool several = (entry.y & CAROM_GRID_TAG_MULTI) != 0 &&
+                               (entry.y >> CAROM_GRID_TAG_LEVEL & 31u) == at_level;
+                if (later && (here || several) && boxes.paired(rank, entry.x)) {
+                    carom_box other = grid.box(entry.x);
+                    if (carom_box_overlap(&box, &other)) {
+                        carom_grid_cells theirs = carom_grid_cells_of(&grid.state->space, &other);
+                        /* the lower-corner cell of the two, which both have, is this one */
+                        meets = CAROM_MAX(cells.low[0], theirs.low[0]) >> at_level == x &&
+                                CAROM_MAX(cells.low[1], theirs.low[1]) >> at_level == y &&
+                                CAROM_MAX(cells.low[2], theirs.low[2]) >> at_level == z;
+                    }
+                }
+            }
+            buffer.push(found, meets, make_uint2(rank, entry.x));
+            if (more) at += CAROM_GRID_GROUP;
+        }
+    }
+    buffer.flush(found);
+}
+
+static __global__ void carom_grid_report_entries(const uint32_t *total, carom_device_count *count) {
+    carom_device_begin();
+    *count = *total;
+}
+
+/* ---- Queueing -------------------------------------------------------------------------------- */
+
+/* Queues the build and the search. `entries` counts the entries, also those beyond the capacity. */
+template <typename BOXES>
+static void carom_grid_find(carom_device *device, BOXES boxes, uint32_t count,
+                            const carom_grid_table &table, int32_t lift, carom_grid_memory grid,
+                            carom_device_count *entries, carom_device_list<uint2> found) {
+    unsigned blocks = carom_device_blocks(count, CAROM_GRID_THREADS);
+    carom_device_step(device, "cells");
+    (void)cudaMemsetAsync(grid.counts, 0, ((uint64_t)table.bucket_count + 1) * sizeof(uint32_t),
+                          device->stream);
+    carom_device_launch(device, carom_grid_begin, 1, 1, grid.state);
+    carom_device_launch(device, carom_grid_measure<BOXES>, 2u * (unsigned)device->processors,
+                        CAROM_GRID_THREADS, boxes, count, grid.state);
+    carom_device_launch(device, carom_grid_end_measure, 1, 1, grid.state, lift);
+    carom_device_step(device, "buckets");
+    carom_device_launch(device, carom_grid_count<BOXES>, blocks, CAROM_GRID_THREADS, boxes, count,
+                        table, grid);
+    (void)cub::DeviceScan::ExclusiveSum(grid.temporary, grid.temporary_bytes, grid.counts,
+                                        grid.starts, (int64_t)table.bucket_count + 1,
+                                        device->stream);
+    carom_device_launch(device, carom_grid_fill, blocks, CAROM_GRID_THREADS, count, table, grid);
+    carom_device_launch(device, carom_grid_report_entries, 1, 1,
+                        (const uint32_t *)grid.starts + table.bucket_count, entries);
+    carom_device_step(device, "candidates");
+    carom_device_launch(device, carom_grid_search<BOXES>,
+                        carom_device_resident(device, carom_grid_search<BOXES>, CAROM_GRID_THREADS),
+                        CAROM_GRID_THREADS, boxes, count, table, grid, found);
+}
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* A packing: created from a mesh in four steps: the surface in its frame (pack_mesh.c), spheres by
+ * one of three methods (pack_octree.c, pack_voxels.c, pack_prototypes.c), the nearest face of each,
+ * and the shares of space (pack_shares.c). */
+#include "pack/pack.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "base/math.h"
+#include "base/names.h"
+#include "base/progress.h"
+#include "geom/length.h"
+#include "pack/pack_octree.h"
+#include "pack/pack_shares.h"
+
+#define DEFAULT_COUNT   1000u
+#define DEFAULT_EPSILON 0.05
+#define LEAST_EPSILON   0.001
+#define DEFAULT_VOXELS  128u
+#define MOST_VOXELS     512u
+#define VOLUME_ERROR    1e-9 /* relative, of a share: far above rounding */
+
+CAROM_ENUM_NAMES(carom_pack_method, CAROM_PACK_METHOD_COUNT, "octree", "greedy", "prototype");
+CAROM_RESULT_DEFINE_FREE(carom_pack_spheres);
+CAROM_RESULT_DEFINE_FREE(carom_pack_cells);
+CAROM_RESULT_FILL(carom_pack_spheres);
+CAROM_RESULT_FILL(carom_pack_cells);
+
+/* ---- Spheres --------------------------------------------------------------------------------- */
+
+/* Balls in the order of their radii. */
+typedef struct ranked {
+    carom_pack_ball ball;
+    uint64_t found;
+} ranked;
+
+static int larger_first(const void *a, const void *b) {
+    const ranked *c = a, *d = b;
+    if (c->ball.radius != d->ball.radius) return c->ball.radius > d->ball.radius ? -1 : 1;
+    return (c->found > d->found) - (c->found < d->found);
+}
+
+typedef struct finishing {
+    const carom_pack_mesh *mesh;
+    const carom_pack_ball *balls;
+    carom_pack_sphere *spheres;
+} finishing;
+
+#define SPHERES_PER_RANGE 64u
+
+static carom_status finish_range(void *argument, carom_range range) {
+    const finishing *f = argument;
+    double scale = carom_power_of_two(-f->mesh->shift);
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        const carom_pack_ball *b = &f->balls[i];
+        carom_vec3 c = carom_vec(b->x, b->y, b->z);
+        carom_pack_hit hit = carom_pack_mesh_distance(f->mesh, c, CAROM_BVH_NONE);
+        f->spheres[i] = (carom_pack_sphere){.centre = carom_pack_mesh_restore(f->mesh, c),
+                                            .radius = b->radius * scale,
+                                            .face = f->mesh->faces[hit.place]};
+    }
+    return CAROM_OK;
+}
+
+/* Sorts the balls, largest first, and makes spheres of them. */
+static carom_status make_spheres(carom_context *context, const carom_pack_mesh *mesh,
+                                 carom_pack_balls *balls, carom_packing *packing) {
+    uint64_t count = balls->balls.count;
+    carom_arena *scratch = carom_scratch(context, 0);
+    ranked *order = CAROM_ARENA_TAKE(scratch, ranked, count);
+    packing->spheres = carom_allocate(&packing->allocator, count, sizeof(*packing->spheres));
+    if (order == NULL || packing->spheres == NULL)
+        return carom_fail_memory(context, count * (sizeof(*order) + sizeof(*packing->spheres)),
+                                 "spheres of a packing");
+    for (uint64_t i = 0; i < count; ++i) order[i] = (ranked){balls->balls.data[i], i};
+    qsort(order, count, sizeof(*order), larger_first);
+    for (uint64_t i = 0; i < count; ++i) balls->balls.data[i] = order[i].ball;
+    packing->info.spheres = count;
+    finishing f = {mesh, balls->balls.data, packing->spheres};
+    return carom_parallel_for(context, count, SPHERES_PER_RANGE, finish_range, &f);
+}
+
+/* Computes secondary radii, covers and voids; converts to the caller's units. */
+static carom_status make_shares(carom_context *context, const carom_pack_mesh *mesh,
+                                const carom_pack_ball *balls, bool keep, carom_packing *packing) {
+    uint32_t count = (uint32_t)packing->info.spheres;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_pack_share *shares = CAROM_ARENA_TAKE(scratch, carom_pack_share, count);
+    carom_pack_cell_array cells = {0};
+    if (shares == NULL)
+        return carom_fail_memory(context, count * sizeof(*shares), "shares of a packing");
+    carom_status status =
+        carom_pack_shares(mesh, balls, count, shares, keep ? &cells : NULL, &packing->info.cells);
+    packing->cells = cells.data;
+    packing->cell_count = cells.count;
+    if (status != CAROM_OK) return status;
+    double back = carom_power_of_two(-mesh->shift), cube = back * back * back, volume = 0.0;
+    for (uint32_t i = 0; i < count; ++i) volume += shares[i].volume;
+    if (mesh->balanced &&
+        !mesh->plain) { /* the cells are smaller than those of the estimate before */
+        packing->info.fill *= packing->info.volume / (volume * cube);
+        packing->info.volume = volume * cube;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const carom_pack_share *s = &shares[i];
+        carom_pack_sphere *to = &packing->spheres[i];
+        to->secondary = (double)(float)carom_cbrt(s->volume / CAROM_PACK_BALL_VOLUME) * back;
+        to->cover = (double)carom_float_up(s->cover, 0.0) * back;
+        double rest = s->volume * (1.0 + VOLUME_ERROR) - carom_pack_volume(balls[i].radius);
+        rest = CAROM_MAX(rest, 0.0) + s->leak * (1.0 + VOLUME_ERROR);
+        to->void_volume = (double)carom_float_up(rest, 0.0) * cube;
+    }
+    packing->info.shares = true;
+    return CAROM_OK;
+}
+
+/* ---- Create ---------------------------------------------------------------------------------- */
+
+static carom_status check_def(carom_context *context, const carom_packing_def *def) {
+    if (!(def->fill >= 0.0 && def->fill < 1.0))
+        return carom_fail(context, CAROM_BAD_INPUT, "fill is %g: it must be in [0, 1)", def->fill);
+    if (!(def->radius >= 0.0 && def->radius <= DBL_MAX))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "radius is %g: it must be finite and not negative", def->radius);
+    if (!(def->epsilon == 0.0 || (def->epsilon >= LEAST_EPSILON && def->epsilon <= 1.0)))
+        return carom_fail(context, CAROM_BAD_INPUT, "epsilon is %g: it must be 0 or in [%g, 1]",
+                          def->epsilon, LEAST_EPSILON);
+    if (def->voxels > MOST_VOXELS)
+        return carom_fail(context, CAROM_BAD_INPUT, "%u voxels are more than %u", def->voxels,
+                          MOST_VOXELS);
+    if (def->fill > 0.0 && def->allow_open)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "fill cannot be asked for where open meshes are allowed, as their volume "
+                          "is not known: ask for a count or a radius");
+    return CAROM_OK;
+}
+
+static carom_status pack(carom_context *context, const carom_packing_def *def,
+                         carom_pack_mesh *mesh, carom_pack_balls *balls, carom_packing *packing) {
+    carom_packing_info *info = &packing->info;
+    CAROM_TRY(carom_pack_mesh_make(context, &def->mesh, def->allow_open, mesh));
+    double scale = carom_power_of_two(mesh->shift), cube = scale * scale * scale;
+    info->method = def->method;
+    info->origin = mesh->origin;
+    info->bounds.low = carom_pack_mesh_restore(mesh, mesh->low);
+    info->bounds.high = carom_pack_mesh_restore(mesh, mesh->high);
+    info->inside_out = mesh->inside_out;
+    info->volume = mesh->balanced ? mesh->report_volume : 0.0;
+    if (mesh->balanced && !mesh->plain) {
+        CAROM_TRY(carom_pack_solid_volume(mesh, &info->volume));
+        info->volume /= cube;
+    }
+    bool any = def->count == 0 && def->fill == 0.0 && def->radius == 0.0;
+    carom_pack_goal goal = {.count = any               ? DEFAULT_COUNT
+                                     : def->count != 0 ? def->count
+                                                       : UINT64_MAX,
+                            .volume = def->fill > 0.0 ? def->fill * info->volume * cube : HUGE_VAL,
+                            .radius = def->radius * scale,
+                            .epsilon = def->epsilon != 0.0 ? def->epsilon : DEFAULT_EPSILON,
+                            .fast = def->fast,
+                            .voxels = def->voxels != 0 ? def->voxels : DEFAULT_VOXELS,
+                            .seed = def->seed};
+    carom_pack_outcome outcome = {.empty = HUGE_VAL};
+    carom_progress_begin(context, "packing spheres", goal.count != UINT64_MAX ? goal.count : 0);
+    carom_status status = def->method == CAROM_PACK_METHOD_GREEDY
+                              ? carom_pack_by_voxels(mesh, &goal, balls, &outcome)
+                          : def->method == CAROM_PACK_METHOD_PROTOTYPE
+                              ? carom_pack_by_prototypes(mesh, &goal, balls, &outcome)
+                              : carom_pack_by_octree(mesh, &goal, balls, &outcome);
+    status = carom_progress_finish(context, status);
+    if (status != CAROM_OK) return status;
+    CAROM_TRY(make_spheres(context, mesh, balls, packing));
+    uint64_t count = info->spheres;
+    info->least_radius = count != 0 ? packing->spheres[count - 1].radius : 0.0;
+    info->empty_radius = outcome.empty / scale;
+    info->fill = info->volume > 0.0 ? outcome.volume / (info->volume * cube) : 0.0;
+    info->complete = count >= goal.count || outcome.volume >= goal.volume ||
+                     (def->radius > 0.0 && outcome.empty <= 1.0001 * goal.radius);
+    if (!def->no_shares && count != 0)
+        CAROM_TRY(make_shares(context, mesh, balls->balls.data, def->keep_cells, packing));
+    context->work = (carom_work){.visits = outcome.visits};
+    return CAROM_OK;
+}
+
+carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,
+                                  carom_packing **packing) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(packing != NULL, "the place for the packing is NULL");
+    CAROM_REQUIRE(def != NULL, "the definition is NULL");
+    CAROM_REQUIRE((unsigned)def->method < CAROM_PACK_METHOD_COUNT, "the method is unknown");
+    *packing = NULL;
+    CAROM_TRY(carom_context_require_cpu(context, "a packing"));
+    CAROM_TRY(check_def(context, def));
+    carom_packing *made = carom_allocate(&context->allocator, 1, sizeof(*made));
+    if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a packing");
+    *made = (carom_packing){.allocator = context->allocator};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_pack_mesh mesh = {0};
+    carom_pack_balls balls;
+    carom_pack_balls_begin(&balls, &context->allocator);
+    carom_status status = pack(context, def, &mesh, &balls, made);
+    carom_pack_balls_free(&balls);
+    carom_pack_mesh_free(&mesh);
+    carom_arena_rewind(scratch, mark);
+    if (status != CAROM_OK) {
+        carom_packing_destroy(made);
+        return status;
+    }
+    *packing = made;
+    return CAROM_OK;
+}
+
+void carom_packing_destroy(carom_packing *packing) {
+    if (packing == NULL) return;
+    carom_allocator allocator = packing->allocator;
+    carom_release(&allocator, packing->spheres);
+    carom_release(&allocator, packing->cells);
+    carom_release(&allocator, packing);
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+carom_status carom_packing_get_info(carom_context *context, const carom_packing *packing,
+                                    carom_packing_info *info) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(packing != NULL, "the packing is NULL");
+    CAROM_REQUIRE(info != NULL, "the info is NULL");
+    *info = packing->info;
+    info->bytes = sizeof(*packing) + packing->info.spheres * sizeof(*packing->spheres) +
+                  packing->cell_count * sizeof(*packing->cells);
+    return CAROM_OK;
+}
+
+carom_status carom_packing_get_spheres(carom_context *context, const carom_packing *packing,
+                                       carom_pack_spheres *spheres) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(packing != NULL, "the packing is NULL");
+    CAROM_REQUIRE_RESULT(spheres, "spheres");
+    uint64_t writable;
+    CAROM_TRY(carom_pack_spheres_begin(context, &context->allocator, spheres, packing->info.spheres,
+                                       &writable));
+    if (writable != 0)
+        memcpy(spheres->data, packing->spheres, writable * sizeof(*packing->spheres));
+    return carom_pack_spheres_end(spheres);
+}
+
+carom_status carom_packing_get_cells(carom_context *context, const carom_packing *packing,
+                                     carom_pack_cells *cells) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(packing != NULL, "the packing is NULL");
+    CAROM_REQUIRE_RESULT(cells, "cells");
+    uint64_t writable;
+    CAROM_TRY(carom_pack_cells_begin(context, &context->allocator, cells, packing->cell_count,
+                                     &writable));
+    if (writable != 0) memcpy(cells->data, packing->cells, writable * sizeof(*packing->cells));
+    return carom_pack_cells_end(cells);
+}

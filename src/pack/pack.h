@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* pack.h: a packing. */
+#ifndef CAROM_SRC_PACK_PACK_H
+#define CAROM_SRC_PACK_PACK_H
+
+#include "base/context.h"
+#include "carom/pack.h"
+
+struct carom_packing {
+    carom_allocator allocator;
+    carom_packing_info info;
+    carom_pack_sphere *spheres; /* info.spheres of them, radii descending */
+    carom_pack_cell *cells;     /* NULL: not kept */
+    uint64_t cell_count;
+};
+
+#endif

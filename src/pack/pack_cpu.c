@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* The vector loops of packing.
+ *
+ * The bound. Let the obstacles be balls (c_i, r_i), D_i = |p - c_i|, d_i = D_i - r_i, n_i = (p -
+ * c_i) / D_i. A centre q = p + v with |v| <= h is |q - c_i| <= D_i + n_i.v + v^2 / 2 D_i away from
+ * c_i. The radius of an empty ball at q is at most the least of these less r_i, so at most any
+ * convex combination of them:
+ *     sum l_i (d_i + h^2 / 2 D_i) + h |sum l_i n_i|.
+ * The weights l are found by the method of Frank and Wolfe (1956) with exact line search. Every l
+ * gives a valid bound, so it may stop at any step. In the optimum, sum l_i n_i points to where the
+ * largest empty ball is. */
+#include "pack/pack_cpu.h"
+
+#include <math.h>
+
+#include "base/simd.h"
+
+typedef struct vec_v {
+    carom_f64v x, y, z;
+} vec_v;
+
+static inline carom_f64v choose(carom_i64v comparison, carom_f64v yes, carom_f64v no) {
+    return (carom_f64v)(((carom_i64v)yes & comparison) | ((carom_i64v)no & ~comparison));
+}
+
+static inline vec_v load_vec(const double (*rows)[CAROM_BVH_WIDTH], uint32_t at) {
+    return (vec_v){carom_f64v_load(rows[0] + at), carom_f64v_load(rows[1] + at),
+                   carom_f64v_load(rows[2] + at)};
+}
+
+static inline carom_f64v dot(vec_v a, vec_v b) {
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static inline vec_v sub(vec_v a, vec_v b) {
+    return (vec_v){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static inline vec_v along(vec_v a, vec_v u, carom_f64v t) {
+    return (vec_v){a.x + u.x * t, a.y + u.y * t, a.z + u.z * t};
+}
+
+/* The point nearest to the origin on the segment a + t u, t in [0, 1]. */
+static inline vec_v edge_foot(vec_v a, vec_v u, carom_f64v square) {
+    const carom_f64v zero = carom_f64v_splat(0.0), one = carom_f64v_splat(1.0);
+    carom_f64v t = -dot(a, u) / choose(square > 0.0, square, one);
+    return along(a, u, carom_f64v_min(carom_f64v_max(t, zero), one));
+}
+
+static inline void take_nearer(vec_v foot, vec_v *best, carom_f64v *square) {
+    carom_f64v s = dot(foot, foot);
+    carom_i64v nearer = s < *square;
+    best->x = choose(nearer, foot.x, best->x);
+    best->y = choose(nearer, foot.y, best->y);
+    best->z = choose(nearer, foot.z, best->z);
+    *square = choose(nearer, s, *square);
+}
+
+void CAROM_CPU(carom_pack_feet)(const carom_bvh_corners *corners, const double point[3],
+                                double squares[CAROM_BVH_WIDTH], double feet[3][CAROM_BVH_WIDTH]) {
+    for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES64) {
+        vec_v p = {carom_f64v_splat(point[0]), carom_f64v_splat(point[1]),
+                   carom_f64v_splat(point[2])};
+        vec_v a = sub(load_vec(corners->row, at), p), b = sub(load_vec(corners->row + 3, at), p);
+        vec_v c = sub(load_vec(corners->row + 6, at), p);
+        vec_v u = sub(b, a), v = sub(c, a), o = sub(c, b);
+        carom_f64v uu = dot(u, u), uv = dot(u, v), vv = dot(v, v);
+        vec_v best = edge_foot(a, u, uu);
+        carom_f64v square = dot(best, best);
+        take_nearer(edge_foot(b, o, dot(o, o)), &best, &square);
+        take_nearer(edge_foot(a, v, vv), &best, &square);
+        carom_f64v au = -dot(a, u), av = -dot(a, v);
+        carom_f64v denominator = uu * vv - uv * uv;
+        carom_f64v s = vv * au - uv * av, t = uu * av - uv * au;
+        carom_i64v inside =
+            (s > 0.0) & (t > 0.0) & (s + t < denominator) & (denominator > 0x1p-40 * (uu * vv));
+        denominator = choose(inside, denominator, carom_f64v_splat(1.0));
+        vec_v foot = along(along(a, u, s / denominator), v, t / denominator);
+        carom_f64v flat = dot(foot, foot);
+        inside &= flat < square;
+        best.x = choose(inside, foot.x, best.x);
+        best.y = choose(inside, foot.y, best.y);
+        best.z = choose(inside, foot.z, best.z);
+        square = choose(inside, flat, square);
+        carom_f64v_store(squares + at, square);
+        carom_f64v_store(feet[0] + at, best.x + p.x);
+        carom_f64v_store(feet[1] + at, best.y + p.y);
+        carom_f64v_store(feet[2] + at, best.z + p.z);
+    }
+}
+
+/* ---- Bound ----------------------------------------------------------------------------------- */
+
+/* Steps of the search for weights: at twelve the bound is within some percent of the best. */
+#define MOST_STEPS 12
+
+/* One constraint per lane: at most e + n.v. */
+typedef struct linear {
+    double e[CAROM_PACK_NEAR], x[CAROM_PACK_NEAR], y[CAROM_PACK_NEAR], z[CAROM_PACK_NEAR];
+    uint32_t count; /* a multiple of the lanes; the rest is infinite */
+} linear;
+
+static void make_linear(const carom_pack_near *near, const double point[3], double reach,
+                        linear *l) {
+    double limit = near->least + 2.0 * reach;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < near->count; ++i) {
+        if (near->apart[i] > limit) continue;
+        double away = near->apart[i] + near->radius[i];
+        /* The square would exceed the trivial bound. */
+        bool trivial = !(away > 0.5 * reach);
+        double inverse = trivial ? 0.0 : 1.0 / away;
+        l->e[count] = near->apart[i] + (trivial ? reach : 0.5 * reach * reach * inverse);
+        l->x[count] = (point[0] - near->x[i]) * inverse;
+        l->y[count] = (point[1] - near->y[i]) * inverse;
+        l->z[count] = (point[2] - near->z[i]) * inverse;
+        ++count;
+    }
+    for (; count % CAROM_LANES64 != 0; ++count) {
+        l->e[count] = HUGE_VAL;
+        l->x[count] = l->y[count] = l->z[count] = 0.0;
+    }
+    l->count = count;
+}
+
+/* The constraint that is least along g, a vector; the lowest index of equal ones. */
+static uint32_t least_along(const linear *l, const double g[3], double *least) {
+    carom_f64v low = carom_f64v_splat(HUGE_VAL);
+    double values[CAROM_PACK_NEAR];
+    for (uint32_t at = 0; at < l->count; at += CAROM_LANES64) {
+        carom_f64v v = carom_f64v_load(l->e + at) +
+                       (carom_f64v_load(l->x + at) * g[0] + carom_f64v_load(l->y + at) * g[1] +
+                        carom_f64v_load(l->z + at) * g[2]);
+        carom_f64v_store(values + at, v);
+        low = carom_f64v_min(v, low);
+    }
+    double lows[CAROM_LANES64], best = HUGE_VAL;
+    carom_f64v_store(lows, low);
+    for (uint32_t i = 0; i < CAROM_LANES64; ++i) best = CAROM_MIN(lows[i], best);
+    *least = best;
+    for (uint32_t at = 0; at < l->count; at += CAROM_LANES64) {
+        carom_lanes lanes = carom_lanes_of64(carom_f64v_load(values + at) <= best);
+        if (lanes != 0) return at + (uint32_t)__builtin_ctz(lanes);
+    }
+    return 0;
+}
+
+/* The t in [0, 1] that minimises a t + h |g + t w|. */
+static double line_search(double a, double h, const double g[3], const double w[3]) {
+    double A = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
+    double B = g[0] * w[0] + g[1] * w[1] + g[2] * w[2];
+    double C = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+    if (!(A > 0.0)) return a < 0.0 ? 1.0 : 0.0;
+    double s = -a / (h * sqrt(A));
+    if (s >= 1.0) return 1.0;
+    if (s <= -1.0) return 0.0;
+    double rest = A * C - B * B;
+    double u = rest > 0.0 ? s * sqrt(rest / (1.0 - s * s)) : 0.0;
+    double t = (u - B) / A;
+    return t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+}
+
+double CAROM_CPU(carom_pack_bound)(const carom_pack_near *near, const double point[3], double reach,
+                                   double goal, double direction[3]) {
+    linear l;
+    direction[0] = direction[1] = direction[2] = 0.0;
+    double bound = near->least + reach;
+    if (near->count == 0) return bound;
+    make_linear(near, point, reach, &l);
+    if (l.count == 0) return bound;
+    const double zero[3] = {0.0, 0.0, 0.0};
+    double e;
+    uint32_t i = least_along(&l, zero, &e);
+    double g[3] = {l.x[i], l.y[i], l.z[i]};
+    for (int step = 0; step < MOST_STEPS; ++step) {
+        double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+        double here = e + reach * length;
+        bound = CAROM_MIN(here, bound);
+        if (length > 0.0) {
+            direction[0] = g[0] / length;
+            direction[1] = g[1] / length;
+            direction[2] = g[2] / length;
+        }
+        if (bound <= goal || !(length > 0.0)) break;
+        double least;
+        const double along_g[3] = {reach * direction[0], reach * direction[1],
+                                   reach * direction[2]};
+        i = least_along(&l, along_g, &least);
+        /* The least bounds the optimum from below. */
+        if (!(here - least > 0.02 * (here - near->least))) break;
+        const double w[3] = {l.x[i] - g[0], l.y[i] - g[1], l.z[i] - g[2]};
+        double t = line_search(l.e[i] - e, reach, g, w);
+        e += t * (l.e[i] - e);
+        for (int k = 0; k < 3; ++k) g[k] += t * w[k];
+    }
+    return bound;
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* The surface of the solid that is packed: its frame, distances from it, inside and outside.
+ *
+ * Vertices are welded, polygons split, and a mesh that is inside out is reversed. All triangles
+ * count for distances, those without area and those between winding numbers 1 and 2 as well: a
+ * ball that meets none of them has one winding number throughout. */
+#include "pack/pack_mesh.h"
+
+#include "base/assert.h"
+#include "base/progress.h"
+#include "base/worker_state.h"
+#include "bvh/bvh_cpu.h"
+#include "bvh/bvh_nearest_cpu.h"
+#include "geom/distance_item.h"
+#include "geom/triangle_item.h"
+#include "mesh/mesh.h"
+
+#define GRAIN 256u /* blocks per range when corners are copied */
+
+/* ---- Frame ----------------------------------------------------------------------------------- */
+
+/* Along an axis: beyond four times the size from 0, x and a round number beside it differ by a
+ * factor below 2, so that their difference is exact (Sterbenz). */
+#define NEAR_ZERO 4.0
+
+/* Sizes between these leave 2^-100 of the size above the least double, and its cube in range. */
+#define SMALLEST_SIZE 0x1p-300
+#define LARGEST_SIZE  0x1p300
+
+static double round_to(double x, double step) {
+    double n = x / step; /* a power of two: exact */
+    return fabs(n) < 0x1p52 ? floor(n + 0.5) * step : x;
+}
+
+static carom_status make_frame(carom_context *context, const carom_bounds *bounds,
+                               carom_pack_mesh *mesh) {
+    const double low[3] = {bounds->low.x, bounds->low.y, bounds->low.z};
+    const double high[3] = {bounds->high.x, bounds->high.y, bounds->high.z};
+    double size = 0.0, farthest = 0.0, origin[3];
+    for (int k = 0; k < 3; ++k) size = CAROM_MAX(high[k] - low[k], size);
+    if (!(size >= SMALLEST_SIZE && size <= LARGEST_SIZE))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the mesh is %g wide: scale it to between 2^-300 and 2^300", size);
+    mesh->shift = -1 - carom_exponent(size);
+    double scale = carom_power_of_two(mesh->shift), step = 0x1p-3 / scale;
+    double coarsest = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double most = CAROM_MAX(fabs(low[k]), fabs(high[k]));
+        origin[k] = most <= NEAR_ZERO * size ? 0.0 : round_to(0.5 * low[k] + 0.5 * high[k], step);
+        double away = CAROM_MAX(fabs(low[k] - origin[k]), fabs(high[k] - origin[k])) * scale;
+        farthest = CAROM_MAX(away, farthest);
+        /* The distance of doubles near the origin: centres cannot be finer. */
+        double ulp = carom_power_of_two(carom_exponent(2.0 * most) - 52) * scale;
+        if (origin[k] != 0.0) coarsest = CAROM_MAX(ulp, coarsest);
+    }
+    mesh->origin = carom_vec(origin[0], origin[1], origin[2]);
+    double unit = carom_power_of_two(carom_exponent(farthest) + 1 - 24);
+    mesh->unit = CAROM_MAX(unit, coarsest);
+    CAROM_ASSERT(farthest < CAROM_PACK_FARTHEST);
+    return CAROM_OK;
+}
+
+static carom_vec3 to_frame(const carom_pack_mesh *mesh, carom_vec3 x) {
+    return carom_vec_scale(carom_vec_sub(x, mesh->origin), carom_power_of_two(mesh->shift));
+}
+
+carom_vec3 carom_pack_mesh_round(const carom_pack_mesh *mesh, carom_vec3 point) {
+    return carom_vec(round_to(point.x, mesh->unit), round_to(point.y, mesh->unit),
+                     round_to(point.z, mesh->unit));
+}
+
+carom_vec3 carom_pack_mesh_restore(const carom_pack_mesh *mesh, carom_vec3 centre) {
+    return carom_vec_add(carom_vec_scale(centre, carom_power_of_two(-mesh->shift)), mesh->origin);
+}
+
+/* ---- Preparing ------------------------------------------------------------------------------- */
+
+static carom_status check_closed(carom_context *context, const carom_mesh_report *report,
+                                 bool allow_open) {
+    if (report->faces == 0)
+        return carom_fail(context, CAROM_BAD_INPUT, "the mesh has no face: nothing can be packed");
+    if (!report->balanced && !allow_open) {
+        const uint64_t *edge =
+            report->open_edges != 0 ? report->first_open_edge : report->first_inconsistent_edge;
+        return carom_fail(
+            context, CAROM_BAD_INPUT,
+            "the mesh is not closed: %llu open edges and %llu inconsistent ones, the first "
+            "from vertex %llu to %llu (after welding); mend it, or allow an open mesh",
+            (unsigned long long)report->open_edges, (unsigned long long)report->inconsistent_edges,
+            (unsigned long long)edge[0], (unsigned long long)edge[1]);
+    }
+    if (report->balanced && report->volume == 0.0)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the mesh encloses no volume: nothing can be packed");
+    return CAROM_OK;
+}
+
+typedef struct loading {
+    carom_pack_mesh *mesh;
+    carom_mesh_view view; /* welded triangles */
+} loading;
+
+static carom_triangle item_triangle(const loading *l, uint32_t item) {
+    carom_triangle t;
+    const uint32_t *corners = l->view.corners + 3 * (uint64_t)item;
+    for (int i = 0; i < 3; ++i) {
+        int to = i > 0 && l->mesh->inside_out ? 3 - i : i;
+        t.corner[to] = to_frame(l->mesh, carom_mesh_position(&l->view, corners[i]));
+    }
+    return t;
+}
+
+static void boxes_of(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
+                     carom_box *boxes) {
+    const carom_vec3 zero = {0.0, 0.0, 0.0};
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_triangle t = item_triangle(user, items != NULL ? items[i] : first + i);
+        boxes[i] = carom_box_of_triangle(&t, zero);
+    }
+}
+
+static carom_status copy_corners(void *argument, carom_range range) {
+    const loading *l = argument;
+    const carom_bvh *bvh = &l->mesh->bvh;
+    for (uint64_t block = range.begin; block < range.end; ++block) {
+        carom_bvh_corners *to = &l->mesh->corners[block];
+        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
+            uint64_t place = block * CAROM_BVH_WIDTH + lane;
+            bool some = place < bvh->item_count;
+            carom_triangle t = item_triangle(l, bvh->items[some ? place : 0]);
+            for (int i = 0; i < 3; ++i) {
+                carom_vec3 p = t.corner[some ? i : 0];
+                to->row[3 * i][lane] = p.x;
+                to->row[3 * i + 1][lane] = p.y;
+                to->row[3 * i + 2][lane] = p.z;
+            }
+        }
+    }
+    return CAROM_OK;
+}
+
+carom_triangle carom_pack_mesh_triangle(const carom_pack_mesh *mesh, uint32_t place) {
+    const carom_bvh_corners *from = &mesh->corners[place / CAROM_BVH_WIDTH];
+    uint32_t lane = place % CAROM_BVH_WIDTH;
+    carom_triangle t;
+    for (int i = 0; i < 3; ++i)
+        t.corner[i] = carom_vec(from->row[3 * i][lane], from->row[3 * i + 1][lane],
+                                from->row[3 * i + 2][lane]);
+    return t;
+}
+
+static bool triangle_of(const void *user, uint32_t place, carom_triangle *triangle) {
+    *triangle = carom_pack_mesh_triangle(user, place);
+    const carom_vec3 *p = triangle->corner;
+    carom_vec3 n = carom_vec_cross(carom_vec_sub(p[1], p[0]), carom_vec_sub(p[2], p[0]));
+    return n.x != 0.0 || n.y != 0.0 || n.z != 0.0;
+}
+
+/* ---- Faces that cross ------------------------------------------------------------------------ */
+
+typedef struct crossing_search {
+    carom_pack_mesh *mesh;
+    carom_worker_states states;
+} crossing_search;
+
+/* Whether two triangles meet other than in corners that they share. */
+static bool cross(const carom_triangle *a, const carom_triangle *b) {
+    int common = 0, at_a = 0, at_b = 0;
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k)
+            if (carom_vec_compare(a->corner[i], b->corner[k]) == 0) {
+                ++common;
+                at_a = i;
+                at_b = k;
+            }
+    if (common == 0) return carom_triangle_meet(a, b);
+    if (common > 1) return false;
+    carom_vec3 p = a->corner[(at_a + 1) % 3], q = a->corner[(at_a + 2) % 3];
+    carom_vec3 r = b->corner[(at_b + 1) % 3], s = b->corner[(at_b + 2) % 3];
+    carom_triangle edge_a = {{p, q, q}}, edge_b = {{r, s, s}};
+    return carom_triangle_meet(&edge_a, b) || carom_triangle_meet(&edge_b, a);
+}
+
+bool carom_pack_mesh_cross(const carom_pack_mesh *mesh, uint32_t place_a, uint32_t place_b) {
+    carom_triangle a = carom_pack_mesh_triangle(mesh, place_a);
+    carom_triangle b = carom_pack_mesh_triangle(mesh, place_b);
+    const carom_vec3 *p = a.corner, *q = b.corner;
+    bool coplanar = carom_orient3d(p[0], p[1], p[2], q[0]) == 0 &&
+                    carom_orient3d(p[0], p[1], p[2], q[1]) == 0 &&
+                    carom_orient3d(p[0], p[1], p[2], q[2]) == 0;
+    return !coplanar && cross(&a, &b);
+}
+
+static bool test_found(carom_bvh_found *found) {
+    const carom_pack_mesh *mesh = found->user;
+    for (uint32_t i = 0; i < found->count; ++i) {
+        carom_triangle a = carom_pack_mesh_triangle(mesh, found->a[i]);
+        carom_triangle b = carom_pack_mesh_triangle(mesh, found->b[i]);
+        if (!cross(&a, &b)) continue;
+        atomic_store_explicit(&mesh->crosses[found->a[i]], 1, memory_order_relaxed);
+        atomic_store_explicit(&mesh->crosses[found->b[i]], 1, memory_order_relaxed);
+    }
+    found->count = 0;
+    return !carom_progress_cancelled(mesh->context);
+}
+
+static bool begin_found(void *user, void *state, uint32_t worker) {
+    carom_bvh_found *found = state;
+    (void)worker;
+    found->count = 0;
+    found->visits = 0;
+    found->flush = test_found;
+    found->user = user;
+    return true;
+}
+
+static carom_status search_nodes(void *argument, carom_range range) {
+    crossing_search *c = argument;
+    carom_bvh_found *found = carom_worker_state(&c->states, range.worker);
+    if (found == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        if (!CAROM_CPU_CALL(c->mesh->context, carom_bvh_self_node)(&c->mesh->bvh, (uint32_t)i,
+                                                                   found) ||
+            !test_found(found))
+            return CAROM_CANCELLED;
+    }
+    return CAROM_OK;
+}
+
+/* Finds the faces that cross others: there winding numbers may differ from 0 and 1. */
+static carom_status find_crossing(carom_context *context, carom_pack_mesh *mesh) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint64_t places = (uint64_t)mesh->bvh.node_count[0] * CAROM_BVH_WIDTH;
+    mesh->crosses = CAROM_ARENA_TAKE(scratch, _Atomic uint8_t, places);
+    if (mesh->crosses == NULL) return carom_fail_memory(context, places, "faces that cross");
+    for (uint64_t i = 0; i < places; ++i) atomic_init(&mesh->crosses[i], 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    crossing_search c = {.mesh = mesh};
+    carom_status status =
+        carom_worker_states_begin(&c.states, context, sizeof(carom_bvh_found), begin_found, mesh);
+    if (status == CAROM_OK) {
+        status = carom_parallel_for(context, carom_bvh_self_nodes(&mesh->bvh), 1, search_nodes, &c);
+        carom_worker_states_release(&c.states);
+    }
+    carom_arena_rewind(scratch, mark);
+    for (uint64_t i = 0; i < places && mesh->plain; ++i) mesh->plain = mesh->crosses[i] == 0;
+    return status;
+}
+
+/* ---- Loading --------------------------------------------------------------------------------- */
+
+/* Places have 31 bits: pack_octree.c uses one more. */
+#define MOST_TRIANGLES (UINT32_C(1) << 30)
+
+static carom_status load(carom_context *context, carom_mesh *triangles, const carom_numbers *faces,
+                         carom_pack_mesh *mesh) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    loading l = {.mesh = mesh};
+    CAROM_TRY(carom_mesh_get_view(triangles, &l.view));
+    if (l.view.face_count > MOST_TRIANGLES)
+        return carom_fail(context, CAROM_TOO_LARGE, "%llu triangles are more than %llu",
+                          (unsigned long long)l.view.face_count,
+                          (unsigned long long)MOST_TRIANGLES);
+    /* Of the vertices in use: others may lie anywhere. */
+    carom_bounds all = carom_bounds_empty(), *bounds = &all;
+    for (uint64_t i = 0; i < 3 * l.view.face_count; ++i)
+        carom_bounds_include(bounds, carom_mesh_position(&l.view, l.view.corners[i]));
+    CAROM_TRY(make_frame(context, bounds, mesh));
+    mesh->triangle_count = (uint32_t)l.view.face_count;
+    mesh->low = to_frame(mesh, bounds->low);
+    mesh->high = to_frame(mesh, bounds->high);
+    carom_box box = carom_box_of_bounds(mesh->low, mesh->high, carom_vec(0.0, 0.0, 0.0));
+    CAROM_TRY(carom_bvh_build(context, &context->allocator, &mesh->bvh, mesh->triangle_count, &box,
+                              boxes_of, &l));
+    uint64_t blocks = mesh->bvh.node_count[0];
+    mesh->corners = CAROM_ARENA_TAKE(scratch, carom_bvh_corners, blocks);
+    mesh->faces = CAROM_ARENA_TAKE(scratch, uint32_t, blocks * CAROM_BVH_WIDTH);
+    if (mesh->corners == NULL || mesh->faces == NULL)
+        return carom_fail_memory(context, blocks * sizeof(*mesh->corners), "a mesh to pack");
+    for (uint32_t i = 0; i < mesh->triangle_count; ++i)
+        mesh->faces[i] = faces->data[mesh->bvh.items[i]];
+    CAROM_TRY(carom_parallel_for(context, blocks, GRAIN, copy_corners, &l));
+    mesh->view = (carom_bvh_faces){&mesh->bvh, 1.0, {0.0, 0.0, 0.0}, triangle_of, mesh};
+    return mesh->balanced ? find_crossing(context, mesh)
+                          : carom_bvh_field_make(context, scratch, &mesh->view, &mesh->field);
+}
+
+carom_status carom_pack_mesh_make(carom_context *context, const carom_mesh_view *view,
+                                  bool allow_open, carom_pack_mesh *mesh) {
+    carom_mesh *welded = NULL, *triangles = NULL;
+    carom_numbers faces = {0};
+    carom_mesh_report report;
+    *mesh = (carom_pack_mesh){.context = context};
+    carom_status status = carom_mesh_weld(context, view, &welded);
+    carom_mesh_view whole;
+    if (status == CAROM_OK) status = carom_mesh_get_view(welded, &whole);
+    if (status == CAROM_OK) status = carom_mesh_inspect(context, &whole, &report);
+    if (status == CAROM_OK) status = check_closed(context, &report, allow_open);
+    if (status == CAROM_OK)
+        status = carom_mesh_triangulate(context, &whole, NULL, &triangles, &faces);
+    if (status == CAROM_OK) {
+        mesh->balanced = report.balanced;
+        mesh->plain =
+            report.shells == 1 && report.nonmanifold_edges == 0 && report.duplicate_faces == 0;
+        mesh->inside_out = report.balanced && report.volume < 0.0;
+        status = load(context, triangles, &faces, mesh);
+        mesh->report_volume = fabs(report.volume);
+    }
+    carom_numbers_free(&faces);
+    carom_mesh_destroy(triangles);
+    carom_mesh_destroy(welded);
+    return status;
+}
+
+void carom_pack_mesh_free(carom_pack_mesh *mesh) {
+    if (mesh->context != NULL) carom_bvh_free(&mesh->bvh, &mesh->context->allocator);
+}
+
+/* ---- Distances ------------------------------------------------------------------------------- */
+
+static carom_bvh_point point_of(carom_vec3 p) {
+    return (carom_bvh_point){{p.x, p.y, p.z}, CAROM_PACK_FARTHEST * 0x1p-46};
+}
+
+#define DIRECTIONS 24u
+#define NO_SLOT    UINT32_MAX
+
+typedef struct search {
+    const carom_pack_mesh *mesh;
+    double at[3];
+    double spread, limit; /* limit: how far obstacles are of interest */
+    carom_pack_near *near;
+    carom_pack_hit hit;
+    uint32_t slots[DIRECTIONS]; /* in `near`, of each direction */
+} search;
+
+/* Of all points of the surface in about the same direction the nearest is kept: one for each of
+ * four quarters of the six sides of a cube. */
+static uint32_t direction_of(double x, double y, double z) {
+    double ax = fabs(x), ay = fabs(y), az = fabs(z);
+    if (ax >= ay && ax >= az) return 0u + (x < 0.0) * 4u + (y < 0.0) * 2u + (z < 0.0);
+    if (ay >= az) return 8u + (y < 0.0) * 4u + (z < 0.0) * 2u + (x < 0.0);
+    return 16u + (z < 0.0) * 4u + (x < 0.0) * 2u + (y < 0.0);
+}
+
+static double search_block(void *user, uint32_t block, uint32_t lanes) {
+    search *s = user;
+    double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
+    CAROM_CPU_CALL(s->mesh->context, carom_pack_feet)
+    (&s->mesh->corners[block], s->at, squares, feet);
+    carom_pack_near *n = s->near;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        if (squares[lane] > s->limit * s->limit) continue;
+        double apart = sqrt(squares[lane]);
+        if (apart < s->hit.distance) {
+            s->hit = (carom_pack_hit){apart, block * CAROM_BVH_WIDTH + lane};
+            s->limit = CAROM_MIN(apart + s->spread, s->limit);
+            n->least = CAROM_MIN(apart, n->least);
+        }
+        uint32_t direction = direction_of(feet[0][lane] - s->at[0], feet[1][lane] - s->at[1],
+                                          feet[2][lane] - s->at[2]);
+        uint32_t i = s->slots[direction];
+        if (i == NO_SLOT) {
+            if (n->count == CAROM_PACK_NEAR) continue;
+            i = s->slots[direction] = n->count++;
+        } else if (n->apart[i] <= apart) {
+            continue;
+        }
+        n->x[i] = feet[0][lane];
+        n->y[i] = feet[1][lane];
+        n->z[i] = feet[2][lane];
+        n->radius[i] = 0.0;
+        n->apart[i] = apart;
+    }
+    return s->limit;
+}
+
+carom_pack_hit carom_pack_mesh_search(const carom_pack_mesh *mesh, carom_vec3 point, uint32_t seed,
+                                      double limit, double spread, carom_pack_near *near) {
+    search s = {.mesh = mesh,
+                .at = {point.x, point.y, point.z},
+                .spread = spread,
+                .limit = limit,
+                .near = near,
+                .hit = {HUGE_VAL, CAROM_BVH_NONE}};
+    memset(s.slots, 0xFF, sizeof(s.slots));
+    if (seed != CAROM_BVH_NONE) { /* only to lower the limit: the search finds it again */
+        double squares[CAROM_BVH_WIDTH], feet[3][CAROM_BVH_WIDTH];
+        CAROM_CPU_CALL(mesh->context, carom_pack_feet)
+        (&mesh->corners[seed / CAROM_BVH_WIDTH], s.at, squares, feet);
+        double apart = sqrt(squares[seed % CAROM_BVH_WIDTH]) + spread + CAROM_PACK_ERROR;
+        s.limit = CAROM_MIN(apart, s.limit);
+    }
+    carom_bvh_point at = point_of(point);
+    CAROM_CPU_CALL(mesh->context, carom_bvh_nearest)(&mesh->bvh, &at, s.limit, search_block, &s);
+    return s.hit;
+}
+
+void carom_pack_mesh_look(const carom_pack_mesh *mesh, carom_vec3 point, uint32_t place,
+                          double limit, double spread, carom_pack_near *near) {
+    search s = {.mesh = mesh,
+                .at = {point.x, point.y, point.z},
+                .spread = spread,
+                .limit = limit,
+                .near = near,
+                .hit = {HUGE_VAL, CAROM_BVH_NONE}};
+    memset(s.slots, 0xFF, sizeof(s.slots));
+    (void)search_block(&s, place / CAROM_BVH_WIDTH, (1u << CAROM_BVH_WIDTH) - 1);
+}
+
+typedef struct measure {
+    const carom_pack_mesh *mesh;
+    carom_vec3 point;
+    carom_pack_hit hit;
+} measure;
+
+static double measure_block(void *user, uint32_t block, uint32_t lanes) {
+    measure *m = user;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t place = block * CAROM_BVH_WIDTH + (uint32_t)__builtin_ctz(lanes);
+        carom_triangle t = carom_pack_mesh_triangle(m->mesh, place);
+        carom_closest closest;
+        carom_near_point_triangle(m->point, t.corner, &closest);
+        if (closest.distance < m->hit.distance) m->hit = (carom_pack_hit){closest.distance, place};
+    }
+    return m->hit.distance;
+}
+
+carom_pack_hit carom_pack_mesh_distance(const carom_pack_mesh *mesh, carom_vec3 point,
+                                        uint32_t seed) {
+    measure m = {mesh, point, {HUGE_VAL, CAROM_BVH_NONE}};
+    if (seed != CAROM_BVH_NONE)
+        (void)measure_block(&m, seed / CAROM_BVH_WIDTH, 1u << seed % CAROM_BVH_WIDTH);
+    carom_bvh_point at = point_of(point);
+    CAROM_CPU_CALL(mesh->context, carom_bvh_nearest)
+    (&mesh->bvh, &at, m.hit.distance, measure_block, &m);
+    return m.hit;
+}
+
+bool carom_pack_mesh_inside(const carom_pack_mesh *mesh, carom_vec3 point, carom_bvh_found *found) {
+    int32_t winding;
+    if (mesh->balanced)
+        return carom_bvh_winding(mesh->context, &mesh->view, point, found, &winding) &&
+               winding >= 1;
+    return carom_bvh_winding_fraction(mesh->context, &mesh->view, &mesh->field, point) >= 0.5;
+}

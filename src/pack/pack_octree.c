@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/* Packing by an octree: the largest empty ball first, up to 1 + epsilon, with proof.
+ *
+ * The distance to the mesh and to the balls inserted so far is 1-Lipschitz, so a cell of half
+ * diagonal h around p holds no centre of an empty ball larger than d(p) + h; pack_cpu.c has a
+ * sharper bound. Every point of the root cube is in a cell with a bound, or in a cell that was
+ * dropped because no empty ball has its centre there.
+ *
+ * Rounds: the k-th has a radius rho_k = rho_0 / (1 + epsilon)^k. A round examines all cells whose
+ * bounds exceed rho_k. Each is bounded anew, or divided, or leads to an empty ball of radius rho_k
+ * or more. The round ends when no bound exceeds rho_k. So a ball inserted in round k is at most 1 +
+ * epsilon smaller than the largest empty one, at any time, in whatever order balls are found.
+ *
+ * That makes the search parallel: cells are examined in groups, each of one place in space, against
+ * the balls that are there; a group stops at its first ball. Then the balls found are inserted,
+ * largest first, where they do not overlap, and the groups go on. The groups depend on the cells
+ * alone, so the result is the same for any number of threads. */
+#include "pack/pack_octree.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/progress.h"
+#include "base/sort.h"
+#include "base/worker_state.h"
+#include "geom/length.h"
+
+/* ---- Climbing -------------------------------------------------------------------------------- */
+
+#define MOST_STEPS   24
+#define ENOUGH       0.003 /* relative gain below which a climb ends */
+#define SAFE_SHARE   0.9   /* of the distance to the mesh: a step stays on its side */
+#define LOOK_FARTHER 2.0   /* obstacles within this many steps of the nearest are considered */
+
+static double look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p, double spread,
+                   uint32_t *place) {
+    near->count = 0;
+    near->least = HUGE_VAL;
+    carom_pack_balls_search(c->balls, p, spread, near);
+    carom_pack_hit hit =
+        carom_pack_mesh_search(c->mesh, p, *place, near->least + spread, spread, near);
+    if (hit.place != CAROM_BVH_NONE) *place = hit.place;
+    return hit.distance; /* infinite: farther than the balls */
+}
+
+double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, uint32_t *place) {
+    carom_pack_near *here = &c->near[0], *there = &c->near[1];
+    double to_mesh = look(c, here, *point, LOOK_FARTHER * step, place);
+    for (int i = 0; i < MOST_STEPS; ++i) {
+        double direction[3];
+        const double at[3] = {point->x, point->y, point->z};
+        double mesh_limit = SAFE_SHARE * CAROM_MIN(to_mesh, here->least);
+        step = CAROM_MIN(step, mesh_limit);
+        double bound = CAROM_CPU_CALL(c->mesh->context, carom_pack_bound)(here, at, step, -HUGE_VAL,
+                                                                          direction);
+        if (!(bound > here->least * (1.0 + ENOUGH))) {
+            if (step < 0.05 * here->least || bound <= here->least * (1.0 + ENOUGH / 8.0)) break;
+            step *= 0.5;
+            continue;
+        }
+        carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
+                                    at[2] + step * direction[2]);
+        uint32_t near_place = *place;
+        double next_to_mesh = look(c, there, next, LOOK_FARTHER * step, &near_place);
+        if (there->least > here->least) {
+            carom_pack_near *swap = here;
+            here = there;
+            there = swap;
+            *point = next;
+            *place = near_place;
+            to_mesh = next_to_mesh;
+        } else {
+            step *= 0.5;
+        }
+    }
+    return here->least;
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* The centre is in units of 2^-31 of the root's edge. Its lowest bit set says which level the cell
+ * is on: half its edge. */
+typedef struct cell {
+    float bound; /* upper bound of empty balls with their centres in it */
+    float apart; /* lower bound of the distance of its centre from the mesh */
+    uint32_t x, y, z;
+    uint32_t place; /* of a triangle near it; the highest bit: wholly inside the solid */
+} cell;
+CAROM_ARRAY(cell_array, cell);
+
+#define WHOLLY_INSIDE (UINT32_C(1) << 31)
+#define ROOT_HALF     (UINT32_C(1) << 30)
+#define HALF_DIAGONAL 0.86602540378443864676 /* of a cube of edge 1, sqrt(3) / 2 */
+
+/* The root exceeds the mesh by this part of its size, and its corner lies at an odd place, so that
+ * sides of cells hardly ever coincide with faces of the mesh. */
+#define ROOT_MARGIN 0.0137
+
+#define MOST_ROUNDS 40000u
+#define LEAST_UNITS 64.0 /* the smallest radius, in units of centres */
+/* Balls a little smaller than the radius of the round are taken too, by this share of epsilon:
+ * holes just below it would else be divided without end. The radii fall the more slowly for it. */
+#define FEWER    0.4
+#define ROUNDING 0.9999 /* rounding of centres may cost a ball this share of its radius */
+
+/* A cell leads to a climb if the distance at its centre is this share of the round's radius. */
+#define CLIMB_FROM 0.75
+
+/* In cells with a half diagonal above this share of the radius the sharper bound does not pay. */
+#define SHARP_BELOW 0.4
+
+#define GROUP_BITS      10u /* per axis, at most */
+#define GROUPS_PER_TASK 4u
+#define CELL_RATIO      1.5 /* of cells of balls to the radius when they are filed */
+#define REACH_RATIO     1.7 /* of their reach */
+#define REFILE          0.6 /* balls are filed anew when the radius has fallen to this share */
+#define LEAST_CELL      0x1p-16
+
+/* A ball that a group found. */
+typedef struct candidate {
+    carom_vec3 centre;
+    double to_mesh, radius;
+    uint32_t group;
+} candidate;
+CAROM_ARRAY(candidate_array, candidate);
+
+typedef struct worker {
+    carom_bvh_found found;
+    carom_pack_climber climber;
+    cell_array cells;
+    candidate_array candidates;
+    cell_array stack;
+    double unresolved;
+    uint64_t visits;
+} worker;
+
+/* What a group left: cells in a worker's list. */
+typedef struct group {
+    uint64_t begin, end; /* cells that it examines */
+    uint64_t out_begin, out_end;
+    uint32_t worker;
+} group;
+CAROM_ARRAY(group_array, group);
+
+typedef struct packer {
+    carom_context *context;
+    const carom_pack_mesh *mesh;
+    const carom_pack_goal *goal;
+    carom_pack_balls *balls;
+    carom_allocator *allocator;
+    carom_vec3 low; /* of the root */
+    double unit;    /* 2^-31 of the root's edge */
+    double *rho;    /* of each round */
+    uint32_t round_count, round;
+    double fewer, enough; /* the least radius taken, against that of the round, and itself */
+    cell_array *buckets;  /* of each round: cells to examine then */
+    cell_array active, next;
+    group_array groups;
+    candidate_array candidates;
+    carom_worker_states states;
+    double volume, unresolved, filed; /* filed: the radius for which balls were filed */
+    uint64_t visits;
+} packer;
+
+static float float_up(double x) {
+    return carom_float_up(x, 0.0);
+}
+
+static uint32_t half_of(const cell *c) {
+    return c->x & (0u - c->x);
+}
+
+static carom_vec3 centre_of(const packer *p, const cell *c) {
+    return carom_vec(p->low.x + (double)c->x * p->unit, p->low.y + (double)c->y * p->unit,
+                     p->low.z + (double)c->z * p->unit);
+}
+
+/* ---- Examining ------------------------------------------------------------------------------- */
+
+typedef enum verdict { DROP, KEEP, SPLIT, FOUND, NO_MEMORY } verdict;
+
+/* Rounds the centre and measures the ball exactly enough to insert it. */
+static bool settle(packer *p, worker *w, carom_vec3 centre, uint32_t place, uint32_t group_index) {
+    carom_vec3 rounded = carom_pack_mesh_round(p->mesh, centre);
+    double to_mesh = carom_pack_mesh_distance(p->mesh, rounded, place).distance;
+    double to_balls =
+        p->balls->balls.count != 0 ? carom_pack_balls_distance(p->balls, rounded) : HUGE_VAL;
+    double radius = carom_pack_radius(to_mesh, to_balls);
+    if (!(radius >= p->enough)) return false;
+    if (!carom_pack_mesh_inside(p->mesh, rounded, &w->found)) return false;
+    candidate c = {rounded, to_mesh, radius, group_index};
+    return candidate_array_push(&w->candidates, p->allocator, c);
+}
+
+static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
+    double rho = p->rho[p->round];
+    carom_vec3 at = centre_of(p, c);
+    const double point[3] = {at.x, at.y, at.z};
+    double half = (double)half_of(c) * p->unit, h = 2.0 * half * HALF_DIAGONAL;
+    h *= 1.0 + 0x1p-40; /* the rounding of the centre and of bounds */
+    double spread = h <= SHARP_BELOW * rho ? 2.0 * h : 0.0;
+    double trust = p->goal->fast ? 0.5 : 1.0, direction[3];
+    carom_pack_near *near = &w->climber.near[0];
+    near->count = 0;
+    near->least = HUGE_VAL;
+    ++w->visits;
+    carom_pack_balls_search(p->balls, at, spread, near);
+    if (near->least <= -h) return DROP;
+    double bound = near->least + trust * h;
+    if (bound > rho && spread > 0.0 && near->count > 1) {
+        bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, rho, direction);
+        bound = near->least + trust * (bound - near->least);
+    }
+    if (bound <= rho) {
+        c->bound = CAROM_MIN(float_up(bound), c->bound);
+        return KEEP;
+    }
+    /* The mesh. */
+    double limit = near->least + spread, apart = (double)c->apart;
+    uint32_t place = c->place & ~WHOLLY_INSIDE;
+    if (place == (CAROM_BVH_NONE & ~WHOLLY_INSIDE)) place = CAROM_BVH_NONE;
+    if (apart <= limit && place != CAROM_BVH_NONE) {
+        /* Triangles near the parent often suffice. */
+        double least = near->least;
+        uint32_t count = near->count;
+        carom_pack_mesh_look(p->mesh, at, place, limit, spread, near);
+        bound = near->least + h;
+        if (spread > 0.0 && near->count > 1)
+            bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, rho, direction);
+        bound = near->least + trust * (bound - near->least);
+        if (bound <= rho) {
+            c->bound = CAROM_MIN(float_up(bound), c->bound);
+            return KEEP;
+        }
+        near->least = least;
+        near->count = count;
+    }
+    if (apart <= limit) {
+        carom_pack_hit hit = carom_pack_mesh_search(p->mesh, at, place, limit, spread, near);
+        apart = CAROM_MIN(hit.distance, limit);
+        if (hit.place != CAROM_BVH_NONE) place = hit.place;
+        bound = near->least + h;
+        if (spread > 0.0 && near->count > 1)
+            bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, rho, direction);
+        bound = near->least + trust * (bound - near->least);
+    }
+    c->apart = (float)(apart * (1.0 - 0x1p-20)) - 0x1p-30f; /* rounded down */
+    c->place = (c->place & WHOLLY_INSIDE) | (place & ~WHOLLY_INSIDE);
+    c->bound = CAROM_MIN(float_up(bound), c->bound);
+    if (bound <= rho) return KEEP;
+    bool inside = (c->place & WHOLLY_INSIDE) != 0 || carom_pack_mesh_inside(p->mesh, at, &w->found);
+    if (!inside) {
+        if (apart > h) return DROP;
+        double from_surface = (h - (double)c->apart) * trust;
+        c->bound = CAROM_MIN(float_up(from_surface), c->bound);
+        if (from_surface <= rho) return KEEP;
+    } else {
+        if (apart > h) c->place |= WHOLLY_INSIDE;
+        if (near->least >= CLIMB_FROM * rho) {
+            carom_vec3 top = at;
+            uint32_t near_place = place;
+            double reached =
+                carom_pack_climb(&w->climber, &top, CAROM_MIN(h, 0.5 * rho), &near_place);
+            if (reached >= p->enough && settle(p, w, top, near_place, group_index)) return FOUND;
+        }
+    }
+    if (half <= 4.0 * p->mesh->unit || half_of(c) == 1) { /* as fine as centres */
+        w->unresolved = CAROM_MAX((double)c->bound, w->unresolved);
+        return DROP;
+    }
+    return SPLIT;
+}
+
+static bool split(const packer *p, worker *w, const cell *c) {
+    uint32_t half = half_of(c), q = half / 2;
+    double away = (double)half * p->unit * HALF_DIAGONAL; /* of a child's centre */
+    for (uint32_t i = 0; i < 8; ++i) {
+        cell child = *c;
+        child.x = (i & 1) != 0 ? c->x + q : c->x - q;
+        child.y = (i & 2) != 0 ? c->y + q : c->y - q;
+        child.z = (i & 4) != 0 ? c->z + q : c->z - q;
+        child.apart = (float)(((double)c->apart - away) * (1.0 + 0x1p-20)) - 0x1p-30f;
+        if (!cell_array_push(&w->stack, p->allocator, child)) return false;
+    }
+    return true;
+}
+
+static carom_status run_group(packer *p, worker *w, uint32_t index) {
+    group *g = &p->groups.data[index];
+    g->out_begin = w->cells.count;
+    w->stack.count = 0;
+    bool found = false;
+    for (uint64_t i = g->begin; i < g->end; ++i) {
+        if (!cell_array_push(&w->stack, p->allocator, p->active.data[i])) return CAROM_NO_MEMORY;
+        while (w->stack.count > 0) {
+            cell c = w->stack.data[--w->stack.count];
+            verdict v = found ? KEEP : examine(p, w, &c, index);
+            if (v == FOUND) found = true;
+            if (v == SPLIT && !split(p, w, &c)) return CAROM_NO_MEMORY;
+            if ((v == KEEP || v == FOUND) && !cell_array_push(&w->cells, p->allocator, c))
+                return CAROM_NO_MEMORY;
+        }
+    }
+    g->out_end = w->cells.count;
+    return CAROM_OK;
+}
+
+static carom_status run_range(void *argument, carom_range range) {
+    packer *p = argument;
+    worker *w = carom_worker_state(&p->states, range.worker);
+    if (w == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        p->groups.data[i].worker = range.worker;
+        CAROM_TRY(run_group(p, w, (uint32_t)i));
+        if (carom_progress_stop(p->context, range.worker)) return CAROM_CANCELLED;
+    }
+    return CAROM_OK;
+}
+
+static bool begin_worker(void *user, void *state, uint32_t index) {
+    packer *p = user;
+    worker *w = state;
+    (void)index;
+    memset(&w->climber, 0, sizeof(w->climber));
+    w->climber.mesh = p->mesh;
+    w->climber.balls = p->balls;
+    w->cells = (cell_array){0};
+    w->candidates = (candidate_array){0};
+    w->stack = (cell_array){0};
+    w->unresolved = 0.0;
+    w->visits = 0;
+    return true;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+/* The first round whose radius is below the bound. */
+static uint32_t round_of(const packer *p, float bound) {
+    uint32_t low = p->round, high = p->round_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->rho[middle] < (double)bound)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Puts the cells that groups left where they belong, in the order of the groups. */
+static bool collect(packer *p) {
+    double rho = p->rho[p->round];
+    p->next.count = 0;
+    for (uint64_t i = 0; i < p->groups.count; ++i) {
+        group *g = &p->groups.data[i];
+        const worker *w = p->states.states[g->worker];
+        g->begin = p->next.count;
+        for (uint64_t k = g->out_begin; k < g->out_end; ++k) {
+            cell c = w->cells.data[k];
+            if (!((double)c.bound > rho)) {
+                uint32_t later = round_of(p, c.bound);
+                if (later >= p->round_count) continue;
+                if (!cell_array_push(&p->buckets[later], p->allocator, c)) return false;
+            } else if (!cell_array_push(&p->next, p->allocator, c)) {
+                return false;
+            }
+        }
+        g->end = p->next.count;
+    }
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < p->groups.count; ++i)
+        if (p->groups.data[i].end > p->groups.data[i].begin)
+            p->groups.data[count++] = p->groups.data[i];
+    p->groups.count = count;
+    cell_array swap = p->active;
+    p->active = p->next;
+    p->next = swap;
+    p->candidates.count = 0;
+    worker *w;
+    for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;) {
+        for (uint64_t k = 0; k < w->candidates.count; ++k)
+            if (!candidate_array_push(&p->candidates, p->allocator, w->candidates.data[k]))
+                return false;
+        w->candidates.count = 0;
+        w->cells.count = 0;
+    }
+    return true;
+}
+
+static int larger_first(const void *a, const void *b) {
+    const candidate *c = a, *d = b;
+    if (c->radius != d->radius) return c->radius > d->radius ? -1 : 1;
+    return (c->group > d->group) - (c->group < d->group);
+}
+
+static bool done(const packer *p) {
+    return p->balls->balls.count >= p->goal->count || p->volume >= p->goal->volume;
+}
+
+/* Inserts the balls found that overlap no other. */
+static bool insert(packer *p) {
+    /* In place: candidates are few, and equal ones come from different groups. */
+    qsort(p->candidates.data, p->candidates.count, sizeof(candidate), larger_first);
+    for (uint64_t i = 0; i < p->candidates.count && !done(p); ++i) {
+        const candidate *c = &p->candidates.data[i];
+        double to_balls =
+            p->balls->balls.count != 0 ? carom_pack_balls_distance(p->balls, c->centre) : HUGE_VAL;
+        double radius = carom_pack_radius(c->to_mesh, to_balls);
+        if (!(radius >= p->enough)) continue;
+        carom_pack_ball ball = {c->centre.x, c->centre.y, c->centre.z, radius};
+        if (!carom_pack_balls_add(p->balls, ball)) return false;
+        p->volume += carom_pack_volume(radius);
+    }
+    return true;
+}
+
+static uint32_t spread_bits(uint32_t x) {
+    x = (x | x << 16) & UINT32_C(0x030000FF);
+    x = (x | x << 8) & UINT32_C(0x0300F00F);
+    x = (x | x << 4) & UINT32_C(0x030C30C3);
+    return (x | x << 2) & UINT32_C(0x09249249);
+}
+
+/* Takes the cells of the round and sorts them into groups, by cubes about two radii wide. */
+static carom_status begin_round(packer *p) {
+    carom_arena *scratch = carom_scratch(p->context, 0);
+    cell_array *bucket = &p->buckets[p->round];
+    uint64_t count = bucket->count;
+    uint32_t bits = 1;
+    double edge = p->unit * 0x1p31;
+    while (bits < GROUP_BITS && edge * carom_power_of_two(-(int)bits) > 4.0 * p->rho[p->round])
+        ++bits;
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    uint32_t *keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint32_t *order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    carom_status status = CAROM_OK;
+    if (keys == NULL || order == NULL || count > UINT32_MAX ||
+        !cell_array_reserve(&p->active, p->allocator, count))
+        status = carom_fail_memory(p->context, count * sizeof(cell), "cells of a packing");
+    for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
+        const cell *c = &bucket->data[i];
+        uint32_t drop = 31 - bits;
+        keys[i] = spread_bits(c->x >> drop) << 2 | spread_bits(c->y >> drop) << 1 |
+                  spread_bits(c->z >> drop);
+        order[i] = (uint32_t)i;
+    }
+    if (status == CAROM_OK) status = carom_sort_keys(p->context, keys, order, count);
+    p->groups.count = 0;
+    for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
+        p->active.data[i] = bucket->data[order[i]];
+        if (i == 0 || keys[i] != keys[i - 1]) {
+            group g = {.begin = i};
+            if (!group_array_push(&p->groups, p->allocator, g))
+                status = carom_fail_memory(p->context, sizeof(g), "cells of a packing");
+        }
+        if (status == CAROM_OK) p->groups.data[p->groups.count - 1].end = i + 1;
+    }
+    p->active.count = count;
+    carom_arena_rewind(scratch, mark);
+    cell_array_release(bucket, p->allocator);
+    return status;
+}
+
+static carom_status run_round(packer *p) {
+    CAROM_TRY(begin_round(p));
+    double rho = p->rho[p->round];
+    p->enough = CAROM_MAX(rho * p->fewer, p->goal->radius);
+    if (p->filed == 0.0 || rho < REFILE * p->filed) {
+        double cell_edge = CAROM_MAX(CELL_RATIO * rho, LEAST_CELL);
+        if (!carom_pack_balls_file(p->balls, cell_edge, REACH_RATIO * rho))
+            return carom_fail_memory(p->context, 0, "spheres of a packing");
+        p->filed = rho;
+    }
+    while (p->groups.count != 0 && !done(p)) {
+        uint64_t before = p->balls->balls.count;
+        CAROM_TRY(carom_parallel_for(p->context, p->groups.count, GROUPS_PER_TASK, run_range, p));
+        if (!collect(p) || !insert(p))
+            return carom_fail_memory(p->context, p->active.count * sizeof(cell),
+                                     "cells of a packing");
+        carom_progress_add(p->context, 0, p->balls->balls.count - before);
+        CAROM_TRY(carom_progress_look(p->context));
+    }
+    return CAROM_OK;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* The radii of the rounds, from that of the largest ball in the mesh's box to the smallest. */
+static carom_status begin(packer *p) {
+    carom_arena *scratch = carom_scratch(p->context, 0);
+    carom_vec3 size = carom_vec_sub(p->mesh->high, p->mesh->low);
+    double longest = carom_vec_largest(size), edge = longest * (1.0 + 2.0 * ROOT_MARGIN);
+    double least = CAROM_MAX(p->goal->radius, LEAST_UNITS * p->mesh->unit);
+    double rho = 0.5 * CAROM_MIN(CAROM_MIN(size.x, size.y), size.z) * (1.0 + 0x1p-40);
+    double fewer = (1.0 - FEWER * p->goal->epsilon) * ROUNDING;
+    double ratio = (1.0 + p->goal->epsilon) * fewer;
+    double first = rho;
+    p->low = carom_vec(p->mesh->low.x - ROOT_MARGIN * longest * 0.9173,
+                       p->mesh->low.y - ROOT_MARGIN * longest * 0.8331,
+                       p->mesh->low.z - ROOT_MARGIN * longest * 0.7649);
+    p->unit = edge * 0x1p-31;
+    p->fewer = fewer;
+    while (p->round_count < MOST_ROUNDS && rho > least) {
+        rho /= ratio;
+        ++p->round_count;
+    }
+    p->rho = CAROM_ARENA_TAKE(scratch, double, (uint64_t)p->round_count + 1);
+    p->buckets = CAROM_ARENA_TAKE(scratch, cell_array, (uint64_t)p->round_count + 1);
+    if (p->rho == NULL || p->buckets == NULL)
+        return carom_fail_memory(p->context, p->round_count * sizeof(cell_array), "a packing");
+    rho = first;
+    for (uint32_t i = 0; i < p->round_count; ++i) {
+        rho /= ratio;
+        /* A float, as bounds are: what is not above it does not become so when rounded. */
+        p->rho[i] = (double)float_up(CAROM_MAX(rho, least));
+        p->buckets[i] = (cell_array){0};
+    }
+    cell root = {float_up(first), 0.0f,      ROOT_HALF,
+                 ROOT_HALF,       ROOT_HALF, CAROM_BVH_NONE & ~WHOLLY_INSIDE};
+    if (p->round_count != 0 && !cell_array_push(&p->buckets[0], p->allocator, root))
+        return carom_fail_memory(p->context, sizeof(root), "a packing");
+    return carom_worker_states_begin(&p->states, p->context, sizeof(worker), begin_worker, p);
+}
+
+static void release(packer *p) {
+    worker *w;
+    if (p->states.states != NULL) {
+        for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;) {
+            cell_array_release(&w->cells, p->allocator);
+            cell_array_release(&w->stack, p->allocator);
+            candidate_array_release(&w->candidates, p->allocator);
+        }
+        carom_worker_states_release(&p->states);
+    }
+    for (uint32_t i = 0; p->buckets != NULL && i < p->round_count; ++i)
+        cell_array_release(&p->buckets[i], p->allocator);
+    cell_array_release(&p->active, p->allocator);
+    cell_array_release(&p->next, p->allocator);
+    group_array_release(&p->groups, p->allocator);
+    candidate_array_release(&p->candidates, p->allocator);
+}
+
+/* The largest bound of all cells that are left. Those below the last round's radius are gone. */
+static double largest_left(const packer *p) {
+    double most = p->round_count != 0 ? p->rho[p->round_count - 1] : HUGE_VAL;
+    worker *w;
+    for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
+        most = CAROM_MAX(w->unresolved, most);
+    for (uint64_t i = 0; i < p->active.count; ++i)
+        most = CAROM_MAX((double)p->active.data[i].bound, most);
+    for (uint32_t k = 0; k < p->round_count; ++k)
+        for (uint64_t i = 0; i < p->buckets[k].count; ++i)
+            most = CAROM_MAX((double)p->buckets[k].data[i].bound, most);
+    return most;
+}
+
+carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+                                  carom_pack_balls *balls, carom_pack_outcome *outcome) {
+    packer p = {.context = mesh->context,
+                .mesh = mesh,
+                .goal = goal,
+                .balls = balls,
+                .allocator = &mesh->context->allocator};
+    carom_status status = begin(&p);
+    for (; status == CAROM_OK && p.round < p.round_count && !done(&p); ++p.round)
+        if (p.buckets[p.round].count != 0) status = run_round(&p);
+    if (status == CAROM_OK) {
+        outcome->volume = p.volume;
+        outcome->empty = goal->fast ? HUGE_VAL : largest_left(&p);
+        worker *w;
+        for (uint32_t i = 0; (w = carom_worker_states_next(&p.states, &i)) != NULL;)
+            outcome->visits += w->visits;
+    }
+    release(&p);
+    return status;
+}

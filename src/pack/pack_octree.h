@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* pack_octree.h: what the methods of packing have in common, and the octree method. */
+#ifndef CAROM_SRC_PACK_PACK_OCTREE_H
+#define CAROM_SRC_PACK_PACK_OCTREE_H
+
+#include "pack/pack_balls.h"
+#include "pack/pack_mesh.h"
+
+/* When to stop, in the frame; and how to search. */
+typedef struct carom_pack_goal {
+    uint64_t count;  /* spheres; UINT64_MAX: no limit */
+    double volume;   /* of all spheres together; infinite: no limit */
+    double radius;   /* the smallest */
+    double epsilon;  /* of the octree method */
+    bool fast;       /* the octree's bounds are halved: not certain */
+    uint32_t voxels; /* of the greedy method, along the longest side */
+    uint64_t seed;   /* of the prototype method */
+} carom_pack_goal;
+
+typedef struct carom_pack_outcome {
+    double volume;   /* of all spheres */
+    double empty;    /* upper bound of the radius of every ball that could be added; infinite: not
+                        known */
+    uint64_t visits; /* cells, voxels or steps */
+} carom_pack_outcome;
+
+/* The radius that a ball at a rounded centre may have, as a float32; 0 or less: none. Takes the
+ * mesh distance and the distance of the balls. */
+static inline double carom_pack_radius(double to_mesh, double to_balls) {
+    double least = CAROM_MIN(to_mesh, to_balls) - CAROM_PACK_ERROR;
+    return (double)carom_float_down(least, 0.0);
+}
+
+#define CAROM_PACK_BALL_VOLUME 4.18879020478639098462 /* 4/3 pi */
+
+static inline double carom_pack_volume(double radius) {
+    return CAROM_PACK_BALL_VOLUME * (radius * radius * radius);
+}
+
+/* The climb of one point to where the largest empty ball near it is, as a state of each worker. */
+typedef struct carom_pack_climber {
+    const carom_pack_mesh *mesh;
+    const carom_pack_balls *balls;
+    carom_pack_near near[2];
+} carom_pack_climber;
+
+/* Moves a point that is inside to larger distances from mesh and balls, never through the surface,
+ * until a step promises less than 0.3 % more. `step` is the first step. Returns the distance, which
+ * balls beyond the reach may lower. `place` is a triangle near, which it changes. */
+double carom_pack_climb(carom_pack_climber *climber, carom_vec3 *point, double step,
+                        uint32_t *place);
+
+carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+                                  carom_pack_balls *balls, carom_pack_outcome *outcome);
+carom_status carom_pack_by_voxels(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+                                  carom_pack_balls *balls, carom_pack_outcome *outcome);
+carom_status carom_pack_by_prototypes(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+                                      carom_pack_balls *balls, carom_pack_outcome *outcome);
+
+#endif

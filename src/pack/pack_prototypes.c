@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Packing by prototypes (Weller, Frese, Zachmann, "Parallel collision detection in constant time",
+ * 2013).
+ *
+ * Random points inside the solid climb to where the distance to the surface and to the spheres so
+ * far is largest nearby. A batch of them climbs in parallel, against the same spheres; then those
+ * that ended with nearly the largest radius become spheres, largest first, where they do not
+ * overlap. Each batch has its own random numbers, so that threads have no effect. */
+#include <stdlib.h>
+
+#include "base/progress.h"
+#include "base/worker_state.h"
+#include "geom/length.h"
+#include "pack/pack_octree.h"
+
+#define BATCH         512u /* points that climb at once */
+#define TRIES         64u  /* random points per one that is inside */
+#define NEARLY        0.9  /* of the largest radius of a batch: smaller ones are not inserted */
+#define EMPTY_BATCHES 8u   /* without a sphere: then there is no space */
+#define LEAST_UNITS   64.0 /* the smallest radius, in units of centres */
+#define REFILE        0.7
+#define LEAST_CELL    0x1p-16
+
+typedef struct prototype {
+    carom_vec3 centre;
+    double to_mesh, radius; /* radius 0: none */
+    uint32_t index;
+} prototype;
+
+typedef struct pool {
+    const carom_pack_mesh *mesh;
+    const carom_pack_goal *goal;
+    carom_pack_balls *balls;
+    prototype *prototypes;
+    uint64_t batch;
+    carom_worker_states states;
+} pool;
+
+typedef struct worker {
+    carom_bvh_found found;
+    carom_pack_climber climber;
+} worker;
+
+static bool begin_worker(void *user, void *state, uint32_t index) {
+    const pool *p = user;
+    worker *w = state;
+    (void)index;
+    memset(&w->climber, 0, sizeof(w->climber));
+    w->climber.mesh = p->mesh;
+    w->climber.balls = p->balls;
+    w->found.count = 0;
+    return true;
+}
+
+static double to_balls(const carom_pack_balls *balls, carom_vec3 p) {
+    return balls->balls.count != 0 ? carom_pack_balls_distance(balls, p) : HUGE_VAL;
+}
+
+static void climb(pool *p, worker *w, uint32_t index) {
+    const carom_pack_mesh *m = p->mesh;
+    prototype *to = &p->prototypes[index];
+    carom_random random = {p->goal->seed ^
+                           (p->batch * BATCH + index) * UINT64_C(0x9E3779B97F4A7C15)};
+    *to = (prototype){.index = index};
+    for (uint32_t i = 0; i < TRIES; ++i) {
+        carom_vec3 at = carom_vec(carom_random_between(&random, m->low.x, m->high.x),
+                                  carom_random_between(&random, m->low.y, m->high.y),
+                                  carom_random_between(&random, m->low.z, m->high.z));
+        if (p->balls->balls.count != 0 && carom_pack_balls_distance(p->balls, at) <= 0.0) continue;
+        if (!carom_pack_mesh_inside(m, at, &w->found)) continue;
+        uint32_t place = CAROM_BVH_NONE;
+        double here = carom_pack_mesh_distance(m, at, place).distance;
+        here = CAROM_MIN(here, to_balls(p->balls, at));
+        (void)carom_pack_climb(&w->climber, &at, 0.5 * here, &place);
+        carom_vec3 centre = carom_pack_mesh_round(m, at);
+        double to_mesh = carom_pack_mesh_distance(m, centre, place).distance;
+        double radius = carom_pack_radius(to_mesh, to_balls(p->balls, centre));
+        if (!(radius > LEAST_UNITS * m->unit) || !carom_pack_mesh_inside(m, centre, &w->found))
+            return;
+        *to = (prototype){centre, to_mesh, radius, index};
+        return;
+    }
+}
+
+static carom_status climb_range(void *argument, carom_range range) {
+    pool *p = argument;
+    worker *w = carom_worker_state(&p->states, range.worker);
+    if (w == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        climb(p, w, (uint32_t)i);
+        if (carom_progress_stop(p->mesh->context, range.worker)) return CAROM_CANCELLED;
+    }
+    return CAROM_OK;
+}
+
+static int larger_first(const void *a, const void *b) {
+    const prototype *c = a, *d = b;
+    if (c->radius != d->radius) return c->radius > d->radius ? -1 : 1;
+    return (c->index > d->index) - (c->index < d->index);
+}
+
+static carom_status run_batch(pool *p, double *filed, carom_pack_outcome *outcome) {
+    carom_context *context = p->mesh->context;
+    uint64_t before = p->balls->balls.count;
+    CAROM_TRY(carom_parallel_for(context, BATCH, 8, climb_range, p));
+    qsort(p->prototypes, BATCH, sizeof(prototype), larger_first);
+    double best = p->prototypes[0].radius;
+    outcome->visits += BATCH;
+    /* Balls are looked for no farther than the largest radius that can come. */
+    if (best > 0.0 && best < REFILE * *filed) {
+        *filed = best;
+        if (!carom_pack_balls_file(p->balls, CAROM_MAX(1.5 * best, LEAST_CELL), 1.7 * best))
+            return carom_fail_memory(context, 0, "spheres of a packing");
+    }
+    for (uint32_t i = 0; i < BATCH; ++i) {
+        const prototype *c = &p->prototypes[i];
+        if (!(c->radius > 0.0) || c->radius < NEARLY * best || c->radius < p->goal->radius) break;
+        if (p->balls->balls.count >= p->goal->count || outcome->volume >= p->goal->volume) break;
+        double radius = carom_pack_radius(c->to_mesh, to_balls(p->balls, c->centre));
+        if (radius < NEARLY * best || radius < p->goal->radius) continue;
+        carom_pack_ball ball = {c->centre.x, c->centre.y, c->centre.z, radius};
+        if (!carom_pack_balls_add(p->balls, ball))
+            return carom_fail_memory(context, sizeof(ball), "spheres of a packing");
+        outcome->volume += carom_pack_volume(radius);
+    }
+    carom_progress_add(context, 0, p->balls->balls.count - before);
+    return carom_progress_look(context);
+}
+
+carom_status carom_pack_by_prototypes(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+                                      carom_pack_balls *balls, carom_pack_outcome *outcome) {
+    carom_context *context = mesh->context;
+    pool p = {.mesh = mesh, .goal = goal, .balls = balls};
+    p.prototypes = CAROM_ARENA_TAKE(carom_scratch(context, 0), prototype, BATCH);
+    if (p.prototypes == NULL)
+        return carom_fail_memory(context, BATCH * sizeof(prototype), "prototypes");
+    CAROM_TRY(carom_worker_states_begin(&p.states, context, sizeof(worker), begin_worker, &p));
+    double filed = 1.0;
+    carom_status status = CAROM_OK;
+    if (!carom_pack_balls_file(balls, filed, 1.7 * filed))
+        status = carom_fail_memory(context, 0, "spheres of a packing");
+    uint32_t empty = 0;
+    while (status == CAROM_OK && balls->balls.count < goal->count &&
+           outcome->volume < goal->volume && empty < EMPTY_BATCHES) {
+        uint64_t before = balls->balls.count;
+        status = run_batch(&p, &filed, outcome);
+        empty = balls->balls.count > before ? 0 : empty + 1;
+        ++p.batch;
+    }
+    carom_worker_states_release(&p.states);
+    return status;
+}

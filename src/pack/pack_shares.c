@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: MIT */
+/* The division of a solid among balls, by an octree.
+ *
+ * A cell belongs to the ball nearest to its centre, by distance less radius. Going down from the
+ * root, each cell takes over from its parent the triangles that may meet it and the balls that may
+ * be nearest to a point of it: at its centre no farther than the nearest plus twice the half
+ * diagonal. So no search structure is needed, and lists get short quickly.
+ *
+ * A first traversal finds how far each share reaches at least. The second divides cells until
+ *   - they are small against their distance from the centre of their ball,
+ *   - they hardly stick out of the reach found, so that covers are tight,
+ *   - those that meet a ball other than their own are small against that ball,
+ * and adds up volumes. Volumes of cells that meet the surface are exact up to rounding
+ * (pack_clip_item.h). Sums are in fixed point, so that the order has no effect.
+ *
+ * The void of a share is its volume less that of its ball, plus the part of its ball that lies in
+ * cells of others, of which an upper bound is added up. */
+#include "pack/pack_shares.h"
+
+#include "base/progress.h"
+#include "base/sum_item.h"
+#include "base/worker_state.h"
+#include "geom/box.h"
+#include "geom/orient.h"
+#include "pack/pack_clip_item.h"
+#include "pack/pack_octree.h"
+
+#define TASK_LEVEL  4u     /* of the cells that workers take */
+#define ROOT_EDGE   1.0625 /* 17/16: more than the solid's longest side, and few bits */
+#define SMALL       0.5    /* edge of a cell against the distance of its ball's centre */
+#define MEETS_BELOW 0.3    /* edge against the radius of another ball that it meets */
+
+/* Each traversal knows better how far shares reach, and may divide farther the cells that stick out
+ * of it. */
+typedef struct traversal {
+    double slack; /* how far a cell may stick out, times the reach */
+    double tip;   /* edge against the reach: smaller cells may stick out farther */
+} traversal;
+static const traversal traversals[] = {{HUGE_VAL, 1.0}, {1.2, 0.2}, {1.1, 0.1}, {1.06, 0.1}};
+#define TRAVERSALS (sizeof(traversals) / sizeof(traversals[0]))
+
+#define SQRT3 1.7320508075688772935
+
+CAROM_ARRAY(number_array, uint32_t);
+
+/* A cell: its least corner in steps of the finest cell's edge. */
+typedef struct cube {
+    uint32_t x, y, z, size; /* size in steps: a power of two */
+} cube;
+
+typedef struct list {
+    uint64_t begin, end; /* in an array of numbers */
+} list;
+
+typedef struct task {
+    cube cube;
+    list triangles, balls;
+} task;
+CAROM_ARRAY(task_array, task);
+
+/* Sums of one share. */
+typedef struct tally {
+    carom_sum volume, leak;
+    double reach; /* a point of the share is this far from the centre, or nearly */
+    double cover;
+} tally;
+
+typedef struct division {
+    carom_context *context;
+    const carom_pack_mesh *mesh;
+    const carom_pack_ball *balls; /* NULL: only the volume is wanted */
+    uint32_t ball_count;
+    carom_vec3 low; /* of the root */
+    double step;    /* edge of the finest cells */
+    uint32_t steps; /* of the root's edge */
+    int scale;      /* of sums */
+    uint32_t pass;  /* index of the traversal */
+    bool keep;      /* cells */
+    task_array tasks;
+    number_array numbers; /* the lists of tasks */
+    double *weights;      /* of each distance: over the square root of the radius */
+    double *reach;        /* of each share, from the first traversal */
+    carom_worker_states states;
+    carom_pack_cell_array *kept; /* of each task */
+} division;
+
+typedef struct worker {
+    division *d;
+    carom_bvh_found found;
+    number_array numbers; /* a stack of lists */
+    tally *tallies;
+    carom_pack_cell_array *kept; /* of the task at work */
+    uint64_t cells;
+    uint32_t look;
+    bool no_memory, cancelled;
+    uint32_t index;
+} worker;
+
+/* ---- Geometry of a cell ---------------------------------------------------------------------- */
+
+typedef struct box {
+    carom_vec3 low, high, centre;
+    double edge, h; /* half diagonal, rounded up */
+} box;
+
+static box box_of(const division *d, const cube *c) {
+    box b;
+    b.edge = (double)c->size * d->step;
+    b.low = carom_vec(d->low.x + (double)c->x * d->step, d->low.y + (double)c->y * d->step,
+                      d->low.z + (double)c->z * d->step);
+    b.high = carom_vec(b.low.x + b.edge, b.low.y + b.edge, b.low.z + b.edge);
+    double half = 0.5 * b.edge;
+    b.centre = carom_vec(b.low.x + half, b.low.y + half, b.low.z + half);
+    b.h = half * SQRT3 * (1.0 + 0x1p-40);
+    return b;
+}
+
+static double square(double x) {
+    return x * x;
+}
+
+/* The distance of the farthest corner, rounded up. */
+static double far_corner(const box *b, const carom_pack_ball *ball) {
+    double x = CAROM_MAX(ball->x - b->low.x, b->high.x - ball->x);
+    double y = CAROM_MAX(ball->y - b->low.y, b->high.y - ball->y);
+    double z = CAROM_MAX(ball->z - b->low.z, b->high.z - ball->z);
+    return sqrt(square(x) + square(y) + square(z)) * (1.0 + 0x1p-48);
+}
+
+static double axis_gap(double x, double low, double high) {
+    return x < low ? low - x : x > high ? x - high : 0.0;
+}
+
+/* How deep a ball reaches into a cell, rounded up; 0 or less: it does not meet it. */
+static double depth_in(const box *b, const carom_pack_ball *ball) {
+    double x = axis_gap(ball->x, b->low.x, b->high.x), y = axis_gap(ball->y, b->low.y, b->high.y);
+    double z = axis_gap(ball->z, b->low.z, b->high.z);
+    return ball->radius - sqrt(square(x) + square(y) + square(z)) * (1.0 - 0x1p-48);
+}
+
+/* Upper bound of the volume of the part of a ball that is in a cell: the cell; a slab across it;
+ * the cap of the ball. */
+static double most_in(const box *b, const carom_pack_ball *ball, double depth) {
+    double most = square(b->edge) * b->edge;
+    double slab = SQRT3 * square(b->edge) * depth;
+    double t = CAROM_MIN(depth, ball->radius);
+    double cap = CAROM_PACK_BALL_VOLUME / 4.0 * square(t) * (3.0 * ball->radius - t);
+    most = CAROM_MIN(slab, most);
+    if (depth <= ball->radius) most = CAROM_MIN(cap, most);
+    return most * (1.0 + 0x1p-40);
+}
+
+/* Whether a triangle may meet a box: their bounds overlap, and the box is not on one side of its
+ * plane. */
+static bool may_meet(const carom_triangle *t, const box *b) {
+    carom_vec3 p0 = carom_vec_sub(t->corner[0], b->centre);
+    carom_vec3 p1 = carom_vec_sub(t->corner[1], b->centre);
+    carom_vec3 p2 = carom_vec_sub(t->corner[2], b->centre);
+    double half = 0.5 * b->edge + 0x1p-48;
+#define APART(k)                                                                                   \
+    ((p0.k > half && p1.k > half && p2.k > half) || (p0.k < -half && p1.k < -half && p2.k < -half))
+    if (APART(x) || APART(y) || APART(z)) return false;
+#undef APART
+    carom_vec3 n = carom_vec_cross(carom_vec_sub(p1, p0), carom_vec_sub(p2, p0));
+    double radius = half * (fabs(n.x) + fabs(n.y) + fabs(n.z));
+    return fabs(carom_vec_dot(n, p0)) <= radius * (1.0 + 0x1p-30) + 0x1p-60;
+}
+
+/* ---- Volume of the solid in a cell ----------------------------------------------------------- */
+
+/* The winding number at a point that hardly ever lies on a face; then of one beside it. */
+static int32_t winding_at(worker *w, carom_vec3 p) {
+    int32_t winding;
+    const carom_pack_mesh *mesh = w->d->mesh;
+    for (int i = 0; i < 4; ++i) {
+        if (carom_bvh_winding(mesh->context, &mesh->view, p, &w->found, &winding)) return winding;
+        p = carom_vec(p.x + 0x1p-45, p.y + 0x1.8p-45, p.z + 0x1.4p-45);
+    }
+    return 0;
+}
+
+/* The winding number at q, from that at p, if the segment between them lies in a box that no other
+ * triangles meet. Exact: a segment that touches an edge or a corner is left to the search. */
+static int32_t winding_from(worker *w, carom_vec3 p, int32_t winding, carom_vec3 q,
+                            list triangles) {
+    for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
+        carom_triangle t = carom_pack_mesh_triangle(w->d->mesh, w->numbers.data[i]);
+        const carom_vec3 *c = t.corner;
+        int at_p = carom_orient3d(c[0], c[1], c[2], p), at_q = carom_orient3d(c[0], c[1], c[2], q);
+        if (at_p != 0 && at_p == at_q) continue;
+        int a = carom_orient3d(p, q, c[0], c[1]), b = carom_orient3d(p, q, c[1], c[2]);
+        int d = carom_orient3d(p, q, c[2], c[0]);
+        if ((a > 0 || b > 0 || d > 0) && (a < 0 || b < 0 || d < 0)) continue; /* beside it */
+        if (at_p == 0 || at_q == 0 || a == 0 || b == 0 || d == 0) return winding_at(w, q);
+        winding += at_p > 0 ? 1 : -1; /* from the outside of the face to its inside */
+    }
+    return winding;
+}
+
+/* The integral of the winding number over a box; `high` is that at its highest corner. */
+static double integrate(worker *w, const box *b, list triangles, int32_t high) {
+    double sum = 0.0;
+    for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
+        carom_triangle t = carom_pack_mesh_triangle(w->d->mesh, w->numbers.data[i]);
+        sum += carom_pack_clip_term(&t, b->low, b->high);
+    }
+    return sum + (double)high * (square(b->edge) * b->edge);
+}
+
+static bool filter_triangles(worker *w, const box *b, list from, list *to) {
+    uint64_t count = from.end - from.begin;
+    to->begin = to->end = w->numbers.count;
+    if (!number_array_reserve(&w->numbers, &w->d->context->allocator, w->numbers.count + count))
+        return false;
+    for (uint64_t i = from.begin; i < from.end; ++i) {
+        uint32_t place = w->numbers.data[i];
+        carom_triangle t = carom_pack_mesh_triangle(w->d->mesh, place);
+        if (may_meet(&t, b)) w->numbers.data[to->end++] = place;
+    }
+    w->numbers.count = to->end;
+    return true;
+}
+
+/* Edge of the cells, in the frame, to which cells are divided in which faces cross: the error is a
+ * part of their volume, the length of the curve of crossing times the square of this. */
+#define FINEST_CROSSING 0x1p-11
+
+/* Whether two of the triangles cross each other. */
+static bool has_crossing(const worker *w, list triangles) {
+    const carom_pack_mesh *mesh = w->d->mesh;
+    for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
+        uint32_t a = w->numbers.data[i];
+        if (mesh->crosses[a] == 0) continue;
+        for (uint64_t k = i + 1; k < triangles.end; ++k) {
+            uint32_t b = w->numbers.data[k];
+            if (mesh->crosses[b] != 0 && carom_pack_mesh_cross(mesh, a, b)) return true;
+        }
+    }
+    return false;
+}
+
+static double clamp(double volume, double whole) {
+    return volume < 0.0 ? 0.0 : volume > whole ? whole : volume;
+}
+
+/* The winding numbers at the corners of a box. */
+typedef struct levels {
+    int32_t least, most;
+    bool between; /* there are others */
+    int inside;   /* corners with 1 or more */
+    int32_t high; /* that of the highest corner */
+} levels;
+
+static levels levels_of(worker *w, const box *b) {
+    levels l = {INT32_MAX, INT32_MIN, false, 0, 0};
+    int32_t windings[8];
+    for (int i = 0; i < 8; ++i) {
+        windings[i] = winding_at(w, carom_vec((i & 1) != 0 ? b->high.x : b->low.x,
+                                              (i & 2) != 0 ? b->high.y : b->low.y,
+                                              (i & 4) != 0 ? b->high.z : b->low.z));
+        l.least = CAROM_MIN(windings[i], l.least);
+        l.most = CAROM_MAX(windings[i], l.most);
+        l.inside += windings[i] >= 1;
+    }
+    l.high = windings[7];
+    for (int i = 0; i < 8; ++i)
+        l.between = l.between || (windings[i] != l.least && windings[i] != l.most);
+    return l;
+}
+
+/* The volume where the winding number is 1 or more in a box with these triangles. Where there are
+ * two winding numbers, it follows from the integral; else the box is divided, as it is where faces
+ * cross. */
+static double solid_in(worker *w, const box *b, list triangles) {
+    double whole = square(b->edge) * b->edge;
+    if (triangles.begin == triangles.end) return winding_at(w, b->centre) >= 1 ? whole : 0.0;
+    levels l = levels_of(w, b);
+    bool finest = b->edge < FINEST_CROSSING;
+    if (!l.between && (finest || !has_crossing(w, triangles))) {
+        double volume = integrate(w, b, triangles, l.high);
+        if (l.least <= 0 && l.most > l.least + 1)
+            volume = (volume - l.least * whole) / (double)(l.most - l.least);
+        return clamp(volume, whole);
+    }
+    if (finest) return whole * (double)l.inside / 8.0;
+    double sum = 0.0;
+    for (int i = 0; i < 8; ++i) {
+        box part = {.edge = 0.5 * b->edge, .h = 0.5 * b->h};
+        part.low =
+            carom_vec((i & 1) != 0 ? b->centre.x : b->low.x, (i & 2) != 0 ? b->centre.y : b->low.y,
+                      (i & 4) != 0 ? b->centre.z : b->low.z);
+        part.high =
+            carom_vec(part.low.x + part.edge, part.low.y + part.edge, part.low.z + part.edge);
+        part.centre = carom_vec(part.low.x + 0.5 * part.edge, part.low.y + 0.5 * part.edge,
+                                part.low.z + 0.5 * part.edge);
+        uint64_t mark = w->numbers.count;
+        list rest;
+        if (!filter_triangles(w, &part, triangles, &rest)) {
+            w->no_memory = true;
+            return 0.0;
+        }
+        sum += solid_in(w, &part, rest);
+        w->numbers.count = mark;
+    }
+    return sum;
+}
+
+static double volume_of(worker *w, const box *b, list triangles, int32_t high) {
+    if (triangles.begin == triangles.end) return square(b->edge) * b->edge; /* known to be inside */
+    if (!w->d->mesh->balanced)
+        return carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found) ? square(b->edge) * b->edge
+                                                                        : 0.0;
+    if (w->d->mesh->plain)
+        return clamp(integrate(w, b, triangles, high), square(b->edge) * b->edge);
+    return solid_in(w, b, triangles);
+}
+
+/* ---- Traversal ------------------------------------------------------------------------------- */
+
+static double distance_of(const carom_pack_ball *b, carom_vec3 p) {
+    return sqrt(square(p.x - b->x) + square(p.y - b->y) + square(p.z - b->z)) - b->radius;
+}
+
+/* The balls of a list that may be nearest to a point of the box; *owner is the nearest to its
+ * centre. */
+static bool filter_balls(worker *w, const box *b, list from, list *to, uint32_t *owner) {
+    uint64_t count = from.end - from.begin;
+    const carom_pack_ball *balls = w->d->balls;
+    double least = HUGE_VAL;
+    to->begin = to->end = w->numbers.count;
+    if (!number_array_reserve(&w->numbers, &w->d->context->allocator,
+                              w->numbers.count + 3 * count + 2))
+        return false;
+    /* Their distances stand behind the list for a moment. */
+    uint32_t *ids = w->numbers.data + to->begin;
+    double *apart =
+        (double *)(void *)(w->numbers.data + to->begin + count + (to->begin + count) % 2);
+    double limit = HUGE_VAL;
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t id = w->numbers.data[from.begin + i];
+        double weight = w->d->weights[id];
+        apart[i] = distance_of(&balls[id], b->centre);
+        if (apart[i] * weight < least) {
+            least = apart[i] * weight;
+            *owner = id;
+        }
+        limit = CAROM_MIN((apart[i] + b->h) * weight, limit);
+    }
+    limit += 0x1p-40 * fabs(limit);
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t id = w->numbers.data[from.begin + i];
+        if ((apart[i] - b->h) * w->d->weights[id] <= limit) ids[kept++] = id;
+    }
+    to->end = w->numbers.count = to->begin + kept;
+    return true;
+}
+
+/* Whether a cell that meets a ball other than its own is too large for that. */
+static bool meets_other(const worker *w, const box *b, list balls, uint32_t owner) {
+    for (uint64_t i = balls.begin; i < balls.end; ++i) {
+        uint32_t id = w->numbers.data[i];
+        const carom_pack_ball *ball = &w->d->balls[id];
+        if (id != owner && b->edge > MEETS_BELOW * ball->radius && depth_in(b, ball) > 0.0)
+            return true;
+    }
+    return false;
+}
+
+static bool divides(const worker *w, const cube *c, const box *b, list triangles, list balls,
+                    uint32_t owner) {
+    const division *d = w->d;
+    if (c->size == 1) return false;
+    const carom_pack_ball *ball = &d->balls[owner];
+    double far = far_corner(b, ball);
+    if (far <= ball->radius) return false;
+    bool alone = balls.end - balls.begin == 1;
+    if (alone && triangles.begin == triangles.end) return false; /* wholly in the share */
+    double away = distance_of(ball, b->centre) + ball->radius;
+    if (b->edge > SMALL * CAROM_MAX(away, ball->radius)) return true;
+    if (d->pass == 0) return false;
+    double reach = d->reach[owner];
+    const traversal *t = &traversals[d->pass];
+    if (far > t->slack * reach && b->edge > t->tip * reach) return true;
+    return d->pass + 1 == TRAVERSALS && !alone && meets_other(w, b, balls, owner);
+}
+
+static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, list balls,
+                     uint32_t owner, int32_t high) {
+    const division *d = w->d;
+    tally *t = &w->tallies[owner];
+    const carom_pack_ball *ball = &d->balls[owner];
+    bool surface = triangles.begin < triangles.end;
+    double far = far_corner(b, ball);
+    if (d->pass + 1 < TRAVERSALS) {
+        bool alone = !surface && balls.end - balls.begin == 1;
+        double reach = alone ? far : distance_of(ball, b->centre) + ball->radius;
+        if (reach > t->reach && (!surface || carom_pack_mesh_inside(d->mesh, b->centre, &w->found)))
+            t->reach = reach;
+        t->reach = CAROM_MAX(ball->radius, t->reach);
+        return true;
+    }
+    ++w->cells;
+    t->cover = CAROM_MAX(far, t->cover);
+    t->volume =
+        carom_sum_add(t->volume, carom_sum_term(volume_of(w, b, triangles, high), d->scale));
+    for (uint64_t i = balls.begin; i < balls.end; ++i) {
+        uint32_t id = w->numbers.data[i];
+        double depth = id == owner ? 0.0 : depth_in(b, &d->balls[id]);
+        if (!(depth > 0.0)) continue;
+        double leak = most_in(b, &d->balls[id], depth);
+        w->tallies[id].leak = carom_sum_add(w->tallies[id].leak, carom_sum_term(leak, d->scale));
+    }
+    if (!d->keep) return true;
+    double back = carom_power_of_two(-d->mesh->shift);
+    carom_pack_cell cell = {carom_pack_mesh_restore(d->mesh, b->low),
+                            (double)c->size * d->step * back, owner};
+    return carom_pack_cell_array_push(w->kept, &d->context->allocator, cell);
+}
+
+/* What to do with a cell: nothing, or its lists. */
+static bool enter(worker *w, const box *b, list *triangles, list *balls, uint32_t *owner,
+                  bool *outside) {
+    *outside = false;
+    if (triangles->begin < triangles->end) {
+        if (!filter_triangles(w, b, *triangles, triangles)) return false;
+        if (triangles->begin == triangles->end)
+            *outside = !carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found);
+    }
+    return *outside || filter_balls(w, b, *balls, balls, owner);
+}
+
+static cube child_of(const cube *c, uint32_t i) {
+    uint32_t half = c->size / 2;
+    return (cube){c->x + ((i & 1) != 0 ? half : 0), c->y + ((i & 2) != 0 ? half : 0),
+                  c->z + ((i & 4) != 0 ? half : 0), half};
+}
+
+#define CELLS_PER_LOOK 256u
+
+/* A corner with its winding number. */
+typedef struct anchor {
+    carom_vec3 at;
+    int32_t winding;
+} anchor;
+
+/* `from` is the highest corner of the parent, with its winding number; NULL where that is not
+ * known. It is only needed in the last traversal. */
+static bool traverse(worker *w, cube c, list triangles, list balls, const anchor *from) {
+    box b = box_of(w->d, &c);
+    uint64_t mark = w->numbers.count;
+    uint32_t owner = 0;
+    list parents = triangles;
+    bool outside, good = enter(w, &b, &triangles, &balls, &owner, &outside);
+    if (++w->look % CELLS_PER_LOOK == 0 && carom_progress_stop(w->d->context, w->index)) {
+        w->cancelled = true;
+        return false;
+    }
+    if (good && !outside) {
+        anchor high = {b.high, 0};
+        if (w->d->pass + 1 == TRAVERSALS && w->d->mesh->plain && triangles.begin < triangles.end)
+            high.winding = from == NULL ? winding_at(w, b.high)
+                                        : winding_from(w, from->at, from->winding, b.high, parents);
+        if (!divides(w, &c, &b, triangles, balls, owner)) {
+            good = add_leaf(w, &c, &b, triangles, balls, owner, high.winding);
+        } else {
+            for (uint32_t i = 0; i < 8 && good; ++i)
+                good = traverse(w, child_of(&c, i), triangles, balls, &high);
+        }
+    }
+    w->numbers.count = mark;
+    return good && !w->no_memory;
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+/* Goes down to the level of tasks and keeps their lists. Cells that need no division come sooner.
+ */
+static bool make_tasks(worker *w, cube c, list triangles, list balls, uint32_t level) {
+    division *d = w->d;
+    box b = box_of(d, &c);
+    uint64_t mark = w->numbers.count;
+    uint32_t owner = 0;
+    bool outside, good = enter(w, &b, &triangles, &balls, &owner, &outside);
+    if (good && !outside) {
+        if (level == TASK_LEVEL || c.size == 1) {
+            const carom_allocator *allocator = &d->context->allocator;
+            task t = {.cube = c};
+            t.triangles.begin = d->numbers.count;
+            t.triangles.end = t.balls.begin = t.triangles.begin + (triangles.end - triangles.begin);
+            t.balls.end = t.balls.begin + (balls.end - balls.begin);
+            good = number_array_reserve(&d->numbers, allocator, t.balls.end) &&
+                   task_array_push(&d->tasks, allocator, t);
+            for (uint64_t i = triangles.begin; i < triangles.end && good; ++i)
+                d->numbers.data[d->numbers.count++] = w->numbers.data[i];
+            for (uint64_t i = balls.begin; i < balls.end && good; ++i)
+                d->numbers.data[d->numbers.count++] = w->numbers.data[i];
+        } else {
+            for (uint32_t i = 0; i < 8 && good; ++i)
+                good = make_tasks(w, child_of(&c, i), triangles, balls, level + 1);
+        }
+    }
+    w->numbers.count = mark;
+    return good;
+}
+
+static carom_status run_task(void *argument, carom_range range) {
+    division *d = argument;
+    worker *w = carom_worker_state(&d->states, range.worker);
+    if (w == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        const task *t = &d->tasks.data[i];
+        uint64_t count = t->balls.end - t->triangles.begin;
+        uint64_t triangles = t->triangles.end - t->triangles.begin;
+        w->numbers.count = 0;
+        if (!number_array_reserve(&w->numbers, &d->context->allocator, count))
+            return CAROM_NO_MEMORY;
+        if (count != 0)
+            memcpy(w->numbers.data, d->numbers.data + t->triangles.begin,
+                   count * sizeof(*w->numbers.data));
+        w->numbers.count = count;
+        w->kept = d->kept != NULL ? &d->kept[i] : NULL;
+        if (!traverse(w, t->cube, (list){0, triangles}, (list){triangles, count}, NULL))
+            return w->cancelled ? CAROM_CANCELLED : CAROM_NO_MEMORY;
+        carom_progress_add(d->context, range.worker, 1);
+    }
+    return CAROM_OK;
+}
+
+static bool begin_worker(void *user, void *state, uint32_t index) {
+    division *d = user;
+    worker *w = state;
+    w->d = d;
+    w->numbers = (number_array){0};
+    w->kept = NULL;
+    w->cells = 0;
+    w->look = 0;
+    w->no_memory = w->cancelled = false;
+    w->index = index;
+    w->tallies = CAROM_ARENA_TAKE(carom_scratch(d->context, index), tally, d->ball_count);
+    if (w->tallies == NULL) return false;
+    memset(w->tallies, 0, d->ball_count * sizeof(*w->tallies));
+    return true;
+}
+
+/* Adds up what the workers found. */
+static void add_up(division *d, uint32_t i, tally *sum) {
+    *sum = (tally){{0, 0, 0}, {0, 0, 0}, 0.0, 0.0};
+    worker *w;
+    for (uint32_t k = 0; (w = carom_worker_states_next(&d->states, &k)) != NULL;) {
+        const tally *t = &w->tallies[i];
+        sum->volume = carom_sum_add(sum->volume, t->volume);
+        sum->leak = carom_sum_add(sum->leak, t->leak);
+        sum->reach = CAROM_MAX(t->reach, sum->reach);
+        sum->cover = CAROM_MAX(t->cover, sum->cover);
+    }
+}
+
+/* The lists of the root: everything. */
+static carom_status begin(division *d, worker *w) {
+    const carom_allocator *allocator = &d->context->allocator;
+    uint64_t triangles = d->mesh->triangle_count, count = triangles + d->ball_count;
+    if (!number_array_reserve(&w->numbers, allocator, count))
+        return carom_fail_memory(d->context, count * sizeof(uint32_t), "shares of a packing");
+    for (uint64_t i = 0; i < triangles; ++i) w->numbers.data[i] = (uint32_t)i;
+    for (uint32_t i = 0; i < d->ball_count; ++i) w->numbers.data[triangles + i] = i;
+    w->numbers.count = count;
+    cube root = {0, 0, 0, d->steps};
+    return make_tasks(w, root, (list){0, triangles}, (list){triangles, count}, 0)
+               ? CAROM_OK
+               : carom_fail_memory(d->context, count * sizeof(uint32_t), "shares of a packing");
+}
+
+/* Cells have corners at multiples of the unit of centres, which the caller's coordinates hold
+ * exactly. The root's corner is an odd multiple, so that sides of cells hardly ever lie in faces of
+ * the mesh. */
+static void place_root(division *d) {
+    const carom_pack_mesh *mesh = d->mesh;
+    double unit = mesh->unit, margin = 0.02;
+    d->low = carom_vec((2.0 * floor((mesh->low.x - margin) / (2.0 * unit)) + 1.0) * unit,
+                       (2.0 * floor((mesh->low.y - margin * 1.1) / (2.0 * unit)) + 1.0) * unit,
+                       (2.0 * floor((mesh->low.z - margin * 1.2) / (2.0 * unit)) + 1.0) * unit);
+    d->steps = 1;
+    d->step = ROOT_EDGE;
+    while (d->steps < (UINT32_C(1) << 20) && 0.5 * d->step >= 17.0 * unit) {
+        d->steps *= 2;
+        d->step *= 0.5;
+    }
+}
+
+static carom_status collect(division *d, carom_pack_share *shares, carom_pack_cell_array *cells,
+                            uint64_t *cell_count) {
+    worker *w;
+    *cell_count = 0;
+    for (uint32_t k = 0; (w = carom_worker_states_next(&d->states, &k)) != NULL;)
+        *cell_count += w->cells;
+    for (uint32_t i = 0; i < d->ball_count; ++i) {
+        tally sum;
+        add_up(d, i, &sum);
+        shares[i] = (carom_pack_share){carom_sum_value(sum.volume, d->scale),
+                                       carom_sum_value(sum.leak, d->scale), sum.cover};
+    }
+    if (!d->keep) return CAROM_OK;
+    if (!carom_pack_cell_array_reserve(cells, &d->context->allocator, *cell_count))
+        return carom_fail_memory(d->context, *cell_count * sizeof(carom_pack_cell),
+                                 "cells of a packing");
+    for (uint64_t i = 0; i < d->tasks.count; ++i) {
+        const carom_pack_cell_array *from = &d->kept[i];
+        if (from->count != 0)
+            memcpy(cells->data + cells->count, from->data, from->count * sizeof(*from->data));
+        cells->count += from->count;
+    }
+    return CAROM_OK;
+}
+
+static void release(division *d) {
+    const carom_allocator *allocator = &d->context->allocator;
+    worker *w;
+    if (d->states.states != NULL) {
+        for (uint32_t k = 0; (w = carom_worker_states_next(&d->states, &k)) != NULL;)
+            number_array_release(&w->numbers, allocator);
+        carom_worker_states_release(&d->states);
+    }
+    for (uint64_t i = 0; d->kept != NULL && i < d->tasks.count; ++i)
+        carom_pack_cell_array_release(&d->kept[i], allocator);
+    task_array_release(&d->tasks, allocator);
+    number_array_release(&d->numbers, allocator);
+}
+
+static carom_status divide(division *d, carom_pack_share *shares, carom_pack_cell_array *cells,
+                           uint64_t *cell_count) {
+    carom_context *context = d->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    place_root(d);
+    d->reach = CAROM_ARENA_TAKE(scratch, double, d->ball_count);
+    d->weights = CAROM_ARENA_TAKE(scratch, double, d->ball_count);
+    if (d->reach == NULL || d->weights == NULL)
+        return carom_fail_memory(context, d->ball_count * sizeof(double), "shares of a packing");
+    for (uint32_t i = 0; i < d->ball_count; ++i) d->weights[i] = 1.0 / sqrt(d->balls[i].radius);
+    CAROM_TRY(carom_worker_states_begin(&d->states, context, sizeof(worker), begin_worker, d));
+    worker *first = carom_worker_state(&d->states, 0);
+    if (first == NULL)
+        return carom_fail_memory(context, d->ball_count * sizeof(tally), "shares of a packing");
+    CAROM_TRY(begin(d, first));
+    carom_progress_expect(context, TRAVERSALS * d->tasks.count);
+    for (d->pass = 0; d->pass + 1 < TRAVERSALS; ++d->pass) {
+        CAROM_TRY(carom_parallel_for(context, d->tasks.count, 1, run_task, d));
+        for (uint32_t i = 0; i < d->ball_count; ++i) {
+            tally sum;
+            add_up(d, i, &sum);
+            d->reach[i] = CAROM_MAX(sum.reach, d->balls[i].radius);
+        }
+    }
+    if (d->keep) {
+        d->kept = CAROM_ARENA_TAKE(scratch, carom_pack_cell_array, d->tasks.count);
+        if (d->kept == NULL)
+            return carom_fail_memory(context, d->tasks.count * sizeof(*d->kept),
+                                     "cells of a packing");
+        memset(d->kept, 0, d->tasks.count * sizeof(*d->kept));
+    }
+    CAROM_TRY(carom_parallel_for(context, d->tasks.count, 1, run_task, d));
+    return collect(d, shares, cells, cell_count);
+}
+
+carom_status carom_pack_shares(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
+                               uint32_t count, carom_pack_share *shares,
+                               carom_pack_cell_array *cells, uint64_t *cell_count) {
+    carom_context *context = mesh->context;
+    division d = {.context = context, .mesh = mesh, .balls = balls, .ball_count = count};
+    d.keep = cells != NULL;
+    d.scale = carom_sum_scale(2.0, UINT64_C(1) << 40);
+    carom_progress_begin(context, "dividing space among spheres", 0);
+    carom_status status = divide(&d, shares, cells, cell_count);
+    release(&d);
+    return carom_progress_finish(context, status);
+}
+
+carom_status carom_pack_solid_volume(const carom_pack_mesh *mesh, double *volume) {
+    /* One ball at the middle of the box, which owns everything. */
+    carom_pack_ball all = {0.5 * (mesh->low.x + mesh->high.x), 0.5 * (mesh->low.y + mesh->high.y),
+                           0.5 * (mesh->low.z + mesh->high.z), 0.125};
+    carom_pack_share share;
+    uint64_t cells;
+    carom_arena *scratch = carom_scratch(mesh->context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = carom_pack_shares(mesh, &all, 1, &share, NULL, &cells);
+    carom_arena_rewind(scratch, mark);
+    if (status == CAROM_OK) *volume = share.volume;
+    return status;
+}

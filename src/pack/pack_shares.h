@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* pack_shares.h: the division of a solid among the balls of a packing. */
+#ifndef CAROM_SRC_PACK_PACK_SHARES_H
+#define CAROM_SRC_PACK_PACK_SHARES_H
+
+#include "carom/pack.h"
+#include "pack/pack_balls.h"
+#include "pack/pack_mesh.h"
+
+CAROM_ARRAY(carom_pack_cell_array, carom_pack_cell);
+
+/* The share of one ball, in the frame. */
+typedef struct carom_pack_share {
+    double volume; /* in the solid */
+    double leak;   /* upper bound of the volume of the ball that is in cells of others */
+    double cover;  /* radius */
+} carom_pack_share;
+
+/* Computes the shares of `count` disjoint balls, at least one, inside the solid. `shares` has space
+ * for them. `cells`, if not NULL, gets the cells in the caller's coordinates; *cell_count counts
+ * them. The same bits for any number of threads. */
+carom_status carom_pack_shares(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
+                               uint32_t count, carom_pack_share *shares,
+                               carom_pack_cell_array *cells, uint64_t *cell_count);
+
+/* The volume where the winding number is 1 or more, in the frame, of a balanced mesh. */
+carom_status carom_pack_solid_volume(const carom_pack_mesh *mesh, double *volume);
+
+#endif

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/pack_check.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/exact_geometry.h"
+
+typedef long double real;
+
+/* Relative margin of long double sums of a few products: far above 2^-64. */
+#define MARGIN 1e-15L
+
+typedef struct checker {
+    const pack_claim *claim;
+    pack_proof *proof;
+    /* Triangles by columns of a grid in x and y, and by cells of one in space. */
+    double low[3], high[3];
+    int columns, cells;
+    uint32_t *column_first, *column_items;
+    uint32_t *cell_first, *cell_items;
+} checker;
+
+static bool fail(checker *c, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    if (c->proof->message[0] == 0)
+        vsnprintf(c->proof->message, sizeof(c->proof->message), format, list);
+    va_end(list);
+    return false;
+}
+
+/* ---- Grids ----------------------------------------------------------------------------------- */
+
+static int clamp_index(double x, double low, double high, int count) {
+    double at = (x - low) / (high - low) * count;
+    return at < 0.0 ? 0 : at >= count ? count - 1 : (int)at;
+}
+
+static double coordinate(const carom_vec3 *p, int k) {
+    return k == 0 ? p->x : k == 1 ? p->y : p->z;
+}
+
+static void range_of(const checker *c, const carom_triangle *t, int k, int count, int range[2]) {
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < 3; ++i) {
+        low = fmin(low, coordinate(&t->corner[i], k));
+        high = fmax(high, coordinate(&t->corner[i], k));
+    }
+    /* A hair wider: indices are rounded. */
+    double hair = 1e-12 * (c->high[k] - c->low[k]);
+    range[0] = clamp_index(low - hair, c->low[k], c->high[k], count);
+    range[1] = clamp_index(high + hair, c->low[k], c->high[k], count);
+}
+
+static void make_grid(checker *c, int count, int depth, uint32_t **first, uint32_t **items) {
+    uint64_t places = (uint64_t)count * count * (depth == 3 ? count : 1);
+    *first = calloc(places + 1, sizeof(uint32_t));
+    *items = NULL;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (uint64_t t = 0; t < c->claim->triangle_count; ++t) {
+            int r[3][2] = {{0, 0}, {0, 0}, {0, 0}};
+            for (int k = 0; k < depth; ++k) range_of(c, &c->claim->triangles[t], k, count, r[k]);
+            for (int z = r[2][0]; z <= r[2][1]; ++z)
+                for (int y = r[1][0]; y <= r[1][1]; ++y)
+                    for (int x = r[0][0]; x <= r[0][1]; ++x) {
+                        uint64_t at = ((uint64_t)z * count + y) * count + x;
+                        if (pass == 0)
+                            ++(*first)[at + 1];
+                        else
+                            (*items)[(*first)[at]++] = (uint32_t)t;
+                    }
+        }
+        if (pass == 0) {
+            for (uint64_t i = 0; i < places; ++i) (*first)[i + 1] += (*first)[i];
+            *items = malloc(((uint64_t)(*first)[places] + 1) * sizeof(uint32_t));
+        }
+    }
+    memmove(*first + 1, *first, places * sizeof(uint32_t));
+    (*first)[0] = 0;
+}
+
+static void begin(checker *c, const pack_claim *claim, pack_proof *proof) {
+    memset(proof, 0, sizeof(*proof));
+    *c = (checker){.claim = claim, .proof = proof};
+    for (int k = 0; k < 3; ++k) {
+        c->low[k] = INFINITY;
+        c->high[k] = -INFINITY;
+        for (uint64_t t = 0; t < claim->triangle_count; ++t)
+            for (int i = 0; i < 3; ++i) {
+                double x = coordinate(&claim->triangles[t].corner[i], k);
+                c->low[k] = fmin(x, c->low[k]);
+                c->high[k] = fmax(x, c->high[k]);
+            }
+    }
+    double size =
+        fmax(fmax(c->high[0] - c->low[0], c->high[1] - c->low[1]), c->high[2] - c->low[2]);
+    for (int k = 0; k < 3; ++k) { /* no side without width */
+        c->low[k] -= 0.01 * size;
+        c->high[k] += 0.01 * size;
+    }
+    double triangles = (double)claim->triangle_count;
+    c->columns = (int)sqrt(triangles) + 1;
+    if (c->columns > 512) c->columns = 512;
+    c->cells = (int)cbrt(triangles) + 1;
+    if (c->cells > 64) c->cells = 64;
+    make_grid(c, c->columns, 2, &c->column_first, &c->column_items);
+    make_grid(c, c->cells, 3, &c->cell_first, &c->cell_items);
+}
+
+static void end(checker *c) {
+    free(c->column_first);
+    free(c->column_items);
+    free(c->cell_first);
+    free(c->cell_items);
+}
+
+/* ---- Winding --------------------------------------------------------------------------------- */
+
+/* Twice the area of a, b, p seen along z; *open when its sign is not certain. */
+static real side_of(const carom_vec3 *a, const carom_vec3 *b, const carom_vec3 *p, bool *open) {
+    real ax = (real)a->x - p->x, ay = (real)a->y - p->y;
+    real bx = (real)b->x - p->x, by = (real)b->y - p->y;
+    real left = ax * by, right = ay * bx;
+    if (fabsl(left - right) <= MARGIN * (fabsl(left) + fabsl(right))) *open = true;
+    return left - right;
+}
+
+static int winding_by_angles(const checker *c, const carom_vec3 *p) {
+    real sum = 0.0L;
+    for (uint64_t t = 0; t < c->claim->triangle_count; ++t) {
+        real v[3][3], length[3];
+        for (int i = 0; i < 3; ++i) {
+            const carom_vec3 *q = &c->claim->triangles[t].corner[i];
+            v[i][0] = (real)q->x - p->x;
+            v[i][1] = (real)q->y - p->y;
+            v[i][2] = (real)q->z - p->z;
+            length[i] = sqrtl(v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
+        }
+        real det = v[0][0] * (v[1][1] * v[2][2] - v[1][2] * v[2][1]) -
+                   v[0][1] * (v[1][0] * v[2][2] - v[1][2] * v[2][0]) +
+                   v[0][2] * (v[1][0] * v[2][1] - v[1][1] * v[2][0]);
+        real dot[3];
+        for (int i = 0; i < 3; ++i) {
+            int k = (i + 1) % 3;
+            dot[i] = v[i][0] * v[k][0] + v[i][1] * v[k][1] + v[i][2] * v[k][2];
+        }
+        real rest = length[0] * length[1] * length[2] + dot[0] * length[2] + dot[1] * length[0] +
+                    dot[2] * length[1];
+        sum += 2.0L * atan2l(det, rest);
+    }
+    return (int)lroundl(sum / (4.0L * 3.14159265358979323846264338L));
+}
+
+/* The winding number around a point that is on no face. */
+static int winding_at(const checker *c, const carom_vec3 *p) {
+    int winding = 0;
+    if (p->x < c->low[0] || p->x > c->high[0] || p->y < c->low[1] || p->y > c->high[1]) return 0;
+    int x = clamp_index(p->x, c->low[0], c->high[0], c->columns);
+    int y = clamp_index(p->y, c->low[1], c->high[1], c->columns);
+    uint64_t at = (uint64_t)y * c->columns + x;
+    for (uint32_t i = c->column_first[at]; i < c->column_first[at + 1]; ++i) {
+        const carom_vec3 *q = c->claim->triangles[c->column_items[i]].corner;
+        bool open = false;
+        real a = side_of(&q[0], &q[1], p, &open), b = side_of(&q[1], &q[2], p, &open);
+        real d = side_of(&q[2], &q[0], p, &open);
+        if (open) {
+            /* Certainly beside it all the same? */
+            double low[2] = {fmin(fmin(q[0].x, q[1].x), q[2].x),
+                             fmin(fmin(q[0].y, q[1].y), q[2].y)};
+            double high[2] = {fmax(fmax(q[0].x, q[1].x), q[2].x),
+                              fmax(fmax(q[0].y, q[1].y), q[2].y)};
+            if (p->x < low[0] || p->x > high[0] || p->y < low[1] || p->y > high[1]) continue;
+            return winding_by_angles(c, p);
+        }
+        if (!((a > 0 && b > 0 && d > 0) || (a < 0 && b < 0 && d < 0))) continue;
+        /* Its height above the point, from areas. */
+        real height =
+            (b * ((real)q[0].z - p->z) + d * ((real)q[1].z - p->z) + a * ((real)q[2].z - p->z));
+        real size = fabsl(b * ((real)q[0].z - p->z)) + fabsl(d * ((real)q[1].z - p->z)) +
+                    fabsl(a * ((real)q[2].z - p->z));
+        if (fabsl(height) <= 4.0L * MARGIN * size) return winding_by_angles(c, p);
+        bool up = a > 0;
+        if ((height > 0) == up) winding += up ? 1 : -1;
+    }
+    return winding;
+}
+
+/* ---- Spheres --------------------------------------------------------------------------------- */
+
+/* Whether two balls have no inner point in common. */
+static bool disjoint(checker *c, const carom_pack_sphere *a, const carom_pack_sphere *b) {
+    real x = (real)a->centre.x - b->centre.x, y = (real)a->centre.y - b->centre.y;
+    real z = (real)a->centre.z - b->centre.z, r = (real)a->radius + b->radius;
+    real square = x * x + y * y + z * z;
+    if (square > r * r * (1.0L + MARGIN)) return true;
+    if (square < r * r * (1.0L - MARGIN)) return false;
+    ++c->proof->exact;
+    number_reset();
+    number3 d = number3_sub(number3_of(a->centre), number3_of(b->centre));
+    number sum = number_add(number_of(a->radius), number_of(b->radius));
+    return number_compare(number3_dot(d, d), number_mul(sum, sum)) >= 0;
+}
+
+typedef struct sorted {
+    double low;
+    uint64_t sphere;
+} sorted;
+
+static int by_low(const void *a, const void *b) {
+    const sorted *c = a, *d = b;
+    return (c->low > d->low) - (c->low < d->low);
+}
+
+static bool check_disjoint(checker *c) {
+    const carom_pack_sphere *s = c->claim->spheres;
+    uint64_t count = c->claim->sphere_count;
+    sorted *order = malloc((count + 1) * sizeof(*order));
+    bool good = true;
+    /* Ends of intervals are rounded outwards. */
+    for (uint64_t i = 0; i < count; ++i)
+        order[i] = (sorted){nextafter(s[i].centre.x - s[i].radius, -INFINITY), i};
+    qsort(order, count, sizeof(*order), by_low);
+    for (uint64_t i = 0; i < count && good; ++i) {
+        const carom_pack_sphere *a = &s[order[i].sphere];
+        double high = nextafter(a->centre.x + a->radius, INFINITY);
+        for (uint64_t k = i + 1; k < count && order[k].low <= high && good; ++k) {
+            const carom_pack_sphere *b = &s[order[k].sphere];
+            double sum = (a->radius + b->radius) * 1.0000001;
+            if (fabs(a->centre.y - b->centre.y) > sum || fabs(a->centre.z - b->centre.z) > sum)
+                continue;
+            if (!disjoint(c, a, b))
+                good = fail(c, "spheres %llu and %llu overlap", (unsigned long long)order[i].sphere,
+                            (unsigned long long)order[k].sphere);
+        }
+    }
+    free(order);
+    return good;
+}
+
+static real dot3(const real *a, const real *b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The squared distance of the origin from the segment a b. */
+static real segment_square(const real *a, const real *b) {
+    real u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, uu = dot3(u, u);
+    real t = uu > 0 ? -dot3(a, u) / uu : 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    real p[3] = {a[0] + t * u[0], a[1] + t * u[1], a[2] + t * u[2]};
+    return dot3(p, p);
+}
+
+/* The squared distance of a point from a triangle, right to some 1e-17 of the extent. */
+static real triangle_square(const carom_vec3 *p, const carom_triangle *t) {
+    real v[3][3];
+    for (int i = 0; i < 3; ++i) {
+        v[i][0] = (real)t->corner[i].x - p->x;
+        v[i][1] = (real)t->corner[i].y - p->y;
+        v[i][2] = (real)t->corner[i].z - p->z;
+    }
+    real least = segment_square(v[0], v[1]);
+    least = fminl(least, segment_square(v[1], v[2]));
+    least = fminl(least, segment_square(v[2], v[0]));
+    real u[3], w[3];
+    for (int k = 0; k < 3; ++k) {
+        u[k] = v[1][k] - v[0][k];
+        w[k] = v[2][k] - v[0][k];
+    }
+    real uu = dot3(u, u), uw = dot3(u, w), ww = dot3(w, w), det = uu * ww - uw * uw;
+    if (!(det > 0)) return least;
+    real au = -dot3(v[0], u), aw = -dot3(v[0], w);
+    real s = (ww * au - uw * aw) / det, q = (uu * aw - uw * au) / det;
+    if (!(s >= 0 && q >= 0 && s + q <= 1)) return least;
+    real foot[3];
+    for (int k = 0; k < 3; ++k) foot[k] = v[0][k] + s * u[k] + q * w[k];
+    return fminl(least, dot3(foot, foot));
+}
+
+/* Whether a ball has no inner point on a triangle. Where the triangle is a needle the long double
+ * distance may be off: the margin is wide. */
+static bool clear_of(checker *c, const carom_pack_sphere *s, const carom_triangle *t) {
+    real square = triangle_square(&s->centre, t), r = (real)s->radius * s->radius;
+    if (square > r * (1.0L + 1e-9L)) return true;
+    if (square < r * (1.0L - 1e-9L)) return false;
+    ++c->proof->exact;
+    number_reset();
+    exact_triangle exact = exact_triangle_of(t->corner);
+    ratio distance = exact_point_triangle(number3_of(s->centre), &exact);
+    number radius = number_of(s->radius);
+    return ratio_compare(distance, ratio_of(number_mul(radius, radius), number_of(1.0))) >= 0;
+}
+
+static bool check_inside(checker *c, uint64_t i) {
+    const carom_pack_sphere *s = &c->claim->spheres[i];
+    int range[3][2];
+    for (int k = 0; k < 3; ++k) {
+        double x = coordinate(&s->centre, k), r = s->radius * 1.0000001;
+        range[k][0] = clamp_index(x - r, c->low[k], c->high[k], c->cells);
+        range[k][1] = clamp_index(x + r, c->low[k], c->high[k], c->cells);
+    }
+    for (int z = range[2][0]; z <= range[2][1]; ++z)
+        for (int y = range[1][0]; y <= range[1][1]; ++y)
+            for (int x = range[0][0]; x <= range[0][1]; ++x) {
+                uint64_t at = ((uint64_t)z * c->cells + y) * c->cells + x;
+                for (uint32_t k = c->cell_first[at]; k < c->cell_first[at + 1]; ++k)
+                    if (!clear_of(c, s, &c->claim->triangles[c->cell_items[k]]))
+                        return fail(c, "sphere %llu meets triangle %u", (unsigned long long)i,
+                                    c->cell_items[k]);
+            }
+    if (winding_at(c, &s->centre) < 1)
+        return fail(c, "sphere %llu is outside", (unsigned long long)i);
+    return true;
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+static bool in_cover(checker *c, const carom_pack_cell *cell, const carom_pack_sphere *s) {
+    real square = 0.0L;
+    for (int k = 0; k < 3; ++k) {
+        real low = (real)coordinate(&cell->low, k), at = (real)coordinate(&s->centre, k);
+        real far = fmaxl(at - low, low + cell->edge - at);
+        square += far * far;
+    }
+    real r = (real)s->cover * s->cover;
+    if (square < r * (1.0L - MARGIN)) return true;
+    if (square > r * (1.0L + MARGIN)) return false;
+    ++c->proof->exact;
+    number_reset();
+    number sum = number_of(0.0), edge = number_of(cell->edge), o = number_of(s->cover);
+    for (int k = 0; k < 3; ++k) {
+        number low = number_of(coordinate(&cell->low, k));
+        number at = number_of(coordinate(&s->centre, k));
+        number a = number_sub(at, low), b = number_sub(number_add(low, edge), at);
+        number far = number_compare(a, b) > 0 ? a : b;
+        sum = number_add(sum, number_mul(far, far));
+    }
+    return number_compare(sum, number_mul(o, o)) <= 0;
+}
+
+/* Cells as nodes of octrees whose roots are cubes of the largest cell's size. */
+typedef struct tree {
+    checker *c;
+    double base[3], edge; /* a corner of the largest cell, and its edge */
+} tree;
+
+typedef struct node {
+    long long root[3];
+    uint32_t x, y, z, size; /* within the root, in units of its 2^-20 */
+    uint64_t cell;
+} node;
+#define UNITS (UINT32_C(1) << 20)
+
+static int by_root(const void *a, const void *b) {
+    const node *c = a, *d = b;
+    for (int k = 0; k < 3; ++k)
+        if (c->root[k] != d->root[k]) return c->root[k] < d->root[k] ? -1 : 1;
+    return 0;
+}
+
+/* What no cell covers must be outside: no triangle meets it, and the winding number is at most 0.
+ */
+static bool check_empty(checker *c, const carom_bounds *box) {
+    int range[3][2];
+    for (int k = 0; k < 3; ++k) {
+        double low = coordinate(&box->low, k), high = coordinate(&box->high, k);
+        if (high < c->low[k] || low > c->high[k]) return true;
+        range[k][0] = clamp_index(low, c->low[k], c->high[k], c->cells);
+        range[k][1] = clamp_index(high, c->low[k], c->high[k], c->cells);
+    }
+    for (int z = range[2][0]; z <= range[2][1]; ++z)
+        for (int y = range[1][0]; y <= range[1][1]; ++y)
+            for (int x = range[0][0]; x <= range[0][1]; ++x) {
+                uint64_t at = ((uint64_t)z * c->cells + y) * c->cells + x;
+                for (uint32_t k = c->cell_first[at]; k < c->cell_first[at + 1]; ++k)
+                    if (carom_triangle_meets_box_value(&c->claim->triangles[c->cell_items[k]], box))
+                        return fail(c, "no cell covers a place of triangle %u: %g %g %g",
+                                    c->cell_items[k], box->low.x, box->low.y, box->low.z);
+            }
+    carom_vec3 middle = {0.5 * (box->low.x + box->high.x), 0.5 * (box->low.y + box->high.y),
+                         0.5 * (box->low.z + box->high.z)};
+    if (winding_at(c, &middle) >= 1)
+        return fail(c, "no cell covers %g %g %g", middle.x, middle.y, middle.z);
+    return true;
+}
+
+/* Checks a cube of a root with the cells that lie in it. */
+static bool check_node(const tree *t, const long long root[3], const uint32_t at[3], uint32_t size,
+                       node *nodes, uint64_t count) {
+    checker *c = t->c;
+    if (count == 0) {
+        double unit = t->edge / UNITS, edge = unit * size, low[3];
+        for (int k = 0; k < 3; ++k)
+            low[k] = t->base[k] + (double)root[k] * t->edge + (double)at[k] * unit;
+        carom_bounds box = {{low[0], low[1], low[2]},
+                            {low[0] + edge, low[1] + edge, low[2] + edge}};
+        return check_empty(c, &box);
+    }
+    if (nodes[0].size == size)
+        return count == 1 ||
+               fail(c, "cells %llu and %llu overlap", (unsigned long long)nodes[0].cell,
+                    (unsigned long long)nodes[1].cell);
+    if (size == 1) return fail(c, "cells are finer than expected");
+    uint32_t half = size / 2;
+    for (uint32_t i = 0; i < 8; ++i) {
+        uint32_t child[3];
+        for (int k = 0; k < 3; ++k) child[k] = at[k] + ((i >> k & 1) != 0 ? half : 0);
+        /* Those of this child come first. */
+        uint64_t n = 0;
+        for (uint64_t k = 0; k < count; ++k) {
+            const node *q = &nodes[k];
+            if (q->size == size) return fail(c, "cell %llu overlaps", (unsigned long long)q->cell);
+            if (q->x < child[0] || q->x >= child[0] + half || q->y < child[1] ||
+                q->y >= child[1] + half || q->z < child[2] || q->z >= child[2] + half)
+                continue;
+            node swap = nodes[n];
+            nodes[n++] = nodes[k];
+            nodes[k] = swap;
+        }
+        if (!check_node(t, root, child, half, nodes, n)) return false;
+        nodes += n;
+        count -= n;
+    }
+    return count == 0 ||
+           fail(c, "cell %llu is at no place of the octree", (unsigned long long)nodes[0].cell);
+}
+
+static bool check_cells(checker *c) {
+    const carom_pack_cell *cells = c->claim->cells;
+    uint64_t count = c->claim->cell_count, largest = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        if (cells[i].sphere >= c->claim->sphere_count)
+            return fail(c, "cell %llu names no sphere", (unsigned long long)i);
+        if (!in_cover(c, &cells[i], &c->claim->spheres[cells[i].sphere]))
+            return fail(c, "cell %llu is not in the cover of sphere %u", (unsigned long long)i,
+                        cells[i].sphere);
+        if (cells[i].edge > cells[largest].edge) largest = i;
+    }
+    if (count == 0) return fail(c, "there are no cells");
+    tree t = {.c = c, .edge = cells[largest].edge};
+    for (int k = 0; k < 3; ++k) t.base[k] = coordinate(&cells[largest].low, k);
+    node *nodes = malloc(count * sizeof(*nodes));
+    bool good = true;
+    for (uint64_t i = 0; i < count && good; ++i) {
+        uint32_t at[3];
+        for (int k = 0; k < 3; ++k) {
+            real away = ((real)coordinate(&cells[i].low, k) - t.base[k]) / t.edge;
+            nodes[i].root[k] = (long long)floorl(away);
+            real units = (away - floorl(away)) * UNITS;
+            at[k] = (uint32_t)units;
+            good = good && units == at[k];
+        }
+        nodes[i].x = at[0];
+        nodes[i].y = at[1];
+        nodes[i].z = at[2];
+        real size = (real)cells[i].edge / t.edge * UNITS;
+        nodes[i].size = (uint32_t)size;
+        nodes[i].cell = i;
+        if (!good || size != nodes[i].size)
+            good = fail(c, "cell %llu is not a cube of an octree", (unsigned long long)i);
+    }
+    /* All roots that the mesh's box meets. */
+    long long low[3], high[3];
+    for (int k = 0; k < 3; ++k) {
+        low[k] = (long long)floor((c->low[k] - t.base[k]) / t.edge);
+        high[k] = (long long)floor((c->high[k] - t.base[k]) / t.edge);
+    }
+    if (good) qsort(nodes, count, sizeof(*nodes), by_root);
+    node *at = nodes, *last = nodes + count;
+    for (long long x = low[0]; x <= high[0] && good; ++x)
+        for (long long y = low[1]; y <= high[1] && good; ++y)
+            for (long long z = low[2]; z <= high[2] && good; ++z) {
+                node key = {.root = {x, y, z}};
+                while (at < last && by_root(at, &key) < 0) ++at;
+                node *begin_of = at;
+                while (at < last && by_root(at, &key) == 0) ++at;
+                const uint32_t corner[3] = {0, 0, 0};
+                good = check_node(&t, key.root, corner, UNITS, begin_of, (uint64_t)(at - begin_of));
+            }
+    free(nodes);
+    return good;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+bool pack_check(const pack_claim *claim, pack_proof *proof) {
+    checker c;
+    begin(&c, claim, proof);
+    bool good = true;
+    for (uint64_t i = 0; i < claim->sphere_count && good; ++i) {
+        const carom_pack_sphere *s = &claim->spheres[i];
+        double ball = 4.0 / 3.0 * 3.14159265358979323846;
+        proof->ball_volume += ball * s->radius * s->radius * s->radius;
+        proof->secondary_volume += ball * s->secondary * s->secondary * s->secondary;
+        proof->mean_cover += s->cover / s->radius / (double)claim->sphere_count;
+        proof->void_volume += s->void_volume;
+        if (!(s->radius > 0.0) || (i > 0 && s->radius > s[-1].radius))
+            good = fail(&c, "the radius of sphere %llu is not in order", (unsigned long long)i);
+        if (good && claim->shares && !(s->cover >= s->radius))
+            good = fail(&c, "the cover of sphere %llu is too small", (unsigned long long)i);
+        good = good && check_inside(&c, i);
+    }
+    good = good && check_disjoint(&c) && (claim->cells == NULL || check_cells(&c));
+    end(&c);
+    return good;
+}
+
+void pack_sample(const pack_claim *claim, int m, double *volumes, double *voids) {
+    checker c;
+    pack_proof proof;
+    begin(&c, claim, &proof);
+    for (uint64_t i = 0; i < claim->sphere_count; ++i) volumes[i] = voids[i] = 0.0;
+    for (uint64_t k = 0; k < claim->cell_count; ++k) {
+        const carom_pack_cell *cell = &claim->cells[k];
+        double step = cell->edge / m, part = step * step * step;
+        for (int i = 0; i < m * m * m; ++i) {
+            carom_vec3 p = {cell->low.x + (i % m + 0.5) * step,
+                            cell->low.y + (i / m % m + 0.5) * step,
+                            cell->low.z + (i / m / m + 0.5) * step};
+            if (winding_at(&c, &p) < 1) continue;
+            volumes[cell->sphere] += part;
+            bool in_ball = false;
+            for (uint64_t s = 0; s < claim->sphere_count && !in_ball; ++s) {
+                const carom_pack_sphere *b = &claim->spheres[s];
+                double x = p.x - b->centre.x, y = p.y - b->centre.y, z = p.z - b->centre.z;
+                in_ball = x * x + y * y + z * z < b->radius * b->radius;
+            }
+            if (!in_ball) voids[cell->sphere] += part;
+        }
+    }
+    end(&c);
+}
+
+/* The radius of the largest empty ball around a point, by trying everything; negative in a ball. */
+static double empty_at(const checker *c, const carom_vec3 *p) {
+    double least = INFINITY;
+    for (uint64_t i = 0; i < c->claim->sphere_count; ++i) {
+        const carom_pack_sphere *s = &c->claim->spheres[i];
+        double x = p->x - s->centre.x, y = p->y - s->centre.y, z = p->z - s->centre.z;
+        least = fmin(sqrt(x * x + y * y + z * z) - s->radius, least);
+    }
+    for (uint64_t t = 0; t < c->claim->triangle_count; ++t)
+        least = fmin((double)sqrtl(triangle_square(p, &c->claim->triangles[t])), least);
+    return least;
+}
+
+double pack_search_empty(const pack_claim *claim, uint64_t seed, int tries) {
+    checker c;
+    pack_proof proof;
+    begin(&c, claim, &proof);
+    carom_random random = {seed};
+    double best = 0.0;
+    for (int i = 0; i < tries; ++i) {
+        carom_vec3 p = {carom_random_between(&random, c.low[0], c.high[0]),
+                        carom_random_between(&random, c.low[1], c.high[1]),
+                        carom_random_between(&random, c.low[2], c.high[2])};
+        if (winding_at(&c, &p) < 1) continue;
+        double here = empty_at(&c, &p), step = fabs(here) + 0.01 * (c.high[0] - c.low[0]);
+        for (int k = 0; k < 80; ++k) {
+            carom_vec3 q = {p.x + step * carom_random_between(&random, -1.0, 1.0),
+                            p.y + step * carom_random_between(&random, -1.0, 1.0),
+                            p.z + step * carom_random_between(&random, -1.0, 1.0)};
+            double there = empty_at(&c, &q);
+            if (there > here && winding_at(&c, &q) >= 1) {
+                p = q;
+                here = there;
+            } else {
+                step *= 0.9;
+            }
+        }
+        best = fmax(here, best);
+    }
+    end(&c);
+    return best;
+}
+
+carom_triangle *pack_triangles(carom_context *context, const carom_mesh_view *view, uint64_t *count,
+                               double *volume) {
+    carom_mesh *welded = NULL, *split = NULL;
+    carom_mesh_view v;
+    carom_mesh_report report;
+    carom_triangle *triangles = NULL;
+    if (carom_mesh_weld(context, view, &welded) == CAROM_OK &&
+        carom_mesh_get_view(welded, &v) == CAROM_OK &&
+        carom_mesh_inspect(context, &v, &report) == CAROM_OK &&
+        carom_mesh_triangulate(context, &v, NULL, &split, NULL) == CAROM_OK &&
+        carom_mesh_get_view(split, &v) == CAROM_OK) {
+        *count = v.face_count;
+        *volume = fabs(report.volume);
+        triangles = malloc((v.face_count + 1) * sizeof(*triangles));
+        for (uint64_t i = 0; i < 3 * v.face_count; ++i) {
+            uint64_t at = i % 3 != 0 && report.volume < 0.0 ? i / 3 * 3 + 3 - i % 3 : i;
+            const char *from = (const char *)v.positions + v.corners[i] * v.stride;
+            if (v.stride == 0)
+                from = (const char *)v.positions +
+                       v.corners[i] * (v.scalar == CAROM_SCALAR_FLOAT32 ? 12u : 24u);
+            carom_vec3 p;
+            if (v.scalar == CAROM_SCALAR_FLOAT32) {
+                float f[3];
+                memcpy(f, from, sizeof(f));
+                p = (carom_vec3){(double)f[0], (double)f[1], (double)f[2]};
+            } else {
+                memcpy(&p, from, sizeof(p));
+            }
+            triangles[at / 3].corner[at % 3] = p;
+        }
+    }
+    carom_mesh_destroy(split);
+    carom_mesh_destroy(welded);
+    return triangles;
+}
+
+carom_pack_cell *pack_read_cells(const char *path, uint64_t *count) {
+    FILE *file = fopen(path, "r");
+    carom_pack_cell *cells = NULL, c;
+    uint64_t capacity = 0;
+    char line[256];
+    *count = 0;
+    if (file == NULL || fgets(line, sizeof(line), file) == NULL) return NULL;
+    while (fgets(line, sizeof(line), file) != NULL) {
+        char *at = line;
+        double *const to[4] = {&c.low.x, &c.low.y, &c.low.z, &c.edge};
+        for (int i = 0; i < 4; ++i, ++at) *to[i] = strtod(at, &at);
+        c.sphere = (uint32_t)strtoul(at, NULL, 10);
+        if (*count == capacity) {
+            capacity = 2 * capacity + 1024;
+            cells = realloc(cells, capacity * sizeof(*cells));
+        }
+        cells[(*count)++] = c;
+    }
+    fclose(file);
+    return cells;
+}

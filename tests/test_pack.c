@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: MIT */
+/* Packings hold what they claim: disjoint, inside, covering, certified, by every method; at every
+ * place and scale; the same bytes for any number of threads and any instruction set. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pack/pack_octree.h"
+#include "pack/pack_shares.h"
+#include "tests/support/pack_check.h"
+#include "tests/support/test.h"
+
+static carom_context *context;
+
+static int set_up(void **state) {
+    (void)state;
+    context = test_context(2);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_context_destroy(context);
+    return 0;
+}
+
+/* ---- Helpers --------------------------------------------------------------------------------- */
+
+typedef struct result {
+    carom_packing_info info;
+    carom_pack_spheres spheres;
+    carom_pack_cells cells;
+} result;
+
+static void pack(carom_context *with, const carom_packing_def *def, result *r) {
+    carom_packing *packing;
+    memset(r, 0, sizeof(*r));
+    assert_ok(with, carom_packing_create(with, def, &packing));
+    assert_ok(with, carom_packing_get_info(with, packing, &r->info));
+    assert_ok(with, carom_packing_get_spheres(with, packing, &r->spheres));
+    assert_ok(with, carom_packing_get_cells(with, packing, &r->cells));
+    assert_int_equal(r->spheres.count, r->info.spheres);
+    carom_packing_destroy(packing);
+}
+
+static void release(result *r) {
+    carom_pack_spheres_free(&r->spheres);
+    carom_pack_cells_free(&r->cells);
+}
+
+/* Packs and proves; the claim stays valid until release and free. */
+static pack_proof prove(const carom_packing_def *def, result *r, double volume) {
+    pack_proof proof;
+    double weighted;
+    pack(context, def, r);
+    pack_claim claim = {.spheres = r->spheres.data,
+                        .sphere_count = r->spheres.count,
+                        .cells = def->keep_cells ? r->cells.data : NULL,
+                        .cell_count = r->cells.count,
+                        .shares = !def->no_shares};
+    carom_triangle *triangles =
+        pack_triangles(context, &def->mesh, &claim.triangle_count, &weighted);
+    claim.triangles = triangles;
+    if (!pack_check(&claim, &proof)) fail_msg("%s", proof.message);
+    if (volume == 0.0) volume = weighted;
+    if (!def->no_shares) {
+        if (!(fabs(proof.secondary_volume - volume) <= 1e-6 * volume))
+            fail_msg("the shares add up to %.9g, not %.9g", proof.secondary_volume, volume);
+        assert_true(proof.void_volume >= (volume - proof.ball_volume) * (1.0 - 1e-6));
+    }
+    assert_true(fabs(r->info.volume - volume) <= 1e-6 * volume);
+    assert_true(fabs(proof.ball_volume / volume - r->info.fill) <= 1e-6);
+    free(triangles);
+    return proof;
+}
+
+static carom_mesh *make_shape(carom_shape shape, uint32_t detail) {
+    carom_mesh *mesh;
+    carom_shape_def def = {.shape = shape, .detail = detail};
+    assert_ok(context, carom_shape_make(context, &def, &mesh));
+    return mesh;
+}
+
+static carom_mesh_view view_of(const carom_mesh *mesh) {
+    carom_mesh_view view;
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    return view;
+}
+
+/* Boxes from low to high; those with low > high are inside out. */
+static carom_mesh *make_boxes(const double (*boxes)[6], int count) {
+    static const int corners[12][3] = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6},
+                                       {0, 1, 5}, {0, 5, 4}, {2, 6, 7}, {2, 7, 3},
+                                       {0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}};
+    double positions[8 * 3 * 8];
+    uint32_t indices[8 * 36];
+    for (int b = 0; b < count; ++b) {
+        for (int i = 0; i < 8; ++i)
+            for (int k = 0; k < 3; ++k)
+                positions[3 * (8 * b + i) + k] = boxes[b][(i >> k & 1) != 0 ? 3 + k : k];
+        for (int i = 0; i < 36; ++i)
+            indices[36 * b + i] = (uint32_t)(8 * b + corners[i / 3][i % 3]);
+    }
+    carom_mesh_view view = {.positions = positions,
+                            .vertex_count = (uint64_t)(8 * count),
+                            .corners = indices,
+                            .face_count = (uint64_t)(12 * count)};
+    carom_mesh *mesh;
+    assert_ok(context, carom_mesh_create(context, &view, &mesh));
+    return mesh;
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void shapes_are_packed_with_proof(void **state) {
+    (void)state;
+    static const struct {
+        carom_shape shape;
+        uint32_t detail;
+    } shapes[] = {{CAROM_SHAPE_SPHERE, 2},    {CAROM_SHAPE_TORUS, 24}, {CAROM_SHAPE_BOX, 2},
+                  {CAROM_SHAPE_CYLINDER, 24}, {CAROM_SHAPE_CONE, 17},  {CAROM_SHAPE_KNOT, 64},
+                  {CAROM_SHAPE_CHAZELLE, 4},  {CAROM_SHAPE_CHAIN, 12}};
+    for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
+        carom_mesh *mesh = make_shape(shapes[i].shape, shapes[i].detail);
+        carom_packing_def def = {.mesh = view_of(mesh), .keep_cells = true};
+        for (int method = 0; method < CAROM_PACK_METHOD_COUNT; ++method) {
+            result r;
+            def.method = (carom_pack_method)method;
+            def.count = method == 0 ? 40 : 15;
+            def.voxels = 16;
+            (void)prove(&def, &r, 0.0);
+            assert_int_equal(r.info.method, method);
+            if (method == CAROM_PACK_METHOD_OCTREE) {
+                assert_int_equal(r.info.spheres, 40);
+                assert_true(r.info.complete);
+                assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
+            }
+            release(&r);
+        }
+        carom_mesh_destroy(mesh);
+    }
+}
+
+/* No search finds an empty ball larger than the certificate allows; and it is tight. */
+static void no_larger_empty_ball_is_found(void **state) {
+    (void)state;
+    static const carom_shape shapes[] = {CAROM_SHAPE_TORUS, CAROM_SHAPE_BOX, CAROM_SHAPE_CONE};
+    for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
+        carom_mesh *mesh = make_shape(shapes[i], 12);
+        for (uint64_t count = 0; count < 30; count = 3 * count + 1) {
+            result r;
+            carom_packing_def def = {.mesh = view_of(mesh), .count = count, .no_shares = true};
+            if (count == 0) { /* the first sphere is the largest of all */
+                def.count = 1;
+                def.epsilon = 0.002;
+            }
+            (void)prove(&def, &r, 0.0);
+            pack_claim claim = {.spheres = r.spheres.data, .sphere_count = r.spheres.count};
+            double volume;
+            carom_triangle *triangles =
+                pack_triangles(context, &def.mesh, &claim.triangle_count, &volume);
+            claim.triangles = triangles;
+            double found = pack_search_empty(&claim, 7 * count + i, TEST_CASES(16));
+            assert_true(found <= r.info.empty_radius);
+            assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
+            free(triangles);
+            release(&r);
+        }
+        carom_mesh_destroy(mesh);
+    }
+}
+
+/* Voids are no smaller than what points in the cells find, and hardly larger. */
+static void voids_hold_what_is_empty(void **state) {
+    (void)state;
+    static const carom_shape shapes[] = {CAROM_SHAPE_TORUS, CAROM_SHAPE_BOX};
+    for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
+        carom_mesh *mesh = make_shape(shapes[i], 12);
+        result r;
+        carom_packing_def def = {.mesh = view_of(mesh), .count = 12, .keep_cells = true};
+        pack_proof proof = prove(&def, &r, 0.0);
+        pack_claim claim = {.spheres = r.spheres.data,
+                            .sphere_count = r.spheres.count,
+                            .cells = r.cells.data,
+                            .cell_count = r.cells.count};
+        double volume, volumes[12], voids[12];
+        carom_triangle *triangles =
+            pack_triangles(context, &def.mesh, &claim.triangle_count, &volume);
+        claim.triangles = triangles;
+        pack_sample(&claim, 4, volumes, voids);
+        for (uint64_t k = 0; k < r.spheres.count; ++k) {
+            const carom_pack_sphere *s = &r.spheres.data[k];
+            double ball = 4.0 / 3.0 * 3.14159265358979 * pow(s->secondary, 3.0);
+            if (!(fabs(volumes[k] - ball) <= 0.02 * ball + 1e-3 * volume))
+                fail_msg("share %d: %g, sampled %g", (int)k, ball, volumes[k]);
+            assert_true(s->void_volume >= voids[k] * 0.98 - 1e-3 * volume);
+        }
+        assert_true(proof.void_volume <= 1.35 * (volume - proof.ball_volume));
+        free(triangles);
+        release(&r);
+        carom_mesh_destroy(mesh);
+    }
+}
+
+/* The share of a ball in a box is what is nearest to it by (|x - c| - r) / sqrt(r): points of a
+ * lattice say how much that is. */
+static void two_spheres_share_a_box(void **state) {
+    (void)state;
+    static const double box[1][6] = {{0, 0, 0, 3.75, 2, 2}}; /* a quarter of that in the frame */
+    const carom_pack_ball balls[2][2] = {{{0.25, 0.25, 0.25, 0.2}, {0.75, 0.25, 0.25, 0.2}},
+                                         {{0.3, 0.26, 0.24, 0.22}, {0.7, 0.2, 0.3, 0.09}}};
+    carom_mesh *mesh = make_boxes(box, 1);
+    carom_mesh_view view = view_of(mesh);
+    carom_arena *scratch = carom_scratch(context, 0);
+    for (int i = 0; i < 2; ++i) {
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        carom_pack_mesh surface;
+        carom_pack_share shares[2];
+        uint64_t cells, inside[2] = {0, 0};
+        assert_ok(context, carom_pack_mesh_make(context, &view, false, &surface));
+        assert_int_equal(surface.shift, -2);
+        assert_ok(context, carom_pack_shares(&surface, balls[i], 2, shares, NULL, &cells));
+        for (int k = 0; k < 60 * 32 * 32; ++k) {
+            carom_vec3 p = {(k % 60 + 0.5) / 64, (k / 60 % 32 + 0.5) / 64, (k / 1920 + 0.5) / 64};
+            double at[2];
+            for (int b = 0; b < 2; ++b) {
+                const carom_pack_ball *c = &balls[i][b];
+                double x = p.x - c->x, y = p.y - c->y, z = p.z - c->z;
+                at[b] = (sqrt(x * x + y * y + z * z) - c->radius) / sqrt(c->radius);
+            }
+            ++inside[at[1] < at[0]];
+        }
+        for (int b = 0; b < 2; ++b)
+            assert_true(fabs(shares[b].volume - (double)inside[b] / (64 * 64 * 64)) < 0.02 * 0.25);
+        assert_true(fabs(shares[0].volume + shares[1].volume - 15.0 / 64) < 1e-12);
+        carom_pack_mesh_free(&surface);
+        carom_arena_rewind(scratch, mark);
+    }
+    carom_mesh_destroy(mesh);
+}
+
+/* The greedy method with its local updates finds what trying all voxels against all spheres does.
+ */
+static void greedy_updates_equal_brute_force(void **state) {
+    (void)state;
+    enum { VOXELS = 14, COUNT = 40 };
+    static float apart[(VOXELS + 1) * (VOXELS + 1) * (VOXELS + 1)], first[COUNT_OF(apart)];
+    static carom_vec3 centres[COUNT_OF(apart)];
+    static carom_bvh_found found;
+    carom_arena *scratch = carom_scratch(context, 0);
+    for (int shape = CAROM_SHAPE_SPHERE; shape <= CAROM_SHAPE_CONE; ++shape) {
+        carom_mesh *mesh = make_shape((carom_shape)shape, shape == CAROM_SHAPE_SPHERE ? 1 : 12);
+        carom_packing_def def = {.mesh = view_of(mesh),
+                                 .method = CAROM_PACK_METHOD_GREEDY,
+                                 .voxels = VOXELS,
+                                 .count = COUNT,
+                                 .no_shares = true};
+        result r;
+        pack(context, &def, &r);
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        carom_pack_mesh m;
+        assert_ok(context, carom_pack_mesh_make(context, &def.mesh, false, &m));
+        double size[3] = {m.high.x - m.low.x, m.high.y - m.low.y, m.high.z - m.low.z};
+        double edge = fmax(fmax(size[0], size[1]), size[2]) / VOXELS;
+        uint32_t n[3], count = 0;
+        for (int k = 0; k < 3; ++k) n[k] = (uint32_t)floor(size[k] / edge) + 1;
+        for (uint32_t z = 0; z < n[2]; ++z)
+            for (uint32_t y = 0; y < n[1]; ++y)
+                for (uint32_t x = 0; x < n[0]; ++x, ++count) {
+                    carom_vec3 p = {m.low.x + (x + 0.5) * edge, m.low.y + (y + 0.5) * edge,
+                                    m.low.z + (z + 0.5) * edge};
+                    centres[count] = p = carom_pack_mesh_round(&m, p);
+                    double d = carom_pack_mesh_distance(&m, p, CAROM_BVH_NONE).distance;
+                    bool inside = carom_pack_mesh_inside(&m, p, &found);
+                    first[count] = inside ? (float)carom_pack_radius(d, HUGE_VAL) : 0.0f;
+                }
+        for (uint64_t s = 0; s < r.spheres.count; ++s) {
+            uint32_t best = 0;
+            for (uint32_t i = 0; i < count; ++i) {
+                double least = (double)first[i];
+                for (uint64_t k = 0; k < s && least > 0.0; ++k) {
+                    carom_vec3 c = carom_vec_scale(
+                        carom_vec_sub(r.spheres.data[k].centre, m.origin), ldexp(1.0, m.shift));
+                    double radius = ldexp(r.spheres.data[k].radius, m.shift);
+                    double away = carom_vec_length(carom_vec_sub(centres[i], c)) - radius;
+                    least = fmin(least, carom_pack_radius(HUGE_VAL, away));
+                }
+                apart[i] = least > 0.0 ? (float)least : 0.0f;
+                if (apart[i] > apart[best]) best = i;
+            }
+            carom_vec3 c = carom_pack_mesh_restore(&m, centres[best]);
+            const carom_pack_sphere *sphere = &r.spheres.data[s];
+            assert_true(ldexp(sphere->radius, m.shift) == (double)apart[best]);
+            assert_true(sphere->centre.x == c.x && sphere->centre.y == c.y &&
+                        sphere->centre.z == c.z);
+        }
+        assert_true(r.spheres.count > 10);
+        carom_pack_mesh_free(&m);
+        carom_arena_rewind(scratch, mark);
+        release(&r);
+        carom_mesh_destroy(mesh);
+    }
+}
+
+/* Crossing, nested and hollow boxes: the volume is that where the winding number is 1 or more. */
+static void boxes_that_cross_count_once(void **state) {
+    (void)state;
+    static const struct {
+        double boxes[2][6], volume;
+    } cases[] = {
+        {{{0, 0, 0, 1, 1, 1}, {0.5, 0.25, 0.3, 1.5, 1.125, 0.7}}, 1.0 + 0.35 - 0.5 * 0.75 * 0.4},
+        {{{0, 0, 0, 1, 1, 1}, {0.3, 0.3, 0.3, 0.6, 0.6, 0.6}}, 1.0},
+        {{{0, 0, 0, 1, 1, 1}, {0.6, 0.3, 0.3, 0.3, 0.6, 0.6}}, 1.0 - 0.027},
+        {{{0, 0, 0, 1, 1, 1}, {2, 0, 0, 3, 0.5, 0.5}}, 1.25},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); ++i) {
+        carom_mesh *mesh = make_boxes(cases[i].boxes, 2);
+        result r;
+        carom_packing_def def = {.mesh = view_of(mesh), .count = 20, .keep_cells = true};
+        (void)prove(&def, &r, cases[i].volume);
+        release(&r);
+        carom_mesh_destroy(mesh);
+    }
+}
+
+/* A mesh moved, scaled and reversed. Powers of two scale everything exactly. */
+static void place_and_scale_do_not_matter(void **state) {
+    (void)state;
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 16);
+    carom_mesh_view view = view_of(mesh);
+    uint64_t count = 3 * view.vertex_count;
+    double *moved = malloc(count * sizeof(double));
+    uint32_t *reversed = malloc(3 * view.face_count * sizeof(uint32_t));
+    assert_int_equal(view.scalar, CAROM_SCALAR_FLOAT64);
+    result first, r;
+    carom_packing_def def = {.mesh = view, .count = 30, .keep_cells = true};
+    (void)prove(&def, &first, 0.0);
+    static const struct {
+        double scale, shift[3];
+    } cases[] = {{1e-6, {0, 0, 0}}, {1e6, {0, 0, 0}},      {1, {1e6, -2e6, 3e6}},
+                 {1, {1e9, 0, 5}},  {0x1p-200, {0, 0, 0}}, {0x1p200, {0, 0, 0}}};
+    def.mesh.positions = moved;
+    for (size_t c = 0; c < COUNT_OF(cases); ++c) {
+        for (uint64_t i = 0; i < count; ++i)
+            moved[i] = ((const double *)view.positions)[i] * cases[c].scale + cases[c].shift[i % 3];
+        (void)prove(&def, &r, 0.0);
+        assert_true(fabs(r.info.fill - first.info.fill) < 0.01);
+        for (uint64_t i = 0; i < r.spheres.count; ++i) {
+            carom_vec3 p = r.spheres.data[i].centre, o = r.info.origin;
+            /* Relative to the origin, scaled to the size, centres are float32. */
+            double x[3] = {p.x - o.x, p.y - o.y, p.z - o.z};
+            for (int k = 0; k < 3; ++k)
+                if (cases[c].scale > 1e-30 && cases[c].scale < 1e30)
+                    assert_true((double)(float)x[k] == x[k]);
+        }
+        if (fabs(log2(cases[c].scale)) == 200.0) {
+            for (uint64_t i = 0; i < r.spheres.count; ++i)
+                assert_true(r.spheres.data[i].radius ==
+                            first.spheres.data[i].radius * cases[c].scale);
+        }
+        release(&r);
+    }
+    /* Inside out: the same. */
+    for (uint64_t i = 0; i < 3 * view.face_count; ++i)
+        reversed[i] = view.corners[i % 3 == 0 ? i : i / 3 * 3 + 3 - i % 3];
+    def.mesh = view;
+    def.mesh.corners = reversed;
+    (void)prove(&def, &r, 0.0);
+    assert_true(r.info.inside_out);
+    assert_true(fabs(r.info.fill - first.info.fill) < 0.01);
+    release(&r);
+    release(&first);
+    free(moved);
+    free(reversed);
+    carom_mesh_destroy(mesh);
+}
+
+static uint64_t hash_of(const result *r) {
+    uint64_t hash = test_hash(&r->info.spheres, sizeof(r->info.spheres), 0);
+    for (uint64_t i = 0; i < r->spheres.count; ++i) {
+        const carom_pack_sphere *s = &r->spheres.data[i];
+        const double numbers[7] = {s->centre.x, s->centre.y,  s->centre.z,   s->radius,
+                                   s->cover,    s->secondary, s->void_volume};
+        hash = test_hash(numbers, sizeof(numbers), hash);
+        hash = test_hash(&s->face, sizeof(s->face), hash);
+    }
+    for (uint64_t i = 0; i < r->cells.count; ++i) {
+        const carom_pack_cell *c = &r->cells.data[i];
+        const double numbers[4] = {c->low.x, c->low.y, c->low.z, c->edge};
+        hash = test_hash(numbers, sizeof(numbers), hash);
+        hash = test_hash(&c->sphere, sizeof(c->sphere), hash);
+    }
+    return hash;
+}
+
+static void threads_and_instruction_sets_give_the_same_bytes(void **state) {
+    (void)state;
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 96);
+    for (int method = 0; method <= CAROM_PACK_METHOD_COUNT; ++method) {
+        uint64_t expected = 0;
+        carom_packing_def def = {
+            .mesh = view_of(mesh), .count = 50, .voxels = 16, .keep_cells = true};
+        def.fast = method == CAROM_PACK_METHOD_COUNT;
+        def.method = def.fast ? CAROM_PACK_METHOD_OCTREE : (carom_pack_method)method;
+        for (uint32_t threads = 1; threads <= 3; ++threads) {
+            for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) {
+                if (isa != 0 && threads != 2) continue;
+                carom_context *with = test_context_isa(threads, (carom_isa)isa);
+                if (with == NULL) continue;
+                result r;
+                pack(with, &def, &r);
+                uint64_t hash = hash_of(&r);
+                if (expected == 0) expected = hash;
+                assert_true(hash == expected);
+                release(&r);
+                carom_context_destroy(with);
+            }
+        }
+        static const char *const names[] = {"octree", "greedy", "prototype", "fast"};
+        test_golden("pack.txt", names[method], expected);
+    }
+    carom_mesh_destroy(mesh);
+}
+
+/* Plates, needles, shells: right, or fewer spheres. */
+static void thin_solids_are_packed(void **state) {
+    (void)state;
+    static const double boxes[][2][6] = {
+        {{0, 0, 0, 1, 1, 0.001}, {0}},                              /* a plate */
+        {{0, 0, 0, 1, 0.002, 0.001}, {0}},                          /* a needle */
+        {{0, 0, 0, 1, 1, 1}, {0.99, 0.01, 0.01, 0.01, 0.99, 0.99}}, /* a shell */
+    };
+    for (size_t i = 0; i < COUNT_OF(boxes); ++i) {
+        carom_mesh *mesh = make_boxes(boxes[i], i == 2 ? 2 : 1);
+        result r;
+        carom_packing_def def = {.mesh = view_of(mesh), .count = 50, .keep_cells = true};
+        (void)prove(&def, &r, 0.0);
+        assert_int_equal(r.info.spheres, 50);
+        assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
+        release(&r);
+        carom_mesh_destroy(mesh);
+    }
+    /* Too thin for any sphere. */
+    static const double film[1][6] = {{0, 0, 0, 1, 1, 1e-7}};
+    carom_mesh *mesh = make_boxes(film, 1);
+    result r;
+    carom_packing_def def = {.mesh = view_of(mesh), .count = 100};
+    pack(context, &def, &r);
+    assert_int_equal(r.info.spheres, 0);
+    assert_false(r.info.complete);
+    release(&r);
+    carom_mesh_destroy(mesh);
+}
+
+static void stops_where_asked(void **state) {
+    (void)state;
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 16);
+    result r;
+    carom_packing_def def = {.mesh = view_of(mesh), .fill = 0.6, .no_shares = true};
+    (void)prove(&def, &r, 0.0);
+    assert_true(r.info.fill >= 0.6 && r.info.fill < 0.65 && r.info.complete);
+    assert_false(r.info.shares);
+    release(&r);
+    def.fill = 0.0;
+    def.radius = 0.04;
+    (void)prove(&def, &r, 0.0);
+    assert_true(r.info.least_radius >= 0.04 && r.info.complete);
+    assert_true(r.info.empty_radius <= 0.04 * 1.05);
+    release(&r);
+    def.radius = 0.0;
+    (void)prove(&def, &r, 0.0);
+    assert_int_equal(r.info.spheres, 1000);
+    release(&r);
+    carom_mesh_destroy(mesh);
+}
+
+static void open_meshes_are_named_or_allowed(void **state) {
+    (void)state;
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 16);
+    carom_packing *packing;
+    carom_packing_def def = {.mesh = view_of(mesh), .count = 20};
+    def.mesh.face_count -= 1;
+    assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT,
+                 "3 open edges");
+    assert_null(packing);
+    def.allow_open = true;
+    result r;
+    pack(context, &def, &r);
+    assert_int_equal(r.info.spheres, 20);
+    release(&r);
+    def.fill = 0.5;
+    assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT, "fill");
+    carom_mesh_destroy(mesh);
+}
+
+static void bad_input_gets_a_message(void **state) {
+    (void)state;
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_BOX, 1);
+    carom_packing *packing;
+    carom_packing_def good = {.mesh = view_of(mesh), .count = 5}, def = good;
+    def.fill = 1.0;
+    assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT, "fill");
+    def = good;
+    def.radius = NAN;
+    assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT, "radius");
+    def = good;
+    def.epsilon = 1e-9;
+    assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT,
+                 "epsilon");
+    def = good;
+    def.voxels = 4096;
+    assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT, "voxels");
+    def = good;
+    def.mesh.face_count = 0;
+    assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT,
+                 "no face");
+    carom_mesh_destroy(mesh);
+    static const double flat[1][6] = {{0, 0, 0, 1, 1, 0}};
+    mesh = make_boxes(flat, 1);
+    def = good;
+    def.mesh = view_of(mesh);
+    assert_fails(context, carom_packing_create(context, &def, &packing), CAROM_BAD_INPUT,
+                 "no volume");
+    carom_mesh_destroy(mesh);
+}
+
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+static carom_status pack_once(carom_allocator allocator, void *argument) {
+    const carom_packing_def *def = argument;
+    carom_context_def of_context = {.allocator = allocator, .threads = 1};
+    carom_context *with;
+    carom_packing *packing = NULL;
+    carom_pack_spheres spheres = {0};
+    carom_pack_cells cells = {0};
+    carom_status status = carom_context_create(&of_context, &with);
+    if (status != CAROM_OK) return status;
+    status = carom_packing_create(with, def, &packing);
+    if (status == CAROM_OK) status = carom_packing_get_spheres(with, packing, &spheres);
+    if (status == CAROM_OK) status = carom_packing_get_cells(with, packing, &cells);
+    carom_pack_spheres_free(&spheres);
+    carom_pack_cells_free(&cells);
+    carom_packing_destroy(packing);
+    carom_context_destroy(with);
+    return status;
+}
+
+static void allocation_failure_leaks_nothing(void **state) {
+    (void)state;
+    static const double box[1][6] = {{0, 0, 0, 1, 1, 1}};
+    carom_mesh *mesh = make_boxes(box, 1);
+    for (int method = 0; method < CAROM_PACK_METHOD_COUNT; ++method) {
+        carom_packing_def def = {.mesh = view_of(mesh),
+                                 .method = (carom_pack_method)method,
+                                 .count = 2,
+                                 .epsilon = 0.5,
+                                 .voxels = 4,
+                                 .no_shares = method != 0,
+                                 .keep_cells = method == 0};
+        test_allocation_failures(pack_once, &def);
+    }
+    carom_mesh_destroy(mesh);
+}
+
+static bool cancel_after(void *user, const char *what, double fraction) {
+    int *left = user;
+    (void)what;
+    assert_true(fraction >= 0.0 && fraction <= 1.0);
+    return (*left)-- <= 0;
+}
+
+static void can_be_cancelled(void **state) {
+    (void)state;
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 16);
+    for (int method = 0; method < CAROM_PACK_METHOD_COUNT; ++method) {
+        for (int after = 0, status = CAROM_CANCELLED; status == CAROM_CANCELLED; ++after) {
+            int left = after;
+            carom_context_def def = {
+                .threads = 2, .progress = cancel_after, .progress_user = &left};
+            carom_context *with;
+            carom_packing *packing;
+            carom_packing_def of_packing = {.mesh = view_of(mesh),
+                                            .method = (carom_pack_method)method,
+                                            .count = 30,
+                                            .voxels = 12};
+            assert_int_equal(carom_context_create(&def, &with), CAROM_OK);
+            status = (int)carom_packing_create(with, &of_packing, &packing);
+            assert_true(status == CAROM_OK || packing == NULL);
+            carom_packing_destroy(packing);
+            carom_context_destroy(with);
+            assert_true(after < 1000);
+        }
+    }
+    carom_mesh_destroy(mesh);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_are_packed_with_proof),
+        cmocka_unit_test(no_larger_empty_ball_is_found),
+        cmocka_unit_test(voids_hold_what_is_empty),
+        cmocka_unit_test(two_spheres_share_a_box),
+        cmocka_unit_test(greedy_updates_equal_brute_force),
+        cmocka_unit_test(boxes_that_cross_count_once),
+        cmocka_unit_test(place_and_scale_do_not_matter),
+        cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
+        cmocka_unit_test(thin_solids_are_packed),
+        cmocka_unit_test(stops_where_asked),
+        cmocka_unit_test(open_meshes_are_named_or_allowed),
+        cmocka_unit_test(bad_input_gets_a_message),
+        cmocka_unit_test(allocation_failure_leaks_nothing),
+        cmocka_unit_test(can_be_cancelled),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

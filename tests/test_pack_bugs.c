@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Callers' bugs in every function of pack.h: the assert handler is called once, the call returns
+ * CAROM_INVALID, and nothing has changed. One thread. */
+#include <stdlib.h>
+
+#include "tests/support/caller_bugs.h"
+
+static carom_context *context;
+static carom_mesh *mesh;
+static carom_packing_def def;
+static carom_packing *packing;
+
+static int set_up(void **state) {
+    (void)state;
+    carom_context_def of_context = {.allocator = test_allocator(&bugs_memory), .threads = 1};
+    carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
+    def.count = 3;
+    return carom_context_create(&of_context, &context) != CAROM_OK ||
+           carom_shape_make(context, &of_shape, &mesh) != CAROM_OK ||
+           carom_mesh_get_view(mesh, &def.mesh) != CAROM_OK ||
+           carom_packing_create(context, &def, &packing) != CAROM_OK;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_packing_destroy(packing);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    return bugs_memory.live != 0;
+}
+
+static void preparing(void **state) {
+    (void)state;
+    carom_packing *made = NULL;
+    carom_packing_info info;
+    BUG(carom_packing_create, context, NULL, &def, &made);
+    BUG(carom_packing_create, def, context, NULL, &made);
+    BUG(carom_packing_create, packing, context, &def, NULL);
+    carom_packing_def bad = def;
+    bad.method = CAROM_PACK_METHOD_COUNT;
+    BUG_IN(carom_packing_def, method, carom_packing_create, context, &bad, &made);
+    FINE_VOID(carom_packing_destroy, packing, NULL);
+    BUG(carom_packing_get_info, context, NULL, packing, &info);
+    BUG(carom_packing_get_info, packing, context, NULL, &info);
+    BUG(carom_packing_get_info, info, context, packing, NULL);
+    carom_pack_method method = CAROM_PACK_METHOD_OCTREE;
+    FINE_VOID(carom_pack_method_name, method, (carom_pack_method)99);
+    assert_string_equal(carom_pack_method_name((carom_pack_method)99), "unknown");
+    BUG_VOID(carom_pack_method_from_name, name, NULL, &method);
+    BUG_VOID(carom_pack_method_from_name, method, "octree", NULL);
+    for (int i = 0; i < CAROM_PACK_METHOD_COUNT; ++i) {
+        const char *name = carom_pack_method_name((carom_pack_method)i);
+        assert_true(carom_pack_method_from_name(name, &method));
+        assert_int_equal(method, i);
+    }
+    assert_false(carom_pack_method_from_name("no such name", &method));
+}
+
+static void results(void **state) {
+    (void)state;
+    carom_pack_spheres spheres = {0};
+    carom_pack_cells cells = {0};
+    BUG(carom_packing_get_spheres, context, NULL, packing, &spheres);
+    BUG(carom_packing_get_spheres, packing, context, NULL, &spheres);
+    BUG(carom_packing_get_spheres, spheres, context, packing, NULL);
+    BUG_RESULT(carom_pack_spheres, carom_packing_get_spheres, spheres, context, packing, &result);
+    BUG(carom_packing_get_cells, context, NULL, packing, &cells);
+    BUG(carom_packing_get_cells, packing, context, NULL, &cells);
+    BUG(carom_packing_get_cells, cells, context, packing, NULL);
+    BUG_RESULT(carom_pack_cells, carom_packing_get_cells, cells, context, packing, &result);
+    FINE_VOID(carom_pack_spheres_free, result, NULL);
+    FINE_VOID(carom_pack_cells_free, result, NULL);
+    /* A caller's buffer that is too small. */
+    carom_pack_sphere two[2];
+    carom_pack_spheres mine = {.data = two, .capacity = 2, .owner = CAROM_OWNER_CALLER};
+    assert_int_equal(carom_packing_get_spheres(context, packing, &mine), CAROM_MORE);
+    assert_int_equal(mine.count, 3);
+}
+
+static void files(void **state) {
+    (void)state;
+    carom_packing *made = NULL;
+    carom_bytes bytes = {0};
+    carom_pack_format format = CAROM_PACK_FORMAT_PLY;
+    BUG(carom_packing_save, context, NULL, packing, format, "x");
+    BUG(carom_packing_save, packing, context, NULL, format, "x");
+    BUG(carom_packing_save, format, context, packing, CAROM_PACK_FORMAT_COUNT, "x");
+    BUG(carom_packing_save, path, context, packing, format, NULL);
+    BUG(carom_packing_save_memory, context, NULL, packing, format, &bytes);
+    BUG(carom_packing_save_memory, packing, context, NULL, format, &bytes);
+    BUG(carom_packing_save_memory, format, context, packing, CAROM_PACK_FORMAT_GUESS, &bytes);
+    BUG(carom_packing_save_memory, bytes, context, packing, format, NULL);
+    BUG_RESULT(carom_bytes, carom_packing_save_memory, bytes, context, packing, format, &result);
+    BUG(carom_packing_load, context, NULL, "x", &made);
+    BUG(carom_packing_load, path, context, NULL, &made);
+    BUG(carom_packing_load, packing, context, "x", NULL);
+    BUG(carom_packing_load_memory, context, NULL, "x", 1, "x", &made);
+    BUG(carom_packing_load_memory, bytes, context, NULL, 1, "x", &made);
+    BUG(carom_packing_load_memory, packing, context, "x", 1, "x", NULL);
+    assert_int_equal(carom_packing_save_memory(context, packing, format, &bytes), CAROM_OK);
+    FINE(carom_packing_load_memory, name, context, bytes.data, bytes.count, NULL, &made);
+    carom_packing_destroy(made);
+    carom_bytes_free(&bytes);
+    FINE_VOID(carom_pack_format_name, format, (carom_pack_format)99);
+    BUG_VOID(carom_pack_format_from_name, name, NULL, &format);
+    BUG_VOID(carom_pack_format_from_name, format, "ply", NULL);
+    for (int i = 0; i < CAROM_PACK_FORMAT_COUNT; ++i) {
+        assert_true(
+            carom_pack_format_from_name(carom_pack_format_name((carom_pack_format)i), &format));
+        assert_int_equal(format, i);
+    }
+}
+
+static void every_function_was_tried(void **state) {
+    (void)state;
+    static const char *const headers[] = {"pack.h"};
+    assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(preparing),
+        cmocka_unit_test(results),
+        cmocka_unit_test(files),
+        cmocka_unit_test(every_function_was_tried),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

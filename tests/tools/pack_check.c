@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* pack_check MESH PACKING.ply [CELLS.csv]: proves a packing from its files alone; see
+ * tests/support/pack_check.h. Prints one line; exit code 1 when a claim does not hold. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/support/pack_check.h"
+
+static int fail_with(const char *what, const char *message) {
+    fprintf(stderr, "%s: %s\n", what, message);
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    carom_context *context;
+    carom_mesh *mesh;
+    carom_packing *packing;
+    carom_packing_info info;
+    carom_pack_spheres spheres = {0};
+    carom_mesh_view view;
+    pack_proof proof;
+    double volume = 0.0;
+    if (argc < 3) return fail_with("usage", "pack_check MESH PACKING.ply [CELLS.csv]");
+    if (carom_context_create(NULL, &context) != CAROM_OK) return fail_with("context", "none");
+    if (carom_mesh_load(context, argv[1], &mesh) != CAROM_OK ||
+        carom_mesh_get_view(mesh, &view) != CAROM_OK ||
+        carom_packing_load(context, argv[2], &packing) != CAROM_OK ||
+        carom_packing_get_info(context, packing, &info) != CAROM_OK ||
+        carom_packing_get_spheres(context, packing, &spheres) != CAROM_OK)
+        return fail_with("input", carom_context_message(context));
+    pack_claim claim = {.spheres = spheres.data, .sphere_count = spheres.count};
+    carom_pack_cell *cells = NULL;
+    carom_triangle *triangles = pack_triangles(context, &view, &claim.triangle_count, &volume);
+    claim.triangles = triangles;
+    claim.shares = info.shares;
+    if (argc > 3) {
+        cells = pack_read_cells(argv[3], &claim.cell_count);
+        if (cells == NULL) return fail_with(argv[3], "cannot be read");
+        claim.cells = cells;
+    }
+    bool good = pack_check(&claim, &proof);
+    double sum_error = info.shares ? proof.secondary_volume / info.volume - 1.0 : 0.0;
+    if (good && !(sum_error < 1e-6 && sum_error > -1e-6)) {
+        good = false;
+        snprintf(proof.message, sizeof(proof.message), "the shares add up to %.9g, not %.9g",
+                 proof.secondary_volume, info.volume);
+    }
+    printf("%s: %s%s %llu spheres, %llu cells, fill %.4f, gap %.4f, shares off %.1e, cover %.3f, "
+           "void %.3f of what is empty, %llu exact decisions\n",
+           argv[2], good ? "proved" : "WRONG: ", proof.message,
+           (unsigned long long)claim.sphere_count, (unsigned long long)claim.cell_count,
+           proof.ball_volume / info.volume, info.empty_radius / info.least_radius, sum_error,
+           proof.mean_cover, proof.void_volume / (info.volume - proof.ball_volume),
+           (unsigned long long)proof.exact);
+    free(triangles);
+    free(cells);
+    carom_pack_spheres_free(&spheres);
+    carom_packing_destroy(packing);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    return good ? 0 : 1;
+}
