@@ -574,13 +574,12 @@ static void add_up(division *d, uint32_t i, tally *sum) {
 static carom_status begin(division *d, worker *w) {
     const carom_allocator *allocator = &d->context->allocator;
     uint64_t triangles = d->mesh->triangle_count, count = triangles + d->ball_count;
-    if (!number_array_reserve(&w->numbers, allocator, count))
-        return carom_fail_memory(d->context, count * sizeof(uint32_t), "shares of a packing");
-    for (uint64_t i = 0; i < triangles; ++i) w->numbers.data[i] = (uint32_t)i;
-    for (uint32_t i = 0; i < d->ball_count; ++i) w->numbers.data[triangles + i] = i;
-    w->numbers.count = count;
+    bool good = number_array_reserve(&w->numbers, allocator, count);
+    for (uint64_t i = 0; i < count && good; ++i)
+        good = number_array_push(&w->numbers, allocator,
+                                 (uint32_t)(i < triangles ? i : i - triangles));
     cube root = {0, 0, 0, d->steps};
-    return make_tasks(w, root, (list){0, triangles}, (list){triangles, count}, 0)
+    return good && make_tasks(w, root, (list){0, triangles}, (list){triangles, count}, 0)
                ? CAROM_OK
                : carom_fail_memory(d->context, count * sizeof(uint32_t), "shares of a packing");
 }
