@@ -80,6 +80,35 @@ static void all_methods_equal_brute_force(void **state) {
     carom_context_destroy(context);
 }
 
+/* Boxes at 1e-100 and 1e100 times their size, by powers of ten and of two. */
+static void scale_changes_nothing(void **state) {
+    (void)state;
+    static const double scales[] = {1e-100, 0x1p-332, 1e30, 0x1p332, 1e100};
+    static carom_bounds given[MOST];
+    carom_random random = {19};
+    carom_context *context = test_context(1);
+    for (int kind = 0; kind < BROAD_KINDS; ++kind) {
+        if (kind == BROAD_LARGEST) continue; /* has all scales */
+        broad_boxes((broad_kind)kind, &random, given, MOST);
+        uint64_t same = broad_brute_force(given, NULL, NULL, MOST, expected);
+        for (uint32_t k = 0; k < COUNT_OF(scales); ++k) {
+            char words[64];
+            double by = scales[k];
+            int exponent;
+            snprintf(words, sizeof(words), "kind %d times %g", kind, by);
+            for (uint32_t i = 0; i < MOST; ++i) {
+                const carom_bounds *b = &given[i];
+                boxes[i].low = (carom_vec3){b->low.x * by, b->low.y * by, b->low.z * by};
+                boxes[i].high = (carom_vec3){b->high.x * by, b->high.y * by, b->high.z * by};
+            }
+            compare_methods(context, MOST, false, words);
+            if (frexp(by, &exponent) == 0.5) /* a power of two rounds nothing */
+                assert_int_equal(broad_brute_force(boxes, NULL, NULL, MOST, expected), same);
+        }
+    }
+    carom_context_destroy(context);
+}
+
 /* Other cells and buckets, the same pairs. */
 static void layouts_change_nothing(void **state) {
     (void)state;
@@ -424,6 +453,7 @@ static void warm_calls_allocate_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_methods_equal_brute_force),
+        cmocka_unit_test(scale_changes_nothing),
         cmocka_unit_test(layouts_change_nothing),
         cmocka_unit_test(published_counts_are_found),
         cmocka_unit_test(memory_is_bounded),

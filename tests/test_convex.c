@@ -154,6 +154,21 @@ static void all_pairs_of_shapes_are_proved(void **state) {
     carom_context_destroy(context);
 }
 
+/* Pairs of the long campaign that were wrong once: thin and curved shapes, whose point of B was
+ * farther from B than the error said. */
+static void found_by_the_campaign(void **state) {
+    (void)state;
+    static const uint64_t numbers[] = {5151112, 5168391};
+    carom_context *context = test_context(1);
+    for (uint32_t i = 0; i < COUNT_OF(numbers); ++i) {
+        convex_case c;
+        convex_case_make(context, 77, numbers[i], &c);
+        convex_case_check(context, &c, NULL);
+        convex_case_free(&c);
+    }
+    carom_context_destroy(context);
+}
+
 /* The independent solver finds no direction in which the shapes get apart sooner. */
 static void no_other_direction_is_shallower(void **state) {
     (void)state;
@@ -164,6 +179,137 @@ static void no_other_direction_is_shallower(void **state) {
         convex_case_check_depth(context, &c);
         convex_case_free(&c);
     }
+    carom_context_destroy(context);
+}
+
+/* ---- scale ----------------------------------------------------------------------------------- */
+
+static carom_vec3 scaled(carom_vec3 v, double by) {
+    return (carom_vec3){v.x * by, v.y * by, v.z * by};
+}
+
+/* A case with all lengths multiplied. A hull is that of the multiplied vertices. */
+static void scale_case(carom_context *context, const convex_case *c, double by, convex_case *out) {
+    const convex_shape *from[2] = {&c->a, &c->b};
+    convex_shape *to[2] = {&out->a, &out->b};
+    *out = (convex_case){.seed = c->seed, .number = c->number};
+    for (int i = 0; i < 2; ++i) {
+        const carom_convex *s = &from[i]->convex;
+        carom_vec3 points[64];
+        to[i]->convex = (carom_convex){.kind = s->kind,
+                                       .half = scaled(s->half, by),
+                                       .radius = s->radius * by,
+                                       .half_height = s->half_height * by,
+                                       .margin = s->margin * by};
+        if (s->kind != CAROM_CONVEX_KIND_HULL) continue;
+        const carom_vec3 *own = from[i]->view.positions;
+        for (uint64_t k = 0; k < from[i]->view.vertex_count; ++k) points[k] = scaled(own[k], by);
+        convex_shape_hull(context, to[i], points, from[i]->view.vertex_count);
+    }
+    out->pose_a = (carom_pose){c->pose_a.q, scaled(c->pose_a.t, by)};
+    out->pose_b = (carom_pose){c->pose_b.q, scaled(c->pose_b.t, by)};
+}
+
+static void assert_scaled(carom_vec3 a, carom_vec3 b, double by) {
+    assert_true(a.x * by == b.x && a.y * by == b.y && a.z * by == b.z);
+}
+
+/* Multiplied by a power of two, every result is multiplied, to the last bit; by 1e-100 and 1e100
+ * the oracle proves it. */
+static void scale_changes_nothing(void **state) {
+    (void)state;
+    static const int powers[] = {-332, 332};
+    static convex_tally tally;
+    carom_context *context = test_context(1);
+    for (uint64_t i = 0; i < TEST_CASES(4000); ++i) {
+        convex_case made, c, other;
+        carom_convex_result r, s;
+        convex_case_make(context, 4, i, &made);
+        scale_case(context, &made, 1.0, &c);
+        convex_case_free(&made);
+        assert_ok(context, carom_convex_depth(context, &c.a.convex, &c.pose_a, &c.b.convex,
+                                              &c.pose_b, NULL, NULL, &r));
+        for (uint32_t k = 0; k < COUNT_OF(powers); ++k) {
+            double by = ldexp(1.0, powers[k]);
+            scale_case(context, &c, by, &other);
+            assert_ok(context, carom_convex_depth(context, &other.a.convex, &other.pose_a,
+                                                  &other.b.convex, &other.pose_b, NULL, NULL, &s));
+            assert_int_equal(r.relation, s.relation);
+            assert_int_equal(r.iterations, s.iterations);
+            assert_true(r.distance * by == s.distance && r.depth * by == s.depth);
+            if (s.error != r.error * by) /* two points in one place have no size: the unit is 1 */
+                assert_true(s.error == r.error && r.error == 0x1p-49 && r.distance == 0.0);
+            assert_scaled(r.normal, s.normal, 1.0);
+            assert_scaled(r.point_a, s.point_a, by);
+            assert_scaled(r.point_b, s.point_b, by);
+            convex_case_free(&other);
+            scale_case(context, &c, k == 0 ? 1e-100 : 1e100, &other);
+            convex_case_check(context, &other, &tally);
+            convex_case_free(&other);
+        }
+        convex_case_free(&c);
+    }
+    carom_context_destroy(context);
+}
+
+/* ---- the bound ------------------------------------------------------------------------------- */
+
+/* Points of which every face is at distance 1 from the origin: the polar of random points on the
+ * sphere, which has a vertex x with n x = 1 for the three points n of each face of their hull. */
+static uint64_t polar_points(carom_context *context, uint64_t seed, uint64_t count,
+                             carom_vec3 *points) {
+    carom_random random = {seed};
+    convex_shape s = {0};
+    for (uint64_t i = 0; i < count; ++i) {
+        carom_vec3 p = {carom_random_normal(&random), carom_random_normal(&random),
+                        carom_random_normal(&random)};
+        points[i] = scaled(p, 1.0 / sqrt(p.x * p.x + p.y * p.y + p.z * p.z));
+    }
+    convex_shape_hull(context, &s, points, count);
+    const carom_vec3 *v = s.view.positions;
+    assert_null(s.view.offsets);
+    for (uint64_t f = 0; f < s.view.face_count; ++f) {
+        const uint32_t *corner = (const uint32_t *)s.view.corners + 3 * f;
+        carom_vec3 a = v[corner[0]], b = v[corner[1]], c = v[corner[2]];
+        carom_vec3 u = {b.x - a.x, b.y - a.y, b.z - a.z}, w = {c.x - a.x, c.y - a.y, c.z - a.z};
+        carom_vec3 n = {u.y * w.z - u.z * w.y, u.z * w.x - u.x * w.z, u.x * w.y - u.y * w.x};
+        points[f] = scaled(n, 1.0 / (n.x * a.x + n.y * a.y + n.z * a.z));
+    }
+    count = s.view.face_count;
+    convex_shape_free(&s);
+    return count;
+}
+
+/* All faces are as near as each other, so that EPA needs every corner: the bound on its steps is at
+ * most ten times what is taken. */
+static void the_bound_is_nearly_reached(void **state) {
+    (void)state;
+    static const uint64_t counts[] = {6, 12, 22, 60, 322};
+    static carom_vec3 points[700];
+    carom_context *context = test_context(1);
+    for (uint32_t i = 0; i < COUNT_OF(counts); ++i)
+        for (uint32_t k = 0; k <= i + 1; ++k) {
+            convex_shape a = {0}, b = {0};
+            carom_convex_result r;
+            carom_convex_most most;
+            uint64_t count = polar_points(context, 7 + i, counts[i], points), other = 1;
+            convex_shape_hull(context, &a, points, count);
+            if (k > 0) { /* B much smaller than A, else a point */
+                other = polar_points(context, 70 + k, counts[k - 1], points);
+                for (uint64_t l = 0; l < other; ++l) points[l] = scaled(points[l], 1e-6);
+                convex_shape_hull(context, &b, points, other);
+            }
+            assert_ok(context, carom_convex_depth(context, &a.convex, NULL, &b.convex, NULL, NULL,
+                                                  NULL, &r));
+            assert_ok(context, carom_convex_bound(context, &a.convex, &b.convex, &most));
+            print_message("%3d and %3d corners: %u steps of at most %u, %u supports of %u\n",
+                          (int)count, (int)other, r.iterations, most.depth_iterations, r.supports,
+                          most.depth_supports);
+            assert_true(r.iterations <= most.depth_iterations && r.supports <= most.depth_supports);
+            if (count >= 40) assert_true(most.depth_iterations <= 10 * r.iterations);
+            convex_shape_free(&a);
+            convex_shape_free(&b);
+        }
     carom_context_destroy(context);
 }
 
@@ -372,7 +518,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_of_other_libraries_are_right),
         cmocka_unit_test(all_pairs_of_shapes_are_proved),
+        cmocka_unit_test(found_by_the_campaign),
         cmocka_unit_test(no_other_direction_is_shallower),
+        cmocka_unit_test(scale_changes_nothing),
+        cmocka_unit_test(the_bound_is_nearly_reached),
         cmocka_unit_test(starts_searches_and_caches_agree),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
         cmocka_unit_test(user_functions_are_shapes),

@@ -141,7 +141,7 @@ typedef struct carom_convex_result {
     double distance;         /* when apart; else 0 */
     double depth;            /* when overlapping: the least distance that b must move by to be
                                 separated; else 0 */
-    double error;            /* how far distance or depth may be off */
+    double error;            /* how far distance or depth may be off, or a point from its shape */
     carom_vec3 normal;       /* unit, from a to b: b moved along it gets out of a */
     carom_vec3 point_a;      /* of a: nearest to b, or deepest in b */
     carom_vec3 point_b;      /* of b: so that they are distance or depth apart */

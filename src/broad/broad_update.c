@@ -255,9 +255,10 @@ static carom_status update_tree(carom_context *context, carom_broad *broad) {
     uint64_t pending = broad->all_pending ? broad->id_count : broad->pending.count;
     bool fits = broad->built && broad->id_count <= broad->tree.item_count;
     if (!fits) return build_anew(context, broad);
-    if (pending * PATCH_DIVIDE <= broad->id_count) {
+    bool worn = !is_good(broad, WORN);
+    if (pending * PATCH_DIVIDE <= broad->id_count && !worn) {
         CAROM_TRY(patch(context, broad));
-    } else if (is_good(broad, WORN)) {
+    } else if (!worn) {
         CAROM_TRY(refit(context, broad));
     } else { /* sorted within the bounds of the last update, which may be a little too narrow */
         carom_box bounds = carom_bvh_bounds(&broad->tree);

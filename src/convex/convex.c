@@ -153,9 +153,7 @@ carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
     CAROM_REQUIRE(most != NULL, "the place for the bound is NULL");
     carom_convex_question_item q = {.a = a, .b = b, .hull_a = view_of(a), .hull_b = view_of(b)};
     bool curved = carom_convex_curved(a) || carom_convex_curved(b);
-    uint32_t points = carom_convex_epa_points(&q);
-    uint32_t epa = CAROM_EPA_FIRST + CAROM_EPA_SMALL;
-    if (points > CAROM_EPA_SMALL) epa += CAROM_EPA_FIRST + points;
+    uint32_t epa = carom_convex_epa_steps(&q);
     /* Four points of the start; and all twice when a cache turns out to be of no use. */
     most->meet_iterations = curved ? CAROM_GJK_MOST_CURVED : CAROM_GJK_MOST;
     most->meet_supports = 2 * (most->meet_iterations + 4);

@@ -20,11 +20,12 @@ typedef struct small_room {
 
 /* Not inlined: the workspace is touched only where it is needed. */
 __attribute__((noinline)) static int ask_depth(const carom_convex_question_item *q,
-                                               carom_convex_work *work,
+                                               carom_convex_work *work, uint32_t points,
                                                carom_convex_result *result) {
     small_room small;
     carom_epa_workspace workspace = {.points = small.points,
                                      .point_capacity = CAROM_EPA_SMALL,
+                                     .local_points = carom_convex_epa_local(q, CAROM_EPA_SMALL),
                                      .polytope = {.faces = small.faces,
                                                   .face_capacity = FACES(CAROM_EPA_SMALL),
                                                   .border = small.border,
@@ -35,6 +36,10 @@ __attribute__((noinline)) static int ask_depth(const carom_convex_question_item 
                                      .distances = small.distances,
                                      .heap = small.heap,
                                      .heap_capacity = 2 * FACES(CAROM_EPA_SMALL)};
+    if (points > CAROM_EPA_SMALL) { /* a larger search follows where this one does not suffice */
+        workspace.point_capacity = carom_convex_epa_first_points(points);
+        workspace.local_points = 0;
+    }
     return carom_convex_depth_item(q, work, &workspace, result);
 }
 
@@ -45,6 +50,7 @@ static carom_status ask_large(const carom_convex_question_item *q, carom_convex_
     carom_epa_workspace workspace = {
         .points = CAROM_ARENA_TAKE(arena, carom_convex_vertex, points),
         .point_capacity = points,
+        .local_points = carom_convex_epa_local(q, points),
         .polytope = {.faces = CAROM_ARENA_TAKE(arena, carom_polytope_face, faces),
                      .face_capacity = faces,
                      .border = CAROM_ARENA_TAKE(arena, uint32_t, 3 * faces),
@@ -74,9 +80,10 @@ carom_status CAROM_CPU(carom_convex_ask)(const carom_convex_question_item *q,
         return CAROM_OK;
     }
     if (!carom_convex_distance_item(q, cache, &work, result)) return CAROM_OK;
-    if (question == CAROM_CONVEX_QUESTION_DISTANCE || !ask_depth(q, &work, result)) return CAROM_OK;
+    if (question == CAROM_CONVEX_QUESTION_DISTANCE) return CAROM_OK;
     uint32_t points = carom_convex_epa_points(q);
-    return points > CAROM_EPA_SMALL ? ask_large(q, &work, points, arena, result) : CAROM_OK;
+    if (!ask_depth(q, &work, points, result) || points <= CAROM_EPA_SMALL) return CAROM_OK;
+    return ask_large(q, &work, points, arena, result);
 }
 
 void CAROM_CPU(carom_hull_find_seeds)(const carom_hull_view *hull, uint32_t *seeds) {

@@ -23,8 +23,10 @@
 #define CAROM_EPA_THIN 1e-6
 /* How near the bounds of a depth must come where a shape is curved: about 1e-13. */
 #define CAROM_EPA_CLOSE_CURVED 0x1p-43
-/* Share of the points that is kept for the second search. */
-#define CAROM_EPA_LOCAL 2u
+/* Share of the points that is kept for the second search, where no larger one follows: a third, and
+ * half of them where a shape is curved. */
+#define CAROM_EPA_LOCAL        3u
+#define CAROM_EPA_LOCAL_CURVED 2u
 
 typedef struct carom_epa_entry {
     double distance;
@@ -35,6 +37,7 @@ typedef struct carom_epa_entry {
 typedef struct carom_epa_workspace {
     carom_convex_vertex *points;
     uint32_t point_capacity;
+    uint32_t local_points; /* of the capacity, kept for the second search */
     carom_polytope polytope;
     carom_vec3 *normals; /* unit, per face */
     double *distances;   /* per face */
@@ -46,6 +49,7 @@ typedef struct carom_epa {
     carom_vec3 normal; /* unit: moving A against it, or B along it, by the depth separates them */
     double upper, lower;
     carom_vec3 point_a; /* of A, deepest in B */
+    double off; /* how far the end of the normal is from the polytope: of B's point, from B */
     uint32_t iterations;
     int full; /* the workspace was used up before the bounds agreed */
 } carom_epa;
@@ -240,6 +244,7 @@ CAROM_ITEM void carom_epa_finish(const carom_epa_workspace *workspace, carom_epa
         if (square < least) least = square, best = f;
     }
     if (best == CAROM_POLYTOPE_NONE) return;
+    e->off = sqrt(least);
     carom_gjk_simplex s = carom_epa_triangle(workspace, best, end);
     carom_gjk_simplex t = s;
     carom_gjk_simplex_face nearest = carom_gjk_simplex_solve_any(&s);
@@ -277,10 +282,10 @@ CAROM_ITEM int carom_epa_expand(carom_convex_pair *pair, carom_epa_workspace *wo
 CAROM_ITEM void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *s,
                               carom_epa_workspace *workspace, double close, carom_epa *e) {
     carom_vec3 b;
-    uint32_t count = 4,
-             global = workspace->point_capacity - workspace->point_capacity / CAROM_EPA_LOCAL;
+    uint32_t count = 4, global = workspace->point_capacity - workspace->local_points;
     e->iterations = 0;
     e->full = 0;
+    e->off = 0.0;
     e->upper = HUGE_VAL;
     e->lower = 0.0;
     e->normal = carom_vec(1.0, 0.0, 0.0);

@@ -27,13 +27,6 @@
 #include "base/simd.h"
 #endif
 
-/* Inlined into the loops: a call costs as much as a small hull's search. */
-#ifdef CAROM_ISA_SUFFIX
-#define CAROM_CONVEX_HOT __attribute__((always_inline)) static inline
-#else
-#define CAROM_CONVEX_HOT CAROM_ITEM
-#endif
-
 /* In units of the query. The tolerance of relations: 2^-42 of the sum of sizes and translation. */
 #define CAROM_CONVEX_EPSILON 0x1p-42
 /* Bounds that agree to this are equal: some forty roundings. */
@@ -98,16 +91,20 @@ CAROM_ITEM carom_vec3 carom_hull_direction(uint32_t cell) {
     return face < 2 ? carom_vec(w, u, v) : face < 4 ? carom_vec(v, w, u) : carom_vec(u, v, w);
 }
 
-/* The farthest of the vertices in some blocks, the first of equals: it if it is farther than
- * *value, which is raised, else `none`. In files compiled per instruction set by vectors; the
- * result is the same for any width. */
+/* The farthest of the vertices in some blocks, the first of equals: its place in the blocks if it
+ * is farther than *value, which is raised, else `none`. In files compiled per instruction set by
+ * vectors; the result is the same for any width. */
 #ifdef CAROM_ISA_SUFFIX
 static inline double carom_hull_most(carom_f64v v) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return _mm512_reduce_max_pd((__m512d)v);
+#else
     double x[CAROM_LANES64];
     memcpy(x, &v, sizeof(x));
     for (int width = CAROM_LANES64 / 2; width > 0; width /= 2)
         for (int i = 0; i < width; ++i) x[i] = x[i] > x[i + width] ? x[i] : x[i + width];
     return x[0];
+#endif
 }
 
 /* The lanes of a that are equal to b. */
@@ -148,7 +145,7 @@ carom_hull_scan(const carom_hull_block *blocks, uint32_t count, carom_vec3 d, ui
         for (uint32_t i = 0; i < parts; ++i)
             equal |= carom_hull_equal(dots[i], tops) << (i * CAROM_LANES64);
         uint32_t first = (uint32_t)__builtin_ctzll(equal);
-        best = b[first / CAROM_HULL_LANES].index[first % CAROM_HULL_LANES];
+        best = begin * CAROM_HULL_LANES + first;
     }
     return best;
 }
@@ -161,11 +158,20 @@ CAROM_ITEM uint32_t carom_hull_scan(const carom_hull_block *blocks, uint32_t cou
             double dot = (blocks[i].x[k] * d.x + blocks[i].y[k] * d.y) + blocks[i].z[k] * d.z;
             if (!(dot > *value)) continue;
             *value = dot;
-            best = blocks[i].index[k];
+            best = i * CAROM_HULL_LANES + k;
         }
     return best;
 }
 #endif
+
+/* The farthest of all vertices. Four blocks, the most common number, are looked at without a loop.
+ */
+CAROM_CONVEX_HOT uint32_t carom_hull_scan_all(const carom_hull_view *h, carom_vec3 d) {
+    double value = -HUGE_VAL;
+    uint32_t at = h->all_count == 4 ? carom_hull_scan(h->all, 4, d, 0, &value)
+                                    : carom_hull_scan(h->all, h->all_count, d, 0, &value);
+    return CAROM_MIN(at, h->count - 1); /* the last block repeats the last vertex */
+}
 
 /* Climbs from neighbour to neighbour while the value grows: it ends, because no value comes twice,
  * and at a farthest vertex, because a linear function on a convex surface has no other maxima. */
@@ -173,10 +179,12 @@ CAROM_ITEM uint32_t carom_hull_climb(const carom_hull_view *h, carom_vec3 d, uin
     uint32_t at = start;
     double value = carom_vec_dot(h->vertices[at], d);
     for (;;) {
-        uint32_t next = carom_hull_scan(h->neighbours + h->first[at],
-                                        h->first[at + 1] - h->first[at], d, at, &value);
-        if (next == at) return at;
-        at = next;
+        const carom_hull_block *blocks = h->neighbours + h->first[at];
+        uint32_t count = h->first[at + 1] - h->first[at];
+        uint32_t next = count == 1 ? carom_hull_scan(blocks, 1, d, UINT32_MAX, &value)
+                                   : carom_hull_scan(blocks, count, d, UINT32_MAX, &value);
+        if (next == UINT32_MAX) return at;
+        at = blocks[next / CAROM_HULL_LANES].index[next % CAROM_HULL_LANES];
     }
 }
 
@@ -242,8 +250,7 @@ CAROM_CONVEX_HOT carom_vec3 carom_hull_support(const carom_convex_core *s, carom
     const carom_hull_view *h = s->hull;
     uint32_t v;
     if (!s->climb) {
-        double value = -HUGE_VAL;
-        v = carom_hull_scan(h->all, h->all_count, d, 0, &value);
+        v = carom_hull_scan_all(h, d);
     } else {
         v = h->seeds[carom_hull_cell(d)];
         if (*seed < h->count &&
@@ -301,14 +308,21 @@ CAROM_CONVEX_HOT carom_vec3 carom_convex_support(const carom_convex_core *s, car
 }
 
 /* The point of M farthest in the direction d. */
-CAROM_ITEM carom_convex_vertex carom_convex_farthest(carom_convex_pair *p, carom_vec3 d) {
-    carom_convex_vertex v;
-    v.a = carom_convex_support(&p->a, d, &p->seed_a);
+CAROM_CONVEX_HOT void carom_convex_farthest_into(carom_convex_pair *p, carom_vec3 d,
+                                                 carom_convex_vertex *v) {
+    carom_vec3 a = carom_convex_support(&p->a, d, &p->seed_a);
     carom_vec3 back = carom_convex_turn_back(p->r, carom_vec_scale(d, -1.0));
     carom_vec3 b = carom_convex_support(&p->b, back, &p->seed_b);
-    v.b = carom_vec_add(carom_convex_turn(p->r, b), p->t);
-    v.w = carom_vec_sub(v.a, v.b);
+    b = carom_vec_add(carom_convex_turn(p->r, b), p->t);
+    v->w = carom_vec_sub(a, b);
+    v->a = a;
+    v->b = b;
     p->supports += 2;
+}
+
+CAROM_ITEM carom_convex_vertex carom_convex_farthest(carom_convex_pair *p, carom_vec3 d) {
+    carom_convex_vertex v;
+    carom_convex_farthest_into(p, d, &v);
     return v;
 }
 
@@ -374,8 +388,10 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
             continue;
         }
         if (s->count != 0) g->upper = length;
-        carom_convex_vertex w = carom_convex_farthest(p, carom_vec_scale(s->v, -1.0));
-        double bound = carom_vec_dot(s->v, w.w) / length;
+        CAROM_ASSERT(s->count < 4); /* with four points the origin was inside */
+        carom_convex_farthest_into(p, carom_vec_scale(s->v, -1.0), &s->p[s->count]);
+        carom_vec3 w = s->p[s->count].w;
+        double bound = carom_vec_dot(s->v, w) / length;
         if (bound > g->lower) {
             g->lower = bound;
             g->direction = s->v;
@@ -386,10 +402,9 @@ CAROM_ITEM void carom_gjk_run(carom_convex_pair *p, carom_gjk *g, double apart, 
         }
         int close = g->upper - g->lower <= CAROM_CONVEX_CLOSE;
         if (close && (careful || carom_gjk_honest(s))) return;
-        int again = close || carom_gjk_has(s, w.w), empty = s->count == 0;
+        int again = close || carom_gjk_has(s, w), empty = s->count == 0;
         if (again && careful) return;
-        CAROM_ASSERT(s->count < 4); /* with four points the origin was inside */
-        if (!again) s->p[s->count++] = w;
+        s->count += !again;
         carom_gjk_simplex_face face;
         if (!again && !careful) face = carom_gjk_simplex_solve(s);
         if (again || careful || !(face.square < square || empty)) {

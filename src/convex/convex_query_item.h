@@ -199,13 +199,42 @@ typedef struct carom_convex_question_item {
     carom_convex_def def;
 } carom_convex_question_item;
 
-/* How many points the expanding polytope of a pair may have in all. */
+CAROM_ITEM int carom_convex_curved_pair(const carom_convex_question_item *q) {
+    return carom_convex_curved(q->a) || carom_convex_curved(q->b);
+}
+
+/* How many points the expanding polytope of a pair may have in all: three per corner for polytopes.
+ * Where all faces are about equally deep, half a point to one point per corner is what it takes
+ * (tests/test_convex.c). */
 CAROM_ITEM uint32_t carom_convex_epa_points(const carom_convex_question_item *q) {
-    if (carom_convex_curved(q->a) || carom_convex_curved(q->b)) return CAROM_EPA_SMALL;
+    if (carom_convex_curved_pair(q)) return CAROM_EPA_SMALL;
     uint32_t a = carom_convex_corners(q->a, q->hull_a), b = carom_convex_corners(q->b, q->hull_b);
-    uint32_t most = CAROM_EPA_LARGE / 4;
-    uint32_t points = 4 * (CAROM_MIN(a, most) + CAROM_MIN(b, most));
+    uint32_t most = CAROM_EPA_LARGE / 3;
+    uint32_t points = 3 * (CAROM_MIN(a, most) + CAROM_MIN(b, most));
     return points < CAROM_EPA_SMALL ? CAROM_EPA_SMALL : CAROM_MIN(points, CAROM_EPA_LARGE);
+}
+
+/* The points of the search on the stack: where a larger one may follow, half of what fits, as pairs
+ * that need more mostly need many more. */
+CAROM_ITEM uint32_t carom_convex_epa_first_points(uint32_t points) {
+    return points > CAROM_EPA_SMALL ? CAROM_EPA_SMALL / 2 : CAROM_EPA_SMALL;
+}
+
+/* The points of a last search that are kept for its second part. */
+CAROM_ITEM uint32_t carom_convex_epa_local(const carom_convex_question_item *q, uint32_t points) {
+    return points / (carom_convex_curved_pair(q) ? CAROM_EPA_LOCAL_CURVED : CAROM_EPA_LOCAL);
+}
+
+/* The most steps of EPA. A step adds a point or ends one of two parts of a search. The points of
+ * two polytopes are differences of corners, each of which can be added once. */
+CAROM_ITEM uint32_t carom_convex_epa_steps(const carom_convex_question_item *q) {
+    uint32_t points = carom_convex_epa_points(q), first = carom_convex_epa_first_points(points);
+    if (carom_convex_curved_pair(q)) return CAROM_EPA_FIRST + first;
+    uint64_t corners_a = carom_convex_corners(q->a, q->hull_a);
+    uint64_t all = corners_a * carom_convex_corners(q->b, q->hull_b) + 2;
+    if (all <= first) return CAROM_EPA_FIRST + (uint32_t)all;
+    if (points <= CAROM_EPA_SMALL) return CAROM_EPA_FIRST + first;
+    return CAROM_EPA_FIRST + first + CAROM_EPA_FIRST + (uint32_t)CAROM_MIN(points, all);
 }
 
 CAROM_ITEM void carom_convex_put(const carom_convex_question_item *q, carom_convex_pair *p,
@@ -435,6 +464,10 @@ CAROM_ITEM int carom_convex_depth_item(const carom_convex_question_item *q, caro
     carom_convex_write(
         w, e.point_a, b, e.normal, e.normal, -deep, -least,
         deep > CAROM_CONVEX_EPSILON ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_TOUCHING, result);
+    /* Where M is thin and curved, depths that agree to e leave the point within sqrt(e r), r the
+     * radius of curvature. */
+    double off = (e.off + CAROM_CONVEX_ROUNDING) * w->place.back;
+    result->error = CAROM_MAX(result->error, off);
     return e.full && !curved;
 }
 

@@ -14,6 +14,13 @@
 #include "base/double_double.h"
 #include "geom/vec.h"
 
+/* Inlined into the loops: a call costs as much as a small hull's search. */
+#ifdef CAROM_ISA_SUFFIX
+#define CAROM_CONVEX_HOT __attribute__((always_inline)) static inline
+#else
+#define CAROM_CONVEX_HOT CAROM_ITEM
+#endif
+
 /* A point of the difference of two shapes, w = a - b, all in the frame of a. */
 typedef struct carom_convex_vertex {
     carom_vec3 w, a, b;
@@ -32,27 +39,31 @@ typedef struct carom_gjk_simplex {
 
 /* ---- Doubles --------------------------------------------------------------------------------- */
 
-/* The nearest point of a face of a simplex: which vertices, with which weights. */
+/* The nearest point of a face of a simplex: which vertices, with which weights. The weights are
+ * those of the simplex's vertices, whichever it uses: then all is in registers where the face is
+ * known. */
 typedef struct carom_gjk_simplex_face {
     carom_vec3 v;
     double square; /* of its distance */
     double low;    /* what the square lacks, where it was computed carefully */
     double weight[4];
-    int index[4];
-    int count; /* 4: the origin is inside the tetrahedron */
+    int used;  /* a bit for each vertex */
+    int count; /* of them; 4: the origin is inside the tetrahedron */
 } carom_gjk_simplex_face;
 
-CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_point(const carom_gjk_simplex *s, int i) {
+CAROM_CONVEX_HOT carom_gjk_simplex_face carom_gjk_simplex_point(const carom_gjk_simplex *s, int i) {
     carom_gjk_simplex_face f;
     f.v = s->p[i].w;
     f.square = carom_vec_dot(f.v, f.v);
-    f.weight[0] = 1.0;
-    f.index[0] = i;
+    f.low = 0.0;
+    f.weight[0] = f.weight[1] = f.weight[2] = f.weight[3] = 1.0;
+    f.used = 1 << i;
     f.count = 1;
     return f;
 }
 
-CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_edge(const carom_gjk_simplex *s, int i, int j) {
+CAROM_CONVEX_HOT carom_gjk_simplex_face carom_gjk_simplex_edge(const carom_gjk_simplex *s, int i,
+                                                               int j) {
     carom_vec3 a = s->p[i].w, e = carom_vec_sub(s->p[j].w, a);
     double along = -carom_vec_dot(a, e), length = carom_vec_dot(e, e);
     if (!(along > 0.0)) return carom_gjk_simplex_point(s, i);
@@ -61,8 +72,10 @@ CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_edge(const carom_gjk_simplex
     double t = along / length;
     f.v = carom_vec_add(a, carom_vec_scale(e, t));
     f.square = carom_vec_dot(f.v, f.v);
-    f.weight[0] = 1.0 - t, f.weight[1] = t;
-    f.index[0] = i, f.index[1] = j;
+    f.low = 0.0;
+    f.weight[0] = f.weight[1] = f.weight[2] = f.weight[3] = t;
+    f.weight[i] = 1.0 - t;
+    f.used = 1 << i | 1 << j;
     f.count = 2;
     return f;
 }
@@ -70,8 +83,8 @@ CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_edge(const carom_gjk_simplex
 /* The triangle i, j, k, of which i is the newest: the region of the edge jk is left out. The point
  * in the interior is computed from the normal, whose direction keeps its accuracy when the plane
  * passes close to the origin. */
-CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_triangle(const carom_gjk_simplex *s, int i,
-                                                             int j, int k) {
+CAROM_CONVEX_HOT carom_gjk_simplex_face carom_gjk_simplex_triangle(const carom_gjk_simplex *s,
+                                                                   int i, int j, int k) {
     carom_vec3 a = s->p[i].w;
     carom_vec3 ab = carom_vec_sub(s->p[j].w, a), ac = carom_vec_sub(s->p[k].w, a);
     carom_vec3 n = carom_vec_cross(ab, ac);
@@ -79,15 +92,17 @@ CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_triangle(const carom_gjk_sim
     double wc = carom_vec_dot(carom_vec_cross(a, ab), n);
     double wb = carom_vec_dot(carom_vec_cross(ac, a), n);
     if (wb > 0.0 && wc > 0.0 && square > 0.0) {
-        carom_gjk_simplex_face f;
-        f.weight[1] = wb / square;
-        f.weight[2] = wc / square;
-        f.weight[0] = 1.0 - f.weight[1] - f.weight[2];
-        if (f.weight[0] >= 0.0) {
+        double weight_b = wb / square, weight_c = wc / square;
+        double weight_a = 1.0 - weight_b - weight_c;
+        if (weight_a >= 0.0) {
+            carom_gjk_simplex_face f;
             double height = carom_vec_dot(n, a);
             f.v = carom_vec_scale(n, height / square);
             f.square = height * height / square;
-            f.index[0] = i, f.index[1] = j, f.index[2] = k;
+            f.low = 0.0;
+            f.weight[0] = f.weight[1] = f.weight[2] = f.weight[3] = weight_a;
+            f.weight[j] = weight_b, f.weight[k] = weight_c;
+            f.used = 1 << i | 1 << j | 1 << k;
             f.count = 3;
             return f;
         }
@@ -97,18 +112,15 @@ CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_triangle(const carom_gjk_sim
     return second.square < first.square ? second : first;
 }
 
-/* Reduces the simplex to a face of it. */
-CAROM_ITEM void carom_gjk_simplex_keep(carom_gjk_simplex *s, const carom_gjk_simplex_face *f) {
-    int used = 0, count = 0;
-    double weight[4];
-    for (int i = 0; i < f->count; ++i) {
-        used |= 1 << f->index[i];
-        weight[f->index[i]] = f->weight[i];
-    }
+/* Reduces the simplex to a face of it. Every vertex is moved, used or not: which are used is not to
+ * be predicted. */
+CAROM_CONVEX_HOT void carom_gjk_simplex_keep(carom_gjk_simplex *s,
+                                             const carom_gjk_simplex_face *f) {
+    int count = 0;
     for (int i = 0; i < s->count; ++i) {
-        if ((used >> i & 1) == 0) continue;
-        if (count != i) s->p[count] = s->p[i];
-        s->weight[count++] = weight[i];
+        s->p[count] = s->p[i];
+        s->weight[count] = f->weight[i];
+        count += f->used >> i & 1;
     }
     CAROM_ASSERT(count == f->count && count >= 1);
     s->count = count;
@@ -116,7 +128,7 @@ CAROM_ITEM void carom_gjk_simplex_keep(carom_gjk_simplex *s, const carom_gjk_sim
 }
 
 /* A tetrahedron, the newest point last. */
-CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_tetrahedron(const carom_gjk_simplex *s) {
+CAROM_CONVEX_HOT carom_gjk_simplex_face carom_gjk_simplex_tetrahedron(const carom_gjk_simplex *s) {
     carom_gjk_simplex_face best, f;
     carom_vec3 a = s->p[3].w;
     carom_vec3 e0 = carom_vec_sub(s->p[0].w, a), e1 = carom_vec_sub(s->p[1].w, a);
@@ -139,13 +151,14 @@ CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_tetrahedron(const carom_gjk_
         best.weight[3] = 1.0 - (best.weight[0] + best.weight[1] + best.weight[2]);
         best.v = carom_vec(0.0, 0.0, 0.0);
         best.square = 0.0;
+        best.low = 0.0;
+        best.used = 15;
         best.count = 4;
-        for (int i = 0; i < 4; ++i) best.index[i] = i;
         if (best.weight[3] >= 0.0) return best;
         see01 = see12 = see20 = 1;
     }
+    best = carom_gjk_simplex_point(s, 3);
     best.square = HUGE_VAL;
-    best.count = 0;
     if (see01) best = carom_gjk_simplex_triangle(s, 3, 0, 1);
     if (see12) {
         f = carom_gjk_simplex_triangle(s, 3, 1, 2);
@@ -159,7 +172,7 @@ CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_tetrahedron(const carom_gjk_
 }
 
 /* The face that holds the point nearest to the origin. */
-CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_solve(const carom_gjk_simplex *s) {
+CAROM_CONVEX_HOT carom_gjk_simplex_face carom_gjk_simplex_solve(const carom_gjk_simplex *s) {
     if (s->count == 1) return carom_gjk_simplex_point(s, 0);
     if (s->count == 2) return carom_gjk_simplex_edge(s, 1, 0);
     if (s->count == 3) return carom_gjk_simplex_triangle(s, 2, 1, 0);
@@ -279,10 +292,8 @@ CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_solve_carefully(const carom_
         best.square = square.high;
         best.low = square.low;
         best.v = count < 4 ? carom_vec(v.x.high, v.y.high, v.z.high) : carom_vec(0.0, 0.0, 0.0);
-        for (int i = 0; i < count; ++i) {
-            best.index[i] = index[i];
-            best.weight[i] = w[i].high;
-        }
+        best.used = set;
+        for (int i = 0; i < count; ++i) best.weight[index[i]] = w[i].high;
     }
     return best;
 }
