@@ -63,6 +63,20 @@ static void check_model(const char *file, uint64_t count) {
     carom_mesh_destroy(mesh);
 }
 
+/* Cuts a line at commas that are not in quotes. */
+static int cut_line(char *line, char *cells[], int most) {
+    int count = 0;
+    bool quoted = false;
+    cells[count++] = line;
+    for (char *at = line; *at != '\0' && count < most; ++at) {
+        if (*at == '"') quoted = !quoted;
+        if (*at != ',' || quoted) continue;
+        *at = '\0';
+        cells[count++] = at + 1;
+    }
+    return count;
+}
+
 static void models_are_packed_with_proof(void **state) {
     (void)state;
     if (test_shared_folder() == NULL) skip();
@@ -73,14 +87,13 @@ static void models_are_packed_with_proof(void **state) {
     if (wanted != NULL) count = strtoull(wanted, NULL, 10);
     FILE *index = models_open_text("index.csv");
     while (fgets(line, sizeof(line), index) != NULL) {
-        /* The columns up to the one of interest have no commas in quotes. */
-        if (models_cut_line(line, cells, 8) < 6 || strcmp(cells[5], "yes") != 0) continue;
+        if (cut_line(line, cells, 8) < 6 || strcmp(cells[5], "yes") != 0) continue;
         const char *file = strncmp(cells[0], "stats.tar.gz:", 13) == 0 ? cells[0] + 13 : cells[0];
         ++number;
         if (campaign_is_long() ? campaign_has(number) : number % 170 == 5) check_model(file, count);
     }
     fclose(index);
-    assert_true(number > 600);
+    assert_true(number > 670);
 }
 
 int main(void) {

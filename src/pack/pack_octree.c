@@ -110,6 +110,10 @@ CAROM_ARRAY(cell_array, cell);
 /* In cells with a half diagonal above this share of the radius the sharper bound does not pay. */
 #define SHARP_BELOW 0.4
 
+/* The share of a bound beyond the distance itself that is believed where no certificate is wanted.
+ */
+#define FAST_TRUST 0.5
+
 #define GROUP_BITS      10u /* per axis, at most */
 #define GROUPS_PER_TASK 4u
 #define CELL_RATIO      1.5 /* of cells of balls to the radius when they are filed */
@@ -193,6 +197,17 @@ static bool settle(packer *p, worker *w, carom_vec3 centre, uint32_t place, uint
     return candidate_array_push(&w->candidates, p->allocator, c);
 }
 
+/* The bound of a cell from the obstacles near it, rounded up. */
+static double bound_of(const packer *p, const carom_pack_near *near, const double point[3],
+                       double h, bool sharp) {
+    double bound = near->least + h, direction[3];
+    if (sharp && near->count > 1)
+        bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, p->rho[p->round],
+                                                             direction);
+    double trust = p->goal->fast ? FAST_TRUST : 1.0;
+    return near->least + trust * (bound - near->least) + CAROM_PACK_ERROR;
+}
+
 static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
     double rho = p->rho[p->round];
     carom_vec3 at = centre_of(p, c);
@@ -200,18 +215,15 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
     double half = (double)half_of(c) * p->unit, h = 2.0 * half * HALF_DIAGONAL;
     h *= 1.0 + 0x1p-40; /* the rounding of the centre and of bounds */
     double spread = h <= SHARP_BELOW * rho ? 2.0 * h : 0.0;
-    double trust = p->goal->fast ? 0.5 : 1.0, direction[3];
+    double trust = p->goal->fast ? FAST_TRUST : 1.0;
     carom_pack_near *near = &w->climber.near[0];
     near->count = 0;
     near->least = HUGE_VAL;
     ++w->visits;
     carom_pack_balls_search(p->balls, at, spread, near);
     if (near->least <= -h) return DROP;
-    double bound = near->least + trust * h;
-    if (bound > rho && spread > 0.0 && near->count > 1) {
-        bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, rho, direction);
-        bound = near->least + trust * (bound - near->least);
-    }
+    double bound = near->least + trust * h + CAROM_PACK_ERROR;
+    if (bound > rho && near->count > 1) bound = bound_of(p, near, point, h, spread > 0.0);
     if (bound <= rho) {
         c->bound = CAROM_MIN(float_up(bound), c->bound);
         return KEEP;
@@ -225,10 +237,7 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
         double least = near->least;
         uint32_t count = near->count;
         carom_pack_mesh_look(p->mesh, at, place, limit, spread, near);
-        bound = near->least + h;
-        if (spread > 0.0 && near->count > 1)
-            bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, rho, direction);
-        bound = near->least + trust * (bound - near->least);
+        bound = bound_of(p, near, point, h, spread > 0.0);
         if (bound <= rho) {
             c->bound = CAROM_MIN(float_up(bound), c->bound);
             return KEEP;
@@ -240,10 +249,7 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
         carom_pack_hit hit = carom_pack_mesh_search(p->mesh, at, place, limit, spread, near);
         apart = CAROM_MIN(hit.distance, limit);
         if (hit.place != CAROM_BVH_NONE) place = hit.place;
-        bound = near->least + h;
-        if (spread > 0.0 && near->count > 1)
-            bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, rho, direction);
-        bound = near->least + trust * (bound - near->least);
+        bound = bound_of(p, near, point, h, spread > 0.0);
     }
     c->apart = (float)(apart * (1.0 - 0x1p-20)) - 0x1p-30f; /* rounded down */
     c->place = (c->place & WHOLLY_INSIDE) | (place & ~WHOLLY_INSIDE);

@@ -257,36 +257,36 @@ typedef struct levels {
     int32_t least, most;
     bool between; /* there are others */
     int inside;   /* corners with 1 or more */
-    int32_t high; /* that of the highest corner */
 } levels;
 
-static levels levels_of(worker *w, const box *b) {
-    levels l = {INT32_MAX, INT32_MIN, false, 0, 0};
+static levels levels_of(worker *w, const box *b, list triangles, int32_t high) {
+    levels l = {INT32_MAX, INT32_MIN, false, 0};
     int32_t windings[8];
     for (int i = 0; i < 8; ++i) {
-        windings[i] = winding_at(w, carom_vec((i & 1) != 0 ? b->high.x : b->low.x,
-                                              (i & 2) != 0 ? b->high.y : b->low.y,
-                                              (i & 4) != 0 ? b->high.z : b->low.z));
+        carom_vec3 corner =
+            carom_vec((i & 1) != 0 ? b->high.x : b->low.x, (i & 2) != 0 ? b->high.y : b->low.y,
+                      (i & 4) != 0 ? b->high.z : b->low.z);
+        windings[i] = i == 7 ? high : winding_from(w, b->high, high, corner, triangles);
         l.least = CAROM_MIN(windings[i], l.least);
         l.most = CAROM_MAX(windings[i], l.most);
         l.inside += windings[i] >= 1;
     }
-    l.high = windings[7];
     for (int i = 0; i < 8; ++i)
         l.between = l.between || (windings[i] != l.least && windings[i] != l.most);
     return l;
 }
 
-/* The volume where the winding number is 1 or more in a box with these triangles. Where there are
+/* The volume where the winding number is 1 or more in a box with these triangles, and with the
+ * winding number `high` at its highest corner. Where there are
  * two winding numbers, it follows from the integral; else the box is divided, as it is where faces
  * cross. */
-static double solid_in(worker *w, const box *b, list triangles) {
+static double solid_in(worker *w, const box *b, list triangles, int32_t high) {
     double whole = square(b->edge) * b->edge;
-    if (triangles.begin == triangles.end) return winding_at(w, b->centre) >= 1 ? whole : 0.0;
-    levels l = levels_of(w, b);
+    if (triangles.begin == triangles.end) return high >= 1 ? whole : 0.0;
+    levels l = levels_of(w, b, triangles, high);
     bool finest = b->edge < FINEST_CROSSING;
     if (!l.between && (finest || !has_crossing(w, triangles))) {
-        double volume = integrate(w, b, triangles, l.high);
+        double volume = integrate(w, b, triangles, high);
         if (l.least <= 0 && l.most > l.least + 1)
             volume = (volume - l.least * whole) / (double)(l.most - l.least);
         return clamp(volume, whole);
@@ -308,7 +308,8 @@ static double solid_in(worker *w, const box *b, list triangles) {
             w->no_memory = true;
             return 0.0;
         }
-        sum += solid_in(w, &part, rest);
+        int32_t part_high = winding_from(w, b->high, high, part.high, triangles);
+        sum += solid_in(w, &part, rest, part_high);
         w->numbers.count = mark;
     }
     return sum;
@@ -321,7 +322,7 @@ static double volume_of(worker *w, const box *b, list triangles, int32_t high) {
                                                                         : 0.0;
     if (w->d->mesh->plain)
         return clamp(integrate(w, b, triangles, high), square(b->edge) * b->edge);
-    return solid_in(w, b, triangles);
+    return solid_in(w, b, triangles, high);
 }
 
 /* ---- Traversal ------------------------------------------------------------------------------- */
@@ -573,13 +574,12 @@ static void add_up(division *d, uint32_t i, tally *sum) {
 static carom_status begin(division *d, worker *w) {
     const carom_allocator *allocator = &d->context->allocator;
     uint64_t triangles = d->mesh->triangle_count, count = triangles + d->ball_count;
-    if (!number_array_reserve(&w->numbers, allocator, count))
-        return carom_fail_memory(d->context, count * sizeof(uint32_t), "shares of a packing");
-    for (uint64_t i = 0; i < triangles; ++i) w->numbers.data[i] = (uint32_t)i;
-    for (uint32_t i = 0; i < d->ball_count; ++i) w->numbers.data[triangles + i] = i;
-    w->numbers.count = count;
+    bool good = number_array_reserve(&w->numbers, allocator, count);
+    for (uint64_t i = 0; i < count && good; ++i)
+        good = number_array_push(&w->numbers, allocator,
+                                 (uint32_t)(i < triangles ? i : i - triangles));
     cube root = {0, 0, 0, d->steps};
-    return make_tasks(w, root, (list){0, triangles}, (list){triangles, count}, 0)
+    return good && make_tasks(w, root, (list){0, triangles}, (list){triangles, count}, 0)
                ? CAROM_OK
                : carom_fail_memory(d->context, count * sizeof(uint32_t), "shares of a packing");
 }

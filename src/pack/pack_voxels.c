@@ -173,10 +173,11 @@ carom_status carom_pack_by_voxels(const carom_pack_mesh *mesh, const carom_pack_
     uint64_t inside = 0;
     for (uint64_t i = 0; i < count; ++i) inside += v.apart[i] > 0.0f;
     entry_array queue = {0};
-    if (!entry_array_reserve(&queue, &context->allocator, inside))
-        return carom_fail_memory(context, inside * sizeof(entry), "voxels");
-    for (uint32_t i = 0; i < count; ++i)
-        if (v.apart[i] > 0.0f) queue.data[queue.count++] = (entry){v.apart[i], i};
+    bool good = entry_array_reserve(&queue, &context->allocator, inside);
+    for (uint32_t i = 0; i < count && good; ++i)
+        if (v.apart[i] > 0.0f)
+            good = entry_array_push(&queue, &context->allocator, (entry){v.apart[i], i});
+    if (!good) return carom_fail_memory(context, inside * sizeof(entry), "voxels");
     for (uint64_t i = queue.count / 2; i-- > 0;) sift_down(&queue, i);
     status = take(&v, goal, &queue, balls, outcome);
     entry_array_release(&queue, &context->allocator);
