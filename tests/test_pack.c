@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pack/pack.h"
 #include "pack/pack_octree.h"
 #include "pack/pack_shares.h"
 #include "tests/support/pack_check.h"
@@ -40,6 +41,7 @@ static void pack(carom_context *with, const carom_packing_def *def, result *r) {
     assert_ok(with, carom_packing_get_spheres(with, packing, &r->spheres));
     assert_ok(with, carom_packing_get_cells(with, packing, &r->cells));
     assert_int_equal(r->spheres.count, r->info.spheres);
+    assert_valid(carom_packing_validate(packing));
     carom_packing_destroy(packing);
 }
 

@@ -9,6 +9,7 @@
 #include "convex/convex_hull.h"
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
+#include "pack/pack.h"
 #include "solid/solid.h"
 #include "soup/soup.h"
 #include "tests/support/test.h"
@@ -734,6 +735,32 @@ static int end(void **state) {
     return 0;
 }
 
+static void broken_packings_are_found(void **state) {
+    (void)state;
+    carom_mesh *mesh;
+    carom_packing *p;
+    carom_packing_def def = {.count = 10, .keep_cells = true};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
+    assert_ok(context, carom_shape_make(context, &shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_packing_create(context, &def, &p));
+    carom_mesh_destroy(mesh);
+    const char *(*check)(const carom_packing *) = carom_packing_validate;
+    assert_valid(carom_packing_validate(p));
+    BREAK(p->spheres[3].centre.y, NAN, check(p), "pack: a centre is not finite");
+    BREAK(p->spheres[3].radius, 0.0, check(p), "pack: a radius is not positive and finite");
+    BREAK(p->spheres[3].radius, 9.0, check(p), "pack: radii do not descend");
+    BREAK(p->spheres[3].cover, 0.5 * p->spheres[3].radius, check(p),
+          "pack: a cover is smaller than its radius");
+    BREAK(p->spheres[3].void_volume, -1.0, check(p), "pack: a share is negative");
+    BREAK(p->spheres[3].centre, p->spheres[2].centre, check(p), "pack: two balls overlap");
+    BREAK(p->cells[5].sphere, 10, check(p), "pack: a cell belongs to no sphere");
+    BREAK(p->cells[5].edge, 0.0, check(p), "pack: a cell has no edge");
+    BREAK(p->cells[5].edge, 9.0, check(p), "pack: a cell is not in its cover");
+    BREAK(p->info.least_radius, 1.0, check(p), "pack: least_radius is not that of the last sphere");
+    carom_packing_destroy(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_box_trees_are_found),
@@ -745,6 +772,7 @@ int main(void) {
         cmocka_unit_test(broken_sweeps_are_found),
         cmocka_unit_test(broken_hulls_are_found),
         cmocka_unit_test(broken_flat_hulls_are_found),
+        cmocka_unit_test(broken_packings_are_found),
         cmocka_unit_test(broken_spheres_are_found),
         cmocka_unit_test(broken_cells_are_found),
         cmocka_unit_test(broken_neighbour_lists_are_found),

@@ -21,14 +21,21 @@
 void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t count,
                        uint64_t needed, size_t size, uint64_t *capacity);
 
+/* A file that makes an array for itself need not use all of its functions. */
+#if defined(__GNUC__)
+#define CAROM_ARRAY_FUNCTION static inline __attribute__((unused))
+#else
+#define CAROM_ARRAY_FUNCTION static inline
+#endif
+
 #define CAROM_ARRAY(name, type)                                                                    \
     typedef struct name {                                                                          \
         type *data;                                                                                \
         uint64_t count, capacity;                                                                  \
     } name;                                                                                        \
     /* Reserves space for `needed` elements in all; false when there is no memory. */              \
-    static inline bool name##_reserve(name *array, const carom_allocator *allocator,               \
-                                      uint64_t needed) {                                           \
+    CAROM_ARRAY_FUNCTION bool name##_reserve(name *array, const carom_allocator *allocator,        \
+                                             uint64_t needed) {                                    \
         if (needed <= array->capacity) return true;                                                \
         void *data = carom_array_grow(allocator, array->data, array->count, needed, sizeof(type),  \
                                       &array->capacity);                                           \
@@ -36,14 +43,15 @@ void *carom_array_grow(const carom_allocator *allocator, void *data, uint64_t co
         array->data = (type *)data;                                                                \
         return true;                                                                               \
     }                                                                                              \
-    static inline bool name##_push(name *array, const carom_allocator *allocator, type value) {    \
+    CAROM_ARRAY_FUNCTION bool name##_push(name *array, const carom_allocator *allocator,           \
+                                          type value) {                                            \
         if (array->count == array->capacity &&                                                     \
             !name##_reserve(array, allocator, array->count + 1))                                   \
             return false;                                                                          \
         array->data[array->count++] = value;                                                       \
         return true;                                                                               \
     }                                                                                              \
-    static inline void name##_release(name *array, const carom_allocator *allocator) {             \
+    CAROM_ARRAY_FUNCTION void name##_release(name *array, const carom_allocator *allocator) {      \
         carom_release(allocator, array->data);                                                     \
         *array = (name){0};                                                                        \
     }                                                                                              \

@@ -74,7 +74,7 @@ static carom_status make_spheres(carom_context *context, const carom_pack_mesh *
         return carom_fail_memory(context, count * (sizeof(*order) + sizeof(*packing->spheres)),
                                  "spheres of a packing");
     for (uint64_t i = 0; i < count; ++i) order[i] = (ranked){balls->balls.data[i], i};
-    qsort(order, count, sizeof(*order), larger_first);
+    if (count > 1) qsort(order, count, sizeof(*order), larger_first);
     for (uint64_t i = 0; i < count; ++i) balls->balls.data[i] = order[i].ball;
     packing->info.spheres = count;
     finishing f = {mesh, balls->balls.data, packing->spheres};

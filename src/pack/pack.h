@@ -14,4 +14,7 @@ struct carom_packing {
     uint64_t cell_count;
 };
 
+/* For tests and fuzzers: NULL, or the first invariant that does not hold. O(n^2). */
+const char *carom_packing_validate(const carom_packing *packing);
+
 #endif

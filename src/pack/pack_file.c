@@ -409,7 +409,7 @@ static carom_status read_spheres(carom_text *text, const header *h, carom_packin
         order[i].index = i;
         if ((i + 1) % SPHERES_PER_LOOK == 0) CAROM_TRY(carom_progress_look(context));
     }
-    qsort(order, h->count, sizeof(*order), larger_first);
+    if (h->count > 1) qsort(order, h->count, sizeof(*order), larger_first);
     for (uint64_t i = 0; i < h->count; ++i) packing->spheres[i] = order[i].sphere;
     packing->info.spheres = h->count;
     packing->info.least_radius = h->count != 0 ? packing->spheres[h->count - 1].radius : 0.0;

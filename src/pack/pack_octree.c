@@ -401,7 +401,8 @@ static bool done(const packer *p) {
 /* Inserts the balls found that overlap no other. */
 static bool insert(packer *p) {
     /* In place: candidates are few, and equal ones come from different groups. */
-    qsort(p->candidates.data, p->candidates.count, sizeof(candidate), larger_first);
+    if (p->candidates.count > 1)
+        qsort(p->candidates.data, p->candidates.count, sizeof(candidate), larger_first);
     for (uint64_t i = 0; i < p->candidates.count && !done(p); ++i) {
         const candidate *c = &p->candidates.data[i];
         double to_balls =

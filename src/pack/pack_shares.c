@@ -179,10 +179,19 @@ static int32_t winding_at(worker *w, carom_vec3 p) {
     return 0;
 }
 
+#define FEW_TRIANGLES 40u /* more take longer to try than a search of the tree */
+
+/* A corner with its winding number. */
+typedef struct anchor {
+    carom_vec3 at;
+    int32_t winding;
+} anchor;
+
 /* The winding number at q, from that at p, if the segment between them lies in a box that no other
  * triangles meet. Exact: a segment that touches an edge or a corner is left to the search. */
 static int32_t winding_from(worker *w, carom_vec3 p, int32_t winding, carom_vec3 q,
                             list triangles) {
+    if (triangles.end - triangles.begin > FEW_TRIANGLES) return winding_at(w, q);
     for (uint64_t i = triangles.begin; i < triangles.end; ++i) {
         carom_triangle t = carom_pack_mesh_triangle(w->d->mesh, w->numbers.data[i]);
         const carom_vec3 *c = t.corner;
@@ -385,6 +394,12 @@ static bool divides(const worker *w, const cube *c, const box *b, list triangles
     return d->pass + 1 == TRAVERSALS && !alone && meets_other(w, b, balls, owner);
 }
 
+/* Whether the centre of a cell that meets the surface is inside. */
+static bool centre_inside(worker *w, const box *b, list triangles, int32_t high) {
+    return w->d->mesh->balanced ? winding_from(w, b->high, high, b->centre, triangles) >= 1
+                                : carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found);
+}
+
 static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, list balls,
                      uint32_t owner, int32_t high) {
     const division *d = w->d;
@@ -395,7 +410,7 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
     if (d->pass + 1 < TRAVERSALS) {
         bool alone = !surface && balls.end - balls.begin == 1;
         double reach = alone ? far : distance_of(ball, b->centre) + ball->radius;
-        if (reach > t->reach && (!surface || carom_pack_mesh_inside(d->mesh, b->centre, &w->found)))
+        if (reach > t->reach && (!surface || centre_inside(w, b, triangles, high)))
             t->reach = reach;
         t->reach = CAROM_MAX(ball->radius, t->reach);
         return true;
@@ -420,12 +435,15 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
 
 /* What to do with a cell: nothing, or its lists. */
 static bool enter(worker *w, const box *b, list *triangles, list *balls, uint32_t *owner,
-                  bool *outside) {
+                  bool *outside, const anchor *from) {
     *outside = false;
     if (triangles->begin < triangles->end) {
-        if (!filter_triangles(w, b, *triangles, triangles)) return false;
+        list parents = *triangles;
+        if (!filter_triangles(w, b, parents, triangles)) return false;
         if (triangles->begin == triangles->end)
-            *outside = !carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found);
+            *outside = from != NULL
+                           ? winding_from(w, from->at, from->winding, b->centre, parents) < 1
+                           : !carom_pack_mesh_inside(w->d->mesh, b->centre, &w->found);
     }
     return *outside || filter_balls(w, b, *balls, balls, owner);
 }
@@ -438,12 +456,6 @@ static cube child_of(const cube *c, uint32_t i) {
 
 #define CELLS_PER_LOOK 256u
 
-/* A corner with its winding number. */
-typedef struct anchor {
-    carom_vec3 at;
-    int32_t winding;
-} anchor;
-
 /* `from` is the highest corner of the parent, with its winding number; NULL where that is not
  * known. It is only needed in the last traversal. */
 static bool traverse(worker *w, cube c, list triangles, list balls, const anchor *from) {
@@ -451,21 +463,22 @@ static bool traverse(worker *w, cube c, list triangles, list balls, const anchor
     uint64_t mark = w->numbers.count;
     uint32_t owner = 0;
     list parents = triangles;
-    bool outside, good = enter(w, &b, &triangles, &balls, &owner, &outside);
+    bool outside, good = enter(w, &b, &triangles, &balls, &owner, &outside, from);
     if (++w->look % CELLS_PER_LOOK == 0 && carom_progress_stop(w->d->context, w->index)) {
         w->cancelled = true;
         return false;
     }
     if (good && !outside) {
         anchor high = {b.high, 0};
-        if (w->d->pass + 1 == TRAVERSALS && w->d->mesh->plain && triangles.begin < triangles.end)
+        bool known = w->d->mesh->balanced && triangles.begin < triangles.end;
+        if (known)
             high.winding = from == NULL ? winding_at(w, b.high)
                                         : winding_from(w, from->at, from->winding, b.high, parents);
         if (!divides(w, &c, &b, triangles, balls, owner)) {
             good = add_leaf(w, &c, &b, triangles, balls, owner, high.winding);
         } else {
             for (uint32_t i = 0; i < 8 && good; ++i)
-                good = traverse(w, child_of(&c, i), triangles, balls, &high);
+                good = traverse(w, child_of(&c, i), triangles, balls, known ? &high : NULL);
         }
     }
     w->numbers.count = mark;
@@ -481,7 +494,7 @@ static bool make_tasks(worker *w, cube c, list triangles, list balls, uint32_t l
     box b = box_of(d, &c);
     uint64_t mark = w->numbers.count;
     uint32_t owner = 0;
-    bool outside, good = enter(w, &b, &triangles, &balls, &owner, &outside);
+    bool outside, good = enter(w, &b, &triangles, &balls, &owner, &outside, NULL);
     if (good && !outside) {
         if (level == TASK_LEVEL || c.size == 1) {
             const carom_allocator *allocator = &d->context->allocator;

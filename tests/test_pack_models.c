@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Packings of real models hold what they claim. A few models and spheres; with CAROM_LONG=1, 1,000
+ * spheres in every closed model of the shared folder, which may be divided (campaign.h) and prints
+ * a line for each. CAROM_COUNT=20000 asks for another number of spheres. Skipped without the
+ * folder. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/campaign.h"
+#include "tests/support/models.h"
+#include "tests/support/pack_check.h"
+
+static carom_context *context;
+
+static void check_model(const char *file, uint64_t count) {
+    char path[1024];
+    carom_mesh *mesh;
+    carom_packing *packing;
+    carom_packing_info info;
+    carom_pack_spheres spheres = {0};
+    carom_pack_cells cells = {0};
+    pack_proof proof;
+    double volume;
+    models_path(file, path, sizeof(path));
+    carom_packing_def def = {.count = count, .keep_cells = true};
+    assert_ok(context, carom_mesh_load(context, path, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    double start = carom_time_seconds();
+    carom_status status = carom_packing_create(context, &def, &packing);
+    if (status != CAROM_OK) fail_msg("%s: %s", file, carom_context_message(context));
+    double seconds = carom_time_seconds() - start;
+    assert_ok(context, carom_packing_get_info(context, packing, &info));
+    assert_ok(context, carom_packing_get_spheres(context, packing, &spheres));
+    assert_ok(context, carom_packing_get_cells(context, packing, &cells));
+    pack_claim claim = {.spheres = spheres.data,
+                        .sphere_count = spheres.count,
+                        .cells = spheres.count != 0 ? cells.data : NULL,
+                        .cell_count = cells.count,
+                        .shares = true};
+    carom_triangle *triangles = pack_triangles(context, &def.mesh, &claim.triangle_count, &volume);
+    claim.triangles = triangles;
+    if (!pack_check(&claim, &proof)) fail_msg("%s: %s", file, proof.message);
+    if (spheres.count != 0) {
+        if (fabs(proof.secondary_volume - info.volume) > 1e-6 * info.volume)
+            fail_msg("%s: the shares add up to %.9g, not %.9g", file, proof.secondary_volume,
+                     info.volume);
+        if (info.empty_radius > 1.05 * info.least_radius)
+            fail_msg("%s: an empty ball of radius %g beside one of %g", file, info.empty_radius,
+                     info.least_radius);
+        assert_true(proof.void_volume >= (info.volume - proof.ball_volume) * (1.0 - 1e-6));
+    }
+    if (campaign_is_long())
+        printf("%s: %llu spheres, fill %.4f, cover %.3f, void %.3f, %.2f s, %llu exact\n", file,
+               (unsigned long long)spheres.count, info.fill, proof.mean_cover,
+               proof.void_volume / (info.volume - proof.ball_volume), seconds,
+               (unsigned long long)proof.exact);
+    free(triangles);
+    carom_pack_spheres_free(&spheres);
+    carom_pack_cells_free(&cells);
+    carom_packing_destroy(packing);
+    carom_mesh_destroy(mesh);
+}
+
+static void models_are_packed_with_proof(void **state) {
+    (void)state;
+    if (test_shared_folder() == NULL) skip();
+    static char line[8192];
+    char *cells[32];
+    const char *wanted = getenv("CAROM_COUNT");
+    uint64_t count = campaign_is_long() ? 1000 : 60, number = 0;
+    if (wanted != NULL) count = strtoull(wanted, NULL, 10);
+    FILE *index = models_open_text("index.csv");
+    while (fgets(line, sizeof(line), index) != NULL) {
+        /* The columns up to the one of interest have no commas in quotes. */
+        if (models_cut_line(line, cells, 8) < 6 || strcmp(cells[5], "yes") != 0) continue;
+        const char *file = strncmp(cells[0], "stats.tar.gz:", 13) == 0 ? cells[0] + 13 : cells[0];
+        ++number;
+        if (campaign_is_long() ? campaign_has(number) : number % 170 == 5) check_model(file, count);
+    }
+    fclose(index);
+    assert_true(number > 600);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(models_are_packed_with_proof)};
+    context = test_context(campaign_is_long() ? 1 : 2);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    carom_context_destroy(context);
+    return failed;
+}
