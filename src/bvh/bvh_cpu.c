@@ -213,8 +213,8 @@ static inline wide_box widen_bounds(const carom_bvh_node *node, bool enlarged, f
  * all later nodes of level 1 whose box overlaps the node's: the upper levels are searched once for
  * sixteen blocks. `enlarged` is a constant in both calls, so that the compiler specialises the
  * loops. */
-static inline bool self_node(const carom_bvh *bvh, uint32_t node, bool enlarged, float reach,
-                             carom_bvh_found *found) {
+__attribute__((always_inline)) static inline bool
+self_node(const carom_bvh *bvh, uint32_t node, bool enlarged, float reach, carom_bvh_found *found) {
     const carom_bvh_node *blocks = carom_bvh_level(bvh, 0);
     uint32_t first = node * CAROM_BVH_WIDTH;
     uint32_t end = CAROM_MIN(first + CAROM_BVH_WIDTH, bvh->node_count[0]);

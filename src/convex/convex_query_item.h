@@ -11,7 +11,7 @@
 #include "convex/convex_epa_item.h"
 
 /* The most steps of GJK: for polytopes, and where a shape is curved. The campaign of
- * tests/test_convex_campaign.c needs up to 13 and 66 (docs/convex.md). */
+ * tests/test_convex_campaign.c needs up to 13 and 77 (docs/convex.md). */
 #define CAROM_GJK_MOST        64u
 #define CAROM_GJK_MOST_CURVED 160u
 
@@ -312,11 +312,13 @@ CAROM_ITEM int carom_convex_resume(const carom_convex_cache *cache, carom_convex
 }
 
 CAROM_ITEM void carom_convex_store(const carom_convex_pair *p, const carom_convex_place *place,
-                                   const carom_gjk *g, carom_convex_cache *cache) {
-    cache->count = g->end == CAROM_GJK_SETTLED ? 0 : (uint32_t)g->s.count;
+                                   const carom_gjk *g, int resumed, carom_convex_cache *cache) {
+    uint32_t count = g->end == CAROM_GJK_SETTLED ? 0 : (uint32_t)g->s.count;
     cache->direction = g->direction;
     cache->seed_a = p->seed_a;
     cache->seed_b = p->seed_b;
+    if (resumed && g->iterations == 0 && count == cache->count) return; /* the same points */
+    cache->count = count;
     for (uint32_t i = 0; i < cache->count; ++i) {
         const carom_convex_vertex *v = &g->s.p[i];
         cache->a[i] = carom_vec_scale(v->a, place->back);
@@ -332,7 +334,8 @@ CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q, ca
     uint32_t most = carom_convex_curved(q->a) || carom_convex_curved(q->b) ? CAROM_GJK_MOST_CURVED
                                                                            : CAROM_GJK_MOST;
     g->iterations = 0;
-    if (cache == 0 || !carom_convex_resume(cache, p, place, g))
+    int resumed = cache != 0 && carom_convex_resume(cache, p, place, g);
+    if (!resumed)
         carom_convex_begin(p, q->def.start, g);
     else if (g->s.count == 4) { /* still inside: nothing to search */
         g->end = CAROM_GJK_CONTACT;
@@ -349,7 +352,7 @@ CAROM_ITEM void carom_convex_search_pair(const carom_convex_question_item *q, ca
         return;
     }
     carom_gjk_run(p, g, apart, meet, most);
-    if (cache != 0) carom_convex_store(p, place, g, cache);
+    if (cache != 0) carom_convex_store(p, place, g, resumed, cache);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
