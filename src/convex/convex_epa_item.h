@@ -159,6 +159,8 @@ CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex 
                                carom_epa_workspace *workspace, carom_epa *e) {
     carom_convex_vertex *p = workspace->points;
     int count = s->count;
+    carom_vec3 across = carom_vec(1.0, 0.0, 0.0);
+    double least = HUGE_VAL; /* support value, that of `across` */
     for (int i = 0; i < count; ++i) p[i] = s->p[i];
     if (count == 4) {
         int sign = carom_orient3d(p[0].w, p[1].w, p[2].w, p[3].w);
@@ -198,6 +200,10 @@ CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex 
         double h = carom_vec_dot(out.w, n), k = -carom_vec_dot(in.w, n);
         e->iterations += 2;
         if (k < h) n = carom_vec_scale(n, -1.0);
+        if (CAROM_MIN(h, k) < least) {
+            least = CAROM_MIN(h, k);
+            across = n;
+        }
         if (CAROM_MIN(h, k) <= CAROM_CONVEX_TINY) { /* the surface is as near as that */
             e->normal = n;
             e->upper = CAROM_MAX(CAROM_MIN(h, k), 0.0);
@@ -210,8 +216,9 @@ CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex 
         if (sign != 0) return sign;
         count = 3;
     }
-    e->normal = carom_vec(1.0, 0.0, 0.0);
-    e->upper = carom_vec_dot(carom_convex_farthest(pair, e->normal).w, e->normal);
+    /* Flat beyond the tolerance, by rounding: the best of the directions across. */
+    e->normal = across;
+    e->upper = carom_vec_dot(carom_convex_farthest(pair, across).w, across);
     e->upper = CAROM_MAX(e->upper, 0.0);
     e->lower = 0.0;
     return 0;
