@@ -12,6 +12,7 @@
 #include "bvh/bvh_nearest_cpu.h"
 #include "bvh/bvh_ray_cpu.h"
 #include "geom/exact_sum.h"
+#include "geom/ray.h"
 #include "geom/ray_item.h"
 
 #define QUERIES_PER_RANGE 64u
@@ -461,21 +462,6 @@ static carom_ray_frame frame_of(const carom_broad *broad) {
     return frame;
 }
 
-static carom_status check_rays(carom_context *context, const carom_ray *rays, uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) {
-        const carom_ray *ray = &rays[i];
-        bool good =
-            carom_vec_finite(ray->origin) && carom_vec_finite(ray->direction) && ray->length >= 0.0;
-        bool moves = ray->direction.x != 0.0 || ray->direction.y != 0.0 || ray->direction.z != 0.0;
-        if (!good || !moves)
-            return carom_fail(context, CAROM_BAD_INPUT, "ray %llu %s; mend it or leave it out",
-                              (unsigned long long)i,
-                              good ? "has the direction (0, 0, 0)"
-                                   : "is not finite or has a negative length");
-    }
-    return CAROM_OK;
-}
-
 carom_status carom_broad_query_boxes(carom_context *context, const carom_broad *broad,
                                      const carom_bounds *boxes, uint64_t count,
                                      carom_pairs *pairs) {
@@ -503,7 +489,7 @@ carom_status carom_broad_query_rays(carom_context *context, const carom_broad *b
     CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
-    CAROM_TRY(check_rays(context, rays, count));
+    CAROM_TRY(carom_rays_check(context, rays, count));
     query q = {.context = context, .broad = broad, .rays = rays, .frame = frame_of(broad)};
     return run(&q, "casting rays", count, ask_rays, pairs);
 }
@@ -515,7 +501,7 @@ carom_status carom_broad_cast_rays(carom_context *context, const carom_broad *br
     CAROM_REQUIRE(count == 0 || (rays != NULL && hits != NULL), "rays or hits are NULL");
     CAROM_BROAD_REQUIRE_UPDATED(broad);
     CAROM_TRY(check(context, broad, count));
-    CAROM_TRY(check_rays(context, rays, count));
+    CAROM_TRY(carom_rays_check(context, rays, count));
     if (count == 0) return CAROM_OK;
     query q = {
         .context = context, .broad = broad, .rays = rays, .hits = hits, .frame = frame_of(broad)};

@@ -5,6 +5,7 @@
  * test is conservative. Which faces are met, and which of them first, is decided exactly
  * (ray_item.h): in doubles where their error bounds allow it, else in integers. */
 #include "bvh/bvh_ray_cpu.h"
+#include "geom/ray.h"
 #include "geom/ray_item.h"
 #include "soup/soup_points.h"
 
@@ -88,26 +89,11 @@ static carom_status answer_ray(const carom_soup_batch *batch, uint64_t i, carom_
     return CAROM_OK;
 }
 
-static carom_status check_rays(carom_context *context, const carom_ray *rays, uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) {
-        const carom_ray *ray = &rays[i];
-        bool good =
-            carom_vec_finite(ray->origin) && carom_vec_finite(ray->direction) && ray->length >= 0.0;
-        bool moves = ray->direction.x != 0.0 || ray->direction.y != 0.0 || ray->direction.z != 0.0;
-        if (!good || !moves)
-            return carom_fail(context, CAROM_BAD_INPUT, "ray %llu %s; mend it or leave it out",
-                              (unsigned long long)i,
-                              good ? "has the direction (0, 0, 0)"
-                                   : "is not finite or has a negative length");
-    }
-    return CAROM_OK;
-}
-
 carom_status carom_soup_cast_rays(carom_context *context, const carom_soup *soup,
                                   const carom_ray *rays, uint64_t count, carom_soup_hit *hits) {
     CAROM_REQUIRE_BATCH(context, soup, rays, count, hits);
     CAROM_TRY(carom_soup_check_ready(context, soup));
-    CAROM_TRY(check_rays(context, rays, count));
+    CAROM_TRY(carom_rays_check(context, rays, count));
     ray_query q = {{context, soup, answer_ray, NULL}, rays, hits, frame_of(soup)};
     return carom_soup_batch_run(&q.batch, "casting rays", count);
 }
