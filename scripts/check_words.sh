@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 status=0
 retired() { # PATTERN NOW: an extended regular expression of whole words, and what to write instead
     local found
-    found=$(git grep -nIwE -e "$1" -- src include cli scenes examples docs README.md CONTRIBUTING.md \
+    found=$(git grep -nIwE -e "$1" -- src include cli scenes examples docs README.md CONTRIBUTING.md CHANGELOG.md \
         ':!docs/*.svg' || true)
     [ -z "$found" ] && return
     printf 'retired, write "%s":\n%s\n' "$2" "$found"
