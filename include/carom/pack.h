@@ -138,6 +138,29 @@ CAROM_RESULT_ARRAY(carom_pack_cells, carom_pack_cell);
 CAROM_API carom_status carom_packing_get_cells(carom_context *context, const carom_packing *packing,
                                                carom_pack_cells *cells);
 
+/* ---- Overlap of two packings ----------------------------------------------------------------- */
+
+/* What engines say of two packings in their poses; they agree bit for bit. Bounds hold for the
+ * solids that were packed, up to 1e-9 of their volumes. */
+typedef struct carom_packing_overlap {
+    carom_relation relation; /* OVERLAPPING: inner balls overlap. APART: no covers meet. Both are
+                                certain. TOUCHING: neither; the spheres are too few to decide */
+    double volume;           /* an estimate: the sum of the lenses of secondary balls. It may lie
+                                outside of the bounds */
+    double volume_lower;     /* the sum of the lenses of inner balls */
+    double volume_upper;     /* that, plus the voids of all shares whose covers meet the other's */
+    carom_vec3 centroid;     /* of the lenses of secondary balls; the pivot where there are none */
+    carom_vec3 force;        /* on b: minus the derivative of the estimate by b's translation */
+    carom_vec3 torque;       /* on b: minus the derivative by b's rotation about the pivot, world
+                                axes */
+    carom_vec3 pivot;        /* the centroid of b's shares as balls, in b's pose */
+    carom_vec3 direction_2009;     /* the sum of the lenses' volumes times the vectors from a's
+                                      centres to b's (Weller, Zachmann 2009, reversed) */
+    uint64_t pairs;                /* of secondary balls that overlap */
+    uint64_t inner_pairs;          /* of inner balls that overlap */
+    uint64_t flagged_a, flagged_b; /* spheres whose covers meet the other's */
+} carom_packing_overlap;
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 typedef enum carom_pack_format {
