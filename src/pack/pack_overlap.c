@@ -38,6 +38,9 @@ carom_status carom_pack_extent_make(carom_context *context, const carom_packing 
     if (!packing->info.shares)
         return carom_fail(context, CAROM_BAD_INPUT,
                           "%s has no shares: secondary radii, covers and voids are needed", what);
+    if (count == 0)
+        return carom_fail(context, CAROM_BAD_INPUT, "%s has no spheres: nothing bounds its solid",
+                          what);
     for (uint64_t i = 0; i < count; ++i) {
         const carom_pack_sphere *s = &packing->spheres[i];
         CAROM_TRY(check_sphere(context, s, i, what));

@@ -81,7 +81,7 @@ carom_packing *packing_of_spheres(carom_context *context, const carom_pack_spher
 carom_packing *packing_random(carom_context *context, carom_random *random, uint32_t most,
                               double size) {
     uint32_t count = 1 + (uint32_t)(carom_random_next(random) % most);
-    bool lattice = carom_random_next(random) % 3 == 0;
+    bool lattice = carom_random_next(random) % 3 == 0, odd = carom_random_next(random) % 4 == 0;
     carom_pack_sphere *spheres = calloc(count, sizeof(*spheres));
     assert_non_null(spheres);
     for (uint32_t i = 0; i < count; ++i) {
@@ -93,7 +93,7 @@ carom_packing *packing_random(carom_context *context, carom_random *random, uint
         s->radius = lattice ? size * (double)(1 + carom_random_next(random) % 4) / 8.0
                             : size * carom_random_between(random, 0.001, 0.3);
         if (i > 0 && carom_random_next(random) % 16 == 0) s->centre = s[-1].centre;
-        s->cover = s->radius * carom_random_between(random, 1.0, 1.6);
+        s->cover = s->radius * carom_random_between(random, odd ? 1.0 : 1.2, 1.6);
         s->secondary = s->radius * carom_random_between(random, 0.95, 1.2);
         s->void_volume = s->radius * s->radius * s->radius * carom_random_between(random, 0.0, 2.0);
         s->face = i;

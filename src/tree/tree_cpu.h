@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* tree_cpu.h: searches of two trees, one version per instruction set. */
+#ifndef CAROM_SRC_TREE_TREE_CPU_H
+#define CAROM_SRC_TREE_TREE_CPU_H
+
+#include "pack/pack_batch_cpu.h"
+#include "tree/tree.h"
+
+/* The spheres of a leaf in their place, in doubles. */
+typedef struct carom_tree_posed {
+    uint32_t leaf; /* CAROM_TREE_NONE: none yet */
+    double x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
+    double secondary[CAROM_TREE_WIDTH], radius[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
+} carom_tree_posed;
+
+/* One of the two trees of a search. */
+typedef struct carom_tree_side {
+    const carom_tree *tree;
+    const carom_pack_place *place;
+    uint16_t *flags;        /* of each leaf: the lanes whose covers meet the other's */
+    carom_tree_posed posed; /* the last leaf that was needed in doubles */
+} carom_tree_side;
+
+/* Searches work in the frame of the larger tree, the host; the smaller one is the guest. */
+typedef struct carom_tree_search {
+    carom_tree_side host, guest;
+    bool swapped; /* the host is b */
+    bool apart;   /* not even the balls around all covers meet */
+    bool bounds;  /* also inner lenses and flags */
+    /* From the guest's frame to the host's: y' = turn y + move. */
+    float turn[9], move[3], scale;
+    float margin; /* upper bound of the error of distances in floats */
+    const carom_pack_meeting *meeting;
+    carom_pack_batch *batch;
+    carom_pack_totals totals;
+    uint64_t visits, candidates;
+
+    /* Of the search for the least gap. Floats are distances less `offset`, in the host's frame. */
+    double to_frame; /* lengths of the world to the host's frame */
+    bool far;        /* the trees are so far apart that only the direction between them matters */
+    double offset;
+    float toward[3]; /* far: from host to guest, of length 1 */
+    bool any;        /* look for inner balls that overlap, and stop there: */
+    bool found;      /* there are some */
+    double least;    /* gap of two inner balls */
+    uint32_t sphere_a, sphere_b;
+    double least_cover;       /* gap of two covers */
+    float limit, limit_cover; /* the same as floats in the frame, rounded up */
+} carom_tree_search;
+
+/* Adds all pairs to the totals and, with `bounds`, sets the flags. */
+CAROM_CPU_DECLARE(void, carom_tree_search_overlap, carom_tree_search *search);
+
+/* Finds the least gaps. Stops where inner balls overlap, with `found`. */
+CAROM_CPU_DECLARE(void, carom_tree_search_gap, carom_tree_search *search);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries of two trees. A query brings the smaller tree, the guest, to the frame of the larger one,
+ * the host, searches (tree_cpu.c), and finishes the sums as defined in pack_overlap_item.h. */
+#include <float.h>
+
+#include "geom/length.h"
+#include "tree/tree_cpu.h"
+
+/* ---- The placing of two trees ---------------------------------------------------------------- */
+
+/* Two trees farther apart than this, in units of the host's size, see each other as points: beyond
+ * it, distances are compared along one direction (tree_cpu.c). Their error is then below 2^-9. */
+#define FAR 1024.0
+
+/* Relative error of the guest's place in doubles: some thirty roundings. */
+#define PLACE_ERROR 0x1p-47
+
+typedef struct query {
+    carom_pack_meeting meeting;
+    carom_tree_search search;
+} query;
+
+static carom_vec3 turn_back(const carom_frame *f, carom_vec3 d) {
+    return carom_vec((f->r[0] * d.x + f->r[3] * d.y) + f->r[6] * d.z,
+                     (f->r[1] * d.x + f->r[4] * d.y) + f->r[7] * d.z,
+                     (f->r[2] * d.x + f->r[5] * d.y) + f->r[8] * d.z);
+}
+
+/* Computes where the guest is in the host's frame, and whether the balls around both are apart. */
+static void place_guest(carom_tree_search *s) {
+    const carom_tree *h = s->host.tree, *g = s->guest.tree;
+    const carom_pack_place *host = s->host.place, *guest = s->guest.place;
+    /* x_h = R_h^T (scale_g R_g x_g + t_g - t_h) / scale_h */
+    double shrink = guest->scale / host->scale;
+    double scale = shrink * carom_power_of_two(h->shift - g->shift);
+    double to_frame = carom_power_of_two(h->shift);
+    carom_vec3 between = carom_vec_sub(guest->frame.t, host->frame.t);
+    carom_vec3 origin = carom_vec_scale(
+        turn_back(&host->frame, carom_frame_turn(&guest->frame, g->origin)), shrink);
+    carom_vec3 move = carom_vec_scale(turn_back(&host->frame, between), 1.0 / host->scale);
+    move = carom_vec_scale(carom_vec_sub(carom_vec_add(origin, move), h->origin), to_frame);
+    double matrix[9];
+    for (int k = 0; k < 3; ++k) {
+        carom_vec3 axis = carom_vec(k == 0, k == 1, k == 2);
+        axis = turn_back(&host->frame, carom_frame_turn(&guest->frame, axis));
+        matrix[k] = axis.x * scale;
+        matrix[3 + k] = axis.y * scale;
+        matrix[6 + k] = axis.z * scale;
+    }
+    carom_vec3 centre = g->centre;
+    centre = carom_vec(matrix[0] * centre.x + matrix[1] * centre.y + matrix[2] * centre.z,
+                       matrix[3] * centre.x + matrix[4] * centre.y + matrix[5] * centre.z,
+                       matrix[6] * centre.x + matrix[7] * centre.y + matrix[8] * centre.z);
+    double size = carom_vec_largest(guest->frame.t) + carom_vec_largest(host->frame.t) +
+                  g->extent.size * guest->scale + h->extent.size * host->scale;
+    double error = PLACE_ERROR * (size / host->scale) * to_frame;
+    double far = carom_length(carom_vec_sub(carom_vec_add(centre, move), h->centre));
+    s->to_frame = to_frame / host->scale;
+    s->apart = far > (h->cover + g->cover * scale) * (1.0 + 0x1p-40) + 4.0 * error;
+    s->far = far > FAR;
+    s->offset = 0.0;
+    if (s->far) {
+        s->offset = carom_length(move);
+        s->toward[0] = (float)(move.x / s->offset);
+        s->toward[1] = (float)(move.y / s->offset);
+        s->toward[2] = (float)(move.z / s->offset);
+        /* The offset is its length along the rounded direction, at most. */
+        s->offset = move.x * (double)s->toward[0] + move.y * (double)s->toward[1] +
+                    move.z * (double)s->toward[2];
+        double length = carom_length(
+            carom_vec((double)s->toward[0], (double)s->toward[1], (double)s->toward[2]));
+        s->offset = s->offset / (length * (1.0 + 0x1p-40));
+        move = carom_vec(0.0, 0.0, 0.0);
+    }
+    for (int k = 0; k < 9; ++k) s->turn[k] = (float)matrix[k];
+    s->move[0] = (float)move.x;
+    s->move[1] = (float)move.y;
+    s->move[2] = (float)move.z;
+    s->scale = (float)(scale * (1.0 + 0x1p-22));
+    /* CAROM_TREE_ROUNDING is for coordinates up to 8. */
+    double coordinates = 2.0 + carom_vec_largest(move);
+    double rounding = (double)CAROM_TREE_ROUNDING * CAROM_MAX(1.0, coordinates / 8.0);
+    s->margin = (float)(rounding + 4.0 * error);
+}
+
+static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const carom_tree *b,
+                  const carom_pose *pose_b, const carom_tree_query_def *def) {
+    carom_tree_search *s = &q->search;
+    q->meeting =
+        carom_pack_meeting_make(&a->extent, pose_a, def->scale_a, &b->extent, pose_b, def->scale_b);
+    memset(s, 0, sizeof(*s));
+    const carom_pack_place *place = q->meeting.place;
+    /* The host is the larger one; a where they are equal. */
+    s->swapped = carom_power_of_two(-a->shift) * place[0].scale <
+                 carom_power_of_two(-b->shift) * place[1].scale;
+    s->host.tree = s->swapped ? b : a;
+    s->guest.tree = s->swapped ? a : b;
+    s->host.place = &place[s->swapped];
+    s->guest.place = &place[!s->swapped];
+    s->host.posed.leaf = s->guest.posed.leaf = CAROM_TREE_NONE;
+    s->meeting = &q->meeting;
+    place_guest(s);
+}
+
+static void count_work(carom_context *context, const query *q) {
+    context->work = (carom_work){.visits = q->search.visits, .candidates = q->search.candidates};
+}
+
+/* What all queries check first. */
+static carom_status check(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                          const carom_tree *b, const carom_pose *pose_b,
+                          const carom_tree_query_def *def) {
+    CAROM_TRY(carom_context_require_cpu(context, "a query of sphere trees"));
+    CAROM_TRY(carom_pack_check_place(context, &a->extent, pose_a, def->scale_a, "a"));
+    return carom_pack_check_place(context, &b->extent, pose_b, def->scale_b, "b");
+}
+
+static const carom_tree_query_def defaults = {0};
+
+#define CHECK(result)                                                                              \
+    do {                                                                                           \
+        CAROM_REQUIRE(context != NULL, "the context is NULL");                                     \
+        CAROM_REQUIRE(a != NULL && b != NULL, "a tree is NULL");                                   \
+        CAROM_REQUIRE((result) != NULL, "the result is NULL");                                     \
+        if (def == NULL) def = &defaults;                                                          \
+        CAROM_TRY(check(context, a, pose_a, b, pose_b, def));                                      \
+    } while (0)
+
+/* ---- Any ------------------------------------------------------------------------------------- */
+
+carom_status carom_tree_any(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                            const carom_tree *b, const carom_pose *pose_b,
+                            const carom_tree_query_def *def, bool *any) {
+    CHECK(any);
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    q.search.any = true;
+    if (!q.search.apart) CAROM_CPU_CALL(context, carom_tree_search_gap)(&q.search);
+    count_work(context, &q);
+    *any = q.search.found;
+    return CAROM_OK;
+}
+
+/* ---- Overlap --------------------------------------------------------------------------------- */
+
+/* The flagged spheres of one side. */
+static carom_pack_flagged sum_flags(const carom_tree_side *side) {
+    carom_pack_flagged sum = {0, 0};
+    for (uint32_t i = 0; i < side->tree->leaf_count; ++i) {
+        for (uint32_t set = side->flags[i]; set != 0; set &= set - 1) {
+            sum.voids += side->tree->leaves[i].void_units[__builtin_ctz(set)];
+            sum.count += 1;
+        }
+    }
+    return sum;
+}
+
+static bool take_flags(carom_arena *scratch, carom_tree_side *side) {
+    side->flags = CAROM_ARENA_TAKE(scratch, uint16_t, side->tree->leaf_count);
+    if (side->flags == NULL) return false;
+    memset(side->flags, 0, side->tree->leaf_count * sizeof(*side->flags));
+    return true;
+}
+
+static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
+                                 const carom_tree *a, const carom_tree *b,
+                                 carom_packing_overlap *overlap) {
+    carom_tree_search *s = &q->search;
+    s->batch = CAROM_ARENA_TAKE(scratch, carom_pack_batch, 1);
+    if (s->batch == NULL ||
+        (s->bounds && !(take_flags(scratch, &s->host) && take_flags(scratch, &s->guest))))
+        return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
+    CAROM_CPU_CALL(context, carom_tree_search_overlap)(s);
+    count_work(context, q);
+    carom_pack_flagged flagged[2];
+    if (s->bounds) {
+        flagged[s->swapped] = sum_flags(&s->host);
+        flagged[!s->swapped] = sum_flags(&s->guest);
+    }
+    carom_pack_overlap_finish(&s->totals, &q->meeting, &a->extent, &b->extent,
+                              s->bounds ? flagged : NULL, overlap);
+    return CAROM_OK;
+}
+
+carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
+                                const carom_pose *pose_a, const carom_tree *b,
+                                const carom_pose *pose_b, const carom_tree_query_def *def,
+                                carom_packing_overlap *overlap) {
+    CHECK(overlap);
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    q.search.bounds = !def->no_bounds;
+    memset(overlap, 0, sizeof(*overlap));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = find_overlap(context, scratch, &q, a, b, overlap);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+/* ---- Distance -------------------------------------------------------------------------------- */
+
+/* A sphere of a tree by its index in the packing, posed. */
+static carom_pack_posed find_sphere(const carom_tree *tree, const carom_pack_place *place,
+                                    uint32_t index) {
+    uint32_t slot = tree->slots[index];
+    const carom_tree_leaf *leaf = &tree->leaves[slot / CAROM_TREE_WIDTH];
+    uint32_t lane = slot % CAROM_TREE_WIDTH;
+    return carom_pack_pose_sphere(place, carom_vec(leaf->x[lane], leaf->y[lane], leaf->z[lane]),
+                                  leaf->radius[lane], leaf->secondary[lane], leaf->cover[lane]);
+}
+
+static void finish_gap(const query *q, const carom_tree *a, const carom_tree *b,
+                       carom_tree_gap *gap) {
+    const carom_tree_search *s = &q->search;
+    carom_pack_posed p = find_sphere(a, &q->meeting.place[0], s->sphere_a);
+    carom_pack_posed r = find_sphere(b, &q->meeting.place[1], s->sphere_b);
+    carom_vec3 apart = carom_vec_sub(r.centre, p.centre);
+    double d = carom_vec_length(apart), rounding = 0x1p-49 * (d + p.radius + r.radius);
+    double lower = s->least_cover - 0x1p-49 * (d + p.cover + r.cover);
+    gap->upper = s->least + (rounding + q->meeting.slack);
+    gap->lower = CAROM_MAX(lower, 0.0);
+    gap->distance = s->least;
+    gap->sphere_a = s->sphere_a;
+    gap->sphere_b = s->sphere_b;
+    gap->point_a = carom_vec_add(p.centre, carom_vec_scale(apart, p.radius / d));
+    gap->point_b = carom_vec_sub(r.centre, carom_vec_scale(apart, r.radius / d));
+}
+
+static void find_gap(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
+                     carom_tree_gap *gap) {
+    carom_tree_search *s = &q->search;
+    s->least = s->least_cover = HUGE_VAL;
+    s->sphere_a = s->sphere_b = UINT32_MAX;
+    CAROM_CPU_CALL(context, carom_tree_search_gap)(s);
+    memset(gap, 0, sizeof(*gap));
+    if (!s->found) finish_gap(q, a, b, gap);
+}
+
+carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
+                                 const carom_pose *pose_a, const carom_tree *b,
+                                 const carom_pose *pose_b, const carom_tree_query_def *def,
+                                 carom_tree_gap *gap) {
+    CHECK(gap);
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    find_gap(context, &q, a, b, gap);
+    count_work(context, &q);
+    return CAROM_OK;
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+/* Apart, the search for overlaps ends near the roots, so that the one for the distance may as well
+ * follow it; overlapping, none is needed. */
+carom_status carom_tree_query(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                              const carom_tree *b, const carom_pose *pose_b,
+                              const carom_tree_query_def *def, carom_tree_answer *answer) {
+    CHECK(answer);
+    memset(answer, 0, sizeof(*answer));
+    CAROM_TRY(carom_tree_overlap(context, a, pose_a, b, pose_b, def, &answer->overlap));
+    if (answer->overlap.relation == CAROM_RELATION_OVERLAPPING) return CAROM_OK;
+    carom_work first = context->work;
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    find_gap(context, &q, a, b, &answer->gap);
+    count_work(context, &q);
+    context->work.visits += first.visits;
+    context->work.candidates += first.candidates;
+    answer->has_gap = true;
+    return CAROM_OK;
+}
