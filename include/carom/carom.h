@@ -16,5 +16,6 @@
 #include "carom/shapes.h"
 #include "carom/solid.h"
 #include "carom/soup.h"
+#include "carom/tree.h"
 
 #endif
