@@ -12,7 +12,7 @@
 #include "base/simd.h"
 
 #define PIECE 32u /* blocks of a bucket that are scanned at a time */
-#define AHEAD 8u  /* pairs whose spheres are fetched before they are copied: some 100 ns */
+#define AHEAD 16u /* pairs whose spheres are fetched before they are copied: some 100 ns */
 
 /* ---- Posing ---------------------------------------------------------------------------------- */
 
@@ -267,13 +267,10 @@ static inline void flag_lanes(const carom_balls_asking *ask, carom_balls_worker 
 enum { NEAR, NEAR_AND_COVERS, WIDE };
 
 /* Appends pairs of a sphere and entries, first + the index of each lane. */
-static inline uint32_t append(carom_lanes lanes, uint32_t sphere, uint32_t first, uint32_t *spheres,
-                              uint32_t *entries, uint32_t count) {
-    for (; lanes != 0; lanes &= lanes - 1, ++count) {
-        spheres[count] = sphere;
-        entries[count] = first + (uint32_t)__builtin_ctz(lanes);
-    }
-    return count;
+CAROM_SIMD uint32_t append(carom_lanes lanes, uint32_t sphere, uint32_t first, uint32_t *spheres,
+                           uint32_t *entries, uint32_t count) {
+    carom_u32v_store(&spheres[count], carom_u32v_splat(sphere));
+    return count + carom_lanes_list(lanes, first, &entries[count]);
 }
 
 /* Compares a sphere with entries of a bucket, at most as many as fit into the lists. Most vectors

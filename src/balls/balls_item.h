@@ -33,14 +33,18 @@
 #include "grid/grid_item.h"
 #include "pack/pack_overlap_item.h"
 
+/* Edges of cells on two levels. With 8 or 4 there are fewer entries per bucket and more lookups. */
+#define CAROM_BALLS_STEP 16.0f
+
+/* Cells of level 0 to the smallest reach. The smallest spheres are the most, and are few per cell.
+ */
+#define CAROM_BALLS_FIRST 16.0f
+
+/* From the slack to a reach of 1 there are 2^19, and 16^5 is more. */
 #define CAROM_BALLS_LEVELS 8u
-#define CAROM_BALLS_STEP                                                                           \
-    16.0f /* between the edges of two levels; 8 and 4 have fewer entries per                       \
-             bucket but more lookups, and are 10 and 30 % slower */
-#define CAROM_BALLS_FIRST                                                                          \
-    8.0f                      /* cells of level 0 to the smallest reach: half the step, so that    \
-                                 the smallest spheres, which are most, are few per cell */
-#define CAROM_BALLS_BLOCK 16u /* entries of a block: a vector of AVX-512 */
+
+/* Entries of a block: a vector of AVX-512. */
+#define CAROM_BALLS_BLOCK 16u
 
 /* More than all errors of the filter together, in grid units, where reaches are at most 1 and
  * coordinates below 4: some 2^-21 for the pose, 2^-22 for a position, 2^-22 each for a distance and
