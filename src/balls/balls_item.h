@@ -54,8 +54,10 @@
 /* Poses may move a centre by this much, in grid units. */
 #define CAROM_BALLS_POSE_ERROR 0x1p-21
 
-/* Cells that a sphere is entered in, with cell_scale 1/2: ten along each axis. */
-#define CAROM_BALLS_MOST_CELLS 1000u
+/* Cells that a sphere is entered in, with cell_scale 1/2: ten along each axis, and room for one
+ * more. */
+#define CAROM_BALLS_MOST_SIDE  10u
+#define CAROM_BALLS_MOST_CELLS 1001u
 
 /* A sphere as it was given. 64 bytes, for one line of the cache. */
 typedef struct carom_balls_sphere {
@@ -80,6 +82,7 @@ typedef struct carom_balls_view {
     uint32_t count;
     uint32_t level_count;
     carom_pack_extent extent;
+    carom_ball ball;                /* around all balls, up to rounding */
     double low[3], unit;            /* grid coordinate = (x - low) unit */
     float box_low[3], box_high[3];  /* of all entries, in grid units */
     float edge[CAROM_BALLS_LEVELS]; /* of the cells of a level */
@@ -117,35 +120,46 @@ CAROM_ITEM float carom_balls_entry_reach(float reach) {
     return 2.0f * reach + 2.0f * CAROM_BALLS_SLACK;
 }
 
-/* Computes the cells that a sphere is entered in, x, y, z in turn, and returns their number. */
+/* The cells around a sphere, first and last included. */
+CAROM_ITEM carom_grid_cells carom_balls_box(const carom_balls_view *view, const float centre[3],
+                                            float reach, uint32_t level) {
+    carom_grid_cells box;
+    float far = carom_balls_entry_reach(reach);
+    for (int k = 0; k < 3; ++k) {
+        box.low[k] = carom_balls_cell(view, level, k, centre[k] - far);
+        box.high[k] = carom_balls_cell(view, level, k, centre[k] + far);
+        CAROM_ASSERT(box.high[k] - box.low[k] < CAROM_BALLS_MOST_SIDE);
+    }
+    return box;
+}
+
+/* Computes the cells that a sphere is entered in, x, y, z in turn, and returns their number: those
+ * of the box whose nearest point is near enough. */
 CAROM_ITEM uint32_t carom_balls_cells(const carom_balls_view *view, const float centre[3],
                                       float reach, uint32_t level,
                                       uint32_t cells[3 * CAROM_BALLS_MOST_CELLS]) {
-    float far = carom_balls_entry_reach(reach), limit = far + CAROM_BALLS_SLACK;
-    uint32_t low[3], high[3], count = 0;
-    limit *= limit;
+    carom_grid_cells box = carom_balls_box(view, centre, reach, level);
+    float limit = carom_balls_entry_reach(reach) + CAROM_BALLS_SLACK;
+    float gaps[3][CAROM_BALLS_MOST_SIDE]; /* squares, along an axis */
+    uint32_t count = 0;
     for (int k = 0; k < 3; ++k) {
-        low[k] = carom_balls_cell(view, level, k, centre[k] - far);
-        high[k] = carom_balls_cell(view, level, k, centre[k] + far);
+        for (uint32_t i = box.low[k]; i <= box.high[k]; ++i) {
+            float begin = view->box_low[k] + (float)i * view->edge[level];
+            float end = begin + view->edge[level];
+            float gap = centre[k] < begin ? begin - centre[k]
+                        : centre[k] > end ? centre[k] - end
+                                          : 0.0f;
+            gaps[k][i - box.low[k]] = gap * gap;
+        }
     }
-    /* Cells whose nearest point is farther than that are left out. */
-    for (uint32_t z = low[2]; z <= high[2]; ++z) {
-        for (uint32_t y = low[1]; y <= high[1]; ++y) {
-            for (uint32_t x = low[0]; x <= high[0]; ++x) {
-                const uint32_t cell[3] = {x, y, z};
-                float squared = 0.0f;
-                for (int k = 0; k < 3; ++k) {
-                    float begin = view->box_low[k] + (float)cell[k] * view->edge[level];
-                    float end = begin + view->edge[level];
-                    float gap = centre[k] < begin ? begin - centre[k]
-                                : centre[k] > end ? centre[k] - end
-                                                  : 0.0f;
-                    squared += gap * gap;
-                }
-                if (squared > limit) continue;
-                CAROM_ASSERT(count < CAROM_BALLS_MOST_CELLS);
-                for (int k = 0; k < 3; ++k) cells[3 * count + (uint32_t)k] = cell[k];
-                ++count;
+    for (uint32_t z = box.low[2]; z <= box.high[2]; ++z) {
+        for (uint32_t y = box.low[1]; y <= box.high[1]; ++y) {
+            float squared = gaps[2][z - box.low[2]] + gaps[1][y - box.low[1]];
+            for (uint32_t x = box.low[0]; x <= box.high[0]; ++x) {
+                cells[3 * count] = x;
+                cells[3 * count + 1] = y;
+                cells[3 * count + 2] = z;
+                count += squared + gaps[0][x - box.low[0]] <= limit * limit ? 1u : 0u;
             }
         }
     }
@@ -212,6 +226,14 @@ typedef struct carom_balls_asking {
 CAROM_ITEM bool carom_balls_is_regular(const carom_balls_view *grid, const carom_pack_place *place,
                                        const carom_pack_meeting *meeting) {
     return 4.0 * meeting->slack * grid->unit <= CAROM_BALLS_POSE_ERROR * place->scale;
+}
+
+/* Whether two balls of packings in their places are apart by more than all rounding. */
+CAROM_ITEM bool carom_balls_apart(const carom_pack_meeting *meeting, carom_ball a, carom_ball b) {
+    carom_vec3 p = carom_pack_pose_centre(&meeting->place[0], a.centre);
+    carom_vec3 q = carom_pack_pose_centre(&meeting->place[1], b.centre);
+    double sum = a.radius * meeting->place[0].scale + b.radius * meeting->place[1].scale;
+    return carom_length(carom_vec_sub(q, p)) > sum * (1.0 + 0x1p-40) + 4.0 * meeting->slack;
 }
 
 CAROM_ITEM carom_balls_asking carom_balls_asking_make(const carom_balls_view *a,

@@ -26,6 +26,7 @@ typedef struct search {
     carom_pack_meeting meeting;
     carom_balls_asking ask[2]; /* A asks B, B asks A */
     uint8_t *flags[2];         /* NULL: covers are not looked for */
+    bool apart;                /* so far that nothing can meet */
     bool regular;              /* the grids can be used */
     bool sum;                  /* add up; else list, count or find pairs */
     bool list;
@@ -112,11 +113,18 @@ static bool begin_finder(void *user, void *state, uint32_t worker) {
     return true;
 }
 
-/* Compares spheres of A with all of B. */
+/* The ball of a sphere with its reach. */
+static carom_ball ball_of(const carom_balls_view *view, uint32_t rank) {
+    return (carom_ball){view->spheres[rank].centre, (double)view->reach[rank] / view->unit};
+}
+
+/* Compares spheres of A that are near B with all of B. */
 static bool compare_all(const search *s, finder *f, uint64_t begin, uint64_t end, uint32_t worker) {
     carom_balls_worker *w = &f->worker;
     for (uint64_t i = begin; i < end && !carom_progress_stop(s->context, worker); ++i) {
         carom_pack_posed a = posed(s, 0, (uint32_t)i);
+        if (carom_balls_apart(&s->meeting, ball_of(s->view[0], (uint32_t)i), s->view[1]->ball))
+            continue;
         for (uint32_t j = 0; j < s->view[1]->count; ++j) {
             carom_pack_posed b = posed(s, 1, j);
             if (!s->sum) {
@@ -136,6 +144,7 @@ static bool compare_all(const search *s, finder *f, uint64_t begin, uint64_t end
 /* Spheres [begin, end) of A, then of B. */
 static bool ask_some(search *s, finder *f, uint64_t begin, uint64_t end, uint32_t worker) {
     uint64_t count = s->view[0]->count;
+    if (s->apart) return true;
     if (!s->regular)
         return begin >= count || compare_all(s, f, begin, CAROM_MIN(end, count), worker);
     if (begin < count &&
@@ -164,6 +173,7 @@ static void place(search *s, const carom_balls *a, const carom_pose *pose_a, dou
     s->view[1] = view_b;
     s->meeting =
         carom_pack_meeting_make(&view_a->extent, pose_a, scale_a, &view_b->extent, pose_b, scale_b);
+    s->apart = carom_balls_apart(&s->meeting, view_a->ball, view_b->ball);
     s->regular = carom_balls_is_regular(view_a, &s->meeting.place[0], &s->meeting) &&
                  carom_balls_is_regular(view_b, &s->meeting.place[1], &s->meeting);
     for (int i = 0; i < 2; ++i) {
