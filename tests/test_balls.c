@@ -166,46 +166,6 @@ static void packings_of_solids(void **state) {
     for (int i = 0; i < 3; ++i) carom_packing_destroy(p[i]);
 }
 
-/* The tree's answers, for larger packings than the oracle can do. */
-static void trees_give_the_same_bits(void **state) {
-    (void)state;
-    static const carom_shape shapes[] = {CAROM_SHAPE_TORUS, CAROM_SHAPE_KNOT, CAROM_SHAPE_CONE};
-    carom_random random = {30};
-    carom_packing *p[3];
-    carom_tree *tree[3];
-    carom_balls *balls[3];
-    carom_context *with = test_context(2);
-    for (int i = 0; i < 3; ++i) {
-        p[i] = packing_of_shape(with, shapes[i], 0, 4000, NULL);
-        carom_tree_def def = {.packing = p[i]};
-        assert_ok(with, carom_tree_create(with, &def, &tree[i]));
-        balls[i] = balls_of(with, p[i], NULL);
-    }
-    for (int n = 0; n < TEST_CASES(200); ++n) {
-        int i = n % 3, j = n / 3 % 3;
-        carom_pose pose_a = packing_random_pose(&random, 10.0 * (n % 2));
-        carom_pose pose_b = packing_random_pose(&random, 0.3 * (n % 5));
-        double scale = n % 4 == 3 ? carom_random_between(&random, 0.1, 3.0) : 0.0;
-        pose_b.t = carom_vec_add(pose_a.t, pose_b.t);
-        for (int no_bounds = 0; no_bounds < 2; ++no_bounds) {
-            carom_tree_query_def of_tree = {.scale_b = scale, .no_bounds = no_bounds != 0};
-            carom_balls_query_def of_balls = {.scale_b = scale, .no_bounds = no_bounds != 0};
-            carom_packing_overlap expected, o;
-            assert_ok(with, carom_tree_overlap(with, tree[i], &pose_a, tree[j], &pose_b, &of_tree,
-                                               &expected));
-            assert_ok(with, carom_balls_overlap(with, balls[i], &pose_a, balls[j], &pose_b,
-                                                &of_balls, &o));
-            assert_same(&o, &expected);
-        }
-    }
-    for (int i = 0; i < 3; ++i) {
-        carom_balls_destroy(balls[i]);
-        carom_tree_destroy(tree[i]);
-        carom_packing_destroy(p[i]);
-    }
-    carom_context_destroy(with);
-}
-
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
 /* Whether two spheres of packings are a pair, by the words of pack.h. */
@@ -476,7 +436,6 @@ int main(void) {
         cmocka_unit_test(random_packings),
         cmocka_unit_test(extreme_placings),
         cmocka_unit_test(packings_of_solids),
-        cmocka_unit_test(trees_give_the_same_bits),
         cmocka_unit_test(pairs_are_those_of_all_with_all),
         cmocka_unit_test(many_are_one_by_one),
         cmocka_unit_test(updates_equal_new_grids),
