@@ -166,6 +166,28 @@ static void packings_of_solids(void **state) {
     for (int i = 0; i < 3; ++i) carom_packing_destroy(p[i]);
 }
 
+/* The same bytes on every machine. */
+static void results_have_golden_hashes(void **state) {
+    (void)state;
+    carom_packing *p[2] = {packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 800, NULL),
+                           packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 800, NULL)};
+    carom_balls *balls[2] = {balls_of(context, p[0], NULL), balls_of(context, p[1], NULL)};
+    carom_random random = {31};
+    uint64_t hash = 0;
+    for (int n = 0; n < 40; ++n) {
+        carom_pose pose = packing_random_pose(&random, 0.05 * n);
+        carom_packing_overlap o;
+        assert_ok(context, carom_balls_overlap(context, balls[n % 2], NULL, balls[n / 2 % 2], &pose,
+                                               NULL, &o));
+        hash = test_hash(&o, sizeof(o), hash);
+    }
+    test_golden("balls.txt", "overlaps", hash);
+    for (int i = 0; i < 2; ++i) {
+        carom_balls_destroy(balls[i]);
+        carom_packing_destroy(p[i]);
+    }
+}
+
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
 /* Whether two spheres of packings are a pair, by the words of pack.h. */
@@ -436,6 +458,7 @@ int main(void) {
         cmocka_unit_test(random_packings),
         cmocka_unit_test(extreme_placings),
         cmocka_unit_test(packings_of_solids),
+        cmocka_unit_test(results_have_golden_hashes),
         cmocka_unit_test(pairs_are_those_of_all_with_all),
         cmocka_unit_test(many_are_one_by_one),
         cmocka_unit_test(updates_equal_new_grids),
