@@ -437,12 +437,12 @@ static void bad_input_is_refused(void **state) {
     carom_balls_query_def def = {.scale_a = -1.0};
     assert_fails(context, carom_balls_overlap(context, balls, NULL, balls, NULL, &def, &o),
                  CAROM_BAD_INPUT, "scale");
-    carom_pose pose = {{1, 0, 0, 0}, {NAN, 0, 0}};
+    carom_pose pose = {{1, 0, 0, 0}, {(double)NAN, 0, 0}};
     assert_fails(context, carom_balls_overlap(context, balls, &pose, balls, NULL, NULL, &o),
                  CAROM_BAD_INPUT, "pose");
-    assert_fails(context, carom_balls_update(context, balls, &s, 1, NAN), CAROM_BAD_INPUT,
+    assert_fails(context, carom_balls_update(context, balls, &s, 1, (double)NAN), CAROM_BAD_INPUT,
                  "volume");
-    s.centre.x = INFINITY;
+    s.centre.x = HUGE_VAL;
     assert_fails(context, carom_balls_update(context, balls, &s, 1, 0.0), CAROM_BAD_INPUT,
                  "finite");
     carom_packing without = *p;

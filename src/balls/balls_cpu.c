@@ -156,7 +156,7 @@ static void list_visits(const carom_balls_asking *ask, uint32_t count, carom_bal
             uint32_t at = grid->starts[bucket], end = grid->starts[bucket + 1];
             CAROM_ASSERT(bucket < grid->table.bucket_count);
             w->visit[listed] = (carom_balls_visit){i, at, end, low, top};
-            listed += (at < end) & (low <= top) ? 1u : 0u;
+            listed += at < end && low <= top ? 1u : 0u;
             w->visits += low <= top ? 1u : 0u;
         }
     }
