@@ -4,9 +4,9 @@
  * The steps run over a batch of spheres that are near in space. Posing is in doubles, as the posed
  * centres x' are those of the result; then x' goes to the frame of the grid, as floats. All buckets
  * of the batch are looked up before the first is scanned, so that cache misses overlap. A scan
- * compares one sphere with the columns of a block in floats, enlarged by the slack, and lists what
- * is left without a branch. The posed spheres of these pairs are then copied into columns of
- * doubles (pack_batch_cpu.h). */
+ * compares one sphere with the columns of a block in floats, enlarged by the slack, and lists the
+ * pairs that are left. Their posed spheres are then copied into columns of doubles
+ * (pack_batch_cpu.h). */
 #include "balls/balls_cpu.h"
 
 #include "base/simd.h"
@@ -361,7 +361,5 @@ bool CAROM_CPU(carom_balls_ask)(const carom_balls_asking *ask, uint32_t first, u
                                    : scan_near(ask, w);
         if (!go_on || !settle(ask, w)) return false;
     }
-    if (w->found == NULL && w->batch.count != 0)
-        CAROM_CPU(carom_pack_batch_add)(&w->batch, ask->meeting, ask->bounds, &w->totals);
     return true;
 }

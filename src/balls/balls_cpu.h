@@ -48,8 +48,9 @@ static inline uint32_t carom_balls_entry_rank(const carom_balls_view *grid, uint
     return grid->blocks[entry / CAROM_BALLS_BLOCK].rank[entry % CAROM_BALLS_BLOCK];
 }
 
-/* Spheres of ranks [first, end) ask the grid. Pairs are added to the worker's totals, or given to
- * `found`; covers that meet are flagged. False if `found` returned that. */
+/* Spheres of ranks [first, end) ask the grid. Pairs are added to the worker's totals, the last of
+ * them stay in its batch; or they are given to `found`. Covers that meet are flagged. False if
+ * `found` returned that. */
 CAROM_CPU_DECLARE(bool, carom_balls_ask, const carom_balls_asking *ask, uint32_t first,
                   uint32_t end, carom_balls_worker *worker);
 

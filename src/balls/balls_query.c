@@ -237,13 +237,21 @@ static void finish(const search *s, const carom_pack_totals *totals,
                               bounds ? flagged : NULL, overlap);
 }
 
+/* Adds the pairs that are left in a worker's batch. */
+static void empty_batch(const search *s, finder *f) {
+    if (f->worker.batch.count != 0) CAROM_CPU_CALL(s->context, carom_pack_batch_add)
+    (&f->worker.batch, &s->meeting, s->flags[0] != NULL, &f->worker.totals);
+}
+
 static carom_status run_overlap(search *s, carom_packing_overlap *overlap) {
     carom_pack_totals totals;
     CAROM_TRY(ask_all(s));
     memset(&totals, 0, sizeof(totals));
     finder *f;
-    for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;)
+    for (uint32_t w = 0; (f = carom_worker_states_next(&s->states, &w)) != NULL;) {
+        empty_batch(s, f);
         carom_pack_totals_join(&totals, &f->worker.totals);
+    }
     finish(s, &totals, overlap);
     return CAROM_OK;
 }
@@ -313,6 +321,7 @@ static carom_status overlap_one(many *all, uint32_t worker, uint64_t at, finder 
     place(&s, m->a, &m->pose_a, m->scale_a, m->b, &m->pose_b, m->scale_b);
     (void)begin_finder(&s, f, worker);
     (void)ask_some(&s, f, 0, (uint64_t)s.view[0]->count + s.view[1]->count, worker);
+    empty_batch(&s, f);
     finish(&s, &f->worker.totals, &all->overlaps[at]);
     return CAROM_OK;
 }
