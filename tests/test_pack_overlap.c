@@ -199,7 +199,7 @@ static void swapping_changes_signs_only(void **state) {
 static void bad_packings_are_refused(void **state) {
     (void)state;
     carom_pack_extent extent;
-    carom_pack_sphere s = {{0, 0, 0}, 1.0, 1.1, 1.2, 0.5, 0}, t = s;
+    carom_pack_sphere s = {{0, 0, 0}, 1.0, 1.1, 1.2, 0.5, 0, 1.0}, t = s;
     carom_packing *one = packing_of_spheres(context, &s, 1, 5.0);
     t.cover = 0.5;
     carom_packing *two = packing_of_spheres(context, &t, 1, 5.0);

@@ -211,7 +211,7 @@ static void query_is_overlap_or_distance(void **state) {
         assert_ok(context, carom_tree_distance(context, s.tree[0], &s.pose[0], s.tree[1],
                                                &s.pose[1], &def, &gap));
         assert_overlaps_equal(&answer.overlap, &overlap);
-        assert_true(answer.has_gap == (overlap.relation != CAROM_RELATION_OVERLAPPING));
+        assert_true(answer.has_gap == (overlap.relation < CAROM_RELATION_OVERLAPPING));
         if (!answer.has_gap) memset(&gap, 0, sizeof(gap));
         assert_memory_equal(&answer.gap, &gap, sizeof(gap));
         release(&s);
@@ -249,12 +249,55 @@ static void bounds_hold_for_solids(void **state) {
             assert_true(answer.gap.lower <= exact.distance * (1.0 + 1e-12));
             assert_true(answer.gap.upper >= exact.distance * (1.0 - 1e-12));
         }
+        carom_tree_query_def narrow = {.narrow_bounds = true};
+        carom_packing_overlap o;
+        assert_ok(context,
+                  carom_tree_overlap(context, s.tree[0], NULL, s.tree[1], &pose, &narrow, &o));
+        assert_true(o.volume_lower <= exact.volume + exact.volume_error);
+        assert_true(o.volume_upper >= exact.volume - exact.volume_error);
+        assert_true(o.volume_lower >= answer.overlap.volume_lower);
+        assert_true(o.volume_upper <= answer.overlap.volume_upper);
+        if (o.relation > CAROM_RELATION_OVERLAPPING) assert_true(o.relation == exact.relation);
     }
     for (int i = 0; i < 2; ++i) {
         carom_solid_destroy(solid[i]);
         carom_mesh_destroy(mesh[i]);
     }
     release(&s);
+}
+
+/* A small ball in a torus: what is inside counts exactly. */
+static void narrow_bounds_know_what_is_inside(void **state) {
+    (void)state;
+    carom_packing *torus = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 1000, NULL);
+    carom_packing *ball = packing_of_shape(context, CAROM_SHAPE_SPHERE, 0, 300, NULL);
+    carom_tree *a = make(torus, 0, 0), *b = make(ball, 0, 0);
+    carom_random random = {26};
+    carom_tree_query_def def = {.scale_b = 0.05, .narrow_bounds = true};
+    int inside = 0;
+    for (int n = 0; n < 20; ++n) {
+        carom_pose pose = packing_random_pose(&random, 0.0);
+        double angle = carom_random_between(&random, 0.0, 6.0);
+        carom_packing_overlap o, p;
+        carom_tree_query_def swapped = {.scale_a = 0.05, .narrow_bounds = true};
+        pose.t = carom_vec(cos(angle), sin(angle), carom_random_between(&random, -0.1, 0.1));
+        assert_ok(context, carom_tree_overlap(context, a, NULL, b, &pose, &def, &o));
+        assert_ok(context, carom_tree_overlap(context, b, &pose, a, NULL, &swapped, &p));
+        double volume = ball->info.volume * 0.05 * 0.05 * 0.05;
+        assert_true(o.volume_upper >= volume && o.volume_lower <= volume * (1.0 + 1e-6));
+        assert_true(p.volume_lower == o.volume_lower && p.volume_upper == o.volume_upper);
+        if (o.relation == CAROM_RELATION_OVERLAPPING) continue; /* between two large spheres */
+        ++inside;
+        assert_int_equal(o.relation, CAROM_RELATION_B_INSIDE_A);
+        assert_int_equal(p.relation, CAROM_RELATION_A_INSIDE_B);
+        assert_true(o.volume_lower >= volume * (1.0 - 1e-5) && o.volume_lower <= volume * 1.001);
+        assert_true(o.volume_upper >= volume && o.volume_upper <= volume * (1.0 + 1e-5));
+    }
+    assert_true(inside > 10);
+    carom_tree_destroy(a);
+    carom_tree_destroy(b);
+    carom_packing_destroy(torus);
+    carom_packing_destroy(ball);
 }
 
 static void every_method_gives_the_same(void **state) {
@@ -360,6 +403,7 @@ int main(void) {
         cmocka_unit_test(distance_is_the_least_of_all_gaps),
         cmocka_unit_test(query_is_overlap_or_distance),
         cmocka_unit_test(bounds_hold_for_solids),
+        cmocka_unit_test(narrow_bounds_know_what_is_inside),
         cmocka_unit_test(every_method_gives_the_same),
         cmocka_unit_test(warm_queries_allocate_nothing),
         cmocka_unit_test(no_memory_leaks_nothing),

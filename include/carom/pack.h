@@ -115,6 +115,7 @@ typedef struct carom_pack_sphere {
     double radius, secondary, cover; /* as explained above; float32, scaled by a power of two */
     double void_volume; /* of its share: what is in no ball of the packing. Rounded up */
     uint32_t face;      /* of the mesh, the nearest to the centre */
+    double depth;       /* no face is nearer to the centre; at least the radius. Rounded down */
 } carom_pack_sphere;
 
 CAROM_RESULT_ARRAY(carom_pack_spheres, carom_pack_sphere);
@@ -165,8 +166,8 @@ typedef struct carom_packing_overlap {
 
 typedef enum carom_pack_format {
     CAROM_PACK_FORMAT_GUESS = 0, /* by the ending of the name; PLY where that says nothing */
-    CAROM_PACK_FORMAT_PLY,       /* text: x y z radius secondary cover void face, and the info in
-                                    comments; holds all of a packing but its cells */
+    CAROM_PACK_FORMAT_PLY,       /* text: x y z radius secondary cover void face depth, and the
+                                    info in comments; holds all of a packing but its cells */
     CAROM_PACK_FORMAT_CSV,       /* "x,y,z,radius,secondary,cover,void,face", with that heading */
     CAROM_PACK_FORMAT_XYZR,      /* "x y z radius" in lines (.txt, .xyzr) */
     CAROM_PACK_FORMAT_SPH,       /* Bradshaw's sphere trees: the ball around all spheres, then each;
@@ -190,8 +191,8 @@ CAROM_API carom_status carom_packing_save_memory(carom_context *context,
 
 /* Reads a packing from PLY, text or binary little endian. What carom_packing_save wrote is restored
  * exactly, but for cells. Of other files, vertices with x, y, z and radius are taken, and
- * secondary, cover, void and face where they are there; spheres are sorted by radius. Nothing is
- * proved about them. On failure *packing is NULL. CAROM_IO: cannot be opened or read.
+ * secondary, cover, void, face and depth where they are there; spheres are sorted by radius.
+ * Nothing is proved about them. On failure *packing is NULL. CAROM_IO: cannot be opened or read.
  * CAROM_BAD_FILE: malformed, no such properties, a number that is not finite, a radius that is not
  * positive. CAROM_TOO_LARGE: more than 2^32 - 1 spheres. */
 CAROM_API carom_status carom_packing_load(carom_context *context, const char *path,

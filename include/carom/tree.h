@@ -73,7 +73,11 @@ typedef struct carom_tree_query_def {
     double scale_a, scale_b; /* of the packings, before their rotation; 0: 1 */
     bool no_bounds;          /* of the overlap: estimate, force and torque only. volume_lower is
                                 then 0, volume_upper the smaller volume of the solids, and the
-                                relation depends on secondary balls */
+                                relation depends on inner balls alone */
+    bool narrow_bounds; /* of the overlap: a share whose cover lies in a ball of the other solid
+                           counts exactly, by the depths of the other's spheres. The relation
+                           may then say that one solid is inside the other. Takes half as long
+                           again; otherwise all engines give the same bounds, bit for bit */
 } carom_tree_query_def;
 
 /* Rules for the queries below. Poses may be NULL or all zero, which is the identity; a query def
@@ -87,7 +91,7 @@ CAROM_API carom_status carom_tree_any(carom_context *context, const carom_tree *
                                       const carom_pose *pose_b, const carom_tree_query_def *def,
                                       bool *any);
 
-/* Computes the overlap (pack.h). */
+/* Computes the overlap (pack.h). Bounds are as defined there, or narrower: see the def. */
 CAROM_API carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
                                           const carom_pose *pose_a, const carom_tree *b,
                                           const carom_pose *pose_b, const carom_tree_query_def *def,
@@ -110,7 +114,7 @@ CAROM_API carom_status carom_tree_distance(carom_context *context, const carom_t
 
 typedef struct carom_tree_answer {
     carom_packing_overlap overlap; /* as from carom_tree_overlap */
-    bool has_gap;                  /* the relation is not OVERLAPPING */
+    bool has_gap;                  /* the relation is APART or TOUCHING */
     carom_tree_gap gap;            /* then as from carom_tree_distance; else all zero */
 } carom_tree_answer;
 

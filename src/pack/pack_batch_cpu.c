@@ -132,16 +132,17 @@ CAROM_SIMD carom_lanes add_estimate(const carom_pack_batch *batch, uint32_t i,
 }
 
 /* carom_pack_inner, added to the sums. */
-CAROM_SIMD carom_lanes add_inner(const carom_pack_batch *batch, uint32_t i,
-                                 const carom_pack_meeting *m, carom_f64v squared, carom_f64v d,
-                                 parts sums[2]) {
+CAROM_SIMD carom_lanes add_inner(carom_pack_batch *batch, uint32_t i, const carom_pack_meeting *m,
+                                 carom_f64v squared, carom_f64v d, parts sums[2]) {
     carom_f64v r = carom_f64v_load(&batch->a.radius[i]), s = carom_f64v_load(&batch->b.radius[i]);
     carom_f64v sum = r + s, smaller = carom_f64v_min(r, s);
     lens l = lens_at(r, s, d);
     carom_i64v some = (squared < sum * sum) & (l.volume > splat(0.0));
     carom_f64v error = CAROM_PACK_LENS_ERROR * (l.volume + l.area * d) +
                        13.0 * (smaller * smaller) * (m->slack + 0x1p-50 * sum);
-    add(&sums[0], keep(some, l.volume), &m->scales.volume);
+    carom_f64v volume = keep(some, l.volume);
+    carom_f64v_store(&batch->inner[i], volume);
+    add(&sums[0], volume, &m->scales.volume);
     add(&sums[1], keep(some, error), &m->scales.volume);
     return carom_lanes_of64(some);
 }

@@ -19,6 +19,8 @@ typedef struct carom_pack_side {
 typedef struct carom_pack_batch {
     carom_pack_side a, b;
     uint32_t count;
+    double inner[CAROM_PACK_BATCH +
+                 8]; /* set with `inner`: the volumes of the lenses of inner balls */
 } carom_pack_batch;
 
 /* Adds all pairs to `totals` as carom_pack_totals_add does, bit for bit, and empties the batch.

@@ -11,8 +11,8 @@
 #define CAROM_PACK_LEAST_SIZE 0x1p-200
 #define CAROM_PACK_MOST_SIZE  0x1p+200
 
-/* Computes the extent of a packing. CAROM_BAD_INPUT: it has no spheres or no shares; a cover is smaller than its
- * radius; a size out of range. `what` names the packing in messages. */
+/* Computes the extent of a packing. CAROM_BAD_INPUT: it has no spheres or no shares; a cover is
+ * smaller than its radius; a size out of range. `what` names the packing in messages. */
 carom_status carom_pack_extent_make(carom_context *context, const carom_packing *packing,
                                     const char *what, carom_pack_extent *extent);
 

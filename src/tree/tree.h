@@ -36,6 +36,8 @@ typedef struct carom_tree_leaf {
     double x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
     double radius[CAROM_TREE_WIDTH], secondary[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
     uint64_t void_units[CAROM_TREE_WIDTH]; /* carom_pack_void_units; 0 past the end */
+    float
+        depth[CAROM_TREE_WIDTH]; /* in the frame, rounded down: the ball of this radius is inside */
 } carom_tree_leaf;
 
 /* Upper bound of the error of a distance that searches compute in float32, in the frame of the

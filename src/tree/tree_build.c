@@ -24,7 +24,7 @@
 /* One sphere, in the frame. */
 typedef struct item {
     double c[3];
-    double radius, reach, cover;
+    double radius, reach, cover, depth;
     uint64_t code; /* Morton */
     uint32_t index;
 } item;
@@ -331,6 +331,7 @@ static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) 
         leaf.radius[lane] = from->radius;
         leaf.secondary[lane] = from->secondary;
         leaf.cover[lane] = from->cover;
+        leaf.depth[lane] = carom_float_down(s->depth - ROUND_UP, 0.0);
         leaf.void_units[lane] = carom_pack_void_units(&b->tree->extent, from->void_volume);
     }
     *index = (uint32_t)b->outer.count | LEAF_BIT;
@@ -430,6 +431,7 @@ static void make_items(builder *b, uint32_t count) {
                    .radius = s->radius * scale,
                    .reach = reach * scale,
                    .cover = CAROM_MAX(s->cover, reach) * scale,
+                   .depth = CAROM_MAX(s->depth, s->radius) * scale,
                    .index = i};
     }
 }

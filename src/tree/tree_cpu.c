@@ -123,8 +123,36 @@ CAROM_SIMD void append_lane(carom_pack_side *to, uint32_t at, const carom_tree_p
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
 static void flush(carom_tree_search *s) {
-    s->candidates += s->batch->count;
+    uint32_t count = s->batch->count;
+    s->candidates += count;
     CAROM_CPU(carom_pack_batch_add)(s->batch, s->meeting, s->bounds, &s->totals);
+    if (!s->narrow) return;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t units = (uint64_t)(int64_t)(s->batch->inner[i] * s->units);
+        s->host.sums[s->host_slots[i]] += units;
+        s->guest.sums[s->guest_slots[i]] += units;
+    }
+}
+
+/* Clears the sums of a leaf at its first pair. */
+static inline void begin_sums(carom_tree_side *side, uint32_t leaf) {
+    if (side->marks[leaf].summed != 0) return;
+    side->marks[leaf].summed = 1;
+    memset(&side->sums[leaf * CAROM_TREE_WIDTH], 0, CAROM_TREE_WIDTH * sizeof(*side->sums));
+}
+
+CAROM_SIMD void add_slots(carom_tree_search *s, uint32_t host_leaf, uint32_t lane,
+                          uint32_t guest_leaf, carom_lanes set) {
+    uint32_t at = s->batch->count, first = guest_leaf * CAROM_TREE_WIDTH;
+    begin_sums(&s->host, host_leaf);
+    begin_sums(&s->guest, guest_leaf);
+    for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
+        carom_lanes some = set >> i & ((1u << CAROM_LANES) - 1u);
+        at += carom_lanes_list(some, first + i, &s->guest_slots[at]);
+    }
+    carom_u32v slot = carom_u32v_splat(host_leaf * CAROM_TREE_WIDTH + lane);
+    for (uint32_t i = s->batch->count; i < at; i += CAROM_LANES)
+        carom_u32v_store(&s->host_slots[i], slot);
 }
 
 /* Gives a host sphere with guest spheres to the batch. */
@@ -135,6 +163,7 @@ CAROM_SIMD void add_pairs(carom_tree_search *s, uint32_t host_leaf, uint32_t lan
     if (batch->count + CAROM_TREE_WIDTH > CAROM_PACK_BATCH) flush(s);
     pose_leaf(&s->host, host_leaf);
     pose_leaf(&s->guest, guest_leaf);
+    if (s->narrow) add_slots(s, host_leaf, lane, guest_leaf, set);
     append_lane(s->swapped ? &batch->b : &batch->a, batch->count, &s->host.posed, lane, count);
     append_lanes(s->swapped ? &batch->a : &batch->b, batch->count, &s->guest.posed, set);
     batch->count += count;
@@ -143,7 +172,8 @@ CAROM_SIMD void add_pairs(carom_tree_search *s, uint32_t host_leaf, uint32_t lan
 /* Sets the flags of a host sphere and of guest spheres whose covers surely or perhaps meet it. */
 static void set_flags(carom_tree_search *s, uint32_t host_leaf, uint32_t lane, uint32_t guest_leaf,
                       carom_lanes sure, carom_lanes perhaps) {
-    uint16_t *host = &s->host.flags[host_leaf], *guest = &s->guest.flags[guest_leaf];
+    uint16_t *host = &s->host.marks[host_leaf].flagged;
+    uint16_t *guest = &s->guest.marks[guest_leaf].flagged;
     if (sure != 0) {
         *host |= (uint16_t)(1u << lane);
         *guest |= (uint16_t)sure;
@@ -163,6 +193,34 @@ static void set_flags(carom_tree_search *s, uint32_t host_leaf, uint32_t lane, u
         *host |= (uint16_t)(1u << lane);
         *guest |= (uint16_t)(1u << other);
     }
+}
+
+/* Marks what is inside. Covers of the host's lane and of guests in the set may meet. */
+CAROM_SIMD void set_inside(carom_tree_search *s, uint32_t host_leaf, uint32_t lane,
+                           uint32_t guest_leaf, const lanes *at, carom_lanes set) {
+    uint32_t host = s->host.tree->inner_count + host_leaf;
+    const carom_tree_node *h = &s->host.tree->nodes[host];
+    const carom_tree_node *g = &s->guest.tree->nodes[s->guest.tree->inner_count + guest_leaf];
+    const float *guest_depth = s->guest.tree->leaves[guest_leaf].depth;
+    float depth = s->host.tree->leaves[host_leaf].depth[lane] - s->margin;
+    float cover = h->cover[lane] + s->margin, scale = s->scale, less = scale * (1.0f - 0x1p-20f);
+    carom_lanes holds_host = 0, held = 0;
+    for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
+        carom_f32v x = carom_f32v_load(&at->x[i]) - h->x[lane];
+        carom_f32v y = carom_f32v_load(&at->y[i]) - h->y[lane];
+        carom_f32v z = carom_f32v_load(&at->z[i]) - h->z[lane], zero = carom_f32v_splat(0.0f);
+        carom_f32v squared = x * x + y * y + z * z;
+        carom_f32v spare = carom_f32v_load(&guest_depth[i]) * less - cover;
+        carom_f32v room = depth - carom_f32v_load(&g->cover[i]) * scale;
+        holds_host |= carom_lanes_of((spare > zero) & (squared <= spare * spare)) << i;
+        held |= carom_lanes_of((room > zero) & (squared <= room * room)) << i;
+    }
+    carom_tree_marks *mh = &s->host.marks[host_leaf], *mg = &s->guest.marks[guest_leaf];
+    uint16_t bit = (uint16_t)(1u << lane);
+    if ((holds_host & set) != 0) mh->inside |= bit;
+    mg->inside |= (uint16_t)(held & set);
+    mg->marked |= (uint16_t)(set & ~holds_host);
+    if ((set & ~held) != 0) mh->marked |= bit;
 }
 
 /* Two leaves; `set` are the host's lanes that meet the guest's ball. */
@@ -187,6 +245,7 @@ static void visit_leaves(carom_tree_search *s, uint32_t host, uint32_t guest, ca
         carom_lanes sure =
             b.radius > 0.0f && !odd ? meet(at.x, at.y, at.z, g->cover, s->scale, &b) : 0;
         set_flags(s, host_leaf, lane, guest_leaf, sure, perhaps);
+        if (s->narrow) set_inside(s, host_leaf, lane, guest_leaf, &at, perhaps);
     }
 }
 

@@ -13,12 +13,21 @@ typedef struct carom_tree_posed {
     double secondary[CAROM_TREE_WIDTH], radius[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
 } carom_tree_posed;
 
+/* What a search learns of the spheres of a leaf, a bit per lane. All zero at first. */
+typedef struct carom_tree_marks {
+    uint16_t flagged; /* its cover meets one of the other's */
+    uint16_t inside;  /* its cover lies in the ball of some sphere of the other with its depth */
+    uint16_t marked;  /* its cover may meet one of the other's that is not in its own such ball */
+    uint16_t summed;  /* not 0: its sums are not stale */
+} carom_tree_marks;
+
 /* One of the two trees of a search. */
 typedef struct carom_tree_side {
     const carom_tree *tree;
     const carom_pack_place *place;
-    uint16_t *flags;        /* of each leaf: the lanes whose covers meet the other's */
-    carom_tree_posed posed; /* the last leaf that was needed in doubles */
+    carom_tree_marks *marks; /* of each leaf */
+    uint64_t *sums;          /* of each slot: the inner lenses of its sphere, in units */
+    carom_tree_posed posed;  /* the last leaf that was needed in doubles */
 } carom_tree_side;
 
 /* Searches work in the frame of the larger tree, the host; the smaller one is the guest. */
@@ -26,12 +35,15 @@ typedef struct carom_tree_search {
     carom_tree_side host, guest;
     bool swapped; /* the host is b */
     bool apart;   /* not even the balls around all covers meet */
-    bool bounds;  /* also inner lenses and flags */
+    bool bounds;  /* also inner lenses and marks */
+    bool narrow;  /* also what is inside, and sums per sphere */
     /* From the guest's frame to the host's: y' = turn y + move. */
     float turn[9], move[3], scale;
     float margin; /* upper bound of the error of distances in floats */
+    double units; /* of `sums` per volume */
     const carom_pack_meeting *meeting;
     carom_pack_batch *batch;
+    uint32_t *host_slots, *guest_slots; /* of the pairs of the batch */
     carom_pack_totals totals;
     uint64_t visits, candidates;
 
@@ -48,7 +60,7 @@ typedef struct carom_tree_search {
     float limit, limit_cover; /* the same as floats in the frame, rounded up */
 } carom_tree_search;
 
-/* Adds all pairs to the totals and, with `bounds`, sets the flags. */
+/* Adds all pairs to the totals and, with `bounds`, sets the marks. */
 CAROM_CPU_DECLARE(void, carom_tree_search_overlap, carom_tree_search *search);
 
 /* Finds the least gaps. Stops where inner balls overlap, with `found`. */

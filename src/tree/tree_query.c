@@ -143,42 +143,138 @@ carom_status carom_tree_any(carom_context *context, const carom_tree *a, const c
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
-/* The flagged spheres of one side. */
-static carom_pack_flagged sum_flags(const carom_tree_side *side) {
-    carom_pack_flagged sum = {0, 0};
+/* Inner lenses of one sphere are added up in units of 2^-40 of the largest lens: 2^23 of these fit
+ * into 63 bits, more pairs than that are not narrowed. */
+#define SUM_BITS   40
+#define MOST_PAIRS ((uint64_t)1 << 23)
+
+/* Relative error of the volume of a share: secondary radii are rounded to float32. */
+#define SHARE_ERROR 1e-6
+
+/* What the marks of one side add up to. */
+typedef struct side_sums {
+    carom_pack_flagged flagged, open; /* open: flagged, but not inside; with their voids */
+    uint64_t marked_voids;
+    uint64_t inside;
+    double inside_volume; /* of the shares inside, in the world */
+    uint64_t open_lenses; /* inner lenses of the open ones, in units */
+} side_sums;
+
+static side_sums sum_marks(const carom_tree_side *side) {
+    side_sums sum = {{0, 0}, {0, 0}, 0, 0, 0.0, 0};
+    /* Shares in 2^-61 of the largest possible sum, as integers: the order has no effect. */
+    double largest = 8.0 * side->tree->extent.radius * side->tree->extent.radius *
+                     side->tree->extent.radius * (double)side->tree->extent.count;
+    int scale = carom_exponent(largest) + 1 - 61;
+    double units = carom_power_of_two(-scale);
+    uint64_t shares = 0;
     for (uint32_t i = 0; i < side->tree->leaf_count; ++i) {
-        for (uint32_t set = side->flags[i]; set != 0; set &= set - 1) {
-            sum.voids += side->tree->leaves[i].void_units[__builtin_ctz(set)];
-            sum.count += 1;
+        const carom_tree_marks *m = &side->marks[i];
+        const carom_tree_leaf *leaf = &side->tree->leaves[i];
+        for (uint32_t set = m->flagged | m->marked; set != 0; set &= set - 1) {
+            int lane = __builtin_ctz(set);
+            if (m->marked >> lane & 1) sum.marked_voids += leaf->void_units[lane];
+            if (!(m->flagged >> lane & 1)) continue;
+            sum.flagged.voids += leaf->void_units[lane];
+            sum.flagged.count += 1;
+            if (m->inside >> lane & 1) {
+                double r = leaf->secondary[lane];
+                shares += (uint64_t)(4.0 / 3.0 * CAROM_PI * (r * r * r) * units);
+                sum.inside += 1;
+            } else {
+                sum.open.voids += leaf->void_units[lane];
+                sum.open.count += 1;
+                if (m->summed != 0)
+                    sum.open_lenses += side->sums[i * CAROM_TREE_WIDTH + (uint32_t)lane];
+            }
         }
     }
+    double size = side->place->scale;
+    sum.inside_volume = (double)shares * carom_power_of_two(scale) * (size * size * size);
     return sum;
 }
 
-static bool take_flags(carom_arena *scratch, carom_tree_side *side) {
-    side->flags = CAROM_ARENA_TAKE(scratch, uint16_t, side->tree->leaf_count);
-    if (side->flags == NULL) return false;
-    memset(side->flags, 0, side->tree->leaf_count * sizeof(*side->flags));
+/* Bounds by the spheres of one side: those inside the other solid count with their shares, and only
+ * the open ones leave room for what is in no ball. A point of both solids that is in the share of
+ * an open sphere is in inner balls of both; or in the void of that share; or in the void of a share
+ * of the other, whose cover meets that of the open sphere and whose depth does not contain it, as
+ * that would not be open: it is marked. */
+static void narrow(const query *q, const side_sums *own, const carom_tree_side *side,
+                   const side_sums *other, const carom_tree_side *other_side,
+                   carom_packing_overlap *overlap) {
+    const carom_pack_totals *totals = &q->search.totals;
+    double scale = carom_power_of_two(q->meeting.scales.volume.scale);
+    double error = carom_sum_value(totals->inner_error, q->meeting.scales.volume.scale) +
+                   (double)totals->inner_pairs * scale;
+    double lenses = (double)own->open_lenses / q->search.units;
+    double rounded = (double)totals->inner_pairs / q->search.units; /* each was rounded down */
+    double voids =
+        carom_pack_void_value(&side->tree->extent, side->place, own->open.voids) +
+        carom_pack_void_value(&other_side->tree->extent, other_side->place, other->marked_voids);
+    double lower = own->inside_volume * (1.0 - SHARE_ERROR) + (lenses - error);
+    double upper = own->inside_volume * (1.0 + SHARE_ERROR) + (lenses + rounded + error + voids);
+    lower *= 1.0 - 0x1p-40;
+    upper *= 1.0 + 0x1p-40;
+    overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
+    overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
+}
+
+static bool take_marks(carom_arena *scratch, carom_tree_side *side, bool sums) {
+    uint64_t leaves = side->tree->leaf_count;
+    side->marks = CAROM_ARENA_TAKE(scratch, carom_tree_marks, leaves);
+    if (sums) side->sums = CAROM_ARENA_TAKE(scratch, uint64_t, leaves * CAROM_TREE_WIDTH);
+    if (side->marks == NULL || (sums && side->sums == NULL)) return false;
+    memset(side->marks, 0, leaves * sizeof(*side->marks));
     return true;
+}
+
+static bool take_scratch(carom_arena *scratch, carom_tree_search *s) {
+    s->batch = CAROM_ARENA_TAKE(scratch, carom_pack_batch, 1);
+    if (s->batch == NULL) return false;
+    if (s->bounds &&
+        !(take_marks(scratch, &s->host, s->narrow) && take_marks(scratch, &s->guest, s->narrow)))
+        return false;
+    if (!s->narrow) return true;
+    s->host_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_PACK_BATCH + CAROM_TREE_WIDTH);
+    s->guest_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_PACK_BATCH + CAROM_TREE_WIDTH);
+    return s->host_slots != NULL && s->guest_slots != NULL;
+}
+
+/* Narrows the bounds from both sides, and says what lies in what. */
+static void narrow_both(const query *q, const side_sums sums[2], carom_packing_overlap *overlap) {
+    const carom_tree_search *s = &q->search;
+    const carom_tree_side *a = s->swapped ? &s->guest : &s->host;
+    const carom_tree_side *b = s->swapped ? &s->host : &s->guest;
+    if (s->totals.inner_pairs >= MOST_PAIRS) return;
+    narrow(q, &sums[0], a, &sums[1], b, overlap);
+    narrow(q, &sums[1], b, &sums[0], a, overlap);
+    overlap->volume_lower = CAROM_MIN(overlap->volume_lower, overlap->volume_upper);
+    if (sums[0].inside + sums[1].inside != 0) overlap->relation = CAROM_RELATION_OVERLAPPING;
+    if (sums[0].inside == a->tree->extent.count)
+        overlap->relation = CAROM_RELATION_A_INSIDE_B;
+    else if (sums[1].inside == b->tree->extent.count)
+        overlap->relation = CAROM_RELATION_B_INSIDE_A;
 }
 
 static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
                                  const carom_tree *a, const carom_tree *b,
                                  carom_packing_overlap *overlap) {
     carom_tree_search *s = &q->search;
-    s->batch = CAROM_ARENA_TAKE(scratch, carom_pack_batch, 1);
-    if (s->batch == NULL ||
-        (s->bounds && !(take_flags(scratch, &s->host) && take_flags(scratch, &s->guest))))
+    if (!take_scratch(scratch, s))
         return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
+    s->units = carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
     CAROM_CPU_CALL(context, carom_tree_search_overlap)(s);
     count_work(context, q);
+    side_sums sums[2];
     carom_pack_flagged flagged[2];
     if (s->bounds) {
-        flagged[s->swapped] = sum_flags(&s->host);
-        flagged[!s->swapped] = sum_flags(&s->guest);
+        sums[s->swapped] = sum_marks(&s->host);
+        sums[!s->swapped] = sum_marks(&s->guest);
+        for (int i = 0; i < 2; ++i) flagged[i] = sums[i].flagged;
     }
     carom_pack_overlap_finish(&s->totals, &q->meeting, &a->extent, &b->extent,
                               s->bounds ? flagged : NULL, overlap);
+    if (s->narrow) narrow_both(q, sums, overlap);
     return CAROM_OK;
 }
 
@@ -190,6 +286,7 @@ carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
     query q;
     begin(&q, a, pose_a, b, pose_b, def);
     q.search.bounds = !def->no_bounds;
+    q.search.narrow = q.search.bounds && def->narrow_bounds;
     memset(overlap, 0, sizeof(*overlap));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -259,7 +356,7 @@ carom_status carom_tree_query(carom_context *context, const carom_tree *a, const
     CHECK(answer);
     memset(answer, 0, sizeof(*answer));
     CAROM_TRY(carom_tree_overlap(context, a, pose_a, b, pose_b, def, &answer->overlap));
-    if (answer->overlap.relation == CAROM_RELATION_OVERLAPPING) return CAROM_OK;
+    if (answer->overlap.relation >= CAROM_RELATION_OVERLAPPING) return CAROM_OK;
     carom_work first = context->work;
     query q;
     begin(&q, a, pose_a, b, pose_b, def);

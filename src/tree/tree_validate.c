@@ -41,6 +41,8 @@ static const char *check_sphere(const carom_tree *t, const parent *parents, uint
     const double radii[3] = {l->radius[lane] * scale,
                              CAROM_MAX(l->radius[lane], l->secondary[lane]) * scale,
                              l->cover[lane] * scale};
+    if (!((double)l->depth[lane] >= radii[0] - ROUNDING))
+        return "tree: a depth is smaller than its radius";
     uint32_t node = t->inner_count + leaf;
     const char *broken = check_lane(&t->nodes[node], lane, centre, radii);
     for (uint32_t depth = 0; broken == NULL && node != 0; ++depth) {

@@ -108,7 +108,7 @@ carom_packing *packing_of_shape(carom_context *context, carom_shape shape, uint3
     carom_mesh *mesh = NULL;
     carom_packing *packing = NULL;
     carom_shape_def shape_def = {.shape = shape, .detail = detail};
-    carom_packing_def def = {.count = count, .fast = true};
+    carom_packing_def def = {.count = count, .fast = shape != CAROM_SHAPE_BOX};
     assert_ok(context, carom_shape_make(context, &shape_def, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
     assert_ok(context, carom_packing_create(context, &def, &packing));
