@@ -16,7 +16,7 @@
 #include "grid/grid_bound.h"
 #include "pack/pack_overlap.h"
 
-#define LEAST_GRAIN 512u /* spheres: some 50 us */
+#define LEAST_GRAIN 8192u /* spheres: some 300 us, more than it takes to wake a thread */
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
