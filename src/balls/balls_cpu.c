@@ -254,27 +254,37 @@ static bool settle(const carom_balls_asking *ask, carom_balls_worker *w) {
 
 /* ---- Filter ---------------------------------------------------------------------------------- */
 
-/* Flags the entries in a set of lanes, and the sphere that asked. */
-static inline void flag_lanes(const carom_balls_asking *ask, carom_balls_worker *w, uint32_t sphere,
-                              const uint32_t *ranks, carom_lanes lanes) {
-    if (lanes == 0) return;
-    uint8_t *grid = w->flags[ask->b_asks ? 0 : 1];
-    flag(w->flags[ask->b_asks ? 1 : 0], w->first + sphere);
-    for (; lanes != 0; lanes &= lanes - 1) flag(grid, ranks[__builtin_ctz(lanes)]);
-}
-
 /* What a scan looks for; constant in each call. */
 enum { NEAR, NEAR_AND_COVERS, WIDE };
 
-/* Appends pairs of a sphere and entries, first + the index of each lane. */
-CAROM_SIMD uint32_t append(carom_lanes lanes, uint32_t sphere, uint32_t first, uint32_t *spheres,
-                           uint32_t *entries, uint32_t count) {
-    carom_u32v_store(&spheres[count], carom_u32v_splat(sphere));
-    return count + carom_lanes_list(lanes, first, &entries[count]);
+/* The bits of 64 entries, from entry `first` on. */
+typedef struct matches {
+    uint64_t hits;        /* may be pairs */
+    uint64_t sure, doubt; /* covers meet, and may meet */
+    uint32_t first;
+} matches;
+
+/* Appends pairs of a sphere and entries to a list; returns its length. */
+static inline uint32_t append(uint64_t set, uint32_t first, uint32_t sphere, uint32_t *spheres,
+                              uint32_t *entries, uint32_t count) {
+    for (; set != 0; set &= set - 1, ++count) {
+        spheres[count] = sphere;
+        entries[count] = first + (uint32_t)__builtin_ctzll(set);
+    }
+    return count;
 }
 
-/* Compares a sphere with entries of a bucket, at most as many as fit into the lists. Most vectors
- * of entries have no pair. */
+/* Flags entries, and the sphere that asked. */
+static inline void flag_all(const carom_balls_asking *ask, carom_balls_worker *w, uint32_t sphere,
+                            const matches *m) {
+    uint8_t *grid = w->flags[ask->b_asks ? 0 : 1];
+    if (m->sure != 0) flag(w->flags[ask->b_asks ? 1 : 0], w->first + sphere);
+    for (uint64_t set = m->sure; set != 0; set &= set - 1)
+        flag(grid, carom_balls_entry_rank(ask->grid, m->first + (uint32_t)__builtin_ctzll(set)));
+}
+
+/* Compares a sphere with entries of a bucket, at most as many as fit into the lists. Bits of 64
+ * entries are collected before they are looked at: one branch that is hard to predict, not four. */
 CAROM_SIMD void scan(const carom_balls_asking *ask, carom_balls_worker *w,
                      const carom_balls_visit *v, uint32_t at, uint32_t end, int what) {
     const carom_balls_block *block = ask->grid->blocks + at;
@@ -284,31 +294,31 @@ CAROM_SIMD void scan(const carom_balls_asking *ask, carom_balls_worker *w,
                high = carom_f32v_splat(v->high), near = carom_f32v_splat(w->near[sphere]),
                reach = carom_f32v_splat(w->reach[sphere]);
     bool covers_decide = ask->grid->covers_largest && ask->from->covers_largest;
-    for (; at < end && block->reach[0] >= v->low; ++at, ++block) {
-        for (uint32_t k = 0; k < CAROM_BALLS_BLOCK; k += CAROM_LANES) {
-            uint32_t entry = at * CAROM_BALLS_BLOCK + k;
-            carom_f32v dx = carom_f32v_load(&block->x[k]) - x;
-            carom_f32v dy = carom_f32v_load(&block->y[k]) - y;
-            carom_f32v dz = carom_f32v_load(&block->z[k]) - z;
-            carom_f32v squared = carom_f32v_fma(dx, dx, carom_f32v_fma(dy, dy, dz * dz));
-            carom_f32v other = carom_f32v_load(&block->reach[k]), wide = other + reach;
-            carom_f32v sum = what == NEAR ? carom_f32v_load(&block->near[k]) + near : wide;
-            carom_lanes lanes =
-                carom_lanes_of((other >= low) & (other <= high) & (squared <= sum * sum));
-            if (lanes == 0) continue;
-            if (what == NEAR_AND_COVERS) {
+    while (at < end && block->reach[0] >= v->low) {
+        matches m = {0, 0, 0, at * CAROM_BALLS_BLOCK};
+        for (uint32_t bit = 0; bit < 64 && at < end && block->reach[0] >= v->low; ++at, ++block) {
+            for (uint32_t k = 0; k < CAROM_BALLS_BLOCK; k += CAROM_LANES, bit += CAROM_LANES) {
+                carom_f32v dx = carom_f32v_load(&block->x[k]) - x;
+                carom_f32v dy = carom_f32v_load(&block->y[k]) - y;
+                carom_f32v dz = carom_f32v_load(&block->z[k]) - z;
+                carom_f32v squared = carom_f32v_fma(dx, dx, carom_f32v_fma(dy, dy, dz * dz));
+                carom_f32v other = carom_f32v_load(&block->reach[k]), wide = other + reach;
+                carom_f32v sum = what == WIDE ? wide : carom_f32v_load(&block->near[k]) + near;
+                carom_i32v larger = (other >= low) & (other <= high);
+                m.hits |= (uint64_t)carom_lanes_of(larger & (squared <= sum * sum)) << bit;
+                if (what != NEAR_AND_COVERS) continue;
                 /* Less the slack that was added, and twice more for positions and radii. */
                 carom_f32v sure = wide - 3.0f * CAROM_BALLS_SLACK;
-                carom_lanes certain =
-                    covers_decide ? carom_lanes_of((sure > 0.0f) & (squared <= sure * sure)) : 0u;
-                sum = carom_f32v_load(&block->near[k]) + near;
-                flag_lanes(ask, w, sphere, block->rank + k, lanes & certain);
-                w->doubt_count = append(lanes & ~certain, sphere, entry, w->doubt_sphere,
-                                        w->doubt_entry, w->doubt_count);
-                lanes &= carom_lanes_of(squared <= sum * sum);
+                m.doubt |= (uint64_t)carom_lanes_of(larger & (squared <= wide * wide)) << bit;
+                m.sure |= (uint64_t)carom_lanes_of((sure > 0.0f) & (squared <= sure * sure)) << bit;
             }
-            w->hit_count = append(lanes, sphere, entry, w->hit_sphere, w->hit_entry, w->hit_count);
         }
+        w->hit_count = append(m.hits, m.first, sphere, w->hit_sphere, w->hit_entry, w->hit_count);
+        if (what != NEAR_AND_COVERS) continue;
+        m.sure &= covers_decide ? m.doubt : 0;
+        flag_all(ask, w, sphere, &m);
+        w->doubt_count = append(m.doubt & ~m.sure, m.first, sphere, w->doubt_sphere, w->doubt_entry,
+                                w->doubt_count);
     }
 }
 
