@@ -17,7 +17,7 @@ typedef struct options {
     const char *pose, *part, *part_b;
     int engine, from;
     bool patches, check;
-    uint64_t repeat, spheres;
+    uint64_t repeat, spheres, budget;
 } options;
 
 static const options query_defaults = {.repeat = 1, .spheres = 10000};
@@ -40,6 +40,8 @@ static const arg_option query_options[] = {
      "exact, or tree or balls: from sphere packings (exact)", engine_choice},
     {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N",
      "tree, balls: spheres to pack into each mesh (10,000)", NULL},
+    {"--budget", 0, ARG_COUNT, offsetof(options, budget), "US",
+     "tree: stop after so many microseconds, with bounds (none)", NULL},
     {"--patches", 0, ARG_FLAG, offsetof(options, patches), NULL,
      "list the overlap's connected pieces, too", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
@@ -65,6 +67,7 @@ static const char details[] =
 typedef struct answer {
     const char *relation;
     bool estimated; /* there are no area and no errors but bounds */
+    bool partial;   /* a budget ended the search */
     bool colliding, one_sided, by_winding;
     double distance, distance_lower, distance_upper, volume, volume_lower, volume_upper, area;
     carom_vec3 centroid, force, torque, point_a, point_b;
@@ -181,10 +184,10 @@ static carom_status query_tree(cli *cli, const options *options, const body bodi
                                const pose_arg *pose_of, answer *answer) {
     carom_context *context = cli->context;
     carom_tree *trees[2] = {NULL, NULL};
-    carom_tree_query_def def = {.narrow_bounds = true};
+    carom_tree_query_def def = {.narrow_bounds = true,
+                                .time_budget = 1e-6 * (double)options->budget};
     carom_tree_answer found;
     carom_pose pose;
-    (void)options;
     carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
@@ -203,6 +206,7 @@ static carom_status query_tree(cli *cli, const options *options, const body bodi
     if (status == CAROM_OK) {
         copy_overlap(&found.overlap, answer);
         copy_gap(&found.gap, answer);
+        answer->partial = found.overlap.partial || found.gap.partial;
     }
     carom_tree_destroy(trees[0]);
     carom_tree_destroy(trees[1]);
@@ -275,6 +279,7 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     json_number(&j, "volume_upper", a->volume_upper);
     json_vector(&j, "force", a->force);
     json_vector(&j, "torque", a->torque);
+    if (a->estimated) json_bool(&j, "partial", a->partial);
     if (!a->estimated) json_number(&j, "area", a->area);
     json_vector(&j, "centroid", a->centroid);
     if (!a->estimated) {
@@ -313,7 +318,8 @@ static void print_vector(const char *name, carom_vec3 v) {
 
 static void print_words(const options *options, const answer *a, char **paths) {
     printf("%s and %s: %s\n", paths[0], paths[1], a->relation);
-    if (a->estimated && strcmp(a->relation, "touching") == 0)
+    if (a->partial) puts("  the budget ended the search: bounds are wider than they could be");
+    if (!a->partial && a->estimated && strcmp(a->relation, "touching") == 0)
         puts("  the spheres are too few to say whether they overlap: --spheres packs more");
     if (a->estimated && a->colliding) {
         printf("  %-9s %.9g, between %.9g and %.9g\n", "volume", a->volume, a->volume_lower,
@@ -431,7 +437,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 const cli_command cli_query = {
     .order = 60,
     .name = "query",
-    .arguments = "A B [--pose NUMBERS] [--engine NAME] [--spheres N] [--patches] [--check]",
+    .arguments =
+        "A B [--pose NUMBERS] [--engine NAME] [--spheres N] [--budget US] [--patches] [--check]",
     .summary = "how two solids lie: distance, or overlap volume, force and torque",
     .details = details,
     .options = query_options,

@@ -187,6 +187,18 @@ static void distance_is_the_least_of_all_gaps(void **state) {
                 assert_memory_equal(&gap, &none, sizeof(gap));
             }
             if (isa > CAROM_ISA_BASELINE) assert_memory_equal(&gap, &first, sizeof(gap));
+            carom_tree_hint hint = {true, (uint32_t)n % 70, (uint32_t)n % 7};
+            carom_tree_query_def with_hint = def;
+            with_hint.hint = &hint;
+            for (int k = 0; k < 2; ++k) {
+                carom_tree_gap again;
+                assert_ok(contexts[isa],
+                          carom_tree_distance(contexts[isa], s.tree[0], &s.pose[0], s.tree[1],
+                                              &s.pose[1], &with_hint, &again));
+                assert_memory_equal(&again, &gap, sizeof(gap));
+            }
+            assert_true(!hint.valid ||
+                        (hint.sphere_a == gap.sphere_a && hint.sphere_b == gap.sphere_b));
             first = gap;
         }
         release(&s);
@@ -300,6 +312,82 @@ static void narrow_bounds_know_what_is_inside(void **state) {
     carom_packing_destroy(ball);
 }
 
+/* Whatever the budget, bounds hold; a large one gives the whole answer. */
+static void budgets_keep_the_bounds(void **state) {
+    (void)state;
+    carom_random random = {27};
+    carom_mesh *mesh[2];
+    carom_solid *solid[2];
+    carom_overlap exact;
+    carom_packing *torus = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 2000, &mesh[0]);
+    carom_packing *knot = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 2000, &mesh[1]);
+    for (int i = 0; i < 2; ++i) {
+        carom_solid_def of_solid = {0};
+        assert_ok(context, carom_mesh_get_view(mesh[i], &of_solid.mesh));
+        assert_ok(context, carom_solid_create(context, &of_solid, &solid[i]));
+        carom_mesh_destroy(mesh[i]);
+    }
+    carom_context *plain = test_context_isa(1, CAROM_ISA_BASELINE);
+    for (int n = 0; n < TEST_CASES(200); ++n) {
+        carom_tree *a = n % 20 != 0 ? NULL : make(torus, n / 20 % 3, 0), *b = NULL;
+        static carom_tree *kept_a, *kept_b;
+        if (a != NULL) {
+            b = make(knot, (n / 20 + 1) % 3, 0);
+            carom_tree_destroy(kept_a);
+            carom_tree_destroy(kept_b);
+            kept_a = a;
+            kept_b = b;
+        }
+        a = kept_a;
+        b = kept_b;
+        carom_pose pose = packing_random_pose(&random, n % 2 == 0 ? 1.0 : 2.5);
+        carom_tree_query_def def = {.work_budget = 1 + carom_random_next(&random) % 3000,
+                                    .narrow_bounds = n % 3 == 0};
+        carom_tree_query_def full_def = {.narrow_bounds = n % 3 == 0};
+        carom_tree_answer full, part, again;
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &full_def, &full));
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        assert_ok(plain, carom_tree_query(plain, a, NULL, b, &pose, &def, &again));
+        assert_memory_equal(&part, &again, sizeof(part));
+        carom_work work;
+        assert_ok(context, carom_context_get_work(context, &work));
+        assert_true(work.visits <= 2 * def.work_budget + 40);
+        const carom_packing_overlap *o = &part.overlap, *f = &full.overlap;
+        assert_true(o->volume_lower <= f->volume_upper && o->volume_upper >= f->volume_lower);
+        assert_ok(context,
+                  carom_solid_overlap(context, solid[0], NULL, solid[1], &pose, NULL, &exact));
+        assert_true(o->volume_lower <= exact.volume + exact.volume_error);
+        assert_true(o->volume_upper >= exact.volume - exact.volume_error);
+        if (!o->partial) assert_overlaps_equal(o, f);
+        if (part.has_gap && full.has_gap) {
+            assert_true(part.gap.lower <= full.gap.lower);
+            assert_true(part.gap.upper >= full.gap.upper * (1.0 - 1e-12));
+        }
+        def = (carom_tree_query_def){.work_budget = UINT64_MAX / 2, .time_budget = 1e9};
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        def = (carom_tree_query_def){.work_budget = 0};
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &full));
+        assert_memory_equal(&part, &full, sizeof(part));
+        def.tolerance = 0.5;
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        assert_true(!part.overlap.partial ||
+                    part.overlap.volume_upper - part.overlap.volume_lower <=
+                        0.5 * part.overlap.volume);
+        def = (carom_tree_query_def){.time_budget = 1e-6 * (1 + n % 100)};
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        assert_true(part.overlap.volume_lower <= full.overlap.volume_upper &&
+                    part.overlap.volume_upper >= full.overlap.volume_lower);
+        if (n == TEST_CASES(200) - 1) {
+            carom_tree_destroy(kept_a);
+            carom_tree_destroy(kept_b);
+        }
+    }
+    for (int i = 0; i < 2; ++i) carom_solid_destroy(solid[i]);
+    carom_context_destroy(plain);
+    carom_packing_destroy(torus);
+    carom_packing_destroy(knot);
+}
+
 static void every_method_gives_the_same(void **state) {
     (void)state;
     carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 700, NULL);
@@ -389,6 +477,9 @@ static void bad_input_is_refused(void **state) {
     carom_tree_query_def negative = {.scale_a = -1.0};
     assert_fails(context, carom_tree_any(context, tree, NULL, tree, NULL, &negative, &any),
                  CAROM_BAD_INPUT, "the scale of a is -1");
+    carom_tree_query_def backward = {.time_budget = -1.0};
+    assert_fails(context, carom_tree_any(context, tree, NULL, tree, NULL, &backward, &any),
+                 CAROM_BAD_INPUT, "neither may be negative");
     carom_tree_destroy(tree);
     carom_packing_destroy(packing);
     carom_packing *none = packing_of_spheres(context, NULL, 0, 1.0);
@@ -404,6 +495,7 @@ int main(void) {
         cmocka_unit_test(query_is_overlap_or_distance),
         cmocka_unit_test(bounds_hold_for_solids),
         cmocka_unit_test(narrow_bounds_know_what_is_inside),
+        cmocka_unit_test(budgets_keep_the_bounds),
         cmocka_unit_test(every_method_gives_the_same),
         cmocka_unit_test(warm_queries_allocate_nothing),
         cmocka_unit_test(no_memory_leaks_nothing),

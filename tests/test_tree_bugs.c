@@ -62,7 +62,8 @@ static void preparing(void **state) {
 
 #define QUERY(function, result_name, result)                                                       \
     do {                                                                                           \
-        carom_tree_query_def def = {.scale_a = 0.0};                                               \
+        carom_tree_hint hint = {false, 0, 0};                                                      \
+        carom_tree_query_def def = {.hint = &hint};                                                \
         carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};                                               \
         BUG(function, context, NULL, tree, NULL, tree, NULL, NULL, result);                        \
         BUG(function, a, context, NULL, NULL, tree, NULL, NULL, result);                           \

@@ -160,6 +160,8 @@ typedef struct carom_packing_overlap {
     uint64_t pairs;                /* of secondary balls that overlap */
     uint64_t inner_pairs;          /* of inner balls that overlap */
     uint64_t flagged_a, flagged_b; /* spheres whose covers meet the other's */
+    bool partial; /* a budget ended the search: bounds hold, but are wider, and the estimate is
+                     coarse. Counts are of what was searched */
 } carom_packing_overlap;
 
 /* ---- Files ----------------------------------------------------------------------------------- */

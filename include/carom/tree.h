@@ -69,6 +69,13 @@ CAROM_API carom_status carom_tree_get_info(carom_context *context, const carom_t
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
+/* What one query of a pair of trees learned for the next, in nearby poses: the closest spheres. It
+ * saves time and changes no answer. All zero: nothing yet. */
+typedef struct carom_tree_hint {
+    bool valid;
+    uint32_t sphere_a, sphere_b;
+} carom_tree_hint;
+
 typedef struct carom_tree_query_def {
     double scale_a, scale_b; /* of the packings, before their rotation; 0: 1 */
     bool no_bounds;          /* of the overlap: estimate, force and torque only. volume_lower is
@@ -78,6 +85,14 @@ typedef struct carom_tree_query_def {
                            counts exactly, by the depths of the other's spheres. The relation
                            may then say that one solid is inside the other. Takes half as long
                            again; otherwise all engines give the same bounds, bit for bit */
+    /* When to stop early; 0: at the end. An overlap is then searched level by level, and the
+     * answer is that of the last level that was completed. */
+    uint64_t work_budget;  /* nodes visited, about. Deterministic */
+    double time_budget;    /* seconds by the clock; not deterministic */
+    double tolerance;      /* of the overlap: when the bounds are at most this share of the estimate
+                              apart */
+    carom_tree_hint *hint; /* of distances: read and written; NULL: none. A hint of other trees is
+                              wrong only in that it saves nothing */
 } carom_tree_query_def;
 
 /* Rules for the queries below. Poses may be NULL or all zero, which is the identity; a query def
@@ -104,6 +119,7 @@ typedef struct carom_tree_gap {
     carom_vec3 point_a, point_b; /* of the two inner balls, where they are closest; world axes */
     uint32_t sphere_a, sphere_b; /* these balls: of all pairs with the least gap the first by a's
                                     index, then b's */
+    bool partial;                /* a budget ended the search: bounds hold, but are wider */
 } carom_tree_gap;
 
 /* Computes the distance of the solids. */

@@ -25,9 +25,11 @@ static carom_status create(carom_context *context, const carom_tree_def *def, ca
     tree->info.nodes = tree->inner_count;
     tree->info.leaves = tree->leaf_count;
     tree->info.depth = tree->depth;
-    tree->info.bytes =
-        sizeof(*tree) + (tree->info.nodes + tree->info.leaves) * sizeof(*tree->nodes) +
-        tree->info.leaves * sizeof(*tree->leaves) + tree->info.spheres * sizeof(*tree->slots);
+    tree->info.bytes = sizeof(*tree) +
+                       (tree->info.nodes + tree->info.leaves) * sizeof(*tree->nodes) +
+                       tree->info.leaves * sizeof(*tree->leaves) +
+                       (tree->info.nodes + tree->info.leaves) * sizeof(*tree->volumes) +
+                       tree->info.spheres * sizeof(*tree->slots);
     return CAROM_OK;
 }
 
@@ -53,7 +55,7 @@ carom_status carom_tree_create(carom_context *context, const carom_tree_def *def
 void carom_tree_destroy(carom_tree *tree) {
     if (tree == NULL) return;
     carom_allocator allocator = tree->allocator;
-    CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->slots, tree);
+    CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->volumes, tree->slots, tree);
 }
 
 carom_status carom_tree_get_info(carom_context *context, const carom_tree *tree,

@@ -53,7 +53,9 @@ struct carom_tree {
     uint32_t inner_count, leaf_count, depth; /* depth: nodes from the root to a leaf, at most */
     carom_tree_node *nodes;                  /* inner_count + leaf_count of them */
     carom_tree_leaf *leaves;                 /* of node inner_count + i */
-    uint32_t *slots;                         /* of each sphere: 16 * leaf + lane */
+    double *volumes; /* of each node: the shares of all spheres below it, rounded up, as in the
+                        packing */
+    uint32_t *slots; /* of each sphere: 16 * leaf + lane */
     /* The balls around all, in the frame: centre, and the three radii. */
     carom_vec3 centre;
     double radius, reach, cover;

@@ -209,11 +209,11 @@ CAROM_SIMD void set_inside(carom_tree_search *s, uint32_t host_leaf, uint32_t la
         carom_f32v x = carom_f32v_load(&at->x[i]) - h->x[lane];
         carom_f32v y = carom_f32v_load(&at->y[i]) - h->y[lane];
         carom_f32v z = carom_f32v_load(&at->z[i]) - h->z[lane], zero = carom_f32v_splat(0.0f);
-        carom_f32v squared = x * x + y * y + z * z;
+        carom_f32v apart = x * x + y * y + z * z;
         carom_f32v spare = carom_f32v_load(&guest_depth[i]) * less - cover;
         carom_f32v room = depth - carom_f32v_load(&g->cover[i]) * scale;
-        holds_host |= carom_lanes_of((spare > zero) & (squared <= spare * spare)) << i;
-        held |= carom_lanes_of((room > zero) & (squared <= room * room)) << i;
+        holds_host |= carom_lanes_of((spare > zero) & (apart <= spare * spare)) << i;
+        held |= carom_lanes_of((room > zero) & (apart <= room * room)) << i;
     }
     carom_tree_marks *mh = &s->host.marks[host_leaf], *mg = &s->guest.marks[guest_leaf];
     uint16_t bit = (uint16_t)(1u << lane);
@@ -249,14 +249,56 @@ static void visit_leaves(carom_tree_search *s, uint32_t host, uint32_t guest, ca
     }
 }
 
-/* Two nodes with their balls, which meet. */
-static void visit(carom_tree_search *s, const ball *host, const ball *guest) {
+/* Marks a node that is taken as a whole. */
+static void take_whole(carom_tree_side *side, uint32_t node) {
+    if (side->coarse[node] != 0) return;
+    side->coarse[node] = 1;
+    side->coarse_volume += side->tree->volumes[node];
+}
+
+/* Takes two nodes as a whole, as if the shares below were spread evenly over their balls: the
+ * densities of both times the lens. */
+static void visit_whole(carom_tree_search *s, const ball *host, const ball *guest) {
+    s->whole = true;
+    take_whole(&s->host, host->node);
+    take_whole(&s->guest, guest->node);
+    double back = 1.0 / s->to_frame, cube = CAROM_PI * 4.0 / 3.0 * back * back * back;
+    double rh = (double)host->radius, rg = (double)guest->radius;
+    double size_h = s->host.place->scale, size_g = s->guest.place->scale;
+    double density = s->host.tree->volumes[host->node] * (size_h * size_h * size_h) /
+                     (cube * rh * rh * rh) * s->guest.tree->volumes[guest->node] *
+                     (size_g * size_g * size_g) / (cube * rg * rg * rg);
+    carom_vec3 apart =
+        carom_vec((double)guest->x - (double)host->x, (double)guest->y - (double)host->y,
+                  (double)guest->z - (double)host->z);
+    double d = carom_vec_length(apart);
+    carom_lens_shape lens = carom_lens_at(rh, rg, d);
+    s->rest.volume += lens.volume * back * back * back * density;
+    double pull = d > 0.0 ? lens.area * back * back * density / d : 0.0;
+    s->rest.force = carom_vec_add(s->rest.force, carom_vec_scale(apart, pull));
+}
+
+/* Whether a budget is used up. The clock is read now and then. */
+static inline bool must_stop(carom_tree_search *s) {
+    if (s->visits >= s->most_visits ||
+        (s->visits % 32 == 0 && s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline))
+        s->stopped = true;
+    return s->stopped;
+}
+
+/* Two nodes with their balls, which meet, `level` steps below the roots. */
+static void visit(carom_tree_search *s, const ball *host, const ball *guest, uint32_t level) {
+    if (s->stopped || must_stop(s)) return;
     const carom_tree_node *h = &s->host.tree->nodes[host->node];
     const carom_tree_node *g = &s->guest.tree->nodes[guest->node];
     bool host_leaf = carom_tree_is_leaf(s->host.tree, host->node);
     bool guest_leaf = carom_tree_is_leaf(s->guest.tree, guest->node);
     const float *host_radii = s->bounds ? h->cover : h->reach;
     const float *guest_radii = s->bounds ? g->cover : g->reach;
+    if (level >= s->levels && !(host_leaf && guest_leaf)) {
+        visit_whole(s, host, guest);
+        return;
+    }
     ++s->visits;
     lanes at;
     if (host_leaf && !guest_leaf) { /* the guest's children alone */
@@ -267,7 +309,7 @@ static void visit(carom_tree_search *s, const ball *host, const ball *guest) {
             uint32_t lane = (uint32_t)__builtin_ctz(set);
             ball next = {at.x[lane], at.y[lane], at.z[lane], guest_radii[lane] * s->scale,
                          g->child[lane]};
-            visit(s, host, &next);
+            visit(s, host, &next, level + 1);
         }
         return;
     }
@@ -282,7 +324,7 @@ static void visit(carom_tree_search *s, const ball *host, const ball *guest) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
         ball next = {h->x[lane], h->y[lane], h->z[lane], host_radii[lane], h->child[lane]};
         if (guest_leaf) { /* the host's children alone */
-            visit(s, &next, guest);
+            visit(s, &next, guest, level + 1);
             continue;
         }
         ball near = next;
@@ -292,7 +334,7 @@ static void visit(carom_tree_search *s, const ball *host, const ball *guest) {
             uint32_t other = (uint32_t)__builtin_ctz(pairs);
             ball child = {at.x[other], at.y[other], at.z[other], guest_radii[other] * s->scale,
                           g->child[other]};
-            visit(s, &next, &child);
+            visit(s, &next, &child, level + 1);
         }
     }
 }
@@ -317,7 +359,7 @@ void CAROM_CPU(carom_tree_search_overlap)(carom_tree_search *s) {
     const carom_tree *h = s->host.tree, *g = s->guest.tree;
     ball host = root(s, false, s->bounds ? h->cover : h->reach);
     ball guest = root(s, true, s->bounds ? g->cover : g->reach);
-    visit(s, &host, &guest);
+    visit(s, &host, &guest, 0);
     flush(s);
 }
 
@@ -375,21 +417,6 @@ static void meet_spheres(carom_tree_search *s, const piece *host, const piece *g
     set_limits(s);
 }
 
-/* Lower bounds of the distances of a ball's centre and sixteen centres, less the offset. */
-CAROM_SIMD void measure(const carom_tree_search *s, const lanes *at, const piece *p, float sign,
-                        float *distance) {
-    for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
-        carom_f32v x = carom_f32v_load(&at->x[i]) - p->x, y = carom_f32v_load(&at->y[i]) - p->y;
-        carom_f32v z = carom_f32v_load(&at->z[i]) - p->z;
-        carom_f32v d;
-        if (s->far)
-            d = sign * (x * s->toward[0] + y * s->toward[1] + z * s->toward[2]);
-        else
-            d = carom_f32v_sqrt(x * x + y * y + z * z);
-        carom_f32v_store(&distance[i], d);
-    }
-}
-
 static void approach(carom_tree_search *s, const piece *host, const piece *guest);
 
 /* Replaces one of two pieces by its children, nearest first. */
@@ -398,26 +425,37 @@ static void expand(carom_tree_search *s, const piece *host, const piece *guest, 
     const carom_tree *tree = of_guest ? s->guest.tree : s->host.tree;
     const carom_tree_node *node = &tree->nodes[whole->node];
     bool leaf = carom_tree_is_leaf(tree, whole->node);
-    float scale = of_guest ? s->scale : 1.0f, distance[CAROM_TREE_WIDTH];
+    float scale = of_guest ? s->scale : 1.0f, sign = of_guest ? 1.0f : -1.0f;
+    const float *x = node->x, *y = node->y, *z = node->z;
+    bool covers = s->limit_cover > -HUGE_VALF;
     lanes at;
     ++s->visits;
     if (of_guest) {
         pose_lanes(s, node, &at);
-    } else {
-        memcpy(at.x, node->x, sizeof(at.x));
-        memcpy(at.y, node->y, sizeof(at.y));
-        memcpy(at.z, node->z, sizeof(at.z));
+        x = at.x;
+        y = at.y;
+        z = at.z;
     }
-    measure(s, &at, other, of_guest ? 1.0f : -1.0f, distance);
     float gap[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
     carom_lanes set = 0;
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
-        carom_f32v d = carom_f32v_load(&distance[i]) - s->margin;
+        carom_f32v dx = carom_f32v_load(&x[i]) - other->x, dy = carom_f32v_load(&y[i]) - other->y;
+        carom_f32v dz = carom_f32v_load(&z[i]) - other->z, d;
+        /* A lower bound of the distance of the centres, less the offset. */
+        if (s->far)
+            d = sign * (dx * s->toward[0] + dy * s->toward[1] + dz * s->toward[2]);
+        else
+            d = carom_f32v_sqrt(dx * dx + dy * dy + dz * dz);
+        d -= s->margin;
         carom_f32v g = d - carom_f32v_load(&node->radius[i]) * scale - other->radius;
-        carom_f32v c = d - carom_f32v_load(&node->cover[i]) * scale - other->cover;
         carom_f32v_store(&gap[i], g);
-        carom_f32v_store(&cover[i], c);
-        set |= carom_lanes_of((g <= s->limit) | (c <= s->limit_cover)) << i;
+        carom_i32v near = g <= s->limit;
+        if (covers) {
+            carom_f32v c = d - carom_f32v_load(&node->cover[i]) * scale - other->cover;
+            carom_f32v_store(&cover[i], c);
+            near |= c <= s->limit_cover;
+        }
+        set |= carom_lanes_of(near) << i;
     }
     while (set != 0) {
         uint32_t lane = (uint32_t)__builtin_ctz(set);
@@ -426,10 +464,15 @@ static void expand(carom_tree_search *s, const piece *host, const piece *guest, 
             if (gap[i] < gap[lane]) lane = i;
         }
         set &= ~(1u << lane);
-        if (!(gap[lane] <= s->limit) && !(cover[lane] <= s->limit_cover)) continue;
-        piece part = {at.x[lane],
-                      at.y[lane],
-                      at.z[lane],
+        if (!(gap[lane] <= s->limit) && !(covers && cover[lane] <= s->limit_cover)) continue;
+        if (s->least < HUGE_VAL && (s->stopped || must_stop(s))) {
+            double pending = covers ? (double)cover[lane] : -HUGE_VAL;
+            s->pending = CAROM_MIN(pending, s->pending);
+            continue;
+        }
+        piece part = {x[lane],
+                      y[lane],
+                      z[lane],
                       node->radius[lane] * scale,
                       node->cover[lane] * scale,
                       leaf ? CAROM_TREE_NONE : node->child[lane],

@@ -27,6 +27,8 @@ typedef struct carom_tree_side {
     const carom_pack_place *place;
     carom_tree_marks *marks; /* of each leaf */
     uint64_t *sums;          /* of each slot: the inner lenses of its sphere, in units */
+    uint8_t *coarse;         /* of each node: not 0 where a search by levels ended */
+    double coarse_volume;    /* of the shares below all these nodes */
     carom_tree_posed posed;  /* the last leaf that was needed in doubles */
 } carom_tree_side;
 
@@ -46,6 +48,15 @@ typedef struct carom_tree_search {
     uint32_t *host_slots, *guest_slots; /* of the pairs of the batch */
     carom_pack_totals totals;
     uint64_t visits, candidates;
+
+    /* Budgets. */
+    uint64_t most_visits;   /* UINT64_MAX: any number */
+    double deadline;        /* carom_time_seconds; infinite: none */
+    bool stopped;           /* one of them has been reached */
+    uint32_t levels;        /* of pairs of nodes to open; the rest is taken as a whole */
+    bool whole;             /* there was such a rest */
+    carom_pack_lenses rest; /* what it adds to the estimate, about */
+    double pending;         /* least gap of two covers that were not opened, as a float's */
 
     /* Of the search for the least gap. Floats are distances less `offset`, in the host's frame. */
     double to_frame; /* lengths of the world to the host's frame */

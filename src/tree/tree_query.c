@@ -99,6 +99,10 @@ static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const
     s->guest.place = &place[!s->swapped];
     s->host.posed.leaf = s->guest.posed.leaf = CAROM_TREE_NONE;
     s->meeting = &q->meeting;
+    s->most_visits = def->work_budget != 0 ? def->work_budget : UINT64_MAX;
+    s->deadline = def->time_budget > 0.0 ? carom_time_seconds() + def->time_budget : HUGE_VAL;
+    s->levels = UINT32_MAX;
+    s->pending = HUGE_VAL;
     place_guest(s);
 }
 
@@ -111,6 +115,10 @@ static carom_status check(carom_context *context, const carom_tree *a, const car
                           const carom_tree *b, const carom_pose *pose_b,
                           const carom_tree_query_def *def) {
     CAROM_TRY(carom_context_require_cpu(context, "a query of sphere trees"));
+    if (!(def->time_budget >= 0.0 && def->tolerance >= 0.0))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "a budget of %g s and a tolerance of %g: neither may be negative",
+                          def->time_budget, def->tolerance);
     CAROM_TRY(carom_pack_check_place(context, &a->extent, pose_a, def->scale_a, "a"));
     return carom_pack_check_place(context, &b->extent, pose_b, def->scale_b, "b");
 }
@@ -157,17 +165,18 @@ typedef struct side_sums {
     uint64_t marked_voids;
     uint64_t inside;
     double inside_volume; /* of the shares inside, in the world */
+    double open_volume;   /* of the open ones */
     uint64_t open_lenses; /* inner lenses of the open ones, in units */
 } side_sums;
 
 static side_sums sum_marks(const carom_tree_side *side) {
-    side_sums sum = {{0, 0}, {0, 0}, 0, 0, 0.0, 0};
+    side_sums sum = {{0, 0}, {0, 0}, 0, 0, 0.0, 0.0, 0};
     /* Shares in 2^-61 of the largest possible sum, as integers: the order has no effect. */
     double largest = 8.0 * side->tree->extent.radius * side->tree->extent.radius *
                      side->tree->extent.radius * (double)side->tree->extent.count;
     int scale = carom_exponent(largest) + 1 - 61;
     double units = carom_power_of_two(-scale);
-    uint64_t shares = 0;
+    uint64_t shares = 0, open_shares = 0;
     for (uint32_t i = 0; i < side->tree->leaf_count; ++i) {
         const carom_tree_marks *m = &side->marks[i];
         const carom_tree_leaf *leaf = &side->tree->leaves[i];
@@ -177,11 +186,13 @@ static side_sums sum_marks(const carom_tree_side *side) {
             if (!(m->flagged >> lane & 1)) continue;
             sum.flagged.voids += leaf->void_units[lane];
             sum.flagged.count += 1;
+            double r = leaf->secondary[lane];
+            uint64_t share = (uint64_t)(4.0 / 3.0 * CAROM_PI * (r * r * r) * units);
             if (m->inside >> lane & 1) {
-                double r = leaf->secondary[lane];
-                shares += (uint64_t)(4.0 / 3.0 * CAROM_PI * (r * r * r) * units);
+                shares += share;
                 sum.inside += 1;
             } else {
+                open_shares += share;
                 sum.open.voids += leaf->void_units[lane];
                 sum.open.count += 1;
                 if (m->summed != 0)
@@ -191,6 +202,7 @@ static side_sums sum_marks(const carom_tree_side *side) {
     }
     double size = side->place->scale;
     sum.inside_volume = (double)shares * carom_power_of_two(scale) * (size * size * size);
+    sum.open_volume = (double)open_shares * carom_power_of_two(scale) * (size * size * size);
     return sum;
 }
 
@@ -213,6 +225,8 @@ static void narrow(const query *q, const side_sums *own, const carom_tree_side *
         carom_pack_void_value(&other_side->tree->extent, other_side->place, other->marked_voids);
     double lower = own->inside_volume * (1.0 - SHARE_ERROR) + (lenses - error);
     double upper = own->inside_volume * (1.0 + SHARE_ERROR) + (lenses + rounded + error + voids);
+    double shares = (own->inside_volume + own->open_volume) * (1.0 + SHARE_ERROR);
+    upper = CAROM_MIN(upper, shares); /* no more than the shares themselves */
     lower *= 1.0 - 0x1p-40;
     upper *= 1.0 + 0x1p-40;
     overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
@@ -224,7 +238,6 @@ static bool take_marks(carom_arena *scratch, carom_tree_side *side, bool sums) {
     side->marks = CAROM_ARENA_TAKE(scratch, carom_tree_marks, leaves);
     if (sums) side->sums = CAROM_ARENA_TAKE(scratch, uint64_t, leaves * CAROM_TREE_WIDTH);
     if (side->marks == NULL || (sums && side->sums == NULL)) return false;
-    memset(side->marks, 0, leaves * sizeof(*side->marks));
     return true;
 }
 
@@ -256,15 +269,10 @@ static void narrow_both(const query *q, const side_sums sums[2], carom_packing_o
         overlap->relation = CAROM_RELATION_B_INSIDE_A;
 }
 
-static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
-                                 const carom_tree *a, const carom_tree *b,
-                                 carom_packing_overlap *overlap) {
-    carom_tree_search *s = &q->search;
-    if (!take_scratch(scratch, s))
-        return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
-    s->units = carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
-    CAROM_CPU_CALL(context, carom_tree_search_overlap)(s);
-    count_work(context, q);
+/* Adds up what a search found. */
+static void finish_overlap(const query *q, const carom_tree *a, const carom_tree *b,
+                           carom_packing_overlap *overlap) {
+    const carom_tree_search *s = &q->search;
     side_sums sums[2];
     carom_pack_flagged flagged[2];
     if (s->bounds) {
@@ -272,9 +280,73 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch, q
         sums[!s->swapped] = sum_marks(&s->guest);
         for (int i = 0; i < 2; ++i) flagged[i] = sums[i].flagged;
     }
+    memset(overlap, 0, sizeof(*overlap));
     carom_pack_overlap_finish(&s->totals, &q->meeting, &a->extent, &b->extent,
                               s->bounds ? flagged : NULL, overlap);
-    if (s->narrow) narrow_both(q, sums, overlap);
+    if (s->narrow && !s->whole) narrow_both(q, sums, overlap);
+    if (!s->whole) return;
+    /* Points of both solids are in spheres that were compared, or below nodes that were not. */
+    const double *scales[2] = {&s->host.place->scale, &s->guest.place->scale};
+    double host = s->host.coarse_volume * (*scales[0] * *scales[0] * *scales[0]);
+    double guest = s->guest.coarse_volume * (*scales[1] * *scales[1] * *scales[1]);
+    double upper = overlap->volume_upper + CAROM_MIN(host, guest) * (1.0 + 0x1p-40);
+    double most = carom_pack_most_volume(&a->extent, &b->extent, &q->meeting);
+    overlap->volume_upper = CAROM_MIN(upper, most);
+    double sign = s->swapped ? -1.0 : 1.0; /* forces are on b */
+    overlap->volume += s->rest.volume;
+    carom_vec3 force = carom_frame_turn(&s->host.place->frame, s->rest.force);
+    overlap->force = carom_vec_add(overlap->force, carom_vec_scale(force, sign));
+    if (overlap->relation == CAROM_RELATION_APART) overlap->relation = CAROM_RELATION_TOUCHING;
+    overlap->partial = true;
+}
+
+/* Searches once, down to a number of levels. */
+static void search_levels(carom_context *context, query *q, uint32_t levels) {
+    carom_tree_search *s = &q->search;
+    carom_tree_side *sides[2] = {&s->host, &s->guest};
+    for (int i = 0; i < 2; ++i) {
+        const carom_tree *tree = sides[i]->tree;
+        if (s->bounds) memset(sides[i]->marks, 0, tree->leaf_count * sizeof(carom_tree_marks));
+        if (sides[i]->coarse != NULL)
+            memset(sides[i]->coarse, 0, (uint64_t)tree->inner_count + tree->leaf_count);
+        sides[i]->coarse_volume = 0.0;
+    }
+    memset(&s->totals, 0, sizeof(s->totals));
+    memset(&s->rest, 0, sizeof(s->rest));
+    s->whole = false;
+    s->levels = levels;
+    CAROM_CPU_CALL(context, carom_tree_search_overlap)(s);
+}
+
+static bool take_coarse(carom_arena *scratch, carom_tree_side *side) {
+    uint64_t nodes = (uint64_t)side->tree->inner_count + side->tree->leaf_count;
+    side->coarse = CAROM_ARENA_TAKE(scratch, uint8_t, nodes);
+    return side->coarse != NULL;
+}
+
+static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
+                                 const carom_tree *a, const carom_tree *b,
+                                 const carom_tree_query_def *def, carom_packing_overlap *overlap) {
+    carom_tree_search *s = &q->search;
+    bool by_level = def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0;
+    if (!take_scratch(scratch, s) ||
+        (by_level && !(take_coarse(scratch, &s->host) && take_coarse(scratch, &s->guest))))
+        return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
+    s->units = carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
+    search_levels(context, q, by_level ? 0 : UINT32_MAX);
+    finish_overlap(q, a, b, overlap); /* the roots as a whole cost nothing */
+    for (uint32_t levels = 1; s->whole && !s->stopped; ++levels) {
+        if (overlap->volume_upper - overlap->volume_lower <= def->tolerance * overlap->volume)
+            break;
+        search_levels(context, q, levels);
+        if (s->stopped) break;
+        double lower = overlap->volume_lower, upper = overlap->volume_upper;
+        finish_overlap(q, a, b, overlap);
+        if (!overlap->partial) break;
+        overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
+        overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
+    }
+    count_work(context, q);
     return CAROM_OK;
 }
 
@@ -290,7 +362,7 @@ carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
     memset(overlap, 0, sizeof(*overlap));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = find_overlap(context, scratch, &q, a, b, overlap);
+    carom_status status = find_overlap(context, scratch, &q, a, b, def, overlap);
     carom_arena_rewind(scratch, mark);
     return status;
 }
@@ -314,24 +386,46 @@ static void finish_gap(const query *q, const carom_tree *a, const carom_tree *b,
     carom_pack_posed r = find_sphere(b, &q->meeting.place[1], s->sphere_b);
     carom_vec3 apart = carom_vec_sub(r.centre, p.centre);
     double d = carom_vec_length(apart), rounding = 0x1p-49 * (d + p.radius + r.radius);
-    double lower = s->least_cover - 0x1p-49 * (d + p.cover + r.cover);
+    double pending = (s->pending + s->offset) / s->to_frame;
+    double least = CAROM_MIN(pending, s->least_cover);
+    double lower = least - 0x1p-49 * (d + p.cover + r.cover);
     gap->upper = s->least + (rounding + q->meeting.slack);
     gap->lower = CAROM_MAX(lower, 0.0);
     gap->distance = s->least;
     gap->sphere_a = s->sphere_a;
     gap->sphere_b = s->sphere_b;
+    gap->partial = s->stopped;
     gap->point_a = carom_vec_add(p.centre, carom_vec_scale(apart, p.radius / d));
     gap->point_b = carom_vec_sub(r.centre, carom_vec_scale(apart, r.radius / d));
 }
 
+/* The gap of the pair that was closest last time is an upper bound to start from. */
+static void take_hint(query *q, const carom_tree *a, const carom_tree *b,
+                      const carom_tree_hint *hint) {
+    carom_tree_search *s = &q->search;
+    if (hint == NULL || !hint->valid || hint->sphere_a >= a->extent.count ||
+        hint->sphere_b >= b->extent.count)
+        return;
+    carom_pack_posed p = find_sphere(a, &q->meeting.place[0], hint->sphere_a);
+    carom_pack_posed r = find_sphere(b, &q->meeting.place[1], hint->sphere_b);
+    double d = carom_vec_length(carom_vec_sub(r.centre, p.centre));
+    s->least = d - (p.radius + r.radius);
+    s->least_cover = d - (p.cover + r.cover);
+    s->sphere_a = hint->sphere_a;
+    s->sphere_b = hint->sphere_b;
+    s->found = s->least <= 0.0;
+}
+
 static void find_gap(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
-                     carom_tree_gap *gap) {
+                     const carom_tree_query_def *def, carom_tree_gap *gap) {
     carom_tree_search *s = &q->search;
     s->least = s->least_cover = HUGE_VAL;
     s->sphere_a = s->sphere_b = UINT32_MAX;
+    take_hint(q, a, b, def->hint);
     CAROM_CPU_CALL(context, carom_tree_search_gap)(s);
     memset(gap, 0, sizeof(*gap));
     if (!s->found) finish_gap(q, a, b, gap);
+    if (def->hint != NULL) *def->hint = (carom_tree_hint){!s->found, s->sphere_a, s->sphere_b};
 }
 
 carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
@@ -341,7 +435,7 @@ carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
     CHECK(gap);
     query q;
     begin(&q, a, pose_a, b, pose_b, def);
-    find_gap(context, &q, a, b, gap);
+    find_gap(context, &q, a, b, def, gap);
     count_work(context, &q);
     return CAROM_OK;
 }
@@ -360,7 +454,7 @@ carom_status carom_tree_query(carom_context *context, const carom_tree *a, const
     carom_work first = context->work;
     query q;
     begin(&q, a, pose_a, b, pose_b, def);
-    find_gap(context, &q, a, b, &answer->gap);
+    find_gap(context, &q, a, b, def, &answer->gap);
     count_work(context, &q);
     context->work.visits += first.visits;
     context->work.candidates += first.candidates;
