@@ -403,6 +403,80 @@ static void memory_runs_out(void **state) {
     carom_packing_destroy(packing);
 }
 
+typedef struct listener {
+    int calls, cancel_at;
+} listener;
+
+static bool listen(void *user, const char *what, double fraction) {
+    listener *l = user;
+    (void)what, (void)fraction;
+    return ++l->calls == l->cancel_at;
+}
+
+/* One of the calls that take time. */
+static carom_status long_call(carom_context *with, int which, const carom_packing *p,
+                              carom_balls *balls, carom_pairs *pairs) {
+    carom_packing_overlap o, three[3];
+    carom_balls *made = NULL;
+    carom_balls_most most;
+    carom_balls_def def = {p, {.hash = CAROM_GRID_HASH_PERFECT}};
+    carom_balls_meeting meetings[3] = {{.a = balls, .b = balls}, {.a = balls, .b = balls}};
+    meetings[2] = meetings[1];
+    carom_status status;
+    switch (which) {
+    case 0:
+        status = carom_balls_create(with, &def, &made);
+        assert_true((status == CAROM_OK) == (made != NULL));
+        carom_balls_destroy(made);
+        return status;
+    case 1:
+        return carom_balls_update(with, balls, p->spheres, p->info.spheres, p->info.volume);
+    case 2:
+        return carom_balls_overlap(with, balls, NULL, balls, NULL, NULL, &o);
+    case 3:
+        return carom_balls_overlap_many(with, meetings, 3, false, three);
+    case 4:
+        return carom_balls_pairs(with, balls, NULL, balls, NULL, NULL, CAROM_BALLS_KIND_COVER,
+                                 pairs);
+    default:
+        return carom_balls_bound(with, balls, balls, NULL, CAROM_BALLS_KIND_COVER, &most);
+    }
+}
+
+static void calls_can_be_cancelled(void **state) {
+    (void)state;
+    carom_random random = {32};
+    test_memory memory = {0};
+    listener l = {0, 0};
+    carom_context_def def = {.threads = 1,
+                             .allocator = test_allocator(&memory),
+                             .progress = listen,
+                             .progress_user = &l};
+    carom_context *with;
+    assert_ok(NULL, carom_context_create(&def, &with));
+    carom_packing *p = packing_random(context, &random, 300, 1.0);
+    carom_balls *balls = balls_of(with, p, NULL);
+    carom_pairs pairs = {0};
+    for (int which = 0; which < 6; ++which) {
+        carom_status status = CAROM_CANCELLED;
+        for (l.cancel_at = 1; status != CAROM_OK; ++l.cancel_at) {
+            l.calls = 0;
+            status = long_call(with, which, p, balls, &pairs);
+            assert_true(status == CAROM_OK || status == CAROM_CANCELLED);
+            assert_true(l.cancel_at < 100);
+            assert_valid(carom_balls_validate(balls));
+        }
+        assert_true(l.cancel_at > 2); /* it was cancelled once at least */
+        l.cancel_at = 0;
+        check_all(with, p, balls, NULL, p, balls, NULL, 0.0, 0.0);
+    }
+    carom_pairs_free(&pairs);
+    carom_balls_destroy(balls);
+    carom_packing_destroy(p);
+    carom_context_destroy(with);
+    assert_int_equal(memory.live, 0);
+}
+
 static void warm_queries_allocate_nothing(void **state) {
     (void)state;
     carom_random random = {29};
@@ -464,6 +538,7 @@ int main(void) {
         cmocka_unit_test(updates_equal_new_grids),
         cmocka_unit_test(bounds_hold_and_mean_something),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(calls_can_be_cancelled),
         cmocka_unit_test(warm_queries_allocate_nothing),
         cmocka_unit_test(bad_input_is_refused),
     };
