@@ -320,6 +320,7 @@ static void names(void **state) {
     NAMES(carom_relation, relation, CAROM_RELATION_COUNT);
     NAMES(carom_degenerate, degenerate, CAROM_DEGENERATE_COUNT);
     NAMES(carom_segment_kind, kind, CAROM_SEGMENT_KIND_COUNT);
+    NAMES(carom_impact_kind, kind, CAROM_IMPACT_KIND_COUNT);
     NAMES(carom_soup_method, method, CAROM_SOUP_METHOD_COUNT);
     NAMES(carom_grid_hash, hash, CAROM_GRID_HASH_COUNT);
     NAMES(carom_gas_kind, kind, CAROM_GAS_KIND_COUNT);
@@ -680,6 +681,38 @@ static void soup_margins(void **state) {
     carom_soup_segments_free(&segments);
 }
 
+static void soup_motions(void **state) {
+    (void)state;
+    carom_soup_impacts impacts = {0};
+    carom_soup_impact first;
+    uint64_t before = state_of_all();
+    BUG(carom_soup_self_impacts, context, NULL, soup, &view, &impacts);
+    BUG(carom_soup_self_impacts, soup, context, NULL, &view, &impacts);
+    BUG(carom_soup_self_impacts, end, context, soup, NULL, &impacts);
+    BUG(carom_soup_self_impacts, impacts, context, soup, &view, NULL);
+    BUG_RESULT(carom_soup_impacts, carom_soup_self_impacts, impacts, context, soup, &view, &result);
+    BUG(carom_soup_self_first_impact, context, NULL, soup, &view, &first);
+    BUG(carom_soup_self_first_impact, soup, context, NULL, &view, &first);
+    BUG(carom_soup_self_first_impact, end, context, soup, NULL, &first);
+    BUG(carom_soup_self_first_impact, impact, context, soup, &view, NULL);
+    BUG(carom_soup_cross_impacts, context, NULL, soup, NULL, soup, NULL, &impacts);
+    BUG(carom_soup_cross_impacts, a, context, NULL, NULL, soup, NULL, &impacts);
+    BUG(carom_soup_cross_impacts, b, context, soup, NULL, NULL, NULL, &impacts);
+    BUG(carom_soup_cross_impacts, impacts, context, soup, NULL, soup, NULL, NULL);
+    BUG_RESULT(carom_soup_impacts, carom_soup_cross_impacts, impacts, context, soup, NULL, soup,
+               NULL, &result);
+    FINE(carom_soup_cross_impacts, end_a, context, soup, NULL, soup, NULL, &impacts);
+    FINE(carom_soup_cross_impacts, end_b, context, soup, NULL, soup, NULL, &impacts);
+    BUG(carom_soup_cross_first_impact, context, NULL, soup, NULL, soup, NULL, &first);
+    BUG(carom_soup_cross_first_impact, a, context, NULL, NULL, soup, NULL, &first);
+    BUG(carom_soup_cross_first_impact, b, context, soup, NULL, NULL, NULL, &first);
+    BUG(carom_soup_cross_first_impact, impact, context, soup, NULL, soup, NULL, NULL);
+    FINE(carom_soup_cross_first_impact, end_a, context, soup, NULL, soup, NULL, &first);
+    FINE(carom_soup_cross_first_impact, end_b, context, soup, NULL, soup, NULL, &first);
+    assert_true(state_of_all() == before);
+    carom_soup_impacts_free(&impacts);
+}
+
 static void soup_points(void **state) {
     (void)state;
     const carom_vec3 point = {0.1, 0.2, 0.3};
@@ -853,19 +886,13 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base),
-        cmocka_unit_test(geom),
-        cmocka_unit_test(geom_values),
-        cmocka_unit_test(names),
-        cmocka_unit_test(meshes),
-        cmocka_unit_test(soup_changes),
-        cmocka_unit_test(soup_queries),
-        cmocka_unit_test(soup_points),
-        cmocka_unit_test(soup_margins),
-        cmocka_unit_test(solids),
-        cmocka_unit_test(gas_changes),
-        cmocka_unit_test(gas_queries),
-        cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(base),         cmocka_unit_test(geom),
+        cmocka_unit_test(geom_values),  cmocka_unit_test(names),
+        cmocka_unit_test(meshes),       cmocka_unit_test(soup_changes),
+        cmocka_unit_test(soup_queries), cmocka_unit_test(soup_points),
+        cmocka_unit_test(soup_margins), cmocka_unit_test(soup_motions),
+        cmocka_unit_test(solids),       cmocka_unit_test(gas_changes),
+        cmocka_unit_test(gas_queries),  cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("caller_bugs", tests, set_up, tear_down);
 }
