@@ -140,6 +140,7 @@ static void geom(void **state) {
     carom_triangle_intersection relation;
     carom_closest closest;
     carom_toi toi = {0};
+    carom_pose pose;
     carom_lens lens;
     int sign = 7;
     bool meet = true;
@@ -207,12 +208,14 @@ static void geom(void **state) {
     BUG(carom_segments_toi, start, context, NULL, p, &toi);
     BUG(carom_segments_toi, end, context, p, NULL, &toi);
     BUG(carom_segments_toi, toi, context, p, p, NULL);
+    BUG(carom_motion_get_pose, context, NULL, NULL, 0.5, &pose);
+    FINE(carom_motion_get_pose, motion, context, NULL, 0.5, &pose);
+    BUG(carom_motion_get_pose, pose, context, NULL, 0.5, NULL);
     BUG(carom_balls_toi, context, NULL, balls, balls, &toi);
     BUG(carom_balls_toi, start, context, NULL, balls, &toi);
     BUG(carom_balls_toi, end, context, balls, NULL, &toi);
     BUG(carom_balls_toi, toi, context, balls, balls, NULL);
     const double matrix[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    carom_pose pose;
     BUG(carom_pose_from_matrix, context, NULL, matrix, &pose);
     BUG(carom_pose_from_matrix, matrix, context, NULL, &pose);
     BUG(carom_pose_from_matrix, pose, context, matrix, NULL);
@@ -685,6 +688,7 @@ static void soup_motions(void **state) {
     (void)state;
     carom_soup_impacts impacts = {0};
     carom_soup_impact first;
+    carom_soup_toi toi;
     uint64_t before = state_of_all();
     BUG(carom_soup_self_impacts, context, NULL, soup, &view, &impacts);
     BUG(carom_soup_self_impacts, soup, context, NULL, &view, &impacts);
@@ -709,6 +713,13 @@ static void soup_motions(void **state) {
     BUG(carom_soup_cross_first_impact, impact, context, soup, NULL, soup, NULL, NULL);
     FINE(carom_soup_cross_first_impact, end_a, context, soup, NULL, soup, NULL, &first);
     FINE(carom_soup_cross_first_impact, end_b, context, soup, NULL, soup, NULL, &first);
+    BUG(carom_soup_cross_toi, context, NULL, soup, NULL, soup, NULL, NULL, &toi);
+    BUG(carom_soup_cross_toi, a, context, NULL, NULL, soup, NULL, NULL, &toi);
+    BUG(carom_soup_cross_toi, b, context, soup, NULL, NULL, NULL, NULL, &toi);
+    BUG(carom_soup_cross_toi, toi, context, soup, NULL, soup, NULL, NULL, NULL);
+    FINE(carom_soup_cross_toi, motion_a, context, soup, NULL, soup, NULL, NULL, &toi);
+    FINE(carom_soup_cross_toi, motion_b, context, soup, NULL, soup, NULL, NULL, &toi);
+    FINE(carom_soup_cross_toi, def, context, soup, NULL, soup, NULL, NULL, &toi);
     assert_true(state_of_all() == before);
     carom_soup_impacts_free(&impacts);
 }

@@ -248,6 +248,29 @@ CAROM_API carom_status carom_balls_toi(carom_context *context, const carom_ball 
                                        const carom_ball end[2], carom_toi *toi);
 CAROM_API carom_toi carom_balls_toi_value(const carom_ball start[2], const carom_ball end[2]);
 
+/* ---- Rigid motions in time ------------------------------------------------------------------- */
+
+/* A rigid motion from one pose at time 0 to another at time 1. The point `centre` of the shape, in
+ * the shape's own coordinates, moves along a straight line at constant speed; about it the shape
+ * turns at constant speed about a fixed axis, by at most half a turn. All zero, or NULL, stays at
+ * the identity. */
+typedef struct carom_motion {
+    carom_pose from, to;
+    carom_vec3 centre; /* zero: the origin of the shape's coordinates */
+} carom_motion;
+
+/* Computes the pose at a time in [0, 1], right to some 1e-15 of the distances involved.
+ * - CAROM_BAD_INPUT: a motion that is not finite or beyond 1e300, or another time. */
+CAROM_API carom_status carom_motion_get_pose(carom_context *context, const carom_motion *motion,
+                                             double time, carom_pose *pose);
+
+/* How advancing in steps works; all zero is the default. */
+typedef struct carom_advance_def {
+    double tolerance;    /* a distance: shapes this near have met. 0: 2^-20 of the sum of the two
+                            shapes' sizes and of how far they move */
+    uint64_t most_steps; /* then the answer is a hit at the time reached. 0: 100,000 */
+} carom_advance_def;
+
 #ifdef __cplusplus
 }
 #endif

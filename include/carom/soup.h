@@ -324,6 +324,37 @@ CAROM_API carom_status carom_soup_cross_segments(carom_context *context, const c
                                                  const carom_pose *pose_b, const carom_pair *pairs,
                                                  uint64_t count, carom_soup_segments *segments);
 
+/* ---- Query: when two rigid soups meet ---------------------------------------------------------
+ */
+
+typedef struct carom_soup_toi {
+    bool hit;                    /* they come within the tolerance of each other */
+    double time;                 /* when; no faces meet before it. 1 for a miss */
+    double distance;             /* then, of the two faces below */
+    uint32_t face_a, face_b;     /* nearest at that time; CAROM_NO_FACE for a miss */
+    carom_vec3 point_a, point_b; /* nearest points at that time */
+    uint64_t steps;              /* searches */
+} carom_soup_toi;
+
+/* Finds when two soups that move as a whole first come within a tolerance of each other, by
+ * conservative advancement over both trees: from their distance and the speed at which they
+ * approach along it, each pair of faces has a time before which it cannot meet; the least of them
+ * is the next time looked at.
+ * - Never passes through: no faces meet before `time`, and a miss is certain, up to rounding of
+ * some 1e-15 of the sizes, which the tolerance must exceed. Faces that meet at time 0 are found
+ *   exactly: time and distance are then 0.
+ * - A hit may be a near miss: faces were at most the tolerance apart, or most_steps were taken.
+ *   Where they do meet, `time` is before that by no more than they need for the tolerance.
+ * - Surfaces only: a soup inside the other does not meet it.
+ * - Motions may be NULL: at rest at the identity. def may be NULL.
+ * - CAROM_BAD_INPUT: a motion or tolerance that is not finite, or a negative tolerance.
+ *   CAROM_UNSUPPORTED: a soup of method GRID, or backend cuda.
+ * - The same bytes for any number of threads. Cost: some ten searches for the least distance. */
+CAROM_API carom_status carom_soup_cross_toi(carom_context *context, const carom_soup *a,
+                                            const carom_motion *motion_a, const carom_soup *b,
+                                            const carom_motion *motion_b,
+                                            const carom_advance_def *def, carom_soup_toi *toi);
+
 /* ---- Query: impacts of soups that deform ----------------------------------------------------- */
 
 typedef enum carom_impact_kind {
