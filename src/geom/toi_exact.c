@@ -21,8 +21,9 @@
  *
  * Sizes. With coordinates of b bits the discriminant has 12 b, a resultant 8 b. The value of a
  * quadratic at a root of f, if not zero, is at least some 2^-12b of its size: so many halvings are
- * the most. The memory suffices for b = 400; beyond, and only if more halvings are needed than
- * there is memory for, the answer is a hit at an unknown time, never a miss. */
+ * the most. Then f has 39 b bits and a quadratic 26 b, and halving them takes 13 times the first
+ * and three times the second: the memory suffices for b = 160. Beyond, and only if more is needed
+ * than there is, the answer is a hit at an unknown time, never a miss. */
 #include "geom/toi.h"
 
 #include <string.h>
@@ -314,22 +315,34 @@ static int sign_inside(const poly *a) {
 }
 
 /* The polynomial on the left (0) or right (1) half, times 2^degree: (x, y) become (2 x + y, y) or
- * (x, x + 2 y). */
+ * (x, x + 2 y). The result is packed, so that the pool holds nothing else of this call. */
 static poly half(pool *p, const poly *a, int side) {
-    int n = a->degree;
+    int n = a->degree, start = p->used;
     poly h = {.degree = n};
     for (int i = 0; i <= n; ++i) h.c[i] = a->c[side == 0 ? i : n - i];
     for (int j = n; j > 0; --j)
         for (int i = 1; i <= j; ++i) h.c[i] = add(p, h.c[i], h.c[i - 1]);
     for (int i = 0; i <= n; ++i) h.c[i] = shift(p, h.c[i], n - i);
-    if (side == 1) {
-        for (int i = 0; i < n - i; ++i) {
-            integer c = h.c[i];
-            h.c[i] = h.c[n - i];
-            h.c[n - i] = c;
-        }
+    int total = 0;
+    for (int i = 0; i <= n; ++i) total += h.c[i].count;
+    uint64_t *packed = take(p, total);
+    for (int i = 0; i <= n && packed != NULL; ++i) {
+        if (h.c[i].count != 0) memcpy(packed, h.c[i].limb, (size_t)h.c[i].count * sizeof(*packed));
+        packed += h.c[i].count;
     }
-    for (int i = 0; i <= n; ++i) h.c[i] = copy(p, h.c[i]); /* what add returned may be an input */
+    if (p->full) return (poly){.degree = n};
+    memmove(p->limbs + start, packed - total, (size_t)total * sizeof(*packed));
+    p->used = start + total;
+    const uint64_t *limb = p->limbs + start;
+    for (int i = 0; i <= n; ++i) {
+        h.c[i].limb = limb;
+        limb += h.c[i].count;
+    }
+    for (int i = 0; side == 1 && i < n - i; ++i) {
+        integer c = h.c[i];
+        h.c[i] = h.c[n - i];
+        h.c[n - i] = c;
+    }
     return h;
 }
 
@@ -628,19 +641,48 @@ static void enclose(solver *s, const poly *f, const root *r, carom_toi *toi) {
 
 /* ---- Points on segments ---------------------------------------------------------------------- */
 
-/* A point and a segment: `line` is 0 where the point is on the segment's line; to[0], to[1] are the
- * vectors from the ends of the segment to the point. */
+/* The points that move, as given. */
+typedef struct input {
+    const carom_vec3 *start, *end;
+    int base; /* coordinates are integers times 2^base */
+} input;
+
+/* A point and a segment: `line` is 0 where the point is on the segment's line. */
 typedef struct meeting {
-    vector line, to[2];
+    const input *in;
+    int point, ends[2];
+    vector line;
 } meeting;
+
+/* The vector from point i to point j. */
+static vector between(solver *s, const input *in, int i, int j) {
+    vector v;
+    for (int k = 0; k < 3; ++k) {
+        v.k[k].degree = 1;
+        for (int t = 0; t < 2; ++t) {
+            const double *x = t == 0 ? &in->start[0].x : &in->end[0].x;
+            pool *p = temporary(s);
+            v.k[k].c[t] = copy(
+                &s->keep, sub(p, load(p, x[3 * j + k], in->base), load(p, x[3 * i + k], in->base)));
+        }
+    }
+    return v;
+}
+
+/* The scalar product of the vectors to the point from both ends: not above 0 on the segment. */
+static poly along(solver *s, const meeting *m, vector to[2]) {
+    for (int e = 0; e < 2; ++e) to[e] = between(s, m->in, m->ends[e], m->point);
+    return dot(s, &to[0], &to[1]);
+}
 
 /* Whether the point is on the segment at a root at which it is on the line. */
 static bool on_segment(solver *s, const poly *f, const meeting *m, const root *r) {
-    poly h = dot(s, &m->to[0], &m->to[1]);
+    vector to[2];
+    poly h = along(s, m, to);
     if (r->exact) return sign_at_point(s, &h, r->x, r->y) <= 0;
     for (int i = 0; i < 2; ++i) { /* h is zero where the point is an end */
         vector end;
-        for (int k = 0; k < 3; ++k) end.k[k] = raise(s, &m->to[i].k[k]);
+        for (int k = 0; k < 3; ++k) end.k[k] = raise(s, &to[i].k[k]);
         if (vanishes(s, &end, r)) return true;
     }
     return sign_at(s, f, &h, r) < 0;
@@ -671,7 +713,8 @@ static void first_on_segment(solver *s, const meeting *m, carom_toi *first) {
     carom_toi toi;
     int kind = common_roots(s, m->line.k, &q, &x, &y), count = 0;
     if (kind == ROOTS_ALL) {
-        poly h = dot(s, &m->to[0], &m->to[1]);
+        vector to[2];
+        poly h = along(s, m, to);
         if (first_below(s, &h, &toi)) include(first, &toi);
         return;
     }
@@ -688,26 +731,11 @@ static void first_on_segment(solver *s, const meeting *m, carom_toi *first) {
 /* ---- Motions --------------------------------------------------------------------------------- */
 
 typedef struct motion {
+    input in;
     vector n;
     meeting meetings[4];
     int count;
 } motion;
-
-/* The vector from point i to point j. */
-static vector between(solver *s, const carom_vec3 *start, const carom_vec3 *end, int base, int i,
-                      int j) {
-    vector v;
-    for (int k = 0; k < 3; ++k) {
-        v.k[k].degree = 1;
-        for (int t = 0; t < 2; ++t) {
-            const double *x = t == 0 ? &start[0].x : &end[0].x;
-            pool *p = temporary(s);
-            v.k[k].c[t] =
-                copy(&s->keep, sub(p, load(p, x[3 * j + k], base), load(p, x[3 * i + k], base)));
-        }
-    }
-    return v;
-}
 
 /* The power of two that divides all. */
 static int find_base(const double *x, int count, int base) {
@@ -720,11 +748,11 @@ static int find_base(const double *x, int count, int base) {
 
 static poly make_motion(solver *s, const carom_vec3 *start, const carom_vec3 *end, int edges,
                         motion *m) {
-    int base = find_base(&end[0].x, 12, find_base(&start[0].x, 12, 1024));
+    m->in = (input){start, end, find_base(&end[0].x, 12, find_base(&start[0].x, 12, 1024))};
     int from = edges ? 0 : 1;
-    vector u = between(s, start, end, base, from, from + 1);
-    vector v = between(s, start, end, base, edges ? 2 : 1, 3);
-    vector w = edges ? between(s, start, end, base, 0, 2) : between(s, start, end, base, 1, 0);
+    vector u = between(s, &m->in, from, from + 1);
+    vector v = between(s, &m->in, edges ? 2 : 1, 3);
+    vector w = edges ? between(s, &m->in, 0, 2) : between(s, &m->in, 1, 0);
     vector wv = cross(s, &w, &v), wu = cross(s, &w, &u);
     m->n = cross(s, &u, &v);
     m->count = edges ? 4 : 3;
@@ -745,8 +773,10 @@ static poly make_motion(solver *s, const carom_vec3 *start, const carom_vec3 *en
                                         {{0, 2, 3}, {1, 2, 3}, {2, 0, 1}, {3, 0, 1}}};
     for (int i = 0; i < m->count; ++i) {
         const int *of = points[edges ? 1 : 0][i];
-        for (int e = 0; e < 2; ++e)
-            m->meetings[i].to[e] = between(s, start, end, base, of[1 + e], of[0]);
+        m->meetings[i].in = &m->in;
+        m->meetings[i].point = of[0];
+        m->meetings[i].ends[0] = of[1];
+        m->meetings[i].ends[1] = of[2];
     }
     return dot(s, &m->n, &w);
 }
@@ -840,7 +870,8 @@ void carom_toi_balls(const carom_ball start[2], const carom_ball end[2], carom_t
     const carom_vec3 to[2] = {end[0].centre, end[1].centre};
     const double radii[4] = {start[0].radius, start[1].radius, end[0].radius, end[1].radius};
     int base = find_base(radii, 4, find_base(&from[0].x, 6, find_base(&to[0].x, 6, 1024)));
-    vector w = between(&s, from, to, base, 0, 1);
+    const input in = {from, to, base};
+    vector w = between(&s, &in, 0, 1);
     poly reach = {.degree = 1};
     for (int t = 0; t < 2; ++t) {
         pool *p = temporary(&s);
