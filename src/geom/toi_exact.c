@@ -36,7 +36,10 @@ __extension__ typedef unsigned __int128 wide;
 #define KEEP_LIMBS    6144 /* 48 KiB: polynomials */
 #define SCRATCH_LIMBS 1536 /* 12 KiB, twice: polynomials on part of the interval */
 #define MOST_DEPTH    2048 /* halvings of an interval */
-#define TIME_DEPTH    50   /* times are enclosed to 2^-50 */
+#define TIME_DEPTH    50   /* times are enclosed by multiples of 2^-50 */
+#define NARROW_BITS   40   /* by which a bracket is narrowed at a time */
+#define MOST_NARROW   24   /* times, then halving continues */
+#define TIGHT_REACH   4096 /* of these, from a root found in doubles: an interval of 2^-37 */
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
@@ -284,14 +287,17 @@ static poly raise(solver *s, const poly *a) {
 }
 
 /* The value at (x, y), up to the power of x + y. */
-static int sign_at_point(solver *s, const poly *a, integer x, integer y) {
-    pool *p = temporary(s);
+static integer value_at_point(pool *p, const poly *a, integer x, integer y) {
     integer sum = a->c[0], power = y;
     for (int i = 1; i <= a->degree; ++i) { /* sum x + c[i] y^i */
         sum = add(p, multiply(p, sum, x), multiply(p, a->c[i], power));
         if (i < a->degree) power = multiply(p, power, y);
     }
-    return sum.sign;
+    return sum;
+}
+
+static int sign_at_point(solver *s, const poly *a, integer x, integer y) {
+    return value_at_point(temporary(s), a, x, y).sign;
 }
 
 /* Sign changes between coefficients: the roots inside the interval, or more by an even number. */
@@ -348,11 +354,19 @@ static poly half(pool *p, const poly *a, int side) {
 
 /* ---- Parts of the interval ------------------------------------------------------------------- */
 
+/* Two times, low 2^-depth and high 2^-depth, with one simple root of f in between. */
+typedef struct bracket {
+    integer low, high;
+    int depth;
+} bracket;
+
 /* A root of f in [0, 1]: a point (x : y), or the only root inside a part of the interval, which is
  * reached by `depth` halvings. */
 typedef struct root {
     bool exact;
     integer x, y;
+    bool tight; /* `between` encloses it */
+    bracket between;
     int depth;
     uint8_t path[MOST_DEPTH]; /* 0: left, 1: right */
 } root;
@@ -386,9 +400,152 @@ static int approach(frame *f) {
     return side;
 }
 
+/* ---- Short intervals ------------------------------------------------------------------------- */
+
+/* The time m 2^-depth as a point. */
+static void time_point(pool *p, integer m, int depth, integer *x, integer *y) {
+    *x = sub(p, shift(p, small(p, 1), depth), m);
+    *y = m;
+}
+
+static integer value_at_time(pool *p, const poly *a, integer m, int depth) {
+    integer x, y;
+    time_point(p, m, depth, &x, &y);
+    return value_at_point(p, a, x, y);
+}
+
+/* The sign of a quadratic on all of a bracket, or 0 where its Bernstein coefficients there have
+ * several: its values at the ends, and its polar form between them. */
+static int sign_between(solver *s, const poly *a, const bracket *b) {
+    CAROM_ASSERT(a->degree == 2);
+    pool *p = temporary(s);
+    integer x[2], y[2];
+    time_point(p, b->low, b->depth, &x[0], &y[0]);
+    time_point(p, b->high, b->depth, &x[1], &y[1]);
+    int sign = 0;
+    for (int k = 0; k < 3; ++k) {
+        integer sum;
+        if (k < 2) {
+            sum = value_at_point(p, a, x[k], y[k]); /* the ends */
+        } else {
+            integer mixed = add(p, multiply(p, x[0], y[1]), multiply(p, x[1], y[0]));
+            sum = shift(p, multiply(p, a->c[0], multiply(p, x[0], x[1])), 1);
+            sum = add(p, sum, multiply(p, a->c[1], mixed));
+            sum = add(p, sum, shift(p, multiply(p, a->c[2], multiply(p, y[0], y[1])), 1));
+        }
+        if (sum.sign == 0 || (sign != 0 && sum.sign != sign)) return 0;
+        sign = sum.sign;
+    }
+    return sign;
+}
+
+/* |a| / 2^(64 limbs), right to some 2^-52 of itself where it is not far below 1. */
+static double to_double(integer a, int limbs) {
+    double value = 0.0;
+    for (int k = a.count; k > 0 && k > limbs - 3; --k)
+        value += ldexp((double)a.limb[k - 1], 64 * (k - limbs - 1));
+    return value;
+}
+
+/* Narrows a bracket by some 2^40: the secant of f between its ends is nearly f. 1: narrower, 2: the
+ * root is the point x, y; 0: it did not work. */
+static int narrow(solver *s, const poly *f, bracket *b, integer *x, integer *y) {
+    pool *p = temporary(s);
+    integer at_low = value_at_time(p, f, b->low, b->depth);
+    integer at_high = value_at_time(p, f, b->high, b->depth);
+    integer sum = sub(p, at_low, at_high), span = sub(p, b->high, b->low);
+    if (at_low.sign * at_high.sign >= 0 || span.count != 1 || span.limb[0] > 2 * TIGHT_REACH)
+        return 0;
+    int first = at_low.sign;
+    double share = to_double(at_low, sum.count) / to_double(sum, sum.count);
+    double most = (double)span.limb[0] * 0x1p40;
+    uint64_t end = span.limb[0] << NARROW_BITS, at = (uint64_t)CAROM_MIN(share * most, most);
+    integer base = copy(&s->keep, shift(p, b->low, NARROW_BITS));
+    int depth = b->depth + NARROW_BITS;
+    for (uint64_t reach = 16; reach <= TIGHT_REACH; reach *= 16) {
+        uint64_t low = at > reach ? at - reach : 0, high = CAROM_MIN(at + reach, end);
+        integer to[2] = {add(&s->keep, base, small(&s->keep, low)),
+                         add(&s->keep, base, small(&s->keep, high))};
+        int signs[2];
+        for (int i = 0; i < 2; ++i) {
+            signs[i] = value_at_time(temporary(s), f, to[i], depth).sign;
+            if (signs[i] != 0) continue;
+            time_point(&s->keep, to[i], depth, x, y);
+            return 2;
+        }
+        if (signs[0] != first || signs[1] != -first) continue;
+        *b = (bracket){to[0], to[1], depth};
+        return 1;
+    }
+    return 0;
+}
+
+/* Encloses the only root of f in a part of the interval, found in doubles, between two times that
+ * are proved by exact signs; or finds that it is such a time. Where that fails the root stays as it
+ * is. */
+static void tighten(solver *s, const poly *f, root *r) {
+    double c[MOST_DEGREE + 1], from = 0.0, width = 1.0;
+    if (r->depth >= TIME_DEPTH) return;
+    frame part = {.s = s, .p = {*f}, .count = 1};
+    follow(&part, r);
+    int first = 0; /* the sign before the root */
+    for (int i = 0; i <= f->degree && first == 0; ++i) first = part.p[0].c[i].sign;
+    for (int i = 0; i < r->depth; ++i) {
+        width *= 0.5;
+        from += r->path[i] != 0 ? width : 0.0;
+    }
+    int limbs = 0; /* coefficients as doubles, scaled alike */
+    for (int i = 0; i <= f->degree; ++i) limbs = CAROM_MAX(f->c[i].count, limbs);
+    for (int i = 0; i <= f->degree; ++i) c[i] = f->c[i].sign * to_double(f->c[i], limbs);
+    double low = from, high = from + width, end = high;
+    for (int i = 0; i < TIME_DEPTH && high - low > 0x1p-50; ++i) {
+        double t = 0.5 * (low + high), x = 1.0 - t, sum = c[0], power = t;
+        for (int k = 1; k <= f->degree; ++k, power *= t) sum = sum * x + c[k] * power;
+        if ((sum > 0.0) == (first > 0))
+            low = t;
+        else
+            high = t;
+    }
+    double unit = ldexp(1.0, TIME_DEPTH);
+    uint64_t m = (uint64_t)(low * unit), least = (uint64_t)(from * unit);
+    uint64_t most = (uint64_t)(end * unit);
+    for (uint64_t reach = 1; reach <= TIGHT_REACH; reach *= 64) {
+        uint64_t at[3] = {m - least > reach ? m - reach : least, m, CAROM_MIN(m + reach, most)};
+        int signs[3] = {first, 0, -first}; /* at the ends of the part, zeros of f are not meant */
+        for (int i = 0; i < 3; ++i) {
+            if ((i == 0 && at[i] == least) || (i == 2 && at[i] == most)) continue;
+            if (i == 1 && (m == least || m == most)) {
+                signs[i] = 1;
+                continue;
+            }
+            integer time = small(&s->keep, at[i]);
+            signs[i] = value_at_time(temporary(s), f, time, TIME_DEPTH).sign;
+            if (signs[i] != 0) continue;
+            r->exact = true;
+            time_point(&s->keep, time, TIME_DEPTH, &r->x, &r->y);
+            return;
+        }
+        if (signs[0] != first || signs[2] != -first) continue;
+        r->tight = true;
+        r->between = (bracket){small(&s->keep, at[0]), small(&s->keep, at[2]), TIME_DEPTH};
+        return;
+    }
+}
+
+/* ---- Signs at roots -------------------------------------------------------------------------- */
+
 /* The sign of a at a root of f, where it is not zero if the root is not a point. */
 static int sign_at(solver *s, const poly *f, const poly *a, const root *r) {
     if (r->exact) return sign_at_point(s, a, r->x, r->y);
+    bracket b = r->between;
+    for (int i = 0; i < MOST_NARROW && r->tight && a->degree == 2 && !failed(s); ++i) {
+        int sign = sign_between(s, a, &b);
+        if (sign != 0) return sign;
+        integer x, y;
+        int how = narrow(s, f, &b, &x, &y);
+        if (how == 2) return sign_at_point(s, a, x, y);
+        if (how == 0) break;
+    }
     frame part = {.s = s, .p = {*f, *a}, .count = 2};
     follow(&part, r);
     for (int depth = r->depth; depth < MOST_DEPTH && !failed(s); ++depth) {
@@ -459,6 +616,8 @@ static bool vanishes(solver *s, const vector *v, const root *r) {
             if (sign_at_point(s, &v->k[k], r->x, r->y) != 0) return false;
         return true;
     }
+    for (int k = 0; k < 3 && r->tight; ++k)
+        if (sign_between(s, &v->k[k], &r->between) != 0) return false;
     frame part = {.s = s, .p = {v->k[0], v->k[1], v->k[2]}, .count = 3};
     follow(&part, r);
     for (int k = 0; k < 3; ++k)
@@ -485,6 +644,7 @@ static bool vanishes(solver *s, const vector *v, const root *r) {
 
 static void put_point(root *r, integer x, integer y) {
     r->exact = true;
+    r->tight = false;
     r->depth = 0;
     r->x = x;
     r->y = y;
@@ -607,6 +767,8 @@ static int find_roots(solver *s, const poly *f, poly *inner, root *roots) {
         else
             count += put_ratio(&roots[count], negate(inner->c[1]), shift(&s->keep, inner->c[2], 1));
     }
+    for (int i = 0; i < count && !failed(s); ++i)
+        if (!roots[i].exact) tighten(s, inner, &roots[i]);
     if (at_end) put_point(&roots[count++], zero, small(&s->keep, 1));
     CAROM_ASSERT(count <= MOST_ROOTS);
     return count;
@@ -614,17 +776,35 @@ static int find_roots(solver *s, const poly *f, poly *inner, root *roots) {
 
 /* The time of a root as an interval, equal ends where the time is a short fraction. */
 static void enclose(solver *s, const poly *f, const root *r, carom_toi *toi) {
-    frame part = {.s = s, .p = {*f}, .count = 1};
-    toi->hit = true;
-    toi->lower = 0.0;
-    double width = 1.0;
-    if (r->exact) { /* that of y' x - x' y */
-        if (r->y.sign == 0 || r->x.sign == 0) {
-            toi->lower = toi->upper = r->y.sign == 0 ? 0.0 : 1.0;
+    *toi = (carom_toi){.hit = true};
+    if (r->tight) {
+        CAROM_ASSERT(r->between.depth == TIME_DEPTH);
+        toi->lower =
+            r->between.low.count == 0 ? 0.0 : ldexp((double)r->between.low.limb[0], -TIME_DEPTH);
+        toi->upper = ldexp((double)r->between.high.limb[0], -TIME_DEPTH);
+        return;
+    }
+    if (r->exact && (r->x.sign == 0 || r->y.sign == 0)) {
+        toi->lower = toi->upper = r->x.sign == 0 ? 1.0 : 0.0;
+        return;
+    }
+    if (r->exact) { /* the root of y' x - x' y */
+        poly line = {.degree = 1, .c = {r->y, negate(r->x)}};
+        root only = {.exact = false};
+        tighten(s, &line, &only);
+        if (only.exact) { /* a short fraction: its x and y are those of time_point */
+            uint64_t m = only.y.count == 0 ? 0 : only.y.limb[0];
+            toi->lower = toi->upper = ldexp((double)m, -TIME_DEPTH);
             return;
         }
-        part.p[0] = (poly){.degree = 1, .c = {r->y, negate(r->x)}};
+        if (only.tight) {
+            enclose(s, &line, &only, toi);
+            return;
+        }
     }
+    frame part = {.s = s, .p = {*f}, .count = 1};
+    if (r->exact) part.p[0] = (poly){.degree = 1, .c = {r->y, negate(r->x)}};
+    double width = 1.0;
     for (int depth = 0; depth < TIME_DEPTH && !failed(s); ++depth) {
         int side = depth < r->depth ? r->path[depth] : 3;
         if (side == 3)
@@ -789,6 +969,10 @@ static int pick_component(solver *s, const poly *f, const motion *m, const root 
             if (*sign != 0) return k;
         }
         CAROM_ASSERT(false);
+    }
+    for (int k = 0; k < 3 && r->tight; ++k) {
+        *sign = sign_between(s, &m->n.k[k], &r->between);
+        if (*sign != 0) return k;
     }
     frame part = {.s = s, .p = {*f, m->n.k[0], m->n.k[1], m->n.k[2]}, .count = 4};
     follow(&part, r);

@@ -43,6 +43,8 @@
 #define CAROM_TOI_DEPTH       24 /* splits before an interval is left undecided */
 #define CAROM_TOI_FINE        40 /* splits once a hit is certain: the interval is 2^-39 wide */
 #define CAROM_TOI_VISITS      160
+#define CAROM_TOI_NEWTON      20      /* steps; most cubics need five */
+#define CAROM_TOI_REACH       0x1p-36 /* to both sides of the root that they find */
 
 /* Part of the time: polynomials in Bernstein form, q[0] is that of n. */
 typedef struct carom_toi_part {
@@ -194,7 +196,52 @@ CAROM_ITEM int carom_toi_outside_at(const carom_toi_part *part, int quadratics, 
     return sign * n > error && outside;
 }
 
-/* MISS, HIT with the first time in [*low, *high], or UNDECIDED. start and end hold the point and
+/* The cubic at s in [0, 1] of the part; adds to the rounding what two splits do. */
+CAROM_ITEM double carom_toi_value(const double *f, double s) {
+    double r = 1.0 - s;
+    double a = r * f[0] + s * f[1], b = r * f[1] + s * f[2], c = r * f[2] + s * f[3];
+    return r * (r * a + s * b) + s * (r * b + s * c);
+}
+
+/* Encloses the only root of a part whose coefficients change their sign once, by Newton's method
+ * and two values that prove it. Returns 0 where they do not. */
+CAROM_ITEM int carom_toi_enclose(const carom_toi_part *part, double error, double *low,
+                                 double *high) {
+    const double *f = part->f;
+    double sign = f[0] < 0.0 ? -1.0 : 1.0, s = 0.5, from = 0.0, to = 1.0;
+    int changed = 0;
+    for (int i = 1; i < 4; ++i) { /* + ... + - ... -, small ones only in between */
+        if (sign * f[i] < -error) changed = 1;
+        if (changed && !(sign * f[i] < -error)) return 0;
+    }
+    for (int i = 0; i < CAROM_TOI_NEWTON; ++i) {
+        double value = sign * carom_toi_value(f, s);
+        double r = 1.0 - s, d0 = f[1] - f[0], d1 = f[2] - f[1], d2 = f[3] - f[2];
+        double slope = 3.0 * sign * ((r * r * d0 + 2.0 * r * s * d1) + s * s * d2);
+        if (value > 0.0)
+            from = s;
+        else
+            to = s;
+        double next = s - value / slope;
+        next = next > from && next < to ? next : 0.5 * (from + to);
+        if (fabs(next - s) < 0x1p-45) {
+            s = next;
+            break;
+        }
+        s = next;
+    }
+    double width = part->high - part->low, reach = CAROM_TOI_REACH / width;
+    double left = s > reach ? s - reach : 0.0, right = s + reach < 1.0 ? s + reach : 1.0;
+    if (!(sign * carom_toi_value(f, left) > error && sign * carom_toi_value(f, right) < -error))
+        return 0;
+    double a = part->low + left * width - 0x1p-50, b = part->low + right * width + 0x1p-50;
+    *low = CAROM_MAX(a, part->low);
+    *high = CAROM_MIN(b, part->high);
+    return 1;
+}
+
+/* MISS, HIT with the first time in [*low, *high], or UNDECIDED. Without a place for the times they
+ * are not found. start and end hold the point and
  * the triangle's corners, or the ends of the first segment and of the second (edges). */
 CAROM_ITEM int carom_toi_filter(const carom_vec3 *start, const carom_vec3 *end, int edges,
                                 double *low, double *high) {
@@ -225,7 +272,10 @@ CAROM_ITEM int carom_toi_filter(const carom_vec3 *start, const carom_vec3 *end, 
             }
             if (outside && (along || against)) continue;
             hit = inside && ((f[0] > ef && f[3] < -ef) || (f[0] < -ef && f[3] > ef));
+            if (hit && low == 0) return CAROM_TOI_HIT;
             if (hit) {
+                double more = 2.0 * CAROM_TOI_CUBIC_SPLIT * cubic;
+                if (carom_toi_enclose(part, ef + more, low, high)) return CAROM_TOI_HIT;
                 *low = part->low;
                 *high = part->high;
                 count = 0; /* later parts no longer matter */
