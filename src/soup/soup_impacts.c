@@ -14,6 +14,7 @@
 #include "base/names.h"
 #include "base/pair_list.h"
 #include "base/progress.h"
+#include "base/simd.h"
 #include "base/threads.h"
 #include "base/worker_state.h"
 #include "bvh/bvh_cpu.h"
@@ -42,14 +43,37 @@ typedef struct moving {
     carom_vec3 start, end;
 } moving;
 
+/* A box, one vector per corner: the fourth lanes are 0. */
+typedef struct wide_box {
+    carom_f32x4 low, high;
+} wide_box;
+
+/* What pairs of triangles need to know of one: a cache line. */
+typedef struct moving_triangle {
+    wide_box box; /* of its way; empty for removed triangles */
+    uint32_t corner[3];
+    uint32_t triangle;
+    uint32_t owned; /* OWN_... */
+    uint32_t padding[3];
+} moving_triangle;
+
 /* A soup that moves. */
 typedef struct side {
     const carom_soup *soup;
     const carom_mesh_view *end; /* NULL: at rest */
     moving *vertices;
-    carom_box *boxes; /* of the way of each vertex */
-    uint8_t *owned;   /* of each triangle: OWN_... */
+    wide_box *boxes;            /* of the way of each vertex */
+    uint8_t *owned;             /* of each triangle: OWN_... */
+    moving_triangle *triangles; /* in the order of the tree for b, else in that of the soup */
 } side;
+
+static inline wide_box join(wide_box a, wide_box b) {
+    return (wide_box){carom_f32x4_min(a.low, b.low), carom_f32x4_max(a.high, b.high)};
+}
+
+static inline bool overlap(const wide_box *a, const wide_box *b) {
+    return carom_i32x4_lanes((a->low <= b->high) & (b->low <= a->high)) == 15;
+}
 
 typedef struct search {
     carom_context *context;
@@ -109,10 +133,10 @@ static carom_status load_side(search *s, side *x) {
     uint64_t vertices = x->soup->vertex_count, triangles = x->soup->triangle_count;
     carom_arena *scratch = carom_scratch(s->context, 0);
     x->vertices = CAROM_ARENA_TAKE(scratch, moving, vertices + 1);
-    x->boxes = CAROM_ARENA_TAKE(scratch, carom_box, vertices + 1);
+    x->boxes = CAROM_ARENA_TAKE(scratch, wide_box, vertices + 1);
     x->owned = CAROM_ARENA_TAKE(scratch, uint8_t, triangles + 1);
     if (x->vertices == NULL || x->boxes == NULL || x->owned == NULL)
-        return no_memory(s, vertices * (sizeof(moving) + sizeof(carom_box)) + triangles);
+        return no_memory(s, vertices * (sizeof(moving) + sizeof(wide_box)) + triangles);
     for (uint64_t v = 0; v < vertices; ++v) {
         x->vertices[v].start = carom_soup_position(x->soup, (uint32_t)v);
         x->vertices[v].end = x->end != NULL ? carom_mesh_position(x->end, v) : x->vertices[v].start;
@@ -167,12 +191,13 @@ static carom_status make_boxes(void *argument, carom_range range) {
     const double origin[3] = {b->s->origin.x, b->s->origin.y, b->s->origin.z};
     for (uint64_t v = range.begin; v < range.end; ++v) {
         const double *p = &b->x->vertices[v].start.x, *q = &b->x->vertices[v].end.x;
-        carom_box *box = &b->x->boxes[v];
+        float low[4] = {0}, high[4] = {0};
         for (int k = 0; k < 3; ++k) {
             float ignored;
-            round_outwards(b->s, CAROM_MIN(p[k], q[k]), origin[k], &box->low[k], &ignored);
-            round_outwards(b->s, CAROM_MAX(p[k], q[k]), origin[k], &ignored, &box->high[k]);
+            round_outwards(b->s, CAROM_MIN(p[k], q[k]), origin[k], &low[k], &ignored);
+            round_outwards(b->s, CAROM_MAX(p[k], q[k]), origin[k], &ignored, &high[k]);
         }
+        b->x->boxes[v] = (wide_box){carom_f32x4_load(low), carom_f32x4_load(high)};
     }
     return CAROM_OK;
 }
@@ -212,10 +237,21 @@ static carom_status assign_owners(search *s, side *x) {
     return CAROM_OK;
 }
 
-static carom_box triangle_box(const side *x, uint32_t triangle) {
+static wide_box wide_box_of(const side *x, uint32_t triangle) {
     const uint32_t *c = corners_of(x, triangle);
+    return join(join(x->boxes[c[0]], x->boxes[c[1]]), x->boxes[c[2]]);
+}
+
+static carom_box triangle_box(const side *x, uint32_t triangle) {
     if (!is_live(x, triangle)) return carom_box_empty();
-    return carom_box_join(carom_box_join(x->boxes[c[0]], x->boxes[c[1]]), x->boxes[c[2]]);
+    wide_box wide = wide_box_of(x, triangle);
+    float low[4], high[4];
+    carom_f32x4_store(low, wide.low);
+    carom_f32x4_store(high, wide.high);
+    carom_box box;
+    memcpy(box.low, low, sizeof(box.low));
+    memcpy(box.high, high, sizeof(box.high));
+    return box;
 }
 
 static void tree_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
@@ -238,10 +274,43 @@ static carom_status build_tree(search *s) {
     s->bvh.item_capacity = places;
     s->bvh.node_capacity = nodes;
     carom_box bounds = carom_box_empty();
-    for (uint64_t v = 0; v < b->soup->vertex_count; ++v)
-        bounds = carom_box_join(bounds, b->boxes[v]);
+    if (b->soup->vertex_count != 0) {
+        wide_box all = b->boxes[0];
+        for (uint64_t v = 1; v < b->soup->vertex_count; ++v) all = join(all, b->boxes[v]);
+        for (int k = 0; k < 3; ++k) {
+            bounds.low[k] = all.low[k];
+            bounds.high[k] = all.high[k];
+        }
+    }
     return carom_bvh_build(s->context, &s->context->allocator, &s->bvh, b->soup->triangle_count,
                            &bounds, tree_boxes, b);
+}
+
+typedef struct placing {
+    const side *x;
+    const uint32_t *items; /* NULL: in the order of the soup */
+} placing;
+
+static carom_status place_triangles(void *argument, carom_range range) {
+    const placing *p = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        uint32_t t = p->items != NULL ? p->items[i] : (uint32_t)i;
+        moving_triangle *to = &p->x->triangles[i];
+        memset(to, 0, sizeof(*to));
+        if (t == CAROM_BVH_NONE) continue; /* past the end: never found */
+        to->box = wide_box_of(p->x, t);
+        memcpy(to->corner, corners_of(p->x, t), sizeof(to->corner));
+        to->triangle = t;
+        to->owned = p->x->owned[t];
+    }
+    return CAROM_OK;
+}
+
+static carom_status place_side(search *s, side *x, const uint32_t *items, uint64_t count) {
+    x->triangles = CAROM_ARENA_TAKE(carom_scratch(s->context, 0), moving_triangle, count + 1);
+    if (x->triangles == NULL) return no_memory(s, count * sizeof(moving_triangle));
+    placing p = {x, items};
+    return carom_parallel_for(s->context, count, VERTICES_PER_RANGE, place_triangles, &p);
 }
 
 static carom_status prepare(search *s) {
@@ -256,7 +325,13 @@ static carom_status prepare(search *s) {
         CAROM_TRY(carom_parallel_for(s->context, b.x->soup->vertex_count, VERTICES_PER_RANGE,
                                      make_boxes, &b));
     }
-    return build_tree(s);
+    CAROM_TRY(build_tree(s));
+    side *b = &s->sides[s->self ? 0 : 1];
+    uint64_t places =
+        s->bvh.level_count == 0 ? 0 : (uint64_t)s->bvh.node_count[0] * CAROM_BVH_WIDTH;
+    CAROM_TRY(place_side(s, b, s->bvh.items, places));
+    if (s->self) return CAROM_OK;
+    return place_side(s, &s->sides[0], NULL, s->sides[0].soup->triangle_count);
 }
 
 /* ---- Vertices, faces and edges of two triangles ---------------------------------------------- */
@@ -319,42 +394,40 @@ static bool has_corner(const uint32_t *corners, uint32_t vertex) {
     return corners[0] == vertex || corners[1] == vertex || corners[2] == vertex;
 }
 
-/* The own vertices of triangle t of x with triangle u of y. */
-static bool test_vertices(finder *f, const side *x, uint32_t t, const side *y, uint32_t u,
-                          const carom_box *box, carom_impact_kind kind) {
-    const uint32_t *ct = corners_of(x, t), *cu = corners_of(y, u);
+/* The own vertices of triangle t of x with triangle u. */
+static bool test_vertices(finder *f, const side *x, const moving_triangle *t,
+                          const moving_triangle *u, carom_impact_kind kind) {
     for (uint32_t i = 0; i < 3; ++i) {
-        if ((x->owned[t] & OWN_VERTEX(i)) == 0 || !carom_box_overlap(&x->boxes[ct[i]], box))
-            continue;
-        if (f->s->self && has_corner(cu, ct[i])) continue;
-        uint32_t corner = 3 * t + i;
+        if ((t->owned & OWN_VERTEX(i)) == 0 || !overlap(&x->boxes[t->corner[i]], &u->box)) continue;
+        if (f->s->self && has_corner(u->corner, t->corner[i])) continue;
+        uint32_t corner = 3 * t->triangle + i;
         bool vertex_first = kind == CAROM_IMPACT_KIND_VERTEX_FACE;
-        if (!test(f, kind, vertex_first ? corner : u, vertex_first ? u : corner)) return false;
+        if (!test(f, kind, vertex_first ? corner : u->triangle,
+                  vertex_first ? u->triangle : corner))
+            return false;
     }
     return true;
 }
 
-static bool test_edges(finder *f, const side *x, uint32_t t, const side *y, uint32_t u,
-                       const carom_box *box_t, const carom_box *box_u) {
-    const uint32_t *ct = corners_of(x, t), *cu = corners_of(y, u);
-    carom_box edges[3];
+static bool test_edges(finder *f, const side *x, const moving_triangle *t, const side *y,
+                       const moving_triangle *u) {
+    wide_box edges[3];
     uint32_t of_u = 0; /* own edges of u whose boxes overlap that of t */
     for (uint32_t j = 0; j < 3; ++j) {
-        edges[j] = carom_box_join(y->boxes[cu[j]], y->boxes[cu[(j + 1) % 3]]);
-        if ((y->owned[u] & OWN_EDGE(j)) != 0 && carom_box_overlap(&edges[j], box_t))
-            of_u |= 1u << j;
+        edges[j] = join(y->boxes[u->corner[j]], y->boxes[u->corner[(j + 1) % 3]]);
+        if ((u->owned & OWN_EDGE(j)) != 0 && overlap(&edges[j], &t->box)) of_u |= 1u << j;
     }
     if (of_u == 0) return true;
     for (uint32_t i = 0; i < 3; ++i) {
-        uint32_t p = ct[i], q = ct[(i + 1) % 3];
-        if ((x->owned[t] & OWN_EDGE(i)) == 0) continue;
-        carom_box box = carom_box_join(x->boxes[p], x->boxes[q]);
-        if (!carom_box_overlap(&box, box_u)) continue;
+        uint32_t p = t->corner[i], q = t->corner[(i + 1) % 3];
+        if ((t->owned & OWN_EDGE(i)) == 0) continue;
+        wide_box box = join(x->boxes[p], x->boxes[q]);
+        if (!overlap(&box, &u->box)) continue;
         for (uint32_t j = 0; j < 3; ++j) {
-            if ((of_u >> j & 1) == 0 || !carom_box_overlap(&box, &edges[j])) continue;
-            uint32_t r = cu[j], e = cu[(j + 1) % 3];
+            if ((of_u >> j & 1) == 0 || !overlap(&box, &edges[j])) continue;
+            uint32_t r = u->corner[j], e = u->corner[(j + 1) % 3];
             if (f->s->self && (p == r || p == e || q == r || q == e)) continue;
-            uint32_t a = 3 * t + i, b = 3 * u + j;
+            uint32_t a = 3 * t->triangle + i, b = 3 * u->triangle + j;
             if (f->s->self && b < a) {
                 uint32_t c = a;
                 a = b;
@@ -366,15 +439,18 @@ static bool test_edges(finder *f, const side *x, uint32_t t, const side *y, uint
     return true;
 }
 
-static bool test_triangles(finder *f, uint32_t t, uint32_t u) {
+#define OWN_VERTICES 7u
+#define OWN_EDGES    56u
+
+static bool test_triangles(finder *f, const moving_triangle *t, const moving_triangle *u) {
     const side *x = &f->s->sides[0], *y = side_b(f->s);
-    if ((x->owned[t] | y->owned[u]) == 0) return true;
-    carom_box box_t = triangle_box(x, t), box_u = triangle_box(y, u);
     carom_impact_kind second =
         f->s->self ? CAROM_IMPACT_KIND_VERTEX_FACE : CAROM_IMPACT_KIND_FACE_VERTEX;
-    return test_vertices(f, x, t, y, u, &box_u, CAROM_IMPACT_KIND_VERTEX_FACE) &&
-           test_vertices(f, y, u, x, t, &box_t, second) &&
-           test_edges(f, x, t, y, u, &box_t, &box_u);
+    if ((t->owned & OWN_VERTICES) != 0 && !test_vertices(f, x, t, u, CAROM_IMPACT_KIND_VERTEX_FACE))
+        return false;
+    if ((u->owned & OWN_VERTICES) != 0 && !test_vertices(f, y, u, t, second)) return false;
+    if ((t->owned & OWN_EDGES) == 0 || (u->owned & OWN_EDGES) == 0) return true;
+    return test_edges(f, x, t, y, u);
 }
 
 /* ---- Search ---------------------------------------------------------------------------------- */
@@ -382,13 +458,11 @@ static bool test_triangles(finder *f, uint32_t t, uint32_t u) {
 /* Pairs of places, or of a triangle of a and a place. */
 static bool decide(carom_bvh_found *found) {
     finder *f = found->user;
-    const uint32_t *items = f->s->bvh.items;
+    const moving_triangle *of_a = f->s->sides[0].triangles, *of_b = side_b(f->s)->triangles;
     uint32_t count = found->count;
     found->count = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t a = f->s->self ? items[found->a[i]] : found->a[i];
-        if (!test_triangles(f, a, items[found->b[i]])) return false;
-    }
+    for (uint32_t i = 0; i < count; ++i)
+        if (!test_triangles(f, &of_a[found->a[i]], &of_b[found->b[i]])) return false;
     return !carom_progress_stop(f->s->context, f->worker);
 }
 
