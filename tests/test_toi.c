@@ -78,7 +78,15 @@ static void check_oracle(const carom_vec3 *start, const carom_vec3 *end, bool ed
     }
 }
 
-/* The same shapes in other words: corners and ends in another order, time backwards. */
+/* Whether they meet at one time, by the exact predicate of triangles. */
+static bool meet(const carom_vec3 *p, bool edges) {
+    carom_triangle a = {{p[0], edges ? p[1] : p[0], edges ? p[1] : p[0]}};
+    carom_triangle b = {{edges ? p[2] : p[1], edges ? p[3] : p[2], p[3]}};
+    return carom_triangles_meet_value(&a, &b);
+}
+
+/* What meets at the start is a hit at time 0, and only that; what meets at the end is a hit. The
+ * same shapes in other words: corners and ends in another order, time backwards. */
 static void check_symmetry(const carom_vec3 *start, const carom_vec3 *end, bool edges,
                            const carom_toi *toi) {
     static const int orders[2][4] = {{0, 2, 3, 1}, {3, 2, 1, 0}};
@@ -89,7 +97,8 @@ static void check_symmetry(const carom_vec3 *start, const carom_vec3 *end, bool 
     }
     carom_toi other = ask(s, e, edges), back = ask(end, start, edges);
     if (other.hit != toi->hit || other.lower > toi->upper || other.upper < toi->lower ||
-        back.hit != toi->hit || (toi->hit && back.lower > 1.0 - toi->lower)) {
+        back.hit != toi->hit || (toi->hit && back.lower > 1.0 - toi->lower) ||
+        meet(start, edges) != (toi->hit && toi->upper == 0.0) || (meet(end, edges) && !toi->hit)) {
         show("another order gives another answer", start, end, edges);
         fail_msg("%d [%g, %g], %d [%g, %g], backwards %d [%g, %g]", toi->hit, toi->lower,
                  toi->upper, other.hit, other.lower, other.upper, back.hit, back.lower, back.upper);
