@@ -38,7 +38,7 @@ __extension__ typedef unsigned __int128 wide;
 #define MOST_DEPTH    2048 /* halvings of an interval */
 #define TIME_DEPTH    50   /* times are enclosed by multiples of 2^-50 */
 #define NARROW_BITS   40   /* by which a bracket is narrowed at a time */
-#define MOST_NARROW   24   /* times, then halving continues */
+#define MOST_NARROW   64   /* times, then halving continues */
 #define TIGHT_REACH   4096 /* of these, from a root found in doubles: an interval of 2^-37 */
 
 /* ---- Integers -------------------------------------------------------------------------------- */
@@ -480,6 +480,15 @@ static int narrow(solver *s, const poly *f, bracket *b, integer *x, integer *y) 
     return 0;
 }
 
+/* Moves a bracket to the place from which the pool was used for it. */
+static void pack_bracket(solver *s, int used, bracket *b) {
+    pool *p = temporary(s);
+    integer low = copy(p, b->low), high = copy(p, b->high);
+    s->keep.used = used;
+    b->low = copy(&s->keep, low);
+    b->high = copy(&s->keep, high);
+}
+
 /* Encloses the only root of f in a part of the interval, found in doubles, between two times that
  * are proved by exact signs; or finds that it is such a time. Where that fails the root stays as it
  * is. */
@@ -538,6 +547,7 @@ static void tighten(solver *s, const poly *f, root *r) {
 static int sign_at(solver *s, const poly *f, const poly *a, const root *r) {
     if (r->exact) return sign_at_point(s, a, r->x, r->y);
     bracket b = r->between;
+    int used = s->keep.used;
     for (int i = 0; i < MOST_NARROW && r->tight && a->degree == 2 && !failed(s); ++i) {
         int sign = sign_between(s, a, &b);
         if (sign != 0) return sign;
@@ -545,6 +555,7 @@ static int sign_at(solver *s, const poly *f, const poly *a, const root *r) {
         int how = narrow(s, f, &b, &x, &y);
         if (how == 2) return sign_at_point(s, a, x, y);
         if (how == 0) break;
+        pack_bracket(s, used, &b);
     }
     frame part = {.s = s, .p = {*f, *a}, .count = 2};
     follow(&part, r);
@@ -759,7 +770,8 @@ static int find_roots(solver *s, const poly *f, poly *inner, root *roots) {
             roots[count++] = (root){.exact = false, .depth = 0};
     } else if (changes >= 2) {
         integer delta = zero;
-        int sign = discriminant(s, inner, &delta);
+        int used = s->keep.used, sign = discriminant(s, inner, &delta);
+        if (sign != 0) s->keep.used = used; /* delta is for multiple roots only */
         if (sign != 0)
             count += isolate(s, inner, roots + count);
         else if (inner->degree == 3)
