@@ -146,7 +146,7 @@ static list brute_force(const motion *a, const motion *b, double *first) {
         }
     free(edges_a.keys);
     free(edges_b.keys);
-    qsort(all.keys, all.count, sizeof(key), compare_keys);
+    if (all.count != 0) qsort(all.keys, all.count, sizeof(key), compare_keys);
     return all;
 }
 
