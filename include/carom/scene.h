@@ -147,8 +147,9 @@ typedef struct carom_scene_contact {
     double error;      /* how far distance or depth may be off; infinite: an estimate */
     double volume;     /* of the overlap of two solids; else 0 */
     double volume_error;     /* how far it may be off */
-    uint64_t triangle_pairs; /* of meshes: pairs of triangles that meet, touching included; of a
-                                convex shape and a mesh: triangles that meet the shape */
+    uint64_t triangle_pairs; /* of meshes: pairs of faces that meet, touching included, without
+                                faces that have no area; of a convex shape and a mesh: triangles
+                                that meet the shape */
     uint32_t point_count;    /* 1 to CAROM_MANIFOLD_POINTS, 0 where one mesh is inside the other */
     /* The deepest first. Of solids that overlap one, the centroid of the overlap; of faces that
      * meet points that are on both meshes. */

@@ -18,7 +18,7 @@
 #include "geom/length.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
-#include "soup/soup_view.h"
+#include "soup/soup.h"
 
 /* The interval that holds a depth is halved until it is this part of the depth. */
 #define DEPTH_PART 0x1p-20
@@ -384,10 +384,29 @@ static void spread_points(const carom_soup_segments *segments, carom_scene_conta
     }
 }
 
+/* Whether a triangle of a solid has no area. Solids keep such triangles, as segments; they are
+ * closed, so that other triangles meet what these meet. */
+static bool is_flat(const carom_scene_object *o, uint32_t triangle) {
+    return o->solid != NULL && (o->soup->states[triangle] & CAROM_SOUP_DEGENERATE) != 0;
+}
+
+/* The pairs of faces that meet, without triangles of solids that have no area. */
+static carom_status find_faces(const carom_scene_question *q, const carom_scene_object *a,
+                               const carom_scene_object *b) {
+    uint64_t kept = 0;
+    carom_pair *pairs;
+    CAROM_TRY(carom_soup_cross_pairs(q->context, a->soup, &a->pose, b->soup, &b->pose, q->faces));
+    pairs = q->faces->data;
+    for (uint64_t i = 0; i < q->faces->count; ++i)
+        if (!is_flat(a, pairs[i].a) && !is_flat(b, pairs[i].b)) pairs[kept++] = pairs[i];
+    q->faces->count = kept;
+    return CAROM_OK;
+}
+
 /* Where faces meet; relation and points. False in *meet: none do. */
 static carom_status ask_meeting(const carom_scene_question *q, const carom_scene_object *a,
                                 const carom_scene_object *b, carom_scene_contact *c, bool *meet) {
-    CAROM_TRY(carom_soup_cross_pairs(q->context, a->soup, &a->pose, b->soup, &b->pose, q->faces));
+    CAROM_TRY(find_faces(q, a, b));
     *meet = q->faces->count != 0;
     if (!*meet) return CAROM_OK;
     CAROM_TRY(carom_soup_cross_segments(q->context, a->soup, &a->pose, b->soup, &b->pose,
@@ -507,6 +526,11 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
     c->volume = overlap.volume;
     c->volume_error = overlap.volume_error;
     c->triangle_pairs = overlap.pairs;
+    if (overlap.pairs != 0 &&
+        (a->solid->info.degenerate_triangles | b->solid->info.degenerate_triangles) != 0) {
+        CAROM_TRY(find_faces(q, a, b));
+        c->triangle_pairs = q->faces->count;
+    }
     *in_contact = overlap.relation != CAROM_RELATION_APART ||
                   (overlap.has_distance && overlap.distance <= q->reach);
     if (!*in_contact) return CAROM_OK;
@@ -527,7 +551,6 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
         bool meet;
         CAROM_TRY(ask_meeting(q, a, b, c, &meet));
         c->relation = CAROM_RELATION_TOUCHING; /* also where faces cross without common space */
-        c->triangle_pairs = overlap.pairs;
         return CAROM_OK;
     }
     if (force > 4.0 * overlap.force_error) guess = overlap.volume / force;
