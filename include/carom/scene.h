@@ -102,8 +102,8 @@ CAROM_API carom_status carom_scene_set_filters(carom_context *context, carom_sce
                                                const carom_broad_filter *filters, uint64_t count);
 
 /* Leaves pairs of objects out of the contacts, such as links of a robot that share a joint, or
- * takes them in again. The order within a pair does not matter. A pair is forgotten when one of its
- * objects is removed. Cost: O(pairs left out). */
+ * takes them in again. The order within a pair does not matter. The pairs of these objects are
+ * asked again. A pair is forgotten when one of its objects is removed. Cost: O(pairs left out). */
 CAROM_API carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
                                                const carom_pair *pairs, uint64_t count,
                                                bool ignored);

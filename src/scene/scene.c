@@ -154,7 +154,6 @@ void carom_scene_destroy(carom_scene *scene) {
     if (scene == NULL) return;
     carom_allocator allocator = scene->allocator;
     carom_broad_destroy(scene->broad);
-    carom_pairs_free(&scene->boxes);
     carom_pairs_free(&scene->faces);
     carom_soup_segments_free(&scene->segments);
     carom_scene_ids_release(&scene->changed, &allocator);
@@ -177,13 +176,13 @@ carom_status carom_scene_get_info(carom_context *context, const carom_scene *sce
     *info = (carom_scene_info){.ids = scene->id_count,
                                .live = scene->live,
                                .ignored = scene->ignored.count,
-                               .pairs = scene->kept.count,
+                               .pairs = scene->pairs,
                                .contacts = scene->contacts,
                                .asked = scene->asked};
     info->bytes = sizeof(*scene) + broad.bytes + scene->capacity * sizeof(*scene->objects) +
                   (scene->changed.capacity + scene->free_slots.capacity) * sizeof(uint32_t) +
                   (scene->kept.capacity + scene->next.capacity) * sizeof(carom_scene_pair) +
-                  (scene->boxes.capacity + scene->faces.capacity) * sizeof(carom_pair) +
+                  scene->faces.capacity * sizeof(carom_pair) +
                   scene->segments.capacity * sizeof(carom_soup_segment) +
                   scene->ignored.capacity * sizeof(uint64_t) +
                   scene->pool.capacity * sizeof(carom_scene_contact);
@@ -353,6 +352,16 @@ static carom_status place_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
+/* Writes poses and boxes. Not for ids of the caller, one of which may come twice. */
+static carom_status write_range(void *argument, carom_range range) {
+    const moving *m = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        m->scene->objects[i].pose = m->poses[i];
+        m->scene->objects[i].box = m->tight[i];
+    }
+    return CAROM_OK;
+}
+
 static carom_status move(moving *m, carom_scene *scene, uint64_t count) {
     carom_context *context = m->context;
     CAROM_TRY(check_ids(context, scene, m->ids, count));
@@ -366,10 +375,13 @@ static carom_status move(moving *m, carom_scene *scene, uint64_t count) {
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     CAROM_TRY(carom_parallel_phase(context, "moving objects", count, GRAIN, place_range, m));
     CAROM_TRY(carom_broad_move(context, scene->broad, m->ids, m->boxes, count));
+    if (m->ids == NULL) (void)carom_parallel_for(context, count, GRAIN, write_range, m);
     for (uint64_t i = 0; i < count; ++i) {
         uint32_t id = m->ids != NULL ? m->ids[i] : (uint32_t)i;
-        scene->objects[id].pose = m->poses[i];
-        scene->objects[id].box = m->tight[i];
+        if (m->ids != NULL) {
+            scene->objects[id].pose = m->poses[i];
+            scene->objects[id].box = m->tight[i];
+        }
         mark_changed(scene, id, 0);
     }
     scene->stale = scene->stale || count != 0;
@@ -432,7 +444,9 @@ carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
     CAROM_REQUIRE(filters != NULL || count == 0, "the filters are NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a scene"));
     CAROM_TRY(check_ids(context, scene, ids, count));
+    CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     CAROM_TRY(carom_broad_set_filters(context, scene->broad, ids, filters, count));
+    for (uint64_t i = 0; i < count; ++i) mark_changed(scene, ids != NULL ? ids[i] : (uint32_t)i, 0);
     scene->stale = scene->stale || count != 0;
     return CAROM_OK;
 }
@@ -463,7 +477,10 @@ carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
                               pairs[i].a, pairs[i].b);
     if (ignored && !carom_scene_words_reserve(words, &scene->allocator, words->count + count))
         return carom_fail_memory(context, count * sizeof(uint64_t), "pairs to leave out");
+    CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     for (uint64_t i = 0; i < count; ++i) {
+        mark_changed(scene, pairs[i].a,
+                     0); /* a pair of unchanged objects without a record is apart */
         uint64_t key = carom_scene_key(pairs[i].a, pairs[i].b), at = find_key(words, key);
         bool there = at < words->count && words->data[at] == key;
         if (there == ignored) continue;

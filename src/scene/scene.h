@@ -50,15 +50,15 @@ struct carom_scene {
     uint32_t id_count, live;
     carom_scene_ids changed;   /* ids with that state */
     carom_scene_words ignored; /* a << 32 | b, sorted */
-    carom_pairs boxes;         /* the pairs of the last step's boxes, as broad gives them */
 
-    /* The last step: its pairs, sorted. `next` is where those of a step are made. */
+    /* The last step: its pairs, sorted, without those of two boxes farther apart than the reach.
+     * `next` is where those of a step are made. */
     carom_scene_pairs kept, next;
     carom_scene_pool pool;
     carom_scene_ids free_slots;
     carom_pairs faces; /* for pairs of meshes, kept for reuse */
     carom_soup_segments segments;
-    uint64_t contacts, asked;
+    uint64_t pairs, contacts, asked; /* of the last step: pairs of boxes ... */
 };
 
 /* For tests and fuzzers, between two calls: NULL, or the first invariant that does not hold. O(n
@@ -100,8 +100,12 @@ typedef struct carom_scene_question {
     carom_soup_segments *segments;
 } carom_scene_question;
 
-/* Whether boxes, or the direction in which the two were apart, prove that they are not in contact.
- */
+/* Whether the boxes of two objects are farther apart than the reach, which proves that they are not
+ * in contact. */
+bool carom_scene_is_far(const carom_scene_question *q, const carom_scene_object *a,
+                        const carom_scene_object *b);
+
+/* Whether the direction in which the two were apart, or 0, proves it. */
 bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,
                           const carom_scene_object *b, carom_vec3 direction);
 

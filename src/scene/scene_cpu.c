@@ -19,21 +19,57 @@ static double farthest(const carom_convex_core *core, carom_vec3 d) {
     return carom_vec_dot(carom_convex_support(core, d, &seed), d);
 }
 
+/* Half the extent along each axis of a shape that is its own mirror image in the origin and has no
+ * curved core; false for other shapes. */
+static bool simple_extents(const carom_convex *s, const double *r, double *half) {
+    double round = s->margin;
+    carom_vec3 h = carom_vec(0.0, 0.0, 0.0);
+    switch (s->kind) {
+    case CAROM_CONVEX_KIND_POINT:
+        break;
+    case CAROM_CONVEX_KIND_CAPSULE:
+        round += s->radius;
+        h.z = s->half_height;
+        break;
+    case CAROM_CONVEX_KIND_SEGMENT:
+        h.z = s->half_height;
+        break;
+    case CAROM_CONVEX_KIND_SPHERE:
+        round += s->radius;
+        break;
+    case CAROM_CONVEX_KIND_BOX:
+        h = s->half;
+        break;
+    default:
+        return false;
+    }
+    for (int k = 0; k < 3; ++k)
+        half[k] =
+            ((fabs(r[3 * k]) * h.x + fabs(r[3 * k + 1]) * h.y) + fabs(r[3 * k + 2]) * h.z) + round;
+    return true;
+}
+
 carom_bounds CAROM_CPU(carom_scene_convex_box)(const carom_convex *shape,
                                                const carom_hull_view *hull,
                                                const carom_frame *frame) {
-    double size = carom_convex_size(shape, hull), unit = carom_convex_unit(size);
-    double back = 1.0 / unit, low[3], high[3];
+    double size = carom_convex_size(shape, hull), low[3], high[3];
     const double t[3] = {frame->t.x, frame->t.y, frame->t.z};
     double slack = BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
-    carom_convex_core core;
-    carom_convex_core_make(shape, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
+    if (simple_extents(shape, frame->r, high)) {
+        for (int k = 0; k < 3; ++k) low[k] = high[k];
+    } else {
+        double unit = carom_convex_unit(size), back = 1.0 / unit;
+        carom_convex_core core;
+        carom_convex_core_make(shape, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
+        for (int k = 0; k < 3; ++k) {
+            carom_vec3 d = carom_vec(frame->r[3 * k], frame->r[3 * k + 1], frame->r[3 * k + 2]);
+            high[k] = (farthest(&core, d) + core.margin) * back;
+            low[k] = (farthest(&core, carom_vec_scale(d, -1.0)) + core.margin) * back;
+        }
+    }
     for (int k = 0; k < 3; ++k) {
-        carom_vec3 d = carom_vec(frame->r[3 * k], frame->r[3 * k + 1], frame->r[3 * k + 2]);
-        double most = farthest(&core, d) + core.margin;
-        double least = farthest(&core, carom_vec_scale(d, -1.0)) + core.margin;
-        high[k] = (t[k] + most * back) + slack;
-        low[k] = (t[k] - least * back) - slack;
+        high[k] = (t[k] + high[k]) + slack;
+        low[k] = (t[k] - low[k]) - slack;
     }
     return (carom_bounds){carom_vec(low[0], low[1], low[2]), carom_vec(high[0], high[1], high[2])};
 }

@@ -46,15 +46,18 @@ static double gap_along(double low_a, double high_a, double low_b, double high_b
     return CAROM_MAX(gap, 0.0);
 }
 
+bool carom_scene_is_far(const carom_scene_question *q, const carom_scene_object *a,
+                        const carom_scene_object *b) {
+    const carom_bounds *x = &a->box, *y = &b->box;
+    if (!(q->reach > 0.0)) return false; /* the boxes overlap, or there would be no pair */
+    carom_vec3 gap = carom_vec(gap_along(x->low.x, x->high.x, y->low.x, y->high.x),
+                               gap_along(x->low.y, x->high.y, y->low.y, y->high.y),
+                               gap_along(x->low.z, x->high.z, y->low.z, y->high.z));
+    return carom_length(gap) > q->reach * (1.0 + 0x1p-48);
+}
+
 bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,
                           const carom_scene_object *b, carom_vec3 direction) {
-    const carom_bounds *x = &a->box, *y = &b->box;
-    if (q->reach > 0.0) { /* else the boxes overlap, or there would be no pair */
-        carom_vec3 gap = carom_vec(gap_along(x->low.x, x->high.x, y->low.x, y->high.x),
-                                   gap_along(x->low.y, x->high.y, y->low.y, y->high.y),
-                                   gap_along(x->low.z, x->high.z, y->low.z, y->high.z));
-        if (carom_length(gap) > q->reach * (1.0 + 0x1p-48)) return true;
-    }
     if (carom_scene_is_mesh(a) || carom_scene_is_mesh(b)) return false;
     if (direction.x == 0.0 && direction.y == 0.0 && direction.z == 0.0) return false;
     return CAROM_CPU_CALL(q->context, carom_scene_separated)(a, b, direction, q->reach);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A step: all contacts, and what began and ended since the last step.
  *
- *   merge    the pairs of boxes with the records of the last step; both are sorted
- *   rule out pairs whose boxes are too far apart, or that a plane of an earlier step separates
+ *   sift     the pairs of boxes: which have an object that changed, and are near enough
+ *   merge    them with the records of the last step; both are sorted
+ *   rule out pairs that a plane of an earlier step still separates
  *   ask      the engines, for the pairs that are left and have an object that changed
  *   finish   the contacts in the order of the pairs
  *
@@ -13,8 +14,10 @@
 #include "base/pair_list.h"
 #include "base/progress.h"
 #include "base/sort.h"
+#include "broad/broad.h"
 #include "scene/scene.h"
 
+#define SIFT_GRAIN     4096u /* pairs per range: some 50 us of work */
 #define RULE_OUT_GRAIN 512u  /* pairs per range: some 50 us of work */
 #define ASK_GRAIN      32u   /* the same */
 #define COPY_GRAIN     1024u /* contacts per range: 300 KiB */
@@ -24,6 +27,9 @@ CAROM_RESULT_FILL(carom_scene_contacts);
 typedef struct step {
     carom_scene_question question;
     carom_scene *scene;
+    const uint64_t *keys; /* of the pairs of boxes: a << 32 | b, sorted */
+    uint64_t key_count;
+    uint8_t *sifted; /* one per pair of boxes: SIFT_... */
     uint64_t *ended; /* keys, in scratch */
     uint64_t *begun;
     uint64_t ended_count, begun_count;
@@ -44,10 +50,6 @@ static const carom_scene_object *object_of(const step *s, uint32_t id) {
     return &s->scene->objects[id];
 }
 
-static uint32_t states_of(const step *s, const carom_scene_pair *p) {
-    return object_of(s, p->a)->state | object_of(s, p->b)->state;
-}
-
 /* ---- Merge ----------------------------------------------------------------------------------- */
 
 /* A record of the last step that has no successor. */
@@ -56,30 +58,58 @@ static void drop(step *s, const carom_scene_pair *old) {
     if (old->slot != CAROM_SCENE_NO_SLOT) s->dropped[s->dropped_count++] = old->slot;
 }
 
+/* What is known of a pair of boxes. */
+#define SIFT_SAME    0u /* no object changed: the record of the last step counts, if there is one */
+#define SIFT_CHANGED 1u
+#define SIFT_NEW     2u /* an object is new: a record of the last step is not its */
+#define SIFT_FAR     4u /* the boxes are farther apart than the reach */
+
+static carom_status sift_range(void *argument, carom_range range) {
+    const step *s = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        const carom_scene_object *a = object_of(s, (uint32_t)(s->keys[i] >> 32));
+        const carom_scene_object *b = object_of(s, (uint32_t)s->keys[i]);
+        uint32_t states = a->state | b->state;
+        s->sifted[i] = SIFT_SAME;
+        if ((states & CAROM_SCENE_CHANGED) == 0) continue;
+        s->sifted[i] = (states & CAROM_SCENE_NEW) != 0 ? SIFT_NEW : SIFT_CHANGED;
+        if (carom_scene_is_far(&s->question, a, b)) s->sifted[i] = SIFT_FAR;
+    }
+    return CAROM_OK;
+}
+
 static void merge(step *s) {
     carom_scene *scene = s->scene;
     const carom_scene_pairs *kept = &scene->kept;
     const carom_scene_words *ignored = &scene->ignored;
-    uint64_t j = 0, g = 0, count = 0;
-    for (uint64_t i = 0; i < scene->boxes.count; ++i) {
-        carom_pair pair = scene->boxes.data[i];
-        uint64_t key = (uint64_t)pair.a << 32 | pair.b;
+    uint64_t j = 0, g = 0, count = 0, old_key = kept->count != 0 ? key_of(kept->data) : UINT64_MAX;
+    for (uint64_t i = 0; i < s->key_count; ++i) {
+        uint64_t key = s->keys[i];
+        if (s->sifted[i] == SIFT_FAR) continue;
         while (g < ignored->count && ignored->data[g] < key) ++g;
         if (g < ignored->count && ignored->data[g] == key) continue;
-        while (j < kept->count && key_of(&kept->data[j]) < key) drop(s, &kept->data[j++]);
+        while (old_key < key) {
+            drop(s, &kept->data[j++]);
+            old_key = j < kept->count ? key_of(&kept->data[j]) : UINT64_MAX;
+        }
+        const carom_scene_pair *old = NULL;
+        if (old_key == key) {
+            old = &kept->data[j++];
+            old_key = j < kept->count ? key_of(&kept->data[j]) : UINT64_MAX;
+        }
+        if (old == NULL && s->sifted[i] == SIFT_SAME) continue; /* was far, and still is */
         carom_scene_pair *p = &scene->next.data[count++];
-        *p = (carom_scene_pair){
-            .a = pair.a, .b = pair.b, .slot = CAROM_SCENE_NO_SLOT, .flags = CAROM_SCENE_ASK};
-        if (j == kept->count || key_of(&kept->data[j]) != key) continue;
-        const carom_scene_pair *old = &kept->data[j++];
-        uint32_t states = states_of(s, p);
-        if ((states & CAROM_SCENE_NEW) != 0) {
-            drop(s, old);
+        if (old != NULL && s->sifted[i] != SIFT_NEW) {
+            *p = *old;
+            if ((old->flags & CAROM_SCENE_CONTACT) != 0) p->flags |= CAROM_SCENE_WAS;
+            if (s->sifted[i] == SIFT_CHANGED) p->flags |= CAROM_SCENE_ASK;
             continue;
         }
-        *p = *old;
-        if ((old->flags & CAROM_SCENE_CONTACT) != 0) p->flags |= CAROM_SCENE_WAS;
-        if ((states & CAROM_SCENE_CHANGED) != 0) p->flags |= CAROM_SCENE_ASK;
+        if (old != NULL) drop(s, old);
+        *p = (carom_scene_pair){.a = (uint32_t)(key >> 32),
+                                .b = (uint32_t)key,
+                                .slot = CAROM_SCENE_NO_SLOT,
+                                .flags = CAROM_SCENE_ASK};
     }
     while (j < kept->count) drop(s, &kept->data[j++]);
     scene->next.count = count;
@@ -263,6 +293,7 @@ static void commit(step *s) {
     for (uint64_t i = 0; i < scene->changed.count; ++i)
         scene->objects[scene->changed.data[i]].state &= CAROM_SCENE_LIVE;
     scene->changed.count = 0;
+    scene->pairs = s->key_count;
     scene->contacts = s->slot_count;
     scene->asked = s->asked_count;
     CAROM_ASSERT(free_slots->count + scene->contacts == scene->pool.count);
@@ -289,19 +320,29 @@ static carom_status run(step *s, carom_scene_contacts *contacts, carom_pairs *be
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
     carom_arena *scratch = carom_scratch(context, 0);
-    CAROM_TRY(carom_broad_frame(context, scene->broad, &scene->boxes, NULL, NULL));
+    CAROM_TRY(carom_broad_frame(context, scene->broad, NULL, NULL, NULL));
     carom_work work = context->work;
     scene->stale = false;
-    uint64_t old = scene->kept.count, most = scene->boxes.count;
+    s->keys = scene->broad->kept.data;
+    s->key_count = scene->broad->kept.count;
+    uint64_t old = scene->kept.count, most = s->key_count;
+    s->sifted = CAROM_ARENA_TAKE(scratch, uint8_t, most);
     s->ended = CAROM_ARENA_TAKE(scratch, uint64_t, 2 * old);
     s->dropped = CAROM_ARENA_TAKE(scratch, uint32_t, old);
-    s->begun = CAROM_ARENA_TAKE(scratch, uint64_t, most);
-    s->slots = CAROM_ARENA_TAKE(scratch, uint32_t, most);
-    if (s->ended == NULL || s->dropped == NULL || s->begun == NULL || s->slots == NULL ||
-        !carom_scene_pairs_reserve(&scene->next, &scene->allocator, most))
-        return carom_fail_memory(context, most * sizeof(carom_scene_pair), "pairs of objects");
+    if (s->sifted == NULL || s->ended == NULL || s->dropped == NULL)
+        return carom_fail_memory(context, most, "pairs of objects");
     if (most >= UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE, "more pairs of boxes than 32 bits can number");
+    CAROM_TRY(carom_parallel_for(context, most, SIFT_GRAIN, sift_range, s));
+    uint64_t near = 0; /* records that the merge may make */
+    for (uint64_t i = 0; i < most; ++i)
+        near += s->sifted[i] == SIFT_CHANGED || s->sifted[i] == SIFT_NEW ? 1 : 0;
+    near += old;
+    s->begun = CAROM_ARENA_TAKE(scratch, uint64_t, near);
+    s->slots = CAROM_ARENA_TAKE(scratch, uint32_t, near);
+    if (s->begun == NULL || s->slots == NULL ||
+        !carom_scene_pairs_reserve(&scene->next, &scene->allocator, near))
+        return carom_fail_memory(context, near * sizeof(carom_scene_pair), "pairs of objects");
     merge(s);
     CAROM_TRY(carom_parallel_for(context, scene->next.count, RULE_OUT_GRAIN, rule_out_range, s));
     CAROM_TRY(list_asked(s));
