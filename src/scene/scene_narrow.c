@@ -229,6 +229,14 @@ static bool take_found(carom_bvh_found *found) {
     return s->status == CAROM_OK;
 }
 
+static double clamp(double x) {
+    return x < -DBL_MAX ? -DBL_MAX : x > DBL_MAX ? DBL_MAX : x;
+}
+
+static carom_vec3 clamp_all(carom_vec3 v) {
+    return carom_vec(clamp(v.x), clamp(v.y), clamp(v.z));
+}
+
 /* The box of the shape, enlarged by the reach, in the frame of the mesh's tree. */
 static carom_box shape_box(const face_search *s) {
     const carom_scene_object *o = s->shape;
@@ -247,9 +255,10 @@ static carom_box shape_box(const face_search *s) {
                   (carom_vec_largest(f.t) + carom_vec_largest(s->frame.t));
     double by = s->q->reach * (1.0 + 0x1p-48) + FRAME_SLACK * size;
     carom_vec3 all = carom_vec(by, by, by);
-    b.low = carom_vec_scale(carom_vec_sub(b.low, all), s->mesh.scale);
-    b.high = carom_vec_scale(carom_vec_add(b.high, all), s->mesh.scale);
-    return carom_box_of_bounds(b.low, b.high, s->mesh.origin);
+    b.low = clamp_all(carom_vec_scale(carom_vec_sub(b.low, all), s->mesh.scale));
+    b.high = clamp_all(carom_vec_scale(carom_vec_add(b.high, all), s->mesh.scale));
+    /* Finite in floats, too: an infinite box would overlap the empty ones of a tree. */
+    return carom_box_enlarge(carom_box_of_bounds(b.low, b.high, s->mesh.origin), 0.0f);
 }
 
 static void turn_round(carom_scene_contact *c) {
