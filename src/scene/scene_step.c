@@ -306,7 +306,9 @@ static void roll_back(carom_scene *scene) {
     for (uint64_t i = 0; i < scene->pool.count; ++i) scene->pool.data[i].a = UINT32_MAX;
     for (uint64_t i = 0; i < scene->kept.count; ++i) {
         const carom_scene_pair *p = &scene->kept.data[i];
-        if (p->slot != CAROM_SCENE_NO_SLOT) scene->pool.data[p->slot].a = p->a;
+        if (p->slot == CAROM_SCENE_NO_SLOT) continue;
+        scene->pool.data[p->slot].a = p->a; /* a step that began to write it may have cleared it */
+        scene->pool.data[p->slot].b = p->b;
     }
     free_slots->count = 0;
     for (uint64_t i = scene->pool.count; i > 0; --i)
