@@ -89,6 +89,25 @@ static void check_is_the_exit_code(void **state) {
     assert_int_equal(carom("query box.ply box.ply --check --pose 2.1,0,0,1,0,0,0"), CLI_OK);
 }
 
+static void balls_compare_packings(void **state) {
+    (void)state;
+    assert_int_equal(carom("make torus -o hoop.ply"), 0);
+    assert_int_equal(carom("pack hoop.ply -n 60 -o spheres.ply"), 0);
+    assert_int_equal(carom("query hoop.ply spheres.ply --engine balls --spheres 60"), 0);
+    assert_said("hoop.ply and spheres.ply: overlapping\n  volume ");
+    assert_int_equal(carom("query spheres.ply spheres.ply --engine balls --pose 9,0,0,1,0,0,0 "
+                           "--check --json"),
+                     CLI_OK);
+    assert_said("\"relation\": \"apart\", \"colliding\": false, \"distance\": null");
+    assert_int_equal(carom("query spheres.ply spheres.ply --engine balls --pose "
+                           "2,0,0,0,0,2,0,0,0,0,2,0 --check"),
+                     CLI_YES);
+    assert_int_equal(carom("query spheres.ply spheres.ply --engine balls --pose "
+                           "2,0,0,0,0,1,0,0,0,0,1,0"),
+                     CLI_INPUT);
+    assert_int_equal(carom("query spheres.ply spheres.ply --engine balls --patches"), CLI_USAGE);
+}
+
 static void mistakes_are_answered_in_words(void **state) {
     (void)state;
     assert_int_equal(carom("make cloth --detail 4 -o sheet.ply"), 0);
@@ -188,9 +207,13 @@ int main(void) {
     snprintf(folder, sizeof(folder), "/tmp/carom_cli_query_XXXXXX");
     if (mkdtemp(folder) == NULL) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(volumes_below_zero_have_bounds), cmocka_unit_test(boxes_are_related),
-        cmocka_unit_test(words_are_for_people),           cmocka_unit_test(check_is_the_exit_code),
-        cmocka_unit_test(mistakes_are_answered_in_words), cmocka_unit_test(packings_are_compared),
+        cmocka_unit_test(volumes_below_zero_have_bounds),
+        cmocka_unit_test(boxes_are_related),
+        cmocka_unit_test(words_are_for_people),
+        cmocka_unit_test(check_is_the_exit_code),
+        cmocka_unit_test(balls_compare_packings),
+        cmocka_unit_test(mistakes_are_answered_in_words),
+        cmocka_unit_test(packings_are_compared),
     };
     int failed = cmocka_run_group_tests_name("cli_query", tests, NULL, NULL);
     char command[300];

@@ -63,6 +63,7 @@ static pack_proof prove(const carom_packing_def *def, result *r, double volume) 
     carom_triangle *triangles =
         pack_triangles(context, &def->mesh, &claim.triangle_count, &weighted);
     claim.triangles = triangles;
+    claim.crosses = pack_crosses(context, &def->mesh);
     if (!pack_check(&claim, &proof)) fail_msg("%s", proof.message);
     if (volume == 0.0) volume = weighted;
     if (!def->no_shares) {
@@ -172,7 +173,30 @@ static void no_larger_empty_ball_is_found(void **state) {
     }
 }
 
-/* Voids are no smaller than what points in the cells find, and hardly larger. */
+/* The checker's own tool: cubes divide a ball. */
+static void parts_of_a_ball_add_up(void **state) {
+    (void)state;
+    carom_random random = {5};
+    for (int i = 0; i < TEST_CASES(100); ++i) {
+        carom_ball ball = {{carom_random_between(&random, -1, 1),
+                            carom_random_between(&random, -1, 1),
+                            i % 5 == 0 ? 0.0 : carom_random_between(&random, -1, 1)},
+                           carom_random_between(&random, 0.1, 2)};
+        int n = 1 + i % 7;
+        double sum = 0.0, step = 6.0 / n;
+        for (int k = 0; k < n * n * n; ++k) {
+            carom_vec3 low = {-3 + k % n * step, -3 + k / n % n * step, -3 + k / n / n * step};
+            carom_bounds box = {low, {low.x + step, low.y + step, low.z + step}};
+            double part = pack_ball_in_box(&ball, &box);
+            assert_true(part >= -1e-12 && part <= step * step * step * (1 + 1e-12));
+            sum += part;
+        }
+        double whole = 4.0 / 3.0 * 3.14159265358979323846 * pow(ball.radius, 3.0);
+        assert_true(fabs(sum - whole) <= 1e-7 * whole);
+    }
+}
+
+/* Voids are hardly larger than what is empty; that they are no smaller is part of every proof. */
 static void voids_hold_what_is_empty(void **state) {
     (void)state;
     static const carom_shape shapes[] = {CAROM_SHAPE_TORUS, CAROM_SHAPE_BOX};
@@ -181,60 +205,77 @@ static void voids_hold_what_is_empty(void **state) {
         result r;
         carom_packing_def def = {.mesh = view_of(mesh), .count = 12, .keep_cells = true};
         pack_proof proof = prove(&def, &r, 0.0);
-        pack_claim claim = {.spheres = r.spheres.data,
-                            .sphere_count = r.spheres.count,
-                            .cells = r.cells.data,
-                            .cell_count = r.cells.count};
-        double volume, volumes[12], voids[12];
-        carom_triangle *triangles =
-            pack_triangles(context, &def.mesh, &claim.triangle_count, &volume);
-        claim.triangles = triangles;
-        pack_sample(&claim, 4, volumes, voids);
-        for (uint64_t k = 0; k < r.spheres.count; ++k) {
-            const carom_pack_sphere *s = &r.spheres.data[k];
-            double ball = 4.0 / 3.0 * 3.14159265358979 * pow(s->secondary, 3.0);
-            if (!(fabs(volumes[k] - ball) <= 0.02 * ball + 1e-3 * volume))
-                fail_msg("share %d: %g, sampled %g", (int)k, ball, volumes[k]);
-            assert_true(s->void_volume >= voids[k] * 0.98 - 1e-3 * volume);
-        }
-        assert_true(proof.void_volume <= 1.35 * (volume - proof.ball_volume));
-        free(triangles);
+        assert_true(proof.recomputed);
+        assert_true(fabs(proof.empty_volume - (r.info.volume - proof.ball_volume)) <=
+                    1e-6 * r.info.volume);
+        assert_true(proof.void_volume <= 1.35 * proof.empty_volume);
         release(&r);
         carom_mesh_destroy(mesh);
     }
 }
 
-/* The share of a ball in a box is what is nearest to it by (|x - c| - r) / sqrt(r): points of a
- * lattice say how much that is. */
+/* The share of the smaller of two balls, where no side of the solid is near. In the direction at
+ * the angle t from the larger ball its boundary is at the distance rho from its centre, where
+ * (rho - r) / sqrt(r) = (|x - C| - R) / sqrt(R): a root of a quadratic equation. */
+static double share_of_two(double large, double small, double apart) {
+    double k = sqrt(large / small), sum = 0.0, shift = large - k * small;
+    enum { STEPS = 2000 };
+    for (int i = 0; i < STEPS; ++i) {
+        double cosine = -1.0 + 2.0 * (i + 0.5) / STEPS;
+        /* apart^2 - 2 apart rho cosine + rho^2 = (shift + k rho)^2 */
+        double a = k * k - 1.0, b = k * shift + apart * cosine, c = shift * shift - apart * apart;
+        double rho = (-b + sqrt(b * b - a * c)) / a;
+        sum += rho * rho * rho;
+    }
+    return 2.0 * 3.14159265358979323846 / 3.0 * sum * (2.0 / STEPS);
+}
+
+/* Shares match the closed form up to the cells through which the boundary passes. */
 static void two_spheres_share_a_box(void **state) {
     (void)state;
     static const double box[1][6] = {{0, 0, 0, 3.75, 2, 2}}; /* a quarter of that in the frame */
-    const carom_pack_ball balls[2][2] = {{{0.25, 0.25, 0.25, 0.2}, {0.75, 0.25, 0.25, 0.2}},
-                                         {{0.3, 0.26, 0.24, 0.22}, {0.7, 0.2, 0.3, 0.09}}};
+    static const carom_pack_ball balls[][2] = {
+        {{0.25, 0.25, 0.25, 0.2}, {0.6875, 0.25, 0.25, 0.2}}, /* equal: a plane between them */
+        {{0.3, 0.26, 0.24, 0.22}, {0.6, 0.2, 0.27, 0.05}},
+        {{0.3, 0.26, 0.24, 0.22}, {0.58, 0.25, 0.25, 0.03}},
+        {{0.3, 0.24, 0.26, 0.2}, {0.5, 0.36, 0.2, 0.02}}};
     carom_mesh *mesh = make_boxes(box, 1);
     carom_mesh_view view = view_of(mesh);
     carom_arena *scratch = carom_scratch(context, 0);
-    for (int i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < COUNT_OF(balls); ++i) {
+        const carom_pack_ball *b = balls[i];
         carom_arena_mark mark = carom_arena_get_mark(scratch);
         carom_pack_mesh surface;
         carom_pack_share shares[2];
-        uint64_t cells, inside[2] = {0, 0};
+        carom_pack_cell_array cells = {0};
+        uint64_t cell_count;
         assert_ok(context, carom_pack_mesh_make(context, &view, false, &surface));
         assert_int_equal(surface.shift, -2);
-        assert_ok(context, carom_pack_shares(&surface, balls[i], 2, shares, NULL, &cells));
-        for (int k = 0; k < 60 * 32 * 32; ++k) {
-            carom_vec3 p = {(k % 60 + 0.5) / 64, (k / 60 % 32 + 0.5) / 64, (k / 1920 + 0.5) / 64};
-            double at[2];
-            for (int b = 0; b < 2; ++b) {
-                const carom_pack_ball *c = &balls[i][b];
-                double x = p.x - c->x, y = p.y - c->y, z = p.z - c->z;
-                at[b] = (sqrt(x * x + y * y + z * z) - c->radius) / sqrt(c->radius);
-            }
-            ++inside[at[1] < at[0]];
-        }
-        for (int b = 0; b < 2; ++b)
-            assert_true(fabs(shares[b].volume - (double)inside[b] / (64 * 64 * 64)) < 0.02 * 0.25);
+        assert_ok(context, carom_pack_shares(&surface, b, 2, shares, &cells, &cell_count));
+        assert_int_equal(cells.count, cell_count);
         assert_true(fabs(shares[0].volume + shares[1].volume - 15.0 / 64) < 1e-12);
+        /* The boundary passes through cells in which the two balls are about as near. */
+        double between = 0.0;
+        for (uint64_t k = 0; k < cells.count; ++k) {
+            const carom_pack_cell *cell = &cells.data[k];
+            double edge = 0.25 * cell->edge, at[2], reach = 0.0;
+            for (int m = 0; m < 2; ++m) {
+                double x = 0.25 * cell->low.x + 0.5 * edge - b[m].x;
+                double y = 0.25 * cell->low.y + 0.5 * edge - b[m].y;
+                double z = 0.25 * cell->low.z + 0.5 * edge - b[m].z;
+                at[m] = (sqrt(x * x + y * y + z * z) - b[m].radius) / sqrt(b[m].radius);
+                reach += 0.5 * sqrt(3.0) * edge / sqrt(b[m].radius);
+            }
+            if (fabs(at[0] - at[1]) <= reach) between += edge * edge * edge;
+        }
+        double apart =
+            sqrt(pow(b[0].x - b[1].x, 2.0) + pow(b[0].y - b[1].y, 2.0) + pow(b[0].z - b[1].z, 2.0));
+        double expected = i == 0 ? 15.0 / 128 : share_of_two(b[0].radius, b[1].radius, apart);
+        double error = fabs(shares[1].volume - expected);
+        if (!(error <= between && error <= 0.05 * expected))
+            fail_msg("share %g, expected %g, in cells between them %g", shares[1].volume, expected,
+                     between);
+        carom_pack_cell_array_release(&cells, &context->allocator);
         carom_pack_mesh_free(&surface);
         carom_arena_rewind(scratch, mark);
     }
@@ -600,6 +641,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_are_packed_with_proof),
         cmocka_unit_test(no_larger_empty_ball_is_found),
+        cmocka_unit_test(parts_of_a_ball_add_up),
         cmocka_unit_test(voids_hold_what_is_empty),
         cmocka_unit_test(two_spheres_share_a_box),
         cmocka_unit_test(greedy_updates_equal_brute_force),

@@ -3,6 +3,7 @@
 #ifndef CAROM_H
 #define CAROM_H
 
+#include "carom/balls.h"
 #include "carom/base.h"
 #include "carom/broad.h"
 #include "carom/convex.h"

@@ -195,3 +195,67 @@ double CAROM_CPU(carom_pack_bound)(const carom_pack_near *near, const double poi
     }
     return bound;
 }
+
+/* ---- Children of a cell ---------------------------------------------------------------------- */
+
+void CAROM_CPU(carom_pack_octant_sites)(const carom_pack_site *sites, const uint32_t *ids,
+                                        uint64_t count, const carom_pack_octants *octants,
+                                        double *apart, uint8_t *masks, uint32_t owners[8]) {
+    for (uint64_t i = 0; i < count; ++i) masks[i] = 0;
+    for (uint32_t at = 0; at < 8; at += CAROM_LANES64) {
+        carom_f64v x = carom_f64v_load(octants->x + at), y = carom_f64v_load(octants->y + at);
+        carom_f64v z = carom_f64v_load(octants->z + at);
+        carom_f64v least = carom_f64v_splat(HUGE_VAL), limit = least;
+        carom_i64v owner = {0};
+        for (uint64_t i = 0; i < count; ++i) {
+            const carom_pack_site *site = &sites[ids[i]];
+            carom_f64v dx = x - site->x, dy = y - site->y, dz = z - site->z;
+            carom_f64v away = carom_f64v_sqrt(dx * dx + dy * dy + dz * dz) - site->radius;
+            carom_f64v_store(apart + 8 * i + at, away);
+            carom_f64v weighted = away * site->weight;
+            carom_i64v nearer = weighted < least;
+            owner = (nearer & (int64_t)ids[i]) | (~nearer & owner);
+            least = carom_f64v_min(weighted, least);
+            limit = carom_f64v_min((away + octants->h) * site->weight, limit);
+        }
+        limit = limit + 0x1p-40 * carom_f64v_abs(limit);
+        for (uint64_t i = 0; i < count; ++i) {
+            carom_f64v away = carom_f64v_load(apart + 8 * i + at);
+            carom_f64v lower = (away - octants->h) * sites[ids[i]].weight;
+            masks[i] = (uint8_t)(masks[i] | carom_lanes_of64(lower <= limit) << at);
+        }
+        for (uint32_t k = 0; k < CAROM_LANES64; ++k) owners[at + k] = (uint32_t)owner[k];
+    }
+}
+
+/* Whether three numbers all exceed `half`, or all are below -half. */
+static inline carom_i64v beside(carom_f64v a, carom_f64v b, carom_f64v c, double half) {
+    return (carom_f64v_min(carom_f64v_min(a, b), c) > half) |
+           (carom_f64v_max(carom_f64v_max(a, b), c) < -half);
+}
+
+void CAROM_CPU(carom_pack_octant_triangles)(const carom_triangle *triangles, const uint32_t *ids,
+                                            uint64_t count, const carom_pack_octants *octants,
+                                            uint8_t *masks) {
+    double half = octants->half + 0x1p-48;
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_vec3 *p = triangles[ids[i]].corner;
+        double ux = p[1].x - p[0].x, uy = p[1].y - p[0].y, uz = p[1].z - p[0].z;
+        double vx = p[2].x - p[0].x, vy = p[2].y - p[0].y, vz = p[2].z - p[0].z;
+        double nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+        double radius = half * (fabs(nx) + fabs(ny) + fabs(nz));
+        double limit = radius * (1.0 + 0x1p-30) + 0x1p-60;
+        carom_lanes lanes = 0;
+        for (uint32_t at = 0; at < 8; at += CAROM_LANES64) {
+            carom_f64v x = carom_f64v_load(octants->x + at), y = carom_f64v_load(octants->y + at);
+            carom_f64v z = carom_f64v_load(octants->z + at);
+            carom_f64v ax = p[0].x - x, ay = p[0].y - y, az = p[0].z - z;
+            carom_i64v apart = beside(ax, p[1].x - x, p[2].x - x, half) |
+                               beside(ay, p[1].y - y, p[2].y - y, half) |
+                               beside(az, p[1].z - z, p[2].z - z, half);
+            carom_f64v height = carom_f64v_abs(nx * ax + ny * ay + nz * az);
+            lanes |= carom_lanes_of64(~apart & (height <= limit)) << at;
+        }
+        masks[i] = (uint8_t)lanes;
+    }
+}

@@ -29,4 +29,27 @@ CAROM_CPU_DECLARE(void, carom_pack_feet, const carom_bvh_corners *corners, const
 CAROM_CPU_DECLARE(double, carom_pack_bound, const carom_pack_near *near, const double point[3],
                   double reach, double goal, double direction[3]);
 
+/* A ball with the weight of its distance in the division of space. */
+typedef struct carom_pack_site {
+    double x, y, z, radius, weight;
+} carom_pack_site;
+
+/* The centres of the eight children of a cell, half the edge of one, and its half diagonal. */
+typedef struct carom_pack_octants {
+    double x[8], y[8], z[8];
+    double half, h;
+} carom_pack_octants;
+
+/* Which children a point of which may be nearest to each site: a bit per child. `owners` are the
+ * sites nearest to the centres, the first of equals. `apart` has space for 8 numbers per site. */
+CAROM_CPU_DECLARE(void, carom_pack_octant_sites, const carom_pack_site *sites, const uint32_t *ids,
+                  uint64_t count, const carom_pack_octants *octants, double *apart, uint8_t *masks,
+                  uint32_t owners[8]);
+
+/* Which children each triangle may meet: their bounds overlap, and the child is not on one side of
+ * its plane. */
+CAROM_CPU_DECLARE(void, carom_pack_octant_triangles, const carom_triangle *triangles,
+                  const uint32_t *ids, uint64_t count, const carom_pack_octants *octants,
+                  uint8_t *masks);
+
 #endif

@@ -484,6 +484,315 @@ static bool check_cells(checker *c) {
     return good;
 }
 
+/* ---- Shares ---------------------------------------------------------------------------------- */
+
+/* The part of a disc of radius r around 0 where x <= a and y <= b. */
+static real disc_part(real r, real a, real b) {
+    const real pi = 3.14159265358979323846264338L;
+    if (a <= -r || b <= -r) return 0.0L;
+    if (a > r) a = r;
+    if (b > r) b = r;
+    if (a * a + b * b < r * r) {
+        real angle = acosl(-a / r) + asinl(b / r);
+        return 0.5L * (r * r * angle + a * sqrtl(r * r - a * a) + b * sqrtl(r * r - b * b)) + a * b;
+    }
+    /* The corner is outside: what is beyond a and what is beyond b have nothing in common. */
+    real beyond_a = r * r * acosl(fabsl(a) / r) - fabsl(a) * sqrtl(fmaxl(r * r - a * a, 0.0L));
+    real beyond_b = r * r * acosl(fabsl(b) / r) - fabsl(b) * sqrtl(fmaxl(r * r - b * b, 0.0L));
+    if (a >= 0.0L && b >= 0.0L) return pi * r * r - beyond_a - beyond_b;
+    if (a >= 0.0L) return beyond_b;
+    return b >= 0.0L ? beyond_a : 0.0L;
+}
+
+/* The area of a slice of a ball around 0, at height z, in a rectangle. */
+static real slice_area(real radius, const real low[3], const real high[3], real z) {
+    real square = radius * radius - z * z;
+    if (square <= 0.0L) return 0.0L;
+    real r = sqrtl(square);
+    return disc_part(r, high[0], high[1]) - disc_part(r, low[0], high[1]) -
+           disc_part(r, high[0], low[1]) + disc_part(r, low[0], low[1]);
+}
+
+static int by_value(const void *a, const void *b) {
+    real x = *(const real *)a, y = *(const real *)b;
+    return (x > y) - (x < y);
+}
+
+/* Nodes and weights of Gauss and Legendre for ten points, of one half. */
+static const real nodes_10[5] = {0.1488743389816312108848L, 0.4333953941292471907993L,
+                                 0.6794095682990244062343L, 0.8650633666889845107321L,
+                                 0.9739065285171717200780L};
+static const real weights_10[5] = {0.2955242247147528701739L, 0.2692667193099963550912L,
+                                   0.2190863625159820439955L, 0.1494513491505805931458L,
+                                   0.0666713443086881375936L};
+
+double pack_ball_in_box(const carom_ball *ball, const carom_bounds *box) {
+    real low[3], high[3], cuts[20], radius = (real)ball->radius, sum = 0.0L;
+    int count = 0;
+    for (int k = 0; k < 3; ++k) {
+        low[k] = (real)coordinate(&box->low, k) - (real)coordinate(&ball->centre, k);
+        high[k] = (real)coordinate(&box->high, k) - (real)coordinate(&ball->centre, k);
+    }
+    real bottom = fmaxl(low[2], -radius), top = fminl(high[2], radius);
+    if (!(bottom < top)) return 0.0;
+    cuts[count++] = bottom;
+    cuts[count++] = top;
+    /* Between heights where the slice reaches a side or a corner, its area is smooth. */
+    const real x[2] = {low[0], high[0]}, y[2] = {low[1], high[1]};
+    for (int i = 0; i < 8; ++i) {
+        real square = i < 2   ? x[i] * x[i]
+                      : i < 4 ? y[i - 2] * y[i - 2]
+                              : x[i & 1] * x[i & 1] + y[i >> 1 & 1] * y[i >> 1 & 1];
+        real height = radius * radius - square;
+        if (height <= 0.0L) continue;
+        height = sqrtl(height);
+        if (height > bottom && height < top) cuts[count++] = height;
+        if (-height > bottom && -height < top) cuts[count++] = -height;
+    }
+    qsort(cuts, (size_t)count, sizeof(cuts[0]), by_value);
+    for (int i = 0; i + 1 < count; ++i) {
+        real length = cuts[i + 1] - cuts[i];
+        for (int k = 0; k < 10; ++k) {
+            /* z = u^2 (3 - 2 u): the roots at the ends of the interval become smooth. */
+            real u = 0.5L + 0.5L * (k < 5 ? nodes_10[k] : -nodes_10[k - 5]);
+            real z = cuts[i] + length * u * u * (3.0L - 2.0L * u);
+            sum += 0.5L * weights_10[k % 5] * 6.0L * u * (1.0L - u) * length *
+                   slice_area(radius, low, high, z);
+        }
+    }
+    return (double)sum;
+}
+
+typedef struct polygon {
+    real p[12][3];
+    int count;
+} polygon;
+
+/* Keeps what is on one side: sign * (p[k] - at) >= 0. */
+static void cut_polygon(polygon *g, int k, real at, real sign) {
+    polygon from = *g;
+    g->count = 0;
+    for (int i = 0; i < from.count; ++i) {
+        const real *p = from.p[i], *q = from.p[(i + 1) % from.count];
+        real a = sign * (p[k] - at), b = sign * (q[k] - at);
+        if (a >= 0.0L) memcpy(g->p[g->count++], p, sizeof(g->p[0]));
+        if ((a < 0.0L && b > 0.0L) || (a > 0.0L && b < 0.0L)) {
+            real t = a / (a - b);
+            for (int m = 0; m < 3; ++m) g->p[g->count][m] = p[m] + t * (q[m] - p[m]);
+            g->p[g->count++][k] = at;
+        }
+    }
+}
+
+/* The integral of the height above `floor` over the projection to x and y, with its sign; with
+ * `height` instead of the polygon's where that is not negative. */
+static real column_below(const polygon *g, real floor, real height) {
+    real sum = 0.0L;
+    for (int i = 1; i + 1 < g->count; ++i) {
+        const real *a = g->p[0], *b = g->p[i], *c = g->p[i + 1];
+        real area = 0.5L * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
+        sum += area * (height >= 0.0L ? height : (a[2] + b[2] + c[2]) / 3.0L - floor);
+    }
+    return sum;
+}
+
+/* The integral of the winding number over a box, which is the number of faces above a point, upward
+ * ones less downward ones: for each triangle above the box or in it, the volume below it. */
+static real integral_of_winding(const checker *c, const carom_bounds *box) {
+    real sum = 0.0L;
+    real width[2] = {((real)c->high[0] - c->low[0]) / c->columns,
+                     ((real)c->high[1] - c->low[1]) / c->columns};
+    int range[2][2];
+    for (int k = 0; k < 2; ++k) {
+        range[k][0] = clamp_index(coordinate(&box->low, k), c->low[k], c->high[k], c->columns);
+        range[k][1] = clamp_index(coordinate(&box->high, k), c->low[k], c->high[k], c->columns);
+    }
+    for (int y = range[1][0]; y <= range[1][1]; ++y)
+        for (int x = range[0][0]; x <= range[0][1]; ++x) {
+            /* The part of the box in this column; the first and last reach to its sides. */
+            real low[2] = {(real)box->low.x, (real)box->low.y};
+            real high[2] = {(real)box->high.x, (real)box->high.y};
+            if (x > range[0][0]) low[0] = (real)c->low[0] + x * width[0];
+            if (x < range[0][1]) high[0] = (real)c->low[0] + (x + 1) * width[0];
+            if (y > range[1][0]) low[1] = (real)c->low[1] + y * width[1];
+            if (y < range[1][1]) high[1] = (real)c->low[1] + (y + 1) * width[1];
+            uint64_t at = (uint64_t)y * c->columns + x;
+            for (uint32_t i = c->column_first[at]; i < c->column_first[at + 1]; ++i) {
+                const carom_vec3 *q = c->claim->triangles[c->column_items[i]].corner;
+                if (q[0].z <= box->low.z && q[1].z <= box->low.z && q[2].z <= box->low.z) continue;
+                polygon g = {.count = 3};
+                for (int k = 0; k < 3; ++k)
+                    for (int m = 0; m < 3; ++m) g.p[k][m] = (real)coordinate(&q[k], m);
+                for (int m = 0; m < 2 && g.count != 0; ++m) {
+                    cut_polygon(&g, m, low[m], 1.0L);
+                    cut_polygon(&g, m, high[m], -1.0L);
+                }
+                cut_polygon(&g, 2, (real)box->low.z, 1.0L);
+                if (g.count < 3) continue;
+                polygon above = g;
+                cut_polygon(&above, 2, (real)box->high.z, 1.0L);
+                cut_polygon(&g, 2, (real)box->high.z, -1.0L);
+                sum += column_below(&g, (real)box->low.z, -1.0L) +
+                       column_below(&above, 0.0L, (real)box->high.z - (real)box->low.z);
+            }
+        }
+    return sum;
+}
+
+/* Whether the bounds of a triangle overlap a box. */
+static bool near_surface(const checker *c, const carom_bounds *box) {
+    int range[3][2];
+    for (int k = 0; k < 3; ++k) {
+        range[k][0] = clamp_index(coordinate(&box->low, k), c->low[k], c->high[k], c->cells);
+        range[k][1] = clamp_index(coordinate(&box->high, k), c->low[k], c->high[k], c->cells);
+    }
+    for (int z = range[2][0]; z <= range[2][1]; ++z)
+        for (int y = range[1][0]; y <= range[1][1]; ++y)
+            for (int x = range[0][0]; x <= range[0][1]; ++x) {
+                uint64_t at = ((uint64_t)z * c->cells + y) * c->cells + x;
+                for (uint32_t i = c->cell_first[at]; i < c->cell_first[at + 1]; ++i) {
+                    const carom_triangle *t = &c->claim->triangles[c->cell_items[i]];
+                    bool apart = false;
+                    for (int k = 0; k < 3 && !apart; ++k) {
+                        double a = coordinate(&t->corner[0], k), b = coordinate(&t->corner[1], k);
+                        double d = coordinate(&t->corner[2], k);
+                        apart = fmax(fmax(a, b), d) < coordinate(&box->low, k) ||
+                                fmin(fmin(a, b), d) > coordinate(&box->high, k);
+                    }
+                    if (!apart) return true;
+                }
+            }
+    return false;
+}
+
+/* Spheres by cells of a grid in space. */
+typedef struct sphere_grid {
+    int count;
+    uint32_t *first, *items;
+} sphere_grid;
+
+static void sphere_range(const checker *c, const carom_pack_sphere *s, int count, int range[3][2]) {
+    for (int k = 0; k < 3; ++k) {
+        double x = coordinate(&s->centre, k), r = s->radius * 1.0000001;
+        range[k][0] = clamp_index(x - r, c->low[k], c->high[k], count);
+        range[k][1] = clamp_index(x + r, c->low[k], c->high[k], count);
+    }
+}
+
+static sphere_grid make_sphere_grid(const checker *c) {
+    uint64_t spheres = c->claim->sphere_count;
+    sphere_grid grid = {.count = (int)(2.0 * cbrt((double)spheres)) + 1};
+    uint64_t n = (uint64_t)grid.count, places = n * n * n;
+    grid.first = calloc(places + 2, sizeof(uint32_t));
+    for (int pass = 0; pass < 2; ++pass) {
+        for (uint64_t s = 0; s < spheres; ++s) {
+            int r[3][2];
+            sphere_range(c, &c->claim->spheres[s], grid.count, r);
+            for (int z = r[2][0]; z <= r[2][1]; ++z)
+                for (int y = r[1][0]; y <= r[1][1]; ++y)
+                    for (int x = r[0][0]; x <= r[0][1]; ++x) {
+                        uint64_t at = ((uint64_t)z * n + (uint64_t)y) * n + (uint64_t)x;
+                        if (pass == 0)
+                            ++grid.first[at + 2];
+                        else
+                            grid.items[grid.first[at + 1]++] = (uint32_t)s;
+                    }
+        }
+        if (pass == 0) {
+            for (uint64_t i = 0; i <= places; ++i) grid.first[i + 1] += grid.first[i];
+            grid.items = malloc(((uint64_t)grid.first[places + 1] + 1) * sizeof(uint32_t));
+        }
+    }
+    return grid;
+}
+
+/* Adds what balls of others have in a cell: *inflow of this share, leaks of theirs. */
+static void add_foreign(const checker *c, const sphere_grid *grid, const carom_pack_cell *cell,
+                        const carom_bounds *box, real *inflow, real *leaks) {
+    int range[3][2];
+    for (int k = 0; k < 3; ++k) {
+        range[k][0] = clamp_index(coordinate(&box->low, k), c->low[k], c->high[k], grid->count);
+        range[k][1] = clamp_index(coordinate(&box->high, k), c->low[k], c->high[k], grid->count);
+    }
+    for (int z = range[2][0]; z <= range[2][1]; ++z)
+        for (int y = range[1][0]; y <= range[1][1]; ++y)
+            for (int x = range[0][0]; x <= range[0][1]; ++x) {
+                uint64_t n = (uint64_t)grid->count;
+                uint64_t at = ((uint64_t)z * n + (uint64_t)y) * n + (uint64_t)x;
+                for (uint32_t i = grid->first[at]; i < grid->first[at + 1]; ++i) {
+                    uint32_t id = grid->items[i];
+                    const carom_pack_sphere *s = &c->claim->spheres[id];
+                    int of[3][2];
+                    if (id == cell->sphere) continue;
+                    sphere_range(c, s, grid->count, of);
+                    /* Once, in the first place that both have. */
+                    if (x != (of[0][0] > range[0][0] ? of[0][0] : range[0][0]) ||
+                        y != (of[1][0] > range[1][0] ? of[1][0] : range[1][0]) ||
+                        z != (of[2][0] > range[2][0] ? of[2][0] : range[2][0]))
+                        continue;
+                    double square = 0.0;
+                    for (int k = 0; k < 3; ++k) {
+                        double p = coordinate(&s->centre, k);
+                        double gap = fmax(
+                            fmax(coordinate(&box->low, k) - p, p - coordinate(&box->high, k)), 0.0);
+                        square += gap * gap;
+                    }
+                    if (square >= s->radius * s->radius) continue;
+                    carom_ball ball = {s->centre, s->radius};
+                    real part = (real)pack_ball_in_box(&ball, box);
+                    *inflow += part;
+                    leaks[id] += part;
+                }
+            }
+}
+
+/* Relative difference of a share recomputed from what its radius and void say: radii are float32.
+ */
+#define SHARE_ERROR 1e-6L
+
+/* Recomputes all shares and voids from the cells, of a mesh whose faces do not cross. Where winding
+ * numbers are 0 and 1 alone, the volume of a share is the integral of the winding number over its
+ * cells. */
+static bool check_shares(checker *c) {
+    const pack_claim *claim = c->claim;
+    sphere_grid grid = make_sphere_grid(c);
+    real *volumes = calloc(3 * claim->sphere_count + 1, sizeof(real));
+    real *inflow = volumes + claim->sphere_count, *leaks = inflow + claim->sphere_count;
+    bool good = true, simple = true;
+    for (uint64_t i = 0; i < claim->cell_count && simple; ++i) {
+        const carom_pack_cell *cell = &claim->cells[i];
+        carom_vec3 low = cell->low;
+        carom_bounds box = {low, {low.x + cell->edge, low.y + cell->edge, low.z + cell->edge}};
+        carom_vec3 middle = {low.x + 0.5 * cell->edge, low.y + 0.5 * cell->edge,
+                             low.z + 0.5 * cell->edge};
+        int winding = winding_at(c, &middle);
+        simple = winding == 0 || winding == 1;
+        real edge = (real)cell->edge;
+        volumes[cell->sphere] +=
+            near_surface(c, &box) ? integral_of_winding(c, &box) : edge * edge * edge * winding;
+        add_foreign(c, &grid, cell, &box, &inflow[cell->sphere], leaks);
+    }
+    for (uint64_t i = 0; i < claim->sphere_count && simple && good; ++i) {
+        const carom_pack_sphere *s = &claim->spheres[i];
+        const real ball = 4.0L / 3.0L * 3.14159265358979323846264338L;
+        real stated = ball * (real)s->secondary * s->secondary * s->secondary;
+        real own = ball * (real)s->radius * s->radius * s->radius;
+        real empty = volumes[i] - (own - leaks[i]) - inflow[i];
+        if (fabsl(stated - volumes[i]) > SHARE_ERROR * volumes[i])
+            good = fail(c, "the share of sphere %llu is %.9Lg, not %.9Lg", (unsigned long long)i,
+                        volumes[i], stated);
+        else if (empty > (real)s->void_volume + SHARE_ERROR * volumes[i])
+            good = fail(c, "the void of sphere %llu is %.9Lg, more than %.9g",
+                        (unsigned long long)i, empty, s->void_volume);
+        c->proof->empty_volume += (double)empty;
+    }
+    c->proof->recomputed = simple;
+    free(grid.first);
+    free(grid.items);
+    free(volumes);
+    return good;
+}
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 bool pack_check(const pack_claim *claim, pack_proof *proof) {
@@ -504,34 +813,9 @@ bool pack_check(const pack_claim *claim, pack_proof *proof) {
         good = good && check_inside(&c, i);
     }
     good = good && check_disjoint(&c) && (claim->cells == NULL || check_cells(&c));
+    if (good && claim->cells != NULL && claim->shares && !claim->crosses) good = check_shares(&c);
     end(&c);
     return good;
-}
-
-void pack_sample(const pack_claim *claim, int m, double *volumes, double *voids) {
-    checker c;
-    pack_proof proof;
-    begin(&c, claim, &proof);
-    for (uint64_t i = 0; i < claim->sphere_count; ++i) volumes[i] = voids[i] = 0.0;
-    for (uint64_t k = 0; k < claim->cell_count; ++k) {
-        const carom_pack_cell *cell = &claim->cells[k];
-        double step = cell->edge / m, part = step * step * step;
-        for (int i = 0; i < m * m * m; ++i) {
-            carom_vec3 p = {cell->low.x + (i % m + 0.5) * step,
-                            cell->low.y + (i / m % m + 0.5) * step,
-                            cell->low.z + (i / m / m + 0.5) * step};
-            if (winding_at(&c, &p) < 1) continue;
-            volumes[cell->sphere] += part;
-            bool in_ball = false;
-            for (uint64_t s = 0; s < claim->sphere_count && !in_ball; ++s) {
-                const carom_pack_sphere *b = &claim->spheres[s];
-                double x = p.x - b->centre.x, y = p.y - b->centre.y, z = p.z - b->centre.z;
-                in_ball = x * x + y * y + z * z < b->radius * b->radius;
-            }
-            if (!in_ball) voids[cell->sphere] += part;
-        }
-    }
-    end(&c);
 }
 
 /* The radius of the largest empty ball around a point, by trying everything; negative in a ball. */
@@ -575,6 +859,20 @@ double pack_search_empty(const pack_claim *claim, uint64_t seed, int tries) {
     }
     end(&c);
     return best;
+}
+
+bool pack_crosses(carom_context *context, const carom_mesh_view *view) {
+    carom_mesh *welded = NULL;
+    carom_soup *soup = NULL;
+    carom_soup_def def = {0};
+    bool crosses = true;
+    if (carom_mesh_weld(context, view, &welded) == CAROM_OK &&
+        carom_mesh_get_view(welded, &def.mesh) == CAROM_OK &&
+        carom_soup_create(context, &def, &soup) == CAROM_OK)
+        (void)carom_soup_self_any(context, soup, &crosses);
+    carom_soup_destroy(soup);
+    carom_mesh_destroy(welded);
+    return crosses;
 }
 
 carom_triangle *pack_triangles(carom_context *context, const carom_mesh_view *view, uint64_t *count,

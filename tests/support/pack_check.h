@@ -17,7 +17,8 @@ typedef struct pack_claim {
     uint64_t cell_count;
     const carom_triangle *triangles; /* closed, outside out */
     uint64_t triangle_count;
-    bool shares; /* secondary, cover and void_volume are there */
+    bool shares;  /* secondary, cover and void_volume are there */
+    bool crosses; /* triangles cross each other: only the sum of the shares is known */
 } pack_claim;
 
 typedef struct pack_proof {
@@ -25,23 +26,29 @@ typedef struct pack_proof {
     uint64_t exact;     /* decisions that needed exact arithmetic */
     double ball_volume; /* of all spheres */
     double secondary_volume;
-    double mean_cover;  /* of cover / radius */
-    double void_volume; /* sum */
+    double mean_cover;   /* of cover / radius */
+    double void_volume;  /* sum */
+    bool recomputed;     /* shares and voids, each from its cells: not where faces cross or shells
+                            of one direction are nested */
+    double empty_volume; /* sum of the voids recomputed */
 } pack_proof;
 
 /* Checks that radii descend, that no two balls overlap, that none meets a face, that all are where
  * the winding number is 1 or more; that cells do not overlap, that what no cell contains is
- * outside, that each cell lies in the cover of its sphere. False: the message says what does not
+ * outside, that each cell lies in the cover of its sphere; that shares recomputed from their cells
+ * have the volumes stated and voids not larger than stated. False: the message says what does not
  * hold. */
 bool pack_check(const pack_claim *claim, pack_proof *proof);
 
-/* Estimates the volume and void of each share from points in its cells, m^3 per cell. The arrays
- * have space for all spheres. */
-void pack_sample(const pack_claim *claim, int m, double *volumes, double *voids);
+/* The volume of the part of a ball that is in a box, right to some 1e-7 of the ball's. */
+double pack_ball_in_box(const carom_ball *ball, const carom_bounds *box);
 
 /* The largest radius of a ball between the spheres that `tries` random starts and a climb by random
  * steps find: no more than the packing may admit. */
 double pack_search_empty(const pack_claim *claim, uint64_t seed, int tries);
+
+/* Whether faces of a mesh meet that have no vertex in common. */
+bool pack_crosses(carom_context *context, const carom_mesh_view *view);
 
 /* The triangles of a mesh, welded and split; free with free(). Reversed where that is needed to
  * enclose a positive volume. */
