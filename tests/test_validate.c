@@ -790,6 +790,7 @@ static void broken_sphere_trees_are_found(void **state) {
     BREAK(t->nodes[0].cover[0], 0.01f, check(t), "tree: a cover is not in a node's");
     BREAK(t->nodes[leaf].x[2], 9.0f, check(t), "tree: an inner ball is not in a node's");
     BREAK(t->cover, 0.01, check(t), "tree: a cover is not in the root's");
+    BREAK(t->reach, 0.01, check(t), "tree: a ball is not in the root's");
     BREAK(t->depth, 0, check(t), "tree: deeper than it says");
     BREAK(t->nodes[leaf].child[2], 300, check(t), "tree: a leaf names no sphere");
     BREAK(t->nodes[leaf].child[2], t->nodes[leaf].child[1], check(t),
