@@ -126,13 +126,15 @@ static void shapes_are_packed_with_proof(void **state) {
     for (size_t i = 0; i < COUNT_OF(shapes); ++i) {
         carom_mesh *mesh = make_shape(shapes[i].shape, shapes[i].detail);
         carom_packing_def def = {.mesh = view_of(mesh), .keep_cells = true};
-        for (int method = 0; method < CAROM_PACK_METHOD_COUNT; ++method) {
+        for (int method = 0; method <= CAROM_PACK_METHOD_COUNT; ++method) {
             result r;
-            def.method = (carom_pack_method)method;
-            def.count = method == 0 ? 40 : 15;
+            def.fast = method == CAROM_PACK_METHOD_COUNT;
+            def.method = def.fast ? CAROM_PACK_METHOD_OCTREE : (carom_pack_method)method;
+            def.count = def.method == CAROM_PACK_METHOD_OCTREE ? 40 : 15;
             def.voxels = 16;
             (void)prove(&def, &r, 0.0);
-            assert_int_equal(r.info.method, method);
+            assert_int_equal(r.info.method, def.method);
+            if (def.fast) assert_int_equal(r.info.spheres, 40);
             if (method == CAROM_PACK_METHOD_OCTREE) {
                 assert_int_equal(r.info.spheres, 40);
                 assert_true(r.info.complete);

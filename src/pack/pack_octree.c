@@ -111,7 +111,8 @@ CAROM_ARRAY(cell_array, cell);
 #define SHARP_BELOW 0.4
 
 /* The share of a bound beyond the distance itself that is believed where no certificate is wanted.
- */
+ * Inside a ball the distance is negative and counts as 0: a cell around a whole ball has space for
+ * others all the same. */
 #define FAST_TRUST 0.5
 
 #define GROUP_BITS      10u /* per axis, at most */
@@ -197,6 +198,12 @@ static bool settle(packer *p, worker *w, carom_vec3 centre, uint32_t place, uint
     return candidate_array_push(&w->candidates, p->allocator, c);
 }
 
+/* How much of a bound is believed. */
+static double believe(const packer *p, double least, double bound) {
+    double floor = CAROM_MAX(least, 0.0);
+    return p->goal->fast && bound > floor ? floor + FAST_TRUST * (bound - floor) : bound;
+}
+
 /* The bound of a cell from the obstacles near it, rounded up. */
 static double bound_of(const packer *p, const carom_pack_near *near, const double point[3],
                        double h, bool sharp) {
@@ -204,8 +211,7 @@ static double bound_of(const packer *p, const carom_pack_near *near, const doubl
     if (sharp && near->count > 1)
         bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, p->rho[p->round],
                                                              direction);
-    double trust = p->goal->fast ? FAST_TRUST : 1.0;
-    return near->least + trust * (bound - near->least) + CAROM_PACK_ERROR;
+    return believe(p, near->least, bound) + CAROM_PACK_ERROR;
 }
 
 static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
@@ -215,14 +221,13 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
     double half = (double)half_of(c) * p->unit, h = 2.0 * half * HALF_DIAGONAL;
     h *= 1.0 + 0x1p-40; /* the rounding of the centre and of bounds */
     double spread = h <= SHARP_BELOW * rho ? 2.0 * h : 0.0;
-    double trust = p->goal->fast ? FAST_TRUST : 1.0;
     carom_pack_near *near = &w->climber.near[0];
     near->count = 0;
     near->least = HUGE_VAL;
     ++w->visits;
     carom_pack_balls_search(p->balls, at, spread, near);
     if (near->least <= -h) return DROP;
-    double bound = near->least + trust * h + CAROM_PACK_ERROR;
+    double bound = believe(p, near->least, near->least + h) + CAROM_PACK_ERROR;
     if (bound > rho && near->count > 1) bound = bound_of(p, near, point, h, spread > 0.0);
     if (bound <= rho) {
         c->bound = CAROM_MIN(float_up(bound), c->bound);
@@ -258,7 +263,7 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
     bool inside = (c->place & WHOLLY_INSIDE) != 0 || carom_pack_mesh_inside(p->mesh, at, &w->found);
     if (!inside) {
         if (apart > h) return DROP;
-        double from_surface = (h - (double)c->apart) * trust;
+        double from_surface = believe(p, 0.0, h - (double)c->apart);
         c->bound = CAROM_MIN(float_up(from_surface), c->bound);
         if (from_surface <= rho) return KEEP;
     } else {
