@@ -61,8 +61,7 @@ static bool pose_is_fine(const carom_pose *pose) {
     return turn <= MOST_SIZE && direction <= MOST_SIZE;
 }
 
-/* Whether the caller filled in what the kind needs. */
-static bool is_complete(const carom_convex *s) {
+bool carom_convex_is_complete(const carom_convex *s) {
     if ((unsigned)s->kind >= CAROM_CONVEX_KIND_COUNT) return false;
     if (s->kind == CAROM_CONVEX_KIND_HULL) return s->borrowed_hull != NULL;
     return s->kind != CAROM_CONVEX_KIND_SUPPORT || s->support != NULL;
@@ -71,10 +70,6 @@ static bool is_complete(const carom_convex *s) {
 static bool is_known(const carom_convex_def *def) {
     return (unsigned)def->start < CAROM_CONVEX_START_COUNT &&
            (unsigned)def->search < CAROM_CONVEX_SEARCH_COUNT;
-}
-
-static const carom_hull_view *view_of(const carom_convex *s) {
-    return s->kind == CAROM_CONVEX_KIND_HULL ? &s->borrowed_hull->view : NULL;
 }
 
 static carom_status refuse(carom_context *context, const carom_convex *s, const char *which) {
@@ -87,6 +82,10 @@ static carom_status refuse(carom_context *context, const carom_convex *s, const 
                       "the pose of %s is not finite or beyond 1e300; give finite numbers", which);
 }
 
+carom_status carom_convex_check(carom_context *context, const carom_convex *s, const char *which) {
+    return shape_trouble(s) == NULL ? CAROM_OK : refuse(context, s, which);
+}
+
 /* ---- One pair -------------------------------------------------------------------------------- */
 
 static carom_status ask(carom_context *context, const carom_convex *a, const carom_pose *pose_a,
@@ -95,8 +94,8 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
                         carom_convex_question question, carom_convex_result *result) {
     carom_convex_question_item q = {.a = a,
                                     .b = b,
-                                    .hull_a = view_of(a),
-                                    .hull_b = view_of(b),
+                                    .hull_a = carom_convex_view_of(a),
+                                    .hull_b = carom_convex_view_of(b),
                                     .pose_a = pose_a,
                                     .pose_b = pose_b};
     if (def != NULL) q.def = *def;
@@ -112,7 +111,7 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
 #define REQUIRE_PAIR(context, a, b, def)                                                           \
     CAROM_REQUIRE((context) != NULL, "the context is NULL");                                       \
     CAROM_REQUIRE((a) != NULL && (b) != NULL, "a shape is NULL");                                  \
-    CAROM_REQUIRE(is_complete(a) && is_complete(b),                                                \
+    CAROM_REQUIRE(carom_convex_is_complete(a) && carom_convex_is_complete(b),                      \
                   "a shape has an unknown kind, or no hull or support function");                  \
     CAROM_REQUIRE((def) == NULL || is_known(def), "the def has an unknown start or search")
 
@@ -151,7 +150,8 @@ carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
     const carom_convex_def *def = NULL;
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE(most != NULL, "the place for the bound is NULL");
-    carom_convex_question_item q = {.a = a, .b = b, .hull_a = view_of(a), .hull_b = view_of(b)};
+    carom_convex_question_item q = {
+        .a = a, .b = b, .hull_a = carom_convex_view_of(a), .hull_b = carom_convex_view_of(b)};
     bool curved = carom_convex_curved(a) || carom_convex_curved(b);
     uint32_t epa = carom_convex_epa_steps(&q);
     /* Four points of the start; and all twice when a cache turns out to be of no use. */
@@ -181,8 +181,8 @@ static carom_status ask_range(void *argument, carom_range range) {
         const carom_convex_body *b = &batch->bodies[batch->pairs[i].b];
         carom_convex_question_item q = {.a = a->shape,
                                         .b = b->shape,
-                                        .hull_a = view_of(a->shape),
-                                        .hull_b = view_of(b->shape),
+                                        .hull_a = carom_convex_view_of(a->shape),
+                                        .hull_b = carom_convex_view_of(b->shape),
                                         .pose_a = &a->pose,
                                         .pose_b = &b->pose,
                                         .def = batch->def};
@@ -198,7 +198,7 @@ static carom_status check_batch(carom_context *context, const carom_convex_batch
     char which[64];
     for (uint64_t i = 0; i < batch->body_count; ++i) {
         const carom_convex_body *body = &batch->bodies[i];
-        CAROM_REQUIRE(body->shape != NULL && is_complete(body->shape),
+        CAROM_REQUIRE(body->shape != NULL && carom_convex_is_complete(body->shape),
                       "a body has no shape, or one of unknown kind, without hull or function");
         if (shape_trouble(body->shape) == NULL && pose_is_fine(&body->pose)) continue;
         snprintf(which, sizeof(which), "body %llu", (unsigned long long)i);
