@@ -65,6 +65,7 @@ static void check_all(carom_context *with, const carom_packing *pa, const carom_
     assert_memory_equal(&o.force, &expected.force, sizeof(o.force));
     assert_memory_equal(&o.torque, &expected.torque, sizeof(o.torque));
     assert_true(o.volume_upper >= expected.volume_upper && o.flagged_a == 0);
+    assert_int_equal(o.relation, o.pairs != 0 ? CAROM_RELATION_TOUCHING : CAROM_RELATION_APART);
     const uint64_t counts[] = {expected.pairs, expected.inner_pairs};
     for (int kind = 0; kind < CAROM_BALLS_KIND_COUNT; ++kind) {
         uint64_t count = 77;

@@ -72,7 +72,9 @@ CAROM_API carom_status carom_balls_get_info(carom_context *context, const carom_
 
 typedef struct carom_balls_query_def {
     double scale_a, scale_b; /* factors by which the packings are scaled before their poses; 0: 1 */
-    bool no_bounds;          /* estimate, force and torque only: as in carom_tree_query_def */
+    bool no_bounds;          /* estimate, force and torque only: volume_lower is then 0,
+                                volume_upper the smaller volume of the solids, and the relation
+                                not certain: TOUCHING where secondary balls overlap, else APART */
 } carom_balls_query_def;
 
 /* Rules for all queries.

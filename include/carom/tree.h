@@ -100,7 +100,8 @@ typedef struct carom_tree_query_def {
     double scale_a, scale_b; /* of the packings, before their rotation; 0: 1 */
     bool no_bounds;          /* of the overlap: estimate, force and torque only. volume_lower is
                                 then 0, volume_upper the smaller volume of the solids, and the
-                                relation depends on inner balls alone */
+                                relation not certain: TOUCHING where secondary balls overlap,
+                                else APART */
     bool narrow_bounds; /* of the overlap: a share whose cover lies in a ball of the other solid
                            counts exactly, by the depths of the other's spheres. The relation
                            may then say that one solid is inside the other. Takes half as long

@@ -216,7 +216,7 @@ CAROM_ITEM double carom_pack_most_volume(const carom_pack_extent *a, const carom
 }
 
 /* The result. `flagged` of A and of B; NULL: not looked for, then the upper bound is that of the
- * volumes, and the relation is apart where no inner balls overlap. */
+ * volumes, and the relation is touching, not decided, where secondary balls overlap. */
 CAROM_ITEM void carom_pack_overlap_finish(const carom_pack_totals *totals,
                                           const carom_pack_meeting *m, const carom_pack_extent *a,
                                           const carom_pack_extent *b,
@@ -233,9 +233,10 @@ CAROM_ITEM void carom_pack_overlap_finish(const carom_pack_totals *totals,
     } else {
         upper = most;
     }
+    bool near = flagged != 0 ? flagged[0].count != 0 : totals->pairs != 0;
     overlap->relation = totals->inner_pairs != 0 && lower > 0.0 ? CAROM_RELATION_OVERLAPPING
-                        : flagged == 0 || flagged[0].count == 0 ? CAROM_RELATION_APART
-                                                                : CAROM_RELATION_TOUCHING;
+                        : near                                  ? CAROM_RELATION_TOUCHING
+                                                                : CAROM_RELATION_APART;
     overlap->volume = lenses.volume;
     overlap->volume_lower = CAROM_MIN(lower, upper);
     overlap->volume_upper = upper;
