@@ -22,7 +22,7 @@
  * Sizes. With coordinates of b bits the discriminant has 12 b, a resultant 8 b. The value of a
  * quadratic at a root of f, if not zero, is at least some 2^-12b of its size: so many halvings are
  * the most. Then f has 39 b bits and a quadratic 26 b, and halving them takes 13 times the first
- * and three times the second: the memory suffices for b = 160. Beyond, and only if more is needed
+ * and three times the second: the memory suffices for b = 220. Beyond, and only if more is needed
  * than there is, the answer is a hit at an unknown time, never a miss. */
 #include "geom/toi.h"
 
@@ -33,8 +33,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define KEEP_LIMBS    6144 /* 48 KiB: polynomials */
-#define SCRATCH_LIMBS 1536 /* 12 KiB, twice: polynomials on part of the interval */
+#define KEEP_LIMBS    5120 /* 40 KiB: polynomials */
+#define SCRATCH_LIMBS 2048 /* 16 KiB, twice: polynomials on part of the interval */
 #define MOST_DEPTH    2048 /* halvings of an interval */
 #define TIME_DEPTH    50   /* times are enclosed by multiples of 2^-50 */
 #define NARROW_BITS   40   /* by which a bracket is narrowed at a time */
