@@ -26,6 +26,8 @@ typedef struct scene {
     double truth[POSES]; /* volume or distance */
     double error, width; /* of the last run: means of what the estimate is off and of the bounds */
     uint64_t visits;
+    bool warm; /* with hints, as along a path */
+    carom_tree_hint hints[POSES];
     void *peer;
     peer_distance_fn *peer_distance;
 } scene;
@@ -136,7 +138,8 @@ static bool run_gap(void *input) {
     s->error = s->width = 0.0;
     for (int i = 0; i < POSES; ++i) {
         carom_tree_gap gap;
-        if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], NULL, &gap) !=
+        carom_tree_query_def def = {.hint = s->warm ? &s->hints[i] : NULL};
+        if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &gap) !=
             CAROM_OK)
             return false;
         s->error += (gap.distance - s->truth[i]) / size / POSES;
@@ -153,6 +156,23 @@ static bool run_soup(void *input) {
         carom_soup_gap gap;
         if (carom_soup_cross_distance(s->context, s->soup, NULL, s->soup, &s->poses[i], 0.0,
                                       &gap) != CAROM_OK)
+            return false;
+    }
+    return true;
+}
+
+/* The exact distance, by a search that starts from the tree's bound. */
+static bool run_both(void *input) {
+    scene *s = input;
+    for (int i = 0; i < POSES; ++i) {
+        carom_tree_gap bound;
+        carom_soup_gap gap;
+        carom_tree_query_def def = {.hint = &s->hints[i]};
+        if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &bound) !=
+                CAROM_OK ||
+            carom_soup_cross_distance(s->context, s->soup, NULL, s->soup, &s->poses[i], bound.upper,
+                                      &gap) != CAROM_OK ||
+            !(fabs(gap.distance - s->truth[i]) <= 1e-9 * s->truth[i]))
             return false;
     }
     return true;
@@ -200,9 +220,13 @@ static void compare_overlaps(bench *bench, scene *s, uint64_t count) {
 
 static void compare_gaps(bench *bench, scene *s, uint64_t count) {
     char job[64];
-    bench_contender contenders[3] = {{"tree", NULL, run_gap, s},
+    scene warm = *s;
+    warm.warm = true;
+    bench_contender contenders[5] = {{"tree, warm", NULL, run_gap, &warm},
+                                     {"tree", NULL, run_gap, s},
+                                     {"exact, from its bound", NULL, run_both, s},
                                      {"exact (soup)", NULL, run_soup, s}};
-    uint32_t used = 2;
+    uint32_t used = 4;
     peer_prepare_fn *prepare = (peer_prepare_fn *)bench_peer("peer_fcl_prepare");
     peer_release_fn *release = (peer_release_fn *)bench_peer("peer_fcl_release");
     s->peer_distance = (peer_distance_fn *)bench_peer("peer_fcl_distance");

@@ -69,6 +69,21 @@ static void draft_path(const page *page, char *path, size_t size) {
     snprintf(path, size, "%s.part", page->path);
 }
 
+void page_begin_file(page *page, FILE *out, const char *title) {
+    page->out = out;
+    fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>", out);
+    page_put_text(out, title);
+    fprintf(out,
+            "</title><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><h1>",
+            style);
+    page_put_text(out, title);
+    fputs("</h1>\n", out);
+}
+
+void page_end_file(page *page) {
+    fputs("</html>\n", page->out);
+}
+
 bool page_begin(page *page, const char *folder, const char *title, const char **reason) {
     char draft[4200];
     page->out = NULL;
@@ -81,13 +96,7 @@ bool page_begin(page *page, const char *folder, const char *title, const char **
         return false;
     }
     interrupt_add_file(draft);
-    fputs("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>", page->out);
-    page_put_text(page->out, title);
-    fprintf(page->out,
-            "</title><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><h1>",
-            style);
-    page_put_text(page->out, title);
-    fputs("</h1>\n", page->out);
+    page_begin_file(page, page->out, title);
     return true;
 }
 
@@ -103,7 +112,7 @@ void page_abandon(page *page) {
 
 bool page_end(page *page) {
     char draft[4200];
-    fputs("</html>\n", page->out);
+    page_end_file(page);
     bool good = !ferror(page->out);
     good = fclose(page->out) == 0 && good;
     page->out = NULL;

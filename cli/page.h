@@ -21,6 +21,9 @@ const char *page_colour(size_t index);
 
 /* Creates the folder if needed and starts folder/index.html. On failure *reason says why. */
 bool page_begin(page *page, const char *folder, const char *title, const char **reason);
+/* Begins a page on a file that the caller has opened, and completes it; the caller closes it. */
+void page_begin_file(page *page, FILE *out, const char *title);
+void page_end_file(page *page);
 /* Renames the page to its final path; false when not all of it could be written. */
 bool page_end(page *page);
 /* Removes the unfinished page; an earlier page stays. */

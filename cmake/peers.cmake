@@ -65,6 +65,8 @@ carom_add_peer(fcl HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl ccd
 carom_add_peer(ccd_convex HEADERS ccd/ccd.h LIBRARIES ccd)
 carom_add_peer(fcl_convex HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl ccd
     FOLDERS eigen3 OPTIONS -DEIGEN_MAX_ALIGN_BYTES=16)
+carom_add_peer(bullet_world HEADERS BulletCollision/btBulletCollisionCommon.h
+    LIBRARIES BulletCollision LinearMath FOLDERS bullet)
 carom_add_peer(bullet_convex HEADERS BulletCollision/btBulletCollisionCommon.h
     LIBRARIES BulletCollision LinearMath FOLDERS bullet)
 

@@ -16,7 +16,7 @@ names() { # ENGINE FILE PATTERN: a file that must have a line that matches
     echo "src/$1 is an engine, but $2 has no line with $3"
     status=1
 }
-engines=$(ls src | grep -vxE 'base|geom|mesh|bvh|grid|scene')
+engines=$(ls src | grep -vxE 'base|geom|mesh|bvh|grid')
 [ -n "$engines" ] || { echo "no engines found"; exit 1; }
 for engine in $engines; do
     needs "$engine" "include/carom/$engine.h"

@@ -440,6 +440,58 @@ static void warm_queries_allocate_nothing(void **state) {
     carom_packing_destroy(packing);
 }
 
+/* A tree that was saved answers as before; a damaged file is refused or harmless. */
+static void files_hold_the_tree(void **state) {
+    (void)state;
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 400, NULL);
+    carom_random random = {28};
+    for (int method = 0; method < CAROM_TREE_METHOD_COUNT; ++method) {
+        carom_tree *tree = make(packing, method, 0), *again = NULL;
+        carom_bytes bytes = {0}, second = {0};
+        assert_ok(context, carom_tree_save_memory(context, tree, &bytes));
+        assert_ok(context, carom_tree_load_memory(context, bytes.data, bytes.count, "a", &again));
+        assert_valid(carom_tree_validate(again));
+        assert_memory_equal(&again->info, &tree->info, sizeof(tree->info));
+        assert_memory_equal(&again->extent, &tree->extent, sizeof(tree->extent));
+        assert_ok(context, carom_tree_save_memory(context, again, &second));
+        assert_int_equal(bytes.count, second.count);
+        assert_memory_equal(bytes.data, second.data, bytes.count);
+        for (int n = 0; n < 20; ++n) {
+            carom_pose pose = packing_random_pose(&random, 1.5);
+            carom_tree_query_def def = {.narrow_bounds = n % 2 == 0};
+            carom_tree_answer one, two;
+            assert_ok(context, carom_tree_query(context, tree, NULL, tree, &pose, &def, &one));
+            assert_ok(context, carom_tree_query(context, again, NULL, again, &pose, &def, &two));
+            assert_memory_equal(&one, &two, sizeof(one));
+        }
+        carom_tree_destroy(again);
+        for (int n = 0; n < TEST_CASES(3000); ++n) {
+            uint64_t at = carom_random_next(&random) % bytes.count, size = bytes.count;
+            uint8_t kept = bytes.data[at];
+            bytes.data[at] ^= (uint8_t)(1 + carom_random_next(&random) % 255);
+            if (n % 10 == 0) size = carom_random_next(&random) % bytes.count;
+            carom_status status = carom_tree_load_memory(context, bytes.data, size, "a", &again);
+            assert_true(status == CAROM_OK || (status == CAROM_BAD_FILE && again == NULL));
+            if (status == CAROM_OK) {
+                carom_tree_answer answer;
+                carom_pose pose = packing_random_pose(&random, 1.0);
+                assert_valid(carom_tree_validate(again));
+                (void)carom_tree_query(context, again, NULL, tree, &pose, NULL, &answer);
+            }
+            carom_tree_destroy(again);
+            bytes.data[at] = kept;
+        }
+        carom_bytes_free(&bytes);
+        carom_bytes_free(&second);
+        carom_tree_destroy(tree);
+    }
+    carom_tree *none = NULL;
+    assert_fails(context, carom_tree_load(context, "/nowhere/tree", &none), CAROM_IO, "/nowhere");
+    assert_fails(context, carom_tree_load_memory(context, "abc", 3, "x", &none), CAROM_BAD_FILE,
+                 "x: too short for a tree");
+    carom_packing_destroy(packing);
+}
+
 static carom_status build_and_ask(carom_allocator allocator, void *argument) {
     carom_context_def def = {.allocator = allocator, .threads = 1};
     carom_context *with = NULL;
@@ -497,6 +549,7 @@ int main(void) {
         cmocka_unit_test(narrow_bounds_know_what_is_inside),
         cmocka_unit_test(budgets_keep_the_bounds),
         cmocka_unit_test(every_method_gives_the_same),
+        cmocka_unit_test(files_hold_the_tree),
         cmocka_unit_test(warm_queries_allocate_nothing),
         cmocka_unit_test(no_memory_leaks_nothing),
         cmocka_unit_test(bad_input_is_refused),

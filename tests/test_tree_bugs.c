@@ -86,6 +86,29 @@ static void queries(void **state) {
     QUERY(carom_tree_query, answer, &answer);
 }
 
+static void files(void **state) {
+    (void)state;
+    carom_tree *made = NULL;
+    carom_bytes bytes = {0};
+    BUG(carom_tree_save, context, NULL, tree, "x");
+    BUG(carom_tree_save, tree, context, NULL, "x");
+    BUG(carom_tree_save, path, context, tree, NULL);
+    BUG(carom_tree_save_memory, context, NULL, tree, &bytes);
+    BUG(carom_tree_save_memory, tree, context, NULL, &bytes);
+    BUG(carom_tree_save_memory, bytes, context, tree, NULL);
+    BUG_RESULT(carom_bytes, carom_tree_save_memory, bytes, context, tree, &result);
+    BUG(carom_tree_load, context, NULL, "x", &made);
+    BUG(carom_tree_load, path, context, NULL, &made);
+    BUG(carom_tree_load, tree, context, "x", NULL);
+    BUG(carom_tree_load_memory, context, NULL, "x", 1, "x", &made);
+    BUG(carom_tree_load_memory, bytes, context, NULL, 1, "x", &made);
+    BUG(carom_tree_load_memory, tree, context, "x", 1, "x", NULL);
+    assert_int_equal(carom_tree_save_memory(context, tree, &bytes), CAROM_OK);
+    FINE(carom_tree_load_memory, name, context, bytes.data, bytes.count, NULL, &made);
+    carom_tree_destroy(made);
+    carom_bytes_free(&bytes);
+}
+
 static void every_function_was_tried(void **state) {
     (void)state;
     static const char *const headers[] = {"tree.h"};
@@ -96,6 +119,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(preparing),
         cmocka_unit_test(queries),
+        cmocka_unit_test(files),
         cmocka_unit_test(every_function_was_tried),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

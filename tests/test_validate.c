@@ -11,6 +11,7 @@
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
 #include "pack/pack.h"
+#include "scene/scene.h"
 #include "solid/solid.h"
 #include "soup/soup.h"
 #include "tests/support/test.h"
@@ -789,6 +790,7 @@ static void broken_sphere_trees_are_found(void **state) {
     BREAK(t->nodes[0].cover[0], 0.01f, check(t), "tree: a cover is not in a node's");
     BREAK(t->nodes[leaf].x[2], 9.0f, check(t), "tree: an inner ball is not in a node's");
     BREAK(t->cover, 0.01, check(t), "tree: a cover is not in the root's");
+    BREAK(t->reach, 0.01, check(t), "tree: a ball is not in the root's");
     BREAK(t->depth, 0, check(t), "tree: deeper than it says");
     BREAK(t->nodes[leaf].child[2], 300, check(t), "tree: a leaf names no sphere");
     BREAK(t->nodes[leaf].child[2], t->nodes[leaf].child[1], check(t),
@@ -844,6 +846,50 @@ static void broken_balls_are_found(void **state) {
     carom_packing_destroy(p);
 }
 
+/* ---- Scenes ---------------------------------------------------------------------------------- */
+
+static void broken_scenes_are_found(void **state) {
+    (void)state;
+    carom_scene *scene;
+    carom_object_def balls[4];
+    for (int i = 0; i < 4; ++i)
+        balls[i] = (carom_object_def){.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0},
+                                      .pose = {.t = {0.5 * i, 0.0, 0.0}}};
+    balls[3].pose.t.x = 9.0;
+    assert_ok(context, carom_scene_create(context, NULL, &scene));
+    assert_ok(context, carom_scene_add(context, scene, balls, 4, NULL));
+    carom_pair pairs[2] = {{0, 3}, {1, 3}};
+    assert_ok(context, carom_scene_set_ignored(context, scene, pairs, 2, true));
+    assert_ok(context, carom_scene_step(context, scene, NULL, NULL, NULL));
+    assert_int_equal(scene->kept.count, 3);
+    assert_ok(context, carom_scene_move(context, scene, NULL, &balls[0].pose, 1));
+    assert_ok(context, carom_scene_update(context, scene));
+#undef CHECK
+#define CHECK carom_scene_validate(scene)
+    assert_valid(CHECK);
+    carom_scene_pair *pair = scene->kept.data;
+    carom_scene_object *o = scene->objects;
+    BREAK(scene->id_count, 9, CHECK, "scene: an object has no box");
+    BREAK(scene->capacity, 1, CHECK, "scene: there are more ids than objects");
+    BREAK(o[1].state, 0, CHECK, "scene: an object is not live where its box is");
+    BREAK(o[1].kind, CAROM_OBJECT_KIND_SOUP, CHECK, "scene: an object has a wrong kind");
+    BREAK(o[1].box.low.x, 7.0, CHECK, "scene: a box is not that of its object");
+    BREAK(scene->live, 3, CHECK, "scene: the number of live objects is wrong");
+    BREAK(scene->changed.count, 0, CHECK, "scene: the list of changed objects is wrong");
+    BREAK(scene->changed.data[0], 2, CHECK, "scene: a listed object has not changed");
+    BREAK(pair[0].b, 0, CHECK, "scene: a pair has wrong ids");
+    BREAK(pair[1].b, 1, CHECK, "scene: the pairs are not sorted");
+    BREAK(pair[1].flags, 3, CHECK, "scene: a pair has flags of a step");
+    BREAK(pair[1].slot, CAROM_SCENE_NO_SLOT, CHECK,
+          "scene: a pair has a slot without a contact, or the reverse");
+    BREAK(pair[1].slot, 99, CHECK, "scene: a slot is out of range");
+    BREAK(scene->pool.data[pair[1].slot].b, 7, CHECK, "scene: a contact is not that of its pair");
+    BREAK(scene->contacts, 2, CHECK, "scene: the number of contacts is wrong");
+    BREAK(scene->pool.count, 9, CHECK, "scene: a slot is neither used nor free");
+    BREAK(scene->ignored.data[1], 0, CHECK, "scene: the ignored pairs are not sorted");
+    carom_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_box_trees_are_found),
@@ -864,6 +910,7 @@ int main(void) {
         cmocka_unit_test(broken_calendars_are_found),
         cmocka_unit_test(broken_heaps_are_found),
         cmocka_unit_test(broken_predictions_are_found),
+        cmocka_unit_test(broken_scenes_are_found),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -127,6 +127,28 @@ PEER_EXPORT peer_box_prepare_fn peer_fcl_box_prepare, peer_bullet_box_prepare;
 PEER_EXPORT peer_box_frame_fn peer_fcl_box_frame, peer_bullet_box_frame;
 PEER_EXPORT peer_release_fn peer_fcl_box_release, peer_bullet_box_release;
 
+/* ---- many convex bodies ---------------------------------------------------------------------- */
+
+/* Bodies of one shape that only move: balls, cubes, or hulls of points. */
+typedef struct peer_bodies {
+    const double *centres; /* x, y, z of each */
+    uint64_t count;
+    double size;          /* radius, or half the edge */
+    bool boxes;           /* else balls, where there are no points */
+    const double *points; /* of the hull */
+    uint64_t point_count;
+    double distance; /* two bodies at most this far apart are in contact */
+} peer_bodies;
+
+typedef void *peer_world_prepare_fn(const peer_bodies *bodies);
+/* Moves the first bodies, finds all contacts and returns their number. */
+typedef uint64_t peer_world_step_fn(void *prepared, const double *centres, uint64_t moved);
+
+PEER_EXPORT peer_name_fn peer_bullet_world_name;
+PEER_EXPORT peer_world_prepare_fn peer_bullet_world_prepare;
+PEER_EXPORT peer_release_fn peer_bullet_world_release;
+PEER_EXPORT peer_world_step_fn peer_bullet_world_step;
+
 #ifdef __cplusplus
 }
 #endif

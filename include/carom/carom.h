@@ -14,6 +14,7 @@
 #include "carom/mesh.h"
 #include "carom/pack.h"
 #include "carom/result.h"
+#include "carom/scene.h"
 #include "carom/shapes.h"
 #include "carom/solid.h"
 #include "carom/soup.h"

@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/names.h"
 #include "base/progress.h"
+#include "convex/convex.h"
 #include "convex/convex_cpu.h"
-#include "convex/convex_hull.h"
 #include "geom/length.h"
 
 #define MOST_SIZE 1e300
@@ -82,8 +82,10 @@ static carom_status refuse(carom_context *context, const carom_convex *s, const 
                       "the pose of %s is not finite or beyond 1e300; give finite numbers", which);
 }
 
-carom_status carom_convex_check(carom_context *context, const carom_convex *s, const char *which) {
-    return shape_trouble(s) == NULL ? CAROM_OK : refuse(context, s, which);
+carom_status carom_convex_check(carom_context *context, const carom_convex *shape,
+                                const carom_pose *pose, const char *which) {
+    bool fine = shape_trouble(shape) == NULL && pose_is_fine(pose);
+    return fine ? CAROM_OK : refuse(context, shape, which);
 }
 
 /* ---- One pair -------------------------------------------------------------------------------- */
@@ -94,15 +96,15 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
                         carom_convex_question question, carom_convex_result *result) {
     carom_convex_question_item q = {.a = a,
                                     .b = b,
-                                    .hull_a = carom_convex_view_of(a),
-                                    .hull_b = carom_convex_view_of(b),
+                                    .hull_a = carom_convex_hull_view(a),
+                                    .hull_b = carom_convex_hull_view(b),
                                     .pose_a = pose_a,
                                     .pose_b = pose_b};
     if (def != NULL) q.def = *def;
     if (context->backend != CAROM_BACKEND_CPU)
         return carom_context_require_cpu(context, "a convex shape");
-    if (shape_trouble(a) != NULL || !pose_is_fine(pose_a)) return refuse(context, a, "a");
-    if (shape_trouble(b) != NULL || !pose_is_fine(pose_b)) return refuse(context, b, "b");
+    CAROM_TRY(carom_convex_check(context, a, pose_a, "a"));
+    CAROM_TRY(carom_convex_check(context, b, pose_b, "b"));
     carom_status status = CAROM_CPU_CALL(context, carom_convex_ask)(
         &q, question, cache, carom_scratch(context, 0), result);
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "the depth of two hulls");
@@ -151,7 +153,7 @@ carom_status carom_convex_bound(carom_context *context, const carom_convex *a,
     REQUIRE_PAIR(context, a, b, def);
     CAROM_REQUIRE(most != NULL, "the place for the bound is NULL");
     carom_convex_question_item q = {
-        .a = a, .b = b, .hull_a = carom_convex_view_of(a), .hull_b = carom_convex_view_of(b)};
+        .a = a, .b = b, .hull_a = carom_convex_hull_view(a), .hull_b = carom_convex_hull_view(b)};
     bool curved = carom_convex_curved(a) || carom_convex_curved(b);
     uint32_t epa = carom_convex_epa_steps(&q);
     /* Four points of the start; and all twice when a cache turns out to be of no use. */
@@ -181,8 +183,8 @@ static carom_status ask_range(void *argument, carom_range range) {
         const carom_convex_body *b = &batch->bodies[batch->pairs[i].b];
         carom_convex_question_item q = {.a = a->shape,
                                         .b = b->shape,
-                                        .hull_a = carom_convex_view_of(a->shape),
-                                        .hull_b = carom_convex_view_of(b->shape),
+                                        .hull_a = carom_convex_hull_view(a->shape),
+                                        .hull_b = carom_convex_hull_view(b->shape),
                                         .pose_a = &a->pose,
                                         .pose_b = &b->pose,
                                         .def = batch->def};

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "convex/convex_hull.h"
+#include "convex/convex.h"
 #include "geom/length.h"
 #include "geom/pose.h"
 
@@ -163,7 +163,7 @@ static double area_of(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 n) {
 
 /* Moves the four points to keep to the front: the deepest, the farthest from it, and the ones that
  * make the largest triangles with these on both sides. Ties take the first. */
-static uint32_t choose_four(carom_contact *p, uint32_t count, carom_vec3 n) {
+uint32_t carom_convex_choose_points(carom_contact *p, uint32_t count, carom_vec3 n) {
     if (count <= CAROM_MANIFOLD_POINTS) return count;
     for (uint32_t place = 0; place < CAROM_MANIFOLD_POINTS; ++place) {
         uint32_t best = place;
@@ -217,7 +217,34 @@ static uint32_t face_points(const carom_convex *a, const carom_pose *pose_a, con
         c.point_b = carom_vec_sub(pb, carom_vec_scale(out, margin_of(b)));
         found[kept++] = c;
     }
-    return choose_four(found, kept, n);
+    return carom_convex_choose_points(found, kept, n);
+}
+
+carom_status carom_convex_find_points(carom_arena *arena, const carom_convex *a,
+                                      const carom_pose *pose_a, const carom_convex *b,
+                                      const carom_pose *pose_b, double reach,
+                                      carom_manifold *manifold) {
+    carom_convex_result r = manifold->result;
+    manifold->count = 0;
+    if (r.distance > reach) return CAROM_OK;
+    uint64_t most = most_corners(a) + most_corners(b) + 8;
+    most *= 2; /* clipping adds at most one corner per side */
+    carom_arena_mark mark = carom_arena_get_mark(arena);
+    carom_vec3 *workspace = CAROM_ARENA_TAKE(arena, carom_vec3, 3 * most);
+    carom_contact *found = CAROM_ARENA_TAKE(arena, carom_contact, most);
+    if (workspace == NULL || found == NULL) {
+        carom_arena_rewind(arena, mark);
+        return CAROM_NO_MEMORY;
+    }
+    uint32_t count = face_points(a, pose_a, b, pose_b, reach, workspace, most, found, r.normal);
+    for (uint32_t i = 0; i < count; ++i) manifold->points[i] = found[i];
+    manifold->count = count;
+    carom_arena_rewind(arena, mark);
+    if (count == 0) {
+        manifold->count = 1;
+        manifold->points[0] = (carom_contact){r.point_a, r.point_b, r.depth - r.distance};
+    }
+    return CAROM_OK;
 }
 
 carom_status carom_convex_manifold(carom_context *context, const carom_convex *a,
@@ -234,26 +261,9 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
     CAROM_TRY(carom_convex_depth(context, a, pose_a, b, pose_b, NULL, cache, &r));
     memset(manifold, 0, sizeof(*manifold));
     manifold->result = r;
-    if (r.distance > reach) return CAROM_OK;
-    uint64_t most = most_corners(a) + most_corners(b) + 8;
-    most *= 2; /* clipping adds at most one corner per side */
-    carom_arena *arena = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(arena);
-    carom_vec3 *workspace = CAROM_ARENA_TAKE(arena, carom_vec3, 3 * most);
-    carom_contact *found = CAROM_ARENA_TAKE(arena, carom_contact, most);
-    if (workspace == NULL || found == NULL) {
-        carom_arena_rewind(arena, mark);
-        return carom_fail_memory(context, most * 128, "contact points");
-    }
-    uint32_t count = face_points(a, pose_a, b, pose_b, reach, workspace, most, found, r.normal);
-    for (uint32_t i = 0; i < count; ++i) manifold->points[i] = found[i];
-    manifold->count = count;
-    carom_arena_rewind(arena, mark);
-    if (count == 0) {
-        manifold->count = 1;
-        manifold->points[0] = (carom_contact){r.point_a, r.point_b, r.depth - r.distance};
-    }
-    return CAROM_OK;
+    carom_status status =
+        carom_convex_find_points(carom_scratch(context, 0), a, pose_a, b, pose_b, reach, manifold);
+    return status == CAROM_OK ? status : carom_fail_memory(context, 0, "contact points");
 }
 
 /* ---- Rays ------------------------------------------------------------------------------------ */

@@ -10,8 +10,8 @@
 
 #include "base/array.h"
 #include "base/progress.h"
+#include "convex/convex.h"
 #include "convex/convex_cpu.h"
-#include "convex/convex_hull.h"
 #include "geom/length.h"
 #include "geom/motion.h"
 
@@ -88,8 +88,8 @@ static carom_status make_pair_motion(carom_context *context, const carom_convex 
                                      const carom_motion *motion_a, const carom_convex *b,
                                      const carom_motion *motion_b, const carom_advance_def *def,
                                      const char *which_a, const char *which_b, pair_motion *f) {
-    CAROM_TRY(carom_convex_check(context, a, which_a));
-    CAROM_TRY(carom_convex_check(context, b, which_b));
+    CAROM_TRY(carom_convex_check(context, a, NULL, which_a));
+    CAROM_TRY(carom_convex_check(context, b, NULL, which_b));
     CAROM_TRY(carom_motion_check(context, motion_a, " of a"));
     CAROM_TRY(carom_motion_check(context, motion_b, " of b"));
     make_body(a, motion_a, &f->a);
@@ -121,8 +121,8 @@ static carom_status advance(carom_context *context, uint32_t worker, const pair_
         carom_pose pose_b = carom_moving_at(&f->b.moving, t);
         carom_convex_question_item q = {.a = f->a.shape,
                                         .b = f->b.shape,
-                                        .hull_a = carom_convex_view_of(f->a.shape),
-                                        .hull_b = carom_convex_view_of(f->b.shape),
+                                        .hull_a = carom_convex_hull_view(f->a.shape),
+                                        .hull_b = carom_convex_hull_view(f->b.shape),
                                         .pose_a = &pose_a,
                                         .pose_b = &pose_b};
         carom_convex_result r;

@@ -10,6 +10,40 @@ CAROM_ENUM_NAMES(carom_tree_method, CAROM_TREE_METHOD_COUNT, "median", "neural-g
 #define LEAST_ARITY 2u
 #define GAS_ARITY   4u /* of the paper */
 
+/* Relative error of the volume of a share, and of some additions: secondary radii are float32. */
+#define SHARE_ERROR 1e-6
+
+/* Children come after their parents. */
+static void sum_volumes(carom_tree *t) {
+    for (uint32_t i = 0; i < t->leaf_count; ++i) {
+        double sum = 0.0;
+        for (uint32_t lane = 0; lane < CAROM_TREE_WIDTH; ++lane) {
+            double r = t->leaves[i].secondary[lane];
+            sum += 4.0 / 3.0 * CAROM_PI * (r * r * r);
+        }
+        t->volumes[t->inner_count + i] = sum * (1.0 + SHARE_ERROR);
+    }
+    for (uint32_t i = t->inner_count; i-- > 0;) {
+        t->volumes[i] = 0.0;
+        for (uint32_t lane = 0; lane < CAROM_TREE_WIDTH; ++lane) {
+            uint32_t child = t->nodes[i].child[lane];
+            if (child != CAROM_TREE_NONE) t->volumes[i] += t->volumes[child];
+        }
+    }
+}
+
+void carom_tree_finish(carom_tree *tree) {
+    carom_tree_info *info = &tree->info;
+    sum_volumes(tree);
+    info->spheres = tree->extent.count;
+    info->nodes = tree->inner_count;
+    info->leaves = tree->leaf_count;
+    info->depth = tree->depth;
+    info->bytes = sizeof(*tree) +
+                  (info->nodes + info->leaves) * (sizeof(*tree->nodes) + sizeof(*tree->volumes)) +
+                  info->leaves * sizeof(*tree->leaves) + info->spheres * sizeof(*tree->slots);
+}
+
 static carom_status create(carom_context *context, const carom_tree_def *def, carom_tree *tree) {
     uint32_t arity = def->arity != 0                               ? def->arity
                      : def->method == CAROM_TREE_METHOD_NEURAL_GAS ? GAS_ARITY
@@ -18,18 +52,10 @@ static carom_status create(carom_context *context, const carom_tree_def *def, ca
         return carom_fail(context, CAROM_BAD_INPUT, "an arity of %u is not in 2 to %u", arity,
                           CAROM_TREE_WIDTH);
     CAROM_TRY(carom_pack_extent_make(context, def->packing, "the packing", &tree->extent));
-    tree->info.spheres = tree->extent.count;
     tree->info.method = def->method;
     tree->info.arity = arity;
     CAROM_TRY(carom_tree_build(context, def, def->packing->spheres, tree));
-    tree->info.nodes = tree->inner_count;
-    tree->info.leaves = tree->leaf_count;
-    tree->info.depth = tree->depth;
-    tree->info.bytes = sizeof(*tree) +
-                       (tree->info.nodes + tree->info.leaves) * sizeof(*tree->nodes) +
-                       tree->info.leaves * sizeof(*tree->leaves) +
-                       (tree->info.nodes + tree->info.leaves) * sizeof(*tree->volumes) +
-                       tree->info.spheres * sizeof(*tree->slots);
+    carom_tree_finish(tree);
     return CAROM_OK;
 }
 

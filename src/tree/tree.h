@@ -70,7 +70,11 @@ static inline bool carom_tree_is_leaf(const carom_tree *tree, uint32_t node) {
 carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
                               const carom_pack_sphere *spheres, carom_tree *tree);
 
-/* For tests and fuzzers: NULL, or the first invariant that does not hold. O(n depth). */
+/* Computes the volumes of nodes and the info of a tree whose nodes, leaves and extent are there. */
+void carom_tree_finish(carom_tree *tree);
+
+/* For tests and fuzzers, and for trees from files: NULL, or the first invariant that does not hold.
+ * O(n depth). */
 const char *carom_tree_validate(const carom_tree *tree);
 
 #endif

@@ -373,28 +373,6 @@ static carom_status add_node(builder *b, uint32_t begin, uint32_t end, uint32_t 
     return CAROM_OK;
 }
 
-/* Relative error of the volume of a share, and of some additions: secondary radii are float32. */
-#define SHARE_ERROR 1e-6
-
-/* Children come after their parents. */
-static void sum_volumes(const builder *b, uint64_t inner, uint64_t outer) {
-    double *volumes = b->tree->volumes;
-    for (uint64_t i = 0; i < outer; ++i) {
-        double sum = 0.0;
-        for (uint32_t lane = 0; lane < CAROM_TREE_WIDTH; ++lane) {
-            double r = b->leaves.data[i].secondary[lane];
-            sum += 4.0 / 3.0 * CAROM_PI * (r * r * r);
-        }
-        volumes[inner + i] = sum * (1.0 + SHARE_ERROR);
-    }
-    for (uint64_t i = inner; i-- > 0;) {
-        const uint32_t *child = b->inner.data[i].child;
-        volumes[i] = 0.0;
-        for (uint32_t lane = 0; lane < CAROM_TREE_WIDTH; ++lane)
-            if (child[lane] != CAROM_TREE_NONE) volumes[i] += volumes[child[lane]];
-    }
-}
-
 /* Joins inner nodes and leaves to one array. */
 static carom_status join_nodes(builder *b, uint32_t root) {
     carom_tree *tree = b->tree;
@@ -416,7 +394,6 @@ static carom_status join_nodes(builder *b, uint32_t root) {
     if (inner != 0) memcpy(tree->nodes, b->inner.data, inner * sizeof(*tree->nodes));
     memcpy(tree->nodes + inner, b->outer.data, outer * sizeof(*tree->nodes));
     memcpy(tree->leaves, b->leaves.data, outer * sizeof(*tree->leaves));
-    sum_volumes(b, inner, outer);
     for (uint32_t slot = 0; slot < outer * CAROM_TREE_WIDTH; ++slot) {
         uint32_t sphere = b->outer.data[slot / CAROM_TREE_WIDTH].child[slot % CAROM_TREE_WIDTH];
         if (sphere != CAROM_TREE_NONE) tree->slots[sphere] = slot;

@@ -52,6 +52,9 @@ static const char *check_sphere(const carom_tree *t, const parent *parents, uint
     }
     if (broken != NULL) return broken;
     double apart = carom_length(carom_vec_sub(centre, t->centre));
+    if (!(apart + radii[0] <= t->radius * (1.0 + ROUNDING) &&
+          apart + radii[1] <= t->reach * (1.0 + ROUNDING)))
+        return "tree: a ball is not in the root's";
     return apart + radii[2] <= t->cover * (1.0 + ROUNDING) ? NULL
                                                            : "tree: a cover is not in the root's";
 }

@@ -125,6 +125,7 @@ static real side_of(const carom_vec3 *a, const carom_vec3 *b, const carom_vec3 *
     real ax = (real)a->x - p->x, ay = (real)a->y - p->y;
     real bx = (real)b->x - p->x, by = (real)b->y - p->y;
     real left = ax * by, right = ay * bx;
+    if (a->x == b->x && a->y == b->y) return 0.0L; /* seen along the edge: certain */
     if (fabsl(left - right) <= MARGIN * (fabsl(left) + fabsl(right))) *open = true;
     return left - right;
 }
@@ -155,10 +156,11 @@ static int winding_by_angles(const checker *c, const carom_vec3 *p) {
     return (int)lroundl(sum / (4.0L * 3.14159265358979323846264338L));
 }
 
-/* The winding number around a point that is on no face. */
-static int winding_at(const checker *c, const carom_vec3 *p) {
+/* Counts the faces above a point; false where the ray touches an edge. */
+static bool count_above(const checker *c, const carom_vec3 *p, int *result) {
     int winding = 0;
-    if (p->x < c->low[0] || p->x > c->high[0] || p->y < c->low[1] || p->y > c->high[1]) return 0;
+    *result = 0;
+    if (p->x < c->low[0] || p->x > c->high[0] || p->y < c->low[1] || p->y > c->high[1]) return true;
     int x = clamp_index(p->x, c->low[0], c->high[0], c->columns);
     int y = clamp_index(p->y, c->low[1], c->high[1], c->columns);
     uint64_t at = (uint64_t)y * c->columns + x;
@@ -174,7 +176,7 @@ static int winding_at(const checker *c, const carom_vec3 *p) {
             double high[2] = {fmax(fmax(q[0].x, q[1].x), q[2].x),
                               fmax(fmax(q[0].y, q[1].y), q[2].y)};
             if (p->x < low[0] || p->x > high[0] || p->y < low[1] || p->y > high[1]) continue;
-            return winding_by_angles(c, p);
+            return false;
         }
         if (!((a > 0 && b > 0 && d > 0) || (a < 0 && b < 0 && d < 0))) continue;
         /* Its height above the point, from areas. */
@@ -182,11 +184,27 @@ static int winding_at(const checker *c, const carom_vec3 *p) {
             (b * ((real)q[0].z - p->z) + d * ((real)q[1].z - p->z) + a * ((real)q[2].z - p->z));
         real size = fabsl(b * ((real)q[0].z - p->z)) + fabsl(d * ((real)q[1].z - p->z)) +
                     fabsl(a * ((real)q[2].z - p->z));
-        if (fabsl(height) <= 4.0L * MARGIN * size) return winding_by_angles(c, p);
+        if (fabsl(height) <= 4.0L * MARGIN * size) return false;
         bool up = a > 0;
         if ((height > 0) == up) winding += up ? 1 : -1;
     }
-    return winding;
+    *result = winding;
+    return true;
+}
+
+#define MOST_TRIES 16
+
+/* The winding number around a point that is farther than `apart` from all faces, or on none. Rays
+ * from points nearby have the same; all angles are only added up where each touches an edge. */
+static int winding_at(const checker *c, const carom_vec3 *p, double apart) {
+    int winding;
+    for (int i = 0; i < MOST_TRIES; ++i) {
+        double x = 0.618033988749895 * i, y = 0.754877666246693 * i;
+        carom_vec3 q = {p->x + apart * (x - floor(x) - 0.5) * (i != 0),
+                        p->y + apart * (y - floor(y) - 0.5) * (i != 0), p->z};
+        if (count_above(c, &q, &winding)) return winding;
+    }
+    return winding_by_angles(c, p);
 }
 
 /* ---- Spheres --------------------------------------------------------------------------------- */
@@ -311,7 +329,7 @@ static bool check_inside(checker *c, uint64_t i) {
                         return fail(c, "sphere %llu meets triangle %u", (unsigned long long)i,
                                     c->cell_items[k]);
             }
-    if (winding_at(c, &s->centre) < 1)
+    if (winding_at(c, &s->centre, s->radius) < 1)
         return fail(c, "sphere %llu is outside", (unsigned long long)i);
     return true;
 }
@@ -382,7 +400,7 @@ static bool check_empty(checker *c, const carom_bounds *box) {
             }
     carom_vec3 middle = {0.5 * (box->low.x + box->high.x), 0.5 * (box->low.y + box->high.y),
                          0.5 * (box->low.z + box->high.z)};
-    if (winding_at(c, &middle) >= 1)
+    if (winding_at(c, &middle, 0.5 * (box->high.x - box->low.x)) >= 1)
         return fail(c, "no cell covers %g %g %g", middle.x, middle.y, middle.z);
     return true;
 }
@@ -765,11 +783,14 @@ static bool check_shares(checker *c) {
         carom_bounds box = {low, {low.x + cell->edge, low.y + cell->edge, low.z + cell->edge}};
         carom_vec3 middle = {low.x + 0.5 * cell->edge, low.y + 0.5 * cell->edge,
                              low.z + 0.5 * cell->edge};
-        int winding = winding_at(c, &middle);
-        simple = winding == 0 || winding == 1;
         real edge = (real)cell->edge;
-        volumes[cell->sphere] +=
-            near_surface(c, &box) ? integral_of_winding(c, &box) : edge * edge * edge * winding;
+        if (near_surface(c, &box)) {
+            volumes[cell->sphere] += integral_of_winding(c, &box);
+        } else {
+            int winding = winding_at(c, &middle, 0.5 * cell->edge);
+            simple = winding == 0 || winding == 1;
+            volumes[cell->sphere] += edge * edge * edge * winding;
+        }
         add_foreign(c, &grid, cell, &box, &inflow[cell->sphere], leaks);
     }
     for (uint64_t i = 0; i < claim->sphere_count && simple && good; ++i) {
@@ -841,14 +862,14 @@ double pack_search_empty(const pack_claim *claim, uint64_t seed, int tries) {
         carom_vec3 p = {carom_random_between(&random, c.low[0], c.high[0]),
                         carom_random_between(&random, c.low[1], c.high[1]),
                         carom_random_between(&random, c.low[2], c.high[2])};
-        if (winding_at(&c, &p) < 1) continue;
         double here = empty_at(&c, &p), step = fabs(here) + 0.01 * (c.high[0] - c.low[0]);
+        if (here > 0.0 && winding_at(&c, &p, here) < 1) continue; /* balls are inside */
         for (int k = 0; k < 80; ++k) {
             carom_vec3 q = {p.x + step * carom_random_between(&random, -1.0, 1.0),
                             p.y + step * carom_random_between(&random, -1.0, 1.0),
                             p.z + step * carom_random_between(&random, -1.0, 1.0)};
             double there = empty_at(&c, &q);
-            if (there > here && winding_at(&c, &q) >= 1) {
+            if (there > here && (there <= 0.0 || winding_at(&c, &q, there) >= 1)) {
                 p = q;
                 here = there;
             } else {

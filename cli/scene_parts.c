@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of mesh files as objects of a scene. A part that is closed and oriented becomes a solid,
+ * every other one a soup. Parts share no vertices, so that parts that touch are found as touching.
+ */
+#include "cli/scene_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/meshes.h"
+#include "cli/parts.h"
+
+/* ---- Triangles ------------------------------------------------------------------------------- */
+
+/* x' as carom_pose defines it, for a quaternion of any length. */
+static carom_vec3 apply(const carom_pose *pose, carom_vec3 p) {
+    carom_quat q = pose->q;
+    double n = ((q.w * q.w + q.x * q.x) + q.y * q.y) + q.z * q.z;
+    if (!(n > 0.0)) return (carom_vec3){p.x + pose->t.x, p.y + pose->t.y, p.z + pose->t.z};
+    double s = 2.0 / n;
+    double x = q.x * s, y = q.y * s, z = q.z * s;
+    carom_vec3 r;
+    r.x = (1.0 - (y * q.y + z * q.z)) * p.x + (x * q.y - z * q.w) * p.y +
+          (x * q.z + y * q.w) * p.z + pose->t.x;
+    r.y = (x * q.y + z * q.w) * p.x + (1.0 - (x * q.x + z * q.z)) * p.y +
+          (y * q.z - x * q.w) * p.z + pose->t.y;
+    r.z = (x * q.z - y * q.w) * p.x + (y * q.z + x * q.w) * p.y +
+          (1.0 - (x * q.x + y * q.y)) * p.z + pose->t.z;
+    return r;
+}
+
+carom_vec3 scene_part_corner(const scene_part *part, const carom_mesh_view *view, uint64_t triangle,
+                             int corner) {
+    uint64_t v = view->corners[3 * triangle + (uint64_t)corner];
+    carom_vec3 p;
+    if (view->scalar == CAROM_SCALAR_FLOAT32) {
+        const float *xyz = (const float *)view->positions + 3 * v;
+        p = (carom_vec3){(double)xyz[0], (double)xyz[1], (double)xyz[2]};
+    } else {
+        const double *xyz = (const double *)view->positions + 3 * v;
+        p = (carom_vec3){xyz[0], xyz[1], xyz[2]};
+    }
+    return apply(&part->object.pose, p);
+}
+
+typedef struct nine {
+    double x[9];
+} nine;
+
+/* A triangle with its lowest corner first, in the order of its corners; -0 is 0. */
+static nine triangle_of(const scene_part *part, const carom_mesh_view *view, uint64_t triangle) {
+    carom_vec3 c[3];
+    int first = 0;
+    nine t;
+    for (int k = 0; k < 3; ++k) {
+        c[k] = scene_part_corner(part, view, triangle, k);
+        c[k] = (carom_vec3){c[k].x + 0.0, c[k].y + 0.0, c[k].z + 0.0};
+    }
+    for (int k = 1; k < 3; ++k) {
+        carom_vec3 p = c[k], q = c[first];
+        if (p.x < q.x || (p.x == q.x && (p.y < q.y || (p.y == q.y && p.z < q.z)))) first = k;
+    }
+    for (int k = 0; k < 3; ++k) memcpy(&t.x[3 * k], &c[(first + k) % 3], sizeof(carom_vec3));
+    return t;
+}
+
+/* A sum over triangles, so that their order has no effect. */
+static uint64_t digest_of(const scene_part *part) {
+    carom_mesh_view view;
+    uint64_t sum = 0;
+    if (part->mesh == NULL || carom_mesh_get_view(part->mesh, &view) != CAROM_OK) return 0;
+    for (uint64_t i = 0; i < view.face_count; ++i) {
+        nine t = triangle_of(part, &view, i);
+        carom_random random;
+        uint64_t hash = 0;
+        for (int k = 0; k < 9; ++k) {
+            uint64_t bits;
+            memcpy(&bits, &t.x[k], sizeof(bits));
+            random.state = hash ^ bits;
+            hash = carom_random_next(&random);
+        }
+        sum += hash;
+    }
+    return sum;
+}
+
+static int compare_nine(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(nine));
+}
+
+static nine *sorted_triangles(const scene_part *part) {
+    carom_mesh_view view;
+    nine *all = malloc((size_t)(part->triangles + 1) * sizeof(*all));
+    if (all == NULL || carom_mesh_get_view(part->mesh, &view) != CAROM_OK) return all;
+    for (uint64_t i = 0; i < view.face_count; ++i) all[i] = triangle_of(part, &view, i);
+    qsort(all, (size_t)view.face_count, sizeof(*all), compare_nine);
+    return all;
+}
+
+bool scene_parts_equal(const scene_part *a, const scene_part *b) {
+    if (a->mesh == NULL || b->mesh == NULL || a->triangles != b->triangles ||
+        a->digest != b->digest)
+        return false;
+    nine *x = sorted_triangles(a), *y = sorted_triangles(b);
+    bool equal = x != NULL && y != NULL && memcmp(x, y, (size_t)a->triangles * sizeof(*x)) == 0;
+    free(x);
+    free(y);
+    return equal;
+}
+
+/* ---- Adding ---------------------------------------------------------------------------------- */
+
+static bool reserve(scene_parts *parts) {
+    if (parts->count < parts->capacity) return true;
+    uint64_t capacity = 2 * parts->capacity + 16;
+    scene_part *data = realloc(parts->data, (size_t)capacity * sizeof(*data));
+    if (data == NULL) return false;
+    parts->data = data;
+    parts->capacity = capacity;
+    return true;
+}
+
+bool scene_parts_ignore(scene_parts *parts, uint64_t a, uint64_t b) {
+    if (parts->ignored_count == parts->ignored_capacity) {
+        uint64_t capacity = 2 * parts->ignored_capacity + 16;
+        carom_pair *data = realloc(parts->ignored, (size_t)capacity * sizeof(*data));
+        if (data == NULL) return false;
+        parts->ignored = data;
+        parts->ignored_capacity = capacity;
+    }
+    parts->ignored[parts->ignored_count++] = (carom_pair){(uint32_t)a, (uint32_t)b};
+    return true;
+}
+
+/* A solid where the mesh allows it, else a soup. */
+static carom_status prepare(cli *cli, scene_part *part) {
+    carom_mesh_view view;
+    carom_status status = carom_mesh_get_view(part->mesh, &view);
+    if (status != CAROM_OK) return status;
+    part->triangles = view.face_count;
+    carom_solid_def solid = {.mesh = view};
+    status = carom_solid_create(cli->context, &solid, &part->solid);
+    part->object.kind = CAROM_OBJECT_KIND_SOLID;
+    part->object.borrowed_solid = part->solid;
+    if (status != CAROM_BAD_INPUT) return status;
+    carom_soup_def soup = {.mesh = view, .rigid = true};
+    status = carom_soup_create(cli->context, &soup, &part->soup);
+    part->object.kind = CAROM_OBJECT_KIND_SOUP;
+    part->object.borrowed_soup = part->soup;
+    return status;
+}
+
+carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom_mesh *mesh,
+                             const carom_convex *shape, const carom_pose *pose, uint32_t link,
+                             scene_parts *parts) {
+    char *copy = malloc(strlen(name) + 1);
+    if (copy == NULL || !reserve(parts)) {
+        free(copy);
+        carom_mesh_destroy(mesh);
+        return CAROM_NO_MEMORY;
+    }
+    memcpy(copy, name, strlen(name) + 1);
+    scene_part *part = &parts->data[parts->count++];
+    *part = (scene_part){
+        .name = copy, .number = parts->next_number++, .file = file, .link = link, .mesh = mesh};
+    if (pose != NULL) part->object.pose = *pose;
+    if (shape != NULL) part->object.convex = *shape;
+    carom_status status = mesh != NULL ? prepare(cli, part) : CAROM_OK;
+    part->digest = digest_of(part);
+    return status;
+}
+
+/* The name of a part; that of a file's only part is the file's, without folders. */
+static const char *name_of(const carom_mesh_view *view, uint64_t part, const char *path) {
+    const char *name = parts_name(view, part), *slash = strrchr(path, '/');
+    if (*name != '\0' || view->part_count != 1) return name;
+    return slash != NULL ? slash + 1 : path;
+}
+
+static carom_status add_parts(cli *cli, const char *path, const carom_mesh_view *view,
+                              scene_parts *list) {
+    parts p;
+    carom_status status = parts_open(view, &p) ? CAROM_OK : CAROM_NO_MEMORY;
+    for (uint64_t i = 0; i < view->part_count && status == CAROM_OK; ++i) {
+        carom_mesh_view one;
+        carom_mesh *mesh = NULL;
+        if (parts_face_count(&p, i) == 0) {
+            ++list->next_number;
+            continue;
+        }
+        parts_get(&p, i, &one);
+        one.property_count = 0;
+        one.properties = NULL;
+        status = carom_mesh_create(cli->context, &one, &mesh);
+        if (status == CAROM_OK)
+            status = scene_parts_add(cli, path, name_of(view, i, path), mesh, NULL, NULL,
+                                     SCENE_NO_LINK, list);
+    }
+    parts_close(&p);
+    return status;
+}
+
+carom_status scene_parts_add_meshes(cli *cli, const char *path, int from, scene_parts *parts) {
+    carom_mesh *mesh = NULL;
+    carom_mesh_view view;
+    carom_mesh_origin origin;
+    carom_status status = meshes_read(cli, path, from, &mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_origin(mesh, &origin);
+    if (status == CAROM_OK && parts->metres <= 0.0) parts->metres = origin.metres;
+    if (status == CAROM_OK) status = meshes_weld_parts(cli, &mesh);
+    if (status == CAROM_OK) status = meshes_triangulate(cli, false, &mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
+    if (status == CAROM_OK) status = add_parts(cli, path, &view, parts);
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
+void scene_parts_free(scene_parts *parts) {
+    for (uint64_t i = 0; i < parts->count; ++i) {
+        carom_solid_destroy(parts->data[i].solid);
+        carom_soup_destroy(parts->data[i].soup);
+        carom_mesh_destroy(parts->data[i].mesh);
+        free(parts->data[i].name);
+    }
+    free(parts->data);
+    free(parts->ignored);
+    *parts = (scene_parts){0};
+}

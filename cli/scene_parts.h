@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* scene_parts.h: the parts of a scene as objects: from mesh files and from URDF. */
+#ifndef CAROM_CLI_SCENE_PARTS_H
+#define CAROM_CLI_SCENE_PARTS_H
+
+#include "cli/command.h"
+
+#define SCENE_NO_LINK UINT32_MAX
+
+typedef struct scene_part {
+    char *name;
+    uint64_t number; /* over all files; parts without faces have a number but are not here */
+    const char *file;
+    uint32_t link; /* of a robot; else SCENE_NO_LINK */
+    carom_object_def object;
+    carom_mesh *mesh; /* triangles, in its own frame; NULL for a convex shape */
+    carom_soup *soup; /* where it is not closed */
+    carom_solid *solid;
+    uint64_t triangles;
+    uint64_t digest; /* of the posed triangles, in any order */
+} scene_part;
+
+typedef struct scene_parts {
+    scene_part *data;
+    uint64_t count, capacity;
+    uint64_t next_number;
+    carom_pair *ignored; /* indices of parts that are not asked */
+    uint64_t ignored_count, ignored_capacity;
+    double metres; /* the length of a unit, where a file says it; else 0 */
+} scene_parts;
+
+/* Adds all parts of a mesh file. */
+carom_status scene_parts_add_meshes(cli *cli, const char *path, int from, scene_parts *parts);
+
+/* Adds one part: a mesh, which it takes, or a convex shape (mesh NULL). The name is copied. */
+carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom_mesh *mesh,
+                             const carom_convex *shape, const carom_pose *pose, uint32_t link,
+                             scene_parts *parts);
+
+/* Adds the collision elements of a robot's links, in the pose of all joints at 0; visual elements
+ * where `visual`. Pairs of elements of one link, of links that a joint connects, and of links that
+ * the SRDF file `srdf` (or NULL) disables are ignored. */
+carom_status scene_parts_add_urdf(cli *cli, const char *path, const char *srdf, bool visual,
+                                  scene_parts *parts);
+
+/* False when there is no memory. */
+bool scene_parts_ignore(scene_parts *parts, uint64_t a, uint64_t b);
+
+/* Whether two parts have the same triangles, posed, bit for bit. */
+bool scene_parts_equal(const scene_part *a, const scene_part *b);
+
+/* Corner `corner` of triangle `triangle` of a part with a mesh, posed. */
+carom_vec3 scene_part_corner(const scene_part *part, const carom_mesh_view *view, uint64_t triangle,
+                             int corner);
+
+void scene_parts_free(scene_parts *parts);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The reader of XML tags: any bytes. Tags, names and attributes lie in the text, lines do not
+ * decrease, and the reader ends. */
+#include "cli/xml.h"
+#include "fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    const char *text = (const char *)bytes;
+    xml x;
+    size_t line = 1, tags = 0;
+    char value[16];
+    xml_begin(&x, text, size);
+    while (xml_next(&x)) {
+        FUZZ_CHECK(x.name >= text && x.name + x.name_size <= text + size);
+        FUZZ_CHECK(x.attributes >= x.name && x.attributes_end <= text + size);
+        FUZZ_CHECK(x.opens || x.closes);
+        FUZZ_CHECK(x.line >= line && ++tags <= size);
+        line = x.line;
+        (void)xml_is(&x, "link");
+        if (xml_get(&x, "name", value, sizeof(value))) FUZZ_CHECK(strlen(value) < sizeof(value));
+    }
+    return 0;
+}

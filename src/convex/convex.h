@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* convex.h: what scenes and times of impact need of convex shapes beyond their public functions:
+ * checks of the input, and queries of many pairs side by side, each with its own arena. */
+#ifndef CAROM_SRC_CONVEX_CONVEX_H
+#define CAROM_SRC_CONVEX_CONVEX_H
+
+#include "base/context.h"
+#include "convex/convex_hull.h"
+
+/* Whether the caller filled in what the kind needs. */
+bool carom_convex_is_complete(const carom_convex *shape);
+
+/* Fails with CAROM_BAD_INPUT and names `which` unless shape and pose are finite and in range. The
+ * pose may be NULL. */
+carom_status carom_convex_check(carom_context *context, const carom_convex *shape,
+                                const carom_pose *pose, const char *which);
+
+/* What queries see of a shape's hull; NULL for other shapes. */
+static inline const carom_hull_view *carom_convex_hull_view(const carom_convex *shape) {
+    return shape->kind == CAROM_CONVEX_KIND_HULL ? &shape->borrowed_hull->view : NULL;
+}
+
+/* Fills the points of a manifold from its result, which is that of the two shapes.
+ * CAROM_NO_MEMORY when the arena has none. */
+carom_status carom_convex_find_points(carom_arena *arena, const carom_convex *a,
+                                      const carom_pose *pose_a, const carom_convex *b,
+                                      const carom_pose *pose_b, double reach,
+                                      carom_manifold *manifold);
+
+/* Moves the points to keep to the front, the deepest first, and returns their number, at most
+ * CAROM_MANIFOLD_POINTS. */
+uint32_t carom_convex_choose_points(carom_contact *points, uint32_t count, carom_vec3 normal);
+
+#endif

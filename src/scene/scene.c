@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenes: creating them, and adding, moving and removing objects.
+ *
+ * An object's id is that of its box in the broad phase, which hands ids out. A change checks its
+ * input, reserves memory and changes the broad phase, which may fail; only then does it write
+ * objects, which cannot. */
+#include "scene/scene.h"
+
+#include <float.h>
+#include <stdio.h>
+
+#include "base/names.h"
+#include "base/progress.h"
+#include "broad/broad.h"
+#include "convex/convex.h"
+#include "geom/length.h"
+#include "solid/solid.h"
+#include "soup/soup_view.h"
+
+CAROM_RESULT_DEFINE_FREE(carom_scene_contacts);
+
+CAROM_ENUM_NAMES(carom_object_kind, CAROM_OBJECT_KIND_COUNT, "convex", "soup", "solid");
+CAROM_ENUM_NAMES(carom_contact_method, CAROM_CONTACT_METHOD_COUNT, "convex", "convex-faces",
+                 "faces", "solids");
+
+#define MOST_SIZE  1e300   /* of coordinates, as in convex.h */
+#define MESH_SLACK 0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
+#define GRAIN      256u    /* objects per range: some 30 us of work */
+
+/* ---- Objects --------------------------------------------------------------------------------- */
+
+static carom_bounds mesh_box(const carom_bounds *local, const carom_frame *f) {
+    if (!(local->low.x <= local->high.x)) return carom_bounds_empty(); /* no vertices */
+    carom_vec3 c = carom_vec(0.5 * local->low.x + 0.5 * local->high.x,
+                             0.5 * local->low.y + 0.5 * local->high.y,
+                             0.5 * local->low.z + 0.5 * local->high.z);
+    carom_vec3 h = carom_vec_sub(local->high, c), at = carom_frame_apply(f, c), half;
+    carom_vec3 most = carom_vec(CAROM_MAX(fabs(local->low.x), fabs(local->high.x)),
+                                CAROM_MAX(fabs(local->low.y), fabs(local->high.y)),
+                                CAROM_MAX(fabs(local->low.z), fabs(local->high.z)));
+    double slack =
+        MESH_SLACK * ((most.x + most.y + most.z) + (fabs(f->t.x) + fabs(f->t.y) + fabs(f->t.z)));
+    half.x = ((fabs(f->r[0]) * h.x + fabs(f->r[1]) * h.y) + fabs(f->r[2]) * h.z) + slack;
+    half.y = ((fabs(f->r[3]) * h.x + fabs(f->r[4]) * h.y) + fabs(f->r[5]) * h.z) + slack;
+    half.z = ((fabs(f->r[6]) * h.x + fabs(f->r[7]) * h.y) + fabs(f->r[8]) * h.z) + slack;
+    return (carom_bounds){carom_vec_sub(at, half), carom_vec_add(at, half)};
+}
+
+void carom_scene_object_place(carom_context *context, carom_scene_object *object,
+                              const carom_pose *pose) {
+    carom_frame f = carom_frame_make(pose);
+    object->pose = *pose;
+    object->box =
+        carom_scene_is_mesh(object)
+            ? mesh_box(&object->local, &f)
+            : CAROM_CPU_CALL(context, carom_scene_convex_box)(&object->convex, object->hull, &f);
+}
+
+carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach) {
+    if (!(reach > 0.0) || !(box->low.x <= box->high.x)) return *box;
+    double by = 0.5 * reach; /* the rounding of the sums is below the slack of the boxes */
+    by += 0x1p-50 * (by + CAROM_MAX(carom_vec_largest(box->low), carom_vec_largest(box->high)));
+    carom_vec3 all = carom_vec(by, by, by);
+    return (carom_bounds){carom_vec_sub(box->low, all), carom_vec_add(box->high, all)};
+}
+
+static bool pose_is_fine(const carom_pose *pose) {
+    double turn = fabs(pose->q.w) + fabs(pose->q.x) + fabs(pose->q.y) + fabs(pose->q.z);
+    double shift = fabs(pose->t.x) + fabs(pose->t.y) + fabs(pose->t.z);
+    return turn <= MOST_SIZE && shift <= MOST_SIZE;
+}
+
+static carom_status refuse_pose(carom_context *context, const char *which) {
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "the pose of %s is not finite or beyond 1e300; give finite numbers", which);
+}
+
+static carom_bounds soup_bounds(const carom_soup *soup) {
+    carom_soup_view view;
+    carom_bounds bounds = carom_bounds_empty();
+    carom_soup_get_view(soup, &view);
+    for (uint64_t i = 0; i < view.vertex_count; ++i)
+        carom_bounds_include(&bounds, carom_soup_view_position(&view, (uint32_t)i));
+    return bounds;
+}
+
+static carom_status check_mesh(carom_context *context, const carom_scene_object *o,
+                               const char *which) {
+    carom_soup_view view;
+    carom_soup_get_view(o->soup, &view);
+    const carom_bounds *b = &o->local;
+    if (o->solid != NULL && o->solid->info.complement)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "%s is a complement, which has no bounds; add the solid itself", which);
+    if (view.bvh->level_count == 0 && view.triangle_count != 0 && o->solid == NULL) {
+        carom_soup_info info; /* no tree: method GRID, a lost one, or nothing to search */
+        CAROM_TRY(carom_soup_get_info(context, o->soup, &info));
+        if (info.live > info.degenerate_faces)
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "%s is a soup without a tree; make it with method tree or auto",
+                              which);
+    }
+    if (b->low.x <= b->high.x &&
+        !(carom_vec_largest(b->low) <= MOST_SIZE && carom_vec_largest(b->high) <= MOST_SIZE))
+        return carom_fail(context, CAROM_BAD_INPUT, "%s has coordinates beyond 1e300", which);
+    return CAROM_OK;
+}
+
+carom_status carom_scene_object_make(carom_context *context, const carom_object_def *def,
+                                     const char *which, carom_scene_object *object) {
+    *object = (carom_scene_object){.kind = def->kind};
+    if (!pose_is_fine(&def->pose)) return refuse_pose(context, which);
+    if (def->kind == CAROM_OBJECT_KIND_CONVEX) {
+        CAROM_TRY(carom_convex_check(context, &def->convex, &def->pose, which));
+        object->convex = def->convex;
+        object->hull = carom_convex_hull_view(&def->convex);
+    } else {
+        if (def->kind == CAROM_OBJECT_KIND_SOLID) object->solid = def->borrowed_solid;
+        object->soup = object->solid != NULL ? object->solid->soup : def->borrowed_soup;
+        object->local = soup_bounds(object->soup);
+        CAROM_TRY(check_mesh(context, object, which));
+    }
+    carom_scene_object_place(context, object, &def->pose);
+    return CAROM_OK;
+}
+
+/* ---- Create and destroy ---------------------------------------------------------------------- */
+
+carom_status carom_scene_create(carom_context *context, const carom_scene_def *def,
+                                carom_scene **scene) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(scene != NULL, "the place for the scene is NULL");
+    *scene = NULL;
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    carom_scene_def none = {0};
+    if (def == NULL) def = &none;
+    if (!(def->reach >= 0.0 && def->reach <= MOST_SIZE))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the reach is %g; give a number from 0 to 1e300", def->reach);
+    carom_scene *s = carom_allocate(&context->allocator, 1, sizeof(*s));
+    if (s == NULL) return carom_fail_memory(context, sizeof(*s), "a scene");
+    *s = (carom_scene){
+        .allocator = context->allocator, .reach = def->reach, .skip_depth = def->skip_depth};
+    carom_broad_def broad = {.accept = def->accept, .accept_user = def->accept_user};
+    carom_status status = carom_broad_create(context, &broad, &s->broad);
+    if (status == CAROM_OK)
+        *scene = s;
+    else
+        carom_scene_destroy(s);
+    return status;
+}
+
+void carom_scene_destroy(carom_scene *scene) {
+    if (scene == NULL) return;
+    carom_allocator allocator = scene->allocator;
+    carom_broad_destroy(scene->broad);
+    carom_pairs_free(&scene->faces);
+    carom_soup_segments_free(&scene->segments);
+    carom_scene_ids_release(&scene->changed, &allocator);
+    carom_scene_ids_release(&scene->free_slots, &allocator);
+    carom_scene_words_release(&scene->ignored, &allocator);
+    carom_scene_pairs_release(&scene->kept, &allocator);
+    carom_scene_pairs_release(&scene->next, &allocator);
+    carom_scene_pool_release(&scene->pool, &allocator);
+    carom_release(&allocator, scene->objects);
+    carom_release(&allocator, scene);
+}
+
+carom_status carom_scene_get_info(carom_context *context, const carom_scene *scene,
+                                  carom_scene_info *info) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
+    CAROM_REQUIRE(info != NULL, "the place for the info is NULL");
+    carom_broad_info broad;
+    CAROM_TRY(carom_broad_get_info(context, scene->broad, &broad));
+    *info = (carom_scene_info){.ids = scene->id_count,
+                               .live = scene->live,
+                               .ignored = scene->ignored.count,
+                               .pairs = scene->pairs,
+                               .contacts = scene->contacts,
+                               .asked = scene->asked};
+    info->bytes = sizeof(*scene) + broad.bytes + scene->capacity * sizeof(*scene->objects) +
+                  (scene->changed.capacity + scene->free_slots.capacity) * sizeof(uint32_t) +
+                  (scene->kept.capacity + scene->next.capacity) * sizeof(carom_scene_pair) +
+                  scene->faces.capacity * sizeof(carom_pair) +
+                  scene->segments.capacity * sizeof(carom_soup_segment) +
+                  scene->ignored.capacity * sizeof(uint64_t) +
+                  scene->pool.capacity * sizeof(carom_scene_contact);
+    return CAROM_OK;
+}
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+static bool is_live(const carom_scene *scene, uint32_t id) {
+    return id < scene->id_count && (scene->objects[id].state & CAROM_SCENE_LIVE) != 0;
+}
+
+static carom_status check_ids(carom_context *context, const carom_scene *scene, const uint32_t *ids,
+                              uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+        uint64_t id = ids != NULL ? ids[i] : i;
+        if (id < scene->id_count && is_live(scene, (uint32_t)id)) continue;
+        return carom_fail(context, CAROM_BAD_INPUT, "%llu is not the id of an object",
+                          (unsigned long long)id);
+    }
+    return CAROM_OK;
+}
+
+/* Marks an object; `changed` has space. */
+static void mark_changed(carom_scene *scene, uint32_t id, uint32_t how) {
+    carom_scene_object *o = &scene->objects[id];
+    if ((o->state & CAROM_SCENE_CHANGED) == 0) scene->changed.data[scene->changed.count++] = id;
+    o->state |= CAROM_SCENE_CHANGED | how;
+}
+
+/* `changed` holds each id at most once. */
+static carom_status reserve_changed(carom_context *context, carom_scene *scene, uint64_t ids) {
+    if (!carom_scene_ids_reserve(&scene->changed, &scene->allocator, ids))
+        return carom_fail_memory(context, ids * sizeof(uint32_t), "objects that change");
+    return CAROM_OK;
+}
+
+static bool is_complete(const carom_object_def *def) {
+    if ((unsigned)def->kind >= CAROM_OBJECT_KIND_COUNT) return false;
+    if (def->kind == CAROM_OBJECT_KIND_SOUP) return def->borrowed_soup != NULL;
+    if (def->kind == CAROM_OBJECT_KIND_SOLID) return def->borrowed_solid != NULL;
+    return carom_convex_is_complete(&def->convex);
+}
+
+static bool are_complete(const carom_object_def *objects, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i)
+        if (!is_complete(&objects[i])) return false;
+    return true;
+}
+
+carom_status carom_scene_objects_make(carom_context *context, const carom_object_def *defs,
+                                      uint64_t count, double reach, carom_scene_object *objects,
+                                      carom_bounds *boxes) {
+    char which[64];
+    CAROM_REQUIRE(are_complete(defs, count),
+                  "an object has an unknown kind, or no soup, solid, hull or support function");
+    for (uint64_t i = 0; i < count; ++i) {
+        snprintf(which, sizeof(which), "object %llu", (unsigned long long)i);
+        CAROM_TRY(carom_scene_object_make(context, &defs[i], which, &objects[i]));
+        boxes[i] = carom_scene_enlarge(&objects[i].box, reach);
+    }
+    return CAROM_OK;
+}
+
+static bool has_filter(const carom_object_def *objects, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i)
+        if (objects[i].filter.group != 0 || objects[i].filter.mask != 0) return true;
+    return false;
+}
+
+/* Grows the table of objects to `needed`. */
+static carom_status reserve_objects(carom_context *context, carom_scene *scene, uint64_t needed) {
+    if (needed <= scene->capacity) return CAROM_OK;
+    void *grown = carom_array_grow(&scene->allocator, scene->objects, scene->id_count, needed,
+                                   sizeof(*scene->objects), &scene->capacity);
+    if (grown == NULL)
+        return carom_fail_memory(context, needed * sizeof(*scene->objects), "objects");
+    scene->objects = grown;
+    return CAROM_OK;
+}
+
+typedef struct addition {
+    carom_scene_object *objects;
+    carom_bounds *boxes;
+    carom_broad_filter *filters;
+    uint32_t *ids;
+} addition;
+
+static carom_status add(carom_context *context, carom_scene *scene, const carom_object_def *objects,
+                        uint64_t count, const addition *a) {
+    bool filtered = has_filter(objects, count);
+    CAROM_TRY(
+        carom_scene_objects_make(context, objects, count, scene->reach, a->objects, a->boxes));
+    uint64_t most = scene->broad->id_count + count; /* at least the ids of the scene */
+    CAROM_TRY(reserve_objects(context, scene, most));
+    CAROM_TRY(reserve_changed(context, scene, most));
+    for (uint64_t i = 0; i < count; ++i) a->filters[i] = objects[i].filter;
+    CAROM_TRY(carom_broad_add(context, scene->broad, a->boxes, count, a->ids));
+    if (filtered) {
+        carom_status status =
+            carom_broad_set_filters(context, scene->broad, a->ids, a->filters, count);
+        if (status != CAROM_OK) {
+            (void)carom_broad_remove(context, scene->broad, a->ids, count);
+            return status;
+        }
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t id = a->ids[i];
+        if (id >= scene->id_count) { /* ids that a failed change used up have no object */
+            for (uint32_t k = scene->id_count; k < id; ++k)
+                scene->objects[k] = (carom_scene_object){0};
+            scene->id_count = id + 1;
+            scene->objects[id].state = 0;
+        }
+        uint32_t old = scene->objects[id].state & CAROM_SCENE_CHANGED;
+        scene->objects[id] = a->objects[i];
+        scene->objects[id].state = CAROM_SCENE_LIVE | old;
+        mark_changed(scene, id, CAROM_SCENE_NEW);
+    }
+    scene->live += (uint32_t)count;
+    scene->stale = scene->stale || count != 0;
+    return CAROM_OK;
+}
+
+carom_status carom_scene_add(carom_context *context, carom_scene *scene,
+                             const carom_object_def *objects, uint64_t count, uint32_t *ids) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
+    CAROM_REQUIRE(objects != NULL || count == 0, "the objects are NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    addition a = {CAROM_ARENA_TAKE(scratch, carom_scene_object, count),
+                  CAROM_ARENA_TAKE(scratch, carom_bounds, count),
+                  CAROM_ARENA_TAKE(scratch, carom_broad_filter, count),
+                  CAROM_ARENA_TAKE(scratch, uint32_t, count)};
+    bool there = a.objects != NULL && a.boxes != NULL && a.filters != NULL && a.ids != NULL;
+    carom_status status = there ? add(context, scene, objects, count, &a)
+                                : carom_fail_memory(context, count * 256, "new objects");
+    if (status == CAROM_OK && ids != NULL && count != 0)
+        memcpy(ids, a.ids, (size_t)count * sizeof(*ids));
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+/* ---- Moving ---------------------------------------------------------------------------------- */
+
+typedef struct moving {
+    carom_context *context;
+    const carom_scene *scene;
+    const uint32_t *ids;
+    const carom_pose *poses;
+    carom_bounds *tight, *boxes;
+} moving;
+
+static carom_status place_range(void *argument, carom_range range) {
+    const moving *m = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        const carom_scene_object *o = &m->scene->objects[m->ids != NULL ? m->ids[i] : i];
+        carom_frame f = carom_frame_make(&m->poses[i]);
+        m->tight[i] =
+            carom_scene_is_mesh(o)
+                ? mesh_box(&o->local, &f)
+                : CAROM_CPU_CALL(m->context, carom_scene_convex_box)(&o->convex, o->hull, &f);
+        m->boxes[i] = carom_scene_enlarge(&m->tight[i], m->scene->reach);
+    }
+    return CAROM_OK;
+}
+
+/* Writes poses and boxes. Not for ids of the caller, one of which may come twice. */
+static carom_status write_range(void *argument, carom_range range) {
+    const moving *m = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        m->scene->objects[i].pose = m->poses[i];
+        m->scene->objects[i].box = m->tight[i];
+    }
+    return CAROM_OK;
+}
+
+static carom_status move(moving *m, carom_scene *scene, uint64_t count) {
+    carom_context *context = m->context;
+    CAROM_TRY(check_ids(context, scene, m->ids, count));
+    for (uint64_t i = 0; i < count; ++i) {
+        char which[64];
+        if (pose_is_fine(&m->poses[i])) continue;
+        snprintf(which, sizeof(which), "object %llu",
+                 (unsigned long long)(m->ids != NULL ? m->ids[i] : i));
+        return refuse_pose(context, which);
+    }
+    CAROM_TRY(reserve_changed(context, scene, scene->id_count));
+    CAROM_TRY(carom_parallel_phase(context, "moving objects", count, GRAIN, place_range, m));
+    CAROM_TRY(carom_broad_move(context, scene->broad, m->ids, m->boxes, count));
+    if (m->ids == NULL) (void)carom_parallel_for(context, count, GRAIN, write_range, m);
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t id = m->ids != NULL ? m->ids[i] : (uint32_t)i;
+        if (m->ids != NULL) {
+            scene->objects[id].pose = m->poses[i];
+            scene->objects[id].box = m->tight[i];
+        }
+        mark_changed(scene, id, 0);
+    }
+    scene->stale = scene->stale || count != 0;
+    return CAROM_OK;
+}
+
+carom_status carom_scene_move(carom_context *context, carom_scene *scene, const uint32_t *ids,
+                              const carom_pose *poses, uint64_t count) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
+    CAROM_REQUIRE(poses != NULL || count == 0, "the poses are NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    moving m = {.context = context,
+                .scene = scene,
+                .ids = ids,
+                .poses = poses,
+                .tight = CAROM_ARENA_TAKE(scratch, carom_bounds, count),
+                .boxes = CAROM_ARENA_TAKE(scratch, carom_bounds, count)};
+    carom_status status = m.tight != NULL && m.boxes != NULL
+                              ? move(&m, scene, count)
+                              : carom_fail_memory(context, 2 * count * sizeof(*m.boxes), "boxes");
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+/* ---- Removing, filters, ignored pairs -------------------------------------------------------- */
+
+carom_status carom_scene_remove(carom_context *context, carom_scene *scene, const uint32_t *ids,
+                                uint64_t count) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
+    CAROM_REQUIRE(ids != NULL || count == 0, "the ids are NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(check_ids(context, scene, ids, count));
+    CAROM_TRY(reserve_changed(context, scene, scene->id_count));
+    CAROM_TRY(carom_broad_remove(context, scene->broad, ids, count));
+    for (uint64_t i = 0; i < count; ++i) {
+        mark_changed(scene, ids[i], 0);
+        scene->objects[ids[i]].state &= ~(CAROM_SCENE_LIVE | CAROM_SCENE_NEW);
+    }
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < scene->ignored.count && count != 0; ++i) {
+        uint64_t key = scene->ignored.data[i];
+        if (is_live(scene, (uint32_t)(key >> 32)) && is_live(scene, (uint32_t)key))
+            scene->ignored.data[kept++] = key;
+    }
+    if (count != 0) scene->ignored.count = kept;
+    scene->live -= (uint32_t)count;
+    scene->stale = scene->stale || count != 0;
+    return CAROM_OK;
+}
+
+carom_status carom_scene_set_filters(carom_context *context, carom_scene *scene,
+                                     const uint32_t *ids, const carom_broad_filter *filters,
+                                     uint64_t count) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
+    CAROM_REQUIRE(filters != NULL || count == 0, "the filters are NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(check_ids(context, scene, ids, count));
+    CAROM_TRY(reserve_changed(context, scene, scene->id_count));
+    CAROM_TRY(carom_broad_set_filters(context, scene->broad, ids, filters, count));
+    for (uint64_t i = 0; i < count; ++i) mark_changed(scene, ids != NULL ? ids[i] : (uint32_t)i, 0);
+    scene->stale = scene->stale || count != 0;
+    return CAROM_OK;
+}
+
+/* The first place in sorted keys that is not below `key`. */
+static uint64_t find_key(const carom_scene_words *words, uint64_t key) {
+    uint64_t low = 0, high = words->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (words->data[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+carom_status carom_scene_set_ignored(carom_context *context, carom_scene *scene,
+                                     const carom_pair *pairs, uint64_t count, bool ignored) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
+    CAROM_REQUIRE(pairs != NULL || count == 0, "the pairs are NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    carom_scene_words *words = &scene->ignored;
+    for (uint64_t i = 0; i < count; ++i)
+        if (!is_live(scene, pairs[i].a) || !is_live(scene, pairs[i].b) || pairs[i].a == pairs[i].b)
+            return carom_fail(context, CAROM_BAD_INPUT, "%u and %u are not the ids of two objects",
+                              pairs[i].a, pairs[i].b);
+    if (ignored && !carom_scene_words_reserve(words, &scene->allocator, words->count + count))
+        return carom_fail_memory(context, count * sizeof(uint64_t), "pairs to leave out");
+    CAROM_TRY(reserve_changed(context, scene, scene->id_count));
+    for (uint64_t i = 0; i < count; ++i) {
+        mark_changed(scene, pairs[i].a,
+                     0); /* a pair of unchanged objects without a record is apart */
+        uint64_t key = carom_scene_key(pairs[i].a, pairs[i].b), at = find_key(words, key);
+        bool there = at < words->count && words->data[at] == key;
+        if (there == ignored) continue;
+        uint64_t *place = words->data + at;
+        uint64_t after = words->count - at;
+        if (ignored) {
+            memmove(place + 1, place, after * sizeof(*place));
+            *place = key;
+            ++words->count;
+        } else {
+            memmove(place, place + 1, (after - 1) * sizeof(*place));
+            --words->count;
+        }
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_scene_update(carom_context *context, carom_scene *scene) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(scene != NULL, "the scene is NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    CAROM_TRY(carom_broad_update(context, scene->broad));
+    scene->stale = false;
+    return CAROM_OK;
+}

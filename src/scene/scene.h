@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* scene.h: the members of a scene, and the steps that its files share.
+ *
+ *   objects, by id  --broad-->  pairs of boxes  --narrow-->  contacts, kept by pair
+ *
+ * A pair of boxes is kept as a small record; if it is in contact, its contact is in a slot of a
+ * pool, which stays where it is while the pair lives. What an earlier step learned is used to rule
+ * out contacts only, by proof: the answer of a pair depends on its two objects alone. */
+#ifndef CAROM_SRC_SCENE_SCENE_H
+#define CAROM_SRC_SCENE_SCENE_H
+
+#include "base/array.h"
+#include "base/context.h"
+#include "carom/scene.h"
+#include "geom/pose.h"
+#include "scene/scene_cpu.h"
+
+/* States of an object. */
+#define CAROM_SCENE_LIVE    1u
+#define CAROM_SCENE_CHANGED 2u /* since the last step */
+#define CAROM_SCENE_NEW     4u /* added since the last step */
+
+#define CAROM_SCENE_NO_SLOT UINT32_MAX
+
+/* Flags of a pair. */
+#define CAROM_SCENE_CONTACT 1u /* in contact; has a slot */
+#define CAROM_SCENE_ASK     2u /* during a step: its answer must be found anew */
+#define CAROM_SCENE_WAS     4u /* during a step: was in contact after the last one */
+
+typedef struct carom_scene_pair {
+    uint32_t a, b; /* ids, a < b */
+    uint32_t slot; /* of its contact; CAROM_SCENE_NO_SLOT: none */
+    uint32_t flags;
+    carom_vec3 direction; /* in which the two were apart when last asked; 0: not known */
+} carom_scene_pair;
+
+CAROM_ARRAY(carom_scene_pairs, carom_scene_pair);
+CAROM_ARRAY(carom_scene_pool, carom_scene_contact);
+CAROM_ARRAY(carom_scene_ids, uint32_t);
+CAROM_ARRAY(carom_scene_words, uint64_t);
+
+struct carom_scene {
+    carom_allocator allocator;
+    double reach;
+    bool skip_depth;
+    bool stale; /* changed since the last update or step */
+    carom_broad *broad;
+    carom_scene_object *objects; /* by id, which is that of the box in `broad` */
+    uint64_t capacity;
+    uint32_t id_count, live;
+    carom_scene_ids changed;   /* ids with that state */
+    carom_scene_words ignored; /* a << 32 | b, sorted */
+
+    /* The last step: its pairs, sorted, without those of two boxes farther apart than the reach.
+     * `next` is where those of a step are made. */
+    carom_scene_pairs kept, next;
+    carom_scene_pool pool;
+    carom_scene_ids free_slots;
+    carom_pairs faces; /* for pairs of meshes, kept for reuse */
+    carom_soup_segments segments;
+    uint64_t pairs, contacts, asked; /* of the last step: pairs of boxes ... */
+};
+
+/* For tests and fuzzers, between two calls: NULL, or the first invariant that does not hold. O(n
+ * log n). */
+const char *carom_scene_validate(const carom_scene *scene);
+
+static inline bool carom_scene_is_mesh(const carom_scene_object *o) {
+    return o->kind != CAROM_OBJECT_KIND_CONVEX;
+}
+
+static inline uint64_t carom_scene_key(uint32_t a, uint32_t b) {
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+/* The object of a definition, with its box; checks it. `which` is for messages. */
+carom_status carom_scene_object_make(carom_context *context, const carom_object_def *def,
+                                     const char *which, carom_scene_object *object);
+
+/* The same for several, and their boxes for the broad phase. Callers' bugs return CAROM_INVALID. */
+carom_status carom_scene_objects_make(carom_context *context, const carom_object_def *defs,
+                                      uint64_t count, double reach, carom_scene_object *objects,
+                                      carom_bounds *boxes);
+
+/* Gives an object a pose, which is checked, and its box. */
+void carom_scene_object_place(carom_context *context, carom_scene_object *object,
+                              const carom_pose *pose);
+
+/* The box of an object for the broad phase: enlarged by half the reach. */
+carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach);
+
+/* ---- Narrow phase: scene_narrow.c ------------------------------------------------------------ */
+
+/* How pairs are asked. */
+typedef struct carom_scene_question {
+    carom_context *context;
+    double reach;
+    bool skip_depth;
+    carom_pairs *faces; /* of two meshes; kept for reuse */
+    carom_soup_segments *segments;
+} carom_scene_question;
+
+/* Whether the boxes of two objects are farther apart than the reach, which proves that they are not
+ * in contact. */
+bool carom_scene_is_far(const carom_scene_question *q, const carom_scene_object *a,
+                        const carom_scene_object *b);
+
+/* Whether the direction in which the two were apart, or 0, proves it. */
+bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,
+                          const carom_scene_object *b, carom_vec3 direction);
+
+/* Answers a pair with a convex shape, on one worker. Sets *in_contact; where it is false, the
+ * contact's normal is a direction in which the two are apart, or 0. Failures have no message. */
+carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t worker,
+                                    const carom_scene_object *a, const carom_scene_object *b,
+                                    carom_scene_contact *contact, bool *in_contact);
+
+/* The rest of the answer for a convex shape and a solid that do not meet: is the shape inside? */
+carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_scene_object *a,
+                                    const carom_scene_object *b, carom_scene_contact *contact,
+                                    bool *in_contact);
+
+/* Answers a pair of meshes, on all threads. */
+carom_status carom_scene_ask_meshes(const carom_scene_question *q, const carom_scene_object *a,
+                                    const carom_scene_object *b, carom_scene_contact *contact,
+                                    bool *in_contact);
+
+#endif

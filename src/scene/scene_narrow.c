@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/* The narrow phase: the contact of two objects, by the engine of their kinds.
+ *
+ * convex, convex   GJK and EPA, then the points of the two faces across the normal (convex.h)
+ * convex, mesh     the same for each triangle whose box meets that of the shape; a triangle is a
+ * flat hull of three vertices, so that a box that stands on it has four points mesh, mesh       the
+ * faces that meet, exactly (soup.h); of two solids their overlap (solid.h)
+ *
+ * The depth of two solids is a search along the normal: the interval between a shift at which they
+ * overlap and one at which they do not is halved. Both ends are answers of carom_solid_overlap, so
+ * the interval is a proof, also where the overlap comes back farther along. */
+#include <float.h>
+
+#include "base/progress.h"
+#include "bvh/bvh_cpu.h"
+#include "convex/convex.h"
+#include "convex/convex_cpu.h"
+#include "geom/length.h"
+#include "scene/scene.h"
+#include "solid/solid.h"
+#include "soup/soup.h"
+
+/* The interval that holds a depth is halved until it is this part of the depth. */
+#define DEPTH_PART 0x1p-20
+/* Rounding of a distance of faces, in units of their extent (carom_soup_cross_distance). */
+#define DISTANCE_ERROR 1e-15
+/* Of a box in the frame of a mesh, relative to coordinates: a thousand roundings. */
+#define FRAME_SLACK 0x1p-42
+
+static carom_vec3 unit_of(carom_vec3 v) {
+    double length = carom_length(v);
+    if (!(length > 0.0 && length <= DBL_MAX)) return carom_vec(0.0, 0.0, 0.0);
+    int e = carom_exponent(length); /* in two steps: 1 / length may overflow */
+    v = carom_vec_scale(v, carom_power_of_two(-e));
+    return carom_vec_scale(v, 1.0 / (length * carom_power_of_two(-e)));
+}
+
+static double extent_of(const carom_bounds *b) {
+    return (b->high.x - b->low.x) + (b->high.y - b->low.y) + (b->high.z - b->low.z);
+}
+
+/* ---- Rule out -------------------------------------------------------------------------------- */
+
+static double gap_along(double low_a, double high_a, double low_b, double high_b) {
+    double gap = CAROM_MAX(low_b - high_a, low_a - high_b);
+    return CAROM_MAX(gap, 0.0);
+}
+
+bool carom_scene_is_far(const carom_scene_question *q, const carom_scene_object *a,
+                        const carom_scene_object *b) {
+    const carom_bounds *x = &a->box, *y = &b->box;
+    if (!(q->reach > 0.0)) return false; /* the boxes overlap, or there would be no pair */
+    carom_vec3 gap = carom_vec(gap_along(x->low.x, x->high.x, y->low.x, y->high.x),
+                               gap_along(x->low.y, x->high.y, y->low.y, y->high.y),
+                               gap_along(x->low.z, x->high.z, y->low.z, y->high.z));
+    return carom_length(gap) > q->reach * (1.0 + 0x1p-48);
+}
+
+bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,
+                          const carom_scene_object *b, carom_vec3 direction) {
+    if (carom_scene_is_mesh(a) || carom_scene_is_mesh(b)) return false;
+    if (direction.x == 0.0 && direction.y == 0.0 && direction.z == 0.0) return false;
+    return CAROM_CPU_CALL(q->context, carom_scene_separated)(a, b, direction, q->reach);
+}
+
+/* ---- Two convex shapes ----------------------------------------------------------------------- */
+
+/* Moves the deepest point to the front. */
+static void put_deepest_first(carom_contact *points, uint32_t count) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < count; ++i)
+        if (points[i].depth > points[best].depth) best = i;
+    carom_contact swap = points[0];
+    points[0] = points[best];
+    points[best] = swap;
+}
+
+static bool is_contact(const carom_scene_question *q, const carom_convex_result *r) {
+    return r->relation != CAROM_RELATION_APART || (q->reach > 0.0 && r->distance <= q->reach);
+}
+
+/* Result and points of two placed shapes. */
+static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena,
+                               const carom_convex_question_item *item, carom_manifold *m) {
+    memset(m, 0, sizeof(*m));
+    CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_ask)(item, CAROM_CONVEX_QUESTION_DEPTH, NULL,
+                                                           arena, &m->result));
+    if (!is_contact(q, &m->result)) return CAROM_OK;
+    return carom_convex_find_points(arena, item->a, item->pose_a, item->b, item->pose_b, q->reach,
+                                    m);
+}
+
+static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *arena,
+                                   const carom_scene_object *a, const carom_scene_object *b,
+                                   carom_scene_contact *c, bool *in_contact) {
+    carom_manifold m;
+    carom_convex_question_item item = {.a = &a->convex,
+                                       .b = &b->convex,
+                                       .hull_a = a->hull,
+                                       .hull_b = b->hull,
+                                       .pose_a = &a->pose,
+                                       .pose_b = &b->pose};
+    CAROM_TRY(ask_shapes(q, arena, &item, &m));
+    c->relation = m.result.relation;
+    c->method = CAROM_CONTACT_METHOD_CONVEX;
+    c->normal = m.result.normal;
+    c->distance = m.result.distance;
+    c->depth = m.result.depth;
+    c->error = m.result.error;
+    c->point_count = m.count;
+    for (uint32_t i = 0; i < m.count; ++i) c->points[i] = m.points[i];
+    put_deepest_first(c->points, m.count);
+    *in_contact = is_contact(q, &m.result);
+    return CAROM_OK;
+}
+
+/* ---- A convex shape and a mesh --------------------------------------------------------------- */
+
+/* A triangle as a hull: flat, with two faces back to back. */
+typedef struct flat_hull {
+    carom_hull hull;
+    carom_hull_block block;
+    carom_vec3 vertices[3];
+    carom_convex shape;
+    carom_pose pose; /* at its first corner, so that coordinates are small */
+} flat_hull;
+
+static const uint64_t flat_offsets[3] = {0, 3, 6};
+static const uint32_t flat_corners[6] = {0, 1, 2, 0, 2, 1};
+
+static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
+    carom_vec3 at[3], centre;
+    double largest = 0.0, outer = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        at[i] = carom_vec_sub(t->corner[i], t->corner[0]);
+        largest = CAROM_MAX(largest, carom_vec_largest(at[i]));
+    }
+    int exponent = largest > 0.0 ? carom_exponent(largest) + 1 : 0;
+    exponent = CAROM_MIN(exponent, 1022);
+    double scale = carom_power_of_two(-exponent);
+    for (int i = 0; i < 3; ++i) f->vertices[i] = carom_vec_scale(at[i], scale);
+    centre = carom_vec_scale(carom_vec_add(f->vertices[1], f->vertices[2]), 1.0 / 3.0);
+    for (int i = 0; i < 3; ++i) {
+        double r = carom_vec_length(carom_vec_sub(f->vertices[i], centre));
+        outer = CAROM_MAX(outer, r * (1.0 + 0x1p-50));
+    }
+    for (uint32_t k = 0; k < CAROM_HULL_LANES; ++k) {
+        uint32_t v = CAROM_MIN(k, 2u);
+        f->block.x[k] = f->vertices[v].x;
+        f->block.y[k] = f->vertices[v].y;
+        f->block.z[k] = f->vertices[v].z;
+        f->block.index[k] = v;
+    }
+    memset(&f->hull, 0, sizeof(f->hull));
+    f->hull.view = (carom_hull_view){.vertices = f->vertices,
+                                     .all = &f->block,
+                                     .all_count = 1,
+                                     .count = 3,
+                                     .exponent = exponent,
+                                     .centre = centre,
+                                     .outer = outer};
+    f->hull.vertices = f->vertices;
+    f->hull.offsets = (uint64_t *)(uintptr_t)flat_offsets; /* only read */
+    f->hull.corners = (uint32_t *)(uintptr_t)flat_corners;
+    f->hull.info = (carom_hull_info){.vertices = 3, .faces = 2, .dimension = 2};
+    f->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = &f->hull};
+    f->pose = (carom_pose){.t = t->corner[0]};
+}
+
+/* The search for the triangles near a shape; the shape is a, the mesh b. */
+typedef struct face_search {
+    const carom_scene_question *q;
+    carom_arena *arena;
+    const carom_scene_object *shape;
+    carom_soup_view mesh;
+    carom_frame frame; /* of the mesh */
+    carom_scene_contact *c;
+    carom_contact points[2 * CAROM_MANIFOLD_POINTS];
+    bool in_contact;
+    bool any; /* the contact holds a result */
+    carom_status status;
+} face_search;
+
+/* Whether a result is worse, in the sense of contact, than the contact so far. */
+static bool is_deeper(const carom_convex_result *r, const carom_scene_contact *c) {
+    bool meets = r->relation != CAROM_RELATION_APART, met = c->relation != CAROM_RELATION_APART;
+    if (meets != met) return meets;
+    if (!meets) return r->distance < c->distance;
+    if (r->relation != c->relation) return r->relation > c->relation;
+    return r->depth > c->depth;
+}
+
+static carom_status take_triangle(face_search *s, uint32_t triangle) {
+    carom_scene_contact *c = s->c;
+    carom_triangle t = carom_soup_view_triangle(&s->mesh, triangle);
+    carom_manifold m;
+    flat_hull f;
+    for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&s->frame, t.corner[i]);
+    flat_hull_make(&t, &f);
+    carom_convex_question_item item = {.a = &s->shape->convex,
+                                       .b = &f.shape,
+                                       .hull_a = s->shape->hull,
+                                       .hull_b = &f.hull.view,
+                                       .pose_a = &s->shape->pose,
+                                       .pose_b = &f.pose};
+    CAROM_TRY(ask_shapes(s->q, s->arena, &item, &m));
+    if (!is_contact(s->q, &m.result)) return CAROM_OK;
+    s->in_contact = true;
+    if (m.result.relation != CAROM_RELATION_APART) ++c->triangle_pairs;
+    if (!s->any || is_deeper(&m.result, c)) {
+        c->relation = m.result.relation;
+        c->normal = m.result.normal;
+        c->distance = m.result.distance;
+        c->depth = m.result.depth;
+        c->error = m.result.error;
+        s->any = true;
+    }
+    for (uint32_t i = 0; i < m.count; ++i) s->points[c->point_count + i] = m.points[i];
+    c->point_count = carom_convex_choose_points(s->points, c->point_count + m.count, c->normal);
+    return CAROM_OK;
+}
+
+static bool take_found(carom_bvh_found *found) {
+    face_search *s = found->user;
+    uint32_t count = found->count;
+    found->count = 0;
+    for (uint32_t i = 0; i < count && s->status == CAROM_OK; ++i)
+        s->status = take_triangle(s, s->mesh.bvh->items[found->b[i]]);
+    return s->status == CAROM_OK;
+}
+
+static double clamp(double x) {
+    return x < -DBL_MAX ? -DBL_MAX : x > DBL_MAX ? DBL_MAX : x;
+}
+
+static carom_vec3 clamp_all(carom_vec3 v) {
+    return carom_vec(clamp(v.x), clamp(v.y), clamp(v.z));
+}
+
+/* The box of the shape, enlarged by the reach, in the frame of the mesh's tree. */
+static carom_box shape_box(const face_search *s) {
+    const carom_scene_object *o = s->shape;
+    carom_frame f = carom_frame_make(&o->pose), to;
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k)
+            to.r[3 * i + k] = (s->frame.r[i] * f.r[k] + s->frame.r[3 + i] * f.r[3 + k]) +
+                              s->frame.r[6 + i] * f.r[6 + k];
+    carom_vec3 t = carom_vec_sub(f.t, s->frame.t);
+    to.t = carom_vec((s->frame.r[0] * t.x + s->frame.r[3] * t.y) + s->frame.r[6] * t.z,
+                     (s->frame.r[1] * t.x + s->frame.r[4] * t.y) + s->frame.r[7] * t.z,
+                     (s->frame.r[2] * t.x + s->frame.r[5] * t.y) + s->frame.r[8] * t.z);
+    carom_bounds b =
+        CAROM_CPU_CALL(s->q->context, carom_scene_convex_box)(&o->convex, o->hull, &to);
+    double size = (carom_vec_largest(b.low) + carom_vec_largest(b.high)) +
+                  (carom_vec_largest(f.t) + carom_vec_largest(s->frame.t));
+    double by = s->q->reach * (1.0 + 0x1p-48) + FRAME_SLACK * size;
+    carom_vec3 all = carom_vec(by, by, by);
+    b.low = clamp_all(carom_vec_scale(carom_vec_sub(b.low, all), s->mesh.scale));
+    b.high = clamp_all(carom_vec_scale(carom_vec_add(b.high, all), s->mesh.scale));
+    /* Finite in floats, too: an infinite box would overlap the empty ones of a tree. */
+    return carom_box_enlarge(carom_box_of_bounds(b.low, b.high, s->mesh.origin), 0.0f);
+}
+
+static void turn_round(carom_scene_contact *c) {
+    c->normal = carom_vec_scale(c->normal, -1.0);
+    for (uint32_t i = 0; i < c->point_count; ++i) {
+        carom_vec3 p = c->points[i].point_a;
+        c->points[i].point_a = c->points[i].point_b;
+        c->points[i].point_b = p;
+    }
+}
+
+static carom_status ask_faces(const carom_scene_question *q, carom_arena *arena,
+                              const carom_scene_object *shape, const carom_scene_object *mesh,
+                              carom_scene_contact *c, bool *in_contact) {
+    carom_arena_mark mark = carom_arena_get_mark(arena);
+    carom_bvh_found *found = CAROM_ARENA_TAKE(arena, carom_bvh_found, 1);
+    if (found == NULL) return CAROM_NO_MEMORY;
+    face_search s = {
+        .q = q, .arena = arena, .shape = shape, .frame = carom_frame_make(&mesh->pose), .c = c};
+    carom_soup_get_view(mesh->soup, &s.mesh);
+    c->method = CAROM_CONTACT_METHOD_CONVEX_FACES;
+    found->count = 0;
+    found->visits = 0;
+    found->flush = take_found;
+    found->user = &s;
+    carom_box box = shape_box(&s);
+    if (s.mesh.bvh->level_count != 0 &&
+        CAROM_CPU_CALL(q->context, carom_bvh_find_box)(s.mesh.bvh, &box, 0, found))
+        (void)take_found(found);
+    carom_arena_rewind(arena, mark);
+    CAROM_TRY(s.status);
+    for (uint32_t i = 0; i < c->point_count; ++i) c->points[i] = s.points[i];
+    put_deepest_first(c->points, c->point_count);
+    *in_contact = s.in_contact;
+    return CAROM_OK;
+}
+
+carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t worker,
+                                    const carom_scene_object *a, const carom_scene_object *b,
+                                    carom_scene_contact *contact, bool *in_contact) {
+    carom_arena *arena = carom_scratch(q->context, worker);
+    memset(contact, 0, sizeof(*contact));
+    if (!carom_scene_is_mesh(a) && !carom_scene_is_mesh(b))
+        return ask_two_convex(q, arena, a, b, contact, in_contact);
+    bool turned = carom_scene_is_mesh(a);
+    CAROM_TRY(ask_faces(q, arena, turned ? b : a, turned ? a : b, contact, in_contact));
+    if (turned) turn_round(contact);
+    return CAROM_OK;
+}
+
+/* A point of the world in the frame of a mesh. */
+static carom_vec3 to_mesh(const carom_scene_object *mesh, carom_vec3 p) {
+    carom_frame f = carom_frame_make(&mesh->pose);
+    carom_vec3 d = carom_vec_sub(p, f.t);
+    return carom_vec((f.r[0] * d.x + f.r[3] * d.y) + f.r[6] * d.z,
+                     (f.r[1] * d.x + f.r[4] * d.y) + f.r[7] * d.z,
+                     (f.r[2] * d.x + f.r[5] * d.y) + f.r[8] * d.z);
+}
+
+static carom_status is_inside(const carom_scene_question *q, const carom_scene_object *solid,
+                              carom_vec3 local, bool *inside) {
+    int32_t winding;
+    CAROM_TRY(carom_soup_winding(q->context, solid->soup, &local, 1, &winding));
+    *inside = winding != 0 && winding != CAROM_ON_SURFACE;
+    return CAROM_OK;
+}
+
+carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_scene_object *a,
+                                    const carom_scene_object *b, carom_scene_contact *contact,
+                                    bool *in_contact) {
+    bool turned = carom_scene_is_mesh(a);
+    const carom_scene_object *shape = turned ? b : a, *solid = turned ? a : b;
+    carom_vec3 low = shape->box.low, high = shape->box.high;
+    carom_vec3 middle = carom_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y,
+                                  0.5 * low.z + 0.5 * high.z);
+    /* The middle of the box may lie outside a cone or a hull; the nearest point of the shape does
+     * not. */
+    carom_convex point = {0};
+    carom_convex_result r;
+    carom_pose at = {.t = middle};
+    CAROM_TRY(carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL,
+                                    NULL, &r));
+    if (r.relation == CAROM_RELATION_APART) middle = r.point_a;
+    carom_vec3 local = to_mesh(solid, middle);
+    CAROM_TRY(is_inside(q, solid, local, in_contact));
+    if (!*in_contact) return CAROM_OK;
+    carom_soup_hit hit;
+    CAROM_TRY(carom_soup_closest_points(q->context, solid->soup, &local, 1, &hit));
+    carom_frame f = carom_frame_make(&solid->pose);
+    carom_vec3 out = unit_of(carom_vec_sub(carom_frame_apply(&f, hit.point), middle));
+    carom_vec3 back = carom_vec_scale(out, -1.0);
+    /* The farthest point of the shape from the surface: that nearest to a point far behind. */
+    double far = 4.0 * extent_of(&shape->box) + hit.distance;
+    at.t = carom_vec_add(middle, carom_vec_scale(back, far));
+    CAROM_TRY(carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL,
+                                    NULL, &r));
+    double behind = carom_vec_dot(carom_vec_sub(r.point_a, middle), back);
+    memset(contact, 0, sizeof(*contact));
+    contact->method = CAROM_CONTACT_METHOD_CONVEX_FACES;
+    contact->relation = turned ? CAROM_RELATION_B_INSIDE_A : CAROM_RELATION_A_INSIDE_B;
+    contact->normal = turned ? out : back;
+    contact->depth = hit.distance + CAROM_MAX(behind, 0.0);
+    contact->error = HUGE_VAL;
+    contact->point_count = 1;
+    contact->points[0] = (carom_contact){middle, middle, contact->depth};
+    return CAROM_OK;
+}
+
+/* ---- Two meshes ------------------------------------------------------------------------------ */
+
+/* Chooses points that are far from each other: that nearest to the mean, then always the one whose
+ * distance to those chosen is largest. Ties take the first. */
+static void spread_points(const carom_soup_segments *segments, carom_scene_contact *c) {
+    uint64_t count = 2 * segments->count;
+    const carom_soup_segment *s = segments->data;
+    carom_vec3 mean = carom_vec(0.0, 0.0, 0.0);
+    double part = 1.0 / (double)count;
+    for (uint64_t i = 0; i < count; ++i)
+        mean = carom_vec_add(mean, carom_vec_scale(i % 2 == 0 ? s[i / 2].p : s[i / 2].q, part));
+    c->point_count = 0;
+    while (c->point_count < CAROM_MANIFOLD_POINTS) {
+        carom_vec3 best = mean;
+        double most = c->point_count == 0 ? -HUGE_VAL : 0.0;
+        for (uint64_t i = 0; i < count; ++i) {
+            carom_vec3 p = i % 2 == 0 ? s[i / 2].p : s[i / 2].q;
+            double value = c->point_count == 0 ? -carom_length(carom_vec_sub(p, mean)) : HUGE_VAL;
+            for (uint32_t k = 0; k < c->point_count; ++k) {
+                double d = carom_length(carom_vec_sub(p, c->points[k].point_a));
+                value = CAROM_MIN(value, d);
+            }
+            if (value > most) most = value, best = p;
+        }
+        if (c->point_count != 0 && !(most > 0.0)) return; /* no other point */
+        c->points[c->point_count++] = (carom_contact){.point_a = best, .point_b = best};
+    }
+}
+
+/* Whether a triangle of a solid has no area. Solids keep such triangles, as segments; they are
+ * closed, so that other triangles meet what these meet. */
+static bool is_flat(const carom_scene_object *o, uint32_t triangle) {
+    return o->solid != NULL && (o->soup->states[triangle] & CAROM_SOUP_DEGENERATE) != 0;
+}
+
+/* The pairs of faces that meet, without triangles of solids that have no area. */
+static carom_status find_faces(const carom_scene_question *q, const carom_scene_object *a,
+                               const carom_scene_object *b) {
+    uint64_t kept = 0;
+    carom_pair *pairs;
+    CAROM_TRY(carom_soup_cross_pairs(q->context, a->soup, &a->pose, b->soup, &b->pose, q->faces));
+    pairs = q->faces->data;
+    for (uint64_t i = 0; i < q->faces->count; ++i)
+        if (!is_flat(a, pairs[i].a) && !is_flat(b, pairs[i].b)) pairs[kept++] = pairs[i];
+    q->faces->count = kept;
+    return CAROM_OK;
+}
+
+/* Where faces meet; relation and points. False in *meet: none do. */
+static carom_status ask_meeting(const carom_scene_question *q, const carom_scene_object *a,
+                                const carom_scene_object *b, carom_scene_contact *c, bool *meet) {
+    CAROM_TRY(find_faces(q, a, b));
+    *meet = q->faces->count != 0;
+    if (!*meet) return CAROM_OK;
+    CAROM_TRY(carom_soup_cross_segments(q->context, a->soup, &a->pose, b->soup, &b->pose,
+                                        q->faces->data, q->faces->count, q->segments));
+    c->relation = CAROM_RELATION_TOUCHING;
+    c->triangle_pairs = q->faces->count;
+    for (uint64_t i = 0; i < q->segments->count; ++i)
+        if (q->segments->data[i].crossing) c->relation = CAROM_RELATION_OVERLAPPING;
+    spread_points(q->segments, c);
+    return CAROM_OK;
+}
+
+static void take_gap(carom_scene_contact *c, double distance, carom_vec3 point_a,
+                     carom_vec3 point_b, double error) {
+    c->relation = CAROM_RELATION_APART;
+    c->distance = distance;
+    c->error = error;
+    c->normal = unit_of(carom_vec_sub(point_b, point_a));
+    c->point_count = 1;
+    c->points[0] = (carom_contact){point_a, point_b, -distance};
+}
+
+/* A posed point of a face of a mesh; false when it has none. */
+static bool some_point(const carom_scene_object *o, carom_vec3 *point) {
+    carom_soup_view view;
+    carom_frame f = carom_frame_make(&o->pose);
+    carom_soup_get_view(o->soup, &view);
+    if (view.bvh->level_count == 0) return false;
+    uint32_t vertex = carom_soup_view_corners(&view, view.bvh->items[0])[0];
+    *point = carom_frame_apply(&f, carom_soup_view_position(&view, vertex));
+    return true;
+}
+
+static carom_status ask_soups(const carom_scene_question *q, const carom_scene_object *a,
+                              const carom_scene_object *b, carom_scene_contact *c,
+                              bool *in_contact) {
+    c->method = CAROM_CONTACT_METHOD_FACES;
+    CAROM_TRY(ask_meeting(q, a, b, c, in_contact));
+    if (*in_contact) return CAROM_OK;
+    const carom_scene_object *solid = a->solid != NULL ? a : b, *other = a->solid != NULL ? b : a;
+    carom_vec3 point;
+    if (solid->solid != NULL && some_point(other, &point)) {
+        CAROM_TRY(is_inside(q, solid, to_mesh(solid, point), in_contact));
+        if (*in_contact) {
+            c->relation = solid == a ? CAROM_RELATION_B_INSIDE_A : CAROM_RELATION_A_INSIDE_B;
+            return CAROM_OK;
+        }
+    }
+    if (!(q->reach > 0.0)) return CAROM_OK;
+    carom_soup_gap gap;
+    CAROM_TRY(carom_soup_cross_distance(q->context, a->soup, &a->pose, b->soup, &b->pose, q->reach,
+                                        &gap));
+    *in_contact = gap.distance <= q->reach;
+    if (*in_contact)
+        take_gap(c, gap.distance, gap.point_a, gap.point_b,
+                 DISTANCE_ERROR * (extent_of(&a->box) + extent_of(&b->box)));
+    return CAROM_OK;
+}
+
+/* ---- Two solids ------------------------------------------------------------------------------ */
+
+/* Whether the solids overlap when b is moved by `shift` along the normal. */
+static carom_status overlaps_at(const carom_scene_question *q, const carom_scene_object *a,
+                                const carom_scene_object *b, carom_vec3 normal, double shift,
+                                bool *overlaps) {
+    carom_overlap overlap;
+    carom_pose pose = b->pose;
+    pose.t = carom_vec_add(pose.t, carom_vec_scale(normal, shift));
+    CAROM_TRY(carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &pose, NULL, &overlap));
+    *overlaps = overlap.relation >= CAROM_RELATION_OVERLAPPING;
+    return CAROM_OK;
+}
+
+/* How far a box extends along a direction. */
+static double reaches(const carom_bounds *b, carom_vec3 d) {
+    return (d.x > 0.0 ? d.x * b->high.x : d.x * b->low.x) +
+           (d.y > 0.0 ? d.y * b->high.y : d.y * b->low.y) +
+           (d.z > 0.0 ? d.z * b->high.z : d.z * b->low.z);
+}
+
+/* `guess` is a shift to begin with, or 0. */
+static carom_status find_depth(const carom_scene_question *q, const carom_scene_object *a,
+                               const carom_scene_object *b, double guess, carom_scene_contact *c) {
+    carom_vec3 n = c->normal;
+    /* Along n, the boxes are apart from here on; the factor allows for rounding. */
+    double low = 0.0, high = reaches(&a->box, n) + reaches(&b->box, carom_vec_scale(n, -1.0));
+    high += 0x1p-40 * (fabs(high) + carom_vec_largest(b->pose.t) + extent_of(&a->box));
+    double at = guess > 0.0 && guess < high ? guess : 0.5 * high;
+    bool overlaps;
+    while (high - low > DEPTH_PART * high) {
+        CAROM_TRY(overlaps_at(q, a, b, n, at, &overlaps));
+        double step = overlaps ? at + (at - low) + DEPTH_PART * high : at;
+        if (overlaps)
+            low = at;
+        else
+            high = at;
+        /* Twice as far while all shifts overlapped; then halves. */
+        at = overlaps && guess > 0.0 && step < high ? step : low + 0.5 * (high - low);
+        if (!overlaps) guess = 0.0;
+        if (!(at > low && at < high)) break; /* neighbouring doubles */
+        CAROM_TRY(carom_progress_look(q->context));
+    }
+    c->depth = high;
+    c->error = high - low;
+    return CAROM_OK;
+}
+
+static carom_status ask_solids(const carom_scene_question *q, const carom_scene_object *a,
+                               const carom_scene_object *b, carom_scene_contact *c,
+                               bool *in_contact) {
+    carom_overlap overlap;
+    carom_overlap_def def = {.distance = q->reach > 0.0};
+    CAROM_TRY(
+        carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &b->pose, &def, &overlap));
+    c->method = CAROM_CONTACT_METHOD_SOLIDS;
+    c->relation = overlap.relation;
+    c->volume = overlap.volume;
+    c->volume_error = overlap.volume_error;
+    c->triangle_pairs = overlap.pairs;
+    if (overlap.pairs != 0 &&
+        (a->solid->info.degenerate_triangles | b->solid->info.degenerate_triangles) != 0) {
+        CAROM_TRY(find_faces(q, a, b));
+        c->triangle_pairs = q->faces->count;
+    }
+    *in_contact = overlap.relation != CAROM_RELATION_APART ||
+                  (overlap.has_distance && overlap.distance <= q->reach);
+    if (!*in_contact) return CAROM_OK;
+    if (overlap.relation == CAROM_RELATION_APART) {
+        take_gap(c, overlap.distance, overlap.point_a, overlap.point_b,
+                 DISTANCE_ERROR * (extent_of(&a->box) + extent_of(&b->box)));
+        return CAROM_OK;
+    }
+    carom_frame fa = carom_frame_make(&a->pose), fb = carom_frame_make(&b->pose);
+    carom_vec3 centre_a = carom_frame_apply(&fa, a->solid->info.centroid);
+    carom_vec3 centre_b = carom_frame_apply(&fb, b->solid->info.centroid);
+    double force = carom_length(overlap.force), guess = 0.0;
+    /* A force within its error has no direction. */
+    c->normal = force > 4.0 * overlap.force_error ? unit_of(overlap.force)
+                                                  : unit_of(carom_vec_sub(centre_b, centre_a));
+    if (carom_vec_largest(c->normal) == 0.0) c->normal = carom_vec(1.0, 0.0, 0.0);
+    if (overlap.relation == CAROM_RELATION_TOUCHING) {
+        bool meet;
+        CAROM_TRY(ask_meeting(q, a, b, c, &meet));
+        c->relation = CAROM_RELATION_TOUCHING; /* also where faces cross without common space */
+        return CAROM_OK;
+    }
+    if (force > 4.0 * overlap.force_error) guess = overlap.volume / force;
+    if (!q->skip_depth) CAROM_TRY(find_depth(q, a, b, guess, c));
+    c->point_count = 1;
+    c->points[0] = (carom_contact){overlap.centroid, overlap.centroid, c->depth};
+    return CAROM_OK;
+}
+
+carom_status carom_scene_ask_meshes(const carom_scene_question *q, const carom_scene_object *a,
+                                    const carom_scene_object *b, carom_scene_contact *contact,
+                                    bool *in_contact) {
+    memset(contact, 0, sizeof(*contact));
+    *in_contact = false;
+    if (a->solid != NULL && b->solid != NULL)
+        CAROM_TRY(ask_solids(q, a, b, contact, in_contact));
+    else
+        CAROM_TRY(ask_soups(q, a, b, contact, in_contact));
+    /* Only convex objects are ruled out by a direction. */
+    if (!*in_contact) contact->normal = carom_vec(0.0, 0.0, 0.0);
+    return CAROM_OK;
+}

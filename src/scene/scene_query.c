@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries of a scene: other objects, rays and points.
+ *
+ * The broad phase gives the objects whose boxes come into question, as items (index of the query,
+ * id). Items of convex objects are answered side by side; those of a mesh together, in its frame,
+ * by the batches of soup.h. Then each query takes the best of its items. The nearest object of a
+ * point is at most as far as the object of the nearest box: a box of that size around the point
+ * gives the items. */
+#include <float.h>
+
+#include "base/pair_list.h"
+#include "base/progress.h"
+#include "base/sort.h"
+#include "geom/length.h"
+#include "scene/scene.h"
+#include "solid/solid.h"
+#include "soup/soup.h"
+
+#define GRAIN 16u /* items per range */
+/* Of boxes around points, relative to distance and coordinates: far more than any rounding. */
+#define POINT_SLACK 0x1p-40
+/* Beyond the box of every object. */
+#define EVERYWHERE 0x1p1000
+
+CAROM_RESULT_FILL(carom_scene_contacts);
+
+#define REQUIRE_SCENE(context, scene)                                                              \
+    do {                                                                                           \
+        CAROM_REQUIRE((context) != NULL, "the context is NULL");                                   \
+        CAROM_REQUIRE((scene) != NULL, "the scene is NULL");                                       \
+        CAROM_REQUIRE(!(scene)->stale,                                                             \
+                      "objects changed since the last carom_scene_step or _update");               \
+    } while (0)
+
+/* ---- Other objects --------------------------------------------------------------------------- */
+
+typedef struct objects_query {
+    carom_scene_question question;
+    const carom_scene *scene;
+    carom_scene_object *objects;
+    carom_bounds *boxes;
+    carom_pairs pairs;
+    carom_scene_contact *contacts; /* one per pair */
+    uint8_t *in_contact;
+} objects_query;
+
+static const carom_scene_object *other_of(const objects_query *q, uint64_t i) {
+    return &q->objects[q->pairs.data[i].a];
+}
+
+static const carom_scene_object *object_of(const objects_query *q, uint64_t i) {
+    return &q->scene->objects[q->pairs.data[i].b];
+}
+
+static carom_status ask_range(void *argument, carom_range range) {
+    const objects_query *q = argument;
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        const carom_scene_object *a = other_of(q, i), *b = object_of(q, i);
+        bool in_contact = false;
+        if (carom_scene_is_mesh(a) && carom_scene_is_mesh(b)) continue;
+        CAROM_TRY(
+            carom_scene_ask_convex(&q->question, range.worker, a, b, &q->contacts[i], &in_contact));
+        q->in_contact[i] = in_contact;
+    }
+    return CAROM_OK;
+}
+
+static carom_status ask_meshes(objects_query *q) {
+    for (uint64_t i = 0; i < q->pairs.count; ++i) {
+        const carom_scene_object *a = other_of(q, i), *b = object_of(q, i);
+        bool in_contact = false;
+        if (carom_scene_is_mesh(a) && carom_scene_is_mesh(b)) {
+            CAROM_TRY(carom_scene_ask_meshes(&q->question, a, b, &q->contacts[i], &in_contact));
+        } else if ((a->solid != NULL || b->solid != NULL) &&
+                   q->contacts[i].relation == CAROM_RELATION_APART) {
+            CAROM_TRY(carom_scene_ask_inside(&q->question, a, b, &q->contacts[i], &in_contact));
+        }
+        if (in_contact) q->in_contact[i] = 1;
+    }
+    return CAROM_OK;
+}
+
+static carom_status query_objects(objects_query *q, const carom_object_def *objects, uint64_t count,
+                                  carom_scene_contacts *contacts) {
+    carom_context *context = q->question.context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    q->objects = CAROM_ARENA_TAKE(scratch, carom_scene_object, count);
+    q->boxes = CAROM_ARENA_TAKE(scratch, carom_bounds, count);
+    if (q->objects == NULL || q->boxes == NULL)
+        return carom_fail_memory(context, count * sizeof(*q->objects), "objects");
+    CAROM_TRY(
+        carom_scene_objects_make(context, objects, count, q->question.reach, q->objects, q->boxes));
+    CAROM_TRY(carom_broad_query_boxes(context, q->scene->broad, q->boxes, count, &q->pairs));
+    q->contacts = CAROM_ARENA_TAKE(scratch, carom_scene_contact, q->pairs.count);
+    q->in_contact = CAROM_ARENA_TAKE(scratch, uint8_t, q->pairs.count);
+    if (q->contacts == NULL || q->in_contact == NULL)
+        return carom_fail_memory(context, q->pairs.count * sizeof(*q->contacts), "contacts");
+    memset(q->in_contact, 0, (size_t)q->pairs.count);
+    carom_status status =
+        carom_parallel_phase(context, "asking convex objects", q->pairs.count, GRAIN, ask_range, q);
+    if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "contacts of objects");
+    CAROM_TRY(status);
+    CAROM_TRY(ask_meshes(q));
+    uint64_t found = 0, writable, kept = 0;
+    for (uint64_t i = 0; i < q->pairs.count; ++i) found += q->in_contact[i];
+    CAROM_TRY(carom_scene_contacts_begin(context, &context->allocator, contacts, found, &writable));
+    for (uint64_t i = 0; i < q->pairs.count && kept < writable; ++i) {
+        if (q->in_contact[i] == 0) continue;
+        contacts->data[kept] = q->contacts[i];
+        contacts->data[kept].a = q->pairs.data[i].a;
+        contacts->data[kept++].b = q->pairs.data[i].b;
+    }
+    return carom_scene_contacts_end(contacts);
+}
+
+carom_status carom_scene_query_objects(carom_context *context, const carom_scene *scene,
+                                       const carom_object_def *objects, uint64_t count,
+                                       carom_scene_contacts *contacts) {
+    REQUIRE_SCENE(context, scene);
+    CAROM_REQUIRE(objects != NULL || count == 0, "the objects are NULL");
+    CAROM_REQUIRE_RESULT(contacts, "the place for the contacts");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    carom_pairs faces = {0};
+    carom_soup_segments segments = {0};
+    objects_query q = {.question = {context, scene->reach, scene->skip_depth, &faces, &segments},
+                       .scene = scene};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = query_objects(&q, objects, count, contacts);
+    carom_arena_rewind(scratch, mark);
+    carom_pairs_free(&q.pairs);
+    carom_pairs_free(&faces);
+    carom_soup_segments_free(&segments);
+    return status;
+}
+
+/* ---- Rays and points ------------------------------------------------------------------------- */
+
+/* Items of one call; either rays or points is NULL. */
+typedef struct items_query {
+    carom_context *context;
+    const carom_scene *scene;
+    const carom_ray *rays;
+    const carom_vec3 *points;
+    const carom_pair *items; /* index of the query, id */
+    uint64_t count;
+    carom_scene_hit *found; /* one per item */
+} items_query;
+
+static const carom_scene_hit no_hit = {
+    .id = CAROM_NO_OBJECT, .face = CAROM_NO_FACE, .distance = HUGE_VAL};
+
+/* carom_convex_ray and _distance read nothing of the context but its backend and instruction set,
+ * and write to it only when they fail, which checked input does not. So workers may share it. */
+static carom_status answer_convex(void *argument, carom_range range) {
+    const items_query *q = argument;
+    const carom_convex point = {0};
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        const carom_scene_object *o = &q->scene->objects[q->items[i].b];
+        carom_scene_hit *hit = &q->found[i];
+        *hit = no_hit;
+        if (carom_scene_is_mesh(o)) continue;
+        if (q->rays != NULL) {
+            carom_convex_hit found;
+            CAROM_TRY(carom_convex_ray(q->context, &o->convex, &o->pose, &q->rays[q->items[i].a],
+                                       &found));
+            if (!found.hit) continue;
+            hit->distance = found.t;
+            hit->point = found.point;
+            hit->normal = found.normal;
+        } else {
+            carom_convex_result r;
+            carom_pose at = {.t = q->points[q->items[i].a]};
+            CAROM_TRY(carom_convex_distance(q->context, &o->convex, &o->pose, &point, &at, NULL,
+                                            NULL, &r));
+            bool apart = r.relation == CAROM_RELATION_APART;
+            hit->distance = apart ? r.distance : 0.0;
+            hit->point = apart ? r.point_a : at.t;
+            if (apart) hit->normal = r.normal;
+        }
+        hit->id = q->items[i].b;
+    }
+    return CAROM_OK;
+}
+
+static carom_vec3 turn_back(const carom_frame *f, carom_vec3 d) {
+    return carom_vec((f->r[0] * d.x + f->r[3] * d.y) + f->r[6] * d.z,
+                     (f->r[1] * d.x + f->r[4] * d.y) + f->r[7] * d.z,
+                     (f->r[2] * d.x + f->r[5] * d.y) + f->r[8] * d.z);
+}
+
+static carom_vec3 unit_of(carom_vec3 v) {
+    double length = carom_length(v);
+    return length > 0.0 && length <= DBL_MAX ? carom_vec_scale(v, 1.0 / length) : v;
+}
+
+/* The normal of a face in the frame of the mesh, of any length: that of its largest triangle. */
+static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
+    uint64_t first = face, end = (uint64_t)face + 1;
+    if (soup->faces != NULL) { /* the triangles are in the order of their faces */
+        uint64_t low = 0, high = soup->triangle_count;
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (soup->faces[middle] < face)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        first = end = low;
+        while (end < soup->triangle_count && soup->faces[end] == face) ++end;
+    }
+    carom_vec3 best = carom_vec(0.0, 0.0, 0.0);
+    for (uint64_t i = first; i < end; ++i) {
+        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
+        carom_vec3 n = carom_vec_cross(unit_of(carom_vec_sub(t.corner[1], t.corner[0])),
+                                       unit_of(carom_vec_sub(t.corner[2], t.corner[0])));
+        if (carom_vec_dot(n, n) > carom_vec_dot(best, best)) best = n;
+    }
+    return best;
+}
+
+/* The items of one mesh, as places in the list. */
+typedef struct mesh_items {
+    const carom_scene_object *object;
+    uint32_t id;
+    const uint64_t *places; /* the item's place is the low half */
+    uint64_t count;
+} mesh_items;
+
+static carom_status answer_rays(const items_query *q, const mesh_items *m) {
+    carom_arena *scratch = carom_scratch(q->context, 0);
+    carom_ray *rays = CAROM_ARENA_TAKE(scratch, carom_ray, m->count);
+    carom_soup_hit *hits = CAROM_ARENA_TAKE(scratch, carom_soup_hit, m->count);
+    if (rays == NULL || hits == NULL)
+        return carom_fail_memory(q->context, m->count * sizeof(*rays), "rays");
+    carom_frame f = carom_frame_make(&m->object->pose);
+    for (uint64_t i = 0; i < m->count; ++i) {
+        rays[i] = q->rays[q->items[(uint32_t)m->places[i]].a];
+        rays[i].origin = turn_back(&f, carom_vec_sub(rays[i].origin, f.t));
+        rays[i].direction = turn_back(&f, rays[i].direction);
+    }
+    CAROM_TRY(carom_soup_cast_rays(q->context, m->object->soup, rays, m->count, hits));
+    for (uint64_t i = 0; i < m->count; ++i) {
+        carom_scene_hit *hit = &q->found[(uint32_t)m->places[i]];
+        if (hits[i].face == CAROM_NO_FACE) continue;
+        carom_vec3 n = unit_of(face_normal(m->object->soup, hits[i].face));
+        if (carom_vec_dot(n, rays[i].direction) > 0.0) n = carom_vec_scale(n, -1.0);
+        hit->id = m->id;
+        hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NO_FACE;
+        hit->distance = hits[i].distance;
+        hit->point = carom_frame_apply(&f, hits[i].point);
+        hit->normal = carom_frame_turn(&f, n);
+    }
+    return CAROM_OK;
+}
+
+static carom_status answer_points(const items_query *q, const mesh_items *m) {
+    carom_arena *scratch = carom_scratch(q->context, 0);
+    carom_vec3 *points = CAROM_ARENA_TAKE(scratch, carom_vec3, m->count);
+    carom_soup_hit *hits = CAROM_ARENA_TAKE(scratch, carom_soup_hit, m->count);
+    int32_t *windings = CAROM_ARENA_TAKE(scratch, int32_t, m->count);
+    if (points == NULL || hits == NULL || windings == NULL)
+        return carom_fail_memory(q->context, m->count * sizeof(*points), "points");
+    carom_frame f = carom_frame_make(&m->object->pose);
+    for (uint64_t i = 0; i < m->count; ++i)
+        points[i] =
+            turn_back(&f, carom_vec_sub(q->points[q->items[(uint32_t)m->places[i]].a], f.t));
+    CAROM_TRY(carom_soup_closest_points(q->context, m->object->soup, points, m->count, hits));
+    if (m->object->solid != NULL)
+        CAROM_TRY(carom_soup_winding(q->context, m->object->soup, points, m->count, windings));
+    for (uint64_t i = 0; i < m->count; ++i) {
+        carom_scene_hit *hit = &q->found[(uint32_t)m->places[i]];
+        carom_vec3 at = q->points[q->items[(uint32_t)m->places[i]].a];
+        if (hits[i].face == CAROM_NO_FACE) continue;
+        hit->id = m->id;
+        if (m->object->solid != NULL && windings[i] != 0) { /* inside, or on the surface */
+            hit->distance = 0.0;
+            hit->point = at;
+            continue;
+        }
+        hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NO_FACE;
+        hit->distance = hits[i].distance;
+        hit->point = carom_frame_apply(&f, hits[i].point);
+        if (hit->distance > 0.0)
+            hit->normal = carom_frame_turn(&f, unit_of(carom_vec_sub(points[i], hits[i].point)));
+    }
+    return CAROM_OK;
+}
+
+/* Answers the items of meshes, mesh by mesh. */
+static carom_status answer_meshes(const items_query *q) {
+    carom_context *context = q->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint64_t count = 0;
+    uint64_t *places = CAROM_ARENA_TAKE(scratch, uint64_t, q->count);
+    if (places == NULL) return carom_fail_memory(context, q->count * sizeof(*places), "items");
+    for (uint64_t i = 0; i < q->count; ++i)
+        if (carom_scene_is_mesh(&q->scene->objects[q->items[i].b]))
+            places[count++] = (uint64_t)q->items[i].b << 32 | i;
+    CAROM_TRY(carom_sort_words(context, places, count, 32, 32));
+    for (uint64_t first = 0, end; first < count; first = end) {
+        uint32_t id = (uint32_t)(places[first] >> 32);
+        for (end = first + 1; end < count && places[end] >> 32 == id;) ++end;
+        mesh_items m = {&q->scene->objects[id], id, places + first, end - first};
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        carom_status status = q->rays != NULL ? answer_rays(q, &m) : answer_points(q, &m);
+        carom_arena_rewind(scratch, mark);
+        CAROM_TRY(status);
+    }
+    return CAROM_OK;
+}
+
+/* Answers all items, and takes the best of each query. The items are sorted by query, then by id.
+ */
+static carom_status answer(items_query *q, carom_scene_hit *hits) {
+    carom_context *context = q->context;
+    if (q->count >= UINT32_MAX)
+        return carom_fail(context, CAROM_TOO_LARGE,
+                          "more boxes come into question than 32 bits can number: ask fewer at a "
+                          "time");
+    q->found = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_scene_hit, q->count);
+    if (q->found == NULL) return carom_fail_memory(context, q->count * sizeof(*q->found), "hits");
+    CAROM_TRY(
+        carom_parallel_phase(context, "asking convex objects", q->count, GRAIN, answer_convex, q));
+    CAROM_TRY(answer_meshes(q));
+    for (uint64_t i = 0; i < q->count; ++i) {
+        carom_scene_hit *best = &hits[q->items[i].a];
+        const carom_scene_hit *hit = &q->found[i];
+        bool better = hit->distance < best->distance ||
+                      (hit->distance == best->distance && hit->id < best->id);
+        if (better) *best = *hit;
+    }
+    return CAROM_OK;
+}
+
+carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *scene,
+                                   const carom_ray *rays, uint64_t count, carom_scene_hit *hits) {
+    REQUIRE_SCENE(context, scene);
+    CAROM_REQUIRE(rays != NULL || count == 0, "the rays are NULL");
+    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    carom_pairs items = {0};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = carom_broad_query_rays(context, scene->broad, rays, count, &items);
+    if (status == CAROM_OK) {
+        items_query q = {.context = context,
+                         .scene = scene,
+                         .rays = rays,
+                         .items = items.data,
+                         .count = items.count};
+        for (uint64_t i = 0; i < count; ++i) {
+            hits[i] = no_hit;
+            hits[i].point = rays[i].origin;
+        }
+        status = answer(&q, hits);
+    }
+    carom_arena_rewind(scratch, mark);
+    carom_pairs_free(&items);
+    return status;
+}
+
+/* The items of points: first the object of the nearest box, then all that may be nearer. */
+static carom_status answer_near(carom_context *context, const carom_scene *scene,
+                                const carom_vec3 *points, uint64_t count, carom_pairs *items,
+                                carom_scene_hit *hits) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_broad_hit *boxes = CAROM_ARENA_TAKE(scratch, carom_broad_hit, count);
+    carom_pair *first = CAROM_ARENA_TAKE(scratch, carom_pair, count);
+    carom_bounds *around = CAROM_ARENA_TAKE(scratch, carom_bounds, count);
+    if (boxes == NULL || first == NULL || around == NULL)
+        return carom_fail_memory(context, count * sizeof(*around), "points");
+    CAROM_TRY(carom_broad_nearest(context, scene->broad, points, count, boxes));
+    items_query q = {.context = context, .scene = scene, .points = points, .items = first};
+    for (uint64_t i = 0; i < count; ++i) {
+        hits[i] = no_hit;
+        hits[i].point = points[i];
+        if (boxes[i].id != CAROM_NO_BOX) first[q.count++] = (carom_pair){(uint32_t)i, boxes[i].id};
+    }
+    CAROM_TRY(answer(&q, hits));
+    for (uint64_t i = 0; i < count; ++i) {
+        double r =
+            hits[i].distance * (1.0 + POINT_SLACK) + POINT_SLACK * carom_vec_largest(points[i]);
+        if (!(r <= EVERYWHERE)) r = EVERYWHERE;
+        carom_vec3 all = carom_vec(r, r, r);
+        around[i] = (carom_bounds){carom_vec_sub(points[i], all), carom_vec_add(points[i], all)};
+        hits[i] = no_hit;
+        hits[i].point = points[i];
+    }
+    CAROM_TRY(carom_broad_query_boxes(context, scene->broad, around, count, items));
+    q.items = items->data;
+    q.count = items->count;
+    return answer(&q, hits);
+}
+
+carom_status carom_scene_closest_points(carom_context *context, const carom_scene *scene,
+                                        const carom_vec3 *points, uint64_t count,
+                                        carom_scene_hit *hits) {
+    REQUIRE_SCENE(context, scene);
+    CAROM_REQUIRE(points != NULL || count == 0, "the points are NULL");
+    CAROM_REQUIRE(hits != NULL || count == 0, "the place for the hits is NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a scene"));
+    for (uint64_t i = 0; i < count; ++i)
+        if (!(carom_vec_largest(points[i]) <= 1e300) || !carom_vec_finite(points[i]))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "point %llu is not finite or beyond 1e300; give finite numbers",
+                              (unsigned long long)i);
+    carom_pairs items = {0};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = answer_near(context, scene, points, count, &items, hits);
+    carom_arena_rewind(scratch, mark);
+    carom_pairs_free(&items);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* scene.h: objects of all kinds for tests of scenes, and the contact of two of them by the public
+ * functions of the engines, one pair at a time. */
+#ifndef CAROM_TESTS_SCENE_H
+#define CAROM_TESTS_SCENE_H
+
+#include "tests/support/test.h"
+
+#define SCENE_MESHES 4u
+
+/* What objects borrow: a hull, and meshes each as soup and as solid; the last mesh is open. */
+typedef struct scene_things {
+    carom_hull *hull;
+    carom_mesh *meshes[SCENE_MESHES];
+    carom_soup *soups[SCENE_MESHES];
+    carom_solid *solids[SCENE_MESHES]; /* NULL for the open one */
+} scene_things;
+
+void scene_things_make(carom_context *context, scene_things *things);
+void scene_things_free(scene_things *things);
+
+/* A random object about 1 in size, within a cube of edge `room`. On a lattice where `lattice`: then
+ * objects touch often. `kinds`: bits of 1 << carom_object_kind. */
+carom_object_def scene_object(const scene_things *things, carom_random *random, double room,
+                              bool lattice, uint32_t kinds);
+carom_pose scene_pose(carom_random *random, double room, bool lattice);
+
+/* The contact of two objects as the engines answer it, by no code of the scene. */
+typedef struct scene_answer {
+    bool in_contact;
+    carom_relation relation;
+    double distance, depth, volume; /* depth of convex pairs only */
+    double error;
+    uint64_t triangle_pairs; /* of meshes */
+} scene_answer;
+
+scene_answer scene_ask(carom_context *context, const carom_object_def *a, const carom_object_def *b,
+                       double reach);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* carom scene, as a user asks for it: every relation, every form of the report, robots, and the
+ * clash tables of the shared assemblies. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "tests/support/cli_run.h"
+
+/* Boxes of edge 2, made by the tool and put together: shifted by sixteenths along x. */
+static const char put_together[] =
+    "rm -f all.obj; n=0; at=0; "
+    "\"$carom\" make box -o box.obj -q >/dev/null; "
+    "\"$carom\" make box --size 0.25 -o small.obj -q >/dev/null; "
+    "add() { echo \"o $1\" >> all.obj; grep '^v' $2 | awk -v d=$3 '{print $1, $2 + d, $3, $4}' >> "
+    "all.obj; grep '^f' $2 | awk -v n=$at '{printf \"f\"; for (i = 2; i <= NF; ++i) printf \" "
+    "%d\", "
+    "$i + n; print \"\"}' >> all.obj; at=$((at + $(grep -c '^v' $2))); }; "
+    "add base box.obj 0; add over box.obj 1.5; add beside box.obj -2; add inner small.obj 0.25; "
+    "add copy box.obj 0; add apart box.obj 6; add near box.obj 8.125; "
+    "printf 'v 6 -9 0\\nv 6 9 0.5\\nv 6 0 9\\no sheet\\nf -1 -2 -3\\n' >> all.obj";
+
+static void every_relation_is_reported(void **state) {
+    (void)state;
+    assert_int_equal(shell(put_together), 0);
+    assert_int_equal(carom("scene all.obj --clearance 0.25 -o report.csv"), 0);
+    assert_said("8 parts (7 closed), ");
+    char text[4096];
+    read_file("report.csv", text, sizeof(text));
+    assert_non_null(strstr(text, "part_a,part_b,relation,triangle_pairs,volume,distance,"));
+    assert_non_null(strstr(text, "\n0,1,protruding,"));
+    assert_non_null(strstr(text, "\n0,2,touching,"));
+    assert_non_null(strstr(text, "\n0,3,enclosed,0,0.125,0,"));
+    assert_non_null(strstr(text, "\n0,4,duplicate,"));
+    assert_non_null(strstr(text, "\n5,6,close,0,0,0.125,,"));
+    assert_non_null(strstr(text, "\n5,7,crossing,"));
+    assert_non_null(strstr(text, ",\"base\",\"over\"\n"));
+    assert_int_equal(carom("scene all.obj --no-touching --depth --json"), 0);
+    assert_not_said("touching");
+    assert_not_said("close\"");
+    assert_said("\"relation\": \"protruding\", \"method\": \"solids\"");
+    assert_said("\"depth\": 0.49999999999999994"); /* off by at most 2e-7, and rounded */
+    assert_said("\"normal\": [1, 0, 0]");
+    assert_said("\"objects\": [{\"part\": 0, \"name\": \"base\"");
+    assert_int_equal(carom("scene all.obj --check"), 1);
+    assert_said("  protruding ");
+    assert_int_equal(carom("scene small.obj --check"), 0);
+    assert_said("1 parts (1 closed), 12 triangles: 0 clashes");
+    assert_int_equal(carom("scene box.obj small.obj -o -"), 0);
+    assert_said("0,1,enclosed,0,0.125,0,");
+    assert_said("\"box.obj\",\"small.obj\"");
+}
+
+/* Faces of one part that meet are no clash; a duplicate is one line. */
+static void parts_do_not_clash_with_themselves(void **state) {
+    (void)state;
+    assert_int_equal(carom("make cloth --detail 40 -o cloth.obj"), 0);
+    assert_int_equal(carom("scene cloth.obj"), 0);
+    assert_said(": 0 clashes\n");
+    assert_int_equal(carom("scene cloth.obj cloth.obj -o -"), 0);
+    assert_said("\n0,1,duplicate,");
+    assert_not_said("\n0,1,crossing");
+}
+
+static void reports_have_many_forms(void **state) {
+    (void)state;
+    char text[1 << 16];
+    assert_int_equal(shell(put_together), 0);
+    assert_int_equal(carom("scene all.obj -o r.json"), 0);
+    read_file("r.json", text, sizeof(text));
+    assert_non_null(strstr(text, "\"schema\": \"carom/1\""));
+    assert_non_null(strstr(text, "\"clashes\": [{\"a\": 0"));
+    assert_int_equal(carom("scene all.obj -o r.html"), 0);
+    assert_int_equal(shell("grep -c '<figure' r.html; grep -c '</html>' r.html"), 0);
+    assert_int_equal(shell("SOURCE_DATE_EPOCH=0 \"$carom\" scene all.obj -o r.bcf -q; "
+                           "SOURCE_DATE_EPOCH=0 \"$carom\" scene all.obj -o s.bcf -q; cmp r.bcf "
+                           "s.bcf && grep -aq '<Title>base, over</Title>' r.bcf && grep -aq "
+                           "'<CreationDate>1970-01-01T00:00:00Z</CreationDate>' r.bcf"),
+                     0);
+    assert_int_equal(shell("if command -v python3 >/dev/null; then python3 -c \"import zipfile, "
+                           "xml.dom.minidom as d; z = zipfile.ZipFile('r.bcf'); assert z.testzip() "
+                           "is None; [d.parseString(z.read(n)) for n in z.namelist()]; assert "
+                           "len(set(z.namelist())) == len(z.namelist())\"; fi"),
+                     0);
+    assert_int_equal(carom("scene all.obj -o r.txt"), CLI_USAGE);
+    assert_said(".csv, .json, .html or .bcf");
+    assert_int_equal(carom("scene all.obj --clearance -1"), CLI_USAGE);
+    assert_int_equal(carom("scene missing.obj"), CLI_INPUT);
+    assert_int_equal(carom("scene all.obj -o /missing/r.csv"), CLI_INPUT);
+}
+
+/* ---- Robots ---------------------------------------------------------------------------------- */
+
+static const char robot[] =
+    "<?xml version=\"1.0\"?>\n<!-- <link name=\"no\"> -->\n<robot name=\"r\">\n"
+    "<link name=\"base\"><visual><geometry><sphere radius=\"9\"/></geometry></visual>\n"
+    " <collision name=\"foot\"><geometry><box size=\"2 2 2\"/></geometry></collision>\n"
+    " <collision><origin xyz=\"0 0 1\"/><geometry><cylinder radius=\"0.5\" length=\"2\"/>"
+    "</geometry></collision></link>\n"
+    "<link name='arm'><collision><origin xyz=\"0 0 1\" rpy=\"0 1.5707963267948966 0\"/>"
+    "<geometry><mesh filename=\"package://r_description/meshes/small.obj\" scale=\"4 4 12\"/>"
+    "</geometry></collision></link>\n"
+    "<link name=\"hand\"><collision><geometry><sphere "
+    "radius=\"1\"/></geometry></collision></link>\n"
+    "<link name=\"tip\"/>\n"
+    "<joint name=\"j1\" type=\"revolute\"><parent link=\"base\"/><child link=\"arm\"/>"
+    "<origin xyz=\"0 0 2\" rpy=\"0 0 0\"/></joint>\n"
+    "<joint name=\"j2\" type=\"fixed\"><origin xyz=\"2 0 -1\"/><parent link=\"arm\"/>"
+    "<child link=\"hand\"/></joint>\n"
+    "<joint name=\"j3\" type=\"fixed\"><parent link=\"hand\"/><child link=\"tip\"/></joint>\n"
+    "<transmission name=\"t\"><joint name=\"j1\"/></transmission>\n</robot>\n";
+
+static void robots_are_read(void **state) {
+    (void)state;
+    assert_int_equal(shell("mkdir -p r_description/urdf r_description/meshes; \"$carom\" make box "
+                           "--size 0.25 -o r_description/meshes/small.obj -q >/dev/null"),
+                     0);
+    write_file("r_description/urdf/r.urdf", robot);
+    assert_int_equal(carom("scene r_description/urdf/r.urdf -o -"), 0);
+    /* The arm reaches from x = -3 to 3 at z = 3, and touches nothing but the hand, which has its
+     * joint. The hand, at (2, 0, 1), touches foot. */
+    assert_said("\n0,3,touching,");
+    assert_said(",\"base/foot\",\"hand\"");
+    assert_not_said("arm");
+    assert_int_equal(carom("scene r_description/urdf/r.urdf --visual --json"), 0);
+    assert_said("\"objects\": [{\"part\": 0, \"name\": \"base\", ");
+    write_file("r.srdf", "<robot><disable_collisions link1=\"hand\" link2=\"base\" "
+                         "reason=\"Never\"/></robot>");
+    assert_int_equal(carom("scene r_description/urdf/r.urdf --srdf r.srdf --check"), 0);
+    assert_said(": 0 clashes\n");
+    write_file("bad.urdf", "<robot><link name=\"a\"/><joint><parent link=\"a\"/>"
+                           "<child link=\"b\"/></joint></robot>");
+    assert_int_equal(carom("scene bad.urdf"), CLI_INPUT);
+    assert_said("bad.urdf: line 1: a joint names a link that is not there");
+    write_file("bad.urdf", "<robot>\n<link name=\"a\"><collision><geometry><box/></geometry>");
+    assert_int_equal(carom("scene bad.urdf"), CLI_INPUT);
+    assert_said("bad.urdf: line 2: a geometry lacks its file or sizes");
+    write_file("bad.urdf", "<robot><link name=\"a\"/><link name=\"b\"/>"
+                           "<joint><parent link=\"a\"/><child link=\"b\"/></joint>"
+                           "<joint><parent link=\"b\"/><child link=\"a\"/></joint></robot>");
+    assert_int_equal(carom("scene bad.urdf"), CLI_INPUT);
+    assert_said("circle");
+    write_file("bad.urdf", "<model");
+    assert_int_equal(carom("scene bad.urdf"), CLI_INPUT);
+}
+
+/* ---- The shared assemblies ------------------------------------------------------------------- */
+
+static void clash_tables_are_those_of_the_truth(void **state) {
+    (void)state;
+    static const char *const names[] = {"2CylinderEngine", "buggy_474k", "hand_bones", "leg_muscle",
+                                        "panda_robot"};
+    const char *shared = test_shared_folder();
+    if (shared == NULL) skip();
+    for (size_t i = 0; i < COUNT_OF(names); ++i) {
+        char line[1024];
+        if (!TEST_ALL_CASES && i != 2) continue; /* the smallest */
+        snprintf(line, sizeof(line),
+                 "\"$carom\" scene %s/models/scenes/%s_parts.ply.gz -o clash.csv -q && "
+                 "awk -F, 'NR > 1 && $4 > 0 {print $1 \",\" $2 \",\" $4}' clash.csv > ours; "
+                 "tail -n +2 %s/models/truth/clash_%s_parts.csv | tr -d '\\r' > truth; cmp ours "
+                 "truth",
+                 shared, names[i], shared, names[i]);
+        if (shell(line) != 0) fail_msg("%s: %s", names[i], said);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_relation_is_reported),
+        cmocka_unit_test(parts_do_not_clash_with_themselves),
+        cmocka_unit_test(reports_have_many_forms),
+        cmocka_unit_test(robots_are_read),
+        cmocka_unit_test(clash_tables_are_those_of_the_truth),
+    };
+    if (!cli_run_begin("scene")) return 1;
+    return cli_run_end(cmocka_run_group_tests_name("cli_scene", tests, NULL, NULL));
+}
