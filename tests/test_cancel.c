@@ -209,6 +209,32 @@ static carom_status distance_of(carom_context *context, const carom_soup *a, con
     return status;
 }
 
+/* Every vertex of the cloth goes to where the next one is. */
+static carom_status self_impacts(carom_context *context, uint64_t *hash) {
+    carom_mesh_view end = cloth;
+    size_t size = 3 * (cloth.scalar == CAROM_SCALAR_FLOAT32 ? sizeof(float) : sizeof(double));
+    char *moved = malloc(cloth.vertex_count * size);
+    assert_non_null(moved);
+    memcpy(moved, (const char *)cloth.positions + size, (cloth.vertex_count - 1) * size);
+    memcpy(moved + (cloth.vertex_count - 1) * size, cloth.positions, size);
+    end.positions = moved;
+    carom_soup_impact first;
+    memset(&first, 0, sizeof(first));
+    carom_status status = carom_soup_self_first_impact(context, tree, &end, &first);
+    *hash = test_hash(&first.lower, sizeof(first.lower), (uint64_t)first.kind);
+    free(moved);
+    return status;
+}
+
+static carom_status rigid_toi(carom_context *context, uint64_t *hash) {
+    carom_motion motion = {.from = above, .to = {.q = {1.0, 1.0, 0.0, 0.0}, .t = {0.0, 0.0, -9.0}}};
+    carom_soup_toi toi;
+    memset(&toi, 0, sizeof(toi));
+    carom_status status = carom_soup_cross_toi(context, rigid, NULL, rigid, &motion, NULL, &toi);
+    *hash = test_hash(&toi.time, sizeof(toi.time), toi.steps);
+    return status;
+}
+
 static carom_status distance(carom_context *context, uint64_t *hash) {
     return distance_of(context, tree, &above, hash);
 }
@@ -416,6 +442,8 @@ static const struct {
     {"cross_gaps", cross_gaps},
     {"self_segments", self_segments},
     {"cross_segments", cross_segments},
+    {"self_impacts", self_impacts},
+    {"time of impact", rigid_toi},
     {"distance", distance},
     {"distance of rigid soups", distance_rigid},
     {"distance far away", distance_far},

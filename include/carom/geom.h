@@ -229,7 +229,7 @@ typedef struct carom_toi {
  *   those of the second.
  * - Whether they meet at all, touching at time 0 or 1 included, is decided exactly for all finite
  *   doubles. All motions are allowed: coplanar, parallel, degenerate triangles and segments.
- * - The limit: where the coordinates of one call cover more than 150 bits, from the highest bit of
+ * - The limit: where the coordinates of one call cover more than 200 bits, from the highest bit of
  *   the largest to the lowest of the smallest, and doubt remains after a thousand halvings, the
  *   answer is a hit in [0, 1], never a wrong miss.
  * - NaN and infinity are CAROM_BAD_INPUT.

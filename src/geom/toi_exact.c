@@ -22,7 +22,7 @@
  * Sizes. With coordinates of b bits the discriminant has 12 b, a resultant 8 b. The value of a
  * quadratic at a root of f, if not zero, is at least some 2^-12b of its size: so many halvings are
  * the most. Then f has 39 b bits and a quadratic 26 b, and halving them takes 13 times the first
- * and three times the second: the memory suffices for b = 160. Beyond, and only if more is needed
+ * and three times the second: the memory suffices for b = 220. Beyond, and only if more is needed
  * than there is, the answer is a hit at an unknown time, never a miss. */
 #include "geom/toi.h"
 
@@ -33,8 +33,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define KEEP_LIMBS    6144 /* 48 KiB: polynomials */
-#define SCRATCH_LIMBS 1536 /* 12 KiB, twice: polynomials on part of the interval */
+#define KEEP_LIMBS    5120 /* 40 KiB: polynomials */
+#define SCRATCH_LIMBS 2048 /* 16 KiB, twice: polynomials on part of the interval */
 #define MOST_DEPTH    2048 /* halvings of an interval */
 #define TIME_DEPTH    50   /* times are enclosed by multiples of 2^-50 */
 #define NARROW_BITS   40   /* by which a bracket is narrowed at a time */
@@ -354,6 +354,10 @@ static poly half(pool *p, const poly *a, int side) {
 
 /* ---- Parts of the interval ------------------------------------------------------------------- */
 
+#define LEFT      0
+#define RIGHT     1
+#define LEFT_ONLY 2 /* left, and there is no root on the right */
+
 /* Two times, low 2^-depth and high 2^-depth, with one simple root of f in between. */
 typedef struct bracket {
     integer low, high;
@@ -368,7 +372,7 @@ typedef struct root {
     bool tight; /* `between` encloses it */
     bracket between;
     int depth;
-    uint8_t path[MOST_DEPTH]; /* 0: left, 1: right */
+    uint8_t path[MOST_DEPTH]; /* LEFT, RIGHT ... */
 } root;
 
 /* Polynomials on a part of the interval. */
@@ -386,7 +390,7 @@ static void step(frame *f, int side) {
 }
 
 static void follow(frame *f, const root *r) {
-    for (int i = 0; i < r->depth; ++i) step(f, r->path[i]);
+    for (int i = 0; i < r->depth; ++i) step(f, r->path[i] == RIGHT);
 }
 
 /* Halves the part towards the only root of p[0] inside it. 0, 1: it is in the left or right half;
@@ -501,7 +505,7 @@ static void tighten(solver *s, const poly *f, root *r) {
     for (int i = 0; i <= f->degree && first == 0; ++i) first = part.p[0].c[i].sign;
     for (int i = 0; i < r->depth; ++i) {
         width *= 0.5;
-        from += r->path[i] != 0 ? width : 0.0;
+        from += r->path[i] == RIGHT ? width : 0.0;
     }
     int limbs = 0; /* coefficients as doubles, scaled alike */
     for (int i = 0; i <= f->degree; ++i) limbs = CAROM_MAX(f->c[i].count, limbs);
@@ -710,38 +714,51 @@ static int discriminant(solver *s, const poly *f, integer *delta) {
     return sub(p, sum, times(p, multiply(p, ad, ad), 27)).sign;
 }
 
-/* Isolates the roots of f, which has no multiple root and none at an end, from left to right. */
+/* The first point of a part. */
+static void put_start(solver *s, const root *at, root *r) {
+    integer y = zero, whole = shift(&s->keep, small(&s->keep, 1), at->depth);
+    for (int i = 0; i < at->depth; ++i) {
+        y = shift(&s->keep, y, 1);
+        if (at->path[i] == RIGHT) y = add(&s->keep, y, small(&s->keep, 1));
+    }
+    put_point(r, sub(&s->keep, whole, y), y);
+}
+
+/* Which halves of a part have roots: RIGHT or LEFT_ONLY, or LEFT for both or where the middle is
+ * one. */
+static uint8_t next_half(frame *part) {
+    int changes[2];
+    bool middle = false;
+    for (int side = 0; side < 2; ++side) {
+        pool *to = &part->s->scratch[part->turn];
+        to->used = 0;
+        poly h = half(to, &part->p[0], side);
+        changes[side] = sign_changes(&h);
+        if (side == 0) middle = h.c[h.degree].sign == 0;
+    }
+    if (middle || (changes[0] != 0 && changes[1] != 0)) return LEFT;
+    return changes[0] != 0 ? LEFT_ONLY : RIGHT;
+}
+
+/* Isolates the roots of f, which has no multiple root and none at an end, from left to right. Near
+ * roots lead deep, but apart from the few parts with roots in both halves only downwards. */
 static int isolate(solver *s, const poly *f, root *roots) {
     root at = {.exact = false, .depth = 0};
     int count = 0;
-    bool entered = true; /* the part is a right half that is looked at for the first time */
     for (;;) {
         frame part = {.s = s, .p = {*f}, .count = 1};
         follow(&part, &at);
+        if (!failed(s) && part.p[0].c[0].sign == 0) put_start(s, &at, &roots[count++]);
+        while (sign_changes(&part.p[0]) >= 2 && at.depth < MOST_DEPTH && !failed(s)) {
+            at.path[at.depth] = next_half(&part);
+            step(&part, at.path[at.depth++] == RIGHT);
+        }
+        if (at.depth == MOST_DEPTH) s->keep.full = true;
         if (failed(s)) return count;
-        if (entered && part.p[0].c[0].sign == 0) { /* the part's first point is a root */
-            integer y = zero, whole = shift(&s->keep, small(&s->keep, 1), at.depth);
-            for (int i = 0; i < at.depth; ++i) {
-                y = shift(&s->keep, y, 1);
-                if (at.path[i] != 0) y = add(&s->keep, y, small(&s->keep, 1));
-            }
-            put_point(&roots[count++], sub(&s->keep, whole, y), y);
-        }
-        int changes = sign_changes(&part.p[0]);
-        if (changes == 1) roots[count++] = at;
-        if (changes >= 2) {
-            if (at.depth == MOST_DEPTH) {
-                s->keep.full = true;
-                return count;
-            }
-            at.path[at.depth++] = 0;
-            entered = false;
-            continue;
-        }
-        while (at.depth > 0 && at.path[at.depth - 1] == 1) --at.depth;
+        if (sign_changes(&part.p[0]) == 1) roots[count++] = at;
+        while (at.depth > 0 && at.path[at.depth - 1] != LEFT) --at.depth;
         if (at.depth == 0) return count;
-        at.path[at.depth - 1] = 1;
-        entered = true;
+        at.path[at.depth - 1] = RIGHT;
     }
 }
 
@@ -818,7 +835,7 @@ static void enclose(solver *s, const poly *f, const root *r, carom_toi *toi) {
     if (r->exact) part.p[0] = (poly){.degree = 1, .c = {r->y, negate(r->x)}};
     double width = 1.0;
     for (int depth = 0; depth < TIME_DEPTH && !failed(s); ++depth) {
-        int side = depth < r->depth ? r->path[depth] : 3;
+        int side = depth < r->depth ? r->path[depth] == RIGHT : 3;
         if (side == 3)
             side = approach(&part);
         else
