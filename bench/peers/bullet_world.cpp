@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Bullet: a btCollisionWorld with its default broad phase (btDbvtBroadphase) and dispatcher, in single
-// precision, as packaged. A step moves the objects and calls performDiscreteCollisionDetection, which
-// fills persistent manifolds; contacts are the manifolds with points at most the given distance apart.
+// Bullet: a btCollisionWorld with its default broad phase (btDbvtBroadphase) and dispatcher, in
+// single precision, as packaged. A step moves the objects and calls
+// performDiscreteCollisionDetection, which fills persistent manifolds; contacts are the manifolds
+// with points at most the given distance apart.
 #include <BulletCollision/btBulletCollisionCommon.h>
 
 #include <memory>
@@ -21,7 +22,9 @@ struct world {
     double distance;
 
     // Removing objects one by one searches all pairs for each: the world forgets them at once.
-    ~world() { collisions.getCollisionObjectArray().clear(); }
+    ~world() {
+        collisions.getCollisionObjectArray().clear();
+    }
 };
 
 btVector3 vector_of(const double *p) {
@@ -58,8 +61,8 @@ void *peer_bullet_world_prepare(const peer_bodies *bodies) {
         w->shape.reset(hull);
         w->distance = 0;
     } else if (bodies->boxes) {
-        w->shape.reset(new btBoxShape(btVector3(btScalar(bodies->size), btScalar(bodies->size),
-                                                btScalar(bodies->size))));
+        w->shape.reset(new btBoxShape(
+            btVector3(btScalar(bodies->size), btScalar(bodies->size), btScalar(bodies->size))));
         w->shape->setMargin(0);
     } else {
         w->shape.reset(new btSphereShape(btScalar(bodies->size)));
@@ -68,8 +71,8 @@ void *peer_bullet_world_prepare(const peer_bodies *bodies) {
     for (uint64_t i = 0; i < bodies->count; ++i) {
         btCollisionObject &o = w->objects[i];
         o.setCollisionShape(w->shape.get());
-        o.setWorldTransform(btTransform(btQuaternion::getIdentity(),
-                                        vector_of(bodies->centres + 3 * i)));
+        o.setWorldTransform(
+            btTransform(btQuaternion::getIdentity(), vector_of(bodies->centres + 3 * i)));
         w->collisions.addCollisionObject(&o);
     }
     return w;
