@@ -13,8 +13,9 @@ typedef struct scene_part {
     const char *file;
     uint32_t link; /* of a robot; else SCENE_NO_LINK */
     carom_object_def object;
-    carom_mesh *mesh; /* triangles, in its own frame; NULL for a convex shape */
-    carom_soup *soup; /* where it is not closed */
+    double matrix[12]; /* of its pose */
+    carom_mesh *mesh;  /* triangles, in its own frame; NULL for a convex shape */
+    carom_soup *soup;  /* where it is not closed */
     carom_solid *solid;
     uint64_t triangles;
     uint64_t digest; /* of the posed triangles, in any order */
