@@ -112,7 +112,7 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
 typedef struct flat_hull {
     carom_hull hull;
     carom_hull_block block;
-    carom_vec3 vertices[3];
+    carom_vec3 vertices[3], normals[2];
     carom_convex shape;
     carom_pose pose; /* at its first corner, so that coordinates are small */
 } flat_hull;
@@ -154,6 +154,9 @@ static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
     f->hull.vertices = f->vertices;
     f->hull.offsets = (uint64_t *)(uintptr_t)flat_offsets; /* only read */
     f->hull.corners = (uint32_t *)(uintptr_t)flat_corners;
+    f->hull.normals = f->normals;
+    f->normals[0] = carom_hull_face_normal(&f->hull, 0);
+    f->normals[1] = carom_vec_scale(f->normals[0], -1.0);
     f->hull.info = (carom_hull_info){.vertices = 3, .faces = 2, .dimension = 2};
     f->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = &f->hull};
     f->pose = (carom_pose){.t = t->corner[0]};
