@@ -5,11 +5,12 @@
 
 #include "cli/meshes.h"
 #include "cli/output.h"
+#include "cli/pack_error.h"
 
 typedef struct options {
     const char *out, *cells;
     uint64_t count, voxels, seed;
-    double fill, radius, epsilon;
+    double fill, radius, epsilon, error;
     int method, format, from;
     bool fast, allow_open, no_shares;
 } options;
@@ -29,6 +30,8 @@ static const arg_option pack_options[] = {
     {"--fill", 0, ARG_NUMBER, offsetof(options, fill), "F",
      "stop when a share F, 0 to 1, is filled", NULL},
     {"--radius", 0, ARG_NUMBER, offsetof(options, radius), "R", "no sphere smaller than R", NULL},
+    {"--error", 0, ARG_NUMBER, offsetof(options, error), "E",
+     "double the count until overlaps are off by E on average, such as 0.005", NULL},
     {"--method", 0, ARG_CHOICE, offsetof(options, method), "NAME",
      "octree, greedy or prototype (octree)", method_choice},
     {"--fast", 0, ARG_FLAG, offsetof(options, fast), NULL,
@@ -57,7 +60,8 @@ static const char details[] =
     "rounded down so that the ball is inside; the radius of a ball with the volume of its share\n"
     "of space; the radius of a ball that covers its share; and the nearest face.";
 
-static void print_json(const cli *cli, const carom_packing_info *info, double seconds) {
+static void print_json(const cli *cli, const options *options, const carom_packing_info *info,
+                       double seconds, double error) {
     json j = cli_begin_json(cli);
     json_count(&j, "spheres", info->spheres);
     json_number(&j, "fill", info->fill);
@@ -68,6 +72,7 @@ static void print_json(const cli *cli, const carom_packing_info *info, double se
     json_number(&j, "least_radius", info->least_radius);
     json_number(&j, "empty_radius", info->empty_radius);
     json_count(&j, "cells", info->cells);
+    if (options->error > 0.0) json_number(&j, "error", error);
     cli_end_json(&j);
 }
 
@@ -133,6 +138,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     for (int i = 0; i < 2; ++i)
         if (files[i] != NULL && output_misuse(cli, files[i]) != NULL)
             return cli_misuse(cli, output_misuse(cli, files[i]));
+    if (options->error < 0.0) return cli_misuse(cli, "--error must be positive");
+    if (options->error > 0.0 && (options->no_shares || options->allow_open))
+        return cli_misuse(cli, "--error needs shares and a closed mesh");
     if (options->voxels > 512) return cli_misuse(cli, "--voxels takes up to 512");
     if (options->cells != NULL && options->no_shares)
         return cli_misuse(cli, "--cells needs shares: leave out --no-shares");
@@ -160,8 +168,11 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
         def.method = CAROM_PACK_METHOD_GREEDY;
     carom_status status = meshes_read(cli, paths[0], options->from, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &def.mesh);
-    double start = carom_time_seconds();
-    if (status == CAROM_OK) status = carom_packing_create(cli->context, &def, &packing);
+    double start = carom_time_seconds(), error = 0.0;
+    if (status == CAROM_OK && options->error > 0.0)
+        status = pack_to_error(cli->context, &def, options->error, options->seed, &packing, &error);
+    else if (status == CAROM_OK)
+        status = carom_packing_create(cli->context, &def, &packing);
     double seconds = carom_time_seconds() - start;
     if (status == CAROM_OK) status = carom_packing_get_info(cli->context, packing, &info);
     bar_clear(&cli->bar);
@@ -171,9 +182,13 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (code == CLI_OK && options->cells != NULL && !write_cells(cli, options->cells, packing))
         code = CLI_MACHINE;
     if (code == CLI_OK && cli->json)
-        print_json(cli, &info, seconds);
+        print_json(cli, options, &info, seconds, error);
     else if (code == CLI_OK)
         print_words(output_words(options->out), &info, seconds);
+    if (code == CLI_OK && !cli->json && options->error > 0.0)
+        fprintf(output_words(options->out),
+                "  error     overlaps of 1 to 10 %% are off by %.3f %% on average%s\n",
+                100.0 * error, error <= options->error ? "" : ", which is more than asked for");
     carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);
     return code;
@@ -182,7 +197,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 const cli_command cli_pack = {
     .order = 68,
     .name = "pack",
-    .arguments = "MESH [-n N | --fill F | --radius R | --voxels N] [-o FILE]",
+    .arguments = "MESH [-n N | --fill F | --radius R | --voxels N | --error E] [-o FILE]",
     .summary = "fills a solid with disjoint spheres",
     .details = details,
     .options = pack_options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* carom query: the relative position of two solids: their distance when apart, or the volume of
- * their overlap. */
+ * their overlap; exactly, or from sphere packings of them with bounds. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,19 +17,31 @@ typedef struct options {
     const char *pose, *part, *part_b;
     int engine, from;
     bool patches, check;
-    uint64_t repeat;
+    uint64_t repeat, spheres, budget;
 } options;
 
-static const options query_defaults = {.repeat = 1};
+static const options query_defaults = {.repeat = 1, .spheres = 10000};
+
+#define ENGINE_EXACT 0
+#define ENGINE_TREE  1
+#define ENGINE_BALLS 2
 
 static const char *engine_choice(int index) {
-    return index == 0 ? "exact" : NULL;
+    return index == ENGINE_EXACT   ? "exact"
+           : index == ENGINE_TREE  ? "tree"
+           : index == ENGINE_BALLS ? "balls"
+                                   : NULL;
 }
 
 static const arg_option query_options[] = {
     {"--pose", 0, ARG_TEXT, offsetof(options, pose), POSE_VALUE,
      "move B first; 12 numbers are a 3x4 matrix", NULL},
-    {"--engine", 0, ARG_CHOICE, offsetof(options, engine), "NAME", "exact", engine_choice},
+    {"--engine", 0, ARG_CHOICE, offsetof(options, engine), "NAME",
+     "exact, or tree or balls: from sphere packings (exact)", engine_choice},
+    {"--spheres", 0, ARG_COUNT, offsetof(options, spheres), "N",
+     "tree, balls: spheres to pack into each mesh (10,000)", NULL},
+    {"--budget", 0, ARG_COUNT, offsetof(options, budget), "US",
+     "tree: stop after so many microseconds, with bounds (none)", NULL},
     {"--patches", 0, ARG_FLAG, offsetof(options, patches), NULL,
      "list the overlap's connected pieces, too", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL,
@@ -46,11 +58,16 @@ static const char details[] =
     "overlap\n"
     "(and by how much), or lie in one another. The force on B is minus the derivative of the\n"
     "overlap's volume by B's translation, the torque that by its rotation about its centroid: B\n"
-    "is pushed out. Bounds say how far each answer can be off.";
+    "is pushed out. Bounds say how far each answer can be off. With --engine tree or balls,\n"
+    "A and B may also be packings (carom pack -o); a matrix must then be a rotation times one "
+    "scale.\n"
+    "balls takes the same time in every pose and finds no distances.";
 
 /* The results that every engine gives. */
 typedef struct answer {
     const char *relation;
+    bool estimated; /* there are no area and no errors but bounds */
+    bool partial;   /* a budget ended the search */
     bool colliding, one_sided, by_winding;
     double distance, distance_lower, distance_upper, volume, volume_lower, volume_upper, area;
     carom_vec3 centroid, force, torque, point_a, point_b;
@@ -66,13 +83,15 @@ typedef struct body {
     carom_mesh *mesh;
     carom_mesh_view view;
     double extent;
+    carom_packing *packing; /* for engines that compare packings; then no pose was applied */
 } body;
 
 /* ---- Exact queries --------------------------------------------------------------------------- */
 
 static carom_status query_exact(cli *cli, const options *options, const body bodies[2],
-                                const carom_pose *pose, answer *answer) {
+                                const pose_arg *pose_of, answer *answer) {
     carom_context *context = cli->context;
+    const carom_pose *pose = &pose_of->pose;
     carom_solid *solids[2] = {NULL, NULL};
     carom_overlap_def def = {.distance = true};
     carom_overlap o;
@@ -124,9 +143,118 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
     return status;
 }
 
+/* ---- Queries of packings --------------------------------------------------------------------- */
+
+/* The rotation and the scale of a pose for packings. */
+static carom_status split_pose(cli *cli, const pose_arg *from, carom_pose *pose, double *scale) {
+    *pose = from->pose;
+    *scale = 0.0;
+    if (!from->is_matrix) return CAROM_OK;
+    const double *m = from->matrix;
+    double rigid[POSE_NUMBERS];
+    double det = m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
+                 m[2] * (m[4] * m[9] - m[5] * m[8]);
+    *scale = cbrt(fabs(det));
+    for (int i = 0; i < POSE_NUMBERS; ++i)
+        rigid[i] = i % 4 == 3 || *scale == 0.0 ? m[i] : m[i] / *scale;
+    return carom_pose_from_matrix(cli->context, rigid, pose);
+}
+
+static void copy_overlap(const carom_packing_overlap *o, answer *answer) {
+    answer->estimated = true;
+    answer->relation = carom_relation_name(o->relation);
+    answer->colliding = o->relation != CAROM_RELATION_APART;
+    answer->volume = o->volume;
+    answer->volume_lower = o->volume_lower;
+    answer->volume_upper = o->volume_upper;
+    answer->centroid = o->centroid;
+    answer->force = o->force;
+    answer->torque = o->torque;
+}
+
+static void copy_gap(const carom_tree_gap *gap, answer *answer) {
+    answer->distance = gap->distance;
+    answer->distance_lower = gap->lower;
+    answer->distance_upper = gap->upper;
+    answer->point_a = gap->point_a;
+    answer->point_b = gap->point_b;
+}
+
+static carom_status query_tree(cli *cli, const options *options, const body bodies[2],
+                               const pose_arg *pose_of, answer *answer) {
+    carom_context *context = cli->context;
+    carom_tree *trees[2] = {NULL, NULL};
+    carom_tree_query_def def = {.narrow_bounds = true,
+                                .time_budget = 1e-6 * (double)options->budget};
+    carom_tree_answer found;
+    carom_pose pose;
+    carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
+    double start = carom_time_seconds();
+    for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
+        carom_tree_def one = {.packing = bodies[i].packing};
+        status = carom_tree_create(context, &one, &trees[i]);
+        if (status != CAROM_OK) answer->refused = i + 1;
+    }
+    answer->prepare_s += carom_time_seconds() - start;
+    if (status == CAROM_OK) {
+        do {
+            repeat_start(&answer->query);
+            status = carom_tree_query(context, trees[0], NULL, trees[1], &pose, &def, &found);
+        } while (repeat_goes_on(&answer->query, status));
+        if (interrupt_seen()) status = CAROM_CANCELLED;
+    }
+    if (status == CAROM_OK) {
+        copy_overlap(&found.overlap, answer);
+        copy_gap(&found.gap, answer);
+        answer->partial = found.overlap.partial || found.gap.partial;
+    }
+    carom_tree_destroy(trees[0]);
+    carom_tree_destroy(trees[1]);
+    return status;
+}
+
+/* No distance is known where the solids may be apart. */
+static void copy_no_gap(carom_relation relation, answer *answer) {
+    bool overlap = relation != CAROM_RELATION_APART && relation != CAROM_RELATION_TOUCHING;
+    answer->distance = overlap ? 0.0 : (double)NAN;
+    answer->distance_upper = overlap ? 0.0 : HUGE_VAL;
+}
+
+static carom_status query_balls(cli *cli, const options *options, const body bodies[2],
+                                const pose_arg *pose_of, answer *answer) {
+    carom_context *context = cli->context;
+    carom_balls *balls[2] = {NULL, NULL};
+    carom_balls_query_def def = {0};
+    carom_packing_overlap overlap;
+    carom_pose pose;
+    (void)options;
+    carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
+    double start = carom_time_seconds();
+    for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
+        carom_balls_def one = {.packing = bodies[i].packing};
+        status = carom_balls_create(context, &one, &balls[i]);
+        if (status != CAROM_OK) answer->refused = i + 1;
+    }
+    answer->prepare_s += carom_time_seconds() - start;
+    if (status == CAROM_OK) {
+        do {
+            repeat_start(&answer->query);
+            status = carom_balls_overlap(context, balls[0], NULL, balls[1], &pose, &def, &overlap);
+        } while (repeat_goes_on(&answer->query, status));
+        if (interrupt_seen()) status = CAROM_CANCELLED;
+    }
+    if (status == CAROM_OK) {
+        copy_overlap(&overlap, answer);
+        copy_no_gap(overlap.relation, answer);
+    }
+    carom_balls_destroy(balls[0]);
+    carom_balls_destroy(balls[1]);
+    return status;
+}
+
 typedef carom_status engine_fn(cli *cli, const options *options, const body bodies[2],
-                               const carom_pose *pose, answer *answer);
-static engine_fn *const engines[] = {query_exact};
+                               const pose_arg *pose, answer *answer);
+static engine_fn *const engines[] = {query_exact, query_tree, query_balls};
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
@@ -151,14 +279,17 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     json_number(&j, "volume_upper", a->volume_upper);
     json_vector(&j, "force", a->force);
     json_vector(&j, "torque", a->torque);
-    json_number(&j, "area", a->area);
+    if (a->estimated) json_bool(&j, "partial", a->partial);
+    if (!a->estimated) json_number(&j, "area", a->area);
     json_vector(&j, "centroid", a->centroid);
-    json_number(&j, "force_error", a->force_error);
-    json_number(&j, "torque_error", a->torque_error);
-    json_number(&j, "area_error", a->area_error);
-    json_number(&j, "centroid_error", a->centroid_error); /* null where there may be none */
-    json_bool(&j, "one_sided", a->one_sided);
-    json_bool(&j, "by_winding", a->by_winding);
+    if (!a->estimated) {
+        json_number(&j, "force_error", a->force_error);
+        json_number(&j, "torque_error", a->torque_error);
+        json_number(&j, "area_error", a->area_error);
+        json_number(&j, "centroid_error", a->centroid_error); /* null where there may be none */
+        json_bool(&j, "one_sided", a->one_sided);
+        json_bool(&j, "by_winding", a->by_winding);
+    }
     if (!a->colliding) {
         json_vector(&j, "point_a", a->point_a);
         json_vector(&j, "point_b", a->point_b);
@@ -187,10 +318,21 @@ static void print_vector(const char *name, carom_vec3 v) {
 
 static void print_words(const options *options, const answer *a, char **paths) {
     printf("%s and %s: %s\n", paths[0], paths[1], a->relation);
-    if (a->colliding) {
+    if (a->partial) puts("  the budget ended the search: bounds are wider than they could be");
+    if (!a->partial && a->estimated && strcmp(a->relation, "touching") == 0)
+        puts("  the spheres are too few to say whether they overlap: --spheres packs more");
+    if (a->estimated && a->colliding) {
+        printf("  %-9s %.9g, between %.9g and %.9g\n", "volume", a->volume, a->volume_lower,
+               a->volume_upper);
+    } else if (a->colliding) {
         printf("  %-9s %.15g, off by at most %.2g\n", "volume", a->volume,
                a->volume_upper - a->volume);
         printf("  %-9s %.9g\n", "area", a->area);
+    }
+    if (a->estimated && a->distance_upper > 0.0 && a->distance_upper < HUGE_VAL)
+        printf("  %-9s %.9g, between %.9g and %.9g\n", "distance", a->distance, a->distance_lower,
+               a->distance_upper);
+    if (a->colliding) {
         print_vector("centroid", a->centroid);
         print_vector("force", a->force);
         print_vector("torque", a->torque);
@@ -200,7 +342,7 @@ static void print_words(const options *options, const answer *a, char **paths) {
             puts("  a mesh encloses some space twice or inside out: that counts twice or "
                  "negatively");
     } else {
-        printf("  %-9s %.15g\n", "distance", a->distance);
+        if (!a->estimated) printf("  %-9s %.15g\n", "distance", a->distance);
         print_vector("from", a->point_a);
         print_vector("to", a->point_b);
     }
@@ -221,10 +363,28 @@ static void print_words(const options *options, const answer *a, char **paths) {
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
-static carom_status load(cli *cli, const char *path, int from, const char *part,
-                         const pose_arg *pose, body *body) {
+/* Reads a packing, or packs a mesh. */
+static carom_status load_packing(cli *cli, const options *options, const char *path,
+                                 const char *part, body *body, answer *answer) {
+    carom_context *context = cli->context;
+    if (part == NULL && carom_packing_load(context, path, &body->packing) == CAROM_OK)
+        return CAROM_OK;
+    carom_packing_def def = {.count = options->spheres, .fast = true};
+    carom_status status = meshes_read(cli, path, options->from, &body->mesh);
+    if (status == CAROM_OK) status = parts_select(cli, path, part, &body->mesh);
+    if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &def.mesh);
+    double start = carom_time_seconds();
+    if (status == CAROM_OK) status = carom_packing_create(context, &def, &body->packing);
+    answer->prepare_s += carom_time_seconds() - start;
+    return status;
+}
+
+static carom_status load(cli *cli, const options *options, const char *path, const char *part,
+                         const pose_arg *pose, body *body, answer *answer) {
     carom_mesh_report report;
-    carom_status status = meshes_read(cli, path, from, &body->mesh);
+    if (options->engine != ENGINE_EXACT)
+        return load_packing(cli, options, path, part, body, answer);
+    carom_status status = meshes_read(cli, path, options->from, &body->mesh);
     if (status == CAROM_OK) status = parts_select(cli, path, part, &body->mesh);
     if (status == CAROM_OK && pose != NULL) status = pose_apply(cli, pose, &body->mesh);
     if (status == CAROM_OK) status = carom_mesh_get_view(body->mesh, &body->view);
@@ -245,11 +405,13 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (!pose_read(options->pose, &pose, message, sizeof(message))) return cli_misuse(cli, message);
     if (repeat_misuse(options->repeat) != NULL)
         return cli_misuse(cli, repeat_misuse(options->repeat));
-    carom_status status = load(cli, paths[0], options->from, options->part, NULL, &bodies[0]);
+    if (options->engine != ENGINE_EXACT && options->patches)
+        return cli_misuse(cli, "--patches needs --engine exact");
+    if (options->spheres == 0) return cli_misuse(cli, "--spheres must be at least 1");
+    carom_status status = load(cli, options, paths[0], options->part, NULL, &bodies[0], &answer);
     if (status == CAROM_OK)
-        status = load(cli, paths[1], options->from, options->part_b, &pose, &bodies[1]);
-    if (status == CAROM_OK)
-        status = engines[options->engine](cli, options, bodies, &pose.pose, &answer);
+        status = load(cli, options, paths[1], options->part_b, &pose, &bodies[1], &answer);
+    if (status == CAROM_OK) status = engines[options->engine](cli, options, bodies, &pose, &answer);
     bar_clear(&cli->bar);
     int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
     if (status != CAROM_OK && answer.refused != 0) {
@@ -267,13 +429,16 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     repeat_free(&answer.query);
     carom_mesh_destroy(bodies[0].mesh);
     carom_mesh_destroy(bodies[1].mesh);
+    carom_packing_destroy(bodies[0].packing);
+    carom_packing_destroy(bodies[1].packing);
     return code;
 }
 
 const cli_command cli_query = {
     .order = 60,
     .name = "query",
-    .arguments = "A B [--pose NUMBERS] [--engine NAME] [--patches] [--check]",
+    .arguments =
+        "A B [--pose NUMBERS] [--engine NAME] [--spheres N] [--budget US] [--patches] [--check]",
     .summary = "how two solids lie: distance, or overlap volume, force and torque",
     .details = details,
     .options = query_options,

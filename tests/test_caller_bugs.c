@@ -139,6 +139,8 @@ static void geom(void **state) {
     carom_ball balls[2] = {{{0, 0, 0}, 1}, {{1, 0, 0}, 1}}, ball = {{7, 7, 7}, 7};
     carom_triangle_intersection relation;
     carom_closest closest;
+    carom_toi toi = {0};
+    carom_pose pose;
     carom_lens lens;
     int sign = 7;
     bool meet = true;
@@ -198,8 +200,22 @@ static void geom(void **state) {
     BUG(carom_balls_lens, a, context, NULL, &balls[1], &lens);
     BUG(carom_balls_lens, b, context, &balls[0], NULL, &lens);
     BUG(carom_balls_lens, lens, context, &balls[0], &balls[1], NULL);
+    BUG(carom_point_triangle_toi, context, NULL, p, p, &toi);
+    BUG(carom_point_triangle_toi, start, context, NULL, p, &toi);
+    BUG(carom_point_triangle_toi, end, context, p, NULL, &toi);
+    BUG(carom_point_triangle_toi, toi, context, p, p, NULL);
+    BUG(carom_segments_toi, context, NULL, p, p, &toi);
+    BUG(carom_segments_toi, start, context, NULL, p, &toi);
+    BUG(carom_segments_toi, end, context, p, NULL, &toi);
+    BUG(carom_segments_toi, toi, context, p, p, NULL);
+    BUG(carom_motion_get_pose, context, NULL, NULL, 0.5, &pose);
+    FINE(carom_motion_get_pose, motion, context, NULL, 0.5, &pose);
+    BUG(carom_motion_get_pose, pose, context, NULL, 0.5, NULL);
+    BUG(carom_balls_toi, context, NULL, balls, balls, &toi);
+    BUG(carom_balls_toi, start, context, NULL, balls, &toi);
+    BUG(carom_balls_toi, end, context, balls, NULL, &toi);
+    BUG(carom_balls_toi, toi, context, balls, balls, NULL);
     const double matrix[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    carom_pose pose;
     BUG(carom_pose_from_matrix, context, NULL, matrix, &pose);
     BUG(carom_pose_from_matrix, matrix, context, NULL, &pose);
     BUG(carom_pose_from_matrix, pose, context, matrix, NULL);
@@ -212,6 +228,7 @@ static void geom_values(void **state) {
     carom_triangle t = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}, bad_t = {{{0, (double)INFINITY, 0}}};
     carom_bounds box = {{0, 0, 0}, {1, 1, 1}}, bad_box = {{0, 0, (double)NAN}, {1, 1, 1}};
     carom_ball balls[2] = {{{0, 0, 0}, 1}, {{1, 0, 0}, 1}}, bad_ball = {{0, 0, 0}, -1};
+    carom_ball bad_balls[2] = {{{0, 0, 0}, 1}, {{0, 0, 0}, -1}};
     BUG_VOID(carom_points_orient_2d_value, points, NULL, 0);
     BUG_VOID(carom_points_orient_2d_value, points, bad, 0);
     BUG_VOID(carom_points_orient_2d_value, axis, p, 3);
@@ -257,6 +274,18 @@ static void geom_values(void **state) {
     BUG_VOID(carom_ball_of_balls_value, balls, NULL, 2);
     BUG_VOID(carom_ball_of_balls_value, balls, &bad_ball, 1);
     BUG_VOID(carom_ball_of_balls_value, count, balls, 0);
+    BUG_VOID(carom_point_triangle_toi_value, start, NULL, p);
+    BUG_VOID(carom_point_triangle_toi_value, start, bad, p);
+    BUG_VOID(carom_point_triangle_toi_value, end, p, NULL);
+    BUG_VOID(carom_point_triangle_toi_value, end, p, bad);
+    BUG_VOID(carom_segments_toi_value, start, NULL, p);
+    BUG_VOID(carom_segments_toi_value, start, bad, p);
+    BUG_VOID(carom_segments_toi_value, end, p, NULL);
+    BUG_VOID(carom_segments_toi_value, end, p, bad);
+    BUG_VOID(carom_balls_toi_value, start, NULL, balls);
+    BUG_VOID(carom_balls_toi_value, start, bad_balls, balls);
+    BUG_VOID(carom_balls_toi_value, end, balls, NULL);
+    BUG_VOID(carom_balls_toi_value, end, balls, bad_balls);
     BUG_VOID(carom_balls_lens_value, a, NULL, &balls[1]);
     BUG_VOID(carom_balls_lens_value, a, &bad_ball, &balls[1]);
     BUG_VOID(carom_balls_lens_value, b, &balls[0], NULL);
@@ -294,6 +323,7 @@ static void names(void **state) {
     NAMES(carom_relation, relation, CAROM_RELATION_COUNT);
     NAMES(carom_degenerate, degenerate, CAROM_DEGENERATE_COUNT);
     NAMES(carom_segment_kind, kind, CAROM_SEGMENT_KIND_COUNT);
+    NAMES(carom_impact_kind, kind, CAROM_IMPACT_KIND_COUNT);
     NAMES(carom_soup_method, method, CAROM_SOUP_METHOD_COUNT);
     NAMES(carom_grid_hash, hash, CAROM_GRID_HASH_COUNT);
     NAMES(carom_gas_kind, kind, CAROM_GAS_KIND_COUNT);
@@ -654,6 +684,46 @@ static void soup_margins(void **state) {
     carom_soup_segments_free(&segments);
 }
 
+static void soup_motions(void **state) {
+    (void)state;
+    carom_soup_impacts impacts = {0};
+    carom_soup_impact first;
+    carom_soup_toi toi;
+    uint64_t before = state_of_all();
+    BUG(carom_soup_self_impacts, context, NULL, soup, &view, &impacts);
+    BUG(carom_soup_self_impacts, soup, context, NULL, &view, &impacts);
+    BUG(carom_soup_self_impacts, end, context, soup, NULL, &impacts);
+    BUG(carom_soup_self_impacts, impacts, context, soup, &view, NULL);
+    BUG_RESULT(carom_soup_impacts, carom_soup_self_impacts, impacts, context, soup, &view, &result);
+    BUG(carom_soup_self_first_impact, context, NULL, soup, &view, &first);
+    BUG(carom_soup_self_first_impact, soup, context, NULL, &view, &first);
+    BUG(carom_soup_self_first_impact, end, context, soup, NULL, &first);
+    BUG(carom_soup_self_first_impact, impact, context, soup, &view, NULL);
+    BUG(carom_soup_cross_impacts, context, NULL, soup, NULL, soup, NULL, &impacts);
+    BUG(carom_soup_cross_impacts, a, context, NULL, NULL, soup, NULL, &impacts);
+    BUG(carom_soup_cross_impacts, b, context, soup, NULL, NULL, NULL, &impacts);
+    BUG(carom_soup_cross_impacts, impacts, context, soup, NULL, soup, NULL, NULL);
+    BUG_RESULT(carom_soup_impacts, carom_soup_cross_impacts, impacts, context, soup, NULL, soup,
+               NULL, &result);
+    FINE(carom_soup_cross_impacts, end_a, context, soup, NULL, soup, NULL, &impacts);
+    FINE(carom_soup_cross_impacts, end_b, context, soup, NULL, soup, NULL, &impacts);
+    BUG(carom_soup_cross_first_impact, context, NULL, soup, NULL, soup, NULL, &first);
+    BUG(carom_soup_cross_first_impact, a, context, NULL, NULL, soup, NULL, &first);
+    BUG(carom_soup_cross_first_impact, b, context, soup, NULL, NULL, NULL, &first);
+    BUG(carom_soup_cross_first_impact, impact, context, soup, NULL, soup, NULL, NULL);
+    FINE(carom_soup_cross_first_impact, end_a, context, soup, NULL, soup, NULL, &first);
+    FINE(carom_soup_cross_first_impact, end_b, context, soup, NULL, soup, NULL, &first);
+    BUG(carom_soup_cross_toi, context, NULL, soup, NULL, soup, NULL, NULL, &toi);
+    BUG(carom_soup_cross_toi, a, context, NULL, NULL, soup, NULL, NULL, &toi);
+    BUG(carom_soup_cross_toi, b, context, soup, NULL, NULL, NULL, NULL, &toi);
+    BUG(carom_soup_cross_toi, toi, context, soup, NULL, soup, NULL, NULL, NULL);
+    FINE(carom_soup_cross_toi, motion_a, context, soup, NULL, soup, NULL, NULL, &toi);
+    FINE(carom_soup_cross_toi, motion_b, context, soup, NULL, soup, NULL, NULL, &toi);
+    FINE(carom_soup_cross_toi, def, context, soup, NULL, soup, NULL, NULL, &toi);
+    assert_true(state_of_all() == before);
+    carom_soup_impacts_free(&impacts);
+}
+
 static void soup_points(void **state) {
     (void)state;
     const carom_vec3 point = {0.1, 0.2, 0.3};
@@ -827,19 +897,13 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base),
-        cmocka_unit_test(geom),
-        cmocka_unit_test(geom_values),
-        cmocka_unit_test(names),
-        cmocka_unit_test(meshes),
-        cmocka_unit_test(soup_changes),
-        cmocka_unit_test(soup_queries),
-        cmocka_unit_test(soup_points),
-        cmocka_unit_test(soup_margins),
-        cmocka_unit_test(solids),
-        cmocka_unit_test(gas_changes),
-        cmocka_unit_test(gas_queries),
-        cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(base),         cmocka_unit_test(geom),
+        cmocka_unit_test(geom_values),  cmocka_unit_test(names),
+        cmocka_unit_test(meshes),       cmocka_unit_test(soup_changes),
+        cmocka_unit_test(soup_queries), cmocka_unit_test(soup_points),
+        cmocka_unit_test(soup_margins), cmocka_unit_test(soup_motions),
+        cmocka_unit_test(solids),       cmocka_unit_test(gas_changes),
+        cmocka_unit_test(gas_queries),  cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("caller_bugs", tests, set_up, tear_down);
 }

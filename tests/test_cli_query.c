@@ -89,6 +89,25 @@ static void check_is_the_exit_code(void **state) {
     assert_int_equal(carom("query box.ply box.ply --check --pose 2.1,0,0,1,0,0,0"), CLI_OK);
 }
 
+static void balls_compare_packings(void **state) {
+    (void)state;
+    assert_int_equal(carom("make torus -o hoop.ply"), 0);
+    assert_int_equal(carom("pack hoop.ply -n 60 -o spheres.ply"), 0);
+    assert_int_equal(carom("query hoop.ply spheres.ply --engine balls --spheres 60"), 0);
+    assert_said("hoop.ply and spheres.ply: overlapping\n  volume ");
+    assert_int_equal(carom("query spheres.ply spheres.ply --engine balls --pose 9,0,0,1,0,0,0 "
+                           "--check --json"),
+                     CLI_OK);
+    assert_said("\"relation\": \"apart\", \"colliding\": false, \"distance\": null");
+    assert_int_equal(carom("query spheres.ply spheres.ply --engine balls --pose "
+                           "2,0,0,0,0,2,0,0,0,0,2,0 --check"),
+                     CLI_YES);
+    assert_int_equal(carom("query spheres.ply spheres.ply --engine balls --pose "
+                           "2,0,0,0,0,1,0,0,0,0,1,0"),
+                     CLI_INPUT);
+    assert_int_equal(carom("query spheres.ply spheres.ply --engine balls --patches"), CLI_USAGE);
+}
+
 static void mistakes_are_answered_in_words(void **state) {
     (void)state;
     assert_int_equal(carom("make cloth --detail 4 -o sheet.ply"), 0);
@@ -147,13 +166,54 @@ static void volumes_below_zero_have_bounds(void **state) {
     assert_said("1 piece");
 }
 
+static void packings_are_compared(void **state) {
+    (void)state;
+    assert_int_equal(carom("make torus --detail 24 -o ring.ply"), 0);
+    assert_int_equal(carom("pack ring.ply -n 300 --fast -o balls.ply"), 0);
+    assert_int_equal(carom("query ring.ply ring.ply --json --pose 1,0,0.1,1,0,0,0"), 0);
+    double exact = number_said("\"volume\": ");
+    const char *const inputs[] = {"balls.ply balls.ply", "ring.ply ring.ply --spheres 300",
+                                  "balls.ply ring.ply --spheres 300"};
+    for (size_t i = 0; i < COUNT_OF(inputs); ++i) {
+        char text[256];
+        snprintf(text, sizeof(text), "query %s --engine tree --json --pose 1,0,0.1,1,0,0,0",
+                 inputs[i]);
+        assert_int_equal(carom(text), 0);
+        assert_said("\"engine\": \"tree\", \"relation\": \"overlapping\"");
+        assert_true(number_said("\"volume_lower\": ") <= exact);
+        assert_true(number_said("\"volume_upper\": ") >= exact);
+    }
+    assert_int_equal(carom("query balls.ply balls.ply --engine tree --pose 5,0,0,1,0,0,0"), 0);
+    assert_said("apart");
+    assert_said("distance");
+    assert_int_equal(carom("query balls.ply balls.ply --engine tree --check --json"
+                           " --pose 0.5,0,0,1,0,0.5,0,0,0,0,0.5,0"),
+                     1); /* half the size: a matrix with one scale */
+    assert_int_equal(carom("query balls.ply balls.ply --engine tree"
+                           " --pose 0.5,0.1,0,1,0,0.5,0,0,0,0,0.5,0"),
+                     3);
+    assert_said("no rotation");
+    assert_int_equal(carom("query balls.ply balls.ply --engine tree --patches"), 2);
+    assert_int_equal(carom("query balls.ply balls.ply --engine tree --spheres 0"), 2);
+    assert_int_equal(carom("query balls.ply balls.ply --engine tree --budget 1000000 --json"), 0);
+    assert_said("\"partial\": false");
+    assert_int_equal(carom("pack ring.ply --error 0.2 --fast --json"), 0);
+    assert_true(number_said("\"error\": ") <= 0.2);
+    assert_int_equal(carom("pack ring.ply --error 0.2 --no-shares"), 2);
+    assert_int_equal(carom("pack ring.ply --error=-1"), 2);
+}
+
 int main(void) {
     snprintf(folder, sizeof(folder), "/tmp/carom_cli_query_XXXXXX");
     if (mkdtemp(folder) == NULL) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(volumes_below_zero_have_bounds), cmocka_unit_test(boxes_are_related),
-        cmocka_unit_test(words_are_for_people),           cmocka_unit_test(check_is_the_exit_code),
+        cmocka_unit_test(volumes_below_zero_have_bounds),
+        cmocka_unit_test(boxes_are_related),
+        cmocka_unit_test(words_are_for_people),
+        cmocka_unit_test(check_is_the_exit_code),
+        cmocka_unit_test(balls_compare_packings),
         cmocka_unit_test(mistakes_are_answered_in_words),
+        cmocka_unit_test(packings_are_compared),
     };
     int failed = cmocka_run_group_tests_name("cli_query", tests, NULL, NULL);
     char command[300];

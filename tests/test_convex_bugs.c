@@ -123,6 +123,37 @@ static void batches(void **state) {
     BUG(carom_convex_pairs, batch, context, &batch, &found);
 }
 
+static void motions(void **state) {
+    (void)state;
+    carom_convex a = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 1.0};
+    carom_convex bare = {.kind = CAROM_CONVEX_KIND_HULL};
+    carom_motion still = {.to = {.t = {0, 0, 0}}};
+    carom_convex_moving pair = {&a, &a, still, still};
+    carom_convex_toi toi;
+    carom_convex_tois tois = {0};
+    BUG(carom_convex_find_toi, context, NULL, &a, NULL, &a, NULL, NULL, &toi);
+    BUG(carom_convex_find_toi, a, context, NULL, NULL, &a, NULL, NULL, &toi);
+    BUG(carom_convex_find_toi, a, context, &bare, NULL, &a, NULL, NULL, &toi);
+    BUG(carom_convex_find_toi, b, context, &a, NULL, NULL, NULL, NULL, &toi);
+    BUG(carom_convex_find_toi, b, context, &a, NULL, &bare, NULL, NULL, &toi);
+    BUG(carom_convex_find_toi, toi, context, &a, NULL, &a, NULL, NULL, NULL);
+    FINE(carom_convex_find_toi, motion_a, context, &a, NULL, &a, &still, NULL, &toi);
+    FINE(carom_convex_find_toi, motion_b, context, &a, &still, &a, NULL, NULL, &toi);
+    FINE(carom_convex_find_toi, def, context, &a, NULL, &a, NULL, NULL, &toi);
+    BUG(carom_convex_find_tois, context, NULL, &pair, 1, NULL, &tois);
+    BUG(carom_convex_find_tois, pairs, context, NULL, 1, NULL, &tois);
+    FINE(carom_convex_find_tois, pairs, context, NULL, 0, NULL, &tois);
+    FINE(carom_convex_find_tois, def, context, NULL, 0, NULL, &tois);
+    BUG(carom_convex_find_tois, tois, context, &pair, 1, NULL, NULL);
+    BUG_RESULT(carom_convex_tois, carom_convex_find_tois, tois, context, &pair, 1, NULL, &result);
+    pair.a = NULL;
+    BUG_IN(carom_convex_moving, a, carom_convex_find_tois, context, &pair, 1, NULL, &tois);
+    pair.a = &a;
+    pair.b = &bare;
+    BUG_IN(carom_convex_moving, b, carom_convex_find_tois, context, &pair, 1, NULL, &tois);
+    carom_convex_tois_free(&tois);
+}
+
 #define NAMES(type, parameter, number)                                                             \
     do {                                                                                           \
         type value = (type)0;                                                                      \
@@ -152,9 +183,13 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hulls),    cmocka_unit_test(queries),
-        cmocka_unit_test(contacts), cmocka_unit_test(batches),
-        cmocka_unit_test(names),    cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(hulls),
+        cmocka_unit_test(queries),
+        cmocka_unit_test(contacts),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(motions),
+        cmocka_unit_test(names),
+        cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -63,6 +63,7 @@ static pack_proof prove(const carom_packing_def *def, result *r, double volume) 
     carom_triangle *triangles =
         pack_triangles(context, &def->mesh, &claim.triangle_count, &weighted);
     claim.triangles = triangles;
+    claim.crosses = pack_crosses(context, &def->mesh);
     if (!pack_check(&claim, &proof)) fail_msg("%s", proof.message);
     if (volume == 0.0) volume = weighted;
     if (!def->no_shares) {

@@ -40,7 +40,7 @@ static void ply_is_read_back_exactly(void **state) {
         assert_true(p->centre.x == q->centre.x && p->centre.y == q->centre.y &&
                     p->centre.z == q->centre.z && p->radius == q->radius &&
                     p->secondary == q->secondary && p->cover == q->cover &&
-                    p->void_volume == q->void_volume && p->face == q->face);
+                    p->void_volume == q->void_volume && p->face == q->face && p->depth == q->depth);
     }
     assert_true(i.volume == k.volume && i.fill == k.fill && i.empty_radius == k.empty_radius &&
                 i.least_radius == k.least_radius && i.shares == k.shares &&

@@ -15,7 +15,7 @@
 static carom_context *context;
 
 /* Spheres and triangles that a search for empty balls looks at, in all: some seconds. */
-#define SEARCH_WORK 3e6
+#define SEARCH_WORK 1e6
 
 static double search_empty(const pack_claim *claim) {
     double tries = SEARCH_WORK / (double)(claim->sphere_count + claim->triangle_count);
@@ -49,6 +49,7 @@ static void check_model(const char *file, uint64_t count) {
                         .shares = true};
     carom_triangle *triangles = pack_triangles(context, &def.mesh, &claim.triangle_count, &volume);
     claim.triangles = triangles;
+    claim.crosses = pack_crosses(context, &def.mesh);
     if (!pack_check(&claim, &proof)) fail_msg("%s: %s", file, proof.message);
     double found = campaign_is_long() ? search_empty(&claim) : 0.0;
     if (spheres.count != 0) {

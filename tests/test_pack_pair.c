@@ -143,7 +143,7 @@ static void the_order_has_no_effect(void **state) {
     }
     carom_pack_sum_join(&forward, &half);
     assert_memory_equal(&forward, &backward, sizeof(forward));
-    carom_pack_overlap overlap = carom_pack_sum_value(&forward, &scales);
+    carom_pack_lenses overlap = carom_pack_sum_value(&forward, &scales);
     assert_true(fabs(overlap.volume - volume) <= 1e-12 * volume);
     assert_true(overlap.error > 0.0 && overlap.error < 1e-9 * volume);
     /* All pairs in both orders: forces cancel exactly. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "balls/balls.h"
 #include "broad/broad_sweep_cpu.h"
 #include "convex/convex_hull.h"
 #include "gas/gas_neighbour_lists.h"
@@ -14,6 +15,7 @@
 #include "solid/solid.h"
 #include "soup/soup.h"
 #include "tests/support/test.h"
+#include "tree/tree.h"
 
 #define TRIANGLES 300u
 
@@ -763,6 +765,87 @@ static void broken_packings_are_found(void **state) {
     carom_packing_destroy(p);
 }
 
+static void broken_sphere_trees_are_found(void **state) {
+    (void)state;
+    carom_mesh *mesh;
+    carom_packing *p;
+    carom_tree *t;
+    carom_packing_def def = {.count = 300};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
+    assert_ok(context, carom_shape_make(context, &shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_packing_create(context, &def, &p));
+    carom_tree_def of_tree = {.packing = p};
+    assert_ok(context, carom_tree_create(context, &of_tree, &t));
+    carom_mesh_destroy(mesh);
+    const char *(*check)(const carom_tree *) = carom_tree_validate;
+    assert_valid(carom_tree_validate(t));
+    uint32_t leaf = t->inner_count, leaves = t->leaf_count;
+    assert_int_equal(leaves, 19);
+    BREAK(t->leaf_count, 0, check(t), "tree: no leaves");
+    BREAK(t->nodes[0].child[1], 0, check(t), "tree: a child does not come after its parent");
+    BREAK(t->nodes[0].child[1], t->nodes[0].child[0], check(t), "tree: a node has two parents");
+    BREAK(t->nodes[0].child[1], CAROM_TREE_NONE, check(t), "tree: a node has no parent");
+    BREAK(t->nodes[0].radius[0], 0.01f, check(t), "tree: an inner ball is not in a node's");
+    BREAK(t->nodes[0].reach[0], 0.01f, check(t), "tree: a secondary ball is not in a node's");
+    BREAK(t->nodes[0].cover[0], 0.01f, check(t), "tree: a cover is not in a node's");
+    BREAK(t->nodes[leaf].x[2], 9.0f, check(t), "tree: an inner ball is not in a node's");
+    BREAK(t->cover, 0.01, check(t), "tree: a cover is not in the root's");
+    BREAK(t->depth, 0, check(t), "tree: deeper than it says");
+    BREAK(t->nodes[leaf].child[2], 300, check(t), "tree: a leaf names no sphere");
+    BREAK(t->nodes[leaf].child[2], t->nodes[leaf].child[1], check(t),
+          "tree: a sphere is not where its slot says");
+    BREAK(t->nodes[leaf].child[2], CAROM_TREE_NONE, check(t),
+          "tree: a lane past the end is not empty");
+    BREAK(t->leaves[0].depth[0], 0.0f, check(t), "tree: a depth is smaller than its radius");
+    BREAK(t->extent.count, 299, check(t), "tree: a leaf names no sphere");
+    BREAK(t->extent.count, 301, check(t), "tree: not every sphere is in one leaf");
+    BREAK(t->leaves[leaves - 1].void_units[15], 1, check(t),
+          "tree: a lane past the end is not empty");
+    carom_tree_destroy(t);
+    carom_packing_destroy(p);
+}
+
+static void broken_balls_are_found(void **state) {
+    (void)state;
+    carom_mesh *mesh;
+    carom_packing *p;
+    carom_balls *b;
+    carom_packing_def def = {.count = 30};
+    carom_shape_def shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
+    assert_ok(context, carom_shape_make(context, &shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_packing_create(context, &def, &p));
+    carom_mesh_destroy(mesh);
+    carom_balls_def of_balls = {.packing = p};
+    assert_ok(context, carom_balls_create(context, &of_balls, &b));
+    const char *(*check)(const carom_balls *) = carom_balls_validate;
+    carom_balls_grid *g = &b->grid;
+    assert_valid(carom_balls_validate(b));
+    BREAK(g->view.extent.count, 1, check(b), "balls: the extent is of another number of spheres");
+    BREAK(g->view.level_count, 0, check(b), "balls: the number of levels is wrong");
+    BREAK(g->spheres[3].index, g->spheres[4].index, check(b),
+          "balls: the indices of spheres are not a permutation");
+    BREAK(g->y[3], 9.0, check(b), "balls: a column of centres differs from the spheres");
+    BREAK(g->reach[3], 0.0f, check(b), "balls: a reach is too small");
+    BREAK(g->spheres[3].cover, 0.1 * g->spheres[3].radius, check(b),
+          "balls: a cover is not the largest radius");
+    BREAK(g->spheres[3].level, g->spheres[3].level + 1, check(b),
+          "balls: a sphere is not on the level of its size");
+    BREAK(g->starts[0], 1, check(b), "balls: the first bucket does not start at 0");
+    BREAK(g->starts[1], UINT32_C(1) << 31, check(b), "balls: the starts of buckets decrease");
+    BREAK(g->blocks[0].reach[0], -1.0f, check(b), "balls: a block is empty");
+    BREAK(g->blocks[0].reach[15], 9.0f, check(b),
+          "balls: the entries of a bucket are not in order");
+    BREAK(g->blocks[0].near[0], 9.0f, check(b), "balls: an entry differs from its sphere");
+    BREAK(g->entries, 1, check(b), "balls: the number of entries is wrong");
+    BREAK(g->view.box_low[1], 0.5f, check(b), "balls: the box does not contain an entry");
+    BREAK(g->view.inverse[0], 4.0f * g->view.inverse[0], check(b),
+          "balls: a sphere is not in a bucket once");
+    carom_balls_destroy(b);
+    carom_packing_destroy(p);
+}
+
 /* ---- Scenes ---------------------------------------------------------------------------------- */
 
 static void broken_scenes_are_found(void **state) {
@@ -819,6 +902,8 @@ int main(void) {
         cmocka_unit_test(broken_hulls_are_found),
         cmocka_unit_test(broken_flat_hulls_are_found),
         cmocka_unit_test(broken_packings_are_found),
+        cmocka_unit_test(broken_balls_are_found),
+        cmocka_unit_test(broken_sphere_trees_are_found),
         cmocka_unit_test(broken_spheres_are_found),
         cmocka_unit_test(broken_cells_are_found),
         cmocka_unit_test(broken_neighbour_lists_are_found),

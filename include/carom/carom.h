@@ -3,6 +3,7 @@
 #ifndef CAROM_H
 #define CAROM_H
 
+#include "carom/balls.h"
 #include "carom/base.h"
 #include "carom/broad.h"
 #include "carom/convex.h"
@@ -17,5 +18,6 @@
 #include "carom/shapes.h"
 #include "carom/solid.h"
 #include "carom/soup.h"
+#include "carom/tree.h"
 
 #endif

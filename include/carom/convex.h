@@ -223,6 +223,49 @@ CAROM_API carom_status carom_convex_ray(carom_context *context, const carom_conv
                                         const carom_pose *pose, const carom_ray *ray,
                                         carom_convex_hit *hit);
 
+/* ---- Times of impact ------------------------------------------------------------------------- */
+
+typedef struct carom_convex_toi {
+    bool hit;           /* they come within the tolerance of each other */
+    double time;        /* when; they do not meet before it. 1 for a miss */
+    double distance;    /* then; for a miss, at the last time looked at */
+    carom_vec3 normal;  /* unit, from a to b, at that time; 0 where they overlap at time 0 */
+    carom_vec3 point_a; /* nearest points at that time */
+    carom_vec3 point_b;
+    uint32_t steps; /* distance queries */
+} carom_convex_toi;
+
+CAROM_RESULT_ARRAY(carom_convex_tois, carom_convex_toi);
+
+/* Finds when two moving shapes first come within a tolerance of each other, by conservative
+ * advancement: from a distance d, along whose direction they approach by at most v per time, no
+ * contact is nearer than d / v.
+ * - Never passes through: the shapes do not meet before `time`, and a miss is certain, up to the
+ *   error of carom_convex_distance and some 1e-15 of the sizes, which the tolerance must exceed.
+ * - A hit may be a near miss: they were at most the tolerance apart, or most_steps were taken.
+ * Where they do meet, `time` is before that by no more than they need for the tolerance.
+ * - Motions may be NULL: at rest at the identity. def may be NULL.
+ * - CAROM_BAD_INPUT: as for carom_convex_meet; a tolerance that is not finite or negative.
+ * Cost: some ten distance queries, more where shapes turn fast or pass near each other. */
+CAROM_API carom_status carom_convex_find_toi(carom_context *context, const carom_convex *a,
+                                             const carom_motion *motion_a, const carom_convex *b,
+                                             const carom_motion *motion_b,
+                                             const carom_advance_def *def, carom_convex_toi *toi);
+
+/* Two shapes and their motions. */
+typedef struct carom_convex_moving {
+    const carom_convex *a, *b;
+    carom_motion motion_a, motion_b;
+} carom_convex_moving;
+
+/* The same for many pairs, on all threads; result i is that of pair i. Identical bytes for any
+ * number of threads. Where the caller's buffer is too small, only the pairs that fit are asked.
+ * - CAROM_BAD_INPUT: as for one pair, naming the pair. */
+CAROM_API carom_status carom_convex_find_tois(carom_context *context,
+                                              const carom_convex_moving *pairs, uint64_t count,
+                                              const carom_advance_def *def,
+                                              carom_convex_tois *tois);
+
 /* ---- Bounds of the work ---------------------------------------------------------------------- */
 
 /* The most work that a query of two shapes can take, in any poses. */

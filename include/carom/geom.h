@@ -214,6 +214,63 @@ CAROM_API carom_status carom_balls_lens(carom_context *context, const carom_ball
                                         const carom_ball *b, carom_lens *lens);
 CAROM_API carom_lens carom_balls_lens_value(const carom_ball *a, const carom_ball *b);
 
+/* ---- Times of impact ------------------------------------------------------------------------- */
+
+/* When two things first meet, in the time [0, 1]. */
+typedef struct carom_toi {
+    bool hit;
+    double lower, upper; /* the first time is in [lower, upper], which is at most 2^-32 wide; 0 for
+                            a miss */
+} carom_toi;
+
+/* Finds the first time at which a point and a triangle, or two segments, meet, while each point
+ * moves along a straight line at constant speed, from start at time 0 to end at time 1.
+ * - start and end hold the point and the triangle's corners; or the ends of the first segment and
+ *   those of the second.
+ * - Whether they meet at all, touching at time 0 or 1 included, is decided exactly for all finite
+ *   doubles. All motions are allowed: coplanar, parallel, degenerate triangles and segments.
+ * - The limit: where the coordinates of one call cover more than 150 bits, from the highest bit of
+ *   the largest to the lowest of the smallest, and doubt remains after a thousand halvings, the
+ *   answer is a hit in [0, 1], never a wrong miss.
+ * - NaN and infinity are CAROM_BAD_INPUT.
+ * Cost: some 10 ns where the boxes around the motions are apart, 100 ns for most others, some ten
+ * microseconds where the motion is degenerate up to rounding. Nothing is allocated. */
+CAROM_API carom_status carom_point_triangle_toi(carom_context *context, const carom_vec3 start[4],
+                                                const carom_vec3 end[4], carom_toi *toi);
+CAROM_API carom_status carom_segments_toi(carom_context *context, const carom_vec3 start[4],
+                                          const carom_vec3 end[4], carom_toi *toi);
+CAROM_API carom_toi carom_point_triangle_toi_value(const carom_vec3 start[4],
+                                                   const carom_vec3 end[4]);
+CAROM_API carom_toi carom_segments_toi_value(const carom_vec3 start[4], const carom_vec3 end[4]);
+
+/* The same for two balls, whose centres and radii change linearly. Radii must not be negative. */
+CAROM_API carom_status carom_balls_toi(carom_context *context, const carom_ball start[2],
+                                       const carom_ball end[2], carom_toi *toi);
+CAROM_API carom_toi carom_balls_toi_value(const carom_ball start[2], const carom_ball end[2]);
+
+/* ---- Rigid motions in time ------------------------------------------------------------------- */
+
+/* A rigid motion from one pose at time 0 to another at time 1. The point `centre` of the shape, in
+ * the shape's own coordinates, moves along a straight line at constant speed; about it the shape
+ * turns at constant speed about a fixed axis, by at most half a turn. All zero, or NULL, stays at
+ * the identity. */
+typedef struct carom_motion {
+    carom_pose from, to;
+    carom_vec3 centre; /* zero: the origin of the shape's coordinates */
+} carom_motion;
+
+/* Computes the pose at a time in [0, 1], right to some 1e-15 of the distances involved.
+ * - CAROM_BAD_INPUT: a motion that is not finite or beyond 1e300, or another time. */
+CAROM_API carom_status carom_motion_get_pose(carom_context *context, const carom_motion *motion,
+                                             double time, carom_pose *pose);
+
+/* How advancing in steps works; all zero is the default. */
+typedef struct carom_advance_def {
+    double tolerance;    /* a distance: shapes this near have met. 0: 2^-20 of the sum of the two
+                            shapes' sizes and of how far they move */
+    uint64_t most_steps; /* then the answer is a hit at the time reached. 0: 100,000 */
+} carom_advance_def;
+
 #ifdef __cplusplus
 }
 #endif

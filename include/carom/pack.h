@@ -115,6 +115,7 @@ typedef struct carom_pack_sphere {
     double radius, secondary, cover; /* as explained above; float32, scaled by a power of two */
     double void_volume; /* of its share: what is in no ball of the packing. Rounded up */
     uint32_t face;      /* of the mesh, the nearest to the centre */
+    double depth;       /* no face is nearer to the centre; at least the radius. Rounded down */
 } carom_pack_sphere;
 
 CAROM_RESULT_ARRAY(carom_pack_spheres, carom_pack_sphere);
@@ -138,12 +139,37 @@ CAROM_RESULT_ARRAY(carom_pack_cells, carom_pack_cell);
 CAROM_API carom_status carom_packing_get_cells(carom_context *context, const carom_packing *packing,
                                                carom_pack_cells *cells);
 
+/* ---- Overlap of two packings ----------------------------------------------------------------- */
+
+/* What engines say of two packings in their poses; they agree bit for bit. Bounds hold for the
+ * solids that were packed, up to 1e-9 of their volumes. */
+typedef struct carom_packing_overlap {
+    carom_relation relation; /* OVERLAPPING: inner balls overlap. APART: no covers meet. Both are
+                                certain. TOUCHING: neither; the spheres are too few to decide */
+    double volume;           /* an estimate: the sum of the lenses of secondary balls. It may lie
+                                outside of the bounds */
+    double volume_lower;     /* the sum of the lenses of inner balls */
+    double volume_upper;     /* that, plus the voids of all shares whose covers meet the other's */
+    carom_vec3 centroid;     /* of the lenses of secondary balls; the pivot where there are none */
+    carom_vec3 force;        /* on b: minus the derivative of the estimate by b's translation */
+    carom_vec3 torque;       /* on b: minus the derivative by b's rotation about the pivot, world
+                                axes */
+    carom_vec3 pivot;        /* the centroid of b's shares as balls, in b's pose */
+    carom_vec3 direction_2009;     /* the sum of the lenses' volumes times the vectors from a's
+                                      centres to b's (Weller, Zachmann 2009, reversed) */
+    uint64_t pairs;                /* of secondary balls that overlap */
+    uint64_t inner_pairs;          /* of inner balls that overlap */
+    uint64_t flagged_a, flagged_b; /* spheres whose covers meet the other's */
+    bool partial; /* a budget ended the search: bounds hold, but are wider, and the estimate is
+                     coarse. Counts are of what was searched */
+} carom_packing_overlap;
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 typedef enum carom_pack_format {
     CAROM_PACK_FORMAT_GUESS = 0, /* by the ending of the name; PLY where that says nothing */
-    CAROM_PACK_FORMAT_PLY,       /* text: x y z radius secondary cover void face, and the info in
-                                    comments; holds all of a packing but its cells */
+    CAROM_PACK_FORMAT_PLY,       /* text: x y z radius secondary cover void face depth, and the
+                                    info in comments; holds all of a packing but its cells */
     CAROM_PACK_FORMAT_CSV,       /* "x,y,z,radius,secondary,cover,void,face", with that heading */
     CAROM_PACK_FORMAT_XYZR,      /* "x y z radius" in lines (.txt, .xyzr) */
     CAROM_PACK_FORMAT_SPH,       /* Bradshaw's sphere trees: the ball around all spheres, then each;
@@ -167,8 +193,8 @@ CAROM_API carom_status carom_packing_save_memory(carom_context *context,
 
 /* Reads a packing from PLY, text or binary little endian. What carom_packing_save wrote is restored
  * exactly, but for cells. Of other files, vertices with x, y, z and radius are taken, and
- * secondary, cover, void and face where they are there; spheres are sorted by radius. Nothing is
- * proved about them. On failure *packing is NULL. CAROM_IO: cannot be opened or read.
+ * secondary, cover, void, face and depth where they are there; spheres are sorted by radius.
+ * Nothing is proved about them. On failure *packing is NULL. CAROM_IO: cannot be opened or read.
  * CAROM_BAD_FILE: malformed, no such properties, a number that is not finite, a radius that is not
  * positive. CAROM_TOO_LARGE: more than 2^32 - 1 spheres. */
 CAROM_API carom_status carom_packing_load(carom_context *context, const char *path,

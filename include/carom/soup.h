@@ -324,6 +324,101 @@ CAROM_API carom_status carom_soup_cross_segments(carom_context *context, const c
                                                  const carom_pose *pose_b, const carom_pair *pairs,
                                                  uint64_t count, carom_soup_segments *segments);
 
+/* ---- Query: when two rigid soups meet ---------------------------------------------------------
+ */
+
+typedef struct carom_soup_toi {
+    bool hit;                    /* they come within the tolerance of each other */
+    double time;                 /* when; no faces meet before it. 1 for a miss */
+    double distance;             /* then, of the two faces below */
+    uint32_t face_a, face_b;     /* nearest at that time; CAROM_NO_FACE for a miss */
+    carom_vec3 point_a, point_b; /* nearest points at that time */
+    uint64_t steps;              /* searches */
+} carom_soup_toi;
+
+/* Finds when two soups that move as a whole first come within a tolerance of each other, by
+ * conservative advancement over both trees: from their distance and the speed at which they
+ * approach along it, each pair of faces has a time before which it cannot meet; the least of them
+ * is the next time looked at.
+ * - Never passes through: no faces meet before `time`, and a miss is certain, up to rounding of
+ * some 1e-15 of the sizes, which the tolerance must exceed. Faces that meet at time 0 are found
+ *   exactly: time and distance are then 0.
+ * - A hit may be a near miss: faces were at most the tolerance apart, or most_steps were taken.
+ *   Where they do meet, `time` is before that by no more than they need for the tolerance.
+ * - Surfaces only: a soup inside the other does not meet it.
+ * - Motions may be NULL: at rest at the identity. def may be NULL.
+ * - CAROM_BAD_INPUT: a motion or tolerance that is not finite, or a negative tolerance.
+ *   CAROM_UNSUPPORTED: a soup of method GRID, or backend cuda.
+ * - The same bytes for any number of threads. Cost: some ten searches for the least distance. */
+CAROM_API carom_status carom_soup_cross_toi(carom_context *context, const carom_soup *a,
+                                            const carom_motion *motion_a, const carom_soup *b,
+                                            const carom_motion *motion_b,
+                                            const carom_advance_def *def, carom_soup_toi *toi);
+
+/* ---- Query: impacts of soups that deform ----------------------------------------------------- */
+
+typedef enum carom_impact_kind {
+    CAROM_IMPACT_KIND_VERTEX_FACE = 0, /* a vertex of a and a face of b */
+    CAROM_IMPACT_KIND_FACE_VERTEX,     /* a face of a and a vertex of b; not within one soup */
+    CAROM_IMPACT_KIND_EDGE_EDGE,
+    CAROM_IMPACT_KIND_COUNT
+} carom_impact_kind;
+
+/* "vertex-face", "face-vertex", "edge-edge". */
+CAROM_API const char *carom_impact_kind_name(carom_impact_kind kind);
+CAROM_API bool carom_impact_kind_from_name(const char *name, carom_impact_kind *kind);
+
+/* Two things that meet on their way. */
+typedef struct carom_soup_impact {
+    carom_impact_kind kind;
+    uint32_t face_a, face_b; /* the face, or the first face that has the vertex or edge */
+    uint32_t a[3], b[3];     /* vertices: one, the two of an edge or the three of a triangle; then
+                                UINT32_MAX */
+    double lower, upper;     /* the first time they meet is in [lower, upper], part of [0, 1] */
+} carom_soup_impact;
+
+CAROM_RESULT_ARRAY(carom_soup_impacts, carom_soup_impact);
+
+/* Rules for all queries of impacts.
+ * - Every vertex moves along a straight line at constant speed, from its position in the soup at
+ *   time 0 to that in `end` at time 1. Of `end` only positions, scalar, stride and vertex_count are
+ *   read. For two soups NULL means that the soup stays where it is.
+ * - An impact is a vertex that meets a triangle, or an edge that meets an edge, at some time of
+ *   [0, 1]: touching at time 0 counts. Decided exactly, as by carom_point_triangle_toi and
+ *   carom_segments_toi. None is missed, none is wrong, none is listed twice.
+ * - Triangles that do not meet at time 0 never pass through each other without an impact.
+ * - In one soup, a vertex and a triangle that has it, and edges with a common vertex, are left out.
+ *   A vertex is common when the index is the same.
+ * - All faces that are not removed take part, those without area as the segments and points they
+ *   are. Polygons take part as the triangles they are split into.
+ * - CAROM_BAD_INPUT: positions that are not finite, or not as many as the soup has vertices.
+ *   CAROM_UNSUPPORTED: backend cuda.
+ * - Cost: that of preparing the soup and a few times that of its pairs, where it moves by some
+ *   edges' lengths; on all threads. Allocates nothing once warm. */
+
+/* Finds all impacts of a soup with itself, sorted by kind, then by faces. */
+CAROM_API carom_status carom_soup_self_impacts(carom_context *context, const carom_soup *soup,
+                                               const carom_mesh_view *end,
+                                               carom_soup_impacts *impacts);
+
+/* Finds the impact with the least `lower`, the first of several; `upper` is the least of all. So
+ * the first time that anything meets is in [lower, upper]. kind is CAROM_IMPACT_KIND_COUNT when
+ * there is none. */
+CAROM_API carom_status carom_soup_self_first_impact(carom_context *context, const carom_soup *soup,
+                                                    const carom_mesh_view *end,
+                                                    carom_soup_impact *impact);
+
+/* The same between two soups: between faces of a and faces of b only. */
+CAROM_API carom_status carom_soup_cross_impacts(carom_context *context, const carom_soup *a,
+                                                const carom_mesh_view *end_a, const carom_soup *b,
+                                                const carom_mesh_view *end_b,
+                                                carom_soup_impacts *impacts);
+CAROM_API carom_status carom_soup_cross_first_impact(carom_context *context, const carom_soup *a,
+                                                     const carom_mesh_view *end_a,
+                                                     const carom_soup *b,
+                                                     const carom_mesh_view *end_b,
+                                                     carom_soup_impact *impact);
+
 /* ---- Bounds on the number of candidates ------------------------------------------------------ */
 
 /* Gives an upper bound on the candidates (carom_work.candidates) of method GRID between two soups,

@@ -293,6 +293,20 @@ CAROM_SIMD carom_f32v carom_f32v_fma(carom_f32v a, carom_f32v b, carom_f32v c) {
 #endif
 }
 
+/* Square roots; NaN for negative numbers. */
+CAROM_SIMD carom_f32v carom_f32v_sqrt(carom_f32v a) {
+#if CAROM_LANES == 16
+    return (carom_f32v)_mm512_sqrt_ps((__m512)a);
+#elif CAROM_LANES == 8
+    return carom_f32x8_sqrt(a);
+#elif defined(__SSE2__)
+    return (carom_f32v)_mm_sqrt_ps((__m128)a);
+#else
+    for (int i = 0; i < CAROM_LANES; ++i) a[i] = sqrtf(a[i]);
+    return a;
+#endif
+}
+
 /* CAROM_LANES64 floats, which doubles hold exactly. */
 CAROM_SIMD carom_f64v carom_f64v_floats(const float *from) {
     typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));

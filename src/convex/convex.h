@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* convex.h: what a scene needs of convex shapes beyond their public functions: checks of the input
- * once, when an object is added, and queries of many pairs side by side, each with its own arena.
- */
+/* convex.h: what scenes and times of impact need of convex shapes beyond their public functions:
+ * checks of the input, and queries of many pairs side by side, each with its own arena. */
 #ifndef CAROM_SRC_CONVEX_CONVEX_H
 #define CAROM_SRC_CONVEX_CONVEX_H
 
@@ -11,10 +10,12 @@
 /* Whether the caller filled in what the kind needs. */
 bool carom_convex_is_complete(const carom_convex *shape);
 
-/* Fails with CAROM_BAD_INPUT and names `which` unless shape and pose are finite and in range. */
+/* Fails with CAROM_BAD_INPUT and names `which` unless shape and pose are finite and in range. The
+ * pose may be NULL. */
 carom_status carom_convex_check(carom_context *context, const carom_convex *shape,
                                 const carom_pose *pose, const char *which);
 
+/* What queries see of a shape's hull; NULL for other shapes. */
 static inline const carom_hull_view *carom_convex_hull_view(const carom_convex *shape) {
     return shape->kind == CAROM_CONVEX_KIND_HULL ? &shape->borrowed_hull->view : NULL;
 }

@@ -74,7 +74,14 @@ static inline bool carom_grid_is_empty(const carom_box *box) {
     return !(box->low[0] <= box->high[0]);
 }
 
-/* Computes a perfect hash for all cells in use and fills the table. */
+/* Computes a perfect hash for cells with these keys (carom_grid_perfect_key), which are sorted in
+ * place and may repeat, and fills the table. *displacements is renewed where *capacity is too small
+ * (carom_grid_renew). */
+carom_status carom_grid_perfect_table(carom_context *context, const carom_allocator *allocator,
+                                      uint64_t *keys, uint64_t count, carom_grid_table *table,
+                                      uint32_t **displacements, uint64_t *capacity);
+
+/* The same for all cells in use by a grid. */
 carom_status carom_grid_make_perfect(carom_context *context, const carom_allocator *allocator,
                                      carom_grid *grid);
 

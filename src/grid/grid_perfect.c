@@ -19,7 +19,7 @@
 
 typedef struct perfect {
     carom_context *context;
-    carom_grid *grid;
+    carom_grid_table *table;
     uint64_t *keys; /* of all cells in use, sorted, without duplicates */
     uint64_t key_count;
     uint32_t *starts;  /* of each group in the keys */
@@ -45,22 +45,20 @@ static uint64_t list_keys(const carom_grid_view *view, uint64_t *keys) {
     return count;
 }
 
-static carom_status make_keys(perfect *p, carom_arena *scratch) {
-    uint64_t count = list_keys(&p->grid->view, NULL), kept = 0;
-    p->keys = CAROM_ARENA_TAKE(scratch, uint64_t, count);
-    if (p->keys == NULL) return carom_fail_memory(p->context, count * 8, "a perfect hash");
-    (void)list_keys(&p->grid->view, p->keys);
-    CAROM_TRY(carom_sort_words(p->context, p->keys, count, 0, 64));
-    for (uint64_t i = 0; i < count; ++i)
+/* Sorts the keys and leaves each once. */
+static carom_status sort_keys(perfect *p) {
+    uint64_t kept = 0;
+    CAROM_TRY(carom_sort_words(p->context, p->keys, p->key_count, 0, 64));
+    for (uint64_t i = 0; i < p->key_count; ++i)
         if (i == 0 || p->keys[i] != p->keys[kept - 1]) p->keys[kept++] = p->keys[i];
-    CAROM_ASSERT(kept <= count);
+    CAROM_ASSERT(kept <= p->key_count);
     p->key_count = kept;
     return CAROM_OK;
 }
 
 /* Groups are contiguous ranges of the sorted keys. */
 static void deal(perfect *p) {
-    uint32_t groups = p->grid->view.table.group_count, sizes[MOST_IN_GROUP + 1] = {0};
+    uint32_t groups = p->table->group_count, sizes[MOST_IN_GROUP + 1] = {0};
     uint64_t at = 0;
     for (uint32_t g = 0; g < groups; ++g) {
         p->starts[g] = (uint32_t)at;
@@ -81,7 +79,7 @@ static void deal(perfect *p) {
 
 /* Takes the buckets of a group under a displacement, or none if one of them is taken already. */
 static bool try_displacement(perfect *p, uint32_t group, uint32_t displacement) {
-    uint32_t buckets = p->grid->view.table.bucket_count;
+    uint32_t buckets = p->table->bucket_count;
     for (uint32_t i = p->starts[group]; i < p->starts[group + 1]; ++i) {
         uint32_t b = carom_grid_perfect_bucket(p->keys[i], displacement, buckets);
         uint64_t bit = UINT64_C(1) << (b & 63u);
@@ -99,7 +97,7 @@ static bool try_displacement(perfect *p, uint32_t group, uint32_t displacement) 
 }
 
 static carom_status displace(perfect *p, uint32_t *displacements) {
-    uint32_t groups = p->grid->view.table.group_count;
+    uint32_t groups = p->table->group_count;
     for (uint32_t i = 0; i < groups; ++i) {
         if (i % TRIES_AT_ONCE == 0) CAROM_TRY(carom_progress_look(p->context));
         uint32_t group = p->by_size[i], d = 0;
@@ -111,10 +109,10 @@ static carom_status displace(perfect *p, uint32_t *displacements) {
     return CAROM_OK;
 }
 
-static carom_status make(perfect *p, const carom_allocator *allocator, carom_arena *scratch) {
-    carom_grid *grid = p->grid;
-    carom_grid_table *table = &grid->view.table;
-    CAROM_TRY(make_keys(p, scratch));
+static carom_status make(perfect *p, const carom_allocator *allocator, carom_arena *scratch,
+                         uint32_t **displacements, uint64_t *capacity) {
+    carom_grid_table *table = p->table;
+    CAROM_TRY(sort_keys(p));
     if (p->key_count > MOST_CELLS)
         return carom_fail(p->context, CAROM_TOO_LARGE,
                           "a perfect hash of %llu cells, at most %u can be; take another hash",
@@ -127,25 +125,41 @@ static carom_status make(perfect *p, const carom_allocator *allocator, carom_are
     p->taken = CAROM_ARENA_TAKE(scratch, uint64_t, words);
     if (p->starts == NULL || p->by_size == NULL || p->taken == NULL)
         return carom_fail_memory(p->context, words * 8, "a perfect hash");
-    if (table->group_count > grid->group_capacity) {
-        grid->displacements = carom_grid_renew(p->context, allocator, grid->displacements,
-                                               table->group_count, sizeof(uint32_t));
-        grid->group_capacity = grid->displacements != NULL ? table->group_count : 0;
-        if (grid->displacements == NULL)
+    if (table->group_count > *capacity) {
+        *displacements = carom_grid_renew(p->context, allocator, *displacements, table->group_count,
+                                          sizeof(uint32_t));
+        *capacity = *displacements != NULL ? table->group_count : 0;
+        if (*displacements == NULL)
             return carom_fail_memory(p->context, table->group_count * UINT64_C(4), "a grid");
     }
     memset(p->taken, 0, words * sizeof(*p->taken));
-    table->displacements = grid->displacements;
+    table->displacements = *displacements;
     deal(p);
-    return displace(p, grid->displacements);
+    return displace(p, *displacements);
+}
+
+carom_status carom_grid_perfect_table(carom_context *context, const carom_allocator *allocator,
+                                      uint64_t *keys, uint64_t count, carom_grid_table *table,
+                                      uint32_t **displacements, uint64_t *capacity) {
+    perfect p = {.context = context, .table = table, .keys = keys, .key_count = count};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = make(&p, allocator, scratch, displacements, capacity);
+    if (allocator != NULL) carom_arena_rewind(scratch, mark);
+    return status;
 }
 
 carom_status carom_grid_make_perfect(carom_context *context, const carom_allocator *allocator,
                                      carom_grid *grid) {
-    perfect p = {.context = context, .grid = grid};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status = make(&p, allocator, scratch);
+    uint64_t count = list_keys(&grid->view, NULL);
+    uint64_t *keys = CAROM_ARENA_TAKE(scratch, uint64_t, count);
+    if (keys == NULL) return carom_fail_memory(context, count * 8, "a perfect hash");
+    (void)list_keys(&grid->view, keys);
+    carom_status status =
+        carom_grid_perfect_table(context, allocator, keys, count, &grid->view.table,
+                                 &grid->displacements, &grid->group_capacity);
     if (allocator != NULL) carom_arena_rewind(scratch, mark);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/math.h"
 #include "base/names.h"
 #include "base/progress.h"
+#include "geom/box.h"
 #include "geom/length.h"
 #include "pack/pack_octree.h"
 #include "pack/pack_shares.h"
@@ -59,6 +60,8 @@ static carom_status finish_range(void *argument, carom_range range) {
         f->spheres[i] = (carom_pack_sphere){.centre = carom_pack_mesh_restore(f->mesh, c),
                                             .radius = b->radius * scale,
                                             .face = f->mesh->faces[hit.place]};
+        double depth = (double)carom_float_down(hit.distance - CAROM_PACK_ERROR, 0.0);
+        f->spheres[i].depth = CAROM_MAX(depth, b->radius) * scale;
     }
     return CAROM_OK;
 }

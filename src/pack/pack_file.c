@@ -21,10 +21,12 @@ typedef struct column {
     const char *name, *type; /* of the PLY property */
 } column;
 
-static const column columns[] = {{"x", "double"},      {"y", "double"},         {"z", "double"},
-                                 {"radius", "double"}, {"secondary", "double"}, {"cover", "double"},
-                                 {"void", "double"},   {"face", "uint"}};
-#define COLUMNS 8u
+static const column columns[] = {
+    {"x", "double"},      {"y", "double"},         {"z", "double"},
+    {"radius", "double"}, {"secondary", "double"}, {"cover", "double"},
+    {"void", "double"},   {"face", "uint"},        {"depth", "double"}};
+#define COLUMNS     9u
+#define CSV_COLUMNS 8u /* all but the depth */
 
 static void write_numbers(carom_writer *writer, const double *numbers, uint32_t count,
                           char between) {
@@ -113,8 +115,9 @@ static carom_status write_all(carom_writer *writer, const carom_packing *packing
     }
     for (uint64_t i = 0; i < info->spheres; ++i) {
         const carom_pack_sphere *s = &packing->spheres[i];
-        double numbers[COLUMNS] = {s->centre.x,  s->centre.y, s->centre.z,    s->radius,
-                                   s->secondary, s->cover,    s->void_volume, (double)s->face};
+        double numbers[COLUMNS] = {s->centre.x,    s->centre.y,     s->centre.z,
+                                   s->radius,      s->secondary,    s->cover,
+                                   s->void_volume, (double)s->face, s->depth};
         if (format == CAROM_PACK_FORMAT_SPH) {
             numbers[0] -= middle.x;
             numbers[1] -= middle.y;
@@ -123,6 +126,7 @@ static carom_status write_all(carom_writer *writer, const carom_packing *packing
         }
         uint32_t count = format == CAROM_PACK_FORMAT_XYZR  ? 4
                          : format == CAROM_PACK_FORMAT_SPH ? 5
+                         : format == CAROM_PACK_FORMAT_CSV ? CSV_COLUMNS
                                                            : COLUMNS;
         write_numbers(writer, numbers, count, format == CAROM_PACK_FORMAT_CSV ? ',' : ' ');
         if ((i + 1) % SPHERES_PER_LOOK == 0) {
@@ -373,7 +377,8 @@ static carom_status read_sphere(carom_text *text, const header *h, uint64_t inde
             return carom_text_fail(text, at, "sphere %llu has a %s of %g",
                                    (unsigned long long)index, columns[i].name, row[i]);
     *sphere = (carom_pack_sphere){
-        carom_vec(row[0], row[1], row[2]), row[3], row[4], row[5], row[6], (uint32_t)row[7]};
+        carom_vec(row[0], row[1], row[2]), row[3], row[4], row[5], row[6], (uint32_t)row[7],
+        CAROM_MAX(row[8], row[3])};
     return CAROM_OK;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* pack_item.h: the terms that two balls of two packings add to the overlap of their solids; shared
- * by all engines that compare packings, so that these agree bit for bit.
+/* pack_item.h: the terms that two balls of two packings add to the overlap of their solids, and
+ * sums of them; shared by all engines that compare packings, so that these agree bit for bit.
  *
  *   carom_pack_scales scales = carom_pack_scales_make(largest radius, lever, pairs);
  *   carom_pack_sum sum; memset(&sum, 0, sizeof(sum));
  *   for all pairs of balls that overlap, in any order, on any worker:
  *       carom_pack_term term;
  *       if (carom_pack_pair(&a, &b, pivot, &term)) carom_pack_sum_add(&sum, &term, &scales);
- *   carom_pack_overlap overlap = carom_pack_sum_value(&sum, &scales);
+ *   carom_pack_lenses lenses = carom_pack_sum_value(&sum, &scales);
  *
  * With the lens of the balls, of volume V and with the circle of radius r around m in which the
  * spheres cross, and the unit vector n from the centre of a to that of b:
@@ -15,7 +15,14 @@
  *   torque on b   (m - pivot) x force, minus the derivative by b's rotation about the pivot
  *   direction     V (c_b - c_a), the direction of Weller and Zachmann (2009)
  * Radii are the caller's choice: inner radii give a lower bound of the overlap, secondary radii an
- * estimate. Sums are in fixed point (sum_item.h): their bits do not depend on the order. */
+ * estimate.
+ *
+ * Sums are in fixed point, so that their bits do not depend on the order. carom_sum_term would cost
+ * more than the lens itself: here a term x is cut in two by adding and subtracting constants,
+ *     h = (x + coarse) - coarse,   l = ((x - h) + fine) - fine,
+ * multiples of 2^(scale + 51) and 2^scale; all of it is exact but for the rounding of l. The bits
+ * of x + coarse, less those of the constant, are h as an integer. Vectors do this in six
+ * instructions per lane (pack_batch_cpu.c). */
 #ifndef CAROM_SRC_PACK_PACK_ITEM_H
 #define CAROM_SRC_PACK_PACK_ITEM_H
 
@@ -30,9 +37,15 @@ typedef struct carom_pack_term {
     carom_vec3 moment; /* the volume times the centre of the lens circle, relative to the pivot */
 } carom_pack_term;
 
-/* The scales of sums, fixed before the first term. */
+/* The scale of a sum, fixed before the first term: terms up to `largest` are rounded to multiples
+ * of 2^scale. */
+typedef struct carom_pack_scale {
+    double largest, coarse, fine;
+    int scale;
+} carom_pack_scale;
+
 typedef struct carom_pack_scales {
-    int volume, force, torque, direction;
+    carom_pack_scale volume, force, torque, direction;
 } carom_pack_scales;
 
 /* All zero: empty. */
@@ -41,25 +54,70 @@ typedef struct carom_pack_sum {
     carom_sum force[3], torque[3], direction[3], moment[3];
 } carom_pack_sum;
 
-typedef struct carom_pack_overlap {
+typedef struct carom_pack_lenses {
     double volume, error;
     carom_vec3 force, torque, direction, moment; /* NaN where a bound of the scales did not hold */
-} carom_pack_overlap;
+} carom_pack_lenses;
 
 /* Relative rounding error of a lens at its distance, and of the distance of two centres: a few
  * units in the last place (lens.h, length.h), times four. */
 #define CAROM_PACK_LENS_ERROR 0x1p-47
+
+/* Bits of each of the two parts of a term, and what they leave of the 127 bits of a sum: room for
+ * 2^25 terms of the largest size, more where the scale is coarser. */
+#define CAROM_PACK_PART_BITS 50
+#define CAROM_PACK_FINE_BITS 51
+#define CAROM_PACK_ROOM_BITS 25
+
+CAROM_ITEM carom_pack_scale carom_pack_scale_make(double largest, uint64_t terms) {
+    carom_pack_scale s;
+    int exponent, count_bits = 0;
+    (void)carom_double_mantissa(largest, &exponent); /* largest < 2^(exponent + 53) */
+    while (count_bits < 64 && terms >> count_bits != 0) ++count_bits;
+    int coarse =
+        exponent + 53 - CAROM_PACK_PART_BITS + CAROM_MAX(count_bits - CAROM_PACK_ROOM_BITS, 0);
+    s.largest = largest;
+    s.scale =
+        CAROM_MAX(coarse - CAROM_PACK_FINE_BITS, -1022); /* so that all constants are normal */
+    s.fine = 3.0 * carom_power_of_two(s.scale + 51);
+    s.coarse = 3.0 * carom_power_of_two(s.scale + CAROM_PACK_FINE_BITS + 51);
+    return s;
+}
 
 /* Scales for up to `pairs` terms of balls with radii up to `radius`, all within `lever` of the
  * pivot and of each other. */
 CAROM_ITEM carom_pack_scales carom_pack_scales_make(double radius, double lever, uint64_t pairs) {
     carom_pack_scales scales;
     double area = 4.0 * (radius * radius), volume = 4.0 / 3.0 * area * radius;
-    scales.volume = carom_sum_scale(volume, pairs);
-    scales.force = carom_sum_scale(area, pairs);
-    scales.torque = carom_sum_scale(2.0 * area * lever, pairs);
-    scales.direction = carom_sum_scale(2.0 * volume * lever, pairs);
+    scales.volume = carom_pack_scale_make(volume, pairs);
+    scales.force = carom_pack_scale_make(area, pairs);
+    scales.torque = carom_pack_scale_make(2.0 * area * lever, pairs);
+    scales.direction = carom_pack_scale_make(2.0 * volume * lever, pairs);
     return scales;
+}
+
+CAROM_ITEM int64_t carom_pack_bits(double x) {
+    int64_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
+/* high 2^51 + low, as a term of a sum. */
+CAROM_ITEM carom_sum carom_pack_parts(int64_t high, int64_t low) {
+    carom_sum a = {(uint64_t)high << CAROM_PACK_FINE_BITS, 0, 0}, b = {(uint64_t)low, 0, 0};
+    a.high = (uint64_t)high >> (64 - CAROM_PACK_FINE_BITS);
+    if (high < 0) a.high |= ~(UINT64_MAX >> (64 - CAROM_PACK_FINE_BITS));
+    b.high = low < 0 ? UINT64_MAX : 0;
+    return carom_sum_add(a, b);
+}
+
+/* One term, rounded. */
+CAROM_ITEM carom_sum carom_pack_rounded(double x, const carom_pack_scale *s) {
+    carom_sum none = {0, 0, 1};
+    if (!(fabs(x) <= s->largest)) return none;
+    double above = x + s->coarse, rest = x - (above - s->coarse);
+    return carom_pack_parts(carom_pack_bits(above) - carom_pack_bits(s->coarse),
+                            carom_pack_bits(rest + s->fine) - carom_pack_bits(s->fine));
 }
 
 /* Whether two balls may have a point in common; false is certain, in exact arithmetic. */
@@ -76,7 +134,7 @@ CAROM_ITEM bool carom_pack_pair(const carom_ball *a, const carom_ball *b, carom_
     carom_vec3 apart = carom_vec_sub(b->centre, a->centre);
     double sum = a->radius + b->radius;
     if (carom_vec_dot(apart, apart) >= sum * sum) return false;
-    double d = carom_length(apart);
+    double d = carom_vec_length(apart); /* 0 below 2^-540: far below the radii */
     /* In an order of their own: the smaller ball first, whose centre is nearer to the circle, or
      * the one that comes first in space. So a and b may be swapped. */
     bool swapped = a->radius > b->radius ||
@@ -97,20 +155,20 @@ CAROM_ITEM bool carom_pack_pair(const carom_ball *a, const carom_ball *b, carom_
     return true;
 }
 
-CAROM_ITEM void carom_pack_add_vec(carom_sum sums[3], carom_vec3 v, int scale) {
-    sums[0] = carom_sum_add(sums[0], carom_sum_term(v.x, scale));
-    sums[1] = carom_sum_add(sums[1], carom_sum_term(v.y, scale));
-    sums[2] = carom_sum_add(sums[2], carom_sum_term(v.z, scale));
+CAROM_ITEM void carom_pack_add_vec(carom_sum sums[3], carom_vec3 v, const carom_pack_scale *s) {
+    sums[0] = carom_sum_add(sums[0], carom_pack_rounded(v.x, s));
+    sums[1] = carom_sum_add(sums[1], carom_pack_rounded(v.y, s));
+    sums[2] = carom_sum_add(sums[2], carom_pack_rounded(v.z, s));
 }
 
 CAROM_ITEM void carom_pack_sum_add(carom_pack_sum *sum, const carom_pack_term *term,
                                    const carom_pack_scales *scales) {
-    sum->volume = carom_sum_add(sum->volume, carom_sum_term(term->volume, scales->volume));
-    sum->error = carom_sum_add(sum->error, carom_sum_term(term->error, scales->volume));
-    carom_pack_add_vec(sum->force, term->force, scales->force);
-    carom_pack_add_vec(sum->torque, term->torque, scales->torque);
-    carom_pack_add_vec(sum->direction, term->direction, scales->direction);
-    carom_pack_add_vec(sum->moment, term->moment, scales->direction);
+    sum->volume = carom_sum_add(sum->volume, carom_pack_rounded(term->volume, &scales->volume));
+    sum->error = carom_sum_add(sum->error, carom_pack_rounded(term->error, &scales->volume));
+    carom_pack_add_vec(sum->force, term->force, &scales->force);
+    carom_pack_add_vec(sum->torque, term->torque, &scales->torque);
+    carom_pack_add_vec(sum->direction, term->direction, &scales->direction);
+    carom_pack_add_vec(sum->moment, term->moment, &scales->direction);
 }
 
 /* Adds the sum of another worker. */
@@ -125,22 +183,22 @@ CAROM_ITEM void carom_pack_sum_join(carom_pack_sum *sum, const carom_pack_sum *o
     }
 }
 
-CAROM_ITEM carom_vec3 carom_pack_vec_value(const carom_sum sums[3], int scale) {
-    return carom_vec(carom_sum_value(sums[0], scale), carom_sum_value(sums[1], scale),
-                     carom_sum_value(sums[2], scale));
+CAROM_ITEM carom_vec3 carom_pack_vec_value(const carom_sum sums[3], const carom_pack_scale *s) {
+    return carom_vec(carom_sum_value(sums[0], s->scale), carom_sum_value(sums[1], s->scale),
+                     carom_sum_value(sums[2], s->scale));
 }
 
-CAROM_ITEM carom_pack_overlap carom_pack_sum_value(const carom_pack_sum *sum,
-                                                   const carom_pack_scales *scales) {
-    carom_pack_overlap overlap;
-    overlap.volume = carom_sum_value(sum->volume, scales->volume);
+CAROM_ITEM carom_pack_lenses carom_pack_sum_value(const carom_pack_sum *sum,
+                                                  const carom_pack_scales *scales) {
+    carom_pack_lenses lenses;
+    lenses.volume = carom_sum_value(sum->volume, scales->volume.scale);
     /* Each term was rounded to a multiple of the scale, by less than the error of its volume. */
-    overlap.error = carom_sum_value(sum->error, scales->volume) + 0x1p-52 * overlap.volume;
-    overlap.force = carom_pack_vec_value(sum->force, scales->force);
-    overlap.torque = carom_pack_vec_value(sum->torque, scales->torque);
-    overlap.direction = carom_pack_vec_value(sum->direction, scales->direction);
-    overlap.moment = carom_pack_vec_value(sum->moment, scales->direction);
-    return overlap;
+    lenses.error = carom_sum_value(sum->error, scales->volume.scale) + 0x1p-52 * lenses.volume;
+    lenses.force = carom_pack_vec_value(sum->force, &scales->force);
+    lenses.torque = carom_pack_vec_value(sum->torque, &scales->torque);
+    lenses.direction = carom_pack_vec_value(sum->direction, &scales->direction);
+    lenses.moment = carom_pack_vec_value(sum->moment, &scales->direction);
+    return lenses;
 }
 
 #endif

@@ -49,32 +49,6 @@ static bool offer(nearest *best, const carom_soup_placing *placing, uint32_t a, 
     return true;
 }
 
-/* Converts a distance to a float in a's frame, rounded up. It allows for an error of 2^-18 of the
- * bounds compared with it. */
-static float limit_of(const carom_soup_placing *placing, double distance) {
-    double scaled = carom_scale_apply(distance, placing->a.exponent) * (1.0 + 0x1p-16);
-    return scaled < 0x1p60 ? (float)scaled + 0x1p-60f : HUGE_VALF;
-}
-
-/* Scales a vector to a length just below 1, or returns zero if its length is out of range. */
-static carom_vec3 direction_of(carom_vec3 offset) {
-    double length = carom_length(offset);
-    if (!(length > 0x1p-900 && length < 0x1p900)) return carom_vec(0.0, 0.0, 0.0);
-    return carom_vec_scale(offset, (1.0 - 0x1p-50) / length);
-}
-
-/* Sets the directions from a to b in a's frame and from b to a in b's frame. They are scaled down
- * further, so that as floats they are not longer than 1. */
-static void set_direction(carom_obb_traversal *traversal, const carom_soup_placing *placing,
-                          carom_vec3 offset) {
-    const double *ra = placing->a.frame.r, *rb = placing->b.frame.r;
-    carom_vec3 u = carom_vec_scale(direction_of(offset), 1.0 - 0x1p-20);
-    for (int k = 0; k < 3; ++k) {
-        traversal->direction_a[k] = (float)((ra[k] * u.x + ra[3 + k] * u.y) + ra[6 + k] * u.z);
-        traversal->direction_b[k] = (float)-((rb[k] * u.x + rb[3 + k] * u.y) + rb[6 + k] * u.z);
-    }
-}
-
 /* Whether the gap of two triangles along the direction of the nearest points so far is larger than
  * the distance of those points. Then the triangles need not be measured. */
 static bool is_farther(const nearest *best, const carom_triangle *a, const carom_triangle *b) {
@@ -107,9 +81,9 @@ static float measure(carom_obb_traversal *traversal, uint32_t place_a, uint32_t 
         return atomic_load_explicit(&search->limit, memory_order_relaxed);
     carom_near_triangles(posed_a.corner, w->posed_b.corner, &closest);
     if (offer(&w->best, placing, a, b, &closest))
-        set_direction(traversal, placing, carom_vec_sub(closest.b, closest.a));
+        carom_soup_set_direction(traversal, placing, carom_vec_sub(closest.b, closest.a));
     ++w->measured;
-    return carom_obb_search_lower(search, limit_of(placing, closest.distance));
+    return carom_obb_search_lower(search, carom_soup_limit_of(placing, closest.distance));
 }
 
 static void worker_begin(void *user, void *state) {
@@ -120,7 +94,7 @@ static void worker_begin(void *user, void *state) {
     w->measured = 0;
     w->last_b = CAROM_BVH_NONE;
     carom_soup_begin_traversal(placing, &w->base.traversal);
-    set_direction(&w->base.traversal, placing, placing->offset);
+    carom_soup_set_direction(&w->base.traversal, placing, placing->offset);
 }
 
 /* ---- Query ----------------------------------------------------------------------------------- */
@@ -149,8 +123,8 @@ static bool measure_two(void *user, uint32_t a, uint32_t b, const carom_triangle
 static carom_status compare_all(carom_context *context, const carom_soup_placing *placing,
                                 double limit, nearest *best) {
     all_with_all all = {.placing = placing, .limit = limit * LIMIT_MARGIN};
-    carom_status status = carom_soup_each_two(context, placing, direction_of(placing->offset),
-                                              &all.limit, measure_two, &all);
+    carom_status status = carom_soup_each_two(
+        context, placing, carom_soup_direction_of(placing->offset), &all.limit, measure_two, &all);
     context->work.candidates += all.measured;
     *best = all.best;
     return status;
@@ -165,7 +139,7 @@ static carom_status search_trees(carom_context *context, const carom_soup_placin
                                .begin = worker_begin,
                                .measure = measure,
                                .budget = UINT64_MAX,
-                               .limit = limit_of(placing, limit)};
+                               .limit = carom_soup_limit_of(placing, limit)};
     CAROM_TRY(carom_obb_search_begin(&search));
     carom_status status = carom_obb_search_run(&search);
     context->work.visits += search.visits;

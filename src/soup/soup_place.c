@@ -259,3 +259,26 @@ void carom_soup_begin_traversal(const carom_soup_placing *placing, carom_obb_tra
     traversal->slack_b = placing->slack_b;
     carom_obb_traversal_begin(traversal);
 }
+
+/* ---- Searches for the nearest --------------------------------------------------------------- */
+
+float carom_soup_limit_of(const carom_soup_placing *placing, double distance) {
+    double scaled = carom_scale_apply(distance, placing->a.exponent) * (1.0 + 0x1p-16);
+    return scaled < 0x1p60 ? (float)scaled + 0x1p-60f : HUGE_VALF;
+}
+
+carom_vec3 carom_soup_direction_of(carom_vec3 offset) {
+    double length = carom_length(offset);
+    if (!(length > 0x1p-900 && length < 0x1p900)) return carom_vec(0.0, 0.0, 0.0);
+    return carom_vec_scale(offset, (1.0 - 0x1p-50) / length);
+}
+
+void carom_soup_set_direction(carom_obb_traversal *traversal, const carom_soup_placing *placing,
+                              carom_vec3 offset) {
+    const double *ra = placing->a.frame.r, *rb = placing->b.frame.r;
+    carom_vec3 u = carom_vec_scale(carom_soup_direction_of(offset), 1.0 - 0x1p-20);
+    for (int k = 0; k < 3; ++k) {
+        traversal->direction_a[k] = (float)((ra[k] * u.x + ra[3 + k] * u.y) + ra[6 + k] * u.z);
+        traversal->direction_b[k] = (float)-((rb[k] * u.x + rb[3 + k] * u.y) + rb[6 + k] * u.z);
+    }
+}

@@ -47,6 +47,18 @@ carom_status carom_soup_place_window(carom_context *context, carom_soup_placing 
 /* Starts a traversal at the pair of roots. */
 void carom_soup_begin_traversal(const carom_soup_placing *placing, carom_obb_traversal *traversal);
 
+/* Converts a distance to a float in a's frame, rounded up, for a search for the nearest. It allows
+ * for an error of 2^-18 of the bounds compared with it. */
+float carom_soup_limit_of(const carom_soup_placing *placing, double distance);
+
+/* Scales a vector to a length just below 1, or returns zero if its length is out of range. */
+carom_vec3 carom_soup_direction_of(carom_vec3 offset);
+
+/* Sets the directions from a to b in a's frame and from b to a in b's frame. They are scaled down
+ * further, so that as floats they are not longer than 1. */
+void carom_soup_set_direction(carom_obb_traversal *traversal, const carom_soup_placing *placing,
+                              carom_vec3 offset);
+
 static inline carom_triangle carom_soup_posed(const carom_soup_side *side, uint32_t triangle) {
     carom_triangle t = carom_soup_view_triangle(&side->view, triangle);
     for (int i = 0; i < 3; ++i) t.corner[i] = carom_frame_apply(&side->frame, t.corner[i]);

@@ -17,7 +17,8 @@ typedef struct pack_claim {
     uint64_t cell_count;
     const carom_triangle *triangles; /* closed, outside out */
     uint64_t triangle_count;
-    bool shares; /* secondary, cover and void_volume are there */
+    bool shares;  /* secondary, cover and void_volume are there */
+    bool crosses; /* triangles cross each other: only the sum of the shares is known */
 } pack_claim;
 
 typedef struct pack_proof {
@@ -45,6 +46,9 @@ double pack_ball_in_box(const carom_ball *ball, const carom_bounds *box);
 /* The largest radius of a ball between the spheres that `tries` random starts and a climb by random
  * steps find: no more than the packing may admit. */
 double pack_search_empty(const pack_claim *claim, uint64_t seed, int tries);
+
+/* Whether faces of a mesh meet that have no vertex in common. */
+bool pack_crosses(carom_context *context, const carom_mesh_view *view);
 
 /* The triangles of a mesh, welded and split; free with free(). Reversed where that is needed to
  * enclose a positive volume. */

@@ -32,6 +32,7 @@ int main(int argc, char **argv) {
     carom_pack_cell *cells = NULL;
     carom_triangle *triangles = pack_triangles(context, &view, &claim.triangle_count, &volume);
     claim.triangles = triangles;
+    claim.crosses = pack_crosses(context, &view);
     claim.shares = info.shares;
     if (argc > 3) {
         cells = pack_read_cells(argv[3], &claim.cell_count);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Four points of any doubles that move to any others: the exact stage and the filter agree, and so
+ * do other orders of the points and the motion backwards; what meets at the start or the end, by
+ * the exact predicate of triangles, is a hit then. */
+#include <math.h>
+
+#include "carom/geom.h"
+#include "fuzz/fuzz.h"
+#include "geom/toi_item.h"
+
+/* One coordinate: any double, any float, a small integer, or a double of moderate size. */
+static double take_coordinate(const uint8_t **bytes, size_t *size, int how) {
+    double wide = 0.0;
+    float narrow = 0.0f;
+    int8_t whole = 0;
+    switch (how) {
+    case 0:
+        fuzz_take(bytes, size, &wide, sizeof(wide));
+        return isfinite(wide) ? wide : 0.0;
+    case 1:
+        fuzz_take(bytes, size, &narrow, sizeof(narrow));
+        return isfinite(narrow) ? (double)narrow : 0.0;
+    case 2:
+        fuzz_take(bytes, size, &whole, sizeof(whole));
+        return (double)whole;
+    default:
+        fuzz_take(bytes, size, &wide, sizeof(wide));
+        return isfinite(wide) && fabs(wide) < 1e6 && fabs(wide) > 1e-6 ? wide : 1.0;
+    }
+}
+
+static carom_toi ask(const carom_vec3 *start, const carom_vec3 *end, int edges) {
+    return edges ? carom_segments_toi_value(start, end)
+                 : carom_point_triangle_toi_value(start, end);
+}
+
+static bool meet(const carom_vec3 *p, int edges) {
+    carom_triangle a = {{p[0], edges ? p[1] : p[0], edges ? p[1] : p[0]}};
+    carom_triangle b = {{edges ? p[2] : p[1], edges ? p[3] : p[2], p[3]}};
+    return carom_triangles_meet_value(&a, &b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static const int orders[2][4] = {{0, 2, 3, 1}, {3, 2, 1, 0}};
+    uint8_t head[2];
+    carom_vec3 start[4], end[4], s[4], e[4];
+    fuzz_take(&bytes, &size, head, sizeof(head));
+    int edges = head[0] % 2, how = head[0] / 2 % 4;
+    for (int i = 0; i < 12; ++i) (&start[0].x)[i] = take_coordinate(&bytes, &size, how);
+    for (int i = 0; i < 12; ++i)
+        (&end[0].x)[i] =
+            (head[1] >> i % 8 & 1) != 0 ? (&start[0].x)[i] : take_coordinate(&bytes, &size, how);
+    carom_toi toi = ask(start, end, edges), exact;
+    FUZZ_CHECK(toi.lower >= 0.0 && toi.lower <= toi.upper && toi.upper <= 1.0);
+    carom_toi_exact(start, end, edges, &exact);
+    FUZZ_CHECK(toi.lower <= exact.upper && exact.lower <= toi.upper);
+    for (int i = 0; i < 4; ++i) {
+        s[i] = start[orders[edges][i]];
+        e[i] = end[orders[edges][i]];
+    }
+    carom_toi other = ask(s, e, edges), back = ask(end, start, edges);
+    FUZZ_CHECK(other.lower <= toi.upper && toi.lower <= other.upper);
+    FUZZ_CHECK(!meet(end, edges) || toi.hit);
+    FUZZ_CHECK(!meet(start, edges) || (toi.hit && toi.lower == 0.0));
+    if (how == 0) return 0; /* with all exponents a doubtful answer may be a hit */
+    FUZZ_CHECK(toi.hit == exact.hit && toi.hit == other.hit && toi.hit == back.hit);
+    FUZZ_CHECK(meet(start, edges) == (toi.hit && toi.upper == 0.0));
+    FUZZ_CHECK(!toi.hit || back.lower <= 1.0 - toi.lower);
+    return 0;
+}

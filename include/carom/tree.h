@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.h: how far apart two solids are, or how much they overlap, from their sphere packings.
+ *
+ *   carom_tree_create(context, &(carom_tree_def){.packing = packing}, &tree);            prepare
+ *   carom_tree_query(context, a, NULL, b, &pose_b, NULL, &answer);                       query
+ *
+ * An inner sphere tree (Weller, Zachmann 2009) is a hierarchy over the spheres of a packing. Its
+ * cost depends on the number of spheres, not on the mesh, and every answer has bounds that hold for
+ * the solids that were packed. solid.h is exact, and often fast enough: docs/tree.md says which to
+ * take. Poses are rigid; a scale, which multiplies radii too, is in the def of a query.
+ *
+ * The same input gives the same bytes for any number of threads and any instruction set, and for
+ * every method of building. */
+#ifndef CAROM_TREE_H
+#define CAROM_TREE_H
+
+#include "carom/pack.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Prepare --------------------------------------------------------------------------------- */
+
+/* How spheres are grouped. All methods give the same answers. */
+typedef enum carom_tree_method {
+    CAROM_TREE_METHOD_MEDIAN = 0, /* in halves along the longest side: the fastest */
+    CAROM_TREE_METHOD_NEURAL_GAS, /* by batch neural gas, weighted by volumes (Weller, Zachmann
+                                     2009) */
+    CAROM_TREE_METHOD_MORTON,     /* by a space-filling curve */
+    CAROM_TREE_METHOD_COUNT
+} carom_tree_method;
+
+/* "median", "neural-gas", "morton". */
+CAROM_API const char *carom_tree_method_name(carom_tree_method method);
+CAROM_API bool carom_tree_method_from_name(const char *name, carom_tree_method *method);
+
+typedef struct carom_tree_def {
+    const carom_packing *packing; /* copied; with shares */
+    carom_tree_method method;
+    uint32_t arity; /* children of a node, 2 to 16; 0: 16, for NEURAL_GAS the paper's 4 */
+    uint64_t seed;  /* NEURAL_GAS: of the first prototypes */
+} carom_tree_def;
+
+typedef struct carom_tree carom_tree;
+
+/* Builds the tree of a packing. On failure *tree is NULL.
+ * CAROM_BAD_INPUT: the packing has no spheres or no shares; a cover is smaller than its radius; an
+ * arity out of range; sizes below 2^-200 or above 2^200.
+ * Cost: about 2 us of processor time per sphere, NEURAL_GAS 40 us; 95 bytes per sphere. */
+CAROM_API carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
+                                         carom_tree **tree);
+
+/* NULL is fine. */
+CAROM_API void carom_tree_destroy(carom_tree *tree);
+
+typedef struct carom_tree_info {
+    uint64_t spheres;
+    carom_tree_method method;
+    uint32_t arity;
+    uint64_t nodes;  /* above the leaves */
+    uint64_t leaves; /* of up to 16 spheres */
+    uint32_t depth;  /* nodes from the root to a leaf, at most */
+    uint64_t bytes;  /* held by the tree */
+} carom_tree_info;
+
+CAROM_API carom_status carom_tree_get_info(carom_context *context, const carom_tree *tree,
+                                           carom_tree_info *info);
+
+/* ---- Query ----------------------------------------------------------------------------------- */
+
+/* What one query of a pair of trees learned for the next, in nearby poses: the closest spheres. It
+ * saves time and changes no answer. All zero: nothing yet. */
+typedef struct carom_tree_hint {
+    bool valid;
+    uint32_t sphere_a, sphere_b;
+} carom_tree_hint;
+
+typedef struct carom_tree_query_def {
+    double scale_a, scale_b; /* of the packings, before their rotation; 0: 1 */
+    bool no_bounds;          /* of the overlap: estimate, force and torque only. volume_lower is
+                                then 0, volume_upper the smaller volume of the solids, and the
+                                relation depends on inner balls alone */
+    bool narrow_bounds; /* of the overlap: a share whose cover lies in a ball of the other solid
+                           counts exactly, by the depths of the other's spheres. The relation
+                           may then say that one solid is inside the other. Takes half as long
+                           again; otherwise all engines give the same bounds, bit for bit */
+    /* When to stop early; 0: at the end. An overlap is then searched level by level, and the
+     * answer is that of the last level that was completed. */
+    uint64_t work_budget;  /* nodes visited, about. Deterministic */
+    double time_budget;    /* seconds by the clock; not deterministic */
+    double tolerance;      /* of the overlap: when the bounds are at most this share of the estimate
+                              apart */
+    carom_tree_hint *hint; /* of distances: read and written; NULL: none. A hint of other trees is
+                              wrong only in that it saves nothing */
+} carom_tree_query_def;
+
+/* Rules for the queries below. Poses may be NULL or all zero, which is the identity; a query def
+ * may be NULL. One thread. carom_context_get_work: nodes visited, and pairs of spheres computed in
+ * doubles. Nothing is allocated once warm. CAROM_BAD_INPUT: a pose or scale that is not finite, a
+ * negative scale, sizes in their poses outside of 2^-200 to 2^200. */
+
+/* Says whether inner balls of a and b overlap: then the solids certainly do. */
+CAROM_API carom_status carom_tree_any(carom_context *context, const carom_tree *a,
+                                      const carom_pose *pose_a, const carom_tree *b,
+                                      const carom_pose *pose_b, const carom_tree_query_def *def,
+                                      bool *any);
+
+/* Computes the overlap (pack.h). Bounds are as defined there, or narrower: see the def. */
+CAROM_API carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
+                                          const carom_pose *pose_a, const carom_tree *b,
+                                          const carom_pose *pose_b, const carom_tree_query_def *def,
+                                          carom_packing_overlap *overlap);
+
+typedef struct carom_tree_gap {
+    double lower, upper; /* bounds of the distance of the solids: the least gap of two covers
+                            and of two inner balls; 0 where these overlap */
+    double distance;     /* an estimate between them */
+    carom_vec3 point_a, point_b; /* of the two inner balls, where they are closest; world axes */
+    uint32_t sphere_a, sphere_b; /* these balls: of all pairs with the least gap the first by a's
+                                    index, then b's */
+    bool partial;                /* a budget ended the search: bounds hold, but are wider */
+} carom_tree_gap;
+
+/* Computes the distance of the solids. */
+CAROM_API carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
+                                           const carom_pose *pose_a, const carom_tree *b,
+                                           const carom_pose *pose_b,
+                                           const carom_tree_query_def *def, carom_tree_gap *gap);
+
+typedef struct carom_tree_answer {
+    carom_packing_overlap overlap; /* as from carom_tree_overlap */
+    bool has_gap;                  /* the relation is APART or TOUCHING */
+    carom_tree_gap gap;            /* then as from carom_tree_distance; else all zero */
+} carom_tree_answer;
+
+/* Computes the overlap and, where that is not certain, the distance. */
+CAROM_API carom_status carom_tree_query(carom_context *context, const carom_tree *a,
+                                        const carom_pose *pose_a, const carom_tree *b,
+                                        const carom_pose *pose_b, const carom_tree_query_def *def,
+                                        carom_tree_answer *answer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

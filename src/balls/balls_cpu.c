@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* Spheres asking a grid: posing, cells, filter, terms (balls_item.h).
+ *
+ * The steps run over a batch of spheres that are near in space. Posing is in doubles, as the posed
+ * centres x' are those of the result; then x' goes to the frame of the grid, as floats. All buckets
+ * of the batch are looked up before the first is scanned, so that cache misses overlap. A scan
+ * compares one sphere with the columns of a block in floats, enlarged by the slack, and lists the
+ * pairs that are left. Their posed spheres are then copied into columns of doubles
+ * (pack_batch_cpu.h). */
+#include "balls/balls_cpu.h"
+
+#include "base/simd.h"
+
+#define PIECE 32u /* blocks of a bucket that are scanned at a time */
+#define AHEAD 16u /* pairs whose spheres are fetched before they are copied: some 100 ns */
+
+/* ---- Posing ---------------------------------------------------------------------------------- */
+
+/* Stores CAROM_LANES64 doubles as floats, limited so that they stay finite. */
+CAROM_SIMD void store_floats(float *to, carom_f64v v) {
+    typedef float some_floats __attribute__((vector_size(4 * CAROM_LANES64)));
+    v = carom_f64v_min(carom_f64v_max(v, carom_f64v_splat(-0x1p20)), carom_f64v_splat(0x1p20));
+    some_floats floats = __builtin_convertvector(v, some_floats);
+    memcpy(to, &floats, sizeof(floats));
+}
+
+/* carom_pack_pose_centre for CAROM_LANES64 centres. */
+CAROM_SIMD void pose_some(const carom_pack_place *place, carom_f64v *x, carom_f64v *y,
+                          carom_f64v *z) {
+    const double *r = place->frame.r;
+    carom_f64v u = *x * place->scale, v = *y * place->scale, w = *z * place->scale;
+    *x = ((r[0] * u + r[1] * v) + r[2] * w) + place->frame.t.x;
+    *y = ((r[3] * u + r[4] * v) + r[5] * w) + place->frame.t.y;
+    *z = ((r[6] * u + r[7] * v) + r[8] * w) + place->frame.t.z;
+}
+
+static void pose(const carom_balls_asking *ask, uint32_t first, uint32_t count,
+                 carom_balls_worker *w) {
+    const carom_balls_view *from = ask->from;
+    const carom_vec3 t = ask->grid_place->frame.t;
+    const double *m = ask->turn;
+    w->first = first;
+    for (uint32_t i = 0; i < count; i += CAROM_LANES64) {
+        carom_f64v x = carom_f64v_load(&from->x[first + i]);
+        carom_f64v y = carom_f64v_load(&from->y[first + i]);
+        carom_f64v z = carom_f64v_load(&from->z[first + i]);
+        pose_some(ask->from_place, &x, &y, &z);
+        carom_f64v_store(&w->x[i], x);
+        carom_f64v_store(&w->y[i], y);
+        carom_f64v_store(&w->z[i], z);
+        x -= t.x;
+        y -= t.y;
+        z -= t.z;
+        store_floats(&w->p[0][i], m[0] * x + m[1] * y + m[2] * z - ask->shift[0]);
+        store_floats(&w->p[1][i], m[3] * x + m[4] * y + m[5] * z - ask->shift[1]);
+        store_floats(&w->p[2][i], m[6] * x + m[7] * y + m[8] * z - ask->shift[2]);
+    }
+}
+
+/* Radii in units of the grid. */
+static void measure(const carom_balls_asking *ask, uint32_t count, carom_balls_worker *w) {
+    const float *reach = ask->from->reach + w->first, *near = ask->from->near + w->first;
+    double ratio = ask->from_ratio;
+    for (uint32_t i = 0; i < count; ++i) {
+        w->near[i] = (float)((double)near[i] * ratio) + CAROM_BALLS_SLACK;
+        w->reach[i] = (float)((double)reach[i] * ratio) + CAROM_BALLS_SLACK;
+    }
+    if (ask->ratio == 1.0) { /* what the item gives, without its loops */
+        for (uint32_t i = 0; i < count; ++i)
+            w->least[i] = ask->b_asks ? -carom_float_below(-reach[i]) : reach[i];
+    } else {
+        for (uint32_t i = 0; i < count; ++i)
+            w->least[i] = carom_balls_threshold(reach[i], ask->ratio, ask->b_asks);
+    }
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* Lists the spheres of a batch whose centres are in the box of the grid. */
+static uint32_t list_inside(const carom_balls_view *grid, uint32_t count, carom_balls_worker *w) {
+    uint32_t inside = 0;
+    for (uint32_t i = 0; i < count; i += CAROM_LANES) {
+        carom_i32v in = (carom_i32v){0} == 0;
+        for (int k = 0; k < 3; ++k) {
+            carom_f32v p = carom_f32v_load(&w->p[k][i]);
+            in &= (p >= grid->box_low[k]) & (p <= grid->box_high[k]);
+        }
+        uint32_t left = CAROM_MIN(count - i, CAROM_LANES);
+        inside +=
+            carom_lanes_list(carom_lanes_of(in) & (~0u >> (32 - left)), i, &w->inside[inside]);
+    }
+    return inside;
+}
+
+/* carom_balls_cell for CAROM_LANES spheres, also for those outside of the box. */
+CAROM_SIMD carom_u32v cells_of(const carom_balls_view *grid, uint32_t level, int axis,
+                               const float *p) {
+    carom_f32v x = carom_f32v_min(carom_f32v_load(p), carom_f32v_splat(grid->box_high[axis]));
+    carom_f32v cell = (x - grid->box_low[axis]) * grid->inverse[level];
+    cell = carom_f32v_max(cell, carom_f32v_splat(0.0f));
+    return (carom_u32v) __builtin_convertvector(cell, carom_i32v);
+}
+
+/* carom_grid_spread for CAROM_LANES numbers below 2^10. */
+CAROM_SIMD carom_u32v spread(carom_u32v x) {
+    x &= 1023u;
+    x = (x | x << 16) & 0x030000FFu;
+    x = (x | x << 8) & 0x0300F00Fu;
+    x = (x | x << 4) & 0x030C30C3u;
+    return (x | x << 2) & 0x09249249u;
+}
+
+/* carom_grid_bucket of the cells of all spheres of a batch on a level; of other hashes than block
+ * and Morton only for those inside. */
+static void find_buckets(const carom_balls_view *grid, uint32_t level, uint32_t count,
+                         uint32_t inside, carom_balls_worker *w) {
+    const carom_grid_table *table = &grid->table;
+    uint32_t last = table->bucket_count - 1;
+    bool morton = table->hash == CAROM_GRID_HASH_MORTON && (last & table->bucket_count) == 0;
+    if (table->block_shift == 0 && !morton) {
+        for (uint32_t k = 0; k < inside; ++k) {
+            uint32_t i = w->inside[k];
+            w->bucket[i] = carom_grid_bucket(table, carom_balls_cell(grid, level, 0, w->p[0][i]),
+                                             carom_balls_cell(grid, level, 1, w->p[1][i]),
+                                             carom_balls_cell(grid, level, 2, w->p[2][i]), level);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < count; i += CAROM_LANES) {
+        carom_u32v x = cells_of(grid, level, 0, &w->p[0][i]);
+        carom_u32v y = cells_of(grid, level, 1, &w->p[1][i]);
+        carom_u32v z = cells_of(grid, level, 2, &w->p[2][i]);
+        if (morton) {
+            x = (spread(x) | spread(y) << 1 | spread(z) << 2) + level * 0x9E3779B1u;
+            carom_u32v_store(&w->bucket[i], x & last);
+        } else {
+            carom_u32v hash = ((x >> 1) * 0x9E3779B1u ^ (y >> 1) * 0x85EBCA77u) +
+                              ((z >> 1) * 0xC2B2AE3Du ^ level * 0x27D4EB2Fu);
+            hash = (hash ^ hash >> 15) * 0x2C1B3C6Du;
+            hash = (hash ^ hash >> 13) >> table->block_shift;
+            carom_u32v_store(&w->bucket[i], hash << 3 | (x & 1u) | (y & 1u) << 1 | (z & 1u) << 2);
+        }
+    }
+}
+
+/* Lists the buckets that the spheres of a batch visit, one per level. */
+static void list_visits(const carom_balls_asking *ask, uint32_t count, carom_balls_worker *w) {
+    const carom_balls_view *grid = ask->grid;
+    uint32_t listed = 0, inside = list_inside(grid, count, w);
+    for (uint32_t level = 0; level < grid->level_count && inside != 0; ++level) {
+        float bottom = grid->bottom[level], top = grid->top[level];
+        find_buckets(grid, level, count, inside, w);
+        for (uint32_t k = 0; k < inside; ++k) {
+            uint32_t i = w->inside[k], bucket = w->bucket[i];
+            float low = CAROM_MAX(bottom, w->least[i]);
+            uint32_t at = grid->starts[bucket], end = grid->starts[bucket + 1];
+            CAROM_ASSERT(bucket < grid->table.bucket_count);
+            w->visit[listed] = (carom_balls_visit){i, at, end, low, top};
+            listed += at < end && low <= top ? 1u : 0u;
+            w->visits += low <= top ? 1u : 0u;
+        }
+    }
+    w->visit_count = listed;
+}
+
+/* ---- Pairs that are left --------------------------------------------------------------------- */
+
+static carom_pack_posed posed(const carom_pack_place *place, const carom_balls_sphere *s) {
+    return carom_pack_pose_sphere(place, s->centre, s->radius, s->secondary, s->cover);
+}
+
+static inline void flag(uint8_t *flags, uint32_t rank) {
+    __atomic_store_n(&flags[rank], 1, __ATOMIC_RELAXED);
+}
+
+/* Decides about covers that floats could not decide about. */
+static void settle_doubts(const carom_balls_asking *ask, carom_balls_worker *w) {
+    uint8_t *from = w->flags[ask->b_asks ? 1 : 0], *grid = w->flags[ask->b_asks ? 0 : 1];
+    for (uint32_t i = 0; i < w->doubt_count; ++i) {
+        uint32_t rank = w->first + w->doubt_sphere[i];
+        uint32_t other = carom_balls_entry_rank(ask->grid, w->doubt_entry[i]);
+        if (__atomic_load_n(&from[rank], __ATOMIC_RELAXED) != 0 &&
+            __atomic_load_n(&grid[other], __ATOMIC_RELAXED) != 0)
+            continue;
+        carom_pack_posed a = posed(ask->from_place, &ask->from->spheres[rank]);
+        carom_pack_posed b = posed(ask->grid_place, &ask->grid->spheres[other]);
+        ++w->undecided;
+        if (!carom_pack_covers_meet(&a, &b)) continue;
+        flag(from, rank);
+        flag(grid, other);
+    }
+    w->doubt_count = 0;
+}
+
+/* Poses the spheres of the grid that were copied into a batch, from `at` on; reads and writes up to
+ * a vector past the end. */
+static void pose_side(const carom_pack_place *place, carom_pack_side *side, uint32_t at,
+                      uint32_t end) {
+    for (; at < end; at += CAROM_LANES64) {
+        carom_f64v x = carom_f64v_load(&side->x[at]), y = carom_f64v_load(&side->y[at]),
+                   z = carom_f64v_load(&side->z[at]);
+        pose_some(place, &x, &y, &z);
+        carom_f64v_store(&side->x[at], x);
+        carom_f64v_store(&side->y[at], y);
+        carom_f64v_store(&side->z[at], z);
+    }
+}
+
+/* Adds the pairs up. */
+static void add_up(const carom_balls_asking *ask, carom_balls_worker *w) {
+    carom_pack_batch *batch = &w->batch;
+    carom_pack_side *from = ask->b_asks ? &batch->b : &batch->a;
+    carom_pack_side *grid = ask->b_asks ? &batch->a : &batch->b;
+    const carom_balls_sphere *asking = ask->from->spheres + w->first, *asked = ask->grid->spheres;
+    double scale = ask->from_place->scale, grid_scale = ask->grid_place->scale;
+    uint32_t *ranks = w->hit_entry;
+    for (uint32_t i = 0; i < w->hit_count; ++i)
+        ranks[i] = carom_balls_entry_rank(ask->grid, w->hit_entry[i]);
+    for (uint32_t i = w->hit_count; i < w->hit_count + AHEAD; ++i) ranks[i] = 0;
+    for (uint32_t done = 0; done < w->hit_count;) {
+        uint32_t space = CAROM_PACK_BATCH - batch->count, begin = batch->count;
+        uint32_t some = CAROM_MIN(w->hit_count - done, space);
+        for (uint32_t i = 0; i < some; ++i) {
+            uint32_t k = w->hit_sphere[done + i], at = begin + i;
+            const carom_balls_sphere *s = &asked[ranks[done + i]];
+            __builtin_prefetch(&asked[ranks[done + i + AHEAD]]);
+            from->x[at] = w->x[k];
+            from->y[at] = w->y[k];
+            from->z[at] = w->z[k];
+            from->secondary[at] = asking[k].secondary * scale;
+            from->radius[at] = asking[k].radius * scale;
+            grid->x[at] = s->centre.x;
+            grid->y[at] = s->centre.y;
+            grid->z[at] = s->centre.z;
+            grid->secondary[at] = s->secondary * grid_scale;
+            grid->radius[at] = s->radius * grid_scale;
+        }
+        batch->count += some;
+        done += some;
+        pose_side(ask->grid_place, grid, begin, batch->count);
+        if (batch->count == CAROM_PACK_BATCH)
+            CAROM_CPU(carom_pack_batch_add)(batch, ask->meeting, ask->bounds, &w->totals);
+    }
+}
+
+static bool settle(const carom_balls_asking *ask, carom_balls_worker *w) {
+    w->candidates += w->hit_count;
+    if (w->doubt_count != 0) settle_doubts(ask, w);
+    if (w->found != NULL) return w->hit_count == 0 || w->found(w, ask);
+    add_up(ask, w);
+    w->hit_count = 0;
+    return true;
+}
+
+/* ---- Filter ---------------------------------------------------------------------------------- */
+
+/* What a scan looks for; constant in each call. */
+enum { NEAR, NEAR_AND_COVERS, WIDE };
+
+/* The bits of 64 entries, from entry `first` on. */
+typedef struct matches {
+    uint64_t hits;        /* may be pairs */
+    uint64_t sure, doubt; /* covers meet, and may meet */
+    uint32_t first;
+} matches;
+
+/* Appends pairs of a sphere and entries to a list; returns its length. */
+static inline uint32_t append(uint64_t set, uint32_t first, uint32_t sphere, uint32_t *spheres,
+                              uint32_t *entries, uint32_t count) {
+    for (; set != 0; set &= set - 1, ++count) {
+        spheres[count] = sphere;
+        entries[count] = first + (uint32_t)__builtin_ctzll(set);
+    }
+    return count;
+}
+
+/* Flags entries, and the sphere that asked. */
+static inline void flag_all(const carom_balls_asking *ask, carom_balls_worker *w, uint32_t sphere,
+                            const matches *m) {
+    uint8_t *grid = w->flags[ask->b_asks ? 0 : 1];
+    if (m->sure != 0) flag(w->flags[ask->b_asks ? 1 : 0], w->first + sphere);
+    for (uint64_t set = m->sure; set != 0; set &= set - 1)
+        flag(grid, carom_balls_entry_rank(ask->grid, m->first + (uint32_t)__builtin_ctzll(set)));
+}
+
+/* Compares a sphere with entries of a bucket, at most as many as fit into the lists. Bits of 64
+ * entries are collected before they are looked at: one branch that is hard to predict, not four. */
+CAROM_SIMD void scan(const carom_balls_asking *ask, carom_balls_worker *w,
+                     const carom_balls_visit *v, uint32_t at, uint32_t end, int what) {
+    const carom_balls_block *block = ask->grid->blocks + at;
+    uint32_t sphere = v->sphere;
+    carom_f32v x = carom_f32v_splat(w->p[0][sphere]), y = carom_f32v_splat(w->p[1][sphere]),
+               z = carom_f32v_splat(w->p[2][sphere]), low = carom_f32v_splat(v->low),
+               high = carom_f32v_splat(v->high), near = carom_f32v_splat(w->near[sphere]),
+               reach = carom_f32v_splat(w->reach[sphere]);
+    bool covers_decide = ask->grid->covers_largest && ask->from->covers_largest;
+    while (at < end && block->reach[0] >= v->low) {
+        matches m = {0, 0, 0, at * CAROM_BALLS_BLOCK};
+        for (uint32_t bit = 0; bit < 64 && at < end && block->reach[0] >= v->low; ++at, ++block) {
+            for (uint32_t k = 0; k < CAROM_BALLS_BLOCK; k += CAROM_LANES, bit += CAROM_LANES) {
+                carom_f32v dx = carom_f32v_load(&block->x[k]) - x;
+                carom_f32v dy = carom_f32v_load(&block->y[k]) - y;
+                carom_f32v dz = carom_f32v_load(&block->z[k]) - z;
+                carom_f32v squared = carom_f32v_fma(dx, dx, carom_f32v_fma(dy, dy, dz * dz));
+                carom_f32v other = carom_f32v_load(&block->reach[k]), wide = other + reach;
+                carom_f32v sum = what == WIDE ? wide : carom_f32v_load(&block->near[k]) + near;
+                carom_i32v larger = (other >= low) & (other <= high);
+                m.hits |= (uint64_t)carom_lanes_of(larger & (squared <= sum * sum)) << bit;
+                if (what != NEAR_AND_COVERS) continue;
+                /* Less the slack that was added, and twice more for positions and radii. */
+                carom_f32v sure = wide - 3.0f * CAROM_BALLS_SLACK;
+                m.doubt |= (uint64_t)carom_lanes_of(larger & (squared <= wide * wide)) << bit;
+                m.sure |= (uint64_t)carom_lanes_of((sure > 0.0f) & (squared <= sure * sure)) << bit;
+            }
+        }
+        w->hit_count = append(m.hits, m.first, sphere, w->hit_sphere, w->hit_entry, w->hit_count);
+        if (what != NEAR_AND_COVERS) continue;
+        m.sure &= covers_decide ? m.doubt : 0;
+        flag_all(ask, w, sphere, &m);
+        w->doubt_count = append(m.doubt & ~m.sure, m.first, sphere, w->doubt_sphere, w->doubt_entry,
+                                w->doubt_count);
+    }
+}
+
+#define SCAN_AHEAD 4u /* visits whose first block is fetched before it is scanned */
+
+static inline void fetch(const carom_balls_block *block) {
+    const char *at = (const char *)block;
+    for (uint32_t line = 0; line < sizeof(*block); line += 64) __builtin_prefetch(at + line);
+}
+
+/* Scans the buckets of all visits, a piece at a time. */
+CAROM_SIMD bool scan_all(const carom_balls_asking *ask, carom_balls_worker *w, int what) {
+    for (uint32_t i = 0; i < w->visit_count; ++i) {
+        const carom_balls_visit *v = &w->visit[i];
+        uint32_t next = i + SCAN_AHEAD < w->visit_count ? i + SCAN_AHEAD : i;
+        fetch(&ask->grid->blocks[w->visit[next].at]);
+        for (uint32_t at = v->at; at < v->end; at += PIECE) {
+            uint32_t most = CAROM_MAX(w->hit_count, w->doubt_count);
+            if (most > CAROM_BALLS_HITS - PIECE * CAROM_BALLS_BLOCK && !settle(ask, w))
+                return false;
+            scan(ask, w, v, at, CAROM_MIN(v->end, at + PIECE), what);
+        }
+    }
+    return true;
+}
+
+static bool scan_near(const carom_balls_asking *ask, carom_balls_worker *w) {
+    return scan_all(ask, w, NEAR);
+}
+
+static bool scan_near_and_covers(const carom_balls_asking *ask, carom_balls_worker *w) {
+    return scan_all(ask, w, NEAR_AND_COVERS);
+}
+
+static bool scan_wide(const carom_balls_asking *ask, carom_balls_worker *w) {
+    return scan_all(ask, w, WIDE);
+}
+
+bool CAROM_CPU(carom_balls_ask)(const carom_balls_asking *ask, uint32_t first, uint32_t end,
+                                carom_balls_worker *w) {
+    CAROM_ASSERT(end <= ask->from->count);
+    for (; first < end; first += CAROM_BALLS_BATCH) {
+        uint32_t count = CAROM_MIN(end - first, CAROM_BALLS_BATCH);
+        w->hit_count = w->doubt_count = 0;
+        pose(ask, first, count, w);
+        measure(ask, count, w);
+        list_visits(ask, count, w);
+        bool go_on = ask->wide     ? scan_wide(ask, w)
+                     : ask->bounds ? scan_near_and_covers(ask, w)
+                                   : scan_near(ask, w);
+        if (!go_on || !settle(ask, w)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Public functions for times of impact: check the input, then call the items. */
+#include "base/context.h"
+#include "geom/length.h"
+#include "geom/toi_item.h"
+
+#define NOT_FINITE "coordinates must be finite"
+
+static bool all_finite(const carom_vec3 *start, const carom_vec3 *end) {
+    bool finite = true;
+    for (int i = 0; i < 4; ++i)
+        finite = finite && carom_vec_finite(start[i]) && carom_vec_finite(end[i]);
+    return finite;
+}
+
+static carom_status find(carom_context *context, const carom_vec3 *start, const carom_vec3 *end,
+                         int edges, carom_toi *toi) {
+    for (int i = 0; i < 8; ++i) {
+        carom_vec3 p = i < 4 ? start[i] : end[i - 4];
+        if (!carom_vec_finite(p))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "point %d at the %s is (%g, %g, %g); " NOT_FINITE, i % 4,
+                              i < 4 ? "start" : "end", p.x, p.y, p.z);
+    }
+    *toi = carom_toi_of(start, end, edges);
+    return CAROM_OK;
+}
+
+carom_status carom_point_triangle_toi(carom_context *context, const carom_vec3 start[4],
+                                      const carom_vec3 end[4], carom_toi *toi) {
+    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && toi != NULL,
+                  "a pointer is NULL");
+    return find(context, start, end, 0, toi);
+}
+
+carom_status carom_segments_toi(carom_context *context, const carom_vec3 start[4],
+                                const carom_vec3 end[4], carom_toi *toi) {
+    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && toi != NULL,
+                  "a pointer is NULL");
+    return find(context, start, end, 1, toi);
+}
+
+carom_toi carom_point_triangle_toi_value(const carom_vec3 start[4], const carom_vec3 end[4]) {
+    const carom_toi none = {.hit = false};
+    CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", none);
+    CAROM_REQUIRE_OR(all_finite(start, end), NOT_FINITE, none);
+    return carom_toi_of(start, end, 0);
+}
+
+carom_toi carom_segments_toi_value(const carom_vec3 start[4], const carom_vec3 end[4]) {
+    const carom_toi none = {.hit = false};
+    CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", none);
+    CAROM_REQUIRE_OR(all_finite(start, end), NOT_FINITE, none);
+    return carom_toi_of(start, end, 1);
+}
+
+/* ---- Balls ----------------------------------------------------------------------------------- */
+
+static bool ball_ok(const carom_ball *ball) {
+    return carom_vec_finite(ball->centre) && ball->radius >= 0.0 && ball->radius <= DBL_MAX;
+}
+
+carom_status carom_balls_toi(carom_context *context, const carom_ball start[2],
+                             const carom_ball end[2], carom_toi *toi) {
+    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && toi != NULL,
+                  "a pointer is NULL");
+    for (int i = 0; i < 4; ++i) {
+        const carom_ball *ball = i < 2 ? &start[i] : &end[i - 2];
+        if (!ball_ok(ball))
+            return carom_fail(context, CAROM_BAD_INPUT,
+                              "ball %d at the %s has centre (%g, %g, %g) and radius %g; both must "
+                              "be finite, the radius not negative",
+                              i % 2, i < 2 ? "start" : "end", ball->centre.x, ball->centre.y,
+                              ball->centre.z, ball->radius);
+    }
+    carom_toi_balls(start, end, toi);
+    return CAROM_OK;
+}
+
+carom_toi carom_balls_toi_value(const carom_ball start[2], const carom_ball end[2]) {
+    carom_toi toi = {.hit = false};
+    CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", toi);
+    for (int i = 0; i < 2; ++i)
+        CAROM_REQUIRE_OR(ball_ok(&start[i]) && ball_ok(&end[i]),
+                         "centres and radii must be finite, radii not negative", toi);
+    carom_toi_balls(start, end, &toi);
+    return toi;
+}

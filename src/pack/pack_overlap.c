@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What a packing's spheres have in common: largest radii, a pivot, units of voids. Computed once
+ * for a packing, in the order of its spheres, so that all engines have the same bits. */
+#include "pack/pack_overlap.h"
+
+#include <float.h>
+
+#include "geom/length.h"
+
+/* The sum of all voids is below 2^61 units: each is rounded up, and 2^32 of them fit with it. */
+#define VOID_BITS 61
+
+static carom_status check_sphere(carom_context *context, const carom_pack_sphere *s, uint64_t i,
+                                 const char *what) {
+    double size = carom_vec_largest(s->centre) + s->cover;
+    if (!(s->cover >= s->radius && s->secondary >= 0.0 && s->void_volume >= 0.0))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "%s: sphere %llu has cover %g, radius %g, secondary %g, void %g: covers "
+                          "are not smaller than radii, and nothing is negative",
+                          what, (unsigned long long)i, s->cover, s->radius, s->secondary,
+                          s->void_volume);
+    if (!(size <= CAROM_PACK_MOST_SIZE && s->radius >= CAROM_PACK_LEAST_SIZE &&
+          s->void_volume <= CAROM_PACK_MOST_SIZE * CAROM_PACK_MOST_SIZE * CAROM_PACK_MOST_SIZE &&
+          s->secondary <= CAROM_PACK_MOST_SIZE))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "%s: sphere %llu has radius %g and reaches to %g: sizes must be between "
+                          "2^-200 and 2^200",
+                          what, (unsigned long long)i, s->radius, size);
+    return CAROM_OK;
+}
+
+carom_status carom_pack_extent_make(carom_context *context, const carom_packing *packing,
+                                    const char *what, carom_pack_extent *extent) {
+    uint64_t count = packing->info.spheres;
+    carom_vec3 moment = {0.0, 0.0, 0.0};
+    double weight = 0.0, voids = 0.0;
+    *extent = (carom_pack_extent){.count = count};
+    if (!packing->info.shares)
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "%s has no shares: secondary radii, covers and voids are needed", what);
+    if (count == 0)
+        return carom_fail(context, CAROM_BAD_INPUT, "%s has no spheres: nothing bounds its solid",
+                          what);
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_pack_sphere *s = &packing->spheres[i];
+        CAROM_TRY(check_sphere(context, s, i, what));
+        double larger = CAROM_MAX(s->radius, s->secondary);
+        double size = carom_vec_largest(s->centre) + s->cover;
+        double share = s->secondary * s->secondary * s->secondary;
+        extent->radius = CAROM_MAX(larger, extent->radius);
+        extent->size = CAROM_MAX(size, extent->size);
+        moment = carom_vec_add(moment, carom_vec_scale(s->centre, share));
+        weight += share;
+        voids += s->void_volume;
+    }
+    if (weight > 0.0) extent->pivot = carom_vec_scale(moment, 1.0 / weight);
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_pack_sphere *s = &packing->spheres[i];
+        double larger = CAROM_MAX(s->radius, s->secondary);
+        double reach = carom_length(carom_vec_sub(s->centre, extent->pivot)) + larger;
+        extent->reach = CAROM_MAX(reach, extent->reach);
+    }
+    extent->volume = packing->info.volume > 0.0
+                         ? packing->info.volume * (1.0 + CAROM_PACK_VOLUME_ERROR)
+                         : HUGE_VAL;
+    extent->void_scale = CAROM_MAX(carom_exponent(voids) + 1 - VOID_BITS, -1000);
+    return CAROM_OK;
+}
+
+carom_status carom_pack_check_place(carom_context *context, const carom_pack_extent *extent,
+                                    const carom_pose *pose, double scale, const char *what) {
+    if (!(scale >= 0.0 && scale <= DBL_MAX))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the scale of %s is %g: it must be positive, or 0 for 1", what, scale);
+    if (pose != NULL) {
+        const carom_quat *q = &pose->q;
+        if (!(carom_vec_finite(pose->t) && carom_vec_finite(carom_vec(q->x, q->y, q->z)) &&
+              fabs(q->w) <= DBL_MAX))
+            return carom_fail(context, CAROM_BAD_INPUT, "the pose of %s is not finite", what);
+    }
+    double factor = scale == 0.0 ? 1.0 : scale;
+    double far = extent->size * factor + (pose != NULL ? carom_vec_largest(pose->t) : 0.0);
+    if (!(far <= CAROM_PACK_MOST_SIZE) ||
+        (extent->count != 0 && !(extent->radius * factor >= CAROM_PACK_LEAST_SIZE)))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "%s in its pose has radii up to %g and reaches to %g: sizes must be "
+                          "between 2^-200 and 2^200",
+                          what, extent->radius * factor, far);
+    return CAROM_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* pack_overlap.h: what a packing's spheres have in common, for engines that compare packings. */
+#ifndef CAROM_SRC_PACK_PACK_OVERLAP_H
+#define CAROM_SRC_PACK_PACK_OVERLAP_H
+
+#include "pack/pack.h"
+#include "pack/pack_overlap_item.h"
+
+/* Sizes of packings and of placings that can be compared, so that no volume times a length
+ * overflows or loses bits. */
+#define CAROM_PACK_LEAST_SIZE 0x1p-200
+#define CAROM_PACK_MOST_SIZE  0x1p+200
+
+/* Computes the extent of a packing. CAROM_BAD_INPUT: it has no spheres or no shares; a cover is
+ * smaller than its radius; a size out of range. `what` names the packing in messages. */
+carom_status carom_pack_extent_make(carom_context *context, const carom_packing *packing,
+                                    const char *what, carom_pack_extent *extent);
+
+/* CAROM_BAD_INPUT: a pose or scale that is not finite or takes the packing out of range. 0 is the
+ * scale 1; else it must be positive. */
+carom_status carom_pack_check_place(carom_context *context, const carom_pack_extent *extent,
+                                    const carom_pose *pose, double scale, const char *what);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* pack_overlap_item.h: the overlap of two posed packings, as a definition: which balls count for
+ * what. All engines that compare packings decide by these items, so that they agree bit for bit;
+ * tests/support/packing_oracle.c applies them to all pairs.
+ *
+ * With spheres i of A and j of B at their posed centres x':
+ *   estimate   sum over all pairs of the lens of the secondary balls, with its force, torque and so
+ *              on; pairs with a volume are counted (`pairs`).
+ *   lower      sum over all pairs of the lens of the inner balls, less its error (`inner_pairs`).
+ *              Inner balls of one packing are disjoint, so no space is counted twice.
+ *   upper      lens of the inner balls, plus its error, plus the voids of all spheres whose cover
+ *              meets a cover of the other packing (`flagged`); at most the volume of A or B. For a
+ *              point in both solids lies in a share of A and in one of B, whose covers meet there;
+ *              and either in inner balls of both, or in the void of one of the shares.
+ *
+ * The posed centre is x' = R (scale c) + t, by the arithmetic of geom/pose.h after rounding scale
+ * c. `slack` bounds how far that is off the exact motion: for the balls, and once more for the
+ * corners of the mesh that they stand for. So bounds hold for solids in their exact place as well
+ * as for those with rounded corners, up to what moving the surface by the slack does to their
+ * volumes, which is far below CAROM_PACK_VOLUME_ERROR of them. */
+#ifndef CAROM_SRC_PACK_PACK_OVERLAP_ITEM_H
+#define CAROM_SRC_PACK_PACK_OVERLAP_ITEM_H
+
+#include "carom/pack.h"
+#include "geom/pose.h"
+#include "pack/pack_item.h"
+
+/* Relative error of the volume of a packing's solid (pack.c). */
+#define CAROM_PACK_VOLUME_ERROR 1e-9
+
+/* Upper bound of the relative error of a posed centre: some ten roundings of 2^-53, times five for
+ * safety, per coordinate of the largest. */
+#define CAROM_PACK_POSE_ERROR 0x1p-47
+
+/* What is known of a packing before its pose. Made by carom_pack_extent_make. */
+typedef struct carom_pack_extent {
+    uint64_t count;
+    carom_vec3 pivot; /* the mean of the centres, weighted by the volumes of shares */
+    double radius;    /* the largest of all inner and secondary radii */
+    double reach;     /* from the pivot to the far side of each ball with these radii, at most */
+    double size;      /* of the coordinates of balls with the cover's radius, the largest */
+    double volume;    /* of the solid, rounded up; infinite: not known */
+    int void_scale;   /* voids are multiples of 2^void_scale, whose sum is below 2^63 */
+} carom_pack_extent;
+
+/* The void of a sphere in multiples of 2^void_scale, rounded up. */
+CAROM_ITEM uint64_t carom_pack_void_units(const carom_pack_extent *extent, double void_volume) {
+    double units = void_volume * carom_power_of_two(-extent->void_scale);
+    uint64_t whole = (uint64_t)units;
+    return (double)whole < units ? whole + 1 : whole;
+}
+
+/* A packing in its place. */
+typedef struct carom_pack_place {
+    carom_frame frame;
+    double scale;
+    double slack;
+} carom_pack_place;
+
+CAROM_ITEM carom_pack_place carom_pack_place_make(const carom_pack_extent *extent,
+                                                  const carom_pose *pose, double scale) {
+    carom_pack_place place;
+    place.frame = carom_frame_make(pose);
+    place.scale = scale == 0.0 ? 1.0 : scale;
+    place.slack = CAROM_PACK_POSE_ERROR *
+                  (2.0 * extent->size * place.scale + carom_vec_largest(place.frame.t));
+    return place;
+}
+
+/* A sphere in its place. */
+typedef struct carom_pack_posed {
+    carom_vec3 centre;
+    double radius, secondary, cover;
+} carom_pack_posed;
+
+CAROM_ITEM carom_vec3 carom_pack_pose_centre(const carom_pack_place *place, carom_vec3 centre) {
+    return carom_frame_apply(&place->frame, carom_vec_scale(centre, place->scale));
+}
+
+CAROM_ITEM double carom_pack_pose_cover(const carom_pack_place *place, double cover) {
+    return (cover * place->scale + 2.0 * place->slack) * (1.0 + 0x1p-50);
+}
+
+CAROM_ITEM carom_pack_posed carom_pack_pose_sphere(const carom_pack_place *place, carom_vec3 centre,
+                                                   double radius, double secondary, double cover) {
+    carom_pack_posed posed;
+    posed.centre = carom_pack_pose_centre(place, centre);
+    posed.radius = radius * place->scale;
+    posed.secondary = secondary * place->scale;
+    posed.cover = carom_pack_pose_cover(place, cover);
+    return posed;
+}
+
+/* What a query needs of both packings. */
+typedef struct carom_pack_meeting {
+    carom_pack_place place[2];
+    carom_vec3 pivot; /* of B, posed */
+    double slack;     /* of both, for the distance of two centres and of what they stand for */
+    carom_pack_scales scales;
+} carom_pack_meeting;
+
+CAROM_ITEM carom_pack_meeting carom_pack_meeting_make(const carom_pack_extent *a,
+                                                      const carom_pose *pose_a, double scale_a,
+                                                      const carom_pack_extent *b,
+                                                      const carom_pose *pose_b, double scale_b) {
+    carom_pack_meeting m;
+    m.place[0] = carom_pack_place_make(a, pose_a, scale_a);
+    m.place[1] = carom_pack_place_make(b, pose_b, scale_b);
+    m.pivot = carom_pack_pose_centre(&m.place[1], b->pivot);
+    m.slack = 2.0 * (m.place[0].slack + m.place[1].slack);
+    double radius_a = a->radius * m.place[0].scale, radius_b = b->radius * m.place[1].scale;
+    double radius = CAROM_MAX(radius_a, radius_b);
+    /* Balls that overlap: the lens is in a ball of B, and the centres are two radii apart. */
+    double lever = b->reach * m.place[1].scale + 2.0 * radius + m.slack;
+    uint64_t pairs =
+        b->count != 0 && a->count > UINT64_MAX / b->count ? UINT64_MAX : a->count * b->count;
+    m.scales = carom_pack_scales_make(radius * (1.0 + 0x1p-40), lever * (1.0 + 0x1p-40), pairs);
+    return m;
+}
+
+/* What all pairs add up to. All zero: nothing yet. */
+typedef struct carom_pack_totals {
+    carom_pack_sum estimate;      /* its `error` is not used */
+    carom_sum inner, inner_error; /* the lenses of inner balls */
+    uint64_t pairs, inner_pairs;
+} carom_pack_totals;
+
+/* Whether a pair of spheres may add to the estimate or the lower bound; false is certain, for
+ * carom_pack_totals_add. `reach` of a sphere is the larger of its inner and secondary radius. */
+CAROM_ITEM double carom_pack_reach(const carom_pack_posed *s) {
+    return CAROM_MAX(s->radius, s->secondary);
+}
+
+/* Volume and error of the lens of two inner balls; false where they have no volume in common. */
+CAROM_ITEM bool carom_pack_inner(double squared, double d, double r, double s, double slack,
+                                 double *volume, double *error) {
+    double sum = r + s;
+    if (squared >= sum * sum) return false;
+    carom_lens_shape lens = carom_lens_at(r, s, d);
+    if (!(lens.volume > 0.0)) return false;
+    double smaller = CAROM_MIN(r, s);
+    *volume = lens.volume;
+    /* The distance is off by the slack and both radii are rounded. The volume changes by at most
+     * the surface of the smaller ball, 4 pi r^2 < 13 r^2, times these. */
+    *error = CAROM_PACK_LENS_ERROR * (lens.volume + lens.area * d) +
+             13.0 * (smaller * smaller) * (slack + 0x1p-50 * sum);
+    return true;
+}
+
+/* Adds one pair of spheres. Every pair is added once, in any order; pairs whose inner and secondary
+ * balls are apart add nothing and may be left out. */
+CAROM_ITEM void carom_pack_totals_add(carom_pack_totals *totals, const carom_pack_meeting *m,
+                                      const carom_pack_posed *a, const carom_pack_posed *b) {
+    carom_ball ball_a = {a->centre, a->secondary}, ball_b = {b->centre, b->secondary};
+    carom_pack_term term;
+    if (carom_pack_pair(&ball_a, &ball_b, m->pivot, &term)) {
+        term.error = 0.0;
+        carom_pack_sum_add(&totals->estimate, &term, &m->scales);
+        totals->pairs += 1;
+    }
+    carom_vec3 apart = carom_vec_sub(b->centre, a->centre);
+    double squared = carom_vec_dot(apart, apart), volume, error;
+    if (carom_pack_inner(squared, sqrt(squared), a->radius, b->radius, m->slack, &volume, &error)) {
+        totals->inner = carom_sum_add(totals->inner, carom_pack_rounded(volume, &m->scales.volume));
+        totals->inner_error =
+            carom_sum_add(totals->inner_error, carom_pack_rounded(error, &m->scales.volume));
+        totals->inner_pairs += 1;
+    }
+}
+
+CAROM_ITEM void carom_pack_totals_join(carom_pack_totals *totals, const carom_pack_totals *other) {
+    carom_pack_sum_join(&totals->estimate, &other->estimate);
+    totals->inner = carom_sum_add(totals->inner, other->inner);
+    totals->inner_error = carom_sum_add(totals->inner_error, other->inner_error);
+    totals->pairs += other->pairs;
+    totals->inner_pairs += other->inner_pairs;
+}
+
+/* Whether the covers of two spheres may meet: both are then flagged. */
+CAROM_ITEM bool carom_pack_covers_meet(const carom_pack_posed *a, const carom_pack_posed *b) {
+    carom_ball ball_a = {a->centre, a->cover}, ball_b = {b->centre, b->cover};
+    return carom_pack_may_meet(&ball_a, &ball_b);
+}
+
+/* The spheres of one packing that are flagged, and the sum of their voids in its units. */
+typedef struct carom_pack_flagged {
+    uint64_t count, voids;
+} carom_pack_flagged;
+
+/* A void of a packing in its place, rounded up. */
+CAROM_ITEM double carom_pack_void_value(const carom_pack_extent *extent,
+                                        const carom_pack_place *place, uint64_t units) {
+    double cube = place->scale * place->scale * place->scale;
+    return (double)units * carom_power_of_two(extent->void_scale) * cube * (1.0 + 0x1p-48);
+}
+
+/* The bounds of the inner lenses, rounded outwards: lower, and what the voids are added to. */
+CAROM_ITEM void carom_pack_inner_bounds(const carom_pack_totals *totals,
+                                        const carom_pack_meeting *m, double *lower, double *upper) {
+    double volume = carom_sum_value(totals->inner, m->scales.volume.scale);
+    double error = carom_sum_value(totals->inner_error, m->scales.volume.scale);
+    /* Each of the 2 terms of a pair was rounded to a multiple of the scale. */
+    error += (double)totals->inner_pairs * carom_power_of_two(m->scales.volume.scale);
+    double less = (volume - error) * (1.0 - 0x1p-50);
+    *lower = CAROM_MAX(less, 0.0);
+    *upper = (volume + error) * (1.0 + 0x1p-50);
+}
+
+/* The largest overlap that the volumes of the solids allow. */
+CAROM_ITEM double carom_pack_most_volume(const carom_pack_extent *a, const carom_pack_extent *b,
+                                         const carom_pack_meeting *m) {
+    double scale_a = m->place[0].scale, scale_b = m->place[1].scale;
+    double volume_a = a->volume * (scale_a * scale_a * scale_a) * (1.0 + 0x1p-48);
+    double volume_b = b->volume * (scale_b * scale_b * scale_b) * (1.0 + 0x1p-48);
+    return CAROM_MIN(volume_a, volume_b);
+}
+
+/* The result. `flagged` of A and of B; NULL: not looked for, then the upper bound is that of the
+ * volumes, and the relation is apart where no inner balls overlap. */
+CAROM_ITEM void carom_pack_overlap_finish(const carom_pack_totals *totals,
+                                          const carom_pack_meeting *m, const carom_pack_extent *a,
+                                          const carom_pack_extent *b,
+                                          const carom_pack_flagged *flagged,
+                                          carom_packing_overlap *overlap) {
+    carom_pack_lenses lenses = carom_pack_sum_value(&totals->estimate, &m->scales);
+    double lower, upper, most = carom_pack_most_volume(a, b, m);
+    carom_pack_inner_bounds(totals, m, &lower, &upper);
+    if (flagged != 0) {
+        double voids = carom_pack_void_value(a, &m->place[0], flagged[0].voids) +
+                       carom_pack_void_value(b, &m->place[1], flagged[1].voids);
+        upper = (upper + voids) * (1.0 + 0x1p-50);
+        upper = CAROM_MIN(upper, most);
+    } else {
+        upper = most;
+    }
+    overlap->relation = totals->inner_pairs != 0 && lower > 0.0 ? CAROM_RELATION_OVERLAPPING
+                        : flagged == 0 || flagged[0].count == 0 ? CAROM_RELATION_APART
+                                                                : CAROM_RELATION_TOUCHING;
+    overlap->volume = lenses.volume;
+    overlap->volume_lower = CAROM_MIN(lower, upper);
+    overlap->volume_upper = upper;
+    overlap->force = lenses.force;
+    overlap->torque = lenses.torque;
+    overlap->direction_2009 = lenses.direction;
+    overlap->pivot = m->pivot;
+    overlap->centroid =
+        lenses.volume > 0.0
+            ? carom_vec_add(m->pivot, carom_vec_scale(lenses.moment, 1.0 / lenses.volume))
+            : m->pivot;
+    overlap->pairs = totals->pairs;
+    overlap->inner_pairs = totals->inner_pairs;
+    overlap->flagged_a = flagged != 0 ? flagged[0].count : 0;
+    overlap->flagged_b = flagged != 0 ? flagged[1].count : 0;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.h: a wrapped hierarchy of spheres, with up to 16 children per node.
+ *
+ *   inner nodes     [ node 0 ][ node 1 ] ...      sixteen balls per node, one per child
+ *   leaves          [leaf][leaf][leaf] ...        sixteen spheres of the packing per leaf
+ *
+ * A lane of a node has one centre and three radii around it, which enclose the inner balls, the
+ * larger of inner and secondary balls, and the covers of all spheres below: not the balls of its
+ * children, so that they are tight (a wrapped hierarchy). Inner nodes and leaves are one array of
+ * one type, inner nodes first; node 0 is the root. Lanes past the last child have NaN centres,
+ * which meet nothing.
+ *
+ * Nodes are float32 in a frame of their own, y = (x - origin) 2^shift, in which the packing's size
+ * is 1/2 to 1. They are a filter: radii are rounded up, and searches allow for CAROM_TREE_ROUNDING.
+ * What is reported comes from the doubles in `exact`. */
+#ifndef CAROM_SRC_TREE_TREE_H
+#define CAROM_SRC_TREE_TREE_H
+
+#include "base/context.h"
+#include "carom/tree.h"
+#include "pack/pack_overlap.h"
+
+#define CAROM_TREE_WIDTH 16u        /* lanes of a node: one vector of AVX-512 */
+#define CAROM_TREE_NONE  UINT32_MAX /* the child of a lane past the end */
+
+typedef struct carom_tree_node {
+    float x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
+    float radius[CAROM_TREE_WIDTH];   /* encloses inner balls */
+    float reach[CAROM_TREE_WIDTH];    /* encloses the larger of inner and secondary balls */
+    float cover[CAROM_TREE_WIDTH];    /* encloses covers, and what `reach` encloses */
+    uint32_t child[CAROM_TREE_WIDTH]; /* a node; in a leaf: a sphere of the packing */
+} carom_tree_node;
+
+/* The spheres of a leaf in the packing's coordinates, exactly. Lanes past the end are NaN. */
+typedef struct carom_tree_leaf {
+    double x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
+    double radius[CAROM_TREE_WIDTH], secondary[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
+    uint64_t void_units[CAROM_TREE_WIDTH]; /* carom_pack_void_units; 0 past the end */
+    float
+        depth[CAROM_TREE_WIDTH]; /* in the frame, rounded down: the ball of this radius is inside */
+} carom_tree_leaf;
+
+/* Upper bound of the error of a distance that searches compute in float32, in the frame of the
+ * larger tree, where no coordinate exceeds 8: some twenty roundings of 2^-24 of them. */
+#define CAROM_TREE_ROUNDING 0x1p-17f
+
+struct carom_tree {
+    carom_allocator allocator;
+    carom_tree_info info;
+    carom_pack_extent extent;
+    carom_vec3 origin;
+    int shift;
+    uint32_t inner_count, leaf_count, depth; /* depth: nodes from the root to a leaf, at most */
+    carom_tree_node *nodes;                  /* inner_count + leaf_count of them */
+    carom_tree_leaf *leaves;                 /* of node inner_count + i */
+    double *volumes; /* of each node: the shares of all spheres below it, rounded up, as in the
+                        packing */
+    uint32_t *slots; /* of each sphere: 16 * leaf + lane */
+    /* The balls around all, in the frame: centre, and the three radii. */
+    carom_vec3 centre;
+    double radius, reach, cover;
+    bool odd_covers; /* some are smaller than the secondary ball: not of a packing by Carom */
+};
+
+static inline bool carom_tree_is_leaf(const carom_tree *tree, uint32_t node) {
+    return node >= tree->inner_count;
+}
+
+/* Builds the nodes from the spheres: tree_build.c. */
+carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
+                              const carom_pack_sphere *spheres, carom_tree *tree);
+
+/* For tests and fuzzers: NULL, or the first invariant that does not hold. O(n depth). */
+const char *carom_tree_validate(const carom_tree *tree);
+
+#endif

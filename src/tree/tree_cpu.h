@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* tree_cpu.h: searches of two trees, one version per instruction set. */
+#ifndef CAROM_SRC_TREE_TREE_CPU_H
+#define CAROM_SRC_TREE_TREE_CPU_H
+
+#include "pack/pack_batch_cpu.h"
+#include "tree/tree.h"
+
+/* The spheres of a leaf in their place, in doubles. */
+typedef struct carom_tree_posed {
+    uint32_t leaf; /* CAROM_TREE_NONE: none yet */
+    double x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
+    double secondary[CAROM_TREE_WIDTH], radius[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
+} carom_tree_posed;
+
+/* What a search learns of the spheres of a leaf, a bit per lane. All zero at first. */
+typedef struct carom_tree_marks {
+    uint16_t flagged; /* its cover meets one of the other's */
+    uint16_t inside;  /* its cover lies in the ball of some sphere of the other with its depth */
+    uint16_t marked;  /* its cover may meet one of the other's that is not in its own such ball */
+    uint16_t summed;  /* not 0: its sums are not stale */
+} carom_tree_marks;
+
+/* One of the two trees of a search. */
+typedef struct carom_tree_side {
+    const carom_tree *tree;
+    const carom_pack_place *place;
+    carom_tree_marks *marks; /* of each leaf */
+    uint64_t *sums;          /* of each slot: the inner lenses of its sphere, in units */
+    uint8_t *coarse;         /* of each node: not 0 where a search by levels ended */
+    double coarse_volume;    /* of the shares below all these nodes */
+    carom_tree_posed posed;  /* the last leaf that was needed in doubles */
+} carom_tree_side;
+
+/* Searches work in the frame of the larger tree, the host; the smaller one is the guest. */
+typedef struct carom_tree_search {
+    carom_tree_side host, guest;
+    bool swapped; /* the host is b */
+    bool apart;   /* not even the balls around all covers meet */
+    bool bounds;  /* also inner lenses and marks */
+    bool narrow;  /* also what is inside, and sums per sphere */
+    /* From the guest's frame to the host's: y' = turn y + move. */
+    float turn[9], move[3], scale;
+    float margin; /* upper bound of the error of distances in floats */
+    double units; /* of `sums` per volume */
+    const carom_pack_meeting *meeting;
+    carom_pack_batch *batch;
+    uint32_t *host_slots, *guest_slots; /* of the pairs of the batch */
+    carom_pack_totals totals;
+    uint64_t visits, candidates;
+
+    /* Budgets. */
+    uint64_t most_visits;   /* UINT64_MAX: any number */
+    double deadline;        /* carom_time_seconds; infinite: none */
+    bool stopped;           /* one of them has been reached */
+    uint32_t levels;        /* of pairs of nodes to open; the rest is taken as a whole */
+    bool whole;             /* there was such a rest */
+    carom_pack_lenses rest; /* what it adds to the estimate, about */
+    double pending;         /* least gap of two covers that were not opened, as a float's */
+
+    /* Of the search for the least gap. Floats are distances less `offset`, in the host's frame. */
+    double to_frame; /* lengths of the world to the host's frame */
+    bool far;        /* the trees are so far apart that only the direction between them matters */
+    double offset;
+    float toward[3]; /* far: from host to guest, of length 1 */
+    bool any;        /* look for inner balls that overlap, and stop there: */
+    bool found;      /* there are some */
+    double least;    /* gap of two inner balls */
+    uint32_t sphere_a, sphere_b;
+    double least_cover;       /* gap of two covers */
+    float limit, limit_cover; /* the same as floats in the frame, rounded up */
+} carom_tree_search;
+
+/* Adds all pairs to the totals and, with `bounds`, sets the marks. */
+CAROM_CPU_DECLARE(void, carom_tree_search_overlap, carom_tree_search *search);
+
+/* Finds the least gaps. Stops where inner balls overlap, with `found`. */
+CAROM_CPU_DECLARE(void, carom_tree_search_gap, carom_tree_search *search);
+
+#endif

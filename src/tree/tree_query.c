@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries of two trees. A query brings the smaller tree, the guest, to the frame of the larger one,
+ * the host, searches (tree_cpu.c), and finishes the sums as defined in pack_overlap_item.h. */
+#include <float.h>
+
+#include "geom/length.h"
+#include "tree/tree_cpu.h"
+
+/* ---- The placing of two trees ---------------------------------------------------------------- */
+
+/* Two trees farther apart than this, in units of the host's size, see each other as points: beyond
+ * it, distances are compared along one direction (tree_cpu.c). Their error is then below 2^-9. */
+#define FAR 1024.0
+
+/* Relative error of the guest's place in doubles: some thirty roundings. */
+#define PLACE_ERROR 0x1p-47
+
+typedef struct query {
+    carom_pack_meeting meeting;
+    carom_tree_search search;
+} query;
+
+static carom_vec3 turn_back(const carom_frame *f, carom_vec3 d) {
+    return carom_vec((f->r[0] * d.x + f->r[3] * d.y) + f->r[6] * d.z,
+                     (f->r[1] * d.x + f->r[4] * d.y) + f->r[7] * d.z,
+                     (f->r[2] * d.x + f->r[5] * d.y) + f->r[8] * d.z);
+}
+
+/* Computes where the guest is in the host's frame, and whether the balls around both are apart. */
+static void place_guest(carom_tree_search *s) {
+    const carom_tree *h = s->host.tree, *g = s->guest.tree;
+    const carom_pack_place *host = s->host.place, *guest = s->guest.place;
+    /* x_h = R_h^T (scale_g R_g x_g + t_g - t_h) / scale_h */
+    double shrink = guest->scale / host->scale;
+    double scale = shrink * carom_power_of_two(h->shift - g->shift);
+    double to_frame = carom_power_of_two(h->shift);
+    carom_vec3 between = carom_vec_sub(guest->frame.t, host->frame.t);
+    carom_vec3 origin = carom_vec_scale(
+        turn_back(&host->frame, carom_frame_turn(&guest->frame, g->origin)), shrink);
+    carom_vec3 move = carom_vec_scale(turn_back(&host->frame, between), 1.0 / host->scale);
+    move = carom_vec_scale(carom_vec_sub(carom_vec_add(origin, move), h->origin), to_frame);
+    double matrix[9];
+    for (int k = 0; k < 3; ++k) {
+        carom_vec3 axis = carom_vec(k == 0, k == 1, k == 2);
+        axis = turn_back(&host->frame, carom_frame_turn(&guest->frame, axis));
+        matrix[k] = axis.x * scale;
+        matrix[3 + k] = axis.y * scale;
+        matrix[6 + k] = axis.z * scale;
+    }
+    carom_vec3 centre = g->centre;
+    centre = carom_vec(matrix[0] * centre.x + matrix[1] * centre.y + matrix[2] * centre.z,
+                       matrix[3] * centre.x + matrix[4] * centre.y + matrix[5] * centre.z,
+                       matrix[6] * centre.x + matrix[7] * centre.y + matrix[8] * centre.z);
+    double size = carom_vec_largest(guest->frame.t) + carom_vec_largest(host->frame.t) +
+                  g->extent.size * guest->scale + h->extent.size * host->scale;
+    double error = PLACE_ERROR * (size / host->scale) * to_frame;
+    double far = carom_length(carom_vec_sub(carom_vec_add(centre, move), h->centre));
+    s->to_frame = to_frame / host->scale;
+    s->apart = far > (h->cover + g->cover * scale) * (1.0 + 0x1p-40) + 4.0 * error;
+    s->far = far > FAR;
+    s->offset = 0.0;
+    if (s->far) {
+        s->offset = carom_length(move);
+        s->toward[0] = (float)(move.x / s->offset);
+        s->toward[1] = (float)(move.y / s->offset);
+        s->toward[2] = (float)(move.z / s->offset);
+        /* The offset is its length along the rounded direction, at most. */
+        s->offset = move.x * (double)s->toward[0] + move.y * (double)s->toward[1] +
+                    move.z * (double)s->toward[2];
+        double length = carom_length(
+            carom_vec((double)s->toward[0], (double)s->toward[1], (double)s->toward[2]));
+        s->offset = s->offset / (length * (1.0 + 0x1p-40));
+        move = carom_vec(0.0, 0.0, 0.0);
+    }
+    for (int k = 0; k < 9; ++k) s->turn[k] = (float)matrix[k];
+    s->move[0] = (float)move.x;
+    s->move[1] = (float)move.y;
+    s->move[2] = (float)move.z;
+    s->scale = (float)(scale * (1.0 + 0x1p-22));
+    /* CAROM_TREE_ROUNDING is for coordinates up to 8. */
+    double coordinates = 2.0 + carom_vec_largest(move);
+    double rounding = (double)CAROM_TREE_ROUNDING * CAROM_MAX(1.0, coordinates / 8.0);
+    s->margin = (float)(rounding + 4.0 * error);
+}
+
+static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const carom_tree *b,
+                  const carom_pose *pose_b, const carom_tree_query_def *def) {
+    carom_tree_search *s = &q->search;
+    q->meeting =
+        carom_pack_meeting_make(&a->extent, pose_a, def->scale_a, &b->extent, pose_b, def->scale_b);
+    memset(s, 0, sizeof(*s));
+    const carom_pack_place *place = q->meeting.place;
+    /* The host is the larger one; a where they are equal. */
+    s->swapped = carom_power_of_two(-a->shift) * place[0].scale <
+                 carom_power_of_two(-b->shift) * place[1].scale;
+    s->host.tree = s->swapped ? b : a;
+    s->guest.tree = s->swapped ? a : b;
+    s->host.place = &place[s->swapped];
+    s->guest.place = &place[!s->swapped];
+    s->host.posed.leaf = s->guest.posed.leaf = CAROM_TREE_NONE;
+    s->meeting = &q->meeting;
+    s->most_visits = def->work_budget != 0 ? def->work_budget : UINT64_MAX;
+    s->deadline = def->time_budget > 0.0 ? carom_time_seconds() + def->time_budget : HUGE_VAL;
+    s->levels = UINT32_MAX;
+    s->pending = HUGE_VAL;
+    place_guest(s);
+}
+
+static void count_work(carom_context *context, const query *q) {
+    context->work = (carom_work){.visits = q->search.visits, .candidates = q->search.candidates};
+}
+
+/* What all queries check first. */
+static carom_status check(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                          const carom_tree *b, const carom_pose *pose_b,
+                          const carom_tree_query_def *def) {
+    CAROM_TRY(carom_context_require_cpu(context, "a query of sphere trees"));
+    if (!(def->time_budget >= 0.0 && def->tolerance >= 0.0))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "a budget of %g s and a tolerance of %g: neither may be negative",
+                          def->time_budget, def->tolerance);
+    CAROM_TRY(carom_pack_check_place(context, &a->extent, pose_a, def->scale_a, "a"));
+    return carom_pack_check_place(context, &b->extent, pose_b, def->scale_b, "b");
+}
+
+static const carom_tree_query_def defaults = {0};
+
+#define CHECK(result)                                                                              \
+    do {                                                                                           \
+        CAROM_REQUIRE(context != NULL, "the context is NULL");                                     \
+        CAROM_REQUIRE(a != NULL && b != NULL, "a tree is NULL");                                   \
+        CAROM_REQUIRE((result) != NULL, "the result is NULL");                                     \
+        if (def == NULL) def = &defaults;                                                          \
+        CAROM_TRY(check(context, a, pose_a, b, pose_b, def));                                      \
+    } while (0)
+
+/* ---- Any ------------------------------------------------------------------------------------- */
+
+carom_status carom_tree_any(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                            const carom_tree *b, const carom_pose *pose_b,
+                            const carom_tree_query_def *def, bool *any) {
+    CHECK(any);
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    q.search.any = true;
+    if (!q.search.apart) CAROM_CPU_CALL(context, carom_tree_search_gap)(&q.search);
+    count_work(context, &q);
+    *any = q.search.found;
+    return CAROM_OK;
+}
+
+/* ---- Overlap --------------------------------------------------------------------------------- */
+
+/* Inner lenses of one sphere are added up in units of 2^-40 of the largest lens: 2^23 of these fit
+ * into 63 bits, more pairs than that are not narrowed. */
+#define SUM_BITS   40
+#define MOST_PAIRS ((uint64_t)1 << 23)
+
+/* Relative error of the volume of a share: secondary radii are rounded to float32. */
+#define SHARE_ERROR 1e-6
+
+/* What the marks of one side add up to. */
+typedef struct side_sums {
+    carom_pack_flagged flagged, open; /* open: flagged, but not inside; with their voids */
+    uint64_t marked_voids;
+    uint64_t inside;
+    double inside_volume; /* of the shares inside, in the world */
+    double open_volume;   /* of the open ones */
+    uint64_t open_lenses; /* inner lenses of the open ones, in units */
+} side_sums;
+
+static side_sums sum_marks(const carom_tree_side *side) {
+    side_sums sum = {{0, 0}, {0, 0}, 0, 0, 0.0, 0.0, 0};
+    /* Shares in 2^-61 of the largest possible sum, as integers: the order has no effect. */
+    double largest = 8.0 * side->tree->extent.radius * side->tree->extent.radius *
+                     side->tree->extent.radius * (double)side->tree->extent.count;
+    int scale = carom_exponent(largest) + 1 - 61;
+    double units = carom_power_of_two(-scale);
+    uint64_t shares = 0, open_shares = 0;
+    for (uint32_t i = 0; i < side->tree->leaf_count; ++i) {
+        const carom_tree_marks *m = &side->marks[i];
+        const carom_tree_leaf *leaf = &side->tree->leaves[i];
+        for (uint32_t set = m->flagged | m->marked; set != 0; set &= set - 1) {
+            int lane = __builtin_ctz(set);
+            if (m->marked >> lane & 1) sum.marked_voids += leaf->void_units[lane];
+            if (!(m->flagged >> lane & 1)) continue;
+            sum.flagged.voids += leaf->void_units[lane];
+            sum.flagged.count += 1;
+            double r = leaf->secondary[lane];
+            uint64_t share = (uint64_t)(4.0 / 3.0 * CAROM_PI * (r * r * r) * units);
+            if (m->inside >> lane & 1) {
+                shares += share;
+                sum.inside += 1;
+            } else {
+                open_shares += share;
+                sum.open.voids += leaf->void_units[lane];
+                sum.open.count += 1;
+                if (m->summed != 0)
+                    sum.open_lenses += side->sums[i * CAROM_TREE_WIDTH + (uint32_t)lane];
+            }
+        }
+    }
+    double size = side->place->scale;
+    sum.inside_volume = (double)shares * carom_power_of_two(scale) * (size * size * size);
+    sum.open_volume = (double)open_shares * carom_power_of_two(scale) * (size * size * size);
+    return sum;
+}
+
+/* Bounds by the spheres of one side: those inside the other solid count with their shares, and only
+ * the open ones leave room for what is in no ball. A point of both solids that is in the share of
+ * an open sphere is in inner balls of both; or in the void of that share; or in the void of a share
+ * of the other, whose cover meets that of the open sphere and whose depth does not contain it, as
+ * that would not be open: it is marked. */
+static void narrow(const query *q, const side_sums *own, const carom_tree_side *side,
+                   const side_sums *other, const carom_tree_side *other_side,
+                   carom_packing_overlap *overlap) {
+    const carom_pack_totals *totals = &q->search.totals;
+    double scale = carom_power_of_two(q->meeting.scales.volume.scale);
+    double error = carom_sum_value(totals->inner_error, q->meeting.scales.volume.scale) +
+                   (double)totals->inner_pairs * scale;
+    double lenses = (double)own->open_lenses / q->search.units;
+    double rounded = (double)totals->inner_pairs / q->search.units; /* each was rounded down */
+    double voids =
+        carom_pack_void_value(&side->tree->extent, side->place, own->open.voids) +
+        carom_pack_void_value(&other_side->tree->extent, other_side->place, other->marked_voids);
+    double lower = own->inside_volume * (1.0 - SHARE_ERROR) + (lenses - error);
+    double upper = own->inside_volume * (1.0 + SHARE_ERROR) + (lenses + rounded + error + voids);
+    double shares = (own->inside_volume + own->open_volume) * (1.0 + SHARE_ERROR);
+    upper = CAROM_MIN(upper, shares); /* no more than the shares themselves */
+    lower *= 1.0 - 0x1p-40;
+    upper *= 1.0 + 0x1p-40;
+    overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
+    overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
+}
+
+static bool take_marks(carom_arena *scratch, carom_tree_side *side, bool sums) {
+    uint64_t leaves = side->tree->leaf_count;
+    side->marks = CAROM_ARENA_TAKE(scratch, carom_tree_marks, leaves);
+    if (sums) side->sums = CAROM_ARENA_TAKE(scratch, uint64_t, leaves * CAROM_TREE_WIDTH);
+    if (side->marks == NULL || (sums && side->sums == NULL)) return false;
+    return true;
+}
+
+static bool take_scratch(carom_arena *scratch, carom_tree_search *s) {
+    s->batch = CAROM_ARENA_TAKE(scratch, carom_pack_batch, 1);
+    if (s->batch == NULL) return false;
+    if (s->bounds &&
+        !(take_marks(scratch, &s->host, s->narrow) && take_marks(scratch, &s->guest, s->narrow)))
+        return false;
+    if (!s->narrow) return true;
+    s->host_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_PACK_BATCH + CAROM_TREE_WIDTH);
+    s->guest_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_PACK_BATCH + CAROM_TREE_WIDTH);
+    return s->host_slots != NULL && s->guest_slots != NULL;
+}
+
+/* Narrows the bounds from both sides, and says what lies in what. */
+static void narrow_both(const query *q, const side_sums sums[2], carom_packing_overlap *overlap) {
+    const carom_tree_search *s = &q->search;
+    const carom_tree_side *a = s->swapped ? &s->guest : &s->host;
+    const carom_tree_side *b = s->swapped ? &s->host : &s->guest;
+    if (s->totals.inner_pairs >= MOST_PAIRS) return;
+    narrow(q, &sums[0], a, &sums[1], b, overlap);
+    narrow(q, &sums[1], b, &sums[0], a, overlap);
+    overlap->volume_lower = CAROM_MIN(overlap->volume_lower, overlap->volume_upper);
+    if (sums[0].inside + sums[1].inside != 0) overlap->relation = CAROM_RELATION_OVERLAPPING;
+    if (sums[0].inside == a->tree->extent.count)
+        overlap->relation = CAROM_RELATION_A_INSIDE_B;
+    else if (sums[1].inside == b->tree->extent.count)
+        overlap->relation = CAROM_RELATION_B_INSIDE_A;
+}
+
+/* Adds up what a search found. */
+static void finish_overlap(const query *q, const carom_tree *a, const carom_tree *b,
+                           carom_packing_overlap *overlap) {
+    const carom_tree_search *s = &q->search;
+    side_sums sums[2];
+    carom_pack_flagged flagged[2];
+    if (s->bounds) {
+        sums[s->swapped] = sum_marks(&s->host);
+        sums[!s->swapped] = sum_marks(&s->guest);
+        for (int i = 0; i < 2; ++i) flagged[i] = sums[i].flagged;
+    }
+    memset(overlap, 0, sizeof(*overlap));
+    carom_pack_overlap_finish(&s->totals, &q->meeting, &a->extent, &b->extent,
+                              s->bounds ? flagged : NULL, overlap);
+    if (s->narrow && !s->whole) narrow_both(q, sums, overlap);
+    if (!s->whole) return;
+    /* Points of both solids are in spheres that were compared, or below nodes that were not. */
+    const double *scales[2] = {&s->host.place->scale, &s->guest.place->scale};
+    double host = s->host.coarse_volume * (*scales[0] * *scales[0] * *scales[0]);
+    double guest = s->guest.coarse_volume * (*scales[1] * *scales[1] * *scales[1]);
+    double upper = overlap->volume_upper + CAROM_MIN(host, guest) * (1.0 + 0x1p-40);
+    double most = carom_pack_most_volume(&a->extent, &b->extent, &q->meeting);
+    overlap->volume_upper = CAROM_MIN(upper, most);
+    double sign = s->swapped ? -1.0 : 1.0; /* forces are on b */
+    overlap->volume += s->rest.volume;
+    carom_vec3 force = carom_frame_turn(&s->host.place->frame, s->rest.force);
+    overlap->force = carom_vec_add(overlap->force, carom_vec_scale(force, sign));
+    if (overlap->relation == CAROM_RELATION_APART) overlap->relation = CAROM_RELATION_TOUCHING;
+    overlap->partial = true;
+}
+
+/* Searches once, down to a number of levels. */
+static void search_levels(carom_context *context, query *q, uint32_t levels) {
+    carom_tree_search *s = &q->search;
+    carom_tree_side *sides[2] = {&s->host, &s->guest};
+    for (int i = 0; i < 2; ++i) {
+        const carom_tree *tree = sides[i]->tree;
+        if (s->bounds) memset(sides[i]->marks, 0, tree->leaf_count * sizeof(carom_tree_marks));
+        if (sides[i]->coarse != NULL)
+            memset(sides[i]->coarse, 0, (uint64_t)tree->inner_count + tree->leaf_count);
+        sides[i]->coarse_volume = 0.0;
+    }
+    memset(&s->totals, 0, sizeof(s->totals));
+    memset(&s->rest, 0, sizeof(s->rest));
+    s->whole = false;
+    s->levels = levels;
+    CAROM_CPU_CALL(context, carom_tree_search_overlap)(s);
+}
+
+static bool take_coarse(carom_arena *scratch, carom_tree_side *side) {
+    uint64_t nodes = (uint64_t)side->tree->inner_count + side->tree->leaf_count;
+    side->coarse = CAROM_ARENA_TAKE(scratch, uint8_t, nodes);
+    return side->coarse != NULL;
+}
+
+static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
+                                 const carom_tree *a, const carom_tree *b,
+                                 const carom_tree_query_def *def, carom_packing_overlap *overlap) {
+    carom_tree_search *s = &q->search;
+    bool by_level = def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0;
+    if (!take_scratch(scratch, s) ||
+        (by_level && !(take_coarse(scratch, &s->host) && take_coarse(scratch, &s->guest))))
+        return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
+    s->units = carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
+    search_levels(context, q, by_level ? 0 : UINT32_MAX);
+    finish_overlap(q, a, b, overlap); /* the roots as a whole cost nothing */
+    for (uint32_t levels = 1; s->whole && !s->stopped; ++levels) {
+        if (overlap->volume_upper - overlap->volume_lower <= def->tolerance * overlap->volume)
+            break;
+        search_levels(context, q, levels);
+        if (s->stopped) break;
+        double lower = overlap->volume_lower, upper = overlap->volume_upper;
+        finish_overlap(q, a, b, overlap);
+        if (!overlap->partial) break;
+        overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
+        overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
+    }
+    count_work(context, q);
+    return CAROM_OK;
+}
+
+carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
+                                const carom_pose *pose_a, const carom_tree *b,
+                                const carom_pose *pose_b, const carom_tree_query_def *def,
+                                carom_packing_overlap *overlap) {
+    CHECK(overlap);
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    q.search.bounds = !def->no_bounds;
+    q.search.narrow = q.search.bounds && def->narrow_bounds;
+    memset(overlap, 0, sizeof(*overlap));
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = find_overlap(context, scratch, &q, a, b, def, overlap);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+/* ---- Distance -------------------------------------------------------------------------------- */
+
+/* A sphere of a tree by its index in the packing, posed. */
+static carom_pack_posed find_sphere(const carom_tree *tree, const carom_pack_place *place,
+                                    uint32_t index) {
+    uint32_t slot = tree->slots[index];
+    const carom_tree_leaf *leaf = &tree->leaves[slot / CAROM_TREE_WIDTH];
+    uint32_t lane = slot % CAROM_TREE_WIDTH;
+    return carom_pack_pose_sphere(place, carom_vec(leaf->x[lane], leaf->y[lane], leaf->z[lane]),
+                                  leaf->radius[lane], leaf->secondary[lane], leaf->cover[lane]);
+}
+
+static void finish_gap(const query *q, const carom_tree *a, const carom_tree *b,
+                       carom_tree_gap *gap) {
+    const carom_tree_search *s = &q->search;
+    carom_pack_posed p = find_sphere(a, &q->meeting.place[0], s->sphere_a);
+    carom_pack_posed r = find_sphere(b, &q->meeting.place[1], s->sphere_b);
+    carom_vec3 apart = carom_vec_sub(r.centre, p.centre);
+    double d = carom_vec_length(apart), rounding = 0x1p-49 * (d + p.radius + r.radius);
+    double pending = (s->pending + s->offset) / s->to_frame;
+    double least = CAROM_MIN(pending, s->least_cover);
+    double lower = least - 0x1p-49 * (d + p.cover + r.cover);
+    gap->upper = s->least + (rounding + q->meeting.slack);
+    gap->lower = CAROM_MAX(lower, 0.0);
+    gap->distance = s->least;
+    gap->sphere_a = s->sphere_a;
+    gap->sphere_b = s->sphere_b;
+    gap->partial = s->stopped;
+    gap->point_a = carom_vec_add(p.centre, carom_vec_scale(apart, p.radius / d));
+    gap->point_b = carom_vec_sub(r.centre, carom_vec_scale(apart, r.radius / d));
+}
+
+/* The gap of the pair that was closest last time is an upper bound to start from. */
+static void take_hint(query *q, const carom_tree *a, const carom_tree *b,
+                      const carom_tree_hint *hint) {
+    carom_tree_search *s = &q->search;
+    if (hint == NULL || !hint->valid || hint->sphere_a >= a->extent.count ||
+        hint->sphere_b >= b->extent.count)
+        return;
+    carom_pack_posed p = find_sphere(a, &q->meeting.place[0], hint->sphere_a);
+    carom_pack_posed r = find_sphere(b, &q->meeting.place[1], hint->sphere_b);
+    double d = carom_vec_length(carom_vec_sub(r.centre, p.centre));
+    s->least = d - (p.radius + r.radius);
+    s->least_cover = d - (p.cover + r.cover);
+    s->sphere_a = hint->sphere_a;
+    s->sphere_b = hint->sphere_b;
+    s->found = s->least <= 0.0;
+}
+
+static void find_gap(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
+                     const carom_tree_query_def *def, carom_tree_gap *gap) {
+    carom_tree_search *s = &q->search;
+    s->least = s->least_cover = HUGE_VAL;
+    s->sphere_a = s->sphere_b = UINT32_MAX;
+    take_hint(q, a, b, def->hint);
+    CAROM_CPU_CALL(context, carom_tree_search_gap)(s);
+    memset(gap, 0, sizeof(*gap));
+    if (!s->found) finish_gap(q, a, b, gap);
+    if (def->hint != NULL) *def->hint = (carom_tree_hint){!s->found, s->sphere_a, s->sphere_b};
+}
+
+carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
+                                 const carom_pose *pose_a, const carom_tree *b,
+                                 const carom_pose *pose_b, const carom_tree_query_def *def,
+                                 carom_tree_gap *gap) {
+    CHECK(gap);
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    find_gap(context, &q, a, b, def, gap);
+    count_work(context, &q);
+    return CAROM_OK;
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+/* Apart, the search for overlaps ends near the roots, so that the one for the distance may as well
+ * follow it; overlapping, none is needed. */
+carom_status carom_tree_query(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                              const carom_tree *b, const carom_pose *pose_b,
+                              const carom_tree_query_def *def, carom_tree_answer *answer) {
+    CHECK(answer);
+    memset(answer, 0, sizeof(*answer));
+    CAROM_TRY(carom_tree_overlap(context, a, pose_a, b, pose_b, def, &answer->overlap));
+    if (answer->overlap.relation >= CAROM_RELATION_OVERLAPPING) return CAROM_OK;
+    carom_work first = context->work;
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    find_gap(context, &q, a, b, def, &answer->gap);
+    count_work(context, &q);
+    context->work.visits += first.visits;
+    context->work.candidates += first.candidates;
+    answer->has_gap = true;
+    return CAROM_OK;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* Sphere trees give what all pairs of spheres give, bit for bit: every method and arity, every
+ * instruction set, every scale; distances are the least of all gaps; bounds hold for the solids. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/packing_oracle.h"
+#include "tests/support/test.h"
+#include "tree/tree.h"
+
+static carom_context *context;
+
+static int set_up(void **state) {
+    (void)state;
+    context = test_context(2);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_context_destroy(context);
+    return 0;
+}
+
+static carom_tree *make(const carom_packing *packing, int method, uint32_t arity) {
+    carom_tree *tree = NULL;
+    carom_tree_def def = {.packing = packing, .method = (carom_tree_method)method, .arity = arity};
+    assert_ok(context, carom_tree_create(context, &def, &tree));
+    assert_valid(carom_tree_validate(tree));
+    return tree;
+}
+
+/* ---- Oracles --------------------------------------------------------------------------------- */
+
+static void assert_overlaps_equal(const carom_packing_overlap *a, const carom_packing_overlap *b) {
+    assert_int_equal(a->pairs, b->pairs);
+    assert_int_equal(a->inner_pairs, b->inner_pairs);
+    assert_int_equal(a->flagged_a, b->flagged_a);
+    assert_int_equal(a->flagged_b, b->flagged_b);
+    assert_memory_equal(a, b, sizeof(*a));
+}
+
+/* The least gaps of all pairs; *inner is that of inner balls, with the first pair that has it. */
+static void oracle_gap(const carom_tree *a, const carom_pose *pose_a, double scale_a,
+                       const carom_packing *pa, const carom_tree *b, const carom_pose *pose_b,
+                       double scale_b, const carom_packing *pb, double *inner, double *cover,
+                       uint32_t pair[2]) {
+    carom_pack_place place_a = carom_pack_place_make(&a->extent, pose_a, scale_a);
+    carom_pack_place place_b = carom_pack_place_make(&b->extent, pose_b, scale_b);
+    *inner = *cover = HUGE_VAL;
+    for (uint32_t i = 0; i < pa->info.spheres; ++i) {
+        const carom_pack_sphere *s = &pa->spheres[i];
+        carom_pack_posed p =
+            carom_pack_pose_sphere(&place_a, s->centre, s->radius, s->secondary, s->cover);
+        for (uint32_t j = 0; j < pb->info.spheres; ++j) {
+            const carom_pack_sphere *t = &pb->spheres[j];
+            carom_pack_posed q =
+                carom_pack_pose_sphere(&place_b, t->centre, t->radius, t->secondary, t->cover);
+            double d = carom_vec_length(carom_vec_sub(q.centre, p.centre));
+            double gap = d - (p.radius + q.radius), wide = d - (p.cover + q.cover);
+            if (gap < *inner) {
+                *inner = gap;
+                pair[0] = i;
+                pair[1] = j;
+            }
+            *cover = CAROM_MIN(wide, *cover);
+        }
+    }
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+typedef struct scene {
+    carom_packing *packing[2];
+    carom_tree *tree[2];
+    carom_pose pose[2];
+    double scale[2];
+} scene;
+
+static scene random_scene(carom_random *random, int n, uint32_t most) {
+    static const uint32_t arities[] = {0, 2, 4, 8, 16, 5};
+    double size = ldexp(1.0, n % 7 == 0 ? 6 * (n % 43) - 126 : n % 5);
+    scene s;
+    memset(&s, 0, sizeof(s));
+    for (int i = 0; i < 2; ++i) {
+        /* Up to 2^20 times smaller; far away now and then. */
+        double own = i == 1 && n % 3 == 0 ? ldexp(size, -(n % 20)) : size;
+        s.packing[i] = packing_random(context, random, n % 4 == 0 ? 3 : most, own);
+        s.tree[i] = make(s.packing[i], (n + i) % CAROM_TREE_METHOD_COUNT,
+                         arities[n % (int)COUNT_OF(arities)]);
+        s.pose[i] = packing_random_pose(random, n % 6 == 1 ? ldexp(size, n % 40) : size);
+        if (n % 11 == 0) memset(&s.pose[i], 0, sizeof(s.pose[i]));
+        s.scale[i] = n % 5 == 2 ? carom_random_between(random, 0.01, 3.0) : 0.0;
+    }
+    if (n % 6 == 1) { /* both far from the origin, and near each other */
+        s.pose[1].t = s.pose[0].t;
+        s.pose[1].t.x += size * carom_random_between(random, -1.5, 1.5);
+    }
+    return s;
+}
+
+static void release(scene *s) {
+    for (int i = 0; i < 2; ++i) {
+        carom_tree_destroy(s->tree[i]);
+        carom_packing_destroy(s->packing[i]);
+    }
+}
+
+static void overlap_is_that_of_all_pairs(void **state) {
+    (void)state;
+    carom_random random = {21};
+    carom_context *contexts[CAROM_ISA_COUNT];
+    uint64_t met = 0;
+    for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa)
+        contexts[isa] = isa == CAROM_ISA_BEST ? NULL : test_context_isa(1, (carom_isa)isa);
+    for (int n = 0; n < TEST_CASES(1500); ++n) {
+        scene s = random_scene(&random, n, 120);
+        carom_tree_query_def def = {.scale_a = s.scale[0], .scale_b = s.scale[1]};
+        carom_packing_overlap expected, overlap;
+        packing_oracle_overlap(context, s.packing[0], &s.pose[0], s.scale[0], s.packing[1],
+                               &s.pose[1], s.scale[1], &expected);
+        for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) {
+            if (contexts[isa] == NULL) continue;
+            assert_ok(contexts[isa], carom_tree_overlap(contexts[isa], s.tree[0], &s.pose[0],
+                                                        s.tree[1], &s.pose[1], &def, &overlap));
+            assert_overlaps_equal(&overlap, &expected);
+        }
+        def.no_bounds = true;
+        assert_ok(context, carom_tree_overlap(context, s.tree[0], &s.pose[0], s.tree[1], &s.pose[1],
+                                              &def, &overlap));
+        assert_true(overlap.volume == expected.volume && overlap.pairs == expected.pairs);
+        assert_memory_equal(&overlap.force, &expected.force, sizeof(overlap.force));
+        assert_memory_equal(&overlap.torque, &expected.torque, sizeof(overlap.torque));
+        assert_true(overlap.volume_lower == 0.0);
+        assert_true(overlap.volume_upper >= expected.volume_upper);
+        met += expected.pairs != 0;
+        release(&s);
+    }
+    if (TEST_ALL_CASES) assert_true(met > 500);
+    for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) carom_context_destroy(contexts[isa]);
+}
+
+static void distance_is_the_least_of_all_gaps(void **state) {
+    (void)state;
+    carom_random random = {22};
+    carom_context *contexts[CAROM_ISA_COUNT];
+    uint64_t apart = 0;
+    for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa)
+        contexts[isa] = isa == CAROM_ISA_BEST ? NULL : test_context_isa(1, (carom_isa)isa);
+    for (int n = 0; n < TEST_CASES(1500); ++n) {
+        scene s = random_scene(&random, n, 60);
+        carom_tree_query_def def = {.scale_a = s.scale[0], .scale_b = s.scale[1]};
+        double inner, cover;
+        uint32_t pair[2];
+        if (n % 2 == 0) s.pose[1].t.y += ldexp(s.tree[0]->extent.size, n % 30);
+        oracle_gap(s.tree[0], &s.pose[0], s.scale[0], s.packing[0], s.tree[1], &s.pose[1],
+                   s.scale[1], s.packing[1], &inner, &cover, pair);
+        carom_tree_gap first;
+        memset(&first, 0, sizeof(first));
+        for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) {
+            carom_tree_gap gap;
+            bool any;
+            if (contexts[isa] == NULL) continue;
+            assert_ok(contexts[isa], carom_tree_distance(contexts[isa], s.tree[0], &s.pose[0],
+                                                         s.tree[1], &s.pose[1], &def, &gap));
+            assert_ok(contexts[isa], carom_tree_any(contexts[isa], s.tree[0], &s.pose[0], s.tree[1],
+                                                    &s.pose[1], &def, &any));
+            if (any) assert_true(inner < 0.0);
+            if (inner > 0.0) {
+                ++apart;
+                assert_true(gap.distance == inner);
+                assert_int_equal(gap.sphere_a, pair[0]);
+                assert_int_equal(gap.sphere_b, pair[1]);
+                assert_true(gap.upper >= inner &&
+                            gap.upper <= inner * (1.0 + 1e-9) + 1e-12 * s.tree[0]->extent.size +
+                                             1e-12 * carom_vec_largest(s.pose[0].t) +
+                                             1e-12 * carom_vec_largest(s.pose[1].t) +
+                                             1e-12 * s.tree[1]->extent.size);
+                assert_true(gap.lower <= CAROM_MAX(cover, 0.0) && gap.lower >= 0.0);
+                if (cover > 0.0)
+                    assert_true(gap.lower >= cover * (1.0 - 1e-9) - 1e-12 * inner -
+                                                 1e-12 * s.tree[0]->extent.size);
+            } else {
+                carom_tree_gap none;
+                memset(&none, 0, sizeof(none));
+                assert_memory_equal(&gap, &none, sizeof(gap));
+            }
+            if (isa > CAROM_ISA_BASELINE) assert_memory_equal(&gap, &first, sizeof(gap));
+            carom_tree_hint hint = {true, (uint32_t)n % 70, (uint32_t)n % 7};
+            carom_tree_query_def with_hint = def;
+            with_hint.hint = &hint;
+            for (int k = 0; k < 2; ++k) {
+                carom_tree_gap again;
+                assert_ok(contexts[isa],
+                          carom_tree_distance(contexts[isa], s.tree[0], &s.pose[0], s.tree[1],
+                                              &s.pose[1], &with_hint, &again));
+                assert_memory_equal(&again, &gap, sizeof(gap));
+            }
+            assert_true(!hint.valid ||
+                        (hint.sphere_a == gap.sphere_a && hint.sphere_b == gap.sphere_b));
+            first = gap;
+        }
+        release(&s);
+    }
+    if (TEST_ALL_CASES) assert_true(apart > 500);
+    for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) carom_context_destroy(contexts[isa]);
+}
+
+static void query_is_overlap_or_distance(void **state) {
+    (void)state;
+    carom_random random = {23};
+    for (int n = 0; n < TEST_CASES(400); ++n) {
+        scene s = random_scene(&random, n, 60);
+        carom_tree_query_def def = {.scale_a = s.scale[0], .scale_b = s.scale[1]};
+        carom_tree_answer answer;
+        carom_packing_overlap overlap;
+        carom_tree_gap gap;
+        assert_ok(context, carom_tree_query(context, s.tree[0], &s.pose[0], s.tree[1], &s.pose[1],
+                                            &def, &answer));
+        assert_ok(context, carom_tree_overlap(context, s.tree[0], &s.pose[0], s.tree[1], &s.pose[1],
+                                              &def, &overlap));
+        assert_ok(context, carom_tree_distance(context, s.tree[0], &s.pose[0], s.tree[1],
+                                               &s.pose[1], &def, &gap));
+        assert_overlaps_equal(&answer.overlap, &overlap);
+        assert_true(answer.has_gap == (overlap.relation < CAROM_RELATION_OVERLAPPING));
+        if (!answer.has_gap) memset(&gap, 0, sizeof(gap));
+        assert_memory_equal(&answer.gap, &gap, sizeof(gap));
+        release(&s);
+    }
+}
+
+/* Distance and overlap of real solids lie in the bounds. */
+static void bounds_hold_for_solids(void **state) {
+    (void)state;
+    carom_random random = {24};
+    carom_mesh *mesh[2];
+    carom_solid *solid[2];
+    scene s;
+    memset(&s, 0, sizeof(s));
+    for (int i = 0; i < 2; ++i) {
+        carom_solid_def def = {0};
+        s.packing[i] = packing_of_shape(context, i == 0 ? CAROM_SHAPE_TORUS : CAROM_SHAPE_KNOT, 0,
+                                        1500, &mesh[i]);
+        s.tree[i] = make(s.packing[i], i, 0);
+        assert_ok(context, carom_mesh_get_view(mesh[i], &def.mesh));
+        assert_ok(context, carom_solid_create(context, &def, &solid[i]));
+    }
+    for (int n = 0; n < TEST_CASES(400); ++n) {
+        carom_pose pose = packing_random_pose(&random, n % 2 == 0 ? 1.0 : 3.0);
+        carom_overlap_def exact_def = {.distance = true};
+        carom_overlap exact;
+        carom_tree_answer answer;
+        assert_ok(context, carom_solid_overlap(context, solid[0], NULL, solid[1], &pose, &exact_def,
+                                               &exact));
+        assert_ok(context,
+                  carom_tree_query(context, s.tree[0], NULL, s.tree[1], &pose, NULL, &answer));
+        assert_true(answer.overlap.volume_lower <= exact.volume + exact.volume_error);
+        assert_true(answer.overlap.volume_upper >= exact.volume - exact.volume_error);
+        if (answer.has_gap) {
+            assert_true(answer.gap.lower <= exact.distance * (1.0 + 1e-12));
+            assert_true(answer.gap.upper >= exact.distance * (1.0 - 1e-12));
+        }
+        carom_tree_query_def narrow = {.narrow_bounds = true};
+        carom_packing_overlap o;
+        assert_ok(context,
+                  carom_tree_overlap(context, s.tree[0], NULL, s.tree[1], &pose, &narrow, &o));
+        assert_true(o.volume_lower <= exact.volume + exact.volume_error);
+        assert_true(o.volume_upper >= exact.volume - exact.volume_error);
+        assert_true(o.volume_lower >= answer.overlap.volume_lower);
+        assert_true(o.volume_upper <= answer.overlap.volume_upper);
+        if (o.relation > CAROM_RELATION_OVERLAPPING) assert_true(o.relation == exact.relation);
+    }
+    for (int i = 0; i < 2; ++i) {
+        carom_solid_destroy(solid[i]);
+        carom_mesh_destroy(mesh[i]);
+    }
+    release(&s);
+}
+
+/* A small ball in a torus: what is inside counts exactly. */
+static void narrow_bounds_know_what_is_inside(void **state) {
+    (void)state;
+    carom_packing *torus = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 1000, NULL);
+    carom_packing *ball = packing_of_shape(context, CAROM_SHAPE_SPHERE, 0, 300, NULL);
+    carom_tree *a = make(torus, 0, 0), *b = make(ball, 0, 0);
+    carom_random random = {26};
+    carom_tree_query_def def = {.scale_b = 0.05, .narrow_bounds = true};
+    int inside = 0;
+    for (int n = 0; n < 20; ++n) {
+        carom_pose pose = packing_random_pose(&random, 0.0);
+        double angle = carom_random_between(&random, 0.0, 6.0);
+        carom_packing_overlap o, p;
+        carom_tree_query_def swapped = {.scale_a = 0.05, .narrow_bounds = true};
+        pose.t = carom_vec(cos(angle), sin(angle), carom_random_between(&random, -0.1, 0.1));
+        assert_ok(context, carom_tree_overlap(context, a, NULL, b, &pose, &def, &o));
+        assert_ok(context, carom_tree_overlap(context, b, &pose, a, NULL, &swapped, &p));
+        double volume = ball->info.volume * 0.05 * 0.05 * 0.05;
+        assert_true(o.volume_upper >= volume && o.volume_lower <= volume * (1.0 + 1e-6));
+        assert_true(p.volume_lower == o.volume_lower && p.volume_upper == o.volume_upper);
+        if (o.relation == CAROM_RELATION_OVERLAPPING) continue; /* between two large spheres */
+        ++inside;
+        assert_int_equal(o.relation, CAROM_RELATION_B_INSIDE_A);
+        assert_int_equal(p.relation, CAROM_RELATION_A_INSIDE_B);
+        assert_true(o.volume_lower >= volume * (1.0 - 1e-5) && o.volume_lower <= volume * 1.001);
+        assert_true(o.volume_upper >= volume && o.volume_upper <= volume * (1.0 + 1e-5));
+    }
+    assert_true(inside > 10);
+    carom_tree_destroy(a);
+    carom_tree_destroy(b);
+    carom_packing_destroy(torus);
+    carom_packing_destroy(ball);
+}
+
+/* Whatever the budget, bounds hold; a large one gives the whole answer. */
+static void budgets_keep_the_bounds(void **state) {
+    (void)state;
+    carom_random random = {27};
+    carom_mesh *mesh[2];
+    carom_solid *solid[2];
+    carom_overlap exact;
+    carom_packing *torus = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 2000, &mesh[0]);
+    carom_packing *knot = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 2000, &mesh[1]);
+    for (int i = 0; i < 2; ++i) {
+        carom_solid_def of_solid = {0};
+        assert_ok(context, carom_mesh_get_view(mesh[i], &of_solid.mesh));
+        assert_ok(context, carom_solid_create(context, &of_solid, &solid[i]));
+        carom_mesh_destroy(mesh[i]);
+    }
+    carom_context *plain = test_context_isa(1, CAROM_ISA_BASELINE);
+    for (int n = 0; n < TEST_CASES(200); ++n) {
+        carom_tree *a = n % 20 != 0 ? NULL : make(torus, n / 20 % 3, 0), *b = NULL;
+        static carom_tree *kept_a, *kept_b;
+        if (a != NULL) {
+            b = make(knot, (n / 20 + 1) % 3, 0);
+            carom_tree_destroy(kept_a);
+            carom_tree_destroy(kept_b);
+            kept_a = a;
+            kept_b = b;
+        }
+        a = kept_a;
+        b = kept_b;
+        carom_pose pose = packing_random_pose(&random, n % 2 == 0 ? 1.0 : 2.5);
+        carom_tree_query_def def = {.work_budget = 1 + carom_random_next(&random) % 3000,
+                                    .narrow_bounds = n % 3 == 0};
+        carom_tree_query_def full_def = {.narrow_bounds = n % 3 == 0};
+        carom_tree_answer full, part, again;
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &full_def, &full));
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        assert_ok(plain, carom_tree_query(plain, a, NULL, b, &pose, &def, &again));
+        assert_memory_equal(&part, &again, sizeof(part));
+        carom_work work;
+        assert_ok(context, carom_context_get_work(context, &work));
+        assert_true(work.visits <= 2 * def.work_budget + 40);
+        const carom_packing_overlap *o = &part.overlap, *f = &full.overlap;
+        assert_true(o->volume_lower <= f->volume_upper && o->volume_upper >= f->volume_lower);
+        assert_ok(context,
+                  carom_solid_overlap(context, solid[0], NULL, solid[1], &pose, NULL, &exact));
+        assert_true(o->volume_lower <= exact.volume + exact.volume_error);
+        assert_true(o->volume_upper >= exact.volume - exact.volume_error);
+        if (!o->partial) assert_overlaps_equal(o, f);
+        if (part.has_gap && full.has_gap) {
+            assert_true(part.gap.lower <= full.gap.lower);
+            assert_true(part.gap.upper >= full.gap.upper * (1.0 - 1e-12));
+        }
+        def = (carom_tree_query_def){.work_budget = UINT64_MAX / 2, .time_budget = 1e9};
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        def = (carom_tree_query_def){.work_budget = 0};
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &full));
+        assert_memory_equal(&part, &full, sizeof(part));
+        def.tolerance = 0.5;
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        assert_true(!part.overlap.partial ||
+                    part.overlap.volume_upper - part.overlap.volume_lower <=
+                        0.5 * part.overlap.volume);
+        def = (carom_tree_query_def){.time_budget = 1e-6 * (1 + n % 100)};
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        assert_true(part.overlap.volume_lower <= full.overlap.volume_upper &&
+                    part.overlap.volume_upper >= full.overlap.volume_lower);
+        if (n == TEST_CASES(200) - 1) {
+            carom_tree_destroy(kept_a);
+            carom_tree_destroy(kept_b);
+        }
+    }
+    for (int i = 0; i < 2; ++i) carom_solid_destroy(solid[i]);
+    carom_context_destroy(plain);
+    carom_packing_destroy(torus);
+    carom_packing_destroy(knot);
+}
+
+static void every_method_gives_the_same(void **state) {
+    (void)state;
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_KNOT, 0, 700, NULL);
+    carom_pose pose = {{0.9, 0.1, 0.3, 0.2}, {0.3, 0.2, 0.1}}, away = pose;
+    carom_packing_overlap first;
+    carom_tree_gap first_gap;
+    memset(&first, 0, sizeof(first));
+    memset(&first_gap, 0, sizeof(first_gap));
+    away.t.x = 4.0;
+    for (int method = 0; method < CAROM_TREE_METHOD_COUNT; ++method) {
+        for (uint32_t arity = 2; arity <= 16; arity *= 2) {
+            carom_tree *tree = make(packing, method, arity);
+            carom_packing_overlap overlap;
+            carom_tree_gap gap;
+            carom_tree_info info;
+            assert_ok(context,
+                      carom_tree_overlap(context, tree, NULL, tree, &pose, NULL, &overlap));
+            assert_ok(context, carom_tree_distance(context, tree, NULL, tree, &away, NULL, &gap));
+            assert_ok(context, carom_tree_get_info(context, tree, &info));
+            assert_int_equal(info.spheres, 700);
+            assert_int_equal(info.arity, arity);
+            if (method == 0 && arity == 2) {
+                first = overlap;
+                first_gap = gap;
+            }
+            assert_overlaps_equal(&overlap, &first);
+            assert_memory_equal(&gap, &first_gap, sizeof(gap));
+            carom_tree_destroy(tree);
+        }
+    }
+    carom_packing_destroy(packing);
+}
+
+static void warm_queries_allocate_nothing(void **state) {
+    (void)state;
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_TORUS, 0, 500, NULL);
+    carom_tree *tree = make(packing, 0, 0);
+    carom_random random = {25};
+    carom_tree_answer answer;
+    assert_ok(context, carom_tree_query(context, tree, NULL, tree, NULL, NULL, &answer));
+    uint64_t before = test_malloc_count();
+    for (int n = 0; n < TEST_CASES(2000); ++n) {
+        carom_pose pose = packing_random_pose(&random, 2.0);
+        carom_status status = carom_tree_query(context, tree, NULL, tree, &pose, NULL, &answer);
+        assert_true(status == CAROM_OK && !isnan(answer.overlap.volume) &&
+                    !isnan(answer.gap.upper));
+    }
+    assert_int_equal(test_malloc_count(), before);
+    carom_tree_destroy(tree);
+    carom_packing_destroy(packing);
+}
+
+static carom_status build_and_ask(carom_allocator allocator, void *argument) {
+    carom_context_def def = {.allocator = allocator, .threads = 1};
+    carom_context *with = NULL;
+    carom_tree *tree = NULL;
+    carom_tree_answer answer;
+    carom_tree_def tree_def = {.packing = argument};
+    carom_status status = carom_context_create(&def, &with);
+    if (status == CAROM_OK) status = carom_tree_create(with, &tree_def, &tree);
+    if (status == CAROM_OK) status = carom_tree_query(with, tree, NULL, tree, NULL, NULL, &answer);
+    carom_tree_destroy(tree);
+    carom_context_destroy(with);
+    return status;
+}
+
+static void no_memory_leaks_nothing(void **state) {
+    (void)state;
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_BOX, 0, 100, NULL);
+    test_allocation_failures(build_and_ask, packing);
+    carom_packing_destroy(packing);
+}
+
+static void bad_input_is_refused(void **state) {
+    (void)state;
+    carom_packing *packing = packing_of_shape(context, CAROM_SHAPE_BOX, 0, 20, NULL);
+    carom_tree *tree = NULL;
+    bool any;
+    carom_tree_def def = {.packing = packing, .arity = 17};
+    assert_fails(context, carom_tree_create(context, &def, &tree), CAROM_BAD_INPUT,
+                 "an arity of 17 is not in 2 to 16");
+    assert_null(tree);
+    tree = make(packing, 0, 0);
+    carom_pose nan = {{1, 0, 0, 0}, {0, NAN, 0}};
+    assert_fails(context, carom_tree_any(context, tree, NULL, tree, &nan, NULL, &any),
+                 CAROM_BAD_INPUT, "the pose of b is not finite");
+    carom_tree_query_def negative = {.scale_a = -1.0};
+    assert_fails(context, carom_tree_any(context, tree, NULL, tree, NULL, &negative, &any),
+                 CAROM_BAD_INPUT, "the scale of a is -1");
+    carom_tree_query_def backward = {.time_budget = -1.0};
+    assert_fails(context, carom_tree_any(context, tree, NULL, tree, NULL, &backward, &any),
+                 CAROM_BAD_INPUT, "neither may be negative");
+    carom_tree_destroy(tree);
+    carom_packing_destroy(packing);
+    carom_packing *none = packing_of_spheres(context, NULL, 0, 1.0);
+    def = (carom_tree_def){.packing = none};
+    assert_fails(context, carom_tree_create(context, &def, &tree), CAROM_BAD_INPUT, "no spheres");
+    carom_packing_destroy(none);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overlap_is_that_of_all_pairs),
+        cmocka_unit_test(distance_is_the_least_of_all_gaps),
+        cmocka_unit_test(query_is_overlap_or_distance),
+        cmocka_unit_test(bounds_hold_for_solids),
+        cmocka_unit_test(narrow_bounds_know_what_is_inside),
+        cmocka_unit_test(budgets_keep_the_bounds),
+        cmocka_unit_test(every_method_gives_the_same),
+        cmocka_unit_test(warm_queries_allocate_nothing),
+        cmocka_unit_test(no_memory_leaks_nothing),
+        cmocka_unit_test(bad_input_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

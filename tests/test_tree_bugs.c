@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Callers' bugs in every function of tree.h: the assert handler is called once, the call returns
+ * CAROM_INVALID, and nothing has changed. One thread. */
+#include "tests/support/caller_bugs.h"
+
+static carom_context *context;
+static carom_packing *packing;
+static carom_tree *tree;
+
+static int set_up(void **state) {
+    (void)state;
+    carom_context_def of_context = {.allocator = test_allocator(&bugs_memory), .threads = 1};
+    carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
+    carom_mesh *mesh = NULL;
+    carom_packing_def of_packing = {.count = 20};
+    if (carom_context_create(&of_context, &context) != CAROM_OK ||
+        carom_shape_make(context, &of_shape, &mesh) != CAROM_OK ||
+        carom_mesh_get_view(mesh, &of_packing.mesh) != CAROM_OK ||
+        carom_packing_create(context, &of_packing, &packing) != CAROM_OK)
+        return 1;
+    carom_mesh_destroy(mesh);
+    carom_tree_def def = {.packing = packing};
+    return carom_tree_create(context, &def, &tree) != CAROM_OK;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_tree_destroy(tree);
+    carom_packing_destroy(packing);
+    carom_context_destroy(context);
+    return bugs_memory.live != 0;
+}
+
+static void preparing(void **state) {
+    (void)state;
+    carom_tree *made = NULL;
+    carom_tree_info info;
+    carom_tree_def def = {.packing = packing}, bad = def;
+    BUG(carom_tree_create, context, NULL, &def, &made);
+    BUG(carom_tree_create, def, context, NULL, &made);
+    BUG(carom_tree_create, tree, context, &def, NULL);
+    bad.packing = NULL;
+    BUG_IN(carom_tree_def, packing, carom_tree_create, context, &bad, &made);
+    bad = def;
+    bad.method = CAROM_TREE_METHOD_COUNT;
+    BUG_IN(carom_tree_def, method, carom_tree_create, context, &bad, &made);
+    FINE_VOID(carom_tree_destroy, tree, NULL);
+    BUG(carom_tree_get_info, context, NULL, tree, &info);
+    BUG(carom_tree_get_info, tree, context, NULL, &info);
+    BUG(carom_tree_get_info, info, context, tree, NULL);
+    carom_tree_method method = CAROM_TREE_METHOD_MEDIAN;
+    FINE_VOID(carom_tree_method_name, method, (carom_tree_method)99);
+    BUG_VOID(carom_tree_method_from_name, name, NULL, &method);
+    BUG_VOID(carom_tree_method_from_name, method, "median", NULL);
+    for (int i = 0; i < CAROM_TREE_METHOD_COUNT; ++i) {
+        const char *name = carom_tree_method_name((carom_tree_method)i);
+        assert_true(carom_tree_method_from_name(name, &method));
+        assert_int_equal(method, i);
+    }
+    assert_false(carom_tree_method_from_name("no such name", &method));
+}
+
+#define QUERY(function, result_name, result)                                                       \
+    do {                                                                                           \
+        carom_tree_hint hint = {false, 0, 0};                                                      \
+        carom_tree_query_def def = {.hint = &hint};                                                \
+        carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};                                               \
+        BUG(function, context, NULL, tree, NULL, tree, NULL, NULL, result);                        \
+        BUG(function, a, context, NULL, NULL, tree, NULL, NULL, result);                           \
+        FINE(function, pose_a, context, tree, NULL, tree, &pose, &def, result);                    \
+        BUG(function, b, context, tree, NULL, NULL, NULL, NULL, result);                           \
+        FINE(function, pose_b, context, tree, &pose, tree, NULL, &def, result);                    \
+        FINE(function, def, context, tree, &pose, tree, &pose, NULL, result);                      \
+        BUG(function, result_name, context, tree, NULL, tree, NULL, NULL, NULL);                   \
+    } while (0)
+
+static void queries(void **state) {
+    (void)state;
+    bool any;
+    carom_packing_overlap overlap;
+    carom_tree_gap gap;
+    carom_tree_answer answer;
+    QUERY(carom_tree_any, any, &any);
+    QUERY(carom_tree_overlap, overlap, &overlap);
+    QUERY(carom_tree_distance, gap, &gap);
+    QUERY(carom_tree_query, answer, &answer);
+}
+
+static void every_function_was_tried(void **state) {
+    (void)state;
+    static const char *const headers[] = {"tree.h"};
+    assert_true(bugs_assert_complete(headers, COUNT_OF(headers)) > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(preparing),
+        cmocka_unit_test(queries),
+        cmocka_unit_test(every_function_was_tried),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounds of sphere trees against exact overlaps and distances of the solids, over many poses:
+ * apart, touching, deep, contained, scaled; and against the shared models' truth. CAROM_LONG=1 runs
+ * 100,000 poses and all pairs of models, in parts with CAROM_PART, and prints what the answers are
+ * like. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/campaign.h"
+#include "tests/support/models.h"
+#include "tests/support/packing_oracle.h"
+#include "tree/tree.h"
+
+static carom_context *context;
+
+static int set_up(void **state) {
+    (void)state;
+    context = test_context(2);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_context_destroy(context);
+    return 0;
+}
+
+/* What the answers are like: for the report of the long form. */
+typedef struct tally {
+    uint64_t deep, middle, gaps; /* overlaps of 8 % and more, of 1 to 8 %, distances */
+    double deep_width, middle_width, error, gap_width, gap_worst;
+} tally;
+
+/* Compares both kinds of bounds with the truth. */
+static void check(const carom_tree *a, const carom_tree *b, const carom_pose *pose, double scale_b,
+                  double volume, double error, double distance, double smaller, tally *t) {
+    carom_tree_query_def def = {.scale_b = scale_b, .narrow_bounds = true};
+    carom_tree_answer basic, narrow;
+    assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &def, &narrow));
+    def.narrow_bounds = false;
+    assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &def, &basic));
+    const carom_tree_answer *both[2] = {&basic, &narrow};
+    for (int i = 0; i < 2; ++i) {
+        const carom_packing_overlap *o = &both[i]->overlap;
+        if (!(o->volume_lower <= volume + error && volume - error <= o->volume_upper))
+            fail_msg("%.17g <= %.17g <= %.17g does not hold", o->volume_lower, volume,
+                     o->volume_upper);
+        if (o->relation >= CAROM_RELATION_OVERLAPPING) assert_true(volume > -error);
+        if (both[i]->has_gap && distance >= 0.0 &&
+            !(both[i]->gap.lower <= distance * (1.0 + 1e-9) + error &&
+              distance <= both[i]->gap.upper * (1.0 + 1e-9)))
+            fail_msg("distance: %.17g <= %.17g <= %.17g does not hold", both[i]->gap.lower,
+                     distance, both[i]->gap.upper);
+    }
+    double share = volume / smaller;
+    double width = (narrow.overlap.volume_upper - narrow.overlap.volume_lower) / volume;
+    if (share >= 0.01) t->error += fabs(narrow.overlap.volume / volume - 1.0);
+    if (share >= 0.08) {
+        t->deep += 1;
+        t->deep_width += width;
+    } else if (share >= 0.01) {
+        t->middle += 1;
+        t->middle_width += width;
+    }
+    if (narrow.has_gap && distance > 0.0) {
+        double size = 2.0 * a->extent.size, gap = (narrow.gap.upper - narrow.gap.lower) / size;
+        t->gaps += 1;
+        t->gap_width += gap;
+        t->gap_worst = fmax(t->gap_worst, gap);
+    }
+}
+
+static void report(const char *name, const tally *t) {
+    if (!campaign_is_long()) return;
+    printf("%s: %llu deep, %.3f wide; %llu of 1 to 8 %%, %.3f wide; estimate %.3f %% off; %llu "
+           "gaps, %.4f wide, worst %.4f\n",
+           name, (unsigned long long)t->deep, t->deep_width / fmax(1.0, (double)t->deep),
+           (unsigned long long)t->middle, t->middle_width / fmax(1.0, (double)t->middle),
+           100.0 * t->error / fmax(1.0, (double)(t->deep + t->middle)), (unsigned long long)t->gaps,
+           t->gap_width / fmax(1.0, (double)t->gaps), t->gap_worst);
+    fflush(stdout);
+}
+
+static carom_tree *tree_of(const carom_packing *packing) {
+    carom_tree *tree = NULL;
+    carom_tree_def def = {.packing = packing};
+    assert_ok(context, carom_tree_create(context, &def, &tree));
+    return tree;
+}
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+#define SHAPES 4
+#define SCALES 3
+
+static void bounds_hold_in_all_poses(void **state) {
+    (void)state;
+    static const carom_shape shapes[SHAPES] = {CAROM_SHAPE_TORUS, CAROM_SHAPE_KNOT,
+                                               CAROM_SHAPE_CONE, CAROM_SHAPE_CYLINDER};
+    static const double scales[SCALES] = {1.0, 0.25, 0.03125};
+    uint64_t cases = campaign_is_long() ? 100000 : TEST_CASES(600);
+    carom_tree *trees[SHAPES];
+    carom_solid *solids[SHAPES][SCALES];
+    double volumes[SHAPES];
+    for (int i = 0; i < SHAPES; ++i) {
+        carom_mesh *mesh;
+        carom_packing *packing =
+            packing_of_shape(context, shapes[i], 24 + 72 * (shapes[i] == CAROM_SHAPE_KNOT),
+                             campaign_is_long() ? 4000 : 500, &mesh);
+        carom_mesh_view view;
+        trees[i] = tree_of(packing);
+        volumes[i] = packing->info.volume;
+        carom_packing_destroy(packing);
+        assert_ok(context, carom_mesh_get_view(mesh, &view));
+        double *moved = malloc(3 * view.vertex_count * sizeof(*moved));
+        assert_non_null(moved);
+        for (int k = 0; k < SCALES; ++k) {
+            carom_solid_def def = {.mesh = view};
+            for (uint64_t v = 0; v < 3 * view.vertex_count; ++v)
+                moved[v] = ((const double *)view.positions)[v] * scales[k];
+            def.mesh.positions = moved;
+            def.mesh.stride = 0;
+            assert_ok(context, carom_solid_create(context, &def, &solids[i][k]));
+        }
+        free(moved);
+        carom_mesh_destroy(mesh);
+    }
+    tally t = {0};
+    for (uint64_t n = 0; n < cases; ++n) {
+        if (!campaign_has(n)) continue;
+        carom_random random = {1000 + n};
+        int a = (int)(n % SHAPES), b = (int)(n / SHAPES % SHAPES), k = (int)(n / 16 % SCALES);
+        double far = n % 7 == 0 ? 0.05 : n % 7 == 1 ? 3.0 : 1.3;
+        carom_pose pose = packing_random_pose(&random, far);
+        carom_overlap_def exact_def = {.distance = true};
+        carom_overlap exact;
+        if (k > 0 && n % 2 == 0) { /* into the ring */
+            double angle = carom_random_between(&random, 0.0, 6.0);
+            pose.t = carom_vec(cos(angle), sin(angle), carom_random_between(&random, -0.3, 0.3));
+        }
+        assert_ok(context, carom_solid_overlap(context, solids[a][0], NULL, solids[b][k], &pose,
+                                               &exact_def, &exact));
+        double smaller = fmin(volumes[a], volumes[b] * pow(scales[k], 3.0));
+        check(trees[a], trees[b], &pose, scales[k], exact.volume, exact.volume_error,
+              exact.has_distance ? exact.distance : -1.0, smaller, &t);
+    }
+    report("shapes", &t);
+    for (int i = 0; i < SHAPES; ++i) {
+        carom_tree_destroy(trees[i]);
+        for (int k = 0; k < SCALES; ++k) carom_solid_destroy(solids[i][k]);
+    }
+}
+
+/* ---- Models ---------------------------------------------------------------------------------- */
+
+static carom_tree *tree_of_model(const char *name, double *volume) {
+    carom_mesh *mesh = models_load_fan(context, name);
+    carom_packing *packing = NULL;
+    carom_packing_def def = {.count = campaign_is_long() ? 20000 : 400, .fast = true};
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_packing_create(context, &def, &packing));
+    carom_tree *tree = tree_of(packing);
+    *volume = packing->info.volume;
+    carom_packing_destroy(packing);
+    carom_mesh_destroy(mesh);
+    return tree;
+}
+
+static void models_are_within_their_bounds(void **state) {
+    (void)state;
+    if (test_shared_folder() == NULL) skip();
+    char line[512], *cells[4];
+    static char row[4096];
+    FILE *files = models_open_text("truth/mesh_pairs_files.csv");
+    uint64_t number = 0, checked = 0;
+    assert_non_null(fgets(line, sizeof(line), files));
+    while (fgets(line, sizeof(line), files) != NULL) {
+        assert_true(models_cut_line(line, cells, 4) >= 4);
+        char pair[64];
+        snprintf(pair, sizeof(pair), "%s", cells[0]);
+        char *name_a = cells[1] + 1, *name_b = cells[2] + 1; /* in quotes */
+        name_a[strcspn(name_a, "\"")] = name_b[strcspn(name_b, "\"")] = '\0';
+        bool quick = strcmp(pair, "bunny_spot") == 0 || strcmp(pair, "coupling_rotor") == 0;
+        if (cells[3][0] != '1' || !campaign_has(number++) || !(quick || campaign_is_long()))
+            continue;
+        double volume_a, volume_b;
+        tally t = {0};
+        carom_tree *a = tree_of_model(name_a, &volume_a), *b = tree_of_model(name_b, &volume_b);
+        FILE *rows = models_open_text("truth/mesh_pairs.csv");
+        assert_non_null(fgets(row, sizeof(row), rows));
+        while (fgets(row, sizeof(row), rows) != NULL) {
+            char *values[32];
+            double m[12];
+            assert_true(models_cut_line(row, values, 32) >= 23);
+            if (strcmp(values[0], pair) != 0) continue;
+            double scale = strtod(values[2], NULL);
+            for (int i = 0; i < 12; ++i) m[i] = strtod(values[3 + i], NULL);
+            carom_pose pose = models_pose(context, m, scale);
+            bool meets = strtoull(values[15], NULL, 10) != 0;
+            double smaller = fmin(volume_a, volume_b * scale * scale * scale);
+            check(a, b, &pose, scale, strtod(values[22], NULL), 1e-9 * smaller,
+                  meets ? -1.0 : strtod(values[18], NULL), smaller, &t);
+            ++checked;
+        }
+        fclose(rows);
+        report(pair, &t);
+        carom_tree_destroy(a);
+        carom_tree_destroy(b);
+    }
+    assert_true(checked > 0 || getenv("CAROM_PART") != NULL);
+    fclose(files);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_hold_in_all_poses),
+        cmocka_unit_test(models_are_within_their_bounds),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
