@@ -92,3 +92,15 @@ carom_status pose_apply(cli *cli, const pose_arg *pose, carom_mesh **mesh) {
     free(moved);
     return status;
 }
+
+void pose_matrix(const carom_pose *pose, double m[12]) {
+    double w = pose->q.w, x = pose->q.x, y = pose->q.y, z = pose->q.z;
+    double squared = w * w + x * x + y * y + z * z;
+    if (squared == 0.0) w = squared = 1.0;
+    double s = 2.0 / squared;
+    const double r[12] = {
+        1.0 - s * (y * y + z * z), s * (x * y - w * z),       s * (x * z + w * y),       pose->t.x,
+        s * (x * y + w * z),       1.0 - s * (x * x + z * z), s * (y * z - w * x),       pose->t.y,
+        s * (x * z - w * y),       s * (y * z + w * x),       1.0 - s * (x * x + y * y), pose->t.z};
+    for (int i = 0; i < 12; ++i) m[i] = r[i];
+}

@@ -24,4 +24,7 @@ bool pose_read(const char *text, pose_arg *pose, char *message, size_t size);
  * Leaves the mesh unchanged for a rigid pose, which is passed to the queries instead. */
 carom_status pose_apply(cli *cli, const pose_arg *pose, carom_mesh **mesh);
 
+/* The 3x4 matrix of a pose as geom.h defines it, row by row; all zero is the identity. */
+void pose_matrix(const carom_pose *pose, double matrix[POSE_NUMBERS]);
+
 #endif

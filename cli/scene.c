@@ -11,7 +11,7 @@
 #define SHOWN 40u /* lines of the text report; files have all */
 
 typedef struct options {
-    const char *output, *srdf;
+    const char *output, *srdf, *joints;
     double clearance;
     bool check, depth, no_touching, visual;
     int from;
@@ -28,6 +28,8 @@ static const arg_option scene_options[] = {
      "write the report there: .csv, .json, .html or .bcf; - is CSV on the standard output", NULL},
     {"--srdf", 0, ARG_TEXT, offsetof(options, srdf), "FILE",
      "of a robot (URDF): leave out the pairs of links that this file disables", NULL},
+    {"--joints", 0, ARG_TEXT, offsetof(options, joints), "NAME=VALUE,...",
+     "of a robot: angles and lengths of joints, in radians and metres (0)", NULL},
     {"--visual", 0, ARG_FLAG, offsetof(options, visual), NULL,
      "of a robot: take the visual elements, not those for collision", NULL},
     {"--check", 0, ARG_FLAG, offsetof(options, check), NULL, "exit with 1 when there is a clash",
@@ -49,7 +51,8 @@ static const char details[] =
     "and parts within the clearance are close. All but the numbers is decided exactly. Faces of "
     "one\n"
     "part that meet each other are no clash.\n"
-    "A URDF file gives the elements for collision of its links, in the pose of all joints at 0.\n"
+    "A URDF file gives the elements for collision of its links; joints are at 0 or as --joints "
+    "says.\n"
     "Elements of one link and of links with a common joint are not compared.";
 
 /* ---- The report ------------------------------------------------------------------------------ */
@@ -307,10 +310,11 @@ static int run_report(cli *cli, const options *options, size_t count, char **pat
                       scene_parts *parts, scene_report *report) {
     carom_status status = CAROM_OK;
     output out = {0};
+    scene_robot_def robot = {options->srdf, options->joints, options->visual};
     double start = carom_time_seconds();
     for (size_t i = 0; i < count && status == CAROM_OK; ++i)
         status = ends_in(paths[i], ".urdf")
-                     ? scene_parts_add_urdf(cli, paths[i], options->srdf, options->visual, parts)
+                     ? scene_parts_add_urdf(cli, paths[i], &robot, parts)
                      : scene_parts_add_meshes(cli, paths[i], options->from, parts);
     report->prepare_s = carom_time_seconds() - start;
     if (status == CAROM_OK) status = ask(cli, options, report);

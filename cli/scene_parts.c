@@ -10,25 +10,9 @@
 
 #include "cli/meshes.h"
 #include "cli/parts.h"
+#include "cli/pose.h"
 
 /* ---- Triangles ------------------------------------------------------------------------------- */
-
-/* x' as carom_pose defines it, for a quaternion of any length. */
-static carom_vec3 apply(const carom_pose *pose, carom_vec3 p) {
-    carom_quat q = pose->q;
-    double n = ((q.w * q.w + q.x * q.x) + q.y * q.y) + q.z * q.z;
-    if (!(n > 0.0)) return (carom_vec3){p.x + pose->t.x, p.y + pose->t.y, p.z + pose->t.z};
-    double s = 2.0 / n;
-    double x = q.x * s, y = q.y * s, z = q.z * s;
-    carom_vec3 r;
-    r.x = (1.0 - (y * q.y + z * q.z)) * p.x + (x * q.y - z * q.w) * p.y +
-          (x * q.z + y * q.w) * p.z + pose->t.x;
-    r.y = (x * q.y + z * q.w) * p.x + (1.0 - (x * q.x + z * q.z)) * p.y +
-          (y * q.z - x * q.w) * p.z + pose->t.y;
-    r.z = (x * q.z - y * q.w) * p.x + (y * q.z + x * q.w) * p.y +
-          (1.0 - (x * q.x + y * q.y)) * p.z + pose->t.z;
-    return r;
-}
 
 carom_vec3 scene_part_corner(const scene_part *part, const carom_mesh_view *view, uint64_t triangle,
                              int corner) {
@@ -41,7 +25,10 @@ carom_vec3 scene_part_corner(const scene_part *part, const carom_mesh_view *view
         const double *xyz = (const double *)view->positions + 3 * v;
         p = (carom_vec3){xyz[0], xyz[1], xyz[2]};
     }
-    return apply(&part->object.pose, p);
+    const double *m = part->matrix;
+    return (carom_vec3){m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3],
+                        m[4] * p.x + m[5] * p.y + m[6] * p.z + m[7],
+                        m[8] * p.x + m[9] * p.y + m[10] * p.z + m[11]};
 }
 
 typedef struct nine {
@@ -165,6 +152,7 @@ carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom
     *part = (scene_part){
         .name = copy, .number = parts->next_number++, .file = file, .link = link, .mesh = mesh};
     if (pose != NULL) part->object.pose = *pose;
+    pose_matrix(&part->object.pose, part->matrix);
     if (shape != NULL) part->object.convex = *shape;
     carom_status status = mesh != NULL ? prepare(cli, part) : CAROM_OK;
     part->digest = digest_of(part);

@@ -13,8 +13,9 @@ typedef struct scene_part {
     const char *file;
     uint32_t link; /* of a robot; else SCENE_NO_LINK */
     carom_object_def object;
-    carom_mesh *mesh; /* triangles, in its own frame; NULL for a convex shape */
-    carom_soup *soup; /* where it is not closed */
+    double matrix[12]; /* of its pose */
+    carom_mesh *mesh;  /* triangles, in its own frame; NULL for a convex shape */
+    carom_soup *soup;  /* where it is not closed */
     carom_solid *solid;
     uint64_t triangles;
     uint64_t digest; /* of the posed triangles, in any order */
@@ -37,10 +38,16 @@ carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom
                              const carom_convex *shape, const carom_pose *pose, uint32_t link,
                              scene_parts *parts);
 
-/* Adds the collision elements of a robot's links, in the pose of all joints at 0; visual elements
- * where `visual`. Pairs of elements of one link, of links that a joint connects, and of links that
- * the SRDF file `srdf` (or NULL) disables are ignored. */
-carom_status scene_parts_add_urdf(cli *cli, const char *path, const char *srdf, bool visual,
+/* How a robot is read. */
+typedef struct scene_robot_def {
+    const char *srdf;   /* a file with pairs of links to ignore; or NULL */
+    const char *joints; /* NAME=VALUE,NAME=VALUE in radians and metres; NULL: all 0 */
+    bool visual;        /* visual elements, not those for collision */
+} scene_robot_def;
+
+/* Adds the elements of a robot's links. Pairs of elements of one link, of links that a joint
+ * connects, and of links that the SRDF file disables are ignored. */
+carom_status scene_parts_add_urdf(cli *cli, const char *path, const scene_robot_def *def,
                                   scene_parts *parts);
 
 /* False when there is no memory. */

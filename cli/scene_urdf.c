@@ -3,7 +3,8 @@
  * the pairs of links that an SRDF file disables.
  *
  * A joint's origin is the pose of the child link in the parent's frame; R = Rz(yaw) Ry(pitch)
- * Rx(roll). All joints are at 0. */
+ * Rx(roll). Then it turns about its axis, or moves along it, by its value, which is 0 unless given.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -214,8 +215,10 @@ static carom_status read_link(robot *r, xml *x, const char *wanted) {
 
 /* Joints are kept as names until all links are known. */
 typedef struct joint {
-    char parent[TEXT], child[TEXT];
+    char name[TEXT], type[TEXT], parent[TEXT], child[TEXT];
     carom_pose origin;
+    double axis[3];
+    double value; /* radians or metres */
     size_t line;
 } joint;
 
@@ -234,15 +237,58 @@ static carom_status read_joint(xml *x, joints *all) {
         all->capacity = capacity;
     }
     joint *j = &all->data[all->count++];
-    *j = (joint){.origin = identity, .line = x->line};
+    *j = (joint){.origin = identity, .axis = {1.0, 0.0, 0.0}, .line = x->line};
+    (void)xml_get(x, "name", j->name, sizeof(j->name));
+    (void)xml_get(x, "type", j->type, sizeof(j->type));
     if (x->closes) return CAROM_OK;
     while (xml_next(x) && x->depth > depth) {
         if (!x->opens || x->depth != depth + 1) continue;
         if (xml_is(x, "origin")) j->origin = read_origin(x);
+        if (xml_is(x, "axis") && !read_numbers(x, "xyz", j->axis, 3)) j->axis[0] = 1.0;
         if (xml_is(x, "parent")) (void)xml_get(x, "link", j->parent, sizeof(j->parent));
         if (xml_is(x, "child")) (void)xml_get(x, "link", j->child, sizeof(j->child));
     }
     return CAROM_OK;
+}
+
+/* Sets joints as --joints says: NAME=VALUE,NAME=VALUE ... */
+static carom_status set_joints(const robot *r, const char *text, joints *all) {
+    while (text != NULL && *text != '\0') {
+        const char *equals = strchr(text, '=');
+        char *end = NULL;
+        double value = equals != NULL ? strtod(equals + 1, &end) : 0.0;
+        bool fine = equals != NULL && end != equals + 1 && (*end == ',' || *end == '\0') &&
+                    fabs(value) <= 1e100;
+        joint *found = NULL;
+        for (uint64_t i = 0; i < all->count && fine; ++i) {
+            size_t size = strlen(all->data[i].name);
+            if (size == (size_t)(equals - text) && memcmp(all->data[i].name, text, size) == 0)
+                found = &all->data[i];
+        }
+        if (found == NULL) {
+            snprintf(r->cli->message, sizeof(r->cli->message),
+                     "--joints: '%.200s' is not NAME=VALUE of a joint of %.200s", text, r->path);
+            return CAROM_BAD_INPUT;
+        }
+        found->value = value;
+        text = *end == ',' ? end + 1 : end;
+    }
+    return CAROM_OK;
+}
+
+/* The pose of a joint's child in its parent. */
+static carom_pose pose_of(const joint *j) {
+    const double *a = j->axis;
+    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]), v = j->value;
+    carom_pose motion = identity;
+    if (!(length > 0.0)) return j->origin;
+    if (strcmp(j->type, "prismatic") == 0) {
+        motion.t = (carom_vec3){v * a[0] / length, v * a[1] / length, v * a[2] / length};
+    } else if (strcmp(j->type, "fixed") != 0) {
+        double s = sin(0.5 * v) / length;
+        motion.q = (carom_quat){cos(0.5 * v), s * a[0], s * a[1], s * a[2]};
+    }
+    return compose(&j->origin, &motion);
 }
 
 static carom_status connect(robot *r, const joints *all) {
@@ -254,7 +300,7 @@ static carom_status connect(robot *r, const joints *all) {
         if (r->links[child].parent != SCENE_NO_LINK)
             return complain(r, j->line, "a link is the child of two joints");
         r->links[child].parent = parent;
-        r->links[child].in_parent = j->origin;
+        r->links[child].in_parent = pose_of(j);
     }
     for (uint32_t i = 0; i < r->link_count; ++i) {
         carom_pose pose = identity;
@@ -268,7 +314,8 @@ static carom_status connect(robot *r, const joints *all) {
     return CAROM_OK;
 }
 
-static carom_status read_robot(robot *r, const char *text, size_t size, bool visual) {
+static carom_status read_robot(robot *r, const char *text, size_t size,
+                               const scene_robot_def *def) {
     xml x;
     joints all = {0};
     carom_status status = CAROM_OK;
@@ -279,12 +326,13 @@ static carom_status read_robot(robot *r, const char *text, size_t size, bool vis
         if (x.depth == 0 && xml_is(&x, "robot")) found = true;
         if (x.depth != 1) continue;
         if (xml_is(&x, "link"))
-            status = read_link(r, &x, visual ? "visual" : "collision");
+            status = read_link(r, &x, def->visual ? "visual" : "collision");
         else if (xml_is(&x, "joint"))
             status = read_joint(&x, &all);
     }
     if (status == CAROM_OK && x.broken) status = complain(r, x.line, "a tag has no end");
     if (status == CAROM_OK && !found) status = complain(r, 1, "there is no <robot>");
+    if (status == CAROM_OK) status = set_joints(r, def->joints, &all);
     if (status == CAROM_OK) status = connect(r, &all);
     free(all.data);
     return status;
@@ -394,14 +442,14 @@ static carom_status read_srdf(const robot *r, const char *path, uint64_t first,
     return status;
 }
 
-carom_status scene_parts_add_urdf(cli *cli, const char *path, const char *srdf, bool visual,
+carom_status scene_parts_add_urdf(cli *cli, const char *path, const scene_robot_def *def,
                                   scene_parts *parts) {
     robot r = {.cli = cli, .path = path};
     char *text;
     size_t size;
     uint64_t first = parts->count;
     carom_status status = read_file(cli, path, &text, &size);
-    if (status == CAROM_OK) status = read_robot(&r, text, size, visual);
+    if (status == CAROM_OK) status = read_robot(&r, text, size, def);
     for (uint64_t i = 0; i < r.element_count && status == CAROM_OK; ++i)
         if (r.elements[i].known) status = add_part(&r, &r.elements[i], parts);
     for (uint32_t i = 0; i < r.link_count && status == CAROM_OK; ++i) {
@@ -409,7 +457,7 @@ carom_status scene_parts_add_urdf(cli *cli, const char *path, const char *srdf, 
         if (status == CAROM_OK && r.links[i].parent != SCENE_NO_LINK)
             status = ignore_links(parts, first, i, r.links[i].parent);
     }
-    if (status == CAROM_OK && srdf != NULL) status = read_srdf(&r, srdf, first, parts);
+    if (status == CAROM_OK && def->srdf != NULL) status = read_srdf(&r, def->srdf, first, parts);
     if (parts->metres <= 0.0) parts->metres = 1.0; /* URDF is in metres */
     free(text);
     free(r.links);

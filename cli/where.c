@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/interrupt.h"
+#include "cli/pose.h"
 
 static carom_status find_segments(cli *cli, const where_soups *s, const carom_pairs *pairs,
                                   carom_soup_segments *segments) {
@@ -76,25 +77,12 @@ carom_status where_write(cli *cli, const where_soups *soups, const carom_pairs *
 
 /* ---- PLY ------------------------------------------------------------------------------------- */
 
-/* The matrix of a pose as geom.h defines it; all zero is the identity. */
-static void matrix_of(const carom_pose *pose, double m[12]) {
-    double w = pose->q.w, x = pose->q.x, y = pose->q.y, z = pose->q.z;
-    double squared = w * w + x * x + y * y + z * z;
-    if (squared == 0.0) w = squared = 1.0;
-    double s = 2.0 / squared;
-    const double r[12] = {
-        1.0 - s * (y * y + z * z), s * (x * y - w * z),       s * (x * z + w * y),       pose->t.x,
-        s * (x * y + w * z),       1.0 - s * (x * x + z * z), s * (y * z - w * x),       pose->t.y,
-        s * (x * z - w * y),       s * (y * z + w * x),       1.0 - s * (x * x + y * y), pose->t.z};
-    for (int i = 0; i < 12; ++i) m[i] = r[i];
-}
-
 static void write_vertices(const carom_mesh_view *view, const carom_pose *pose, output *out) {
     bool floats = view->scalar == CAROM_SCALAR_FLOAT32;
     uint64_t stride =
         view->stride != 0 ? view->stride : 3 * (floats ? sizeof(float) : sizeof(double));
     double m[12];
-    if (pose != NULL) matrix_of(pose, m);
+    if (pose != NULL) pose_matrix(pose, m);
     for (uint64_t v = 0; v < view->vertex_count && goes_on(out); ++v) {
         const void *at = (const char *)view->positions + v * stride;
         const float *f = at;

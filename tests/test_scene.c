@@ -487,6 +487,61 @@ static void objects_from_outside_meet_those_inside(void **state) {
     }
 }
 
+/* ---- Functions of the caller ------------------------------------------------------------------
+ */
+
+static bool accept_even(void *user, uint32_t a, uint32_t b) {
+    ++*(uint64_t *)user;
+    return (a + b) % 2 == 0;
+}
+
+/* A ball of radius 0.5 as a support function. */
+static carom_vec3 support_ball(void *user, const carom_vec3 *d) {
+    double length = sqrt(d->x * d->x + d->y * d->y + d->z * d->z);
+    double s = *(const double *)user / length;
+    return (carom_vec3){s * d->x, s * d->y, s * d->z};
+}
+
+static void functions_of_the_caller_are_asked(void **state) {
+    (void)state;
+    enum { COUNT = 40 };
+    carom_random random = {31};
+    carom_object_def objects[COUNT], same[COUNT];
+    double radius = 0.5;
+    uint64_t calls = 0, next = 0;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        same[i] = (carom_object_def){.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = radius},
+                                     .pose = scene_pose(&random, 2.5, false)};
+        objects[i] = same[i];
+        objects[i].convex = (carom_convex){.kind = CAROM_CONVEX_KIND_SUPPORT,
+                                           .support = support_ball,
+                                           .support_user = &radius,
+                                           .support_ball = {{0.0, 0.0, 0.0}, radius}};
+    }
+    carom_scene *scene, *plain = make(context, same, COUNT, 0.125);
+    carom_scene_def def = {.reach = 0.125, .accept = accept_even, .accept_user = &calls};
+    carom_scene_contacts contacts = {0}, all = {0};
+    assert_ok(context, carom_scene_create(context, &def, &scene));
+    assert_ok(context, carom_scene_add(context, scene, objects, COUNT, NULL));
+    assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
+    assert_ok(context, carom_scene_step(context, plain, &all, NULL, NULL));
+    assert_true(calls > contacts.count && contacts.count > 20);
+    for (uint64_t i = 0; i < all.count; ++i) {
+        const carom_scene_contact *c = &all.data[i];
+        if ((c->a + c->b) % 2 != 0) continue;
+        assert_true(next < contacts.count);
+        const carom_scene_contact *d = &contacts.data[next++];
+        assert_true(d->a == c->a && d->b == c->b && d->relation == c->relation);
+        assert_near(d->distance, c->distance, d->error + 1e-12);
+        assert_near(d->depth, c->depth, d->error + 1e-6);
+    }
+    assert_int_equal(next, contacts.count);
+    carom_scene_contacts_free(&contacts);
+    carom_scene_contacts_free(&all);
+    carom_scene_destroy(scene);
+    carom_scene_destroy(plain);
+}
+
 /* ---- Bad input and memory -------------------------------------------------------------------- */
 
 static void bad_input_is_refused(void **state) {
@@ -622,6 +677,7 @@ int main(void) {
         cmocka_unit_test(queries_are_those_of_single_objects),
         cmocka_unit_test(rays_and_points_have_known_answers),
         cmocka_unit_test(objects_from_outside_meet_those_inside),
+        cmocka_unit_test(functions_of_the_caller_are_asked),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(steps_allocate_nothing_once_warm),

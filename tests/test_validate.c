@@ -525,6 +525,7 @@ static void broken_hulls_are_found(void **state) {
     BREAK(hull->seeds[5], 9, CHECK, "hull: a seed is out of range");
     BREAK(hull->seeds[5], (hull->seeds[5] + 4) % 8, CHECK,
           "hull: a seed is not the farthest vertex in its direction");
+    BREAK(hull->normals[quad].x, 0.5, CHECK, "hull: a normal is not that of its face");
     carom_hull_destroy(hull);
 }
 

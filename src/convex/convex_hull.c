@@ -322,12 +322,13 @@ static bool take(carom_hull *h, uint32_t vertices, uint64_t faces, uint64_t corn
     h->seeds = carom_allocate(allocator, CAROM_HULL_SEEDS, sizeof(*h->seeds));
     h->offsets = carom_allocate(allocator, faces + 1, sizeof(*h->offsets));
     h->corners = carom_allocate(allocator, corners, sizeof(*h->corners));
+    h->normals = carom_allocate(allocator, faces, sizeof(*h->normals));
     h->info.bytes = sizeof(*h) + vertices * sizeof(*h->vertices) +
                     (all + blocks) * sizeof(*h->all) + (vertices + 1) * sizeof(*h->first) +
                     CAROM_HULL_SEEDS * sizeof(*h->seeds) + (faces + 1) * sizeof(*h->offsets) +
-                    corners * sizeof(*h->corners);
+                    corners * sizeof(*h->corners) + faces * sizeof(*h->normals);
     return h->vertices != NULL && h->all != NULL && h->neighbours != NULL && h->first != NULL &&
-           h->seeds != NULL && h->offsets != NULL && h->corners != NULL;
+           h->seeds != NULL && h->offsets != NULL && h->corners != NULL && h->normals != NULL;
 }
 
 static void set_lane(carom_hull_block *block, uint32_t lane, const carom_hull *h, uint32_t v) {
@@ -439,6 +440,7 @@ static carom_status finish(builder *b, carom_hull *h, const polygons *faces, uin
                  CAROM_MIN(i, vertices - 1));
     memcpy(h->offsets, faces->offsets, (faces->count + 1) * sizeof(*h->offsets));
     for (uint64_t i = 0; i < corners; ++i) h->corners[i] = numbers[faces->corners[i]];
+    for (uint64_t f = 0; f < faces->count; ++f) h->normals[f] = carom_hull_face_normal(h, f);
     fill_neighbours(h, degrees);
     memset(degrees, 0, vertices * sizeof(*degrees));
     for (uint64_t f = 0; f < faces->count; ++f)
@@ -549,6 +551,7 @@ void carom_hull_destroy(carom_hull *hull) {
     carom_release(&allocator, hull->seeds);
     carom_release(&allocator, hull->offsets);
     carom_release(&allocator, hull->corners);
+    carom_release(&allocator, hull->normals);
     carom_release(&allocator, hull);
 }
 

@@ -13,8 +13,21 @@ struct carom_hull {
     uint32_t *first, *seeds;
     uint64_t *offsets; /* polygons: face f has the corners [offsets[f], offsets[f + 1]) */
     uint32_t *corners;
+    carom_vec3 *normals; /* of the faces: unit, outwards; see carom_hull_face_normal */
     carom_hull_info info;
 };
+
+/* The unit normal of a face, from its corners. */
+static inline carom_vec3 carom_hull_face_normal(const carom_hull *h, uint64_t face) {
+    const uint32_t *c = h->corners + h->offsets[face];
+    uint64_t corners = h->offsets[face + 1] - h->offsets[face];
+    carom_vec3 n = carom_vec(0.0, 0.0, 0.0), first = h->vertices[c[0]];
+    for (uint64_t k = 2; k < corners; ++k)
+        n = carom_vec_add(n, carom_vec_cross(carom_vec_sub(h->vertices[c[k - 1]], first),
+                                             carom_vec_sub(h->vertices[c[k]], first)));
+    double length = carom_vec_length(n);
+    return length > 0.0 ? carom_vec_scale(n, 1.0 / length) : n;
+}
 
 /* For tests and fuzzers: NULL, or the first invariant of the hull that does not hold.
  * O(vertices x faces). */

@@ -73,13 +73,7 @@ static carom_vec3 hull_corner(const carom_hull *h, uint32_t v) {
 static void hull_outline(const carom_hull *h, const carom_frame *f, carom_vec3 d, outline *o) {
     uint64_t best = UINT64_MAX;
     for (uint64_t i = 0; i < h->info.faces; ++i) {
-        const uint32_t *c = h->corners + h->offsets[i];
-        uint64_t corners = h->offsets[i + 1] - h->offsets[i];
-        carom_vec3 n = carom_vec(0.0, 0.0, 0.0), first = h->vertices[c[0]];
-        for (uint64_t k = 2; k < corners; ++k)
-            n = carom_vec_add(n, carom_vec_cross(carom_vec_sub(h->vertices[c[k - 1]], first),
-                                                 carom_vec_sub(h->vertices[c[k]], first)));
-        n = carom_frame_turn(f, unit_of(n));
+        carom_vec3 n = carom_frame_turn(f, h->normals[i]);
         double cosine = carom_vec_dot(n, d);
         if (best != UINT64_MAX && !(cosine > o->aligned)) continue;
         best = i;

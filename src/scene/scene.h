@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/context.h"
 #include "carom/scene.h"
+#include "geom/length.h"
 #include "geom/pose.h"
 #include "scene/scene_cpu.h"
 
@@ -71,6 +72,15 @@ static inline bool carom_scene_is_mesh(const carom_scene_object *o) {
 
 static inline uint64_t carom_scene_key(uint32_t a, uint32_t b) {
     return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+/* The unit vector of a direction; 0 where it has none. */
+static inline carom_vec3 carom_scene_unit(carom_vec3 v) {
+    double length = carom_length(v);
+    if (!(length > 0.0 && length <= DBL_MAX)) return carom_vec(0.0, 0.0, 0.0);
+    int e = carom_exponent(length); /* in two steps: 1 / length may overflow */
+    v = carom_vec_scale(v, carom_power_of_two(-e));
+    return carom_vec_scale(v, 1.0 / (length * carom_power_of_two(-e)));
 }
 
 /* The object of a definition, with its box; checks it. `which` is for messages. */

@@ -49,6 +49,26 @@ static bool simple_extents(const carom_convex *s, const double *r, double *half)
     return true;
 }
 
+/* The extents of a small hull along an axis d and its opposite, in one pass over the vertices. */
+static void hull_extents(const carom_hull_view *hull, carom_vec3 d, double *along, double *back) {
+    enum { PARTS = CAROM_HULL_LANES / CAROM_LANES64 };
+    carom_f64v x = carom_f64v_splat(d.x), y = carom_f64v_splat(d.y), z = carom_f64v_splat(d.z);
+    carom_f64v most = carom_f64v_splat(-HUGE_VAL), least = most;
+    for (uint32_t i = 0; i < hull->all_count * PARTS; ++i) {
+        const carom_hull_block *b = &hull->all[i / PARTS];
+        uint32_t lane = i % PARTS * CAROM_LANES64;
+        carom_f64v px, py, pz;
+        memcpy(&px, b->x + lane, sizeof(px));
+        memcpy(&py, b->y + lane, sizeof(py));
+        memcpy(&pz, b->z + lane, sizeof(pz));
+        carom_f64v dot = (px * x + py * y) + pz * z;
+        most = carom_f64v_max(dot, most);
+        least = carom_f64v_max(-dot, least);
+    }
+    *along = carom_hull_most(most);
+    *back = carom_hull_most(least);
+}
+
 carom_bounds CAROM_CPU(carom_scene_convex_box)(const carom_convex *shape,
                                                const carom_hull_view *hull,
                                                const carom_frame *frame) {
@@ -63,8 +83,14 @@ carom_bounds CAROM_CPU(carom_scene_convex_box)(const carom_convex *shape,
         carom_convex_core_make(shape, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
         for (int k = 0; k < 3; ++k) {
             carom_vec3 d = carom_vec(frame->r[3 * k], frame->r[3 * k + 1], frame->r[3 * k + 2]);
-            high[k] = (farthest(&core, d) + core.margin) * back;
-            low[k] = (farthest(&core, carom_vec_scale(d, -1.0)) + core.margin) * back;
+            if (hull != NULL && !core.climb) {
+                hull_extents(hull, d, &high[k], &low[k]);
+                high[k] = (high[k] * core.hull_unit + core.margin) * back;
+                low[k] = (low[k] * core.hull_unit + core.margin) * back;
+            } else {
+                high[k] = (farthest(&core, d) + core.margin) * back;
+                low[k] = (farthest(&core, carom_vec_scale(d, -1.0)) + core.margin) * back;
+            }
         }
     }
     for (int k = 0; k < 3; ++k) {

@@ -27,14 +27,6 @@
 /* Of a box in the frame of a mesh, relative to coordinates: a thousand roundings. */
 #define FRAME_SLACK 0x1p-42
 
-static carom_vec3 unit_of(carom_vec3 v) {
-    double length = carom_length(v);
-    if (!(length > 0.0 && length <= DBL_MAX)) return carom_vec(0.0, 0.0, 0.0);
-    int e = carom_exponent(length); /* in two steps: 1 / length may overflow */
-    v = carom_vec_scale(v, carom_power_of_two(-e));
-    return carom_vec_scale(v, 1.0 / (length * carom_power_of_two(-e)));
-}
-
 static double extent_of(const carom_bounds *b) {
     return (b->high.x - b->low.x) + (b->high.y - b->low.y) + (b->high.z - b->low.z);
 }
@@ -120,7 +112,7 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
 typedef struct flat_hull {
     carom_hull hull;
     carom_hull_block block;
-    carom_vec3 vertices[3];
+    carom_vec3 vertices[3], normals[2];
     carom_convex shape;
     carom_pose pose; /* at its first corner, so that coordinates are small */
 } flat_hull;
@@ -162,6 +154,9 @@ static void flat_hull_make(const carom_triangle *t, flat_hull *f) {
     f->hull.vertices = f->vertices;
     f->hull.offsets = (uint64_t *)(uintptr_t)flat_offsets; /* only read */
     f->hull.corners = (uint32_t *)(uintptr_t)flat_corners;
+    f->hull.normals = f->normals;
+    f->normals[0] = carom_hull_face_normal(&f->hull, 0);
+    f->normals[1] = carom_vec_scale(f->normals[0], -1.0);
     f->hull.info = (carom_hull_info){.vertices = 3, .faces = 2, .dimension = 2};
     f->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = &f->hull};
     f->pose = (carom_pose){.t = t->corner[0]};
@@ -246,9 +241,7 @@ static carom_box shape_box(const face_search *s) {
             to.r[3 * i + k] = (s->frame.r[i] * f.r[k] + s->frame.r[3 + i] * f.r[3 + k]) +
                               s->frame.r[6 + i] * f.r[6 + k];
     carom_vec3 t = carom_vec_sub(f.t, s->frame.t);
-    to.t = carom_vec((s->frame.r[0] * t.x + s->frame.r[3] * t.y) + s->frame.r[6] * t.z,
-                     (s->frame.r[1] * t.x + s->frame.r[4] * t.y) + s->frame.r[7] * t.z,
-                     (s->frame.r[2] * t.x + s->frame.r[5] * t.y) + s->frame.r[8] * t.z);
+    to.t = carom_convex_turn_back(s->frame.r, t);
     carom_bounds b =
         CAROM_CPU_CALL(s->q->context, carom_scene_convex_box)(&o->convex, o->hull, &to);
     double size = (carom_vec_largest(b.low) + carom_vec_largest(b.high)) +
@@ -312,10 +305,7 @@ carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t work
 /* A point of the world in the frame of a mesh. */
 static carom_vec3 to_mesh(const carom_scene_object *mesh, carom_vec3 p) {
     carom_frame f = carom_frame_make(&mesh->pose);
-    carom_vec3 d = carom_vec_sub(p, f.t);
-    return carom_vec((f.r[0] * d.x + f.r[3] * d.y) + f.r[6] * d.z,
-                     (f.r[1] * d.x + f.r[4] * d.y) + f.r[7] * d.z,
-                     (f.r[2] * d.x + f.r[5] * d.y) + f.r[8] * d.z);
+    return carom_convex_turn_back(f.r, carom_vec_sub(p, f.t));
 }
 
 static carom_status is_inside(const carom_scene_question *q, const carom_scene_object *solid,
@@ -348,7 +338,7 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
     carom_soup_hit hit;
     CAROM_TRY(carom_soup_closest_points(q->context, solid->soup, &local, 1, &hit));
     carom_frame f = carom_frame_make(&solid->pose);
-    carom_vec3 out = unit_of(carom_vec_sub(carom_frame_apply(&f, hit.point), middle));
+    carom_vec3 out = carom_scene_unit(carom_vec_sub(carom_frame_apply(&f, hit.point), middle));
     carom_vec3 back = carom_vec_scale(out, -1.0);
     /* The farthest point of the shape from the surface: that nearest to a point far behind. */
     double far = 4.0 * extent_of(&shape->box) + hit.distance;
@@ -436,7 +426,7 @@ static void take_gap(carom_scene_contact *c, double distance, carom_vec3 point_a
     c->relation = CAROM_RELATION_APART;
     c->distance = distance;
     c->error = error;
-    c->normal = unit_of(carom_vec_sub(point_b, point_a));
+    c->normal = carom_scene_unit(carom_vec_sub(point_b, point_a));
     c->point_count = 1;
     c->points[0] = (carom_contact){point_a, point_b, -distance};
 }
@@ -556,8 +546,9 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
     carom_vec3 centre_b = carom_frame_apply(&fb, b->solid->info.centroid);
     double force = carom_length(overlap.force), guess = 0.0;
     /* A force within its error has no direction. */
-    c->normal = force > 4.0 * overlap.force_error ? unit_of(overlap.force)
-                                                  : unit_of(carom_vec_sub(centre_b, centre_a));
+    c->normal = force > 4.0 * overlap.force_error
+                    ? carom_scene_unit(overlap.force)
+                    : carom_scene_unit(carom_vec_sub(centre_b, centre_a));
     if (carom_vec_largest(c->normal) == 0.0) c->normal = carom_vec(1.0, 0.0, 0.0);
     if (overlap.relation == CAROM_RELATION_TOUCHING) {
         bool meet;

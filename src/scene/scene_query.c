@@ -183,17 +183,6 @@ static carom_status answer_convex(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_vec3 turn_back(const carom_frame *f, carom_vec3 d) {
-    return carom_vec((f->r[0] * d.x + f->r[3] * d.y) + f->r[6] * d.z,
-                     (f->r[1] * d.x + f->r[4] * d.y) + f->r[7] * d.z,
-                     (f->r[2] * d.x + f->r[5] * d.y) + f->r[8] * d.z);
-}
-
-static carom_vec3 unit_of(carom_vec3 v) {
-    double length = carom_length(v);
-    return length > 0.0 && length <= DBL_MAX ? carom_vec_scale(v, 1.0 / length) : v;
-}
-
 /* The normal of a face in the frame of the mesh, of any length: that of its largest triangle. */
 static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
     uint64_t first = face, end = (uint64_t)face + 1;
@@ -212,8 +201,8 @@ static carom_vec3 face_normal(const carom_soup *soup, uint32_t face) {
     carom_vec3 best = carom_vec(0.0, 0.0, 0.0);
     for (uint64_t i = first; i < end; ++i) {
         carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
-        carom_vec3 n = carom_vec_cross(unit_of(carom_vec_sub(t.corner[1], t.corner[0])),
-                                       unit_of(carom_vec_sub(t.corner[2], t.corner[0])));
+        carom_vec3 n = carom_vec_cross(carom_scene_unit(carom_vec_sub(t.corner[1], t.corner[0])),
+                                       carom_scene_unit(carom_vec_sub(t.corner[2], t.corner[0])));
         if (carom_vec_dot(n, n) > carom_vec_dot(best, best)) best = n;
     }
     return best;
@@ -236,14 +225,14 @@ static carom_status answer_rays(const items_query *q, const mesh_items *m) {
     carom_frame f = carom_frame_make(&m->object->pose);
     for (uint64_t i = 0; i < m->count; ++i) {
         rays[i] = q->rays[q->items[(uint32_t)m->places[i]].a];
-        rays[i].origin = turn_back(&f, carom_vec_sub(rays[i].origin, f.t));
-        rays[i].direction = turn_back(&f, rays[i].direction);
+        rays[i].origin = carom_convex_turn_back(f.r, carom_vec_sub(rays[i].origin, f.t));
+        rays[i].direction = carom_convex_turn_back(f.r, rays[i].direction);
     }
     CAROM_TRY(carom_soup_cast_rays(q->context, m->object->soup, rays, m->count, hits));
     for (uint64_t i = 0; i < m->count; ++i) {
         carom_scene_hit *hit = &q->found[(uint32_t)m->places[i]];
         if (hits[i].face == CAROM_NO_FACE) continue;
-        carom_vec3 n = unit_of(face_normal(m->object->soup, hits[i].face));
+        carom_vec3 n = carom_scene_unit(face_normal(m->object->soup, hits[i].face));
         if (carom_vec_dot(n, rays[i].direction) > 0.0) n = carom_vec_scale(n, -1.0);
         hit->id = m->id;
         hit->face = m->object->solid == NULL ? hits[i].face : CAROM_NO_FACE;
@@ -263,8 +252,8 @@ static carom_status answer_points(const items_query *q, const mesh_items *m) {
         return carom_fail_memory(q->context, m->count * sizeof(*points), "points");
     carom_frame f = carom_frame_make(&m->object->pose);
     for (uint64_t i = 0; i < m->count; ++i)
-        points[i] =
-            turn_back(&f, carom_vec_sub(q->points[q->items[(uint32_t)m->places[i]].a], f.t));
+        points[i] = carom_convex_turn_back(
+            f.r, carom_vec_sub(q->points[q->items[(uint32_t)m->places[i]].a], f.t));
     CAROM_TRY(carom_soup_closest_points(q->context, m->object->soup, points, m->count, hits));
     if (m->object->solid != NULL)
         CAROM_TRY(carom_soup_winding(q->context, m->object->soup, points, m->count, windings));
@@ -282,7 +271,8 @@ static carom_status answer_points(const items_query *q, const mesh_items *m) {
         hit->distance = hits[i].distance;
         hit->point = carom_frame_apply(&f, hits[i].point);
         if (hit->distance > 0.0)
-            hit->normal = carom_frame_turn(&f, unit_of(carom_vec_sub(points[i], hits[i].point)));
+            hit->normal =
+                carom_frame_turn(&f, carom_scene_unit(carom_vec_sub(points[i], hits[i].point)));
     }
     return CAROM_OK;
 }
