@@ -395,7 +395,7 @@ static void meet_spheres(carom_tree_search *s, const piece *host, const piece *g
     double cover = d - (h->cover[i] + g->cover[j]);
     ++s->candidates;
     if (s->any) {
-        double volume, error;
+        double volume = 0.0, error = 0.0;
         s->found = carom_pack_inner(carom_vec_dot(apart, apart), d, h->radius[i], g->radius[j],
                                     s->meeting->slack, &volume, &error) &&
                    volume > error;
