@@ -51,14 +51,6 @@ typedef struct answer {
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void json_vector(json *j, const char *key, carom_vec3 v) {
-    json_begin_array(j, key);
-    json_number(j, NULL, v.x);
-    json_number(j, NULL, v.y);
-    json_number(j, NULL, v.z);
-    json_end_array(j);
-}
-
 static void print_json(const cli *cli, const answer *a, size_t count) {
     json j = cli_begin_json(cli);
     const carom_convex_result *r = &a->result;

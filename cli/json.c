@@ -95,6 +95,14 @@ void json_number(json *j, const char *key, double value) {
     fprintf(j->out, "%.17g", value);
 }
 
+void json_vector(json *j, const char *key, carom_vec3 value) {
+    json_begin_array(j, key);
+    json_number(j, NULL, value.x);
+    json_number(j, NULL, value.y);
+    json_number(j, NULL, value.z);
+    json_end_array(j);
+}
+
 void json_bool(json *j, const char *key, bool value) {
     begin_value(j, key);
     fputs(value ? "true" : "false", j->out);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "carom/geom.h"
+
 typedef struct json {
     FILE *out;
     bool needs_comma;
@@ -21,6 +23,7 @@ void json_end_array(json *j);
 void json_text(json *j, const char *key, const char *value); /* NULL gives null */
 void json_count(json *j, const char *key, uint64_t value);
 void json_number(json *j, const char *key, double value); /* all digits; NaN, infinity give null */
+void json_vector(json *j, const char *key, carom_vec3 value); /* an array of three numbers */
 void json_bool(json *j, const char *key, bool value);
 void json_null(json *j, const char *key);
 

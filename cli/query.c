@@ -258,14 +258,6 @@ static engine_fn *const engines[] = {query_exact, query_tree, query_balls};
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void json_vector(json *j, const char *key, carom_vec3 v) {
-    json_begin_array(j, key);
-    json_number(j, NULL, v.x);
-    json_number(j, NULL, v.y);
-    json_number(j, NULL, v.z);
-    json_end_array(j);
-}
-
 static void print_json(const cli *cli, const options *options, const answer *a) {
     json j = cli_begin_json(cli);
     json_text(&j, "engine", engine_choice(options->engine));

@@ -173,14 +173,6 @@ void scene_write_csv(const scene_report *report, FILE *out) {
     }
 }
 
-static void put_vector(json *j, const char *key, carom_vec3 v) {
-    json_begin_array(j, key);
-    json_number(j, NULL, v.x);
-    json_number(j, NULL, v.y);
-    json_number(j, NULL, v.z);
-    json_end_array(j);
-}
-
 static void put_clash(const scene_report *report, const scene_clash *c, json *j) {
     const scene_part *a = &report->parts->data[c->a], *b = &report->parts->data[c->b];
     const carom_scene_contact *contact = &c->contact;
@@ -198,9 +190,9 @@ static void put_clash(const scene_report *report, const scene_clash *c, json *j)
     if (contact->depth > 0.0) {
         json_number(j, "depth", contact->depth);
         json_number(j, "error", contact->error);
-        put_vector(j, "normal", contact->normal);
+        json_vector(j, "normal", contact->normal);
     }
-    put_vector(j, "point", scene_clash_point(report, c));
+    json_vector(j, "point", scene_clash_point(report, c));
     json_end_object(j);
 }
 

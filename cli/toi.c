@@ -66,14 +66,6 @@ typedef struct answer {
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void json_vector(json *j, const char *key, carom_vec3 v) {
-    json_begin_array(j, key);
-    json_number(j, NULL, v.x);
-    json_number(j, NULL, v.y);
-    json_number(j, NULL, v.z);
-    json_end_array(j);
-}
-
 static void print_json(const cli *cli, const answer *a) {
     json j = cli_begin_json(cli);
     json_bool(&j, "hit", a->hit);
@@ -216,6 +208,22 @@ static carom_status ask_soups(cli *cli, const options *options, const carom_moti
     return status;
 }
 
+/* The first of all impacts; the first time of all lies between its `lower` and the least `upper`.
+ */
+static void take_first(answer *a) {
+    a->hit = true;
+    a->first = a->impacts.data[0];
+    double upper = a->first.upper;
+    for (uint64_t i = 1; i < a->impacts.count; ++i) {
+        const carom_soup_impact *m = &a->impacts.data[i];
+        if (m->upper < upper) upper = m->upper;
+        if (m->lower < a->first.lower) a->first = *m;
+    }
+    a->first.upper = upper;
+    a->face_a = a->first.face_a;
+    a->face_b = a->first.face_b;
+}
+
 /* The mesh is not welded, so that both files number the vertices alike. */
 static carom_status ask_deforming(cli *cli, const options *options, char **paths, answer *a) {
     carom_mesh *meshes[2] = {NULL, NULL};
@@ -236,12 +244,7 @@ static carom_status ask_deforming(cli *cli, const options *options, char **paths
         status = carom_soup_self_impacts(cli->context, soup, &views[1], &a->impacts);
         if (!repeat_goes_on(&a->query, status)) break;
     }
-    if (status == CAROM_OK && a->impacts.count != 0) {
-        a->hit = true;
-        status = carom_soup_self_first_impact(cli->context, soup, &views[1], &a->first);
-        a->face_a = a->first.face_a;
-        a->face_b = a->first.face_b;
-    }
+    if (status == CAROM_OK && a->impacts.count != 0) take_first(a);
     carom_soup_destroy(soup);
     carom_mesh_destroy(meshes[0]);
     carom_mesh_destroy(meshes[1]);

@@ -1,35 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom hulls, as a user runs it. */
-#define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "cli/command.h"
-#include "tests/support/test.h"
-
-static char folder[256];
-static char said[65536]; /* by the last command, stderr too */
-
-/* Runs `carom ...` in a folder of its own and returns its exit code. */
-static int carom(const char *arguments) {
-    char command[2048];
-    snprintf(command, sizeof(command), "cd '%s' && '%s/carom' %s 2>&1", folder, CAROM_BINARY_DIR,
-             arguments);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t size = fread(said, 1, sizeof(said) - 1, pipe);
-    said[size] = '\0';
-    int status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void assert_said(const char *words) {
-    if (strstr(said, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, said);
-}
+#include "tests/support/cli_run.h"
 
 static void boxes_are_related(void **state) {
     (void)state;
@@ -74,25 +46,12 @@ static void mistakes_are_explained(void **state) {
     assert_int_equal(carom("hulls box.ply -o hull.xyz"), CLI_INPUT);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/carom_hulls_XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    char command[512];
-    snprintf(command, sizeof(command), "rm -r '%s'", folder);
-    return system(command);
-}
-
 int main(void) {
+    if (!cli_run_begin("cli_hulls")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_are_related),
         cmocka_unit_test(hulls_are_written),
         cmocka_unit_test(mistakes_are_explained),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cli_run_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* carom query, as a user runs it. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/command.h"
-#include "tests/support/test.h"
-
-static char folder[256];
-static char said[65536]; /* by the last command, stderr too */
-
-/* Runs `carom ...` in a folder of its own and returns its exit code. */
-static int carom(const char *arguments) {
-    char command[2048];
-    snprintf(command, sizeof(command), "cd '%s' && '%s/carom' %s 2>&1", folder, CAROM_BINARY_DIR,
-             arguments);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t size = fread(said, 1, sizeof(said) - 1, pipe);
-    said[size] = '\0';
-    int status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void assert_said(const char *words) {
-    if (strstr(said, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, said);
-}
+#include "tests/support/cli_run.h"
 
 static void boxes_are_related(void **state) {
     (void)state;
@@ -204,8 +180,7 @@ static void packings_are_compared(void **state) {
 }
 
 int main(void) {
-    snprintf(folder, sizeof(folder), "/tmp/carom_cli_query_XXXXXX");
-    if (mkdtemp(folder) == NULL) return 1;
+    if (!cli_run_begin("cli_query")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(volumes_below_zero_have_bounds),
         cmocka_unit_test(boxes_are_related),
@@ -215,8 +190,5 @@ int main(void) {
         cmocka_unit_test(mistakes_are_answered_in_words),
         cmocka_unit_test(packings_are_compared),
     };
-    int failed = cmocka_run_group_tests_name("cli_query", tests, NULL, NULL);
-    char command[300];
-    snprintf(command, sizeof(command), "rm -r '%s'", folder);
-    return system(command) == 0 ? failed : 1;
+    return cli_run_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

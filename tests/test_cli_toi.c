@@ -1,35 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom toi, as a user runs it. One thread. */
-#define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "cli/command.h"
-#include "tests/support/test.h"
-
-static char folder[256];
-static char said[65536]; /* by the last command, stderr too */
-
-/* Runs `carom ...` in a folder of its own and returns its exit code. */
-static int carom(const char *arguments) {
-    char command[2048];
-    snprintf(command, sizeof(command), "cd '%s' && '%s/carom' %s 2>&1", folder, CAROM_BINARY_DIR,
-             arguments);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t size = fread(said, 1, sizeof(said) - 1, pipe);
-    said[size] = '\0';
-    int status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void assert_said(const char *words) {
-    if (strstr(said, words) == NULL) fail_msg("no \"%s\" in:\n%s", words, said);
-}
+#include "tests/support/cli_run.h"
 
 static void boxes_meet_on_their_way(void **state) {
     (void)state;
@@ -55,17 +27,10 @@ static void boxes_meet_on_their_way(void **state) {
 
 static void a_mesh_deforms(void **state) {
     (void)state;
-    char path[400];
-    snprintf(path, sizeof(path), "%s/from.off", folder);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("OFF\n6 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 1\n0 1 1\n3 0 1 2\n3 3 4 5\n", f);
-    fclose(f);
-    snprintf(path, sizeof(path), "%s/to.off", folder);
-    f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("OFF\n6 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 -3\n1 0 -3\n0 1 -3\n3 0 1 2\n3 3 4 5\n", f);
-    fclose(f);
+    write_file("from.off",
+               "OFF\n6 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 1\n0 1 1\n3 0 1 2\n3 3 4 5\n");
+    write_file("to.off",
+               "OFF\n6 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 -3\n1 0 -3\n0 1 -3\n3 0 1 2\n3 3 4 5\n");
     assert_int_equal(carom("toi from.off --end to.off --json --check"), CLI_YES);
     assert_said("\"hit\": true, \"impacts\": ");
     assert_said("\"lower\": 0.25, \"upper\": 0.25");
@@ -91,24 +56,12 @@ static void misuse_is_explained(void **state) {
     assert_said("vertices");
 }
 
-static int make_folder(void **state) {
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/carom_toi_XXXXXX");
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[300];
-    snprintf(command, sizeof(command), "rm -r '%s'", folder);
-    return system(command);
-}
-
 int main(void) {
+    if (!cli_run_begin("cli_toi")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_meet_on_their_way),
         cmocka_unit_test(a_mesh_deforms),
         cmocka_unit_test(misuse_is_explained),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cli_run_end(cmocka_run_group_tests(tests, NULL, NULL));
 }
