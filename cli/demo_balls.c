@@ -23,7 +23,7 @@ static carom_status measure(carom_context *context, const carom_balls *balls, do
     for (int i = 0; i < POSES && status == CAROM_OK; ++i) {
         carom_pose pose = pose_at(i);
         carom_packing_overlap overlap;
-        at[i] = pose.t.x;
+        at[i] = 1.0 + i;
         microseconds[i] = HUGE_VAL;
         for (int turn = 0; turn < 5 && status == CAROM_OK; ++turn) {
             double start = carom_time_seconds();
@@ -96,9 +96,9 @@ static carom_status run(demo *demo) {
                               {"1000", at, microseconds[1], POSES},
                               {"2000", at, microseconds[2], POSES}};
         page_curve overlap[] = {{"volume", at, volume, POSES}};
-        page_chart(&demo->page, "The time of a query along the path.", "distance", "us", times, 3);
-        page_chart(&demo->page, "The estimated overlap along the path.", "distance", "volume",
-                   overlap, 1);
+        page_chart(&demo->page, "The time of a query along the path.", "step", "us", times, 3);
+        page_chart(&demo->page, "The estimated overlap along the path.", "step", "volume", overlap,
+                   1);
     }
     carom_mesh_destroy(mesh);
     return status;

@@ -169,11 +169,18 @@ static double along(axis axis, double value) {
     return axis.from + (log10(value) - axis.low) / (axis.high - axis.low) * (axis.to - axis.from);
 }
 
+/* What has a place on logarithmic axes. */
+static bool is_drawn(const page_curve *curve, size_t i) {
+    double x = curve->x[i], y = curve->y[i];
+    return x > 0.0 && y > 0.0 && isfinite(x) && isfinite(y);
+}
+
 static axis fit_axis(const page_curve *curves, size_t count, bool vertical, double from,
                      double to) {
     double low = INFINITY, high = -INFINITY;
     for (size_t c = 0; c < count; ++c) {
         for (size_t i = 0; i < curves[c].count; ++i) {
+            if (!is_drawn(&curves[c], i)) continue;
             double value = log10(vertical ? curves[c].y[i] : curves[c].x[i]);
             if (value < low) low = value;
             if (value > high) high = value;
@@ -204,11 +211,13 @@ static void draw_curve(FILE *out, axis x, axis y, const page_curve *curve, size_
     const char *colour = page_colour(index);
     fprintf(out, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"", colour);
     for (size_t i = 0; i < curve->count; ++i)
-        fprintf(out, "%.1f,%.1f ", along(x, curve->x[i]), along(y, curve->y[i]));
+        if (is_drawn(curve, i))
+            fprintf(out, "%.1f,%.1f ", along(x, curve->x[i]), along(y, curve->y[i]));
     fputs("\"/>\n", out);
     for (size_t i = 0; i < curve->count; ++i)
-        fprintf(out, "<circle r=\"3\" fill=\"%s\" cx=\"%.1f\" cy=\"%.1f\"/>", colour,
-                along(x, curve->x[i]), along(y, curve->y[i]));
+        if (is_drawn(curve, i))
+            fprintf(out, "<circle r=\"3\" fill=\"%s\" cx=\"%.1f\" cy=\"%.1f\"/>", colour,
+                    along(x, curve->x[i]), along(y, curve->y[i]));
     double row = TOP + 16.0 * (double)index + 8.0;
     fprintf(out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"3\" fill=\"%s\"/>"

@@ -41,7 +41,8 @@ typedef struct page_curve {
     size_t count;
 } page_curve;
 
-/* Draws curves as elements of SVG. Both axes are logarithmic, so that growth shows as slope. */
+/* Draws curves as elements of SVG. Both axes are logarithmic, so that growth shows as slope; points
+ * that are not positive are left out. */
 #define PAGE_CHART_WIDTH  640.0
 #define PAGE_CHART_HEIGHT 360.0
 void page_draw_chart(FILE *out, const char *x_label, const char *y_label, const page_curve *curves,
