@@ -265,8 +265,8 @@ static void cancelled_steps_lose_nothing(void **state) {
     carom_context *context, *other = test_context(1);
     assert_ok(NULL, carom_context_create(&def, &context));
     course *c = begin(5, context);
-    uint32_t cancelled = 0;
-    for (uint32_t step = 0; step < TEST_CASES(12); ++step) {
+    uint32_t cancelled = 0, steps = TEST_CASES(12);
+    for (uint32_t step = 0; step < steps; ++step) {
         bool reused[MOST] = {false};
         for (int i = 0; i < 3; ++i) add_some(c);
         move_some(c);
@@ -289,7 +289,7 @@ static void cancelled_steps_lose_nothing(void **state) {
         check(c, other);
         check_changes(c, reused);
     }
-    assert_true(cancelled > 10);
+    assert_true(cancelled >= steps); /* each at least once */
     end(c);
     carom_context_destroy(context);
     carom_context_destroy(other);
