@@ -377,6 +377,10 @@ static void budgets_keep_the_bounds(void **state) {
         assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
         assert_true(part.overlap.volume_lower <= full.overlap.volume_upper &&
                     part.overlap.volume_upper >= full.overlap.volume_lower);
+        def.time_budget = 1e-300; /* over before it begins */
+        assert_ok(context, carom_tree_query(context, a, NULL, b, &pose, &def, &part));
+        assert_true(part.overlap.volume_lower <= full.overlap.volume_upper &&
+                    part.overlap.volume_upper >= full.overlap.volume_lower);
         if (n == TEST_CASES(200) - 1) {
             carom_tree_destroy(kept_a);
             carom_tree_destroy(kept_b);

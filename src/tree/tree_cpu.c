@@ -288,7 +288,9 @@ static inline bool must_stop(carom_tree_search *s) {
 
 /* Two nodes with their balls, which meet, `level` steps below the roots. */
 static void visit(carom_tree_search *s, const ball *host, const ball *guest, uint32_t level) {
-    if (s->stopped || must_stop(s)) return;
+    /* Level 0, the roots as a whole, is the least answer: it is given when a budget is over, too.
+     */
+    if (s->levels != 0 && (s->stopped || must_stop(s))) return;
     const carom_tree_node *h = &s->host.tree->nodes[host->node];
     const carom_tree_node *g = &s->guest.tree->nodes[guest->node];
     bool host_leaf = carom_tree_is_leaf(s->host.tree, host->node);
