@@ -179,6 +179,24 @@ static void packings_are_compared(void **state) {
     assert_int_equal(carom("pack ring.ply --error=-1"), 2);
 }
 
+static void packings_beyond_their_range_are_refused(void **state) {
+    (void)state;
+    static const char *const engines[] = {"tree", "balls"};
+    for (int i = 0; i < 2; ++i) {
+        char line[256];
+        assert_int_equal(carom("make box --size 1e-100 -o tiny.obj"), 0);
+        assert_int_equal(carom("make box --size 1e80 -o huge.obj"), 0);
+        snprintf(line, sizeof(line), "query tiny.obj tiny.obj --spheres 50 --engine %s",
+                 engines[i]);
+        assert_int_equal(carom(line), CLI_INPUT);
+        assert_said("scale it to between 2^-300 and 2^300");
+        snprintf(line, sizeof(line), "query huge.obj huge.obj --spheres 50 --engine %s",
+                 engines[i]);
+        assert_int_equal(carom(line), CLI_INPUT);
+        assert_said("sizes must be between 2^-200 and 2^200");
+    }
+}
+
 int main(void) {
     if (!cli_run_begin("cli_query")) return 1;
     const struct CMUnitTest tests[] = {
@@ -189,6 +207,7 @@ int main(void) {
         cmocka_unit_test(balls_compare_packings),
         cmocka_unit_test(mistakes_are_answered_in_words),
         cmocka_unit_test(packings_are_compared),
+        cmocka_unit_test(packings_beyond_their_range_are_refused),
     };
     return cli_run_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

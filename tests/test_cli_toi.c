@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom toi, as a user runs it. One thread. */
+#include <stdio.h>
+
 #include "cli/command.h"
 #include "tests/support/cli_run.h"
 
@@ -23,6 +25,23 @@ static void boxes_meet_on_their_way(void **state) {
     assert_said("they do not meet");
     assert_int_equal(carom("toi box.ply box.ply --pose 5,0,0,1,0,0,0"), 0);
     assert_said("they meet at time 0.");
+}
+
+static void any_scale_will_do(void **state) {
+    (void)state;
+    static const char *const sizes[] = {"1e-100", "1e100"};
+    for (int i = 0; i < 2; ++i) {
+        char line[256];
+        snprintf(line, sizeof(line), "make box --size %s -o scaled.obj", sizes[i]);
+        assert_int_equal(carom(line), 0);
+        for (int hulls = 0; hulls < 2; ++hulls) {
+            snprintf(line, sizeof(line),
+                     "toi scaled.obj scaled.obj --pose 5%s,0,0,1,0,0,0 --to -5%s,0,0,1,0,0,0 %s",
+                     sizes[i] + 1, sizes[i] + 1, hulls != 0 ? "--hulls" : "");
+            assert_int_equal(carom(line), 0);
+            assert_said("they meet at time 0.29999");
+        }
+    }
 }
 
 static void a_mesh_deforms(void **state) {
@@ -60,6 +79,7 @@ int main(void) {
     if (!cli_run_begin("cli_toi")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_meet_on_their_way),
+        cmocka_unit_test(any_scale_will_do),
         cmocka_unit_test(a_mesh_deforms),
         cmocka_unit_test(misuse_is_explained),
     };

@@ -121,7 +121,8 @@ typedef struct carom_tree_query_def {
  * doubles. Nothing is allocated once warm. CAROM_BAD_INPUT: a pose or scale that is not finite, a
  * negative scale, sizes in their poses outside of 2^-200 to 2^200. */
 
-/* Says whether inner balls of a and b overlap: then the solids certainly do. */
+/* Says whether inner balls of a and b overlap: then the solids certainly do. Stops at the first
+ * such pair; budgets have no effect. */
 CAROM_API carom_status carom_tree_any(carom_context *context, const carom_tree *a,
                                       const carom_pose *pose_a, const carom_tree *b,
                                       const carom_pose *pose_b, const carom_tree_query_def *def,
