@@ -61,7 +61,7 @@ static const char details[] =
     "is pushed out. Bounds say how far each answer can be off. With --engine tree or balls,\n"
     "A and B may also be packings (carom pack -o); a matrix must then be a rotation times one "
     "scale.\n"
-    "balls takes the same time in every pose and finds no distances.";
+    "balls takes the same time in every pose and finds no distances; --device cuda is for it.";
 
 /* The results that every engine gives. */
 typedef struct answer {
@@ -400,9 +400,30 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (options->engine != ENGINE_EXACT && options->patches)
         return cli_misuse(cli, "--patches needs --engine exact");
     if (options->spheres == 0) return cli_misuse(cli, "--spheres must be at least 1");
-    carom_status status = load(cli, options, paths[0], options->part, NULL, &bodies[0], &answer);
+    if (cli->device == CAROM_BACKEND_CUDA && options->engine != ENGINE_BALLS) {
+        snprintf(message, sizeof(message),
+                 "carom query --engine %s cannot run on cuda; leave --device out to run it on the "
+                 "CPU, or use --engine balls",
+                 engine_choice(options->engine));
+        return cli_fail_with(cli, CAROM_UNSUPPORTED, message);
+    }
+    carom_context *asked_for = cli->context;
+    carom_status status = CAROM_OK;
+    if (cli->device == CAROM_BACKEND_CUDA) { /* meshes are packed on the CPU */
+        const carom_context_def def = {.threads = (uint32_t)cli->threads,
+                                       .isa = (carom_isa)cli->isa,
+                                       .progress = bar_progress,
+                                       .progress_user = &cli->bar};
+        carom_context *on_cpu;
+        status = carom_context_create(&def, &on_cpu);
+        if (status != CAROM_OK) return cli_fail_with(cli, status, carom_context_message(NULL));
+        cli->context = on_cpu;
+    }
+    carom_context *loading = cli->context;
+    status = load(cli, options, paths[0], options->part, NULL, &bodies[0], &answer);
     if (status == CAROM_OK)
         status = load(cli, options, paths[1], options->part_b, &pose, &bodies[1], &answer);
+    if (status == CAROM_OK) cli->context = asked_for;
     if (status == CAROM_OK) status = engines[options->engine](cli, options, bodies, &pose, &answer);
     bar_clear(&cli->bar);
     int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
@@ -423,6 +444,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_mesh_destroy(bodies[1].mesh);
     carom_packing_destroy(bodies[0].packing);
     carom_packing_destroy(bodies[1].packing);
+    cli->context = asked_for;
+    if (loading != asked_for) carom_context_destroy(loading);
     return code;
 }
 
@@ -441,4 +464,5 @@ const cli_command cli_query = {
     .run = run,
     .defaults = &query_defaults,
     .inputs = 2,
+    .on_cuda = true, /* balls; the others refuse it */
 };
