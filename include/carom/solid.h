@@ -130,6 +130,21 @@ CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_s
                                            const carom_pose *pose_b, const carom_overlap_def *def,
                                            carom_overlap *overlap);
 
+/* One query of a batch. */
+typedef struct carom_overlap_query {
+    const carom_solid *a, *b;
+    carom_pose pose_a, pose_b; /* all zero is the identity */
+} carom_overlap_query;
+
+/* Computes many overlaps in one call: overlaps[i] has the bytes that carom_solid_overlap gives for
+ * queries[i]. On the GPU the faces that meet are searched for in all poses together.
+ * - carom_context_get_work: of all queries together.
+ * - On failure the message says which query failed; the overlaps before it are complete. */
+CAROM_API carom_status carom_solid_overlap_batch(carom_context *context,
+                                                 const carom_overlap_query *queries, uint64_t count,
+                                                 const carom_overlap_def *def,
+                                                 carom_overlap *overlaps);
+
 /* ---- Query: connected pieces ----------------------------------------------------------------- */
 
 /* A connected piece of an overlap. */

@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "carom/solid.h"
+#include "solid/solid_device.h"
 #include "solid/solid_prefix_sums.h"
 #include "soup/soup_place.h"
 
@@ -45,7 +46,18 @@ struct carom_solid {
                                     unit of `sums`, where neither overflows */
     int base;                    /* the winding number at infinity: 1 for complements */
     carom_solid_info info;
+    carom_device_solid *device; /* NULL on the CPU */
 };
+
+/* ---- The same on the GPU: solid_device.c ----------------------------------------------------- */
+
+/* CAROM_OK if a new solid can be made by this context. */
+carom_status carom_solid_device_check_new(carom_context *context);
+/* Copies a solid to the context's device. */
+carom_status carom_solid_device_make(carom_context *context, carom_solid *solid);
+void carom_solid_device_release(carom_solid *solid);
+/* CAROM_OK if the solid was made by a context of this context's backend. */
+carom_status carom_solid_check_backend(carom_context *context, const carom_solid *solid);
 
 /* For tests and fuzzers: NULL, or the first invariant of the solid or its soup that does not hold.
  * Scratch of worker 0. O(n log n). */

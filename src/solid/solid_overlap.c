@@ -6,6 +6,8 @@
  * sums (solid_spanning_tree.c, solid_prefix_sums.c). Each result comes with an error bound that
  * contains the exact value; where that is too large, the terms are evaluated again with more bits
  * (solid_precise.c). docs/solid.md derives the terms. */
+#include <stdio.h>
+
 #include "base/progress.h"
 #include "geom/length.h"
 #include "solid/solid_precise.h"
@@ -289,7 +291,7 @@ static carom_status search(carom_solid_query *query, carom_solid_tally *tally,
     bool coarse = false, again;
     do {
         carom_solid_tally_begin(tally);
-        CAROM_TRY(choose_sums(query, coarse));
+        if (query->ready == NULL) CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
         add_parts(query, tally, facts);
         CAROM_TRY(carom_progress_look(query->context));
@@ -404,24 +406,113 @@ static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
     return CAROM_OK;
 }
 
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+static carom_status check(carom_context *context, const carom_solid *a, const carom_solid *b,
+                          const carom_overlap_def *def) {
+    CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
+    CAROM_TRY(carom_solid_check_backend(context, a));
+    CAROM_TRY(carom_solid_check_backend(context, b));
+    if (def == NULL || !def->distance) return CAROM_OK;
+    return carom_context_require_cpu(context, "the distance of solids");
+}
+
+static carom_status overlap_one(carom_solid_query *query, const carom_overlap_query *q,
+                                const carom_overlap_def *def, carom_overlap *overlap) {
+    carom_context *context = query->context;
+    carom_solid_tally tally;
+    carom_work before = context->work; /* a search for the distance replaces it */
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_progress_begin(context, "overlapping solids", 0);
+    carom_status status = carom_progress_finish(context, ask(query, &tally, overlap));
+    carom_arena_rewind(scratch, mark);
+    CAROM_TRY(status);
+    if (def != NULL && def->distance)
+        CAROM_TRY(find_distance(query, &q->pose_a, &q->pose_b, overlap));
+    context->work = (carom_work){before.visits + tally.visits, before.candidates + tally.candidates,
+                                 before.undecided + tally.undecided};
+    return CAROM_OK;
+}
+
+/* Queries whose first search the GPU does together: they and their sums fit into a few MiB. */
+#define AT_ONCE 1024u
+
+/* The first searches of all queries at once, where the GPU can do them all. */
+static carom_status search_ahead(carom_context *context, carom_solid_query *queries, uint32_t count,
+                                 carom_solid_tally *tallies) {
+    for (uint32_t i = 0; i < count; ++i)
+        if (!carom_solid_device_can(&queries[i])) return CAROM_OK;
+    for (uint32_t i = 0; i < count; ++i) CAROM_TRY(choose_sums(&queries[i], false));
+    CAROM_TRY(carom_solid_device_search(context, queries, count, tallies));
+    for (uint32_t i = 0; i < count; ++i) queries[i].ready = &tallies[i];
+    return CAROM_OK;
+}
+
+static carom_status fail_at(carom_context *context, carom_status status, uint64_t number) {
+    char message[CAROM_SENTENCE_SIZE];
+    snprintf(message, sizeof(message), "%s", context->message);
+    return carom_fail(context, status, "query %llu: %s", (unsigned long long)number, message);
+}
+
+/* Queries [first, first + count) of a batch; *at is the one that failed. */
+static carom_status overlap_some(carom_context *context, const carom_overlap_query *q,
+                                 uint32_t count, const carom_overlap_def *def,
+                                 carom_overlap *overlaps, uint32_t *at) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_solid_query *queries = CAROM_ARENA_TAKE(scratch, carom_solid_query, count);
+    carom_solid_tally *tallies = CAROM_ARENA_TAKE(scratch, carom_solid_tally, count);
+    if (queries == NULL || tallies == NULL)
+        return carom_fail_memory(context, count * (sizeof(*queries) + sizeof(*tallies)), "queries");
+    for (*at = 0; *at < count; ++*at)
+        CAROM_TRY(carom_solid_query_begin(context, q[*at].a, &q[*at].pose_a, q[*at].b,
+                                          &q[*at].pose_b, &queries[*at]));
+    *at = 0;
+    CAROM_TRY(search_ahead(context, queries, count, tallies));
+    for (*at = 0; *at < count; ++*at)
+        CAROM_TRY(overlap_one(&queries[*at], &q[*at], def, &overlaps[*at]));
+    return CAROM_OK;
+}
+
+carom_status carom_solid_overlap_batch(carom_context *context, const carom_overlap_query *queries,
+                                       uint64_t count, const carom_overlap_def *def,
+                                       carom_overlap *overlaps) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(queries != NULL || count == 0, "the queries are NULL");
+    CAROM_REQUIRE(overlaps != NULL || count == 0, "the place for the overlaps is NULL");
+    if (count != 0) memset(overlaps, 0, count * sizeof(*overlaps));
+    for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check(context, queries[i].a, queries[i].b, def));
+    context->work = (carom_work){0, 0, 0};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_backend backend = carom_context_use_cpu(context);
+    carom_status status = CAROM_OK;
+    for (uint64_t first = 0; status == CAROM_OK && first < count; first += AT_ONCE) {
+        uint32_t some = (uint32_t)CAROM_MIN(count - first, AT_ONCE), at = 0;
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        status = overlap_some(context, queries + first, some, def, overlaps + first, &at);
+        carom_arena_rewind(scratch, mark);
+        if (status != CAROM_OK) status = fail_at(context, status, first + at);
+    }
+    context->backend = backend;
+    return status;
+}
+
 carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_a, const carom_solid *b,
                                  const carom_pose *pose_b, const carom_overlap_def *def,
                                  carom_overlap *overlap) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
     CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
+    const carom_pose identity = {.q = {.w = 1.0}};
+    const carom_overlap_query q = {a, b, pose_a != NULL ? *pose_a : identity,
+                                   pose_b != NULL ? *pose_b : identity};
     carom_solid_query query;
-    carom_solid_tally tally;
     memset(overlap, 0, sizeof(*overlap));
-    CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_progress_begin(context, "overlapping solids", 0);
-    carom_status status = carom_progress_finish(context, ask(&query, &tally, overlap));
-    carom_arena_rewind(scratch, mark);
-    CAROM_TRY(status);
-    if (def != NULL && def->distance) CAROM_TRY(find_distance(&query, pose_a, pose_b, overlap));
-    context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
-    return CAROM_OK;
+    CAROM_TRY(check(context, a, b, def));
+    context->work = (carom_work){0, 0, 0};
+    carom_backend backend = carom_context_use_cpu(context);
+    carom_status status = carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &query);
+    if (status == CAROM_OK) status = overlap_one(&query, &q, def, overlap);
+    context->backend = backend;
+    return status;
 }

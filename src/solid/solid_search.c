@@ -16,7 +16,7 @@ typedef struct worker {
 } worker;
 
 static void worker_begin(void *user, void *state) {
-    const carom_solid_query *query = *(const carom_solid_query **)user;
+    const carom_solid_query *query = *(carom_solid_query **)user;
     worker *w = state;
     w->query = query;
     carom_solid_tally_begin(&w->tally);
@@ -78,8 +78,17 @@ static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangl
     return true;
 }
 
-carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tally *tally) {
+/* What the GPU found before, or finds now. */
+static carom_status search_on_device(carom_solid_query *query, carom_solid_tally *tally) {
+    if (query->ready == NULL) return carom_solid_device_search(query->context, query, 1, tally);
+    *tally = *query->ready;
+    query->ready = NULL;
+    return CAROM_OK;
+}
+
+carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tally) {
     carom_context *context = query->context;
+    if (carom_solid_device_can(query)) return search_on_device(query, tally);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     const worker *w;
