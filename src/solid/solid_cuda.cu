@@ -13,6 +13,7 @@
  * CPU, and sums are integers (sum_item.h), so results are the CPU's bytes in any order of threads.
  * What hardly ever happens is listed for the CPU: pairs in degenerate position, whose intersection
  * it classifies, and edges where triangles have to be added one by one. */
+#include <cstddef>
 #include <new>
 
 #include "base/device_cuda.h"
@@ -21,15 +22,15 @@
 
 #define THREADS     256u
 #define WARPS       (THREADS / CAROM_WARP)
-#define DECIDERS    128u   /* threads of a block that decides: they take many registers */
-#define PER_WARP    64u    /* entries that a warp collects before it appends them */
-#define STACK       256u   /* nodes: two are taken and up to 32 added per level, on 7 levels */
-#define LEVEL_SHIFT 28u    /* a node above the blocks: its level and its index, below 2^28 */
-#define FEWEST      65536u /* entries of a list at first */
-#define MOST_GRIDS  65535u /* queries of a launch */
+#define DECIDERS    128u    /* threads of a block that decides: they take many registers */
+#define PER_WARP    64u     /* entries that a warp collects before it appends them */
+#define STACK       256u    /* nodes: two are taken and up to 32 added per level, on 7 levels */
+#define LEVEL_SHIFT 28u     /* a node above the blocks: its level and its index, below 2^28 */
+#define FEWEST      262144u /* entries of a list at first: 3 MiB */
+#define MOST_GRIDS  65535u  /* queries of a launch */
 
 /* Blocks of scratch, and counters. */
-enum { QUERIES, TALLIES, BLOCK_PAIRS, CANDIDATES, OPEN, LINKS, KEPT, DEGENERATE };
+enum { QUERIES, BLOCK_PAIRS, CANDIDATES, OPEN, LINKS, KEPT, DEGENERATE };
 enum { N_BLOCK_PAIRS, N_CANDIDATES, N_OPEN, N_LINKS, N_KEPT, N_DEGENERATE };
 
 struct carom_device_solid {
@@ -283,17 +284,26 @@ static __device__ inline void add_sum(carom_solid_sum *to, uint64_t low, uint64_
     if (high != 0) (void)atomicAdd((carom_device_count *)&to->high, high);
 }
 
-/* The sum over a warp, in lane 0. */
-static __device__ inline void reduce_sum(uint64_t *low, uint64_t *high) {
-    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
-        uint64_t other_low = __shfl_down_sync(~0u, *low, step);
-        uint64_t other_high = __shfl_down_sync(~0u, *high, step);
-        *low += other_low;
-        *high += other_high + (*low < other_low ? 1u : 0u);
-    }
+static __device__ inline void raise(uint64_t *to, uint64_t x) {
+    if (x != 0) (void)atomicMax((carom_device_count *)to, (carom_device_count)x);
 }
 
-static __device__ inline uint64_t reduce_most(uint64_t x) {
+static __device__ inline void count(uint64_t *to, uint64_t n) {
+    if (n != 0) (void)atomicAdd((carom_device_count *)to, (carom_device_count)n);
+}
+
+/* The sum over a warp, in all lanes. */
+static __device__ inline carom_solid_sum sum_of_warp(carom_solid_sum x) {
+    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
+        uint64_t low = __shfl_xor_sync(~0u, x.low, step);
+        uint64_t high = __shfl_xor_sync(~0u, x.high, step);
+        x.low += low;
+        x.high += high + (x.low < low ? 1u : 0u);
+    }
+    return x;
+}
+
+static __device__ inline uint64_t most_of_warp(uint64_t x) {
     for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2) {
         uint64_t other = __shfl_xor_sync(~0u, x, step);
         x = other > x ? other : x;
@@ -301,71 +311,107 @@ static __device__ inline uint64_t reduce_most(uint64_t x) {
     return x;
 }
 
-static __device__ inline void raise(uint64_t *to, uint64_t x) {
-    if (x != 0) (void)atomicMax((carom_device_count *)to, (carom_device_count)x);
+/* What one lane adds to a tally. */
+#define SUMS    (CAROM_SOLID_TERMS + 2u) /* terms, then errors: adjacent in the tally */
+#define MAXIMA  9u                       /* low, high, span, crossed: likewise */
+#define NUMBERS 3u                       /* pairs, undecided, added */
+
+struct gain {
+    double terms[CAROM_SOLID_SLOTS];
+    uint64_t maxima[MAXIMA];
+    bool numbers[NUMBERS];
+    uint64_t flags;
+};
+
+static_assert(offsetof(carom_device_tally, errors) == CAROM_SOLID_TERMS * sizeof(carom_solid_sum),
+              "errors follow terms");
+static_assert(offsetof(carom_device_tally, crossed) ==
+                  offsetof(carom_device_tally, low) + 7 * sizeof(uint64_t),
+              "the maxima are one array");
+static_assert(offsetof(carom_device_tally, flags) ==
+                  offsetof(carom_device_tally, pairs) + NUMBERS * sizeof(uint64_t),
+              "the numbers are one array");
+
+static __device__ inline void gain_begin(gain *g) {
+    for (unsigned i = 0; i < CAROM_SOLID_SLOTS; ++i) g->terms[i] = 0.0;
+    for (unsigned i = 0; i < MAXIMA; ++i) g->maxima[i] = 0;
+    for (unsigned i = 0; i < NUMBERS; ++i) g->numbers[i] = false;
+    g->flags = 0;
 }
 
-/* Adds one number of each lane that has the same tally as all others, or each on its own. */
-static __device__ inline void add_by_warp(bool one, carom_solid_sum *to, uint64_t low,
-                                          uint64_t high) {
-    if (one) {
-        reduce_sum(&low, &high);
-        if (threadIdx.x % CAROM_WARP == 0) add_sum(to, low, high);
-    } else {
-        add_sum(to, low, high);
-    }
-}
-
-static __device__ inline void raise_by_warp(bool one, uint64_t *to, uint64_t x) {
-    if (one) {
-        x = reduce_most(x);
-        if (threadIdx.x % CAROM_WARP == 0) raise(to, x);
-    } else {
-        raise(to, x);
-    }
-}
-
-static __device__ inline void count_by_warp(bool one, uint64_t *to, bool has) {
-    unsigned mask = __ballot_sync(~0u, has);
-    if (one) {
-        if (mask != 0 && threadIdx.x % CAROM_WARP == 0)
-            (void)atomicAdd((carom_device_count *)to, (carom_device_count)__popc(mask));
-    } else if (has) {
-        (void)atomicAdd((carom_device_count *)to, 1ull);
-    }
-}
-
-static __device__ inline void flag(uint64_t *to, bool has, uint64_t bit) {
-    if (has) (void)atomicOr((carom_device_count *)to, (carom_device_count)bit);
-}
-
-/* All lanes together; those without terms pass has = false. As add_terms in solid_pair.c: a term
- * that exceeds its bound ends the addition of its pair. `one`: all lanes have the same tally. */
-static __device__ void add_terms(const query &q, carom_device_tally *tally, bool one, bool has,
-                                 const double *terms) {
-    bool too_large = false;
-    for (unsigned i = 0; i < CAROM_SOLID_TERMS; ++i) {
-        carom_sum term = {0, 0, 0};
-        if (has && !too_large && terms[i] != 0.0) {
-            if (!(fabs(terms[i]) <= q.q.bounds[i]))
-                too_large = true;
-            else
-                term = carom_sum_term(terms[i], q.q.scales[i]);
+/* Sum i of a lane with terms, in fixed point. As add_terms in solid_pair.c: a term that exceeds its
+ * bound ends the addition of its pair. */
+static __device__ inline carom_solid_sum fixed(const query &q, const gain *g, unsigned i, bool *has,
+                                               uint64_t *flags) {
+    carom_solid_sum out = {0, 0};
+    if (!*has) return out;
+    if (i < CAROM_SOLID_TERMS) {
+        double term = g->terms[i];
+        if (!(fabs(term) <= q.q.bounds[i])) {
+            *flags |= CAROM_DEVICE_TOO_LARGE;
+            *has = false;
+            return out;
         }
-        add_by_warp(one, &tally->terms[i], term.low, term.high);
+        carom_sum sum = carom_sum_term(term, q.q.scales[i]);
+        out.low = sum.low;
+        out.high = sum.high;
+        return out;
     }
-    bool counts = has && !too_large;
-    for (unsigned i = 0; i < 2; ++i) {
-        uint64_t units = 0;
-        if (counts && !carom_solid_error_units(
-                          terms[CAROM_SOLID_VOLUME_ERROR + i] * q.q.error_units[i], &units))
-            too_large = true;
-        add_by_warp(one, &tally->errors[i], units, 0);
+    unsigned k = i - CAROM_SOLID_TERMS;
+    if (!carom_solid_error_units(g->terms[CAROM_SOLID_VOLUME_ERROR + k] * q.q.error_units[k],
+                                 &out.low))
+        *flags |= CAROM_DEVICE_TOO_LARGE;
+    return out;
+}
+
+/* Adds what all lanes of a warp gained; `has`: this lane has terms. Where all lanes have the same
+ * tally (`one`), each number is summed over the warp and added by a lane of its own, all at once.
+ */
+static __device__ void add_gains(const query &q, carom_device_tally *tally, bool one, bool has,
+                                 const gain *g) {
+    unsigned lane = threadIdx.x % CAROM_WARP;
+    carom_solid_sum *sums = tally->terms, mine = {0, 0};
+    uint64_t *maxima = tally->low, *numbers = &tally->pairs, flags = g->flags, number = 0;
+    for (unsigned i = 0; i < SUMS; ++i) {
+        carom_solid_sum x = fixed(q, g, i, &has, &flags);
+        if (one) {
+            x = sum_of_warp(x);
+            if (lane == i) mine = x;
+        } else {
+            add_sum(&sums[i], x.low, x.high);
+        }
     }
-    flag(&tally->flags, too_large, CAROM_DEVICE_TOO_LARGE);
-    flag(&tally->flags, counts && terms[CAROM_SOLID_VOLUME] != 0.0, CAROM_DEVICE_ANY_VOLUME);
-    count_by_warp(one, &tally->added, counts);
-    raise_by_warp(one, &tally->span, counts ? carom_solid_ordered(terms[CAROM_SOLID_SPAN]) : 0);
+    if (has && g->terms[CAROM_SOLID_VOLUME] != 0.0) flags |= CAROM_DEVICE_ANY_VOLUME;
+    for (unsigned i = 0; i < MAXIMA; ++i) {
+        uint64_t x = g->maxima[i];
+        if (i == 6 && has) x = carom_solid_ordered(g->terms[CAROM_SOLID_SPAN]);
+        if (one) {
+            x = most_of_warp(x);
+            if (lane == SUMS + i) number = x;
+        } else {
+            raise(&maxima[i], x);
+        }
+    }
+    for (unsigned i = 0; i < NUMBERS; ++i) {
+        bool counts = i == 2 ? has : g->numbers[i];
+        if (one) {
+            unsigned mask = __ballot_sync(~0u, counts);
+            if (lane == SUMS + MAXIMA + i) number = (uint64_t)__popc(mask);
+        } else {
+            count(&numbers[i], counts ? 1u : 0u);
+        }
+    }
+    if (one) {
+        if (lane < SUMS)
+            add_sum(&sums[lane], mine.low, mine.high);
+        else if (lane < SUMS + MAXIMA)
+            raise(&maxima[lane - SUMS], number);
+        else if (lane < SUMS + MAXIMA + NUMBERS)
+            count(&numbers[lane - SUMS - MAXIMA], number);
+        flags = __reduce_or_sync(~0u, (unsigned)flags);
+        if (lane != 0) flags = 0;
+    }
+    if (flags != 0) (void)atomicOr((carom_device_count *)&tally->flags, (carom_device_count)flags);
 }
 
 /* ---- Terms ----------------------------------------------------------------------------------- */
@@ -417,54 +463,48 @@ static __global__ void __launch_bounds__(DECIDERS)
         (void)__match_all_sync(~0u, pair.query, &same);
         carom_solid_face a, b;
         carom_solid_encounter e;
-        double terms[CAROM_SOLID_SLOTS];
-        for (unsigned k = 0; k < CAROM_SOLID_SLOTS; ++k) terms[k] = 0.0;
+        gain g;
+        gain_begin(&g);
         load_face(q, 0, pair.a, &a);
         load_face(q, 1, pair.b, &b);
         bool meets = there && carom_solid_may_meet(&a, &b, &e) != 0;
         if (meets) {
             carom_solid_decide(&a, &b, &q.q.place, &e);
+            g.numbers[1] = e.m.undecided != 0;
             if (e.flat) {
                 consider_flat(q, to, pair.query, &a, &b, 1);
                 consider_flat(q, to, pair.query, &b, &a, 0);
+                meets = false;
             }
         }
-        bool undecided = meets && e.m.undecided != 0;
-        bool flat = meets && e.flat != 0;
-        meets = meets && !flat;
         if (meets && e.m.degenerate != 0) {
             carom_device_encounter d = {pair.query, pair.a, pair.b};
             append(to.degenerate, d);
         }
-        bool crosses = meets && e.m.degenerate == 0 && e.m.count != 0;
         meets = meets && e.m.count != 0;
-        uint64_t low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
         if (meets) {
-            carom_solid_add_encounter(terms, &a, &b, &q.q.place, &e);
+            carom_solid_add_encounter(g.terms, &a, &b, &q.q.place, &e);
             for (int k = 0; k < 2; ++k) {
                 const carom_solid_crossing *end = &e.m.ends[k];
                 const carom_solid_face *f = end->of_b ? &b : &a;
                 const double x[3] = {end->x.x, end->x.y, end->x.z};
                 for (int j = 0; j < 3; ++j) {
                     uint64_t at = carom_solid_ordered(x[j]);
-                    low[j] = ~at > low[j] ? ~at : low[j];
-                    high[j] = at > high[j] ? at : high[j];
+                    g.maxima[j] = ~at > g.maxima[j] ? ~at : g.maxima[j];
+                    g.maxima[3 + j] = at > g.maxima[3 + j] ? at : g.maxima[3 + j];
                 }
                 if (f->represents >> end->side & 1u)
                     cross_link(q, to, pair.query, f, end->of_b, end->side, end->change);
             }
+            if (e.m.degenerate == 0) {
+                g.numbers[0] = true;
+                g.maxima[7] = (uint64_t)pair.a << 32 | pair.b;
+                g.maxima[8] = ~g.maxima[7];
+                g.flags |= CAROM_DEVICE_CROSSING;
+            }
         }
         __syncwarp();
-        bool one = same != 0;
-        count_by_warp(one, &tally->undecided, undecided);
-        count_by_warp(one, &tally->pairs, crosses);
-        raise_by_warp(one, &tally->crossed, crosses ? (uint64_t)pair.a << 32 | pair.b : 0);
-        flag(&tally->flags, crosses, CAROM_DEVICE_CROSSING);
-        for (int j = 0; j < 3; ++j) {
-            raise_by_warp(one, &tally->low[j], low[j]);
-            raise_by_warp(one, &tally->high[j], high[j]);
-        }
-        add_terms(q, tally, one, meets, terms);
+        add_gains(q, tally, same != 0, meets, &g);
     }
 }
 
@@ -487,9 +527,9 @@ static __global__ void __launch_bounds__(DECIDERS)
         const carom_device_solid_arrays &s = q.solids[of_b];
         carom_device_tally *tally = &tallies[link.query];
         uint64_t ends[2] = {s.firsts[s.ends[link.vertex]], s.firsts[link.vertex]};
-        double terms[CAROM_SOLID_SLOTS];
+        gain g;
         bool has = false;
-        for (unsigned k = 0; k < CAROM_SOLID_SLOTS; ++k) terms[k] = 0.0;
+        gain_begin(&g);
         if (lane < CAROM_SOLID_SUMS) {
             carom_sum sum = {0, 0, 0};
             for (int k = 0; k < 2; ++k) {
@@ -510,11 +550,11 @@ static __global__ void __launch_bounds__(DECIDERS)
             if (has) {
                 carom_vec3 corner[3];
                 for (int c = 0; c < 3; ++c) corner[c] = load_position(s, s.corners[3 * t + c]);
-                carom_solid_add_whole(terms, corner, &q.q.frames[of_b], q.q.power, &q.q.place, of_b,
-                                      times);
+                carom_solid_add_whole(g.terms, corner, &q.q.frames[of_b], q.q.power, &q.q.place,
+                                      of_b, times);
             }
         } else if (lane == CAROM_WARP - 1) {
-            flag(&tally->flags, true, of_b ? CAROM_DEVICE_MOVED_B : CAROM_DEVICE_MOVED_A);
+            g.flags = of_b ? CAROM_DEVICE_MOVED_B : CAROM_DEVICE_MOVED_A;
             if (q.q.by_winding[!of_b]) {
                 carom_sum area = carom_solid_area_between(s.blocks, ends[1], ends[0],
                                                           weight < 0 ? -weight : weight);
@@ -522,7 +562,7 @@ static __global__ void __launch_bounds__(DECIDERS)
             }
         }
         __syncwarp();
-        add_terms(q, tally, true, has, terms);
+        add_gains(q, tally, true, has, &g);
     }
 }
 
@@ -598,10 +638,12 @@ static uint64_t solid_bytes(const carom_device_solid *solid) {
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
+/* Of all queries, on the host: queries and empty tallies, which are copied to the device, then the
+ * tallies that come back. */
 struct search_arguments {
-    const query *queries; /* on the host */
+    const query *queries;
+    carom_device_tally *empty, *tallies;
     uint32_t count, most_blocks;
-    carom_device_tally *tallies; /* on the host */
     carom_device_found *found;
 };
 
@@ -621,9 +663,8 @@ static const struct {
 static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[QUERIES],
-                                          s->count * sizeof(query), "queries"));
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[TALLIES],
-                                          s->count * sizeof(carom_device_tally), "sums"));
+                                          s->count * (sizeof(query) + sizeof(carom_device_tally)),
+                                          "queries"));
     for (const auto &list : LISTS) {
         uint64_t entries = device->wanted[list.block];
         entries = entries > FEWEST ? entries : FEWEST;
@@ -649,7 +690,7 @@ static void launch(carom_device *device, KERNEL kernel, unsigned threads, ARGUME
 static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     query *queries = (query *)device->scratch[QUERIES].data;
-    carom_device_tally *tallies = (carom_device_tally *)device->scratch[TALLIES].data;
+    carom_device_tally *tallies = (carom_device_tally *)(queries + s->count);
     carom_device_list<entry> blocks = list_of<entry>(device, BLOCK_PAIRS, op, N_BLOCK_PAIRS);
     carom_device_list<entry> candidates = list_of<entry>(device, CANDIDATES, op, N_CANDIDATES);
     carom_device_list<entry> open = list_of<entry>(device, OPEN, op, N_OPEN);
@@ -658,9 +699,8 @@ static void search_launch(carom_device *device, carom_device_op *op) {
                 list_of<carom_device_encounter>(device, DEGENERATE, op, N_DEGENERATE)};
     carom_device_step(device, "queries");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
-    (void)cudaMemsetAsync(tallies, 0, s->count * sizeof(*tallies), device->stream);
-    (void)cudaMemcpyAsync(queries, s->queries, s->count * sizeof(query), cudaMemcpyHostToDevice,
-                          device->stream);
+    (void)cudaMemcpyAsync(queries, s->queries, s->count * (sizeof(query) + sizeof(*tallies)),
+                          cudaMemcpyHostToDevice, device->stream);
     carom_device_step(device, "pairs of blocks");
     find_block_pairs<<<dim3(carom_device_blocks(s->most_blocks, WARPS), s->count), THREADS, 0,
                        device->stream>>>(queries, blocks);
@@ -701,29 +741,32 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
 static carom_status solid_search(carom_device *device, const carom_device_overlap *overlaps,
                                  uint32_t count, carom_device_tally *tallies,
                                  carom_device_found *found) {
+    uint64_t sums = count * sizeof(*tallies);
     *found = carom_device_found{};
     if (count == 0) return CAROM_OK;
     if (count > MOST_GRIDS)
         return carom_device_fail(device, CAROM_TOO_LARGE, "at most %u queries at a time",
                                  MOST_GRIDS);
-    query *queries = new (std::nothrow) query[count];
-    if (queries == nullptr)
-        return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for queries");
-    uint32_t most_blocks = 0;
+    CAROM_DEVICE_TRY(carom_device_finish(device)); /* of what else uses pinned memory */
+    CAROM_DEVICE_TRY(carom_device_reserve_pinned(device, count * sizeof(query) + 2 * sums));
+    query *queries = (query *)device->pinned.data;
+    search_arguments s = {queries, (carom_device_tally *)(queries + count), nullptr, count, 0,
+                          found};
+    s.tallies = s.empty + count;
     for (uint32_t i = 0; i < count; ++i) {
         queries[i].q = overlaps[i];
         for (int of_b = 0; of_b < 2; ++of_b)
             queries[i].solids[of_b] = overlaps[i].solids[of_b]->arrays;
         uint32_t blocks = queries[i].solids[1].tree.block_count;
-        most_blocks = blocks > most_blocks ? blocks : most_blocks;
+        s.most_blocks = blocks > s.most_blocks ? blocks : s.most_blocks;
     }
+    memset(s.empty, 0, sums);
     carom_device_op op = {search_reserve, search_launch, search_settle, nullptr, {}};
-    *carom_device_arguments<search_arguments>(&op) =
-        search_arguments{queries, count, most_blocks, tallies, found};
-    carom_status status = carom_device_submit(device, &op);
-    if (status == CAROM_OK) status = carom_device_finish(device);
-    delete[] queries;
-    return status;
+    *carom_device_arguments<search_arguments>(&op) = s;
+    CAROM_DEVICE_TRY(carom_device_submit(device, &op));
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    memcpy(tallies, s.tallies, sums);
+    return CAROM_OK;
 }
 
 static carom_status read_list(carom_device *device, int block, void *to, uint64_t bytes) {

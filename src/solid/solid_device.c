@@ -156,13 +156,12 @@ static void read_tally(const carom_device_tally *from, carom_solid_tally *to) {
     to->crossing = (from->flags & CAROM_DEVICE_CROSSING) != 0;
     to->moved[0] = (from->flags & CAROM_DEVICE_MOVED_A) != 0;
     to->moved[1] = (from->flags & CAROM_DEVICE_MOVED_B) != 0;
-    to->crossed[0] = (uint32_t)(from->crossed >> 32);
-    to->crossed[1] = (uint32_t)from->crossed;
+    memcpy(to->crossed, from->crossed, sizeof(to->crossed));
 }
 
 /* What the GPU listed for the CPU, added to the tallies of the queries. */
-static carom_status add_lists(carom_context *context, carom_solid_query *queries,
-                              carom_solid_tally *tallies, const carom_device_found *found) {
+static carom_status add_lists(carom_context *context, const carom_solid_query *const *queries,
+                              carom_solid_tally *const *tallies, const carom_device_found *found) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_device_link *links = CAROM_ARENA_TAKE(scratch, carom_device_link, found->links);
     carom_device_encounter *degenerate =
@@ -173,37 +172,37 @@ static carom_status add_lists(carom_context *context, carom_solid_query *queries
     CAROM_TRY(carom_device_pass(
         context, table()->get_degenerate(context->device, degenerate, found->degenerate)));
     for (uint64_t i = 0; i < found->links; ++i)
-        carom_solid_add_descendants(&queries[links[i].query], &tallies[links[i].query],
+        carom_solid_add_descendants(queries[links[i].query], tallies[links[i].query],
                                     (int)links[i].of_b, links[i].vertex, links[i].weight);
     for (uint64_t i = 0; i < found->degenerate; ++i) {
         const carom_device_encounter *e = &degenerate[i];
         carom_solid_face a, b;
         if (i % 4096 == 0) CAROM_TRY(carom_progress_look(context));
-        carom_solid_pose(&queries[e->query], 0, e->a, &a);
-        carom_solid_pose(&queries[e->query], 1, e->b, &b);
-        carom_solid_relate(&tallies[e->query], &a, &b);
+        carom_solid_pose(queries[e->query], 0, e->a, &a);
+        carom_solid_pose(queries[e->query], 1, e->b, &b);
+        carom_solid_relate(tallies[e->query], &a, &b);
     }
     return CAROM_OK;
 }
 
-carom_status carom_solid_device_search(carom_context *context, carom_solid_query *queries,
-                                       uint32_t count, carom_solid_tally *tallies) {
+carom_status carom_solid_device_search(carom_context *context,
+                                       const carom_solid_query *const *queries, uint32_t count,
+                                       carom_solid_tally *const *tallies) {
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_device_overlap *described = CAROM_ARENA_TAKE(scratch, carom_device_overlap, count);
     carom_device_tally *sums = CAROM_ARENA_TAKE(scratch, carom_device_tally, count);
     carom_device_found found;
+    if (count == 0) return CAROM_OK;
     if (described == NULL || sums == NULL)
         return carom_fail_memory(context, count * (sizeof(*sums) + sizeof(*described)), "queries");
-    for (uint32_t i = 0; i < count; ++i) describe(&queries[i], &described[i]);
+    for (uint32_t i = 0; i < count; ++i) describe(queries[i], &described[i]);
     carom_status status = carom_device_pass(
         context, table()->search(context->device, described, count, sums, &found));
-    for (uint32_t i = 0; status == CAROM_OK && i < count; ++i) read_tally(&sums[i], &tallies[i]);
+    for (uint32_t i = 0; status == CAROM_OK && i < count; ++i) read_tally(&sums[i], tallies[i]);
     if (status == CAROM_OK) status = add_lists(context, queries, tallies, &found);
+    tallies[0]->visits += found.node_pairs; /* of all of them */
+    tallies[0]->candidates += found.candidates;
     carom_arena_rewind(scratch, mark);
-    if (count != 0) {
-        tallies[0].visits += found.node_pairs;
-        tallies[0].candidates += found.candidates;
-    }
     return status;
 }

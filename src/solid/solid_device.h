@@ -67,8 +67,8 @@ typedef struct carom_device_tally {
     carom_solid_sum moments[2][CAROM_SOLID_SUMS], swept[2];
     uint64_t low[3], high[3]; /* of crossings: carom_solid_ordered, for `low` inverted */
     uint64_t span;            /* likewise */
+    uint64_t crossed[2];      /* as in carom_solid_tally */
     uint64_t pairs, undecided, added;
-    uint64_t crossed; /* the last pair of faces that cross: a in the upper half */
     uint64_t flags;
 } carom_device_tally;
 

@@ -179,8 +179,9 @@ static void consider_flat(const carom_solid_query *query, carom_solid_tally *tal
 static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
                           const carom_solid_face *b) {
     tally->crossing = true;
-    tally->crossed[0] = a->index;
-    tally->crossed[1] = b->index;
+    uint64_t pair = (uint64_t)a->index << 32 | b->index;
+    tally->crossed[0] = CAROM_MAX(pair, tally->crossed[0]);
+    tally->crossed[1] = CAROM_MAX(~pair, tally->crossed[1]);
 }
 
 /* 1 when the corners are the same in the same order, -1 in the opposite one, 0 when they differ. */

@@ -83,7 +83,8 @@ typedef struct carom_solid_tally {
     bool too_large;      /* a term exceeded its bound: sums may have overflowed */
     bool one_sided;      /* faces share an area */
     bool crossing;       /* faces cross in the interior of both, without perturbation: */
-    uint32_t crossed[2]; /* these faces, of a and of b */
+    uint64_t crossed[2]; /* the last such pair, a in the upper half, and the first, inverted: maxima
+                            both, so that they do not depend on the order of the search */
     uint64_t copies[2];  /* pairs of faces with the same corners: with the same, with opposite
                             orientation */
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
@@ -217,8 +218,9 @@ carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tal
 /* Whether the GPU can search for a query, and the searches of many. Extreme poses and records of
  * pairs are left to the CPU. */
 bool carom_solid_device_can(const carom_solid_query *query);
-carom_status carom_solid_device_search(carom_context *context, carom_solid_query *queries,
-                                       uint32_t count, carom_solid_tally *tallies);
+carom_status carom_solid_device_search(carom_context *context,
+                                       const carom_solid_query *const *queries, uint32_t count,
+                                       carom_solid_tally *const *tallies);
 
 /* Checks the poses and initialises the query. */
 carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,

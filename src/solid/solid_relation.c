@@ -336,9 +336,11 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
     *facts = (carom_solid_facts){false, false, false};
     carom_solid_witness witness = {
         .query = query, .plain = {a->plain, b->plain}, .fn = take_facts, .user = facts};
-    if (tally->crossing) /* usually enough */
-        carom_solid_witness_pair(&witness, carom_solid_key_make(0, tally->crossed[0]),
-                                 carom_solid_key_make(1, tally->crossed[1]));
+    for (int i = 0; tally->crossing && !witness.stopped && i < 2; ++i) { /* usually enough */
+        uint64_t pair = i == 0 ? tally->crossed[0] : ~tally->crossed[1];
+        carom_solid_witness_pair(&witness, carom_solid_key_make(0, (uint32_t)(pair >> 32)),
+                                 carom_solid_key_make(1, (uint32_t)pair));
+    }
     look_at_regions(&witness, 0);
     look_at_regions(&witness, 1);
     if (witness.stopped) return CAROM_OK;

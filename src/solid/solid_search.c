@@ -61,8 +61,10 @@ static void add_tally(carom_solid_tally *to, const carom_solid_tally *from) {
     to->too_large |= from->too_large;
     to->one_sided |= from->one_sided;
     to->crossing |= from->crossing;
-    if (from->crossing) memcpy(to->crossed, from->crossed, sizeof(to->crossed));
-    for (int i = 0; i < 2; ++i) to->copies[i] += from->copies[i];
+    for (int i = 0; i < 2; ++i) {
+        to->crossed[i] = CAROM_MAX(to->crossed[i], from->crossed[i]);
+        to->copies[i] += from->copies[i];
+    }
     if (from->records != NULL) to->records = from->records;
     to->no_memory |= from->no_memory;
 }
@@ -80,7 +82,8 @@ static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangl
 
 /* What the GPU found before, or finds now. */
 static carom_status search_on_device(carom_solid_query *query, carom_solid_tally *tally) {
-    if (query->ready == NULL) return carom_solid_device_search(query->context, query, 1, tally);
+    const carom_solid_query *asked = query;
+    if (query->ready == NULL) return carom_solid_device_search(query->context, &asked, 1, &tally);
     *tally = *query->ready;
     query->ready = NULL;
     return CAROM_OK;
