@@ -72,14 +72,29 @@ static bool run_queries(void *input) {
     return right;
 }
 
+static bool run_advances(void *input) {
+    const queries *q = input;
+    bool right = true;
+    for (uint64_t i = 0; i < q->count; ++i) {
+        const query *one = &q->all[i];
+        carom_advance found = one->edges
+                                  ? carom_segments_advance_value(one->start, one->end, NULL)
+                                  : carom_point_triangle_advance_value(one->start, one->end, NULL);
+        right = right && found.hit == one->hit;
+    }
+    return right;
+}
+
 static void measure_queries(bench *bench, const char *name, queries *q) {
     if (q->count == 0) return;
-    bench_contender contender = {"carom", NULL, run_queries, q};
+    bench_contender contenders[2] = {{"carom", NULL, run_queries, q},
+                                     {"advancement", NULL, run_advances, q}};
     uint32_t row = bench->row_count;
-    bench_compare(bench, name, (double)q->count, &contender, 1);
-    bench_note(bench, "%s: %llu decisions, %llu hits; %.2f million per second", name,
-               (unsigned long long)q->count, (unsigned long long)q->hits,
-               1e-6 * (double)q->count / bench->rows[row].cpu_seconds);
+    bench_compare(bench, name, (double)q->count, contenders, 2);
+    bench_note(bench, "%s: %llu decisions, %llu hits; %.2f million per second, by advancement %.2f",
+               name, (unsigned long long)q->count, (unsigned long long)q->hits,
+               1e-6 * (double)q->count / bench->rows[row].cpu_seconds,
+               1e-6 * (double)q->count / bench->rows[row + 1].cpu_seconds);
     free(q->all);
     *q = (queries){0};
 }

@@ -343,11 +343,13 @@ typedef struct carom_soup_toi {
  * - Never passes through: no faces meet before `time`, and a miss is certain, up to rounding of
  * some 1e-15 of the sizes, which the tolerance must exceed. Faces that meet at time 0 are found
  *   exactly: time and distance are then 0.
+ * - With a separation no faces come so near before `time`; what follows holds beyond it.
  * - A hit may be a near miss: faces were at most the tolerance apart, or most_steps were taken.
  *   Where they do meet, `time` is before that by no more than they need for the tolerance.
  * - Surfaces only: a soup inside the other does not meet it.
  * - Motions may be NULL: at rest at the identity. def may be NULL.
- * - CAROM_BAD_INPUT: a motion or tolerance that is not finite, or a negative tolerance.
+ * - CAROM_BAD_INPUT: a motion, tolerance or separation that is not finite, or a negative one of
+ *   the last two.
  *   CAROM_UNSUPPORTED: a soup of method GRID, or backend cuda.
  * - The same bytes for any number of threads. Cost: some ten searches for the least distance. */
 CAROM_API carom_status carom_soup_cross_toi(carom_context *context, const carom_soup *a,
