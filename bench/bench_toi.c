@@ -148,6 +148,12 @@ static bool run_impacts(void *input) {
     return carom_soup_self_impacts(f->context, f->soup, &f->to, &f->impacts) == CAROM_OK;
 }
 
+static bool run_first(void *input) {
+    frame *f = input;
+    carom_soup_impact first;
+    return carom_soup_self_first_impact(f->context, f->soup, &f->to, &first) == CAROM_OK;
+}
+
 /* A smooth motion: every vertex moves by up to `edges` edges of the cloth's grid. */
 static bool begin_frame(frame *f, carom_context *context, uint64_t detail, double edges) {
     carom_shape_def def = {
@@ -185,12 +191,13 @@ static void measure_frame(bench *bench, carom_context *context, uint64_t detail,
     char job[64];
     carom_work work = {0};
     if (begin_frame(&f, context, detail, edges)) {
-        bench_contender contenders[2] = {{"pairs", NULL, run_pairs, &f},
-                                         {"impacts", NULL, run_impacts, &f}};
+        bench_contender contenders[3] = {{"pairs", NULL, run_pairs, &f},
+                                         {"impacts", NULL, run_impacts, &f},
+                                         {"first impact", NULL, run_first, &f}};
         snprintf(job, sizeof(job), "cloth %lluk, %g edges",
                  (unsigned long long)(f.input.raw.triangle_count / 1000), edges);
         uint32_t row = bench->row_count;
-        bench_compare(bench, job, (double)f.input.raw.triangle_count, contenders, 2);
+        bench_compare(bench, job, (double)f.input.raw.triangle_count, contenders, 3);
         if (run_impacts(&f) && carom_context_get_work(context, &work) == CAROM_OK)
             bench_note(bench,
                        "%s: %llu decisions, %llu in integers, %llu impacts; %.1f million decisions "

@@ -395,7 +395,7 @@ CAROM_RESULT_ARRAY(carom_soup_impacts, carom_soup_impact);
  *   are. Polygons take part as the triangles they are split into.
  * - CAROM_BAD_INPUT: positions that are not finite, or not as many as the soup has vertices.
  *   CAROM_UNSUPPORTED: backend cuda.
- * - Cost: that of preparing the soup and a few times that of its pairs, where it moves by some
+ * - Cost: two or three times that of preparing the soup and its pairs, where it moves by some
  *   edges' lengths; on all threads. Allocates nothing once warm. */
 
 /* Finds all impacts of a soup with itself, sorted by kind, then by faces. */
@@ -405,7 +405,8 @@ CAROM_API carom_status carom_soup_self_impacts(carom_context *context, const car
 
 /* Finds the impact with the least `lower`, the first of several; `upper` is the least of all. So
  * the first time that anything meets is in [lower, upper]. kind is CAROM_IMPACT_KIND_COUNT when
- * there is none. */
+ * there is none. Much faster than all impacts where these are many or points move far: what is
+ * later than an impact already found is left out. */
 CAROM_API carom_status carom_soup_self_first_impact(carom_context *context, const carom_soup *soup,
                                                     const carom_mesh_view *end,
                                                     carom_soup_impact *impact);
