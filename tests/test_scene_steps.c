@@ -163,7 +163,7 @@ static course *begin(uint64_t number, carom_context *context) {
     c->lattice = number % 2 == 0;
     c->reach = number % 3 == 0 ? 0.25 : 0.0;
     c->room = number % 4 < 2 ? 4.0 : 2.5;
-    c->kinds = number % 5 == 0 ? 7u : 1u;
+    c->kinds = number % 5 != 0 ? 1u : number % 20 == 0 ? 15u : 7u;
     carom_scene_def def = {.reach = c->reach};
     assert_ok(context, carom_scene_create(context, &def, &c->scene));
     return c;

@@ -16,12 +16,13 @@
 #include "geom/length.h"
 #include "solid/solid.h"
 #include "soup/soup_view.h"
+#include "tree/tree.h"
 
 CAROM_RESULT_DEFINE_FREE(carom_scene_contacts);
 
-CAROM_ENUM_NAMES(carom_object_kind, CAROM_OBJECT_KIND_COUNT, "convex", "soup", "solid");
+CAROM_ENUM_NAMES(carom_object_kind, CAROM_OBJECT_KIND_COUNT, "convex", "soup", "solid", "packing");
 CAROM_ENUM_NAMES(carom_contact_method, CAROM_CONTACT_METHOD_COUNT, "convex", "convex-faces",
-                 "faces", "solids");
+                 "faces", "solids", "packings", "spheres");
 
 #define MOST_SIZE  1e300   /* of coordinates, as in convex.h */
 #define MESH_SLACK 0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
@@ -29,6 +30,7 @@ CAROM_ENUM_NAMES(carom_contact_method, CAROM_CONTACT_METHOD_COUNT, "convex", "co
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
+/* The box of a mesh or packing in a frame. */
 static carom_bounds mesh_box(const carom_bounds *local, const carom_frame *f) {
     if (!(local->low.x <= local->high.x)) return carom_bounds_empty(); /* no vertices */
     carom_vec3 c = carom_vec(0.5 * local->low.x + 0.5 * local->high.x,
@@ -51,9 +53,9 @@ void carom_scene_object_place(carom_context *context, carom_scene_object *object
     carom_frame f = carom_frame_make(pose);
     object->pose = *pose;
     object->box =
-        carom_scene_is_mesh(object)
-            ? mesh_box(&object->local, &f)
-            : CAROM_CPU_CALL(context, carom_scene_convex_box)(&object->convex, object->hull, &f);
+        carom_scene_is_convex(object)
+            ? CAROM_CPU_CALL(context, carom_scene_convex_box)(&object->convex, object->hull, &f)
+            : mesh_box(&object->local, &f);
 }
 
 carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach) {
@@ -114,6 +116,10 @@ carom_status carom_scene_object_make(carom_context *context, const carom_object_
         CAROM_TRY(carom_convex_check(context, &def->convex, &def->pose, which));
         object->convex = def->convex;
         object->hull = carom_convex_hull_view(&def->convex);
+    } else if (def->kind == CAROM_OBJECT_KIND_PACKING) {
+        object->tree = def->borrowed_tree;
+        object->local = carom_scene_packing_bounds(object->tree);
+        CAROM_TRY(carom_pack_check_place(context, &object->tree->extent, &def->pose, 0.0, which));
     } else {
         if (def->kind == CAROM_OBJECT_KIND_SOLID) object->solid = def->borrowed_solid;
         object->soup = object->solid != NULL ? object->solid->soup : def->borrowed_soup;
@@ -224,6 +230,7 @@ static bool is_complete(const carom_object_def *def) {
     if ((unsigned)def->kind >= CAROM_OBJECT_KIND_COUNT) return false;
     if (def->kind == CAROM_OBJECT_KIND_SOUP) return def->borrowed_soup != NULL;
     if (def->kind == CAROM_OBJECT_KIND_SOLID) return def->borrowed_solid != NULL;
+    if (def->kind == CAROM_OBJECT_KIND_PACKING) return def->borrowed_tree != NULL;
     return carom_convex_is_complete(&def->convex);
 }
 
@@ -237,8 +244,9 @@ carom_status carom_scene_objects_make(carom_context *context, const carom_object
                                       uint64_t count, double reach, carom_scene_object *objects,
                                       carom_bounds *boxes) {
     char which[64];
-    CAROM_REQUIRE(are_complete(defs, count),
-                  "an object has an unknown kind, or no soup, solid, hull or support function");
+    CAROM_REQUIRE(
+        are_complete(defs, count),
+        "an object has an unknown kind, or no soup, solid, tree, hull or support function");
     for (uint64_t i = 0; i < count; ++i) {
         snprintf(which, sizeof(which), "object %llu", (unsigned long long)i);
         CAROM_TRY(carom_scene_object_make(context, &defs[i], which, &objects[i]));
@@ -344,9 +352,9 @@ static carom_status place_range(void *argument, carom_range range) {
         const carom_scene_object *o = &m->scene->objects[m->ids != NULL ? m->ids[i] : i];
         carom_frame f = carom_frame_make(&m->poses[i]);
         m->tight[i] =
-            carom_scene_is_mesh(o)
-                ? mesh_box(&o->local, &f)
-                : CAROM_CPU_CALL(m->context, carom_scene_convex_box)(&o->convex, o->hull, &f);
+            carom_scene_is_convex(o)
+                ? CAROM_CPU_CALL(m->context, carom_scene_convex_box)(&o->convex, o->hull, &f)
+                : mesh_box(&o->local, &f);
         m->boxes[i] = carom_scene_enlarge(&m->tight[i], m->scene->reach);
     }
     return CAROM_OK;

@@ -66,8 +66,18 @@ struct carom_scene {
  * log n). */
 const char *carom_scene_validate(const carom_scene *scene);
 
+static inline bool carom_scene_is_convex(const carom_scene_object *o) {
+    return o->kind == CAROM_OBJECT_KIND_CONVEX;
+}
+
 static inline bool carom_scene_is_mesh(const carom_scene_object *o) {
-    return o->kind != CAROM_OBJECT_KIND_CONVEX;
+    return o->soup != NULL;
+}
+
+/* Whether a pair is asked on one worker (carom_scene_ask_convex), beside others. */
+static inline bool carom_scene_is_light(const carom_scene_object *a, const carom_scene_object *b) {
+    return a->tree == NULL && b->tree == NULL &&
+           (carom_scene_is_convex(a) || carom_scene_is_convex(b));
 }
 
 static inline uint64_t carom_scene_key(uint32_t a, uint32_t b) {
@@ -125,7 +135,8 @@ carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t work
                                     const carom_scene_object *a, const carom_scene_object *b,
                                     carom_scene_contact *contact, bool *in_contact);
 
-/* The rest of the answer for a convex shape and a solid that do not meet: is the shape inside? */
+/* The rest of the answer for a convex shape and a solid whose faces it does not overlap: is the
+ * shape inside? */
 carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_scene_object *a,
                                     const carom_scene_object *b, carom_scene_contact *contact,
                                     bool *in_contact);
@@ -134,5 +145,33 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
 carom_status carom_scene_ask_meshes(const carom_scene_question *q, const carom_scene_object *a,
                                     const carom_scene_object *b, carom_scene_contact *contact,
                                     bool *in_contact);
+
+/* Answers a pair that is not light: one of meshes, or one with a packing. */
+carom_status carom_scene_ask_heavy(const carom_scene_question *q, const carom_scene_object *a,
+                                   const carom_scene_object *b, carom_scene_contact *contact,
+                                   bool *in_contact);
+
+/* The unit vector from the middle of a's box to that of b's; (1, 0, 0) where these are equal. */
+carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_object *b);
+
+/* A shift of b along a direction from which on the boxes of a and b are apart. */
+double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene_object *b,
+                                  carom_vec3 direction);
+
+/* ---- Packings: scene_pack.c ------------------------------------------------------------------ */
+
+/* The box of all covers, which contains the solid. */
+carom_bounds carom_scene_packing_bounds(const carom_tree *tree);
+
+/* Answers a pair with a packing. */
+carom_status carom_scene_ask_packing(const carom_scene_question *q, const carom_scene_object *a,
+                                     const carom_scene_object *b, carom_scene_contact *contact,
+                                     bool *in_contact);
+
+/* The hit of a packing, but for its id. Workers may share the context. */
+carom_status carom_scene_packing_closest_point(const carom_scene_object *o, carom_vec3 point,
+                                               carom_scene_hit *hit);
+carom_status carom_scene_packing_ray(carom_context *context, const carom_scene_object *o,
+                                     const carom_ray *ray, carom_scene_hit *hit, bool *found);
 
 #endif

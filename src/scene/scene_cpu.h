@@ -15,8 +15,9 @@ typedef struct carom_scene_object {
     const carom_hull_view *hull;
     const carom_soup *soup; /* of a soup or solid */
     const carom_solid *solid;
+    const carom_tree *tree; /* of a packing */
     carom_pose pose;
-    carom_bounds local; /* of a mesh, in its own frame */
+    carom_bounds local; /* of a mesh or packing, in its own frame */
     carom_bounds box;   /* of the posed object; conservative */
 } carom_scene_object;
 

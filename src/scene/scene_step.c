@@ -35,7 +35,7 @@ typedef struct step {
     uint64_t ended_count, begun_count;
     uint32_t *dropped; /* slots of records that are no more, in scratch */
     uint64_t dropped_count;
-    uint32_t *asked; /* places in `next`: pairs with a convex shape first, then pairs of meshes */
+    uint32_t *asked; /* places in `next`: light pairs first (scene.h), then the others */
     uint64_t asked_count, convex_count;
     uint32_t *slots; /* of all contacts, in the order of the pairs */
     uint64_t slot_count;
@@ -136,17 +136,16 @@ static carom_status rule_out_range(void *argument, carom_range range) {
 static carom_status list_asked(step *s) {
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
-    uint64_t convex = 0, meshes = 0, needed = 0, convex_at = 0;
+    uint64_t convex = 0, heavy = 0, needed = 0, convex_at = 0;
     for (uint64_t i = 0; i < scene->next.count; ++i) {
         const carom_scene_pair *p = &scene->next.data[i];
         if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
-        bool both =
-            carom_scene_is_mesh(object_of(s, p->a)) && carom_scene_is_mesh(object_of(s, p->b));
-        meshes += both ? 1 : 0;
-        convex += both ? 0 : 1;
+        bool light = carom_scene_is_light(object_of(s, p->a), object_of(s, p->b));
+        heavy += light ? 0 : 1;
+        convex += light ? 1 : 0;
         needed += p->slot == CAROM_SCENE_NO_SLOT ? 1 : 0;
     }
-    s->asked_count = convex + meshes;
+    s->asked_count = convex + heavy;
     s->convex_count = convex;
     s->asked = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, s->asked_count);
     carom_scene_ids *free_slots = &scene->free_slots;
@@ -160,13 +159,12 @@ static carom_status list_asked(step *s) {
     for (uint64_t i = slots; i > scene->pool.count; --i)
         free_slots->data[free_slots->count++] = (uint32_t)(i - 1);
     scene->pool.count = slots;
-    uint64_t mesh_at = convex;
+    uint64_t heavy_at = convex;
     for (uint64_t i = 0; i < scene->next.count; ++i) {
         carom_scene_pair *p = &scene->next.data[i];
         if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
-        bool both =
-            carom_scene_is_mesh(object_of(s, p->a)) && carom_scene_is_mesh(object_of(s, p->b));
-        s->asked[both ? mesh_at++ : convex_at++] = (uint32_t)i;
+        bool light = carom_scene_is_light(object_of(s, p->a), object_of(s, p->b));
+        s->asked[light ? convex_at++ : heavy_at++] = (uint32_t)i;
         if (p->slot == CAROM_SCENE_NO_SLOT) p->slot = free_slots->data[--free_slots->count];
     }
     return CAROM_OK;
@@ -198,8 +196,9 @@ static carom_status ask_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* What runs on all threads: convex shapes that may be inside solids, and pairs of meshes. */
-static carom_status ask_meshes(const step *s) {
+/* What runs on all threads: convex shapes that may be inside solids, and pairs that are not light.
+ */
+static carom_status ask_heavy(const step *s) {
     carom_scene *scene = s->scene;
     for (uint64_t i = 0; i < s->asked_count; ++i) {
         carom_scene_pair *p = &scene->next.data[s->asked[i]];
@@ -208,12 +207,13 @@ static carom_status ask_meshes(const step *s) {
         bool in_contact = false;
         if (i < s->convex_count) {
             if (a->solid == NULL && b->solid == NULL) continue;
-            if ((p->flags & CAROM_SCENE_CONTACT) != 0 && contact->relation != CAROM_RELATION_APART)
+            if ((p->flags & CAROM_SCENE_CONTACT) != 0 &&
+                contact->relation > CAROM_RELATION_TOUCHING)
                 continue;
             CAROM_TRY(carom_scene_ask_inside(&s->question, a, b, contact, &in_contact));
             if (!in_contact) continue;
         } else {
-            CAROM_TRY(carom_scene_ask_meshes(&s->question, a, b, contact, &in_contact));
+            CAROM_TRY(carom_scene_ask_heavy(&s->question, a, b, contact, &in_contact));
         }
         settle(p, contact, in_contact);
     }
@@ -227,7 +227,7 @@ static carom_status ask(step *s) {
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "contacts of objects");
     CAROM_TRY(status);
     carom_progress_begin(context, "asking meshes", 0);
-    return carom_progress_finish(context, ask_meshes(s));
+    return carom_progress_finish(context, ask_heavy(s));
 }
 
 /* ---- Finish ---------------------------------------------------------------------------------- */

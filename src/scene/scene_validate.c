@@ -15,7 +15,10 @@ static const char *check_objects(const carom_scene *scene) {
         live += is_live ? 1 : 0;
         changed += (o->state & CAROM_SCENE_CHANGED) != 0 ? 1 : 0;
         if (!is_live) continue;
-        if (carom_scene_is_mesh(o) != (o->soup != NULL)) return "scene: an object has a wrong kind";
+        bool mesh = o->kind == CAROM_OBJECT_KIND_SOUP || o->kind == CAROM_OBJECT_KIND_SOLID;
+        bool packing = o->kind == CAROM_OBJECT_KIND_PACKING;
+        if (mesh != (o->soup != NULL) || packing != (o->tree != NULL))
+            return "scene: an object has a wrong kind";
         carom_bounds box = carom_scene_enlarge(&o->box, scene->reach);
         if (memcmp(&box, &scene->broad->boxes[id], sizeof(box)) != 0)
             return "scene: a box is not that of its object";
