@@ -26,6 +26,9 @@
 #define DISTANCE_ERROR 1e-15
 /* Of a box in the frame of a mesh, relative to coordinates: a thousand roundings. */
 #define FRAME_SLACK 0x1p-42
+/* Lengths whose squares are normal doubles. */
+#define LEAST_SQUARED 0x1p-400
+#define MOST_SQUARED  0x1p400
 
 static double extent_of(const carom_bounds *b) {
     return (b->high.x - b->low.x) + (b->high.y - b->low.y) + (b->high.z - b->low.z);
@@ -33,19 +36,21 @@ static double extent_of(const carom_bounds *b) {
 
 /* ---- Rule out -------------------------------------------------------------------------------- */
 
-static double gap_along(double low_a, double high_a, double low_b, double high_b) {
-    double gap = CAROM_MAX(low_b - high_a, low_a - high_b);
+static double gap_along(double low_a, double high_a, double low_b, double high_b, double reach) {
+    double gap = CAROM_MAX(low_b - high_a, low_a - high_b) + reach;
     return CAROM_MAX(gap, 0.0);
 }
 
-bool carom_scene_is_far(const carom_scene_question *q, const carom_scene_object *a,
-                        const carom_scene_object *b) {
-    const carom_bounds *x = &a->box, *y = &b->box;
-    if (!(q->reach > 0.0)) return false; /* the boxes overlap, or there would be no pair */
-    carom_vec3 gap = carom_vec(gap_along(x->low.x, x->high.x, y->low.x, y->high.x),
-                               gap_along(x->low.y, x->high.y, y->low.y, y->high.y),
-                               gap_along(x->low.z, x->high.z, y->low.z, y->high.z));
-    return carom_length(gap) > q->reach * (1.0 + 0x1p-48);
+/* The boxes were enlarged by half the reach, so that between objects the gap is larger by the
+ * reach. What rounding takes away is less than the slack of the boxes (scene_cpu.c). */
+bool carom_scene_is_far(const carom_bounds *a, const carom_bounds *b, double reach) {
+    if (!(reach > 0.0)) return false; /* the boxes overlap, or there would be no pair */
+    carom_vec3 gap = carom_vec(gap_along(a->low.x, a->high.x, b->low.x, b->high.x, reach),
+                               gap_along(a->low.y, a->high.y, b->low.y, b->high.y, reach),
+                               gap_along(a->low.z, a->high.z, b->low.z, b->high.z, reach));
+    if (reach > LEAST_SQUARED && reach < MOST_SQUARED)
+        return carom_vec_dot(gap, gap) > reach * reach * (1.0 + 0x1p-40);
+    return carom_length(gap) > reach * (1.0 + 0x1p-48);
 }
 
 bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,

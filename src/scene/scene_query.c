@@ -52,12 +52,16 @@ static const carom_scene_object *object_of(const objects_query *q, uint64_t i) {
     return &q->scene->objects[q->pairs.data[i].b];
 }
 
+static bool is_light(const carom_scene_object *a, const carom_scene_object *b) {
+    return carom_scene_is_light(carom_scene_kind_state(a) | carom_scene_kind_state(b));
+}
+
 static carom_status ask_range(void *argument, carom_range range) {
     const objects_query *q = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_scene_object *a = other_of(q, i), *b = object_of(q, i);
         bool in_contact = false;
-        if (!carom_scene_is_light(a, b)) continue;
+        if (!is_light(a, b)) continue;
         CAROM_TRY(
             carom_scene_ask_convex(&q->question, range.worker, a, b, &q->contacts[i], &in_contact));
         q->in_contact[i] = in_contact;
@@ -69,7 +73,7 @@ static carom_status ask_heavy(objects_query *q) {
     for (uint64_t i = 0; i < q->pairs.count; ++i) {
         const carom_scene_object *a = other_of(q, i), *b = object_of(q, i);
         bool in_contact = false;
-        if (!carom_scene_is_light(a, b)) {
+        if (!is_light(a, b)) {
             CAROM_TRY(carom_scene_ask_heavy(&q->question, a, b, &q->contacts[i], &in_contact));
         } else if ((a->solid != NULL || b->solid != NULL) &&
                    q->contacts[i].relation <= CAROM_RELATION_TOUCHING) {
