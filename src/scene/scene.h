@@ -76,7 +76,7 @@ static inline bool carom_scene_is_convex(const carom_scene_object *o) {
 }
 
 static inline bool carom_scene_is_mesh(const carom_scene_object *o) {
-    return o->soup != NULL;
+    return o->kind == CAROM_OBJECT_KIND_SOUP || o->kind == CAROM_OBJECT_KIND_SOLID;
 }
 
 static inline uint8_t carom_scene_kind_state(const carom_scene_object *o) {

@@ -55,8 +55,8 @@ bool carom_scene_is_far(const carom_bounds *a, const carom_bounds *b, double rea
 
 bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,
                           const carom_scene_object *b, carom_vec3 direction) {
-    if (!carom_scene_is_convex(a) || !carom_scene_is_convex(b)) return false;
     if (direction.x == 0.0 && direction.y == 0.0 && direction.z == 0.0) return false;
+    if (!carom_scene_is_convex(a) || !carom_scene_is_convex(b)) return false;
     return CAROM_CPU_CALL(q->context, carom_scene_separated)(a, b, direction, q->reach);
 }
 
@@ -67,6 +67,7 @@ static void put_deepest_first(carom_contact *points, uint32_t count) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < count; ++i)
         if (points[i].depth > points[best].depth) best = i;
+    if (best == 0) return;
     carom_contact swap = points[0];
     points[0] = points[best];
     points[best] = swap;
@@ -79,7 +80,7 @@ static bool is_contact(const carom_scene_question *q, const carom_convex_result 
 /* Result and points of two placed shapes. */
 static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena,
                                const carom_convex_question_item *item, carom_manifold *m) {
-    memset(m, 0, sizeof(*m));
+    m->count = 0;
     CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_ask)(item, CAROM_CONVEX_QUESTION_DEPTH, NULL,
                                                            arena, &m->result));
     if (!is_contact(q, &m->result)) return CAROM_OK;
@@ -87,6 +88,7 @@ static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena
                                     m);
 }
 
+/* Clears no points that it writes: the contact is 300 bytes long, and in no cache. */
 static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *arena,
                                    const carom_scene_object *a, const carom_scene_object *b,
                                    carom_scene_contact *c, bool *in_contact) {
@@ -98,6 +100,7 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
                                        .pose_a = &a->pose,
                                        .pose_b = &b->pose};
     CAROM_TRY(ask_shapes(q, arena, &item, &m));
+    memset(c, 0, offsetof(carom_scene_contact, points)); /* padding, too */
     c->relation = m.result.relation;
     c->method = CAROM_CONTACT_METHOD_CONVEX;
     c->normal = m.result.normal;
@@ -105,8 +108,10 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
     c->depth = m.result.depth;
     c->error = m.result.error;
     c->point_count = m.count;
+    put_deepest_first(m.points, m.count);
     for (uint32_t i = 0; i < m.count; ++i) c->points[i] = m.points[i];
-    put_deepest_first(c->points, m.count);
+    for (uint32_t i = m.count; i < CAROM_MANIFOLD_POINTS; ++i)
+        memset(&c->points[i], 0, sizeof(c->points[i]));
     *in_contact = is_contact(q, &m.result);
     return CAROM_OK;
 }
@@ -298,9 +303,9 @@ carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t work
                                     const carom_scene_object *a, const carom_scene_object *b,
                                     carom_scene_contact *contact, bool *in_contact) {
     carom_arena *arena = carom_scratch(q->context, worker);
-    memset(contact, 0, sizeof(*contact));
     if (!carom_scene_is_mesh(a) && !carom_scene_is_mesh(b))
         return ask_two_convex(q, arena, a, b, contact, in_contact);
+    memset(contact, 0, sizeof(*contact));
     bool turned = carom_scene_is_mesh(a);
     CAROM_TRY(ask_faces(q, arena, turned ? b : a, turned ? a : b, contact, in_contact));
     if (turned) turn_round(contact);
