@@ -352,7 +352,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse == NULL && kind_of(options->output) == KIND_UNKNOWN)
         misuse = "the report's name must end in .csv, .json, .html or .bcf";
     if (misuse != NULL) return cli_misuse(cli, misuse);
-    scene_parts parts = {0};
+    scene_parts parts = {.often = options->depth};
     scene_report report = {
         .parts = &parts, .clearance = options->clearance, .depth = options->depth};
     int code = run_report(cli, options, count, paths, &parts, &report);

@@ -121,7 +121,7 @@ bool scene_parts_ignore(scene_parts *parts, uint64_t a, uint64_t b) {
 }
 
 /* A solid where the mesh allows it, else a soup. */
-static carom_status prepare(cli *cli, scene_part *part) {
+static carom_status prepare(cli *cli, bool often, scene_part *part) {
     carom_mesh_view view;
     carom_status status = carom_mesh_get_view(part->mesh, &view);
     if (status != CAROM_OK) return status;
@@ -131,7 +131,7 @@ static carom_status prepare(cli *cli, scene_part *part) {
     part->object.kind = CAROM_OBJECT_KIND_SOLID;
     part->object.borrowed_solid = part->solid;
     if (status != CAROM_BAD_INPUT) return status;
-    carom_soup_def soup = {.mesh = view, .rigid = true};
+    carom_soup_def soup = {.mesh = view, .rigid = often};
     status = carom_soup_create(cli->context, &soup, &part->soup);
     part->object.kind = CAROM_OBJECT_KIND_SOUP;
     part->object.borrowed_soup = part->soup;
@@ -154,7 +154,7 @@ carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom
     if (pose != NULL) part->object.pose = *pose;
     pose_matrix(&part->object.pose, part->matrix);
     if (shape != NULL) part->object.convex = *shape;
-    carom_status status = mesh != NULL ? prepare(cli, part) : CAROM_OK;
+    carom_status status = mesh != NULL ? prepare(cli, parts->often, part) : CAROM_OK;
     part->digest = digest_of(part);
     return status;
 }

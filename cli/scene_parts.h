@@ -30,6 +30,8 @@ typedef struct scene_parts {
     carom_pair *ignored; /* indices of parts that are not asked */
     uint64_t ignored_count, ignored_capacity;
     double metres; /* the length of a unit, where a file says it; else 0 */
+    bool often;    /* pairs will be asked many times each: prepare parts for that, which takes twice
+                      as long */
 } scene_parts;
 
 /* Adds all parts of a mesh file, or a packing: a PLY file of vertices with radii and no faces. */
