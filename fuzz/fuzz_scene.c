@@ -193,8 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         for (int i = 0; i <= count % 6; ++i) change(context, scene, &m, &t, &bytes, &left);
         carom_status status = carom_scene_step(context, scene, &contacts, NULL, NULL);
         FUZZ_CHECK_VALID(carom_scene_validate(scene));
-        /* Meshes that a pose moves beyond the doubles, and packings beyond 2^200, are refused by
-         * their engines. */
+        /* Meshes that a pose moves beyond the doubles are refused by their engines. */
         if (status == CAROM_BAD_INPUT) break;
         FUZZ_CHECK(status == CAROM_OK);
         check(context, &m, def.reach, &contacts);

@@ -164,6 +164,14 @@ static void sizes_out_of_range_are_refused(void **state) {
     o.pose.t.x = 0x1p300;
     assert_fails(context, carom_scene_add(context, scene, &o, 1, NULL), CAROM_BAD_INPUT,
                  "object 0");
+    o.pose.t.x = 1.0;
+    assert_ok(context, carom_scene_add(context, scene, &o, 1, NULL));
+    o.pose.t.x = 0x1p300;
+    assert_fails(context, carom_scene_move(context, scene, NULL, &o.pose, 1), CAROM_BAD_INPUT,
+                 "object 0");
+    o.pose.t.x = NAN;
+    assert_fails(context, carom_scene_move(context, scene, NULL, &o.pose, 1), CAROM_BAD_INPUT,
+                 "object 0");
     carom_scene_destroy(scene);
 }
 

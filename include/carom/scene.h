@@ -81,7 +81,7 @@ CAROM_API void carom_scene_destroy(carom_scene *scene);
  *
  * Changes need exclusive use, and take effect at the next carom_scene_step or carom_scene_update. A
  * change that fails has changed nothing. CAROM_BAD_INPUT: an id that is not that of an object; a
- * shape or pose that is not finite, or beyond 1e300. */
+ * shape or pose that is not finite, or beyond 1e300; a packing beyond 2^200. */
 
 /* Adds objects; ids has space for count and may be NULL. Ids never change while an object lives: 0,
  * 1, 2 ... in the order of adding. Those of removed objects are given out again after the next

@@ -386,9 +386,24 @@ static carom_status refuse_first(const moving *m) {
     return refuse_pose(m->context, which);
 }
 
+/* Checks the poses of packings, which have limits of their own. */
+static carom_status check_packings(const moving *m, uint64_t count) {
+    const carom_scene *scene = m->scene;
+    for (uint64_t i = 0; i < count; ++i) {
+        uint64_t id = m->ids != NULL ? m->ids[i] : i;
+        char which[64];
+        if ((scene->states.data[id] & CAROM_SCENE_PACKING) == 0) continue;
+        snprintf(which, sizeof(which), "object %llu", (unsigned long long)id);
+        CAROM_TRY(carom_pack_check_place(m->context, &scene->objects[id].tree->extent, &m->poses[i],
+                                         0.0, which));
+    }
+    return CAROM_OK;
+}
+
 static carom_status move(moving *m, carom_scene *scene, uint64_t count) {
     carom_context *context = m->context;
     CAROM_TRY(check_ids(context, scene, m->ids, count));
+    CAROM_TRY(check_packings(m, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
     carom_status status =
         carom_parallel_phase(context, "moving objects", count, GRAIN, place_range, m);
