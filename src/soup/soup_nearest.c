@@ -39,9 +39,19 @@ void carom_soup_nearest_of(const carom_soup_placing *placing, uint32_t a, uint32
                                   .a = a,
                                   .b = b};
     carom_near_triangles(posed_a.corner, posed_b.corner, &found->closest);
+    found->least = found->closest.distance;
 }
 
-/* Measures two triangles; whether they are better than the best so far, which they then are. */
+/* Takes the better one, and the lesser of both distances; whether anything changed. */
+static bool offer(carom_soup_nearest *best, const carom_soup_nearest *n) {
+    double least = best->any ? CAROM_MIN(n->least, best->least) : n->least;
+    bool better = is_better(n, best), nearer = !best->any || least < best->least;
+    if (better) *best = *n;
+    best->least = least;
+    return better || nearer;
+}
+
+/* Measures two triangles; whether that changes the best so far. */
 static inline bool look_at(const carom_soup_nearest_search *s, uint32_t a, uint32_t b,
                            const carom_triangle *posed_a, const carom_triangle *posed_b,
                            carom_soup_nearest *best, uint64_t *measured) {
@@ -50,9 +60,8 @@ static inline bool look_at(const carom_soup_nearest_search *s, uint32_t a, uint3
     ++*measured;
     found.face_a = carom_soup_face(s->placing->a.soup, a);
     found.face_b = carom_soup_face(s->placing->b.soup, b);
-    if (!is_better(&found, best)) return false;
-    *best = found;
-    return true;
+    found.least = found.closest.distance;
+    return offer(best, &found);
 }
 
 /* ---- On trees -------------------------------------------------------------------------------- */
@@ -98,7 +107,7 @@ static carom_status search_trees(const carom_soup_nearest_search *s, carom_soup_
     s->context->work.visits += search.visits;
     for (uint32_t i = 0; (w = carom_worker_states_next(&search.states, &i)) != NULL;) {
         s->context->work.candidates += w->measured;
-        if (w->best.any && is_better(&w->best, best)) *best = w->best;
+        if (w->best.any) (void)offer(best, &w->best);
     }
     carom_obb_search_end(&search);
     return status;

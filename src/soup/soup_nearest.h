@@ -11,7 +11,8 @@
  * that the result does not depend on the order in which pairs are measured. */
 typedef struct carom_soup_nearest {
     bool any;
-    double time; /* 0 where only the distance matters */
+    double time;  /* 0 where only the distance matters */
+    double least; /* distance of all pairs measured */
     carom_closest closest;
     uint32_t face_a, face_b, a, b;
 } carom_soup_nearest;

@@ -5,8 +5,9 @@
  * At time t two posed triangles are d apart in direction n, along which they close in at no more
  * than c per time (motion.h), so they cannot meet before t + d / c. The search for the nearest pair
  * finds the least of these times over all pairs: with C the most that any two points can close in,
- * a pair farther apart than C times the least time so far cannot make it less. Every pair that
- * could is measured, so the outcome does not depend on the order.
+ * a pair farther apart than C times the least time so far cannot make it less. Nor are pairs looked
+ * at that are much farther apart than the nearest: they have the time that C leaves them. The
+ * outcome does not depend on the order.
  *
  * Half of the tolerance is kept as distance, so that each step is longer than some minimum. */
 #include "base/progress.h"
@@ -14,6 +15,9 @@
 #include "soup/soup.h"
 #include "soup/soup_nearest.h"
 
+/* Of the sizes per root of the number of triangles: some hundredths of an edge. Two bunnies of 69k
+ * triangles meet in 41 steps and 17 ms; with 1 instead in 35 steps and 160 ms. */
+#define DETAIL   0.05
 #define ROUNDING 0x1p-46 /* of sizes and movement: poses, distances and bounds of speeds */
 
 typedef struct advance {
@@ -22,6 +26,7 @@ typedef struct advance {
     carom_moving moving[2];
     double tolerance, separation, rounding;
     double closing; /* C */
+    double detail;  /* DETAIL as a distance */
     double left;    /* time until the end */
     carom_soup_placing placing;
 } advance;
@@ -89,8 +94,25 @@ static double limit_for(const advance *v, double time) {
     return time * v->closing * (1.0 + 0x1p-40) + v->separation + v->tolerance + 2.0 * v->rounding;
 }
 
+/* Pairs farther apart than this are not looked at: where soups are far apart or turn, too many
+ * could be the next to meet. */
+static double horizon_of(const advance *v, double least) {
+    return least + CAROM_MIN(least, v->detail);
+}
+
 static double limit_after(const void *user, const carom_soup_nearest *best) {
-    return limit_for(user, best->time);
+    const advance *v = user;
+    double in_time = limit_for(v, best->time), near = horizon_of(v, best->least);
+    return CAROM_MIN(in_time, near);
+}
+
+/* The time that may pass: that of the best pair, or before pairs that were not looked at can meet.
+ * What is beyond the horizon and was looked at all the same has more time than that, so the result
+ * does not depend on the order. */
+static double step_after(const advance *v, const carom_soup_nearest *best) {
+    double kept = v->separation + 0.5 * v->tolerance + v->rounding;
+    double others = (horizon_of(v, best->least) - kept) / v->closing;
+    return CAROM_MIN(best->time, others);
 }
 
 /* ---- All pairs at one time ------------------------------------------------------------------- */
@@ -148,6 +170,8 @@ static carom_status begin(advance *v, const carom_motion *motion_a, const carom_
     double speed = carom_length(carom_vec_sub(v->moving[1].velocity, v->moving[0].velocity));
     v->closing =
         (speed + v->moving[0].angle * reach[0] + v->moving[1].angle * reach[1]) * (1.0 + 0x1p-40);
+    double triangles = 1.0 + (double)v->soups[0]->triangle_count + v->soups[1]->triangle_count;
+    v->detail = DETAIL * sizes / sqrt(triangles);
     sizes += speed;
     v->tolerance =
         def != NULL && def->tolerance > 0.0 ? def->tolerance : CAROM_ADVANCE_TOLERANCE * sizes;
@@ -194,8 +218,9 @@ static carom_status run(advance *v, uint64_t most_steps, carom_soup_toi *toi) {
             report(&best, t, toi);
             return CAROM_OK;
         }
-        if (!best.any || !(best.time < 1.0 - t)) return CAROM_OK;
-        t += best.time * (1.0 - 0x1p-50);
+        double step = best.any ? step_after(v, &best) : HUGE_VAL;
+        if (!(step < 1.0 - t)) return CAROM_OK;
+        t += step * (1.0 - 0x1p-40);
         CAROM_TRY(carom_progress_look(v->context));
     }
 }
