@@ -810,6 +810,11 @@ static void solids(void **state) {
     FINE(carom_solid_overlap, pose_a, context, solid, NULL, solid, NULL, NULL, &overlap);
     FINE(carom_solid_overlap, pose_b, context, solid, NULL, solid, NULL, NULL, &overlap);
     FINE(carom_solid_overlap, def, context, solid, NULL, solid, NULL, NULL, &overlap);
+    const carom_overlap_query query = {.a = solid, .b = solid};
+    BUG(carom_solid_overlap_batch, context, NULL, &query, 1, NULL, &overlap);
+    BUG(carom_solid_overlap_batch, queries, context, NULL, 1, NULL, &overlap);
+    BUG(carom_solid_overlap_batch, overlaps, context, &query, 1, NULL, NULL);
+    FINE(carom_solid_overlap_batch, def, context, &query, 1, NULL, &overlap);
     BUG(carom_solid_patches, context, NULL, solid, NULL, solid, NULL, &patches);
     BUG(carom_solid_patches, a, context, NULL, NULL, solid, NULL, &patches);
     BUG(carom_solid_patches, b, context, solid, NULL, NULL, NULL, &patches);
