@@ -7,6 +7,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
+#include "cli/output.h"
 #include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
@@ -304,10 +305,6 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     cli_end_json(&j);
 }
 
-static void print_vector(const char *name, carom_vec3 v) {
-    printf("  %-9s %.9g, %.9g, %.9g\n", name, v.x, v.y, v.z);
-}
-
 static void print_words(const options *options, const answer *a, char **paths) {
     printf("%s and %s: %s\n", paths[0], paths[1], a->relation);
     if (a->partial) puts("  the budget ended the search: bounds are wider than they could be");
@@ -325,9 +322,9 @@ static void print_words(const options *options, const answer *a, char **paths) {
         printf("  %-9s %.9g, between %.9g and %.9g\n", "distance", a->distance, a->distance_lower,
                a->distance_upper);
     if (a->colliding) {
-        print_vector("centroid", a->centroid);
-        print_vector("force", a->force);
-        print_vector("torque", a->torque);
+        output_vector(stdout, "centroid", a->centroid);
+        output_vector(stdout, "force", a->force);
+        output_vector(stdout, "torque", a->torque);
         if (a->one_sided)
             puts("  faces lie in one another: the force jumps here and is the mean of both sides");
         if (a->by_winding)
@@ -335,8 +332,8 @@ static void print_words(const options *options, const answer *a, char **paths) {
                  "negatively");
     } else {
         if (!a->estimated) printf("  %-9s %.15g\n", "distance", a->distance);
-        print_vector("from", a->point_a);
-        print_vector("to", a->point_b);
+        output_vector(stdout, "from", a->point_a);
+        output_vector(stdout, "to", a->point_b);
     }
     if (options->patches)
         printf("  %llu piece%s\n", (unsigned long long)a->patches.count,
