@@ -89,7 +89,7 @@ static void exact_distances_are_those_of_soups(void **state) {
     make_bodies(bodies);
     for (int isa = CAROM_ISA_BASELINE; isa < CAROM_ISA_COUNT; ++isa)
         contexts[isa] = test_context_isa(1, (carom_isa)isa);
-    for (int n = 0; n < TEST_CASES(1500); ++n) {
+    for (int n = 0; n < TEST_CASES(800); ++n) {
         const body *a = &bodies[n % BODIES], *b = &bodies[n / BODIES % BODIES];
         double far = n % 5 == 0 ? 20.0 : n % 5 == 1 ? 1e5 : 3.0;
         carom_pose pose_a = packing_random_pose(&random, n % 2), pose_b;
@@ -124,7 +124,7 @@ static void exact_distances_are_those_of_soups(void **state) {
         }
         apart += solids_apart;
     }
-    if (TEST_ALL_CASES) assert_true(apart > 500 && apart < 1450);
+    if (TEST_ALL_CASES) assert_true(apart > 250 && apart < 780);
     for (int isa = 0; isa < CAROM_ISA_COUNT; ++isa) carom_context_destroy(contexts[isa]);
     for (int i = 0; i < BODIES; ++i) destroy(&bodies[i]);
 }
@@ -136,7 +136,7 @@ static void solids_in_solids_are_not_apart(void **state) {
     body bodies[BODIES];
     uint64_t inside = 0, outside = 0;
     make_bodies(bodies);
-    for (int n = 0; n < TEST_CASES(1500); ++n) {
+    for (int n = 0; n < TEST_CASES(800); ++n) {
         const body *a = &bodies[n % BODIES], *b = &bodies[n / BODIES % BODIES];
         double scale = ldexp(1.0, -(2 + n % 7));
         carom_pose pose = packing_random_pose(&random, 0.0);
@@ -174,7 +174,7 @@ static void solids_in_solids_are_not_apart(void **state) {
         carom_solid_destroy(small);
         free(moved);
     }
-    if (TEST_ALL_CASES) assert_true(inside > 100 && outside > 100);
+    if (TEST_ALL_CASES) assert_true(inside > 50 && outside > 50);
     for (int i = 0; i < BODIES; ++i) destroy(&bodies[i]);
 }
 

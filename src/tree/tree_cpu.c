@@ -320,19 +320,11 @@ static void visit_whole(carom_tree_search *s, const ball *host, const ball *gues
     s->rest.force = carom_vec_add(s->rest.force, carom_vec_scale(apart, pull));
 }
 
-/* Whether a budget is used up. The clock is read now and then. */
-static inline bool must_stop(carom_tree_search *s) {
-    if (s->visits >= s->most_visits ||
-        (s->visits % 32 == 0 && s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline))
-        s->stopped = true;
-    return s->stopped;
-}
-
 /* Two nodes with their balls, which meet, `level` steps below the roots. */
 static void visit(carom_tree_search *s, const ball *host, const ball *guest, uint32_t level) {
     /* Level 0, the roots as a whole, is the least answer: it is given when a budget is over, too.
      */
-    if (s->levels != 0 && (s->stopped || must_stop(s))) return;
+    if (s->levels != 0 && (s->stopped || carom_tree_must_stop(s))) return;
     const carom_tree_node *h = &s->host.tree->nodes[host->node];
     const carom_tree_node *g = &s->guest.tree->nodes[guest->node];
     bool host_leaf = carom_tree_is_leaf(s->host.tree, host->node);
@@ -404,7 +396,7 @@ void CAROM_CPU(carom_tree_search_overlap)(carom_tree_search *s) {
     ball host = root(s, false, s->bounds ? h->cover : h->reach);
     ball guest = root(s, true, s->bounds ? g->cover : g->reach);
     visit(s, &host, &guest, 0);
-    flush(s);
+    if (!s->stopped) flush(s);
 }
 
 /* ---- Distance -------------------------------------------------------------------------------- */
@@ -509,7 +501,7 @@ static void expand(carom_tree_search *s, const piece *host, const piece *guest, 
         }
         set &= ~(1u << lane);
         if (!(gap[lane] <= s->limit) && !(covers && cover[lane] <= s->limit_cover)) continue;
-        if (s->least < HUGE_VAL && (s->stopped || must_stop(s))) {
+        if (s->least < HUGE_VAL && (s->stopped || carom_tree_must_stop(s))) {
             double pending = covers ? (double)cover[lane] : -HUGE_VAL;
             s->pending = CAROM_MIN(pending, s->pending);
             continue;

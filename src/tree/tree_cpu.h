@@ -110,6 +110,18 @@ typedef struct carom_tree_search {
     carom_tree_near near;
 } carom_tree_search;
 
+/* Visits between two looks at the clock: some microseconds. */
+#define CAROM_TREE_LOOK 8u
+
+/* Whether a budget is used up. */
+static inline bool carom_tree_must_stop(carom_tree_search *s) {
+    if (s->visits >= s->most_visits ||
+        (s->visits % CAROM_TREE_LOOK == 0 && s->deadline < HUGE_VAL &&
+         carom_time_seconds() >= s->deadline))
+        s->stopped = true;
+    return s->stopped;
+}
+
 /* Adds all pairs to the totals and, with `bounds`, sets the marks. */
 CAROM_CPU_DECLARE(void, carom_tree_search_overlap, carom_tree_search *search);
 

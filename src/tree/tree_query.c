@@ -346,6 +346,9 @@ static bool take_coarse(carom_arena *scratch, carom_tree_side *side) {
     return side->coarse != NULL;
 }
 
+/* What adding up a level costs, against level 0, in which nothing is marked. */
+#define FINISH_SHARE 2.0
+
 static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
                                  const carom_tree *a, const carom_tree *b,
                                  const carom_tree_query_def *def, carom_packing_overlap *overlap) {
@@ -355,8 +358,11 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch, q
         (by_level && !(take_coarse(scratch, &s->host) && take_coarse(scratch, &s->guest))))
         return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
     s->units = carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
+    double begun = s->deadline < HUGE_VAL ? carom_time_seconds() : 0.0;
     search_levels(context, q, by_level ? 0 : UINT32_MAX);
     finish_overlap(q, a, b, overlap); /* the roots as a whole cost nothing */
+    /* Adding up another level takes as long as this one did, and a little more. */
+    if (s->deadline < HUGE_VAL) s->deadline -= FINISH_SHARE * (carom_time_seconds() - begun);
     for (uint32_t levels = 1; s->whole && !s->stopped; ++levels) {
         if (overlap->volume_upper - overlap->volume_lower <= def->tolerance * overlap->volume)
             break;
@@ -691,18 +697,26 @@ carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
+/* Of a time budget: the rest is for the distance, which a few microseconds are enough to bound, and
+ * some tens to bound well. */
+#define OVERLAP_SHARE 0.75
+
 /* Apart, the search for overlaps ends near the roots, so that the one for the distance may as well
  * follow it; overlapping, none is needed. */
 carom_status carom_tree_query(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
                               const carom_tree *b, const carom_pose *pose_b,
                               const carom_tree_query_def *def, carom_tree_answer *answer) {
     CHECK(answer);
+    double start = def->time_budget > 0.0 ? carom_time_seconds() : 0.0;
+    carom_tree_query_def of_overlap = *def;
+    of_overlap.time_budget *= OVERLAP_SHARE;
     memset(answer, 0, sizeof(*answer));
-    CAROM_TRY(carom_tree_overlap(context, a, pose_a, b, pose_b, def, &answer->overlap));
+    CAROM_TRY(carom_tree_overlap(context, a, pose_a, b, pose_b, &of_overlap, &answer->overlap));
     if (answer->overlap.relation >= CAROM_RELATION_OVERLAPPING) return CAROM_OK;
     carom_work first = context->work;
     query q;
     begin(&q, a, pose_a, b, pose_b, def);
+    if (def->time_budget > 0.0) q.search.deadline = start + def->time_budget;
     find_gap(context, &q, a, b, def, &answer->gap);
     count_work(context, &q);
     context->work.visits += first.visits;

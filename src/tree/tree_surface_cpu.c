@@ -140,7 +140,7 @@ static void descend(carom_tree_search *s) {
         measure_rings(s, false);
         measure_rings(s, true);
         ++s->visits;
-    } while (!s->found && (n->triangle_a != a || n->triangle_b != b));
+    } while (!s->found && (n->triangle_a != a || n->triangle_b != b) && !carom_tree_must_stop(s));
 }
 
 void CAROM_CPU(carom_tree_search_triangles)(carom_tree_search *s, uint32_t host, uint32_t guest) {
@@ -265,13 +265,6 @@ CAROM_SIMD carom_lanes select_lanes(carom_tree_near *n, const float bounds[CAROM
 
 static void approach(carom_tree_search *s, const patch *host, const patch *guest);
 
-static inline bool must_stop(carom_tree_search *s) {
-    if (s->visits >= s->most_visits ||
-        (s->visits % 32 == 0 && s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline))
-        s->stopped = true;
-    return s->stopped;
-}
-
 /* Replaces one of two cylinders by its children, nearest first. */
 static void expand(carom_tree_search *s, const patch *host, const patch *guest, bool of_guest) {
     carom_tree_near *n = &s->near;
@@ -307,7 +300,7 @@ static void expand(carom_tree_search *s, const patch *host, const patch *guest, 
         }
         set &= ~(1u << lane);
         if (!(bounds[lane] <= n->limit - n->tolerance) ||
-            (n->best.distance < HUGE_VAL && (s->stopped || must_stop(s)))) {
+            (n->best.distance < HUGE_VAL && (s->stopped || carom_tree_must_stop(s)))) {
             if (bounds[lane] < n->pending) n->pending = bounds[lane];
             continue;
         }
