@@ -890,7 +890,8 @@ static void broken_scenes_are_found(void **state) {
     carom_scene_object *o = scene->objects;
     BREAK(scene->id_count, 9, CHECK, "scene: an object has no box");
     BREAK(scene->capacity, 1, CHECK, "scene: there are more ids than objects");
-    BREAK(o[1].state, 0, CHECK, "scene: an object is not live where its box is");
+    BREAK(scene->states.data[1], 0, CHECK, "scene: an object is not live where its box is");
+    BREAK(scene->states.data[1], CAROM_SCENE_LIVE, CHECK, "scene: an object has a wrong kind");
     BREAK(o[1].kind, CAROM_OBJECT_KIND_SOUP, CHECK, "scene: an object has a wrong kind");
     BREAK(o[1].box.low.x, 7.0, CHECK, "scene: a box is not that of its object");
     BREAK(scene->live, 3, CHECK, "scene: the number of live objects is wrong");

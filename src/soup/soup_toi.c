@@ -16,9 +16,7 @@
 #include "soup/soup.h"
 #include "soup/soup_place.h"
 
-#define MOST_STEPS 100000u /* where the caller names no number */
-#define TOLERANCE  0x1p-20 /* of sizes and movement, where the caller names none */
-#define ROUNDING   0x1p-46 /* of sizes and movement: poses, distances and bounds of speeds */
+#define ROUNDING 0x1p-46 /* of sizes and movement: poses, distances and bounds of speeds */
 
 /* What is found at one time. */
 typedef struct outcome {
@@ -33,7 +31,7 @@ typedef struct advance {
     carom_context *context;
     const carom_soup *soups[2];
     carom_moving moving[2];
-    double tolerance, rounding;
+    double tolerance, separation, rounding;
     double closing; /* C */
     double left;    /* time until the end */
     carom_soup_placing placing;
@@ -77,7 +75,7 @@ static double gap_along(const carom_triangle *a, const carom_triangle *b, carom_
  * their distance, and by the gap along the direction between the nearest points. */
 static double free_time(const advance *v, uint32_t a, uint32_t b, const carom_triangle *posed_a,
                         const carom_triangle *posed_b, const carom_closest *closest) {
-    double kept = 0.5 * v->tolerance + v->rounding;
+    double kept = v->separation + 0.5 * v->tolerance + v->rounding;
     carom_vec3 n = carom_vec_sub(closest->b, closest->a);
     double length = carom_length(n), time = (closest->distance - kept) / v->closing;
     if (!(length > 0.0)) return time;
@@ -118,7 +116,7 @@ static outcome look_at(const advance *v, uint32_t a, uint32_t b, const carom_tri
                  .a = a,
                  .b = b};
     carom_near_triangles(posed_a->corner, posed_b->corner, &x.closest);
-    x.near = x.closest.distance - v->rounding <= v->tolerance;
+    x.near = x.closest.distance - v->rounding - v->separation <= v->tolerance;
     x.time = x.near ? 0.0 : free_time(v, a, b, posed_a, posed_b, &x.closest);
     return x;
 }
@@ -126,7 +124,7 @@ static outcome look_at(const advance *v, uint32_t a, uint32_t b, const carom_tri
 /* Pairs farther apart than this matter no more. */
 static double limit_after(const advance *v, const outcome *best) {
     double time = best->measured ? CAROM_MIN(best->time, v->left) : v->left;
-    return time * v->closing * (1.0 + 0x1p-40) + v->tolerance + 2.0 * v->rounding;
+    return time * v->closing * (1.0 + 0x1p-40) + v->separation + v->tolerance + 2.0 * v->rounding;
 }
 
 /* ---- All pairs at one time ------------------------------------------------------------------- */
@@ -236,10 +234,7 @@ static carom_status begin(advance *v, const carom_motion *motion_a, const carom_
                           const carom_advance_def *def) {
     carom_context *context = v->context;
     CAROM_TRY(carom_context_require_cpu(context, "the time of impact of soups"));
-    if (def != NULL && !(def->tolerance >= 0.0 && def->tolerance <= DBL_MAX))
-        return carom_fail(context, CAROM_BAD_INPUT,
-                          "the tolerance is %g; it must be positive, or 0 for the default",
-                          def->tolerance);
+    CAROM_TRY(carom_advance_check(context, def));
     CAROM_TRY(carom_motion_check(context, motion_a, " of a"));
     CAROM_TRY(carom_motion_check(context, motion_b, " of b"));
     for (int i = 0; i < 2; ++i) CAROM_TRY(carom_soup_check_ready(context, v->soups[i]));
@@ -255,7 +250,9 @@ static carom_status begin(advance *v, const carom_motion *motion_a, const carom_
     v->closing =
         (speed + v->moving[0].angle * reach[0] + v->moving[1].angle * reach[1]) * (1.0 + 0x1p-40);
     sizes += speed;
-    v->tolerance = def != NULL && def->tolerance > 0.0 ? def->tolerance : TOLERANCE * sizes;
+    v->tolerance =
+        def != NULL && def->tolerance > 0.0 ? def->tolerance : CAROM_ADVANCE_TOLERANCE * sizes;
+    v->separation = def != NULL ? def->separation : 0.0;
     v->rounding = ROUNDING * (sizes + far);
     v->closing += v->rounding;
     context->work = (carom_work){0};
@@ -322,6 +319,7 @@ carom_status carom_soup_cross_toi(carom_context *context, const carom_soup *a,
     toi->time = 1.0;
     toi->face_a = toi->face_b = CAROM_NO_FACE;
     carom_progress_begin(context, "advancing two soups", 0);
-    uint64_t most_steps = def != NULL && def->most_steps > 0 ? def->most_steps : MOST_STEPS;
+    uint64_t most_steps =
+        def != NULL && def->most_steps > 0 ? def->most_steps : CAROM_ADVANCE_MOST_STEPS;
     return carom_progress_finish(context, run(&v, most_steps, toi));
 }
