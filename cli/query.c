@@ -62,7 +62,9 @@ static const char details[] =
     "is pushed out. Bounds say how far each answer can be off. With --engine tree or balls,\n"
     "A and B may also be packings (carom pack -o); a matrix must then be a rotation times one "
     "scale.\n"
-    "balls takes the same time in every pose and finds no distances.";
+    "balls takes the same time in every pose and finds no distances. Distances of tree are those "
+    "of\n"
+    "faces where A and B are meshes, and those of spheres where one is a packing.";
 
 /* The results that every engine gives. */
 typedef struct answer {
@@ -186,14 +188,16 @@ static carom_status query_tree(cli *cli, const options *options, const body bodi
     carom_context *context = cli->context;
     carom_tree *trees[2] = {NULL, NULL};
     carom_tree_query_def def = {.narrow_bounds = true,
-                                .time_budget = 1e-6 * (double)options->budget};
+                                .time_budget = 1e-6 * (double)options->budget,
+                                .exact_distance = options->budget == 0};
     carom_tree_answer found;
     carom_pose pose;
     carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
         carom_tree_def one = {.packing = bodies[i].packing};
-        status = carom_tree_create(context, &one, &trees[i]);
+        if (bodies[i].mesh != NULL) status = carom_mesh_get_view(bodies[i].mesh, &one.mesh);
+        if (status == CAROM_OK) status = carom_tree_create(context, &one, &trees[i]);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
     answer->prepare_s += carom_time_seconds() - start;
