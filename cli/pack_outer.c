@@ -282,10 +282,10 @@ static carom_status find_principal(cli *cli, const carom_mesh_view *view, carom_
 /* ---- Covers ---------------------------------------------------------------------------------- */
 
 static void name_failure(outer *o, const pack_set *set, carom_status status) {
-    char sentence[400];
+    char message[400];
     if (*set->name == '\0' || status == CAROM_CANCELLED || status == CAROM_NO_MEMORY) return;
-    snprintf(sentence, sizeof(sentence), "%s", cli_sentence(o->cli, status));
-    snprintf(o->cli->message, sizeof(o->cli->message), "%.100s: %.380s", set->name, sentence);
+    snprintf(message, sizeof(message), "%s", cli_sentence(o->cli, status));
+    snprintf(o->cli->message, sizeof(o->cli->message), "%.100s: %.380s", set->name, message);
 }
 
 static carom_status write_cells(outer *o, const carom_cover *cover, uint64_t first) {
