@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_parts.h: the parts of a scene as objects: from mesh files and from URDF. */
+/* scene_parts.h: the parts of a scene as objects: from mesh files, packings and URDF. */
 #ifndef CAROM_CLI_SCENE_PARTS_H
 #define CAROM_CLI_SCENE_PARTS_H
 
@@ -14,9 +14,11 @@ typedef struct scene_part {
     uint32_t link; /* of a robot; else SCENE_NO_LINK */
     carom_object_def object;
     double matrix[12]; /* of its pose */
-    carom_mesh *mesh;  /* triangles, in its own frame; NULL for a convex shape */
+    carom_mesh *mesh;  /* triangles, in its own frame; NULL for a convex shape or a packing */
     carom_soup *soup;  /* where it is not closed */
     carom_solid *solid;
+    carom_tree *tree; /* of a packing */
+    uint64_t spheres;
     uint64_t triangles;
     uint64_t digest; /* of the posed triangles, in any order */
 } scene_part;
@@ -28,9 +30,11 @@ typedef struct scene_parts {
     carom_pair *ignored; /* indices of parts that are not asked */
     uint64_t ignored_count, ignored_capacity;
     double metres; /* the length of a unit, where a file says it; else 0 */
+    bool often;    /* pairs will be asked many times each: prepare parts for that, which takes twice
+                      as long */
 } scene_parts;
 
-/* Adds all parts of a mesh file. */
+/* Adds all parts of a mesh file, or a packing: a PLY file of vertices with radii and no faces. */
 carom_status scene_parts_add_meshes(cli *cli, const char *path, int from, scene_parts *parts);
 
 /* Adds one part: a mesh, which it takes, or a convex shape (mesh NULL). The name is copied. */
@@ -49,6 +53,17 @@ typedef struct scene_robot_def {
  * connects, and of links that the SRDF file disables are ignored. */
 carom_status scene_parts_add_urdf(cli *cli, const char *path, const scene_robot_def *def,
                                   scene_parts *parts);
+
+/* Visits the elements of a robot's links, link by link: each in the frame of its link, where
+ * `origin` places it. `mesh` is that of the element, triangles, or NULL where it is a convex shape.
+ * A visit that fails ends it. */
+typedef carom_status scene_urdf_fn(void *user, const char *link, const carom_pose *origin,
+                                   const carom_mesh *mesh, const carom_convex *shape);
+carom_status scene_urdf_each(cli *cli, const char *path, bool visual, scene_urdf_fn *visit,
+                             void *user);
+
+/* The text of a file; free with free(). */
+carom_status scene_urdf_text(cli *cli, const char *path, char **text, size_t *size);
 
 /* False when there is no memory. */
 bool scene_parts_ignore(scene_parts *parts, uint64_t a, uint64_t b);
