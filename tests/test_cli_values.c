@@ -373,6 +373,10 @@ static void a_device_is_used_or_refused(void **state) {
     assert_int_equal(shell("test -e x.ply"), 1);
     int code = carom("pairs t.ply --device cuda --json");
     if (code != (have ? CLI_OK : CLI_MACHINE)) fail_msg("pairs on cuda: code %d: %s", code, said);
+    code = carom("boxes -n 500 --device cuda --json");
+    if (code != (have ? CLI_OK : CLI_MACHINE)) fail_msg("boxes on cuda: code %d: %s", code, said);
+    code = carom("hulls t.ply b.ply --device cuda --json");
+    if (code != (have ? CLI_OK : CLI_MACHINE)) fail_msg("hulls on cuda: code %d: %s", code, said);
 }
 
 static void lost_faces_and_cad_files_are_told(void **state) {
