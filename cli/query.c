@@ -62,8 +62,11 @@ static const char details[] =
     "is pushed out. Bounds say how far each answer can be off. With --engine tree or balls,\n"
     "A and B may also be packings (carom pack -o); a matrix must then be a rotation times one "
     "scale.\n"
-    "balls takes the same time in every pose and finds no distances; --device cuda is for it.\n"
-    "Distances of tree are those of faces where A and B are meshes, and those of spheres where one\n"
+    "balls takes the same time in every pose and finds no distances. --device cuda is for balls "
+    "and\n"
+    "for exact overlaps without distances.\n"
+    "Distances of tree are those of faces where A and B are meshes, and those of spheres where "
+    "one\n"
     "is a packing.";
 
 /* The results that every engine gives. */
@@ -89,6 +92,13 @@ typedef struct body {
     carom_packing *packing; /* for engines that compare packings; then no pose was applied */
 } body;
 
+/* No distance is known where the solids may be apart. */
+static void copy_no_gap(carom_relation relation, answer *answer) {
+    bool overlap = relation != CAROM_RELATION_APART && relation != CAROM_RELATION_TOUCHING;
+    answer->distance = overlap ? 0.0 : (double)NAN;
+    answer->distance_upper = overlap ? 0.0 : HUGE_VAL;
+}
+
 /* ---- Exact queries --------------------------------------------------------------------------- */
 
 static carom_status query_exact(cli *cli, const options *options, const body bodies[2],
@@ -96,7 +106,8 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
     carom_context *context = cli->context;
     const carom_pose *pose = &pose_of->pose;
     carom_solid *solids[2] = {NULL, NULL};
-    carom_overlap_def def = {.distance = true};
+    bool on_cpu = cli->device != CAROM_BACKEND_CUDA;
+    carom_overlap_def def = {.distance = on_cpu};
     carom_overlap o;
     carom_status status = CAROM_OK;
     double start = carom_time_seconds();
@@ -125,6 +136,7 @@ static carom_status query_exact(cli *cli, const options *options, const body bod
         answer->distance = o.distance;
         answer->distance_lower = fmax(o.distance - off, 0.0);
         answer->distance_upper = answer->colliding ? 0.0 : o.distance + off;
+        if (!on_cpu && !answer->colliding) copy_no_gap(o.relation, answer);
         answer->volume = o.volume;
         /* below zero only where the mesh encloses space with inverted orientation */
         answer->volume_lower = o.volume - o.volume_error;
@@ -216,13 +228,6 @@ static carom_status query_tree(cli *cli, const options *options, const body bodi
     carom_tree_destroy(trees[0]);
     carom_tree_destroy(trees[1]);
     return status;
-}
-
-/* No distance is known where the solids may be apart. */
-static void copy_no_gap(carom_relation relation, answer *answer) {
-    bool overlap = relation != CAROM_RELATION_APART && relation != CAROM_RELATION_TOUCHING;
-    answer->distance = overlap ? 0.0 : (double)NAN;
-    answer->distance_upper = overlap ? 0.0 : HUGE_VAL;
 }
 
 static carom_status query_balls(cli *cli, const options *options, const body bodies[2],
@@ -334,7 +339,7 @@ static void print_words(const options *options, const answer *a, char **paths) {
         if (a->by_winding)
             puts("  a mesh encloses some space twice or inside out: that counts twice or "
                  "negatively");
-    } else {
+    } else if (!isnan(a->distance)) {
         if (!a->estimated) printf("  %-9s %.15g\n", "distance", a->distance);
         output_vector(stdout, "from", a->point_a);
         output_vector(stdout, "to", a->point_b);
@@ -401,13 +406,10 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (options->engine != ENGINE_EXACT && options->patches)
         return cli_misuse(cli, "--patches needs --engine exact");
     if (options->spheres == 0) return cli_misuse(cli, "--spheres must be at least 1");
-    if (cli->device == CAROM_BACKEND_CUDA && options->engine != ENGINE_BALLS) {
-        snprintf(message, sizeof(message),
-                 "carom query --engine %s cannot run on cuda; leave --device out to run it on the "
-                 "CPU, or use --engine balls",
-                 engine_choice(options->engine));
-        return cli_fail_with(cli, CAROM_UNSUPPORTED, message);
-    }
+    if (cli->device == CAROM_BACKEND_CUDA && options->engine == ENGINE_TREE)
+        return cli_fail_with(cli, CAROM_UNSUPPORTED,
+                             "carom query --engine tree cannot run on cuda; leave --device out to "
+                             "run it on the CPU, or use --engine balls");
     carom_context *asked_for = cli->context;
     carom_status status = CAROM_OK;
     if (cli->device == CAROM_BACKEND_CUDA) { /* meshes are packed on the CPU */
@@ -465,5 +467,5 @@ const cli_command cli_query = {
     .run = run,
     .defaults = &query_defaults,
     .inputs = 2,
-    .on_cuda = true, /* balls; the others refuse it */
+    .on_cuda = true, /* all but the tree, which refuses it */
 };

@@ -5,17 +5,20 @@
 
 static carom_context *context;
 static carom_soup *soup;
+static carom_broad *broad;
 
 static int set_up(void **state) {
     (void)state;
     carom_context_def def = {.allocator = test_allocator(&bugs_memory), .threads = 1};
     return carom_context_create(&def, &context) != CAROM_OK ||
-           carom_soup_create(context, NULL, &soup) != CAROM_OK;
+           carom_soup_create(context, NULL, &soup) != CAROM_OK ||
+           carom_broad_create(context, NULL, &broad) != CAROM_OK;
 }
 
 static int tear_down(void **state) {
     (void)state;
     carom_soup_destroy(soup);
+    carom_broad_destroy(broad);
     carom_context_destroy(context);
     return bugs_memory.live != 0;
 }
@@ -120,6 +123,52 @@ static void packings(void **state) {
     carom_packing_destroy(packing);
 }
 
+static void boxes(void **state) {
+    (void)state;
+    carom_cuda_pairs pairs = {0};
+    const carom_bounds box = {{0, 0, 0}, {1, 1, 1}};
+    const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
+    BUG(carom_cuda_broad_update, context, NULL, broad, &box, 1);
+    BUG(carom_cuda_broad_update, broad, context, NULL, &box, 1);
+    BUG(carom_cuda_broad_update, borrowed_boxes, context, broad, NULL, 1);
+    BUG(carom_cuda_broad_pairs, context, NULL, broad, sorted, &pairs);
+    BUG(carom_cuda_broad_pairs, broad, context, NULL, sorted, &pairs);
+    BUG(carom_cuda_broad_pairs, order, context, broad, none, &pairs);
+    BUG(carom_cuda_broad_pairs, pairs, context, broad, sorted, NULL);
+}
+
+static void convex_bodies(void **state) {
+    (void)state;
+    const carom_convex ball = {0}, unknown = {.kind = (carom_convex_kind)99};
+    const carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};
+    carom_cuda_shapes *shapes;
+    carom_cuda_pairs pairs = {0};
+    carom_cuda_results results = {0};
+    carom_bounds box;
+    const carom_cuda_bodies none = {0}, no_shapes = {.poses = &pose, .count = 1};
+    const carom_convex_def bad = {.start = (carom_convex_start)99};
+    const carom_convex_question depth = CAROM_CONVEX_QUESTION_DEPTH;
+    BUG(carom_cuda_shapes_create, context, NULL, &ball, 1, &shapes);
+    BUG(carom_cuda_shapes_create, shapes, context, NULL, 1, &shapes);
+    BUG(carom_cuda_shapes_create, shapes, context, &unknown, 1, &shapes);
+    BUG(carom_cuda_shapes_create, made, context, &ball, 1, NULL);
+    FINE_VOID(carom_cuda_shapes_destroy, shapes, NULL);
+    BUG(carom_cuda_convex_boxes, context, NULL, &none, &box);
+    BUG(carom_cuda_convex_boxes, bodies, context, NULL, &box);
+    BUG(carom_cuda_convex_boxes, bodies, context, &no_shapes, &box);
+    FINE(carom_cuda_convex_boxes, boxes, context, &none, NULL);
+    BUG(carom_cuda_results_free, context, NULL, &results);
+    BUG(carom_cuda_results_free, results, context, NULL);
+    BUG(carom_cuda_convex_pairs, context, NULL, &none, &pairs, depth, NULL, &results);
+    BUG(carom_cuda_convex_pairs, bodies, context, NULL, &pairs, depth, NULL, &results);
+    BUG(carom_cuda_convex_pairs, bodies, context, &no_shapes, &pairs, depth, NULL, &results);
+    BUG(carom_cuda_convex_pairs, pairs, context, &none, NULL, depth, NULL, &results);
+    BUG(carom_cuda_convex_pairs, question, context, &none, &pairs, (carom_convex_question)99, NULL,
+        &results);
+    BUG(carom_cuda_convex_pairs, def, context, &none, &pairs, depth, &bad, &results);
+    BUG(carom_cuda_convex_pairs, results, context, &none, &pairs, depth, NULL, NULL);
+}
+
 static void nothing_was_left_out(void **state) {
     (void)state;
     static const char *const headers[] = {"cuda.h"};
@@ -128,10 +177,9 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_and_frames),
-        cmocka_unit_test(soups),
-        cmocka_unit_test(packings),
-        cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(memory_and_frames), cmocka_unit_test(soups),
+        cmocka_unit_test(packings),          cmocka_unit_test(boxes),
+        cmocka_unit_test(convex_bodies),     cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("cuda_bugs", tests, set_up, tear_down);
 }
