@@ -27,7 +27,7 @@
 #define FIELD_STEP          0.10 /* of the edge of a cube with an N-th of the solid's box */
 #define LEAST_NODES         20.0 /* along the longest side */
 #define MOST_NODES          176.0
-#define AROUND              0.10 /* how far the grid reaches beyond the bounds, of the longest side */
+#define AROUND              0.06 /* how far the grid reaches beyond the bounds, of the longest side */
 #define THINNEST            0.1 /* sides of the box count at least this much of the longest */
 #define POINTS_PER_BALL     40u /* of the surface */
 #define INNER_PER_BALL      10u

@@ -66,7 +66,7 @@ static double distance_at(const measuring *m, worker *w, carom_vec3 p, double li
     carom_pack_near near = {.count = 0, .least = HUGE_VAL};
     carom_pack_hit hit = carom_pack_mesh_search(m->mesh, p, *place, HUGE_VAL, 0.0, &near);
     *place = hit.place;
-    if (hit.distance <= limit) return hit.distance;
+    if (hit.distance <= limit || !carom_pack_mesh_bounds(m->mesh, p)) return hit.distance;
     return carom_pack_mesh_inside(m->mesh, p, &w->found) ? 0.0 : hit.distance;
 }
 
