@@ -19,8 +19,8 @@
 #define TOLERANCE   0.02 /* of the worst distance: between its bounds */
 #define LEAST_WORST 1e-9 /* of the frame: nearer is not distinguished */
 #define LATITUDES   96u  /* circles per sphere for the volume; every LESS-th for distances */
-#define LESS        4u
-#define PER_CIRCLE  32.0 /* points of the longest circle, where distances are taken */
+#define LESS        6u
+#define PER_CIRCLE  24.0 /* points of the longest circle, where distances are taken */
 #define PI          3.14159265358979323846
 
 /* Of a circle: angles from 0 to 2 pi. */
