@@ -7,6 +7,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
+#include "cli/output.h"
 #include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
@@ -61,7 +62,9 @@ static const char details[] =
     "is pushed out. Bounds say how far each answer can be off. With --engine tree or balls,\n"
     "A and B may also be packings (carom pack -o); a matrix must then be a rotation times one "
     "scale.\n"
-    "balls takes the same time in every pose and finds no distances.";
+    "balls takes the same time in every pose and finds no distances. Distances of tree are those "
+    "of\n"
+    "faces where A and B are meshes, and those of spheres where one is a packing.";
 
 /* The results that every engine gives. */
 typedef struct answer {
@@ -185,14 +188,16 @@ static carom_status query_tree(cli *cli, const options *options, const body bodi
     carom_context *context = cli->context;
     carom_tree *trees[2] = {NULL, NULL};
     carom_tree_query_def def = {.narrow_bounds = true,
-                                .time_budget = 1e-6 * (double)options->budget};
+                                .time_budget = 1e-6 * (double)options->budget,
+                                .exact_distance = options->budget == 0};
     carom_tree_answer found;
     carom_pose pose;
     carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
         carom_tree_def one = {.packing = bodies[i].packing};
-        status = carom_tree_create(context, &one, &trees[i]);
+        if (bodies[i].mesh != NULL) status = carom_mesh_get_view(bodies[i].mesh, &one.mesh);
+        if (status == CAROM_OK) status = carom_tree_create(context, &one, &trees[i]);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
     answer->prepare_s += carom_time_seconds() - start;
@@ -304,10 +309,6 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     cli_end_json(&j);
 }
 
-static void print_vector(const char *name, carom_vec3 v) {
-    printf("  %-9s %.9g, %.9g, %.9g\n", name, v.x, v.y, v.z);
-}
-
 static void print_words(const options *options, const answer *a, char **paths) {
     printf("%s and %s: %s\n", paths[0], paths[1], a->relation);
     if (a->partial) puts("  the budget ended the search: bounds are wider than they could be");
@@ -325,9 +326,9 @@ static void print_words(const options *options, const answer *a, char **paths) {
         printf("  %-9s %.9g, between %.9g and %.9g\n", "distance", a->distance, a->distance_lower,
                a->distance_upper);
     if (a->colliding) {
-        print_vector("centroid", a->centroid);
-        print_vector("force", a->force);
-        print_vector("torque", a->torque);
+        output_vector(stdout, "centroid", a->centroid);
+        output_vector(stdout, "force", a->force);
+        output_vector(stdout, "torque", a->torque);
         if (a->one_sided)
             puts("  faces lie in one another: the force jumps here and is the mean of both sides");
         if (a->by_winding)
@@ -335,8 +336,8 @@ static void print_words(const options *options, const answer *a, char **paths) {
                  "negatively");
     } else {
         if (!a->estimated) printf("  %-9s %.15g\n", "distance", a->distance);
-        print_vector("from", a->point_a);
-        print_vector("to", a->point_b);
+        output_vector(stdout, "from", a->point_a);
+        output_vector(stdout, "to", a->point_b);
     }
     if (options->patches)
         printf("  %llu piece%s\n", (unsigned long long)a->patches.count,

@@ -51,6 +51,12 @@ static const char details[] =
     "and parts within the clearance are close. All but the numbers is decided exactly. Faces of "
     "one\n"
     "part that meet each other are no clash.\n"
+    "A file may also be a packing (carom pack -o). What is said of it holds for the solid that "
+    "was\n"
+    "packed, with the error that --json gives; where its spheres are too few to decide, the "
+    "relation "
+    "is\n"
+    "possible.\n"
     "A URDF file gives the elements for collision of its links; joints are at 0 or as --joints "
     "says.\n"
     "Elements of one link and of links with a common joint are not compared.";
@@ -58,8 +64,8 @@ static const char details[] =
 /* ---- The report ------------------------------------------------------------------------------ */
 
 const char *scene_relation_name(scene_relation relation) {
-    static const char *const names[SCENE_RELATIONS] = {"touching", "crossing",  "protruding",
-                                                       "enclosed", "duplicate", "close"};
+    static const char *const names[SCENE_RELATIONS] = {
+        "touching", "crossing", "protruding", "enclosed", "duplicate", "close", "possible"};
     return names[relation];
 }
 
@@ -76,10 +82,16 @@ static bool is_closed(const scene_part *part) {
     return part->mesh == NULL || part->solid != NULL;
 }
 
+/* Whether a contact is known by the spheres of a packing, within its error. */
+static bool has_packing(const carom_scene_contact *c) {
+    return c->method == CAROM_CONTACT_METHOD_PACKINGS || c->method == CAROM_CONTACT_METHOD_SPHERES;
+}
+
 static scene_relation relation_of(const scene_part *a, const scene_part *b,
                                   const carom_scene_contact *c) {
     if (c->relation == CAROM_RELATION_APART) return SCENE_CLOSE;
-    if (c->relation == CAROM_RELATION_TOUCHING) return SCENE_TOUCHING;
+    if (c->relation == CAROM_RELATION_TOUCHING)
+        return has_packing(c) ? SCENE_POSSIBLE : SCENE_TOUCHING;
     if (scene_parts_equal(a, b)) return SCENE_DUPLICATE;
     if (c->relation >= CAROM_RELATION_A_INSIDE_B) return SCENE_ENCLOSED;
     return is_closed(a) && is_closed(b) ? SCENE_PROTRUDING : SCENE_CROSSING;
@@ -108,7 +120,8 @@ static carom_status take_contacts(scene_report *report, const carom_scene_contac
         const carom_scene_contact *c = &contacts->data[i];
         const scene_part *a = &report->parts->data[c->a], *b = &report->parts->data[c->b];
         scene_clash clash = {.a = c->a, .b = c->b, .relation = relation_of(a, b, c), .contact = *c};
-        clash.has_volume = c->method == CAROM_CONTACT_METHOD_SOLIDS;
+        clash.has_volume =
+            c->method == CAROM_CONTACT_METHOD_SOLIDS || c->method == CAROM_CONTACT_METHOD_PACKINGS;
         if (no_touching && clash.relation == SCENE_TOUCHING) continue;
         ++report->counts[clash.relation];
         report->clashes[report->count++] = clash;
@@ -191,6 +204,8 @@ static void put_clash(const scene_report *report, const scene_clash *c, json *j)
         json_number(j, "depth", contact->depth);
         json_number(j, "error", contact->error);
         json_vector(j, "normal", contact->normal);
+    } else if (has_packing(contact)) {
+        json_number(j, "error", contact->error);
     }
     json_vector(j, "point", scene_clash_point(report, c));
     json_end_object(j);
@@ -206,6 +221,7 @@ void scene_put_json(const scene_report *report, json *j) {
         json_text(j, "file", part->file);
         json_text(j, "kind", carom_object_kind_name(part->object.kind));
         json_count(j, "triangles", part->triangles);
+        if (part->tree != NULL) json_count(j, "spheres", part->spheres);
         json_end_object(j);
     }
     json_end_array(j);
@@ -336,7 +352,7 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (misuse == NULL && kind_of(options->output) == KIND_UNKNOWN)
         misuse = "the report's name must end in .csv, .json, .html or .bcf";
     if (misuse != NULL) return cli_misuse(cli, misuse);
-    scene_parts parts = {0};
+    scene_parts parts = {.often = options->depth};
     scene_report report = {
         .parts = &parts, .clearance = options->clearance, .depth = options->depth};
     int code = run_report(cli, options, count, paths, &parts, &report);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of mesh files as objects of a scene. A part that is closed and oriented becomes a solid,
  * every other one a soup. Parts share no vertices, so that parts that touch are found as touching.
- */
+ * A file of spheres (carom pack -o) is one part. */
 #include "cli/scene_parts.h"
 
 #include <math.h>
@@ -121,7 +121,7 @@ bool scene_parts_ignore(scene_parts *parts, uint64_t a, uint64_t b) {
 }
 
 /* A solid where the mesh allows it, else a soup. */
-static carom_status prepare(cli *cli, scene_part *part) {
+static carom_status prepare(cli *cli, bool often, scene_part *part) {
     carom_mesh_view view;
     carom_status status = carom_mesh_get_view(part->mesh, &view);
     if (status != CAROM_OK) return status;
@@ -131,7 +131,7 @@ static carom_status prepare(cli *cli, scene_part *part) {
     part->object.kind = CAROM_OBJECT_KIND_SOLID;
     part->object.borrowed_solid = part->solid;
     if (status != CAROM_BAD_INPUT) return status;
-    carom_soup_def soup = {.mesh = view, .rigid = true};
+    carom_soup_def soup = {.mesh = view, .rigid = often};
     status = carom_soup_create(cli->context, &soup, &part->soup);
     part->object.kind = CAROM_OBJECT_KIND_SOUP;
     part->object.borrowed_soup = part->soup;
@@ -154,16 +154,42 @@ carom_status scene_parts_add(cli *cli, const char *file, const char *name, carom
     if (pose != NULL) part->object.pose = *pose;
     pose_matrix(&part->object.pose, part->matrix);
     if (shape != NULL) part->object.convex = *shape;
-    carom_status status = mesh != NULL ? prepare(cli, part) : CAROM_OK;
+    carom_status status = mesh != NULL ? prepare(cli, parts->often, part) : CAROM_OK;
     part->digest = digest_of(part);
+    return status;
+}
+
+/* The name of a file without folders. */
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Makes a part of a packing; *added says whether the file is one. */
+static carom_status add_packing(cli *cli, const char *path, scene_parts *parts, bool *added) {
+    carom_packing *packing = NULL;
+    *added = carom_packing_load(cli->context, path, &packing) == CAROM_OK;
+    if (!*added) return CAROM_OK;
+    carom_status status =
+        scene_parts_add(cli, path, file_name(path), NULL, NULL, NULL, SCENE_NO_LINK, parts);
+    if (status == CAROM_OK) {
+        scene_part *part = &parts->data[parts->count - 1];
+        carom_tree_def def = {.packing = packing};
+        carom_tree_info info = {0};
+        status = carom_tree_create(cli->context, &def, &part->tree);
+        if (status == CAROM_OK) status = carom_tree_get_info(cli->context, part->tree, &info);
+        part->spheres = info.spheres;
+        part->object.kind = CAROM_OBJECT_KIND_PACKING;
+        part->object.borrowed_tree = part->tree;
+    }
+    carom_packing_destroy(packing);
     return status;
 }
 
 /* The name of a part; that of a file's only part is the file's, without folders. */
 static const char *name_of(const carom_mesh_view *view, uint64_t part, const char *path) {
-    const char *name = parts_name(view, part), *slash = strrchr(path, '/');
-    if (*name != '\0' || view->part_count != 1) return name;
-    return slash != NULL ? slash + 1 : path;
+    const char *name = parts_name(view, part);
+    return *name != '\0' || view->part_count != 1 ? name : file_name(path);
 }
 
 static carom_status add_parts(cli *cli, const char *path, const carom_mesh_view *view,
@@ -195,6 +221,15 @@ carom_status scene_parts_add_meshes(cli *cli, const char *path, int from, scene_
     carom_mesh_origin origin;
     carom_status status = meshes_read(cli, path, from, &mesh);
     if (status == CAROM_OK) status = carom_mesh_get_origin(mesh, &origin);
+    if (status == CAROM_OK) status = carom_mesh_get_view(mesh, &view);
+    if (status == CAROM_OK && view.face_count == 0) { /* perhaps spheres */
+        bool added;
+        status = add_packing(cli, path, parts, &added);
+        if (status != CAROM_OK || added) {
+            carom_mesh_destroy(mesh);
+            return status;
+        }
+    }
     if (status == CAROM_OK && parts->metres <= 0.0) parts->metres = origin.metres;
     if (status == CAROM_OK) status = meshes_weld_parts(cli, &mesh);
     if (status == CAROM_OK) status = meshes_triangulate(cli, false, &mesh);
@@ -208,6 +243,7 @@ void scene_parts_free(scene_parts *parts) {
     for (uint64_t i = 0; i < parts->count; ++i) {
         carom_solid_destroy(parts->data[i].solid);
         carom_soup_destroy(parts->data[i].soup);
+        carom_tree_destroy(parts->data[i].tree);
         carom_mesh_destroy(parts->data[i].mesh);
         free(parts->data[i].name);
     }

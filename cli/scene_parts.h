@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_parts.h: the parts of a scene as objects: from mesh files and from URDF. */
+/* scene_parts.h: the parts of a scene as objects: from mesh files, packings and URDF. */
 #ifndef CAROM_CLI_SCENE_PARTS_H
 #define CAROM_CLI_SCENE_PARTS_H
 
@@ -14,9 +14,11 @@ typedef struct scene_part {
     uint32_t link; /* of a robot; else SCENE_NO_LINK */
     carom_object_def object;
     double matrix[12]; /* of its pose */
-    carom_mesh *mesh;  /* triangles, in its own frame; NULL for a convex shape */
+    carom_mesh *mesh;  /* triangles, in its own frame; NULL for a convex shape or a packing */
     carom_soup *soup;  /* where it is not closed */
     carom_solid *solid;
+    carom_tree *tree; /* of a packing */
+    uint64_t spheres;
     uint64_t triangles;
     uint64_t digest; /* of the posed triangles, in any order */
 } scene_part;
@@ -28,9 +30,11 @@ typedef struct scene_parts {
     carom_pair *ignored; /* indices of parts that are not asked */
     uint64_t ignored_count, ignored_capacity;
     double metres; /* the length of a unit, where a file says it; else 0 */
+    bool often;    /* pairs will be asked many times each: prepare parts for that, which takes twice
+                      as long */
 } scene_parts;
 
-/* Adds all parts of a mesh file. */
+/* Adds all parts of a mesh file, or a packing: a PLY file of vertices with radii and no faces. */
 carom_status scene_parts_add_meshes(cli *cli, const char *path, int from, scene_parts *parts);
 
 /* Adds one part: a mesh, which it takes, or a convex shape (mesh NULL). The name is copied. */

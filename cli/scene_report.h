@@ -14,6 +14,7 @@ typedef enum scene_relation {
     SCENE_ENCLOSED,     /* one is inside the other */
     SCENE_DUPLICATE,    /* the same triangles in the same place */
     SCENE_CLOSE,        /* apart, but closer than the clearance */
+    SCENE_POSSIBLE,     /* of a packing, whose spheres are too few to decide */
     SCENE_RELATIONS
 } scene_relation;
 

@@ -12,7 +12,7 @@
 typedef struct options {
     const char *pose, *to, *end, *out;
     int from;
-    double tolerance;
+    double tolerance, separation;
     bool hulls, check;
     uint64_t repeat;
 } options;
@@ -26,6 +26,8 @@ static const arg_option toi_options[] = {
      NULL},
     {"--tolerance", 0, ARG_NUMBER, offsetof(options, tolerance), "LENGTH",
      "shapes this near have met (2^-20 of sizes and movement)", NULL},
+    {"--separation", 0, ARG_NUMBER, offsetof(options, separation), "LENGTH",
+     "shapes that are no farther apart have met (0: they touch)", NULL},
     {"--hulls", 0, ARG_FLAG, offsetof(options, hulls), NULL,
      "of the convex hulls, not of the surfaces", NULL},
     {"--end", 0, ARG_TEXT, offsetof(options, end), "FILE",
@@ -106,10 +108,9 @@ static void print_words(FILE *out, const answer *a) {
         fprintf(out, "they meet at time %.12g", a->time);
         if (a->face_a != CAROM_NO_FACE)
             fprintf(out, ", faces %u and %u first", a->face_a, a->face_b);
-        fprintf(out,
-                "\n  distance  %.6g\n  from      %.9g, %.9g, %.9g\n  to        %.9g, %.9g, %.9g\n",
-                a->distance, a->point_a.x, a->point_a.y, a->point_a.z, a->point_b.x, a->point_b.y,
-                a->point_b.z);
+        fprintf(out, "\n  distance  %.6g\n", a->distance);
+        output_vector(out, "from", a->point_a);
+        output_vector(out, "to", a->point_b);
     }
     fprintf(out, "prepared in %.2f ms, answered in %.3f ms", 1e3 * a->prepare_s,
             1e3 * repeat_median(&a->query));
@@ -150,7 +151,7 @@ static carom_status ask_hulls(cli *cli, const options *options, const carom_moti
                               char **paths, answer *a) {
     carom_hull *hulls[2] = {NULL, NULL};
     carom_convex shapes[2] = {{.kind = CAROM_CONVEX_KIND_HULL}, {.kind = CAROM_CONVEX_KIND_HULL}};
-    carom_advance_def def = {.tolerance = options->tolerance};
+    carom_advance_def def = {.tolerance = options->tolerance, .separation = options->separation};
     carom_convex_toi toi;
     carom_status status = CAROM_OK;
     double start = carom_time_seconds();
@@ -181,7 +182,7 @@ static carom_status ask_hulls(cli *cli, const options *options, const carom_moti
 static carom_status ask_soups(cli *cli, const options *options, const carom_motion *motion,
                               char **paths, answer *a) {
     carom_soup *soups[2] = {NULL, NULL};
-    carom_advance_def def = {.tolerance = options->tolerance};
+    carom_advance_def def = {.tolerance = options->tolerance, .separation = options->separation};
     carom_soup_toi toi;
     carom_status status = CAROM_OK;
     double start = carom_time_seconds();
@@ -280,6 +281,9 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (count == 2 && options->out != NULL) return cli_misuse(cli, "-o is for one mesh and --end");
     if (options->out != NULL && output_misuse(cli, options->out) != NULL)
         return cli_misuse(cli, output_misuse(cli, options->out));
+    if (options->separation < 0.0) return cli_misuse(cli, "--separation must not be negative");
+    if (count == 1 && options->separation > 0.0)
+        return cli_misuse(cli, "--separation is for two meshes");
     if (options->tolerance < 0.0) return cli_misuse(cli, "--tolerance must not be negative");
     int code = read_pose(cli, "--pose", options->pose, &motion.from);
     if (code == CLI_OK) code = read_pose(cli, "--to", options->to, &motion.to);

@@ -70,6 +70,12 @@ carom_add_peer(bullet_world HEADERS BulletCollision/btBulletCollisionCommon.h
 carom_add_peer(bullet_convex HEADERS BulletCollision/btBulletCollisionCommon.h
     LIBRARIES BulletCollision LinearMath FOLDERS bullet)
 
+# Times of impact.
+carom_add_peer(fcl_toi HEADERS fcl/config.h Eigen/Core ccd/ccd.h LIBRARIES fcl ccd
+    FOLDERS eigen3 OPTIONS -DEIGEN_MAX_ALIGN_BYTES=16)
+carom_add_peer(bullet_toi HEADERS BulletCollision/btBulletCollisionCommon.h
+    LIBRARIES BulletCollision LinearMath FOLDERS bullet)
+
 # Many boxes.
 carom_add_peer(boxes_cgal HEADERS CGAL/version.h boost/version.hpp LIBRARIES mpfr gmp
     OPTIONS -frounding-math)

@@ -13,6 +13,10 @@ static void point_and_triangle(void) {
     carom_toi toi = carom_point_triangle_toi_value(start, end);
     printf("the point %s, between time %g and %g\n", toi.hit ? "hits" : "misses", toi.lower,
            toi.upper);
+    /* a simulation that keeps them 0.1 apart may take this step, and no longer one */
+    carom_advance_def apart = {.separation = 0.1};
+    carom_advance advance = carom_point_triangle_advance_value(start, end, &apart);
+    printf("it is 0.1 away at time %.4f\n", advance.time);
 }
 
 static carom_status box_and_wall(carom_context *context) {

@@ -20,11 +20,12 @@ typedef struct model {
     uint32_t ignored_count;
 } model;
 
-/* A cube as soup and as solid, and a hull, made once. */
+/* A cube as soup, solid and packing, and a hull, made once. */
 typedef struct things {
     carom_soup *soup;
     carom_solid *solid;
     carom_hull *hull;
+    carom_tree *tree;
 } things;
 
 static things make_things(carom_context *context) {
@@ -37,6 +38,12 @@ static things make_things(carom_context *context) {
     FUZZ_CHECK(carom_soup_create(context, &(carom_soup_def){.mesh = view}, &t.soup) == CAROM_OK);
     FUZZ_CHECK(carom_solid_create(context, &(carom_solid_def){.mesh = view}, &t.solid) == CAROM_OK);
     FUZZ_CHECK(carom_hull_create(context, &(carom_hull_def){.mesh = view}, &t.hull) == CAROM_OK);
+    carom_packing *packing;
+    carom_packing_def pack = {.mesh = view, .count = 20};
+    FUZZ_CHECK(carom_packing_create(context, &pack, &packing) == CAROM_OK);
+    carom_tree_def tree = {.packing = packing};
+    FUZZ_CHECK(carom_tree_create(context, &tree, &t.tree) == CAROM_OK);
+    carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);
     return t;
 }
@@ -69,6 +76,8 @@ static carom_object_def take_object(const uint8_t **bytes, size_t *left, const t
     fuzz_take(bytes, left, how, 2);
     bool any = how[1] % 8 == 0;
     o.kind = how[0] % 4 < 2 ? CAROM_OBJECT_KIND_CONVEX : (carom_object_kind)(how[0] % 4 - 1);
+    if (how[0] % 4 == 1 && how[1] % 4 == 3) o.kind = CAROM_OBJECT_KIND_PACKING;
+    o.borrowed_tree = t->tree;
     o.borrowed_soup = t->soup;
     o.borrowed_solid = t->solid;
     o.convex.kind = (carom_convex_kind)(how[0] / 4 % 9); /* all but functions */

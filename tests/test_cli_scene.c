@@ -52,6 +52,27 @@ static void every_relation_is_reported(void **state) {
     assert_said("\"box.obj\",\"small.obj\"");
 }
 
+/* A packing beside the meshes: certain where its spheres say so, else possible. */
+static void packings_take_part(void **state) {
+    (void)state;
+    assert_int_equal(carom("make box -o box.obj"), 0);
+    assert_int_equal(carom("make box --size 0.25 -o small.obj"), 0);
+    assert_int_equal(carom("pack box.obj -n 200 -o box.ply"), 0);
+    assert_int_equal(carom("scene box.ply box.obj small.obj box.ply --json"), 0);
+    assert_said("\"name\": \"box.ply\", \"file\": ");
+    assert_said("\"kind\": \"packing\", \"triangles\": 0, \"spheres\": 200");
+    assert_said("\"method\": \"packings\"");
+    assert_said("\"method\": \"spheres\", \"triangle_pairs\": 0, \"volume\": null");
+    assert_said("\"relation\": \"protruding\"");
+    assert_int_equal(
+        shell("sed 's/^v \\(\\S*\\)/v 2.\\1/; s/2\\.-1/1/; s/2\\.1/3/' box.obj > beside.obj"), 0);
+    assert_int_equal(carom("scene box.ply beside.obj -o -"),
+                     0); /* they touch, which nobody knows */
+    assert_said("\n0,1,possible,0,,0,");
+    assert_int_equal(carom("scene box.ply beside.obj -o report.html"), 0);
+    assert_int_equal(carom("scene box.ply beside.obj -o report.bcf"), 0);
+}
+
 /* Faces of one part that meet are no clash; a duplicate is one line. */
 static void parts_do_not_clash_with_themselves(void **state) {
     (void)state;
@@ -174,6 +195,7 @@ static void clash_tables_are_those_of_the_truth(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_relation_is_reported),
+        cmocka_unit_test(packings_take_part),
         cmocka_unit_test(parts_do_not_clash_with_themselves),
         cmocka_unit_test(reports_have_many_forms),
         cmocka_unit_test(robots_are_read),

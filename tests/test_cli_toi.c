@@ -23,6 +23,16 @@ static void boxes_meet_on_their_way(void **state) {
     assert_int_equal(carom("toi box.ply box.ply --pose 5,0,0,1,0,0,0 --to 5,9,0,1,0,1,0 --check"),
                      0);
     assert_said("they do not meet");
+    assert_int_equal(carom("toi box.ply box.ply --pose 5,0,0,1,0,0,0 --to -5,0,0,1,0,0,0 "
+                           "--separation 1"),
+                     0);
+    assert_said("they meet at time 0.19999");
+    assert_int_equal(carom("toi box.ply box.ply --pose 5,0,0,1,0,0,0 --to -5,0,0,1,0,0,0 --hulls "
+                           "--separation 1"),
+                     0);
+    assert_said("they meet at time 0.19999");
+    assert_int_equal(carom("toi box.ply --end box.ply --separation 1"), CLI_USAGE);
+    assert_int_equal(carom("toi box.ply box.ply --separation -1"), CLI_USAGE);
     assert_int_equal(carom("toi box.ply box.ply --pose 5,0,0,1,0,0,0"), 0);
     assert_said("they meet at time 0.");
 }

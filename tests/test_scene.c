@@ -126,7 +126,10 @@ static void known_contacts_of_meshes(void **state) {
     c = contact_of(a, soup, 0.0);
     assert_int_equal(c.method, CAROM_CONTACT_METHOD_FACES);
     assert_int_equal(c.relation, CAROM_RELATION_OVERLAPPING);
-    assert_true(c.volume == 0.0 && c.depth == 0.0 && c.triangle_pairs != 0);
+    assert_true(c.volume == 0.0 && c.triangle_pairs != 0);
+    assert_normal(&c, 1.0, 0.0, 0.0);
+    assert_near(c.depth, 0.25, c.error);
+    assert_true(c.error <= 1e-6 && c.points[0].depth == c.depth);
     soup.pose = at(1.0, 0.0, 0.0);
     c = contact_of(soup, a, 0.0);
     assert_int_equal(c.relation, CAROM_RELATION_OVERLAPPING); /* coplanar faces overlap */
@@ -210,6 +213,68 @@ static void depths_of_solids_are_proved(void **state) {
     if (TEST_ALL_CASES) assert_true(tried > 20);
 }
 
+/* Moved by the depth, no faces meet and none of the two is inside the other; moved by depth -
+ * error, they are in contact. The depth is the least along the axes, as far as they were moved
+ * here. */
+static void depths_of_faces_are_proved(void **state) {
+    (void)state;
+    carom_random random = {15};
+    uint32_t tried = 0, inside = 0;
+    carom_mesh *mesh;
+    carom_mesh_view view;
+    carom_soup *small;
+    carom_shape_def shape = {.shape = CAROM_SHAPE_GRID, .detail = 1, .size = 0.125};
+    assert_ok(context, carom_shape_make(context, &shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &view));
+    assert_ok(context, carom_soup_create(context, &(carom_soup_def){.mesh = view}, &small));
+    carom_mesh_destroy(mesh);
+    for (uint32_t i = 0; i < TEST_CASES(120); ++i) {
+        carom_object_def o[2] = {
+            scene_object(&things, &random, 0.6, i % 2 == 0, 1u << CAROM_OBJECT_KIND_SOUP),
+            scene_object(&things, &random, 0.6, i % 2 == 0, 6u)};
+        if (i % 8 == 1) { /* a soup in a cube */
+            o[0].borrowed_soup = small;
+            o[0].pose = at(0.05, 0.01, 0.02);
+            o[1] = (carom_object_def){.kind = CAROM_OBJECT_KIND_SOLID,
+                                      .borrowed_solid = things.solids[0]};
+        }
+        if (i % 3 == 0) {
+            carom_object_def first = o[0];
+            o[0] = o[1];
+            o[1] = first;
+        }
+        carom_scene *scene = make(context, o, 2, 0.0);
+        carom_scene_contacts contacts = {0};
+        assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
+        for (uint64_t k = 0; k < contacts.count; ++k) {
+            const carom_scene_contact *c = &contacts.data[k];
+            if (c->method != CAROM_CONTACT_METHOD_FACES || c->relation < CAROM_RELATION_OVERLAPPING)
+                continue;
+            inside += c->relation > CAROM_RELATION_OVERLAPPING ? 1 : 0;
+            for (int back = 0; back < 2; ++back) {
+                double shift = c->depth - (back != 0 ? c->error : 0.0);
+                carom_object_def moved = o[1];
+                moved.pose.t.x += c->normal.x * shift;
+                moved.pose.t.y += c->normal.y * shift;
+                moved.pose.t.z += c->normal.z * shift;
+                assert_true(scene_ask(context, &o[0], &moved, 0.0).in_contact == (back != 0));
+            }
+            for (int axis = 0; axis < 6; ++axis) {
+                carom_object_def moved = o[1];
+                (&moved.pose.t.x)[axis / 2] += (axis % 2 == 0 ? 0.99 : -0.99) * c->depth;
+                carom_vec3 n = c->normal;
+                bool same = (&n.x)[axis / 2] * (axis % 2 == 0 ? 1.0 : -1.0) == 1.0;
+                if (!same) assert_true(scene_ask(context, &o[0], &moved, 0.0).in_contact);
+            }
+            ++tried;
+        }
+        carom_scene_contacts_free(&contacts);
+        carom_scene_destroy(scene);
+    }
+    carom_soup_destroy(small);
+    if (TEST_ALL_CASES) assert_true(tried > 40 && inside > 5);
+}
+
 /* ---- All pairs ------------------------------------------------------------------------------- */
 
 static void check_contact(const carom_scene_contact *c, const scene_answer *answer) {
@@ -266,7 +331,7 @@ static void all_pairs_are_answered(void **state) {
         carom_scene_destroy(scene);
     }
     if (!TEST_ALL_CASES) return;
-    for (int m = 0; m < CAROM_CONTACT_METHOD_COUNT; ++m)
+    for (int m = 0; m <= CAROM_CONTACT_METHOD_SOLIDS; ++m)
         for (int r = 0; r <= CAROM_RELATION_OVERLAPPING; ++r)
             if (kinds[m][r] == 0)
                 fail_msg("no contact by %s is %s",
@@ -380,7 +445,7 @@ static void queries_are_those_of_single_objects(void **state) {
         carom_ray rays[QUERIES];
         carom_vec3 points[QUERIES];
         for (uint32_t k = 0; k < COUNT; ++k)
-            objects[k] = scene_object(&things, &random, 3.0, i % 2 == 0, 7u);
+            objects[k] = scene_object(&things, &random, 3.0, i % 2 == 0, i % 3 == 0 ? 15u : 7u);
         for (uint32_t k = 0; k < QUERIES; ++k) {
             carom_pose p = scene_pose(&random, 3.0, i % 2 == 0);
             carom_pose to = scene_pose(&random, 3.0, i % 4 == 0);
@@ -463,7 +528,7 @@ static void objects_from_outside_meet_those_inside(void **state) {
         enum { COUNT = 12 };
         carom_object_def objects[COUNT];
         for (uint32_t k = 0; k < COUNT; ++k)
-            objects[k] = scene_object(&things, &random, 1.8, i % 2 == 0, 7u);
+            objects[k] = scene_object(&things, &random, 1.8, i % 2 == 0, i % 3 == 0 ? 15u : 7u);
         double reach = i % 2 == 0 ? 0.25 : 0.0;
         carom_scene *all = make(context, objects, COUNT, reach);
         carom_scene *half = make(context, objects + COUNT / 2, COUNT / 2, reach);
@@ -631,7 +696,7 @@ static void memory_may_run_out(void **state) {
     carom_random random = {4};
     carom_object_def objects[12];
     for (uint32_t i = 0; i < 12; ++i) {
-        objects[i] = scene_object(&things, &random, 1.5, i % 2 == 0, i < 6 ? 1u : 7u);
+        objects[i] = scene_object(&things, &random, 1.5, i % 2 == 0, i < 6 ? 1u : 15u);
         objects[i].filter.group = 1;
     }
     test_allocation_failures(work_all, objects);
@@ -643,7 +708,7 @@ static void steps_allocate_nothing_once_warm(void **state) {
     static carom_object_def objects[60];
     static carom_pose poses[2][60];
     for (uint32_t i = 0; i < 60; ++i) {
-        objects[i] = scene_object(&things, &random, 2.0, false, i % 6 == 0 ? 6u : 1u);
+        objects[i] = scene_object(&things, &random, 2.0, false, i % 6 == 0 ? 14u : 1u);
         poses[0][i] = objects[i].pose;
         poses[1][i] = scene_pose(&random, 2.0, false);
     }
@@ -671,6 +736,7 @@ int main(void) {
         cmocka_unit_test(known_contacts_of_meshes),
         cmocka_unit_test(known_contacts_of_shapes_with_meshes),
         cmocka_unit_test(depths_of_solids_are_proved),
+        cmocka_unit_test(depths_of_faces_are_proved),
         cmocka_unit_test(all_pairs_are_answered),
         cmocka_unit_test(bytes_are_the_same_everywhere),
         cmocka_unit_test(scales_are_all_the_same),

@@ -78,6 +78,8 @@ static void changing(void **state) {
     BUG_IN(carom_object_def, borrowed_soup, carom_scene_add, context, scene, &def, 1, NULL);
     def.kind = CAROM_OBJECT_KIND_SOLID;
     BUG_IN(carom_object_def, borrowed_solid, carom_scene_add, context, scene, &def, 1, NULL);
+    def.kind = CAROM_OBJECT_KIND_PACKING;
+    BUG_IN(carom_object_def, borrowed_tree, carom_scene_add, context, scene, &def, 1, NULL);
     def.kind = CAROM_OBJECT_KIND_CONVEX;
     def.convex.kind = CAROM_CONVEX_KIND_HULL;
     BUG_IN(carom_object_def, convex, carom_scene_add, context, scene, &def, 1, NULL);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Times of impact of points and triangles, segments, and balls, against an oracle that advances in
- * small steps, and against published queries. One thread. */
+ * small steps, and against published queries; conservative advancement of the same. One thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/length.h"
-#include "geom/toi_item.h"
+#include "geom/advance_item.h"
 #include "tests/support/models.h"
 #include "tests/support/test.h"
 #include "tests/support/toi_oracle.h"
@@ -244,6 +243,147 @@ static void mixed_scales_agree(void **state) {
     }
 }
 
+/* ---- Advancement ----------------------------------------------------------------------------- */
+
+static carom_advance advance(const carom_vec3 *start, const carom_vec3 *end, bool edges,
+                             const carom_advance_def *def) {
+    return edges ? carom_segments_advance_value(start, end, def)
+                 : carom_point_triangle_advance_value(start, end, def);
+}
+
+/* The extent of carom_point_triangle_advance. */
+static double extent_of(const carom_vec3 *start, const carom_vec3 *end) {
+    double extent = 0.0;
+    for (int i = 1; i < 4; ++i) {
+        extent = fmax(extent, carom_vec_largest(carom_vec_sub(start[i], start[0])));
+        extent = fmax(extent, carom_vec_largest(carom_vec_sub(end[i], end[0])));
+    }
+    return extent;
+}
+
+typedef struct advance_counts {
+    int hits, near_misses; /* near misses: came within the tolerance, and were decided exactly */
+    int early;             /* hits announced before the last millionth of the time to them */
+    uint64_t steps;
+} advance_counts;
+
+/* Without a separation: as the exact answer, and never late. At the time they are within the
+ * tolerance, and not nearer than half of it unless they start so. */
+static void check_contact(const carom_vec3 *start, const carom_vec3 *end, bool edges,
+                          const carom_toi *toi, double tolerance, advance_counts *c) {
+    carom_advance_def def = {.tolerance = tolerance};
+    carom_advance found = advance(start, end, edges, tolerance > 0.0 ? &def : NULL), alone;
+    carom_advance_pair pair;
+    carom_advance_load(start, end, edges, &pair);
+    carom_advance_run(&pair, 0.0, tolerance, CAROM_ADVANCE_MOST_STEPS, &alone);
+    double rounding = CAROM_ADVANCE_ROUNDING * extent_of(start, end);
+    rounding += 0x1p-58 * carom_vec_largest(start[0]); /* that of the oracle */
+    double most = tolerance > 0.0 ? tolerance : CAROM_ADVANCE_TOLERANCE * extent_of(start, end);
+    bool right = found.hit == toi->hit && alone.hit >= toi->hit;
+    if (toi->hit) {
+        double apart = toi_oracle_distance(start, end, edges, found.time);
+        double clamped = CAROM_TOI_WIDTH * toi_oracle_speed(start, end, edges);
+        right = right && found.time <= toi->upper && apart <= most + clamped + 2.0 * rounding;
+        c->early += found.time < toi->lower - 1e-6;
+    } else {
+        right = right && found.time == 1.0;
+    }
+    c->hits += found.hit;
+    c->near_misses += alone.hit && !found.hit;
+    c->steps += found.steps;
+    if (!right) {
+        show("advancement differs", start, end, edges);
+        fail_msg("%d %.17g, alone %d %.17g, exact %d [%.17g, %.17g]", found.hit, found.time,
+                 alone.hit, alone.time, toi->hit, toi->lower, toi->upper);
+    }
+}
+
+/* With a separation: against samples of the distance, and the value at the time itself. */
+static void check_separation(const carom_vec3 *start, const carom_vec3 *end, bool edges,
+                             double separation, double tolerance, advance_counts *c) {
+    enum { SAMPLES = 64 };
+    carom_advance_def def = {.separation = separation, .tolerance = tolerance};
+    carom_advance found = advance(start, end, edges, &def);
+    double least = HUGE_VAL, rounding = 2.0 * CAROM_ADVANCE_ROUNDING * extent_of(start, end);
+    rounding += 0x1p-58 * carom_vec_largest(start[0]); /* that of the oracle */
+    for (int i = 0; i <= SAMPLES; ++i) {
+        double t = (double)i / SAMPLES;
+        if (found.hit && t >= found.time) break;
+        least = fmin(least, toi_oracle_distance(start, end, edges, t));
+    }
+    double first = toi_oracle_distance(start, end, edges, 0.0);
+    double then = toi_oracle_distance(start, end, edges, found.hit ? found.time : 1.0);
+    bool right = least > separation - rounding;
+    if (found.hit && found.time > 0.0)
+        right = right && then <= separation + tolerance + rounding &&
+                then >= separation + 0.5 * tolerance - rounding &&
+                fabs(then - found.distance) <= rounding;
+    else if (found.hit)
+        right = right && first <= separation + tolerance + rounding;
+    else
+        right = right && found.time == 1.0 && then > separation - rounding;
+    c->hits += found.hit;
+    c->steps += found.steps;
+    if (!right) {
+        show("advancement differs from samples", start, end, edges);
+        fail_msg("separation %g: %d %.17g, distance %g, least %g", separation, found.hit,
+                 found.time, then, least);
+    }
+}
+
+static void motions_advance_to_their_separation(void **state) {
+    (void)state;
+    advance_counts exact = {0}, apart = {0};
+    carom_random random = {13};
+    int cases = TEST_CASES(10000);
+    for (int i = 0; i < cases; ++i) {
+        carom_vec3 start[4], end[4];
+        bool edges = i % 2 == 1;
+        double far = i % 5 == 4 ? 0x1p30 : 0.0; /* from the origin: costs no digits but their own */
+        if (i % 4 < 2)
+            lattice_motion(&random, i / 4, start, end);
+        else
+            for (int k = 0; k < 8; ++k)
+                for (int j = 0; j < 3; ++j)
+                    (k < 4 ? &start[k].x : &end[k - 4].x)[j] =
+                        far + carom_random_between(&random, -1.0, 1.0);
+        carom_toi toi = ask(start, end, edges);
+        check_contact(start, end, edges, &toi, i % 3 == 0 ? 0.0 : 1e-4, &exact);
+        check_separation(start, end, edges, i % 3 == 0 ? 0.5 : 0.01, 1e-3, &apart);
+    }
+    if (TEST_ALL_CASES) {
+        assert_in_range(exact.hits, cases / 10, cases);
+        assert_in_range(apart.hits, exact.hits / 2, cases - cases / 20);
+    }
+}
+
+/* Powers of two change nothing but the distance. */
+static void advancement_at_any_scale_is_the_same(void **state) {
+    (void)state;
+    static const int powers[] = {-1074, -1000, -400, 90, 400, 1000, 1017};
+    carom_random random = {14};
+    for (int i = 0; i < TEST_CASES(2000); ++i) {
+        carom_vec3 start[4], end[4];
+        bool edges = i % 2 == 1;
+        lattice_motion(&random, i / 2, start, end);
+        int power = powers[i / 3 % (int)COUNT_OF(powers)];
+        carom_advance_def def = {.separation = 0.25};
+        carom_advance found = advance(start, end, edges, &def);
+        for (int k = 0; k < 4; ++k)
+            for (int j = 0; j < 3; ++j) {
+                (&start[k].x)[j] = ldexp((&start[k].x)[j], power);
+                (&end[k].x)[j] = ldexp((&end[k].x)[j], power);
+            }
+        def.separation = ldexp(0.25, power);
+        carom_advance scaled = advance(start, end, edges, &def);
+        if (power == -1074) continue; /* a quarter of the least number is 0 */
+        assert_int_equal(scaled.hit, found.hit);
+        assert_int_equal(scaled.steps, found.steps);
+        assert_true(scaled.time == found.time);
+        assert_true(scaled.distance == ldexp(found.distance, power));
+    }
+}
+
 /* ---- Published queries ----------------------------------------------------------------------- */
 
 static const char *const sets[] = {
@@ -255,7 +395,8 @@ static double read_quotient(const char *top, const char *bottom) {
     return strtod(top, NULL) / strtod(bottom, NULL);
 }
 
-static void run_queries(const char *set, bool edges, int file, counts *c, int *wrong) {
+static void run_queries(const char *set, bool edges, int file, counts *c, advance_counts *advances,
+                        int *wrong) {
     char name[200], line[512];
     snprintf(name, sizeof(name), "ccd-queries/%s/%s/data_0_%d.csv", set,
              edges ? "edge-edge" : "vertex-face", file);
@@ -274,6 +415,11 @@ static void run_queries(const char *set, bool edges, int file, counts *c, int *w
         /* many misses are nearer than the oracle can see */
         if (toi.hit) check_oracle(points, points + 4, edges, &toi, true);
         *wrong += toi.hit != (truth != 0);
+        double extent = extent_of(points, points + 4);
+        check_contact(points, points + 4, edges, &toi, 0.0, &advances[0]);
+        check_contact(points, points + 4, edges, &toi, 1e-6 * extent, &advances[1]);
+        check_contact(points, points + 4, edges, &toi, 1e-12 * extent, &advances[2]);
+        check_separation(points, points + 4, edges, 0.01 * extent, 1e-4 * extent, &advances[3]);
     }
     fclose(text);
 }
@@ -281,11 +427,20 @@ static void run_queries(const char *set, bool edges, int file, counts *c, int *w
 static void published_queries_are_decided_right(void **state) {
     (void)state;
     if (test_shared_folder() == NULL) skip();
+    static const char *const tolerances[] = {"the default", "1e-6", "1e-12"};
     counts c = {0};
+    advance_counts advances[4] = {{0}};
     int wrong = 0;
     for (size_t i = 0; i < COUNT_OF(sets); ++i)
-        for (int k = 0; k < 4; ++k) run_queries(sets[i], k / 2 == 1, k % 2, &c, &wrong);
+        for (int k = 0; k < 4; ++k) run_queries(sets[i], k / 2 == 1, k % 2, &c, advances, &wrong);
     printf("%d hits, %d misses, %d not decided by the filter\n", c.hits, c.misses, c.undecided);
+    for (int i = 0; i < 3; ++i) {
+        printf("advancement to %s of the extent: %d hits, %d misses came as near; %d hits are so "
+               "near more than 1e-6 before; %.1f steps\n",
+               tolerances[i], advances[i].hits, advances[i].near_misses, advances[i].early,
+               (double)advances[i].steps / (c.hits + c.misses));
+        assert_int_equal(advances[i].hits, 297);
+    }
     assert_int_equal(wrong, 0);
     assert_int_equal(c.hits, 297);
     assert_int_equal(c.misses, 2527);
@@ -358,9 +513,18 @@ static void bad_input_is_refused(void **state) {
     carom_toi toi;
     assert_ok(context, carom_balls_toi(context, from, to, &toi));
     assert_true(toi.hit && toi.lower <= 1.0 / 3.0 && toi.upper >= 1.0 / 3.0);
+    carom_advance moved;
+    carom_advance_def def = {.separation = -1.0};
+    assert_fails(context, carom_segments_advance(context, start, end, &def, &moved),
+                 CAROM_BAD_INPUT, "separation");
+    def = (carom_advance_def){.tolerance = INFINITY};
+    assert_fails(context, carom_segments_advance(context, start, end, &def, &moved),
+                 CAROM_BAD_INPUT, "tolerance");
     end[2].y = NAN;
     assert_fails(context, carom_point_triangle_toi(context, start, end, &toi), CAROM_BAD_INPUT,
                  "point 2 at the end");
+    assert_fails(context, carom_point_triangle_advance(context, start, end, NULL, &moved),
+                 CAROM_BAD_INPUT, "at the end");
     assert_fails(context, carom_segments_toi(context, start, end, &toi), CAROM_BAD_INPUT, "finite");
     to[1].radius = -1.0;
     assert_fails(context, carom_balls_toi(context, from, to, &toi), CAROM_BAD_INPUT, "ball 1");
@@ -377,6 +541,8 @@ int main(void) {
         cmocka_unit_test(touching_is_a_hit_and_a_hair_less_is_not),
         cmocka_unit_test(scale_does_not_matter),
         cmocka_unit_test(mixed_scales_agree),
+        cmocka_unit_test(motions_advance_to_their_separation),
+        cmocka_unit_test(advancement_at_any_scale_is_the_same),
         cmocka_unit_test(published_queries_are_decided_right),
         cmocka_unit_test(balls_are_the_closed_form),
         cmocka_unit_test(bad_input_is_refused),

@@ -797,7 +797,7 @@ static void broken_sphere_trees_are_found(void **state) {
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
     assert_ok(context, carom_packing_create(context, &def, &p));
-    carom_tree_def of_tree = {.packing = p};
+    carom_tree_def of_tree = {.packing = p, .mesh = def.mesh};
     assert_ok(context, carom_tree_create(context, &of_tree, &t));
     carom_mesh_destroy(mesh);
     const char *(*check)(const carom_tree *) = carom_tree_validate;
@@ -825,6 +825,24 @@ static void broken_sphere_trees_are_found(void **state) {
     BREAK(t->extent.count, 301, check(t), "tree: not every sphere is in one leaf");
     BREAK(t->leaves[leaves - 1].void_units[15], 1, check(t),
           "tree: a lane past the end is not empty");
+    BREAK(t->outward[5], 2.0f, check(t), "tree: the direction of a sphere is longer than 1");
+    carom_tree_surface *s = &t->surface;
+    BREAK(s->triangle_count, 0, check(t),
+          "tree: directions of spheres are there without a surface, or not with one");
+    BREAK(s->node_count, 0, check(t), "surface: its nodes are not those of its triangles");
+    BREAK(s->shell_count, 0, check(t), "surface: it has no shell, or more than triangles");
+    BREAK(s->radius, (double)NAN, check(t), "surface: the ball around it is not finite");
+    BREAK(s->radius, 0.1, check(t), "surface: a corner is not in the ball around all");
+    BREAK(s->extremes[1].y, 1e9, check(t), "surface: an extreme corner is far away");
+    BREAK(s->vertices[0].x, 1e9, check(t), "surface: a corner is far away");
+    BREAK(s->corners[4], 1u << 20, check(t), "surface: a corner names no vertex");
+    BREAK(s->ring[3], 1u << 20, check(t), "surface: a ring names no triangle");
+    BREAK(s->ring_start[1], 1u << 20, check(t), "surface: its rings do not have all triangles");
+    BREAK(s->nodes[0].radius[1], 0.0f, check(t), "surface: a triangle is not in a cylinder");
+    BREAK(s->nodes[0].axis_x[1], 3.0f, check(t), "surface: an axis is not of length 1");
+    uint32_t last = s->triangle_count / 16;
+    assert_true(s->triangle_count % 16 != 0);
+    BREAK(s->nodes[last].x[15], 0.0f, check(t), "surface: a lane past the end is not empty");
     carom_tree_destroy(t);
     carom_packing_destroy(p);
 }
@@ -894,7 +912,8 @@ static void broken_scenes_are_found(void **state) {
     carom_scene_object *o = scene->objects;
     BREAK(scene->id_count, 9, CHECK, "scene: an object has no box");
     BREAK(scene->capacity, 1, CHECK, "scene: there are more ids than objects");
-    BREAK(o[1].state, 0, CHECK, "scene: an object is not live where its box is");
+    BREAK(scene->states.data[1], 0, CHECK, "scene: an object is not live where its box is");
+    BREAK(scene->states.data[1], CAROM_SCENE_LIVE, CHECK, "scene: an object has a wrong kind");
     BREAK(o[1].kind, CAROM_OBJECT_KIND_SOUP, CHECK, "scene: an object has a wrong kind");
     BREAK(o[1].box.low.x, 7.0, CHECK, "scene: a box is not that of its object");
     BREAK(scene->live, 3, CHECK, "scene: the number of live objects is wrong");

@@ -106,6 +106,19 @@ PEER_EXPORT peer_hulls_ask_fn peer_ccd_hull_meet, peer_fcl_hull_meet;
 PEER_EXPORT peer_hulls_ask_fn peer_fcl_hull_distance, peer_bullet_hull_distance;
 PEER_EXPORT peer_hulls_ask_fn peer_fcl_hull_depth, peer_bullet_hull_depth;
 
+/* ---- times of impact ------------------------------------------------------------------------- */
+
+/* Whether a point and a triangle, or two segments, meet whose points, x, y, z of four, move along
+ * lines, and when. */
+typedef bool peer_toi_fn(const double *start, const double *end, bool edges, double *time);
+/* The same for two prepared hulls, each with its poses at time 0 and 1. */
+typedef bool peer_hulls_toi_fn(void *a, const peer_pose *motion_a, void *b,
+                               const peer_pose *motion_b, double *time);
+
+PEER_EXPORT peer_name_fn peer_fcl_toi_name, peer_bullet_toi_name;
+PEER_EXPORT peer_toi_fn peer_fcl_toi;
+PEER_EXPORT peer_hulls_toi_fn peer_fcl_hulls_toi, peer_bullet_hulls_toi;
+
 /* ---- many boxes ------------------------------------------------------------------------------ */
 
 /* Six doubles per box: low x, y, z, high x, y, z. All are exact as float32. */

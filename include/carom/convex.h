@@ -242,10 +242,12 @@ CAROM_RESULT_ARRAY(carom_convex_tois, carom_convex_toi);
  * contact is nearer than d / v.
  * - Never passes through: the shapes do not meet before `time`, and a miss is certain, up to the
  *   error of carom_convex_distance and some 1e-15 of the sizes, which the tolerance must exceed.
+ * - With a separation they do not come so near before `time`; what follows holds beyond it.
  * - A hit may be a near miss: they were at most the tolerance apart, or most_steps were taken.
  * Where they do meet, `time` is before that by no more than they need for the tolerance.
  * - Motions may be NULL: at rest at the identity. def may be NULL.
- * - CAROM_BAD_INPUT: as for carom_convex_meet; a tolerance that is not finite or negative.
+ * - CAROM_BAD_INPUT: as for carom_convex_meet; a tolerance or separation that is negative or not
+ *   finite.
  * Cost: some ten distance queries, more where shapes turn fast or pass near each other. */
 CAROM_API carom_status carom_convex_find_toi(carom_context *context, const carom_convex *a,
                                              const carom_motion *motion_a, const carom_convex *b,

@@ -25,6 +25,7 @@
 #include "carom/convex.h"
 #include "carom/solid.h"
 #include "carom/soup.h"
+#include "carom/tree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,29 +37,32 @@ typedef enum carom_object_kind {
     CAROM_OBJECT_KIND_CONVEX = 0, /* a convex shape, which encloses space */
     CAROM_OBJECT_KIND_SOUP,       /* faces, which enclose nothing */
     CAROM_OBJECT_KIND_SOLID,      /* what a closed mesh encloses */
+    CAROM_OBJECT_KIND_PACKING,    /* a solid that is known by its sphere packing, within bounds */
     CAROM_OBJECT_KIND_COUNT
 } carom_object_kind;
 
-/* "convex", "soup", "solid". */
+/* "convex", "soup", "solid", "packing". */
 CAROM_API const char *carom_object_kind_name(carom_object_kind kind);
 CAROM_API bool carom_object_kind_from_name(const char *name, carom_object_kind *kind);
 
-/* Several objects may borrow one hull, soup or solid. What is borrowed must outlive the object and
- * must not change: after a change remove the object and add it again. */
+/* Several objects may borrow one hull, soup, solid or tree. What is borrowed must outlive the
+ * object and must not change: after a change remove the object and add it again. */
 typedef struct carom_object_def {
     carom_object_kind kind;
     carom_convex convex; /* of a convex object; copied, but its hull or function is borrowed */
     const carom_soup *borrowed_soup;   /* of a soup; not of method GRID */
     const carom_solid *borrowed_solid; /* of a solid; not a complement */
     carom_pose pose;
-    carom_broad_filter filter; /* which objects it may be in contact with; {0}: all */
+    carom_broad_filter filter;       /* which objects it may be in contact with; {0}: all */
+    const carom_tree *borrowed_tree; /* of a packing: its tree (tree.h) */
 } carom_object_def;
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
 typedef struct carom_scene_def {
     double reach;    /* objects at most this far apart are in contact, too; 0: those that meet */
-    bool skip_depth; /* solids that overlap get no depth, which takes some 25 further queries */
+    bool skip_depth; /* solids, packings and meshes that overlap get no depth, which takes some 25
+                        further queries */
     carom_broad_accept_fn *accept; /* NULL: accepts all pairs; ids are those of objects */
     void *accept_user;
 } carom_scene_def;
@@ -77,7 +81,7 @@ CAROM_API void carom_scene_destroy(carom_scene *scene);
  *
  * Changes need exclusive use, and take effect at the next carom_scene_step or carom_scene_update. A
  * change that fails has changed nothing. CAROM_BAD_INPUT: an id that is not that of an object; a
- * shape or pose that is not finite, or beyond 1e300. */
+ * shape or pose that is not finite, or beyond 1e300; a packing beyond 2^200. */
 
 /* Adds objects; ids has space for count and may be NULL. Ids never change while an object lives: 0,
  * 1, 2 ... in the order of adding. Those of removed objects are given out again after the next
@@ -116,23 +120,41 @@ typedef enum carom_contact_method {
     CAROM_CONTACT_METHOD_CONVEX = 0,
     /* A convex shape and each triangle of a mesh, as by carom_convex_manifold. Relation, normal and
      * depth are those of the triangle that is deepest in the shape; overlapping includes a mesh
-     * inside the shape. A shape inside a solid that meets none of its triangles is inside: the
+     * inside the shape. A shape in a solid that overlaps none of its triangles is inside: the
      * depth is then that of leaving through the nearest point of the surface, as if that were flat.
      */
     CAROM_CONTACT_METHOD_CONVEX_FACES,
     /* The faces of two meshes, exactly. Touching: faces meet, but the insides of no two do.
-     * Overlapping: the insides of two faces meet; there is no normal and no depth. Inside: no faces
-     * meet, and one mesh is a solid with the other in it. */
+     * Overlapping: the insides of two faces meet. Inside: no faces meet, and one mesh is a solid
+     * with the other in it. The normal is, of the axes of the world, their opposites and the
+     * direction from the middle of a's box to that of b's, the one with the least depth. Moved by
+     * the depth along the normal, b neither meets a nor is one inside the other; moved by depth -
+     * error, it is in contact. There may be directions with a smaller depth: soups have no force to
+     * find them by. */
     CAROM_CONTACT_METHOD_FACES,
     /* Two solids, as by carom_solid_overlap: relation and volume. The normal is the direction of
      * the force on b; where that is 0, the direction from a's centroid to b's; where these are
      * equal, (1, 0, 0). Moved by the depth along the normal, b does not overlap a; moved by depth -
      * error it does. */
     CAROM_CONTACT_METHOD_SOLIDS,
+    /* Two packings, as by carom_tree_query with narrow bounds. What is said holds for the solids
+     * that were packed. Apart, overlapping and inside are certain. Touching: the spheres are too
+     * few to decide; the distance, or the depth along the normal, is at most the error. In contact
+     * are also packings of which the lower bound of the distance is within reach. Volume: the
+     * estimate; volume_error reaches to the farther bound. Normal and depth as for solids, but
+     * where there is no force, the normal is the direction from the middle of a's box to that of
+     * b's. */
+    CAROM_CONTACT_METHOD_PACKINGS,
+    /* A packing and an object of another kind, by the distances of its spheres' centres to that.
+     * Apart and overlapping are certain; touching is as for two packings; inside is said to be
+     * overlapping. The normal is that of the ball nearest to the other object; where they overlap,
+     * that of the deepest ball or one of the directions of FACES, whichever has the least depth.
+     * Depth and error as for two packings. */
+    CAROM_CONTACT_METHOD_SPHERES,
     CAROM_CONTACT_METHOD_COUNT
 } carom_contact_method;
 
-/* "convex", "convex-faces", "faces", "solids". */
+/* "convex", "convex-faces", "faces", "solids", "packings", "spheres". */
 CAROM_API const char *carom_contact_method_name(carom_contact_method method);
 CAROM_API bool carom_contact_method_from_name(const char *name, carom_contact_method *method);
 
@@ -145,7 +167,7 @@ typedef struct carom_scene_contact {
     double depth;      /* when overlapping or inside: how far b must move along the normal; 0 where
                           there is none */
     double error;      /* how far distance or depth may be off; infinite: an estimate */
-    double volume;     /* of the overlap of two solids; else 0 */
+    double volume;     /* of the overlap of two solids or two packings; else 0 */
     double volume_error;     /* how far it may be off */
     uint64_t triangle_pairs; /* of meshes: pairs of faces that meet, touching included, without
                                 faces that have no area; of a convex shape and a mesh: triangles
@@ -165,7 +187,8 @@ CAROM_RESULT_ARRAY(carom_scene_contacts, carom_scene_contact);
  * - A removed object is in no contact.
  * - CAROM_MORE: a caller's buffer was too small; the step is complete all the same.
  * - Another failure leaves the last step: the next one compares with that.
- * - Pairs of meshes run one after the other, each on all threads; other pairs side by side.
+ * - Pairs of meshes and pairs with a packing run one after the other, the former on all threads;
+ * other pairs side by side.
  * Needs exclusive use. Allocates nothing once warm. carom_context_get_work: visits of the search
  * for boxes, pairs asked, and of these, those not in contact. */
 CAROM_API carom_status carom_scene_step(carom_context *context, carom_scene *scene,
@@ -208,19 +231,21 @@ typedef struct carom_scene_hit {
     carom_vec3 point;  /* on the object, or the point itself where it is in the object */
     carom_vec3 normal; /* rays: unit, on the side that the ray comes from; 0 where it starts in the
                           object. Points: unit, from the object to the point; 0 where they meet */
+    double error;      /* of a packing: the solid may be nearer by this; else 0 */
 } carom_scene_hit;
 
 /* Finds the first object that each ray meets. hits has space for count. Convex shapes are hit as by
  * carom_convex_ray: also by a ray that starts inside, at t = 0. Soups and solids are hit at their
  * faces, as by carom_soup_cast_rays for the ray in the mesh's frame, whose rounding is the only
- * one. CAROM_BAD_INPUT: a ray that is not finite, of negative length or with the direction (0, 0,
+ * one. Packings are hit at their inner balls; a ray that passes between these is said to miss.
+ * CAROM_BAD_INPUT: a ray that is not finite, of negative length or with the direction (0, 0,
  * 0). */
 CAROM_API carom_status carom_scene_cast_rays(carom_context *context, const carom_scene *scene,
                                              const carom_ray *rays, uint64_t count,
                                              carom_scene_hit *hits);
 
 /* Finds the object nearest to each point, and its nearest point. hits has space for count. The
- * distance is 0 in a convex shape and in a solid.
+ * distance is 0 in a convex shape and in a solid. That of a packing is to its inner balls.
  * CAROM_BAD_INPUT: a point that is not finite. */
 CAROM_API carom_status carom_scene_closest_points(carom_context *context, const carom_scene *scene,
                                                   const carom_vec3 *points, uint64_t count,

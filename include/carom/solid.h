@@ -124,11 +124,29 @@ typedef struct carom_overlap {
  * meshes except for one ray per shell. Where a solid is far smaller than the faces of the other, or
  * smaller than the rounding of its pose, all triangles are visited for the sake of accuracy. Where
  * rounding would still matter, as from size ratios of some 2^30 on, the terms are computed with
- * more bits, for some 20 us per pair of faces. Allocates nothing once warm. */
+ * more bits, for some 20 us per pair of faces. Allocates nothing once warm.
+ * On a context of backend cuda the GPU finds the faces that meet and adds up their terms; the rays,
+ * the relation and the rare cases above stay on the CPU, and the bytes are the same. The distance
+ * cannot be computed there: CAROM_UNSUPPORTED. Both solids are made by contexts of that backend. */
 CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
                                            const carom_pose *pose_b, const carom_overlap_def *def,
                                            carom_overlap *overlap);
+
+/* One query of a batch. */
+typedef struct carom_overlap_query {
+    const carom_solid *a, *b;
+    carom_pose pose_a, pose_b; /* all zero is the identity */
+} carom_overlap_query;
+
+/* Computes many overlaps in one call: overlaps[i] has the bytes that carom_solid_overlap gives for
+ * queries[i]. On the GPU the faces that meet are searched for in all poses together.
+ * - carom_context_get_work: of all queries together.
+ * - On failure the message says which query failed; the overlaps before it are complete. */
+CAROM_API carom_status carom_solid_overlap_batch(carom_context *context,
+                                                 const carom_overlap_query *queries, uint64_t count,
+                                                 const carom_overlap_def *def,
+                                                 carom_overlap *overlaps);
 
 /* ---- Query: connected pieces ----------------------------------------------------------------- */
 

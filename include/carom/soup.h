@@ -343,11 +343,13 @@ typedef struct carom_soup_toi {
  * - Never passes through: no faces meet before `time`, and a miss is certain, up to rounding of
  * some 1e-15 of the sizes, which the tolerance must exceed. Faces that meet at time 0 are found
  *   exactly: time and distance are then 0.
+ * - With a separation no faces come so near before `time`; what follows holds beyond it.
  * - A hit may be a near miss: faces were at most the tolerance apart, or most_steps were taken.
  *   Where they do meet, `time` is before that by no more than they need for the tolerance.
  * - Surfaces only: a soup inside the other does not meet it.
  * - Motions may be NULL: at rest at the identity. def may be NULL.
- * - CAROM_BAD_INPUT: a motion or tolerance that is not finite, or a negative tolerance.
+ * - CAROM_BAD_INPUT: a motion, tolerance or separation that is not finite, or a negative one of
+ *   the last two.
  *   CAROM_UNSUPPORTED: a soup of method GRID, or backend cuda.
  * - The same bytes for any number of threads. Cost: some ten searches for the least distance. */
 CAROM_API carom_status carom_soup_cross_toi(carom_context *context, const carom_soup *a,
@@ -393,7 +395,7 @@ CAROM_RESULT_ARRAY(carom_soup_impacts, carom_soup_impact);
  *   are. Polygons take part as the triangles they are split into.
  * - CAROM_BAD_INPUT: positions that are not finite, or not as many as the soup has vertices.
  *   CAROM_UNSUPPORTED: backend cuda.
- * - Cost: that of preparing the soup and a few times that of its pairs, where it moves by some
+ * - Cost: two or three times that of preparing the soup and its pairs, where it moves by some
  *   edges' lengths; on all threads. Allocates nothing once warm. */
 
 /* Finds all impacts of a soup with itself, sorted by kind, then by faces. */
@@ -403,7 +405,8 @@ CAROM_API carom_status carom_soup_self_impacts(carom_context *context, const car
 
 /* Finds the impact with the least `lower`, the first of several; `upper` is the least of all. So
  * the first time that anything meets is in [lower, upper]. kind is CAROM_IMPACT_KIND_COUNT when
- * there is none. */
+ * there is none. Much faster than all impacts where these are many or points move far: what is
+ * later than an impact already found is left out. */
 CAROM_API carom_status carom_soup_self_first_impact(carom_context *context, const carom_soup *soup,
                                                     const carom_mesh_view *end,
                                                     carom_soup_impact *impact);

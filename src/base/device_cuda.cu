@@ -60,6 +60,16 @@ void carom_device_release(carom_device_block *block) {
     *block = carom_device_block{};
 }
 
+carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes) {
+    carom_device_block *block = &device->pinned;
+    if (bytes <= block->bytes) return CAROM_OK;
+    (void)cudaFreeHost(block->data);
+    *block = carom_device_block{};
+    TRY_CUDA(device, cudaMallocHost(&block->data, bytes), "copies");
+    block->bytes = bytes;
+    return CAROM_OK;
+}
+
 static carom_device_block *block_of(const carom_cuda_pairs *pairs) {
     return (carom_device_block *)pairs->memory;
 }
@@ -323,6 +333,7 @@ static void destroy(carom_device *device) {
         if (event != nullptr) (void)cudaEventDestroy(event);
     (void)cudaFree(device->counters);
     (void)cudaFreeHost(device->counters_on_host);
+    (void)cudaFreeHost(device->pinned.data);
     if (device->owns_stream && device->stream != nullptr) (void)cudaStreamDestroy(device->stream);
     delete device;
 }

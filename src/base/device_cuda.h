@@ -53,6 +53,7 @@ struct carom_device {
 
     carom_device_block scratch[CAROM_DEVICE_SCRATCH];
     uint64_t wanted[CAROM_DEVICE_SCRATCH];              /* sizes that overflows asked for */
+    carom_device_block pinned;                          /* host memory that copies need not stage */
     carom_device_counters *counters, *counters_on_host; /* CAROM_DEVICE_MOST_OPS each */
 
     carom_device_op ops[CAROM_DEVICE_MOST_OPS]; /* queued, or being recorded */
@@ -83,6 +84,8 @@ carom_status carom_device_check(carom_device *device, cudaError_t error, const c
 carom_status carom_device_reserve(carom_device *device, carom_device_block *block, uint64_t bytes,
                                   const char *what);
 void carom_device_release(carom_device_block *block);
+/* The same for device->pinned. */
+carom_status carom_device_reserve_pinned(carom_device *device, uint64_t bytes);
 
 /* Makes a result large enough for `count` pairs. */
 carom_status carom_device_reserve_pairs(carom_device *device, carom_cuda_pairs *pairs,

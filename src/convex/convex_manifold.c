@@ -119,7 +119,7 @@ static uint32_t clip(const carom_vec3 *from, uint32_t count, carom_vec3 side, do
                      carom_vec3 *to) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        carom_vec3 p = from[i], q = from[(i + 1) % count];
+        carom_vec3 p = from[i], q = from[i + 1 < count ? i + 1 : 0];
         double x = carom_vec_dot(side, p) - limit, y = carom_vec_dot(side, q) - limit;
         if (x <= 0.0) to[kept++] = p;
         if (count < 3 && i == count - 1) break; /* a segment has no way back */
@@ -138,7 +138,7 @@ static uint32_t clip_at(const outline *reference, outline *o, carom_vec3 *other,
     uint32_t count = o->count;
     for (uint32_t i = 0; i < reference->count && count != 0; ++i) {
         carom_vec3 a = reference->corners[i];
-        carom_vec3 b = reference->corners[(i + 1) % reference->count];
+        carom_vec3 b = reference->corners[i + 1 < reference->count ? i + 1 : 0];
         carom_vec3 side = unit_of(carom_vec_cross(carom_vec_sub(b, a), reference->normal));
         count = clip(from, count, side, carom_vec_dot(side, a), to);
         carom_vec3 *swap = from;

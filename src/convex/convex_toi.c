@@ -16,8 +16,6 @@
 #include "geom/motion.h"
 
 #define GRAIN          4u      /* pairs per range: some 50 us of work */
-#define MOST_STEPS     100000u /* where the caller names no number */
-#define TOLERANCE      0x1p-20 /* of sizes and movement, where the caller names none */
 #define POSE_ROUNDING  0x1p-47 /* of sizes and movement: poses and what follows from them */
 #define STEPS_AT_ONCE  64u     /* between checks of the clock: some 50 us */
 #define REACH_ROUNDING (1.0 + 0x1p-48)
@@ -34,7 +32,7 @@ typedef struct body {
 
 typedef struct pair_motion {
     body a, b;
-    double tolerance, rounding;
+    double tolerance, separation, rounding;
     uint64_t most_steps;
 } pair_motion;
 
@@ -96,17 +94,12 @@ static carom_status make_pair_motion(carom_context *context, const carom_convex 
     make_body(b, motion_b, &f->b);
     double sizes = f->a.size + f->b.size +
                    carom_length(carom_vec_sub(f->b.moving.velocity, f->a.moving.velocity));
-    f->tolerance = def != NULL && def->tolerance > 0.0 ? def->tolerance : TOLERANCE * sizes;
-    f->most_steps = def != NULL && def->most_steps > 0 ? def->most_steps : MOST_STEPS;
+    f->tolerance =
+        def != NULL && def->tolerance > 0.0 ? def->tolerance : CAROM_ADVANCE_TOLERANCE * sizes;
+    f->separation = def != NULL ? def->separation : 0.0;
+    f->most_steps = def != NULL && def->most_steps > 0 ? def->most_steps : CAROM_ADVANCE_MOST_STEPS;
     f->rounding = POSE_ROUNDING * (sizes + f->a.moving.size + f->b.moving.size);
     return CAROM_OK;
-}
-
-static carom_status check_def(carom_context *context, const carom_advance_def *def) {
-    if (def == NULL || (def->tolerance >= 0.0 && def->tolerance <= DBL_MAX)) return CAROM_OK;
-    return carom_fail(context, CAROM_BAD_INPUT,
-                      "the tolerance is %g; it must be positive, or 0 for the default",
-                      def->tolerance);
 }
 
 /* ---- Advance --------------------------------------------------------------------------------- */
@@ -135,7 +128,7 @@ static carom_status advance(carom_context *context, uint32_t worker, const pair_
         toi->normal = r.normal;
         toi->point_a = r.point_a;
         toi->point_b = r.point_b;
-        double least = r.distance - r.error - f->rounding;
+        double least = r.distance - r.error - f->rounding - f->separation;
         toi->hit = r.relation != CAROM_RELATION_APART || least <= f->tolerance ||
                    toi->steps >= f->most_steps;
         if (toi->hit) return CAROM_OK;
@@ -163,7 +156,7 @@ carom_status carom_convex_find_toi(carom_context *context, const carom_convex *a
                   "a shape has an unknown kind, or no hull or support function");
     CAROM_REQUIRE(toi != NULL, "the place for the time is NULL");
     CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
-    CAROM_TRY(check_def(context, def));
+    CAROM_TRY(carom_advance_check(context, def));
     pair_motion f;
     CAROM_TRY(make_pair_motion(context, a, motion_a, b, motion_b, def, "a", "b", &f));
     return advance(context, 0, &f, toi);
@@ -208,7 +201,7 @@ carom_status carom_convex_find_tois(carom_context *context, const carom_convex_m
                           pairs[i].b != NULL && carom_convex_is_complete(pairs[i].b),
                       "a shape is NULL, has an unknown kind, or no hull or support function");
     CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
-    CAROM_TRY(check_def(context, def));
+    CAROM_TRY(carom_advance_check(context, def));
     job j = {context, pairs, def, NULL};
     for (uint64_t i = 0; i < count; ++i) { /* before any work, so that the message is the first */
         pair_motion f;

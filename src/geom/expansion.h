@@ -17,7 +17,7 @@
 
 /* Items of the slow paths: kept out of line, so that the filters in front of them stay small. */
 #ifdef __CUDACC__
-#define CAROM_RARE_ITEM static __host__ __device__ __noinline__
+#define CAROM_RARE_ITEM static __host__ __device__ __noinline__ __attribute__((unused))
 #elif defined(__GNUC__)
 #define CAROM_RARE_ITEM static __attribute__((noinline, cold, unused))
 #else

@@ -81,6 +81,19 @@ carom_status carom_motion_check(carom_context *context, const carom_motion *moti
                       "the motion%s is not finite or beyond 1e300; give finite numbers", whose);
 }
 
+carom_status carom_advance_check(carom_context *context, const carom_advance_def *def) {
+    if (def == NULL) return CAROM_OK;
+    if (!(def->tolerance >= 0.0 && def->tolerance <= DBL_MAX))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the tolerance is %g; it must be positive, or 0 for the default",
+                          def->tolerance);
+    if (!(def->separation >= 0.0 && def->separation <= DBL_MAX))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "the separation is %g; it must be positive, or 0 for none",
+                          def->separation);
+    return CAROM_OK;
+}
+
 carom_status carom_motion_get_pose(carom_context *context, const carom_motion *motion, double time,
                                    carom_pose *pose) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");

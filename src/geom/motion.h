@@ -5,6 +5,10 @@
 
 #include "geom/pose.h"
 
+/* Where carom_advance_def names none. */
+#define CAROM_ADVANCE_MOST_STEPS 100000u
+#define CAROM_ADVANCE_TOLERANCE  0x1p-20 /* of sizes and movement */
+
 typedef struct carom_moving {
     carom_pose ends[2];  /* at time 0 and 1, as given */
     carom_vec3 centre;   /* in the shape */
@@ -33,5 +37,8 @@ static inline double carom_moving_speed(const carom_moving *moving, carom_vec3 n
 /* CAROM_OK, or CAROM_BAD_INPUT where the motion `whose` is not finite or beyond 1e300. */
 carom_status carom_motion_check(carom_context *context, const carom_motion *motion,
                                 const char *whose);
+
+/* CAROM_OK, or CAROM_BAD_INPUT where the tolerance or separation is not finite or negative. */
+carom_status carom_advance_check(carom_context *context, const carom_advance_def *def);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Public functions for times of impact: check the input, then call the items. */
 #include "base/context.h"
-#include "geom/length.h"
-#include "geom/toi_item.h"
+#include "geom/advance_item.h"
 
 #define NOT_FINITE "coordinates must be finite"
 
@@ -52,6 +51,74 @@ carom_toi carom_segments_toi_value(const carom_vec3 start[4], const carom_vec3 e
     CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", none);
     CAROM_REQUIRE_OR(all_finite(start, end), NOT_FINITE, none);
     return carom_toi_of(start, end, 1);
+}
+
+/* ---- Advancement ----------------------------------------------------------------------------- */
+
+static bool usable(const carom_vec3 *p) {
+    const double *x = &p[0].x;
+    bool good = true;
+    for (int i = 0; i < 12; ++i) good &= fabs(x[i]) <= CAROM_LARGEST_COORDINATE;
+    return good;
+}
+
+static carom_advance advance_of(const carom_vec3 *start, const carom_vec3 *end, int edges,
+                                const carom_advance_def *def) {
+    const carom_advance_def none = {.tolerance = 0.0};
+    return carom_advance_of(start, end, edges, def != NULL ? def : &none);
+}
+
+static carom_status advance_checked(carom_context *context, const carom_vec3 *start,
+                                    const carom_vec3 *end, int edges, const carom_advance_def *def,
+                                    carom_advance *advance) {
+    CAROM_TRY(carom_advance_check(context, def));
+    if (!usable(start) || !usable(end))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "a coordinate at the %s is not finite or beyond 2^1020",
+                          usable(start) ? "end" : "start");
+    *advance = advance_of(start, end, edges, def);
+    return CAROM_OK;
+}
+
+carom_status carom_point_triangle_advance(carom_context *context, const carom_vec3 start[4],
+                                          const carom_vec3 end[4], const carom_advance_def *def,
+                                          carom_advance *advance) {
+    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && advance != NULL,
+                  "a pointer is NULL");
+    return advance_checked(context, start, end, 0, def, advance);
+}
+
+carom_status carom_segments_advance(carom_context *context, const carom_vec3 start[4],
+                                    const carom_vec3 end[4], const carom_advance_def *def,
+                                    carom_advance *advance) {
+    CAROM_REQUIRE(context != NULL && start != NULL && end != NULL && advance != NULL,
+                  "a pointer is NULL");
+    return advance_checked(context, start, end, 1, def, advance);
+}
+
+/* Negative, infinite and NaN are callers' bugs here. */
+static bool def_ok(const carom_advance_def *def) {
+    return def == NULL || (def->tolerance >= 0.0 && def->tolerance <= DBL_MAX &&
+                           def->separation >= 0.0 && def->separation <= DBL_MAX);
+}
+
+static carom_advance advance_value(const carom_vec3 *start, const carom_vec3 *end, int edges,
+                                   const carom_advance_def *def) {
+    const carom_advance none = {.hit = false};
+    CAROM_REQUIRE_OR(start != NULL && end != NULL, "a pointer is NULL", none);
+    CAROM_REQUIRE_OR(usable(start) && usable(end), "coordinates must be at most 2^1020", none);
+    CAROM_REQUIRE_OR(def_ok(def), "tolerance and separation must be finite, not negative", none);
+    return advance_of(start, end, edges, def);
+}
+
+carom_advance carom_point_triangle_advance_value(const carom_vec3 start[4], const carom_vec3 end[4],
+                                                 const carom_advance_def *def) {
+    return advance_value(start, end, 0, def);
+}
+
+carom_advance carom_segments_advance_value(const carom_vec3 start[4], const carom_vec3 end[4],
+                                           const carom_advance_def *def) {
+    return advance_value(start, end, 1, def);
 }
 
 /* ---- Balls ----------------------------------------------------------------------------------- */

@@ -16,12 +16,13 @@
 #include "geom/length.h"
 #include "solid/solid.h"
 #include "soup/soup_view.h"
+#include "tree/tree.h"
 
 CAROM_RESULT_DEFINE_FREE(carom_scene_contacts);
 
-CAROM_ENUM_NAMES(carom_object_kind, CAROM_OBJECT_KIND_COUNT, "convex", "soup", "solid");
+CAROM_ENUM_NAMES(carom_object_kind, CAROM_OBJECT_KIND_COUNT, "convex", "soup", "solid", "packing");
 CAROM_ENUM_NAMES(carom_contact_method, CAROM_CONTACT_METHOD_COUNT, "convex", "convex-faces",
-                 "faces", "solids");
+                 "faces", "solids", "packings", "spheres");
 
 #define MOST_SIZE  1e300   /* of coordinates, as in convex.h */
 #define MESH_SLACK 0x1p-45 /* of boxes, relative to coordinates: a hundred roundings */
@@ -29,6 +30,7 @@ CAROM_ENUM_NAMES(carom_contact_method, CAROM_CONTACT_METHOD_COUNT, "convex", "co
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
+/* The box of a mesh or packing in a frame. */
 static carom_bounds mesh_box(const carom_bounds *local, const carom_frame *f) {
     if (!(local->low.x <= local->high.x)) return carom_bounds_empty(); /* no vertices */
     carom_vec3 c = carom_vec(0.5 * local->low.x + 0.5 * local->high.x,
@@ -46,14 +48,17 @@ static carom_bounds mesh_box(const carom_bounds *local, const carom_frame *f) {
     return (carom_bounds){carom_vec_sub(at, half), carom_vec_add(at, half)};
 }
 
+carom_bounds carom_scene_object_box(carom_context *context, const carom_scene_object *object,
+                                    const carom_frame *frame) {
+    if (!carom_scene_is_convex(object)) return mesh_box(&object->local, frame);
+    return CAROM_CPU_CALL(context, carom_scene_convex_box)(&object->convex, object->hull, frame);
+}
+
 void carom_scene_object_place(carom_context *context, carom_scene_object *object,
                               const carom_pose *pose) {
     carom_frame f = carom_frame_make(pose);
     object->pose = *pose;
-    object->box =
-        carom_scene_is_mesh(object)
-            ? mesh_box(&object->local, &f)
-            : CAROM_CPU_CALL(context, carom_scene_convex_box)(&object->convex, object->hull, &f);
+    object->box = carom_scene_object_box(context, object, &f);
 }
 
 carom_bounds carom_scene_enlarge(const carom_bounds *box, double reach) {
@@ -114,6 +119,10 @@ carom_status carom_scene_object_make(carom_context *context, const carom_object_
         CAROM_TRY(carom_convex_check(context, &def->convex, &def->pose, which));
         object->convex = def->convex;
         object->hull = carom_convex_hull_view(&def->convex);
+    } else if (def->kind == CAROM_OBJECT_KIND_PACKING) {
+        object->tree = def->borrowed_tree;
+        object->local = carom_scene_packing_bounds(object->tree);
+        CAROM_TRY(carom_pack_check_place(context, &object->tree->extent, &def->pose, 0.0, which));
     } else {
         if (def->kind == CAROM_OBJECT_KIND_SOLID) object->solid = def->borrowed_solid;
         object->soup = object->solid != NULL ? object->solid->soup : def->borrowed_soup;
@@ -157,6 +166,7 @@ void carom_scene_destroy(carom_scene *scene) {
     carom_pairs_free(&scene->faces);
     carom_soup_segments_free(&scene->segments);
     carom_scene_ids_release(&scene->changed, &allocator);
+    carom_scene_states_release(&scene->states, &allocator);
     carom_scene_ids_release(&scene->free_slots, &allocator);
     carom_scene_words_release(&scene->ignored, &allocator);
     carom_scene_pairs_release(&scene->kept, &allocator);
@@ -180,6 +190,7 @@ carom_status carom_scene_get_info(carom_context *context, const carom_scene *sce
                                .contacts = scene->contacts,
                                .asked = scene->asked};
     info->bytes = sizeof(*scene) + broad.bytes + scene->capacity * sizeof(*scene->objects) +
+                  scene->states.capacity +
                   (scene->changed.capacity + scene->free_slots.capacity) * sizeof(uint32_t) +
                   (scene->kept.capacity + scene->next.capacity) * sizeof(carom_scene_pair) +
                   scene->faces.capacity * sizeof(carom_pair) +
@@ -192,7 +203,7 @@ carom_status carom_scene_get_info(carom_context *context, const carom_scene *sce
 /* ---- Changes --------------------------------------------------------------------------------- */
 
 static bool is_live(const carom_scene *scene, uint32_t id) {
-    return id < scene->id_count && (scene->objects[id].state & CAROM_SCENE_LIVE) != 0;
+    return id < scene->id_count && (scene->states.data[id] & CAROM_SCENE_LIVE) != 0;
 }
 
 static carom_status check_ids(carom_context *context, const carom_scene *scene, const uint32_t *ids,
@@ -207,10 +218,10 @@ static carom_status check_ids(carom_context *context, const carom_scene *scene, 
 }
 
 /* Marks an object; `changed` has space. */
-static void mark_changed(carom_scene *scene, uint32_t id, uint32_t how) {
-    carom_scene_object *o = &scene->objects[id];
-    if ((o->state & CAROM_SCENE_CHANGED) == 0) scene->changed.data[scene->changed.count++] = id;
-    o->state |= CAROM_SCENE_CHANGED | how;
+static void mark_changed(carom_scene *scene, uint32_t id, uint8_t how) {
+    uint8_t *state = &scene->states.data[id];
+    if ((*state & CAROM_SCENE_CHANGED) == 0) scene->changed.data[scene->changed.count++] = id;
+    *state |= CAROM_SCENE_CHANGED | how;
 }
 
 /* `changed` holds each id at most once. */
@@ -224,6 +235,7 @@ static bool is_complete(const carom_object_def *def) {
     if ((unsigned)def->kind >= CAROM_OBJECT_KIND_COUNT) return false;
     if (def->kind == CAROM_OBJECT_KIND_SOUP) return def->borrowed_soup != NULL;
     if (def->kind == CAROM_OBJECT_KIND_SOLID) return def->borrowed_solid != NULL;
+    if (def->kind == CAROM_OBJECT_KIND_PACKING) return def->borrowed_tree != NULL;
     return carom_convex_is_complete(&def->convex);
 }
 
@@ -237,8 +249,9 @@ carom_status carom_scene_objects_make(carom_context *context, const carom_object
                                       uint64_t count, double reach, carom_scene_object *objects,
                                       carom_bounds *boxes) {
     char which[64];
-    CAROM_REQUIRE(are_complete(defs, count),
-                  "an object has an unknown kind, or no soup, solid, hull or support function");
+    CAROM_REQUIRE(
+        are_complete(defs, count),
+        "an object has an unknown kind, or no soup, solid, tree, hull or support function");
     for (uint64_t i = 0; i < count; ++i) {
         snprintf(which, sizeof(which), "object %llu", (unsigned long long)i);
         CAROM_TRY(carom_scene_object_make(context, &defs[i], which, &objects[i]));
@@ -253,8 +266,10 @@ static bool has_filter(const carom_object_def *objects, uint64_t count) {
     return false;
 }
 
-/* Grows the table of objects to `needed`. */
+/* Grows the tables of objects to `needed`. */
 static carom_status reserve_objects(carom_context *context, carom_scene *scene, uint64_t needed) {
+    if (!carom_scene_states_reserve(&scene->states, &scene->allocator, needed))
+        return carom_fail_memory(context, needed, "objects");
     if (needed <= scene->capacity) return CAROM_OK;
     void *grown = carom_array_grow(&scene->allocator, scene->objects, scene->id_count, needed,
                                    sizeof(*scene->objects), &scene->capacity);
@@ -294,12 +309,13 @@ static carom_status add(carom_context *context, carom_scene *scene, const carom_
         if (id >= scene->id_count) { /* ids that a failed change used up have no object */
             for (uint32_t k = scene->id_count; k < id; ++k)
                 scene->objects[k] = (carom_scene_object){0};
+            memset(scene->states.data + scene->id_count, 0, id + 1 - scene->id_count);
             scene->id_count = id + 1;
-            scene->objects[id].state = 0;
+            scene->states.count = scene->id_count;
         }
-        uint32_t old = scene->objects[id].state & CAROM_SCENE_CHANGED;
+        uint8_t old = scene->states.data[id] & CAROM_SCENE_CHANGED;
         scene->objects[id] = a->objects[i];
-        scene->objects[id].state = CAROM_SCENE_LIVE | old;
+        scene->states.data[id] = CAROM_SCENE_LIVE | old | carom_scene_kind_state(&a->objects[i]);
         mark_changed(scene, id, CAROM_SCENE_NEW);
     }
     scene->live += (uint32_t)count;
@@ -335,19 +351,17 @@ typedef struct moving {
     const carom_scene *scene;
     const uint32_t *ids;
     const carom_pose *poses;
-    carom_bounds *tight, *boxes;
+    carom_bounds *tight, *boxes; /* the same without a reach */
 } moving;
 
 static carom_status place_range(void *argument, carom_range range) {
     const moving *m = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_scene_object *o = &m->scene->objects[m->ids != NULL ? m->ids[i] : i];
+        if (!pose_is_fine(&m->poses[i])) return CAROM_BAD_INPUT;
         carom_frame f = carom_frame_make(&m->poses[i]);
-        m->tight[i] =
-            carom_scene_is_mesh(o)
-                ? mesh_box(&o->local, &f)
-                : CAROM_CPU_CALL(m->context, carom_scene_convex_box)(&o->convex, o->hull, &f);
-        m->boxes[i] = carom_scene_enlarge(&m->tight[i], m->scene->reach);
+        m->tight[i] = carom_scene_object_box(m->context, o, &f);
+        if (m->boxes != m->tight) m->boxes[i] = carom_scene_enlarge(&m->tight[i], m->scene->reach);
     }
     return CAROM_OK;
 }
@@ -362,18 +376,39 @@ static carom_status write_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
+/* Names the first pose that is not fine. */
+static carom_status refuse_first(const moving *m) {
+    char which[64];
+    uint64_t i = 0;
+    while (pose_is_fine(&m->poses[i])) ++i;
+    snprintf(which, sizeof(which), "object %llu",
+             (unsigned long long)(m->ids != NULL ? m->ids[i] : i));
+    return refuse_pose(m->context, which);
+}
+
+/* Checks the poses of packings, which have limits of their own. */
+static carom_status check_packings(const moving *m, uint64_t count) {
+    const carom_scene *scene = m->scene;
+    for (uint64_t i = 0; i < count; ++i) {
+        uint64_t id = m->ids != NULL ? m->ids[i] : i;
+        char which[64];
+        if ((scene->states.data[id] & CAROM_SCENE_PACKING) == 0) continue;
+        snprintf(which, sizeof(which), "object %llu", (unsigned long long)id);
+        CAROM_TRY(carom_pack_check_place(m->context, &scene->objects[id].tree->extent, &m->poses[i],
+                                         0.0, which));
+    }
+    return CAROM_OK;
+}
+
 static carom_status move(moving *m, carom_scene *scene, uint64_t count) {
     carom_context *context = m->context;
     CAROM_TRY(check_ids(context, scene, m->ids, count));
-    for (uint64_t i = 0; i < count; ++i) {
-        char which[64];
-        if (pose_is_fine(&m->poses[i])) continue;
-        snprintf(which, sizeof(which), "object %llu",
-                 (unsigned long long)(m->ids != NULL ? m->ids[i] : i));
-        return refuse_pose(context, which);
-    }
+    CAROM_TRY(check_packings(m, count));
     CAROM_TRY(reserve_changed(context, scene, scene->id_count));
-    CAROM_TRY(carom_parallel_phase(context, "moving objects", count, GRAIN, place_range, m));
+    carom_status status =
+        carom_parallel_phase(context, "moving objects", count, GRAIN, place_range, m);
+    if (status == CAROM_BAD_INPUT) return refuse_first(m);
+    CAROM_TRY(status);
     CAROM_TRY(carom_broad_move(context, scene->broad, m->ids, m->boxes, count));
     if (m->ids == NULL) (void)carom_parallel_for(context, count, GRAIN, write_range, m);
     for (uint64_t i = 0; i < count; ++i) {
@@ -400,8 +435,8 @@ carom_status carom_scene_move(carom_context *context, carom_scene *scene, const 
                 .scene = scene,
                 .ids = ids,
                 .poses = poses,
-                .tight = CAROM_ARENA_TAKE(scratch, carom_bounds, count),
-                .boxes = CAROM_ARENA_TAKE(scratch, carom_bounds, count)};
+                .tight = CAROM_ARENA_TAKE(scratch, carom_bounds, count)};
+    m.boxes = scene->reach > 0.0 ? CAROM_ARENA_TAKE(scratch, carom_bounds, count) : m.tight;
     carom_status status = m.tight != NULL && m.boxes != NULL
                               ? move(&m, scene, count)
                               : carom_fail_memory(context, 2 * count * sizeof(*m.boxes), "boxes");
@@ -422,7 +457,7 @@ carom_status carom_scene_remove(carom_context *context, carom_scene *scene, cons
     CAROM_TRY(carom_broad_remove(context, scene->broad, ids, count));
     for (uint64_t i = 0; i < count; ++i) {
         mark_changed(scene, ids[i], 0);
-        scene->objects[ids[i]].state &= ~(CAROM_SCENE_LIVE | CAROM_SCENE_NEW);
+        scene->states.data[ids[i]] &= (uint8_t) ~(CAROM_SCENE_LIVE | CAROM_SCENE_NEW);
     }
     uint64_t kept = 0;
     for (uint64_t i = 0; i < scene->ignored.count && count != 0; ++i) {

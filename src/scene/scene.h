@@ -20,6 +20,8 @@
 #define CAROM_SCENE_LIVE    1u
 #define CAROM_SCENE_CHANGED 2u /* since the last step */
 #define CAROM_SCENE_NEW     4u /* added since the last step */
+#define CAROM_SCENE_CONVEX  8u /* its kind; neither: a mesh */
+#define CAROM_SCENE_PACKING 16u
 
 #define CAROM_SCENE_NO_SLOT UINT32_MAX
 
@@ -38,6 +40,7 @@ typedef struct carom_scene_pair {
 CAROM_ARRAY(carom_scene_pairs, carom_scene_pair);
 CAROM_ARRAY(carom_scene_pool, carom_scene_contact);
 CAROM_ARRAY(carom_scene_ids, uint32_t);
+CAROM_ARRAY(carom_scene_states, uint8_t);
 CAROM_ARRAY(carom_scene_words, uint64_t);
 
 struct carom_scene {
@@ -48,6 +51,8 @@ struct carom_scene {
     carom_broad *broad;
     carom_scene_object *objects; /* by id, which is that of the box in `broad` */
     uint64_t capacity;
+    carom_scene_states states; /* by id: CAROM_SCENE_LIVE ..., as small as what steps read of all
+                                  objects should be */
     uint32_t id_count, live;
     carom_scene_ids changed;   /* ids with that state */
     carom_scene_words ignored; /* a << 32 | b, sorted */
@@ -66,8 +71,24 @@ struct carom_scene {
  * log n). */
 const char *carom_scene_validate(const carom_scene *scene);
 
+static inline bool carom_scene_is_convex(const carom_scene_object *o) {
+    return o->kind == CAROM_OBJECT_KIND_CONVEX;
+}
+
 static inline bool carom_scene_is_mesh(const carom_scene_object *o) {
-    return o->kind != CAROM_OBJECT_KIND_CONVEX;
+    return o->kind == CAROM_OBJECT_KIND_SOUP || o->kind == CAROM_OBJECT_KIND_SOLID;
+}
+
+static inline uint8_t carom_scene_kind_state(const carom_scene_object *o) {
+    return carom_scene_is_convex(o) ? CAROM_SCENE_CONVEX
+           : o->tree != NULL        ? CAROM_SCENE_PACKING
+                                    : 0;
+}
+
+/* Whether a pair is asked on one worker (carom_scene_ask_convex), beside others: by the states of
+ * the two together. */
+static inline bool carom_scene_is_light(uint32_t states) {
+    return (states & (CAROM_SCENE_CONVEX | CAROM_SCENE_PACKING)) == CAROM_SCENE_CONVEX;
 }
 
 static inline uint64_t carom_scene_key(uint32_t a, uint32_t b) {
@@ -92,6 +113,10 @@ carom_status carom_scene_objects_make(carom_context *context, const carom_object
                                       uint64_t count, double reach, carom_scene_object *objects,
                                       carom_bounds *boxes);
 
+/* The box of an object in a frame. */
+carom_bounds carom_scene_object_box(carom_context *context, const carom_scene_object *object,
+                                    const carom_frame *frame);
+
 /* Gives an object a pose, which is checked, and its box. */
 void carom_scene_object_place(carom_context *context, carom_scene_object *object,
                               const carom_pose *pose);
@@ -110,10 +135,9 @@ typedef struct carom_scene_question {
     carom_soup_segments *segments;
 } carom_scene_question;
 
-/* Whether the boxes of two objects are farther apart than the reach, which proves that they are not
- * in contact. */
-bool carom_scene_is_far(const carom_scene_question *q, const carom_scene_object *a,
-                        const carom_scene_object *b);
+/* Whether the boxes of two objects, given as the broad phase has them, are farther apart than the
+ * reach, which proves that the objects are not in contact. */
+bool carom_scene_is_far(const carom_bounds *a, const carom_bounds *b, double reach);
 
 /* Whether the direction in which the two were apart, or 0, proves it. */
 bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,
@@ -125,7 +149,8 @@ carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t work
                                     const carom_scene_object *a, const carom_scene_object *b,
                                     carom_scene_contact *contact, bool *in_contact);
 
-/* The rest of the answer for a convex shape and a solid that do not meet: is the shape inside? */
+/* The rest of the answer for a convex shape and a solid whose faces it does not overlap: is the
+ * shape inside? */
 carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_scene_object *a,
                                     const carom_scene_object *b, carom_scene_contact *contact,
                                     bool *in_contact);
@@ -134,5 +159,39 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
 carom_status carom_scene_ask_meshes(const carom_scene_question *q, const carom_scene_object *a,
                                     const carom_scene_object *b, carom_scene_contact *contact,
                                     bool *in_contact);
+
+/* Answers a pair that is not light: one of meshes, or one with a packing. */
+carom_status carom_scene_ask_heavy(const carom_scene_question *q, const carom_scene_object *a,
+                                   const carom_scene_object *b, carom_scene_contact *contact,
+                                   bool *in_contact);
+
+/* The unit vector from the middle of a's box to that of b's; (1, 0, 0) where these are equal. */
+carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_object *b);
+
+/* Directions along which b may get out of a where there is no force: from a to b, as above, and the
+ * axes of the world and their opposites. */
+#define CAROM_SCENE_DIRECTIONS 7
+void carom_scene_directions(const carom_scene_object *a, const carom_scene_object *b,
+                            carom_vec3 *directions);
+
+/* A shift of b along a direction from which on the boxes of a and b are apart. */
+double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene_object *b,
+                                  carom_vec3 direction);
+
+/* ---- Packings: scene_pack.c ------------------------------------------------------------------ */
+
+/* The box of all covers, which contains the solid. */
+carom_bounds carom_scene_packing_bounds(const carom_tree *tree);
+
+/* Answers a pair with a packing. */
+carom_status carom_scene_ask_packing(const carom_scene_question *q, const carom_scene_object *a,
+                                     const carom_scene_object *b, carom_scene_contact *contact,
+                                     bool *in_contact);
+
+/* The hit of a packing, but for its id. Workers may share the context. */
+carom_status carom_scene_packing_closest_point(const carom_scene_object *o, carom_vec3 point,
+                                               carom_scene_hit *hit);
+carom_status carom_scene_packing_ray(carom_context *context, const carom_scene_object *o,
+                                     const carom_ray *ray, carom_scene_hit *hit, bool *found);
 
 #endif

@@ -8,16 +8,17 @@
 #include "carom/scene.h"
 #include "convex/convex_query_item.h"
 
+/* What a step reads and writes of every object comes first, in as few cache lines as possible. */
 typedef struct carom_scene_object {
     carom_object_kind kind;
-    uint32_t state;      /* CAROM_SCENE_LIVE ... */
+    carom_pose pose;
+    carom_bounds box;    /* of the posed object; conservative */
     carom_convex convex; /* of a convex object */
     const carom_hull_view *hull;
     const carom_soup *soup; /* of a soup or solid */
     const carom_solid *solid;
-    carom_pose pose;
-    carom_bounds local; /* of a mesh, in its own frame */
-    carom_bounds box;   /* of the posed object; conservative */
+    const carom_tree *tree; /* of a packing */
+    carom_bounds local;     /* of a mesh or packing, in its own frame */
 } carom_scene_object;
 
 /* The box of a convex object in a frame. It is enlarged so that objects that touch, up to the

@@ -26,6 +26,9 @@
 #define DISTANCE_ERROR 1e-15
 /* Of a box in the frame of a mesh, relative to coordinates: a thousand roundings. */
 #define FRAME_SLACK 0x1p-42
+/* Lengths whose squares are normal doubles. */
+#define LEAST_SQUARED 0x1p-400
+#define MOST_SQUARED  0x1p400
 
 static double extent_of(const carom_bounds *b) {
     return (b->high.x - b->low.x) + (b->high.y - b->low.y) + (b->high.z - b->low.z);
@@ -33,25 +36,27 @@ static double extent_of(const carom_bounds *b) {
 
 /* ---- Rule out -------------------------------------------------------------------------------- */
 
-static double gap_along(double low_a, double high_a, double low_b, double high_b) {
-    double gap = CAROM_MAX(low_b - high_a, low_a - high_b);
+static double gap_along(double low_a, double high_a, double low_b, double high_b, double reach) {
+    double gap = CAROM_MAX(low_b - high_a, low_a - high_b) + reach;
     return CAROM_MAX(gap, 0.0);
 }
 
-bool carom_scene_is_far(const carom_scene_question *q, const carom_scene_object *a,
-                        const carom_scene_object *b) {
-    const carom_bounds *x = &a->box, *y = &b->box;
-    if (!(q->reach > 0.0)) return false; /* the boxes overlap, or there would be no pair */
-    carom_vec3 gap = carom_vec(gap_along(x->low.x, x->high.x, y->low.x, y->high.x),
-                               gap_along(x->low.y, x->high.y, y->low.y, y->high.y),
-                               gap_along(x->low.z, x->high.z, y->low.z, y->high.z));
-    return carom_length(gap) > q->reach * (1.0 + 0x1p-48);
+/* The boxes were enlarged by half the reach, so that between objects the gap is larger by the
+ * reach. What rounding takes away is less than the slack of the boxes (scene_cpu.c). */
+bool carom_scene_is_far(const carom_bounds *a, const carom_bounds *b, double reach) {
+    if (!(reach > 0.0)) return false; /* the boxes overlap, or there would be no pair */
+    carom_vec3 gap = carom_vec(gap_along(a->low.x, a->high.x, b->low.x, b->high.x, reach),
+                               gap_along(a->low.y, a->high.y, b->low.y, b->high.y, reach),
+                               gap_along(a->low.z, a->high.z, b->low.z, b->high.z, reach));
+    if (reach > LEAST_SQUARED && reach < MOST_SQUARED)
+        return carom_vec_dot(gap, gap) > reach * reach * (1.0 + 0x1p-40);
+    return carom_length(gap) > reach * (1.0 + 0x1p-48);
 }
 
 bool carom_scene_rule_out(const carom_scene_question *q, const carom_scene_object *a,
                           const carom_scene_object *b, carom_vec3 direction) {
-    if (carom_scene_is_mesh(a) || carom_scene_is_mesh(b)) return false;
     if (direction.x == 0.0 && direction.y == 0.0 && direction.z == 0.0) return false;
+    if (!carom_scene_is_convex(a) || !carom_scene_is_convex(b)) return false;
     return CAROM_CPU_CALL(q->context, carom_scene_separated)(a, b, direction, q->reach);
 }
 
@@ -62,6 +67,7 @@ static void put_deepest_first(carom_contact *points, uint32_t count) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < count; ++i)
         if (points[i].depth > points[best].depth) best = i;
+    if (best == 0) return;
     carom_contact swap = points[0];
     points[0] = points[best];
     points[best] = swap;
@@ -74,7 +80,7 @@ static bool is_contact(const carom_scene_question *q, const carom_convex_result 
 /* Result and points of two placed shapes. */
 static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena,
                                const carom_convex_question_item *item, carom_manifold *m) {
-    memset(m, 0, sizeof(*m));
+    m->count = 0;
     CAROM_TRY(CAROM_CPU_CALL(q->context, carom_convex_ask)(item, CAROM_CONVEX_QUESTION_DEPTH, NULL,
                                                            arena, &m->result));
     if (!is_contact(q, &m->result)) return CAROM_OK;
@@ -82,6 +88,7 @@ static carom_status ask_shapes(const carom_scene_question *q, carom_arena *arena
                                     m);
 }
 
+/* Clears no points that it writes: the contact is 300 bytes long, and in no cache. */
 static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *arena,
                                    const carom_scene_object *a, const carom_scene_object *b,
                                    carom_scene_contact *c, bool *in_contact) {
@@ -93,6 +100,7 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
                                        .pose_a = &a->pose,
                                        .pose_b = &b->pose};
     CAROM_TRY(ask_shapes(q, arena, &item, &m));
+    memset(c, 0, offsetof(carom_scene_contact, points)); /* padding, too */
     c->relation = m.result.relation;
     c->method = CAROM_CONTACT_METHOD_CONVEX;
     c->normal = m.result.normal;
@@ -100,8 +108,10 @@ static carom_status ask_two_convex(const carom_scene_question *q, carom_arena *a
     c->depth = m.result.depth;
     c->error = m.result.error;
     c->point_count = m.count;
+    put_deepest_first(m.points, m.count);
     for (uint32_t i = 0; i < m.count; ++i) c->points[i] = m.points[i];
-    put_deepest_first(c->points, m.count);
+    for (uint32_t i = m.count; i < CAROM_MANIFOLD_POINTS; ++i)
+        memset(&c->points[i], 0, sizeof(c->points[i]));
     *in_contact = is_contact(q, &m.result);
     return CAROM_OK;
 }
@@ -293,9 +303,9 @@ carom_status carom_scene_ask_convex(const carom_scene_question *q, uint32_t work
                                     const carom_scene_object *a, const carom_scene_object *b,
                                     carom_scene_contact *contact, bool *in_contact) {
     carom_arena *arena = carom_scratch(q->context, worker);
-    memset(contact, 0, sizeof(*contact));
     if (!carom_scene_is_mesh(a) && !carom_scene_is_mesh(b))
         return ask_two_convex(q, arena, a, b, contact, in_contact);
+    memset(contact, 0, sizeof(*contact));
     bool turned = carom_scene_is_mesh(a);
     CAROM_TRY(ask_faces(q, arena, turned ? b : a, turned ? a : b, contact, in_contact));
     if (turned) turn_round(contact);
@@ -346,8 +356,10 @@ carom_status carom_scene_ask_inside(const carom_scene_question *q, const carom_s
     CAROM_TRY(carom_convex_distance(q->context, &shape->convex, &shape->pose, &point, &at, NULL,
                                     NULL, &r));
     double behind = carom_vec_dot(carom_vec_sub(r.point_a, middle), back);
+    uint64_t touching = contact->triangle_pairs;
     memset(contact, 0, sizeof(*contact));
     contact->method = CAROM_CONTACT_METHOD_CONVEX_FACES;
+    contact->triangle_pairs = touching;
     contact->relation = turned ? CAROM_RELATION_B_INSIDE_A : CAROM_RELATION_A_INSIDE_B;
     contact->normal = turned ? out : back;
     contact->depth = hit.distance + CAROM_MAX(behind, 0.0);
@@ -442,44 +454,35 @@ static bool some_point(const carom_scene_object *o, carom_vec3 *point) {
     return true;
 }
 
-static carom_status ask_soups(const carom_scene_question *q, const carom_scene_object *a,
-                              const carom_scene_object *b, carom_scene_contact *c,
-                              bool *in_contact) {
-    c->method = CAROM_CONTACT_METHOD_FACES;
-    CAROM_TRY(ask_meeting(q, a, b, c, in_contact));
-    if (*in_contact) return CAROM_OK;
-    const carom_scene_object *solid = a->solid != NULL ? a : b, *other = a->solid != NULL ? b : a;
+/* Whether a soup is in what a solid encloses, where no faces of the two meet. */
+static carom_status is_soup_inside(const carom_scene_question *q, const carom_scene_object *solid,
+                                   const carom_scene_object *soup, bool *inside) {
     carom_vec3 point;
-    if (solid->solid != NULL && some_point(other, &point)) {
-        CAROM_TRY(is_inside(q, solid, to_mesh(solid, point), in_contact));
-        if (*in_contact) {
-            c->relation = solid == a ? CAROM_RELATION_B_INSIDE_A : CAROM_RELATION_A_INSIDE_B;
-            return CAROM_OK;
-        }
-    }
-    if (!(q->reach > 0.0)) return CAROM_OK;
-    carom_soup_gap gap;
-    CAROM_TRY(carom_soup_cross_distance(q->context, a->soup, &a->pose, b->soup, &b->pose, q->reach,
-                                        &gap));
-    *in_contact = gap.distance <= q->reach;
-    if (*in_contact)
-        take_gap(c, gap.distance, gap.point_a, gap.point_b,
-                 DISTANCE_ERROR * (extent_of(&a->box) + extent_of(&b->box)));
-    return CAROM_OK;
+    *inside = false;
+    if (solid->solid == NULL || !some_point(soup, &point)) return CAROM_OK;
+    return is_inside(q, solid, to_mesh(solid, point), inside);
 }
 
-/* ---- Two solids ------------------------------------------------------------------------------ */
+/* ---- Depth of two meshes --------------------------------------------------------------------- */
 
-/* Whether the solids overlap when b is moved by `shift` along the normal. */
+/* Whether two meshes overlap when b is moved by `shift` along a direction: solids, if space is in
+ * both; others, if faces meet or one is inside the other. */
 static carom_status overlaps_at(const carom_scene_question *q, const carom_scene_object *a,
-                                const carom_scene_object *b, carom_vec3 normal, double shift,
+                                const carom_scene_object *b, carom_vec3 direction, double shift,
                                 bool *overlaps) {
-    carom_overlap overlap;
-    carom_pose pose = b->pose;
-    pose.t = carom_vec_add(pose.t, carom_vec_scale(normal, shift));
-    CAROM_TRY(carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &pose, NULL, &overlap));
-    *overlaps = overlap.relation >= CAROM_RELATION_OVERLAPPING;
-    return CAROM_OK;
+    carom_scene_object moved = *b;
+    moved.pose.t = carom_vec_add(b->pose.t, carom_vec_scale(direction, shift));
+    if (a->solid != NULL && b->solid != NULL) {
+        carom_overlap overlap;
+        CAROM_TRY(carom_solid_overlap(q->context, a->solid, &a->pose, b->solid, &moved.pose, NULL,
+                                      &overlap));
+        *overlaps = overlap.relation >= CAROM_RELATION_OVERLAPPING;
+        return CAROM_OK;
+    }
+    CAROM_TRY(carom_soup_cross_any(q->context, a->soup, &a->pose, b->soup, &moved.pose, overlaps));
+    if (*overlaps) return CAROM_OK;
+    return a->solid != NULL ? is_soup_inside(q, a, &moved, overlaps)
+                            : is_soup_inside(q, &moved, a, overlaps);
 }
 
 /* How far a box extends along a direction. */
@@ -489,13 +492,38 @@ static double reaches(const carom_bounds *b, carom_vec3 d) {
            (d.z > 0.0 ? d.z * b->high.z : d.z * b->low.z);
 }
 
-/* `guess` is a shift to begin with, or 0. */
+double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene_object *b,
+                                  carom_vec3 direction) {
+    double shift = reaches(&a->box, direction) + reaches(&b->box, carom_vec_scale(direction, -1.0));
+    /* The factor allows for rounding. */
+    return shift + 0x1p-40 * (fabs(shift) + carom_vec_largest(b->pose.t) + extent_of(&a->box));
+}
+
+carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_object *b) {
+    const carom_bounds *x = &a->box, *y = &b->box;
+    carom_vec3 from = carom_vec(0.5 * x->low.x + 0.5 * x->high.x, 0.5 * x->low.y + 0.5 * x->high.y,
+                                0.5 * x->low.z + 0.5 * x->high.z);
+    carom_vec3 to = carom_vec(0.5 * y->low.x + 0.5 * y->high.x, 0.5 * y->low.y + 0.5 * y->high.y,
+                              0.5 * y->low.z + 0.5 * y->high.z);
+    carom_vec3 n = carom_scene_unit(carom_vec_sub(to, from));
+    return carom_vec_largest(n) == 0.0 ? carom_vec(1.0, 0.0, 0.0) : n;
+}
+
+void carom_scene_directions(const carom_scene_object *a, const carom_scene_object *b,
+                            carom_vec3 *directions) {
+    for (int i = 1; i < CAROM_SCENE_DIRECTIONS; ++i) {
+        directions[i] = carom_vec(0.0, 0.0, 0.0);
+        (&directions[i].x)[(i - 1) / 2] = i % 2 == 1 ? 1.0 : -1.0;
+    }
+    directions[0] = carom_scene_between(a, b);
+}
+
+/* Sets normal, depth and error. The two overlap as they are, and do not when b is moved by `high`.
+ * `guess` is a shift to begin with, or 0. */
 static carom_status find_depth(const carom_scene_question *q, const carom_scene_object *a,
-                               const carom_scene_object *b, double guess, carom_scene_contact *c) {
-    carom_vec3 n = c->normal;
-    /* Along n, the boxes are apart from here on; the factor allows for rounding. */
-    double low = 0.0, high = reaches(&a->box, n) + reaches(&b->box, carom_vec_scale(n, -1.0));
-    high += 0x1p-40 * (fabs(high) + carom_vec_largest(b->pose.t) + extent_of(&a->box));
+                               const carom_scene_object *b, carom_vec3 n, double high, double guess,
+                               carom_scene_contact *c) {
+    double low = 0.0;
     double at = guess > 0.0 && guess < high ? guess : 0.5 * high;
     bool overlaps;
     while (high - low > DEPTH_PART * high) {
@@ -511,10 +539,65 @@ static carom_status find_depth(const carom_scene_question *q, const carom_scene_
         if (!(at > low && at < high)) break; /* neighbouring doubles */
         CAROM_TRY(carom_progress_look(q->context));
     }
+    c->normal = n;
     c->depth = high;
     c->error = high - low;
     return CAROM_OK;
 }
+
+/* The least depth of several directions, for meshes that do not enclose space: these have no force
+ * to give one. A direction is searched only where b, moved along it by less than the least depth so
+ * far, is out of a. */
+static carom_status find_least_depth(const carom_scene_question *q, const carom_scene_object *a,
+                                     const carom_scene_object *b, carom_scene_contact *c) {
+    carom_vec3 directions[CAROM_SCENE_DIRECTIONS];
+    carom_scene_directions(a, b, directions);
+    for (int i = 0; i < CAROM_SCENE_DIRECTIONS; ++i) {
+        double high = carom_scene_clearing_shift(a, b, directions[i]);
+        double less = c->depth - c->error - DEPTH_PART * c->depth;
+        if (i > 0 && high > less) {
+            bool overlaps;
+            if (!(less > 0.0)) break;
+            CAROM_TRY(overlaps_at(q, a, b, directions[i], less, &overlaps));
+            if (overlaps) continue;
+            high = less;
+        }
+        CAROM_TRY(find_depth(q, a, b, directions[i], high, 0.0, c));
+    }
+    for (uint32_t i = 0; i < c->point_count; ++i) c->points[i].depth = c->depth;
+    return CAROM_OK;
+}
+
+/* ---- Two meshes, by their faces ---------------------------------------------------------------
+ */
+
+static carom_status ask_soups(const carom_scene_question *q, const carom_scene_object *a,
+                              const carom_scene_object *b, carom_scene_contact *c,
+                              bool *in_contact) {
+    c->method = CAROM_CONTACT_METHOD_FACES;
+    CAROM_TRY(ask_meeting(q, a, b, c, in_contact));
+    if (!*in_contact) {
+        const carom_scene_object *solid = a->solid != NULL ? a : b;
+        CAROM_TRY(is_soup_inside(q, solid, solid == a ? b : a, in_contact));
+        if (*in_contact)
+            c->relation = solid == a ? CAROM_RELATION_B_INSIDE_A : CAROM_RELATION_A_INSIDE_B;
+    }
+    if (*in_contact)
+        return q->skip_depth || c->relation == CAROM_RELATION_TOUCHING
+                   ? CAROM_OK
+                   : find_least_depth(q, a, b, c);
+    if (!(q->reach > 0.0)) return CAROM_OK;
+    carom_soup_gap gap;
+    CAROM_TRY(carom_soup_cross_distance(q->context, a->soup, &a->pose, b->soup, &b->pose, q->reach,
+                                        &gap));
+    *in_contact = gap.distance <= q->reach;
+    if (*in_contact)
+        take_gap(c, gap.distance, gap.point_a, gap.point_b,
+                 DISTANCE_ERROR * (extent_of(&a->box) + extent_of(&b->box)));
+    return CAROM_OK;
+}
+
+/* ---- Two solids ------------------------------------------------------------------------------ */
 
 static carom_status ask_solids(const carom_scene_question *q, const carom_scene_object *a,
                                const carom_scene_object *b, carom_scene_contact *c,
@@ -557,7 +640,9 @@ static carom_status ask_solids(const carom_scene_question *q, const carom_scene_
         return CAROM_OK;
     }
     if (force > 4.0 * overlap.force_error) guess = overlap.volume / force;
-    if (!q->skip_depth) CAROM_TRY(find_depth(q, a, b, guess, c));
+    if (!q->skip_depth)
+        CAROM_TRY(
+            find_depth(q, a, b, c->normal, carom_scene_clearing_shift(a, b, c->normal), guess, c));
     c->point_count = 1;
     c->points[0] = (carom_contact){overlap.centroid, overlap.centroid, c->depth};
     return CAROM_OK;
@@ -575,4 +660,12 @@ carom_status carom_scene_ask_meshes(const carom_scene_question *q, const carom_s
     /* Only convex objects are ruled out by a direction. */
     if (!*in_contact) contact->normal = carom_vec(0.0, 0.0, 0.0);
     return CAROM_OK;
+}
+
+carom_status carom_scene_ask_heavy(const carom_scene_question *q, const carom_scene_object *a,
+                                   const carom_scene_object *b, carom_scene_contact *contact,
+                                   bool *in_contact) {
+    return a->tree != NULL || b->tree != NULL
+               ? carom_scene_ask_packing(q, a, b, contact, in_contact)
+               : carom_scene_ask_meshes(q, a, b, contact, in_contact);
 }

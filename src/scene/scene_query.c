@@ -52,12 +52,16 @@ static const carom_scene_object *object_of(const objects_query *q, uint64_t i) {
     return &q->scene->objects[q->pairs.data[i].b];
 }
 
+static bool is_light(const carom_scene_object *a, const carom_scene_object *b) {
+    return carom_scene_is_light(carom_scene_kind_state(a) | carom_scene_kind_state(b));
+}
+
 static carom_status ask_range(void *argument, carom_range range) {
     const objects_query *q = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         const carom_scene_object *a = other_of(q, i), *b = object_of(q, i);
         bool in_contact = false;
-        if (carom_scene_is_mesh(a) && carom_scene_is_mesh(b)) continue;
+        if (!is_light(a, b)) continue;
         CAROM_TRY(
             carom_scene_ask_convex(&q->question, range.worker, a, b, &q->contacts[i], &in_contact));
         q->in_contact[i] = in_contact;
@@ -65,14 +69,14 @@ static carom_status ask_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-static carom_status ask_meshes(objects_query *q) {
+static carom_status ask_heavy(objects_query *q) {
     for (uint64_t i = 0; i < q->pairs.count; ++i) {
         const carom_scene_object *a = other_of(q, i), *b = object_of(q, i);
         bool in_contact = false;
-        if (carom_scene_is_mesh(a) && carom_scene_is_mesh(b)) {
-            CAROM_TRY(carom_scene_ask_meshes(&q->question, a, b, &q->contacts[i], &in_contact));
+        if (!is_light(a, b)) {
+            CAROM_TRY(carom_scene_ask_heavy(&q->question, a, b, &q->contacts[i], &in_contact));
         } else if ((a->solid != NULL || b->solid != NULL) &&
-                   q->contacts[i].relation == CAROM_RELATION_APART) {
+                   q->contacts[i].relation <= CAROM_RELATION_TOUCHING) {
             CAROM_TRY(carom_scene_ask_inside(&q->question, a, b, &q->contacts[i], &in_contact));
         }
         if (in_contact) q->in_contact[i] = 1;
@@ -100,7 +104,7 @@ static carom_status query_objects(objects_query *q, const carom_object_def *obje
         carom_parallel_phase(context, "asking convex objects", q->pairs.count, GRAIN, ask_range, q);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "contacts of objects");
     CAROM_TRY(status);
-    CAROM_TRY(ask_meshes(q));
+    CAROM_TRY(ask_heavy(q));
     uint64_t found = 0, writable, kept = 0;
     for (uint64_t i = 0; i < q->pairs.count; ++i) found += q->in_contact[i];
     CAROM_TRY(carom_scene_contacts_begin(context, &context->allocator, contacts, found, &writable));
@@ -150,9 +154,10 @@ typedef struct items_query {
 static const carom_scene_hit no_hit = {
     .id = CAROM_NO_OBJECT, .face = CAROM_NO_FACE, .distance = HUGE_VAL};
 
-/* carom_convex_ray and _distance read nothing of the context but its backend and instruction set,
+/* Answers the items of convex objects and packings.
+ * carom_convex_ray and _distance read nothing of the context but its backend and instruction set,
  * and write to it only when they fail, which checked input does not. So workers may share it. */
-static carom_status answer_convex(void *argument, carom_range range) {
+static carom_status answer_side_by_side(void *argument, carom_range range) {
     const items_query *q = argument;
     const carom_convex point = {0};
     for (uint64_t i = range.begin; i < range.end; ++i) {
@@ -160,6 +165,16 @@ static carom_status answer_convex(void *argument, carom_range range) {
         carom_scene_hit *hit = &q->found[i];
         *hit = no_hit;
         if (carom_scene_is_mesh(o)) continue;
+        if (o->tree != NULL) {
+            bool found = true;
+            if (q->rays != NULL)
+                CAROM_TRY(
+                    carom_scene_packing_ray(q->context, o, &q->rays[q->items[i].a], hit, &found));
+            else
+                CAROM_TRY(carom_scene_packing_closest_point(o, q->points[q->items[i].a], hit));
+            if (found) hit->id = q->items[i].b;
+            continue;
+        }
         if (q->rays != NULL) {
             carom_convex_hit found;
             CAROM_TRY(carom_convex_ray(q->context, &o->convex, &o->pose, &q->rays[q->items[i].a],
@@ -310,8 +325,8 @@ static carom_status answer(items_query *q, carom_scene_hit *hits) {
                           "time");
     q->found = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_scene_hit, q->count);
     if (q->found == NULL) return carom_fail_memory(context, q->count * sizeof(*q->found), "hits");
-    CAROM_TRY(
-        carom_parallel_phase(context, "asking convex objects", q->count, GRAIN, answer_convex, q));
+    CAROM_TRY(carom_parallel_phase(context, "asking convex objects", q->count, GRAIN,
+                                   answer_side_by_side, q));
     CAROM_TRY(answer_meshes(q));
     for (uint64_t i = 0; i < q->count; ++i) {
         carom_scene_hit *best = &hits[q->items[i].a];

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* A step: all contacts, and what began and ended since the last step.
  *
- *   sift     the pairs of boxes: which have an object that changed, and are near enough
- *   merge    them with the records of the last step; both are sorted
+ *   sift     the pairs of boxes: which have an object that changed, are near enough, and have a
+ *            record of the last step; both lists are sorted
+ *   merge    them with these records, into new ones
  *   rule out pairs that a plane of an earlier step still separates
  *   ask      the engines, for the pairs that are left and have an object that changed
  *   finish   the contacts in the order of the pairs
+ *
+ * Ranges of pairs are sifted and merged side by side: sifting counts what a range will write, so
+ * that merging knows the place. Where few objects changed, the rest of a step is proportional to
+ * the pairs of these, but for the copy of all contacts.
  *
  * The merge writes new records and leaves the old ones; they are exchanged at the end, when nothing
  * can fail any more. A failure in between leaves the last step, and the objects marked as changed:
@@ -17,12 +22,19 @@
 #include "broad/broad.h"
 #include "scene/scene.h"
 
-#define SIFT_GRAIN     4096u /* pairs per range: some 50 us of work */
+#define SIFT_GRAIN     4096u /* pairs of boxes per range: some 20 us of work */
 #define RULE_OUT_GRAIN 512u  /* pairs per range: some 50 us of work */
 #define ASK_GRAIN      32u   /* the same */
-#define COPY_GRAIN     1024u /* contacts per range: 300 KiB */
+#define COPY_GRAIN     1024u /* pairs per range: up to 300 KiB of contacts */
 
 CAROM_RESULT_FILL(carom_scene_contacts);
+
+/* What a range of pairs of boxes becomes: counts, then the first places. */
+typedef struct places {
+    uint64_t records; /* in `next` */
+    uint64_t asked;   /* of these, pairs with an object that changed */
+    uint64_t dropped; /* contacts of the last step without a successor */
+} places;
 
 typedef struct step {
     carom_scene_question question;
@@ -30,16 +42,20 @@ typedef struct step {
     const uint64_t *keys; /* of the pairs of boxes: a << 32 | b, sorted */
     uint64_t key_count;
     uint8_t *sifted; /* one per pair of boxes: SIFT_... */
+    places *ranges;  /* one per SIFT_GRAIN pairs, and one behind the last with the totals */
     uint64_t *ended; /* keys, in scratch */
     uint64_t *begun;
     uint64_t ended_count, begun_count;
-    uint32_t *dropped; /* slots of records that are no more, in scratch */
+    uint32_t *dropped; /* slots of contacts that are no more, in scratch */
     uint64_t dropped_count;
-    uint32_t *asked; /* places in `next`: pairs with a convex shape first, then pairs of meshes */
-    uint64_t asked_count, convex_count;
-    uint32_t *slots; /* of all contacts, in the order of the pairs */
-    uint64_t slot_count;
+    uint32_t *changed; /* places in `next` of pairs with an object that changed */
+    uint64_t changed_count;
+    uint32_t *asked; /* those that are to be asked: light pairs first (scene.h), then the others */
+    uint64_t asked_count, light_count;
+    uint64_t *firsts; /* one per COPY_GRAIN pairs: the place of its first contact */
+    uint64_t contact_count;
     carom_scene_contact *results;
+    uint64_t writable;
 } step;
 
 static uint64_t key_of(const carom_scene_pair *p) {
@@ -50,69 +66,156 @@ static const carom_scene_object *object_of(const step *s, uint32_t id) {
     return &s->scene->objects[id];
 }
 
-/* ---- Merge ----------------------------------------------------------------------------------- */
-
-/* A record of the last step that has no successor. */
-static void drop(step *s, const carom_scene_pair *old) {
-    if ((old->flags & CAROM_SCENE_CONTACT) != 0) s->ended[s->ended_count++] = key_of(old);
-    if (old->slot != CAROM_SCENE_NO_SLOT) s->dropped[s->dropped_count++] = old->slot;
+/* The first place in `kept` whose key is not below `key`. */
+static uint64_t find_record(const carom_scene_pairs *kept, uint64_t key) {
+    uint64_t low = 0, high = kept->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (key_of(&kept->data[middle]) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
+/* ---- Sift ------------------------------------------------------------------------------------ */
+
 /* What is known of a pair of boxes. */
-#define SIFT_SAME    0u /* no object changed: the record of the last step counts, if there is one */
-#define SIFT_CHANGED 1u
-#define SIFT_NEW     2u /* an object is new: a record of the last step is not its */
-#define SIFT_FAR     4u /* the boxes are farther apart than the reach */
+#define SIFT_NONE    0u /* there is no record: it is far or ignored, or was and did not change */
+#define SIFT_SAME    1u /* no object changed: the record of the last step counts */
+#define SIFT_CHANGED 2u
+#define SIFT_NEW     3u /* there is no record of the last step, or that of another object */
+
+/* The records of the last step that belong to a range of pairs of boxes: all between its first pair
+ * and that of the next range, which is where they are dropped if they have no successor. */
+static void find_records(const step *s, carom_range range, uint64_t *first, uint64_t *end) {
+    const carom_scene_pairs *kept = &s->scene->kept;
+    *first = range.begin == 0 ? 0 : find_record(kept, s->keys[range.begin]);
+    *end = range.end == s->key_count ? kept->count : find_record(kept, s->keys[range.end]);
+}
 
 static carom_status sift_range(void *argument, carom_range range) {
     const step *s = argument;
+    const carom_scene *scene = s->scene;
+    const carom_scene_words *ignored = &scene->ignored;
+    const carom_scene_pair *kept = scene->kept.data;
+    const uint8_t *states = scene->states.data;
+    const carom_bounds *boxes = scene->broad->boxes;
+    places count = {0, 0, 0};
+    uint64_t j, end, g = 0;
+    find_records(s, range, &j, &end);
+    if (ignored->count != 0 && range.begin < range.end)
+        while (g < ignored->count && ignored->data[g] < s->keys[range.begin]) ++g;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        const carom_scene_object *a = object_of(s, (uint32_t)(s->keys[i] >> 32));
-        const carom_scene_object *b = object_of(s, (uint32_t)s->keys[i]);
-        uint32_t states = a->state | b->state;
-        s->sifted[i] = SIFT_SAME;
-        if ((states & CAROM_SCENE_CHANGED) == 0) continue;
-        s->sifted[i] = (states & CAROM_SCENE_NEW) != 0 ? SIFT_NEW : SIFT_CHANGED;
-        if (carom_scene_is_far(&s->question, a, b)) s->sifted[i] = SIFT_FAR;
+        uint64_t key = s->keys[i];
+        uint32_t a = (uint32_t)(key >> 32), b = (uint32_t)key;
+        uint32_t both = states[a] | states[b];
+        for (; j < end && key_of(&kept[j]) < key; ++j)
+            count.dropped += kept[j].slot != CAROM_SCENE_NO_SLOT ? 1 : 0;
+        bool known = j < end && key_of(&kept[j]) == key;
+        bool changed = (both & CAROM_SCENE_CHANGED) != 0;
+        uint8_t what = known ? SIFT_SAME : SIFT_NONE;
+        if (changed) {
+            bool fresh = !known || (both & CAROM_SCENE_NEW) != 0;
+            what = fresh ? SIFT_NEW : SIFT_CHANGED;
+            if (carom_scene_is_far(&boxes[a], &boxes[b], scene->reach)) what = SIFT_NONE;
+        }
+        while (g < ignored->count && ignored->data[g] < key) ++g;
+        if (g < ignored->count && ignored->data[g] == key) what = SIFT_NONE;
+        if (known && (what == SIFT_NONE || what == SIFT_NEW))
+            count.dropped += kept[j].slot != CAROM_SCENE_NO_SLOT ? 1 : 0;
+        j += known ? 1 : 0;
+        count.records += what != SIFT_NONE ? 1 : 0;
+        count.asked += what >= SIFT_CHANGED ? 1 : 0;
+        s->sifted[i] = what;
     }
+    for (; j < end; ++j) count.dropped += kept[j].slot != CAROM_SCENE_NO_SLOT ? 1 : 0;
+    s->ranges[range.begin / SIFT_GRAIN] = count;
     return CAROM_OK;
 }
 
-static void merge(step *s) {
-    carom_scene *scene = s->scene;
-    const carom_scene_pairs *kept = &scene->kept;
-    const carom_scene_words *ignored = &scene->ignored;
-    uint64_t j = 0, g = 0, count = 0, old_key = kept->count != 0 ? key_of(kept->data) : UINT64_MAX;
-    for (uint64_t i = 0; i < s->key_count; ++i) {
-        uint64_t key = s->keys[i];
-        if (s->sifted[i] == SIFT_FAR) continue;
-        while (g < ignored->count && ignored->data[g] < key) ++g;
-        if (g < ignored->count && ignored->data[g] == key) continue;
-        while (old_key < key) {
-            drop(s, &kept->data[j++]);
-            old_key = j < kept->count ? key_of(&kept->data[j]) : UINT64_MAX;
-        }
-        const carom_scene_pair *old = NULL;
-        if (old_key == key) {
-            old = &kept->data[j++];
-            old_key = j < kept->count ? key_of(&kept->data[j]) : UINT64_MAX;
-        }
-        if (old == NULL && s->sifted[i] == SIFT_SAME) continue; /* was far, and still is */
-        carom_scene_pair *p = &scene->next.data[count++];
-        if (old != NULL && s->sifted[i] != SIFT_NEW) {
-            *p = *old;
-            if ((old->flags & CAROM_SCENE_CONTACT) != 0) p->flags |= CAROM_SCENE_WAS;
-            if (s->sifted[i] == SIFT_CHANGED) p->flags |= CAROM_SCENE_ASK;
-            continue;
-        }
-        if (old != NULL) drop(s, old);
-        *p = (carom_scene_pair){.a = (uint32_t)(key >> 32),
-                                .b = (uint32_t)key,
-                                .slot = CAROM_SCENE_NO_SLOT,
-                                .flags = CAROM_SCENE_ASK};
+/* Turns the counts of ranges into places. */
+static void sum_ranges(step *s, uint64_t range_count) {
+    places sum = {0, 0, 0};
+    for (uint64_t r = 0; r <= range_count; ++r) {
+        places own = r < range_count ? s->ranges[r] : sum;
+        s->ranges[r] = sum;
+        sum.records += own.records;
+        sum.asked += own.asked;
+        sum.dropped += own.dropped;
     }
-    while (j < kept->count) drop(s, &kept->data[j++]);
-    scene->next.count = count;
+}
+
+/* ---- Merge ----------------------------------------------------------------------------------- */
+
+/* A record of the last step that has no successor. */
+static void drop(const step *s, const carom_scene_pair *old, uint64_t *at) {
+    if (old->slot == CAROM_SCENE_NO_SLOT) return;
+    s->dropped[*at] = old->slot;
+    s->ended[(*at)++] = key_of(old);
+}
+
+static carom_status merge_range(void *argument, carom_range range) {
+    const step *s = argument;
+    const carom_scene_pair *kept = s->scene->kept.data;
+    carom_scene_pair *next = s->scene->next.data;
+    places at = s->ranges[range.begin / SIFT_GRAIN];
+    uint64_t j, end;
+    find_records(s, range, &j, &end);
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        uint64_t key = s->keys[i];
+        uint8_t what = s->sifted[i];
+        while (j < end && key_of(&kept[j]) < key) drop(s, &kept[j++], &at.dropped);
+        const carom_scene_pair *old = j < end && key_of(&kept[j]) == key ? &kept[j++] : NULL;
+        bool goes_on = what == SIFT_SAME || what == SIFT_CHANGED;
+        if (old != NULL && !goes_on) drop(s, old, &at.dropped);
+        if (what == SIFT_NONE) continue;
+        carom_scene_pair *p = &next[at.records];
+        *p = goes_on ? *old
+                     : (carom_scene_pair){.a = (uint32_t)(key >> 32),
+                                          .b = (uint32_t)key,
+                                          .slot = CAROM_SCENE_NO_SLOT};
+        if (what >= SIFT_CHANGED) {
+            if ((p->flags & CAROM_SCENE_CONTACT) != 0) p->flags |= CAROM_SCENE_WAS;
+            p->flags |= CAROM_SCENE_ASK;
+            s->changed[at.asked++] = (uint32_t)at.records;
+        }
+        ++at.records;
+    }
+    while (j < end) drop(s, &kept[j++], &at.dropped);
+    return CAROM_OK;
+}
+
+/* Makes the records of this step, and lists those with an object that changed. */
+static carom_status make_records(step *s) {
+    carom_context *context = s->question.context;
+    carom_scene *scene = s->scene;
+    carom_arena *scratch = carom_scratch(context, 0);
+    /* At least one range, which drops the records of the last step where no pairs are left. */
+    uint64_t range_count = CAROM_MAX((s->key_count + SIFT_GRAIN - 1) / SIFT_GRAIN, 1);
+    s->sifted = CAROM_ARENA_TAKE(scratch, uint8_t, s->key_count);
+    s->ranges = CAROM_ARENA_TAKE(scratch, places, range_count + 1);
+    if (s->sifted == NULL || s->ranges == NULL)
+        return carom_fail_memory(context, s->key_count, "pairs of objects");
+    if (s->key_count == 0) CAROM_TRY(sift_range(s, (carom_range){0, 0, 0}));
+    CAROM_TRY(carom_parallel_for(context, s->key_count, SIFT_GRAIN, sift_range, s));
+    sum_ranges(s, range_count);
+    places all = s->ranges[range_count];
+    s->changed_count = all.asked;
+    s->dropped_count = s->ended_count = all.dropped;
+    s->changed = CAROM_ARENA_TAKE(scratch, uint32_t, all.asked);
+    s->begun = CAROM_ARENA_TAKE(scratch, uint64_t, all.asked);
+    s->ended = CAROM_ARENA_TAKE(scratch, uint64_t, all.dropped + all.asked);
+    s->dropped = CAROM_ARENA_TAKE(scratch, uint32_t, all.dropped);
+    if (s->changed == NULL || s->begun == NULL || s->ended == NULL || s->dropped == NULL ||
+        !carom_scene_pairs_reserve(&scene->next, &scene->allocator, all.records))
+        return carom_fail_memory(context, all.records * sizeof(carom_scene_pair),
+                                 "pairs of objects");
+    if (s->key_count == 0) CAROM_TRY(merge_range(s, (carom_range){0, 0, 0}));
+    CAROM_TRY(carom_parallel_for(context, s->key_count, SIFT_GRAIN, merge_range, s));
+    scene->next.count = all.records;
+    return CAROM_OK;
 }
 
 /* ---- Rule out -------------------------------------------------------------------------------- */
@@ -122,8 +225,7 @@ static void merge(step *s) {
 static carom_status rule_out_range(void *argument, carom_range range) {
     const step *s = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_scene_pair *p = &s->scene->next.data[i];
-        if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
+        carom_scene_pair *p = &s->scene->next.data[s->changed[i]];
         p->flags &= ~CAROM_SCENE_CONTACT;
         if (carom_scene_rule_out(&s->question, object_of(s, p->a), object_of(s, p->b),
                                  p->direction))
@@ -132,22 +234,25 @@ static carom_status rule_out_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
+static bool is_light(const step *s, const carom_scene_pair *p) {
+    const uint8_t *states = s->scene->states.data;
+    return carom_scene_is_light(states[p->a] | states[p->b]);
+}
+
 /* Gives every pair that is to be asked a slot, and lists these pairs. */
 static carom_status list_asked(step *s) {
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
-    uint64_t convex = 0, meshes = 0, needed = 0, convex_at = 0;
-    for (uint64_t i = 0; i < scene->next.count; ++i) {
-        const carom_scene_pair *p = &scene->next.data[i];
+    uint64_t light = 0, heavy = 0, needed = 0;
+    for (uint64_t i = 0; i < s->changed_count; ++i) {
+        const carom_scene_pair *p = &scene->next.data[s->changed[i]];
         if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
-        bool both =
-            carom_scene_is_mesh(object_of(s, p->a)) && carom_scene_is_mesh(object_of(s, p->b));
-        meshes += both ? 1 : 0;
-        convex += both ? 0 : 1;
+        light += is_light(s, p) ? 1 : 0;
+        heavy += is_light(s, p) ? 0 : 1;
         needed += p->slot == CAROM_SCENE_NO_SLOT ? 1 : 0;
     }
-    s->asked_count = convex + meshes;
-    s->convex_count = convex;
+    s->asked_count = light + heavy;
+    s->light_count = light;
     s->asked = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint32_t, s->asked_count);
     carom_scene_ids *free_slots = &scene->free_slots;
     uint64_t grow = needed > free_slots->count ? needed - free_slots->count : 0;
@@ -160,13 +265,11 @@ static carom_status list_asked(step *s) {
     for (uint64_t i = slots; i > scene->pool.count; --i)
         free_slots->data[free_slots->count++] = (uint32_t)(i - 1);
     scene->pool.count = slots;
-    uint64_t mesh_at = convex;
-    for (uint64_t i = 0; i < scene->next.count; ++i) {
-        carom_scene_pair *p = &scene->next.data[i];
+    uint64_t light_at = 0, heavy_at = light;
+    for (uint64_t i = 0; i < s->changed_count; ++i) {
+        carom_scene_pair *p = &scene->next.data[s->changed[i]];
         if ((p->flags & CAROM_SCENE_ASK) == 0) continue;
-        bool both =
-            carom_scene_is_mesh(object_of(s, p->a)) && carom_scene_is_mesh(object_of(s, p->b));
-        s->asked[both ? mesh_at++ : convex_at++] = (uint32_t)i;
+        s->asked[is_light(s, p) ? light_at++ : heavy_at++] = s->changed[i];
         if (p->slot == CAROM_SCENE_NO_SLOT) p->slot = free_slots->data[--free_slots->count];
     }
     return CAROM_OK;
@@ -198,22 +301,24 @@ static carom_status ask_range(void *argument, carom_range range) {
     return CAROM_OK;
 }
 
-/* What runs on all threads: convex shapes that may be inside solids, and pairs of meshes. */
-static carom_status ask_meshes(const step *s) {
+/* What runs on all threads: convex shapes that may be inside solids, and pairs that are not light.
+ */
+static carom_status ask_heavy(const step *s) {
     carom_scene *scene = s->scene;
     for (uint64_t i = 0; i < s->asked_count; ++i) {
         carom_scene_pair *p = &scene->next.data[s->asked[i]];
         const carom_scene_object *a = object_of(s, p->a), *b = object_of(s, p->b);
         carom_scene_contact *contact = &scene->pool.data[p->slot];
         bool in_contact = false;
-        if (i < s->convex_count) {
+        if (i < s->light_count) {
             if (a->solid == NULL && b->solid == NULL) continue;
-            if ((p->flags & CAROM_SCENE_CONTACT) != 0 && contact->relation != CAROM_RELATION_APART)
+            if ((p->flags & CAROM_SCENE_CONTACT) != 0 &&
+                contact->relation > CAROM_RELATION_TOUCHING)
                 continue;
             CAROM_TRY(carom_scene_ask_inside(&s->question, a, b, contact, &in_contact));
             if (!in_contact) continue;
         } else {
-            CAROM_TRY(carom_scene_ask_meshes(&s->question, a, b, contact, &in_contact));
+            CAROM_TRY(carom_scene_ask_heavy(&s->question, a, b, contact, &in_contact));
         }
         settle(p, contact, in_contact);
     }
@@ -222,45 +327,68 @@ static carom_status ask_meshes(const step *s) {
 
 static carom_status ask(step *s) {
     carom_context *context = s->question.context;
-    carom_status status = carom_parallel_phase(context, "asking convex objects", s->convex_count,
+    carom_status status = carom_parallel_phase(context, "asking convex objects", s->light_count,
                                                ASK_GRAIN, ask_range, s);
     if (status == CAROM_NO_MEMORY) return carom_fail_memory(context, 0, "contacts of objects");
     CAROM_TRY(status);
     carom_progress_begin(context, "asking meshes", 0);
-    return carom_progress_finish(context, ask_meshes(s));
+    return carom_progress_finish(context, ask_heavy(s));
 }
 
 /* ---- Finish ---------------------------------------------------------------------------------- */
 
-/* Lists the contacts, and completes what began and ended. */
-static carom_status list_contacts(step *s) {
-    carom_context *context = s->question.context;
-    const carom_scene_pairs *next = &s->scene->next;
-    for (uint64_t i = 0; i < next->count; ++i) {
-        const carom_scene_pair *p = &next->data[i];
+/* Completes what began and ended. */
+static carom_status list_changes(step *s) {
+    for (uint64_t i = 0; i < s->changed_count; ++i) {
+        const carom_scene_pair *p = &s->scene->next.data[s->changed[i]];
         bool is = (p->flags & CAROM_SCENE_CONTACT) != 0, was = (p->flags & CAROM_SCENE_WAS) != 0;
-        if (is) s->slots[s->slot_count++] = p->slot;
         if (is && !was) s->begun[s->begun_count++] = key_of(p);
         if (was && !is) s->ended[s->ended_count++] = key_of(p);
     }
-    return carom_sort_words(context, s->ended, s->ended_count, 0, 64);
+    return carom_sort_words(s->question.context, s->ended, s->ended_count, 0, 64);
+}
+
+static carom_status count_range(void *argument, carom_range range) {
+    const step *s = argument;
+    uint64_t count = 0;
+    for (uint64_t i = range.begin; i < range.end; ++i)
+        count += s->scene->next.data[i].flags & CAROM_SCENE_CONTACT;
+    s->firsts[range.begin / COPY_GRAIN] = count;
+    return CAROM_OK;
+}
+
+static carom_status count_contacts(step *s) {
+    carom_context *context = s->question.context;
+    uint64_t pairs = s->scene->next.count, ranges = (pairs + COPY_GRAIN - 1) / COPY_GRAIN;
+    s->firsts = CAROM_ARENA_TAKE(carom_scratch(context, 0), uint64_t, ranges);
+    if (s->firsts == NULL)
+        return carom_fail_memory(context, ranges * sizeof(*s->firsts), "contacts");
+    CAROM_TRY(carom_parallel_for(context, pairs, COPY_GRAIN, count_range, s));
+    for (uint64_t r = 0; r < ranges; ++r) {
+        uint64_t own = s->firsts[r];
+        s->firsts[r] = s->contact_count;
+        s->contact_count += own;
+    }
+    return CAROM_OK;
 }
 
 static carom_status copy_range(void *argument, carom_range range) {
     const step *s = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i)
-        s->results[i] = s->scene->pool.data[s->slots[i]];
+    const carom_scene *scene = s->scene;
+    uint64_t at = s->firsts[range.begin / COPY_GRAIN];
+    for (uint64_t i = range.begin; i < range.end && at < s->writable; ++i)
+        if ((scene->next.data[i].flags & CAROM_SCENE_CONTACT) != 0)
+            s->results[at++] = scene->pool.data[scene->next.data[i].slot];
     return CAROM_OK;
 }
 
 static carom_status fill_contacts(step *s, carom_scene_contacts *contacts, bool *more) {
     carom_context *context = s->question.context;
-    uint64_t writable;
     if (contacts == NULL) return CAROM_OK;
-    CAROM_TRY(carom_scene_contacts_begin(context, &context->allocator, contacts, s->slot_count,
-                                         &writable));
+    CAROM_TRY(carom_scene_contacts_begin(context, &context->allocator, contacts, s->contact_count,
+                                         &s->writable));
     s->results = contacts->data;
-    CAROM_TRY(carom_parallel_for(context, writable, COPY_GRAIN, copy_range, s));
+    CAROM_TRY(carom_parallel_for(context, s->scene->next.count, COPY_GRAIN, copy_range, s));
     *more = *more || carom_scene_contacts_end(contacts) == CAROM_MORE;
     return CAROM_OK;
 }
@@ -279,8 +407,8 @@ static void commit(step *s) {
     carom_scene_ids *free_slots = &scene->free_slots;
     for (uint64_t i = 0; i < s->dropped_count; ++i)
         free_slots->data[free_slots->count++] = s->dropped[i];
-    for (uint64_t i = 0; i < scene->next.count; ++i) {
-        carom_scene_pair *p = &scene->next.data[i];
+    for (uint64_t i = 0; i < s->changed_count; ++i) {
+        carom_scene_pair *p = &scene->next.data[s->changed[i]];
         p->flags &= CAROM_SCENE_CONTACT;
         if (p->flags != 0 || p->slot == CAROM_SCENE_NO_SLOT) continue;
         free_slots->data[free_slots->count++] = p->slot;
@@ -291,10 +419,11 @@ static void commit(step *s) {
     scene->next = last;
     scene->next.count = 0;
     for (uint64_t i = 0; i < scene->changed.count; ++i)
-        scene->objects[scene->changed.data[i]].state &= CAROM_SCENE_LIVE;
+        scene->states.data[scene->changed.data[i]] &=
+            (uint8_t) ~(CAROM_SCENE_CHANGED | CAROM_SCENE_NEW);
     scene->changed.count = 0;
     scene->pairs = s->key_count;
-    scene->contacts = s->slot_count;
+    scene->contacts = s->contact_count;
     scene->asked = s->asked_count;
     CAROM_ASSERT(free_slots->count + scene->contacts == scene->pool.count);
 }
@@ -321,35 +450,19 @@ static carom_status run(step *s, carom_scene_contacts *contacts, carom_pairs *be
                         carom_pairs *ended, bool *more) {
     carom_context *context = s->question.context;
     carom_scene *scene = s->scene;
-    carom_arena *scratch = carom_scratch(context, 0);
     CAROM_TRY(carom_broad_frame(context, scene->broad, NULL, NULL, NULL));
     carom_work work = context->work;
     scene->stale = false;
     s->keys = scene->broad->kept.data;
     s->key_count = scene->broad->kept.count;
-    uint64_t old = scene->kept.count, most = s->key_count;
-    s->sifted = CAROM_ARENA_TAKE(scratch, uint8_t, most);
-    s->ended = CAROM_ARENA_TAKE(scratch, uint64_t, 2 * old);
-    s->dropped = CAROM_ARENA_TAKE(scratch, uint32_t, old);
-    if (s->sifted == NULL || s->ended == NULL || s->dropped == NULL)
-        return carom_fail_memory(context, most, "pairs of objects");
-    if (most >= UINT32_MAX)
+    if (s->key_count >= UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE, "more pairs of boxes than 32 bits can number");
-    CAROM_TRY(carom_parallel_for(context, most, SIFT_GRAIN, sift_range, s));
-    uint64_t near = 0; /* records that the merge may make */
-    for (uint64_t i = 0; i < most; ++i)
-        near += s->sifted[i] == SIFT_CHANGED || s->sifted[i] == SIFT_NEW ? 1 : 0;
-    near += old;
-    s->begun = CAROM_ARENA_TAKE(scratch, uint64_t, near);
-    s->slots = CAROM_ARENA_TAKE(scratch, uint32_t, near);
-    if (s->begun == NULL || s->slots == NULL ||
-        !carom_scene_pairs_reserve(&scene->next, &scene->allocator, near))
-        return carom_fail_memory(context, near * sizeof(carom_scene_pair), "pairs of objects");
-    merge(s);
-    CAROM_TRY(carom_parallel_for(context, scene->next.count, RULE_OUT_GRAIN, rule_out_range, s));
+    CAROM_TRY(make_records(s));
+    CAROM_TRY(carom_parallel_for(context, s->changed_count, RULE_OUT_GRAIN, rule_out_range, s));
     CAROM_TRY(list_asked(s));
     CAROM_TRY(ask(s));
-    CAROM_TRY(list_contacts(s));
+    CAROM_TRY(list_changes(s));
+    CAROM_TRY(count_contacts(s));
     CAROM_TRY(fill_contacts(s, contacts, more));
     CAROM_TRY(fill_pairs(s, s->begun, s->begun_count, begun, more));
     CAROM_TRY(fill_pairs(s, s->ended, s->ended_count, ended, more));

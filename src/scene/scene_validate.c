@@ -6,16 +6,23 @@
 static const char *check_objects(const carom_scene *scene) {
     uint32_t live = 0, changed = 0;
     if (scene->id_count > scene->broad->id_count) return "scene: an object has no box";
-    if (scene->id_count > scene->capacity) return "scene: there are more ids than objects";
+    if (scene->id_count > scene->capacity || scene->id_count != scene->states.count)
+        return "scene: there are more ids than objects";
     for (uint32_t id = 0; id < scene->id_count; ++id) {
         const carom_scene_object *o = &scene->objects[id];
-        bool is_live = (o->state & CAROM_SCENE_LIVE) != 0;
+        uint8_t state = scene->states.data[id];
+        bool is_live = (state & CAROM_SCENE_LIVE) != 0;
         bool has_box = (scene->broad->states[id] & CAROM_BROAD_LIVE) != 0;
         if (is_live != has_box) return "scene: an object is not live where its box is";
         live += is_live ? 1 : 0;
-        changed += (o->state & CAROM_SCENE_CHANGED) != 0 ? 1 : 0;
+        changed += (state & CAROM_SCENE_CHANGED) != 0 ? 1 : 0;
         if (!is_live) continue;
-        if (carom_scene_is_mesh(o) != (o->soup != NULL)) return "scene: an object has a wrong kind";
+        bool mesh = o->kind == CAROM_OBJECT_KIND_SOUP || o->kind == CAROM_OBJECT_KIND_SOLID;
+        bool packing = o->kind == CAROM_OBJECT_KIND_PACKING;
+        uint8_t kinds = state & (CAROM_SCENE_CONVEX | CAROM_SCENE_PACKING);
+        if (mesh != (o->soup != NULL) || packing != (o->tree != NULL) ||
+            kinds != carom_scene_kind_state(o))
+            return "scene: an object has a wrong kind";
         carom_bounds box = carom_scene_enlarge(&o->box, scene->reach);
         if (memcmp(&box, &scene->broad->boxes[id], sizeof(box)) != 0)
             return "scene: a box is not that of its object";
@@ -23,7 +30,7 @@ static const char *check_objects(const carom_scene *scene) {
     if (live != scene->live) return "scene: the number of live objects is wrong";
     if (changed != scene->changed.count) return "scene: the list of changed objects is wrong";
     for (uint64_t i = 0; i < scene->changed.count; ++i)
-        if ((scene->objects[scene->changed.data[i]].state & CAROM_SCENE_CHANGED) == 0)
+        if ((scene->states.data[scene->changed.data[i]] & CAROM_SCENE_CHANGED) == 0)
             return "scene: a listed object has not changed";
     return NULL;
 }

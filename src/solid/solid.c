@@ -126,7 +126,8 @@ static carom_status describe(carom_context *context, carom_solid *solid,
     carom_pairs_free(&touching);
     CAROM_ASSERT(status != CAROM_OK || solid->region_count != 0);
     solid->info.bytes += solid->region_count * sizeof(uint32_t) + solid->root_count +
-                         solid->touch_count * sizeof(*solid->touches);
+                         solid->touch_count * sizeof(*solid->touches) +
+                         (solid->plain_faces != NULL ? solid->info.triangles : 0);
     return status;
 }
 
@@ -188,11 +189,15 @@ carom_status carom_solid_create(carom_context *context, const carom_solid_def *d
     CAROM_REQUIRE(out != NULL, "the place for the solid is NULL");
     *out = NULL;
     if (def == NULL) def = &defaults;
-    CAROM_TRY(carom_context_require_cpu(context, "a solid"));
+    CAROM_TRY(carom_solid_device_check_new(context));
     carom_solid *solid = carom_allocate(&context->allocator, 1, sizeof(*solid));
     if (solid == NULL) return carom_fail_memory(context, sizeof(*solid), "a solid");
     *solid = (carom_solid){.allocator = context->allocator, .base = def->complement ? 1 : 0};
+    carom_backend backend = carom_context_use_cpu(context);
     carom_status status = create(context, def, solid);
+    context->backend = backend;
+    if (status == CAROM_OK && backend == CAROM_BACKEND_CUDA)
+        status = carom_solid_device_make(context, solid);
     if (status != CAROM_OK) {
         carom_solid_destroy(solid);
         return status;
@@ -204,6 +209,7 @@ carom_status carom_solid_create(carom_context *context, const carom_solid_def *d
 void carom_solid_destroy(carom_solid *solid) {
     if (solid == NULL) return;
     carom_allocator allocator = solid->allocator;
+    carom_solid_device_release(solid);
     carom_soup_destroy(solid->soup);
     carom_release(&allocator, solid->ends);
     carom_release(&allocator, solid->firsts);
@@ -212,6 +218,7 @@ void carom_solid_destroy(carom_solid *solid) {
     carom_release(&allocator, solid->sums.blocks);
     carom_release(&allocator, solid->regions);
     carom_release(&allocator, solid->sides);
+    carom_release(&allocator, solid->plain_faces);
     carom_release(&allocator, solid->touches);
     carom_release(&allocator, solid);
 }

@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "carom/solid.h"
+#include "solid/solid_device.h"
 #include "solid/solid_prefix_sums.h"
 #include "soup/soup_place.h"
 
@@ -38,14 +39,26 @@ struct carom_solid {
     uint8_t *sides;           /* per connected component: CAROM_SOLID_EMPTY, CAROM_SOLID_FULL */
     carom_solid_own *touches; /* all pairs of triangles that share more than neighbours do */
     uint64_t touch_count;
-    bool plain;     /* the winding number is 0 on one side of each face and 1 on the other */
-    bool distinct;  /* no two faces have the same corners */
-    double longest; /* upper bound of the extent of any triangle along an axis */
+    bool plain;           /* the winding number is 0 on one side of each face and 1 on the other */
+    uint8_t *plain_faces; /* NULL where that is so, else per triangle: 1 where it is known of it */
+    bool distinct;        /* no two faces have the same corners */
+    double longest;       /* upper bound of the extent of any triangle along an axis */
     double volume, side_lengths; /* info.volume; upper bound of the sum of all side lengths: in the
                                     unit of `sums`, where neither overflows */
     int base;                    /* the winding number at infinity: 1 for complements */
     carom_solid_info info;
+    carom_device_solid *device; /* NULL on the CPU */
 };
+
+/* ---- The same on the GPU: solid_device.c ----------------------------------------------------- */
+
+/* CAROM_OK if a new solid can be made by this context. */
+carom_status carom_solid_device_check_new(carom_context *context);
+/* Copies a solid to the context's device. */
+carom_status carom_solid_device_make(carom_context *context, carom_solid *solid);
+void carom_solid_device_release(carom_solid *solid);
+/* CAROM_OK if the solid was made by a context of this context's backend. */
+carom_status carom_solid_check_backend(carom_context *context, const carom_solid *solid);
 
 /* For tests and fuzzers: NULL, or the first invariant of the solid or its soup that does not hold.
  * Scratch of worker 0. O(n log n). */

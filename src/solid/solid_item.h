@@ -211,6 +211,11 @@ typedef struct carom_solid_place {
     carom_vec3 origin;
     double long_edge; /* edges with a larger extent are much longer than the overlap */
     int moved_sign;   /* 1: b is perturbed by (e, e^2, e^3); -1: by the opposite */
+    /* Per solid: triangles with a larger extent are large (solid_pair_item.h); an upper bound of
+     * the rounding of posed corners along each axis, in units of CAROM_SOLID_TERM_ERROR; and
+     * whether the triangles that no face meets come from prefix sums. */
+    double large[2], rounded[2];
+    int summed[2];
 } carom_solid_place;
 
 CAROM_ITEM double carom_solid_norm(carom_vec3 v) {

@@ -6,6 +6,8 @@
  * sums (solid_spanning_tree.c, solid_prefix_sums.c). Each result comes with an error bound that
  * contains the exact value; where that is too large, the terms are evaluated again with more bits
  * (solid_precise.c). docs/solid.md derives the terms. */
+#include <stdio.h>
+
 #include "base/progress.h"
 #include "geom/length.h"
 #include "solid/solid_precise.h"
@@ -289,7 +291,7 @@ static carom_status search(carom_solid_query *query, carom_solid_tally *tally,
     bool coarse = false, again;
     do {
         carom_solid_tally_begin(tally);
-        CAROM_TRY(choose_sums(query, coarse));
+        if (query->ready == NULL) CAROM_TRY(choose_sums(query, coarse));
         CAROM_TRY(carom_solid_search(query, tally));
         add_parts(query, tally, facts);
         CAROM_TRY(carom_progress_look(query->context));
@@ -367,32 +369,47 @@ static carom_status ask_precisely(carom_solid_query *query, carom_solid_tally *t
     return CAROM_OK;
 }
 
-static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
-                        carom_overlap *overlap) {
-    carom_solid_facts facts, again;
+/* A query while it is computed. */
+typedef struct job {
+    carom_solid_query query;
+    carom_solid_tally tally;
+    carom_solid_facts facts;
     totals t;
+} job;
+
+/* One search; *again: another about a better origin is worth it. */
+static carom_status ask_once(job *j, bool *again) {
+    *again = false;
+    if (j->query.wide) return CAROM_OK; /* more bits are needed anyway */
+    CAROM_TRY(search(&j->query, &j->tally, &j->facts, &j->t));
+    *again = is_poor(&j->query, &j->t) && carom_solid_query_refine(&j->query, &j->tally);
+    return CAROM_OK;
+}
+
+/* What remains after the last search. */
+static carom_status ask_rest(job *j, carom_overlap *overlap) {
+    carom_solid_query *query = &j->query;
+    carom_solid_tally *tally = &j->tally;
+    carom_solid_facts *facts = &j->facts, again;
     bool weak = query->wide;
     if (!weak) {
-        do {
-            CAROM_TRY(search(query, tally, &facts, &t));
-        } while (is_poor(query, &t) && carom_solid_query_refine(query, tally));
-        if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
-        if (!facts.both) t.volume = t.volume_error = 0.0;
-        if (tally->one_sided) CAROM_TRY(add_other_side(query, &t));
-        weak = is_weak(query, tally, &t);
+        if (tally->pairs != 0) CAROM_TRY(carom_solid_facts_find(query, tally, facts));
+        if (!facts->both) j->t.volume = j->t.volume_error = 0.0;
+        if (tally->one_sided) CAROM_TRY(add_other_side(query, &j->t));
+        weak = is_weak(query, tally, &j->t);
     }
     if (weak) {
-        CAROM_TRY(ask_precisely(query, tally, query->wide ? &facts : &again, overlap));
+        CAROM_TRY(ask_precisely(query, tally, query->wide ? facts : &again, overlap));
         if (query->wide && tally->pairs != 0)
-            CAROM_TRY(carom_solid_facts_find(query, tally, &facts));
+            CAROM_TRY(carom_solid_facts_find(query, tally, facts));
     } else {
-        fill(query, &t, overlap);
+        fill(query, &j->t, overlap);
     }
     overlap->pairs = tally->pairs;
     overlap->one_sided = tally->one_sided;
     overlap->by_winding = query->solids[0]->info.by_winding || query->solids[1]->info.by_winding;
-    overlap->relation = relate(tally, &facts);
-    if (!facts.both) { /* regardless of rounding and of the range of doubles */
+    overlap->relation = relate(tally, facts);
+    if (!facts->both) { /* regardless of rounding and of the range of doubles */
         overlap->volume = overlap->volume_error = 0.0;
         overlap->centroid_error = HUGE_VAL;
     }
@@ -404,24 +421,158 @@ static carom_status ask(carom_solid_query *query, carom_solid_tally *tally,
     return CAROM_OK;
 }
 
+static carom_status ask(job *j, bool again, carom_overlap *overlap) {
+    while (again) CAROM_TRY(ask_once(j, &again));
+    return ask_rest(j, overlap);
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+static carom_status check(carom_context *context, const carom_solid *a, const carom_solid *b,
+                          const carom_overlap_def *def) {
+    CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
+    CAROM_TRY(carom_solid_check_backend(context, a));
+    CAROM_TRY(carom_solid_check_backend(context, b));
+    if (def == NULL || !def->distance) return CAROM_OK;
+    return carom_context_require_cpu(context, "the distance of solids");
+}
+
+/* Computes the rest of a query; `again`: from a search on. */
+static carom_status finish(job *j, bool again, const carom_overlap_query *q,
+                           const carom_overlap_def *def, carom_overlap *overlap) {
+    carom_context *context = j->query.context;
+    carom_work before = context->work; /* a search for the distance replaces it */
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_progress_begin(context, "overlapping solids", 0);
+    carom_status status = carom_progress_finish(context, ask(j, again, overlap));
+    carom_arena_rewind(scratch, mark);
+    CAROM_TRY(status);
+    if (def != NULL && def->distance)
+        CAROM_TRY(find_distance(&j->query, &q->pose_a, &q->pose_b, overlap));
+    context->work =
+        (carom_work){before.visits + j->tally.visits, before.candidates + j->tally.candidates,
+                     before.undecided + j->tally.undecided};
+    return CAROM_OK;
+}
+
+/* ---- Many queries ---------------------------------------------------------------------------- */
+
+/* Queries that the GPU searches for together: they and their sums fit into a few MiB. */
+#define AT_ONCE 1024u
+
+typedef struct batch {
+    job *jobs;
+    carom_solid_tally *ready; /* tallies that the GPU made ahead */
+    bool *again;              /* per job: another search is needed */
+    const carom_solid_query **asked;
+    carom_solid_tally **tallies;
+    uint32_t count;
+} batch;
+
+static carom_status batch_make(carom_context *context, uint32_t count, batch *b) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    b->jobs = CAROM_ARENA_TAKE(scratch, job, count);
+    b->ready = CAROM_ARENA_TAKE(scratch, carom_solid_tally, count);
+    b->again = CAROM_ARENA_TAKE(scratch, bool, count);
+    b->asked = CAROM_ARENA_TAKE(scratch, const carom_solid_query *, count);
+    b->tallies = CAROM_ARENA_TAKE(scratch, carom_solid_tally *, count);
+    b->count = count;
+    if (b->jobs != NULL && b->ready != NULL && b->again != NULL && b->asked != NULL &&
+        b->tallies != NULL)
+        return CAROM_OK;
+    return carom_fail_memory(context, count * (sizeof(job) + sizeof(carom_solid_tally)), "queries");
+}
+
+/* On the GPU, the next searches of all queries that need one, together; *at is the one that failed.
+ * Queries that the CPU searches for, and those that visit all triangles, are left for later. */
+static carom_status search_ahead(carom_context *context, batch *b, uint32_t *at) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint32_t asked = 0;
+    for (uint32_t i = 0; i < b->count; ++i) {
+        carom_solid_query *query = &b->jobs[i].query;
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        if (!b->again[i] || !carom_solid_device_can(query)) continue;
+        CAROM_TRY(choose_sums(query, false));
+        carom_arena_rewind(scratch, mark);
+        if (query->changes[0] != NULL || query->changes[1] != NULL) continue;
+        query->ready = &b->ready[i];
+        b->asked[asked] = query;
+        b->tallies[asked++] = &b->ready[i];
+    }
+    CAROM_TRY(carom_solid_device_search(context, b->asked, asked, b->tallies));
+    for (*at = 0; *at < b->count; ++*at)
+        if (b->jobs[*at].query.ready != NULL) CAROM_TRY(ask_once(&b->jobs[*at], &b->again[*at]));
+    return CAROM_OK;
+}
+
+/* The queries of a part of a batch; *at is the one that failed. */
+static carom_status overlap_some(carom_context *context, const carom_overlap_query *q,
+                                 uint32_t count, const carom_overlap_def *def,
+                                 carom_overlap *overlaps, uint32_t *at) {
+    batch b;
+    CAROM_TRY(batch_make(context, count, &b));
+    for (*at = 0; *at < count; ++*at) {
+        const carom_overlap_query *one = &q[*at];
+        CAROM_TRY(carom_solid_query_begin(context, one->a, &one->pose_a, one->b, &one->pose_b,
+                                          &b.jobs[*at].query));
+        carom_solid_tally_begin(&b.jobs[*at].tally);
+        b.again[*at] = true;
+    }
+    *at = 0;
+    CAROM_TRY(search_ahead(context, &b, at)); /* the first search, and where needed */
+    CAROM_TRY(search_ahead(context, &b, at)); /* the second, about a better origin */
+    for (*at = 0; *at < count; ++*at)
+        CAROM_TRY(finish(&b.jobs[*at], b.again[*at], &q[*at], def, &overlaps[*at]));
+    return CAROM_OK;
+}
+
+static carom_status fail_at(carom_context *context, carom_status status, uint64_t number) {
+    char message[CAROM_SENTENCE_SIZE];
+    snprintf(message, sizeof(message), "%s", context->message);
+    return carom_fail(context, status, "query %llu: %s", (unsigned long long)number, message);
+}
+
+carom_status carom_solid_overlap_batch(carom_context *context, const carom_overlap_query *queries,
+                                       uint64_t count, const carom_overlap_def *def,
+                                       carom_overlap *overlaps) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(queries != NULL || count == 0, "the queries are NULL");
+    CAROM_REQUIRE(overlaps != NULL || count == 0, "the place for the overlaps is NULL");
+    if (count != 0) memset(overlaps, 0, count * sizeof(*overlaps));
+    for (uint64_t i = 0; i < count; ++i) CAROM_TRY(check(context, queries[i].a, queries[i].b, def));
+    context->work = (carom_work){0, 0, 0};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_backend backend = carom_context_use_cpu(context);
+    carom_status status = CAROM_OK;
+    for (uint64_t first = 0; status == CAROM_OK && first < count; first += AT_ONCE) {
+        uint32_t some = (uint32_t)CAROM_MIN(count - first, AT_ONCE), at = 0;
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        status = overlap_some(context, queries + first, some, def, overlaps + first, &at);
+        carom_arena_rewind(scratch, mark);
+        if (status != CAROM_OK) status = fail_at(context, status, first + at);
+    }
+    context->backend = backend;
+    return status;
+}
+
 carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                  const carom_pose *pose_a, const carom_solid *b,
                                  const carom_pose *pose_b, const carom_overlap_def *def,
                                  carom_overlap *overlap) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
     CAROM_REQUIRE(overlap != NULL, "the place for the overlap is NULL");
-    carom_solid_query query;
-    carom_solid_tally tally;
+    const carom_pose identity = {.q = {.w = 1.0}};
+    const carom_overlap_query q = {a, b, pose_a != NULL ? *pose_a : identity,
+                                   pose_b != NULL ? *pose_b : identity};
+    job j;
     memset(overlap, 0, sizeof(*overlap));
-    CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
-    carom_arena *scratch = carom_scratch(context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_progress_begin(context, "overlapping solids", 0);
-    carom_status status = carom_progress_finish(context, ask(&query, &tally, overlap));
-    carom_arena_rewind(scratch, mark);
-    CAROM_TRY(status);
-    if (def != NULL && def->distance) CAROM_TRY(find_distance(&query, pose_a, pose_b, overlap));
-    context->work = (carom_work){tally.visits, tally.candidates, tally.undecided};
-    return CAROM_OK;
+    CAROM_TRY(check(context, a, b, def));
+    context->work = (carom_work){0, 0, 0};
+    carom_backend backend = carom_context_use_cpu(context);
+    carom_solid_tally_begin(&j.tally);
+    carom_status status = carom_solid_query_begin(context, a, &q.pose_a, b, &q.pose_b, &j.query);
+    if (status == CAROM_OK) status = finish(&j, true, &q, def, overlap);
+    context->backend = backend;
+    return status;
 }

@@ -33,27 +33,6 @@ static void add_terms(const carom_solid_query *query, carom_solid_tally *tally,
 
 /* ---- Large triangles ------------------------------------------------------------------------- */
 
-/* For a triangle with area. */
-static bool is_large(const carom_solid_query *query, const carom_solid_face *f, int of_b) {
-    return query->large[of_b] < HUGE_VAL && carom_solid_extent(f->p) > query->large[of_b];
-}
-
-/* The counterpart of carom_solid_add_meeting for large triangles. Each side is cut at its point
- * nearest to the origin. The winding numbers at its ends count from the ends to that point
- * (add_corners), and a crossing counts from its own position to that point. */
-static void add_meeting(const carom_solid_query *query, double *terms, const carom_solid_face *f,
-                        carom_vec3 normal, carom_vec3 n, const carom_solid_meeting *m, int of_b,
-                        const carom_solid_doubt *doubt) {
-    carom_solid_anchors a = carom_solid_anchors_make(f, normal, query->origin);
-    carom_solid_add_triangle(terms, n, a.c, m->ends[of_b].x, m->ends[1 - of_b].x, 1.0, of_b, doubt);
-    for (int i = 0; i < 2; ++i) {
-        const carom_solid_crossing *end = &m->ends[i];
-        if (end->of_b == of_b)
-            carom_solid_add_triangle(terms, n, a.c, end->x, a.e[end->side], (double)end->change,
-                                     of_b, doubt);
-    }
-}
-
 /* The remaining terms of a large triangle: the winding numbers at its corners. */
 static void add_corners(double *terms, const carom_solid_anchors *a, carom_vec3 n,
                         const int32_t windings[3], int of_b) {
@@ -82,17 +61,12 @@ static void add_posed(const carom_solid_query *query, carom_solid_tally *tally, 
 static void add_triangles(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                           uint64_t first, uint64_t last, int weight) {
     const carom_soup_view *soup = &query->solids[of_b]->view;
-    const carom_soup_side *side = carom_solid_side(query, of_b);
+    const carom_solid_place place = carom_solid_place_of(query);
     for (uint64_t t = first; t < last && t < soup->triangle_count; ++t) {
         double terms[CAROM_SOLID_SLOTS] = {0};
         carom_triangle c = carom_soup_view_triangle(soup, t);
-        carom_vec3 u = carom_vec_scale(carom_frame_apply(&side->frame, c.corner[1]), query->power);
-        carom_vec3 arm = carom_vec_sub(c.corner[1], c.corner[0]);
-        carom_vec3 direction = carom_vec_sub(c.corner[2], c.corner[1]);
-        arm = carom_vec_scale(carom_frame_turn(&side->frame, arm), query->power);
-        direction = carom_vec_scale(carom_frame_turn(&side->frame, direction), query->power);
-        carom_solid_add_turned(terms, carom_vec_sub(u, query->origin), arm, direction,
-                               (double)weight, of_b, query->rounded[of_b]);
+        carom_solid_add_whole(terms, c.corner, &carom_solid_side(query, of_b)->frame, query->power,
+                              &place, of_b, weight);
         add_terms(query, tally, terms);
     }
 }
@@ -101,8 +75,7 @@ static void add_triangles(const carom_solid_query *query, carom_solid_tally *tal
  * triangles from there. */
 static void add_before(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                        uint64_t end, int weight) {
-    uint64_t block = (end + CAROM_SOLID_BLOCK / 2) / CAROM_SOLID_BLOCK;
-    uint64_t there = block * CAROM_SOLID_BLOCK;
+    uint64_t block = carom_solid_nearest_block(end), there = block * CAROM_SOLID_BLOCK;
     carom_solid_moments_add(&query->solids[of_b]->sums, &tally->moments[of_b], block, weight);
     add_triangles(query, tally, of_b, there, end, weight);
     add_triangles(query, tally, of_b, end, there, -weight);
@@ -123,8 +96,9 @@ void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tal
     add_before(query, tally, of_b, last, weight);
     add_before(query, tally, of_b, first, -weight);
     if (query->solids[!of_b]->info.by_winding)
-        tally->swept[of_b] = carom_sum_add(
-            tally->swept[of_b], carom_solid_area_between(&solid->sums, first, last, abs(weight)));
+        tally->swept[of_b] =
+            carom_sum_add(tally->swept[of_b],
+                          carom_solid_area_between(solid->sums.blocks, first, last, abs(weight)));
 }
 
 void carom_solid_sum_changes(const carom_solid_query *query, int of_b) {
@@ -138,6 +112,7 @@ void carom_solid_sum_changes(const carom_solid_query *query, int of_b) {
 
 void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *tally, int of_b) {
     const carom_soup_view *soup = &query->solids[of_b]->view;
+    const carom_solid_place place = carom_solid_place_of(query);
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
         if (t % 4096 == 0 && carom_progress_stop(query->context, 0)) return;
         const uint32_t *v = soup->corners + 3 * (uint64_t)t;
@@ -147,7 +122,7 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
         if (w[0] == 0 && w[1] == 0 && w[2] == 0) continue;
         carom_solid_face f;
         carom_solid_pose(query, of_b, t, &f);
-        if (is_large(query, &f, of_b)) {
+        if (carom_solid_is_large(&place, &f, of_b)) {
             /* Without area it takes no part in crossings, which terms at its corners would need. */
             if (carom_orient_axis(f.p[0], f.p[1], f.p[2]) < 0) continue;
             carom_solid_plane plane = carom_solid_plane_make(f.p);
@@ -165,9 +140,8 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
 /* A crossing of a tree edge changes the winding number of all its descendants. */
 static void cross_link(const carom_solid_query *query, carom_solid_tally *tally,
                        const carom_solid_face *f, int of_b, int side, int change) {
-    uint32_t from = f->v[side], to = f->v[side == 2 ? 0 : side + 1];
-    carom_solid_add_descendants(query, tally, of_b, CAROM_MAX(from, to),
-                                from < to ? change : -change);
+    uint32_t vertex = carom_solid_link(f, side, &change);
+    carom_solid_add_descendants(query, tally, of_b, vertex, change);
 }
 
 static void keep_record(const carom_solid_query *query, carom_solid_tally *tally,
@@ -205,8 +179,9 @@ static void consider_flat(const carom_solid_query *query, carom_solid_tally *tal
 static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
                           const carom_solid_face *b) {
     tally->crossing = true;
-    tally->crossed[0] = a->index;
-    tally->crossed[1] = b->index;
+    uint64_t pair = (uint64_t)a->index << 32 | b->index;
+    tally->crossed[0] = CAROM_MAX(pair, tally->crossed[0]);
+    tally->crossed[1] = CAROM_MAX(~pair, tally->crossed[1]);
 }
 
 /* 1 when the corners are the same in the same order, -1 in the opposite one, 0 when they differ. */
@@ -222,8 +197,8 @@ static int compare_corners(const carom_vec3 *a, const carom_vec3 *b) {
     return 0;
 }
 
-/* The exact intersection of two faces, without perturbation. */
-static void relate(carom_solid_tally *tally, const carom_solid_face *a, const carom_solid_face *b) {
+void carom_solid_relate(carom_solid_tally *tally, const carom_solid_face *a,
+                        const carom_solid_face *b) {
     carom_triangle ta, tb;
     memcpy(ta.corner, a->p, sizeof(ta.corner));
     memcpy(tb.corner, b->p, sizeof(tb.corner));
@@ -239,56 +214,34 @@ static void relate(carom_solid_tally *tally, const carom_solid_face *a, const ca
 
 void carom_solid_consider(const carom_solid_query *query, carom_solid_tally *tally,
                           const carom_solid_face *a, const carom_solid_face *b) {
-    carom_solid_sides sides_a, sides_b;
+    carom_solid_encounter e;
     ++tally->candidates;
-    carom_solid_plane plane_b = carom_solid_plane_make(b->p);
-    if (carom_solid_find_values(b->p, &plane_b, a->p, &sides_a)) return;
-    carom_solid_plane plane_a = carom_solid_plane_make(a->p);
-    if (carom_solid_find_values(a->p, &plane_a, b->p, &sides_b)) return;
-
-    const carom_solid_place place = {query->origin, query->long_edge, query->moved_sign};
-    carom_solid_meeting m = {0};
-    carom_solid_find_signs(b->p, a->p, -query->moved_sign, &sides_a, &m.degenerate, &m.undecided);
-    carom_solid_find_signs(a->p, b->p, query->moved_sign, &sides_b, &m.degenerate, &m.undecided);
-    tally->undecided += m.undecided ? 1u : 0u;
-    if (sides_a.sign[0] == 0 || sides_b.sign[0] == 0) {
+    if (!carom_solid_may_meet(a, b, &e)) return;
+    const carom_solid_place place = carom_solid_place_of(query);
+    const carom_solid_meeting *m = &e.m;
+    carom_solid_decide(a, b, &place, &e);
+    tally->undecided += m->undecided ? 1u : 0u;
+    if (e.flat) {
         consider_flat(query, tally, a, b, 1);
         consider_flat(query, tally, b, a, 0);
         return;
     }
-    if (!carom_solid_one_side(sides_a.sign) && !carom_solid_one_side(sides_b.sign))
-        carom_solid_meet(a, &sides_a, b, &sides_b, &place, &m);
-    if (m.degenerate) {
-        relate(tally, a, b);
-    } else if (m.count != 0) {
+    if (m->degenerate) {
+        carom_solid_relate(tally, a, b);
+    } else if (m->count != 0) {
         ++tally->pairs;
         note_crossing(tally, a, b);
     }
-    if (m.count == 0) return;
+    if (m->count == 0) return;
     if (query->record) {
-        keep_record(query, tally, a, b, &m);
+        keep_record(query, tally, a, b, m);
     } else {
-        double terms[CAROM_SOLID_SLOTS] = {0}, inverse;
-        carom_vec3 n = carom_solid_direction(a->p, &plane_a, &inverse);
-        carom_solid_doubt doubt = carom_solid_doubt_of(&m);
-        doubt.off = carom_solid_off_plane(&m, 0, inverse);
-        if (is_large(query, a, 0))
-            add_meeting(query, terms, a, plane_a.normal, n, &m, 0, &doubt);
-        else
-            carom_solid_add_meeting(terms, a, n, &m, 0, query->origin, &doubt);
-        n = carom_solid_direction(b->p, &plane_b, &inverse);
-        doubt.off = carom_solid_off_plane(&m, 1, inverse);
-        if (is_large(query, b, 1))
-            add_meeting(query, terms, b, plane_b.normal, n, &m, 1, &doubt);
-        else
-            carom_solid_add_meeting(terms, b, n, &m, 1, query->origin, &doubt);
-        for (int i = 0; i < 2; ++i)
-            if (query->changes[m.ends[i].of_b] == NULL)
-                carom_solid_add_gap(terms, &m.ends[i], query->rounded[m.ends[i].of_b]);
+        double terms[CAROM_SOLID_SLOTS] = {0};
+        carom_solid_add_encounter(terms, a, b, &place, &e);
         add_terms(query, tally, terms);
     }
     for (int i = 0; i < 2; ++i) {
-        const carom_solid_crossing *end = &m.ends[i];
+        const carom_solid_crossing *end = &m->ends[i];
         const carom_solid_face *f = end->of_b ? b : a;
         carom_solid_tally_hold(tally, end->x, end->x);
         if (f->represents >> end->side & 1u)

@@ -392,6 +392,9 @@ carom_status carom_solid_patches(carom_context *context, const carom_solid *a,
     CAROM_REQUIRE(a != NULL && b != NULL, "a solid is NULL");
     CAROM_REQUIRE_RESULT(out, "the place for the patches");
     carom_solid_query query;
+    CAROM_TRY(carom_context_require_cpu(context, "the pieces of an overlap"));
+    CAROM_TRY(carom_solid_check_backend(context, a));
+    CAROM_TRY(carom_solid_check_backend(context, b));
     CAROM_TRY(carom_solid_query_begin(context, a, pose_a, b, pose_b, &query));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

@@ -133,30 +133,9 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
 void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,
                              uint64_t block, int weight) {
     const carom_solid_sum *from = sums->blocks + CAROM_SOLID_SUMS * block;
-    int times = weight < 0 ? -weight : weight;
     CAROM_ASSERT(block < sums->block_count);
-    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i) {
-        carom_sum term = {from[i].low, from[i].high, 0};
-        if (weight < 0) term = carom_sum_negate(term);
-        for (int k = 0; k < times; ++k) moments->sums[i] = carom_sum_add(moments->sums[i], term);
-    }
-}
-
-carom_sum carom_solid_area_between(const carom_solid_prefix_sums *sums, uint64_t first,
-                                   uint64_t last, int times) {
-    uint64_t from = first / CAROM_SOLID_BLOCK, to = last / CAROM_SOLID_BLOCK + 1;
-    CAROM_ASSERT(first <= last && to < sums->block_count && times >= 0);
-    const carom_solid_sum *low = sums->blocks + CAROM_SOLID_SUMS * from + CAROM_SOLID_AREA;
-    const carom_solid_sum *high = sums->blocks + CAROM_SOLID_SUMS * to + CAROM_SOLID_AREA;
-    carom_sum area = carom_sum_add((carom_sum){high->low, high->high, 0},
-                                   carom_sum_negate((carom_sum){low->low, low->high, 0}));
-    /* in units of 2^40, rounded up, so that very many can be added */
-    carom_sum one = {
-        (area.low >> CAROM_SOLID_AREA_SHIFT | area.high << (64 - CAROM_SOLID_AREA_SHIFT)) + 1u,
-        area.high >> CAROM_SOLID_AREA_SHIFT, 0};
-    carom_sum sum = {0, 0, 0};
-    for (int k = 0; k < times; ++k) sum = carom_sum_add(sum, one);
-    return sum;
+    for (unsigned i = 0; i < CAROM_SOLID_SUMS; ++i)
+        moments->sums[i] = carom_sum_add(moments->sums[i], carom_solid_weigh(from[i], weight));
 }
 
 static carom_dd value(const carom_solid_prefix_sums *sums, const carom_solid_moments *moments,

@@ -4,24 +4,9 @@
 #define CAROM_SRC_SOLID_SOLID_PREFIX_SUMS_H
 
 #include "base/double_double.h"
-#include "base/sum_item.h"
 #include "geom/pose.h"
+#include "solid/solid_sum_item.h"
 #include "soup/soup_view.h"
-
-/* Integrals over triangles with unit normals n, y = 2^exponent (x - centre): */
-#define CAROM_SOLID_NORMAL 0u  /* of n: 3 */
-#define CAROM_SOLID_FIRST  3u  /* 3 times that of y_i n_j: 9, row by row */
-#define CAROM_SOLID_SECOND 12u /* 3 times that of y_i (y . n): 3 */
-#define CAROM_SOLID_AREA   15u /* of 1 */
-#define CAROM_SOLID_SUMS   16u
-
-/* Sums are in fixed point. So the sum over a range is the exact difference of two prefix sums, and
- * a small part of a large mesh loses no precision. */
-#define CAROM_SOLID_BLOCK 8u /* triangles from one stored prefix sum to the next */
-
-typedef struct carom_solid_sum {
-    uint64_t low, high;
-} carom_solid_sum;
 
 typedef struct carom_solid_prefix_sums {
     carom_vec3 centre;
@@ -57,15 +42,6 @@ carom_status carom_solid_prefix_sums_make(carom_context *context, const carom_al
 /* Adds `weight` times the sum over the first `block` blocks. */
 void carom_solid_moments_add(const carom_solid_prefix_sums *sums, carom_solid_moments *moments,
                              uint64_t block, int weight);
-
-/* Bits of the fixed point of areas that are dropped, so that sums of products with winding numbers
- * fit. */
-#define CAROM_SOLID_AREA_SHIFT 40
-
-/* An upper bound of `times` the area of triangles [first, last): up to a block more at either end.
- * In fixed point, CAROM_SOLID_AREA_SHIFT bits above the scale of the sums. */
-carom_sum carom_solid_area_between(const carom_solid_prefix_sums *sums, uint64_t first,
-                                   uint64_t last, int times);
 
 /* The integrals in a pose, about the point `origin` of the world, in units of 2^-exponent. */
 carom_solid_integrals carom_solid_moments_place(const carom_solid_prefix_sums *sums,

@@ -163,6 +163,7 @@ carom_status carom_solid_query_begin(carom_context *context, const carom_solid *
     query->moved_sign = 1;
     query->consider = carom_solid_consider;
     query->record = query->refined = false;
+    query->ready = NULL;
     query->large[0] = query->large[1] = query->long_edge = HUGE_VAL;
     query->rounded[0] = query->rounded[1] = 0.0;
     CAROM_TRY(carom_soup_place(context, a->soup, pose_a, b->soup, pose_b, &query->placing));

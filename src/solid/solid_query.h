@@ -7,7 +7,7 @@
 
 #include "bvh/bvh_ray_cpu.h"
 #include "solid/solid.h"
-#include "solid/solid_item.h"
+#include "solid/solid_pair_item.h"
 
 /* Two triangles that intersect, for queries that need each pair. */
 typedef struct carom_solid_record {
@@ -63,6 +63,7 @@ typedef struct carom_solid_query {
                        e^3) */
     bool record;    /* keep all intersecting pairs in the tally's records; on one thread */
     carom_solid_consider_fn *consider; /* carom_solid_consider */
+    struct carom_solid_tally *ready;   /* NULL, or the answer to the first search, on the GPU */
 } carom_solid_query;
 
 /* Sums in fixed point: any order of addition gives the same bits. */
@@ -82,7 +83,8 @@ typedef struct carom_solid_tally {
     bool too_large;      /* a term exceeded its bound: sums may have overflowed */
     bool one_sided;      /* faces share an area */
     bool crossing;       /* faces cross in the interior of both, without perturbation: */
-    uint32_t crossed[2]; /* these faces, of a and of b */
+    uint64_t crossed[2]; /* the last such pair, a in the upper half, and the first, inverted: maxima
+                            both, so that they do not depend on the order of the search */
     uint64_t copies[2];  /* pairs of faces with the same corners: with the same, with opposite
                             orientation */
     carom_solid_records *records; /* newest first, in scratch of worker 0 */
@@ -101,17 +103,13 @@ static inline carom_vec3 carom_solid_vector_of(const carom_solid_query *query,
                      carom_solid_sum_of(query, terms, i + 2));
 }
 
-/* Units that one term may add to a sum of errors: so that they fit a word of 64 bits. */
-#define CAROM_SOLID_MOST_ERROR 0x1p62
-
-/* Errors are sums in fixed point, too, but all positive and rounded up. Adds the error in terms[]
- * of volumes (0) or of areas (1); false when it exceeds its bound. */
+/* Adds the error in terms[] of volumes (0) or of areas (1); false when it exceeds its bound. */
 static inline bool carom_solid_add_error(const carom_solid_query *query, carom_sum *sum,
                                          const double terms[CAROM_SOLID_SLOTS], unsigned i) {
-    double error = terms[CAROM_SOLID_VOLUME_ERROR + i] * query->error_units[i];
-    if (error == 0.0) return true;
-    if (!(error < CAROM_SOLID_MOST_ERROR)) return false;
-    uint64_t units = (uint64_t)error + 1u;
+    uint64_t units;
+    if (!carom_solid_error_units(terms[CAROM_SOLID_VOLUME_ERROR + i] * query->error_units[i],
+                                 &units))
+        return false;
     sum->low += units;
     sum->high += sum->low < units ? 1u : 0u;
     return true;
@@ -172,6 +170,16 @@ static inline void carom_solid_pose(const carom_solid_query *query, int of_b, ui
     face->represents = query->solids[of_b]->represents[triangle];
 }
 
+/* The query's frame, for the items of solid_pair_item.h. */
+static inline carom_solid_place carom_solid_place_of(const carom_solid_query *query) {
+    return (carom_solid_place){.origin = query->origin,
+                               .long_edge = query->long_edge,
+                               .moved_sign = query->moved_sign,
+                               .large = {query->large[0], query->large[1]},
+                               .rounded = {query->rounded[0], query->rounded[1]},
+                               .summed = {query->changes[0] == NULL, query->changes[1] == NULL}};
+}
+
 static inline void carom_solid_tally_begin(carom_solid_tally *tally) {
     memset(tally, 0, sizeof(*tally));
     tally->low = carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL);
@@ -189,6 +197,10 @@ static inline void carom_solid_tally_hold(carom_solid_tally *tally, carom_vec3 l
 /* Adds the terms of two triangles (solid_pair.c). */
 carom_solid_consider_fn carom_solid_consider;
 
+/* Adds the exact intersection of two faces in degenerate position, without perturbation. */
+void carom_solid_relate(carom_solid_tally *tally, const carom_solid_face *a,
+                        const carom_solid_face *b);
+
 /* Adds `weight` times the triangles of a vertex and of all its descendants. */
 void carom_solid_add_descendants(const carom_solid_query *query, carom_solid_tally *tally, int of_b,
                                  uint32_t vertex, int weight);
@@ -201,7 +213,14 @@ void carom_solid_add_changed(const carom_solid_query *query, carom_solid_tally *
 
 /* Calls `consider` for all pairs of triangles whose boxes overlap, on all threads
  * (solid_search.c). */
-carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tally *tally);
+carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tally);
+
+/* Whether the GPU can search for a query, and the searches of many. Extreme poses and records of
+ * pairs are left to the CPU. */
+bool carom_solid_device_can(const carom_solid_query *query);
+carom_status carom_solid_device_search(carom_context *context,
+                                       const carom_solid_query *const *queries, uint32_t count,
+                                       carom_solid_tally *const *tallies);
 
 /* Checks the poses and initialises the query. */
 carom_status carom_solid_query_begin(carom_context *context, const carom_solid *a,

@@ -35,10 +35,10 @@ static uint32_t root_of(uint32_t *parents, uint32_t t) {
     return t;
 }
 
-/* Joins triangles across edges of exactly two sides. On such a region a winding number changes only
- * where other faces intersect it. */
+/* Joins triangles across edges of exactly two sides, but for those that are `apart`. On such a
+ * region a winding number changes only where other faces intersect it. */
 static carom_status join_regions(carom_context *context, const carom_soup_view *soup,
-                                 uint32_t *parents) {
+                                 const uint8_t *apart, uint32_t *parents) {
     uint64_t count = 3 * soup->triangle_count;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -62,6 +62,7 @@ static carom_status join_regions(carom_context *context, const carom_soup_view *
     for (uint64_t i = 0, end; i < count; i = end) {
         for (end = i; end < count && edges[of[end]] == edges[of[i]];) ++end;
         if (end - i != 2) continue;
+        if (apart != NULL && (apart[of[i] / 3] || apart[of[i + 1] / 3])) continue;
         uint32_t a = root_of(parents, of[i] / 3), b = root_of(parents, of[i + 1] / 3);
         CAROM_ASSERT(parents[a] == a && parents[b] == b);
         parents[CAROM_MAX(a, b)] = CAROM_MIN(a, b);
@@ -90,7 +91,7 @@ static carom_status find_regions(carom_context *context, carom_solid *solid,
             for (uint32_t t = first; t < solid->firsts[solid->ends[root]]; ++t) parents[t] = first;
         }
     } else {
-        CAROM_TRY(join_regions(context, soup, parents));
+        CAROM_TRY(join_regions(context, soup, NULL, parents));
     }
     for (uint64_t t = 0; t < count; ++t) {
         uint32_t root = root_of(parents, (uint32_t)t);
@@ -208,6 +209,62 @@ static carom_status count_windings(carom_context *context, carom_solid *solid,
     return CAROM_OK;
 }
 
+/* ---- Plain faces ----------------------------------------------------------------------------- */
+
+/* Triangles of a region: below, a sample costs more than it may save. */
+#define LEAST_REGION 32u
+
+static bool take_plain(void *user, carom_solid_key triangle, const int a[2], const int b[2]) {
+    bool *plain = user;
+    (void)triangle, (void)b;
+    *plain = (a[0] == 0 && a[1] == 1) || (a[0] == 1 && a[1] == 0);
+    return true;
+}
+
+/* Where a mesh intersects itself, finds faces on which it does not, with winding numbers 0 and 1 on
+ * their sides: of each region of faces that no other intersects, one is sampled. */
+static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
+                                     const carom_solid_query *query) {
+    const carom_soup_view *soup = &solid->view;
+    uint64_t count = soup->triangle_count;
+    carom_arena *scratch = carom_scratch(context, 0);
+    uint32_t *parents = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint32_t *sizes = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    uint8_t *touched = CAROM_ARENA_TAKE(scratch, uint8_t, count);
+    solid->plain_faces = carom_allocate(&solid->allocator, count, 1);
+    if (parents == NULL || sizes == NULL || touched == NULL || solid->plain_faces == NULL)
+        return carom_fail_memory(context, count * 10, "the plain faces of a solid");
+    memset(solid->plain_faces, 0, count);
+    memset(touched, 0, count);
+    for (uint64_t i = 0; i < solid->touch_count; ++i)
+        touched[solid->touches[i].a] = touched[solid->touches[i].b] = 1;
+    for (uint64_t t = 0; t < count; ++t) {
+        parents[t] = (uint32_t)t;
+        sizes[t] = 0;
+    }
+    CAROM_TRY(join_regions(context, soup, touched, parents));
+    for (uint64_t t = 0; t < count; ++t)
+        if (!touched[t]) ++sizes[root_of(parents, (uint32_t)t)];
+    for (uint64_t t = 0; t < count; ++t) {
+        bool plain = false;
+        carom_solid_witness witness = {
+            .query = query, .alone = true, .fn = take_plain, .user = &plain};
+        if (sizes[t] < LEAST_REGION) continue;
+        CAROM_TRY(carom_progress_look(context));
+        carom_solid_witness_corner(&witness, carom_solid_key_make(0, (uint32_t)t));
+        solid->plain_faces[t] = plain;
+    }
+    for (uint64_t t = 0; t < count; ++t)
+        solid->plain_faces[t] = !touched[t] && solid->plain_faces[root_of(parents, (uint32_t)t)];
+    return CAROM_OK;
+}
+
+static bool is_plain_face(const carom_solid *solid, uint64_t triangle) {
+    return solid->plain || solid->plain_faces[triangle] != 0;
+}
+
+/* ---- A solid --------------------------------------------------------------------------------- */
+
 carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
                                   const carom_mesh_report *report, const carom_pairs *touching) {
     carom_solid_query query;
@@ -220,9 +277,11 @@ carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "relating shells", 0);
-    carom_status status = carom_progress_finish(context, count_windings(context, solid, &query));
-    carom_arena_rewind(scratch, mark);
+    carom_status status = count_windings(context, solid, &query);
     if (solid->info.by_winding) solid->plain = false;
+    if (status == CAROM_OK && !solid->plain) status = find_plain_faces(context, solid, &query);
+    status = carom_progress_finish(context, status);
+    carom_arena_rewind(scratch, mark);
     return status;
 }
 
@@ -328,7 +387,9 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
     const carom_solid *a = query->solids[0], *b = query->solids[1];
     *facts = (carom_solid_facts){false, false, false};
     /* Where faces cross, each with 0 on one side and 1 on the other, all three facts hold. */
-    if (tally->crossing && a->plain && b->plain) {
+    for (int i = 0; tally->crossing && i < 2; ++i) {
+        uint64_t pair = i == 0 ? tally->crossed[0] : ~tally->crossed[1];
+        if (!is_plain_face(a, pair >> 32) || !is_plain_face(b, pair & UINT32_MAX)) continue;
         *facts = (carom_solid_facts){true, true, true};
         return CAROM_OK;
     }
@@ -336,9 +397,11 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
     *facts = (carom_solid_facts){false, false, false};
     carom_solid_witness witness = {
         .query = query, .plain = {a->plain, b->plain}, .fn = take_facts, .user = facts};
-    if (tally->crossing) /* usually enough */
-        carom_solid_witness_pair(&witness, carom_solid_key_make(0, tally->crossed[0]),
-                                 carom_solid_key_make(1, tally->crossed[1]));
+    for (int i = 0; tally->crossing && !witness.stopped && i < 2; ++i) { /* usually enough */
+        uint64_t pair = i == 0 ? tally->crossed[0] : ~tally->crossed[1];
+        carom_solid_witness_pair(&witness, carom_solid_key_make(0, (uint32_t)(pair >> 32)),
+                                 carom_solid_key_make(1, (uint32_t)pair));
+    }
     look_at_regions(&witness, 0);
     look_at_regions(&witness, 1);
     if (witness.stopped) return CAROM_OK;

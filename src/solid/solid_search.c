@@ -16,7 +16,7 @@ typedef struct worker {
 } worker;
 
 static void worker_begin(void *user, void *state) {
-    const carom_solid_query *query = *(const carom_solid_query **)user;
+    const carom_solid_query *query = *(carom_solid_query **)user;
     worker *w = state;
     w->query = query;
     carom_solid_tally_begin(&w->tally);
@@ -61,8 +61,10 @@ static void add_tally(carom_solid_tally *to, const carom_solid_tally *from) {
     to->too_large |= from->too_large;
     to->one_sided |= from->one_sided;
     to->crossing |= from->crossing;
-    if (from->crossing) memcpy(to->crossed, from->crossed, sizeof(to->crossed));
-    for (int i = 0; i < 2; ++i) to->copies[i] += from->copies[i];
+    for (int i = 0; i < 2; ++i) {
+        to->crossed[i] = CAROM_MAX(to->crossed[i], from->crossed[i]);
+        to->copies[i] += from->copies[i];
+    }
     if (from->records != NULL) to->records = from->records;
     to->no_memory |= from->no_memory;
 }
@@ -78,8 +80,18 @@ static bool consider_two(void *user, uint32_t a, uint32_t b, const carom_triangl
     return true;
 }
 
-carom_status carom_solid_search(const carom_solid_query *query, carom_solid_tally *tally) {
+/* What the GPU found before, or finds now. */
+static carom_status search_on_device(carom_solid_query *query, carom_solid_tally *tally) {
+    const carom_solid_query *asked = query;
+    if (query->ready == NULL) return carom_solid_device_search(query->context, &asked, 1, &tally);
+    *tally = *query->ready;
+    query->ready = NULL;
+    return CAROM_OK;
+}
+
+carom_status carom_solid_search(carom_solid_query *query, carom_solid_tally *tally) {
     carom_context *context = query->context;
+    if (carom_solid_device_can(query)) return search_on_device(query, tally);
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     const worker *w;

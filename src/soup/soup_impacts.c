@@ -5,16 +5,20 @@
  * A box tree over the boxes that triangles sweep finds pairs of triangles. An edge belongs to two
  * triangles and a vertex to six, so each is assigned to the first triangle that has it
  * ("representative triangles", Curtis, Tamstorf, Manocha 2008): a pair of triangles tests only
- * what is its own, and every vertex and face, and every two edges, are tested once. Vertices and
- * edges whose boxes do not overlap the other's are left out; the rest is decided by toi_item.h,
- * exactly.
+ * what is its own, and every vertex and face, and every two edges, are tested once. Nearly all are
+ * excluded by soup_impacts_cpu.c, from copies of the positions in float32 that lie in the order of
+ * the tree; the rest is decided by toi_item.h, exactly.
  *
  * Workers keep pairs of indices. They are sorted, and the times are computed in that order, so the
- * result is the same for any number of threads. */
+ * result is the same for any number of threads. A search for the first impact alone leaves out what
+ * is certainly later than one already found: the intervals that enclose times are at most
+ * CAROM_TOI_WIDTH wide, so what is apart for that long after the upper end of one has a larger
+ * lower end, and the result does not depend on what was found when. */
+#include <stdatomic.h>
+
 #include "base/names.h"
 #include "base/pair_list.h"
 #include "base/progress.h"
-#include "base/simd.h"
 #include "base/threads.h"
 #include "base/worker_state.h"
 #include "bvh/bvh_cpu.h"
@@ -22,6 +26,7 @@
 #include "geom/toi_item.h"
 #include "mesh/mesh.h"
 #include "soup/soup.h"
+#include "soup/soup_impacts_cpu.h"
 
 #define NODES_PER_RANGE     2u    /* of level 1: 512 triangles */
 #define TRIANGLES_PER_RANGE 256u  /* of a, each searched in the tree of b */
@@ -30,8 +35,12 @@
 #define OWNED_AT_ONCE       65536u /* triangles between checks of the clock: some milliseconds */
 #define EXACT_AT_ONCE       16u    /* exact tests between checks */
 
-#define OWN_VERTEX(i) (1u << (i))
-#define OWN_EDGE(i)   (8u << (i)) /* from corner i to the next */
+/* Of the largest coordinate: what float32 loses, and what computing a position in it loses. */
+#define FLOAT_ROUNDING    0x1p-23
+#define POSITION_ROUNDING 0x1p-20
+#define STEP              4.0     /* movement in the first search for the first impact, in edges */
+#define HORIZON_GROWTH    4.0f    /* from one to the next */
+#define LARGEST_PRUNED    0x1p120 /* so that differences of positions are finite */
 
 CAROM_ENUM_NAMES(carom_impact_kind, CAROM_IMPACT_KIND_COUNT, "vertex-face", "face-vertex",
                  "edge-edge");
@@ -39,53 +48,47 @@ CAROM_ENUM_NAMES(carom_impact_kind, CAROM_IMPACT_KIND_COUNT, "vertex-face", "fac
 CAROM_RESULT_FILL(carom_soup_impacts);
 CAROM_RESULT_DEFINE_FREE(carom_soup_impacts);
 
-typedef struct moving {
-    carom_vec3 start, end;
-} moving;
-
-/* A box, one vector per corner: the fourth lanes are 0. */
-typedef struct wide_box {
-    carom_f32x4 low, high;
-} wide_box;
-
-/* What pairs of triangles need to know of one: a cache line. */
-typedef struct moving_triangle {
-    wide_box box; /* of its way; empty for removed triangles */
-    uint32_t corner[3];
-    uint32_t triangle;
-    uint32_t owned; /* OWN_... */
-    uint32_t padding[3];
-} moving_triangle;
+/* A vertex, rounded to float32. */
+typedef struct moving_point {
+    float at[6]; /* x, y, z at time 0 and at time 1 */
+} moving_point;
 
 /* A soup that moves. */
 typedef struct side {
     const carom_soup *soup;
     const carom_mesh_view *end; /* NULL: at rest */
-    moving *vertices;
-    wide_box *boxes;            /* of the way of each vertex */
-    uint8_t *owned;             /* of each triangle: OWN_... */
-    moving_triangle *triangles; /* in the order of the tree for b, else in that of the soup */
+    moving_point *points;
+    uint8_t *owned;                   /* of each triangle: CAROM_IMPACT_OWN_... */
+    carom_impact_triangle *triangles; /* in the order of the tree for b, else in that of the soup */
 } side;
 
-static inline wide_box join(wide_box a, wide_box b) {
-    return (wide_box){carom_f32x4_min(a.low, b.low), carom_f32x4_max(a.high, b.high)};
-}
+/* The impact with the least `lower`, then in the order of results. */
+typedef struct earliest {
+    double lower, upper; /* upper: the least of all */
+    int kind;
+    carom_pair pair;
+} earliest;
 
-static inline bool overlap(const wide_box *a, const wide_box *b) {
-    return carom_i32x4_lanes((a->low <= b->high) & (b->low <= a->high)) == 15;
-}
+static const earliest none_yet = {HUGE_VAL, HUGE_VAL, CAROM_IMPACT_KIND_COUNT, {0, 0}};
 
 typedef struct search {
     carom_context *context;
     side sides[2]; /* b is a for one soup */
     bool self;
-    double scale; /* boxes are x * scale - origin in float32, rounded outwards */
+    bool first;   /* only the first impact is wanted */
+    double scale; /* points are x * scale - origin, rounded to float32 */
     carom_vec3 origin;
-    carom_bvh bvh; /* of b */
+    double largest;      /* coordinate of a point */
+    double error;        /* of each coordinate; 0 where float32 holds them exactly */
+    float gap;           /* above twice the error */
+    carom_bvh bvh;       /* of b */
+    float horizon;       /* the tree has the ways until this time */
+    _Atomic float until; /* some impact is over before this time */
     carom_worker_states finders;
     const uint64_t *found[CAROM_IMPACT_KIND_COUNT]; /* sorted */
     uint64_t counts[CAROM_IMPACT_KIND_COUNT];
     carom_soup_impact *impacts;
+    earliest earliest;
 } search;
 
 static const side *side_b(const search *s) {
@@ -94,6 +97,14 @@ static const side *side_b(const search *s) {
 
 static const uint32_t *corners_of(const side *x, uint32_t triangle) {
     return x->soup->corners + 3 * (uint64_t)triangle;
+}
+
+static carom_vec3 start_of(const side *x, uint32_t vertex) {
+    return carom_soup_position(x->soup, vertex);
+}
+
+static carom_vec3 end_of(const side *x, uint32_t vertex) {
+    return x->end != NULL ? carom_mesh_position(x->end, vertex) : start_of(x, vertex);
 }
 
 static bool is_live(const side *x, uint64_t triangle) {
@@ -129,77 +140,70 @@ static carom_status no_memory(search *s, uint64_t bytes) {
     return carom_fail_memory(s->context, bytes, "a search for impacts");
 }
 
-static carom_status load_side(search *s, side *x) {
-    uint64_t vertices = x->soup->vertex_count, triangles = x->soup->triangle_count;
-    carom_arena *scratch = carom_scratch(s->context, 0);
-    x->vertices = CAROM_ARENA_TAKE(scratch, moving, vertices + 1);
-    x->boxes = CAROM_ARENA_TAKE(scratch, wide_box, vertices + 1);
-    x->owned = CAROM_ARENA_TAKE(scratch, uint8_t, triangles + 1);
-    if (x->vertices == NULL || x->boxes == NULL || x->owned == NULL)
-        return no_memory(s, vertices * (sizeof(moving) + sizeof(wide_box)) + triangles);
-    for (uint64_t v = 0; v < vertices; ++v) {
-        x->vertices[v].start = carom_soup_position(x->soup, (uint32_t)v);
-        x->vertices[v].end = x->end != NULL ? carom_mesh_position(x->end, v) : x->vertices[v].start;
-        if (v % OWNED_AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
-    }
-    return CAROM_OK;
-}
-
-/* Chooses scale and origin so that float32 boxes are finite and tight. */
-static void choose_frame(search *s) {
+/* Chooses scale and origin so that float32 points are finite and near. */
+static carom_status choose_frame(search *s) {
     carom_bounds all = carom_bounds_empty();
     s->scale = 1.0;
     s->origin = carom_vec(0.0, 0.0, 0.0);
+    s->error = 0.0;
+    s->gap = 0.0f;
     bool floats = true;
     for (int i = 0; i < (s->self ? 1 : 2); ++i) {
         const side *x = &s->sides[i];
         floats = floats && x->soup->scalar == CAROM_SCALAR_FLOAT32 &&
                  (x->end == NULL || x->end->scalar == CAROM_SCALAR_FLOAT32);
-        for (uint64_t v = 0; v < x->soup->vertex_count; ++v) {
-            carom_bounds_include(&all, x->vertices[v].start);
-            carom_bounds_include(&all, x->vertices[v].end);
-        }
     }
-    if (floats || !(all.low.x <= all.high.x)) return; /* floats are exact as they are */
+    if (floats) return CAROM_OK; /* exact as they are */
+    for (int i = 0; i < (s->self ? 1 : 2); ++i)
+        for (uint64_t v = 0; v < s->sides[i].soup->vertex_count; ++v) {
+            carom_bounds_include(&all, start_of(&s->sides[i], (uint32_t)v));
+            carom_bounds_include(&all, end_of(&s->sides[i], (uint32_t)v));
+            if (v % OWNED_AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
+        }
+    if (!(all.low.x <= all.high.x)) return CAROM_OK;
     double most = CAROM_MAX(carom_vec_largest(all.low), carom_vec_largest(all.high));
     if (most >= 0x1p100 || (most < 0x1p-40 && most > 0.0))
         s->scale = carom_power_of_two(-carom_exponent(most));
-    s->origin = carom_vec_scale(
-        carom_vec_add(carom_vec_scale(all.low, s->scale), carom_vec_scale(all.high, s->scale)),
-        0.5);
+    carom_vec3 low = carom_vec_scale(all.low, s->scale), high = carom_vec_scale(all.high, s->scale);
+    s->origin = carom_vec_scale(carom_vec_add(low, high), 0.5);
+    double from = carom_vec_largest(carom_vec_sub(low, s->origin));
+    double to = carom_vec_largest(carom_vec_sub(high, s->origin));
+    s->error = FLOAT_ROUNDING * CAROM_MAX(from, to) + (double)FLT_TRUE_MIN;
+    s->gap = (float)(s->error * 2.5);
+    return CAROM_OK;
 }
 
-/* A float below and one above x * scale - origin, where the product is rounded only if it is
- * subnormal. */
-static void round_outwards(const search *s, double x, double origin, float *low, float *high) {
-    double at = x * s->scale;
-    *low = carom_float_down(at, origin);
-    *high = carom_float_up(at, origin);
-    if (s->scale < 1.0 && fabs(at) < 0x1p-900) { /* the product may be rounded */
-        *low = CAROM_MIN(*low, -FLT_MIN);
-        *high = CAROM_MAX(*high, FLT_MIN);
-    }
-}
-
-typedef struct boxing {
+typedef struct loading {
     search *s;
     side *x;
-} boxing;
+} loading;
 
-static carom_status make_boxes(void *argument, carom_range range) {
-    const boxing *b = argument;
-    const double origin[3] = {b->s->origin.x, b->s->origin.y, b->s->origin.z};
+static carom_status load_points(void *argument, carom_range range) {
+    const loading *l = argument;
+    carom_vec3 origin = l->s->origin;
+    double scale = l->s->scale;
     for (uint64_t v = range.begin; v < range.end; ++v) {
-        const double *p = &b->x->vertices[v].start.x, *q = &b->x->vertices[v].end.x;
-        float low[4] = {0}, high[4] = {0};
-        for (int k = 0; k < 3; ++k) {
-            float ignored;
-            round_outwards(b->s, CAROM_MIN(p[k], q[k]), origin[k], &low[k], &ignored);
-            round_outwards(b->s, CAROM_MAX(p[k], q[k]), origin[k], &ignored, &high[k]);
-        }
-        b->x->boxes[v] = (wide_box){carom_f32x4_load(low), carom_f32x4_load(high)};
+        carom_vec3 p = start_of(l->x, (uint32_t)v), q = end_of(l->x, (uint32_t)v);
+        float *at = l->x->points[v].at;
+        at[0] = (float)(p.x * scale - origin.x);
+        at[1] = (float)(p.y * scale - origin.y);
+        at[2] = (float)(p.z * scale - origin.z);
+        at[3] = (float)(q.x * scale - origin.x);
+        at[4] = (float)(q.y * scale - origin.y);
+        at[5] = (float)(q.z * scale - origin.z);
     }
     return CAROM_OK;
+}
+
+static carom_status load_side(search *s, side *x) {
+    uint64_t vertices = x->soup->vertex_count, triangles = x->soup->triangle_count;
+    carom_arena *scratch = carom_scratch(s->context, 0);
+    x->points = CAROM_ARENA_TAKE(scratch, moving_point, vertices + 1);
+    x->owned = CAROM_ARENA_TAKE(scratch, uint8_t, triangles + 1);
+    if (x->points == NULL || x->owned == NULL)
+        return no_memory(s, vertices * sizeof(moving_point) + triangles);
+    loading l = {s, x};
+    return carom_parallel_for(s->context, vertices, VERTICES_PER_RANGE, load_points, &l);
 }
 
 /* Enters an edge in the table; whether it was not there. */
@@ -226,9 +230,10 @@ static carom_status assign_owners(search *s, side *x) {
         const uint32_t *c = corners_of(x, (uint32_t)t);
         uint32_t owned = 0;
         for (uint32_t i = 0; i < 3 && is_live(x, t); ++i) {
-            if (!taken[c[i]]) owned |= OWN_VERTEX(i);
+            if (!taken[c[i]]) owned |= CAROM_IMPACT_OWN_VERTEX(i);
             taken[c[i]] = 1;
-            if (enter_edge(table, size - 1, c[i], c[(i + 1) % 3])) owned |= OWN_EDGE(i);
+            if (enter_edge(table, size - 1, c[i], c[(i + 1) % 3]))
+                owned |= CAROM_IMPACT_OWN_EDGE(i);
         }
         x->owned[t] = (uint8_t)owned;
         if (t % OWNED_AT_ONCE == 0) CAROM_TRY(carom_progress_look(s->context));
@@ -237,28 +242,43 @@ static carom_status assign_owners(search *s, side *x) {
     return CAROM_OK;
 }
 
-static wide_box wide_box_of(const side *x, uint32_t triangle) {
-    const uint32_t *c = corners_of(x, triangle);
-    return join(join(x->boxes[c[0]], x->boxes[c[1]]), x->boxes[c[2]]);
+/* Above twice what is lost in positions at times up to `until`. */
+static float gap_until(const search *s, float until) {
+    return until < 1.0f ? s->gap + (float)(POSITION_ROUNDING * s->largest) + FLT_MIN : s->gap;
 }
 
-static carom_box triangle_box(const side *x, uint32_t triangle) {
-    if (!is_live(x, triangle)) return carom_box_empty();
-    wide_box wide = wide_box_of(x, triangle);
-    float low[4], high[4];
-    carom_f32x4_store(low, wide.low);
-    carom_f32x4_store(high, wide.high);
-    carom_box box;
-    memcpy(box.low, low, sizeof(box.low));
-    memcpy(box.high, high, sizeof(box.high));
+/* Around the ways of points. */
+static inline void include_way(carom_box *box, const moving_point *p, float until) {
+    for (int k = 0; k < 3; ++k) {
+        float start = p->at[k], end = p->at[3 + k];
+        if (until < 1.0f) end = start + until * (end - start);
+        float low = CAROM_MIN(start, end), high = CAROM_MAX(start, end);
+        box->low[k] = CAROM_MIN(low, box->low[k]);
+        box->high[k] = CAROM_MAX(high, box->high[k]);
+    }
+}
+
+static inline void widen(carom_box *box, float by) {
+    for (int k = 0; k < 3; ++k) {
+        box->low[k] -= by;
+        box->high[k] += by;
+    }
+}
+
+static carom_box triangle_box(const search *s, const side *x, uint32_t triangle) {
+    carom_box box = carom_box_empty();
+    if (!is_live(x, triangle)) return box;
+    const uint32_t *c = corners_of(x, triangle);
+    for (int i = 0; i < 3; ++i) include_way(&box, &x->points[c[i]], s->horizon);
+    widen(&box, gap_until(s, s->horizon));
     return box;
 }
 
 static void tree_boxes(const void *user, const uint32_t *items, uint32_t first, uint32_t count,
                        carom_box *boxes) {
-    const side *x = user;
+    const search *s = user;
     for (uint32_t i = 0; i < count; ++i)
-        boxes[i] = triangle_box(x, items != NULL ? items[i] : first + i);
+        boxes[i] = triangle_box(s, side_b(s), items != NULL ? items[i] : first + i);
 }
 
 /* Builds the tree of b in scratch of worker 0. */
@@ -274,16 +294,11 @@ static carom_status build_tree(search *s) {
     s->bvh.item_capacity = places;
     s->bvh.node_capacity = nodes;
     carom_box bounds = carom_box_empty();
-    if (b->soup->vertex_count != 0) {
-        wide_box all = b->boxes[0];
-        for (uint64_t v = 1; v < b->soup->vertex_count; ++v) all = join(all, b->boxes[v]);
-        for (int k = 0; k < 3; ++k) {
-            bounds.low[k] = all.low[k];
-            bounds.high[k] = all.high[k];
-        }
-    }
+    for (uint64_t v = 0; v < b->soup->vertex_count; ++v)
+        include_way(&bounds, &b->points[v], s->horizon);
+    widen(&bounds, gap_until(s, s->horizon));
     return carom_bvh_build(s->context, &s->context->allocator, &s->bvh, b->soup->triangle_count,
-                           &bounds, tree_boxes, b);
+                           &bounds, tree_boxes, s);
 }
 
 typedef struct placing {
@@ -295,36 +310,67 @@ static carom_status place_triangles(void *argument, carom_range range) {
     const placing *p = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         uint32_t t = p->items != NULL ? p->items[i] : (uint32_t)i;
-        moving_triangle *to = &p->x->triangles[i];
+        carom_impact_triangle *to = &p->x->triangles[i];
         memset(to, 0, sizeof(*to));
         if (t == CAROM_BVH_NONE) continue; /* past the end: never found */
-        to->box = wide_box_of(p->x, t);
-        memcpy(to->corner, corners_of(p->x, t), sizeof(to->corner));
-        to->triangle = t;
+        const uint32_t *c = corners_of(p->x, t);
+        for (int k = 0; k < 3; ++k)
+            memcpy(to->at + 6 * k, p->x->points[c[k]].at, sizeof(p->x->points[c[k]].at));
+        memcpy(to->corner, c, sizeof(to->corner));
         to->owned = p->x->owned[t];
     }
     return CAROM_OK;
 }
 
 static carom_status place_side(search *s, side *x, const uint32_t *items, uint64_t count) {
-    x->triangles = CAROM_ARENA_TAKE(carom_scratch(s->context, 0), moving_triangle, count + 1);
-    if (x->triangles == NULL) return no_memory(s, count * sizeof(moving_triangle));
+    x->triangles = CAROM_ARENA_TAKE(carom_scratch(s->context, 0), carom_impact_triangle, count + 1);
+    if (x->triangles == NULL) return no_memory(s, count * sizeof(carom_impact_triangle));
     placing p = {x, items};
     return carom_parallel_for(s->context, count, VERTICES_PER_RANGE, place_triangles, &p);
 }
 
+/* Sizes for a search for the first impact: the largest coordinate, and the time in which points
+ * move as far as STEP triangles are long, in the mean. */
+static void measure_motion(search *s) {
+    double movement = 0.0, size = 0.0, vertices = 0.0, triangles = 0.0;
+    float largest = 0.0f;
+    for (int i = 0; i < (s->self ? 1 : 2); ++i) {
+        const side *x = &s->sides[i];
+        for (uint64_t v = 0; v < x->soup->vertex_count; ++v) {
+            const float *at = x->points[v].at;
+            for (int k = 0; k < 3; ++k) {
+                float start = fabsf(at[k]), end = fabsf(at[3 + k]);
+                largest = CAROM_MAX(start, largest);
+                largest = CAROM_MAX(end, largest);
+                movement += fabs((double)at[3 + k] - (double)at[k]);
+            }
+        }
+        for (uint64_t t = 0; t < x->soup->triangle_count; ++t) {
+            const uint32_t *c = corners_of(x, (uint32_t)t);
+            for (int k = 0; k < 3; ++k)
+                size += fabs((double)x->points[c[1]].at[k] - (double)x->points[c[0]].at[k]);
+        }
+        vertices += (double)x->soup->vertex_count;
+        triangles += (double)x->soup->triangle_count;
+    }
+    s->largest = (double)largest;
+    double step = STEP * size * vertices, whole = movement * triangles;
+    if (s->largest < LARGEST_PRUNED && step > 0.0 && step < whole)
+        s->horizon = (float)(step / whole);
+}
+
 static carom_status prepare(search *s) {
-    int count = s->self ? 1 : 2;
-    for (int i = 0; i < count; ++i) {
+    s->horizon = 1.0f;
+    CAROM_TRY(choose_frame(s));
+    for (int i = 0; i < (s->self ? 1 : 2); ++i) {
         CAROM_TRY(load_side(s, &s->sides[i]));
         CAROM_TRY(assign_owners(s, &s->sides[i]));
     }
-    choose_frame(s);
-    for (int i = 0; i < count; ++i) {
-        boxing b = {s, &s->sides[i]};
-        CAROM_TRY(carom_parallel_for(s->context, b.x->soup->vertex_count, VERTICES_PER_RANGE,
-                                     make_boxes, &b));
-    }
+    if (s->first) measure_motion(s);
+    return CAROM_OK;
+}
+
+static carom_status place(search *s) {
     CAROM_TRY(build_tree(s));
     side *b = &s->sides[s->self ? 0 : 1];
     uint64_t places =
@@ -340,130 +386,135 @@ typedef struct finder {
     search *s;
     uint32_t worker;
     carom_pair_list lists[CAROM_IMPACT_KIND_COUNT];
+    earliest first;
     carom_work work;
     carom_status status;
+    carom_impact_candidate open[CAROM_IMPACT_AT_ONCE * CAROM_IMPACT_WHICH];
     carom_bvh_found found;
 } finder;
 
 /* The four points of a vertex and a face, a face and a vertex, or two edges. */
 static void gather(const search *s, carom_impact_kind kind, uint32_t a, uint32_t b,
                    carom_vec3 *start, carom_vec3 *end) {
-    const side *xa = &s->sides[0], *xb = side_b(s);
-    const moving *p[4];
+    const side *xa = &s->sides[0], *xb = side_b(s), *of[4];
+    uint32_t vertex[4];
     if (kind == CAROM_IMPACT_KIND_EDGE_EDGE) {
         const uint32_t *ca = corners_of(xa, a / 3), *cb = corners_of(xb, b / 3);
-        p[0] = &xa->vertices[ca[a % 3]];
-        p[1] = &xa->vertices[ca[(a % 3 + 1) % 3]];
-        p[2] = &xb->vertices[cb[b % 3]];
-        p[3] = &xb->vertices[cb[(b % 3 + 1) % 3]];
+        vertex[0] = ca[a % 3];
+        vertex[1] = ca[(a % 3 + 1) % 3];
+        vertex[2] = cb[b % 3];
+        vertex[3] = cb[(b % 3 + 1) % 3];
+        of[0] = of[1] = xa;
+        of[2] = of[3] = xb;
     } else {
         bool vertex_of_a = kind == CAROM_IMPACT_KIND_VERTEX_FACE;
         const side *x = vertex_of_a ? xa : xb, *y = vertex_of_a ? xb : xa;
-        uint32_t corner = vertex_of_a ? a : b;
-        const uint32_t *face = corners_of(y, vertex_of_a ? b : a);
-        p[0] = &x->vertices[x->soup->corners[corner]];
-        for (int i = 0; i < 3; ++i) p[1 + i] = &y->vertices[face[i]];
+        vertex[0] = x->soup->corners[vertex_of_a ? a : b];
+        memcpy(vertex + 1, corners_of(y, vertex_of_a ? b : a), 3 * sizeof(uint32_t));
+        of[0] = x;
+        of[1] = of[2] = of[3] = y;
     }
     for (int i = 0; i < 4; ++i) {
-        start[i] = p[i]->start;
-        end[i] = p[i]->end;
+        start[i] = start_of(of[i], vertex[i]);
+        end[i] = end_of(of[i], vertex[i]);
+    }
+}
+
+static bool is_earlier(const earliest *x, const earliest *than) {
+    if (x->lower != than->lower) return x->lower < than->lower;
+    if (x->kind != than->kind) return x->kind < than->kind;
+    return x->pair.a != than->pair.a ? x->pair.a < than->pair.a : x->pair.b < than->pair.b;
+}
+
+static void offer(earliest *best, const earliest *x) {
+    double upper = CAROM_MIN(x->upper, best->upper);
+    if (is_earlier(x, best)) *best = *x;
+    best->upper = upper;
+}
+
+/* Contact after an impact that is over at `upper` does not matter any more. */
+static void prune(search *s, double upper) {
+    double until = (upper + CAROM_TOI_WIDTH) * (1.0 + 0x1p-20); /* float32 rounds */
+    float now = atomic_load_explicit(&s->until, memory_order_relaxed), then = (float)until;
+    if (!(s->largest < LARGEST_PRUNED)) return;
+    while (then < now && !atomic_compare_exchange_weak_explicit(
+                             &s->until, &now, then, memory_order_relaxed, memory_order_relaxed)) {
     }
 }
 
 /* Tests one vertex and face, or two edges; false if the search must stop. */
 static bool test(finder *f, carom_impact_kind kind, uint32_t a, uint32_t b) {
+    search *s = f->s;
     carom_vec3 start[4], end[4];
-    gather(f->s, kind, a, b, start, end);
-    ++f->work.candidates;
+    gather(s, kind, a, b, start, end);
     int edges = kind == CAROM_IMPACT_KIND_EDGE_EDGE;
     int verdict = carom_toi_filter(start, end, edges, NULL, NULL);
     if (verdict == CAROM_TOI_MISS) return true;
     if (verdict == CAROM_TOI_UNDECIDED) {
         carom_toi toi;
         carom_toi_exact(start, end, edges, &toi);
-        if (++f->work.undecided % EXACT_AT_ONCE == 0 &&
-            carom_progress_stop(f->s->context, f->worker))
+        if (++f->work.undecided % EXACT_AT_ONCE == 0 && carom_progress_stop(s->context, f->worker))
             return false;
         if (!toi.hit) return true;
     }
-    if (!carom_pair_list_add(&f->lists[kind], a, b)) f->status = CAROM_NO_MEMORY;
+    if (s->first) {
+        carom_toi toi = carom_toi_of(start, end, edges);
+        earliest x = {toi.lower, toi.upper, kind, {a, b}};
+        offer(&f->first, &x);
+        prune(s, toi.upper);
+    } else if (!carom_pair_list_add(&f->lists[kind], a, b)) {
+        f->status = CAROM_NO_MEMORY;
+    }
     return f->status == CAROM_OK;
 }
 
-static bool has_corner(const uint32_t *corners, uint32_t vertex) {
-    return corners[0] == vertex || corners[1] == vertex || corners[2] == vertex;
+static uint32_t triangle_at(const search *s, uint32_t place) {
+    return s->bvh.items[place];
 }
 
-/* The own vertices of triangle t of x with triangle u. */
-static bool test_vertices(finder *f, const side *x, const moving_triangle *t,
-                          const moving_triangle *u, carom_impact_kind kind) {
-    for (uint32_t i = 0; i < 3; ++i) {
-        if ((t->owned & OWN_VERTEX(i)) == 0 || !overlap(&x->boxes[t->corner[i]], &u->box)) continue;
-        if (f->s->self && has_corner(u->corner, t->corner[i])) continue;
-        uint32_t corner = 3 * t->triangle + i;
-        bool vertex_first = kind == CAROM_IMPACT_KIND_VERTEX_FACE;
-        if (!test(f, kind, vertex_first ? corner : u->triangle,
-                  vertex_first ? u->triangle : corner))
-            return false;
+static bool test_candidate(finder *f, const carom_impact_candidate *c) {
+    const search *s = f->s;
+    uint32_t a = s->self ? triangle_at(s, c->a) : c->a, b = triangle_at(s, c->b), k = c->which;
+    if (k < CAROM_IMPACT_OF_B) return test(f, CAROM_IMPACT_KIND_VERTEX_FACE, 3 * a + k, b);
+    if (k < CAROM_IMPACT_EDGES) {
+        uint32_t corner = 3 * b + k - CAROM_IMPACT_OF_B;
+        return s->self ? test(f, CAROM_IMPACT_KIND_VERTEX_FACE, corner, a)
+                       : test(f, CAROM_IMPACT_KIND_FACE_VERTEX, a, corner);
     }
-    return true;
-}
-
-static bool test_edges(finder *f, const side *x, const moving_triangle *t, const side *y,
-                       const moving_triangle *u) {
-    wide_box edges[3];
-    uint32_t of_u = 0; /* own edges of u whose boxes overlap that of t */
-    for (uint32_t j = 0; j < 3; ++j) {
-        edges[j] = join(y->boxes[u->corner[j]], y->boxes[u->corner[(j + 1) % 3]]);
-        if ((u->owned & OWN_EDGE(j)) != 0 && overlap(&edges[j], &t->box)) of_u |= 1u << j;
-    }
-    if (of_u == 0) return true;
-    for (uint32_t i = 0; i < 3; ++i) {
-        uint32_t p = t->corner[i], q = t->corner[(i + 1) % 3];
-        if ((t->owned & OWN_EDGE(i)) == 0) continue;
-        wide_box box = join(x->boxes[p], x->boxes[q]);
-        if (!overlap(&box, &u->box)) continue;
-        for (uint32_t j = 0; j < 3; ++j) {
-            if ((of_u >> j & 1) == 0 || !overlap(&box, &edges[j])) continue;
-            uint32_t r = u->corner[j], e = u->corner[(j + 1) % 3];
-            if (f->s->self && (p == r || p == e || q == r || q == e)) continue;
-            uint32_t a = 3 * t->triangle + i, b = 3 * u->triangle + j;
-            if (f->s->self && b < a) {
-                uint32_t c = a;
-                a = b;
-                b = c;
-            }
-            if (!test(f, CAROM_IMPACT_KIND_EDGE_EDGE, a, b)) return false;
-        }
-    }
-    return true;
-}
-
-#define OWN_VERTICES 7u
-#define OWN_EDGES    56u
-
-static bool test_triangles(finder *f, const moving_triangle *t, const moving_triangle *u) {
-    const side *x = &f->s->sides[0], *y = side_b(f->s);
-    carom_impact_kind second =
-        f->s->self ? CAROM_IMPACT_KIND_VERTEX_FACE : CAROM_IMPACT_KIND_FACE_VERTEX;
-    if ((t->owned & OWN_VERTICES) != 0 && !test_vertices(f, x, t, u, CAROM_IMPACT_KIND_VERTEX_FACE))
-        return false;
-    if ((u->owned & OWN_VERTICES) != 0 && !test_vertices(f, y, u, t, second)) return false;
-    if ((t->owned & OWN_EDGES) == 0 || (u->owned & OWN_EDGES) == 0) return true;
-    return test_edges(f, x, t, y, u);
+    uint32_t edge_a = 3 * a + (k - CAROM_IMPACT_EDGES) / 3;
+    uint32_t edge_b = 3 * b + (k - CAROM_IMPACT_EDGES) % 3;
+    bool swap = s->self && edge_b < edge_a;
+    return test(f, CAROM_IMPACT_KIND_EDGE_EDGE, swap ? edge_b : edge_a, swap ? edge_a : edge_b);
 }
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
+static carom_impact_pairs pairs_until(const search *s, float until) {
+    carom_impact_pairs pairs = {.of_a = s->sides[0].triangles,
+                                .of_b = side_b(s)->triangles,
+                                .self = s->self,
+                                .error = s->error,
+                                .gap = gap_until(s, until),
+                                .until = until};
+    return pairs;
+}
+
 /* Pairs of places, or of a triangle of a and a place. */
 static bool decide(carom_bvh_found *found) {
     finder *f = found->user;
-    const moving_triangle *of_a = f->s->sides[0].triangles, *of_b = side_b(f->s)->triangles;
+    search *s = f->s;
     uint32_t count = found->count;
     found->count = 0;
-    for (uint32_t i = 0; i < count; ++i)
-        if (!test_triangles(f, &of_a[found->a[i]], &of_b[found->b[i]])) return false;
-    return !carom_progress_stop(f->s->context, f->worker);
+    for (uint32_t at = 0; at < count; at += CAROM_IMPACT_AT_ONCE) {
+        carom_impact_pairs pairs =
+            pairs_until(s, atomic_load_explicit(&s->until, memory_order_relaxed));
+        uint32_t open = CAROM_CPU_CALL(s->context, carom_soup_find_candidates)(
+            &pairs, found->a + at, found->b + at, CAROM_MIN(count - at, CAROM_IMPACT_AT_ONCE),
+            f->open, &f->work.candidates);
+        for (uint32_t i = 0; i < open; ++i)
+            if (!test_candidate(f, &f->open[i])) return false;
+    }
+    return !carom_progress_stop(s->context, f->worker);
 }
 
 static bool finder_begin(void *user, void *state, uint32_t worker) {
@@ -472,6 +523,7 @@ static bool finder_begin(void *user, void *state, uint32_t worker) {
     f->worker = worker;
     for (int k = 0; k < CAROM_IMPACT_KIND_COUNT; ++k)
         carom_pair_list_begin(&f->lists[k], carom_scratch(f->s->context, worker));
+    f->first = none_yet;
     f->work = (carom_work){0};
     f->status = CAROM_OK;
     f->found.count = 0;
@@ -499,7 +551,7 @@ static carom_status search_triangles(void *argument, carom_range range) {
     finder *f = carom_worker_state(&s->finders, range.worker);
     if (f == NULL) return CAROM_NO_MEMORY;
     for (uint64_t t = range.begin; t < range.end; ++t) {
-        carom_box box = triangle_box(&s->sides[0], (uint32_t)t);
+        carom_box box = triangle_box(s, &s->sides[0], (uint32_t)t);
         if (!CAROM_CPU_CALL(s->context, carom_bvh_find_box)(&s->bvh, &box, (uint32_t)t, &f->found))
             return f->status;
     }
@@ -520,7 +572,9 @@ static carom_status collect(search *s) {
         CAROM_TRY(carom_pair_list_sort(s->context, &all, false, &pairs, &s->counts[k]));
         s->found[k] = pairs;
     }
+    s->earliest = none_yet;
     for (uint32_t w = 0; (f = carom_worker_states_next(&s->finders, &w)) != NULL;) {
+        offer(&s->earliest, &f->first);
         s->context->work.visits += f->found.visits;
         s->context->work.candidates += f->work.candidates;
         s->context->work.undecided += f->work.undecided;
@@ -528,9 +582,13 @@ static carom_status collect(search *s) {
     return CAROM_OK;
 }
 
-static carom_status find_all(search *s) {
+static carom_status find(search *s) {
+    carom_progress_expect(s->context, s->sides[0].soup->triangle_count);
+    s->bvh = (carom_bvh){0};
+    CAROM_TRY(place(s));
     CAROM_TRY(carom_worker_states_begin(&s->finders, s->context, sizeof(finder), finder_begin, s));
     carom_status status;
+    if (!s->first) atomic_store_explicit(&s->until, 1.0f, memory_order_relaxed);
     if (s->self)
         status = carom_parallel_for(s->context, carom_bvh_self_nodes(&s->bvh), NODES_PER_RANGE,
                                     search_nodes, s);
@@ -541,6 +599,23 @@ static carom_status find_all(search *s) {
     if (status == CAROM_OK) status = collect(s);
     carom_worker_states_release(&s->finders);
     return status;
+}
+
+/* Where points move far, the boxes around their ways overlap many others. So the first impact is
+ * searched for in a short time first, and in a longer one where it is not found. */
+static carom_status find_first(search *s) {
+    carom_arena *scratch = carom_scratch(s->context, 0);
+    for (;;) {
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        atomic_store_explicit(&s->until, s->horizon, memory_order_relaxed);
+        carom_status status = find(s);
+        carom_arena_rewind(scratch, mark);
+        /* what was left out is later by more than its interval is wide */
+        if (status != CAROM_OK || s->horizon == 1.0f ||
+            s->earliest.upper + CAROM_TOI_WIDTH < (double)s->horizon)
+            return status;
+        s->horizon = CAROM_MIN(s->horizon * HORIZON_GROWTH, 1.0f);
+    }
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
@@ -554,10 +629,7 @@ static void name_vertices(const side *x, uint32_t id, int count, uint32_t *verti
     *face = carom_soup_face(x->soup, triangle);
 }
 
-static carom_soup_impact make_impact(const search *s, uint64_t index) {
-    int kind = 0;
-    while (index >= s->counts[kind]) index -= s->counts[kind++];
-    carom_pair pair = carom_pair_unpack(s->found[kind][index]);
+static carom_soup_impact make_impact(const search *s, int kind, carom_pair pair) {
     carom_soup_impact impact = {.kind = (carom_impact_kind)kind};
     bool edges = kind == CAROM_IMPACT_KIND_EDGE_EDGE;
     name_vertices(&s->sides[0], pair.a,
@@ -581,46 +653,37 @@ static carom_soup_impact make_impact(const search *s, uint64_t index) {
 
 static carom_status fill_impacts(void *argument, carom_range range) {
     search *s = argument;
-    for (uint64_t i = range.begin; i < range.end; ++i) s->impacts[i] = make_impact(s, i);
+    for (uint64_t i = range.begin; i < range.end; ++i) {
+        uint64_t index = i;
+        int kind = 0;
+        while (index >= s->counts[kind]) index -= s->counts[kind++];
+        s->impacts[i] = make_impact(s, kind, carom_pair_unpack(s->found[kind][index]));
+    }
     return CAROM_OK;
 }
 
-static uint64_t total_of(const search *s) {
-    uint64_t total = 0;
-    for (int k = 0; k < CAROM_IMPACT_KIND_COUNT; ++k) total += s->counts[k];
-    return total;
-}
-
 static carom_status pass_all(search *s, carom_soup_impacts *impacts) {
-    uint64_t writable;
-    CAROM_TRY(carom_soup_impacts_begin(s->context, &s->context->allocator, impacts, total_of(s),
-                                       &writable));
+    uint64_t writable, total = 0;
+    for (int k = 0; k < CAROM_IMPACT_KIND_COUNT; ++k) total += s->counts[k];
+    CAROM_TRY(
+        carom_soup_impacts_begin(s->context, &s->context->allocator, impacts, total, &writable));
     s->impacts = impacts->data;
     CAROM_TRY(carom_parallel_for(s->context, writable, IMPACTS_PER_RANGE, fill_impacts, s));
     return carom_soup_impacts_end(impacts);
 }
 
-static carom_status pass_first(search *s, carom_soup_impact *first) {
-    uint64_t total = total_of(s);
+static void pass_first(const search *s, carom_soup_impact *first) {
     *first = (carom_soup_impact){.kind = CAROM_IMPACT_KIND_COUNT};
-    s->impacts = CAROM_ARENA_TAKE(carom_scratch(s->context, 0), carom_soup_impact, total + 1);
-    if (s->impacts == NULL) return no_memory(s, total * sizeof(*first));
-    CAROM_TRY(carom_parallel_for(s->context, total, IMPACTS_PER_RANGE, fill_impacts, s));
-    double upper = HUGE_VAL;
-    for (uint64_t i = 0; i < total; ++i) {
-        const carom_soup_impact *impact = &s->impacts[i];
-        upper = CAROM_MIN(impact->upper, upper);
-        if (first->kind == CAROM_IMPACT_KIND_COUNT || impact->lower < first->lower)
-            *first = *impact;
-    }
-    if (total != 0) first->upper = upper; /* of the first time, whichever impact it belongs to */
-    return CAROM_OK;
+    if (s->earliest.kind == CAROM_IMPACT_KIND_COUNT) return;
+    *first = make_impact(s, s->earliest.kind, s->earliest.pair);
+    first->upper = s->earliest.upper; /* of the first time, whichever impact it belongs to */
 }
 
 /* ---- Public functions ------------------------------------------------------------------------ */
 
 static carom_status run(search *s, carom_soup_impacts *impacts, carom_soup_impact *first) {
     carom_context *context = s->context;
+    s->first = first != NULL;
     CAROM_TRY(carom_context_require_cpu(context, "a search for impacts"));
     CAROM_TRY(check_side(s, &s->sides[0], s->self ? "the " : "the first "));
     if (!s->self) CAROM_TRY(check_side(s, &s->sides[1], "the second "));
@@ -629,9 +692,9 @@ static carom_status run(search *s, carom_soup_impacts *impacts, carom_soup_impac
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "finding impacts", s->sides[0].soup->triangle_count);
     carom_status status = prepare(s);
-    if (status == CAROM_OK) status = find_all(s);
+    if (status == CAROM_OK) status = first != NULL ? find_first(s) : find(s);
     if (status == CAROM_OK && impacts != NULL) status = pass_all(s, impacts);
-    if (status == CAROM_OK && first != NULL) status = pass_first(s, first);
+    if (status == CAROM_OK && first != NULL) pass_first(s, first);
     carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);
 }

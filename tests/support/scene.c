@@ -7,6 +7,8 @@
 #include "solid/solid.h"
 #include "soup/soup_view.h"
 
+#define SCENE_SPHERES 120u /* of a packing */
+
 void scene_things_make(carom_context *context, scene_things *things) {
     const carom_shape_def shapes[SCENE_MESHES] = {
         {.shape = CAROM_SHAPE_BOX, .size = 0.5},
@@ -22,8 +24,14 @@ void scene_things_make(carom_context *context, scene_things *things) {
         carom_soup_def soup = {.mesh = view, .rigid = i % 2 == 0};
         assert_ok(context, carom_soup_create(context, &soup, &things->soups[i]));
         carom_solid_def solid = {.mesh = view};
-        if (i + 1 < SCENE_MESHES)
-            assert_ok(context, carom_solid_create(context, &solid, &things->solids[i]));
+        if (i + 1 == SCENE_MESHES) break;
+        assert_ok(context, carom_solid_create(context, &solid, &things->solids[i]));
+        carom_packing *packing;
+        carom_packing_def pack = {.mesh = view, .count = SCENE_SPHERES};
+        assert_ok(context, carom_packing_create(context, &pack, &packing));
+        carom_tree_def tree = {.packing = packing};
+        assert_ok(context, carom_tree_create(context, &tree, &things->trees[i]));
+        carom_packing_destroy(packing);
     }
     assert_ok(context, carom_mesh_get_view(things->meshes[2], &view));
     assert_ok(context, carom_hull_create(context, &(carom_hull_def){.mesh = view}, &things->hull));
@@ -33,6 +41,7 @@ void scene_things_free(scene_things *things) {
     for (uint32_t i = 0; i < SCENE_MESHES; ++i) {
         carom_soup_destroy(things->soups[i]);
         carom_solid_destroy(things->solids[i]);
+        carom_tree_destroy(things->trees[i]);
         carom_mesh_destroy(things->meshes[i]);
     }
     carom_hull_destroy(things->hull);
@@ -72,7 +81,8 @@ static carom_convex some_convex(const scene_things *things, carom_random *random
 carom_object_def scene_object(const scene_things *things, carom_random *random, double room,
                               bool lattice, uint32_t kinds) {
     carom_object_def def = {.pose = scene_pose(random, room, lattice)};
-    do def.kind = (carom_object_kind)(carom_random_next(random) % CAROM_OBJECT_KIND_COUNT);
+    uint32_t choices = kinds >> CAROM_OBJECT_KIND_PACKING != 0 ? 4 : 3;
+    do def.kind = (carom_object_kind)(carom_random_next(random) % choices);
     while ((kinds >> def.kind & 1) == 0);
     if (def.kind == CAROM_OBJECT_KIND_CONVEX) def.convex = some_convex(things, random, lattice);
     bool cube = lattice && carom_random_next(random) % 2 == 0;
@@ -80,7 +90,18 @@ carom_object_def scene_object(const scene_things *things, carom_random *random, 
     if (def.kind == CAROM_OBJECT_KIND_SOUP) def.borrowed_soup = things->soups[which % SCENE_MESHES];
     if (def.kind == CAROM_OBJECT_KIND_SOLID)
         def.borrowed_solid = things->solids[which % (SCENE_MESHES - 1)];
+    if (def.kind == CAROM_OBJECT_KIND_PACKING)
+        def.borrowed_tree = things->trees[which % (SCENE_MESHES - 1)];
     return def;
+}
+
+carom_object_def scene_exact(const scene_things *things, const carom_object_def *object) {
+    carom_object_def exact = *object;
+    if (object->kind != CAROM_OBJECT_KIND_PACKING) return exact;
+    exact.kind = CAROM_OBJECT_KIND_SOLID;
+    for (uint32_t i = 0; i + 1 < SCENE_MESHES; ++i)
+        if (object->borrowed_tree == things->trees[i]) exact.borrowed_solid = things->solids[i];
+    return exact;
 }
 
 /* ---- The oracle ------------------------------------------------------------------------------ */
@@ -136,7 +157,7 @@ static scene_answer ask_faces(carom_context *context, const carom_object_def *sh
         if (one.error > answer.error) answer.error = one.error;
     }
     answer.in_contact = answer.relation != CAROM_RELATION_APART || answer.distance <= reach;
-    if (mesh->kind == CAROM_OBJECT_KIND_SOLID && answer.relation == CAROM_RELATION_APART) {
+    if (mesh->kind == CAROM_OBJECT_KIND_SOLID && answer.relation <= CAROM_RELATION_TOUCHING) {
         /* The origin of every shape made here lies in the shape. */
         if (is_inside(context, mesh, shape->pose.t)) {
             answer.in_contact = true;

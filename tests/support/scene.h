@@ -8,12 +8,14 @@
 
 #define SCENE_MESHES 4u
 
-/* What objects borrow: a hull, and meshes each as soup and as solid; the last mesh is open. */
+/* What objects borrow: a hull, and meshes each as soup, solid and packing; the last mesh is open.
+ */
 typedef struct scene_things {
     carom_hull *hull;
     carom_mesh *meshes[SCENE_MESHES];
     carom_soup *soups[SCENE_MESHES];
     carom_solid *solids[SCENE_MESHES]; /* NULL for the open one */
+    carom_tree *trees[SCENE_MESHES];   /* of packings; NULL for the open one */
 } scene_things;
 
 void scene_things_make(carom_context *context, scene_things *things);
@@ -24,6 +26,9 @@ void scene_things_free(scene_things *things);
 carom_object_def scene_object(const scene_things *things, carom_random *random, double room,
                               bool lattice, uint32_t kinds);
 carom_pose scene_pose(carom_random *random, double room, bool lattice);
+
+/* The object itself; of a packing, the solid that was packed. */
+carom_object_def scene_exact(const scene_things *things, const carom_object_def *object);
 
 /* The contact of two objects as the engines answer it, by no code of the scene. */
 typedef struct scene_answer {
