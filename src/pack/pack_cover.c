@@ -18,7 +18,7 @@
              their number: there are about as many cells per ball for any number */
 #define LARGEST_CELL 0.0625
 #define WIDER        0.02 /* of the same: how much larger balls may become for fewer cells */
-#define FITS         3    /* after which cells prove */
+#define FITS         2    /* after which cells prove */
 #define STICKS_OUT   0.02 /* of how far balls reach out: what calls for another fit */
 
 CAROM_RESULT_DEFINE_FREE(carom_cover_spheres);

@@ -24,10 +24,10 @@
 #include "pack/pack_cover.h"
 
 #define LANES               16u  /* no vector has more */
-#define FIELD_STEP          0.10 /* of the edge of a cube with an N-th of the solid's box */
+#define FIELD_STEP          0.12 /* of the edge of a cube with an N-th of the solid's box */
 #define LEAST_NODES         20.0 /* along the longest side */
 #define MOST_NODES          176.0
-#define AROUND              0.10 /* how far the grid reaches beyond the bounds, of the longest side */
+#define AROUND              0.06 /* how far the grid reaches beyond the bounds, of the longest side */
 #define THINNEST            0.1 /* sides of the box count at least this much of the longest */
 #define POINTS_PER_BALL     40u /* of the surface */
 #define INNER_PER_BALL      10u
@@ -37,13 +37,14 @@
 #define PER_BALL            10u
 #define GREEDY_STRIDE       4u     /* of the points: the greedy method needs fewer */
 #define MOST_GREEDY         16384u /* points; bits of all candidates are 32 MB then */
-#define ROUNDS              12
-#define MORE_ROUNDS         6
-#define ROUNDS_AFTER_ADDING 4
-#define ROUNDS_AFTER_MOVING 4
-#define MOST_FAILURES       6
+#define ROUNDS              8
+#define MORE_ROUNDS         4
+#define ROUNDS_AFTER_ADDING 3
+#define ROUNDS_AFTER_MOVING 3
+#define MOST_FAILURES       3
+#define FAILURES_LATER      1
 #define SHRUNK              0.95
-#define CANDIDATE_STRIDE    2u /* of these */
+#define CANDIDATE_STRIDE    3u /* of these */
 #define MOST_ADDED          4u /* times the first number of points: what cells may add */
 
 typedef struct point_set {
@@ -343,7 +344,7 @@ static void take_chosen(carom_pack_fitting *f, uint32_t count) {
 }
 
 #define LEAST_GROWN 1e-4 /* of the frame: below the accuracy of the grid */
-#define BISECTED    1.04 /* ratio at which bisection ends */
+#define BISECTED    1.08 /* ratio at which bisection ends */
 
 static carom_status begin_greedily(carom_pack_fitting *f, uint32_t count) {
     double low = LEAST_GROWN, high = 1.0;
@@ -688,6 +689,6 @@ carom_status carom_pack_fit_more(carom_pack_fitting *f, const carom_vec3 *points
     for (uint64_t i = 0; i < point_count; i += stride) add_point(&f->points, points[i]);
     CAROM_TRY(alternate(f, MORE_ROUNDS, &best, &better));
     restore(f);
-    CAROM_TRY(move_balls(f, 3, &best));
+    CAROM_TRY(move_balls(f, FAILURES_LATER, &best));
     return finish(f, fit);
 }

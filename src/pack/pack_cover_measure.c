@@ -19,8 +19,8 @@
 #define TOLERANCE   0.02 /* of the worst distance: between its bounds */
 #define LEAST_WORST 1e-9 /* of the frame: nearer is not distinguished */
 #define LATITUDES   96u  /* circles per sphere for the volume; every LESS-th for distances */
-#define LESS        4u
-#define PER_CIRCLE  32.0 /* points of the longest circle, where distances are taken */
+#define LESS        6u
+#define PER_CIRCLE  24.0 /* points of the longest circle, where distances are taken */
 #define PI          3.14159265358979323846
 
 /* Of a circle: angles from 0 to 2 pi. */
@@ -66,7 +66,7 @@ static double distance_at(const measuring *m, worker *w, carom_vec3 p, double li
     carom_pack_near near = {.count = 0, .least = HUGE_VAL};
     carom_pack_hit hit = carom_pack_mesh_search(m->mesh, p, *place, HUGE_VAL, 0.0, &near);
     *place = hit.place;
-    if (hit.distance <= limit) return hit.distance;
+    if (hit.distance <= limit || !carom_pack_mesh_bounds(m->mesh, p)) return hit.distance;
     return carom_pack_mesh_inside(m->mesh, p, &w->found) ? 0.0 : hit.distance;
 }
 

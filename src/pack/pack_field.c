@@ -27,13 +27,17 @@ static bool begin_filling(void *user, void *state, uint32_t worker) {
     return true;
 }
 
+/* Where a mesh is open, the inside may end far from all faces. Generalised winding numbers are
+ * harmonic there: what one says is taken to hold for this much of the distance from the faces. */
+#define KNOWN 0.3
+
 static carom_status fill_rows(void *argument, carom_range range) {
     filling *f = argument;
     carom_pack_field *field = f->field;
     carom_bvh_found *found = carom_worker_state(&f->states, range.worker);
     if (found == NULL) return CAROM_NO_MEMORY;
     for (uint64_t row = range.begin; row < range.end; ++row) {
-        double before = 0.0;
+        double before = 0.0, known = -HUGE_VAL;
         bool inside = false;
         uint32_t seed = CAROM_BVH_NONE;
         carom_vec3 p =
@@ -43,7 +47,12 @@ static carom_status fill_rows(void *argument, carom_range range) {
             carom_pack_near near = {.count = 0, .least = HUGE_VAL};
             p.x = field->low[0] + (double)i * field->step;
             carom_pack_hit hit = carom_pack_mesh_search(f->mesh, p, seed, HUGE_VAL, 0.0, &near);
-            if (!(before > field->step)) inside = carom_pack_mesh_inside(f->mesh, p, found);
+            if (!carom_pack_mesh_bounds(f->mesh, p)) {
+                inside = false;
+            } else if (f->mesh->balanced ? !(before > field->step) : !(p.x < known)) {
+                inside = carom_pack_mesh_inside(f->mesh, p, found);
+                known = p.x + KNOWN * hit.distance;
+            }
             before = hit.distance;
             seed = hit.place;
             field->values[row * field->counts[0] + i] =
