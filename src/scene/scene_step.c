@@ -221,11 +221,11 @@ static carom_status make_records(step *s) {
 
 /* ---- Rule out -------------------------------------------------------------------------------- */
 
-/* Loads what a separation is tested by: the objects may be anywhere in memory. */
+/* Loads what pairs of convex objects are tested and then asked by: the objects may be anywhere in
+ * memory. Measured: 8 % of a step of balls, nothing for others. */
 static void prefetch_objects(const step *s, uint32_t record) {
     const carom_scene_pair *p = &s->scene->next.data[record];
     const carom_scene_object *a = object_of(s, p->a), *b = object_of(s, p->b);
-    if (carom_vec_largest(p->direction) == 0.0) return; /* is not asked here */
     __builtin_prefetch(a);
     __builtin_prefetch(b);
     __builtin_prefetch(&a->convex);
