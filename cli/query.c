@@ -7,6 +7,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/meshes.h"
+#include "cli/output.h"
 #include "cli/parts.h"
 #include "cli/pose.h"
 #include "cli/repeat.h"
@@ -61,7 +62,9 @@ static const char details[] =
     "is pushed out. Bounds say how far each answer can be off. With --engine tree or balls,\n"
     "A and B may also be packings (carom pack -o); a matrix must then be a rotation times one "
     "scale.\n"
-    "balls takes the same time in every pose and finds no distances.";
+    "balls takes the same time in every pose and finds no distances; --device cuda is for it.\n"
+    "Distances of tree are those of faces where A and B are meshes, and those of spheres where one\n"
+    "is a packing.";
 
 /* The results that every engine gives. */
 typedef struct answer {
@@ -185,14 +188,16 @@ static carom_status query_tree(cli *cli, const options *options, const body bodi
     carom_context *context = cli->context;
     carom_tree *trees[2] = {NULL, NULL};
     carom_tree_query_def def = {.narrow_bounds = true,
-                                .time_budget = 1e-6 * (double)options->budget};
+                                .time_budget = 1e-6 * (double)options->budget,
+                                .exact_distance = options->budget == 0};
     carom_tree_answer found;
     carom_pose pose;
     carom_status status = split_pose(cli, pose_of, &pose, &def.scale_b);
     double start = carom_time_seconds();
     for (int i = 0; i < 2 && status == CAROM_OK; ++i) {
         carom_tree_def one = {.packing = bodies[i].packing};
-        status = carom_tree_create(context, &one, &trees[i]);
+        if (bodies[i].mesh != NULL) status = carom_mesh_get_view(bodies[i].mesh, &one.mesh);
+        if (status == CAROM_OK) status = carom_tree_create(context, &one, &trees[i]);
         if (status != CAROM_OK) answer->refused = i + 1;
     }
     answer->prepare_s += carom_time_seconds() - start;
@@ -304,10 +309,6 @@ static void print_json(const cli *cli, const options *options, const answer *a) 
     cli_end_json(&j);
 }
 
-static void print_vector(const char *name, carom_vec3 v) {
-    printf("  %-9s %.9g, %.9g, %.9g\n", name, v.x, v.y, v.z);
-}
-
 static void print_words(const options *options, const answer *a, char **paths) {
     printf("%s and %s: %s\n", paths[0], paths[1], a->relation);
     if (a->partial) puts("  the budget ended the search: bounds are wider than they could be");
@@ -325,9 +326,9 @@ static void print_words(const options *options, const answer *a, char **paths) {
         printf("  %-9s %.9g, between %.9g and %.9g\n", "distance", a->distance, a->distance_lower,
                a->distance_upper);
     if (a->colliding) {
-        print_vector("centroid", a->centroid);
-        print_vector("force", a->force);
-        print_vector("torque", a->torque);
+        output_vector(stdout, "centroid", a->centroid);
+        output_vector(stdout, "force", a->force);
+        output_vector(stdout, "torque", a->torque);
         if (a->one_sided)
             puts("  faces lie in one another: the force jumps here and is the mean of both sides");
         if (a->by_winding)
@@ -335,8 +336,8 @@ static void print_words(const options *options, const answer *a, char **paths) {
                  "negatively");
     } else {
         if (!a->estimated) printf("  %-9s %.15g\n", "distance", a->distance);
-        print_vector("from", a->point_a);
-        print_vector("to", a->point_b);
+        output_vector(stdout, "from", a->point_a);
+        output_vector(stdout, "to", a->point_b);
     }
     if (options->patches)
         printf("  %llu piece%s\n", (unsigned long long)a->patches.count,
@@ -400,9 +401,30 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     if (options->engine != ENGINE_EXACT && options->patches)
         return cli_misuse(cli, "--patches needs --engine exact");
     if (options->spheres == 0) return cli_misuse(cli, "--spheres must be at least 1");
-    carom_status status = load(cli, options, paths[0], options->part, NULL, &bodies[0], &answer);
+    if (cli->device == CAROM_BACKEND_CUDA && options->engine != ENGINE_BALLS) {
+        snprintf(message, sizeof(message),
+                 "carom query --engine %s cannot run on cuda; leave --device out to run it on the "
+                 "CPU, or use --engine balls",
+                 engine_choice(options->engine));
+        return cli_fail_with(cli, CAROM_UNSUPPORTED, message);
+    }
+    carom_context *asked_for = cli->context;
+    carom_status status = CAROM_OK;
+    if (cli->device == CAROM_BACKEND_CUDA) { /* meshes are packed on the CPU */
+        const carom_context_def def = {.threads = (uint32_t)cli->threads,
+                                       .isa = (carom_isa)cli->isa,
+                                       .progress = bar_progress,
+                                       .progress_user = &cli->bar};
+        carom_context *on_cpu;
+        status = carom_context_create(&def, &on_cpu);
+        if (status != CAROM_OK) return cli_fail_with(cli, status, carom_context_message(NULL));
+        cli->context = on_cpu;
+    }
+    carom_context *loading = cli->context;
+    status = load(cli, options, paths[0], options->part, NULL, &bodies[0], &answer);
     if (status == CAROM_OK)
         status = load(cli, options, paths[1], options->part_b, &pose, &bodies[1], &answer);
+    if (status == CAROM_OK) cli->context = asked_for;
     if (status == CAROM_OK) status = engines[options->engine](cli, options, bodies, &pose, &answer);
     bar_clear(&cli->bar);
     int code = options->check && answer.colliding ? CLI_YES : CLI_OK;
@@ -423,6 +445,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     carom_mesh_destroy(bodies[1].mesh);
     carom_packing_destroy(bodies[0].packing);
     carom_packing_destroy(bodies[1].packing);
+    cli->context = asked_for;
+    if (loading != asked_for) carom_context_destroy(loading);
     return code;
 }
 
@@ -441,4 +465,5 @@ const cli_command cli_query = {
     .run = run,
     .defaults = &query_defaults,
     .inputs = 2,
+    .on_cuda = true, /* balls; the others refuse it */
 };

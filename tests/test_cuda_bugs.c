@@ -78,6 +78,48 @@ static void soups(void **state) {
     BUG(carom_cuda_soup_cross_pairs, pairs, context, soup, NULL, soup, NULL, sorted, NULL);
 }
 
+static void packings(void **state) {
+    (void)state;
+    static const char ply[] =
+        "ply\nformat ascii 1.0\ncomment shares\nelement vertex 1\nproperty double x\n"
+        "property double y\nproperty double z\nproperty double radius\n"
+        "property double secondary\nproperty double cover\nproperty double void\n"
+        "property uint face\nend_header\n0 0 0 1 1.1 1.2 0.1 0\n";
+    carom_packing *packing;
+    carom_balls *balls;
+    carom_packing_overlap o;
+    carom_cuda_pairs pairs = {0};
+    const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
+    const carom_balls_kind inner = CAROM_BALLS_KIND_INNER, odd = CAROM_BALLS_KIND_COUNT;
+    assert_ok(context, carom_packing_load_memory(context, ply, sizeof(ply) - 1, "one", &packing));
+    const carom_balls_def def = {.packing = packing};
+    assert_ok(context, carom_balls_create(context, &def, &balls));
+    BUG(carom_cuda_balls_overlap, context, NULL, balls, NULL, balls, NULL, 1, NULL, &o);
+    BUG(carom_cuda_balls_overlap, a, context, NULL, NULL, balls, NULL, 1, NULL, &o);
+    FINE(carom_cuda_balls_overlap, poses_a, context, balls, NULL, balls, NULL, 1, NULL, &o);
+    BUG(carom_cuda_balls_overlap, b, context, balls, NULL, NULL, NULL, 1, NULL, &o);
+    FINE(carom_cuda_balls_overlap, poses_b, context, balls, NULL, balls, NULL, 1, NULL, &o);
+    FINE(carom_cuda_balls_overlap, def, context, balls, NULL, balls, NULL, 1, NULL, &o);
+    BUG(carom_cuda_balls_overlap, overlaps, context, balls, NULL, balls, NULL, 1, NULL, NULL);
+    BUG(carom_cuda_balls_pairs, context, NULL, balls, NULL, balls, NULL, NULL, inner, sorted,
+        &pairs);
+    BUG(carom_cuda_balls_pairs, a, context, NULL, NULL, balls, NULL, NULL, inner, sorted, &pairs);
+    FINE(carom_cuda_balls_pairs, pose_a, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+         &pairs);
+    BUG(carom_cuda_balls_pairs, b, context, balls, NULL, NULL, NULL, NULL, inner, sorted, &pairs);
+    FINE(carom_cuda_balls_pairs, pose_b, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+         &pairs);
+    FINE(carom_cuda_balls_pairs, def, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+         &pairs);
+    BUG(carom_cuda_balls_pairs, kind, context, balls, NULL, balls, NULL, NULL, odd, sorted, &pairs);
+    BUG(carom_cuda_balls_pairs, order, context, balls, NULL, balls, NULL, NULL, inner, none,
+        &pairs);
+    BUG(carom_cuda_balls_pairs, pairs, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+        NULL);
+    carom_balls_destroy(balls);
+    carom_packing_destroy(packing);
+}
+
 static void nothing_was_left_out(void **state) {
     (void)state;
     static const char *const headers[] = {"cuda.h"};
@@ -88,6 +130,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_frames),
         cmocka_unit_test(soups),
+        cmocka_unit_test(packings),
         cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("cuda_bugs", tests, set_up, tear_down);

@@ -22,6 +22,7 @@
 #ifndef CAROM_CUDA_H
 #define CAROM_CUDA_H
 
+#include "carom/balls.h"
 #include "carom/mesh.h"
 
 #ifdef __cplusplus
@@ -83,6 +84,28 @@ CAROM_API carom_status carom_cuda_soup_cross_pairs(carom_context *context, const
                                                    const carom_pose *pose_a, const carom_soup *b,
                                                    const carom_pose *pose_b, carom_cuda_order order,
                                                    carom_cuda_pairs *pairs);
+
+/* ---- Balls ----------------------------------------------------------------------------------- */
+
+/* carom_balls_overlap in `count` poses with poses and results in device memory; def may be NULL.
+ * - poses_a and poses_b hold `count` poses each; NULL: the identity for all.
+ * - Poses are read, and overlaps written, when the queued work runs: a recorded frame computes the
+ *   overlaps of the poses that are there by then.
+ * - A pose that is not finite, or out of the range of balls.h, is reported by carom_cuda_finish as
+ *   CAROM_BAD_INPUT; its overlap is all zero. */
+CAROM_API carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls *a,
+                                                const carom_pose *poses_a, const carom_balls *b,
+                                                const carom_pose *poses_b, uint64_t count,
+                                                const carom_balls_query_def *def,
+                                                carom_packing_overlap *overlaps);
+
+/* carom_balls_pairs with poses and result in device memory. A pose that is NULL is the identity. */
+CAROM_API carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a,
+                                              const carom_pose *pose_a, const carom_balls *b,
+                                              const carom_pose *pose_b,
+                                              const carom_balls_query_def *def,
+                                              carom_balls_kind kind, carom_cuda_order order,
+                                              carom_cuda_pairs *pairs);
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 

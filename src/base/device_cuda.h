@@ -17,7 +17,7 @@
 #define CAROM_DEVICE_COUNTERS   8u
 #define CAROM_DEVICE_MOST_OPS   32u  /* queued at a time: a frame of an application has a few */
 #define CAROM_DEVICE_ARGUMENTS  352u /* bytes: the largest operation, a search of two soups */
-#define CAROM_DEVICE_SCRATCH    16u  /* blocks of memory for reuse, by purpose */
+#define CAROM_DEVICE_SCRATCH    32u  /* blocks of memory for reuse, by purpose */
 #define CAROM_DEVICE_ALLOCATION 512u /* bytes: what device memory is aligned to */
 #define CAROM_WARP              32u
 
