@@ -14,7 +14,8 @@
 #include "bench/bench.h"
 #include "bench/peers/peers.h"
 
-#define POSES 32    /* of a path: there, and back */
+#define POSES 32    /* of overlaps */
+#define PATH  256   /* poses of a path: there, and back */
 #define STEP  0.001 /* of a path, of the diagonal, about; and the same in radians */
 
 typedef struct scene {
@@ -26,8 +27,8 @@ typedef struct scene {
     carom_packing *packing;
     carom_tree *tree;
     carom_tree_query_def def;
-    carom_pose poses[POSES];
-    double truth[POSES]; /* volume or distance */
+    carom_pose poses[PATH];
+    double truth[PATH];  /* volume or distance */
     double error, width; /* of the last run: means of what the estimate is off and of the bounds */
     uint64_t visits;
     bool warm; /* with hints, as along a path */
@@ -79,6 +80,11 @@ static carom_vec3 along(carom_vec3 p, carom_vec3 d, double by) {
     return (carom_vec3){p.x + d.x * by, p.y + d.y * by, p.z + d.z * by};
 }
 
+static carom_vec3 unit(carom_vec3 d) {
+    double length = sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
+    return (carom_vec3){d.x / length, d.y / length, d.z / length};
+}
+
 /* Moves a pose along the line between nearest points until the gap is as wanted, about. */
 static bool set_gap(scene *s, carom_pose *pose, double wanted, double *distance) {
     for (int k = 0; k < 40; ++k) {
@@ -104,15 +110,18 @@ static bool find_path(scene *s, double share) {
     double size = size_of(s);
     carom_pose pose = random_pose(&random, 0.0);
     pose.t = (carom_vec3){0.6 * size, 0.3 * size, 0.2 * size};
-    carom_vec3 way = random_pose(&random, 1.0).t, turn = random_pose(&random, 1.0).t;
-    for (int i = 0; i < POSES / 2; ++i) {
-        double wanted = share * size * (0.55 + 0.45 * sin(0.4 * i));
+    carom_vec3 way = unit(random_pose(&random, 1.0).t), turn = unit(random_pose(&random, 1.0).t);
+    double length =
+        sqrt(pose.q.w * pose.q.w + pose.q.x * pose.q.x + pose.q.y * pose.q.y + pose.q.z * pose.q.z);
+    for (int i = 0; i < PATH / 2; ++i) {
+        double wanted = share * size * (0.55 + 0.45 * sin(0.1 * i));
         pose.t = along(pose.t, way, STEP * size);
-        pose.q.x += STEP * turn.x;
-        pose.q.y += STEP * turn.y;
+        pose.q.x += 0.5 * STEP * length * turn.x;
+        pose.q.y += 0.5 * STEP * length * turn.y;
+        pose.q.z += 0.5 * STEP * length * turn.z;
         if (!set_gap(s, &pose, wanted, &s->truth[i])) return false;
-        s->poses[i] = s->poses[POSES - 1 - i] = pose;
-        s->truth[POSES - 1 - i] = s->truth[i];
+        s->poses[i] = s->poses[PATH - 1 - i] = pose;
+        s->truth[PATH - 1 - i] = s->truth[i];
     }
     return true;
 }
@@ -154,14 +163,14 @@ static bool run_gap(void *input) {
     scene *s = input;
     double size = size_of(s);
     s->error = s->width = 0.0;
-    for (int i = 0; i < POSES; ++i) {
+    for (int i = 0; i < PATH; ++i) {
         carom_tree_gap gap;
         carom_tree_query_def def = {.hint = s->warm ? &s->hint : NULL};
         if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &gap) !=
             CAROM_OK)
             return false;
-        s->error += fabs(gap.distance / s->truth[i] - 1.0) / POSES;
-        s->width += (gap.upper - gap.lower) / size / POSES;
+        s->error += fabs(gap.distance / s->truth[i] - 1.0) / PATH;
+        s->width += (gap.upper - gap.lower) / size / PATH;
         if (!(gap.lower <= s->truth[i] * (1.0 + 1e-9) && s->truth[i] <= gap.upper * (1.0 + 1e-9)))
             return false;
     }
@@ -170,7 +179,7 @@ static bool run_gap(void *input) {
 
 static bool run_soup(void *input) {
     scene *s = input;
-    for (int i = 0; i < POSES; ++i) {
+    for (int i = 0; i < PATH; ++i) {
         carom_soup_gap gap;
         if (carom_soup_cross_distance(s->context, s->soup, NULL, s->soup, &s->poses[i], 0.0,
                                       &gap) != CAROM_OK)
@@ -182,7 +191,7 @@ static bool run_soup(void *input) {
 /* The exact distance, by the tree. */
 static bool run_exact(void *input) {
     scene *s = input;
-    for (int i = 0; i < POSES; ++i) {
+    for (int i = 0; i < PATH; ++i) {
         carom_tree_gap gap;
         carom_tree_query_def def = {.hint = &s->hint, .exact_distance = true};
         if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &gap) !=
@@ -196,7 +205,7 @@ static bool run_exact(void *input) {
 static bool run_fcl(void *input) {
     scene *s = input;
     bool good = true;
-    for (int i = 0; i < POSES; ++i) {
+    for (int i = 0; i < PATH; ++i) {
         const carom_quat *q = &s->poses[i].q;
         double n = q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z;
         const carom_vec3 *t = &s->poses[i].t;
@@ -235,13 +244,14 @@ static void run_tree_at(scene *s, int i) {
 
 /* Times of single queries, by the clock: their mean, 99.9th percentile and maximum, and the first.
  */
-static void note_times(bench *bench, const char *job, scene *s, void (*one)(scene *, int)) {
-    static double seconds[ROUNDS * POSES];
+static void note_times(bench *bench, const char *job, scene *s, int poses,
+                       void (*one)(scene *, int)) {
+    static double seconds[ROUNDS * PATH];
     double sum = 0.0, first = 0.0;
     int rounds = bench->quick ? 5 : ROUNDS, count = 0;
     s->hint = (carom_tree_hint){.valid = false};
     for (int n = 0; n < rounds; ++n)
-        for (int i = 0; i < POSES; ++i, ++count) {
+        for (int i = 0; i < poses; ++i, ++count) {
             double start = carom_time_seconds();
             one(s, i);
             seconds[count] = carom_time_seconds() - start;
@@ -292,7 +302,7 @@ static void compare_overlaps(bench *bench, scene *s, uint64_t count) {
     snprintf(job, sizeof(job), "overlap to 10 %%, %llu spheres", (unsigned long long)count);
     bench_at_size(bench, "overlap", (double)count);
     bench_compare(bench, job, POSES, contenders, 5);
-    note_times(bench, job, &bounds, run_tree_at);
+    note_times(bench, job, &bounds, POSES, run_tree_at);
     bench_note(bench,
                "%s: the estimate is %.3f %% off on average, bounds are %.2f of the volume apart, "
                "narrow ones %.2f",
@@ -325,12 +335,12 @@ static void compare_gaps(bench *bench, scene *s, uint64_t count) {
     }
     snprintf(job, sizeof(job), "distance to 1 %%, %llu spheres", (unsigned long long)count);
     bench_at_size(bench, "distance", (double)count);
-    bench_compare(bench, job, POSES, contenders, used);
+    bench_compare(bench, job, PATH, contenders, used);
     bench_note(bench,
                "%s: %.4f %% off on average, bounds %.3f %% of the diagonal apart; without a "
                "hint %.4f, %.3f",
                job, 100.0 * warm.error, 100.0 * warm.width, 100.0 * s->error, 100.0 * s->width);
-    note_times(bench, job, &warm, run_gap_at);
+    note_times(bench, job, &warm, PATH, run_gap_at);
     if (s->peer != NULL) release(s->peer);
     s->peer = NULL;
     free(positions);
@@ -429,7 +439,7 @@ static void compare_meshes(bench *bench, carom_context *context, carom_context *
                                                     {"exact (soup)", NULL, run_soup, &exact}};
                 snprintf(job, sizeof(job), "distance, %llu triangles, %llu spheres",
                          (unsigned long long)(detail * detail), (unsigned long long)count);
-                bench_compare(bench, job, POSES, distance, 3);
+                bench_compare(bench, job, PATH, distance, 3);
             }
         }
         release(&s);
@@ -457,7 +467,7 @@ static void run(bench *bench) {
                 }
             }
             if (find_overlaps(&s, 0.45, 0.55))
-                note_times(bench, "overlap of 50 %", &s, run_tree_at);
+                note_times(bench, "overlap of 50 %", &s, POSES, run_tree_at);
             note_budget(bench, &s, counts[i]);
             if (find_path(&s, 0.01)) compare_gaps(bench, &s, counts[i]);
         }

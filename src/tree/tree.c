@@ -64,8 +64,8 @@ void carom_tree_finish(carom_tree *tree) {
     info->triangles = tree->surface.triangle_count;
     info->bytes = sizeof(*tree) +
                   (info->nodes + info->leaves) * (sizeof(*tree->nodes) + sizeof(*tree->volumes)) +
-                  info->leaves * sizeof(*tree->leaves) + info->spheres * sizeof(*tree->slots) +
-                  carom_tree_surface_bytes(&tree->surface);
+                  info->leaves * (sizeof(*tree->leaves) + CAROM_TREE_WIDTH * sizeof(*tree->faces)) +
+                  info->spheres * sizeof(*tree->slots) + carom_tree_surface_bytes(&tree->surface);
     if (tree->outward != NULL)
         info->bytes += 3 * info->leaves * CAROM_TREE_WIDTH * sizeof(*tree->outward);
 }
@@ -115,7 +115,7 @@ void carom_tree_destroy(carom_tree *tree) {
         carom_tree_file_release(tree);
     } else {
         carom_tree_surface_free(&tree->surface, &allocator);
-        CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->outward);
+        CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->faces, tree->outward);
     }
     CAROM_RELEASE_ALL(&allocator, tree->volumes, tree->slots, tree);
 }

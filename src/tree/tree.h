@@ -37,7 +37,7 @@ typedef struct carom_tree_leaf {
     double x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
     double radius[CAROM_TREE_WIDTH], secondary[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
     uint64_t void_units[CAROM_TREE_WIDTH]; /* carom_pack_void_units; 0 past the end */
-    uint32_t face[CAROM_TREE_WIDTH];       /* of the mesh, the nearest */
+
     float
         depth[CAROM_TREE_WIDTH]; /* in the frame, rounded down: the ball of this radius is inside */
 } carom_tree_leaf;
@@ -62,6 +62,8 @@ struct carom_tree {
     double *volumes; /* of each node: the shares of all spheres below it, rounded up, as in the
                         packing */
     uint32_t *slots; /* of each sphere: 16 * leaf + lane */
+    uint32_t *faces; /* of each slot: the face of the mesh that is nearest to its sphere; UINT32_MAX
+                        past the end */
     /* The balls around all, in the frame: centre, and the three radii. */
     carom_vec3 centre;
     double radius, reach, cover;

@@ -330,7 +330,7 @@ static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) 
         leaf.radius[lane] = from->radius;
         leaf.secondary[lane] = from->secondary;
         leaf.cover[lane] = from->cover;
-        leaf.face[lane] = from->face;
+
         leaf.depth[lane] = carom_float_down(l->depth - ROUND_UP, 0.0);
         leaf.void_units[lane] = carom_pack_void_units(&b->tree->extent, from->void_volume);
     }
@@ -385,18 +385,22 @@ static carom_status join_nodes(builder *b, uint32_t root) {
             if (child[lane] != CAROM_TREE_NONE && (child[lane] & LEAF_BIT) != 0)
                 child[lane] = (child[lane] & ~LEAF_BIT) + (uint32_t)inner;
     }
-    const carom_allocation arrays[4] = {CAROM_ALLOCATION(tree->volumes, inner + outer),
+    const carom_allocation arrays[5] = {CAROM_ALLOCATION(tree->faces, outer * CAROM_TREE_WIDTH),
+                                        CAROM_ALLOCATION(tree->volumes, inner + outer),
                                         CAROM_ALLOCATION(tree->nodes, inner + outer),
                                         CAROM_ALLOCATION(tree->leaves, outer),
                                         CAROM_ALLOCATION(tree->slots, tree->extent.count)};
-    if (!carom_allocate_all(&tree->allocator, arrays, 4))
+    if (!carom_allocate_all(&tree->allocator, arrays, 5))
         return carom_fail_memory(b->context, (inner + outer) * sizeof(*tree->nodes), "a tree");
     if (inner != 0) memcpy(tree->nodes, b->inner.data, inner * sizeof(*tree->nodes));
     memcpy(tree->nodes + inner, b->outer.data, outer * sizeof(*tree->nodes));
     memcpy(tree->leaves, b->leaves.data, outer * sizeof(*tree->leaves));
     for (uint32_t slot = 0; slot < outer * CAROM_TREE_WIDTH; ++slot) {
         uint32_t sphere = b->outer.data[slot / CAROM_TREE_WIDTH].child[slot % CAROM_TREE_WIDTH];
-        if (sphere != CAROM_TREE_NONE) tree->slots[sphere] = slot;
+        tree->faces[slot] = UINT32_MAX;
+        if (sphere == CAROM_TREE_NONE) continue;
+        tree->slots[sphere] = slot;
+        tree->faces[slot] = b->spheres[sphere].face;
     }
     tree->inner_count = (uint32_t)inner;
     tree->leaf_count = (uint32_t)outer;

@@ -123,7 +123,7 @@ CAROM_SIMD void append_lane(carom_pack_side *to, uint32_t at, const carom_tree_p
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
 static void mark_slot(carom_tree_side *side, uint32_t slot) {
-    side->marks[slot / CAROM_TREE_WIDTH].inner |= (uint16_t)(1u << slot % CAROM_TREE_WIDTH);
+    side->inner[slot / CAROM_TREE_WIDTH] |= (uint16_t)(1u << slot % CAROM_TREE_WIDTH);
 }
 
 static void mark_inner(carom_tree_search *s, uint32_t count) {

@@ -20,7 +20,7 @@ typedef struct carom_tree_marks {
     uint16_t inside;  /* its cover lies in the ball of some sphere of the other with its depth */
     uint16_t marked;  /* its cover may meet one of the other's that is not in its own such ball */
     uint16_t summed;  /* not 0: its sums are not stale */
-    uint16_t inner;   /* its inner ball overlaps one of the other's */
+
 } carom_tree_marks;
 
 /* The cosine, of the directions of two spheres from each other and out of their solids, from which
@@ -45,6 +45,7 @@ typedef struct carom_tree_side {
     const carom_tree *tree;
     const carom_pack_place *place;
     carom_tree_marks *marks; /* of each leaf */
+    uint16_t *inner;         /* of each leaf, with `slots`: spheres whose inner balls overlap one */
     uint64_t *sums;          /* of each slot: the inner lenses of its sphere, in units */
     uint8_t *coarse;         /* of each node: not 0 where a search by levels ended */
     double coarse_volume;    /* of the shares below all these nodes */

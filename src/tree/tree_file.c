@@ -47,7 +47,7 @@ typedef struct part {
     uint64_t size; /* bytes */
 } part;
 
-#define PARTS 10u
+#define PARTS 11u
 
 /* The arrays of a tree whose counts are set, in the order of the file. */
 static void list_parts(carom_tree *t, part parts[PARTS]) {
@@ -57,6 +57,7 @@ static void list_parts(carom_tree *t, part parts[PARTS]) {
     const part list[PARTS] = {
         {&t->nodes, nodes * sizeof(*t->nodes)},
         {&t->leaves, (uint64_t)t->leaf_count * sizeof(*t->leaves)},
+        {&t->faces, (uint64_t)t->leaf_count * CAROM_TREE_WIDTH * sizeof(*t->faces)},
         {&s->nodes, s->node_count * sizeof(*s->nodes)},
         {&s->vertices, s->vertex_count * sizeof(*s->vertices)},
         {&s->extremes, (uint64_t)s->shell_count * CAROM_TREE_EXTREMES * sizeof(*s->extremes)},

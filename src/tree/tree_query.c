@@ -263,7 +263,7 @@ static bool take_marks(carom_arena *scratch, carom_tree_side *side, bool sums) {
 static bool take_scratch(carom_arena *scratch, carom_tree_search *s) {
     s->batch = CAROM_ARENA_TAKE(scratch, carom_pack_batch, 1);
     if (s->batch == NULL) return false;
-    if ((s->bounds || s->slots) &&
+    if (s->bounds &&
         !(take_marks(scratch, &s->host, s->narrow) && take_marks(scratch, &s->guest, s->narrow)))
         return false;
     if (!s->narrow && !s->slots && !s->flip) return true;
@@ -405,18 +405,24 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static uint16_t *take_inner(carom_arena *scratch, const carom_tree *tree) {
+    uint16_t *inner = CAROM_ARENA_TAKE(scratch, uint16_t, tree->leaf_count);
+    if (inner != NULL) memset(inner, 0, tree->leaf_count * sizeof(*inner));
+    return inner;
+}
+
 /* The nearest faces of the marked spheres of one side, sorted, each once. */
 static carom_status list_faces(carom_context *context, carom_arena *scratch,
                                const carom_tree_side *side, carom_numbers *faces) {
     uint64_t count = 0, kept = 0, space;
     for (uint32_t i = 0; i < side->tree->leaf_count; ++i)
-        count += (uint64_t)__builtin_popcount(side->marks[i].inner);
+        count += (uint64_t)__builtin_popcount(side->inner[i]);
     uint32_t *list = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     if (list == NULL) return carom_fail_memory(context, count * sizeof(*list), "faces");
     count = 0;
     for (uint32_t i = 0; i < side->tree->leaf_count; ++i)
-        for (uint32_t set = side->marks[i].inner; set != 0; set &= set - 1) {
-            uint32_t face = side->tree->leaves[i].face[__builtin_ctz(set)];
+        for (uint32_t set = side->inner[i]; set != 0; set &= set - 1) {
+            uint32_t face = side->tree->faces[i * CAROM_TREE_WIDTH + (uint32_t)__builtin_ctz(set)];
             if (face != UINT32_MAX) list[count++] = face;
         }
     if (count > 1) qsort(list, count, sizeof(*list), by_number);
@@ -443,7 +449,9 @@ carom_status carom_tree_faces(carom_context *context, const carom_tree *a, const
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = CAROM_OK;
-    if (!take_scratch(scratch, s))
+    s->host.inner = take_inner(scratch, s->host.tree);
+    s->guest.inner = take_inner(scratch, s->guest.tree);
+    if (s->host.inner == NULL || s->guest.inner == NULL || !take_scratch(scratch, s))
         status = carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
     if (status == CAROM_OK) {
         search_levels(context, &q, UINT32_MAX);

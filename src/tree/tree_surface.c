@@ -407,8 +407,8 @@ carom_status carom_tree_outward_make(carom_context *context, carom_tree *t) {
         const carom_tree_leaf *leaf = &t->leaves[slot / CAROM_TREE_WIDTH];
         uint32_t lane = slot % CAROM_TREE_WIDTH;
         carom_vec3 centre = carom_vec(leaf->x[lane], leaf->y[lane], leaf->z[lane]);
-        if (!(centre.x <= DBL_MAX) || leaf->face[lane] >= faces) continue;
-        carom_vec3 d = outward_of(s, centre, first, list, leaf->face[lane]);
+        if (!(centre.x <= DBL_MAX) || t->faces[slot] >= faces) continue;
+        carom_vec3 d = outward_of(s, centre, first, list, t->faces[slot]);
         t->outward[3 * slot] = (float)d.x;
         t->outward[3 * slot + 1] = (float)d.y;
         t->outward[3 * slot + 2] = (float)d.z;
