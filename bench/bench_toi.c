@@ -341,6 +341,59 @@ static void measure_hulls(bench *bench, carom_context *context) {
     free(m);
 }
 
+/* ---- Rigid soups ----------------------------------------------------------------------------- */
+
+#define SOUP_MOTIONS 40
+
+typedef struct soup_motions {
+    carom_context *context;
+    carom_soup *soup;
+    carom_motion all[SOUP_MOTIONS];
+    uint64_t hits, steps;
+} soup_motions;
+
+static bool run_soups(void *input) {
+    soup_motions *m = input;
+    m->hits = m->steps = 0;
+    for (int i = 0; i < SOUP_MOTIONS; ++i) {
+        carom_soup_toi toi;
+        if (carom_soup_cross_toi(m->context, m->soup, NULL, m->soup, &m->all[i], NULL, &toi) !=
+            CAROM_OK)
+            return false;
+        m->hits += toi.hit;
+        m->steps += toi.steps;
+    }
+    return true;
+}
+
+/* A torus and itself, from three away to anywhere near, turning by up to half a turn. */
+static void measure_soups(bench *bench, carom_context *context) {
+    soup_motions m = {.context = context};
+    carom_mesh *mesh = NULL;
+    carom_mesh_view view;
+    carom_shape_def def = {.shape = CAROM_SHAPE_TORUS, .detail = 60};
+    carom_random random = {9};
+    for (int i = 0; i < SOUP_MOTIONS; ++i) {
+        m.all[i].to.q = random_turn(&random);
+        for (int k = 0; k < 3; ++k) {
+            (&m.all[i].from.t.x)[k] = k == 0 ? 3.0 : carom_random_between(&random, -1.0, 1.0);
+            (&m.all[i].to.t.x)[k] = carom_random_between(&random, -3.0, 3.0);
+        }
+    }
+    if (carom_shape_make(context, &def, &mesh) == CAROM_OK &&
+        carom_mesh_get_view(mesh, &view) == CAROM_OK &&
+        carom_soup_create(context, &(carom_soup_def){.mesh = view, .rigid = true}, &m.soup) ==
+            CAROM_OK) {
+        bench_contender contender = {"carom", NULL, run_soups, &m};
+        bench_compare(bench, "motions of tori", SOUP_MOTIONS, &contender, 1);
+        bench_note(bench, "motions of tori: %llu triangles each, %d motions, %llu hits, %.1f steps",
+                   (unsigned long long)view.face_count, SOUP_MOTIONS, (unsigned long long)m.hits,
+                   (double)m.steps / SOUP_MOTIONS);
+    }
+    carom_soup_destroy(m.soup);
+    carom_mesh_destroy(mesh);
+}
+
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
 typedef struct frame {
@@ -434,6 +487,7 @@ static void run(bench *bench) {
     measure_random(bench);
     if (carom_context_create(&def, &context) == CAROM_OK) {
         measure_hulls(bench, context);
+        measure_soups(bench, context);
         measure_frame(bench, context, bench->quick ? 40 : 224, 0.2);
         if (!bench->quick) measure_frame(bench, context, 224, 1.0);
     }

@@ -81,10 +81,6 @@ static void print_json(const cli *cli, const answer *a, size_t count) {
     cli_end_json(&j);
 }
 
-static void print_vector(FILE *out, const char *name, carom_vec3 v) {
-    fprintf(out, "  %-9s %.9g, %.9g, %.9g\n", name, v.x, v.y, v.z);
-}
-
 static void print_words(FILE *out, const answer *a, size_t count, char **paths) {
     static const char *const forms[4] = {"a point", "a segment", "flat", "solid"};
     const carom_convex_result *r = &a->result;
@@ -97,9 +93,9 @@ static void print_words(FILE *out, const answer *a, size_t count, char **paths) 
         fprintf(out, "they are %s\n", carom_relation_name(r->relation));
         fprintf(out, "  %-9s %.15g, off by at most %.2g\n", apart ? "distance" : "depth",
                 apart ? r->distance : r->depth, r->error);
-        print_vector(out, "normal", r->normal);
-        print_vector(out, "from", r->point_a);
-        print_vector(out, "to", r->point_b);
+        output_vector(out, "normal", r->normal);
+        output_vector(out, "from", r->point_a);
+        output_vector(out, "to", r->point_b);
     }
     fprintf(out, "prepared in %.2f ms", 1e3 * a->prepare_s);
     if (count == 2)
@@ -200,5 +196,6 @@ const cli_command cli_hulls = {
     .most = 2,
     .run = run,
     .defaults = &hulls_defaults,
+    .on_cuda = true,
     .inputs = 2,
 };

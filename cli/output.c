@@ -164,3 +164,7 @@ void output_two(output *o, uint32_t a, uint32_t b) {
     *end++ = '\n';
     (void)fwrite(line, 1, (size_t)(end - line), o->file);
 }
+
+void output_vector(FILE *out, const char *name, carom_vec3 v) {
+    fprintf(out, "  %-9s %.9g, %.9g, %.9g\n", name, v.x, v.y, v.z);
+}

@@ -38,4 +38,7 @@ FILE *output_words(const char *path);
  * --json was given, or when the path is empty; else NULL. To be called before any work. */
 const char *output_misuse(const cli *cli, const char *path);
 
+/* Prints a named vector as a line of an answer in words. */
+void output_vector(FILE *out, const char *name, carom_vec3 v);
+
 #endif

@@ -108,10 +108,9 @@ static void print_words(FILE *out, const answer *a) {
         fprintf(out, "they meet at time %.12g", a->time);
         if (a->face_a != CAROM_NO_FACE)
             fprintf(out, ", faces %u and %u first", a->face_a, a->face_b);
-        fprintf(out,
-                "\n  distance  %.6g\n  from      %.9g, %.9g, %.9g\n  to        %.9g, %.9g, %.9g\n",
-                a->distance, a->point_a.x, a->point_a.y, a->point_a.z, a->point_b.x, a->point_b.y,
-                a->point_b.z);
+        fprintf(out, "\n  distance  %.6g\n", a->distance);
+        output_vector(out, "from", a->point_a);
+        output_vector(out, "to", a->point_b);
     }
     fprintf(out, "prepared in %.2f ms, answered in %.3f ms", 1e3 * a->prepare_s,
             1e3 * repeat_median(&a->query));

@@ -11,6 +11,7 @@
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
 #include "pack/pack.h"
+#include "pack/pack_cover.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
 #include "soup/soup.h"
@@ -739,6 +740,27 @@ static int end(void **state) {
     return 0;
 }
 
+static void broken_covers_are_found(void **state) {
+    (void)state;
+    carom_mesh *mesh;
+    carom_cover *c;
+    carom_cover_def def = {.count = 3, .keep_cells = true};
+    carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
+    assert_ok(context, carom_shape_make(context, &of_shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_cover_create(context, &def, &c));
+    assert_valid(carom_cover_validate(c));
+    const char *(*check)(const carom_cover *) = carom_cover_validate;
+    BREAK(c->spheres[1].centre.y, NAN, check(c), "cover: a centre is not finite");
+    BREAK(c->spheres[1].radius, 0.0, check(c), "cover: a radius is not positive and finite");
+    BREAK(c->spheres[1].radius, 9.0, check(c), "cover: radii do not descend");
+    BREAK(c->cells[5].sphere, 3, check(c), "cover: a cell belongs to no sphere");
+    BREAK(c->cells[5].edge, 9.0, check(c), "cover: a cell is not in its sphere");
+    BREAK(c->info.measure.mean, 9.0, check(c), "cover: distances are not in order");
+    carom_cover_destroy(c);
+    carom_mesh_destroy(mesh);
+}
+
 static void broken_packings_are_found(void **state) {
     (void)state;
     carom_mesh *mesh;
@@ -921,6 +943,7 @@ int main(void) {
         cmocka_unit_test(broken_sweeps_are_found),
         cmocka_unit_test(broken_hulls_are_found),
         cmocka_unit_test(broken_flat_hulls_are_found),
+        cmocka_unit_test(broken_covers_are_found),
         cmocka_unit_test(broken_packings_are_found),
         cmocka_unit_test(broken_balls_are_found),
         cmocka_unit_test(broken_sphere_trees_are_found),

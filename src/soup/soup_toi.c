@@ -5,27 +5,20 @@
  * At time t two posed triangles are d apart in direction n, along which they close in at no more
  * than c per time (motion.h), so they cannot meet before t + d / c. The search for the nearest pair
  * finds the least of these times over all pairs: with C the most that any two points can close in,
- * a pair farther apart than C times the least time so far cannot make it less. Every pair that
- * could is measured, so the outcome does not depend on the order.
+ * a pair farther apart than C times the least time so far cannot make it less. Nor are pairs looked
+ * at that are much farther apart than the nearest: they have the time that C leaves them. The
+ * outcome does not depend on the order.
  *
  * Half of the tolerance is kept as distance, so that each step is longer than some minimum. */
 #include "base/progress.h"
-#include "bvh/bvh_obb_search.h"
-#include "geom/distance_item.h"
 #include "geom/motion.h"
 #include "soup/soup.h"
-#include "soup/soup_place.h"
+#include "soup/soup_nearest.h"
 
+/* Of the sizes per root of the number of triangles: some hundredths of an edge. Two bunnies of 69k
+ * triangles meet in 41 steps and 17 ms; with 1 instead in 35 steps and 160 ms. */
+#define DETAIL   0.05
 #define ROUNDING 0x1p-46 /* of sizes and movement: poses, distances and bounds of speeds */
-
-/* What is found at one time. */
-typedef struct outcome {
-    double time;   /* that may pass before any pair can meet; 0 where one is near */
-    bool near;     /* a pair is within the tolerance: the nearest of them follows */
-    bool measured; /* it has been measured at all */
-    carom_closest closest;
-    uint32_t face_a, face_b, a, b;
-} outcome;
 
 typedef struct advance {
     carom_context *context;
@@ -33,18 +26,10 @@ typedef struct advance {
     carom_moving moving[2];
     double tolerance, separation, rounding;
     double closing; /* C */
+    double detail;  /* DETAIL as a distance */
     double left;    /* time until the end */
     carom_soup_placing placing;
 } advance;
-
-typedef struct worker {
-    carom_obb_worker base;
-    const advance *advance;
-    outcome best;
-    uint64_t measured;
-    uint32_t last_b; /* the triangle posed last */
-    carom_triangle posed_b;
-} worker;
 
 /* ---- Two triangles --------------------------------------------------------------------------- */
 
@@ -92,126 +77,62 @@ static double free_time(const advance *v, uint32_t a, uint32_t b, const carom_tr
     return CAROM_MAX(along, time);
 }
 
-static bool is_nearer(const outcome *x, const outcome *than) {
-    if (x->closest.distance != than->closest.distance)
-        return x->closest.distance < than->closest.distance;
-    if (x->face_a != than->face_a) return x->face_a < than->face_a;
-    if (x->face_b != than->face_b) return x->face_b < than->face_b;
-    return x->a != than->a ? x->a < than->a : x->b < than->b;
+/* The time that may pass before they can meet; 0 where they are within the tolerance. */
+static bool measure(const void *user, const carom_soup_nearest *best, const carom_triangle *posed_a,
+                    const carom_triangle *posed_b, carom_soup_nearest *found) {
+    const advance *v = user;
+    (void)best;
+    carom_near_triangles(posed_a->corner, posed_b->corner, &found->closest);
+    bool near = found->closest.distance - v->rounding - v->separation <= v->tolerance;
+    found->time = near ? 0.0 : free_time(v, found->a, found->b, posed_a, posed_b, &found->closest);
+    return true;
 }
 
-/* Takes what is earlier; of pairs within the tolerance, or equally early, the nearest. */
-static void offer(outcome *best, const outcome *x) {
-    if (!x->measured) return;
-    bool better =
-        !best->measured || x->time < best->time || (x->time == best->time && is_nearer(x, best));
-    if (better) *best = *x;
-}
-
-static outcome look_at(const advance *v, uint32_t a, uint32_t b, const carom_triangle *posed_a,
-                       const carom_triangle *posed_b) {
-    outcome x = {.measured = true,
-                 .face_a = carom_soup_face(v->soups[0], a),
-                 .face_b = carom_soup_face(v->soups[1], b),
-                 .a = a,
-                 .b = b};
-    carom_near_triangles(posed_a->corner, posed_b->corner, &x.closest);
-    x.near = x.closest.distance - v->rounding - v->separation <= v->tolerance;
-    x.time = x.near ? 0.0 : free_time(v, a, b, posed_a, posed_b, &x.closest);
-    return x;
-}
-
-/* Pairs farther apart than this matter no more. */
-static double limit_after(const advance *v, const outcome *best) {
-    double time = best->measured ? CAROM_MIN(best->time, v->left) : v->left;
+/* Pairs farther apart than this cannot meet in the time that is left. */
+static double limit_for(const advance *v, double time) {
+    time = CAROM_MIN(time, v->left);
     return time * v->closing * (1.0 + 0x1p-40) + v->separation + v->tolerance + 2.0 * v->rounding;
+}
+
+/* Pairs farther apart than this are not looked at: where soups are far apart or turn, too many
+ * could be the next to meet. */
+static double horizon_of(const advance *v, double least) {
+    return least + CAROM_MIN(least, v->detail);
+}
+
+static double limit_after(const void *user, const carom_soup_nearest *best) {
+    const advance *v = user;
+    double in_time = limit_for(v, best->time), near = horizon_of(v, best->least);
+    return CAROM_MIN(in_time, near);
+}
+
+/* The time that may pass: that of the best pair, or before pairs that were not looked at can meet.
+ * What is beyond the horizon and was looked at all the same has more time than that, so the result
+ * does not depend on the order. */
+static double step_after(const advance *v, const carom_soup_nearest *best) {
+    double kept = v->separation + 0.5 * v->tolerance + v->rounding;
+    double others = (horizon_of(v, best->least) - kept) / v->closing;
+    return CAROM_MIN(best->time, others);
 }
 
 /* ---- All pairs at one time ------------------------------------------------------------------- */
 
-static float measure(carom_obb_traversal *traversal, uint32_t place_a, uint32_t place_b) {
-    worker *w = traversal->user;
-    const advance *v = w->advance;
-    const carom_soup_placing *placing = &v->placing;
-    uint32_t a = placing->a.items[place_a], b = placing->b.items[place_b];
-    carom_triangle posed_a = carom_soup_posed(&placing->a, a);
-    if (b != w->last_b) w->posed_b = carom_soup_posed(&placing->b, w->last_b = b);
-    outcome x = look_at(v, a, b, &posed_a, &w->posed_b);
-    offer(&w->best, &x);
-    ++w->measured;
-    return carom_obb_search_lower(w->base.search,
-                                  carom_soup_limit_of(placing, limit_after(v, &w->best)));
-}
-
-static void worker_begin(void *user, void *state) {
-    const advance *v = *(const advance **)user;
-    worker *w = state;
-    w->advance = v;
-    w->best.measured = false;
-    w->measured = 0;
-    w->last_b = CAROM_BVH_NONE;
-    carom_soup_begin_traversal(&v->placing, &w->base.traversal);
-    carom_soup_set_direction(&w->base.traversal, &v->placing, v->placing.offset);
-}
-
-static carom_status search_trees(advance *v, outcome *best) {
-    const worker *w;
-    const advance *user = v;
-    carom_obb_search search = {.context = v->context,
-                               .state_size = sizeof(worker),
-                               .user = &user,
-                               .begin = worker_begin,
-                               .measure = measure,
-                               .budget = UINT64_MAX,
-                               .limit = carom_soup_limit_of(&v->placing, limit_after(v, best))};
-    CAROM_TRY(carom_obb_search_begin(&search));
-    carom_status status = carom_obb_search_run(&search);
-    v->context->work.visits += search.visits;
-    for (uint32_t i = 0; (w = carom_worker_states_next(&search.states, &i)) != NULL;) {
-        v->context->work.candidates += w->measured;
-        offer(best, &w->best);
-    }
-    carom_obb_search_end(&search);
-    return status;
-}
-
-typedef struct all_with_all {
-    const advance *advance;
-    outcome best;
-    double limit;
-} all_with_all;
-
-static bool look_at_two(void *user, uint32_t a, uint32_t b, const carom_triangle *posed_a,
-                        const carom_triangle *posed_b) {
-    all_with_all *all = user;
-    outcome x = look_at(all->advance, a, b, posed_a, posed_b);
-    offer(&all->best, &x);
-    all->limit = CAROM_MIN(limit_after(all->advance, &all->best), all->limit);
-    return true;
-}
-
-static carom_status compare_all(advance *v, outcome *best) {
-    all_with_all all = {.advance = v, .limit = limit_after(v, best)};
-    CAROM_TRY(carom_soup_each_two(v->context, &v->placing,
-                                  carom_soup_direction_of(v->placing.offset), &all.limit,
-                                  look_at_two, &all));
-    *best = all.best;
-    return CAROM_OK;
-}
-
-static carom_status look_at_time(advance *v, double t, outcome *best) {
+static carom_status place_at(advance *v, double t) {
     carom_pose pose_a = carom_moving_at(&v->moving[0], t);
     carom_pose pose_b = carom_moving_at(&v->moving[1], t);
-    *best = (outcome){.time = HUGE_VAL};
+    return carom_soup_place(v->context, v->soups[0], &pose_a, v->soups[1], &pose_b, &v->placing);
+}
+
+static carom_status look_at_time(advance *v, double t, carom_soup_nearest *best) {
     v->left = 1.0 - t;
-    CAROM_TRY(
-        carom_soup_place(v->context, v->soups[0], &pose_a, v->soups[1], &pose_b, &v->placing));
-    carom_arena *scratch = carom_scratch(v->context, 0);
-    carom_arena_mark mark = carom_arena_get_mark(scratch);
-    carom_status status =
-        v->placing.extreme || v->placing.far ? compare_all(v, best) : search_trees(v, best);
-    carom_arena_rewind(scratch, mark);
-    return status;
+    CAROM_TRY(place_at(v, t));
+    carom_soup_nearest_search search = {.context = v->context,
+                                        .placing = &v->placing,
+                                        .user = v,
+                                        .limit = limit_for(v, v->left),
+                                        .measure = measure,
+                                        .limit_after = limit_after};
+    return carom_soup_find_nearest_two(&search, best);
 }
 
 /* ---- Advance --------------------------------------------------------------------------------- */
@@ -249,6 +170,8 @@ static carom_status begin(advance *v, const carom_motion *motion_a, const carom_
     double speed = carom_length(carom_vec_sub(v->moving[1].velocity, v->moving[0].velocity));
     v->closing =
         (speed + v->moving[0].angle * reach[0] + v->moving[1].angle * reach[1]) * (1.0 + 0x1p-40);
+    double triangles = 1.0 + (double)v->soups[0]->triangle_count + v->soups[1]->triangle_count;
+    v->detail = DETAIL * sizes / sqrt(triangles);
     sizes += speed;
     v->tolerance =
         def != NULL && def->tolerance > 0.0 ? def->tolerance : CAROM_ADVANCE_TOLERANCE * sizes;
@@ -259,7 +182,7 @@ static carom_status begin(advance *v, const carom_motion *motion_a, const carom_
     return CAROM_OK;
 }
 
-static void report(const outcome *best, double time, carom_soup_toi *toi) {
+static void report(const carom_soup_nearest *best, double time, carom_soup_toi *toi) {
     toi->hit = true;
     toi->time = time;
     toi->distance = best->closest.distance;
@@ -270,39 +193,34 @@ static void report(const outcome *best, double time, carom_soup_toi *toi) {
 }
 
 /* Whether faces meet at time 0, exactly. */
-static carom_status find_meeting(advance *v, outcome *best) {
+static carom_status find_meeting(advance *v, carom_soup_nearest *best) {
     carom_soup_meeting meeting;
-    carom_pose pose_a = carom_moving_at(&v->moving[0], 0.0);
-    carom_pose pose_b = carom_moving_at(&v->moving[1], 0.0);
-    CAROM_TRY(
-        carom_soup_place(v->context, v->soups[0], &pose_a, v->soups[1], &pose_b, &v->placing));
+    CAROM_TRY(place_at(v, 0.0));
     CAROM_TRY(carom_soup_find_first(v->context, &v->placing, &meeting));
     if (!meeting.any) return CAROM_OK;
-    carom_triangle a = carom_soup_posed(&v->placing.a, meeting.a);
-    carom_triangle b = carom_soup_posed(&v->placing.b, meeting.b);
-    *best = look_at(v, meeting.a, meeting.b, &a, &b);
+    carom_soup_nearest_of(&v->placing, meeting.a, meeting.b, best);
     best->closest.distance = 0.0;
-    best->near = true;
     return CAROM_OK;
 }
 
 static carom_status run(advance *v, uint64_t most_steps, carom_soup_toi *toi) {
-    outcome best = {.near = false};
+    carom_soup_nearest best = {.any = false};
     double t = 0.0;
     CAROM_TRY(find_meeting(v, &best));
-    if (best.near) {
+    if (best.any) {
         report(&best, 0.0, toi);
         return CAROM_OK;
     }
     for (;;) {
         CAROM_TRY(look_at_time(v, t, &best));
         ++toi->steps;
-        if (best.measured && (best.near || toi->steps >= most_steps)) {
+        if (best.any && (best.time == 0.0 || toi->steps >= most_steps)) {
             report(&best, t, toi);
             return CAROM_OK;
         }
-        if (!best.measured || !(best.time < 1.0 - t)) return CAROM_OK;
-        t += best.time * (1.0 - 0x1p-50);
+        double step = best.any ? step_after(v, &best) : HUGE_VAL;
+        if (!(step < 1.0 - t)) return CAROM_OK;
+        t += step * (1.0 - 0x1p-40);
         CAROM_TRY(carom_progress_look(v->context));
     }
 }
