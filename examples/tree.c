@@ -22,7 +22,7 @@ static carom_tree *prepare(carom_context *context, carom_shape shape) {
     must(context, carom_mesh_get_view(mesh, &of_packing.mesh));
     must(context, carom_packing_create(context, &of_packing, &packing));
 
-    carom_tree_def of_tree = {.packing = packing};
+    carom_tree_def of_tree = {.packing = packing, .mesh = of_packing.mesh};
     must(context, carom_tree_create(context, &of_tree, &tree));
     carom_packing_destroy(packing); /* the tree has copied what it needs */
     carom_mesh_destroy(mesh);

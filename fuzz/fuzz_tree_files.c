@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of sphere trees: the file of a small tree with a surface, with some of its bytes changed,
- * or cut short. What is accepted is valid, and queries of it stay within their arrays and end. */
+/* Files of sphere trees: that of a small tree with a surface, with some bytes changed, or cut
+ * short. What is accepted is valid, and queries of it stay within their arrays and end. */
 #include <math.h>
 
 #include "fuzz/oracle.h"

@@ -29,7 +29,7 @@ void carom_tree_surface_shape(carom_tree_surface *surface) {
     uint32_t count = surface->triangle_count;
     surface->level_count = surface->node_count = 0;
     while (count != 0) {
-        count = (count - 1) / CAROM_TREE_PATCHES + 1;
+        count = (count - 1) / CAROM_TREE_CYLINDERS + 1;
         surface->level_start[surface->level_count++] = surface->node_count;
         surface->node_count += count;
         if (count == 1) break;
@@ -68,18 +68,18 @@ static void tangents_of(carom_vec3 n, carom_vec3 *u, carom_vec3 *v) {
     *v = carom_vec_cross(n, *u);
 }
 
-static carom_vec3 lane_centre(const carom_tree_patches *node, uint32_t lane) {
+static carom_vec3 lane_centre(const carom_tree_cylinders *node, uint32_t lane) {
     return carom_vec((double)node->x[lane], (double)node->y[lane], (double)node->z[lane]);
 }
 
-static carom_vec3 lane_axis(const carom_tree_patches *node, uint32_t lane) {
+static carom_vec3 lane_axis(const carom_tree_cylinders *node, uint32_t lane) {
     carom_vec3 n = carom_vec((double)node->axis_x[lane], (double)node->axis_y[lane],
                              (double)node->axis_z[lane]);
     return carom_vec_scale(n, 1.0 / carom_vec_length(n));
 }
 
 /* How far a point is from a lane's centre, along the axis and across it. */
-static void measure_point(const carom_tree_patches *node, uint32_t lane, carom_vec3 point,
+static void measure_point(const carom_tree_cylinders *node, uint32_t lane, carom_vec3 point,
                           double *along, double *across) {
     carom_vec3 d = carom_vec_sub(point, lane_centre(node, lane)), n = lane_axis(node, lane);
     double h = carom_vec_dot(d, n);
@@ -101,7 +101,7 @@ static carom_vec3 corner_of(const builder *b, uint32_t triangle, int corner) {
 }
 
 /* Puts the cylinder around a run of triangles into a lane. */
-static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_patches *node,
+static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_cylinders *node,
                      uint32_t lane) {
     carom_vec3 sum = {0.0, 0.0, 0.0};
     for (uint32_t i = begin; i < end; ++i) {
@@ -144,13 +144,13 @@ static void fit_lane(const builder *b, uint32_t begin, uint32_t end, carom_tree_
 static carom_status fit_levels(builder *b) {
     carom_tree_surface *s = b->surface;
     uint64_t run = 1; /* triangles of a lane */
-    for (uint32_t level = 0; level < s->level_count; ++level, run *= CAROM_TREE_PATCHES) {
+    for (uint32_t level = 0; level < s->level_count; ++level, run *= CAROM_TREE_CYLINDERS) {
         uint32_t end = level + 1 < s->level_count ? s->level_start[level + 1] : s->node_count;
         for (uint32_t i = s->level_start[level]; i < end; ++i) {
-            uint64_t at = (uint64_t)(i - s->level_start[level]) * CAROM_TREE_PATCHES * run;
-            carom_tree_patches *node = &s->nodes[i];
+            uint64_t at = (uint64_t)(i - s->level_start[level]) * CAROM_TREE_CYLINDERS * run;
+            carom_tree_cylinders *node = &s->nodes[i];
             memset(node, 0, sizeof(*node));
-            for (uint32_t lane = 0; lane < CAROM_TREE_PATCHES; ++lane, at += run) {
+            for (uint32_t lane = 0; lane < CAROM_TREE_CYLINDERS; ++lane, at += run) {
                 node->x[lane] = node->y[lane] = node->z[lane] = (float)NAN;
                 if (at >= s->triangle_count) continue;
                 uint64_t last = CAROM_MIN(at + run, (uint64_t)s->triangle_count);
@@ -182,9 +182,9 @@ static void fit_ball(builder *b, const carom_bounds *bounds) {
 
 /* Orders points so that runs of 16, 256 ... are compact. */
 static void sort_points(carom_tree_point *points, uint32_t count) {
-    uint64_t size = CAROM_TREE_PATCHES;
+    uint64_t size = CAROM_TREE_CYLINDERS;
     if (count <= size) return;
-    while (size * CAROM_TREE_PATCHES < count) size *= CAROM_TREE_PATCHES;
+    while (size * CAROM_TREE_CYLINDERS < count) size *= CAROM_TREE_CYLINDERS;
     uint32_t parts = (uint32_t)((count - 1) / size + 1);
     carom_tree_split_median(points, count, parts, (uint32_t)size);
     for (uint32_t i = 0; i < parts; ++i) {
@@ -453,7 +453,7 @@ static void cross_triangle(crossing *c, uint32_t triangle) {
 }
 
 /* Whether the ball around a cylinder may meet the segment. */
-static bool near_segment(const crossing *c, const carom_tree_patches *node, uint32_t lane) {
+static bool near_segment(const crossing *c, const carom_tree_cylinders *node, uint32_t lane) {
     carom_vec3 d = carom_vec_sub(lane_centre(node, lane), c->from);
     double r = (double)node->radius[lane], h = (double)node->height[lane];
     double t = carom_vec_dot(d, c->way) / carom_vec_dot(c->way, c->way);
@@ -463,10 +463,10 @@ static bool near_segment(const crossing *c, const carom_tree_patches *node, uint
 }
 
 static void cross_node(crossing *c, uint32_t level, uint32_t index) {
-    const carom_tree_patches *node = &c->surface->nodes[c->surface->level_start[level] + index];
-    for (uint32_t lane = 0; lane < CAROM_TREE_PATCHES && !c->touches; ++lane) {
+    const carom_tree_cylinders *node = &c->surface->nodes[c->surface->level_start[level] + index];
+    for (uint32_t lane = 0; lane < CAROM_TREE_CYLINDERS && !c->touches; ++lane) {
         if (!near_segment(c, node, lane)) continue;
-        uint32_t child = index * CAROM_TREE_PATCHES + lane;
+        uint32_t child = index * CAROM_TREE_CYLINDERS + lane;
         if (level == 0)
             cross_triangle(c, child);
         else
@@ -525,10 +525,10 @@ int carom_tree_surface_inside(const carom_tree_surface *s, const carom_pack_plac
 static const char *check_ends(const carom_tree_surface *s) {
     uint32_t lanes = s->triangle_count;
     for (uint32_t level = 0; level < s->level_count; ++level) {
-        uint32_t nodes = (lanes - 1) / CAROM_TREE_PATCHES + 1;
-        for (uint32_t i = lanes; i < nodes * CAROM_TREE_PATCHES; ++i)
-            if (!isnan(s->nodes[s->level_start[level] + i / CAROM_TREE_PATCHES]
-                           .x[i % CAROM_TREE_PATCHES]))
+        uint32_t nodes = (lanes - 1) / CAROM_TREE_CYLINDERS + 1;
+        for (uint32_t i = lanes; i < nodes * CAROM_TREE_CYLINDERS; ++i)
+            if (!isnan(s->nodes[s->level_start[level] + i / CAROM_TREE_CYLINDERS]
+                           .x[i % CAROM_TREE_CYLINDERS]))
                 return "surface: a lane past the end is not empty";
         lanes = nodes;
     }
@@ -571,9 +571,9 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
                 return "surface: a corner is not in the ball around all";
             uint32_t place = i;
             for (uint32_t level = 0; level < s->level_count; ++level) {
-                const carom_tree_patches *node =
-                    &s->nodes[s->level_start[level] + place / CAROM_TREE_PATCHES];
-                uint32_t lane = place % CAROM_TREE_PATCHES;
+                const carom_tree_cylinders *node =
+                    &s->nodes[s->level_start[level] + place / CAROM_TREE_CYLINDERS];
+                uint32_t lane = place % CAROM_TREE_CYLINDERS;
                 double along, across, slack = TOLERANCE * (1.0 + s->radius);
                 measure_point(node, lane, p, &along, &across);
                 if (!(along <= (double)node->height[lane] + slack &&
@@ -583,7 +583,7 @@ const char *carom_tree_surface_validate(const carom_tree_surface *s, carom_vec3 
                                                       (double)node->axis_y[lane],
                                                       (double)node->axis_z[lane]));
                 if (!(fabs(n - 1.0) <= TOLERANCE)) return "surface: an axis is not of length 1";
-                place /= CAROM_TREE_PATCHES;
+                place /= CAROM_TREE_CYLINDERS;
             }
         }
     }

@@ -17,16 +17,17 @@
 #include "carom/mesh.h"
 #include "pack/pack_overlap_item.h"
 
-#define CAROM_TREE_PATCHES        16u /* cylinders of a node */
+#define CAROM_TREE_CYLINDERS      16u /* cylinders of a node */
 #define CAROM_TREE_SURFACE_LEVELS 8u  /* 16^8 = 2^32 triangles */
 #define CAROM_TREE_EXTREMES       6u  /* corners kept of each shell */
 
 /* Sixteen cylinders. Lanes past the end have NaN centres, which are near nothing. */
-typedef struct carom_tree_patches {
-    float x[CAROM_TREE_PATCHES], y[CAROM_TREE_PATCHES], z[CAROM_TREE_PATCHES];
-    float axis_x[CAROM_TREE_PATCHES], axis_y[CAROM_TREE_PATCHES], axis_z[CAROM_TREE_PATCHES];
-    float radius[CAROM_TREE_PATCHES], height[CAROM_TREE_PATCHES]; /* half the height; rounded up */
-} carom_tree_patches;
+typedef struct carom_tree_cylinders {
+    float x[CAROM_TREE_CYLINDERS], y[CAROM_TREE_CYLINDERS], z[CAROM_TREE_CYLINDERS];
+    float axis_x[CAROM_TREE_CYLINDERS], axis_y[CAROM_TREE_CYLINDERS], axis_z[CAROM_TREE_CYLINDERS];
+    float radius[CAROM_TREE_CYLINDERS],
+        height[CAROM_TREE_CYLINDERS]; /* half the height; rounded up */
+} carom_tree_cylinders;
 
 typedef struct carom_tree_surface {
     uint32_t triangle_count; /* 0: there is no surface */
@@ -35,7 +36,7 @@ typedef struct carom_tree_surface {
     uint32_t level_count;
     uint32_t level_start[CAROM_TREE_SURFACE_LEVELS]; /* the first node of each level */
     uint32_t node_count;                             /* of all levels */
-    carom_tree_patches *nodes;
+    carom_tree_cylinders *nodes;
     carom_vec3 *vertices; /* in the packing's coordinates */
     uint32_t *corners;    /* of triangles, in the order of level 0; outward */
     uint32_t *faces;      /* of the mesh, of each triangle */

@@ -20,11 +20,11 @@
 #define TRIANGLE UINT32_MAX
 
 /* A cylinder in the host's frame. */
-typedef struct patch {
+typedef struct cylinder {
     float x, y, z, axis_x, axis_y, axis_z, radius, height;
     uint32_t level; /* of the node that has its children; TRIANGLE: it is one */
     uint32_t index;
-} patch;
+} cylinder;
 
 /* ---- Triangles ------------------------------------------------------------------------------- */
 
@@ -165,8 +165,9 @@ CAROM_SIMD carom_f32v reach_lanes(carom_f32v cosine, carom_f32v radius, carom_f3
 
 /* Lower bounds of the distances of sixteen cylinders from one, along the direction of the nearest
  * points so far. Lanes are left in their own frame: the direction is brought there instead. */
-CAROM_SIMD void bound_aimed(const carom_tree_search *s, const carom_tree_patches *node,
-                            const patch *other, bool of_guest, float bounds[CAROM_TREE_PATCHES]) {
+CAROM_SIMD void bound_aimed(const carom_tree_search *s, const carom_tree_cylinders *node,
+                            const cylinder *other, bool of_guest,
+                            float bounds[CAROM_TREE_CYLINDERS]) {
     const carom_tree_near *n = &s->near;
     const float *u = n->toward, *m = s->turn, *r = n->rotation;
     float at = u[0] * other->x + u[1] * other->y + u[2] * other->z, scale = 1.0f;
@@ -181,7 +182,7 @@ CAROM_SIMD void bound_aimed(const carom_tree_search *s, const carom_tree_patches
     }
     float cosine = u[0] * other->axis_x + u[1] * other->axis_y + u[2] * other->axis_z;
     base -= reach_along(cosine, other->radius, other->height) + n->margin;
-    for (uint32_t i = 0; i < CAROM_TREE_PATCHES; i += CAROM_LANES) {
+    for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
         carom_f32v along = carom_f32v_load(&node->x[i]) * w[0] +
                            carom_f32v_load(&node->y[i]) * w[1] +
                            carom_f32v_load(&node->z[i]) * w[2];
@@ -196,13 +197,13 @@ CAROM_SIMD void bound_aimed(const carom_tree_search *s, const carom_tree_patches
 
 /* Sixteen cylinders of a node in the host's frame. */
 typedef struct posed {
-    float x[CAROM_TREE_PATCHES], y[CAROM_TREE_PATCHES], z[CAROM_TREE_PATCHES];
-    float axis_x[CAROM_TREE_PATCHES], axis_y[CAROM_TREE_PATCHES], axis_z[CAROM_TREE_PATCHES];
+    float x[CAROM_TREE_CYLINDERS], y[CAROM_TREE_CYLINDERS], z[CAROM_TREE_CYLINDERS];
+    float axis_x[CAROM_TREE_CYLINDERS], axis_y[CAROM_TREE_CYLINDERS], axis_z[CAROM_TREE_CYLINDERS];
 } posed;
 
 CAROM_SIMD void turn_lanes(const float *m, const float *x, const float *y, const float *z,
                            float *to_x, float *to_y, float *to_z) {
-    for (uint32_t i = 0; i < CAROM_TREE_PATCHES; i += CAROM_LANES) {
+    for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
         carom_f32v a = carom_f32v_load(&x[i]), b = carom_f32v_load(&y[i]);
         carom_f32v c = carom_f32v_load(&z[i]);
         carom_f32v_store(&to_x[i], m[0] * a + m[1] * b + m[2] * c);
@@ -211,12 +212,12 @@ CAROM_SIMD void turn_lanes(const float *m, const float *x, const float *y, const
     }
 }
 
-CAROM_SIMD void pose_patches(const carom_tree_search *s, const carom_tree_patches *node,
-                             posed *to) {
+CAROM_SIMD void pose_cylinders(const carom_tree_search *s, const carom_tree_cylinders *node,
+                               posed *to) {
     turn_lanes(s->turn, node->x, node->y, node->z, to->x, to->y, to->z);
     turn_lanes(s->near.rotation, node->axis_x, node->axis_y, node->axis_z, to->axis_x, to->axis_y,
                to->axis_z);
-    for (uint32_t i = 0; i < CAROM_TREE_PATCHES; i += CAROM_LANES) {
+    for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
         carom_f32v_store(&to->x[i], carom_f32v_load(&to->x[i]) + s->move[0]);
         carom_f32v_store(&to->y[i], carom_f32v_load(&to->y[i]) + s->move[1]);
         carom_f32v_store(&to->z[i], carom_f32v_load(&to->z[i]) + s->move[2]);
@@ -224,11 +225,11 @@ CAROM_SIMD void pose_patches(const carom_tree_search *s, const carom_tree_patche
 }
 
 /* The same along the directions between the centres; raises the bounds. */
-CAROM_SIMD void bound_centres(const carom_tree_search *s, const carom_tree_patches *node,
+CAROM_SIMD void bound_centres(const carom_tree_search *s, const carom_tree_cylinders *node,
                               const float *x, const float *y, const float *z, const float *axis_x,
-                              const float *axis_y, const float *axis_z, const patch *other,
-                              float scale, float bounds[CAROM_TREE_PATCHES]) {
-    for (uint32_t i = 0; i < CAROM_TREE_PATCHES; i += CAROM_LANES) {
+                              const float *axis_y, const float *axis_z, const cylinder *other,
+                              float scale, float bounds[CAROM_TREE_CYLINDERS]) {
+    for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
         carom_f32v dx = carom_f32v_load(&x[i]) - other->x, dy = carom_f32v_load(&y[i]) - other->y;
         carom_f32v dz = carom_f32v_load(&z[i]) - other->z;
         carom_f32v d = carom_f32v_sqrt(dx * dx + dy * dy + dz * dz);
@@ -248,10 +249,10 @@ CAROM_SIMD void bound_centres(const carom_tree_search *s, const carom_tree_patch
 }
 
 /* Lanes whose bounds are at most a limit; keeps the least of those up to the tolerance above. */
-CAROM_SIMD carom_lanes select_lanes(carom_tree_near *n, const float bounds[CAROM_TREE_PATCHES]) {
+CAROM_SIMD carom_lanes select_lanes(carom_tree_near *n, const float bounds[CAROM_TREE_CYLINDERS]) {
     carom_lanes near = 0, left = 0;
     float limit = n->limit - n->tolerance;
-    for (uint32_t i = 0; i < CAROM_TREE_PATCHES; i += CAROM_LANES) {
+    for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; i += CAROM_LANES) {
         carom_f32v bound = carom_f32v_load(&bounds[i]);
         near |= carom_lanes_of(bound <= limit) << i;
         left |= carom_lanes_of(bound <= n->limit) << i;
@@ -263,27 +264,28 @@ CAROM_SIMD carom_lanes select_lanes(carom_tree_near *n, const float bounds[CAROM
     return near;
 }
 
-static void approach(carom_tree_search *s, const patch *host, const patch *guest);
+static void approach(carom_tree_search *s, const cylinder *host, const cylinder *guest);
 
 /* Replaces one of two cylinders by its children, nearest first. */
-static void expand(carom_tree_search *s, const patch *host, const patch *guest, bool of_guest) {
+static void expand(carom_tree_search *s, const cylinder *host, const cylinder *guest,
+                   bool of_guest) {
     carom_tree_near *n = &s->near;
-    const patch *whole = of_guest ? guest : host, *other = of_guest ? host : guest;
+    const cylinder *whole = of_guest ? guest : host, *other = of_guest ? host : guest;
     const carom_tree_surface *surface = of_guest ? &s->guest.tree->surface : &s->host.tree->surface;
-    const carom_tree_patches *node =
+    const carom_tree_cylinders *node =
         &surface->nodes[surface->level_start[whole->level] + whole->index];
-    float bounds[CAROM_TREE_PATCHES], scale = of_guest ? s->scale : 1.0f;
+    float bounds[CAROM_TREE_CYLINDERS], scale = of_guest ? s->scale : 1.0f;
     posed at;
     ++s->visits;
     if (n->aimed) {
         bound_aimed(s, node, other, of_guest, bounds);
     } else {
-        for (uint32_t i = 0; i < CAROM_TREE_PATCHES; ++i) bounds[i] = -HUGE_VALF;
+        for (uint32_t i = 0; i < CAROM_TREE_CYLINDERS; ++i) bounds[i] = -HUGE_VALF;
     }
     carom_lanes set = n->aimed ? select_lanes(n, bounds) : UINT16_MAX;
     if (set == 0) return;
     if (of_guest) {
-        pose_patches(s, node, &at);
+        pose_cylinders(s, node, &at);
         if (!s->far)
             bound_centres(s, node, at.x, at.y, at.z, at.axis_x, at.axis_y, at.axis_z, other, scale,
                           bounds);
@@ -304,16 +306,16 @@ static void expand(carom_tree_search *s, const patch *host, const patch *guest, 
             if (bounds[lane] < n->pending) n->pending = bounds[lane];
             continue;
         }
-        patch part = {of_guest ? at.x[lane] : node->x[lane],
-                      of_guest ? at.y[lane] : node->y[lane],
-                      of_guest ? at.z[lane] : node->z[lane],
-                      of_guest ? at.axis_x[lane] : node->axis_x[lane],
-                      of_guest ? at.axis_y[lane] : node->axis_y[lane],
-                      of_guest ? at.axis_z[lane] : node->axis_z[lane],
-                      node->radius[lane] * scale,
-                      node->height[lane] * scale,
-                      whole->level == 0 ? TRIANGLE : whole->level - 1,
-                      whole->index * CAROM_TREE_PATCHES + lane};
+        cylinder part = {of_guest ? at.x[lane] : node->x[lane],
+                         of_guest ? at.y[lane] : node->y[lane],
+                         of_guest ? at.z[lane] : node->z[lane],
+                         of_guest ? at.axis_x[lane] : node->axis_x[lane],
+                         of_guest ? at.axis_y[lane] : node->axis_y[lane],
+                         of_guest ? at.axis_z[lane] : node->axis_z[lane],
+                         node->radius[lane] * scale,
+                         node->height[lane] * scale,
+                         whole->level == 0 ? TRIANGLE : whole->level - 1,
+                         whole->index * CAROM_TREE_CYLINDERS + lane};
         if (of_guest)
             approach(s, host, &part);
         else
@@ -322,7 +324,7 @@ static void expand(carom_tree_search *s, const patch *host, const patch *guest, 
     }
 }
 
-static void approach(carom_tree_search *s, const patch *host, const patch *guest) {
+static void approach(carom_tree_search *s, const cylinder *host, const cylinder *guest) {
     if (host->level == TRIANGLE && guest->level == TRIANGLE) {
         double before = s->near.best.distance;
         measure(s, host->index, guest->index, 1.0 + 0x1p-40);
@@ -334,24 +336,24 @@ static void approach(carom_tree_search *s, const patch *host, const patch *guest
 }
 
 /* The ball around a surface, as a cylinder. */
-static patch root_of(const carom_tree_surface *surface) {
+static cylinder root_of(const carom_tree_surface *surface) {
     float radius = (float)surface->radius * (1.0f + 0x1p-20f);
-    patch p = {(float)surface->centre.x,
-               (float)surface->centre.y,
-               (float)surface->centre.z,
-               0.0f,
-               0.0f,
-               1.0f,
-               radius,
-               radius,
-               surface->level_count - 1,
-               0};
+    cylinder p = {(float)surface->centre.x,
+                  (float)surface->centre.y,
+                  (float)surface->centre.z,
+                  0.0f,
+                  0.0f,
+                  1.0f,
+                  radius,
+                  radius,
+                  surface->level_count - 1,
+                  0};
     return p;
 }
 
 void CAROM_CPU(carom_tree_search_surfaces)(carom_tree_search *s) {
     carom_tree_near *n = &s->near;
-    patch host = root_of(&s->host.tree->surface), guest = root_of(&s->guest.tree->surface);
+    cylinder host = root_of(&s->host.tree->surface), guest = root_of(&s->guest.tree->surface);
     const float *m = s->turn;
     float x = guest.x, y = guest.y, z = guest.z;
     guest.x = m[0] * x + m[1] * y + m[2] * z + s->move[0];
