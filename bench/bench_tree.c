@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Sphere trees beside the exact overlap and distance of the meshes, and FCL's distance.
  *
- * Overlap: a torus against itself in poses that overlap by up to 10 % of its volume. Distance: gaps
- * up to 1 % of the box. Both as in Weller and Zachmann (2009), who give 2.5 ms on average for the
- * volume with 237,000 spheres, and 50 us for the distance with 327,000. Notes have what times do
- * not show: how far estimates are off, how wide bounds are, nodes visited by method and arity. */
+ * Overlap: a torus against itself in poses that overlap by up to 10 % of its volume, and by about
+ * 50 %. Distance: along a path with gaps up to 1 % of the diagonal, in steps of about 0.1 % of it.
+ * Both as in Weller and Zachmann (2009), who give 2.5 ms on average for the volume with 237,000
+ * spheres, and 50 us for the distance with 327,000. Meshes of up to 4 million triangles with 5,000
+ * and 20,000 spheres. Notes have what times do not show: how far estimates are off, how wide bounds
+ * are, percentiles of single queries, nodes visited by method, arity and seed, and time budgets. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,22 +14,25 @@
 #include "bench/bench.h"
 #include "bench/peers/peers.h"
 
-#define POSES 32
+#define POSES 32    /* of overlaps */
+#define PATH  256   /* poses of a path: there, and back */
+#define STEP  0.001 /* of a path, of the diagonal, about; and the same in radians */
 
 typedef struct scene {
-    carom_context *context;
+    carom_context *context; /* of queries: one thread */
+    carom_context *maker;   /* of what they are about: all threads */
     carom_mesh *mesh;
     carom_solid *solid;
     carom_soup *soup;
     carom_packing *packing;
     carom_tree *tree;
     carom_tree_query_def def;
-    carom_pose poses[POSES];
-    double truth[POSES]; /* volume or distance */
+    carom_pose poses[PATH];
+    double truth[PATH];  /* volume or distance */
     double error, width; /* of the last run: means of what the estimate is off and of the bounds */
     uint64_t visits;
     bool warm; /* with hints, as along a path */
-    carom_tree_hint hints[POSES];
+    carom_tree_hint hint;
     void *peer;
     peer_distance_fn *peer_distance;
 } scene;
@@ -71,30 +76,52 @@ static bool find_overlaps(scene *s, double low, double high) {
     return true;
 }
 
-/* Finds poses with a gap of up to a share of the size, by moving random ones along their way. */
-static bool find_gaps(scene *s, double share) {
+static carom_vec3 along(carom_vec3 p, carom_vec3 d, double by) {
+    return (carom_vec3){p.x + d.x * by, p.y + d.y * by, p.z + d.z * by};
+}
+
+static carom_vec3 unit(carom_vec3 d) {
+    double length = sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
+    return (carom_vec3){d.x / length, d.y / length, d.z / length};
+}
+
+/* Moves a pose along the line between nearest points until the gap is as wanted, about. */
+static bool set_gap(scene *s, carom_pose *pose, double wanted, double *distance) {
+    for (int k = 0; k < 40; ++k) {
+        carom_soup_gap gap;
+        if (carom_soup_cross_distance(s->context, s->soup, NULL, s->soup, pose, 0.0, &gap) !=
+            CAROM_OK)
+            return false;
+        *distance = gap.distance;
+        if (gap.distance > 0.0 && fabs(gap.distance - wanted) < 0.05 * wanted) break;
+        carom_vec3 way = {gap.point_b.x - gap.point_a.x, gap.point_b.y - gap.point_a.y,
+                          gap.point_b.z - gap.point_a.z};
+        if (gap.distance > 0.0)
+            pose->t = along(pose->t, way, (wanted - gap.distance) / gap.distance);
+        else
+            pose->t = along(pose->t, pose->t, 0.02); /* outwards */
+    }
+    return true;
+}
+
+/* A path with gaps of up to a share of the size: half of the poses there, half of them back. */
+static bool find_path(scene *s, double share) {
     carom_random random = {8};
     double size = size_of(s);
-    for (int i = 0; i < POSES; ++i) {
-        carom_pose pose = random_pose(&random, 0.0);
-        carom_vec3 way = random_pose(&random, 1.0).t;
-        double length = sqrt(way.x * way.x + way.y * way.y + way.z * way.z), low = 0.0;
-        double high = 2.0 * size, wanted = share * size * carom_random_between(&random, 0.05, 1.0);
-        for (int k = 0; k < 40; ++k) {
-            double at = 0.5 * (low + high);
-            carom_soup_gap gap;
-            pose.t = (carom_vec3){way.x / length * at, way.y / length * at, way.z / length * at};
-            if (carom_soup_cross_distance(s->context, s->soup, NULL, s->soup, &pose, 0.0, &gap) !=
-                CAROM_OK)
-                return false;
-            s->truth[i] = gap.distance;
-            if (gap.distance > 0.0 && fabs(gap.distance - wanted) < 0.05 * wanted) break;
-            if (gap.distance < wanted)
-                low = at;
-            else
-                high = at;
-        }
-        s->poses[i] = pose;
+    carom_pose pose = random_pose(&random, 0.0);
+    pose.t = (carom_vec3){0.6 * size, 0.3 * size, 0.2 * size};
+    carom_vec3 way = unit(random_pose(&random, 1.0).t), turn = unit(random_pose(&random, 1.0).t);
+    double length =
+        sqrt(pose.q.w * pose.q.w + pose.q.x * pose.q.x + pose.q.y * pose.q.y + pose.q.z * pose.q.z);
+    for (int i = 0; i < PATH / 2; ++i) {
+        double wanted = share * size * (0.55 + 0.45 * sin(0.1 * i));
+        pose.t = along(pose.t, way, STEP * size);
+        pose.q.x += 0.5 * STEP * length * turn.x;
+        pose.q.y += 0.5 * STEP * length * turn.y;
+        pose.q.z += 0.5 * STEP * length * turn.z;
+        if (!set_gap(s, &pose, wanted, &s->truth[i])) return false;
+        s->poses[i] = s->poses[PATH - 1 - i] = pose;
+        s->truth[PATH - 1 - i] = s->truth[i];
     }
     return true;
 }
@@ -136,14 +163,14 @@ static bool run_gap(void *input) {
     scene *s = input;
     double size = size_of(s);
     s->error = s->width = 0.0;
-    for (int i = 0; i < POSES; ++i) {
+    for (int i = 0; i < PATH; ++i) {
         carom_tree_gap gap;
-        carom_tree_query_def def = {.hint = s->warm ? &s->hints[i] : NULL};
+        carom_tree_query_def def = {.hint = s->warm ? &s->hint : NULL};
         if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &gap) !=
             CAROM_OK)
             return false;
-        s->error += (gap.distance - s->truth[i]) / size / POSES;
-        s->width += (gap.upper - gap.lower) / size / POSES;
+        s->error += fabs(gap.distance / s->truth[i] - 1.0) / PATH;
+        s->width += (gap.upper - gap.lower) / size / PATH;
         if (!(gap.lower <= s->truth[i] * (1.0 + 1e-9) && s->truth[i] <= gap.upper * (1.0 + 1e-9)))
             return false;
     }
@@ -152,7 +179,7 @@ static bool run_gap(void *input) {
 
 static bool run_soup(void *input) {
     scene *s = input;
-    for (int i = 0; i < POSES; ++i) {
+    for (int i = 0; i < PATH; ++i) {
         carom_soup_gap gap;
         if (carom_soup_cross_distance(s->context, s->soup, NULL, s->soup, &s->poses[i], 0.0,
                                       &gap) != CAROM_OK)
@@ -161,17 +188,14 @@ static bool run_soup(void *input) {
     return true;
 }
 
-/* The exact distance, by a search that starts from the tree's bound. */
-static bool run_both(void *input) {
+/* The exact distance, by the tree. */
+static bool run_exact(void *input) {
     scene *s = input;
-    for (int i = 0; i < POSES; ++i) {
-        carom_tree_gap bound;
-        carom_soup_gap gap;
-        carom_tree_query_def def = {.hint = &s->hints[i]};
-        if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &bound) !=
+    for (int i = 0; i < PATH; ++i) {
+        carom_tree_gap gap;
+        carom_tree_query_def def = {.hint = &s->hint, .exact_distance = true};
+        if (carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &gap) !=
                 CAROM_OK ||
-            carom_soup_cross_distance(s->context, s->soup, NULL, s->soup, &s->poses[i], bound.upper,
-                                      &gap) != CAROM_OK ||
             !(fabs(gap.distance - s->truth[i]) <= 1e-9 * s->truth[i]))
             return false;
     }
@@ -181,7 +205,7 @@ static bool run_both(void *input) {
 static bool run_fcl(void *input) {
     scene *s = input;
     bool good = true;
-    for (int i = 0; i < POSES; ++i) {
+    for (int i = 0; i < PATH; ++i) {
         const carom_quat *q = &s->poses[i].q;
         double n = q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z;
         const carom_vec3 *t = &s->poses[i].t;
@@ -198,20 +222,87 @@ static bool run_fcl(void *input) {
     return good;
 }
 
+/* ---- Single queries -------------------------------------------------------------------------- */
+
+#define ROUNDS 60
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void run_gap_at(scene *s, int i) {
+    carom_tree_gap gap;
+    carom_tree_query_def def = {.hint = &s->hint};
+    (void)carom_tree_distance(s->context, s->tree, NULL, s->tree, &s->poses[i], &def, &gap);
+}
+
+static void run_tree_at(scene *s, int i) {
+    carom_packing_overlap o;
+    (void)carom_tree_overlap(s->context, s->tree, NULL, s->tree, &s->poses[i], &s->def, &o);
+}
+
+/* Times of single queries, by the clock: their mean, 99.9th percentile and maximum, and the first.
+ */
+static void note_times(bench *bench, const char *job, scene *s, int poses,
+                       void (*one)(scene *, int)) {
+    static double seconds[ROUNDS * PATH];
+    double sum = 0.0, first = 0.0;
+    int rounds = bench->quick ? 5 : ROUNDS, count = 0;
+    s->hint = (carom_tree_hint){.valid = false};
+    for (int n = 0; n < rounds; ++n)
+        for (int i = 0; i < poses; ++i, ++count) {
+            double start = carom_time_seconds();
+            one(s, i);
+            seconds[count] = carom_time_seconds() - start;
+            sum += seconds[count];
+            if (count == 0) first = seconds[0];
+        }
+    qsort(seconds, (size_t)count, sizeof(seconds[0]), by_size);
+    bench_note(bench, "%s: %.1f us on average, 99.9 %% within %.1f, at most %.1f; the first %.1f",
+               job, 1e6 * sum / count, 1e6 * seconds[count - 1 - count / 1000],
+               1e6 * seconds[count - 1], 1e6 * first);
+}
+
+/* Random poses with a time budget. */
+static void note_budget(bench *bench, scene *s, uint64_t count) {
+    const double budget = 200e-6;
+    carom_random random = {9};
+    double size = size_of(s), most = 0.0;
+    int rounds = bench->quick ? 200 : 5000, late = 0;
+    for (int n = 0; n < rounds; ++n) {
+        carom_pose pose = random_pose(&random, 0.5 * size);
+        carom_tree_query_def def = {.time_budget = budget};
+        carom_tree_answer answer;
+        double start = carom_time_seconds();
+        (void)carom_tree_query(s->context, s->tree, NULL, s->tree, &pose, &def, &answer);
+        double taken = carom_time_seconds() - start;
+        late += taken > 1.1 * budget;
+        most = fmax(taken, most);
+    }
+    bench_note(bench,
+               "%llu spheres, a budget of 200 us: %.2f %% of queries take more than 220 us by "
+               "the clock, at most %.0f",
+               (unsigned long long)count, 100.0 * late / rounds, 1e6 * most);
+}
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void compare_overlaps(bench *bench, scene *s, uint64_t count) {
     char job[64];
-    scene estimate = *s, bounds = *s, narrow = *s;
+    scene estimate = *s, bounds = *s, narrow = *s, tolerant = *s;
     estimate.def.no_bounds = true;
     narrow.def.narrow_bounds = true;
+    tolerant.def.tolerance = 0.35;
     const bench_contender contenders[] = {{"estimate", NULL, run_tree, &estimate},
                                           {"bounds", NULL, run_tree, &bounds},
                                           {"narrow bounds", NULL, run_tree, &narrow},
+                                          {"tolerance 0.35", NULL, run_tree, &tolerant},
                                           {"exact (solid)", NULL, run_solid, s}};
     snprintf(job, sizeof(job), "overlap to 10 %%, %llu spheres", (unsigned long long)count);
     bench_at_size(bench, "overlap", (double)count);
-    bench_compare(bench, job, POSES, contenders, 4);
+    bench_compare(bench, job, POSES, contenders, 5);
+    note_times(bench, job, &bounds, POSES, run_tree_at);
     bench_note(bench,
                "%s: the estimate is %.3f %% off on average, bounds are %.2f of the volume apart, "
                "narrow ones %.2f",
@@ -220,11 +311,11 @@ static void compare_overlaps(bench *bench, scene *s, uint64_t count) {
 
 static void compare_gaps(bench *bench, scene *s, uint64_t count) {
     char job[64];
-    scene warm = *s;
+    scene warm = *s, exact = *s;
     warm.warm = true;
-    bench_contender contenders[5] = {{"tree, warm", NULL, run_gap, &warm},
-                                     {"tree", NULL, run_gap, s},
-                                     {"exact, from its bound", NULL, run_both, s},
+    bench_contender contenders[5] = {{"tree, along a path", NULL, run_gap, &warm},
+                                     {"tree, without a hint", NULL, run_gap, s},
+                                     {"tree, exact", NULL, run_exact, &exact},
                                      {"exact (soup)", NULL, run_soup, s}};
     uint32_t used = 4;
     peer_prepare_fn *prepare = (peer_prepare_fn *)bench_peer("peer_fcl_prepare");
@@ -244,12 +335,34 @@ static void compare_gaps(bench *bench, scene *s, uint64_t count) {
     }
     snprintf(job, sizeof(job), "distance to 1 %%, %llu spheres", (unsigned long long)count);
     bench_at_size(bench, "distance", (double)count);
-    bench_compare(bench, job, POSES, contenders, used);
-    bench_note(bench, "%s: %.4f %% of the diagonal off on average, bounds %.3f %% of it apart", job,
-               100.0 * s->error, 100.0 * s->width);
+    bench_compare(bench, job, PATH, contenders, used);
+    bench_note(bench,
+               "%s: %.4f %% off on average, bounds %.3f %% of the diagonal apart; without a "
+               "hint %.4f, %.3f",
+               job, 100.0 * warm.error, 100.0 * warm.width, 100.0 * s->error, 100.0 * s->width);
+    note_times(bench, job, &warm, PATH, run_gap_at);
     if (s->peer != NULL) release(s->peer);
     s->peer = NULL;
     free(positions);
+}
+
+static void compare_seeds(bench *bench, scene *s, uint64_t count) {
+    double least = HUGE_VAL, most = 0.0, sum = 0.0;
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+        scene other = *s;
+        carom_tree_def def = {
+            .packing = s->packing, .method = CAROM_TREE_METHOD_NEURAL_GAS, .seed = seed};
+        if (carom_tree_create(s->context, &def, &other.tree) != CAROM_OK) return;
+        (void)run_tree(&other);
+        least = fmin(least, (double)other.visits);
+        most = fmax(most, (double)other.visits);
+        sum += (double)other.visits / 10.0;
+        carom_tree_destroy(other.tree);
+    }
+    bench_note(bench,
+               "%llu spheres, neural gas, ten seeds: nodes visited %.1f %% below to %.1f %% "
+               "above the mean",
+               (unsigned long long)count, 100.0 * (1.0 - least / sum), 100.0 * (most / sum - 1.0));
 }
 
 static void compare_methods(bench *bench, scene *s, uint64_t count) {
@@ -282,16 +395,17 @@ static bool prepare(scene *s, uint64_t detail, uint64_t count) {
     carom_soup_def of_soup = {.rigid = true};
     carom_packing_def of_packing = {.count = count, .fast = true};
     carom_tree_def of_tree = {.arity = 0};
-    if (carom_shape_make(s->context, &shape, &s->mesh) != CAROM_OK ||
+    if (carom_shape_make(s->maker, &shape, &s->mesh) != CAROM_OK ||
         carom_mesh_get_view(s->mesh, &of_solid.mesh) != CAROM_OK)
         return false;
     of_soup.mesh = of_packing.mesh = of_solid.mesh;
-    if (carom_solid_create(s->context, &of_solid, &s->solid) != CAROM_OK ||
-        carom_soup_create(s->context, &of_soup, &s->soup) != CAROM_OK ||
-        carom_packing_create(s->context, &of_packing, &s->packing) != CAROM_OK)
+    if (carom_solid_create(s->maker, &of_solid, &s->solid) != CAROM_OK ||
+        carom_soup_create(s->maker, &of_soup, &s->soup) != CAROM_OK ||
+        carom_packing_create(s->maker, &of_packing, &s->packing) != CAROM_OK)
         return false;
     of_tree.packing = s->packing;
-    return carom_tree_create(s->context, &of_tree, &s->tree) == CAROM_OK;
+    of_tree.mesh = of_packing.mesh;
+    return carom_tree_create(s->maker, &of_tree, &s->tree) == CAROM_OK;
 }
 
 static void release(scene *s) {
@@ -302,23 +416,65 @@ static void release(scene *s) {
     carom_mesh_destroy(s->mesh);
 }
 
+/* Meshes of several sizes with the same number of spheres. */
+static void compare_meshes(bench *bench, carom_context *context, carom_context *maker) {
+    static const uint64_t details[] = {144, 512, 1024, 2000};
+    static const uint64_t counts[] = {5000, 20000};
+    for (int i = 0; i < (bench->quick ? 0 : 8); ++i) {
+        scene s = {.context = context, .maker = maker};
+        char job[64];
+        uint64_t detail = details[i / 2], count = counts[i % 2];
+        if (prepare(&s, detail, count) && find_overlaps(&s, 0.001, 0.1)) {
+            scene bounds = s, path = s;
+            path.warm = true;
+            const bench_contender overlap[] = {{"tree, bounds", NULL, run_tree, &bounds},
+                                               {"exact (solid)", NULL, run_solid, &s}};
+            snprintf(job, sizeof(job), "overlap, %llu triangles, %llu spheres",
+                     (unsigned long long)(detail * detail), (unsigned long long)count);
+            bench_compare(bench, job, POSES, overlap, 2);
+            if (find_path(&path, 0.01)) {
+                scene exact = path;
+                const bench_contender distance[] = {{"tree, along a path", NULL, run_gap, &path},
+                                                    {"tree, exact", NULL, run_exact, &exact},
+                                                    {"exact (soup)", NULL, run_soup, &exact}};
+                snprintf(job, sizeof(job), "distance, %llu triangles, %llu spheres",
+                         (unsigned long long)(detail * detail), (unsigned long long)count);
+                bench_compare(bench, job, PATH, distance, 3);
+            }
+        }
+        release(&s);
+    }
+}
+
 static void run(bench *bench) {
     static const uint64_t counts[] = {2000, 5000, 20000, 60000, 240000};
     carom_context_def def = *bench->def;
     def.threads = 1;
-    carom_context *context;
+    carom_context *context, *maker;
     if (carom_context_create(&def, &context) != CAROM_OK) return;
+    if (carom_context_create(bench->def, &maker) != CAROM_OK) {
+        carom_context_destroy(context);
+        return;
+    }
     for (int i = 0; i < (bench->quick ? 1 : 5); ++i) {
-        scene s = {.context = context};
+        scene s = {.context = context, .maker = maker};
         if (prepare(&s, 192, counts[i])) {
             if (find_overlaps(&s, 0.001, 0.1)) {
                 compare_overlaps(bench, &s, counts[i]);
-                if (bench->quick || counts[i] == 20000) compare_methods(bench, &s, counts[i]);
+                if (bench->quick || counts[i] == 20000) {
+                    compare_methods(bench, &s, counts[i]);
+                    compare_seeds(bench, &s, counts[i]);
+                }
             }
-            if (find_gaps(&s, 0.01)) compare_gaps(bench, &s, counts[i]);
+            if (find_overlaps(&s, 0.45, 0.55))
+                note_times(bench, "overlap of 50 %", &s, POSES, run_tree_at);
+            note_budget(bench, &s, counts[i]);
+            if (find_path(&s, 0.01)) compare_gaps(bench, &s, counts[i]);
         }
         release(&s);
     }
+    compare_meshes(bench, context, maker);
+    carom_context_destroy(maker);
     carom_context_destroy(context);
 }
 

@@ -214,5 +214,6 @@ const cli_command cli_boxes = {
     .most = 0,
     .run = run,
     .defaults = &boxes_defaults,
+    .on_cuda = true,
     .inputs = 0,
 };

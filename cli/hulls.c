@@ -196,5 +196,6 @@ const cli_command cli_hulls = {
     .most = 2,
     .run = run,
     .defaults = &hulls_defaults,
+    .on_cuda = true,
     .inputs = 2,
 };

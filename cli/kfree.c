@@ -35,7 +35,8 @@ static const char details[] =
     "linear in k and their faces, whatever the pose; given is that number for the mesh and a\n"
     "moved copy of itself. neighbours is the share of all counted that have a common vertex,\n"
     "height the powers of two between the least and the largest diameter. Faces without area\n"
-    "take no part. -o writes lines `face,number`.";
+    "take no part. -o writes lines `face,number`. --device cuda counts triangles only: split\n"
+    "polygons by --fan.";
 
 typedef struct job {
     cli *cli;
@@ -192,4 +193,5 @@ const cli_command cli_kfree = {
     .run = run,
     .defaults = &kfree_defaults,
     .inputs = 1,
+    .on_cuda = true,
 };

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* carom pack: fills a solid with disjoint spheres. */
+/* carom pack: fills a solid with disjoint spheres, or covers it from outside (pack_outer.c). */
 #include <stddef.h>
 #include <string.h>
 
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/pack_error.h"
+#include "cli/pack_formats.h"
+#include "cli/pack_outer.h"
 
 typedef struct options {
     const char *out, *cells;
     uint64_t count, voxels, seed;
-    double fill, radius, epsilon, error;
+    double fill, radius, epsilon, error, distance, margin;
     int method, format, from;
-    bool fast, allow_open, no_shares;
+    bool fast, allow_open, no_shares, outer, whole, visual;
 } options;
 
 static const char *method_choice(int index) {
     return index < CAROM_PACK_METHOD_COUNT ? carom_pack_method_name((carom_pack_method)index)
-                                           : NULL;
-}
-
-static const char *format_choice(int index) {
-    return index < CAROM_PACK_FORMAT_COUNT ? carom_pack_format_name((carom_pack_format)index)
                                            : NULL;
 }
 
@@ -48,9 +45,21 @@ static const arg_option pack_options[] = {
      "leave out secondary radii, covers and voids", NULL},
     {"--out", 'o', ARG_TEXT, offsetof(options, out), "FILE", "write the spheres", NULL},
     {"--format", 0, ARG_CHOICE, offsetof(options, format), "NAME",
-     "of that file: ply, csv, xyzr or sph (by name)", format_choice},
+     "of that file: ply, csv, xyzr or sph; --outer: ply, csv, xyzr, curobo, xrdf, urdf, foam, "
+     "morphit, liggghts, yade or dem (by name)",
+     pack_format_choice},
     {"--cells", 0, ARG_TEXT, offsetof(options, cells), "FILE",
      "write the cells of the shares: x,y,z,edge,sphere", NULL},
+    {"--outer", 0, ARG_FLAG, offsetof(options, outer), NULL,
+     "cover the solid instead: each part of a mesh, or each link of a URDF file", NULL},
+    {"--distance", 0, ARG_NUMBER, offsetof(options, distance), "D",
+     "outer: as few spheres as reach out no farther than D", NULL},
+    {"--margin", 0, ARG_NUMBER, offsetof(options, margin), "M", "outer: is added to all radii (0)",
+     NULL},
+    {"--whole", 0, ARG_FLAG, offsetof(options, whole), NULL,
+     "outer: one cover for all parts of a mesh", NULL},
+    {"--visual", 0, ARG_FLAG, offsetof(options, visual), NULL,
+     "outer: of a URDF file, the visual elements", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
      meshes_from_choice},
 };
@@ -58,7 +67,10 @@ static const arg_option pack_options[] = {
 static const char details[] =
     "Fills a closed mesh with spheres that do not overlap, largest first. Each has its radius,\n"
     "rounded down so that the ball is inside; the radius of a ball with the volume of its share\n"
-    "of space; the radius of a ball that covers its share; and the nearest face.";
+    "of space; the radius of a ball that covers its share; and the nearest face.\n"
+    "\n"
+    "With --outer, spheres cover each part, proved by cells, and reach out of it as little as\n"
+    "possible: 64 per part, or as --count or --distance say.";
 
 static void print_json(const cli *cli, const options *options, const carom_packing_info *info,
                        double seconds, double error) {
@@ -131,6 +143,23 @@ static bool write_cells(cli *cli, const char *path, const carom_packing *packing
     return good;
 }
 
+static int run_outer(cli *cli, const options *options, const char *path) {
+    if (options->fill != 0.0 || options->radius != 0.0 || options->error != 0.0 ||
+        options->voxels != 0 || options->no_shares || options->fast)
+        return cli_misuse(cli, "--outer takes --count, --distance and --margin only");
+    const pack_outer_options outer = {.out = options->out,
+                                      .cells = options->cells,
+                                      .count = options->count,
+                                      .distance = options->distance,
+                                      .margin = options->margin,
+                                      .format = options->format,
+                                      .from = options->from,
+                                      .allow_open = options->allow_open,
+                                      .whole = options->whole,
+                                      .visual = options->visual};
+    return pack_outer(cli, &outer, path);
+}
+
 static int run(cli *cli, const void *values, size_t count, char **paths) {
     (void)count;
     const options *options = values;
@@ -138,6 +167,11 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     for (int i = 0; i < 2; ++i)
         if (files[i] != NULL && output_misuse(cli, files[i]) != NULL)
             return cli_misuse(cli, output_misuse(cli, files[i]));
+    if (options->outer) return run_outer(cli, options, paths[0]);
+    if (options->distance != 0.0 || options->margin != 0.0 || options->whole || options->visual)
+        return cli_misuse(cli, "--distance, --margin, --whole and --visual need --outer");
+    if (options->format >= CAROM_PACK_FORMAT_COUNT)
+        return cli_misuse(cli, "this format is for covers: it needs --outer");
     if (options->error < 0.0) return cli_misuse(cli, "--error must be positive");
     if (options->error > 0.0 && (options->no_shares || options->allow_open))
         return cli_misuse(cli, "--error needs shares and a closed mesh");
@@ -197,8 +231,8 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
 const cli_command cli_pack = {
     .order = 68,
     .name = "pack",
-    .arguments = "MESH [-n N | --fill F | --radius R | --voxels N | --error E] [-o FILE]",
-    .summary = "fills a solid with disjoint spheres",
+    .arguments = "MESH [-n N | --fill F | --radius R | --voxels N | --error E] [--outer] [-o FILE]",
+    .summary = "fills a solid with disjoint spheres, or covers it from outside",
     .details = details,
     .options = pack_options,
     .option_count = sizeof(pack_options) / sizeof(pack_options[0]),

@@ -54,6 +54,17 @@ typedef struct scene_robot_def {
 carom_status scene_parts_add_urdf(cli *cli, const char *path, const scene_robot_def *def,
                                   scene_parts *parts);
 
+/* Visits the elements of a robot's links, link by link: each in the frame of its link, where
+ * `origin` places it. `mesh` is that of the element, triangles, or NULL where it is a convex shape.
+ * A visit that fails ends it. */
+typedef carom_status scene_urdf_fn(void *user, const char *link, const carom_pose *origin,
+                                   const carom_mesh *mesh, const carom_convex *shape);
+carom_status scene_urdf_each(cli *cli, const char *path, bool visual, scene_urdf_fn *visit,
+                             void *user);
+
+/* The text of a file; free with free(). */
+carom_status scene_urdf_text(cli *cli, const char *path, char **text, size_t *size);
+
 /* False when there is no memory. */
 bool scene_parts_ignore(scene_parts *parts, uint64_t a, uint64_t b);
 

@@ -392,23 +392,32 @@ static carom_status scale_mesh(cli *cli, const double scale[3], carom_mesh **mes
     return CAROM_OK;
 }
 
+/* The mesh of an element, or NULL where it is a convex shape. */
+static carom_status load_mesh(const robot *r, const element *e, carom_mesh **mesh) {
+    char path[PATH];
+    *mesh = NULL;
+    if (*e->file == '\0') return CAROM_OK;
+    find_file(r->path, e->file, path, sizeof(path));
+    carom_status status = meshes_load(r->cli, path, CAROM_MESH_FORMAT_GUESS, false, mesh);
+    if (status == CAROM_OK) status = meshes_triangulate(r->cli, false, mesh);
+    if (status == CAROM_OK) status = scale_mesh(r->cli, e->scale, mesh);
+    if (status != CAROM_OK) {
+        carom_mesh_destroy(*mesh);
+        *mesh = NULL;
+    }
+    return status;
+}
+
 static carom_status add_part(robot *r, const element *e, scene_parts *parts) {
     const robot_link *l = &r->links[e->link];
     carom_pose pose = compose(&l->in_world, &e->origin);
-    carom_mesh *mesh = NULL;
-    char name[2 * TEXT + 2], path[PATH];
+    carom_mesh *mesh;
+    char name[2 * TEXT + 2];
     snprintf(name, sizeof(name), "%s%s%s", l->name, *e->name != '\0' ? "/" : "", e->name);
-    if (*e->file == '\0')
-        return scene_parts_add(r->cli, r->path, name, NULL, &e->shape, &pose, e->link, parts);
-    find_file(r->path, e->file, path, sizeof(path));
-    carom_status status = meshes_load(r->cli, path, CAROM_MESH_FORMAT_GUESS, false, &mesh);
-    if (status == CAROM_OK) status = meshes_triangulate(r->cli, false, &mesh);
-    if (status == CAROM_OK) status = scale_mesh(r->cli, e->scale, &mesh);
-    if (status != CAROM_OK) {
-        carom_mesh_destroy(mesh);
-        return status;
-    }
-    return scene_parts_add(r->cli, r->path, name, mesh, NULL, &pose, e->link, parts);
+    carom_status status = load_mesh(r, e, &mesh);
+    if (status != CAROM_OK) return status;
+    return scene_parts_add(r->cli, r->path, name, mesh, mesh == NULL ? &e->shape : NULL, &pose,
+                           e->link, parts);
 }
 
 /* ---- Ignored pairs --------------------------------------------------------------------------- */
@@ -463,4 +472,31 @@ carom_status scene_parts_add_urdf(cli *cli, const char *path, const scene_robot_
     free(r.links);
     free(r.elements);
     return status;
+}
+
+carom_status scene_urdf_each(cli *cli, const char *path, bool visual, scene_urdf_fn *visit,
+                             void *user) {
+    robot r = {.cli = cli, .path = path};
+    const scene_robot_def def = {.visual = visual};
+    char *text;
+    size_t size;
+    carom_status status = read_file(cli, path, &text, &size);
+    if (status == CAROM_OK) status = read_robot(&r, text, size, &def);
+    for (uint64_t i = 0; i < r.element_count && status == CAROM_OK; ++i) {
+        const element *e = &r.elements[i];
+        carom_mesh *mesh;
+        if (!e->known) continue;
+        status = load_mesh(&r, e, &mesh);
+        if (status == CAROM_OK)
+            status = visit(user, r.links[e->link].name, &e->origin, mesh, &e->shape);
+        carom_mesh_destroy(mesh);
+    }
+    free(text);
+    free(r.links);
+    free(r.elements);
+    return status;
+}
+
+carom_status scene_urdf_text(cli *cli, const char *path, char **text, size_t *size) {
+    return read_file(cli, path, text, size);
 }

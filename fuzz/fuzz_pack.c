@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Packings: bytes that begin with "ply" are a file of a packing, which is an error or reads back
  * the same after it is written; others are boxes on a small lattice, which may cross, touch, be
- * flat or inside out, packed by every method. Spheres must be disjoint, in order, in the bounds and
- * covered, and the shares add up to the volume. */
+ * flat or inside out, packed by every method, or covered. Spheres must be disjoint, in order, in
+ * the bounds and covered, and the shares add up to the volume. */
 #include <math.h>
 
 #include "carom/carom.h"
 #include "fuzz/fuzz.h"
 #include "pack/pack.h"
+#include "pack/pack_cover.h"
 
 static void fuzz_file(carom_context *context, const uint8_t *bytes, size_t size) {
     carom_packing *packing = NULL, *again = NULL;
@@ -46,6 +47,32 @@ static void check(carom_context *context, const carom_packing *packing) {
     carom_pack_spheres_free(&spheres);
 }
 
+/* Every corner of the boxes is in a sphere, and cells are in theirs. */
+static void fuzz_cover(carom_context *context, const carom_mesh_view *mesh, uint64_t count) {
+    carom_cover_def def = {.mesh = *mesh, .count = count, .keep_cells = true};
+    carom_cover *cover;
+    carom_cover_spheres spheres = {0};
+    if (carom_cover_create(context, &def, &cover) != CAROM_OK) {
+        FUZZ_CHECK(cover == NULL && carom_context_message(context)[0] != 0);
+        return;
+    }
+    FUZZ_CHECK_VALID(carom_cover_validate(cover));
+    FUZZ_CHECK(carom_cover_get_spheres(context, cover, &spheres) == CAROM_OK);
+    FUZZ_CHECK(spheres.count >= 1 && spheres.count <= count);
+    for (uint64_t i = 0; i < mesh->vertex_count; ++i) {
+        const double *p = (const double *)mesh->positions + 3 * i;
+        bool inside = false;
+        for (uint64_t k = 0; k < spheres.count && !inside; ++k) {
+            const carom_ball *s = &spheres.data[k];
+            double x = p[0] - s->centre.x, y = p[1] - s->centre.y, z = p[2] - s->centre.z;
+            inside = x * x + y * y + z * z <= s->radius * s->radius * (1.0 + 1e-12);
+        }
+        FUZZ_CHECK(inside);
+    }
+    carom_cover_spheres_free(&spheres);
+    carom_cover_destroy(cover);
+}
+
 #define MOST_BOXES 3
 
 static void fuzz_boxes(carom_context *context, const uint8_t *bytes, size_t size) {
@@ -76,6 +103,10 @@ static void fuzz_boxes(carom_context *context, const uint8_t *bytes, size_t size
                              .epsilon = 0.2,
                              .fast = (head[1] & 64) != 0,
                              .keep_cells = true};
+    if ((head[1] & 128) != 0) {
+        fuzz_cover(context, &def.mesh, 1 + head[1] % 4);
+        return;
+    }
     carom_packing *packing;
     if (carom_packing_create(context, &def, &packing) == CAROM_OK) check(context, packing);
     carom_packing_destroy(packing);

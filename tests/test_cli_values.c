@@ -360,8 +360,8 @@ static void a_device_is_used_or_refused(void **state) {
     (void)state;
     char cuda[256];
     bool have = carom_cuda_describe(cuda, sizeof(cuda));
-    static const char *const lines[] = {"info t.ply", "make torus -o x.ply", "kfree t.ply",
-                                        "query t.ply b.ply", "bench base --quick"};
+    static const char *const lines[] = {"info t.ply", "make torus -o x.ply",
+                                        "query t.ply b.ply --engine tree", "bench base --quick"};
     char line[256];
     for (size_t i = 0; i < COUNT_OF(lines); ++i) {
         snprintf(line, sizeof(line), "%s --device cuda --json", lines[i]);
@@ -371,8 +371,15 @@ static void a_device_is_used_or_refused(void **state) {
         if (have) assert_said("cannot run on cuda; leave --device out");
     }
     assert_int_equal(shell("test -e x.ply"), 1);
-    int code = carom("pairs t.ply --device cuda --json");
-    if (code != (have ? CLI_OK : CLI_MACHINE)) fail_msg("pairs on cuda: code %d: %s", code, said);
+    static const char *const on_cuda[] = {
+        "pairs t.ply",       "kfree t.ply",  "query t.ply t.ply --engine balls --spheres 100",
+        "query t.ply t.ply", "boxes -n 500", "hulls t.ply b.ply"};
+    for (size_t i = 0; i < COUNT_OF(on_cuda); ++i) {
+        snprintf(line, sizeof(line), "%s --device cuda --json", on_cuda[i]);
+        int code = carom(line);
+        if (code != (have ? CLI_OK : CLI_MACHINE))
+            fail_msg("%s on cuda: code %d: %s", line, code, said);
+    }
 }
 
 static void lost_faces_and_cad_files_are_told(void **state) {

@@ -5,17 +5,20 @@
 
 static carom_context *context;
 static carom_soup *soup;
+static carom_broad *broad;
 
 static int set_up(void **state) {
     (void)state;
     carom_context_def def = {.allocator = test_allocator(&bugs_memory), .threads = 1};
     return carom_context_create(&def, &context) != CAROM_OK ||
-           carom_soup_create(context, NULL, &soup) != CAROM_OK;
+           carom_soup_create(context, NULL, &soup) != CAROM_OK ||
+           carom_broad_create(context, NULL, &broad) != CAROM_OK;
 }
 
 static int tear_down(void **state) {
     (void)state;
     carom_soup_destroy(soup);
+    carom_broad_destroy(broad);
     carom_context_destroy(context);
     return bugs_memory.live != 0;
 }
@@ -78,6 +81,94 @@ static void soups(void **state) {
     BUG(carom_cuda_soup_cross_pairs, pairs, context, soup, NULL, soup, NULL, sorted, NULL);
 }
 
+static void packings(void **state) {
+    (void)state;
+    static const char ply[] =
+        "ply\nformat ascii 1.0\ncomment shares\nelement vertex 1\nproperty double x\n"
+        "property double y\nproperty double z\nproperty double radius\n"
+        "property double secondary\nproperty double cover\nproperty double void\n"
+        "property uint face\nend_header\n0 0 0 1 1.1 1.2 0.1 0\n";
+    carom_packing *packing;
+    carom_balls *balls;
+    carom_packing_overlap o;
+    carom_cuda_pairs pairs = {0};
+    const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
+    const carom_balls_kind inner = CAROM_BALLS_KIND_INNER, odd = CAROM_BALLS_KIND_COUNT;
+    assert_ok(context, carom_packing_load_memory(context, ply, sizeof(ply) - 1, "one", &packing));
+    const carom_balls_def def = {.packing = packing};
+    assert_ok(context, carom_balls_create(context, &def, &balls));
+    BUG(carom_cuda_balls_overlap, context, NULL, balls, NULL, balls, NULL, 1, NULL, &o);
+    BUG(carom_cuda_balls_overlap, a, context, NULL, NULL, balls, NULL, 1, NULL, &o);
+    FINE(carom_cuda_balls_overlap, poses_a, context, balls, NULL, balls, NULL, 1, NULL, &o);
+    BUG(carom_cuda_balls_overlap, b, context, balls, NULL, NULL, NULL, 1, NULL, &o);
+    FINE(carom_cuda_balls_overlap, poses_b, context, balls, NULL, balls, NULL, 1, NULL, &o);
+    FINE(carom_cuda_balls_overlap, def, context, balls, NULL, balls, NULL, 1, NULL, &o);
+    BUG(carom_cuda_balls_overlap, overlaps, context, balls, NULL, balls, NULL, 1, NULL, NULL);
+    BUG(carom_cuda_balls_pairs, context, NULL, balls, NULL, balls, NULL, NULL, inner, sorted,
+        &pairs);
+    BUG(carom_cuda_balls_pairs, a, context, NULL, NULL, balls, NULL, NULL, inner, sorted, &pairs);
+    FINE(carom_cuda_balls_pairs, pose_a, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+         &pairs);
+    BUG(carom_cuda_balls_pairs, b, context, balls, NULL, NULL, NULL, NULL, inner, sorted, &pairs);
+    FINE(carom_cuda_balls_pairs, pose_b, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+         &pairs);
+    FINE(carom_cuda_balls_pairs, def, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+         &pairs);
+    BUG(carom_cuda_balls_pairs, kind, context, balls, NULL, balls, NULL, NULL, odd, sorted, &pairs);
+    BUG(carom_cuda_balls_pairs, order, context, balls, NULL, balls, NULL, NULL, inner, none,
+        &pairs);
+    BUG(carom_cuda_balls_pairs, pairs, context, balls, NULL, balls, NULL, NULL, inner, sorted,
+        NULL);
+    carom_balls_destroy(balls);
+    carom_packing_destroy(packing);
+}
+
+static void boxes(void **state) {
+    (void)state;
+    carom_cuda_pairs pairs = {0};
+    const carom_bounds box = {{0, 0, 0}, {1, 1, 1}};
+    const carom_cuda_order sorted = CAROM_CUDA_ORDER_SORTED, none = (carom_cuda_order)7;
+    BUG(carom_cuda_broad_update, context, NULL, broad, &box, 1);
+    BUG(carom_cuda_broad_update, broad, context, NULL, &box, 1);
+    BUG(carom_cuda_broad_update, borrowed_boxes, context, broad, NULL, 1);
+    BUG(carom_cuda_broad_pairs, context, NULL, broad, sorted, &pairs);
+    BUG(carom_cuda_broad_pairs, broad, context, NULL, sorted, &pairs);
+    BUG(carom_cuda_broad_pairs, order, context, broad, none, &pairs);
+    BUG(carom_cuda_broad_pairs, pairs, context, broad, sorted, NULL);
+}
+
+static void convex_bodies(void **state) {
+    (void)state;
+    const carom_convex ball = {0}, unknown = {.kind = (carom_convex_kind)99};
+    const carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};
+    carom_cuda_shapes *shapes;
+    carom_cuda_pairs pairs = {0};
+    carom_cuda_results results = {0};
+    carom_bounds box;
+    const carom_cuda_bodies none = {0}, no_shapes = {.poses = &pose, .count = 1};
+    const carom_convex_def bad = {.start = (carom_convex_start)99};
+    const carom_convex_question depth = CAROM_CONVEX_QUESTION_DEPTH;
+    BUG(carom_cuda_shapes_create, context, NULL, &ball, 1, &shapes);
+    BUG(carom_cuda_shapes_create, shapes, context, NULL, 1, &shapes);
+    BUG(carom_cuda_shapes_create, shapes, context, &unknown, 1, &shapes);
+    BUG(carom_cuda_shapes_create, made, context, &ball, 1, NULL);
+    FINE_VOID(carom_cuda_shapes_destroy, shapes, NULL);
+    BUG(carom_cuda_convex_boxes, context, NULL, &none, &box);
+    BUG(carom_cuda_convex_boxes, bodies, context, NULL, &box);
+    BUG(carom_cuda_convex_boxes, bodies, context, &no_shapes, &box);
+    FINE(carom_cuda_convex_boxes, boxes, context, &none, NULL);
+    BUG(carom_cuda_results_free, context, NULL, &results);
+    BUG(carom_cuda_results_free, results, context, NULL);
+    BUG(carom_cuda_convex_pairs, context, NULL, &none, &pairs, depth, NULL, &results);
+    BUG(carom_cuda_convex_pairs, bodies, context, NULL, &pairs, depth, NULL, &results);
+    BUG(carom_cuda_convex_pairs, bodies, context, &no_shapes, &pairs, depth, NULL, &results);
+    BUG(carom_cuda_convex_pairs, pairs, context, &none, NULL, depth, NULL, &results);
+    BUG(carom_cuda_convex_pairs, question, context, &none, &pairs, (carom_convex_question)99, NULL,
+        &results);
+    BUG(carom_cuda_convex_pairs, def, context, &none, &pairs, depth, &bad, &results);
+    BUG(carom_cuda_convex_pairs, results, context, &none, &pairs, depth, NULL, NULL);
+}
+
 static void nothing_was_left_out(void **state) {
     (void)state;
     static const char *const headers[] = {"cuda.h"};
@@ -86,9 +177,9 @@ static void nothing_was_left_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_and_frames),
-        cmocka_unit_test(soups),
-        cmocka_unit_test(nothing_was_left_out),
+        cmocka_unit_test(memory_and_frames), cmocka_unit_test(soups),
+        cmocka_unit_test(packings),          cmocka_unit_test(boxes),
+        cmocka_unit_test(convex_bodies),     cmocka_unit_test(nothing_was_left_out),
     };
     return cmocka_run_group_tests_name("cuda_bugs", tests, set_up, tear_down);
 }

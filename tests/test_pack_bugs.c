@@ -111,6 +111,44 @@ static void files(void **state) {
     }
 }
 
+static void covers(void **state) {
+    (void)state;
+    carom_cover *cover = NULL, *made = NULL;
+    carom_cover_def of_cover = {.mesh = def.mesh, .count = 3};
+    carom_cover_info info;
+    carom_cover_measure measure;
+    carom_cover_spheres spheres = {0};
+    carom_pack_cells cells = {0};
+    const carom_ball ball = {{0.0, 0.0, 0.0}, 1.0};
+    assert_int_equal(carom_cover_create(context, &of_cover, &cover), CAROM_OK);
+    BUG(carom_cover_create, context, NULL, &of_cover, &made);
+    BUG(carom_cover_create, def, context, NULL, &made);
+    BUG(carom_cover_create, cover, context, &of_cover, NULL);
+    FINE_VOID(carom_cover_destroy, cover, NULL);
+    BUG(carom_cover_get_info, context, NULL, cover, &info);
+    BUG(carom_cover_get_info, cover, context, NULL, &info);
+    BUG(carom_cover_get_info, info, context, cover, NULL);
+    BUG(carom_cover_get_spheres, context, NULL, cover, &spheres);
+    BUG(carom_cover_get_spheres, cover, context, NULL, &spheres);
+    BUG(carom_cover_get_spheres, spheres, context, cover, NULL);
+    BUG_RESULT(carom_cover_spheres, carom_cover_get_spheres, spheres, context, cover, &result);
+    BUG(carom_cover_get_cells, context, NULL, cover, &cells);
+    BUG(carom_cover_get_cells, cover, context, NULL, &cells);
+    BUG(carom_cover_get_cells, cells, context, cover, NULL);
+    BUG_RESULT(carom_pack_cells, carom_cover_get_cells, cells, context, cover, &result);
+    FINE_VOID(carom_cover_spheres_free, result, NULL);
+    BUG(carom_cover_measure_spheres, context, NULL, &def.mesh, false, &ball, 1, &measure);
+    BUG(carom_cover_measure_spheres, mesh, context, NULL, false, &ball, 1, &measure);
+    BUG(carom_cover_measure_spheres, spheres, context, &def.mesh, false, NULL, 1, &measure);
+    BUG(carom_cover_measure_spheres, measure, context, &def.mesh, false, &ball, 1, NULL);
+    /* A caller's buffer that is too small. */
+    carom_ball one;
+    carom_cover_spheres mine = {.data = &one, .capacity = 1, .owner = CAROM_OWNER_CALLER};
+    assert_int_equal(carom_cover_get_spheres(context, cover, &mine), CAROM_MORE);
+    assert_true(mine.count > 1);
+    carom_cover_destroy(cover);
+}
+
 static void every_function_was_tried(void **state) {
     (void)state;
     static const char *const headers[] = {"pack.h"};
@@ -122,6 +160,7 @@ int main(void) {
         cmocka_unit_test(preparing),
         cmocka_unit_test(results),
         cmocka_unit_test(files),
+        cmocka_unit_test(covers),
         cmocka_unit_test(every_function_was_tried),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -243,6 +243,54 @@ static void models_have_the_same_bytes(void **state) {
     }
 }
 
+static both scaled_model(const char *file, double scale) {
+    const double m[12] = {scale, 0, 0, 0, 0, scale, 0, 0, 0, 0, scale, 0};
+    carom_solid_def def = {0};
+    carom_mesh *mesh = models_load_fan(cpu, file);
+    double *positions = models_move(mesh, m, &def.mesh);
+    both solid = make(&def);
+    free(positions);
+    carom_mesh_destroy(mesh);
+    return solid;
+}
+
+/* All poses whose volumes are known from exact constructions, both ways round. */
+static void poses_of_the_truth_have_the_same_bytes(void **state) {
+    (void)state;
+    if (cuda == NULL || test_shared_folder() == NULL) skip();
+    char line[512], *cells[4];
+    static char header[4096];
+    FILE *files = models_open_text("truth/mesh_pairs_files.csv"),
+         *rows = models_open_text("truth/mesh_pairs.csv");
+    models_posed_row row;
+    uint64_t checked = 0;
+    assert_non_null(fgets(line, sizeof(line), files));
+    assert_non_null(fgets(header, sizeof(header), rows));
+    bool more = models_next_posed_row(rows, &row);
+    while (fgets(line, sizeof(line), files) != NULL) {
+        assert_true(models_cut_line(line, cells, 4) >= 4);
+        char *names[2] = {cells[1] + 1, cells[2] + 1}; /* in quotes */
+        bool take = cells[3][0] == '1';
+        both solids[2] = {{NULL, NULL}, {NULL, NULL}};
+        for (int k = 0; k < 2; ++k) {
+            names[k][strcspn(names[k], "\"")] = '\0';
+            if (take) solids[k] = scaled_model(names[k], k == 0 ? 1.0 : row.scale);
+        }
+        for (; more && strcmp(row.pair, cells[0]) == 0; more = models_next_posed_row(rows, &row)) {
+            if (!take) continue;
+            carom_pose pose = models_pose(cpu, row.m, row.scale);
+            compare(row.pair, &solids[0], NULL, &solids[1], &pose);
+            compare(row.pair, &solids[1], &pose, &solids[0], NULL);
+            ++checked;
+        }
+        destroy(&solids[0]);
+        destroy(&solids[1]);
+    }
+    assert_true(checked == 240);
+    fclose(files);
+    fclose(rows);
+}
+
 static void what_is_not_there_is_refused(void **state) {
     (void)state;
     if (cuda == NULL) skip();
@@ -270,6 +318,7 @@ int main(void) {
         cmocka_unit_test(shapes_have_the_same_bytes),
         cmocka_unit_test(batches_on_the_gpu_equal_single_queries),
         cmocka_unit_test(models_have_the_same_bytes),
+        cmocka_unit_test(poses_of_the_truth_have_the_same_bytes),
         cmocka_unit_test(what_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

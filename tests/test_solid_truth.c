@@ -16,30 +16,11 @@ static bool is_long(void) {
 
 /* ---- meshes moved ---------------------------------------------------------------------------- */
 
-static double *positions_of(const carom_mesh_view *view) {
-    double *p = malloc(view->vertex_count * 3 * sizeof(double));
-    assert_non_null(p);
-    for (uint64_t i = 0; i < 3 * view->vertex_count; ++i)
-        p[i] = view->scalar == CAROM_SCALAR_FLOAT32 ? (double)((const float *)view->positions)[i]
-                                                    : ((const double *)view->positions)[i];
-    return p;
-}
-
 /* A solid of the mesh with its vertices moved by a matrix, in doubles. */
 static carom_solid *moved_solid(const carom_mesh *mesh, const double *m, bool complement) {
     carom_solid_def def = {.complement = complement};
     carom_solid *solid;
-    assert_int_equal(carom_mesh_get_view(mesh, &def.mesh), CAROM_OK);
-    double *moved = positions_of(&def.mesh);
-    for (uint64_t v = 0; v < def.mesh.vertex_count; ++v) {
-        double p[3] = {moved[3 * v], moved[3 * v + 1], moved[3 * v + 2]};
-        for (int i = 0; i < 3; ++i)
-            moved[3 * v + i] =
-                ((m[4 * i] * p[0] + m[4 * i + 1] * p[1]) + m[4 * i + 2] * p[2]) + m[4 * i + 3];
-    }
-    def.mesh.positions = moved;
-    def.mesh.scalar = CAROM_SCALAR_FLOAT64;
-    def.mesh.stride = 0;
+    double *moved = models_move(mesh, m, &def.mesh);
     assert_ok(context, carom_solid_create(context, &def, &solid));
     free(moved);
     return solid;
@@ -72,26 +53,7 @@ static void check_volume(const char *name, double volume, double truth, double s
 
 /* ---- pairs of models ------------------------------------------------------------------------- */
 
-typedef struct posed_row {
-    char pair[64];
-    double scale, m[12], volume;
-    bool meets;
-} posed_row;
-
-static bool next_row(FILE *file, posed_row *row) {
-    static char line[4096];
-    char *cells[32];
-    if (fgets(line, sizeof(line), file) == NULL) return false;
-    assert_true(models_cut_line(line, cells, 32) >= 23);
-    snprintf(row->pair, sizeof(row->pair), "%s", cells[0]);
-    row->scale = strtod(cells[2], NULL);
-    for (int i = 0; i < 12; ++i) row->m[i] = strtod(cells[3 + i], NULL);
-    row->meets = strtoull(cells[15], NULL, 10) != 0;
-    row->volume = strtod(cells[22], NULL);
-    return true;
-}
-
-static void check_row(const posed_row *row, const carom_solid *a, const carom_solid *b,
+static void check_row(const models_posed_row *row, const carom_solid *a, const carom_solid *b,
                       const carom_pose *pose_b) {
     carom_overlap overlap = overlap_of(a, NULL, b, pose_b);
     double smaller = fmin(volume_of(a), volume_of(b));
@@ -119,11 +81,11 @@ static void posed_meshes_have_the_true_volumes(void **state) {
     char line[512], *cells[4];
     FILE *files = models_open_text("truth/mesh_pairs_files.csv"),
          *rows = models_open_text("truth/mesh_pairs.csv");
-    posed_row row;
+    models_posed_row row;
     static char header[4096];
     assert_non_null(fgets(line, sizeof(line), files));
     assert_non_null(fgets(header, sizeof(header), rows));
-    bool more = next_row(rows, &row);
+    bool more = models_next_posed_row(rows, &row);
     uint64_t checked = 0;
     while (fgets(line, sizeof(line), files) != NULL) {
         assert_true(models_cut_line(line, cells, 4) >= 4);
@@ -136,7 +98,7 @@ static void posed_meshes_have_the_true_volumes(void **state) {
         carom_mesh *mesh_b = take ? models_load_fan(context, name_b) : NULL;
         carom_solid *a = NULL, *b = NULL;
         for (uint64_t i = 0; more && strcmp(row.pair, pair) == 0;
-             more = next_row(rows, &row), ++i) {
+             more = models_next_posed_row(rows, &row), ++i) {
             if (!take || i % CAROM_TEST_SHARE != 0) continue;
             if (a == NULL) {
                 a = scaled_solid(mesh_a, 1.0, false);
@@ -202,7 +164,7 @@ static carom_mesh *rounded_mesh(const carom_mesh *mesh) {
                        fmax(report.bounds.high.y - report.bounds.low.y,
                             report.bounds.high.z - report.bounds.low.z));
     double unit = ldexp(1.0, ilogb(size) - 20), scale = ldexp(1.0, -ilogb(size));
-    double *p = positions_of(&view);
+    double *p = models_positions(&view);
     for (uint64_t i = 0; i < 3 * view.vertex_count; ++i)
         p[i] = nearbyint(p[i] / unit) * unit * scale;
     view.positions = p;
@@ -271,7 +233,7 @@ static double uncovered_by(const carom_mesh *mesh, carom_vec3 t) {
     carom_mesh_view view;
     double sum = 0.0;
     assert_ok(context, carom_mesh_get_view(mesh, &view));
-    double *p = positions_of(&view);
+    double *p = models_positions(&view);
     for (uint64_t f = 0; f < view.face_count; ++f) {
         const double *a = p + 3 * view.corners[3 * f], *b = p + 3 * view.corners[3 * f + 1];
         const double *c = p + 3 * view.corners[3 * f + 2];

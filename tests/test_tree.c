@@ -184,10 +184,12 @@ static void distance_is_the_least_of_all_gaps(void **state) {
             } else {
                 carom_tree_gap none;
                 memset(&none, 0, sizeof(none));
+                none.face_a = none.face_b = UINT32_MAX;
                 assert_memory_equal(&gap, &none, sizeof(gap));
             }
             if (isa > CAROM_ISA_BASELINE) assert_memory_equal(&gap, &first, sizeof(gap));
-            carom_tree_hint hint = {true, (uint32_t)n % 70, (uint32_t)n % 7};
+            carom_tree_hint hint = {
+                .valid = true, .sphere_a = (uint32_t)n % 70, .sphere_b = (uint32_t)n % 7};
             carom_tree_query_def with_hint = def;
             with_hint.hint = &hint;
             for (int k = 0; k < 2; ++k) {

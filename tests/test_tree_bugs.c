@@ -62,7 +62,7 @@ static void preparing(void **state) {
 
 #define QUERY(function, result_name, result)                                                       \
     do {                                                                                           \
-        carom_tree_hint hint = {false, 0, 0};                                                      \
+        carom_tree_hint hint = {.valid = false};                                                   \
         carom_tree_query_def def = {.hint = &hint};                                                \
         carom_pose pose = {{1, 0, 0, 0}, {0, 0, 0}};                                               \
         BUG(function, context, NULL, tree, NULL, tree, NULL, NULL, result);                        \
@@ -84,6 +84,21 @@ static void queries(void **state) {
     QUERY(carom_tree_overlap, overlap, &overlap);
     QUERY(carom_tree_distance, gap, &gap);
     QUERY(carom_tree_query, answer, &answer);
+    carom_numbers faces[2] = {{0}, {0}}, *one = &faces[0], *two = &faces[1];
+    BUG(carom_tree_faces, context, NULL, tree, NULL, tree, NULL, NULL, one, two);
+    BUG(carom_tree_faces, a, context, NULL, NULL, tree, NULL, NULL, one, two);
+    FINE(carom_tree_faces, pose_a, context, tree, NULL, tree, NULL, NULL, one, two);
+    BUG(carom_tree_faces, b, context, tree, NULL, NULL, NULL, NULL, one, two);
+    FINE(carom_tree_faces, pose_b, context, tree, NULL, tree, NULL, NULL, one, two);
+    FINE(carom_tree_faces, def, context, tree, NULL, tree, NULL, NULL, one, two);
+    BUG(carom_tree_faces, faces_a, context, tree, NULL, tree, NULL, NULL, NULL, two);
+    BUG(carom_tree_faces, faces_b, context, tree, NULL, tree, NULL, NULL, one, NULL);
+    BUG_RESULT(carom_numbers, carom_tree_faces, faces_a, context, tree, NULL, tree, NULL, NULL,
+               &result, two);
+    BUG_RESULT(carom_numbers, carom_tree_faces, faces_b, context, tree, NULL, tree, NULL, NULL, one,
+               &result);
+    carom_numbers_free(one);
+    carom_numbers_free(two);
 }
 
 static void files(void **state) {

@@ -29,7 +29,8 @@ static int tear_down(void **state) {
 /* What the answers are like: for the report of the long form. */
 typedef struct tally {
     uint64_t deep, middle, gaps; /* overlaps of 8 % and more, of 1 to 8 %, distances */
-    double deep_width, middle_width, error, gap_width, gap_worst;
+    uint64_t far_gaps;           /* distances of at least 1 % of the size */
+    double deep_width, middle_width, error, gap_width, gap_worst, gap_error;
 } tally;
 
 /* Compares both kinds of bounds with the truth. */
@@ -68,23 +69,29 @@ static void check(const carom_tree *a, const carom_tree *b, const carom_pose *po
         t->gaps += 1;
         t->gap_width += gap;
         t->gap_worst = fmax(t->gap_worst, gap);
+        if (distance >= 0.01 * size) {
+            t->far_gaps += 1;
+            t->gap_error += fabs(narrow.gap.distance / distance - 1.0);
+        }
     }
 }
 
 static void report(const char *name, const tally *t) {
     if (!campaign_is_long()) return;
     printf("%s: %llu deep, %.3f wide; %llu of 1 to 8 %%, %.3f wide; estimate %.3f %% off; %llu "
-           "gaps, %.4f wide, worst %.4f\n",
+           "gaps, %.5f wide, worst %.5f; distances %.4f %% off\n",
            name, (unsigned long long)t->deep, t->deep_width / fmax(1.0, (double)t->deep),
            (unsigned long long)t->middle, t->middle_width / fmax(1.0, (double)t->middle),
            100.0 * t->error / fmax(1.0, (double)(t->deep + t->middle)), (unsigned long long)t->gaps,
-           t->gap_width / fmax(1.0, (double)t->gaps), t->gap_worst);
+           t->gap_width / fmax(1.0, (double)t->gaps), t->gap_worst,
+           100.0 * t->gap_error / fmax(1.0, (double)t->far_gaps));
     fflush(stdout);
 }
 
-static carom_tree *tree_of(const carom_packing *packing) {
+static carom_tree *tree_of(const carom_packing *packing, const carom_mesh *mesh) {
     carom_tree *tree = NULL;
     carom_tree_def def = {.packing = packing};
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
     assert_ok(context, carom_tree_create(context, &def, &tree));
     return tree;
 }
@@ -109,7 +116,7 @@ static void bounds_hold_in_all_poses(void **state) {
             packing_of_shape(context, shapes[i], 24 + 72 * (shapes[i] == CAROM_SHAPE_KNOT),
                              campaign_is_long() ? 4000 : 500, &mesh);
         carom_mesh_view view;
-        trees[i] = tree_of(packing);
+        trees[i] = tree_of(packing, mesh);
         volumes[i] = packing->info.volume;
         carom_packing_destroy(packing);
         assert_ok(context, carom_mesh_get_view(mesh, &view));
@@ -157,10 +164,12 @@ static void bounds_hold_in_all_poses(void **state) {
 static carom_tree *tree_of_model(const char *name, double *volume) {
     carom_mesh *mesh = models_load_fan(context, name);
     carom_packing *packing = NULL;
+    const char *count = getenv("CAROM_SPHERES"); /* of the long form */
     carom_packing_def def = {.count = campaign_is_long() ? 20000 : 400, .fast = true};
+    if (campaign_is_long() && count != NULL) def.count = strtoull(count, NULL, 10);
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
     assert_ok(context, carom_packing_create(context, &def, &packing));
-    carom_tree *tree = tree_of(packing);
+    carom_tree *tree = tree_of(packing, mesh);
     *volume = packing->info.volume;
     carom_packing_destroy(packing);
     carom_mesh_destroy(mesh);

@@ -11,6 +11,7 @@
 #include "gas/gas_neighbour_lists.h"
 #include "gas/gas_queue.h"
 #include "pack/pack.h"
+#include "pack/pack_cover.h"
 #include "scene/scene.h"
 #include "solid/solid.h"
 #include "soup/soup.h"
@@ -739,6 +740,27 @@ static int end(void **state) {
     return 0;
 }
 
+static void broken_covers_are_found(void **state) {
+    (void)state;
+    carom_mesh *mesh;
+    carom_cover *c;
+    carom_cover_def def = {.count = 3, .keep_cells = true};
+    carom_shape_def of_shape = {.shape = CAROM_SHAPE_BOX, .detail = 1};
+    assert_ok(context, carom_shape_make(context, &of_shape, &mesh));
+    assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
+    assert_ok(context, carom_cover_create(context, &def, &c));
+    assert_valid(carom_cover_validate(c));
+    const char *(*check)(const carom_cover *) = carom_cover_validate;
+    BREAK(c->spheres[1].centre.y, NAN, check(c), "cover: a centre is not finite");
+    BREAK(c->spheres[1].radius, 0.0, check(c), "cover: a radius is not positive and finite");
+    BREAK(c->spheres[1].radius, 9.0, check(c), "cover: radii do not descend");
+    BREAK(c->cells[5].sphere, 3, check(c), "cover: a cell belongs to no sphere");
+    BREAK(c->cells[5].edge, 9.0, check(c), "cover: a cell is not in its sphere");
+    BREAK(c->info.measure.mean, 9.0, check(c), "cover: distances are not in order");
+    carom_cover_destroy(c);
+    carom_mesh_destroy(mesh);
+}
+
 static void broken_packings_are_found(void **state) {
     (void)state;
     carom_mesh *mesh;
@@ -775,7 +797,7 @@ static void broken_sphere_trees_are_found(void **state) {
     assert_ok(context, carom_shape_make(context, &shape, &mesh));
     assert_ok(context, carom_mesh_get_view(mesh, &def.mesh));
     assert_ok(context, carom_packing_create(context, &def, &p));
-    carom_tree_def of_tree = {.packing = p};
+    carom_tree_def of_tree = {.packing = p, .mesh = def.mesh};
     assert_ok(context, carom_tree_create(context, &of_tree, &t));
     carom_mesh_destroy(mesh);
     const char *(*check)(const carom_tree *) = carom_tree_validate;
@@ -803,6 +825,24 @@ static void broken_sphere_trees_are_found(void **state) {
     BREAK(t->extent.count, 301, check(t), "tree: not every sphere is in one leaf");
     BREAK(t->leaves[leaves - 1].void_units[15], 1, check(t),
           "tree: a lane past the end is not empty");
+    BREAK(t->outward[5], 2.0f, check(t), "tree: the direction of a sphere is longer than 1");
+    carom_tree_surface *s = &t->surface;
+    BREAK(s->triangle_count, 0, check(t),
+          "tree: directions of spheres are there without a surface, or not with one");
+    BREAK(s->node_count, 0, check(t), "surface: its nodes are not those of its triangles");
+    BREAK(s->shell_count, 0, check(t), "surface: it has no shell, or more than triangles");
+    BREAK(s->radius, (double)NAN, check(t), "surface: the ball around it is not finite");
+    BREAK(s->radius, 0.1, check(t), "surface: a corner is not in the ball around all");
+    BREAK(s->extremes[1].y, 1e9, check(t), "surface: an extreme corner is far away");
+    BREAK(s->vertices[0].x, 1e9, check(t), "surface: a corner is far away");
+    BREAK(s->corners[4], 1u << 20, check(t), "surface: a corner names no vertex");
+    BREAK(s->ring[3], 1u << 20, check(t), "surface: a ring names no triangle");
+    BREAK(s->ring_start[1], 1u << 20, check(t), "surface: its rings do not have all triangles");
+    BREAK(s->nodes[0].radius[1], 0.0f, check(t), "surface: a triangle is not in a cylinder");
+    BREAK(s->nodes[0].axis_x[1], 3.0f, check(t), "surface: an axis is not of length 1");
+    uint32_t last = s->triangle_count / 16;
+    assert_true(s->triangle_count % 16 != 0);
+    BREAK(s->nodes[last].x[15], 0.0f, check(t), "surface: a lane past the end is not empty");
     carom_tree_destroy(t);
     carom_packing_destroy(p);
 }
@@ -903,6 +943,7 @@ int main(void) {
         cmocka_unit_test(broken_sweeps_are_found),
         cmocka_unit_test(broken_hulls_are_found),
         cmocka_unit_test(broken_flat_hulls_are_found),
+        cmocka_unit_test(broken_covers_are_found),
         cmocka_unit_test(broken_packings_are_found),
         cmocka_unit_test(broken_balls_are_found),
         cmocka_unit_test(broken_sphere_trees_are_found),

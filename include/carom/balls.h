@@ -38,6 +38,7 @@ typedef struct carom_balls carom_balls;
  * - CAROM_BAD_INPUT: the packing has no spheres or no shares (pack.h); a cover is smaller than its
  * radius; sizes below 2^-200 or above 2^200; bad values of the grid.
  * - CAROM_TOO_LARGE: more than 2^31 spheres.
+ * - CAROM_UNSUPPORTED: CAROM_GRID_HASH_PERFECT on cuda.
  * Cost: O(n) on all threads, except with CAROM_GRID_HASH_PERFECT. Memory: 100 to 300 bytes per
  * sphere. */
 CAROM_API carom_status carom_balls_create(carom_context *context, const carom_balls_def *def,
@@ -153,7 +154,7 @@ typedef struct carom_balls_most {
 
 /* Gives upper bounds of the number of pairs of a kind in any poses, at the scales of def. They hold
  * for poses whose rounding is small against the balls: they move no packing farther than 2^30 times
- * its smallest ball.
+ * its smallest ball. CAROM_UNSUPPORTED: backend cuda.
  * Cost: O(n) expected, on one thread. */
 CAROM_API carom_status carom_balls_bound(carom_context *context, const carom_balls *a,
                                          const carom_balls *b, const carom_balls_query_def *def,

@@ -36,7 +36,8 @@ extern "C" {
 
 /* How pairs are searched for. The answers are the same. */
 typedef enum carom_broad_method {
-    CAROM_BROAD_METHOD_AUTO = 0, /* the tree, the fastest for all inputs measured */
+    CAROM_BROAD_METHOD_AUTO = 0, /* the tree, the fastest for all inputs measured; on cuda cells
+                                    that hold each box once, or the tree where boxes crowd */
     CAROM_BROAD_METHOD_TREE,     /* a box tree, rebuilt, refitted or changed in part */
     CAROM_BROAD_METHOD_GRID,     /* the hierarchical hash grid, rebuilt for each frame */
     CAROM_BROAD_METHOD_SWEEP,    /* a grid across the axis of largest variance, and parallel sweep
@@ -132,7 +133,7 @@ CAROM_API carom_status carom_broad_frame(carom_context *context, carom_broad *br
 typedef struct carom_broad_info {
     uint64_t ids;              /* given out, those of removed boxes included */
     uint64_t live;             /* boxes that are not removed */
-    carom_broad_method method; /* never AUTO */
+    carom_broad_method method; /* never AUTO; GRID also stands for the cells of cuda */
     uint64_t bytes;            /* held by the structure */
 
     /* How often the structure was brought up to date since create, and how. */

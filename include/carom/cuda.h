@@ -22,6 +22,9 @@
 #ifndef CAROM_CUDA_H
 #define CAROM_CUDA_H
 
+#include "carom/balls.h"
+#include "carom/broad.h"
+#include "carom/convex.h"
 #include "carom/mesh.h"
 
 #ifdef __cplusplus
@@ -83,6 +86,92 @@ CAROM_API carom_status carom_cuda_soup_cross_pairs(carom_context *context, const
                                                    const carom_pose *pose_a, const carom_soup *b,
                                                    const carom_pose *pose_b, carom_cuda_order order,
                                                    carom_cuda_pairs *pairs);
+
+/* ---- Balls ----------------------------------------------------------------------------------- */
+
+/* carom_balls_overlap in `count` poses with poses and results in device memory; def may be NULL.
+ * - poses_a and poses_b hold `count` poses each; NULL: the identity for all.
+ * - Poses are read, and overlaps written, when the queued work runs: a recorded frame computes the
+ *   overlaps of the poses that are there by then.
+ * - A pose that is not finite, or out of the range of balls.h, is reported by carom_cuda_finish as
+ *   CAROM_BAD_INPUT; its overlap is all zero. */
+CAROM_API carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls *a,
+                                                const carom_pose *poses_a, const carom_balls *b,
+                                                const carom_pose *poses_b, uint64_t count,
+                                                const carom_balls_query_def *def,
+                                                carom_packing_overlap *overlaps);
+
+/* carom_balls_pairs with poses and result in device memory. A pose that is NULL is the identity. */
+CAROM_API carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a,
+                                              const carom_pose *pose_a, const carom_balls *b,
+                                              const carom_pose *pose_b,
+                                              const carom_balls_query_def *def,
+                                              carom_balls_kind kind, carom_cuda_order order,
+                                              carom_cuda_pairs *pairs);
+
+/* ---- Boxes ----------------------------------------------------------------------------------- */
+
+/* carom_broad_move of all boxes, by id, with bounds in device memory, and carom_broad_update. They
+ * are not copied: they must stay as they are until the next change of the broad phase.
+ * - CAROM_BAD_INPUT: another number of boxes than the broad phase has, or boxes were removed. */
+CAROM_API carom_status carom_cuda_broad_update(carom_context *context, carom_broad *broad,
+                                               const carom_bounds *borrowed_boxes, uint64_t count);
+
+/* carom_broad_pairs with the result in device memory.
+ * - CAROM_UNSUPPORTED: the broad phase has an accept function. */
+CAROM_API carom_status carom_cuda_broad_pairs(carom_context *context, const carom_broad *broad,
+                                              carom_cuda_order order, carom_cuda_pairs *pairs);
+
+/* ---- Convex bodies --------------------------------------------------------------------------- */
+
+/* Shapes prepared for bodies in device memory. */
+typedef struct carom_cuda_shapes carom_cuda_shapes;
+
+/* Copies shapes to the device; hulls are borrowed and must have been made with a context of backend
+ * cuda. On failure *made is NULL.
+ * - CAROM_UNSUPPORTED: a hull of another backend, or a shape given by a support function.
+ * - CAROM_BAD_INPUT: as for carom_convex_meet. */
+CAROM_API carom_status carom_cuda_shapes_create(carom_context *context, const carom_convex *shapes,
+                                                uint64_t count, carom_cuda_shapes **made);
+/* NULL is allowed. Constraint: nothing that uses them is queued. */
+CAROM_API void carom_cuda_shapes_destroy(carom_cuda_shapes *shapes);
+
+/* Bodies: shapes with poses. The arrays are in device memory. */
+typedef struct carom_cuda_bodies {
+    const carom_cuda_shapes *shapes;
+    const uint32_t *shape_of; /* the shape of each body; NULL: all have the first */
+    const carom_pose *poses;
+    uint64_t count;
+} carom_cuda_bodies;
+
+/* Computes boxes around bodies, with space for the tolerance of queries: where two bodies meet or
+ * touch, their boxes overlap. `boxes` is device memory for bodies->count.
+ * - carom_cuda_finish fails with CAROM_BAD_INPUT where a pose is not finite or too large, or a
+ *   shape is not there. */
+CAROM_API carom_status carom_cuda_convex_boxes(carom_context *context,
+                                               const carom_cuda_bodies *bodies,
+                                               carom_bounds *boxes);
+
+/* Results in device memory. Start with `{0}`. Carom owns the memory and reuses it in the next call.
+ */
+typedef struct carom_cuda_results {
+    carom_convex_result *data; /* on the device: result i is that of pair i */
+    uint64_t count;            /* set by carom_cuda_finish */
+    uint64_t capacity;
+    void *memory; /* Carom's own record */
+} carom_cuda_results;
+
+/* Frees the memory and resets the array to `{0}`. Waits for queued work. */
+CAROM_API carom_status carom_cuda_results_free(carom_context *context, carom_cuda_results *results);
+
+/* carom_convex_pairs with bodies, pairs and results in device memory. The pairs are those of an
+ * earlier call, queued or not; or the caller's own, with data, count and capacity set and the other
+ * fields 0. def may be NULL.
+ * - carom_cuda_finish fails as for carom_cuda_convex_boxes, and where a pair names a body that is
+ *   not there. */
+CAROM_API carom_status carom_cuda_convex_pairs(
+    carom_context *context, const carom_cuda_bodies *bodies, const carom_cuda_pairs *pairs,
+    carom_convex_question question, const carom_convex_def *def, carom_cuda_results *results);
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 

@@ -147,8 +147,9 @@ typedef enum carom_contact_method {
     CAROM_CONTACT_METHOD_PACKINGS,
     /* A packing and an object of another kind, by the distances of its spheres' centres to that.
      * Apart and overlapping are certain; touching is as for two packings; inside is said to be
-     * overlapping. The normal is that of the ball that is deepest in the other object, or nearest
-     * to it; depth and error as for two packings. */
+     * overlapping. The normal is that of the ball nearest to the other object; where they overlap,
+     * that of the deepest ball or one of the directions of FACES, whichever has the least depth.
+     * Depth and error as for two packings. */
     CAROM_CONTACT_METHOD_SPHERES,
     CAROM_CONTACT_METHOD_COUNT
 } carom_contact_method;

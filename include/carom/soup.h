@@ -557,8 +557,8 @@ typedef struct carom_k_free {
 
 /* Computes k and the count of every face. `counts` gets the count of each face, 0 for faces that
  * take no part (may be NULL).
- * CAROM_BAD_INPUT: coordinates beyond 2^1020. CAROM_UNSUPPORTED: a soup of method GRID, which has
- * no tree to search.
+ * CAROM_BAD_INPUT: coordinates beyond 2^1020. CAROM_UNSUPPORTED: on the CPU a soup of method GRID,
+ * which has no tree to search; on cuda a soup of polygons.
  * Cost: O(n k) on all threads; allocates nothing once warm. */
 CAROM_API carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup,
                                          carom_k_free *k_free, carom_numbers *counts);

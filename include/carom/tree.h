@@ -38,16 +38,20 @@ CAROM_API bool carom_tree_method_from_name(const char *name, carom_tree_method *
 typedef struct carom_tree_def {
     const carom_packing *packing; /* copied; with shares */
     carom_tree_method method;
-    uint32_t arity; /* children of a node, 2 to 16; 0: 16, for NEURAL_GAS the paper's 4 */
-    uint64_t seed;  /* NEURAL_GAS: of the first prototypes */
+    uint32_t arity;       /* children of a node, 2 to 16; 0: 16, for NEURAL_GAS the paper's 4 */
+    uint64_t seed;        /* NEURAL_GAS: of the first prototypes */
+    carom_mesh_view mesh; /* that was packed, closed; copied. Distances are then those of its faces.
+                             No positions: distances are those of balls, and far less precise */
 } carom_tree_def;
 
 typedef struct carom_tree carom_tree;
 
 /* Builds the tree of a packing. On failure *tree is NULL.
  * CAROM_BAD_INPUT: the packing has no spheres or no shares; a cover is smaller than its radius; an
- * arity out of range; sizes below 2^-200 or above 2^200.
- * Cost: about 2 us of processor time per sphere, NEURAL_GAS 40 us; 95 bytes per sphere. */
+ * arity out of range; sizes below 2^-200 or above 2^200; a mesh that fails carom_mesh_check, is not
+ * closed, or reaches far beyond the spheres. Whether it is the mesh that was packed is not checked.
+ * Cost: about 2 us of processor time per sphere, NEURAL_GAS 40 us; 95 bytes per sphere. With a
+ * mesh, about 1 us and 110 bytes more per triangle. */
 CAROM_API carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
                                          carom_tree **tree);
 
@@ -58,10 +62,11 @@ typedef struct carom_tree_info {
     uint64_t spheres;
     carom_tree_method method;
     uint32_t arity;
-    uint64_t nodes;  /* above the leaves */
-    uint64_t leaves; /* of up to 16 spheres */
-    uint32_t depth;  /* nodes from the root to a leaf, at most */
-    uint64_t bytes;  /* held by the tree */
+    uint64_t nodes;     /* above the leaves */
+    uint64_t leaves;    /* of up to 16 spheres */
+    uint32_t depth;     /* nodes from the root to a leaf, at most */
+    uint64_t bytes;     /* held by the tree */
+    uint64_t triangles; /* of its surface; 0: no mesh was given */
 } carom_tree_info;
 
 CAROM_API carom_status carom_tree_get_info(carom_context *context, const carom_tree *tree,
@@ -69,8 +74,8 @@ CAROM_API carom_status carom_tree_get_info(carom_context *context, const carom_t
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Writes a tree, as it is in memory: about 98 bytes per sphere. The file is complete, or what it
- * was. CAROM_IO: it cannot be written. */
+/* Writes a tree, as it is in memory: about 103 bytes per sphere and 90 per triangle of its surface.
+ * The file is complete, or what it was. CAROM_IO: it cannot be written. */
 CAROM_API carom_status carom_tree_save(carom_context *context, const carom_tree *tree,
                                        const char *path);
 
@@ -79,21 +84,32 @@ CAROM_API carom_status carom_tree_save_memory(carom_context *context, const caro
                                               carom_bytes *bytes);
 
 /* Reads what carom_tree_save wrote: the same tree, and the same answers. On failure *tree is NULL.
- * CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: not a tree, or damaged: its hierarchy is
- * checked; spheres are taken as they are. Cost: about 1 us per sphere. */
+ * The file is mapped, not copied: several processes share its pages, and it must not change while
+ * the tree is there. CAROM_IO: cannot be opened or read. CAROM_BAD_FILE: not a tree, or damaged:
+ * all that a search follows is checked; spheres and triangles are taken as they are. Cost: about 1
+ * us per sphere, and a little less per triangle. */
 CAROM_API carom_status carom_tree_load(carom_context *context, const char *path, carom_tree **tree);
 
-/* Reads a tree from memory. `name` stands for the file in messages, and may be NULL. */
+/* Reads a tree from a copy of bytes in memory. `name` stands for the file in messages, and may be
+ * NULL. */
 CAROM_API carom_status carom_tree_load_memory(carom_context *context, const void *bytes,
                                               uint64_t size, const char *name, carom_tree **tree);
 
 /* ---- Query ----------------------------------------------------------------------------------- */
 
-/* What one query of a pair of trees learned for the next, in nearby poses: the closest spheres. It
- * saves time and changes no answer. All zero: nothing yet. */
+/* What one query of a pair of trees learned for the next, in nearby poses: the closest spheres, or
+ * triangles. It saves time; distances stay within their bounds, and exact ones and those of balls
+ * do not change. All zero: nothing yet. */
 typedef struct carom_tree_hint {
     bool valid;
     uint32_t sphere_a, sphere_b;
+    bool faces;                      /* the next two are valid */
+    uint32_t triangle_a, triangle_b; /* in the order of the trees */
+    /* A lower bound of the distance in an earlier pose. Where the trees have moved by d since then,
+     * it holds less d. */
+    uint64_t trees;    /* whose it is; 0: none */
+    double lower;      /* in the frame of the larger tree, as the rest */
+    double motion[12]; /* the smaller tree's place */
 } carom_tree_hint;
 
 typedef struct carom_tree_query_def {
@@ -114,6 +130,14 @@ typedef struct carom_tree_query_def {
                               apart */
     carom_tree_hint *hint; /* of distances: read and written; NULL: none. A hint of other trees is
                               wrong only in that it saves nothing */
+    bool flip;           /* of the overlap of trees with meshes: in direction_2009, pairs of spheres
+                            that would push b deeper, as directions to their nearest faces tell,
+                            count with a weight that falls smoothly from 1 to -1. For deep
+                            overlaps */
+    bool exact_distance; /* of trees with meshes: find the nearest faces, as
+                            carom_soup_cross_distance does. Else the distance is nearly always that,
+                            too, but its lower bound is up to 1 % of the larger solid's size below
+                            it. Without meshes no effect */
 } carom_tree_query_def;
 
 /* Rules for the queries below. Poses may be NULL or all zero, which is the identity; a query def
@@ -128,6 +152,15 @@ CAROM_API carom_status carom_tree_any(carom_context *context, const carom_tree *
                                       const carom_pose *pose_b, const carom_tree_query_def *def,
                                       bool *any);
 
+/* Lists faces where the solids overlap: those nearest to the spheres whose inner balls overlap some
+ * of the other solid, ascending, each once. It is a partial list: faces may cross that no such
+ * sphere is next to. They are indices of the meshes that were packed, as the packings name them.
+ * Budgets have no effect. A caller's buffer that is too small gives CAROM_MORE. */
+CAROM_API carom_status carom_tree_faces(carom_context *context, const carom_tree *a,
+                                        const carom_pose *pose_a, const carom_tree *b,
+                                        const carom_pose *pose_b, const carom_tree_query_def *def,
+                                        carom_numbers *faces_a, carom_numbers *faces_b);
+
 /* Computes the overlap (pack.h). Bounds are as defined there, or narrower: see the def. */
 CAROM_API carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
                                           const carom_pose *pose_a, const carom_tree *b,
@@ -135,13 +168,17 @@ CAROM_API carom_status carom_tree_overlap(carom_context *context, const carom_tr
                                           carom_packing_overlap *overlap);
 
 typedef struct carom_tree_gap {
-    double lower, upper; /* bounds of the distance of the solids: the least gap of two covers
-                            and of two inner balls; 0 where these overlap */
+    double lower, upper; /* bounds of the distance of the solids. Of trees with meshes: of the
+                            faces; 0 where these meet, or where one solid is in the other. Else the
+                            least gap of two covers and of two inner balls; 0 where these overlap */
     double distance;     /* an estimate between them */
-    carom_vec3 point_a, point_b; /* of the two inner balls, where they are closest; world axes */
+    carom_vec3 point_a, point_b; /* on the two faces or inner balls, where they are closest; world
+                                    axes */
     uint32_t sphere_a, sphere_b; /* these balls: of all pairs with the least gap the first by a's
-                                    index, then b's */
+                                    index, then b's. UINT32_MAX: faces were compared */
     bool partial;                /* a budget ended the search: bounds hold, but are wider */
+    uint32_t face_a, face_b;     /* of the meshes, where the points are; UINT32_MAX: balls were
+                                    compared, or the solids meet */
 } carom_tree_gap;
 
 /* Computes the distance of the solids. */

@@ -21,7 +21,6 @@
 #define GRAIN        1024u
 #define MOST_SPHERES (UINT64_C(1) << 31)
 #define MOST_BLOCKS  (UINT32_C(1) << 28) /* an entry's number has 32 bits */
-#define KEY_BITS     10                  /* of a Morton code per axis */
 #define PER_BUCKET   4u                  /* entries: cells have ten times as many where dense */
 
 CAROM_ENUM_NAMES(carom_balls_kind, CAROM_BALLS_KIND_COUNT, "secondary", "inner", "cover");
@@ -88,17 +87,12 @@ static carom_status make_room_for_spheres(carom_context *context, const carom_al
 
 /* ---- Frame and order ------------------------------------------------------------------------- */
 
-static double reach_of(const carom_pack_sphere *s) {
-    double near = CAROM_MAX(s->radius, s->secondary);
-    return CAROM_MAX(near, s->cover);
-}
-
 /* Chooses the units of the grid. */
 static void make_frame(const carom_packing *packing, carom_balls_view *view) {
     carom_bounds bounds = carom_bounds_empty();
     double reach = 0.0, size = 0.0;
     for (uint64_t i = 0; i < packing->info.spheres; ++i) {
-        double r = reach_of(&packing->spheres[i]);
+        double r = carom_balls_reach(&packing->spheres[i]);
         reach = CAROM_MAX(r, reach);
         carom_bounds_include(&bounds, packing->spheres[i].centre);
     }
@@ -115,17 +109,12 @@ static void make_frame(const carom_packing *packing, carom_balls_view *view) {
     view->ball.radius = 0.0;
     for (uint64_t i = 0; i < packing->info.spheres; ++i) {
         const carom_pack_sphere *s = &packing->spheres[i];
-        double far = carom_length(carom_vec_sub(s->centre, view->ball.centre)) + reach_of(s);
+        double far =
+            carom_length(carom_vec_sub(s->centre, view->ball.centre)) + carom_balls_reach(s);
         view->ball.radius = CAROM_MAX(far, view->ball.radius);
     }
     size += 2.0 * reach;
     view->unit = size > 0.0 ? carom_power_of_two(-carom_exponent(size) - 1) : 1.0;
-}
-
-static void grid_position(const carom_balls_view *view, carom_vec3 centre, float position[3]) {
-    position[0] = (float)((centre.x - view->low[0]) * view->unit);
-    position[1] = (float)((centre.y - view->low[1]) * view->unit);
-    position[2] = (float)((centre.z - view->low[2]) * view->unit);
 }
 
 static carom_status make_keys(void *argument, carom_range range) {
@@ -133,13 +122,8 @@ static carom_status make_keys(void *argument, carom_range range) {
     const carom_balls_view *view = &b->grid->view;
     for (uint64_t i = range.begin; i < range.end; ++i) {
         float position[3];
-        uint32_t code = 0;
-        grid_position(view, b->packing->spheres[i].centre, position);
-        for (int k = 0; k < 3; ++k) {
-            uint32_t cell = (uint32_t)(position[k] * (float)(1 << KEY_BITS));
-            code |= carom_grid_spread(CAROM_MIN(cell, (1u << KEY_BITS) - 1u)) << k;
-        }
-        b->keys[i] = code;
+        carom_balls_position(view, b->packing->spheres[i].centre, position);
+        b->keys[i] = carom_balls_key(position);
         b->order[i] = (uint32_t)i;
     }
     return CAROM_OK;
@@ -163,7 +147,7 @@ static carom_status place_spheres(void *argument, carom_range range) {
         g->x[rank] = s->centre.x;
         g->y[rank] = s->centre.y;
         g->z[rank] = s->centre.z;
-        g->reach[rank] = carom_float_up(reach_of(s) * view->unit, 0.0);
+        g->reach[rank] = carom_float_up(carom_balls_reach(s) * view->unit, 0.0);
         g->near[rank] = carom_float_up(near * view->unit, 0.0);
     }
     return CAROM_OK;
@@ -171,31 +155,39 @@ static carom_status place_spheres(void *argument, carom_range range) {
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* Chooses the cells of the levels, and the box of all entries. */
-static void make_levels(const carom_balls_grid *g, carom_balls_view *view, double cell_scale) {
-    float least = HUGE_VALF, most = 0.0f;
+/* What levels are chosen from: the reaches. */
+typedef struct reaches {
+    float least, most;
+} reaches;
+
+static reaches begin_reaches(carom_balls_view *view) {
     view->covers_largest = true;
-    view->fit = cell_scale == 0.0 ? 1.0f : (float)cell_scale;
-    view->level_count = 0;
     for (int k = 0; k < 3; ++k) {
         view->box_low[k] = HUGE_VALF;
         view->box_high[k] = -HUGE_VALF;
     }
-    for (uint32_t rank = 0; rank < view->count; ++rank) {
-        float position[3], far = carom_balls_entry_reach(g->reach[rank]);
-        grid_position(view, g->spheres[rank].centre, position);
-        least = CAROM_MIN(g->reach[rank], least);
-        most = CAROM_MAX(g->reach[rank], most);
-        view->covers_largest &= g->spheres[rank].cover >= g->spheres[rank].secondary &&
-                                g->spheres[rank].cover >= g->spheres[rank].radius;
-        for (int k = 0; k < 3; ++k) {
-            float low = position[k] - far, high = position[k] + far;
-            view->box_low[k] = CAROM_MIN(low, view->box_low[k]);
-            view->box_high[k] = CAROM_MAX(high, view->box_high[k]);
-        }
+    return (reaches){HUGE_VALF, 0.0f};
+}
+
+/* Extends reaches and the box of all entries by a sphere. */
+static void include_sphere(carom_balls_view *view, carom_vec3 centre, float reach, reaches *r) {
+    float position[3], far = carom_balls_entry_reach(reach);
+    carom_balls_position(view, centre, position);
+    r->least = CAROM_MIN(reach, r->least);
+    r->most = CAROM_MAX(reach, r->most);
+    for (int k = 0; k < 3; ++k) {
+        float low = position[k] - far, high = position[k] + far;
+        view->box_low[k] = CAROM_MIN(low, view->box_low[k]);
+        view->box_high[k] = CAROM_MAX(high, view->box_high[k]);
     }
+}
+
+/* Chooses the cells of the levels. `first`: CAROM_BALLS_FIRST, or that of GPUs. */
+static void choose_levels(carom_balls_view *view, reaches r, double cell_scale, float first) {
+    view->fit = cell_scale == 0.0 ? 1.0f : (float)cell_scale;
+    view->level_count = 0;
     if (view->count == 0) return;
-    float edge = CAROM_BALLS_FIRST * view->fit * (least + CAROM_BALLS_SLACK), bottom = 0.0f;
+    float edge = first * view->fit * (r.least + CAROM_BALLS_SLACK), bottom = 0.0f;
     for (uint32_t level = 0;; ++level, edge *= CAROM_BALLS_STEP) {
         CAROM_ASSERT(level < CAROM_BALLS_LEVELS);
         view->edge[level] = edge;
@@ -203,9 +195,19 @@ static void make_levels(const carom_balls_grid *g, carom_balls_view *view, doubl
         view->bottom[level] = bottom;
         view->top[level] = edge / view->fit - CAROM_BALLS_SLACK;
         view->level_count = level + 1;
-        if (most <= view->top[level]) break;
+        if (r.most <= view->top[level]) break;
         bottom = -carom_float_below(-view->top[level]);
     }
+}
+
+static void make_levels(const carom_balls_grid *g, carom_balls_view *view, double cell_scale) {
+    reaches r = begin_reaches(view);
+    for (uint32_t rank = 0; rank < view->count; ++rank) {
+        const carom_balls_sphere *s = &g->spheres[rank];
+        include_sphere(view, s->centre, g->reach[rank], &r);
+        view->covers_largest &= s->cover >= s->secondary && s->cover >= s->radius;
+    }
+    choose_levels(view, r, cell_scale, CAROM_BALLS_FIRST);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -214,7 +216,7 @@ static void make_levels(const carom_balls_grid *g, carom_balls_view *view, doubl
 static uint32_t cells_of(const carom_balls_grid *g, uint32_t rank,
                          uint32_t cells[3 * CAROM_BALLS_MOST_CELLS]) {
     float position[3];
-    grid_position(&g->view, g->spheres[rank].centre, position);
+    carom_balls_position(&g->view, g->spheres[rank].centre, position);
     return carom_balls_cells(&g->view, position, g->reach[rank], g->spheres[rank].level, cells);
 }
 
@@ -228,7 +230,7 @@ static carom_status place_levels(void *argument, carom_range range) {
         g->spheres[rank].level = carom_balls_level(&g->view, g->reach[rank]);
         CAROM_ASSERT(g->spheres[rank].level < g->view.level_count);
         float position[3];
-        grid_position(&g->view, g->spheres[rank].centre, position);
+        carom_balls_position(&g->view, g->spheres[rank].centre, position);
         carom_grid_cells box =
             carom_balls_box(&g->view, position, g->reach[rank], g->spheres[rank].level);
         uint64_t sides = 1;
@@ -293,7 +295,7 @@ static carom_status fill_entries(void *argument, carom_range range) {
         __builtin_prefetch(&g->near[next]);
         uint32_t rank = b->order[i], count = cells_of(g, rank, cells);
         float position[3];
-        grid_position(&g->view, g->spheres[rank].centre, position);
+        carom_balls_position(&g->view, g->spheres[rank].centre, position);
         count = carom_balls_buckets(&g->view, cells, count, g->spheres[rank].level, buckets);
         for (uint32_t k = 0; k < count; ++k) {
             uint32_t *written = &b->counts[buckets[k]];
@@ -450,21 +452,45 @@ static carom_status run(build *b, const carom_allocator *allocator, const carom_
     return enter_spheres(b, allocator, def);
 }
 
+static carom_status make_extent(carom_context *context, const carom_packing *packing,
+                                const char *what, carom_pack_extent *extent) {
+    if (packing->info.spheres > MOST_SPHERES)
+        return carom_fail(context, CAROM_TOO_LARGE, "%s has %llu spheres; at most 2^31 can be",
+                          what, (unsigned long long)packing->info.spheres);
+    return carom_pack_extent_make(context, packing, what, extent);
+}
+
 carom_status carom_balls_build(carom_context *context, const carom_allocator *allocator,
                                const carom_grid_def *def, const carom_packing *packing,
                                const char *what, carom_balls_grid *grid) {
     build b = {
         .context = context, .packing = packing, .grid = grid, .shared = context->threads > 1};
-    if (packing->info.spheres > MOST_SPHERES)
-        return carom_fail(context, CAROM_TOO_LARGE, "%s has %llu spheres; at most 2^31 can be",
-                          what, (unsigned long long)packing->info.spheres);
-    CAROM_TRY(carom_pack_extent_make(context, packing, what, &grid->view.extent));
+    CAROM_TRY(make_extent(context, packing, what, &grid->view.extent));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_progress_begin(context, "entering spheres in a grid", 0);
     carom_status status = carom_progress_finish(context, run(&b, allocator, def));
     carom_arena_rewind(scratch, mark);
     return status;
+}
+
+carom_status carom_balls_describe(carom_context *context, const carom_grid_def *def,
+                                  const carom_packing *packing, const char *what,
+                                  carom_balls_view *view) {
+    memset(view, 0, sizeof(*view));
+    CAROM_TRY(make_extent(context, packing, what, &view->extent));
+    view->count = (uint32_t)packing->info.spheres;
+    make_frame(packing, view);
+    reaches r = begin_reaches(view);
+    for (uint64_t i = 0; i < packing->info.spheres; ++i) {
+        const carom_pack_sphere *s = &packing->spheres[i];
+        include_sphere(view, s->centre, carom_float_up(carom_balls_reach(s) * view->unit, 0.0), &r);
+        view->covers_largest &= s->cover >= s->secondary && s->cover >= s->radius;
+    }
+    choose_levels(view, r, def->cell_scale, CAROM_BALLS_CUDA_FIRST);
+    uint64_t wanted = 2 * packing->info.spheres; /* four entries per bucket */
+    carom_grid_choose_table(def, (uint32_t)CAROM_MIN(wanted, UINT32_MAX), &view->table);
+    return CAROM_OK;
 }
 
 /* ---- Public functions ------------------------------------------------------------------------ */
@@ -476,13 +502,14 @@ carom_status carom_balls_create(carom_context *context, const carom_balls_def *d
     CAROM_REQUIRE(def != NULL, "the definition is NULL");
     CAROM_REQUIRE(def->packing != NULL, "the packing is NULL");
     *balls = NULL;
-    CAROM_TRY(carom_context_require_cpu(context, "balls"));
     CAROM_TRY(carom_grid_check(context, &def->grid));
     carom_balls *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "balls");
     *made = (carom_balls){.allocator = context->allocator, .def = def->grid};
-    carom_status status = carom_balls_build(context, &made->allocator, &made->def, def->packing,
-                                            "the packing", &made->grid);
+    carom_status status = carom_balls_on_device(context)
+                              ? carom_balls_device_build(context, made, def->packing, "the packing")
+                              : carom_balls_build(context, &made->allocator, &made->def,
+                                                  def->packing, "the packing", &made->grid);
     if (status != CAROM_OK) {
         carom_balls_destroy(made);
         return status;
@@ -496,6 +523,7 @@ void carom_balls_destroy(carom_balls *balls) {
     carom_allocator allocator = balls->allocator;
     release_grid(&allocator, &balls->grid);
     release_grid(&allocator, &balls->spare);
+    carom_balls_device_release(balls);
     carom_release(&allocator, balls);
 }
 
@@ -517,10 +545,12 @@ carom_status carom_balls_update(carom_context *context, carom_balls *balls,
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(balls != NULL, "the balls are NULL");
     CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "balls"));
+    CAROM_TRY(carom_balls_check_backend(context, balls, balls));
     CAROM_TRY(check_spheres(context, spheres, count, volume));
     carom_packing packing = {.info = {.spheres = count, .shares = true, .volume = volume},
                              .spheres = (carom_pack_sphere *)(uintptr_t)spheres}; /* only read */
+    if (carom_balls_on_device(context))
+        return carom_balls_device_build(context, balls, &packing, "the update");
     CAROM_TRY(carom_balls_build(context, &balls->allocator, &balls->def, &packing, "the update",
                                 &balls->spare));
     carom_balls_grid old = balls->grid;
@@ -537,8 +567,9 @@ carom_status carom_balls_get_info(carom_context *context, const carom_balls *bal
     *info = (carom_balls_info){.spheres = balls->grid.view.count,
                                .levels = balls->grid.view.level_count,
                                .buckets = balls->grid.view.table.bucket_count,
-                               .entries = balls->grid.entries,
+                               .entries = balls->device != NULL ? carom_balls_device_entries(balls)
+                                                                : balls->grid.entries,
                                .bytes = sizeof(*balls) + bytes_of(&balls->grid) +
-                                        bytes_of(&balls->spare)};
+                                        bytes_of(&balls->spare) + carom_balls_device_bytes(balls)};
     return CAROM_OK;
 }

@@ -40,6 +40,9 @@
  */
 #define CAROM_BALLS_FIRST 16.0f
 
+/* The same on a GPU, where a warp compares 32 entries at once: buckets of about as many. */
+#define CAROM_BALLS_CUDA_FIRST 8.0f
+
 /* From the slack to a reach of 1 there are 2^19, and 16^5 is more. */
 #define CAROM_BALLS_LEVELS 8u
 
@@ -53,6 +56,9 @@
 
 /* Poses may move a centre by this much, in grid units. */
 #define CAROM_BALLS_POSE_ERROR 0x1p-21
+
+/* Bits of a Morton code per axis. */
+#define CAROM_BALLS_KEY_BITS 10
 
 /* Cells that a sphere is entered in, with cell_scale 1/2: ten along each axis, and room for one
  * more. */
@@ -100,6 +106,29 @@ typedef struct carom_balls_view {
 } carom_balls_view;
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
+
+CAROM_ITEM double carom_balls_reach(const carom_pack_sphere *s) {
+    double near = CAROM_MAX(s->radius, s->secondary);
+    return CAROM_MAX(near, s->cover);
+}
+
+/* A centre in grid units. */
+CAROM_ITEM void carom_balls_position(const carom_balls_view *view, carom_vec3 centre,
+                                     float position[3]) {
+    position[0] = (float)((centre.x - view->low[0]) * view->unit);
+    position[1] = (float)((centre.y - view->low[1]) * view->unit);
+    position[2] = (float)((centre.z - view->low[2]) * view->unit);
+}
+
+/* The place of a position along a Morton curve. */
+CAROM_ITEM uint32_t carom_balls_key(const float position[3]) {
+    uint32_t code = 0;
+    for (int k = 0; k < 3; ++k) {
+        uint32_t cell = (uint32_t)(position[k] * (float)(1 << CAROM_BALLS_KEY_BITS));
+        code |= carom_grid_spread(CAROM_MIN(cell, (1u << CAROM_BALLS_KEY_BITS) - 1u)) << k;
+    }
+    return code;
+}
 
 /* The lowest level that a reach fits; level_count if none. */
 CAROM_ITEM uint32_t carom_balls_level(const carom_balls_view *view, float reach) {

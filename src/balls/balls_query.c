@@ -259,9 +259,21 @@ static carom_status run_overlap(search *s, carom_packing_overlap *overlap) {
 static carom_status check_place(carom_context *context, const carom_balls *a,
                                 const carom_pose *pose_a, double scale_a, const carom_balls *b,
                                 const carom_pose *pose_b, double scale_b) {
-    CAROM_TRY(carom_context_require_cpu(context, "balls"));
+    CAROM_TRY(carom_balls_check_backend(context, a, b));
     CAROM_TRY(carom_pack_check_place(context, &a->grid.view.extent, pose_a, scale_a, "a"));
     return carom_pack_check_place(context, &b->grid.view.extent, pose_b, scale_b, "b");
+}
+
+static carom_balls_meeting meeting_of(const carom_balls *a, const carom_pose *pose_a,
+                                      const carom_balls *b, const carom_pose *pose_b,
+                                      const carom_balls_query_def *def) {
+    const carom_pose identity = {0};
+    return (carom_balls_meeting){.a = a,
+                                 .b = b,
+                                 .pose_a = pose_a != NULL ? *pose_a : identity,
+                                 .pose_b = pose_b != NULL ? *pose_b : identity,
+                                 .scale_a = def->scale_a,
+                                 .scale_b = def->scale_b};
 }
 
 /* Ends a query: releases the workers' states. */
@@ -281,6 +293,10 @@ carom_status carom_balls_overlap(carom_context *context, const carom_balls *a,
     CAROM_REQUIRE(overlap != NULL, "the overlap is NULL");
     if (def == NULL) def = &defaults;
     CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
+    if (carom_balls_on_device(context)) {
+        carom_balls_meeting meeting = meeting_of(a, pose_a, b, pose_b, def);
+        return carom_balls_device_overlap(context, &meeting, 1, def->no_bounds, overlap);
+    }
     search s = {.context = context, .sum = true};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
@@ -346,6 +362,7 @@ static carom_status check_meetings(carom_context *context, const carom_balls_mee
         const carom_balls_meeting *m = &meetings[i];
         char name[64];
         CAROM_REQUIRE(m->a != NULL && m->b != NULL, "the balls are NULL");
+        CAROM_TRY(carom_balls_check_backend(context, m->a, m->b));
         (void)snprintf(name, sizeof(name), "a of meeting %llu", (unsigned long long)i);
         CAROM_TRY(
             carom_pack_check_place(context, &m->a->grid.view.extent, &m->pose_a, m->scale_a, name));
@@ -362,8 +379,9 @@ carom_status carom_balls_overlap_many(carom_context *context, const carom_balls_
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(count == 0 || meetings != NULL, "the meetings are NULL");
     CAROM_REQUIRE(count == 0 || overlaps != NULL, "the overlaps are NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "balls"));
     CAROM_TRY(check_meetings(context, meetings, count));
+    if (carom_balls_on_device(context))
+        return carom_balls_device_overlap(context, meetings, count, no_bounds, overlaps);
     many all = {
         .context = context, .meetings = meetings, .overlaps = overlaps, .no_bounds = no_bounds};
     carom_arena *scratch = carom_scratch(context, 0);
@@ -400,6 +418,10 @@ static carom_status find_pairs(search *s, const carom_balls *a, const carom_pose
     carom_context *context = s->context;
     if (def == NULL) def = &defaults;
     CAROM_TRY(check_place(context, a, pose_a, def->scale_a, b, pose_b, def->scale_b));
+    if (carom_balls_on_device(context)) {
+        carom_balls_meeting meeting = meeting_of(a, pose_a, b, pose_b, def);
+        return carom_balls_device_pairs(context, &meeting, s->kind, s->first, pairs, count);
+    }
     carom_arena_mark mark = carom_arena_get_mark(carom_scratch(context, 0));
     carom_progress_begin(context, "comparing balls", 0);
     place(s, a, pose_a, def->scale_a, b, pose_b, def->scale_b);
@@ -451,7 +473,7 @@ carom_status carom_balls_any(carom_context *context, const carom_balls *a, const
     uint64_t count = 0;
     *any = false;
     CAROM_TRY(find_pairs(&s, a, pose_a, b, pose_b, def, NULL, &count));
-    *any = atomic_load(&s.any);
+    *any = count != 0;
     return CAROM_OK;
 }
 
@@ -481,6 +503,7 @@ carom_status carom_balls_bound(carom_context *context, const carom_balls *a, con
     CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
     CAROM_REQUIRE(most != NULL, "the bound is NULL");
     if (def == NULL) def = &defaults;
+    CAROM_TRY(carom_context_require_cpu(context, "a bound on pairs of balls"));
     CAROM_TRY(check_place(context, a, NULL, def->scale_a, b, NULL, def->scale_b));
     const carom_balls_view *view_a = &a->grid.view, *view_b = &b->grid.view;
     scaled of_a = {view_a, def->scale_a == 0.0 ? 1.0 : def->scale_a, kind};

@@ -17,7 +17,7 @@
 #define CAROM_DEVICE_COUNTERS   8u
 #define CAROM_DEVICE_MOST_OPS   32u  /* queued at a time: a frame of an application has a few */
 #define CAROM_DEVICE_ARGUMENTS  352u /* bytes: the largest operation, a search of two soups */
-#define CAROM_DEVICE_SCRATCH    16u  /* blocks of memory for reuse, by purpose */
+#define CAROM_DEVICE_SCRATCH    32u  /* blocks of memory for reuse, by purpose */
 #define CAROM_DEVICE_ALLOCATION 512u /* bytes: what device memory is aligned to */
 #define CAROM_WARP              32u
 
@@ -163,6 +163,30 @@ template <typename T> struct carom_device_list {
         return n < capacity ? n : capacity;
     }
 };
+
+/* The list in a block of scratch that is counted by a counter of an operation. */
+template <typename T>
+static inline carom_device_list<T> carom_device_list_of(carom_device *device, int block,
+                                                        carom_device_op *op, int counter) {
+    return {(T *)device->scratch[block].data, device->scratch[block].bytes / sizeof(T),
+            &op->counters->n[counter]};
+}
+
+/* Reserves a block of scratch for so many entries, or for as many as an overflow asked for. */
+static inline carom_status carom_device_reserve_list(carom_device *device, int block,
+                                                     uint64_t entries, uint64_t size) {
+    uint64_t wanted = device->wanted[block];
+    return carom_device_reserve(device, &device->scratch[block],
+                                (entries > wanted ? entries : wanted) * size, "a search");
+}
+
+/* Whether a list turned out larger than its block, which is then to be larger next time. */
+static inline bool carom_device_list_grows(carom_device *device, int block, uint64_t entries,
+                                           uint64_t size) {
+    if (entries * size <= device->scratch[block].bytes) return false;
+    device->wanted[block] = entries + entries / 4;
+    return true;
+}
 
 /* Collects the entries of one warp in shared memory, so that there is one atomic addition per SIZE
  * entries or so. All lanes call all functions together. */

@@ -21,6 +21,15 @@ CAROM_ITEM uint64_t carom_double_mantissa(double x, int *exponent) {
     return field != 0 ? mantissa | UINT64_C(1) << 52 : mantissa;
 }
 
+/* The bits that a number needs: 0 for 0, 64 at most. */
+CAROM_ITEM int carom_bit_count(uint64_t x) {
+#ifdef __CUDA_ARCH__
+    return 64 - __clzll((long long)x);
+#else
+    return x != 0 ? 64 - __builtin_clzll(x) : 0;
+#endif
+}
+
 /* The sign bit: 1 also for -0.0. */
 CAROM_ITEM int carom_double_sign_bit(double x) {
     uint64_t bits;

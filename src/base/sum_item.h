@@ -78,8 +78,7 @@ CAROM_ITEM double carom_sum_value(carom_sum sum, int scale) {
     uint64_t low = sum.low;
     int power = scale;
     if (sum.high != 0) { /* keep the top 64 bits; lower bits matter only as "not zero" */
-        int shift = 0;
-        while (shift < 64 && sum.high >> shift != 0) ++shift;
+        int shift = carom_bit_count(sum.high);
         uint64_t lost = shift == 64 ? sum.low : sum.low << (64 - shift);
         low = shift == 64 ? sum.high : sum.high << (64 - shift) | sum.low >> shift;
         if (lost != 0) low |= 1;
@@ -93,10 +92,9 @@ CAROM_ITEM double carom_sum_value(carom_sum sum, int scale) {
 
 /* The finest scale at which `count` terms of magnitude at most `largest` cannot overflow. */
 CAROM_ITEM int carom_sum_scale(double largest, uint64_t count) {
-    int exponent, count_bits = 0;
+    int exponent;
     (void)carom_double_mantissa(largest, &exponent); /* largest < 2^(exponent + 53) */
-    while (count_bits < 64 && count >> count_bits != 0) ++count_bits;
-    int scale = exponent + 53 + count_bits - CAROM_SUM_TERM_BITS;
+    int scale = exponent + 53 + carom_bit_count(count) - CAROM_SUM_TERM_BITS;
     return CAROM_MAX(scale, CAROM_SUM_LEAST_SCALE);
 }
 

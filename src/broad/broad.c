@@ -201,7 +201,8 @@ carom_status carom_broad_create(carom_context *context, const carom_broad_def *d
     CAROM_REQUIRE(def->boxes != NULL || def->box_count == 0, "the boxes are NULL");
     CAROM_REQUIRE((unsigned)def->method < CAROM_BROAD_METHOD_COUNT, "the method is unknown");
     *broad = NULL;
-    CAROM_TRY(carom_context_require_cpu(context, "a broad phase"));
+    bool on_cpu = context->backend == CAROM_BACKEND_CPU;
+    if (!on_cpu) CAROM_TRY(carom_broad_device_check_new(context, def));
     CAROM_TRY(carom_grid_check(context, &def->grid));
     if (!(def->sweep_cell >= 0.0 && def->sweep_cell <= DBL_MAX))
         return carom_fail(context, CAROM_BAD_INPUT,
@@ -209,8 +210,9 @@ carom_status carom_broad_create(carom_context *context, const carom_broad_def *d
     carom_broad *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a broad phase");
     *made = (carom_broad){.allocator = context->allocator,
-                          .method = def->method == CAROM_BROAD_METHOD_AUTO ? CAROM_BROAD_METHOD_TREE
-                                                                           : def->method,
+                          .method = on_cpu && def->method == CAROM_BROAD_METHOD_AUTO
+                                        ? CAROM_BROAD_METHOD_TREE
+                                        : def->method,
                           .grid_def = def->grid,
                           .sweep_cell = def->sweep_cell,
                           .accept = def->accept,
@@ -241,6 +243,7 @@ void carom_broad_destroy(carom_broad *broad) {
     carom_bvh_free(&broad->tree, &allocator);
     carom_grid_free(&broad->grid, &allocator);
     carom_broad_sweep_free(&broad->sweep, &allocator);
+    carom_broad_device_release(broad);
     carom_release(&allocator, broad);
 }
 
@@ -254,6 +257,7 @@ carom_status carom_broad_move(carom_context *context, carom_broad *broad, const 
     carom_bounds bounds;
     CAROM_TRY(check_ids(context, broad, ids, count));
     CAROM_TRY(check_boxes(context, boxes, count, NULL, &bounds));
+    CAROM_TRY(carom_broad_device_fetch(context, broad));
     if (!reserve_changes(broad, count, broad->id_count)) return fail_ids(context, count);
     if (ids == NULL && count != 0) memcpy(broad->boxes, boxes, count * sizeof(*boxes));
     bool all = broad->all_pending && broad->all_changed;
@@ -272,6 +276,7 @@ carom_status carom_broad_add(carom_context *context, carom_broad *broad, const c
     CAROM_REQUIRE(count == 0 || boxes != NULL, "the boxes are NULL");
     carom_bounds bounds;
     CAROM_TRY(check_boxes(context, boxes, count, NULL, &bounds));
+    CAROM_TRY(carom_broad_device_fetch(context, broad));
     uint64_t old = CAROM_MIN(count, broad->free_ids.count), end = broad->id_count + (count - old);
     if (end > CAROM_BROAD_MOST)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu boxes are more than %llu",
@@ -310,6 +315,7 @@ carom_status carom_broad_remove(carom_context *context, carom_broad *broad, cons
     if (repeat != count)
         return carom_fail(context, CAROM_BAD_INPUT, "box %u is removed twice in one call",
                           ids[repeat]);
+    CAROM_TRY(carom_broad_device_fetch(context, broad));
     carom_broad_ids *freed = &broad->freed_ids;
     if (!carom_broad_ids_reserve(freed, &broad->allocator, freed->count + count) ||
         !reserve_changes(broad, count, broad->id_count))
@@ -334,6 +340,7 @@ carom_status carom_broad_set_filters(carom_context *context, carom_broad *broad,
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
     CAROM_REQUIRE(count == 0 || filters != NULL, "the filters are NULL");
     CAROM_TRY(check_ids(context, broad, ids, count));
+    if (broad->device != NULL) CAROM_TRY(carom_broad_check_backend(context, broad));
     if (!reserve_filters(broad) ||
         !reserve_list(broad, &broad->changed, &broad->all_changed, count, broad->id_count))
         return fail_ids(context, count);
@@ -342,7 +349,7 @@ carom_status carom_broad_set_filters(carom_context *context, carom_broad *broad,
         broad->filters[id] = filters[i];
         note_changed(broad, id);
     }
-    return CAROM_OK;
+    return carom_broad_device_set_filters(context, broad);
 }
 
 /* ---- Info ------------------------------------------------------------------------------------ */
@@ -369,7 +376,9 @@ carom_status carom_broad_get_info(carom_context *context, const carom_broad *bro
                                .builds = broad->builds,
                                .refits = broad->refits,
                                .patches = broad->patches};
-    if (broad->method == CAROM_BROAD_METHOD_TREE) {
+    if (broad->device != NULL) {
+        carom_broad_device_info(broad, info);
+    } else if (broad->method == CAROM_BROAD_METHOD_TREE) {
         for (uint32_t l = 0; l < broad->tree.level_count; ++l)
             info->nodes += broad->tree.node_count[l];
     } else if (broad->method == CAROM_BROAD_METHOD_GRID) {

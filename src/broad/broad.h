@@ -16,6 +16,7 @@
 #include "base/pair_list.h"
 #include "base/worker_state.h"
 #include "broad/broad_cpu.h"
+#include "broad/broad_device.h"
 #include "bvh/bvh.h"
 #include "grid/grid.h"
 
@@ -44,7 +45,7 @@ typedef struct carom_broad_sweep {
 
 struct carom_broad {
     carom_allocator allocator;
-    carom_broad_method method; /* never AUTO */
+    carom_broad_method method; /* never AUTO on the CPU */
     carom_grid_def grid_def;
     double sweep_cell;
     carom_broad_accept_fn *accept;
@@ -76,6 +77,11 @@ struct carom_broad {
     carom_grid grid;
     carom_broad_sweep sweep;
     uint64_t builds, refits, patches;
+
+    /* On a context of backend cuda the above are not there, but what this has. The boxes on the
+     * host are stale after an update from device memory. */
+    carom_device_broad *device;
+    bool stale;
 
     /* The last frame: its pairs, sorted, a << 32 | b. `next` is where those of a frame are made. */
     carom_broad_words kept, next;
@@ -134,5 +140,23 @@ typedef struct carom_broad_search {
 /* Finds pairs that overlap, that masks allow and that `accept` accepts, sorted, in scratch of
  * worker 0, which the caller rewinds. Adds to the context's work. */
 carom_status carom_broad_search_run(carom_broad_search *search, uint64_t **pairs, uint64_t *count);
+
+/* ---- The same on the GPU: broad_device.c ----------------------------------------------------- */
+
+/* CAROM_OK if a broad phase can be made in a context of backend cuda. */
+carom_status carom_broad_device_check_new(carom_context *context, const carom_broad_def *def);
+/* CAROM_OK if the broad phase was made on the context's backend. */
+carom_status carom_broad_check_backend(carom_context *context, const carom_broad *broad);
+/* Copies all boxes and filters to the device and prepares them; waits. */
+carom_status carom_broad_device_prepare(carom_context *context, carom_broad *broad);
+/* Copies the filters alone; does nothing where all will be copied or there is no device. */
+carom_status carom_broad_device_set_filters(carom_context *context, carom_broad *broad);
+/* Makes the boxes on the host those on the device. */
+carom_status carom_broad_device_fetch(carom_context *context, carom_broad *broad);
+void carom_broad_device_release(carom_broad *broad);
+void carom_broad_device_info(const carom_broad *broad, carom_broad_info *info);
+/* As carom_broad_search_run, before the caller's function is asked. */
+carom_status carom_broad_device_search(carom_context *context, const carom_broad *broad,
+                                       uint64_t **pairs, uint64_t *count);
 
 #endif

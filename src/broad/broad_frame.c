@@ -75,7 +75,8 @@ static carom_status search(frame *f) {
     carom_broad *broad = f->broad;
     carom_broad_search s = {.context = f->context, .broad = broad};
     uint64_t *found;
-    f->all = broad->all_changed || broad->method != CAROM_BROAD_METHOD_TREE ||
+    f->all = broad->all_changed || broad->device != NULL ||
+             broad->method != CAROM_BROAD_METHOD_TREE ||
              broad->changed.count * SEARCH_DIVIDE > broad->id_count;
     if (!f->all) CAROM_TRY(list_changed(f, &s.places, &s.place_count));
     CAROM_TRY(carom_broad_search_run(&s, &found, &f->found_count));
@@ -141,7 +142,7 @@ carom_status carom_broad_frame(carom_context *context, carom_broad *broad, carom
     if (pairs != NULL) CAROM_REQUIRE_RESULT(pairs, "the place for the pairs");
     if (begun != NULL) CAROM_REQUIRE_RESULT(begun, "the place for the pairs that began");
     if (ended != NULL) CAROM_REQUIRE_RESULT(ended, "the place for the pairs that ended");
-    CAROM_TRY(carom_context_require_cpu(context, "a broad phase"));
+    CAROM_TRY(carom_broad_check_backend(context, broad));
     frame f = {.context = context, .broad = broad};
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);

@@ -8,6 +8,7 @@
 
 #include "carom/broad.h"
 #include "geom/box.h"
+#include "geom/scale.h"
 
 /* The frame of the float32 boxes: x scale - origin, scale a power of two. */
 typedef struct carom_broad_space {
@@ -26,6 +27,34 @@ CAROM_ITEM bool carom_bounds_is_empty(const carom_bounds *b) {
 CAROM_ITEM bool carom_bounds_overlap(const carom_bounds *a, const carom_bounds *b) {
     return (a->low.x <= b->high.x) & (b->low.x <= a->high.x) & (a->low.y <= b->high.y) &
            (b->low.y <= a->high.y) & (a->low.z <= b->high.z) & (b->low.z <= a->high.z);
+}
+
+/* Coordinates far from 0 relative to their extent lose precision as float32. */
+#define CAROM_BROAD_FAR_AWAY 16.0
+
+CAROM_ITEM double carom_broad_origin(double low, double high) {
+    double middle = 0.5 * low + 0.5 * high, extent = high - low;
+    double size = CAROM_MAX(fabs(low), fabs(high));
+    if (!(size > CAROM_BROAD_FAR_AWAY * extent) || !(extent >= 0.0)) return 0.0;
+    return middle;
+}
+
+/* A frame for boxes within these bounds, which are finite. */
+CAROM_ITEM carom_broad_space carom_broad_choose_space(const carom_bounds *bounds) {
+    carom_broad_space space = {1.0, {0.0, 0.0, 0.0}, true};
+    if (carom_bounds_is_empty(bounds)) return space;
+    const double x[6] = {bounds->low.x,  bounds->low.y,  bounds->low.z,
+                         bounds->high.x, bounds->high.y, bounds->high.z};
+    double size = 0.0;
+    for (int i = 0; i < 6; ++i) size = CAROM_MAX(fabs(x[i]), size);
+    int exponent = carom_scale_range_add(carom_scale_range_empty(), size).high; /* < 2^exponent */
+    if (size != 0.0 && (exponent <= CAROM_SCALE_LOW || exponent > CAROM_SCALE_HIGH))
+        space.scale = exponent < -1000 ? 0x1p1000 : carom_power_of_two(-exponent);
+    for (int k = 0; k < 3; ++k)
+        space.origin[k] = carom_broad_origin(x[k] * space.scale, x[3 + k] * space.scale);
+    space.plain = space.scale == 1.0 && space.origin[0] == 0.0 && space.origin[1] == 0.0 &&
+                  space.origin[2] == 0.0;
+    return space;
 }
 
 /* A float at most x in the frame. */

@@ -441,6 +441,7 @@ static carom_status run(query *q, const char *what, uint64_t count, carom_range_
 
 static carom_status check(carom_context *context, const carom_broad *broad, uint64_t count) {
     CAROM_TRY(carom_broad_check_ready(context, broad));
+    CAROM_TRY(carom_context_require_cpu(context, "a query of boxes, rays or points"));
     if (count > UINT32_MAX)
         return carom_fail(context, CAROM_TOO_LARGE, "%llu queries at once are more than 2^32 - 1",
                           (unsigned long long)count);

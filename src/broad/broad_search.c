@@ -234,6 +234,11 @@ static carom_status gather(carom_broad_search *s, uint64_t **pairs, uint64_t *co
 
 carom_status carom_broad_search_run(carom_broad_search *s, uint64_t **pairs, uint64_t *count) {
     *count = 0;
+    if (s->broad->device != NULL) {
+        CAROM_TRY(carom_broad_device_search(s->context, s->broad, pairs, count));
+        if (s->broad->accept == NULL) return CAROM_OK;
+        return ask_caller(s->context, s->broad, *pairs, count);
+    }
     CAROM_TRY(carom_worker_states_begin(&s->states, s->context, sizeof(finder), begin_finder, s));
     carom_status status = search_all(s);
     if (status == CAROM_NO_MEMORY)

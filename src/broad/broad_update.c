@@ -10,7 +10,6 @@
  */
 #include "base/progress.h"
 #include "broad/broad.h"
-#include "geom/scale.h"
 
 #define GRAIN 4096u
 
@@ -30,35 +29,8 @@
 #define SPARE_DIVIDE 64u
 #define SPARE_LEAST  16u
 
-/* ---- Frame of the float32 boxes -------------------------------------------------------------- */
-
-/* Coordinates far from 0 relative to their extent lose precision as float32. */
-#define FAR_AWAY 16.0
-
-static double origin_of(double low, double high) {
-    double middle = 0.5 * low + 0.5 * high, extent = high - low;
-    double size = CAROM_MAX(fabs(low), fabs(high));
-    if (!(size > FAR_AWAY * extent) || !(extent >= 0.0)) return 0.0;
-    return middle;
-}
-
-static carom_broad_space choose_space(const carom_bounds *bounds) {
-    carom_broad_space space = {.scale = 1.0, .plain = true};
-    if (carom_bounds_is_empty(bounds)) return space;
-    const double x[6] = {bounds->low.x,  bounds->low.y,  bounds->low.z,
-                         bounds->high.x, bounds->high.y, bounds->high.z};
-    double size = 0.0;
-    for (int i = 0; i < 6; ++i) size = CAROM_MAX(fabs(x[i]), size);
-    int exponent = 0;
-    (void)frexp(size, &exponent); /* size < 2^exponent */
-    if (size != 0.0 && (exponent <= CAROM_SCALE_LOW || exponent > CAROM_SCALE_HIGH))
-        space.scale = exponent < -1000 ? 0x1p1000 : ldexp(1.0, -exponent);
-    for (int k = 0; k < 3; ++k)
-        space.origin[k] = origin_of(x[k] * space.scale, x[3 + k] * space.scale);
-    space.plain = space.scale == 1.0 && space.origin[0] == 0.0 && space.origin[1] == 0.0 &&
-                  space.origin[2] == 0.0;
-    return space;
-}
+/* ---- Boxes for the builders -------------------------------------------------------------------
+ */
 
 void carom_broad_give_boxes(const void *user, const uint32_t *ids, uint32_t first, uint32_t count,
                             carom_box *boxes) {
@@ -120,9 +92,17 @@ static void forget_pending(carom_broad *broad) {
     broad->all_pending = false;
 }
 
+/* The same on the GPU, where everything is prepared anew. */
+static carom_status build_on_device(carom_context *context, carom_broad *broad) {
+    broad->failure = carom_broad_device_prepare(context, broad);
+    if (broad->failure == CAROM_OK) forget_pending(broad);
+    return broad->failure;
+}
+
 carom_status carom_broad_build(carom_context *context, carom_broad *broad,
                                const carom_bounds *bounds) {
-    broad->space = choose_space(bounds);
+    if (context->backend != CAROM_BACKEND_CPU) return build_on_device(context, broad);
+    broad->space = carom_broad_choose_space(bounds);
     carom_box box = carom_broad_round(&broad->space, bounds);
     broad->failure = build(context, broad, &box);
     if (broad->failure == CAROM_OK) forget_pending(broad);
@@ -278,15 +258,16 @@ static carom_status update(carom_context *context, carom_broad *broad) {
 carom_status carom_broad_update(carom_context *context, carom_broad *broad) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(broad != NULL, "the broad phase is NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "a broad phase"));
-    if (broad->failure == CAROM_OK && !broad->all_pending && broad->pending.count == 0)
-        return CAROM_OK;
+    CAROM_TRY(carom_broad_check_backend(context, broad));
+    if (broad->failure == CAROM_OK && !carom_broad_is_pending(broad)) return CAROM_OK;
     carom_progress_begin(context, "updating boxes", 0);
-    return carom_progress_finish(context, update(context, broad));
+    carom_status status =
+        broad->device != NULL ? build_on_device(context, broad) : update(context, broad);
+    return carom_progress_finish(context, status);
 }
 
 carom_status carom_broad_check_ready(carom_context *context, const carom_broad *broad) {
-    CAROM_TRY(carom_context_require_cpu(context, "a broad phase"));
+    CAROM_TRY(carom_broad_check_backend(context, broad));
     if (broad->failure == CAROM_OK) return CAROM_OK;
     return carom_fail(context, broad->failure,
                       "the last update of the boxes failed (%s): call carom_broad_update again",

@@ -224,6 +224,7 @@ static const char *validate_sweep(const carom_broad *broad) {
 
 static const char *validate_structure(const carom_broad *broad) {
     const carom_grid_source items = {broad->id_count, give_boxes, broad};
+    if (broad->device != NULL) return NULL; /* it is on the device */
     if (!broad->built) return "broad: nothing is built, and nothing failed";
     const char *message = validate_space(broad);
     if (message != NULL) return message;

@@ -239,8 +239,25 @@ static __device__ inline uint32_t carom_tree_bin(uint32_t key, unsigned bits) {
     return (1u << bits) + ((size_class - 1u) << few) + (index >> (CAROM_BVH_CURVE_BITS - few));
 }
 
-/* Keys and, where there are bins, the rank of each item among those of its bin that came so far.
- * Lanes of one bin count as one. */
+/* Stores the key of item i and, where there are bins, its rank among those of its bin that came so
+ * far. Lanes of one bin count as one; all lanes call it. */
+static __device__ inline void carom_tree_count_key(bool there, uint32_t i, uint32_t key,
+                                                   uint32_t *keys, uint32_t *ranks, uint32_t *bins,
+                                                   unsigned bits) {
+    if (there) keys[i] = key;
+    if (bins == nullptr) {
+        if (there) ranks[i] = i;
+        return;
+    }
+    unsigned lane = threadIdx.x % CAROM_WARP;
+    uint32_t bin = there ? carom_tree_bin(key, bits) : UINT32_MAX;
+    unsigned same = __match_any_sync(~0u, bin), leader = (unsigned)__ffs(same) - 1u;
+    uint32_t first = 0;
+    if (there && lane == leader) first = atomicAdd(&bins[bin], (uint32_t)__popc(same));
+    first = __shfl_sync(~0u, first, leader);
+    if (there) ranks[i] = first + __popc(same & ((1u << lane) - 1u));
+}
+
 template <typename BOXES>
 static __global__ void carom_tree_keys(BOXES boxes, uint32_t count, const carom_bvh_space *space,
                                        uint32_t *keys, uint32_t *ranks, uint32_t *bins,
@@ -255,19 +272,8 @@ static __global__ void carom_tree_keys(BOXES boxes, uint32_t count, const carom_
             carom_tree_hilbert(carom_bvh_cell(space, &box, 0), carom_bvh_cell(space, &box, 1),
                                carom_bvh_cell(space, &box, 2));
         key = carom_bvh_key(space, &box, index);
-        keys[i] = key;
     }
-    if (bins == nullptr) {
-        if (there) ranks[i] = i;
-        return;
-    }
-    unsigned lane = threadIdx.x % CAROM_WARP;
-    uint32_t bin = there ? carom_tree_bin(key, bits) : UINT32_MAX;
-    unsigned same = __match_any_sync(~0u, bin), leader = (unsigned)__ffs(same) - 1u;
-    uint32_t first = 0;
-    if (there && lane == leader) first = atomicAdd(&bins[bin], (uint32_t)__popc(same));
-    first = __shfl_sync(~0u, first, leader);
-    if (there) ranks[i] = first + __popc(same & ((1u << lane) - 1u));
+    carom_tree_count_key(there, i, key, keys, ranks, bins, bits);
 }
 
 static __global__ void carom_tree_scatter(const uint32_t *keys, const uint32_t *ranks,
@@ -422,6 +428,19 @@ static inline void carom_tree_order(carom_device *device, uint32_t count, carom_
                         sort.bits, count, items, sort.bins);
 }
 
+/* Queues the filling of a tree whose items are in their order. */
+template <typename BOXES>
+static void carom_tree_fill_all(carom_device *device, BOXES boxes, const carom_tree &tree) {
+    carom_device_launch(device, carom_tree_fill<BOXES>,
+                        carom_device_blocks(tree.entries[0], CAROM_TREE_BLOCK), CAROM_TREE_BLOCK,
+                        boxes, tree);
+    for (uint32_t level = 2; level + 1 < tree.levels; ++level)
+        carom_device_launch(
+            device, carom_tree_fill_level,
+            carom_device_blocks((uint64_t)tree.entries[level + 1] * CAROM_WARP, 128), 128, tree,
+            level);
+}
+
 /* Queues the build. BOXES has these device functions:
  *   box(item)           the box; empty: the item is not in the tree
  *   first_box(item)     the same, called exactly once per item: the place for other work on it
@@ -441,14 +460,7 @@ static void carom_tree_build(carom_device *device, BOXES boxes, const carom_tree
     carom_device_step(device, "order");
     carom_tree_order(device, count, sort, tree.items);
     carom_device_step(device, "build");
-    carom_device_launch(device, carom_tree_fill<BOXES>,
-                        carom_device_blocks(count, CAROM_TREE_BLOCK), CAROM_TREE_BLOCK, boxes,
-                        tree);
-    for (uint32_t level = 2; level + 1 < tree.levels; ++level)
-        carom_device_launch(
-            device, carom_tree_fill_level,
-            carom_device_blocks((uint64_t)tree.entries[level + 1] * CAROM_WARP, 128), 128, tree,
-            level);
+    carom_tree_fill_all(device, boxes, tree);
 }
 
 /* ---- Search: pairs of leaves ----------------------------------------------------------------- */

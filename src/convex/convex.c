@@ -67,7 +67,7 @@ bool carom_convex_is_complete(const carom_convex *s) {
     return s->kind != CAROM_CONVEX_KIND_SUPPORT || s->support != NULL;
 }
 
-static bool is_known(const carom_convex_def *def) {
+bool carom_convex_is_known(const carom_convex_def *def) {
     return (unsigned)def->start < CAROM_CONVEX_START_COUNT &&
            (unsigned)def->search < CAROM_CONVEX_SEARCH_COUNT;
 }
@@ -88,6 +88,24 @@ carom_status carom_convex_check(carom_context *context, const carom_convex *shap
     return fine ? CAROM_OK : refuse(context, shape, which);
 }
 
+/* A batch of one pair. */
+static carom_status ask_device(carom_context *context, const carom_convex_question_item *q,
+                               carom_convex_question question, carom_convex_cache *cache,
+                               carom_convex_result *result) {
+    const carom_pose none = {{0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    const carom_convex_body bodies[2] = {{q->a, q->pose_a != NULL ? *q->pose_a : none},
+                                         {q->b, q->pose_b != NULL ? *q->pose_b : none}};
+    const carom_pair pair = {0, 1};
+    const carom_convex_batch batch = {.bodies = bodies,
+                                      .body_count = 2,
+                                      .pairs = &pair,
+                                      .pair_count = 1,
+                                      .question = question,
+                                      .def = q->def,
+                                      .caches = cache};
+    return carom_convex_device_ask(context, &batch, 1, result);
+}
+
 /* ---- One pair -------------------------------------------------------------------------------- */
 
 static carom_status ask(carom_context *context, const carom_convex *a, const carom_pose *pose_a,
@@ -101,10 +119,10 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
                                     .pose_a = pose_a,
                                     .pose_b = pose_b};
     if (def != NULL) q.def = *def;
-    if (context->backend != CAROM_BACKEND_CPU)
-        return carom_context_require_cpu(context, "a convex shape");
     CAROM_TRY(carom_convex_check(context, a, pose_a, "a"));
     CAROM_TRY(carom_convex_check(context, b, pose_b, "b"));
+    if (context->backend != CAROM_BACKEND_CPU)
+        return ask_device(context, &q, question, cache, result);
     carom_status status = CAROM_CPU_CALL(context, carom_convex_ask)(
         &q, question, cache, carom_scratch(context, 0), result);
     return status == CAROM_OK ? status : carom_fail_memory(context, 0, "the depth of two hulls");
@@ -115,7 +133,8 @@ static carom_status ask(carom_context *context, const carom_convex *a, const car
     CAROM_REQUIRE((a) != NULL && (b) != NULL, "a shape is NULL");                                  \
     CAROM_REQUIRE(carom_convex_is_complete(a) && carom_convex_is_complete(b),                      \
                   "a shape has an unknown kind, or no hull or support function");                  \
-    CAROM_REQUIRE((def) == NULL || is_known(def), "the def has an unknown start or search")
+    CAROM_REQUIRE((def) == NULL || carom_convex_is_known(def),                                     \
+                  "the def has an unknown start or search")
 
 carom_status carom_convex_meet(carom_context *context, const carom_convex *a,
                                const carom_pose *pose_a, const carom_convex *b,
@@ -224,12 +243,15 @@ carom_status carom_convex_pairs(carom_context *context, const carom_convex_batch
     CAROM_REQUIRE(batch->pairs != NULL || batch->pair_count == 0, "the pairs are NULL");
     CAROM_REQUIRE((unsigned)batch->question < CAROM_CONVEX_QUESTION_COUNT,
                   "the question is unknown");
-    CAROM_REQUIRE(is_known(&batch->def), "the def has an unknown start or search");
+    CAROM_REQUIRE(carom_convex_is_known(&batch->def), "the def has an unknown start or search");
     CAROM_REQUIRE_RESULT(results, "the result array");
-    CAROM_TRY(carom_context_require_cpu(context, "a convex shape"));
     CAROM_TRY(check_batch(context, batch));
     CAROM_TRY(carom_convex_results_begin(context, &context->allocator, results, batch->pair_count,
                                          &workspace));
+    if (context->backend != CAROM_BACKEND_CPU) {
+        CAROM_TRY(carom_convex_device_ask(context, batch, workspace, results->data));
+        return carom_convex_results_end(results);
+    }
     batch_job job = {context, batch, results->data};
     carom_status status =
         carom_parallel_phase(context, "asking convex pairs", workspace, GRAIN, ask_range, &job);

@@ -10,6 +10,9 @@
 /* Whether the caller filled in what the kind needs. */
 bool carom_convex_is_complete(const carom_convex *shape);
 
+/* Whether start and search are choices that there are. */
+bool carom_convex_is_known(const carom_convex_def *def);
+
 /* Fails with CAROM_BAD_INPUT and names `which` unless shape and pose are finite and in range. The
  * pose may be NULL. */
 carom_status carom_convex_check(carom_context *context, const carom_convex *shape,
@@ -19,6 +22,19 @@ carom_status carom_convex_check(carom_context *context, const carom_convex *shap
 static inline const carom_hull_view *carom_convex_hull_view(const carom_convex *shape) {
     return shape->kind == CAROM_CONVEX_KIND_HULL ? &shape->borrowed_hull->view : NULL;
 }
+
+/* ---- The same on the GPU: convex_device.c ---------------------------------------------------- */
+
+/* CAROM_OK if the cuda library knows convex shapes. */
+carom_status carom_convex_device_check(carom_context *context, const char *what);
+/* Copies a hull to the device, for queries there. */
+carom_status carom_hull_device_create(carom_context *context, carom_hull *hull);
+void carom_hull_device_release(carom_hull *hull);
+/* Asks all pairs of a batch that is checked; there is space for so many results. */
+carom_status carom_convex_device_ask(carom_context *context, const carom_convex_batch *batch,
+                                     uint64_t count, carom_convex_result *results);
+
+/* ---- Contact points -------------------------------------------------------------------------- */
 
 /* Fills the points of a manifold from its result, which is that of the two shapes.
  * CAROM_NO_MEMORY when the arena has none. */

@@ -286,8 +286,8 @@ CAROM_ITEM int carom_epa_expand(carom_convex_pair *pair, carom_epa_workspace *wo
 
 /* The depth of the cores from a simplex of GJK that holds the origin. `close` is how far the bounds
  * may stay apart. */
-CAROM_ITEM void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *s,
-                              carom_epa_workspace *workspace, double close, carom_epa *e) {
+CAROM_CONVEX_COLD void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *s,
+                                     carom_epa_workspace *workspace, double close, carom_epa *e) {
     carom_vec3 b;
     uint32_t count = 4, global = workspace->point_capacity - workspace->local_points;
     e->iterations = 0;

@@ -10,7 +10,7 @@
  * At the end triangles in one plane are joined to polygons, and vertices that are no corner of
  * three polygons, and so lie on an edge or in a face, are left out. What remains are exactly the
  * extreme points and the facets. */
-#include "convex/convex_hull.h"
+#include "convex/convex.h"
 
 #include "base/progress.h"
 #include "convex/convex_cpu.h"
@@ -514,7 +514,8 @@ carom_status carom_hull_create(carom_context *context, const carom_hull_def *def
     CAROM_REQUIRE(hull != NULL, "the place for the hull is NULL");
     *hull = NULL;
     CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_TRY(carom_context_require_cpu(context, "a hull"));
+    if (context->backend != CAROM_BACKEND_CPU)
+        CAROM_TRY(carom_convex_device_check(context, "a hull"));
     if (def == NULL || def->mesh.vertex_count == 0)
         return carom_fail(context, CAROM_BAD_INPUT, "there is no vertex; a hull needs one or more");
     carom_mesh_view points = def->mesh;
@@ -532,6 +533,8 @@ carom_status carom_hull_create(carom_context *context, const carom_hull_def *def
     carom_arena_rewind(b.arena, mark);
     if (status == CAROM_NO_MEMORY)
         status = carom_fail_memory(context, points.vertex_count * 100, "a hull");
+    if (status == CAROM_OK && context->backend != CAROM_BACKEND_CPU)
+        status = carom_hull_device_create(context, h);
     status = carom_progress_finish(context, status);
     if (status != CAROM_OK) {
         carom_hull_destroy(h);
@@ -544,6 +547,7 @@ carom_status carom_hull_create(carom_context *context, const carom_hull_def *def
 void carom_hull_destroy(carom_hull *hull) {
     if (hull == NULL) return;
     carom_allocator allocator = hull->allocator;
+    carom_hull_device_release(hull);
     carom_release(&allocator, hull->vertices);
     carom_release(&allocator, hull->all);
     carom_release(&allocator, hull->neighbours);

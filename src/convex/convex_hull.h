@@ -3,7 +3,7 @@
 #ifndef CAROM_SRC_CONVEX_HULL_H
 #define CAROM_SRC_CONVEX_HULL_H
 
-#include "convex/convex_item.h"
+#include "convex/convex_device.h"
 
 struct carom_hull {
     carom_allocator allocator;
@@ -15,6 +15,7 @@ struct carom_hull {
     uint32_t *corners;
     carom_vec3 *normals; /* of the faces: unit, outwards; see carom_hull_face_normal */
     carom_hull_info info;
+    carom_device_hull *device; /* its copy, of a context of backend cuda; else NULL */
 };
 
 /* The unit normal of a face, from its corners. */

@@ -252,6 +252,7 @@ carom_status carom_convex_manifold(carom_context *context, const carom_convex *a
         return carom_fail(context, CAROM_BAD_INPUT,
                           "the reach is %g; give a finite number, not below 0", reach);
     carom_convex_result r;
+    CAROM_TRY(carom_context_require_cpu(context, "a manifold"));
     CAROM_TRY(carom_convex_depth(context, a, pose_a, b, pose_b, NULL, cache, &r));
     memset(manifold, 0, sizeof(*manifold));
     manifold->result = r;
@@ -270,6 +271,7 @@ carom_status carom_convex_ray(carom_context *context, const carom_convex *shape,
     CAROM_REQUIRE(hit != NULL, "the place for the hit is NULL");
     carom_vec3 d = ray->direction;
     double largest = fmax(fabs(d.x), fmax(fabs(d.y), fabs(d.z)));
+    CAROM_TRY(carom_context_require_cpu(context, "a ray at a convex shape"));
     if (!carom_vec_finite(d) || !(largest > 0.0) || isnan(ray->length) || ray->length < 0.0 ||
         !carom_vec_finite(ray->origin))
         return carom_fail(context, CAROM_BAD_INPUT,

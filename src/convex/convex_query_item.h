@@ -452,7 +452,7 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
 }
 
 /* The depth of overlapping cores. Returns 1 when the workspace was too small for the bounds to
- * agree. */
+ * agree: the result is as good as it allows. */
 CAROM_ITEM int carom_convex_depth_item(const carom_convex_question_item *q, carom_convex_work *w,
                                        carom_epa_workspace *workspace,
                                        carom_convex_result *result) {
@@ -471,7 +471,7 @@ CAROM_ITEM int carom_convex_depth_item(const carom_convex_question_item *q, caro
      * radius of curvature. */
     double off = (e.off + CAROM_CONVEX_ROUNDING) * w->place.back;
     result->error = CAROM_MAX(result->error, off);
-    return e.full && !curved;
+    return e.full;
 }
 
 #endif

@@ -21,6 +21,13 @@
 #define CAROM_CONVEX_HOT CAROM_ITEM
 #endif
 
+/* Kept out of the loops on the GPU, where each kernel would hold a copy. */
+#ifdef __CUDACC__
+#define CAROM_CONVEX_COLD static __host__ __device__ __noinline__ __attribute__((unused))
+#else
+#define CAROM_CONVEX_COLD CAROM_ITEM
+#endif
+
 /* A point of the difference of two shapes, w = a - b, all in the frame of a. */
 typedef struct carom_convex_vertex {
     carom_vec3 w, a, b;
@@ -180,7 +187,7 @@ CAROM_CONVEX_HOT carom_gjk_simplex_face carom_gjk_simplex_solve(const carom_gjk_
 }
 
 /* The same for any simplex, of which no point is known to be part of the answer. */
-CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_solve_any(const carom_gjk_simplex *s) {
+CAROM_CONVEX_COLD carom_gjk_simplex_face carom_gjk_simplex_solve_any(const carom_gjk_simplex *s) {
     carom_gjk_simplex_face best = carom_gjk_simplex_solve(s), f;
     if (best.count == s->count || s->count < 3) return best;
     f = s->count == 3 ? carom_gjk_simplex_edge(s, 0, 1) : carom_gjk_simplex_triangle(s, 0, 1, 2);
@@ -269,7 +276,8 @@ CAROM_ITEM int carom_gjk_simplex_project(const carom_vec3 *p, int count, carom_d
 }
 
 /* As carom_gjk_simplex_solve, by trying every face in double-double. */
-CAROM_ITEM carom_gjk_simplex_face carom_gjk_simplex_solve_carefully(const carom_gjk_simplex *s) {
+CAROM_CONVEX_COLD carom_gjk_simplex_face
+carom_gjk_simplex_solve_carefully(const carom_gjk_simplex *s) {
     carom_gjk_simplex_face best = carom_gjk_simplex_point(s, 0);
     best.low = 0.0;
     carom_dd least = carom_dd_make(HUGE_VAL, 0.0);

@@ -71,11 +71,10 @@ typedef struct carom_pack_lenses {
 
 CAROM_ITEM carom_pack_scale carom_pack_scale_make(double largest, uint64_t terms) {
     carom_pack_scale s;
-    int exponent, count_bits = 0;
+    int exponent;
     (void)carom_double_mantissa(largest, &exponent); /* largest < 2^(exponent + 53) */
-    while (count_bits < 64 && terms >> count_bits != 0) ++count_bits;
-    int coarse =
-        exponent + 53 - CAROM_PACK_PART_BITS + CAROM_MAX(count_bits - CAROM_PACK_ROOM_BITS, 0);
+    int coarse = exponent + 53 - CAROM_PACK_PART_BITS +
+                 CAROM_MAX(carom_bit_count(terms) - CAROM_PACK_ROOM_BITS, 0);
     s.largest = largest;
     s.scale =
         CAROM_MAX(coarse - CAROM_PACK_FINE_BITS, -1022); /* so that all constants are normal */
@@ -139,8 +138,8 @@ CAROM_ITEM bool carom_pack_pair(const carom_ball *a, const carom_ball *b, carom_
      * the one that comes first in space. So a and b may be swapped. */
     bool swapped = a->radius > b->radius ||
                    (a->radius == b->radius && carom_vec_compare(a->centre, b->centre) > 0);
-    carom_lens_shape lens =
-        swapped ? carom_lens_at(b->radius, a->radius, d) : carom_lens_at(a->radius, b->radius, d);
+    double first = swapped ? b->radius : a->radius, second = swapped ? a->radius : b->radius;
+    carom_lens_shape lens = carom_lens_at(first, second, d);
     if (!(lens.volume > 0.0)) return false;
     double part = d > 0.0 ? lens.along_r / d : 0.0;
     carom_vec3 from = swapped ? b->centre : a->centre;

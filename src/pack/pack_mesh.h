@@ -69,6 +69,12 @@ carom_pack_hit carom_pack_mesh_distance(const carom_pack_mesh *mesh, carom_vec3 
  * of 0.5 or more. False on the surface. `found` is a buffer of the worker. */
 bool carom_pack_mesh_inside(const carom_pack_mesh *mesh, carom_vec3 point, carom_bvh_found *found);
 
+/* Whether a point is within the bounds of the mesh; others are outside of the solid. */
+static inline bool carom_pack_mesh_bounds(const carom_pack_mesh *mesh, carom_vec3 point) {
+    return point.x >= mesh->low.x && point.x <= mesh->high.x && point.y >= mesh->low.y &&
+           point.y <= mesh->high.y && point.z >= mesh->low.z && point.z <= mesh->high.z;
+}
+
 carom_triangle carom_pack_mesh_triangle(const carom_pack_mesh *mesh, uint32_t place);
 
 /* Whether two triangles that are not coplanar meet other than in corners that they share; exact. */

@@ -78,10 +78,8 @@ carom_status carom_pack_check_place(carom_context *context, const carom_pack_ext
               fabs(q->w) <= DBL_MAX))
             return carom_fail(context, CAROM_BAD_INPUT, "the pose of %s is not finite", what);
     }
-    double factor = scale == 0.0 ? 1.0 : scale;
-    double far = extent->size * factor + (pose != NULL ? carom_vec_largest(pose->t) : 0.0);
-    if (!(far <= CAROM_PACK_MOST_SIZE) ||
-        (extent->count != 0 && !(extent->radius * factor >= CAROM_PACK_LEAST_SIZE)))
+    double far, factor = scale == 0.0 ? 1.0 : scale;
+    if (!carom_pack_place_fits(extent, pose, scale, &far))
         return carom_fail(context, CAROM_BAD_INPUT,
                           "%s in its pose has radii up to %g and reaches to %g: sizes must be "
                           "between 2^-200 and 2^200",

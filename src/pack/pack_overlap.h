@@ -6,11 +6,6 @@
 #include "pack/pack.h"
 #include "pack/pack_overlap_item.h"
 
-/* Sizes of packings and of placings that can be compared, so that no volume times a length
- * overflows or loses bits. */
-#define CAROM_PACK_LEAST_SIZE 0x1p-200
-#define CAROM_PACK_MOST_SIZE  0x1p+200
-
 /* Computes the extent of a packing. CAROM_BAD_INPUT: it has no spheres or no shares; a cover is
  * smaller than its radius; a size out of range. `what` names the packing in messages. */
 carom_status carom_pack_extent_make(carom_context *context, const carom_packing *packing,

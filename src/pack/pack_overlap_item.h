@@ -28,6 +28,11 @@
 /* Relative error of the volume of a packing's solid (pack.c). */
 #define CAROM_PACK_VOLUME_ERROR 1e-9
 
+/* Sizes of packings and of placings that can be compared, so that no volume times a length
+ * overflows or loses bits. */
+#define CAROM_PACK_LEAST_SIZE 0x1p-200
+#define CAROM_PACK_MOST_SIZE  0x1p+200
+
 /* Upper bound of the relative error of a posed centre: some ten roundings of 2^-53, times five for
  * safety, per coordinate of the largest. */
 #define CAROM_PACK_POSE_ERROR 0x1p-47
@@ -99,6 +104,42 @@ typedef struct carom_pack_meeting {
     carom_pack_scales scales;
 } carom_pack_meeting;
 
+/* Whether scale and pose, which may be NULL, are numbers that place a packing within the range of
+ * sizes; `far` is how far it then reaches. */
+CAROM_ITEM bool carom_pack_place_fits(const carom_pack_extent *extent, const carom_pose *pose,
+                                      double scale, double *far) {
+    double factor = scale == 0.0 ? 1.0 : scale;
+    *far = extent->size * factor;
+    if (!(scale >= 0.0 && scale <= DBL_MAX)) return false;
+    if (pose != 0) {
+        if (!(carom_vec_finite(pose->t) &&
+              carom_vec_finite(carom_vec(pose->q.x, pose->q.y, pose->q.z)) &&
+              fabs(pose->q.w) <= DBL_MAX))
+            return false;
+        *far += carom_vec_largest(pose->t);
+    }
+    return *far <= CAROM_PACK_MOST_SIZE &&
+           (extent->count == 0 || extent->radius * factor >= CAROM_PACK_LEAST_SIZE);
+}
+
+/* How far two posed centres may be off together. */
+CAROM_ITEM double carom_pack_meeting_slack(const carom_pack_meeting *m) {
+    return 2.0 * (m->place[0].slack + m->place[1].slack);
+}
+
+/* The meeting of packings whose places are set, and the slack. */
+CAROM_ITEM void carom_pack_meeting_finish(carom_pack_meeting *m, const carom_pack_extent *a,
+                                          const carom_pack_extent *b) {
+    m->pivot = carom_pack_pose_centre(&m->place[1], b->pivot);
+    double radius_a = a->radius * m->place[0].scale, radius_b = b->radius * m->place[1].scale;
+    double radius = CAROM_MAX(radius_a, radius_b);
+    /* Balls that overlap: the lens is in a ball of B, and the centres are two radii apart. */
+    double lever = b->reach * m->place[1].scale + 2.0 * radius + m->slack;
+    uint64_t pairs =
+        b->count != 0 && a->count > UINT64_MAX / b->count ? UINT64_MAX : a->count * b->count;
+    m->scales = carom_pack_scales_make(radius * (1.0 + 0x1p-40), lever * (1.0 + 0x1p-40), pairs);
+}
+
 CAROM_ITEM carom_pack_meeting carom_pack_meeting_make(const carom_pack_extent *a,
                                                       const carom_pose *pose_a, double scale_a,
                                                       const carom_pack_extent *b,
@@ -106,15 +147,8 @@ CAROM_ITEM carom_pack_meeting carom_pack_meeting_make(const carom_pack_extent *a
     carom_pack_meeting m;
     m.place[0] = carom_pack_place_make(a, pose_a, scale_a);
     m.place[1] = carom_pack_place_make(b, pose_b, scale_b);
-    m.pivot = carom_pack_pose_centre(&m.place[1], b->pivot);
-    m.slack = 2.0 * (m.place[0].slack + m.place[1].slack);
-    double radius_a = a->radius * m.place[0].scale, radius_b = b->radius * m.place[1].scale;
-    double radius = CAROM_MAX(radius_a, radius_b);
-    /* Balls that overlap: the lens is in a ball of B, and the centres are two radii apart. */
-    double lever = b->reach * m.place[1].scale + 2.0 * radius + m.slack;
-    uint64_t pairs =
-        b->count != 0 && a->count > UINT64_MAX / b->count ? UINT64_MAX : a->count * b->count;
-    m.scales = carom_pack_scales_make(radius * (1.0 + 0x1p-40), lever * (1.0 + 0x1p-40), pairs);
+    m.slack = carom_pack_meeting_slack(&m);
+    carom_pack_meeting_finish(&m, a, b);
     return m;
 }
 
@@ -194,13 +228,19 @@ CAROM_ITEM double carom_pack_void_value(const carom_pack_extent *extent,
     return (double)units * carom_power_of_two(extent->void_scale) * cube * (1.0 + 0x1p-48);
 }
 
+/* Totals as numbers. */
+typedef struct carom_pack_values {
+    carom_pack_lenses lenses;
+    double inner, inner_error;
+    uint64_t pairs, inner_pairs;
+} carom_pack_values;
+
 /* The bounds of the inner lenses, rounded outwards: lower, and what the voids are added to. */
-CAROM_ITEM void carom_pack_inner_bounds(const carom_pack_totals *totals,
+CAROM_ITEM void carom_pack_inner_bounds(const carom_pack_values *values,
                                         const carom_pack_meeting *m, double *lower, double *upper) {
-    double volume = carom_sum_value(totals->inner, m->scales.volume.scale);
-    double error = carom_sum_value(totals->inner_error, m->scales.volume.scale);
+    double volume = values->inner, error = values->inner_error;
     /* Each of the 2 terms of a pair was rounded to a multiple of the scale. */
-    error += (double)totals->inner_pairs * carom_power_of_two(m->scales.volume.scale);
+    error += (double)values->inner_pairs * carom_power_of_two(m->scales.volume.scale);
     double less = (volume - error) * (1.0 - 0x1p-50);
     *lower = CAROM_MAX(less, 0.0);
     *upper = (volume + error) * (1.0 + 0x1p-50);
@@ -217,12 +257,12 @@ CAROM_ITEM double carom_pack_most_volume(const carom_pack_extent *a, const carom
 
 /* The result. `flagged` of A and of B; NULL: not looked for, then the upper bound is that of the
  * volumes, and the relation is touching, not decided, where secondary balls overlap. */
-CAROM_ITEM void carom_pack_overlap_finish(const carom_pack_totals *totals,
-                                          const carom_pack_meeting *m, const carom_pack_extent *a,
-                                          const carom_pack_extent *b,
-                                          const carom_pack_flagged *flagged,
-                                          carom_packing_overlap *overlap) {
-    carom_pack_lenses lenses = carom_pack_sum_value(&totals->estimate, &m->scales);
+CAROM_ITEM void carom_pack_overlap_of_values(const carom_pack_values *totals,
+                                             const carom_pack_meeting *m,
+                                             const carom_pack_extent *a, const carom_pack_extent *b,
+                                             const carom_pack_flagged *flagged,
+                                             carom_packing_overlap *overlap) {
+    const carom_pack_lenses lenses = totals->lenses;
     double lower, upper, most = carom_pack_most_volume(a, b, m);
     carom_pack_inner_bounds(totals, m, &lower, &upper);
     if (flagged != 0) {
@@ -252,6 +292,20 @@ CAROM_ITEM void carom_pack_overlap_finish(const carom_pack_totals *totals,
     overlap->inner_pairs = totals->inner_pairs;
     overlap->flagged_a = flagged != 0 ? flagged[0].count : 0;
     overlap->flagged_b = flagged != 0 ? flagged[1].count : 0;
+}
+
+CAROM_ITEM void carom_pack_overlap_finish(const carom_pack_totals *totals,
+                                          const carom_pack_meeting *m, const carom_pack_extent *a,
+                                          const carom_pack_extent *b,
+                                          const carom_pack_flagged *flagged,
+                                          carom_packing_overlap *overlap) {
+    carom_pack_values values;
+    values.lenses = carom_pack_sum_value(&totals->estimate, &m->scales);
+    values.inner = carom_sum_value(totals->inner, m->scales.volume.scale);
+    values.inner_error = carom_sum_value(totals->inner_error, m->scales.volume.scale);
+    values.pairs = totals->pairs;
+    values.inner_pairs = totals->inner_pairs;
+    carom_pack_overlap_of_values(&values, m, a, b, flagged, overlap);
 }
 
 #endif

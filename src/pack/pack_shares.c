@@ -22,6 +22,7 @@
 #include "base/worker_state.h"
 #include "geom/box.h"
 #include "geom/orient.h"
+#include "geom/triangle_box.h"
 #include "pack/pack_clip_item.h"
 #include "pack/pack_octree.h"
 
@@ -76,12 +77,15 @@ typedef struct division {
     const carom_pack_mesh *mesh;
     const carom_pack_ball *balls; /* NULL: only the volume is wanted */
     uint32_t ball_count;
-    carom_vec3 low; /* of the root */
-    double step;    /* edge of the finest cells */
-    uint32_t steps; /* of the root's edge */
-    int scale;      /* of sums */
-    uint32_t pass;  /* index of the traversal */
-    bool keep;      /* cells */
+    carom_vec3 low;       /* of the root */
+    double step;          /* edge of the finest cells */
+    uint32_t steps;       /* of the root's edge */
+    int scale;            /* of sums */
+    uint32_t pass;        /* index of the traversal */
+    bool keep;            /* cells */
+    const double *limits; /* covers from outside: the radius that cells of each ball are to keep to;
+                             else NULL */
+    double finest;        /* then: cells of this edge are not divided */
     task_array tasks;
     number_array numbers;      /* the lists of tasks */
     carom_triangle *triangles; /* by place: one after the other, as they are read in no order */
@@ -254,12 +258,28 @@ static carom_pack_octants octants_of(const box boxes[8]) {
     return o;
 }
 
+/* Covers from outside: leaves out children that a triangle does not meet, though they meet its
+ * plane and its bounds. Cells that are taken for a part of the surface would make balls larger. */
+static void sharpen(worker *w, const carom_pack_octants *o, list from) {
+    for (uint64_t i = from.begin; i < from.end; ++i) {
+        const carom_triangle *t = &w->d->triangles[w->numbers.data[i]];
+        uint8_t *mask = &w->masks.data[i - from.begin];
+        for (uint32_t rest = *mask; rest != 0; rest &= rest - 1) {
+            int k = __builtin_ctz(rest);
+            carom_bounds cell = {{o->x[k] - o->half, o->y[k] - o->half, o->z[k] - o->half},
+                                 {o->x[k] + o->half, o->y[k] + o->half, o->z[k] + o->half}};
+            if (!carom_triangle_meets_bounds(t->corner, &cell)) *mask &= (uint8_t) ~(1u << k);
+        }
+    }
+}
+
 static bool distribute_triangles(worker *w, const carom_pack_octants *octants, list from,
                                  list to[8]) {
     uint64_t count = from.end - from.begin;
     if (!byte_array_reserve(&w->masks, &w->d->context->allocator, count)) return false;
     if (count != 0) CAROM_CPU_CALL(w->d->context, carom_pack_octant_triangles)
     (w->d->triangles, w->numbers.data + from.begin, count, octants, w->masks.data);
+    if (w->d->limits != NULL && count <= FEW_TRIANGLES) sharpen(w, octants, from);
     return distribute(w, from, to);
 }
 
@@ -400,6 +420,7 @@ static bool divides(const worker *w, const cube *c, const box *b, list triangles
     if (c->size == 1) return false;
     const carom_pack_ball *ball = &d->balls[owner];
     double far = far_corner(b, ball);
+    if (d->limits != NULL) return far > d->limits[owner] && b->edge > d->finest;
     if (far <= ball->radius) return false;
     bool alone = balls.end - balls.begin == 1;
     if (alone && triangles.begin == triangles.end) return false; /* wholly in the share */
@@ -435,9 +456,11 @@ static bool add_leaf(worker *w, const cube *c, const box *b, list triangles, lis
     }
     ++w->cells;
     t->cover = CAROM_MAX(far, t->cover);
-    t->volume =
-        carom_sum_add(t->volume, carom_sum_term(volume_of(w, b, triangles, high), d->scale));
-    for (uint64_t i = balls.begin; i < balls.end; ++i) {
+    bool shares = d->limits == NULL;
+    if (shares)
+        t->volume =
+            carom_sum_add(t->volume, carom_sum_term(volume_of(w, b, triangles, high), d->scale));
+    for (uint64_t i = balls.begin; i < balls.end && shares; ++i) {
         uint32_t id = w->numbers.data[i];
         double depth = id == owner ? 0.0 : depth_in(b, &d->balls[id]);
         if (!(depth > 0.0)) continue;
@@ -692,15 +715,17 @@ static carom_status divide(division *d, carom_pack_share *shares, carom_pack_cel
         d->triangles[i] = carom_pack_mesh_triangle(d->mesh, i);
     for (uint32_t i = 0; i < d->ball_count; ++i) {
         const carom_pack_ball *b = &d->balls[i];
-        d->sites[i] = (carom_pack_site){b->x, b->y, b->z, b->radius, 1.0 / sqrt(b->radius)};
+        double weight = d->limits != NULL ? 1.0 : 1.0 / sqrt(b->radius);
+        d->sites[i] = (carom_pack_site){b->x, b->y, b->z, b->radius, weight};
     }
     CAROM_TRY(carom_worker_states_begin(&d->states, context, sizeof(worker), begin_worker, d));
     worker *first = carom_worker_state(&d->states, 0);
     if (first == NULL)
         return carom_fail_memory(context, d->ball_count * sizeof(tally), "shares of a packing");
     CAROM_TRY(begin(d, first));
-    carom_progress_expect(context, TRAVERSALS * d->tasks.count);
-    for (d->pass = 0; d->pass + 1 < TRAVERSALS; ++d->pass) {
+    d->pass = d->limits != NULL ? TRAVERSALS - 1 : 0;
+    carom_progress_expect(context, (TRAVERSALS - d->pass) * d->tasks.count);
+    for (; d->pass + 1 < TRAVERSALS; ++d->pass) {
         CAROM_TRY(carom_parallel_for(context, d->tasks.count, 1, run_task, d));
         for (uint32_t i = 0; i < d->ball_count; ++i) {
             tally sum;
@@ -729,6 +754,29 @@ carom_status carom_pack_shares(const carom_pack_mesh *mesh, const carom_pack_bal
     carom_progress_begin(context, "dividing space among spheres", 0);
     carom_status status = divide(&d, shares, cells, cell_count);
     release(&d);
+    return carom_progress_finish(context, status);
+}
+
+carom_status carom_pack_cover_cells(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
+                                    const double *limits, uint32_t count, double finest,
+                                    double *covers, carom_pack_cell_array *cells) {
+    carom_context *context = mesh->context;
+    division d = {.context = context, .mesh = mesh, .balls = balls, .ball_count = count};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_pack_share *shares = CAROM_ARENA_TAKE(scratch, carom_pack_share, count);
+    uint64_t cell_count;
+    if (shares == NULL)
+        return carom_fail_memory(context, count * sizeof(*shares), "cells of a cover");
+    d.keep = true;
+    d.limits = limits;
+    d.finest = finest;
+    d.scale = carom_sum_scale(2.0, UINT64_C(1) << 40);
+    carom_progress_begin(context, "covering the solid by cells", 0);
+    carom_status status = divide(&d, shares, cells, &cell_count);
+    release(&d);
+    for (uint32_t i = 0; i < count && status == CAROM_OK; ++i) covers[i] = shares[i].cover;
+    carom_arena_rewind(scratch, mark);
     return carom_progress_finish(context, status);
 }
 

@@ -168,6 +168,12 @@ carom_status carom_scene_ask_heavy(const carom_scene_question *q, const carom_sc
 /* The unit vector from the middle of a's box to that of b's; (1, 0, 0) where these are equal. */
 carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_object *b);
 
+/* Directions along which b may get out of a where there is no force: from a to b, as above, and the
+ * axes of the world and their opposites. */
+#define CAROM_SCENE_DIRECTIONS 7
+void carom_scene_directions(const carom_scene_object *a, const carom_scene_object *b,
+                            carom_vec3 *directions);
+
 /* A shift of b along a direction from which on the boxes of a and b are apart. */
 double carom_scene_clearing_shift(const carom_scene_object *a, const carom_scene_object *b,
                                   carom_vec3 direction);

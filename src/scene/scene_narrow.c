@@ -509,6 +509,15 @@ carom_vec3 carom_scene_between(const carom_scene_object *a, const carom_scene_ob
     return carom_vec_largest(n) == 0.0 ? carom_vec(1.0, 0.0, 0.0) : n;
 }
 
+void carom_scene_directions(const carom_scene_object *a, const carom_scene_object *b,
+                            carom_vec3 *directions) {
+    for (int i = 1; i < CAROM_SCENE_DIRECTIONS; ++i) {
+        directions[i] = carom_vec(0.0, 0.0, 0.0);
+        (&directions[i].x)[(i - 1) / 2] = i % 2 == 1 ? 1.0 : -1.0;
+    }
+    directions[0] = carom_scene_between(a, b);
+}
+
 /* Sets normal, depth and error. The two overlap as they are, and do not when b is moved by `high`.
  * `guess` is a shift to begin with, or 0. */
 static carom_status find_depth(const carom_scene_question *q, const carom_scene_object *a,
@@ -541,10 +550,9 @@ static carom_status find_depth(const carom_scene_question *q, const carom_scene_
  * far, is out of a. */
 static carom_status find_least_depth(const carom_scene_question *q, const carom_scene_object *a,
                                      const carom_scene_object *b, carom_scene_contact *c) {
-    const carom_vec3 directions[7] = {carom_scene_between(a, b), {1.0, 0.0, 0.0},  {-1.0, 0.0, 0.0},
-                                      {0.0, 1.0, 0.0},           {0.0, -1.0, 0.0}, {0.0, 0.0, 1.0},
-                                      {0.0, 0.0, -1.0}};
-    for (int i = 0; i < 7; ++i) {
+    carom_vec3 directions[CAROM_SCENE_DIRECTIONS];
+    carom_scene_directions(a, b, directions);
+    for (int i = 0; i < CAROM_SCENE_DIRECTIONS; ++i) {
         double high = carom_scene_clearing_shift(a, b, directions[i]);
         double less = c->depth - c->error - DEPTH_PART * c->depth;
         if (i > 0 && high > less) {

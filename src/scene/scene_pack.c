@@ -208,30 +208,32 @@ static carom_status ask_moved(const carom_scene_question *q, const carom_scene_o
     return CAROM_OK;
 }
 
-/* Finds shifts along n: from *low on, where the pair overlaps, to *high, where it is apart; `guess`
- * is a shift to begin with, or 0. Where *low is negative, nothing is known to overlap. */
-static carom_status find_interval(const carom_scene_question *q, const carom_scene_object *a,
-                                  const carom_scene_object *b, carom_vec3 n, double guess,
-                                  double *low, double *high) {
-    double least = CAROM_MAX(*low, 0.0); /* not apart here */
-    double open = HUGE_VAL;              /* the least shift at which no overlap is certain */
-    *high = carom_scene_clearing_shift(a, b, n);
-    certain c;
-    for (double at = guess > least && guess < *high ? guess : 0.5 * *high;
-         *high - least > DEPTH_PART * *high && at > least && at < *high;
-         at = least + 0.5 * (*high - least)) {
+/* Lowers *high, a shift along n at which the pair is apart, as far as it stays so; `guess` is a
+ * shift to begin with, or 0. */
+static carom_status find_high(const carom_scene_question *q, const carom_scene_object *a,
+                              const carom_scene_object *b, carom_vec3 n, double guess,
+                              double *high) {
+    double low = 0.0; /* not apart here */
+    double at = guess > 0.0 && guess < *high ? guess : 0.5 * *high;
+    while (*high - low > DEPTH_PART * *high && at > low && at < *high) {
+        certain c;
         CAROM_TRY(ask_moved(q, a, b, n, at, &c));
         if (c.apart)
             *high = at;
         else
-            least = at;
-        if (c.overlap && *low >= 0.0) *low = CAROM_MAX(*low, at);
-        if (!c.overlap) open = CAROM_MIN(open, at);
+            low = at;
+        at = low + 0.5 * (*high - low);
     }
-    if (*low < 0.0) return CAROM_OK;
-    open = CAROM_MIN(open, *high);
-    while (open - *low > DEPTH_PART * *high) {
+    return CAROM_OK;
+}
+
+/* Raises *low, a shift along n at which the pair overlaps, as far as that is certain. */
+static carom_status find_low(const carom_scene_question *q, const carom_scene_object *a,
+                             const carom_scene_object *b, carom_vec3 n, double high, double *low) {
+    double open = high;
+    while (open - *low > DEPTH_PART * high) {
         double at = *low + 0.5 * (open - *low);
+        certain c;
         CAROM_TRY(ask_moved(q, a, b, n, at, &c));
         if (c.overlap)
             *low = at;
@@ -241,23 +243,48 @@ static carom_status find_interval(const carom_scene_question *q, const carom_sce
     return CAROM_OK;
 }
 
+/* Replaces the normal where another direction has a smaller shift at which the pair is apart: the
+ * deepest sphere alone does not know the shape of what it is in. */
+static carom_status find_least(const carom_scene_question *q, const carom_scene_object *a,
+                               const carom_scene_object *b, carom_vec3 *normal, double *high) {
+    carom_vec3 directions[CAROM_SCENE_DIRECTIONS];
+    carom_scene_directions(a, b, directions);
+    for (int i = 0; i < CAROM_SCENE_DIRECTIONS; ++i) {
+        double less = *high - 2.0 * DEPTH_PART * *high;
+        double shift = carom_scene_clearing_shift(a, b, directions[i]);
+        if (shift > less) {
+            certain c;
+            CAROM_TRY(ask_moved(q, a, b, directions[i], less, &c));
+            if (!c.apart) continue;
+            shift = less;
+        }
+        CAROM_TRY(find_high(q, a, b, directions[i], 0.0, &shift));
+        *high = shift;
+        *normal = directions[i];
+    }
+    return CAROM_OK;
+}
+
 /* The rest of a contact: the depth, or how far the two may be apart or overlap where that is open.
- * `distance` is an upper bound of the distance. */
+ * `guess` is a shift to begin with, or 0; `distance` an upper bound of the distance. */
 static carom_status finish(const carom_scene_question *q, const carom_scene_object *a,
                            const carom_scene_object *b, double guess, double distance,
                            carom_scene_contact *c) {
     bool certain = c->relation >= CAROM_RELATION_OVERLAPPING;
-    double low = certain ? 0.0 : -1.0, high;
+    double low = 0.0, high = carom_scene_clearing_shift(a, b, c->normal);
     if (!certain) c->error = CAROM_MAX(distance, 0.0);
     if (q->skip_depth) return CAROM_OK;
-    CAROM_TRY(find_interval(q, a, b, c->normal, guess, &low, &high));
-    if (certain) {
-        c->depth = high;
-        c->error = high - low;
-        c->points[0].depth = high;
-    } else {
+    CAROM_TRY(find_high(q, a, b, c->normal, guess, &high));
+    if (!certain) {
         c->error = CAROM_MAX(c->error, high);
+        return CAROM_OK;
     }
+    if (c->method == CAROM_CONTACT_METHOD_SPHERES)
+        CAROM_TRY(find_least(q, a, b, &c->normal, &high));
+    CAROM_TRY(find_low(q, a, b, c->normal, high, &low));
+    c->depth = high;
+    c->error = high - low;
+    c->points[0].depth = high;
     return CAROM_OK;
 }
 

@@ -29,8 +29,8 @@
 #define FEWEST      262144u /* entries of a list at first: 3 MiB */
 #define MOST_GRIDS  65535u  /* queries of a launch */
 
-/* Blocks of scratch, and counters. */
-enum { QUERIES, BLOCK_PAIRS, CANDIDATES, OPEN, LINKS, KEPT, DEGENERATE };
+/* Blocks of scratch, after those of soups, of which one keeps its contents; and counters. */
+enum { QUERIES = 12, BLOCK_PAIRS, CANDIDATES, OPEN, LINKS, KEPT, DEGENERATE };
 enum { N_BLOCK_PAIRS, N_CANDIDATES, N_OPEN, N_LINKS, N_KEPT, N_DEGENERATE };
 
 struct carom_device_solid {

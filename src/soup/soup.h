@@ -163,6 +163,11 @@ carom_status carom_soup_device_any(carom_context *context, const carom_soup_devi
 carom_status carom_soup_device_each(carom_context *context, const carom_soup_device_query *query,
                                     carom_pairs_fn *receive, void *user);
 
+/* CAROM_OK if near faces of the soup can be counted on the GPU; counts them, and waits. */
+carom_status carom_soup_device_check_k_free(carom_context *context, const carom_soup *soup);
+carom_status carom_soup_device_k_free(carom_context *context, const carom_soup *soup,
+                                      carom_device_k_free *result);
+
 /* ---- Boxes and balls ------------------------------------------------------------------------- */
 
 /* The box of a triangle in the frame of the soup's boxes; empty if the triangle is not searched. */

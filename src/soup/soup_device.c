@@ -184,6 +184,22 @@ carom_status carom_soup_device_each(carom_context *context, const carom_soup_dev
     return status;
 }
 
+/* ---- Near faces ------------------------------------------------------------------------------ */
+
+carom_status carom_soup_device_check_k_free(carom_context *context, const carom_soup *soup) {
+    CAROM_TRY(check_ready(context, soup));
+    if (soup->faces == NULL) return CAROM_OK;
+    return carom_fail(context, CAROM_UNSUPPORTED,
+                      "near faces of polygons cannot be counted on cuda; make the soup of "
+                      "triangles, or use a context of backend cpu");
+}
+
+carom_status carom_soup_device_k_free(carom_context *context, const carom_soup *soup,
+                                      carom_device_k_free *result) {
+    CAROM_TRY(carom_device_pass(context, table()->k_free(context->device, soup->device, result)));
+    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+}
+
 /* ---- Input and results on the device --------------------------------------------------------- */
 
 carom_status carom_cuda_soup_update(carom_context *context, carom_soup *soup,

@@ -427,17 +427,19 @@ static uint32_t first_triangle_of(const carom_soup *soup, uint32_t face) {
     return t;
 }
 
+static carom_status fail_beyond(carom_context *context) {
+    return carom_fail(context, CAROM_BAD_INPUT,
+                      "a coordinate is beyond 2^1020, where diameters are no doubles; scale the "
+                      "soup down");
+}
+
 static carom_status count_all(crowd *c, carom_k_free *k) {
     carom_context *context = c->context;
     const carom_soup *soup = c->soup;
     uint64_t blocks = soup->triangle_count != 0 ? soup->bvh.node_count[0] : 0;
     carom_status status =
         carom_parallel_for(context, soup->triangle_count, TRIANGLES_PER_RANGE, measure_range, c);
-    if (status == CAROM_OK && c->beyond)
-        return carom_fail(
-            context, CAROM_BAD_INPUT,
-            "a coordinate is beyond 2^1020, where diameters are no doubles; scale the "
-            "soup down");
+    if (status == CAROM_OK && c->beyond) return fail_beyond(context);
     if (status == CAROM_OK)
         status = carom_parallel_for(context, blocks * CAROM_BVH_WIDTH, TRIANGLES_PER_RANGE,
                                     place_range, c);
@@ -465,6 +467,58 @@ static carom_status count_all(crowd *c, carom_k_free *k) {
     return status;
 }
 
+/* ---- The same on the GPU --------------------------------------------------------------------- */
+
+/* Decides the pairs that doubles could not, and adds them to the counts. */
+static carom_status settle_undecided(crowd *c, const carom_device_k_free *on_device) {
+    carom_arena *scratch = carom_scratch(c->context, 0);
+    uint64_t count = on_device->undecided_count;
+    carom_device_near *near = CAROM_ARENA_TAKE(scratch, carom_device_near, count);
+    if (near == NULL)
+        return carom_fail_memory(c->context, count * sizeof(*near), "counting near faces");
+    CAROM_TRY(carom_cuda_read(c->context, near, on_device->undecided, count * sizeof(*near)));
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_device_near *n = &near[i];
+        double smaller = CAROM_MIN(n->diameter[0], n->diameter[1]);
+        if (!carom_within_exact(&n->triangle[0], &n->triangle[1], carom_diameter_reach(smaller)))
+            continue;
+        for (int k = 0; k < 2; ++k)
+            if (n->diameter[k] <= n->diameter[1 - k]) ++c->counts[n->face[k]];
+    }
+    return CAROM_OK;
+}
+
+static carom_status count_on_device(crowd *c, carom_k_free *k) {
+    carom_context *context = c->context;
+    uint64_t faces = c->soup->face_count, there = 0;
+    carom_device_k_free on_device;
+    uint32_t neighbours;
+    CAROM_TRY(carom_soup_device_k_free(context, c->soup, &on_device));
+    if (on_device.beyond) return fail_beyond(context);
+    CAROM_TRY(
+        carom_cuda_read(context, c->diameters, on_device.diameters, faces * sizeof(*c->diameters)));
+    CAROM_TRY(carom_cuda_read(context, c->counts, on_device.counts, faces * sizeof(*c->counts)));
+    if (on_device.undecided_count != 0) CAROM_TRY(settle_undecided(c, &on_device));
+    c->neighbours = on_device.neighbour_count;
+    for (uint64_t i = 0; i < faces; ++i) there += c->diameters[i] < 0.0 ? 0 : 1;
+    c->discs = DISCS_PER_TRIANGLE * there;
+    CAROM_TRY(sum_up(c, k));
+    if (k->faces == 0) return CAROM_OK;
+    CAROM_TRY(carom_cuda_read(context, &neighbours, on_device.neighbours + k->worst_face,
+                              sizeof(neighbours)));
+    k->worst_neighbours = neighbours;
+    return CAROM_OK;
+}
+
+static carom_status count_faces(crowd *c, carom_k_free *k, uint64_t places) {
+    carom_context *context = c->context;
+    if (carom_soup_on_device(context)) return count_on_device(c, k);
+    c->placed = CAROM_ARENA_TAKE(carom_scratch(context, 0), double, places);
+    if (c->placed == NULL) return carom_fail_memory(context, places * 8, "counting near faces");
+    CAROM_TRY(carom_worker_states_begin(&c->counters, context, sizeof(counter), counter_begin, c));
+    return count_all(c, k);
+}
+
 static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
     carom_context *context = c->context;
     carom_arena *scratch = carom_scratch(context, 0);
@@ -472,12 +526,10 @@ static carom_status run(crowd *c, carom_k_free *k, carom_numbers *counts) {
     uint64_t places =
         c->soup->triangle_count != 0 ? (uint64_t)c->soup->bvh.node_count[0] * CAROM_BVH_WIDTH : 0;
     c->diameters = CAROM_ARENA_TAKE(scratch, double, faces);
-    c->placed = CAROM_ARENA_TAKE(scratch, double, places);
     c->counts = CAROM_ARENA_TAKE(scratch, uint32_t, faces);
-    if (c->diameters == NULL || c->placed == NULL || c->counts == NULL)
-        return carom_fail_memory(context, faces * 12 + places * 8, "counting near faces");
-    CAROM_TRY(carom_worker_states_begin(&c->counters, context, sizeof(counter), counter_begin, c));
-    CAROM_TRY(count_all(c, k));
+    if (c->diameters == NULL || c->counts == NULL)
+        return carom_fail_memory(context, faces * 12, "counting near faces");
+    CAROM_TRY(count_faces(c, k, places));
     if (counts == NULL) return CAROM_OK;
     CAROM_TRY(carom_numbers_begin(context, &context->allocator, counts, faces, &space));
     if (space != 0) memcpy(counts->data, c->counts, space * sizeof(*c->counts));
@@ -492,7 +544,10 @@ carom_status carom_soup_k_free(carom_context *context, const carom_soup *soup, c
     if (counts != NULL) CAROM_REQUIRE_RESULT(counts, "the place for the counts");
     memset(k_free, 0, sizeof(*k_free)); /* padding too: equal results are equal bytes */
     k_free->worst_face = CAROM_NO_FACE;
-    CAROM_TRY(carom_soup_check_ready(context, soup));
+    if (carom_soup_on_device(context))
+        CAROM_TRY(carom_soup_device_check_k_free(context, soup));
+    else
+        CAROM_TRY(carom_soup_check_ready(context, soup));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark at = carom_arena_get_mark(scratch);
     carom_k_free k;

@@ -32,16 +32,42 @@ static void sum_volumes(carom_tree *t) {
     }
 }
 
+/* Fowler, Noll and Vo, by words of 8 bytes or what is left. */
+static uint64_t add_bytes(uint64_t hash, const void *data, uint64_t size) {
+    const uint8_t *from = data;
+    for (uint64_t i = 0; i < size; i += sizeof(uint64_t)) {
+        uint64_t word = 0, left = size - i;
+        memcpy(&word, from + i, CAROM_MIN(left, sizeof(word)));
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static uint64_t fingerprint_of(const carom_tree *tree) {
+    const carom_tree_surface *s = &tree->surface;
+    const double frame[4] = {tree->origin.x, tree->origin.y, tree->origin.z, (double)tree->shift};
+    uint64_t hash = add_bytes(UINT64_C(0xcbf29ce484222325), frame, sizeof(frame));
+    if (s->triangle_count == 0) return hash;
+    hash = add_bytes(hash, s->vertices, (uint64_t)s->vertex_count * sizeof(*s->vertices));
+    return add_bytes(hash, s->corners, 3 * (uint64_t)s->triangle_count * sizeof(*s->corners));
+}
+
 void carom_tree_finish(carom_tree *tree) {
     carom_tree_info *info = &tree->info;
+    tree->fingerprint = fingerprint_of(tree);
     sum_volumes(tree);
     info->spheres = tree->extent.count;
     info->nodes = tree->inner_count;
     info->leaves = tree->leaf_count;
     info->depth = tree->depth;
+    info->triangles = tree->surface.triangle_count;
     info->bytes = sizeof(*tree) +
                   (info->nodes + info->leaves) * (sizeof(*tree->nodes) + sizeof(*tree->volumes)) +
-                  info->leaves * sizeof(*tree->leaves) + info->spheres * sizeof(*tree->slots);
+                  info->leaves * (sizeof(*tree->leaves) + CAROM_TREE_WIDTH * sizeof(*tree->faces)) +
+                  info->spheres * sizeof(*tree->slots) + carom_tree_surface_bytes(&tree->surface);
+    if (tree->outward != NULL)
+        info->bytes += 3 * info->leaves * CAROM_TREE_WIDTH * sizeof(*tree->outward);
 }
 
 static carom_status create(carom_context *context, const carom_tree_def *def, carom_tree *tree) {
@@ -55,6 +81,10 @@ static carom_status create(carom_context *context, const carom_tree_def *def, ca
     tree->info.method = def->method;
     tree->info.arity = arity;
     CAROM_TRY(carom_tree_build(context, def, def->packing->spheres, tree));
+    if (def->mesh.positions != NULL)
+        CAROM_TRY(carom_tree_surface_make(context, &def->mesh, tree->origin, tree->shift,
+                                          &tree->surface));
+    if (tree->surface.triangle_count != 0) CAROM_TRY(carom_tree_outward_make(context, tree));
     carom_tree_finish(tree);
     return CAROM_OK;
 }
@@ -81,7 +111,13 @@ carom_status carom_tree_create(carom_context *context, const carom_tree_def *def
 void carom_tree_destroy(carom_tree *tree) {
     if (tree == NULL) return;
     carom_allocator allocator = tree->allocator;
-    CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->volumes, tree->slots, tree);
+    if (tree->file != NULL) {
+        carom_tree_file_release(tree);
+    } else {
+        carom_tree_surface_free(&tree->surface, &allocator);
+        CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->faces, tree->outward);
+    }
+    CAROM_RELEASE_ALL(&allocator, tree->volumes, tree->slots, tree);
 }
 
 carom_status carom_tree_get_info(carom_context *context, const carom_tree *tree,

@@ -19,6 +19,7 @@
 #include "base/context.h"
 #include "carom/tree.h"
 #include "pack/pack_overlap.h"
+#include "tree/tree_surface.h"
 
 #define CAROM_TREE_WIDTH 16u        /* lanes of a node: one vector of AVX-512 */
 #define CAROM_TREE_NONE  UINT32_MAX /* the child of a lane past the end */
@@ -36,6 +37,7 @@ typedef struct carom_tree_leaf {
     double x[CAROM_TREE_WIDTH], y[CAROM_TREE_WIDTH], z[CAROM_TREE_WIDTH];
     double radius[CAROM_TREE_WIDTH], secondary[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
     uint64_t void_units[CAROM_TREE_WIDTH]; /* carom_pack_void_units; 0 past the end */
+
     float
         depth[CAROM_TREE_WIDTH]; /* in the frame, rounded down: the ball of this radius is inside */
 } carom_tree_leaf;
@@ -47,6 +49,10 @@ typedef struct carom_tree_leaf {
 struct carom_tree {
     carom_allocator allocator;
     carom_tree_info info;
+    /* What a tree from a file was read from: its arrays lie there, and are not its own. */
+    void *file;
+    uint64_t file_size;
+    bool is_mapped; /* by the system; else it is allocated */
     carom_pack_extent extent;
     carom_vec3 origin;
     int shift;
@@ -56,19 +62,40 @@ struct carom_tree {
     double *volumes; /* of each node: the shares of all spheres below it, rounded up, as in the
                         packing */
     uint32_t *slots; /* of each sphere: 16 * leaf + lane */
+    uint32_t *faces; /* of each slot: the face of the mesh that is nearest to its sphere; UINT32_MAX
+                        past the end */
     /* The balls around all, in the frame: centre, and the three radii. */
     carom_vec3 centre;
     double radius, reach, cover;
-    bool odd_covers; /* some are smaller than the secondary ball: not of a packing by Carom */
+    carom_tree_surface surface; /* empty where no mesh was given */
+    float *outward; /* of each slot: x, y, z of the direction from the centre to the nearest face,
+                       of length 1; 0 where that is not known. NULL where there is no surface */
+    uint64_t fingerprint; /* of the surface and the frame, to tell trees apart */
+    bool odd_covers;      /* some are smaller than the secondary ball: not of a packing by Carom */
 };
 
 static inline bool carom_tree_is_leaf(const carom_tree *tree, uint32_t node) {
     return node >= tree->inner_count;
 }
 
+/* What a tree is built over: a point, and whose it is. */
+typedef struct carom_tree_point {
+    double c[3];
+    uint64_t code; /* Morton */
+    uint32_t index;
+} carom_tree_point;
+
+/* Orders points so that each of `parts` runs of `size` (the last may be shorter) is compact: by
+ * halves along the longest side, ties by index. */
+void carom_tree_split_median(carom_tree_point *points, uint32_t count, uint32_t parts,
+                             uint32_t size);
+
 /* Builds the nodes from the spheres: tree_build.c. */
 carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
                               const carom_pack_sphere *spheres, carom_tree *tree);
+
+/* Unmaps or frees the file of a tree that has one: tree_file.c. */
+void carom_tree_file_release(carom_tree *tree);
 
 /* Computes the volumes of nodes and the info of a tree whose nodes, leaves and extent are there. */
 void carom_tree_finish(carom_tree *tree);
@@ -76,5 +103,6 @@ void carom_tree_finish(carom_tree *tree);
 /* For tests and fuzzers, and for trees from files: NULL, or the first invariant that does not hold.
  * O(n depth). */
 const char *carom_tree_validate(const carom_tree *tree);
+#define CAROM_TREE_NO_MEMORY "tree: no memory to check it"
 
 #endif

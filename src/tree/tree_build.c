@@ -21,13 +21,12 @@
 #include "geom/enclosing_ball.h"
 #include "tree/tree.h"
 
-/* One sphere, in the frame. */
-typedef struct item {
-    double c[3];
+typedef carom_tree_point item;
+
+/* Lengths of a sphere, in the frame. */
+typedef struct lengths {
     double radius, reach, cover, depth;
-    uint64_t code; /* Morton */
-    uint32_t index;
-} item;
+} lengths;
 
 CAROM_ARRAY(node_array, carom_tree_node);
 CAROM_ARRAY(leaf_array, carom_tree_leaf);
@@ -38,7 +37,8 @@ typedef struct builder {
     const carom_pack_sphere *spheres;
     carom_tree *tree;
     uint32_t arity;
-    item *items;
+    item *items;             /* the centres, in the frame */
+    lengths *lengths;        /* of each sphere */
     item *other;             /* room for a stable partition */
     carom_ball *balls;       /* room for the balls of a range */
     uint32_t *cluster;       /* of each item */
@@ -93,7 +93,7 @@ static void select_nth(item *items, uint32_t count, uint32_t nth, int axis) {
         swap(&items[low], &items[low + 1]);
 }
 
-static int longest_axis(const item *items, uint32_t count, double *length) {
+static int longest_axis(const item *items, uint32_t count) {
     double low[3], high[3];
     for (int k = 0; k < 3; ++k) low[k] = high[k] = items[0].c[k];
     for (uint32_t i = 1; i < count; ++i) {
@@ -105,18 +105,16 @@ static int longest_axis(const item *items, uint32_t count, double *length) {
     int axis = 0;
     for (int k = 1; k < 3; ++k)
         if (high[k] - low[k] > high[axis] - low[axis]) axis = k;
-    *length = high[axis] - low[axis];
     return axis;
 }
 
-/* Orders the items so that each of `parts` runs of `size` (the last may be shorter) is compact. */
-static void split_median(item *items, uint32_t count, uint32_t parts, uint32_t size) {
+void carom_tree_split_median(carom_tree_point *items, uint32_t count, uint32_t parts,
+                             uint32_t size) {
     if (parts < 2) return;
-    double length;
     uint32_t left = parts / 2, at = left * size;
-    select_nth(items, count, at, longest_axis(items, count, &length));
-    split_median(items, at, left, size);
-    split_median(items + at, count - at, parts - left, size);
+    select_nth(items, count, at, longest_axis(items, count));
+    carom_tree_split_median(items, at, left, size);
+    carom_tree_split_median(items + at, count - at, parts - left, size);
 }
 
 /* The spheres of a full child of a node with that many. */
@@ -129,7 +127,7 @@ static uint32_t part_size(const builder *b, uint32_t count) {
 static uint32_t split_equal(builder *b, uint32_t begin, uint32_t end, uint32_t *cuts) {
     uint32_t count = end - begin, size = part_size(b, count), parts = (count - 1) / size + 1;
     if (b->def->method != CAROM_TREE_METHOD_MORTON)
-        split_median(b->items + begin, count, parts, size);
+        carom_tree_split_median(b->items + begin, count, parts, size);
     for (uint32_t i = 0; i < parts; ++i) cuts[i] = begin + i * size;
     cuts[parts] = end;
     return parts;
@@ -165,12 +163,12 @@ static void squared_distances(const prototypes *p, const item *s, double *square
 }
 
 /* One step; returns the square of the longest way a prototype moved. */
-static double move_prototypes(prototypes *p, const item *items, uint32_t count,
+static double move_prototypes(prototypes *p, const builder *b, const item *items, uint32_t count,
                               const double *weight_of_rank) {
     double sum[CAROM_TREE_WIDTH][3] = {{0}}, weight[CAROM_TREE_WIDTH] = {0}, moved = 0.0;
     for (uint32_t j = 0; j < count; ++j) {
         const item *s = &items[j];
-        double squared[CAROM_TREE_WIDTH], volume = s->radius * s->radius * s->radius;
+        double squared[CAROM_TREE_WIDTH], r = b->lengths[s->index].radius, volume = r * r * r;
         squared_distances(p, s, squared);
         for (uint32_t i = 0; i < p->count; ++i) {
             uint32_t rank = 0;
@@ -203,7 +201,7 @@ static void place_prototypes(builder *b, const item *items, uint32_t count, prot
     for (int t = 0; t < GAS_ITERATIONS; ++t) {
         double lambda = start * exp_minus(ratio * t), weight[CAROM_TREE_WIDTH];
         for (uint32_t k = 0; k < p->count; ++k) weight[k] = exp_minus((double)k / lambda);
-        double moved = move_prototypes(p, items, count, weight);
+        double moved = move_prototypes(p, b, items, count, weight);
         if (moved <= GAS_STILL * b->box * GAS_STILL * b->box) break;
     }
 }
@@ -298,13 +296,13 @@ static void enclose(const builder *b, uint32_t begin, uint32_t end, carom_vec3 *
     uint64_t bad;
     for (uint32_t i = begin; i < end; ++i) {
         const item *s = &b->items[i];
-        b->balls[i] = (carom_ball){{s->c[0], s->c[1], s->c[2]}, s->reach};
+        b->balls[i] = (carom_ball){{s->c[0], s->c[1], s->c[2]}, b->lengths[s->index].reach};
     }
     (void)carom_ball_around_balls(b->balls + begin, end - begin, &ball, &bad);
     *centre = ball.centre;
     radii[0] = radii[1] = radii[2] = 0.0;
     for (uint32_t i = begin; i < end; ++i) {
-        const item *s = &b->items[i];
+        const lengths *s = &b->lengths[b->items[i].index];
         double apart = carom_reach(ball.centre, b->balls[i].centre);
         const double each[3] = {s->radius, s->reach, s->cover};
         for (int k = 0; k < 3; ++k) radii[k] = CAROM_MAX(apart + each[k], radii[k]);
@@ -323,7 +321,8 @@ static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) 
         if (begin + lane >= end) continue;
         const item *s = &b->items[begin + lane];
         const carom_pack_sphere *from = &b->spheres[s->index];
-        set_lane(&node, lane, carom_vec(s->c[0], s->c[1], s->c[2]), s->radius, s->reach, s->cover,
+        const lengths *l = &b->lengths[s->index];
+        set_lane(&node, lane, carom_vec(s->c[0], s->c[1], s->c[2]), l->radius, l->reach, l->cover,
                  s->index);
         leaf.x[lane] = from->centre.x;
         leaf.y[lane] = from->centre.y;
@@ -331,7 +330,8 @@ static bool add_leaf(builder *b, uint32_t begin, uint32_t end, uint32_t *index) 
         leaf.radius[lane] = from->radius;
         leaf.secondary[lane] = from->secondary;
         leaf.cover[lane] = from->cover;
-        leaf.depth[lane] = carom_float_down(s->depth - ROUND_UP, 0.0);
+
+        leaf.depth[lane] = carom_float_down(l->depth - ROUND_UP, 0.0);
         leaf.void_units[lane] = carom_pack_void_units(&b->tree->extent, from->void_volume);
     }
     *index = (uint32_t)b->outer.count | LEAF_BIT;
@@ -385,18 +385,22 @@ static carom_status join_nodes(builder *b, uint32_t root) {
             if (child[lane] != CAROM_TREE_NONE && (child[lane] & LEAF_BIT) != 0)
                 child[lane] = (child[lane] & ~LEAF_BIT) + (uint32_t)inner;
     }
-    const carom_allocation arrays[4] = {CAROM_ALLOCATION(tree->volumes, inner + outer),
+    const carom_allocation arrays[5] = {CAROM_ALLOCATION(tree->faces, outer * CAROM_TREE_WIDTH),
+                                        CAROM_ALLOCATION(tree->volumes, inner + outer),
                                         CAROM_ALLOCATION(tree->nodes, inner + outer),
                                         CAROM_ALLOCATION(tree->leaves, outer),
                                         CAROM_ALLOCATION(tree->slots, tree->extent.count)};
-    if (!carom_allocate_all(&tree->allocator, arrays, 4))
+    if (!carom_allocate_all(&tree->allocator, arrays, 5))
         return carom_fail_memory(b->context, (inner + outer) * sizeof(*tree->nodes), "a tree");
     if (inner != 0) memcpy(tree->nodes, b->inner.data, inner * sizeof(*tree->nodes));
     memcpy(tree->nodes + inner, b->outer.data, outer * sizeof(*tree->nodes));
     memcpy(tree->leaves, b->leaves.data, outer * sizeof(*tree->leaves));
     for (uint32_t slot = 0; slot < outer * CAROM_TREE_WIDTH; ++slot) {
         uint32_t sphere = b->outer.data[slot / CAROM_TREE_WIDTH].child[slot % CAROM_TREE_WIDTH];
-        if (sphere != CAROM_TREE_NONE) tree->slots[sphere] = slot;
+        tree->faces[slot] = UINT32_MAX;
+        if (sphere == CAROM_TREE_NONE) continue;
+        tree->slots[sphere] = slot;
+        tree->faces[slot] = b->spheres[sphere].face;
     }
     tree->inner_count = (uint32_t)inner;
     tree->leaf_count = (uint32_t)outer;
@@ -429,11 +433,10 @@ static void make_items(builder *b, uint32_t count) {
         b->items[i] =
             (item){.c = {(s->centre.x - origin.x) * scale, (s->centre.y - origin.y) * scale,
                          (s->centre.z - origin.z) * scale},
-                   .radius = s->radius * scale,
-                   .reach = reach * scale,
-                   .cover = CAROM_MAX(s->cover, reach) * scale,
-                   .depth = CAROM_MAX(s->depth, s->radius) * scale,
                    .index = i};
+        b->lengths[i] =
+            (lengths){s->radius * scale, reach * scale, CAROM_MAX(s->cover, reach) * scale,
+                      CAROM_MAX(s->depth, s->radius) * scale};
     }
 }
 
@@ -462,11 +465,13 @@ carom_status carom_tree_build(carom_context *context, const carom_tree_def *def,
                  .tree = tree,
                  .arity = tree->info.arity,
                  .items = CAROM_ARENA_TAKE(scratch, item, count),
+                 .lengths = CAROM_ARENA_TAKE(scratch, lengths, count),
                  .other = CAROM_ARENA_TAKE(scratch, item, count),
                  .balls = CAROM_ARENA_TAKE(scratch, carom_ball, count),
                  .cluster = CAROM_ARENA_TAKE(scratch, uint32_t, count)};
     carom_status status = CAROM_OK;
-    if (b.items == NULL || b.other == NULL || b.balls == NULL || b.cluster == NULL)
+    if (b.items == NULL || b.lengths == NULL || b.other == NULL || b.balls == NULL ||
+        b.cluster == NULL)
         status =
             carom_fail_memory(context, (uint64_t)count * sizeof(item), "the spheres of a tree");
     if (status == CAROM_OK) {

@@ -122,10 +122,50 @@ CAROM_SIMD void append_lane(carom_pack_side *to, uint32_t at, const carom_tree_p
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
+static void mark_slot(carom_tree_side *side, uint32_t slot) {
+    side->inner[slot / CAROM_TREE_WIDTH] |= (uint16_t)(1u << slot % CAROM_TREE_WIDTH);
+}
+
+static void mark_inner(carom_tree_search *s, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!(s->batch->inner[i] > 0.0)) continue;
+        mark_slot(&s->host, s->host_slots[i]);
+        mark_slot(&s->guest, s->guest_slots[i]);
+    }
+}
+
+/* The direction from a sphere to its nearest face, in the world. */
+static carom_vec3 outward_of(const carom_tree_side *side, uint32_t slot) {
+    const float *d = side->tree->outward + 3 * (uint64_t)slot;
+    return carom_frame_turn(&side->place->frame,
+                            carom_vec((double)d[0], (double)d[1], (double)d[2]));
+}
+
+/* Adds the directions of pairs, each with a weight between -1 and 1 (tree.h). */
+static void add_flipped(carom_tree_search *s, uint32_t count) {
+    const carom_pack_side *a = &s->batch->a, *b = &s->batch->b;
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_ball ball_a = {carom_vec(a->x[i], a->y[i], a->z[i]), a->secondary[i]};
+        carom_ball ball_b = {carom_vec(b->x[i], b->y[i], b->z[i]), b->secondary[i]};
+        carom_pack_term term;
+        if (!carom_pack_pair(&ball_a, &ball_b, s->meeting->pivot, &term)) continue;
+        carom_vec3 of_host = outward_of(&s->host, s->host_slots[i]);
+        carom_vec3 of_guest = outward_of(&s->guest, s->guest_slots[i]);
+        carom_vec3 way =
+            s->swapped ? carom_vec_sub(of_guest, of_host) : carom_vec_sub(of_host, of_guest);
+        carom_vec3 apart = carom_vec_sub(ball_b.centre, ball_a.centre);
+        double weight = carom_tree_flip_weight(apart, way);
+        term.direction = carom_vec_scale(term.direction, weight);
+        carom_pack_add_vec(s->flipped, term.direction, &s->meeting->scales.direction);
+    }
+}
+
 static void flush(carom_tree_search *s) {
     uint32_t count = s->batch->count;
     s->candidates += count;
     CAROM_CPU(carom_pack_batch_add)(s->batch, s->meeting, s->bounds, &s->totals);
+    if (s->slots) mark_inner(s, count);
+    if (s->flip) add_flipped(s, count);
     if (!s->narrow) return;
     for (uint32_t i = 0; i < count; ++i) {
         uint64_t units = (uint64_t)(int64_t)(s->batch->inner[i] * s->units);
@@ -144,8 +184,10 @@ static inline void begin_sums(carom_tree_side *side, uint32_t leaf) {
 CAROM_SIMD void add_slots(carom_tree_search *s, uint32_t host_leaf, uint32_t lane,
                           uint32_t guest_leaf, carom_lanes set) {
     uint32_t at = s->batch->count, first = guest_leaf * CAROM_TREE_WIDTH;
-    begin_sums(&s->host, host_leaf);
-    begin_sums(&s->guest, guest_leaf);
+    if (s->narrow) {
+        begin_sums(&s->host, host_leaf);
+        begin_sums(&s->guest, guest_leaf);
+    }
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += CAROM_LANES) {
         carom_lanes some = set >> i & ((1u << CAROM_LANES) - 1u);
         at += carom_lanes_list(some, first + i, &s->guest_slots[at]);
@@ -163,7 +205,7 @@ CAROM_SIMD void add_pairs(carom_tree_search *s, uint32_t host_leaf, uint32_t lan
     if (batch->count + CAROM_TREE_WIDTH > CAROM_PACK_BATCH) flush(s);
     pose_leaf(&s->host, host_leaf);
     pose_leaf(&s->guest, guest_leaf);
-    if (s->narrow) add_slots(s, host_leaf, lane, guest_leaf, set);
+    if (s->narrow || s->slots || s->flip) add_slots(s, host_leaf, lane, guest_leaf, set);
     append_lane(s->swapped ? &batch->b : &batch->a, batch->count, &s->host.posed, lane, count);
     append_lanes(s->swapped ? &batch->a : &batch->b, batch->count, &s->guest.posed, set);
     batch->count += count;
@@ -278,19 +320,11 @@ static void visit_whole(carom_tree_search *s, const ball *host, const ball *gues
     s->rest.force = carom_vec_add(s->rest.force, carom_vec_scale(apart, pull));
 }
 
-/* Whether a budget is used up. The clock is read now and then. */
-static inline bool must_stop(carom_tree_search *s) {
-    if (s->visits >= s->most_visits ||
-        (s->visits % 32 == 0 && s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline))
-        s->stopped = true;
-    return s->stopped;
-}
-
 /* Two nodes with their balls, which meet, `level` steps below the roots. */
 static void visit(carom_tree_search *s, const ball *host, const ball *guest, uint32_t level) {
     /* Level 0, the roots as a whole, is the least answer: it is given when a budget is over, too.
      */
-    if (s->levels != 0 && (s->stopped || must_stop(s))) return;
+    if (s->levels != 0 && (s->stopped || carom_tree_must_stop(s))) return;
     const carom_tree_node *h = &s->host.tree->nodes[host->node];
     const carom_tree_node *g = &s->guest.tree->nodes[guest->node];
     bool host_leaf = carom_tree_is_leaf(s->host.tree, host->node);
@@ -362,7 +396,7 @@ void CAROM_CPU(carom_tree_search_overlap)(carom_tree_search *s) {
     ball host = root(s, false, s->bounds ? h->cover : h->reach);
     ball guest = root(s, true, s->bounds ? g->cover : g->reach);
     visit(s, &host, &guest, 0);
-    flush(s);
+    if (!s->stopped) flush(s);
 }
 
 /* ---- Distance -------------------------------------------------------------------------------- */
@@ -467,7 +501,7 @@ static void expand(carom_tree_search *s, const piece *host, const piece *guest, 
         }
         set &= ~(1u << lane);
         if (!(gap[lane] <= s->limit) && !(covers && cover[lane] <= s->limit_cover)) continue;
-        if (s->least < HUGE_VAL && (s->stopped || must_stop(s))) {
+        if (s->least < HUGE_VAL && (s->stopped || carom_tree_must_stop(s))) {
             double pending = covers ? (double)cover[lane] : -HUGE_VAL;
             s->pending = CAROM_MIN(pending, s->pending);
             continue;

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of trees: a head, then nodes and leaves as they are in memory, so that reading is copying.
- * All else follows from them. Numbers are little-endian; each array begins at a multiple of 64
- * bytes.
+/* Files of trees: a head, then all arrays as they are in memory, so that a file is mapped and used
+ * where it lies. Volumes of nodes and slots of spheres follow from them. Numbers are little-endian;
+ * each array begins at a multiple of 64 bytes.
  *
  * Invariant: a file is accepted only if carom_tree_validate finds nothing wrong, so that queries of
  * what was loaded stay within their arrays. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <float.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "geom/length.h"
 #include "mesh/mesh_format.h"
@@ -13,22 +19,59 @@
 #include "pack/pack.h"
 #include "tree/tree.h"
 
-#define MAGIC      UINT64_C(0x0145455254524143) /* "CARTREE\1" */
+#define MAGIC      UINT64_C(0x0245455254524143) /* "CARTREE\2" */
 #define MOST_SHIFT 400                          /* sizes are between 2^-200 and 2^200 */
 
 typedef struct head {
     uint64_t magic, spheres;
     uint32_t inner, leaves, depth, method, arity;
     int32_t shift, void_scale;
-    uint32_t spare; /* 0 */
-    double volume;  /* of the solid, rounded up; 0: not known */
+    uint32_t triangles; /* of the surface; 0: none */
+    double volume;      /* of the solid, rounded up; 0: not known */
     carom_vec3 origin, centre;
     double radius, reach, cover;
-    double zeros[8];
+    carom_vec3 surface_centre;
+    double surface_radius;
+    uint32_t vertices, shells;
+    double zeros[3];
 } head;
 
 _Static_assert(sizeof(head) == 192, "arrays begin at a multiple of 64 bytes");
 _Static_assert(sizeof(carom_tree_node) % 64 == 0 && sizeof(carom_tree_leaf) % 64 == 0, "no gaps");
+
+/* ---- Arrays ---------------------------------------------------------------------------------- */
+
+/* An array of a file. */
+typedef struct part {
+    void *pointer; /* where the tree's pointer is */
+    uint64_t size; /* bytes */
+} part;
+
+#define PARTS 11u
+
+/* The arrays of a tree whose counts are set, in the order of the file. */
+static void list_parts(carom_tree *t, part parts[PARTS]) {
+    carom_tree_surface *s = &t->surface;
+    uint64_t nodes = (uint64_t)t->inner_count + t->leaf_count, triangles = s->triangle_count;
+    uint64_t some = triangles != 0, slots = some * t->leaf_count * CAROM_TREE_WIDTH;
+    const part list[PARTS] = {
+        {&t->nodes, nodes * sizeof(*t->nodes)},
+        {&t->leaves, (uint64_t)t->leaf_count * sizeof(*t->leaves)},
+        {&t->faces, (uint64_t)t->leaf_count * CAROM_TREE_WIDTH * sizeof(*t->faces)},
+        {&s->nodes, s->node_count * sizeof(*s->nodes)},
+        {&s->vertices, s->vertex_count * sizeof(*s->vertices)},
+        {&s->extremes, (uint64_t)s->shell_count * CAROM_TREE_EXTREMES * sizeof(*s->extremes)},
+        {&s->corners, 3 * triangles * sizeof(*s->corners)},
+        {&s->faces, triangles * sizeof(*s->faces)},
+        {&s->ring, 3 * triangles * sizeof(*s->ring)},
+        {&s->ring_start, (s->vertex_count + some) * sizeof(*s->ring_start)},
+        {&t->outward, 3 * slots * sizeof(*t->outward)}};
+    memcpy(parts, list, sizeof(list));
+}
+
+static uint64_t padded(uint64_t size) {
+    return (size + CAROM_ALIGNMENT - 1) / CAROM_ALIGNMENT * CAROM_ALIGNMENT;
+}
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -66,9 +109,22 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
     h.radius = t->radius;
     h.reach = t->reach;
     h.cover = t->cover;
+    h.triangles = t->surface.triangle_count;
+    h.vertices = t->surface.vertex_count;
+    h.shells = t->surface.shell_count;
+    h.surface_centre = t->surface.centre;
+    h.surface_radius = t->surface.radius;
     put(writer, &h, sizeof(h));
-    put(writer, t->nodes, ((uint64_t)t->inner_count + t->leaf_count) * sizeof(*t->nodes));
-    put(writer, t->leaves, (uint64_t)t->leaf_count * sizeof(*t->leaves));
+    carom_tree copy = *t; /* list_parts gives places of pointers */
+    part parts[PARTS];
+    list_parts(&copy, parts);
+    for (uint32_t i = 0; i < PARTS; ++i) {
+        static const char zeros[CAROM_ALIGNMENT] = {0};
+        const void *data;
+        memcpy(&data, parts[i].pointer, sizeof(data));
+        put(writer, data, parts[i].size);
+        put(writer, zeros, padded(parts[i].size) - parts[i].size);
+    }
     return CAROM_OK;
 }
 
@@ -93,13 +149,34 @@ carom_status carom_tree_save_memory(carom_context *context, const carom_tree *tr
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+#define MOST_TRIANGLES (UINT32_C(1) << 30)
+
+static void set_counts(const head *h, carom_tree *t) {
+    t->inner_count = h->inner;
+    t->leaf_count = h->leaves;
+    t->surface.triangle_count = h->triangles;
+    t->surface.vertex_count = h->vertices;
+    t->surface.shell_count = h->shells;
+    carom_tree_surface_shape(&t->surface);
+}
+
+static uint64_t size_of_file(const head *h) {
+    carom_tree t = {0};
+    part parts[PARTS];
+    uint64_t size = sizeof(head);
+    set_counts(h, &t);
+    list_parts(&t, parts);
+    for (uint32_t i = 0; i < PARTS; ++i) size += padded(parts[i].size);
+    return size;
+}
+
 static const char *check_head(const head *h, uint64_t size) {
     if (h->magic != MAGIC) return "not a tree by Carom, or of a machine with another byte order";
     uint64_t nodes = (uint64_t)h->inner + h->leaves;
-    if (h->leaves == 0 || nodes >= UINT32_MAX || h->spheres == 0 ||
-        h->spheres > (uint64_t)h->leaves * CAROM_TREE_WIDTH ||
-        size != sizeof(head) + nodes * sizeof(carom_tree_node) +
-                    (uint64_t)h->leaves * sizeof(carom_tree_leaf))
+    if (h->leaves == 0 || nodes >= UINT32_MAX / CAROM_TREE_WIDTH || h->spheres == 0 ||
+        h->spheres > (uint64_t)h->leaves * CAROM_TREE_WIDTH || h->triangles > MOST_TRIANGLES ||
+        h->vertices > 3 * h->triangles || h->shells > h->vertices ||
+        (h->triangles == 0) != (h->shells == 0) || size != size_of_file(h))
         return "its size does not fit its counts";
     if (h->method >= CAROM_TREE_METHOD_COUNT || h->arity < 2 || h->arity > CAROM_TREE_WIDTH ||
         h->depth == 0 || h->depth > nodes || h->shift < -MOST_SHIFT || h->shift > MOST_SHIFT ||
@@ -143,20 +220,24 @@ static const char *collect(carom_tree *t, carom_pack_sphere *spheres) {
     return seen == t->extent.count ? NULL : "a sphere is in no leaf or in two";
 }
 
-static carom_status restore(carom_context *context, const head *h, const uint8_t *arrays,
-                            const char *name, carom_tree *t) {
-    uint64_t nodes = (uint64_t)h->inner + h->leaves;
+/* Sets all of a tree from its file, whose head is good. */
+static carom_status restore(carom_context *context, const head *h, const char *name,
+                            carom_tree *t) {
     carom_pack_sphere *spheres;
-    const carom_allocation all[5] = {
-        CAROM_ALLOCATION(t->nodes, nodes), CAROM_ALLOCATION(t->leaves, h->leaves),
-        CAROM_ALLOCATION(t->volumes, nodes), CAROM_ALLOCATION(t->slots, h->spheres),
-        CAROM_ALLOCATION(spheres, h->spheres)};
-    if (!carom_allocate_all(&t->allocator, all, 5))
-        return carom_fail_memory(context, nodes * sizeof(*t->nodes), "a tree");
-    memcpy(t->nodes, arrays, nodes * sizeof(*t->nodes));
-    memcpy(t->leaves, arrays + nodes * sizeof(*t->nodes), h->leaves * sizeof(*t->leaves));
-    t->inner_count = h->inner;
-    t->leaf_count = h->leaves;
+    part parts[PARTS];
+    uint8_t *at = (uint8_t *)t->file + sizeof(head);
+    set_counts(h, t);
+    list_parts(t, parts);
+    for (uint32_t i = 0; i < PARTS; ++i) {
+        memcpy(parts[i].pointer, &at, sizeof(at));
+        at += padded(parts[i].size);
+    }
+    if (h->triangles == 0) t->outward = NULL;
+    const carom_allocation all[3] = {CAROM_ALLOCATION(t->volumes, (uint64_t)h->inner + h->leaves),
+                                     CAROM_ALLOCATION(t->slots, h->spheres),
+                                     CAROM_ALLOCATION(spheres, h->spheres)};
+    if (!carom_allocate_all(&t->allocator, all, 3))
+        return carom_fail_memory(context, h->spheres * sizeof(*spheres), "a tree");
     t->depth = h->depth;
     t->origin = h->origin;
     t->shift = h->shift;
@@ -164,6 +245,8 @@ static carom_status restore(carom_context *context, const head *h, const uint8_t
     t->radius = h->radius;
     t->reach = h->reach;
     t->cover = h->cover;
+    t->surface.centre = h->surface_centre;
+    t->surface.radius = h->surface_radius;
     t->extent.count = h->spheres;
     t->extent.void_scale = h->void_scale;
     t->info.method = (carom_tree_method)h->method;
@@ -181,28 +264,30 @@ static carom_status restore(carom_context *context, const head *h, const uint8_t
     }
     if (broken == NULL && status == CAROM_OK) broken = carom_tree_validate(t);
     carom_release(&t->allocator, spheres);
+    if (broken != NULL && strcmp(broken, CAROM_TREE_NO_MEMORY) == 0)
+        return carom_fail_memory(context, h->spheres, "checking a tree");
     if (broken != NULL) return carom_fail(context, CAROM_BAD_FILE, "%s: damaged: %s", name, broken);
     if (status == CAROM_OK) carom_tree_finish(t);
     return status;
 }
 
-carom_status carom_tree_load_memory(carom_context *context, const void *bytes, uint64_t size,
-                                    const char *name, carom_tree **tree) {
-    CAROM_REQUIRE(context != NULL, "the context is NULL");
-    CAROM_REQUIRE(bytes != NULL, "the bytes are NULL");
-    CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
-    *tree = NULL;
-    CAROM_TRY(carom_context_require_cpu(context, "a sphere tree"));
-    if (name == NULL) name = "tree";
+void carom_tree_file_release(carom_tree *tree) {
+    if (tree->is_mapped)
+        (void)munmap(tree->file, (size_t)tree->file_size);
+    else
+        carom_release(&tree->allocator, tree->file);
+}
+
+/* Makes a tree from `made`, which has the file; frees it on failure. */
+static carom_status finish_load(carom_context *context, carom_tree *made, const char *name,
+                                carom_tree **tree) {
     head h;
     memset(&h, 0, sizeof(h));
-    memcpy(&h, bytes, CAROM_MIN(size, sizeof(h)));
-    const char *wrong = size < sizeof(h) ? "too short for a tree" : check_head(&h, size);
-    if (wrong != NULL) return carom_fail(context, CAROM_BAD_FILE, "%s: %s", name, wrong);
-    carom_tree *made = carom_allocate(&context->allocator, 1, sizeof(*made));
-    if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a tree");
-    *made = (carom_tree){.allocator = context->allocator};
-    carom_status status = restore(context, &h, (const uint8_t *)bytes + sizeof(h), name, made);
+    memcpy(&h, made->file, CAROM_MIN(made->file_size, sizeof(h)));
+    const char *wrong =
+        made->file_size < sizeof(h) ? "too short for a tree" : check_head(&h, made->file_size);
+    carom_status status = wrong != NULL ? carom_fail(context, CAROM_BAD_FILE, "%s: %s", name, wrong)
+                                        : restore(context, &h, name, made);
     if (status == CAROM_OK)
         *tree = made;
     else
@@ -210,13 +295,60 @@ carom_status carom_tree_load_memory(carom_context *context, const void *bytes, u
     return status;
 }
 
+static carom_status make_empty(carom_context *context, carom_tree **made) {
+    CAROM_TRY(carom_context_require_cpu(context, "a sphere tree"));
+    *made = carom_allocate(&context->allocator, 1, sizeof(**made));
+    if (*made == NULL) return carom_fail_memory(context, sizeof(**made), "a tree");
+    **made = (carom_tree){.allocator = context->allocator};
+    return CAROM_OK;
+}
+
+carom_status carom_tree_load_memory(carom_context *context, const void *bytes, uint64_t size,
+                                    const char *name, carom_tree **tree) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(bytes != NULL, "the bytes are NULL");
+    CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
+    carom_tree *made;
+    *tree = NULL;
+    CAROM_TRY(make_empty(context, &made));
+    made->file = carom_allocate(&context->allocator, size, 1);
+    if (made->file == NULL) {
+        carom_tree_destroy(made);
+        return carom_fail_memory(context, size, "a tree");
+    }
+    memcpy(made->file, bytes, size);
+    made->file_size = size;
+    return finish_load(context, made, name != NULL ? name : "tree", tree);
+}
+
+/* Maps a file; false where that cannot be done: it is then read. */
+static bool map_file(const char *path, carom_tree *t) {
+    struct stat info;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return false;
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+        void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (at != MAP_FAILED) {
+            t->file = at;
+            t->file_size = (uint64_t)info.st_size;
+            t->is_mapped = true;
+        }
+    }
+    (void)close(file);
+    return t->is_mapped;
+}
+
 carom_status carom_tree_load(carom_context *context, const char *path, carom_tree **tree) {
     CAROM_REQUIRE(context != NULL, "the context is NULL");
     CAROM_REQUIRE(path != NULL, "the path is NULL");
     CAROM_REQUIRE(tree != NULL, "the place for the tree is NULL");
+    carom_tree *made;
+    *tree = NULL;
+    CAROM_TRY(make_empty(context, &made));
+    if (map_file(path, made)) return finish_load(context, made, path, tree);
+    carom_tree_destroy(made);
     uint8_t *bytes;
     uint64_t size;
-    *tree = NULL;
     CAROM_TRY(carom_file_read(context, path, &bytes, &size));
     carom_status status = carom_tree_load_memory(context, bytes, size, path, tree);
     carom_release(&context->allocator, bytes);

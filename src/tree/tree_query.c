@@ -2,7 +2,9 @@
 /* Queries of two trees. A query brings the smaller tree, the guest, to the frame of the larger one,
  * the host, searches (tree_cpu.c), and finishes the sums as defined in pack_overlap_item.h. */
 #include <float.h>
+#include <stdlib.h>
 
+#include "base/array.h"
 #include "geom/length.h"
 #include "tree/tree_cpu.h"
 
@@ -16,6 +18,8 @@
 #define PLACE_ERROR 0x1p-47
 
 typedef struct query {
+    /* The guest's place in the host's frame: matrix and translation; and its error. */
+    double motion[12], motion_error;
     carom_pack_meeting meeting;
     carom_tree_search search;
 } query;
@@ -27,7 +31,8 @@ static carom_vec3 turn_back(const carom_frame *f, carom_vec3 d) {
 }
 
 /* Computes where the guest is in the host's frame, and whether the balls around both are apart. */
-static void place_guest(carom_tree_search *s) {
+static void place_guest(query *q) {
+    carom_tree_search *s = &q->search;
     const carom_tree *h = s->host.tree, *g = s->guest.tree;
     const carom_pack_place *host = s->host.place, *guest = s->guest.place;
     /* x_h = R_h^T (scale_g R_g x_g + t_g - t_h) / scale_h */
@@ -54,6 +59,11 @@ static void place_guest(carom_tree_search *s) {
     double size = carom_vec_largest(guest->frame.t) + carom_vec_largest(host->frame.t) +
                   g->extent.size * guest->scale + h->extent.size * host->scale;
     double error = PLACE_ERROR * (size / host->scale) * to_frame;
+    memcpy(q->motion, matrix, sizeof(matrix));
+    q->motion[9] = move.x;
+    q->motion[10] = move.y;
+    q->motion[11] = move.z;
+    q->motion_error = error;
     double far = carom_length(carom_vec_sub(carom_vec_add(centre, move), h->centre));
     s->to_frame = to_frame / host->scale;
     s->apart = far > (h->cover + g->cover * scale) * (1.0 + 0x1p-40) + 4.0 * error;
@@ -72,7 +82,10 @@ static void place_guest(carom_tree_search *s) {
         s->offset = s->offset / (length * (1.0 + 0x1p-40));
         move = carom_vec(0.0, 0.0, 0.0);
     }
-    for (int k = 0; k < 9; ++k) s->turn[k] = (float)matrix[k];
+    for (int k = 0; k < 9; ++k) {
+        s->turn[k] = (float)matrix[k];
+        s->near.rotation[k] = (float)(matrix[k] / scale);
+    }
     s->move[0] = (float)move.x;
     s->move[1] = (float)move.y;
     s->move[2] = (float)move.z;
@@ -81,6 +94,11 @@ static void place_guest(carom_tree_search *s) {
     double coordinates = 2.0 + carom_vec_largest(move);
     double rounding = (double)CAROM_TREE_ROUNDING * CAROM_MAX(1.0, coordinates / 8.0);
     s->margin = (float)(rounding + 4.0 * error);
+    coordinates = carom_vec_largest(move) + carom_vec_largest(h->surface.centre) +
+                  h->surface.radius +
+                  (carom_vec_largest(g->surface.centre) + g->surface.radius) * scale;
+    rounding = (double)CAROM_TREE_ROUNDING * CAROM_MAX(1.0, coordinates / 8.0);
+    s->near.margin = (float)(rounding + 4.0 * error);
 }
 
 static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const carom_tree *b,
@@ -98,12 +116,13 @@ static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const
     s->host.place = &place[s->swapped];
     s->guest.place = &place[!s->swapped];
     s->host.posed.leaf = s->guest.posed.leaf = CAROM_TREE_NONE;
+    s->host.posed_triangle = s->guest.posed_triangle = CAROM_TREE_NONE;
     s->meeting = &q->meeting;
     s->most_visits = def->work_budget != 0 ? def->work_budget : UINT64_MAX;
     s->deadline = def->time_budget > 0.0 ? carom_time_seconds() + def->time_budget : HUGE_VAL;
     s->levels = UINT32_MAX;
     s->pending = HUGE_VAL;
-    place_guest(s);
+    place_guest(q);
 }
 
 static void count_work(carom_context *context, const query *q) {
@@ -247,7 +266,7 @@ static bool take_scratch(carom_arena *scratch, carom_tree_search *s) {
     if (s->bounds &&
         !(take_marks(scratch, &s->host, s->narrow) && take_marks(scratch, &s->guest, s->narrow)))
         return false;
-    if (!s->narrow) return true;
+    if (!s->narrow && !s->slots && !s->flip) return true;
     s->host_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_PACK_BATCH + CAROM_TREE_WIDTH);
     s->guest_slots = CAROM_ARENA_TAKE(scratch, uint32_t, CAROM_PACK_BATCH + CAROM_TREE_WIDTH);
     return s->host_slots != NULL && s->guest_slots != NULL;
@@ -284,6 +303,8 @@ static void finish_overlap(const query *q, const carom_tree *a, const carom_tree
     carom_pack_overlap_finish(&s->totals, &q->meeting, &a->extent, &b->extent,
                               s->bounds ? flagged : NULL, overlap);
     if (s->narrow && !s->whole) narrow_both(q, sums, overlap);
+    if (s->flip)
+        overlap->direction_2009 = carom_pack_vec_value(s->flipped, &q->meeting.scales.direction);
     if (!s->whole) return;
     /* Points of both solids are in spheres that were compared, or below nodes that were not. */
     const double *scales[2] = {&s->host.place->scale, &s->guest.place->scale};
@@ -313,6 +334,7 @@ static void search_levels(carom_context *context, query *q, uint32_t levels) {
     }
     memset(&s->totals, 0, sizeof(s->totals));
     memset(&s->rest, 0, sizeof(s->rest));
+    memset(s->flipped, 0, sizeof(s->flipped));
     s->whole = false;
     s->levels = levels;
     CAROM_CPU_CALL(context, carom_tree_search_overlap)(s);
@@ -324,6 +346,9 @@ static bool take_coarse(carom_arena *scratch, carom_tree_side *side) {
     return side->coarse != NULL;
 }
 
+/* What adding up a level costs, against level 0, in which nothing is marked. */
+#define FINISH_SHARE 2.0
+
 static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
                                  const carom_tree *a, const carom_tree *b,
                                  const carom_tree_query_def *def, carom_packing_overlap *overlap) {
@@ -333,8 +358,11 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch, q
         (by_level && !(take_coarse(scratch, &s->host) && take_coarse(scratch, &s->guest))))
         return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
     s->units = carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
+    double begun = s->deadline < HUGE_VAL ? carom_time_seconds() : 0.0;
     search_levels(context, q, by_level ? 0 : UINT32_MAX);
     finish_overlap(q, a, b, overlap); /* the roots as a whole cost nothing */
+    /* Adding up another level takes as long as this one did, and a little more. */
+    if (s->deadline < HUGE_VAL) s->deadline -= FINISH_SHARE * (carom_time_seconds() - begun);
     for (uint32_t levels = 1; s->whole && !s->stopped; ++levels) {
         if (overlap->volume_upper - overlap->volume_lower <= def->tolerance * overlap->volume)
             break;
@@ -359,10 +387,83 @@ carom_status carom_tree_overlap(carom_context *context, const carom_tree *a,
     begin(&q, a, pose_a, b, pose_b, def);
     q.search.bounds = !def->no_bounds;
     q.search.narrow = q.search.bounds && def->narrow_bounds;
+    q.search.flip = def->flip && a->outward != NULL && b->outward != NULL;
     memset(overlap, 0, sizeof(*overlap));
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     carom_status status = find_overlap(context, scratch, &q, a, b, def, overlap);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}
+
+/* ---- Faces ----------------------------------------------------------------------------------- */
+
+CAROM_RESULT_FILL(carom_numbers);
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint16_t *take_inner(carom_arena *scratch, const carom_tree *tree) {
+    uint16_t *inner = CAROM_ARENA_TAKE(scratch, uint16_t, tree->leaf_count);
+    if (inner != NULL) memset(inner, 0, tree->leaf_count * sizeof(*inner));
+    return inner;
+}
+
+/* The nearest faces of the marked spheres of one side, sorted, each once. */
+static carom_status list_faces(carom_context *context, carom_arena *scratch,
+                               const carom_tree_side *side, carom_numbers *faces) {
+    uint64_t count = 0, kept = 0, space;
+    for (uint32_t i = 0; i < side->tree->leaf_count; ++i)
+        count += (uint64_t)__builtin_popcount(side->inner[i]);
+    uint32_t *list = CAROM_ARENA_TAKE(scratch, uint32_t, count);
+    if (list == NULL) return carom_fail_memory(context, count * sizeof(*list), "faces");
+    count = 0;
+    for (uint32_t i = 0; i < side->tree->leaf_count; ++i)
+        for (uint32_t set = side->inner[i]; set != 0; set &= set - 1) {
+            uint32_t face = side->tree->faces[i * CAROM_TREE_WIDTH + (uint32_t)__builtin_ctz(set)];
+            if (face != UINT32_MAX) list[count++] = face;
+        }
+    if (count > 1) qsort(list, count, sizeof(*list), by_number);
+    for (uint64_t i = 0; i < count; ++i)
+        if (kept == 0 || list[kept - 1] != list[i]) list[kept++] = list[i];
+    CAROM_TRY(carom_numbers_begin(context, &context->allocator, faces, kept, &space));
+    if (space != 0) memcpy(faces->data, list, space * sizeof(*list));
+    return carom_numbers_end(faces);
+}
+
+carom_status carom_tree_faces(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
+                              const carom_tree *b, const carom_pose *pose_b,
+                              const carom_tree_query_def *def, carom_numbers *faces_a,
+                              carom_numbers *faces_b) {
+    CHECK(faces_a);
+    CAROM_REQUIRE_RESULT(faces_a, "the place for faces of a");
+    CAROM_REQUIRE_RESULT(faces_b, "the place for faces of b");
+    query q;
+    begin(&q, a, pose_a, b, pose_b, def);
+    carom_tree_search *s = &q.search;
+    s->slots = s->bounds = true;
+    s->most_visits = UINT64_MAX;
+    s->deadline = HUGE_VAL;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_status status = CAROM_OK;
+    s->host.inner = take_inner(scratch, s->host.tree);
+    s->guest.inner = take_inner(scratch, s->guest.tree);
+    if (s->host.inner == NULL || s->guest.inner == NULL || !take_scratch(scratch, s))
+        status = carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
+    if (status == CAROM_OK) {
+        search_levels(context, &q, UINT32_MAX);
+        count_work(context, &q);
+        status = list_faces(context, scratch, s->swapped ? &s->guest : &s->host, faces_a);
+        carom_status second =
+            status == CAROM_OK || status == CAROM_MORE
+                ? list_faces(context, scratch, s->swapped ? &s->host : &s->guest, faces_b)
+                : CAROM_OK;
+        if (status == CAROM_OK) status = second;
+        if (second != CAROM_OK && second != CAROM_MORE) status = second;
+    }
     carom_arena_rewind(scratch, mark);
     return status;
 }
@@ -416,16 +517,178 @@ static void take_hint(query *q, const carom_tree *a, const carom_tree *b,
     s->found = s->least <= 0.0;
 }
 
+/* ---- Distance of surfaces -------------------------------------------------------------------- */
+
+/* What bounds of distances may be apart, in units of the host's size (between a half of it and it):
+ * a search leaves SEARCH_TOLERANCE, and its lower bound is used again until motion has taken the
+ * rest. Distances themselves are nearly always exact, as the search goes on from the nearest
+ * triangles to their neighbours. */
+#define GAP_TOLERANCE 0x1p-7
+
+#define SEARCH_TOLERANCE 0x1p-10f
+
+/* Names the trees and scales that a bound is for; never 0. */
+static uint64_t name_trees(const query *q, const carom_tree *a, const carom_tree *b) {
+    uint64_t parts[4] = {a->fingerprint, b->fingerprint, 0, 0}, name = 1;
+    memcpy(&parts[2], &q->meeting.place[0].scale, sizeof(double));
+    memcpy(&parts[3], &q->meeting.place[1].scale, sizeof(double));
+    for (int i = 0; i < 4; ++i) name = (name ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    return name != 0 ? name : 1;
+}
+
+/* The lower bound that is left of an earlier one: less how far any point of the guest has moved.
+ * For x in the ball around its surface, |M x + m - (M' x + m')| <= |M c + m - (M' c + m')| + r
+ * |M - M'|; the norm of the difference of two rotations is their Frobenius norm over sqrt(2). */
+static double bound_left(const query *q, const carom_tree_hint *hint) {
+    const carom_tree_surface *guest = &q->search.guest.tree->surface;
+    const double c[3] = {guest->centre.x, guest->centre.y, guest->centre.z};
+    double squares = 0.0, way = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        double by = q->motion[9 + i] - hint->motion[9 + i];
+        for (int k = 0; k < 3; ++k) {
+            double d = q->motion[3 * i + k] - hint->motion[3 * i + k];
+            squares += d * d;
+            by += d * c[k];
+        }
+        way += by * by;
+    }
+    double moved = sqrt(way) + guest->radius * sqrt(0.5 * squares) * (1.0 + 0x1p-20);
+    return hint->lower - moved * (1.0 + 0x1p-20) - 16.0 * q->motion_error - 0x1p-40;
+}
+
+/* Whether a shell of a lies in the solid of b, given that their surfaces do not meet: 1, 0, or -1
+ * where that is not known. */
+static int find_inside(const carom_tree *a, const carom_pack_place *place_a, const carom_tree *b,
+                       const carom_pack_place *place_b) {
+    carom_vec3 centre =
+        carom_vec_add(b->origin, carom_vec_scale(b->surface.centre, carom_power_of_two(-b->shift)));
+    centre = carom_pack_pose_centre(place_b, centre);
+    int answer = 0;
+    for (uint32_t i = 0; i < a->surface.shell_count; ++i) {
+        carom_vec3 far = {0.0, 0.0, 0.0};
+        double most = -1.0;
+        for (uint32_t k = 0; k < CAROM_TREE_EXTREMES; ++k) {
+            carom_vec3 p = carom_pack_pose_centre(
+                place_a, a->surface.extremes[(uint64_t)i * CAROM_TREE_EXTREMES + k]);
+            carom_vec3 d = carom_vec_sub(p, centre);
+            double apart = carom_vec_dot(d, d);
+            if (!(apart > most)) continue;
+            most = apart;
+            far = p;
+        }
+        int inside = carom_tree_surface_inside(&b->surface, place_b, b->origin, b->shift, far);
+        if (inside == 1) return 1;
+        if (inside < 0) answer = -1;
+    }
+    return answer;
+}
+
+/* `known` is a lower bound, in the frame: then one above 0 also says that no solid is in the other,
+ * as none was when it was found, and surfaces have not passed each other since. False: one
+ * solid is or may be in the other. */
+static bool finish_near(const query *q, const carom_tree *a, const carom_tree *b, double known,
+                        carom_tree_gap *gap) {
+    const carom_tree_search *s = &q->search;
+    const carom_tree_near *n = &s->near;
+    const carom_pack_place *place = q->meeting.place;
+    /* Of the distance of triangles: 1e-15 of their extent. */
+    double size = a->extent.size * place[0].scale + b->extent.size * place[1].scale;
+    double rounding = 0x1p-47 * size + 0x1p-49 * n->best.distance + q->meeting.slack;
+    double pending = (CAROM_MAX((double)n->pending, known) + s->offset) / s->to_frame;
+    double lower = CAROM_MIN(pending, n->best.distance) - rounding;
+    bool apart = s->apart || known > 0.0;
+    int inside = apart ? 0 : find_inside(a, &place[0], b, &place[1]);
+    if (inside == 0 && !apart) inside = find_inside(b, &place[1], a, &place[0]);
+    if (inside == 1) return false;
+    gap->upper = n->best.distance + rounding;
+    gap->lower = inside == 0 ? CAROM_MAX(lower, 0.0) : 0.0;
+    gap->distance = n->best.distance;
+    gap->point_a = n->best.a;
+    gap->point_b = n->best.b;
+    gap->face_a = a->surface.faces[n->triangle_a];
+    gap->face_b = b->surface.faces[n->triangle_b];
+    gap->partial = s->stopped;
+    return inside == 0;
+}
+
+/* Nodes that a search may visit before it is begun again with COARSE_TOLERANCE, which takes some
+ * hundred: surfaces that are parallel over long ways, such as two tori in each other, would need
+ * thousands. */
+#define MOST_VISITS      700
+#define COARSE_TOLERANCE 0x1p-8f
+
+static void search_surfaces(carom_context *context, carom_tree_search *s,
+                            const carom_tree_query_def *def) {
+    carom_tree_near *n = &s->near;
+    uint64_t most = s->most_visits;
+    n->tolerance = def->exact_distance ? 0.0f : SEARCH_TOLERANCE;
+    if (!def->exact_distance) s->most_visits = CAROM_MIN(most, s->visits + MOST_VISITS);
+    CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
+    if (!s->stopped || s->visits >= most || carom_time_seconds() >= s->deadline) return;
+    float first = n->pending;
+    s->most_visits = most;
+    s->stopped = false;
+    n->pending = HUGE_VALF;
+    n->tolerance = COARSE_TOLERANCE;
+    CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
+    n->pending = CAROM_MAX(first, n->pending);
+}
+
+static void find_near(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
+                      const carom_tree_query_def *def, carom_tree_gap *gap) {
+    carom_tree_search *s = &q->search;
+    carom_tree_near *n = &s->near;
+    carom_tree_hint *hint = def->hint;
+    uint64_t trees = name_trees(q, a, b);
+    double known = -HUGE_VAL;
+    n->best.distance = HUGE_VAL;
+    n->pending = HUGE_VALF;
+    n->triangle_a = n->triangle_b = UINT32_MAX;
+    if (hint != NULL && hint->faces && hint->triangle_a < a->surface.triangle_count &&
+        hint->triangle_b < b->surface.triangle_count)
+        CAROM_CPU_CALL(context, carom_tree_search_triangles)
+    (s, s->swapped ? hint->triangle_b : hint->triangle_a,
+     s->swapped ? hint->triangle_a : hint->triangle_b);
+    bool has_bound = hint != NULL && hint->trees == trees && !s->far;
+    if (has_bound) known = bound_left(q, hint);
+    if (def->exact_distance || !(n->best.distance * s->to_frame - known <= GAP_TOLERANCE)) {
+        known = -HUGE_VAL;
+        has_bound = false;
+        search_surfaces(context, s, def);
+    } else {
+        n->pending = -HUGE_VALF;
+    }
+    bool apart = !s->found && finish_near(q, a, b, known, gap);
+    gap->sphere_a = gap->sphere_b = UINT32_MAX;
+    if (hint == NULL) return;
+    hint->faces = true;
+    hint->triangle_a = n->triangle_a;
+    hint->triangle_b = n->triangle_b;
+    if (has_bound) return;
+    /* A bound of solids that are apart, for the next pose. */
+    double least = CAROM_MIN((double)n->pending, n->best.distance * s->to_frame);
+    hint->trees = !s->far && apart ? trees : 0;
+    hint->lower = least - 4.0 * q->motion_error;
+    memcpy(hint->motion, q->motion, sizeof(hint->motion));
+}
+
 static void find_gap(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
                      const carom_tree_query_def *def, carom_tree_gap *gap) {
     carom_tree_search *s = &q->search;
+    memset(gap, 0, sizeof(*gap));
+    gap->face_a = gap->face_b = UINT32_MAX;
+    if (a->surface.triangle_count != 0 && b->surface.triangle_count != 0) {
+        find_near(context, q, a, b, def, gap);
+        return;
+    }
     s->least = s->least_cover = HUGE_VAL;
     s->sphere_a = s->sphere_b = UINT32_MAX;
     take_hint(q, a, b, def->hint);
     CAROM_CPU_CALL(context, carom_tree_search_gap)(s);
-    memset(gap, 0, sizeof(*gap));
     if (!s->found) finish_gap(q, a, b, gap);
-    if (def->hint != NULL) *def->hint = (carom_tree_hint){!s->found, s->sphere_a, s->sphere_b};
+    if (def->hint != NULL)
+        *def->hint =
+            (carom_tree_hint){.valid = !s->found, .sphere_a = s->sphere_a, .sphere_b = s->sphere_b};
 }
 
 carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
@@ -442,18 +705,26 @@ carom_status carom_tree_distance(carom_context *context, const carom_tree *a,
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
+/* Of a time budget: the rest is for the distance, which a few microseconds are enough to bound, and
+ * some tens to bound well. */
+#define OVERLAP_SHARE 0.75
+
 /* Apart, the search for overlaps ends near the roots, so that the one for the distance may as well
  * follow it; overlapping, none is needed. */
 carom_status carom_tree_query(carom_context *context, const carom_tree *a, const carom_pose *pose_a,
                               const carom_tree *b, const carom_pose *pose_b,
                               const carom_tree_query_def *def, carom_tree_answer *answer) {
     CHECK(answer);
+    double start = def->time_budget > 0.0 ? carom_time_seconds() : 0.0;
+    carom_tree_query_def of_overlap = *def;
+    of_overlap.time_budget *= OVERLAP_SHARE;
     memset(answer, 0, sizeof(*answer));
-    CAROM_TRY(carom_tree_overlap(context, a, pose_a, b, pose_b, def, &answer->overlap));
+    CAROM_TRY(carom_tree_overlap(context, a, pose_a, b, pose_b, &of_overlap, &answer->overlap));
     if (answer->overlap.relation >= CAROM_RELATION_OVERLAPPING) return CAROM_OK;
     carom_work first = context->work;
     query q;
     begin(&q, a, pose_a, b, pose_b, def);
+    if (def->time_budget > 0.0) q.search.deadline = start + def->time_budget;
     find_gap(context, &q, a, b, def, &answer->gap);
     count_work(context, &q);
     context->work.visits += first.visits;

@@ -93,13 +93,26 @@ static const char *check_links(const carom_tree *t, parent *parents, uint32_t to
     return NULL;
 }
 
+static const char *check_outward(const carom_tree *t) {
+    if ((t->outward != NULL) != (t->surface.triangle_count != 0))
+        return "tree: directions of spheres are there without a surface, or not with one";
+    for (uint64_t i = 0; t->outward != NULL && i < 3 * (uint64_t)t->leaf_count * CAROM_TREE_WIDTH;
+         ++i)
+        if (!(fabsf(t->outward[i]) <= 1.0f + (float)ROUNDING))
+            return "tree: the direction of a sphere is longer than 1";
+    return NULL;
+}
+
 const char *carom_tree_validate(const carom_tree *tree) {
     uint32_t total = tree->inner_count + tree->leaf_count;
     if (tree->leaf_count == 0) return "tree: no leaves";
     parent *parents = carom_allocate(&tree->allocator, total, sizeof(*parents));
-    if (parents == NULL) return "tree: no memory to check it";
+    if (parents == NULL) return CAROM_TREE_NO_MEMORY;
     const char *broken = check_links(tree, parents, total);
     if (broken == NULL) broken = check_spheres(tree, parents);
+    if (broken == NULL)
+        broken = carom_tree_surface_validate(&tree->surface, tree->origin, tree->shift);
+    if (broken == NULL) broken = check_outward(tree);
     carom_release(&tree->allocator, parents);
     return broken;
 }

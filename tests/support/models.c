@@ -83,3 +83,40 @@ carom_pose models_pose(carom_context *context, const double *m, double scale) {
     assert_ok(context, carom_pose_from_matrix(context, rigid, &pose));
     return pose;
 }
+
+double *models_positions(const carom_mesh_view *view) {
+    double *p = malloc(view->vertex_count * 3 * sizeof(double));
+    assert_non_null(p);
+    for (uint64_t i = 0; i < 3 * view->vertex_count; ++i)
+        p[i] = view->scalar == CAROM_SCALAR_FLOAT32 ? (double)((const float *)view->positions)[i]
+                                                    : ((const double *)view->positions)[i];
+    return p;
+}
+
+double *models_move(const carom_mesh *mesh, const double *m, carom_mesh_view *view) {
+    assert_int_equal(carom_mesh_get_view(mesh, view), CAROM_OK);
+    double *moved = models_positions(view);
+    for (uint64_t v = 0; v < view->vertex_count; ++v) {
+        double p[3] = {moved[3 * v], moved[3 * v + 1], moved[3 * v + 2]};
+        for (int i = 0; i < 3; ++i)
+            moved[3 * v + i] =
+                ((m[4 * i] * p[0] + m[4 * i + 1] * p[1]) + m[4 * i + 2] * p[2]) + m[4 * i + 3];
+    }
+    view->positions = moved;
+    view->scalar = CAROM_SCALAR_FLOAT64;
+    view->stride = 0;
+    return moved;
+}
+
+bool models_next_posed_row(FILE *file, models_posed_row *row) {
+    static char line[4096];
+    char *cells[32];
+    if (fgets(line, sizeof(line), file) == NULL) return false;
+    assert_true(models_cut_line(line, cells, 32) >= 23);
+    snprintf(row->pair, sizeof(row->pair), "%s", cells[0]);
+    row->scale = strtod(cells[2], NULL);
+    for (int i = 0; i < 12; ++i) row->m[i] = strtod(cells[3 + i], NULL);
+    row->meets = strtoull(cells[15], NULL, 10) != 0;
+    row->volume = strtod(cells[22], NULL);
+    return true;
+}

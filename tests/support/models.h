@@ -27,4 +27,20 @@ carom_pose models_pose(carom_context *context, const double *m, double scale);
 /* Loads, welds bit for bit and splits into fans: how the truth numbers triangles. */
 carom_mesh *models_load_fan(carom_context *context, const char *file);
 
+/* The positions of a mesh as doubles, to be freed. */
+double *models_positions(const carom_mesh_view *view);
+
+/* The same moved by a 3 x 4 matrix, in doubles; *view is then the mesh with these positions. */
+double *models_move(const carom_mesh *mesh, const double *m, carom_mesh_view *view);
+
+/* A line of truth/mesh_pairs.csv: the second mesh of a pair is scaled and moved by m. */
+typedef struct models_posed_row {
+    char pair[64];
+    double scale, m[12], volume;
+    bool meets;
+} models_posed_row;
+
+/* False after the last line. */
+bool models_next_posed_row(FILE *file, models_posed_row *row);
+
 #endif

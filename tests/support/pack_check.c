@@ -839,6 +839,73 @@ bool pack_check(const pack_claim *claim, pack_proof *proof) {
     return good;
 }
 
+bool pack_check_cover(const pack_cover_claim *claim, pack_proof *proof) {
+    checker c;
+    carom_pack_sphere *spheres = calloc(claim->sphere_count + 1, sizeof(*spheres));
+    for (uint64_t i = 0; i < claim->sphere_count; ++i) {
+        spheres[i].centre = claim->spheres[i].centre;
+        spheres[i].radius = spheres[i].cover = claim->spheres[i].radius - claim->margin;
+    }
+    pack_claim cells = {.spheres = spheres,
+                        .sphere_count = claim->sphere_count,
+                        .cells = claim->cells,
+                        .cell_count = claim->cell_count,
+                        .triangles = claim->triangles,
+                        .triangle_count = claim->triangle_count};
+    begin(&c, &cells, proof);
+    bool good = true;
+    for (uint64_t i = 0; i < claim->sphere_count && good; ++i)
+        if (!(claim->spheres[i].radius > 0.0) ||
+            (i > 0 && claim->spheres[i].radius > claim->spheres[i - 1].radius))
+            good = fail(&c, "the radius of sphere %llu is not in order", (unsigned long long)i);
+    good = good && check_cells(&c);
+    end(&c);
+    free(spheres);
+    return good;
+}
+
+static double outside_at(const checker *c, const carom_vec3 *p) {
+    real least = INFINITY;
+    for (uint64_t t = 0; t < c->claim->triangle_count; ++t)
+        least = fminl(triangle_square(p, &c->claim->triangles[t]), least);
+    double d = (double)sqrtl(least);
+    return d > 0.0 && winding_at(c, p, d) < 1 ? d : 0.0;
+}
+
+pack_sampled pack_sample_outside(const pack_cover_claim *claim, uint64_t seed, int tries) {
+    checker c;
+    pack_proof proof;
+    pack_claim surface = {.triangles = claim->triangles, .triangle_count = claim->triangle_count};
+    begin(&c, &surface, &proof);
+    carom_random random = {seed};
+    pack_sampled sampled = {0};
+    double area = 0.0;
+    for (uint64_t i = 0; i < claim->sphere_count; ++i)
+        for (int k = 0; k < tries; ++k) {
+            const carom_ball *s = &claim->spheres[i];
+            carom_vec3 u = {carom_random_normal(&random), carom_random_normal(&random),
+                            carom_random_normal(&random)};
+            double length = s->radius / sqrt(u.x * u.x + u.y * u.y + u.z * u.z);
+            if (k % 4 == 3) length *= cbrt(carom_random_uniform(&random)); /* within it */
+            carom_vec3 p = {s->centre.x + u.x * length, s->centre.y + u.y * length,
+                            s->centre.z + u.z * length};
+            double d = outside_at(&c, &p);
+            bool hidden = k % 4 == 3;
+            for (uint64_t j = 0; j < claim->sphere_count && !hidden; ++j) {
+                const carom_ball *o = &claim->spheres[j];
+                double x = p.x - o->centre.x, y = p.y - o->centre.y, z = p.z - o->centre.z;
+                hidden = j != i && x * x + y * y + z * z < o->radius * o->radius;
+            }
+            sampled.worst = fmax(d, sampled.worst);
+            if (hidden) continue;
+            sampled.mean += d * s->radius * s->radius;
+            area += s->radius * s->radius;
+        }
+    sampled.mean /= area > 0.0 ? area : 1.0;
+    end(&c);
+    return sampled;
+}
+
 /* The radius of the largest empty ball around a point, by trying everything; negative in a ball. */
 static double empty_at(const checker *c, const carom_vec3 *p) {
     double least = INFINITY;

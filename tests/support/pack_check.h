@@ -40,6 +40,26 @@ typedef struct pack_proof {
  * hold. */
 bool pack_check(const pack_claim *claim, pack_proof *proof);
 
+/* The same for a cover from outside: checks the cells alone, each in its sphere with the radius
+ * less the margin. */
+typedef struct pack_cover_claim {
+    const carom_ball *spheres;
+    uint64_t sphere_count;
+    double margin;
+    const carom_pack_cell *cells;
+    uint64_t cell_count;
+    const carom_triangle *triangles; /* closed, outside out */
+    uint64_t triangle_count;
+} pack_cover_claim;
+bool pack_check_cover(const pack_cover_claim *claim, pack_proof *proof);
+
+/* The largest distance from the solid that a point of a sphere has, and the mean over the surface
+ * of the union, by `tries` random points of each sphere and by trying all triangles. */
+typedef struct pack_sampled {
+    double worst, mean;
+} pack_sampled;
+pack_sampled pack_sample_outside(const pack_cover_claim *claim, uint64_t seed, int tries);
+
 /* The volume of the part of a ball that is in a box, right to some 1e-7 of the ball's. */
 double pack_ball_in_box(const carom_ball *ball, const carom_bounds *box);
 

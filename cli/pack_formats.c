@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of covers: numbers have all digits and a point (YAML readers take 1e-05 for text), so that
+ * what is read back is what was proved. docs/formats.md lists who reads them. */
+#include "cli/pack_formats.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/xml.h"
+
+static const char *const names[] = {"curobo",  "xrdf",     "urdf", "foam",
+                                    "morphit", "liggghts", "yade", "dem"};
+
+const char *pack_format_choice(int index) {
+    if (index < CAROM_PACK_FORMAT_COUNT) return carom_pack_format_name((carom_pack_format)index);
+    return index < PACK_FORMAT_COUNT ? names[index - CAROM_PACK_FORMAT_COUNT] : NULL;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+    size_t size = strlen(path), of = strlen(ending);
+    return size >= of && strcmp(path + size - of, ending) == 0;
+}
+
+int pack_format_of(const char *path) {
+    static const struct {
+        const char *ending;
+        int format;
+    } endings[] = {{".csv", CAROM_PACK_FORMAT_CSV},   {".txt", CAROM_PACK_FORMAT_XYZR},
+                   {".xyzr", CAROM_PACK_FORMAT_XYZR}, {".yml", PACK_FORMAT_CUROBO},
+                   {".yaml", PACK_FORMAT_CUROBO},     {".xrdf", PACK_FORMAT_XRDF},
+                   {".urdf", PACK_FORMAT_URDF},       {".json", PACK_FORMAT_FOAM}};
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); ++i)
+        if (ends_in(path, endings[i].ending)) return endings[i].format;
+    return CAROM_PACK_FORMAT_PLY;
+}
+
+bool pack_format_is_single(int format) {
+    return format == PACK_FORMAT_MORPHIT || format == PACK_FORMAT_LIGGGHTS ||
+           format == PACK_FORMAT_DEM;
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* A number with a point: 1 becomes 1.0, and 1e-05 becomes 1.0e-05. */
+static void put_number(FILE *file, double value) {
+    char text[40];
+    snprintf(text, sizeof(text), "%.17g", value);
+    char *exponent = strchr(text, 'e');
+    if (strchr(text, '.') != NULL)
+        fputs(text, file);
+    else if (exponent == NULL)
+        fprintf(file, "%s.0", text);
+    else
+        fprintf(file, "%.*s.0%s", (int)(exponent - text), text, exponent);
+}
+
+static void put_three(FILE *file, carom_vec3 v, const char *between) {
+    put_number(file, v.x);
+    fputs(between, file);
+    put_number(file, v.y);
+    fputs(between, file);
+    put_number(file, v.z);
+}
+
+/* The name of a set; those without one are numbered. */
+static const char *name_of(const pack_set *sets, uint64_t i, char buffer[32]) {
+    if (*sets[i].name != '\0') return sets[i].name;
+    snprintf(buffer, 32, "part_%llu", (unsigned long long)i);
+    return buffer;
+}
+
+/* In double quotes, for YAML and JSON. */
+static void put_quoted(FILE *file, const char *text) {
+    fputc('"', file);
+    for (; *text != '\0'; ++text) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(file, "\\%c", c);
+        else if (c < 32)
+            fprintf(file, "\\u%04x", c);
+        else
+            fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+/* As it is where YAML takes it for text, else in quotes. */
+static void put_yaml_key(FILE *file, const char *text) {
+    bool plain = *text != '\0' && strchr("0123456789-.", *text) == NULL;
+    for (const char *at = text; *at != '\0' && plain; ++at)
+        plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                (*at >= '0' && *at <= '9') || *at == '_' || *at == '-' || *at == '.';
+    static const char *const words[] = {"true", "false", "yes", "no", "on",
+                                        "off",  "null",  "y",   "n"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && plain; ++i) {
+        size_t k = 0;
+        while (text[k] != '\0' && (text[k] | 32) == words[i][k]) ++k;
+        plain = text[k] != '\0' || words[i][k] != '\0';
+    }
+    if (plain)
+        fputs(text, file);
+    else
+        put_quoted(file, text);
+}
+
+static void put_xml(FILE *file, const char *text) {
+    for (; *text != '\0'; ++text) {
+        if (*text == '&')
+            fputs("&amp;", file);
+        else if (*text == '<')
+            fputs("&lt;", file);
+        else if (*text == '"')
+            fputs("&quot;", file);
+        else
+            fputc(*text, file);
+    }
+}
+
+/* ---- Robots ---------------------------------------------------------------------------------- */
+
+static void put_yaml_sets(FILE *file, const pack_set *sets, uint64_t count, const char *indent) {
+    for (uint64_t i = 0; i < count; ++i) {
+        char buffer[32];
+        fputs(indent, file);
+        put_yaml_key(file, name_of(sets, i, buffer));
+        fputs(sets[i].count == 0 ? ": []\n" : ":\n", file);
+        for (uint64_t k = 0; k < sets[i].count; ++k) {
+            fprintf(file, "%s  - {center: [", indent);
+            put_three(file, sets[i].data[k].centre, ", ");
+            fputs("], radius: ", file);
+            put_number(file, sets[i].data[k].radius);
+            fputs("}\n", file);
+        }
+    }
+}
+
+static void write_xrdf(FILE *file, const pack_set *sets, uint64_t count) {
+    fputs("format: xrdf\nformat_version: 1.0\ngeometry:\n  carom_spheres:\n    spheres:\n", file);
+    put_yaml_sets(file, sets, count, "      ");
+    fputs("collision:\n  geometry: carom_spheres\n", file);
+}
+
+static void put_collisions(FILE *file, const pack_set *set) {
+    for (uint64_t k = 0; k < set->count; ++k) {
+        fputs("    <collision>\n      <origin xyz=\"", file);
+        put_three(file, set->data[k].centre, " ");
+        fputs("\" rpy=\"0 0 0\"/>\n      <geometry><sphere radius=\"", file);
+        put_number(file, set->data[k].radius);
+        fputs("\"/></geometry>\n    </collision>\n", file);
+    }
+}
+
+static void write_new_urdf(FILE *file, const pack_set *sets, uint64_t count) {
+    char buffer[32];
+    fputs("<?xml version=\"1.0\"?>\n<robot name=\"carom\">\n  <link name=\"base\"/>\n", file);
+    for (uint64_t i = 0; i < count; ++i) {
+        fputs("  <link name=\"", file);
+        put_xml(file, name_of(sets, i, buffer));
+        fputs("\">\n", file);
+        put_collisions(file, &sets[i]);
+        fprintf(file, "  </link>\n  <joint name=\"joint_%llu\" type=\"fixed\">\n",
+                (unsigned long long)i);
+        fputs("    <parent link=\"base\"/>\n    <child link=\"", file);
+        put_xml(file, name_of(sets, i, buffer));
+        fputs("\"/>\n  </joint>\n", file);
+    }
+    fputs("</robot>\n", file);
+}
+
+/* Copies a robot; in each link spheres take the place of the elements for collision. */
+static void write_urdf(FILE *file, const pack_set *sets, uint64_t count, const char *text,
+                       size_t size) {
+    xml x;
+    const char *copied = text;
+    const pack_set *link = NULL;
+    bool in_link = false, in_collision = false;
+    xml_begin(&x, text, size);
+    while (xml_next(&x)) {
+        const char *tag = x.name - (x.opens ? 1 : 2); /* its < */
+        if (x.depth == 1 && xml_is(&x, "link") && x.opens) {
+            char name[256];
+            link = NULL;
+            for (uint64_t i = 0; i < count && xml_get(&x, "name", name, sizeof(name)); ++i)
+                if (strcmp(sets[i].name, name) == 0) link = &sets[i];
+            in_link = !x.closes;
+        } else if (x.depth == 1 && in_link && x.closes && xml_is(&x, "link")) {
+            if (link != NULL) {
+                while (tag > copied && (tag[-1] == ' ' || tag[-1] == '\t')) --tag;
+                fwrite(copied, 1, (size_t)(tag - copied), file);
+                put_collisions(file, link);
+                copied = tag;
+            }
+            in_link = false;
+        } else if (in_link && x.depth == 2 && xml_is(&x, "collision")) {
+            if (x.opens && !in_collision) {
+                while (tag > copied && (tag[-1] == ' ' || tag[-1] == '\t')) --tag;
+                fwrite(copied, 1, (size_t)(tag - copied), file);
+                in_collision = true;
+            }
+            if (x.closes) {
+                copied = x.at;
+                if (copied < text + size && *copied == '\n') ++copied;
+                in_collision = false;
+            }
+        }
+    }
+    fwrite(copied, 1, (size_t)(text + size - copied), file);
+}
+
+static void write_foam(FILE *file, const pack_set *sets, uint64_t count) {
+    double worst = 0.0, mean = 0.0, best = HUGE_VAL, area = 0.0;
+    for (uint64_t i = 0; i < count; ++i) {
+        const carom_cover_measure *m = &sets[i].measure;
+        worst = m->worst > worst ? m->worst : worst;
+        best = m->worst < best ? m->worst : best;
+        mean += m->mean * (double)sets[i].count;
+        area += (double)sets[i].count;
+    }
+    fputs("[{\"mean\": ", file);
+    put_number(file, area > 0.0 ? mean / area : 0.0);
+    fputs(", \"best\": ", file);
+    put_number(file, count != 0 ? best : 0.0);
+    fputs(", \"worst\": ", file);
+    put_number(file, worst);
+    fputs(", \"spheres\": [", file);
+    const char *comma = "\n";
+    for (uint64_t i = 0; i < count; ++i)
+        for (uint64_t k = 0; k < sets[i].count; ++k, comma = ",\n") {
+            fprintf(file, "%s{\"origin\": [", comma);
+            put_three(file, sets[i].data[k].centre, ", ");
+            fputs("], \"radius\": ", file);
+            put_number(file, sets[i].data[k].radius);
+            fputs("}", file);
+        }
+    fputs("\n]}]\n", file);
+}
+
+static void write_morphit(FILE *file, const char *source, const pack_set *set) {
+    fputs("{\"centers\": [", file);
+    for (uint64_t k = 0; k < set->count; ++k) {
+        fputs(k == 0 ? "\n[" : ",\n[", file);
+        put_three(file, set->data[k].centre, ", ");
+        fputs("]", file);
+    }
+    fputs("\n], \"radii\": [", file);
+    for (uint64_t k = 0; k < set->count; ++k) {
+        fputs(k == 0 ? "\n" : ",\n", file);
+        put_number(file, set->data[k].radius);
+    }
+    fputs("\n], \"mesh_path\": ", file);
+    put_quoted(file, source);
+    fputs("}\n", file);
+}
+
+/* ---- Particles and plain lists --------------------------------------------------------------- */
+
+static carom_vec3 to_principal(const carom_pose *pose, carom_vec3 p) {
+    const carom_quat *q = &pose->q;
+    double x = p.x - pose->t.x, y = p.y - pose->t.y, z = p.z - pose->t.z;
+    double r[3][3] = {{1 - 2 * (q->y * q->y + q->z * q->z), 2 * (q->x * q->y - q->w * q->z),
+                       2 * (q->x * q->z + q->w * q->y)},
+                      {2 * (q->x * q->y + q->w * q->z), 1 - 2 * (q->x * q->x + q->z * q->z),
+                       2 * (q->y * q->z - q->w * q->x)},
+                      {2 * (q->x * q->z - q->w * q->y), 2 * (q->y * q->z + q->w * q->x),
+                       1 - 2 * (q->x * q->x + q->y * q->y)}};
+    return (carom_vec3){r[0][0] * x + r[1][0] * y + r[2][0] * z,
+                        r[0][1] * x + r[1][1] * y + r[2][1] * z,
+                        r[0][2] * x + r[1][2] * y + r[2][2] * z};
+}
+
+static void write_lines(FILE *file, int format, const pack_set *sets, uint64_t count) {
+    const char *between = format == CAROM_PACK_FORMAT_CSV || format == PACK_FORMAT_DEM ? "," : " ";
+    for (uint64_t i = 0; i < count; ++i)
+        for (uint64_t k = 0; k < sets[i].count; ++k) {
+            carom_vec3 c = sets[i].data[k].centre;
+            if (format == PACK_FORMAT_DEM) c = to_principal(&sets[i].principal, c);
+            put_three(file, c, between);
+            fputs(between, file);
+            put_number(file, sets[i].data[k].radius);
+            bool numbered = format == CAROM_PACK_FORMAT_CSV || format == CAROM_PACK_FORMAT_PLY ||
+                            (format == PACK_FORMAT_YADE && count > 1);
+            if (numbered) fprintf(file, "%s%llu", between, (unsigned long long)i);
+            fputc('\n', file);
+        }
+}
+
+static void write_ply(FILE *file, const pack_set *sets, uint64_t count) {
+    uint64_t spheres = 0;
+    for (uint64_t i = 0; i < count; ++i) spheres += sets[i].count;
+    fputs("ply\nformat ascii 1.0\ncomment spheres that cover a solid, by carom\n", file);
+    fprintf(file, "element vertex %llu\n", (unsigned long long)spheres);
+    fputs("property double x\nproperty double y\nproperty double z\nproperty double radius\n"
+          "property int part\nend_header\n",
+          file);
+    write_lines(file, CAROM_PACK_FORMAT_PLY, sets, count);
+}
+
+bool pack_format_write(FILE *file, int format, const char *source, const pack_set *sets,
+                       uint64_t count, const char *urdf, size_t urdf_size) {
+    switch (format) {
+    case CAROM_PACK_FORMAT_PLY:
+        write_ply(file, sets, count);
+        return true;
+    case CAROM_PACK_FORMAT_CSV:
+        fputs("x,y,z,radius,part\n", file);
+        write_lines(file, format, sets, count);
+        return true;
+    case PACK_FORMAT_CUROBO:
+        fputs("collision_spheres:\n", file);
+        put_yaml_sets(file, sets, count, "  ");
+        return true;
+    case PACK_FORMAT_XRDF:
+        write_xrdf(file, sets, count);
+        return true;
+    case PACK_FORMAT_URDF:
+        if (urdf != NULL)
+            write_urdf(file, sets, count, urdf, urdf_size);
+        else
+            write_new_urdf(file, sets, count);
+        return true;
+    case PACK_FORMAT_FOAM:
+        write_foam(file, sets, count);
+        return true;
+    case PACK_FORMAT_MORPHIT:
+        write_morphit(file, source, sets);
+        return true;
+    case PACK_FORMAT_DEM:
+        fputs("x,y,z,r\n", file); /* fall through */
+    case CAROM_PACK_FORMAT_XYZR:
+    case PACK_FORMAT_LIGGGHTS:
+    case PACK_FORMAT_YADE:
+        write_lines(file, format, sets, count);
+        return true;
+    default:
+        return false;
+    }
+}

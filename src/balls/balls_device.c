@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Balls of contexts of backend cuda: the calls of balls.h passed on to the GPU library, and those
+ * of cuda.h.
+ *
+ * What a packing's spheres have in common is computed on the host, in their order, so that it has
+ * the bits of all engines; the spheres and their grid are on the device alone. */
+#include "balls/balls.h"
+
+#include "base/array.h"
+#include "base/progress.h"
+#include "pack/pack_overlap.h"
+
+static const carom_cuda_balls *table(void) {
+    return carom_device_table(CAROM_CUDA_BALLS);
+}
+
+/* ---- Preparing ------------------------------------------------------------------------------- */
+
+carom_status carom_balls_check_backend(carom_context *context, const carom_balls *a,
+                                       const carom_balls *b) {
+    const carom_balls *both[2] = {a, b};
+    for (int i = 0; i < 2; ++i) {
+        carom_backend backend = both[i]->device != NULL ? CAROM_BACKEND_CUDA : CAROM_BACKEND_CPU;
+        if (backend != context->backend)
+            return carom_fail(context, CAROM_UNSUPPORTED,
+                              "the balls were made on %s and the context computes on %s; make them "
+                              "with this context",
+                              carom_backend_name(backend), carom_backend_name(context->backend));
+    }
+    return CAROM_OK;
+}
+
+static carom_status build(carom_context *context, carom_balls *balls, const carom_packing *packing,
+                          const char *what) {
+    carom_balls_view view;
+    CAROM_TRY(carom_balls_describe(context, &balls->def, packing, what, &view));
+    if (balls->device == NULL)
+        CAROM_TRY(carom_device_pass(context, table()->create(context->device, &balls->device)));
+    CAROM_TRY(carom_device_pass(
+        context, table()->set(context->device, balls->device, &view, packing->spheres)));
+    balls->grid.view = view;
+    return CAROM_OK;
+}
+
+carom_status carom_balls_device_build(carom_context *context, carom_balls *balls,
+                                      const carom_packing *packing, const char *what) {
+    if (context->device == NULL || table() == NULL)
+        return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no balls");
+    if (balls->def.hash == CAROM_GRID_HASH_PERFECT)
+        return carom_fail(context, CAROM_UNSUPPORTED,
+                          "a perfect hash cannot be computed on cuda; use another, or a context of "
+                          "backend cpu");
+    carom_progress_begin(context, "entering spheres in a grid", 0);
+    return carom_progress_finish(context, build(context, balls, packing, what));
+}
+
+void carom_balls_device_release(carom_balls *balls) {
+    if (balls->device != NULL) table()->destroy(balls->device);
+    balls->device = NULL;
+}
+
+uint64_t carom_balls_device_bytes(const carom_balls *balls) {
+    return balls->device != NULL ? table()->bytes(balls->device) : 0;
+}
+
+uint64_t carom_balls_device_entries(const carom_balls *balls) {
+    return table()->entries(balls->device);
+}
+
+/* ---- Queries with results on the host -------------------------------------------------------- */
+
+static carom_device_meeting meeting_of(const carom_balls_meeting *m) {
+    return (carom_device_meeting){
+        .a = {.balls = m->a->device, .pose = m->pose_a, .scale = m->scale_a},
+        .b = {.balls = m->b->device, .pose = m->pose_b, .scale = m->scale_b}};
+}
+
+static carom_status overlap_all(carom_context *context, const carom_balls_meeting *meetings,
+                                uint64_t count, bool no_bounds, carom_packing_overlap *overlaps) {
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_device_meeting *all = CAROM_ARENA_TAKE(scratch, carom_device_meeting, count);
+    if (all == NULL) return carom_fail_memory(context, count * sizeof(*all), "a query of balls");
+    for (uint64_t i = 0; i < count; ++i) all[i] = meeting_of(&meetings[i]);
+    carom_status status = carom_device_pass(
+        context, table()->overlap_many(context->device, all, count, !no_bounds, overlaps));
+    carom_arena_rewind(scratch, mark);
+    CAROM_TRY(status);
+    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+}
+
+carom_status carom_balls_device_overlap(carom_context *context, const carom_balls_meeting *meetings,
+                                        uint64_t count, bool no_bounds,
+                                        carom_packing_overlap *overlaps) {
+    context->work = (carom_work){0};
+    if (count == 0) return CAROM_OK;
+    carom_progress_begin(context, "comparing balls", 0);
+    return carom_progress_finish(context,
+                                 overlap_all(context, meetings, count, no_bounds, overlaps));
+}
+
+static carom_status find(carom_context *context, const carom_balls_meeting *meeting,
+                         carom_balls_kind kind, bool any, carom_cuda_pairs *pairs,
+                         uint64_t *count) {
+    carom_device_meeting m = meeting_of(meeting);
+    CAROM_TRY(carom_cuda_finish(context));
+    context->work = (carom_work){0};
+    CAROM_TRY(carom_device_pass(context, table()->search(context->device, &m, kind, any,
+                                                         CAROM_CUDA_ORDER_SORTED, pairs, count)));
+    CAROM_TRY(carom_cuda_finish(context));
+    return carom_device_pass(context, table()->get_work(context->device, &context->work));
+}
+
+carom_status carom_balls_device_pairs(carom_context *context, const carom_balls_meeting *meeting,
+                                      carom_balls_kind kind, bool any, carom_pairs *pairs,
+                                      uint64_t *count) {
+    uint64_t space;
+    carom_cuda_pairs *found = pairs != NULL ? &context->device_pairs : NULL;
+    carom_progress_begin(context, "comparing balls", 0);
+    CAROM_TRY(carom_progress_finish(context, find(context, meeting, kind, any, found, count)));
+    if (pairs == NULL) return CAROM_OK;
+    CAROM_TRY(carom_pairs_begin(context, &context->allocator, pairs, *count, &space));
+    CAROM_TRY(carom_cuda_read(context, pairs->data, found->data, space * sizeof(carom_pair)));
+    return carom_pairs_end(pairs);
+}
+
+/* ---- Input and results on the device --------------------------------------------------------- */
+
+/* Checks scales; the packings without a pose. */
+static carom_status check(carom_context *context, const carom_balls *a, const carom_balls *b,
+                          const carom_balls_query_def *def) {
+    CAROM_TRY(carom_balls_check_backend(context, a, b));
+    CAROM_TRY(carom_pack_check_place(context, &a->grid.view.extent, NULL, def->scale_a, "a"));
+    return carom_pack_check_place(context, &b->grid.view.extent, NULL, def->scale_b, "b");
+}
+
+carom_status carom_cuda_balls_overlap(carom_context *context, const carom_balls *a,
+                                      const carom_pose *poses_a, const carom_balls *b,
+                                      const carom_pose *poses_b, uint64_t count,
+                                      const carom_balls_query_def *def,
+                                      carom_packing_overlap *overlaps) {
+    const carom_balls_query_def defaults = {0};
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
+    CAROM_REQUIRE(overlaps != NULL || count == 0, "the overlaps are NULL");
+    if (def == NULL) def = &defaults;
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(check(context, a, b, def));
+    if (count == 0) return CAROM_OK;
+    const carom_device_meeting m = {
+        .a = {.balls = a->device, .poses = poses_a, .scale = def->scale_a},
+        .b = {.balls = b->device, .poses = poses_b, .scale = def->scale_b}};
+    return carom_device_pass(context,
+                             table()->overlap(device, &m, count, !def->no_bounds, overlaps));
+}
+
+carom_status carom_cuda_balls_pairs(carom_context *context, const carom_balls *a,
+                                    const carom_pose *pose_a, const carom_balls *b,
+                                    const carom_pose *pose_b, const carom_balls_query_def *def,
+                                    carom_balls_kind kind, carom_cuda_order order,
+                                    carom_cuda_pairs *pairs) {
+    const carom_balls_query_def defaults = {0};
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(a != NULL && b != NULL, "the balls are NULL");
+    CAROM_REQUIRE((unsigned)kind < CAROM_BALLS_KIND_COUNT, "the kind is unknown");
+    CAROM_REQUIRE((unsigned)order < CAROM_CUDA_ORDER_COUNT, "order is no such choice");
+    CAROM_REQUIRE(pairs != NULL, "the place for the pairs is NULL");
+    if (def == NULL) def = &defaults;
+    carom_device *device;
+    CAROM_TRY(carom_device_of(context, "a result in device memory", &device));
+    CAROM_TRY(check(context, a, b, def));
+    const carom_device_meeting m = {
+        .a = {.balls = a->device, .poses = pose_a, .scale = def->scale_a},
+        .b = {.balls = b->device, .poses = pose_b, .scale = def->scale_b}};
+    return carom_device_pass(context, table()->search(device, &m, kind, false, order, pairs, NULL));
+}

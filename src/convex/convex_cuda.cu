@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions about many pairs of convex bodies on the GPU: one thread per pair, and the items of the
+ * CPU, so that every result has the CPU's bytes.
+ *
+ * The depth takes three kernels. The first computes the distance of all pairs and lists those whose
+ * cores overlap. The second expands polytopes for these with room for few points, which nearly
+ * always suffice; the polytope does not depend on the room as long as that is not used up. The
+ * third repeats the others as the CPU does, with all the room there may be. Each begins with the
+ * distance again: that is a small part of the work, and needs no memory between them. */
+#include <new>
+
+#include "base/device_cuda.h"
+#include "convex/convex_device.h"
+#include "convex/convex_query_item.h"
+
+#define THREADS 128u
+#define FEW_POINTS                                                                                 \
+    48u /* of the second kernel: hulls of 32 vertices need up to 40, nearly all of 2,562 this */
+#define FEW_THREADS 64u          /* of a block of it: their rooms take 18 KB each */
+#define ROOMS_BYTES (256u << 20) /* for the rooms of the third kernel */
+#define MOST_ROOMS  2048u
+#define MOST_SUM    1e300 /* as in convex.c */
+
+/* Blocks of scratch. */
+enum { DEEP = 1, LONGER = 4, FEW_ROOMS = 5, ROOMS = 6, CACHES = 7 };
+
+/* Counters. */
+enum { N_DEEP, N_LONGER, N_BAD, N_PAIRS };
+
+/* ---- Hulls and shapes ------------------------------------------------------------------------ */
+
+struct carom_device_hull {
+    carom_device_block memory;
+    carom_hull_view view; /* addresses on the device */
+};
+
+struct carom_device_shapes {
+    carom_device_block memory;
+    uint32_t count;
+    bool small_hulls;      /* all are hulls that are searched all through by default */
+    uint32_t most_corners; /* of those that are polytopes */
+};
+
+static uint64_t row(uint64_t bytes) {
+    return (bytes + CAROM_DEVICE_ALLOCATION) / CAROM_DEVICE_ALLOCATION * CAROM_DEVICE_ALLOCATION;
+}
+
+static carom_status hull_create(carom_device *device, const carom_hull_view *view,
+                                carom_device_hull **out) {
+    const uint64_t count = view->count, links = view->first[count];
+    const struct {
+        const void *from;
+        uint64_t bytes;
+    } parts[] = {{view->vertices, count * sizeof(carom_vec3)},
+                 {view->all, view->all_count * sizeof(carom_hull_block)},
+                 {view->neighbours, links * sizeof(carom_hull_block)},
+                 {view->first, (count + 1) * sizeof(uint32_t)},
+                 {view->seeds, CAROM_HULL_SEEDS * sizeof(uint32_t)}};
+    const void *addresses[5];
+    uint64_t bytes = 0, at = 0;
+    *out = nullptr;
+    carom_device_hull *hull = new (std::nothrow) carom_device_hull{};
+    if (hull == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for a hull");
+    for (const auto &part : parts) bytes += row(part.bytes);
+    carom_status status = carom_device_reserve(device, &hull->memory, bytes, "a hull");
+    for (int i = 0; i < 5 && status == CAROM_OK; ++i) {
+        addresses[i] = (char *)hull->memory.data + at;
+        if (parts[i].bytes != 0)
+            status = carom_device_check(device,
+                                        cudaMemcpy((char *)hull->memory.data + at, parts[i].from,
+                                                   parts[i].bytes, cudaMemcpyHostToDevice),
+                                        "copying a hull");
+        at += row(parts[i].bytes);
+    }
+    if (status != CAROM_OK) {
+        carom_device_release(&hull->memory);
+        delete hull;
+        return status;
+    }
+    hull->view = *view;
+    hull->view.vertices = (const carom_vec3 *)addresses[0];
+    hull->view.all = (const carom_hull_block *)addresses[1];
+    hull->view.neighbours = (const carom_hull_block *)addresses[2];
+    hull->view.first = (const uint32_t *)addresses[3];
+    hull->view.seeds = (const uint32_t *)addresses[4];
+    *out = hull;
+    return CAROM_OK;
+}
+
+static void hull_destroy(carom_device_hull *hull) {
+    carom_device_release(&hull->memory);
+    delete hull;
+}
+
+static uint64_t hull_bytes(const carom_device_hull *hull) {
+    return hull->memory.bytes;
+}
+
+static void hull_view(const carom_device_hull *hull, carom_hull_view *view) {
+    *view = hull->view;
+}
+
+static carom_status shapes_create(carom_device *device, const carom_device_shape *shapes,
+                                  uint32_t count, carom_device_shapes **out) {
+    *out = nullptr;
+    carom_device_shapes *made = new (std::nothrow) carom_device_shapes{};
+    if (made == nullptr) return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for shapes");
+    made->count = count;
+    made->small_hulls = count != 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const carom_convex *shape = &shapes[i].shape;
+        bool hull = shape->kind == CAROM_CONVEX_KIND_HULL;
+        if (!hull || shapes[i].view.count > CAROM_HULL_SMALL) made->small_hulls = false;
+        uint32_t corners =
+            carom_convex_curved(shape) ? 0 : carom_convex_corners(shape, &shapes[i].view);
+        made->most_corners = CAROM_MAX(corners, made->most_corners);
+    }
+    uint64_t bytes = ((uint64_t)count + 1) * sizeof(*shapes);
+    carom_status status = carom_device_reserve(device, &made->memory, bytes, "shapes");
+    if (status == CAROM_OK && count != 0)
+        status = carom_device_check(
+            device,
+            cudaMemcpy(made->memory.data, shapes, count * sizeof(*shapes), cudaMemcpyHostToDevice),
+            "copying shapes");
+    if (status != CAROM_OK) {
+        carom_device_release(&made->memory);
+        delete made;
+        return status;
+    }
+    *out = made;
+    return CAROM_OK;
+}
+
+static void shapes_destroy(carom_device_shapes *shapes) {
+    carom_device_release(&shapes->memory);
+    delete shapes;
+}
+
+/* ---- Bodies on the device -------------------------------------------------------------------- */
+
+struct bodies_view {
+    const carom_device_shape *shapes;
+    uint32_t shape_count;
+    const uint32_t *shape_of;
+    const carom_pose *poses;
+    uint64_t count;
+
+    __device__ uint32_t shape(uint64_t body) const {
+        return shape_of != nullptr ? shape_of[body] : 0u;
+    }
+};
+
+static bodies_view view_of(const carom_device_bodies *bodies) {
+    bool any = bodies->shapes != nullptr;
+    return bodies_view{any ? (const carom_device_shape *)bodies->shapes->memory.data : nullptr,
+                       any ? bodies->shapes->count : 0, bodies->shape_of, bodies->poses,
+                       bodies->count};
+}
+
+static __device__ inline bool pose_is_fine(const carom_pose &pose) {
+    double turn = fabs(pose.q.w) + fabs(pose.q.x) + fabs(pose.q.y) + fabs(pose.q.z);
+    double way = fabs(pose.t.x) + fabs(pose.t.y) + fabs(pose.t.z);
+    return turn <= MOST_SUM && way <= MOST_SUM;
+}
+
+/* ---- Boxes ----------------------------------------------------------------------------------- */
+
+/* Relative to sizes and translations, as carom_scene_convex_box: the tolerance of convex.h. */
+#define BOX_SLACK 0x1p-42
+
+static __global__ void __launch_bounds__(THREADS)
+    find_boxes(bodies_view w, carom_bounds *boxes, carom_device_counters *counters) {
+    carom_device_begin();
+    uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= w.count) return;
+    uint32_t number = w.shape(i);
+    const carom_pose pose = w.poses[i];
+    if (number >= w.shape_count || !pose_is_fine(pose)) {
+        atomicAdd(&counters->n[N_BAD], 1ull);
+        return;
+    }
+    const carom_device_shape *s = &w.shapes[number];
+    const carom_hull_view *hull = s->shape.kind == CAROM_CONVEX_KIND_HULL ? &s->view : nullptr;
+    double size = carom_convex_size(&s->shape, hull), r[9], low[3], high[3];
+    const double t[3] = {pose.t.x, pose.t.y, pose.t.z};
+    double slack = BOX_SLACK * (size + (fabs(t[0]) + fabs(t[1]) + fabs(t[2])));
+    double unit = carom_convex_unit(size), back = 1.0 / unit;
+    carom_convex_core core;
+    carom_convex_core_make(&s->shape, hull, unit, CAROM_CONVEX_SEARCH_AUTO, &core);
+    carom_convex_matrix(carom_convex_quat(&pose), r);
+    if (hull != nullptr && !core.climb) { /* one pass over the vertices */
+        for (int k = 0; k < 3; ++k) high[k] = low[k] = -HUGE_VAL;
+        for (uint32_t v = 0; v < hull->count; ++v) {
+            carom_vec3 p = carom_convex_turn(r, hull->vertices[v]);
+            const double x[3] = {p.x, p.y, p.z};
+            for (int k = 0; k < 3; ++k) {
+                high[k] = CAROM_MAX(x[k], high[k]);
+                low[k] = CAROM_MAX(-x[k], low[k]);
+            }
+        }
+        for (int k = 0; k < 3; ++k) {
+            high[k] = (high[k] * core.hull_unit + core.margin) * back;
+            low[k] = (low[k] * core.hull_unit + core.margin) * back;
+        }
+    } else {
+        for (int k = 0; k < 3; ++k)
+            for (int side = 0; side < 2; ++side) {
+                carom_vec3 d = carom_vec(r[3 * k], r[3 * k + 1], r[3 * k + 2]);
+                if (side != 0) d = carom_vec_scale(d, -1.0);
+                uint32_t seed = UINT32_MAX;
+                double most = carom_vec_dot(carom_convex_support(&core, d, &seed), d);
+                (side == 0 ? high : low)[k] = (most + core.margin) * back;
+            }
+    }
+    boxes[i].low =
+        carom_vec((t[0] - low[0]) - slack, (t[1] - low[1]) - slack, (t[2] - low[2]) - slack);
+    boxes[i].high =
+        carom_vec((t[0] + high[0]) + slack, (t[1] + high[1]) + slack, (t[2] + high[2]) + slack);
+}
+
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+struct asked {
+    bodies_view bodies;
+    const carom_pair *pairs;
+    const uint64_t *count_on_device; /* NULL: */
+    uint64_t count;                  /* the count, or the most there can be */
+    carom_convex_def def;
+    const carom_convex_cache *old_caches; /* may be `caches` where each pair is asked once */
+    carom_convex_cache *caches;           /* or NULL */
+    carom_convex_result *results;
+
+    __device__ uint64_t stored() const {
+        if (count_on_device == nullptr) return count;
+        return *count_on_device < count ? *count_on_device : count;
+    }
+};
+
+/* One pair as an item sees it. */
+struct one_question {
+    carom_convex a, b;
+    carom_convex_question_item q;
+    carom_convex_cache cache;
+
+    /* HULLS: both shapes are small hulls. That is told to the compiler, which then leaves out all
+     * other kinds. */
+    template <bool HULLS> __device__ bool begin(const asked &w, uint64_t i) {
+        carom_pair pair = w.pairs[i];
+        if (pair.a >= w.bodies.count || pair.b >= w.bodies.count) return false;
+        uint32_t sa = w.bodies.shape(pair.a), sb = w.bodies.shape(pair.b);
+        if (sa >= w.bodies.shape_count || sb >= w.bodies.shape_count) return false;
+        const carom_device_shape *x = &w.bodies.shapes[sa], *y = &w.bodies.shapes[sb];
+        if (!pose_is_fine(w.bodies.poses[pair.a]) || !pose_is_fine(w.bodies.poses[pair.b]))
+            return false;
+        a = x->shape;
+        b = y->shape;
+        if (HULLS) a.kind = b.kind = CAROM_CONVEX_KIND_HULL;
+        q.a = &a;
+        q.b = &b;
+        q.hull_a = a.kind == CAROM_CONVEX_KIND_HULL ? &x->view : nullptr;
+        q.hull_b = b.kind == CAROM_CONVEX_KIND_HULL ? &y->view : nullptr;
+        q.pose_a = &w.bodies.poses[pair.a];
+        q.pose_b = &w.bodies.poses[pair.b];
+        q.def = w.def;
+        if (HULLS) q.def.search = CAROM_CONVEX_SEARCH_ALL;
+        if (w.caches != nullptr) cache = w.old_caches[i];
+        return true;
+    }
+};
+
+static_assert(sizeof(carom_convex_result) == 112 && offsetof(carom_convex_result, distance) == 8 &&
+                  offsetof(carom_convex_result, normal) == 32 &&
+                  offsetof(carom_convex_result, iterations) == 104,
+              "write_result knows the layout");
+
+/* All bytes, padding included. */
+static __device__ inline void write_result(const asked &w, uint64_t i,
+                                           const carom_convex_result &r) {
+    double2 *to = (double2 *)&w.results[i]; /* 112 bytes are seven times 16 */
+    unsigned long long counts = (unsigned long long)r.supports << 32 | r.iterations;
+    to[0] = make_double2(__longlong_as_double((long long)r.relation), r.distance);
+    to[1] = make_double2(r.depth, r.error);
+    to[2] = make_double2(r.normal.x, r.normal.y);
+    to[3] = make_double2(r.normal.z, r.point_a.x);
+    to[4] = make_double2(r.point_a.y, r.point_a.z);
+    to[5] = make_double2(r.point_b.x, r.point_b.y);
+    to[6] = make_double2(r.point_b.z, __longlong_as_double((long long)counts));
+}
+
+/* Meeting or distance; where `deep` is given, pairs whose cores overlap are listed there. */
+template <bool HULLS, bool MEET>
+static __global__ void __launch_bounds__(THREADS)
+    ask_all(asked w, uint32_t *deep, carom_device_counters *counters) {
+    carom_device_begin();
+    uint64_t count = w.stored(), stride = (uint64_t)gridDim.x * THREADS;
+    if (blockIdx.x == 0 && threadIdx.x == 0) counters->n[N_PAIRS] = count;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += stride) {
+        one_question one;
+        carom_convex_result r = {};
+        if (!one.begin<HULLS>(w, i)) {
+            atomicAdd(&counters->n[N_BAD], 1ull);
+            continue;
+        }
+        carom_convex_cache *cache = w.caches != nullptr ? &one.cache : nullptr;
+        if (MEET) {
+            int meet = carom_convex_meet_item(&one.q, cache, &r);
+            r.relation = meet ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_APART;
+        } else {
+            carom_convex_work work;
+            if (carom_convex_distance_item(&one.q, cache, &work, &r) && deep != nullptr)
+                deep[atomicAdd(&counters->n[N_DEEP], 1ull)] = (uint32_t)i;
+        }
+        if (cache != nullptr) w.caches[i] = one.cache;
+        write_result(w, i, r);
+    }
+}
+
+/* ---- Depth ----------------------------------------------------------------------------------- */
+
+/* Room for `points` points; their polytope has up to twice as many faces, and four more. */
+static __host__ __device__ inline uint64_t room_bytes(uint64_t points) {
+    uint64_t faces = 2 * points + 4;
+    return points * (sizeof(carom_convex_vertex) + sizeof(uint32_t)) +
+           faces * (sizeof(carom_polytope_face) + sizeof(carom_vec3) + sizeof(double) +
+                    2 * sizeof(carom_epa_entry) + 5 * sizeof(uint32_t)) +
+           64;
+}
+
+static __device__ inline carom_epa_workspace room_at(char *memory, uint32_t points) {
+    uint32_t faces = 2 * points + 4;
+    carom_epa_workspace room;
+    room.points = (carom_convex_vertex *)memory;
+    memory += points * sizeof(carom_convex_vertex);
+    room.point_capacity = points;
+    room.local_points = 0;
+    room.polytope.faces = (carom_polytope_face *)memory;
+    memory += faces * sizeof(carom_polytope_face);
+    room.normals = (carom_vec3 *)memory;
+    memory += faces * sizeof(carom_vec3);
+    room.distances = (double *)memory;
+    memory += faces * sizeof(double);
+    room.heap = (carom_epa_entry *)memory;
+    memory += 2 * faces * sizeof(carom_epa_entry);
+    room.polytope.border = (uint32_t *)memory;
+    room.polytope.made = room.polytope.border + 3 * faces;
+    room.polytope.lost = room.polytope.made + faces;
+    room.polytope.from = room.polytope.lost + faces;
+    room.polytope.face_capacity = faces;
+    room.heap_capacity = 2 * faces;
+    room.heap_count = 0;
+    return room;
+}
+
+template <bool HULLS>
+static __global__ void __launch_bounds__(FEW_THREADS)
+    ask_deep(asked w, const uint32_t *deep, char *rooms, uint32_t *longer,
+             carom_device_counters *counters) {
+    carom_device_begin();
+    uint64_t count = counters->n[N_DEEP], stride = (uint64_t)gridDim.x * FEW_THREADS;
+    uint64_t first = (uint64_t)blockIdx.x * FEW_THREADS + threadIdx.x;
+    for (uint64_t k = first; k < count; k += stride) {
+        uint32_t i = deep[k];
+        one_question one;
+        carom_convex_work work;
+        carom_convex_result r = {};
+        (void)one.begin<HULLS>(w, i);
+        carom_convex_cache *cache = w.caches != nullptr ? &one.cache : nullptr;
+        (void)carom_convex_distance_item(&one.q, cache, &work, &r);
+        carom_epa_workspace room = room_at(rooms + first * room_bytes(FEW_POINTS), FEW_POINTS);
+        if (carom_convex_depth_item(&one.q, &work, &room, &r))
+            longer[atomicAdd(&counters->n[N_LONGER], 1ull)] = i;
+        else
+            write_result(w, i, r);
+    }
+}
+
+/* As carom_convex_ask of convex_cpu.c. */
+static __global__ void __launch_bounds__(CAROM_WARP)
+    ask_longer(asked w, const uint32_t *longer, char *rooms, uint32_t most_points,
+               carom_device_counters *counters) {
+    carom_device_begin();
+    uint64_t count = counters->n[N_LONGER], stride = (uint64_t)gridDim.x * CAROM_WARP;
+    uint64_t first = (uint64_t)blockIdx.x * CAROM_WARP + threadIdx.x;
+    char *memory = rooms + first * room_bytes(most_points);
+    for (uint64_t k = first; k < count; k += stride) {
+        uint32_t i = longer[k];
+        one_question one;
+        carom_convex_work work;
+        carom_convex_result r = {};
+        (void)one.begin<false>(w, i);
+        carom_convex_cache *cache = w.caches != nullptr ? &one.cache : nullptr;
+        (void)carom_convex_distance_item(&one.q, cache, &work, &r);
+        uint32_t points = carom_convex_epa_points(&one.q);
+        carom_epa_workspace room = room_at(memory, CAROM_EPA_SMALL);
+        room.point_capacity = carom_convex_epa_first_points(points);
+        if (points <= CAROM_EPA_SMALL) room.local_points = carom_convex_epa_local(&one.q, points);
+        if (carom_convex_depth_item(&one.q, &work, &room, &r) && points > CAROM_EPA_SMALL) {
+            room = room_at(memory, points);
+            room.local_points = carom_convex_epa_local(&one.q, points);
+            (void)carom_convex_depth_item(&one.q, &work, &room, &r);
+        }
+        write_result(w, i, r);
+    }
+}
+
+/* ---- Queueing -------------------------------------------------------------------------------- */
+
+struct boxes_arguments {
+    carom_device_bodies bodies;
+    carom_bounds *boxes;
+};
+
+static carom_status nothing_to_reserve(carom_device *, carom_device_op *) {
+    return CAROM_OK;
+}
+
+static void boxes_launch(carom_device *device, carom_device_op *op) {
+    const boxes_arguments *a = carom_device_arguments<boxes_arguments>(op);
+    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+    carom_device_step(device, "boxes");
+    if (a->bodies.count != 0)
+        carom_device_launch(device, find_boxes, carom_device_blocks(a->bodies.count, THREADS),
+                            THREADS, view_of(&a->bodies), a->boxes, op->counters);
+}
+
+static carom_status fail_bad(carom_device *device, const carom_device_counters *counters,
+                             const char *what) {
+    if (counters->n[N_BAD] == 0) return CAROM_OK;
+    return carom_device_fail(device, CAROM_BAD_INPUT,
+                             "%llu %s have a pose that is not finite or beyond 1e300, or name a "
+                             "shape or body that is not there",
+                             counters->n[N_BAD], what);
+}
+
+static carom_status boxes_settle(carom_device *device, carom_device_op *,
+                                 const carom_device_counters *counters, bool *again) {
+    *again = false;
+    return fail_bad(device, counters, "bodies");
+}
+
+static carom_status find_boxes_of(carom_device *device, const carom_device_bodies *bodies,
+                                  carom_bounds *boxes) {
+    carom_device_op op = {nothing_to_reserve, boxes_launch, boxes_settle, nullptr, {}};
+    *carom_device_arguments<boxes_arguments>(&op) = boxes_arguments{*bodies, boxes};
+    return carom_device_submit(device, &op);
+}
+
+struct ask_arguments {
+    carom_device_questions questions;
+    carom_cuda_results *results;
+};
+
+static carom_device_block *block_of(const carom_cuda_results *results) {
+    return (carom_device_block *)results->memory;
+}
+
+static carom_status reserve_results(carom_device *device, carom_cuda_results *results,
+                                    uint64_t count) {
+    if (results->memory == nullptr) results->memory = new (std::nothrow) carom_device_block{};
+    if (results->memory == nullptr)
+        return carom_device_fail(device, CAROM_NO_MEMORY, "no memory for results");
+    CAROM_DEVICE_TRY(carom_device_reserve(
+        device, block_of(results), (count + 1) * sizeof(carom_convex_result), "the results"));
+    results->data = (carom_convex_result *)block_of(results)->data;
+    results->capacity = block_of(results)->bytes / sizeof(carom_convex_result);
+    return CAROM_OK;
+}
+
+static void results_free(carom_cuda_results *results) {
+    if (results->memory != nullptr) carom_device_release(block_of(results));
+    delete block_of(results);
+    *results = carom_cuda_results{};
+}
+
+static uint64_t most_pairs(const ask_arguments *a) {
+    const carom_cuda_pairs *pairs = a->questions.pairs;
+    return pairs->count_on_device != nullptr ? pairs->capacity : pairs->count;
+}
+
+/* The points of the largest polytope that the shapes may need. */
+static uint32_t most_points(const ask_arguments *a) {
+    const carom_device_shapes *shapes = a->questions.bodies.shapes;
+    uint64_t corners = shapes != nullptr ? shapes->most_corners : 0;
+    uint64_t points = CAROM_MIN(6 * corners, (uint64_t)CAROM_EPA_LARGE);
+    return (uint32_t)CAROM_MAX(points, (uint64_t)CAROM_EPA_SMALL);
+}
+
+static uint64_t few_blocks(const carom_device *device, uint64_t pairs) {
+    uint64_t most = 2u * (uint64_t)device->processors;
+    return CAROM_MIN(most, (uint64_t)carom_device_blocks(pairs, FEW_THREADS));
+}
+
+static uint64_t longer_blocks(uint64_t pairs, uint32_t points) {
+    uint64_t rooms = CAROM_MIN(ROOMS_BYTES / room_bytes(points), (uint64_t)MOST_ROOMS);
+    uint64_t blocks = CAROM_MAX(rooms / CAROM_WARP, (uint64_t)1);
+    return CAROM_MIN(blocks, (uint64_t)carom_device_blocks(pairs, CAROM_WARP));
+}
+
+static carom_status ask_reserve(carom_device *device, carom_device_op *op) {
+    const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
+    uint64_t pairs = most_pairs(a);
+    if (pairs > UINT32_MAX)
+        return carom_device_fail(device, CAROM_TOO_LARGE,
+                                 "%llu pairs at once are more than 2^32 - 1",
+                                 (unsigned long long)pairs);
+    CAROM_DEVICE_TRY(reserve_results(device, a->results, pairs));
+    if (a->questions.question != CAROM_CONVEX_QUESTION_DEPTH) return CAROM_OK;
+    const struct {
+        int block;
+        uint64_t bytes;
+    } wanted[] = {
+        {DEEP, (pairs + 1) * sizeof(uint32_t)},
+        {LONGER, (pairs + 1) * sizeof(uint32_t)},
+        {FEW_ROOMS, few_blocks(device, pairs) * FEW_THREADS * room_bytes(FEW_POINTS)},
+        {ROOMS, longer_blocks(pairs, most_points(a)) * CAROM_WARP * room_bytes(most_points(a))},
+        {CACHES, a->questions.caches != nullptr ? pairs * sizeof(carom_convex_cache) : 0}};
+    for (const auto &w : wanted)
+        CAROM_DEVICE_TRY(
+            carom_device_reserve(device, &device->scratch[w.block], w.bytes, "convex pairs"));
+    return CAROM_OK;
+}
+
+template <bool HULLS>
+static void launch_all(carom_device *device, const ask_arguments *a, const asked &w,
+                       carom_device_counters *counters) {
+    uint64_t pairs = most_pairs(a);
+    uint64_t blocks = carom_device_blocks(pairs, THREADS);
+    uint32_t *none = nullptr, *deep = (uint32_t *)device->scratch[DEEP].data;
+    uint32_t *longer = (uint32_t *)device->scratch[LONGER].data;
+    if (w.count_on_device != nullptr)
+        blocks = CAROM_MIN(blocks, carom_device_resident(device, ask_all<HULLS, false>, THREADS));
+    if (a->questions.question == CAROM_CONVEX_QUESTION_MEET) {
+        carom_device_step(device, "meet");
+        carom_device_launch(device, ask_all<HULLS, true>, blocks, THREADS, w, none, counters);
+        return;
+    }
+    bool depth = a->questions.question == CAROM_CONVEX_QUESTION_DEPTH;
+    carom_device_step(device, "distance");
+    carom_device_launch(device, ask_all<HULLS, false>, blocks, THREADS, w, depth ? deep : none,
+                        counters);
+    if (!depth) return;
+    carom_device_step(device, "depth");
+    carom_device_launch(device, ask_deep<HULLS>, few_blocks(device, pairs), FEW_THREADS, w, deep,
+                        (char *)device->scratch[FEW_ROOMS].data, longer, counters);
+    carom_device_step(device, "large polytopes");
+    carom_device_launch(device, ask_longer, longer_blocks(pairs, most_points(a)), CAROM_WARP, w,
+                        longer, (char *)device->scratch[ROOMS].data, most_points(a), counters);
+}
+
+static void ask_launch(carom_device *device, carom_device_op *op) {
+    const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
+    const carom_device_questions *q = &a->questions;
+    asked w = {view_of(&q->bodies), q->pairs->data,  q->pairs->count_on_device,
+               most_pairs(a),       q->def,          q->caches,
+               q->caches,           a->results->data};
+    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+    if (w.count == 0) return;
+    if (q->caches != nullptr && q->question == CAROM_CONVEX_QUESTION_DEPTH) {
+        (void)cudaMemcpyAsync(device->scratch[CACHES].data, q->caches, w.count * sizeof(*q->caches),
+                              cudaMemcpyDeviceToDevice, device->stream);
+        w.old_caches = (const carom_convex_cache *)device->scratch[CACHES].data;
+    }
+    bool hulls = q->bodies.shapes != nullptr && q->bodies.shapes->small_hulls &&
+                 q->def.search != CAROM_CONVEX_SEARCH_CLIMB;
+    if (hulls)
+        launch_all<true>(device, a, w, op->counters);
+    else
+        launch_all<false>(device, a, w, op->counters);
+}
+
+static carom_status ask_settle(carom_device *device, carom_device_op *op,
+                               const carom_device_counters *counters, bool *again) {
+    const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
+    *again = false;
+    CAROM_DEVICE_TRY(fail_bad(device, counters, "pairs"));
+    a->results->count = counters->n[N_PAIRS];
+    return CAROM_OK;
+}
+
+static carom_status ask(carom_device *device, const carom_device_questions *questions,
+                        carom_cuda_results *results) {
+    carom_device_op op = {ask_reserve, ask_launch, ask_settle, nullptr, {}};
+    *carom_device_arguments<ask_arguments>(&op) = ask_arguments{*questions, results};
+    return carom_device_submit(device, &op);
+}
+
+extern "C"
+    __attribute__((visibility("default"))) extern const carom_cuda_convex carom_cuda_convex_1 = {
+        hull_create,    hull_destroy,  hull_bytes, hull_view,    shapes_create,
+        shapes_destroy, find_boxes_of, ask,        results_free,
+};

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* A cover from outside: balls are fitted to points of the solid (pack_cover_fit.c); cells prove
+ * that they contain all of it (pack_shares.c). Cells that stick out of their balls become points of
+ * the next fit; what still sticks out after the last one makes the balls larger. Then the cover is
+ * measured (pack_cover_measure.c). */
+#include "pack/pack_cover.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "base/power.h"
+#include "base/progress.h"
+#include "geom/box.h"
+
+#define DEFAULT_COUNT 64u
+#define CELL                                                                                       \
+    0.004 /* edge of the finest cells, of how far balls reach out, times the root of               \
+             their number: there are about as many cells per ball for any number */
+#define LARGEST_CELL 0.0625
+#define WIDER        0.02 /* of the same: how much larger balls may become for fewer cells */
+#define FITS         2    /* after which cells prove */
+#define STICKS_OUT   0.02 /* of how far balls reach out: what calls for another fit */
+
+CAROM_RESULT_DEFINE_FREE(carom_cover_spheres);
+CAROM_RESULT_FILL(carom_cover_spheres);
+CAROM_RESULT_FILL(carom_pack_cells);
+
+CAROM_ARRAY(point_array, carom_vec3);
+
+/* One cover at work, in the frame. */
+typedef struct covering {
+    carom_context *context;
+    const carom_cover_def *def;
+    carom_pack_mesh mesh;
+    double volume; /* of the solid, in the caller's units */
+    carom_pack_fitting *fitting;
+    carom_pack_ball *sites, *balls; /* with the radii that are allowed; those of the cover */
+    double *limits, *covers;
+    uint32_t count;
+    carom_pack_cell_array cells;
+    point_array added;
+} covering;
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* Lists the centres of cells that stick out of the limits of their balls by `much` or more. */
+static bool list_uncovered(covering *c, double much) {
+    double scale = carom_power_of_two(c->mesh.shift);
+    c->added.count = 0;
+    for (uint64_t i = 0; i < c->cells.count; ++i) {
+        const carom_pack_cell *cell = &c->cells.data[i];
+        const carom_pack_ball *ball = &c->sites[cell->sphere];
+        double half = 0.5 * cell->edge * scale;
+        carom_vec3 p = carom_vec_scale(carom_vec_sub(cell->low, c->mesh.origin), scale);
+        p = carom_vec_add(p, carom_vec(half, half, half));
+        carom_vec3 away = carom_vec_sub(p, carom_vec(ball->x, ball->y, ball->z));
+        if (carom_vec_length(away) < c->limits[cell->sphere] + much) continue;
+        if (!point_array_push(&c->added, &c->context->allocator, p)) return false;
+    }
+    return true;
+}
+
+/* Divides the solid into cells of these balls, `coarse` times larger than for the proof. */
+static carom_status make_cells(covering *c, const carom_pack_fit *fit, double coarse) {
+    double part = CELL * sqrt((double)fit->count);
+    double finest =
+        CAROM_MAX(CAROM_MIN(coarse * part, LARGEST_CELL) * fit->outside, 4.0 * c->mesh.unit);
+    c->count = fit->count;
+    for (uint32_t k = 0; k < fit->count; ++k) {
+        carom_vec3 p = carom_pack_mesh_round(&c->mesh, fit->centres[k]);
+        c->sites[k] = (carom_pack_ball){p.x, p.y, p.z, fit->allowed[k]};
+        double wide = fit->radii[k] + WIDER * fit->outside;
+        c->limits[k] = CAROM_MIN(wide, fit->allowed[k]);
+    }
+    c->cells.count = 0;
+    return carom_pack_cover_cells(&c->mesh, c->sites, c->limits, c->count, finest, c->covers,
+                                  &c->cells);
+}
+
+/* Finds balls and cells. The first cells only tell what the points have missed. */
+static carom_status fit(covering *c, uint32_t count) {
+    carom_pack_fit fit;
+    CAROM_TRY(carom_pack_fit_balls(c->fitting, count, &fit));
+    for (int i = 0;; ++i) {
+        CAROM_TRY(make_cells(c, &fit, i < FITS ? (double)(2 << (FITS - 1 - i)) : 1.0));
+        carom_progress_add(c->context, 0, 1);
+        if (!list_uncovered(c, STICKS_OUT * fit.outside))
+            return carom_fail_memory(c->context, c->cells.count * sizeof(carom_vec3),
+                                     "points of a cover");
+        if (i == FITS) return CAROM_OK;
+        if (c->added.count == 0) continue;
+        CAROM_TRY(carom_pack_fit_more(c->fitting, c->added.data, c->added.count, &fit));
+    }
+}
+
+/* ---- Spheres --------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+    carom_pack_ball ball;
+    uint32_t index;
+} ranked;
+
+static int larger_first(const void *a, const void *b) {
+    const ranked *c = a, *d = b;
+    if (c->ball.radius != d->ball.radius) return c->ball.radius > d->ball.radius ? -1 : 1;
+    return (c->index > d->index) - (c->index < d->index);
+}
+
+/* Sorts the balls by their radii, without those that have no cell, and numbers the cells anew. */
+static carom_status sort_balls(covering *c) {
+    carom_arena *scratch = carom_scratch(c->context, 0);
+    ranked *order = CAROM_ARENA_TAKE(scratch, ranked, c->count);
+    uint32_t *place = CAROM_ARENA_TAKE(scratch, uint32_t, c->count), count = 0;
+    if (order == NULL || place == NULL)
+        return carom_fail_memory(c->context, c->count * sizeof(*order), "spheres of a cover");
+    for (uint32_t k = 0; k < c->count; ++k) {
+        if (!(c->covers[k] > 0.0)) continue;
+        carom_pack_ball ball = c->sites[k];
+        ball.radius = (double)carom_float_up(c->covers[k], 0.0);
+        order[count++] = (ranked){ball, k};
+    }
+    if (count > 1) qsort(order, count, sizeof(*order), larger_first);
+    for (uint32_t k = 0; k < count; ++k) {
+        c->balls[k] = order[k].ball;
+        place[order[k].index] = k;
+    }
+    c->count = count;
+    for (uint64_t i = 0; i < c->cells.count; ++i)
+        c->cells.data[i].sphere = place[c->cells.data[i].sphere];
+    return CAROM_OK;
+}
+
+static carom_cover_measure measure_of(const carom_pack_mesh *mesh, const carom_pack_outside *o,
+                                      double solid_volume) {
+    double back = carom_power_of_two(-mesh->shift), volume = o->volume * (back * back * back);
+    carom_cover_measure measure = {.worst = o->worst * back,
+                                   .worst_lower = o->worst_lower * back,
+                                   .mean = o->mean * back,
+                                   .volume = volume,
+                                   .solid_volume = solid_volume};
+    if (solid_volume > 0.0) measure.outside_volume = volume - solid_volume;
+    return measure;
+}
+
+static carom_status find_volume(const carom_pack_mesh *mesh, double *volume) {
+    *volume = mesh->balanced ? mesh->report_volume : 0.0;
+    if (!mesh->balanced || mesh->plain) return CAROM_OK;
+    CAROM_TRY(carom_pack_solid_volume(mesh, volume));
+    double back = carom_power_of_two(-mesh->shift);
+    *volume *= back * back * back;
+    return CAROM_OK;
+}
+
+/* ---- Create ---------------------------------------------------------------------------------- */
+
+static carom_status check_def(carom_context *context, const carom_cover_def *def) {
+    if (!(def->distance >= 0.0 && def->distance <= DBL_MAX))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "distance is %g: it must be finite and not negative", def->distance);
+    if (!(def->margin >= 0.0 && def->margin <= DBL_MAX))
+        return carom_fail(context, CAROM_BAD_INPUT,
+                          "margin is %g: it must be finite and not negative", def->margin);
+    if (def->count > CAROM_COVER_MOST)
+        return carom_fail(context, CAROM_BAD_INPUT, "%llu spheres are more than %d",
+                          (unsigned long long)def->count, CAROM_COVER_MOST);
+    return CAROM_OK;
+}
+
+/* Makes the result: the balls with the margin, measured, and the cells. */
+static carom_status finish(covering *c, carom_cover *cover) {
+    carom_cover_info *info = &cover->info;
+    const carom_pack_mesh *mesh = &c->mesh;
+    double scale = carom_power_of_two(mesh->shift), back = carom_power_of_two(-mesh->shift);
+    double margin = (double)carom_float_up(c->def->margin * scale, 0.0);
+    CAROM_TRY(sort_balls(c));
+    for (uint32_t k = 0; k < c->count; ++k)
+        c->balls[k].radius = (double)carom_float_up(c->balls[k].radius, -margin);
+    carom_pack_outside outside;
+    CAROM_TRY(carom_pack_measure(mesh, c->balls, c->count, &outside));
+    *info = (carom_cover_info){.spheres = c->count,
+                               .measure = measure_of(mesh, &outside, c->volume),
+                               .margin = c->def->margin,
+                               .bounds = {carom_pack_mesh_restore(mesh, mesh->low),
+                                          carom_pack_mesh_restore(mesh, mesh->high)},
+                               .origin = mesh->origin,
+                               .inside_out = mesh->inside_out,
+                               .cells = c->cells.count};
+    info->complete =
+        c->def->distance == 0.0 || info->measure.worst <= c->def->distance + c->def->margin;
+    cover->spheres = carom_allocate(&cover->allocator, c->count, sizeof(*cover->spheres));
+    if (cover->spheres == NULL)
+        return carom_fail_memory(c->context, c->count * sizeof(*cover->spheres),
+                                 "spheres of a cover");
+    for (uint32_t k = 0; k < c->count; ++k) {
+        const carom_pack_ball *b = &c->balls[k];
+        carom_vec3 p = carom_pack_mesh_restore(mesh, carom_vec(b->x, b->y, b->z));
+        cover->spheres[k] = (carom_ball){p, b->radius * back};
+    }
+    if (!c->def->keep_cells) return CAROM_OK;
+    cover->cells = c->cells.data;
+    cover->cell_count = c->cells.count;
+    c->cells = (carom_pack_cell_array){0};
+    return CAROM_OK;
+}
+
+static void empty(carom_cover *cover) {
+    carom_release(&cover->allocator, cover->spheres);
+    carom_release(&cover->allocator, cover->cells);
+    *cover = (carom_cover){.allocator = cover->allocator};
+}
+
+/* A cover by up to `count` balls. */
+static carom_status try_count(covering *c, uint32_t count, carom_cover *cover) {
+    carom_context *context = c->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    c->sites = CAROM_ARENA_TAKE(scratch, carom_pack_ball, 2 * (uint64_t)count);
+    c->limits = CAROM_ARENA_TAKE(scratch, double, 2 * (uint64_t)count);
+    if (c->sites == NULL || c->limits == NULL)
+        return carom_fail_memory(context, 2 * count * sizeof(*c->sites), "spheres of a cover");
+    c->balls = c->sites + count;
+    c->covers = c->limits + count;
+    CAROM_TRY(carom_pack_fit_begin(&c->mesh, count, &c->fitting));
+    CAROM_TRY(fit(c, count));
+    CAROM_TRY(finish(c, cover));
+    carom_arena_rewind(scratch, mark);
+    return CAROM_OK;
+}
+
+/* A number of balls to begin with where a distance is asked for: what the greedy method needs. */
+static carom_status guess_count(covering *c, uint32_t most, uint32_t *count) {
+    carom_arena *scratch = carom_scratch(c->context, 0);
+    double outside = c->def->distance * carom_power_of_two(c->mesh.shift);
+    for (uint32_t limit = DEFAULT_COUNT;; limit *= 4) {
+        carom_arena_mark mark = carom_arena_get_mark(scratch);
+        limit = CAROM_MIN(limit, most);
+        CAROM_TRY(carom_pack_fit_begin(&c->mesh, limit, &c->fitting));
+        CAROM_TRY(carom_pack_fit_count(c->fitting, outside, count));
+        carom_arena_rewind(scratch, mark);
+        if (*count <= limit || limit == most) break;
+    }
+    *count = CAROM_MAX(CAROM_MIN(*count, most), 1);
+    return CAROM_OK;
+}
+
+#define FEWER      0.8  /* of the number of balls that sufficed: what is tried next */
+#define MORE       1.3  /* of the number that did not */
+#define NEAR_COUNT 0.05 /* of the number: the search for the least one ends */
+#define MOST_TRIES 12
+
+/* As few balls as reach out no farther than asked for: by bisection, though more balls may by
+ * chance reach out farther. */
+static carom_status search_count(covering *c, uint32_t most, carom_cover *cover) {
+    uint32_t low = 0, high = 0, count;
+    CAROM_TRY(guess_count(c, most, &count));
+    for (int i = 0; i < MOST_TRIES; ++i) {
+        carom_cover trial = {.allocator = cover->allocator};
+        carom_status status = try_count(c, count, &trial);
+        if (status != CAROM_OK) {
+            empty(&trial);
+            return status;
+        }
+        bool reached = trial.info.complete;
+        if (reached || high == 0) { /* or the best so far that does not */
+            empty(cover);
+            *cover = trial;
+        } else {
+            empty(&trial);
+        }
+        if (reached)
+            high = count;
+        else
+            low = CAROM_MAX(count, low);
+        if (!reached && count == most) break;
+        if (high != 0 && (double)(high - low) <= 1.0 + NEAR_COUNT * (double)high) break;
+        if (high == 0)
+            count = CAROM_MIN((uint32_t)(MORE * (double)count) + 1, most);
+        else
+            count = low == 0 ? CAROM_MAX((uint32_t)(FEWER * (double)high), 1) : (low + high) / 2;
+    }
+    return CAROM_OK;
+}
+
+static carom_status make_cover(covering *c, carom_cover *cover) {
+    const carom_cover_def *def = c->def;
+    CAROM_TRY(carom_pack_mesh_make(c->context, &def->mesh, def->allow_open, &c->mesh));
+    CAROM_TRY(find_volume(&c->mesh, &c->volume));
+    if (def->distance > 0.0)
+        return search_count(c, (uint32_t)(def->count != 0 ? def->count : CAROM_COVER_MOST), cover);
+    return try_count(c, (uint32_t)(def->count != 0 ? def->count : DEFAULT_COUNT), cover);
+}
+
+carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,
+                                carom_cover **cover) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(cover != NULL, "the place for the cover is NULL");
+    CAROM_REQUIRE(def != NULL, "the definition is NULL");
+    *cover = NULL;
+    CAROM_TRY(carom_context_require_cpu(context, "a cover"));
+    CAROM_TRY(check_def(context, def));
+    carom_cover *made = carom_allocate(&context->allocator, 1, sizeof(*made));
+    if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a cover");
+    *made = (carom_cover){.allocator = context->allocator};
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    covering c = {.context = context, .def = def};
+    carom_progress_begin(context, "covering a solid", def->distance > 0.0 ? 0 : FITS + 1);
+    carom_status status = make_cover(&c, made);
+    status = carom_progress_finish(context, status);
+    carom_pack_cell_array_release(&c.cells, &context->allocator);
+    point_array_release(&c.added, &context->allocator);
+    carom_pack_mesh_free(&c.mesh);
+    carom_arena_rewind(scratch, mark);
+    if (status != CAROM_OK) {
+        carom_cover_destroy(made);
+        return status;
+    }
+    *cover = made;
+    return CAROM_OK;
+}
+
+void carom_cover_destroy(carom_cover *cover) {
+    if (cover == NULL) return;
+    carom_allocator allocator = cover->allocator;
+    empty(cover);
+    carom_release(&allocator, cover);
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+carom_status carom_cover_get_info(carom_context *context, const carom_cover *cover,
+                                  carom_cover_info *info) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(cover != NULL, "the cover is NULL");
+    CAROM_REQUIRE(info != NULL, "the info is NULL");
+    *info = cover->info;
+    info->bytes = sizeof(*cover) + cover->info.spheres * sizeof(*cover->spheres) +
+                  cover->cell_count * sizeof(*cover->cells);
+    return CAROM_OK;
+}
+
+carom_status carom_cover_get_spheres(carom_context *context, const carom_cover *cover,
+                                     carom_cover_spheres *spheres) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(cover != NULL, "the cover is NULL");
+    CAROM_REQUIRE_RESULT(spheres, "spheres");
+    uint64_t writable;
+    CAROM_TRY(carom_cover_spheres_begin(context, &context->allocator, spheres, cover->info.spheres,
+                                        &writable));
+    if (writable != 0) memcpy(spheres->data, cover->spheres, writable * sizeof(*cover->spheres));
+    return carom_cover_spheres_end(spheres);
+}
+
+carom_status carom_cover_get_cells(carom_context *context, const carom_cover *cover,
+                                   carom_pack_cells *cells) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(cover != NULL, "the cover is NULL");
+    CAROM_REQUIRE_RESULT(cells, "cells");
+    uint64_t writable;
+    CAROM_TRY(
+        carom_pack_cells_begin(context, &context->allocator, cells, cover->cell_count, &writable));
+    if (writable != 0) memcpy(cells->data, cover->cells, writable * sizeof(*cover->cells));
+    return carom_pack_cells_end(cells);
+}
+
+/* ---- Measure --------------------------------------------------------------------------------- */
+
+static carom_status load_spheres(const carom_pack_mesh *mesh, const carom_ball *spheres,
+                                 uint64_t count, carom_pack_ball *balls) {
+    double scale = carom_power_of_two(mesh->shift);
+    for (uint64_t i = 0; i < count; ++i) {
+        carom_vec3 p = carom_vec_scale(carom_vec_sub(spheres[i].centre, mesh->origin), scale);
+        double radius = spheres[i].radius * scale;
+        if (!(fabs(p.x) < CAROM_PACK_FARTHEST && fabs(p.y) < CAROM_PACK_FARTHEST &&
+              fabs(p.z) < CAROM_PACK_FARTHEST && radius >= 0.0 && radius < CAROM_PACK_FARTHEST))
+            return carom_fail(mesh->context, CAROM_BAD_INPUT,
+                              "sphere %llu has the radius %g around (%g, %g, %g), which is not a "
+                              "sphere near the mesh",
+                              (unsigned long long)i, spheres[i].radius, spheres[i].centre.x,
+                              spheres[i].centre.y, spheres[i].centre.z);
+        balls[i] = (carom_pack_ball){p.x, p.y, p.z, radius};
+    }
+    return CAROM_OK;
+}
+
+static carom_status measure(carom_context *context, carom_pack_mesh *mesh,
+                            const carom_ball *spheres, uint64_t count,
+                            carom_cover_measure *measure) {
+    carom_pack_ball *balls = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_pack_ball, count);
+    carom_pack_outside outside;
+    double volume;
+    if (balls == NULL)
+        return carom_fail_memory(context, count * sizeof(*balls), "spheres to measure");
+    CAROM_TRY(load_spheres(mesh, spheres, count, balls));
+    CAROM_TRY(carom_pack_measure(mesh, balls, (uint32_t)count, &outside));
+    CAROM_TRY(find_volume(mesh, &volume));
+    *measure = measure_of(mesh, &outside, volume);
+    return CAROM_OK;
+}
+
+carom_status carom_cover_measure_spheres(carom_context *context, const carom_mesh_view *mesh,
+                                         bool allow_open, const carom_ball *spheres, uint64_t count,
+                                         carom_cover_measure *result) {
+    CAROM_REQUIRE(context != NULL, "the context is NULL");
+    CAROM_REQUIRE(mesh != NULL, "the mesh is NULL");
+    CAROM_REQUIRE(spheres != NULL || count == 0, "the spheres are NULL");
+    CAROM_REQUIRE(result != NULL, "the measure is NULL");
+    CAROM_TRY(carom_context_require_cpu(context, "a cover"));
+    if (count > CAROM_COVER_MOST)
+        return carom_fail(context, CAROM_BAD_INPUT, "%llu spheres are more than %d",
+                          (unsigned long long)count, CAROM_COVER_MOST);
+    carom_arena *scratch = carom_scratch(context, 0);
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    carom_pack_mesh prepared = {0};
+    carom_status status = carom_pack_mesh_make(context, mesh, allow_open, &prepared);
+    if (status == CAROM_OK) status = measure(context, &prepared, spheres, count, result);
+    carom_pack_mesh_free(&prepared);
+    carom_arena_rewind(scratch, mark);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* pack_cover.h: covers of solids by balls from outside: where the balls are (pack_cover_fit.c), and
+ * how far they reach out (pack_cover_measure.c). */
+#ifndef CAROM_SRC_PACK_PACK_COVER_H
+#define CAROM_SRC_PACK_PACK_COVER_H
+
+#include "pack/pack_field.h"
+#include "pack/pack_shares.h"
+
+struct carom_cover {
+    carom_allocator allocator;
+    carom_cover_info info;
+    carom_ball *spheres;    /* info.spheres of them, radii descending */
+    carom_pack_cell *cells; /* NULL: not kept */
+    uint64_t cell_count;
+};
+
+/* For tests and fuzzers: NULL, or the first invariant that does not hold. */
+const char *carom_cover_validate(const carom_cover *cover);
+
+/* Balls that contain the points of a search. */
+typedef struct carom_pack_fit {
+    carom_vec3 *centres;
+    double *radii;   /* each contains the points that belong to it */
+    double *allowed; /* the radius up to which each reaches out no farther than `outside` */
+    uint32_t count;
+    double outside; /* the farthest, nearly */
+} carom_pack_fit;
+
+/* A search for balls; everything but growing arrays is scratch of worker 0. */
+typedef struct carom_pack_fitting carom_pack_fitting;
+
+/* Begins a search for up to `count` balls; finds that many, which contain points of the solid.
+ * `fit` stays valid until the next call. */
+carom_status carom_pack_fit_begin(const carom_pack_mesh *mesh, uint32_t count,
+                                  carom_pack_fitting **fitting);
+carom_status carom_pack_fit_balls(carom_pack_fitting *fitting, uint32_t count, carom_pack_fit *fit);
+
+/* The number of balls that the greedy method needs to reach out no farther than `outside`; more
+ * than what the search began with: these do not suffice. */
+carom_status carom_pack_fit_count(carom_pack_fitting *fitting, double outside, uint32_t *count);
+
+/* Adds points that the balls must contain as well, and improves the balls. */
+carom_status carom_pack_fit_more(carom_pack_fitting *fitting, const carom_vec3 *points,
+                                 uint64_t point_count, carom_pack_fit *fit);
+
+/* Measures a union of balls, in the frame (carom_cover_measure). */
+typedef struct carom_pack_outside {
+    double worst, worst_lower, mean, volume;
+} carom_pack_outside;
+carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
+                                uint32_t count, carom_pack_outside *outside);
+
+#endif

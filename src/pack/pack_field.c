@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* The signed distance from the surface on a grid.
+ *
+ * A node takes over the sign of the node before it in its row where that one is farther than a step
+ * from the surface. The distance is 1-Lipschitz, and so is the reach of a ball as a function of its
+ * radius: radius + (outside - reach) is always allowed, which carom_pack_field_radius repeats. */
+#include "pack/pack_field.h"
+
+#include <stdlib.h>
+
+#include "base/progress.h"
+#include "base/worker_state.h"
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+typedef struct filling {
+    const carom_pack_mesh *mesh;
+    carom_pack_field *field;
+    carom_worker_states states;
+} filling;
+
+static bool begin_filling(void *user, void *state, uint32_t worker) {
+    carom_bvh_found *found = state;
+    (void)user;
+    (void)worker;
+    found->count = 0;
+    return true;
+}
+
+/* Where a mesh is open, the inside may end far from all faces. Generalised winding numbers are
+ * harmonic there: what one says is taken to hold for this much of the distance from the faces. */
+#define KNOWN 0.3
+
+static carom_status fill_rows(void *argument, carom_range range) {
+    filling *f = argument;
+    carom_pack_field *field = f->field;
+    carom_bvh_found *found = carom_worker_state(&f->states, range.worker);
+    if (found == NULL) return CAROM_NO_MEMORY;
+    for (uint64_t row = range.begin; row < range.end; ++row) {
+        double before = 0.0, known = -HUGE_VAL;
+        bool inside = false;
+        uint32_t seed = CAROM_BVH_NONE;
+        carom_vec3 p =
+            carom_vec(0.0, field->low[1] + (double)(row % field->counts[1]) * field->step,
+                      field->low[2] + (double)(row / field->counts[1]) * field->step);
+        for (uint32_t i = 0; i < field->counts[0]; ++i) {
+            carom_pack_near near = {.count = 0, .least = HUGE_VAL};
+            p.x = field->low[0] + (double)i * field->step;
+            carom_pack_hit hit = carom_pack_mesh_search(f->mesh, p, seed, HUGE_VAL, 0.0, &near);
+            if (!carom_pack_mesh_bounds(f->mesh, p)) {
+                inside = false;
+            } else if (f->mesh->balanced ? !(before > field->step) : !(p.x < known)) {
+                inside = carom_pack_mesh_inside(f->mesh, p, found);
+                known = p.x + KNOWN * hit.distance;
+            }
+            before = hit.distance;
+            seed = hit.place;
+            field->values[row * field->counts[0] + i] =
+                (float)(inside ? -hit.distance : hit.distance);
+        }
+        if (carom_progress_stop(f->mesh->context, range.worker)) return CAROM_CANCELLED;
+    }
+    return CAROM_OK;
+}
+
+/* Where a mesh is open, the inside ends at holes, far from all faces. Two sweeps make distances
+ * grow by no more than the way between neighbours, as if the hole had a face; right to some 5 %
+ * (Borgefors 1986). */
+static void smooth(carom_pack_field *field) {
+    int64_t row = field->counts[0], plane = row * field->counts[1];
+    int64_t count = plane * field->counts[2];
+    for (int sweep = 0; sweep < 2; ++sweep)
+        for (int64_t i = 0; i < count; ++i) {
+            int64_t at = sweep == 0 ? i : count - 1 - i, side = sweep == 0 ? -1 : 1;
+            float value = field->values[at];
+            for (int k = 1; k < 14; ++k) { /* the thirteen neighbours before it */
+                int64_t x = 1 - k % 3, y = 1 - k / 3 % 3, z = 1 - k / 9;
+                if (z < 0 || (z == 0 && (y < 0 || (y == 0 && x <= 0)))) {
+                    x = -x;
+                    y = -y;
+                    z = -z;
+                }
+                int64_t to_x = at % row + side * x, to_y = at % plane / row + side * y;
+                int64_t to_z = at / plane + side * z;
+                if (to_x < 0 || to_x >= row || to_y < 0 || to_y >= (int64_t)field->counts[1] ||
+                    to_z < 0 || to_z >= (int64_t)field->counts[2])
+                    continue;
+                float other = field->values[to_z * plane + to_y * row + to_x];
+                float way = (float)(field->step * sqrt((double)(x * x + y * y + z * z)));
+                if (value > 0.0f)
+                    value = CAROM_MIN((other > 0.0f ? other : 0.0f) + way, value);
+                else
+                    value = CAROM_MAX((other < 0.0f ? other : 0.0f) - way, value);
+            }
+            field->values[at] = value;
+        }
+}
+
+static int farther_first(const void *a, const void *b) {
+    const carom_ball *c = a, *d = b;
+    if (c->radius != d->radius) return c->radius > d->radius ? -1 : 1;
+    return carom_vec_compare(c->centre, d->centre);
+}
+
+#define MOST_PEAKS 2048u
+#define ABOVE_NODE 0.25 /* of the step: how much higher a peak is than its node, on average */
+
+static bool is_peak(const carom_pack_field *field, uint64_t at, uint64_t row, uint64_t plane) {
+    float value = field->values[at];
+    for (int i = 0; i < 27; ++i) {
+        uint64_t to = at + (uint64_t)(i % 3) + (uint64_t)(i / 3 % 3) * row +
+                      (uint64_t)(i / 9) * plane - 1 - row - plane;
+        if (field->values[to] > value || (field->values[to] == value && to < at)) return false;
+    }
+    return true;
+}
+
+/* The largest distance in a ball is on its surface, or a local maximum: these are few. */
+static carom_status find_peaks(carom_pack_field *field) {
+    uint64_t row = field->counts[0], plane = row * field->counts[1];
+    carom_arena *scratch = carom_scratch(field->context, 0);
+    field->peaks = CAROM_ARENA_TAKE(scratch, carom_ball, MOST_PEAKS);
+    field->peak_count = 0;
+    if (field->peaks == NULL)
+        return carom_fail_memory(field->context, MOST_PEAKS * sizeof(carom_ball),
+                                 "a field of distances");
+    for (uint64_t z = 1; z + 1 < field->counts[2]; ++z)
+        for (uint64_t y = 1; y + 1 < field->counts[1]; ++y)
+            for (uint64_t x = 1; x + 1 < row; ++x) {
+                uint64_t at = z * plane + y * row + x;
+                double value = (double)field->values[at];
+                if (!(value > field->step) || !is_peak(field, at, row, plane)) continue;
+                if (field->peak_count == MOST_PEAKS) return CAROM_OK;
+                field->peaks[field->peak_count++] =
+                    (carom_ball){{field->low[0] + (double)x * field->step,
+                                  field->low[1] + (double)y * field->step,
+                                  field->low[2] + (double)z * field->step},
+                                 value + ABOVE_NODE * field->step};
+            }
+    if (field->peak_count > 1)
+        qsort(field->peaks, field->peak_count, sizeof(carom_ball), farther_first);
+    return CAROM_OK;
+}
+
+carom_status carom_pack_field_make(const carom_pack_mesh *mesh, double step, double around,
+                                   carom_pack_field *field) {
+    carom_context *context = mesh->context;
+    carom_arena *scratch = carom_scratch(context, 0);
+    const double low[3] = {mesh->low.x, mesh->low.y, mesh->low.z};
+    const double high[3] = {mesh->high.x, mesh->high.y, mesh->high.z};
+    uint64_t count = 1;
+    for (int k = 0; k < 3; ++k) {
+        field->counts[k] = (uint32_t)((high[k] - low[k] + 2.0 * around) / step) + 2;
+        field->low[k] = 0.5 * (low[k] + high[k]) - 0.5 * (double)(field->counts[k] - 1) * step;
+        count *= field->counts[k];
+    }
+    field->context = context;
+    field->step = step;
+    field->inverse = 1.0 / step;
+    field->values = CAROM_ARENA_TAKE(scratch, float, count);
+    if (field->values == NULL)
+        return carom_fail_memory(context, count * sizeof(float), "a field of distances");
+    filling f = {.mesh = mesh, .field = field};
+    carom_arena_mark mark = carom_arena_get_mark(scratch);
+    CAROM_TRY(carom_worker_states_begin(&f.states, context, sizeof(carom_bvh_found), begin_filling,
+                                        NULL));
+    carom_status status = carom_parallel_for(context, (uint64_t)field->counts[1] * field->counts[2],
+                                             4, fill_rows, &f);
+    carom_worker_states_release(&f.states);
+    carom_arena_rewind(scratch, mark);
+    if (status == CAROM_OK && !mesh->balanced) smooth(field);
+    return status == CAROM_OK ? find_peaks(field) : status;
+}
+
+/* ---- Looking up ------------------------------------------------------------------------------ */
+
+double carom_pack_field_at(const carom_pack_field *field, carom_vec3 p, carom_vec3 *gradient) {
+    const double at[3] = {p.x, p.y, p.z};
+    double t[3], away = 0.0;
+    uint64_t cell[3];
+    for (int k = 0; k < 3; ++k) {
+        double u = (at[k] - field->low[k]) * field->inverse, most = (double)(field->counts[k] - 1);
+        double inside = u < 0.0 ? 0.0 : u > most ? most : u;
+        double beyond = u - inside;
+        away += beyond * beyond;
+        uint64_t i = (uint64_t)inside;
+        if (i + 1 >= field->counts[k]) i = field->counts[k] - 2;
+        cell[k] = i;
+        t[k] = inside - (double)i;
+    }
+    uint64_t row = field->counts[0], plane = row * field->counts[1];
+    const float *v = field->values + cell[2] * plane + cell[1] * row + cell[0];
+    double a0 = (double)v[0], a1 = (double)v[1], b0 = (double)v[row], b1 = (double)v[row + 1];
+    v += plane;
+    double c0 = (double)v[0], c1 = (double)v[1], d0 = (double)v[row], d1 = (double)v[row + 1];
+    double a = a0 + t[0] * (a1 - a0), b = b0 + t[0] * (b1 - b0);
+    double c = c0 + t[0] * (c1 - c0), d = d0 + t[0] * (d1 - d0);
+    double e = a + t[1] * (b - a), f = c + t[1] * (d - c);
+    if (gradient != NULL) {
+        double x0 = (a1 - a0) + t[1] * ((b1 - b0) - (a1 - a0));
+        double x1 = (c1 - c0) + t[1] * ((d1 - d0) - (c1 - c0));
+        *gradient = carom_vec(x0 + t[2] * (x1 - x0), (b - a) + t[2] * ((d - c) - (b - a)), f - e);
+    }
+    double value = e + t[2] * (f - e);
+    return away > 0.0 ? value + sqrt(away) * field->step : value;
+}
+
+/* Points of a sphere, spread evenly by a spiral with the golden angle; the best ones climb. */
+#define CLIMBS     3
+#define STEPS      3
+#define FIRST_STEP 2.0 /* of the radius: the point is brought back to the sphere */
+#define LESS       0.3 /* of the step, where it was too long */
+
+static const double golden_turn[2] = {-0.73736887807831985, 0.67549029426152362}; /* cos, sin */
+
+/* Goes along the sphere to where the distance grows. `at` is relative to the centre. */
+static double climb(const carom_pack_field *field, carom_vec3 centre, double radius, carom_vec3 at,
+                    double value) {
+    double step = FIRST_STEP * radius;
+    for (int i = 0; i < STEPS; ++i) {
+        carom_vec3 g;
+        (void)carom_pack_field_at(field, carom_vec_add(centre, at), &g);
+        double length = carom_vec_length(g);
+        if (!(length > 0.0)) break;
+        carom_vec3 to = carom_vec_add(at, carom_vec_scale(g, step / length));
+        double away = carom_vec_length(to);
+        if (!(away > 0.0)) break;
+        to = carom_vec_scale(to, radius / away);
+        double there = carom_pack_field_at(field, carom_vec_add(centre, to), NULL);
+        if (there > value) {
+            value = there;
+            at = to;
+        } else {
+            step *= LESS;
+        }
+    }
+    return value;
+}
+
+/* The largest distance of a hollow in the ball. */
+static double highest_peak(const carom_pack_field *field, carom_vec3 centre, double radius) {
+    for (uint32_t i = 0; i < field->peak_count; ++i) {
+        carom_vec3 d = carom_vec_sub(field->peaks[i].centre, centre);
+        if (carom_vec_dot(d, d) <= radius * radius) return field->peaks[i].radius;
+    }
+    return -HUGE_VAL;
+}
+
+void carom_pack_spread_make(carom_pack_spread *spread) {
+    double x = 1.0, y = 0.0;
+    for (uint32_t i = 0; i < CAROM_PACK_SPREAD; ++i) {
+        double z = 1.0 - (2.0 * i + 1.0) / CAROM_PACK_SPREAD, rho = sqrt(1.0 - z * z);
+        spread->x[i] = (float)(rho * x);
+        spread->y[i] = (float)(rho * y);
+        spread->z[i] = (float)z;
+        double turned = x * golden_turn[0] - y * golden_turn[1];
+        y = x * golden_turn[1] + y * golden_turn[0];
+        x = turned;
+    }
+}
+
+double carom_pack_field_outside(const carom_pack_field *field, const carom_pack_spread *spread,
+                                carom_vec3 centre, double radius) {
+    float values[CAROM_PACK_SPREAD];
+    uint32_t best[CLIMBS] = {0};
+    double most = highest_peak(field, centre, radius);
+    const double c[3] = {centre.x, centre.y, centre.z};
+    CAROM_CPU_CALL(field->context, carom_pack_field_values)(field, spread, c, radius, values);
+    int found = 0;
+    for (uint32_t i = 0; i < CAROM_PACK_SPREAD; ++i) {
+        if (found == CLIMBS && !(values[i] > values[best[CLIMBS - 1]])) continue;
+        int k = found < CLIMBS ? found++ : CLIMBS - 1;
+        for (; k > 0 && values[i] > values[best[k - 1]]; --k) best[k] = best[k - 1];
+        best[k] = i;
+    }
+    for (int k = 0; k < CLIMBS; ++k) {
+        uint32_t i = best[k];
+        carom_vec3 at = carom_vec((double)spread->x[i], (double)spread->y[i], (double)spread->z[i]);
+        double d = climb(field, centre, radius, carom_vec_scale(at, radius), (double)values[i]);
+        most = CAROM_MAX(d, most);
+    }
+    return most;
+}
+
+#define MOST_GROWTHS 12
+#define GROWN        0.02 /* of `outside`: near enough */
+
+double carom_pack_field_radius(const carom_pack_field *field, const carom_pack_spread *spread,
+                               carom_vec3 centre, double outside, double radius) {
+    double least = radius;
+    if (radius == 0.0) {
+        double here = carom_pack_field_at(field, centre, NULL);
+        radius = outside - here;
+        least = outside - fabs(here); /* at holes of open meshes the sign changes suddenly */
+        if (!(radius > 0.0)) return 0.0;
+        if (!(least > 0.0)) least = 0.0;
+    }
+    for (int i = 0; i < MOST_GROWTHS; ++i) {
+        double rest = outside - carom_pack_field_outside(field, spread, centre, radius);
+        if (i == 0 && rest < -GROWN * outside && radius > least) {
+            radius = least;
+            continue;
+        }
+        if (!(rest > GROWN * outside)) break;
+        radius += rest;
+    }
+    return radius;
+}

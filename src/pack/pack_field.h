@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* pack_field.h: the signed distance from the surface on a grid, to look up quickly: positive
+ * outside of the solid. Only a guide for searches: what is claimed is computed from the mesh. */
+#ifndef CAROM_SRC_PACK_PACK_FIELD_H
+#define CAROM_SRC_PACK_PACK_FIELD_H
+
+#include "pack/pack_field_cpu.h"
+#include "pack/pack_mesh.h"
+
+/* Fills the grid, which reaches `around` beyond the bounds of the mesh. The values are scratch of
+ * worker 0. */
+carom_status carom_pack_field_make(const carom_pack_mesh *mesh, double step, double around,
+                                   carom_pack_field *field);
+
+/* The distance at a point, between the nodes by linear interpolation, and beyond the grid from its
+ * border on. `gradient` may be NULL. */
+double carom_pack_field_at(const carom_pack_field *field, carom_vec3 p, carom_vec3 *gradient);
+
+/* The points of balls at which distances are looked up. */
+void carom_pack_spread_make(carom_pack_spread *spread);
+
+/* How far a ball reaches out of the solid: the largest distance in it, nearly. */
+double carom_pack_field_outside(const carom_pack_field *field, const carom_pack_spread *spread,
+                                carom_vec3 centre, double radius);
+
+/* Nearly the largest radius at which the ball around `centre` reaches out no farther than
+ * `outside`. The search starts at `radius`, at which it does not; 0 is such. */
+double carom_pack_field_radius(const carom_pack_field *field, const carom_pack_spread *spread,
+                               carom_vec3 centre, double outside, double radius);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* soup_kfree_cuda.h: k-freeness on the GPU (soup_kfree.c), included by soup_cuda.cu alone.
+ *
+ * Of two faces, the one with the smaller diameter counts the other where they are at most a quarter
+ * of that diameter apart. So every box is enlarged by half of its own face's reach: where faces are
+ * within the smaller reach, their enlarged boxes overlap. One search of the tree, in the order that
+ * the soup already has, finds each pair once; each is decided by the items of geom/within.h. Those
+ * that doubles cannot decide, some in a million, go to the host with their corners. */
+#ifndef CAROM_SRC_SOUP_SOUP_KFREE_CUDA_H
+#define CAROM_SRC_SOUP_SOUP_KFREE_CUDA_H
+
+#include "geom/within.h"
+#include "soup/soup_kfree_item.h"
+
+/* Blocks of scratch that only these have. */
+enum { CROWD = 16, CROWD_OPEN };
+
+/* Counters: */
+enum { K_LEAF_PAIRS, K_CANDIDATES, K_MEASURED, K_UNDECIDED, K_NEIGHBOURS, K_BEYOND };
+
+/* The diameter of triangles that are ignored. */
+#define CROWD_NOT_THERE (-1.0)
+
+/* Candidates per triangle that there is room for at first: a cloth has 20. */
+#define CROWD_PER_TRIANGLE 24u
+
+/* Arrays of one number per face. */
+struct crowd {
+    double *diameters;
+    uint32_t *counts, *neighbours;
+};
+
+static uint64_t place_crowd(uint32_t faces, char *memory, crowd *c) {
+    uint64_t row =
+        ((uint64_t)faces * sizeof(double) / CAROM_DEVICE_ALLOCATION + 1) * CAROM_DEVICE_ALLOCATION;
+    c->diameters = (double *)memory;
+    c->counts = (uint32_t *)(memory + row);
+    c->neighbours = (uint32_t *)(memory + 2 * row);
+    return 3 * row;
+}
+
+static __global__ void measure_faces(view v, crowd c, carom_device_counters *counters) {
+    carom_device_begin();
+    uint32_t vertices[3], i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= v.a.triangle_count) return;
+    uint8_t state = v.a.states[i];
+    double diameter = CROWD_NOT_THERE;
+    if (state == 0 || (state == DEGENERATE && v.a.as_segments)) {
+        carom_triangle t = load_triangle(v, i, vertices);
+        for (int k = 0; k < 3; ++k)
+            if (!(carom_vec_largest(t.corner[k]) <= CAROM_LARGEST_COORDINATE))
+                atomicAdd(&counters->n[K_BEYOND], 1ull); /* rare */
+        diameter = carom_triangle_diameter(t.corner);
+    }
+    c.diameters[i] = diameter;
+    c.counts[i] = c.neighbours[i] = 0;
+}
+
+/* The boxes of triangles, enlarged, for the tree. */
+struct wide_boxes {
+    boxes plain;
+    const double *diameters;
+
+    __device__ bool second(uint32_t) const {
+        return false;
+    }
+
+    __device__ carom_box place(uint32_t, uint32_t item) const {
+        uint32_t vertices[3];
+        if (diameters[item] < 0.0) return carom_box_empty();
+        carom_box box = plain.box_of(load_triangle(plain.v, item, vertices));
+        double scale = plain.v.frame != nullptr ? plain.v.frame->scale : 1.0;
+        double by = 0.5 * carom_diameter_reach(diameters[item]) * scale + 0x1p-1000;
+        for (int k = 0; k < 3; ++k) {
+            box.low[k] = round_down((double)box.low[k] - by);
+            box.high[k] = -round_down(-((double)box.high[k] + by));
+        }
+        return box;
+    }
+};
+
+/* Adds a number of each lane to a counter; all lanes call it. */
+static __device__ inline void add_to_counter(carom_device_count *counter, unsigned mine) {
+    unsigned all = __reduce_add_sync(~0u, mine);
+    if (threadIdx.x % CAROM_WARP == 0 && all != 0) atomicAdd(counter, (carom_device_count)all);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    count_near(view v, const uint32_t *items, const float4 *records, crowd c,
+               carom_device_list<uint2> candidates, carom_device_list<uint2> undecided,
+               carom_device_counters *counters) {
+    carom_device_begin();
+    uint64_t count = candidates.stored();
+    unsigned measured = 0, neighbours = 0;
+    for (uint64_t i = blockIdx.x * THREADS + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * THREADS) {
+        uint32_t ia[3], ib[3];
+        uint2 pair = candidates.data[i];
+        uint32_t item_a = items[pair.x], item_b = items[pair.y];
+        carom_triangle a, b;
+        if (records != nullptr) {
+            a = from_record(records + 3 * (uint64_t)pair.x, ia);
+            b = from_record(records + 3 * (uint64_t)pair.y, ib);
+        } else {
+            a = load_triangle(v, item_a, ia);
+            b = load_triangle(v, item_b, ib);
+        }
+        double of_a = c.diameters[item_a], of_b = c.diameters[item_b];
+        carom_common shared = carom_common_make(ia, ib);
+        int verdict = CAROM_YES;
+        bool common = shared.count != 0;
+        if (!common) {
+            ++measured;
+            verdict = carom_within_filter(&a, &b, carom_diameter_reach(CAROM_MIN(of_a, of_b)));
+        }
+        if (verdict == CAROM_UNDECIDED) {
+            carom_device_count at = atomicAdd(undecided.count, 1ull);
+            if (at < undecided.capacity) undecided.data[at] = make_uint2(item_a, item_b);
+        }
+        if (verdict != CAROM_YES) continue;
+        if (of_a <= of_b) {
+            atomicAdd(&c.counts[item_a], 1u);
+            if (common) atomicAdd(&c.neighbours[item_a], 1u);
+            neighbours += common ? 1u : 0u;
+        }
+        if (of_b <= of_a) {
+            atomicAdd(&c.counts[item_b], 1u);
+            if (common) atomicAdd(&c.neighbours[item_b], 1u);
+            neighbours += common ? 1u : 0u;
+        }
+    }
+    __syncwarp();
+    add_to_counter(&counters->n[K_MEASURED], measured);
+    add_to_counter(&counters->n[K_NEIGHBOURS], neighbours);
+}
+
+/* Undecided pairs with their corners, for the host. */
+static __global__ void gather_undecided(view v, crowd c, carom_device_list<uint2> undecided,
+                                        carom_device_near *near, uint64_t capacity) {
+    carom_device_begin();
+    uint64_t count = undecided.stored();
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count && i < capacity;
+         i += (uint64_t)gridDim.x * blockDim.x) {
+        uint32_t vertices[3];
+        uint2 pair = undecided.data[i];
+        carom_device_near n;
+        n.face[0] = pair.x;
+        n.face[1] = pair.y;
+        n.triangle[0] = load_triangle(v, pair.x, vertices);
+        n.triangle[1] = load_triangle(v, pair.y, vertices);
+        n.diameter[0] = c.diameters[pair.x];
+        n.diameter[1] = c.diameters[pair.y];
+        near[i] = n;
+    }
+}
+
+struct crowd_arguments {
+    const carom_device_soup *soup;
+    carom_device_k_free *result; /* of the caller, who waits */
+};
+
+/* The soup's tree with boxes of its own. */
+static carom_tree wide_tree(const carom_device_soup *soup, float *memory, uint64_t *floats) {
+    carom_tree tree = {};
+    *floats = carom_tree_shape(soup->def.triangle_count, &tree);
+    carom_tree_place(&tree, memory);
+    tree.items = soup->tree.items;
+    return tree;
+}
+
+static carom_status crowd_reserve(carom_device *device, carom_device_op *op) {
+    const carom_device_soup *soup = carom_device_arguments<crowd_arguments>(op)->soup;
+    uint64_t n = soup->def.triangle_count, floats;
+    crowd c = {};
+    (void)wide_tree(soup, nullptr, &floats);
+    const struct {
+        int block;
+        uint64_t entries, size;
+    } wanted[] = {{TREE, 0, 1},
+                  {LEAF_PAIRS, n + FEWEST, sizeof(uint2)},
+                  {CANDIDATES, CROWD_PER_TRIANGLE * n + FEWEST, sizeof(uint2)},
+                  {UNDECIDED, n / 4 + FEWEST, sizeof(uint2)},
+                  {CROWD_OPEN, FEWEST / 16, sizeof(carom_device_near)}};
+    for (const auto &list : wanted) {
+        uint64_t asked = device->wanted[list.block];
+        uint64_t entries = list.entries > asked ? list.entries : asked;
+        uint64_t bytes = list.block == TREE ? floats * sizeof(float) : entries * list.size;
+        CAROM_DEVICE_TRY(
+            carom_device_reserve(device, &device->scratch[list.block], bytes, "counting faces"));
+    }
+    return carom_device_reserve(device, &device->scratch[CROWD],
+                                place_crowd((uint32_t)n, nullptr, &c), "counting faces");
+}
+
+template <typename T>
+static carom_device_list<T> crowd_list(carom_device *device, int block, carom_device_op *op,
+                                       int counter) {
+    return {(T *)device->scratch[block].data, device->scratch[block].bytes / sizeof(T),
+            &op->counters->n[counter]};
+}
+
+static void crowd_launch(carom_device *device, carom_device_op *op) {
+    const carom_device_soup *soup = carom_device_arguments<crowd_arguments>(op)->soup;
+    const unsigned threads = CAROM_TREE_WARPS * CAROM_WARP;
+    uint32_t n = soup->def.triangle_count;
+    uint64_t floats;
+    view v = view_of_soup(soup);
+    crowd c = {};
+    (void)place_crowd(n, (char *)device->scratch[CROWD].data, &c);
+    carom_tree tree = wide_tree(soup, (float *)device->scratch[TREE].data, &floats);
+    carom_device_list<uint2> leaves = crowd_list<uint2>(device, LEAF_PAIRS, op, K_LEAF_PAIRS);
+    carom_device_list<uint2> candidates = crowd_list<uint2>(device, CANDIDATES, op, K_CANDIDATES);
+    carom_device_list<uint2> undecided = crowd_list<uint2>(device, UNDECIDED, op, K_UNDECIDED);
+    wide_boxes boxes_of_tree = {{v, nullptr, nullptr, {}}, c.diameters};
+    const float4 *records = v.a.doubles ? nullptr : (const float4 *)soup->records.data;
+    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+    if (n == 0) return;
+    carom_device_step(device, "diameters");
+    carom_device_launch(device, measure_faces, carom_device_blocks(n, THREADS), THREADS, v, c,
+                        op->counters);
+    carom_device_step(device, "build");
+    carom_tree_fill_all(device, boxes_of_tree, tree);
+    carom_device_step(device, "pairs of leaves");
+    carom_device_launch(device, carom_tree_pairs,
+                        carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
+                        leaves);
+    carom_device_step(device, "candidates");
+    carom_device_launch(device, carom_tree_candidates,
+                        carom_device_resident(device, carom_tree_candidates, threads), threads,
+                        tree, leaves, candidates);
+    carom_device_step(device, "doubles");
+    carom_device_launch(device, count_near, carom_device_resident(device, count_near, THREADS),
+                        THREADS, v, (const uint32_t *)tree.items, records, c, candidates, undecided,
+                        op->counters);
+    carom_device_launch(device, gather_undecided, RARE_BLOCKS, 128, v, c, undecided,
+                        (carom_device_near *)device->scratch[CROWD_OPEN].data,
+                        device->scratch[CROWD_OPEN].bytes / sizeof(carom_device_near));
+}
+
+static carom_status crowd_settle(carom_device *device, carom_device_op *op,
+                                 const carom_device_counters *counters, bool *again) {
+    const crowd_arguments *arguments = carom_device_arguments<crowd_arguments>(op);
+    const carom_device_count *n = counters->n;
+    const struct {
+        int block;
+        uint64_t entries, size;
+    } found[] = {{LEAF_PAIRS, n[K_LEAF_PAIRS], sizeof(uint2)},
+                 {CANDIDATES, n[K_CANDIDATES], sizeof(uint2)},
+                 {UNDECIDED, n[K_UNDECIDED], sizeof(uint2)},
+                 {CROWD_OPEN, n[K_UNDECIDED], sizeof(carom_device_near)}};
+    *again = false;
+    for (const auto &list : found) {
+        if (list.entries * list.size <= device->scratch[list.block].bytes) continue;
+        device->wanted[list.block] = list.entries + list.entries / 4;
+        *again = true;
+    }
+    if (*again) return CAROM_OK;
+    device->steps.node_pairs = n[K_LEAF_PAIRS];
+    device->steps.candidates = n[K_MEASURED];
+    device->steps.open_in_floats = n[K_MEASURED];
+    device->steps.open_in_doubles = n[K_UNDECIDED];
+    crowd c = {};
+    (void)place_crowd(arguments->soup->def.triangle_count, (char *)device->scratch[CROWD].data, &c);
+    *arguments->result = carom_device_k_free{
+        c.diameters,     c.counts,         c.neighbours,
+        n[K_NEIGHBOURS], n[K_BEYOND] != 0, (carom_device_near *)device->scratch[CROWD_OPEN].data,
+        n[K_UNDECIDED]};
+    return CAROM_OK;
+}
+
+static carom_status soup_k_free(carom_device *device, const carom_device_soup *soup,
+                                carom_device_k_free *result) {
+    carom_device_op op = {crowd_reserve, crowd_launch, crowd_settle, nullptr, {}};
+    CAROM_DEVICE_TRY(carom_device_finish(device));
+    *carom_device_arguments<crowd_arguments>(&op) = crowd_arguments{soup, result};
+    CAROM_DEVICE_TRY(carom_device_submit(device, &op));
+    return carom_device_finish(device);
+}
+
+#endif

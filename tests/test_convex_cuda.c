@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* Convex bodies on the GPU give the CPU's results, byte for byte: all kinds of shapes, hulls small
+ * and large, at all scales, apart, touching and deep, with every start, search and cache; from host
+ * memory and from device memory. Skipped where there is no device. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "carom/cuda.h"
+#include "tests/support/test.h"
+
+#define BODIES 400u
+#define PAIRS  3000u
+#define ROUNDS 60
+
+static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
+static uint64_t compared, overlapping;
+
+static int set_up(void **state) {
+    (void)state;
+    cpu = test_context(2);
+    const carom_context_def def = {.backend = CAROM_BACKEND_CUDA, .threads = 2};
+    if (carom_context_create(&def, &cuda) != CAROM_OK)
+        print_message("no device: %s\n", carom_context_message(NULL));
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    print_message("%llu results compared, %llu of overlapping pairs\n",
+                  (unsigned long long)compared, (unsigned long long)overlapping);
+    carom_context_destroy(cpu);
+    carom_context_destroy(cuda);
+    return 0;
+}
+
+/* ---- shapes and poses ------------------------------------------------------------------------ */
+
+#define HULLS 8u
+static carom_hull *hulls[HULLS];
+
+/* Made with the context of the device; the CPU can use them, too. */
+static void make_hulls(carom_random *random) {
+    static const uint32_t sizes[HULLS] = {1, 2, 4, 8, 32, 97, 300, 1500};
+    static carom_vec3 points[1500];
+    for (uint32_t h = 0; h < HULLS; ++h) {
+        for (uint32_t i = 0; i < sizes[h]; ++i) {
+            double x = carom_random_normal(random), y = carom_random_normal(random);
+            double z = carom_random_normal(random), length = sqrt(x * x + y * y + z * z);
+            points[i] = (carom_vec3){x / length, y / length, z / length};
+            if (h == 3) /* a cube, whose faces are coplanar */
+                points[i] = (carom_vec3){i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1};
+        }
+        const carom_hull_def def = {.mesh = {.positions = points, .vertex_count = sizes[h]}};
+        assert_ok(cuda, carom_hull_create(cuda, &def, &hulls[h]));
+    }
+}
+
+static void free_hulls(void) {
+    for (uint32_t h = 0; h < HULLS; ++h) carom_hull_destroy(hulls[h]);
+}
+
+static carom_convex random_shape(carom_random *random, double size) {
+    carom_convex s = {
+        .kind = (carom_convex_kind)(carom_random_next(random) % CAROM_CONVEX_KIND_SUPPORT)};
+    if (carom_random_next(random) % 3 == 0) s.kind = CAROM_CONVEX_KIND_HULL;
+    s.half = (carom_vec3){size * carom_random_between(random, 0.2, 1.0),
+                          size * carom_random_between(random, 0.2, 1.0),
+                          size * carom_random_between(random, 0.2, 1.0)};
+    if (carom_random_next(random) % 8 == 0) s.half.z = 0.0;
+    s.radius = size * carom_random_between(random, 0.1, 1.0);
+    s.half_height = size * carom_random_between(random, 0.0, 1.0);
+    if (carom_random_next(random) % 4 == 0)
+        s.margin = size * carom_random_between(random, 0.0, 0.3);
+    if (s.kind == CAROM_CONVEX_KIND_HULL)
+        s.borrowed_hull = hulls[carom_random_next(random) % HULLS];
+    return s;
+}
+
+static carom_pose random_pose(carom_random *random, double far) {
+    carom_pose p = {{carom_random_normal(random), carom_random_normal(random),
+                     carom_random_normal(random), carom_random_normal(random)},
+                    {carom_random_between(random, -far, far),
+                     carom_random_between(random, -far, far),
+                     carom_random_between(random, -far, far)}};
+    uint64_t kind = carom_random_next(random) % 8;
+    if (kind == 0) p.q = (carom_quat){0, 0, 0, 0};
+    if (kind == 1) p.t = (carom_vec3){0, 0, 0};
+    if (kind == 2) p.t = (carom_vec3){rint(p.t.x), rint(p.t.y), 0};
+    return p;
+}
+
+static void assert_same(const carom_convex_results *expected, const carom_convex_results *found,
+                        const carom_convex_batch *batch) {
+    assert_int_equal(found->count, expected->count);
+    for (uint64_t i = 0; i < expected->count; ++i) {
+        const carom_convex_result *e = &expected->data[i], *f = &found->data[i];
+        overlapping += e->relation == CAROM_RELATION_OVERLAPPING ? 1 : 0;
+        if (memcmp(e, f, sizeof(*e)) == 0) continue;
+        carom_pair pair = batch->pairs[i];
+        fail_msg("question %s, pair %llu of %s and %s: %s %.17g %.17g error %g, %u iterations, %u "
+                 "supports; not %s %.17g %.17g error %g, %u, %u",
+                 carom_convex_question_name(batch->question), (unsigned long long)i,
+                 carom_convex_kind_name(batch->bodies[pair.a].shape->kind),
+                 carom_convex_kind_name(batch->bodies[pair.b].shape->kind),
+                 carom_relation_name(f->relation), f->distance, f->depth, f->error, f->iterations,
+                 f->supports, carom_relation_name(e->relation), e->distance, e->depth, e->error,
+                 e->iterations, e->supports);
+    }
+    compared += expected->count;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static carom_convex shapes[BODIES];
+static carom_convex_body bodies[BODIES];
+static carom_pair pairs[PAIRS];
+
+static void make_batch(carom_random *random, int round, carom_convex_batch *batch) {
+    static const double scales[] = {1.0, 1.0, 1.0, 1e-30, 1e30, 1e-290, 1e280};
+    double scale = scales[round % (int)COUNT_OF(scales)];
+    for (uint32_t i = 0; i < BODIES; ++i) {
+        shapes[i] = random_shape(random, scale);
+        bodies[i] = (carom_convex_body){&shapes[i % 7 == 0 ? i / 2 : i],
+                                        random_pose(random, scale * (round % 3 == 0 ? 0.7 : 2.5))};
+    }
+    for (uint32_t i = 0; i < PAIRS; ++i)
+        pairs[i] = (carom_pair){(uint32_t)(carom_random_next(random) % BODIES),
+                                (uint32_t)(carom_random_next(random) % BODIES)};
+    *batch = (carom_convex_batch){
+        .bodies = bodies,
+        .body_count = BODIES,
+        .pairs = pairs,
+        .pair_count = PAIRS,
+        .question = (carom_convex_question)(round % CAROM_CONVEX_QUESTION_COUNT),
+        .def = {(carom_convex_start)(round / 3 % CAROM_CONVEX_START_COUNT),
+                (carom_convex_search)(round / 2 % CAROM_CONVEX_SEARCH_COUNT)}};
+}
+
+static void batches_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static carom_convex_cache caches[2][PAIRS];
+    carom_random random = {2025};
+    carom_convex_results expected = {0}, found = {0};
+    make_hulls(&random);
+    for (int round = 0; round < TEST_CASES(ROUNDS); ++round) {
+        carom_convex_batch batch;
+        make_batch(&random, round, &batch);
+        bool cached = round % 4 == 3;
+        memset(caches, 0, sizeof(caches));
+        for (int turn = 0; turn < (cached ? 3 : 1); ++turn) {
+            if (cached) batch.caches = caches[0];
+            assert_ok(cpu, carom_convex_pairs(cpu, &batch, &expected));
+            if (cached) batch.caches = caches[1];
+            assert_ok(cuda, carom_convex_pairs(cuda, &batch, &found));
+            assert_same(&expected, &found, &batch);
+            for (uint32_t i = 0; cached && i < BODIES; ++i) /* a little farther on */
+                bodies[i].pose.t.x += 1e-3 * fabs(bodies[i].pose.t.x);
+        }
+    }
+    carom_convex_results_free(&expected);
+    carom_convex_results_free(&found);
+    free_hulls();
+}
+
+/* All pairs of small hulls alone: the kernel that knows of nothing else. */
+static void small_hulls_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_random random = {4};
+    carom_convex_results expected = {0}, found = {0};
+    make_hulls(&random);
+    for (int round = 0; round < TEST_CASES(ROUNDS); ++round) {
+        carom_convex_batch batch;
+        make_batch(&random, round, &batch);
+        for (uint32_t i = 0; i < BODIES; ++i)
+            shapes[i] = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL,
+                                       .borrowed_hull = hulls[carom_random_next(&random) % 5],
+                                       .margin = i % 5 == 0 ? 0.1 : 0.0};
+        for (uint32_t i = 0; i < BODIES; ++i) bodies[i].pose = random_pose(&random, 1.4);
+        assert_ok(cpu, carom_convex_pairs(cpu, &batch, &expected));
+        assert_ok(cuda, carom_convex_pairs(cuda, &batch, &found));
+        assert_same(&expected, &found, &batch);
+    }
+    carom_convex_results_free(&expected);
+    carom_convex_results_free(&found);
+    free_hulls();
+}
+
+static void single_pairs_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_random random = {55};
+    make_hulls(&random);
+    for (int i = 0; i < TEST_CASES(300); ++i) {
+        carom_convex a = random_shape(&random, 1.0), b = random_shape(&random, 1.0);
+        carom_pose pose = random_pose(&random, 1.5);
+        carom_convex_result expected, found;
+        bool meet[2];
+        memset(&expected, 0, sizeof(expected));
+        assert_ok(cpu, carom_convex_depth(cpu, &a, NULL, &b, &pose, NULL, NULL, &expected));
+        assert_ok(cuda, carom_convex_depth(cuda, &a, NULL, &b, &pose, NULL, NULL, &found));
+        assert_memory_equal(&expected, &found, sizeof(found));
+        assert_ok(cpu, carom_convex_distance(cpu, &a, &pose, &b, NULL, NULL, NULL, &expected));
+        assert_ok(cuda, carom_convex_distance(cuda, &a, &pose, &b, NULL, NULL, NULL, &found));
+        assert_memory_equal(&expected, &found, sizeof(found));
+        assert_ok(cpu, carom_convex_meet(cpu, &a, &pose, &b, NULL, NULL, NULL, &meet[0]));
+        assert_ok(cuda, carom_convex_meet(cuda, &a, &pose, &b, NULL, NULL, NULL, &meet[1]));
+        assert_int_equal(meet[0], meet[1]);
+        compared += 3;
+    }
+    free_hulls();
+}
+
+/* ---- device memory: boxes to contacts -------------------------------------------------------- */
+
+static void *to_device(const void *from, uint64_t bytes) {
+    void *memory;
+    assert_ok(cuda, carom_cuda_allocate(cuda, bytes, &memory));
+    assert_ok(cuda, carom_cuda_write(cuda, memory, from, bytes));
+    return memory;
+}
+
+static void the_pipeline_is_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    enum { COUNT = 3000, SHAPES = 40 };
+    static carom_pose poses[COUNT];
+    static uint32_t shape_of[COUNT];
+    static carom_bounds boxes[COUNT];
+    static carom_convex_body all[COUNT];
+    carom_random random = {808};
+    carom_convex_results expected = {0}, found = {0};
+    make_hulls(&random);
+    for (uint32_t i = 0; i < SHAPES; ++i) shapes[i] = random_shape(&random, 1.0);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        poses[i] = random_pose(&random, 9.0);
+        for (double *t = &poses[i].t.x; t <= &poses[i].t.z; ++t)
+            if (*t == 0.0) *t = carom_random_between(&random, -9.0, 9.0);
+        shape_of[i] = (uint32_t)(carom_random_next(&random) % SHAPES);
+        all[i] = (carom_convex_body){&shapes[shape_of[i]], poses[i]};
+    }
+    carom_cuda_bodies on_device = {.count = COUNT};
+    carom_cuda_shapes *prepared;
+    assert_ok(cuda, carom_cuda_shapes_create(cuda, shapes, SHAPES, &prepared));
+    on_device.shapes = prepared;
+    void *memory[3] = {to_device(poses, sizeof(poses)), to_device(shape_of, sizeof(shape_of)),
+                       to_device(boxes, sizeof(boxes))};
+    on_device.poses = memory[0];
+    on_device.shape_of = memory[1];
+    carom_broad *broad;
+    const carom_broad_def def = {.boxes = boxes, .box_count = COUNT};
+    carom_cuda_pairs device_pairs = {0};
+    carom_cuda_results results = {0};
+    carom_cuda_frame *frame;
+    assert_ok(cuda, carom_broad_create(cuda, &def, &broad));
+    assert_ok(cuda, carom_cuda_frame_begin(cuda));
+    assert_ok(cuda, carom_cuda_convex_boxes(cuda, &on_device, memory[2]));
+    assert_ok(cuda, carom_cuda_broad_update(cuda, broad, memory[2], COUNT));
+    assert_ok(cuda, carom_cuda_broad_pairs(cuda, broad, CAROM_CUDA_ORDER_SORTED, &device_pairs));
+    assert_ok(cuda, carom_cuda_convex_pairs(cuda, &on_device, &device_pairs,
+                                            CAROM_CONVEX_QUESTION_DEPTH, NULL, &results));
+    assert_ok(cuda, carom_cuda_frame_end(cuda, &frame));
+    for (int run = 0; run < 3; ++run) {
+        assert_ok(cuda, carom_cuda_frame_run(cuda, frame));
+        assert_ok(cuda, carom_cuda_finish(cuda));
+        assert_int_equal(results.count, device_pairs.count);
+        assert_true(results.count > COUNT / 4);
+        carom_pair *list = malloc(results.count * sizeof(*list));
+        found.data = malloc(results.count * sizeof(*found.data));
+        found.count = results.count;
+        assert_true(list != NULL && found.data != NULL);
+        assert_ok(cuda,
+                  carom_cuda_read(cuda, list, device_pairs.data, results.count * sizeof(*list)));
+        assert_ok(cuda, carom_cuda_read(cuda, found.data, results.data,
+                                        results.count * sizeof(*found.data)));
+        const carom_convex_batch batch = {
+            .bodies = all, .body_count = COUNT, .pairs = list, .pair_count = results.count};
+        assert_ok(cpu, carom_convex_pairs(cpu, &batch, &expected));
+        assert_same(&expected, &found, &batch);
+        free(list);
+        free(found.data);
+    }
+    /* no pair that meets is missing: all pairs, by the CPU */
+    carom_cuda_read(cuda, boxes, memory[2], sizeof(boxes));
+    uint64_t meeting = 0, met = 0;
+    for (uint64_t i = 0; i < expected.count; ++i)
+        met += expected.data[i].relation != CAROM_RELATION_APART ? 1 : 0;
+    for (uint32_t a = 0; a < COUNT; ++a)
+        for (uint32_t b = a + 1; b < COUNT; ++b) {
+            double x = poses[a].t.x - poses[b].t.x, y = poses[a].t.y - poses[b].t.y;
+            double z = poses[a].t.z - poses[b].t.z;
+            bool meet = false; /* no shape reaches farther than 2.8 from its origin */
+            if (x * x + y * y + z * z > 32.0) continue;
+            assert_ok(cpu, carom_convex_meet(cpu, all[a].shape, &poses[a], all[b].shape, &poses[b],
+                                             NULL, NULL, &meet));
+            meeting += meet ? 1 : 0;
+        }
+    assert_int_equal(met, meeting);
+    /* what only the device sees */
+    poses[3].t.y = NAN;
+    assert_ok(cuda, carom_cuda_write(cuda, memory[0], poses, sizeof(poses)));
+    assert_ok(cuda, carom_cuda_convex_boxes(cuda, &on_device, memory[2]));
+    assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "1 bodies");
+    const carom_pair wrong = {1, COUNT};
+    void *own = to_device(&wrong, sizeof(wrong));
+    const carom_cuda_pairs given = {.data = own, .count = 1, .capacity = 1};
+    assert_ok(cuda, carom_cuda_convex_pairs(cuda, &on_device, &given, CAROM_CONVEX_QUESTION_MEET,
+                                            NULL, &results));
+    assert_fails(cuda, carom_cuda_finish(cuda), CAROM_BAD_INPUT, "not there");
+    assert_ok(cuda, carom_cuda_release(cuda, own));
+    carom_cuda_frame_destroy(frame);
+    assert_ok(cuda, carom_cuda_pairs_free(cuda, &device_pairs));
+    assert_ok(cuda, carom_cuda_results_free(cuda, &results));
+    for (int i = 0; i < 3; ++i) assert_ok(cuda, carom_cuda_release(cuda, memory[i]));
+    carom_cuda_shapes_destroy(prepared);
+    carom_broad_destroy(broad);
+    carom_convex_results_free(&expected);
+    free_hulls();
+}
+
+/* ---- backends -------------------------------------------------------------------------------- */
+
+static carom_vec3 support(void *user, const carom_vec3 *d) {
+    (void)user;
+    return (carom_vec3){d->x > 0, 0, 0};
+}
+
+static void what_cuda_cannot_do_is_said(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    const carom_vec3 point = {1, 2, 3};
+    const carom_hull_def def = {.mesh = {.positions = &point, .vertex_count = 1}};
+    carom_hull *hull;
+    carom_convex_result result;
+    carom_manifold manifold;
+    assert_ok(cpu, carom_hull_create(cpu, &def, &hull));
+    const carom_convex on_cpu = {.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull}, ball = {0};
+    const carom_convex called = {
+        .kind = CAROM_CONVEX_KIND_SUPPORT, .support = support, .support_ball = {{0, 0, 0}, 1.0}};
+    assert_fails(cuda, carom_convex_depth(cuda, &on_cpu, NULL, &ball, NULL, NULL, NULL, &result),
+                 CAROM_UNSUPPORTED, "made on cpu");
+    assert_fails(cuda, carom_convex_depth(cuda, &called, NULL, &ball, NULL, NULL, NULL, &result),
+                 CAROM_UNSUPPORTED, "support function");
+    assert_fails(cuda, carom_convex_manifold(cuda, &ball, NULL, &ball, NULL, 0.0, NULL, &manifold),
+                 CAROM_UNSUPPORTED, "cuda");
+    carom_hull_destroy(hull);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_are_the_same),        cmocka_unit_test(small_hulls_are_the_same),
+        cmocka_unit_test(single_pairs_are_the_same),   cmocka_unit_test(the_pipeline_is_the_same),
+        cmocka_unit_test(what_cuda_cannot_do_is_said),
+    };
+    return cmocka_run_group_tests_name("convex_cuda", tests, set_up, tear_down);
+}
