@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Four points of any doubles that move to any others: the exact stage and the filter agree, and so
  * do other orders of the points and the motion backwards; what meets at the start or the end, by
- * the exact predicate of triangles, is a hit then. */
+ * the exact predicate of triangles, is a hit then. Advancement agrees and is never late. */
 #include <math.h>
 
 #include "carom/geom.h"
@@ -40,6 +40,24 @@ static bool meet(const carom_vec3 *p, int edges) {
     return carom_triangles_meet_value(&a, &b);
 }
 
+static void check_advance(const carom_vec3 *start, const carom_vec3 *end, int edges,
+                          const carom_toi *toi) {
+    for (int i = 0; i < 24; ++i)
+        if (!(fabs((i < 12 ? &start[0].x : &end[0].x)[i % 12]) <= 0x1p1020)) return;
+    carom_advance_def def = {.most_steps = 1000};
+    carom_advance advance = edges ? carom_segments_advance_value(start, end, &def)
+                                  : carom_point_triangle_advance_value(start, end, &def);
+    FUZZ_CHECK(advance.hit == toi->hit || toi->upper - toi->lower == 1.0);
+    FUZZ_CHECK(advance.time >= 0.0 && advance.time <= 1.0 && advance.distance >= 0.0);
+    FUZZ_CHECK(!toi->hit || advance.time <= toi->lower);
+    /* a separation is reached no later */
+    if (!(advance.distance <= 0x1p1020)) return;
+    def.separation = advance.distance;
+    carom_advance apart = edges ? carom_segments_advance_value(start, end, &def)
+                                : carom_point_triangle_advance_value(start, end, &def);
+    FUZZ_CHECK(!toi->hit || apart.hit);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static const int orders[2][4] = {{0, 2, 3, 1}, {3, 2, 1, 0}};
     uint8_t head[2];
@@ -52,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
             (head[1] >> i % 8 & 1) != 0 ? (&start[0].x)[i] : take_coordinate(&bytes, &size, how);
     carom_toi toi = ask(start, end, edges), exact;
     FUZZ_CHECK(toi.lower >= 0.0 && toi.lower <= toi.upper && toi.upper <= 1.0);
+    check_advance(start, end, edges, &toi);
     carom_toi_exact(start, end, edges, &exact);
     FUZZ_CHECK(toi.lower <= exact.upper && exact.lower <= toi.upper);
     for (int i = 0; i < 4; ++i) {
