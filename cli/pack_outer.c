@@ -371,7 +371,7 @@ static carom_status cover_parts(outer *o) {
                      : no_memory();
         if (status == CAROM_OK) o->spheres += o->sets[o->count - 1].count;
     }
-    if (status == CAROM_OK && !single) parts_close(&all);
+    parts_close(&all);
     carom_mesh_destroy(mesh);
     return status;
 }
