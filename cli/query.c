@@ -63,7 +63,8 @@ static const char details[] =
     "A and B may also be packings (carom pack -o); a matrix must then be a rotation times one "
     "scale.\n"
     "balls takes the same time in every pose and finds no distances; --device cuda is for it.\n"
-    "Distances of tree are those of faces where A and B are meshes, and those of spheres where one\n"
+    "Distances of tree are those of faces where A and B are meshes, and those of spheres where "
+    "one\n"
     "is a packing.";
 
 /* The results that every engine gives. */
