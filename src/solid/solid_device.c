@@ -16,7 +16,8 @@ static const carom_cuda_solid *table(void) {
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
 carom_status carom_solid_device_check_new(carom_context *context) {
-    if (context->backend == CAROM_BACKEND_CPU || table() != NULL) return CAROM_OK;
+    if (context->backend == CAROM_BACKEND_CPU) return CAROM_OK;
+    if (context->device != NULL && table() != NULL) return CAROM_OK;
     return carom_fail(context, CAROM_UNSUPPORTED, "the cuda library has no solids");
 }
 
