@@ -199,4 +199,4 @@ static void run(bench *bench) {
     carom_context_destroy(p.cuda);
 }
 
-const bench_group bench_solid_cuda = {97, "solid-cuda", "overlaps of solids on the GPU", run};
+const bench_group bench_cuda_solid = {64, "cuda_solid", "overlaps of solids on the GPU", run};
