@@ -19,9 +19,7 @@ static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
 static int set_up(void **state) {
     (void)state;
     cpu = test_context(2);
-    const carom_context_def def = {.backend = CAROM_BACKEND_CUDA, .threads = 2};
-    if (carom_context_create(&def, &cuda) != CAROM_OK)
-        print_message("no device: %s\n", carom_context_message(NULL));
+    cuda = test_context_cuda(2);
     return 0;
 }
 

@@ -22,6 +22,14 @@ carom_context *test_context(uint32_t threads) {
     return test_context_isa(threads, CAROM_ISA_BEST);
 }
 
+carom_context *test_context_cuda(uint32_t threads) {
+    const carom_context_def def = {.backend = CAROM_BACKEND_CUDA, .threads = threads};
+    carom_context *context;
+    if (carom_context_create(&def, &context) == CAROM_OK) return context;
+    print_message("no device: %s\n", carom_context_message(NULL));
+    return NULL;
+}
+
 carom_context *test_context_isa(uint32_t threads, carom_isa isa) {
     carom_context *context;
     if (!carom_isa_available(isa)) {

@@ -48,6 +48,8 @@ void test_assert_fails(const carom_context *context, carom_status status, carom_
 carom_context *test_context(uint32_t threads);
 /* The same with `isa`, or NULL (after a note) when this machine lacks it. */
 carom_context *test_context_isa(uint32_t threads, carom_isa isa);
+/* One that computes on the GPU, or NULL (after a note) when there is none. */
+carom_context *test_context_cuda(uint32_t threads);
 
 /* The folder of shared test data beside the checkout, or NULL: tests then skip what needs it. */
 const char *test_shared_folder(void);
