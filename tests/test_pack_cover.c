@@ -292,6 +292,13 @@ static void what_cannot_be_covered_is_refused(void **state) {
     for (size_t i = 0; i < COUNT_OF(bad); ++i)
         assert_fails(context, carom_cover_measure_spheres(context, &b.view, false, &bad[i], 1, &m),
                      CAROM_BAD_INPUT, "not a sphere near the mesh");
+    static const double sizes[] = {1e-100, 1e100}; /* any_place_and_scale has what is allowed */
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        const double box[1][6] = {{0, 0, 0, sizes[i], sizes[i], sizes[i]}};
+        make_boxes(box, 1, &b);
+        def = (carom_cover_def){.mesh = b.view};
+        assert_fails(context, carom_cover_create(context, &def, &cover), CAROM_BAD_INPUT, "2^-300");
+    }
 }
 
 /* All faces of an open mesh are in spheres: every point of a fine lattice on them. */

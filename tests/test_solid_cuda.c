@@ -198,6 +198,30 @@ static void batches_equal_single_queries(void **state) {
     for (uint64_t seed = 0; seed < TEST_CASES(20); ++seed) check_batch(cpu, 100 + seed);
 }
 
+/* 1e-100 and 1e100: the bytes of a single query, and the volume of half a cube. */
+static void batches_of_any_size_are_right(void **state) {
+    (void)state;
+    static const double sizes[] = {1e-100, 1.0, 1e100};
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        static solid_mesh mesh;
+        const double low[3] = {0, 0, 0}, high[3] = {sizes[i], sizes[i], sizes[i]};
+        carom_solid *cube;
+        carom_overlap found, expected;
+        mesh.vertices = mesh.faces = 0;
+        solid_add_box(&mesh, low, high, false);
+        carom_solid_def def = {.mesh = solid_view(&mesh)};
+        assert_ok(cpu, carom_solid_create(cpu, &def, &cube));
+        carom_overlap_query query = {.a = cube, .b = cube, .pose_b = {.t = {sizes[i] / 2, 0, 0}}};
+        assert_ok(cpu, carom_solid_overlap_batch(cpu, &query, 1, NULL, &found));
+        assert_ok(cpu, carom_solid_overlap(cpu, cube, NULL, cube, &query.pose_b, NULL, &expected));
+        assert_same("a cube", &found, &expected);
+        double volume = sizes[i] * sizes[i] * sizes[i] / 2;
+        assert_true(fabs(found.volume - volume) <= found.volume_error + 1e-15 * volume);
+        assert_true(found.volume_error <= 1e-9 * volume);
+        carom_solid_destroy(cube);
+    }
+}
+
 static void batches_on_the_gpu_equal_single_queries(void **state) {
     (void)state;
     if (cuda == NULL) skip();
@@ -312,6 +336,7 @@ static void what_is_not_there_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_equal_single_queries),
+        cmocka_unit_test(batches_of_any_size_are_right),
         cmocka_unit_test(lattice_solids_have_the_same_bytes),
         cmocka_unit_test(shapes_have_the_same_bytes),
         cmocka_unit_test(batches_on_the_gpu_equal_single_queries),

@@ -674,13 +674,6 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     return CAROM_OK;
 }
 
-template <typename T>
-static carom_device_list<T> list_of(carom_device *device, int block, const carom_device_op *op,
-                                    int counter) {
-    const carom_device_block &b = device->scratch[block];
-    return carom_device_list<T>{(T *)b.data, b.bytes / sizeof(T), &op->counters->n[counter]};
-}
-
 template <typename KERNEL, typename... ARGUMENTS>
 static void launch(carom_device *device, KERNEL kernel, unsigned threads, ARGUMENTS... arguments) {
     carom_device_launch(device, kernel, carom_device_resident(device, kernel, threads), threads,
@@ -691,12 +684,14 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     query *queries = (query *)device->scratch[QUERIES].data;
     carom_device_tally *tallies = (carom_device_tally *)(queries + s->count);
-    carom_device_list<entry> blocks = list_of<entry>(device, BLOCK_PAIRS, op, N_BLOCK_PAIRS);
-    carom_device_list<entry> candidates = list_of<entry>(device, CANDIDATES, op, N_CANDIDATES);
-    carom_device_list<entry> open = list_of<entry>(device, OPEN, op, N_OPEN);
-    lists to = {list_of<carom_device_link>(device, LINKS, op, N_LINKS),
-                list_of<carom_device_link>(device, KEPT, op, N_KEPT),
-                list_of<carom_device_encounter>(device, DEGENERATE, op, N_DEGENERATE)};
+    carom_device_list<entry> blocks =
+        carom_device_list_of<entry>(device, BLOCK_PAIRS, op, N_BLOCK_PAIRS);
+    carom_device_list<entry> candidates =
+        carom_device_list_of<entry>(device, CANDIDATES, op, N_CANDIDATES);
+    carom_device_list<entry> open = carom_device_list_of<entry>(device, OPEN, op, N_OPEN);
+    lists to = {carom_device_list_of<carom_device_link>(device, LINKS, op, N_LINKS),
+                carom_device_list_of<carom_device_link>(device, KEPT, op, N_KEPT),
+                carom_device_list_of<carom_device_encounter>(device, DEGENERATE, op, N_DEGENERATE)};
     carom_device_step(device, "queries");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     (void)cudaMemcpyAsync(queries, s->queries, s->count * (sizeof(query) + sizeof(*tallies)),
