@@ -27,15 +27,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static carom_scene *make(carom_context *c, const carom_object_def *objects, uint32_t count,
-                         double reach) {
-    carom_scene *scene;
-    carom_scene_def def = {.reach = reach};
-    assert_ok(c, carom_scene_create(c, &def, &scene));
-    assert_ok(c, carom_scene_add(c, scene, objects, count, NULL));
-    return scene;
-}
-
 static carom_pose at(double x, double y, double z) {
     return (carom_pose){.t = {x, y, z}};
 }
@@ -45,7 +36,7 @@ static carom_pose at(double x, double y, double z) {
 /* The contact of two objects, which there must be. */
 static carom_scene_contact contact_of(carom_object_def a, carom_object_def b, double reach) {
     carom_object_def objects[2] = {a, b};
-    carom_scene *scene = make(context, objects, 2, reach);
+    carom_scene *scene = scene_make(context, objects, 2, reach);
     carom_scene_contacts contacts = {0};
     assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
     assert_valid(carom_scene_validate(scene));
@@ -169,7 +160,7 @@ static void known_contacts_of_shapes_with_meshes(void **state) {
     /* Not in the cube's faces. */
     cube = (carom_object_def){.kind = CAROM_OBJECT_KIND_SOUP, .borrowed_soup = things.soups[0]};
     carom_object_def objects[2] = {cube, ball};
-    carom_scene *scene = make(context, objects, 2, 0.0);
+    carom_scene *scene = scene_make(context, objects, 2, 0.0);
     carom_scene_contacts contacts = {0};
     assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
     assert_int_equal(contacts.count, 0);
@@ -185,7 +176,7 @@ static void depths_of_solids_are_proved(void **state) {
         carom_object_def o[2];
         for (int k = 0; k < 2; ++k)
             o[k] = scene_object(&things, &random, 0.6, i % 2 == 0, 1u << CAROM_OBJECT_KIND_SOLID);
-        carom_scene *scene = make(context, o, 2, 0.0);
+        carom_scene *scene = scene_make(context, o, 2, 0.0);
         carom_scene_contacts contacts = {0};
         assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
         for (uint64_t k = 0; k < contacts.count; ++k) {
@@ -243,7 +234,7 @@ static void depths_of_faces_are_proved(void **state) {
             o[0] = o[1];
             o[1] = first;
         }
-        carom_scene *scene = make(context, o, 2, 0.0);
+        carom_scene *scene = scene_make(context, o, 2, 0.0);
         carom_scene_contacts contacts = {0};
         assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
         for (uint64_t k = 0; k < contacts.count; ++k) {
@@ -305,7 +296,7 @@ static void all_pairs_are_answered(void **state) {
         double reach = i % 3 == 0 ? 0.25 : 0.0;
         for (uint32_t k = 0; k < count; ++k)
             objects[k] = scene_object(&things, &random, 1.7, i % 2 == 0, 7u);
-        carom_scene *scene = make(context, objects, count, reach);
+        carom_scene *scene = scene_make(context, objects, count, reach);
         carom_scene_contacts contacts = {0};
         assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
         assert_valid(carom_scene_validate(scene));
@@ -342,7 +333,7 @@ static void all_pairs_are_answered(void **state) {
 /* ---- The same bytes -------------------------------------------------------------------------- */
 
 static uint64_t digest(carom_context *c, const carom_object_def *objects, uint32_t count) {
-    carom_scene *scene = make(c, objects, count, 0.125);
+    carom_scene *scene = scene_make(c, objects, count, 0.125);
     carom_scene_contacts contacts = {0};
     carom_pairs begun = {0};
     assert_ok(c, carom_scene_step(c, scene, &contacts, &begun, NULL));
@@ -400,7 +391,7 @@ static void scales_are_all_the_same(void **state) {
     for (uint32_t i = 0; i < 40; ++i)
         if (objects[i].convex.kind == CAROM_CONVEX_KIND_HULL)
             objects[i].convex.kind = CAROM_CONVEX_KIND_BOX;
-    carom_scene *scene = make(context, objects, 40, 0.125);
+    carom_scene *scene = scene_make(context, objects, 40, 0.125);
     carom_scene_contacts contacts = {0}, scaled = {0};
     assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
     carom_scene_destroy(scene);
@@ -417,7 +408,7 @@ static void scales_are_all_the_same(void **state) {
             s->half_height *= by;
             s->margin *= by;
         }
-        scene = make(context, copies, 40, 0.125 * by);
+        scene = scene_make(context, copies, 40, 0.125 * by);
         assert_ok(context, carom_scene_step(context, scene, &scaled, NULL, NULL));
         assert_int_equal(scaled.count, contacts.count);
         for (uint64_t k = 0; k < scaled.count; ++k) {
@@ -455,11 +446,11 @@ static void queries_are_those_of_single_objects(void **state) {
                             .direction = {to.t.x - p.t.x + 0.01, to.t.y - p.t.y, to.t.z - p.t.z},
                             .length = k % 3 == 0 ? 1.0 : 0.0};
         }
-        carom_scene *scene = make(context, objects, COUNT, i % 3 == 0 ? 0.5 : 0.0);
+        carom_scene *scene = scene_make(context, objects, COUNT, i % 3 == 0 ? 0.5 : 0.0);
         assert_ok(context, carom_scene_update(context, scene));
         for (int of_rays = 0; of_rays < 2; ++of_rays) {
             for (uint32_t k = 0; k < COUNT; ++k) {
-                carom_scene *alone = make(context, &objects[k], 1, 0.0);
+                carom_scene *alone = scene_make(context, &objects[k], 1, 0.0);
                 assert_ok(context, carom_scene_update(context, alone));
                 assert_ok(context,
                           of_rays
@@ -494,7 +485,7 @@ static void rays_and_points_have_known_answers(void **state) {
         {.kind = CAROM_OBJECT_KIND_SOUP,
          .borrowed_soup = things.soups[3],
          .pose = at(0.0, 0.0, -3.0)}};
-    carom_scene *scene = make(context, objects, 3, 0.0);
+    carom_scene *scene = scene_make(context, objects, 3, 0.0);
     assert_ok(context, carom_scene_update(context, scene));
     carom_ray rays[4] = {{.origin = {0.1, 0.2, 0.3}, .direction = {2.0, 0.0, 0.0}},
                          {.origin = {3.0, 0.0, 0.0}, .direction = {1.0, 0.0, 0.0}},
@@ -515,7 +506,7 @@ static void rays_and_points_have_known_answers(void **state) {
     assert_true(hits[1].id == 0 && hits[1].distance == 0.0);
     assert_true(hits[2].id == 2 && hits[2].distance == 1.0 && hits[2].normal.z == 1.0);
     carom_scene_destroy(scene);
-    scene = make(context, NULL, 0, 0.0);
+    scene = scene_make(context, NULL, 0, 0.0);
     assert_ok(context, carom_scene_closest_points(context, scene, points, 3, hits));
     assert_true(hits[0].id == CAROM_NO_OBJECT);
     carom_scene_destroy(scene);
@@ -530,8 +521,8 @@ static void objects_from_outside_meet_those_inside(void **state) {
         for (uint32_t k = 0; k < COUNT; ++k)
             objects[k] = scene_object(&things, &random, 1.8, i % 2 == 0, i % 3 == 0 ? 15u : 7u);
         double reach = i % 2 == 0 ? 0.25 : 0.0;
-        carom_scene *all = make(context, objects, COUNT, reach);
-        carom_scene *half = make(context, objects + COUNT / 2, COUNT / 2, reach);
+        carom_scene *all = scene_make(context, objects, COUNT, reach);
+        carom_scene *half = scene_make(context, objects + COUNT / 2, COUNT / 2, reach);
         carom_scene_contacts contacts = {0}, found = {0};
         assert_ok(context, carom_scene_step(context, all, &contacts, NULL, NULL));
         assert_ok(context, carom_scene_update(context, half));
@@ -583,7 +574,7 @@ static void functions_of_the_caller_are_asked(void **state) {
                                            .support_user = &radius,
                                            .support_ball = {{0.0, 0.0, 0.0}, radius}};
     }
-    carom_scene *scene, *plain = make(context, same, COUNT, 0.125);
+    carom_scene *scene, *plain = scene_make(context, same, COUNT, 0.125);
     carom_scene_def def = {.reach = 0.125, .accept = accept_even, .accept_user = &calls};
     carom_scene_contacts contacts = {0}, all = {0};
     assert_ok(context, carom_scene_create(context, &def, &scene));
@@ -617,7 +608,7 @@ static void bad_input_is_refused(void **state) {
     assert_null(scene);
     def.reach = NAN;
     assert_fails(context, carom_scene_create(context, &def, &scene), CAROM_BAD_INPUT, "reach");
-    scene = make(context, NULL, 0, 0.0);
+    scene = scene_make(context, NULL, 0, 0.0);
     carom_object_def o = {.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = -1.0}};
     assert_fails(context, carom_scene_add(context, scene, &o, 1, NULL), CAROM_BAD_INPUT,
                  "object 0");
@@ -713,7 +704,7 @@ static void steps_allocate_nothing_once_warm(void **state) {
         poses[1][i] = scene_pose(&random, 2.0, false);
     }
     carom_context *c = test_context(1);
-    carom_scene *scene = make(c, objects, 60, 0.0);
+    carom_scene *scene = scene_make(c, objects, 60, 0.0);
     carom_scene_contacts contacts = {0};
     carom_pairs begun = {0}, ended = {0};
     uint64_t before = 0;

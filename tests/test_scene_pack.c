@@ -27,15 +27,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static carom_scene *make(carom_context *c, const carom_object_def *objects, uint32_t count,
-                         double reach) {
-    carom_scene *scene;
-    carom_scene_def def = {.reach = reach};
-    assert_ok(c, carom_scene_create(c, &def, &scene));
-    assert_ok(c, carom_scene_add(c, scene, objects, count, NULL));
-    return scene;
-}
-
 /* What the exact engines say of two objects, of which b is moved. */
 static scene_answer ask_moved(const carom_object_def *a, const carom_object_def *b,
                               carom_vec3 along, double by) {
@@ -89,7 +80,7 @@ static void contacts_hold_for_the_solids(void **state) {
                                 k == packing || i % 7 < 3 ? 8u : 7u);
             exact[k] = scene_exact(&things, &o[k]);
         }
-        carom_scene *scene = make(context, o, 2, reach);
+        carom_scene *scene = scene_make(context, o, 2, reach);
         carom_scene_contacts contacts = {0};
         assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
         assert_valid(carom_scene_validate(scene));
@@ -131,7 +122,7 @@ static void known_contacts(void **state) {
     carom_object_def o[2] = {
         {.kind = CAROM_OBJECT_KIND_PACKING, .borrowed_tree = things.trees[0]},
         {.kind = CAROM_OBJECT_KIND_PACKING, .borrowed_tree = tree, .pose = {.t = {0.1, 0.0, 0.0}}}};
-    carom_scene *scene = make(context, o, 2, 0.0);
+    carom_scene *scene = scene_make(context, o, 2, 0.0);
     carom_scene_contacts contacts = {0};
     assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
     assert_int_equal(contacts.count, 1);
@@ -142,7 +133,7 @@ static void known_contacts(void **state) {
     o[1] = (carom_object_def){.convex = {.kind = CAROM_CONVEX_KIND_SPHERE, .radius = 0.25},
                               .pose = {.t = {1.15, 0.0, 0.0}}};
     carom_scene_destroy(scene);
-    scene = make(context, o, 2, 0.5);
+    scene = scene_make(context, o, 2, 0.5);
     assert_ok(context, carom_scene_step(context, scene, &contacts, NULL, NULL));
     assert_int_equal(contacts.count, 1);
     const carom_scene_contact *c = &contacts.data[0];
@@ -160,7 +151,7 @@ static void known_contacts(void **state) {
 static void sizes_out_of_range_are_refused(void **state) {
     (void)state;
     carom_object_def o = {.kind = CAROM_OBJECT_KIND_PACKING, .borrowed_tree = things.trees[0]};
-    carom_scene *scene = make(context, NULL, 0, 0.0);
+    carom_scene *scene = scene_make(context, NULL, 0, 0.0);
     o.pose.t.x = 0x1p300;
     assert_fails(context, carom_scene_add(context, scene, &o, 1, NULL), CAROM_BAD_INPUT,
                  "object 0");
@@ -184,7 +175,8 @@ static void rays_and_points_have_bounds(void **state) {
     for (uint32_t i = 0; i < TEST_CASES(30); ++i) {
         carom_object_def o = scene_object(&things, &random, 0.5, false, 8u);
         carom_object_def exact = scene_exact(&things, &o);
-        carom_scene *scene = make(context, &o, 1, 0.0), *other = make(context, &exact, 1, 0.0);
+        carom_scene *scene = scene_make(context, &o, 1, 0.0),
+                    *other = scene_make(context, &exact, 1, 0.0);
         carom_vec3 points[COUNT];
         carom_ray rays[COUNT];
         carom_scene_hit hits[COUNT], truth[COUNT], inside[COUNT];
@@ -222,7 +214,7 @@ static void rays_and_points_have_bounds(void **state) {
 }
 
 static uint64_t digest(carom_context *c, const carom_object_def *objects, uint32_t count) {
-    carom_scene *scene = make(c, objects, count, 0.125);
+    carom_scene *scene = scene_make(c, objects, count, 0.125);
     carom_scene_contacts contacts = {0};
     carom_vec3 points[32];
     carom_scene_hit hits[32];

@@ -126,8 +126,9 @@ typedef struct carom_overlap {
  * rounding would still matter, as from size ratios of some 2^30 on, the terms are computed with
  * more bits, for some 20 us per pair of faces. Allocates nothing once warm.
  * On a context of backend cuda the GPU finds the faces that meet and adds up their terms; the rays,
- * the relation and the rare cases above stay on the CPU, and the bytes are the same. The distance
- * cannot be computed there: CAROM_UNSUPPORTED. Both solids are made by contexts of that backend. */
+ * the relation and the rare cases above stay on the CPU, as does the search for solids whose sizes
+ * or distances differ by some 2^40 or more; the bytes are the same. The distance cannot be computed
+ * there: CAROM_UNSUPPORTED. Both solids are made by contexts of that backend. */
 CAROM_API carom_status carom_solid_overlap(carom_context *context, const carom_solid *a,
                                            const carom_pose *pose_a, const carom_solid *b,
                                            const carom_pose *pose_b, const carom_overlap_def *def,

@@ -223,3 +223,12 @@ scene_answer scene_ask(carom_context *context, const carom_object_def *a, const 
     if (convex_b) return ask_faces(context, b, a, reach, true);
     return ask_meshes(context, a, b, reach);
 }
+
+carom_scene *scene_make(carom_context *context, const carom_object_def *objects, uint32_t count,
+                        double reach) {
+    carom_scene *scene;
+    carom_scene_def def = {.reach = reach};
+    assert_ok(context, carom_scene_create(context, &def, &scene));
+    assert_ok(context, carom_scene_add(context, scene, objects, count, NULL));
+    return scene;
+}

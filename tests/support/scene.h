@@ -42,4 +42,8 @@ typedef struct scene_answer {
 scene_answer scene_ask(carom_context *context, const carom_object_def *a, const carom_object_def *b,
                        double reach);
 
+/* A scene of these objects. */
+carom_scene *scene_make(carom_context *context, const carom_object_def *objects, uint32_t count,
+                        double reach);
+
 #endif
