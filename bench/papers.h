@@ -19,12 +19,19 @@
 
 typedef struct papers_plot papers_plot;
 
+typedef enum papers_scale {
+    PAPERS_LOGARITHMIC = 0, /* without values that are not positive */
+    PAPERS_LINEAR,
+    PAPERS_STACKED /* linear, each column on top of those before it */
+} papers_scale;
+
 /* Curves of the columns [y, y_end) over column x, one for each series. */
 typedef struct papers_panel {
     const char *title, *x_label, *y_label;
     uint32_t x, y, y_end;
-    const char *only;        /* series that begin with this; NULL: all */
-    bool linear_x, linear_y; /* else logarithmic, without values that are not positive */
+    const char *only; /* series that begin with this; NULL: all */
+    bool linear_x;    /* else logarithmic */
+    papers_scale scale_y;
 } papers_panel;
 
 typedef struct papers_figure {
