@@ -55,8 +55,8 @@ extern const papers_paper *const papers_all[]; /* ended by NULL */
 
 /* ---- The lab --------------------------------------------------------------------------------- */
 
-#define PAPERS_MOST_SOLIDS   12
-#define PAPERS_MOST_PACKINGS 48
+#define PAPERS_MOST_SOLIDS   24
+#define PAPERS_MOST_PACKINGS 64
 
 /* A closed mesh in doubles: the middle of its box is the origin, its diagonal is 2. */
 typedef struct papers_solid {
@@ -69,6 +69,7 @@ typedef struct papers_lab {
     bool quick;                       /* small inputs, for tests: seconds for all figures */
     carom_context *serial, *parallel; /* one thread, all threads */
     carom_context *device;            /* NULL where there is no GPU */
+    bool stand_ins;                   /* a model was not there */
     papers_solid solids[PAPERS_MOST_SOLIDS];
     uint32_t solid_count;
     struct {
@@ -83,8 +84,9 @@ typedef struct papers_lab {
 bool papers_lab_open(papers_lab *lab, const carom_context_def *def, bool quick);
 void papers_lab_close(papers_lab *lab);
 
-/* The model of that name among $CAROM_MODELS/watertight or ../shared/models/watertight, or where it
- * is not there, and in quick runs, a shape that stands for it. NULL: it failed. */
+/* The model in a file of $CAROM_MODELS/watertight or ../shared/models/watertight, or where it
+ * is not there, and in quick runs, a shape that stands for it. An empty file: always the shape.
+ * NULL: it failed. */
 const papers_solid *papers_get_solid(papers_lab *lab, const char *file, const char *name,
                                      const carom_shape_def *stand_in);
 
@@ -143,7 +145,9 @@ void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh);
 /* ---- Time ------------------------------------------------------------------------------------ */
 
 /* Runs something once to warm up, then several times; returns the shortest time in seconds, as
- * other work on the machine can only add to it, or a negative number when a run returned false. */
-double papers_best_seconds(bool (*run)(void *input), void *input, int turns);
+ * other work on the machine can only add to it, or a negative number when a run returned false.
+ * Processor time where the context is the lab's for one thread, else by the clock. */
+double papers_best_seconds(const papers_lab *lab, const carom_context *context,
+                           bool (*run)(void *input), void *input, int turns);
 
 #endif

@@ -59,7 +59,9 @@ static bool measure(papers_plot *plot, const char *series, const carom_gas_def *
     bool made = make(&e, how, count);
     e.events = plot->lab->quick ? 1000 : count < 10000 ? 20000 : 2 * count;
     if (e.events > 100000) e.events = 100000;
-    double seconds = made ? papers_best_seconds(run_gas, &e, plot->lab->quick ? 2 : 7) : -1.0;
+    double seconds =
+        made ? papers_best_seconds(plot->lab, e.context, run_gas, &e, plot->lab->quick ? 2 : 7)
+             : -1.0;
     made = made && seconds >= 0.0 && carom_gas_get_info(e.context, e.gas, &info) == CAROM_OK;
     if (made) {
         double runs = (double)e.runs / e.passed; /* in one unit of time */

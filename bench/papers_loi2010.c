@@ -67,7 +67,7 @@ static bool add_sweep(papers_plot *plot, carom_context *context, const char *ser
                           .box_count = boxes->count,
                           .method = method,
                           .sweep_cell = cell}};
-    double seconds = papers_best_seconds(sweep, &s, turns_of(plot->lab));
+    double seconds = papers_best_seconds(plot->lab, context, sweep, &s, turns_of(plot->lab));
     const double row[] = {(double)boxes->count,      1e3 * seconds,          (double)s.pairs.count,
                           (double)s.info.cells,      (double)s.info.entries, (double)s.work.visits,
                           (double)s.info.sweep_bound};
@@ -199,7 +199,8 @@ static bool figure_11(papers_plot *plot) {
         for (int k = 0; k < 4 && good; ++k) {
             d.def.search = k < 2 ? CAROM_CONVEX_SEARCH_CLIMB : CAROM_CONVEX_SEARCH_ALL;
             good = place(&d, k % 2 == 0 ? GAP : -GAP);
-            double seconds = good ? papers_best_seconds(meet_all, &d, turns_of(lab)) : -1.0;
+            double seconds =
+                good ? papers_best_seconds(lab, d.context, meet_all, &d, turns_of(lab)) : -1.0;
             good = seconds >= 0.0 && d.met == (k % 2 == 0 ? 0 : d.count);
             if (good)
                 papers_add(plot, names[k / 2][k % 2],

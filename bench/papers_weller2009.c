@@ -293,7 +293,7 @@ static bool time_path(trees *t, bool (*ask)(void *), double least, tally *out) {
     *out = (tally){.mean = 0.0};
     t->hint = (carom_tree_hint){.valid = false};
     for (t->at = 0; t->at < s->frames; ++t->at) {
-        double seconds = papers_best_seconds(ask, t, t->lab->quick ? 1 : 3);
+        double seconds = papers_best_seconds(t->lab, t->lab->serial, ask, t, t->lab->quick ? 1 : 3);
         if (seconds < 0.0 || (ask == ask_gap && !keep_hint(t))) return false;
         out->mean += seconds / s->frames;
         out->most = fmax(out->most, seconds);

@@ -48,9 +48,9 @@ static void record_device(FILE *out, const papers_plot *plot, const char *device
 /* In pixels. */
 #define PICTURE 310.0 /* a picture with its caption */
 #define GAP     12.0
-#define LINE    20.0 /* of text */
-#define ACROSS  2u   /* pictures in a row */
-#define WIDTH   PAGE_CHART_WIDTH
+#define LINE    20.0                      /* of text */
+#define ACROSS  2u                        /* pictures in a row */
+#define WIDTH   (PAGE_CHART_WIDTH + 40.0) /* names of curves are long */
 
 #define MOST_CURVES 24
 
@@ -177,12 +177,13 @@ static void put_head(page *page, const cli *cli, const bench_papers_def *def,
                      const papers_lab *lab) {
     char words[512], gpu[256];
     (void)carom_cuda_describe(gpu, sizeof(gpu));
-    snprintf(
-        words, sizeof(words),
-        "Measured by carom bench papers%s; threads: %llu (0: all); GPU: %s. Times are the best "
-        "of several turns. docs/papers.md says how each compares with what was printed.",
-        def->quick ? " --quick, with small inputs" : "", (unsigned long long)cli->threads,
-        lab->device != NULL ? gpu : "none, rows recorded earlier are dated");
+    snprintf(words, sizeof(words),
+             "Measured by carom bench papers%s; threads: %llu (0: all); GPU: %s. Times are the "
+             "best of several turns, on one thread those of the processor. docs/papers.md says how "
+             "each compares "
+             "with what was printed.",
+             def->quick ? " --quick, with small inputs" : "", (unsigned long long)cli->threads,
+             lab->device != NULL ? gpu : "none, rows recorded earlier are dated");
     fputs("<p>", page->out);
     page_put_text(page->out, words);
     fputs("</p>\n", page->out);
