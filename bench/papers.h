@@ -144,6 +144,10 @@ void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh);
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
+/* The clock by which a context is timed, in seconds: the processor's for one thread, as others keep
+ * the machine busy; else the wall's. */
+double papers_now(const papers_lab *lab, const carom_context *context);
+
 /* Runs something once to warm up, then several times; returns the shortest time in seconds, as
  * other work on the machine can only add to it, or a negative number when a run returned false.
  * Processor time where the context is the lab's for one thread, else by the clock. */
