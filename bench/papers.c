@@ -274,21 +274,20 @@ const char *papers_plot_reason(const papers_plot *plot) {
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-static double now(bool processor) {
+double papers_now(const papers_lab *lab, const carom_context *context) {
     struct timespec t;
-    if (!processor) return carom_time_seconds();
+    if (context != lab->serial) return carom_time_seconds();
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 double papers_best_seconds(const papers_lab *lab, const carom_context *context,
                            bool (*run)(void *input), void *input, int turns) {
-    bool processor = context == lab->serial;
     double best = HUGE_VAL;
     for (int turn = 0; turn <= turns; ++turn) {
-        double start = now(processor);
+        double start = papers_now(lab, context);
         if (!run(input)) return -1.0;
-        double taken = now(processor) - start;
+        double taken = papers_now(lab, context) - start;
         if (turn > 0 && taken < best) best = taken;
     }
     return best;

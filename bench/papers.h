@@ -19,12 +19,19 @@
 
 typedef struct papers_plot papers_plot;
 
+typedef enum papers_scale {
+    PAPERS_LOGARITHMIC = 0, /* without values that are not positive */
+    PAPERS_LINEAR,
+    PAPERS_STACKED /* linear, each column on top of those before it */
+} papers_scale;
+
 /* Curves of the columns [y, y_end) over column x, one for each series. */
 typedef struct papers_panel {
     const char *title, *x_label, *y_label;
     uint32_t x, y, y_end;
-    const char *only;        /* series that begin with this; NULL: all */
-    bool linear_x, linear_y; /* else logarithmic, without values that are not positive */
+    const char *only; /* series that begin with this; NULL: all */
+    bool linear_x;    /* else logarithmic */
+    papers_scale scale_y;
 } papers_panel;
 
 typedef struct papers_figure {
@@ -136,6 +143,10 @@ void papers_add_balls(papers_plot *plot, const char *caption, const carom_packin
 void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh);
 
 /* ---- Time ------------------------------------------------------------------------------------ */
+
+/* The clock by which a context is timed, in seconds: the processor's for one thread, as others keep
+ * the machine busy; else the wall's. */
+double papers_now(const papers_lab *lab, const carom_context *context);
 
 /* Runs something once to warm up, then several times; returns the shortest time in seconds, as
  * other work on the machine can only add to it, or a negative number when a run returned false.

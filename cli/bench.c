@@ -64,16 +64,22 @@ static const char *milliseconds(double seconds, char text[16]) {
     return text;
 }
 
+static const char *times_of(double ratio, char text[16]) {
+    text[0] = '\0';
+    if (isfinite(ratio)) snprintf(text, 16, "%.2fx", ratio);
+    return text;
+}
+
 static void print_row(void *user, const bench_row *row) {
     bench *b = user;
     const bench_row *before = b->row_count > 1 ? &b->rows[b->row_count - 2] : NULL;
     bool same_job = before != NULL && strcmp(before->job, row->job) == 0;
-    char tail[16], device[16];
-    printf("%-24s %-22s %10.3f %10.3f %10s %10s %10.2f %8.2fx %8.2fx%s\n", same_job ? "" : row->job,
+    char tail[16], device[16], wall[16], processor[16];
+    printf("%-24s %-22s %10.3f %10.3f %10s %10s %10.2f %9s %9s%s\n", same_job ? "" : row->job,
            row->contender, 1e3 * row->seconds, 1e3 * row->most_seconds,
            milliseconds(row->tail_seconds, tail), milliseconds(row->device_seconds, device),
-           1e-6 * row->items_per_second, row->ratio, row->cpu_ratio,
-           row->wrong ? "  WRONG ANSWER" : "");
+           1e-6 * row->items_per_second, times_of(row->ratio, wall),
+           times_of(row->cpu_ratio, processor), row->wrong ? "  WRONG ANSWER" : "");
     fflush(stdout);
 }
 

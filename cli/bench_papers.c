@@ -83,7 +83,16 @@ static bool is_in(const papers_panel *panel, const papers_row *row) {
     return panel->only == NULL || strncmp(row->series, panel->only, strlen(panel->only)) == 0;
 }
 
-/* The curves of a panel: for each column, the series in the order of their first rows. */
+/* A point of a curve; of stacked columns the sum of those up to this one. */
+static double point_of(const papers_panel *panel, const papers_row *row, uint32_t column) {
+    double value = row->values[column];
+    for (uint32_t c = panel->y; c < column && panel->scale_y == PAPERS_STACKED; ++c)
+        value += row->values[c];
+    return value;
+}
+
+/* The curves of a panel: for each column, the series in the order of their first rows. Of stacked
+ * columns the last, which is the highest, comes first, so that the others are in front of it. */
 static void draw_panel(FILE *out, const papers_plot *plot, const papers_panel *panel) {
     static char names[MOST_CURVES][96];
     page_curve curves[MOST_CURVES];
@@ -91,7 +100,9 @@ static void draw_panel(FILE *out, const papers_plot *plot, const papers_panel *p
     uint32_t rows = plot->row_count;
     double *numbers = malloc(2 * MOST_CURVES * (size_t)rows * sizeof(*numbers));
     if (numbers == NULL) return;
-    for (uint32_t column = panel->y; column < panel->y_end; ++column) {
+    bool stacked = panel->scale_y == PAPERS_STACKED;
+    for (uint32_t n = 0; n < panel->y_end - panel->y; ++n) {
+        uint32_t column = stacked ? panel->y_end - 1 - n : panel->y + n;
         size_t first = count;
         for (uint32_t i = 0; i < rows; ++i) {
             const papers_row *row = &plot->rows[i];
@@ -110,10 +121,11 @@ static void draw_panel(FILE *out, const papers_plot *plot, const papers_panel *p
                 curves[count++] = (page_curve){names[c], x, y, 0};
             }
             x[curves[c].count] = row->values[panel->x];
-            y[curves[c].count++] = row->values[column];
+            y[curves[c].count++] = point_of(panel, row, column);
         }
     }
-    page_axes axes = {panel->x_label, panel->y_label, panel->linear_x, panel->linear_y};
+    page_axes axes = {panel->x_label, panel->y_label, panel->linear_x,
+                      panel->scale_y != PAPERS_LOGARITHMIC, stacked};
     page_draw_chart(out, &axes, curves, count);
     free(numbers);
 }

@@ -207,6 +207,7 @@ static axis fit_axis(const page_axes *axes, const page_curve *curves, size_t cou
         }
     }
     if (!(low <= high)) low = high = 0.0;
+    if (vertical && axes->filled && low > 0.0) low = 0.0;
     a.step = 1.0;
     if (a.linear && high > low) a.step = nice_step(high - low);
     a.low = a.step * floor(low / a.step + 1e-9);
@@ -242,12 +243,17 @@ static void draw_grid(FILE *out, axis x, axis y) {
 static void draw_curve(FILE *out, const page_axes *axes, axis x, axis y, const page_curve *curve,
                        size_t index) {
     const char *colour = page_colour(index);
-    fprintf(out, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"", colour);
+    fprintf(out, "<polyline fill=\"%s\" stroke-width=\"%d\" stroke=\"%s\" points=\"",
+            axes->filled ? colour : "none", axes->filled ? 1 : 2, colour);
+    if (axes->filled && curve->count > 0)
+        fprintf(out, "%.1f,%.1f ", along(x, curve->x[0]), along(y, 0.0));
     for (size_t i = 0; i < curve->count; ++i)
         if (is_drawn(axes, curve, i))
             fprintf(out, "%.1f,%.1f ", along(x, curve->x[i]), along(y, curve->y[i]));
+    if (axes->filled && curve->count > 0)
+        fprintf(out, "%.1f,%.1f", along(x, curve->x[curve->count - 1]), along(y, 0.0));
     fputs("\"/>\n", out);
-    for (size_t i = 0; i < curve->count && curve->count <= MOST_DOTS; ++i)
+    for (size_t i = 0; i < curve->count && curve->count <= MOST_DOTS && !axes->filled; ++i)
         if (is_drawn(axes, curve, i))
             fprintf(out, "<circle r=\"3\" fill=\"%s\" cx=\"%.1f\" cy=\"%.1f\"/>", colour,
                     along(x, curve->x[i]), along(y, curve->y[i]));

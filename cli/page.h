@@ -46,6 +46,7 @@ typedef struct page_curve {
 typedef struct page_axes {
     const char *x_label, *y_label;
     bool linear_x, linear_y;
+    bool filled; /* down to 0, with linear_y: of stacked curves the highest comes first */
 } page_axes;
 
 /* Draws curves as elements of SVG. */

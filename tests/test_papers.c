@@ -222,7 +222,7 @@ static void linear_axes_have_round_numbers(void **state) {
     (void)state;
     const double x[] = {0.0, 50.0, 240.0}, y[] = {-0.013, 0.0, 0.031};
     const page_curve curve = {"a", x, y, 3};
-    const page_axes axes = {"x", "y", true, true};
+    const page_axes axes = {.x_label = "x", .y_label = "y", .linear_x = true, .linear_y = true};
     char *out = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&out, &size);
