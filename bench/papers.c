@@ -70,6 +70,7 @@ static bool normalise(papers_lab *lab, const carom_mesh *from, papers_solid *sol
     carom_mesh_view moved = view;
     moved.positions = positions;
     moved.scalar = CAROM_SCALAR_FLOAT64;
+    moved.stride = 0;
     moved.property_count = 0;
     bool made = carom_mesh_weld(lab->serial, &moved, &solid->mesh) == CAROM_OK &&
                 carom_mesh_get_view(solid->mesh, &solid->view) == CAROM_OK;

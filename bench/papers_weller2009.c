@@ -478,7 +478,7 @@ static bool figure_8(papers_plot *plot) {
             good = trees_open(&t, lab, &s, count_at(lab, i), false) &&
                    time_path(&t, ask_overlap, LEAST_OVERLAP * s.volume, &found);
             trees_close(&t);
-            if (good) add_tally(plot, deep != 0 ? "to 50 %" : "to 10 %", count_at(lab, i), &found);
+            if (good) add_tally(plot, deep != 0 ? "deep" : "light", count_at(lab, i), &found);
         }
         scene_close(&s);
     }
