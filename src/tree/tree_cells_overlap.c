@@ -25,9 +25,9 @@ typedef struct piece {
     step own;          /* of the guest: it or one that contains it */
     step field, start; /* of the host: whose planes are used, and where to look for it */
     int64_t lower, upper;
-    /* For the estimate: shares of guest and host; the planes' normal in the guest's frame, and
-     * where they are from the centre. */
-    double own_share, share;
+    /* For the estimate: the guest's share and the volume; the planes' normal in the guest's frame,
+     * and where they are from the centre. */
+    double own_share, volume; /* volume: of the root's */
     double normal[3], low, high;
     uint32_t bits;
     float key; /* 0: dividing it does not help */
@@ -48,8 +48,8 @@ typedef struct refinement {
     uint32_t queued, unused_count;
     int64_t lower, upper;
     int64_t rest;      /* their difference in cells that are not divided */
-    double whole;      /* the estimate of the cells that lie inside the host */
-    carom_vec3 moment; /* of those */
+    double volume;     /* the estimate */
+    carom_vec3 moment; /* of the cells that lie inside the host */
     bool some_outside;
 } refinement;
 
@@ -127,7 +127,8 @@ static bool descend(const carom_tree_cells *host, carom_vec3 at, double radius, 
 
 /* Bounds of the host's share of a piece; and how to estimate it. Returns whether dividing the piece
  * can tell more. */
-static bool measure_field(const refinement *r, piece *p, double *least, double *most) {
+static bool measure_field(const refinement *r, piece *p, double own_least, double *least,
+                          double *most) {
     const carom_tree_cells_search *s = r->s;
     const double *m = s->turn;
     carom_vec3 c = p->centre;
@@ -159,8 +160,9 @@ static bool measure_field(const refinement *r, piece *p, double *least, double *
     p->high = ((double)cell->high - off + s->slack) * back;
     p->bits = cell->child;
     measure_cube(p->normal, p->side, p->low, p->high, p->bits, least, most);
-    /* A piece between the planes stays there. */
-    return *least > 0.0 || *most < 1.0 || carom_tree_cell_child(cell) != 0;
+    /* In a cell without children, what is between the planes stays there: dividing can only tell
+     * it from what is not the guest's. */
+    return carom_tree_cell_child(cell) != 0 || (own_least < 1.0 && (*least > 0.0 || *most < 1.0));
 }
 
 /* Measures a piece, and adds what is known of it. Returns whether anything of it is left. */
@@ -169,7 +171,7 @@ static bool measure(refinement *r, piece *p) {
     ++r->s->visits;
     measure_own(r, p, &own_least, &own_most);
     if (own_most <= 0.0) return false;
-    bool helps = measure_field(r, p, &least, &most);
+    bool helps = measure_field(r, p, own_least, &least, &most);
     if (most <= 0.0) {
         r->some_outside = true;
         return false;
@@ -184,12 +186,12 @@ static bool measure(refinement *r, piece *p) {
     p->lower = lower;
     p->upper = upper;
     p->own_share = 0.5 * (own_least + own_most);
-    p->share = 0.5 * (least + most);
+    p->volume = p->own_share * 0.5 * (least + most);
+    p->volume = (p->volume < low ? low : p->volume > high ? high : p->volume) * cube;
+    r->volume += p->volume;
     if (least >= 1.0) {
         r->rest += upper - lower;
-        double volume = p->own_share * cube;
-        r->whole += volume;
-        r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, volume));
+        r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, p->volume));
         return false;
     }
     if (own_least <= 0.0 && own_most >= 1.0 &&
@@ -239,6 +241,7 @@ static void divide(refinement *r) {
     r->unused[r->unused_count++] = index;
     r->lower -= whole.lower;
     r->upper -= whole.upper;
+    r->volume -= whole.volume;
     uint32_t first = whole.side == whole.own.side
                          ? carom_tree_cell_child(&r->s->guest->cells[whole.own.cell])
                          : 0;
@@ -257,15 +260,10 @@ static void divide(refinement *r) {
     }
 }
 
-/* The estimate of a piece; its force on the host is the derivative: the planes move. */
-static void estimate(refinement *r, const piece *p) {
+/* Adds the moment of a piece, and its force on the host: the derivative, as the planes move. */
+static void add_force(refinement *r, const piece *p) {
     carom_tree_cells_search *s = r->s;
-    double side = p->side / s->guest->side, cube = side * side * side;
-    double volume = p->own_share * p->share * cube * UNITS;
-    double lower = (double)p->lower, upper = (double)p->upper;
-    volume = (volume < lower ? lower : volume > upper ? upper : volume) / UNITS;
-    r->whole += volume;
-    r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, volume));
+    r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, p->volume));
     bool below = (p->bits & CAROM_TREE_CELL_BELOW) != 0;
     if (!(p->low > -HUGE_VAL && p->high < HUGE_VAL) ||
         below == ((p->bits & CAROM_TREE_CELL_ABOVE) != 0))
@@ -289,11 +287,9 @@ uint64_t carom_tree_cells_scratch(uint32_t most) {
     return ((uint64_t)most + 16) * (sizeof(piece) + sizeof(entry) + sizeof(uint32_t));
 }
 
-/* Whether bounds are close enough: the estimate, which is known at the end, is near their middle.
- */
+/* Whether bounds are close enough. */
 static bool is_close(const refinement *r) {
-    double lower = (double)r->lower, upper = (double)r->upper;
-    return upper - lower <= r->s->tolerance * 0.5 * (lower + upper);
+    return (double)(r->upper - r->lower) <= r->s->tolerance * r->volume * UNITS;
 }
 
 /* Whether they will not be: the upper bound only falls. */
@@ -322,10 +318,10 @@ void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
     }
     s->reached = is_close(&r);
     s->inside = r.queued == 0 && !r.some_outside && r.lower > 0;
-    for (uint32_t i = 0; i < r.queued; ++i) estimate(&r, &r.pieces[r.queue[i].piece]);
+    for (uint32_t i = 0; i < r.queued; ++i) add_force(&r, &r.pieces[r.queue[i].piece]);
     double size = s->guest->side * s->guest->side * s->guest->side;
     s->lower = (double)r.lower / UNITS * size;
     s->upper = (double)r.upper / UNITS * size;
-    s->volume = r.whole * size;
+    s->volume = CAROM_MAX(r.volume, 0.0) * size;
     s->moment = carom_vec_scale(r.moment, size);
 }

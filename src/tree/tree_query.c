@@ -269,7 +269,9 @@ static bool take_marks(carom_arena *scratch, carom_tree_side *side, bool sums) {
 
 static bool take_scratch(carom_arena *scratch, carom_tree_search *s) {
     s->batch = CAROM_ARENA_TAKE(scratch, carom_pack_batch, 1);
-    if (s->batch == NULL) return false;
+    s->guest.cache = CAROM_ARENA_TAKE(scratch, carom_tree_posed, CAROM_TREE_POSED);
+    if (s->batch == NULL || s->guest.cache == NULL) return false;
+    for (uint32_t i = 0; i < CAROM_TREE_POSED; ++i) s->guest.cache[i].leaf = CAROM_TREE_NONE;
     if (s->bounds &&
         !(take_marks(scratch, &s->host, s->narrow) && take_marks(scratch, &s->guest, s->narrow)))
         return false;
@@ -355,10 +357,15 @@ static bool take_coarse(carom_arena *scratch, carom_tree_side *side) {
 
 /* ---- Overlap by cells ------------------------------------------------------------------------ */
 
-/* Cells to visit, of some 0.1 us each: for narrow bounds, and where a tolerance is to be reached.
- */
-#define NARROW_CELLS   2048u
+/* Cells to visit where a tolerance is to be reached: LEAST_TOLERANT and one for 16 spheres, so that
+ * this takes no longer than the search of all spheres, about; at most TOLERANT_CELLS. */
+#define LEAST_TOLERANT 1024u
 #define TOLERANT_CELLS 16384u
+
+/* Narrow bounds visit half as many cells as the search visited nodes, which takes half as long
+ * again; at least and at most these. */
+#define LEAST_NARROW 64u
+#define MOST_NARROW  4096u
 
 /* Narrow bounds are not made narrower than this share of the volume. */
 #define NARROW_TOLERANCE 0x1p-6
@@ -375,9 +382,15 @@ static bool uses_cells(const query *q, const carom_tree_query_def *def) {
 static bool search_cells(carom_arena *scratch, query *q, const carom_tree_query_def *def,
                          carom_tree_cells_search *c) {
     carom_tree_search *s = &q->search;
-    const carom_tree_cells *host = &s->host.tree->cells, *guest = &s->guest.tree->cells;
+    const carom_tree *host_tree = s->host.tree, *guest_tree = s->guest.tree;
+    const carom_tree_cells *host = &host_tree->cells, *guest = &guest_tree->cells;
     bool budget = def->work_budget != 0 || def->time_budget > 0.0, tolerant = def->tolerance > 0.0;
-    uint64_t most = budget || tolerant ? TOLERANT_CELLS : NARROW_CELLS;
+    uint64_t most = LEAST_TOLERANT + (host_tree->extent.count + guest_tree->extent.count) / 16;
+    most = CAROM_MIN(most, TOLERANT_CELLS);
+    if (!budget && !tolerant) {
+        most = CAROM_MIN(s->visits / 2, MOST_NARROW);
+        most = CAROM_MAX(most, LEAST_NARROW);
+    }
     if (def->work_budget != 0) most = CAROM_MIN(def->work_budget / 2, most);
     void *memory = carom_arena_take(scratch, carom_tree_cells_scratch((uint32_t)most), 1);
     if (memory == NULL) return false;
@@ -421,7 +434,7 @@ static void merge_cells(const query *q, const carom_tree_cells_search *c,
         overlap->relation = CAROM_RELATION_APART;
 }
 
-/* Takes the estimate of cells, and its derivatives. */
+/* Takes the estimate of cells, and its derivatives. The bounds are set. */
 static void take_cells(const query *q, const carom_tree_cells_search *c,
                        carom_packing_overlap *overlap) {
     const carom_tree_search *s = &q->search;
@@ -429,7 +442,8 @@ static void take_cells(const query *q, const carom_tree_cells_search *c,
     double unit = guest_unit(q), square = unit * unit, cube = square * unit;
     double sign = s->swapped ? 1.0 : -1.0; /* forces are on b, those of c on the host */
     overlap->partial = true;
-    overlap->volume = c->volume * cube;
+    overlap->volume = CAROM_MAX(c->volume * cube, overlap->volume_lower);
+    overlap->volume = CAROM_MIN(overlap->volume, overlap->volume_upper);
     overlap->pivot = overlap->centroid = q->meeting.pivot;
     overlap->direction_2009 = carom_vec(0.0, 0.0, 0.0);
     /* x = R (scale (y 2^-shift + origin)) + t */
@@ -492,11 +506,10 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch, q
                                  const carom_tree_query_def *def, carom_packing_overlap *overlap) {
     carom_tree_search *s = &q->search;
     carom_tree_cells_search cells;
-    bool has_cells = uses_cells(q, def), done = false;
-    bool by_level =
-        !has_cells && (def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0);
-    if (has_cells) {
-        s->narrow = false;
+    bool early = def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0;
+    bool has_cells = uses_cells(q, def), done = false, by_level = early && !has_cells;
+    if (has_cells) s->narrow = false;
+    if (has_cells && early) {
         if (!search_cells(scratch, q, def, &cells))
             return carom_fail_memory(context, carom_tree_cells_scratch(TOLERANT_CELLS), "cells");
         done = def->tolerance > 0.0 && cells.reached;
@@ -513,13 +526,15 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch, q
             search_all(context, q, a, b, overlap);
         done = s->stopped;
     }
+    if (has_cells && !early && !search_cells(scratch, q, def, &cells))
+        return carom_fail_memory(context, carom_tree_cells_scratch(MOST_NARROW), "cells");
     if (has_cells && done) { /* by cells alone */
         overlap->relation = CAROM_RELATION_TOUCHING;
         overlap->volume_upper = carom_pack_most_volume(&a->extent, &b->extent, &q->meeting);
-        take_cells(q, &cells, overlap);
     }
     if (has_cells && (done || def->narrow_bounds || def->tolerance > 0.0))
         merge_cells(q, &cells, overlap);
+    if (has_cells && done) take_cells(q, &cells, overlap);
     count_work(context, q);
     return CAROM_OK;
 }
