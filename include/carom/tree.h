@@ -112,6 +112,8 @@ typedef struct carom_tree_hint {
     uint64_t trees;    /* whose it is; 0: none */
     double lower;      /* in the frame of the larger tree, as the rest */
     double motion[12]; /* the smaller tree's place */
+    bool wide;         /* it took long to find, and may be used until it is 1.5 times as far below
+                          the distance as others */
 } carom_tree_hint;
 
 typedef struct carom_tree_query_def {

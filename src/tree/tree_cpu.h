@@ -65,6 +65,9 @@ typedef struct carom_tree_near {
     float rotation[9];  /* from the guest's frame to the host's, without the scale */
     float margin;       /* upper bound of the error of distances in floats */
     float tolerance;    /* what is not nearer than the nearest by more than this is left out */
+    float widest;       /* it is doubled up to this, */
+    uint64_t widen_at;  /* when so many nodes were visited, */
+    uint32_t widen_by;  /* and again after so many more */
     float limit;        /* the least distance so far, rounded up */
     float pending;      /* least lower bound of what was left out */
     bool aimed;         /* there is a direction: */

@@ -104,7 +104,7 @@ static void place_guest(query *q) {
 
 /* The part of a time budget that is left for what follows a search: rays that tell whether one
  * solid is in the other, and up to CAROM_TREE_LOOK nodes between two looks at the clock. */
-#define FINISH_PART 0.0625
+#define FINISH_PART 0.125
 
 static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const carom_tree *b,
                   const carom_pose *pose_b, const carom_tree_query_def *def) {
@@ -688,6 +688,9 @@ static void take_hint(query *q, const carom_tree *a, const carom_tree *b,
 
 #define SEARCH_TOLERANCE 0x1p-10f
 
+/* The same after a search that had to leave WIDEST. */
+#define WIDE_GAP 0x1.8p-7
+
 /* Names the trees and scales that a bound is for; never 0. */
 static uint64_t name_trees(const query *q, const carom_tree *a, const carom_tree *b) {
     uint64_t parts[4] = {a->fingerprint, b->fingerprint, 0, 0}, name = 1;
@@ -772,27 +775,21 @@ static bool finish_near(const query *q, const carom_tree *a, const carom_tree *b
     return inside == 0;
 }
 
-/* Nodes that a search may visit before it is begun again with COARSE_TOLERANCE, which takes some
- * hundred: surfaces that are parallel over long ways, such as two tori in each other, would need
- * thousands. */
-#define MOST_VISITS      700
-#define COARSE_TOLERANCE 0x1p-8f
+/* A search that has visited so many nodes doubles its tolerance, and again after WIDEN_BY more, up
+ * to WIDEST: surfaces that are parallel over long ways, such as two tori in each other, would need
+ * thousands. So distances take at most some 100 us. */
+#define WIDEN_AT 384
+#define WIDEN_BY 32
+#define WIDEST   0x1p-7f
 
 static void search_surfaces(carom_context *context, carom_tree_search *s,
                             const carom_tree_query_def *def) {
     carom_tree_near *n = &s->near;
-    uint64_t most = s->most_visits;
     n->tolerance = def->exact_distance ? 0.0f : SEARCH_TOLERANCE;
-    if (!def->exact_distance) s->most_visits = CAROM_MIN(most, s->visits + MOST_VISITS);
+    n->widest = def->exact_distance ? 0.0f : WIDEST;
+    n->widen_at = s->visits + WIDEN_AT;
+    n->widen_by = WIDEN_BY;
     CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
-    if (!s->stopped || s->visits >= most || carom_time_seconds() >= s->deadline) return;
-    float first = n->pending;
-    s->most_visits = most;
-    s->stopped = false;
-    n->pending = HUGE_VALF;
-    n->tolerance = COARSE_TOLERANCE;
-    CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
-    n->pending = CAROM_MAX(first, n->pending);
 }
 
 static void find_near(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
@@ -812,7 +809,8 @@ static void find_near(carom_context *context, query *q, const carom_tree *a, con
      s->swapped ? hint->triangle_a : hint->triangle_b);
     bool has_bound = hint != NULL && hint->trees == trees && !s->far;
     if (has_bound) known = bound_left(q, hint);
-    if (def->exact_distance || !(n->best.distance * s->to_frame - known <= GAP_TOLERANCE)) {
+    double most = has_bound && hint->wide ? WIDE_GAP : GAP_TOLERANCE;
+    if (def->exact_distance || !(n->best.distance * s->to_frame - known <= most)) {
         known = -HUGE_VAL;
         has_bound = false;
         search_surfaces(context, s, def);
@@ -830,6 +828,7 @@ static void find_near(carom_context *context, query *q, const carom_tree *a, con
     double least = CAROM_MIN((double)n->pending, n->best.distance * s->to_frame);
     hint->trees = !s->far && apart ? trees : 0;
     hint->lower = least - 4.0 * q->motion_error;
+    hint->wide = n->tolerance >= WIDEST;
     memcpy(hint->motion, q->motion, sizeof(hint->motion));
 }
 
