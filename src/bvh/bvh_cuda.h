@@ -185,13 +185,12 @@ static __device__ void carom_tree_survey_block(const BOXES &boxes, uint32_t coun
             bounds[3 + k][warp] = -centre.high[k];
         }
     __syncthreads();
-    if (warp >= 6) return;
-    /* of each end of each axis, the extreme that four of the 32 warps exceed */
-    float end = carom_warp_select(bounds[warp][lane], sampled == CAROM_TREE_SAMPLE ? 4 : 0);
     __shared__ float chosen[6];
-    if (lane == 0) chosen[warp] = end;
-    __threadfence_block();
-    asm volatile("bar.sync 1, 192;" ::: "memory"); /* the six warps that are left */
+    if (warp < 6) { /* of each end of each axis, the extreme that four of the 32 warps exceed */
+        float end = carom_warp_select(bounds[warp][lane], sampled == CAROM_TREE_SAMPLE ? 4 : 0);
+        if (lane == 0) chosen[warp] = end;
+    }
+    __syncthreads();
     if (threadIdx.x < 3) {
         float low = chosen[threadIdx.x], high = -chosen[3 + threadIdx.x];
         float margin = (high - low) * 0.0625f; /* for what was left out */
