@@ -271,7 +271,7 @@ static void broken_solids_are_found(void **state) {
           "solid: the triangles of all vertices are not all triangles");
     BREAK(solid->firsts[3], UINT32_MAX, CHECK,
           "solid: the triangles of a vertex end before they begin");
-    BREAK(solid->represents[1], 8, CHECK, "solid: a triangle represents more than three sides");
+    BREAK(solid->represents[1], 16, CHECK, "solid: a triangle represents more than three sides");
     BREAK(solid->represents[other / 3], (uint8_t)(solid->represents[other / 3] | 1u << other % 3),
           CHECK, "solid: a side is represented and is no tree edge");
     BREAK(solid->represents[second / 3],
