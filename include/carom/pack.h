@@ -160,8 +160,9 @@ typedef struct carom_packing_overlap {
     uint64_t pairs;                /* of secondary balls that overlap */
     uint64_t inner_pairs;          /* of inner balls that overlap */
     uint64_t flagged_a, flagged_b; /* spheres whose covers meet the other's */
-    bool partial; /* a budget ended the search: bounds hold, but are wider, and the estimate is
-                     coarse. Counts are of what was searched */
+    bool partial; /* a budget or a tolerance ended the search: bounds hold, but are wider, and the
+                     estimate is coarse. Counts are of what was searched; where no spheres were
+                     compared, they and direction_2009 are 0 */
 } carom_packing_overlap;
 
 /* ---- Covers from outside --------------------------------------------------------------------- */

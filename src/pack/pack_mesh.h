@@ -13,12 +13,6 @@
 #include "carom/mesh.h"
 #include "pack/pack_cpu.h"
 
-#define CAROM_PACK_FARTHEST 8.0
-
-/* Upper bound of the error of a computed distance in the frame: 1e-15 of the extent, at most 28, of
- * a point and a triangle, and the rounding of a few sums; times two. */
-#define CAROM_PACK_ERROR 0x1p-43
-
 typedef struct carom_pack_mesh {
     carom_context *context;
     carom_bvh bvh;
