@@ -551,8 +551,8 @@ static __device__ inline void copy_meeting(meeting_block *to, const meeting_bloc
         ((uint4 *)to)[i] = ((const uint4 *)from)[i];
 }
 
-/* Prepares one meeting per block: of `all`, or `one` in several poses where that is NULL. In a
- * kernel of its own, since several blocks of a multiprocessor that do this hinder each other. */
+/* Prepares one meeting per block: of `all`, or `one` in several poses where that is NULL. A kernel
+ * of its own, so that many blocks need not do the same. */
 static __global__ void __launch_bounds__(PREPARERS)
     prepare_meetings(const __grid_constant__ meeting_view one, const meeting_view *all,
                      uint32_t replicas, meeting_block *meetings) {
@@ -906,22 +906,12 @@ struct group_list {
     }
 };
 
-/* The sphere that a thread asks with first. A kernel may load it before carom_device_begin: grids
- * are changed by calls that wait, never by kernels that may still run. */
-static __device__ inline loaded load_first(const meeting_view &m, uint32_t part, uint32_t parts) {
-    uint32_t of_a = (uint32_t)words_for(m.grid[0]->v.count);
-    uint32_t group = threadIdx.x / CAROM_WARP * parts + part;
-    const grid_view *grid = m.grid[group < of_a ? 0 : 1];
-    uint32_t rank = (group < of_a ? group : group - of_a) * CAROM_WARP + threadIdx.x % CAROM_WARP;
-    return rank < grid->v.count ? load_asker(&grid->askers[rank]) : loaded{};
-}
-
 /* All spheres of part `part` of `parts` ask; then the hits that are left are decided. All warps of
  * a block go in rounds: each looks up cells for 32 spheres, and the block compares the pieces of
  * these buckets. */
 template <typename SEEKER>
 static __device__ inline void ask_all(const meeting_block &s, uint32_t part, uint32_t parts,
-                                      const loaded *first, SEEKER &seeker) {
+                                      SEEKER &seeker) {
     const groups g(s);
     uint32_t stride = parts * WARPS, begin = threadIdx.x / CAROM_WARP * parts + part;
     bool more = !s.apart;
@@ -938,8 +928,7 @@ static __device__ inline void ask_all(const meeting_block &s, uint32_t part, uin
             list.fill(s, g)) {
             uint32_t group = list.take();
             begin_asking(s, g.side(group), g.first(group) + threadIdx.x % CAROM_WARP,
-                         group == begin && first != nullptr ? *first : load_member(s, g, group),
-                         seeker, &t);
+                         load_member(s, g, group), seeker, &t);
         }
         if (t.span.x >= t.span.y) look_up(s, seeker, &t);
         push_pieces(seeker.work, &t);
@@ -1221,17 +1210,15 @@ static __device__ __noinline__ void write_result(const meeting_block &s, block_s
 /* `parts` blocks for each meeting: of `all`, or `one` in several poses where that is NULL. */
 template <bool BOUNDS>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    find_overlaps(const __grid_constant__ meeting_view one, const meeting_block *meetings,
-                  const meeting_view *all, uint32_t parts, uint32_t replicas,
-                  carom_device_count *states, uint32_t *flags, bool alone,
+    find_overlaps(const meeting_block *meetings, const meeting_view *all, uint32_t parts,
+                  uint32_t replicas, carom_device_count *states, uint32_t *flags, bool alone,
                   carom_packing_overlap *overlaps, carom_device_counters *counters) {
-    uint64_t index = blockIdx.x / parts;
-    uint32_t part = blockIdx.x % parts;
-    loaded first = all == nullptr ? load_first(one, part, parts) : loaded{};
     carom_device_begin();
     __shared__ meeting_block s;
     __shared__ block_sums sums;
     __shared__ block_work work;
+    uint64_t index = blockIdx.x / parts;
+    uint32_t part = blockIdx.x % parts;
     if (threadIdx.x == 0) work.piece_count = work.hit_count = 0;
     for (unsigned i = threadIdx.x; i < VALUES; i += THREADS) {
         sums.low[i] = sums.high[i] = 0;
@@ -1243,7 +1230,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     uint32_t *mine = flags + (all != nullptr ? all[index].flags : index * words);
     carom_device_count *state = states + index * state_words(replicas);
     summing<BOUNDS> seeker(s, sums, work, mine);
-    ask_all(s, part, parts, all == nullptr ? &first : nullptr, seeker);
+    ask_all(s, part, parts, seeker);
     seeker.finish();
     if (!join_block(sums, state, part, parts, replicas)) return;
     if (BOUNDS)
@@ -1345,11 +1332,11 @@ template <bool BOUNDS> static void launch_overlaps(carom_device *device, carom_d
     const meeting_view *all =
         o->all != nullptr ? (const meeting_view *)device->scratch[MEETINGS].data : nullptr;
     meeting_block *prepared = (meeting_block *)device->scratch[PREPARED].data;
-    meeting_view one = o->all != nullptr ? meeting_view{} : view_of(&o->one);
-    carom_device_launch(device, prepare_meetings, o->count, PREPARERS, one, all,
+    carom_device_launch(device, prepare_meetings, o->count, PREPARERS,
+                        o->all != nullptr ? meeting_view{} : view_of(&o->one), all,
                         replicas_for(o->count), prepared);
     carom_device_launch(
-        device, find_overlaps<BOUNDS>, o->count * parts, THREADS, one, prepared, all, parts,
+        device, find_overlaps<BOUNDS>, o->count * parts, THREADS, prepared, all, parts,
         replicas_for(o->count), (carom_device_count *)device->scratch[STATES].data,
         (uint32_t *)device->scratch[FLAGS].data, o->count == 1, overlaps, op->counters);
 }
@@ -1483,7 +1470,7 @@ static __global__ void __launch_bounds__(THREADS)
     copy_meeting(&s, &meetings[blockIdx.x % REPLICAS]);
     __syncthreads();
     listing<COVERS> seeker(s, work, found, kind, any, direct, counters);
-    ask_all(s, blockIdx.x, gridDim.x, nullptr, seeker);
+    ask_all(s, blockIdx.x, gridDim.x, seeker);
     if (threadIdx.x == 0 && blockIdx.x == 0 && s.bad) counters->n[N_BAD] = 1;
     for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
         seeker.visits += __shfl_xor_sync(~0u, seeker.visits, step);
