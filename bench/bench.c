@@ -34,6 +34,12 @@ static double tail(const double *sorted, uint32_t count) {
     return sorted[rank - 1];
 }
 
+double bench_thread_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static double cpu_time(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

@@ -60,6 +60,9 @@ typedef struct bench_contender {
     void *input;
 } bench_contender;
 
+/* Processor time of the calling thread, in seconds. */
+double bench_thread_time(void);
+
 /* Adds time that a device has worked, as its own clock says, to the run that calls this. */
 void bench_add_device_seconds(double seconds);
 

@@ -93,6 +93,8 @@ static void print_table(bench *bench, const papers_plot *plot) {
             bench,
             "GPU: %u of %u rows 30 times as fast as kDet or at most 0.15 ms; slowest %.3f ms", fast,
             gpu_rows, slowest);
+    if (bench->quick)
+        bench_note(bench, "quick: scenes of a few thousand triangles stand for these");
     for (uint32_t i = 0; i < plot->note_count; ++i) bench_note(bench, "%s", plot->notes[i]);
 }
 

@@ -4,10 +4,10 @@
  * A frame is new positions to the list of all pairs of faces that intersect, of one soup with
  * itself: `update` takes the positions and prepares the search, `detect` finds the pairs. Times are
  * means over the frames of a sequence, as in the paper: of processor time for one thread, else each
- * the better of two turns. On the GPU positions are in device memory, update and search are one
- * graph, pairs stay on the device, and the time is that of the device's clock; the number of pairs
- * is compared with the CPU's in every frame. Where time on a device is short, CAROM_DEVICE_ONLY in
- * the environment leaves out one thread of the CPU, and its second turns. */
+ * the better of two turns, or best of five on the GPU. There positions are in device memory, update
+ * and search are one graph, pairs stay on the device, and the time is that of the device's clock;
+ * the number of pairs is compared with the CPU's in every frame. Where time on a device is short,
+ * CAROM_DEVICE_ONLY in the environment leaves out one thread of the CPU, and its second turns. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@
 #define FRAMES       120u
 #define QUICK_FRAMES 4u
 #define TURNS        2
+#define DEVICE_TURNS 5   /* a frame takes a fraction of a millisecond there */
 #define K_EVERY      10u /* frames: k takes ten times as long as the pairs */
 
 /* Printed on page 9: milliseconds on a GTX 1080, k as the mean over polygons. */
@@ -154,15 +155,17 @@ static bool run_graph(player *p, carom_cuda_frame *graph, double *best) {
     return true;
 }
 
-/* One turn more than on the CPU: the first may take memory and run twice. */
+/* The first turn is not timed: it may take memory, and run twice. */
 static bool run_device_frame(player *p, const carom_mesh_view *view, uint64_t pairs, times *best) {
     uint64_t bytes = view->vertex_count * 3 * sizeof(float);
+    double first = HUGE_VAL;
     *best = (times){HUGE_VAL, HUGE_VAL};
     if (carom_cuda_write(p->context, p->positions, view->positions, bytes) != CAROM_OK)
         return false;
-    for (int turn = 0; turn < TURNS + 1; ++turn)
-        if (!run_graph(p, p->graph, &best->total) || p->found.count != pairs) return false;
-    for (int turn = 0; turn < TURNS; ++turn)
+    for (int turn = 0; turn < DEVICE_TURNS + 1; ++turn)
+        if (!run_graph(p, p->graph, turn == 0 ? &first : &best->total) || p->found.count != pairs)
+            return false;
+    for (int turn = 0; turn < DEVICE_TURNS; ++turn)
         if (!run_graph(p, p->update_graph, &best->update)) return false;
     return true;
 }

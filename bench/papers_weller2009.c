@@ -485,6 +485,24 @@ static bool figure_8(papers_plot *plot) {
     return good;
 }
 
+/* How far a curve of Figure 9 is from the exact one. */
+typedef struct deviation {
+    double sum, most;
+    uint32_t frames;
+} deviation;
+
+static void deviation_add(deviation *d, double off) {
+    d->sum += fabs(off);
+    d->most = fmax(d->most, fabs(off));
+    ++d->frames;
+}
+
+static void deviation_note(papers_plot *plot, const char *series, const char *unit,
+                           const deviation *d) {
+    papers_note(plot, "%s: %.3f %% of the %s off on average, at most %.3f %%", series,
+                100.0 * d->sum / d->frames, unit, 100.0 * d->most);
+}
+
 static bool figure_9a(papers_plot *plot) {
     static scene s; /* large: poses */
     papers_lab *lab = plot->lab;
@@ -493,13 +511,16 @@ static bool figure_9a(papers_plot *plot) {
         papers_add(plot, "exact", (const double[]){i, 0.5 * s.truth[i]});
     for (int k = 0; k < (lab->quick ? 1 : 3) && good; ++k) {
         trees t;
+        deviation off = {.frames = 0};
         char series[40];
         good = trees_open(&t, lab, &s, count_at(lab, k), false);
         snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
         for (t.at = 0; t.at < s.frames && good; ++t.at) {
             good = keep_hint(&t);
             papers_add(plot, series, (const double[]){t.at, 0.5 * t.gap.distance});
+            deviation_add(&off, 0.5 * (t.gap.distance - s.truth[t.at]));
         }
+        deviation_note(plot, series, "diagonal", &off);
         trees_close(&t);
     }
     scene_close(&s);
@@ -514,13 +535,16 @@ static bool figure_9b(papers_plot *plot) {
         papers_add(plot, "exact", (const double[]){i, s.truth[i] / s.volume});
     for (int k = 0; k < (lab->quick ? 1 : 3) && good; ++k) {
         trees t;
+        deviation off = {.frames = 0};
         char series[40];
         good = trees_open(&t, lab, &s, count_at(lab, k), false);
         snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
         for (t.at = 0; t.at < s.frames && good; ++t.at) {
             good = ask_overlap(&t);
             papers_add(plot, series, (const double[]){t.at, t.overlap.volume / s.volume});
+            deviation_add(&off, (t.overlap.volume - s.truth[t.at]) / s.volume);
         }
+        deviation_note(plot, series, "smaller volume", &off);
         trees_close(&t);
     }
     scene_close(&s);

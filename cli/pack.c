@@ -241,4 +241,5 @@ const cli_command cli_pack = {
     .most = 1,
     .run = run,
     .inputs = 1,
+    .on_cuda = true, /* the octree method; the library refuses others */
 };

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/math.h"
+
 carom_vec3 scene_pose_apply(const carom_pose *pose, carom_vec3 p) {
     double w = pose->q.w, x = pose->q.x, y = pose->q.y, z = pose->q.z;
     double n = w * w + x * x + y * y + z * z;
@@ -24,8 +26,8 @@ void scene_path_slide(const carom_bounds *box, uint32_t count, carom_pose *poses
     double length = high.x - low.x, steps = count > 1 ? count - 1.0 : 1.0;
     for (uint32_t i = 0; i < count; ++i) {
         double turn = 0.1 + (SLIDE_TURN - 0.05) * i / steps;
-        carom_pose pose = {{cos(turn), 0.48 * sin(turn), 0.6 * sin(turn), 0.64 * sin(turn)},
-                           {0.0, 0.0, 0.0}};
+        double s = carom_sin(turn);
+        carom_pose pose = {{carom_cos(turn), 0.48 * s, 0.6 * s, 0.64 * s}, {0.0, 0.0, 0.0}};
         carom_vec3 moved = scene_pose_apply(&pose, middle);
         pose.t = (carom_vec3){middle.x - moved.x + length * (1.0 - i / steps), middle.y - moved.y,
                               middle.z - moved.z};

@@ -39,6 +39,7 @@ scripts/sources.sh '\.c' '\.h' '\.cu' '\.cpp' | xargs grep -nE "^ *# *include *(
         outside["scenes"] = "scenes"
         # Scenes compute with base/math.h, so that a seed is the same start with every C library.
         inside["scenes/gas.c"] = "base"
+        inside["scenes/paths.c"] = "base"
         inside["scenes/breaking.c"] = "base"
         inside["scenes/boxes.c"] = "base"
         inside["scenes/cloth.c"] = "base geom"

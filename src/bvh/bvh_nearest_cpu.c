@@ -14,48 +14,16 @@
 #include <math.h>
 
 #include "base/simd.h"
+#include "bvh/bvh_nearest_item.h"
 
 typedef struct open_node {
     double bound; /* squared lower bound of the distance of all descendants */
     uint32_t level, index;
 } open_node;
 
-/* Margins of comparisons: of squares and sums in doubles, a few times 2^-53; of those that
- * underflow, a few times 2^-1074; and of both in floats, a few times 2^-24. */
-#define SQUARE_MARGIN 0x1p-46
-#define LEAST_SQUARE  0x1p-1060
-#define FLOAT_MARGIN  0x1p-20
-#define FLOAT_ERROR   0x1p-23 /* of a coordinate that is rounded to a float */
-
-/* The value that squared bounds are compared with; negative for a negative limit. */
-static double square_of(double limit) {
-    return limit < 0.0 ? -1.0 : limit * limit * (1.0 + SQUARE_MARGIN) + LEAST_SQUARE;
-}
-
-/* The same in floats. */
-static float float_limit(double most) {
-    return most < (double)FLT_MAX / 2.0 ? (float)(most * (1.0 + FLOAT_MARGIN)) + FLT_MIN
-                                        : HUGE_VALF;
-}
-
-typedef struct float_point {
-    float at[3], margin;
-} float_point;
-
 /* Coordinates of the tree and the point are at most 2^48 of the margin: so below 2^60, where
  * squares of sums do not overflow. */
 #define MOST_FLOAT_MARGIN 0x1p12
-
-static float_point float_point_of(const carom_bvh_point *point) {
-    double largest = 0.0;
-    float_point p;
-    for (int k = 0; k < 3; ++k) {
-        p.at[k] = (float)point->at[k];
-        largest = CAROM_MAX(fabs(point->at[k]), largest);
-    }
-    p.margin = (float)((point->margin + FLOAT_ERROR * largest) * (1.0 + FLOAT_MARGIN)) + FLT_MIN;
-    return p;
-}
 
 /* Lower bounds of the squared distances of sixteen boxes. */
 typedef struct node_bounds {
@@ -65,13 +33,12 @@ typedef struct node_bounds {
 } node_bounds;
 
 static inline double bound_at(const node_bounds *bounds, uint32_t lane) {
-    return bounds->is_float ? (double)bounds->floats[lane] * (1.0 - FLOAT_MARGIN)
-                            : bounds->doubles[lane];
+    return bounds->is_float ? carom_nearest_lower(bounds->floats[lane]) : bounds->doubles[lane];
 }
 
 /* Bounds in floats; returns a bit mask of those within the limit. Empty boxes are infinitely far
  * and never within it. */
-static inline uint32_t bound_in_floats(const carom_bvh_node *node, const float_point *point,
+static inline uint32_t bound_in_floats(const carom_bvh_node *node, const carom_nearest_point *point,
                                        float limit, float bounds[CAROM_BVH_WIDTH]) {
     uint32_t lanes = 0;
     for (uint32_t at = 0; at < CAROM_BVH_WIDTH; at += CAROM_LANES) {
@@ -113,8 +80,8 @@ static inline uint32_t bound_in_doubles(const carom_bvh_node *node, const carom_
 uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_point *point,
                                       double limit, carom_bvh_near_fn *visit, void *user) {
     open_node stack[CAROM_BVH_LEVELS * CAROM_BVH_WIDTH];
-    double most = square_of(limit);
-    float_point floats = float_point_of(point);
+    double most = carom_nearest_square(limit);
+    carom_nearest_point floats = carom_nearest_point_make(point->at, point->margin);
     node_bounds bounds = {.is_float = point->margin < MOST_FLOAT_MARGIN};
     uint32_t count = 0;
     uint64_t visits = 0;
@@ -124,13 +91,14 @@ uint64_t CAROM_CPU(carom_bvh_nearest)(const carom_bvh *bvh, const carom_bvh_poin
         open_node node = stack[--count];
         if (node.bound > most) continue;
         const carom_bvh_node *boxes = &carom_bvh_level(bvh, node.level)[node.index];
-        uint32_t lanes = bounds.is_float
-                             ? bound_in_floats(boxes, &floats, float_limit(most), bounds.floats)
-                             : bound_in_doubles(boxes, point, most, bounds.doubles);
+        uint32_t lanes =
+            bounds.is_float
+                ? bound_in_floats(boxes, &floats, carom_nearest_float_limit(most), bounds.floats)
+                : bound_in_doubles(boxes, point, most, bounds.doubles);
         uint32_t first = count;
         ++visits;
         if (node.level == 0) {
-            if (lanes != 0) most = square_of(visit(user, node.index, lanes));
+            if (lanes != 0) most = carom_nearest_square(visit(user, node.index, lanes));
             continue;
         }
         for (; lanes != 0; lanes &= lanes - 1) {

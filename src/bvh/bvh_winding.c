@@ -18,12 +18,8 @@
 
 #include "base/math.h"
 #include "bvh/bvh_cpu.h"
+#include "bvh/bvh_winding_item.h"
 #include "geom/length.h"
-#include "geom/triangle_item.h"
-
-/* Points farther away than this see nothing; boxes are below 2^128. */
-#define FARTHEST    0x1p200
-#define FRAME_ERROR 0x1p-50 /* of a coordinate: a few roundings by the change of frame */
 
 /* ---- Exact winding number -------------------------------------------------------------------- */
 
@@ -34,62 +30,21 @@ typedef struct count {
     bool on_face;
 } count;
 
-/* The side of the line a b, seen from above, on which the perturbed point lies; 0 only if a and b
- * project to the same point. */
-static int moved_side(carom_vec3 a, carom_vec3 b, carom_vec3 p) {
-    int side = carom_orient2d(a.x, a.y, b.x, b.y, p.x, p.y);
-    if (side != 0) return side;
-    if (a.y != b.y) return a.y > b.y ? 1 : -1;
-    return (b.x > a.x) - (b.x < a.x);
-}
-
-static void count_face(count *c, const carom_triangle *t) {
-    const carom_vec3 *p = t->corner;
-    carom_triangle point;
-    point.corner[0] = point.corner[1] = point.corner[2] = c->point;
-    double low = CAROM_MIN(CAROM_MIN(p[0].z, p[1].z), p[2].z);
-    if (low <= c->point.z && carom_triangle_meet(t, &point)) {
-        c->on_face = true;
-        return;
-    }
-    int side = moved_side(p[0], p[1], c->point);
-    if (side == 0 || moved_side(p[1], p[2], c->point) != side ||
-        moved_side(p[2], p[0], c->point) != side)
-        return;
-    /* A face that is counter-clockwise seen from above faces upwards; it is crossed if the point is
-     * below. */
-    if (carom_orient3d(p[0], p[1], p[2], c->point) * side < 0) c->winding += side;
-}
-
 static bool count_found(carom_bvh_found *found) {
     count *c = found->user;
     for (uint32_t i = 0; i < found->count && !c->on_face; ++i) {
         carom_triangle t;
         (void)c->faces->triangle(c->faces->user, found->b[i], &t);
-        count_face(c, &t);
+        c->winding += carom_winding_face(&t, c->point, &c->on_face);
     }
     found->count = 0;
     return !c->on_face;
 }
 
-/* The box of the ray upwards from the point, rounded outwards. No box extends beyond the range of
- * floats. */
-static carom_box box_above(carom_vec3 point) {
-    const double p[3] = {point.x, point.y, point.z};
-    carom_box box;
-    for (int k = 0; k < 3; ++k) {
-        double x = CAROM_MIN(CAROM_MAX(p[k], -FARTHEST), FARTHEST);
-        double margin = FRAME_ERROR * fabs(x) + (double)FLT_MIN;
-        box.low[k] = carom_float_down(x - margin, 0.0);
-        box.high[k] = k == 2 ? HUGE_VALF : carom_float_up(x + margin, 0.0);
-    }
-    return box;
-}
-
 bool carom_bvh_winding(carom_context *context, const carom_bvh_faces *faces, carom_vec3 point,
                        carom_bvh_found *found, int32_t *winding) {
     count c = {.faces = faces, .point = point};
-    carom_box box = box_above(carom_bvh_to_frame(faces, point));
+    carom_box box = carom_winding_box(carom_bvh_to_frame(faces, point));
     found->count = 0;
     found->visits = 0;
     found->flush = count_found;
@@ -387,7 +342,8 @@ double carom_bvh_winding_fraction(carom_context *context, const carom_bvh_faces 
     carom_vec3 p = carom_bvh_to_frame(faces, point);
     const double at[3] = {p.x, p.y, p.z};
     double tolerance = TOLERANCE, error = 0.0, fraction = 0.0;
-    if (faces->bvh->level_count == 0 || !(carom_vec_largest(p) <= FARTHEST)) return 0.0;
+    if (faces->bvh->level_count == 0 || !(carom_vec_largest(p) <= CAROM_WINDING_FARTHEST))
+        return 0.0;
     for (int i = 1; i <= MOST_TRIES; ++i, tolerance *= NEXT_TRY) {
         if (i == MOST_TRIES) tolerance = 0.0;
         fraction = evaluate(context, faces->bvh, field, at, tolerance, &error);

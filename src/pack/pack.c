@@ -193,7 +193,7 @@ carom_status carom_packing_create(carom_context *context, const carom_packing_de
     CAROM_REQUIRE(def != NULL, "the definition is NULL");
     CAROM_REQUIRE((unsigned)def->method < CAROM_PACK_METHOD_COUNT, "the method is unknown");
     *packing = NULL;
-    CAROM_TRY(carom_context_require_cpu(context, "a packing"));
+    CAROM_TRY(carom_pack_check_device(context, def->method));
     CAROM_TRY(check_def(context, def));
     carom_packing *made = carom_allocate(&context->allocator, 1, sizeof(*made));
     if (made == NULL) return carom_fail_memory(context, sizeof(*made), "a packing");

@@ -8,11 +8,8 @@
 
 #include "geom/vec.h"
 
-#define LEVEL_RATIO 16.0 /* of the cells of two levels, and of a ball's radius to its cell */
 #define FIRST_SLOTS 1024u
 #define NO_CHUNK    UINT32_MAX
-#define KEY_BITS    21
-#define KEY_OFFSET  (INT64_C(1) << 20) /* indices of cells are above -2^20 and below 2^20 */
 
 void carom_pack_balls_begin(carom_pack_balls *balls, const carom_allocator *allocator) {
     *balls = (carom_pack_balls){.allocator = *allocator};
@@ -33,14 +30,8 @@ void carom_pack_balls_free(carom_pack_balls *balls) {
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
-static uint64_t key_of(int64_t x, int64_t y, int64_t z) {
-    return (uint64_t)(x + KEY_OFFSET) << (2 * KEY_BITS) | (uint64_t)(y + KEY_OFFSET) << KEY_BITS |
-           (uint64_t)(z + KEY_OFFSET);
-}
-
 static carom_pack_slot *slot_of(const carom_pack_level *level, uint64_t key) {
-    uint64_t at = (key * UINT64_C(0x9E3779B97F4A7C15)) >> 20;
-    at ^= at >> 17;
+    uint64_t at = carom_pack_key_hash(key);
     while (true) {
         carom_pack_slot *slot = &level->slots[at & level->mask];
         if (slot->key == key || slot->key == CAROM_PACK_NO_CELL) return slot;
@@ -85,34 +76,26 @@ static bool add_entry(carom_pack_balls *balls, carom_pack_level *level, uint64_t
 
 /* ---- Filing ---------------------------------------------------------------------------------- */
 
-static int64_t cell_of(double x, double cell) {
-    return (int64_t)floor(x / cell);
-}
-
-/* The distance of x from the cell's side along an axis. */
-static double gap(double x, int64_t index, double cell) {
-    double low = (double)index * cell, high = low + cell;
-    return x < low ? low - x : x > high ? x - high : 0.0;
-}
-
 static bool file_ball(carom_pack_balls *balls, uint32_t index) {
     carom_pack_ball b = balls->balls.data[index];
     uint32_t l = 0;
-    while (l + 1 < CAROM_PACK_LEVELS && b.radius > LEVEL_RATIO * balls->levels[l].cell) ++l;
+    while (l + 1 < CAROM_PACK_LEVELS && b.radius > CAROM_PACK_LEVEL_RATIO * balls->levels[l].cell)
+        ++l;
     carom_pack_level *level = &balls->levels[l];
     double far = b.radius + balls->reach, cell = level->cell;
-    int64_t low[3] = {cell_of(b.x - far, cell), cell_of(b.y - far, cell), cell_of(b.z - far, cell)};
-    int64_t high[3] = {cell_of(b.x + far, cell), cell_of(b.y + far, cell),
-                       cell_of(b.z + far, cell)};
+    int64_t low[3] = {carom_pack_cell_of(b.x - far, cell), carom_pack_cell_of(b.y - far, cell),
+                      carom_pack_cell_of(b.z - far, cell)};
+    int64_t high[3] = {carom_pack_cell_of(b.x + far, cell), carom_pack_cell_of(b.y + far, cell),
+                       carom_pack_cell_of(b.z + far, cell)};
     for (int64_t x = low[0]; x <= high[0]; ++x) {
-        double gx = gap(b.x, x, cell);
+        double gx = carom_pack_cell_gap(b.x, x, cell);
         for (int64_t y = low[1]; y <= high[1]; ++y) {
-            double gy = gap(b.y, y, cell), square = gx * gx + gy * gy;
+            double gy = carom_pack_cell_gap(b.y, y, cell), square = gx * gx + gy * gy;
             if (square > far * far) continue;
             for (int64_t z = low[2]; z <= high[2]; ++z) {
-                double gz = gap(b.z, z, cell);
+                double gz = carom_pack_cell_gap(b.z, z, cell);
                 if (square + gz * gz <= far * far &&
-                    !add_entry(balls, level, key_of(x, y, z), index))
+                    !add_entry(balls, level, carom_pack_key(x, y, z), index))
                     return false;
             }
         }
@@ -124,7 +107,7 @@ bool carom_pack_balls_file(carom_pack_balls *balls, double cell, double reach) {
     free_levels(balls);
     balls->chunks.count = 0;
     balls->reach = reach;
-    for (uint32_t l = 0; l < CAROM_PACK_LEVELS; ++l, cell *= LEVEL_RATIO)
+    for (uint32_t l = 0; l < CAROM_PACK_LEVELS; ++l, cell *= CAROM_PACK_LEVEL_RATIO)
         balls->levels[l].cell = cell;
     for (uint32_t i = 0; i < balls->balls.count; ++i)
         if (!file_ball(balls, i)) return false;
@@ -142,13 +125,10 @@ bool carom_pack_balls_add(carom_pack_balls *balls, carom_pack_ball ball) {
 static uint32_t first_chunk(const carom_pack_level *level, carom_vec3 p) {
     if (level->used == 0) return NO_CHUNK;
     double cell = level->cell;
-    return slot_of(level, key_of(cell_of(p.x, cell), cell_of(p.y, cell), cell_of(p.z, cell)))
+    return slot_of(level,
+                   carom_pack_key(carom_pack_cell_of(p.x, cell), carom_pack_cell_of(p.y, cell),
+                                  carom_pack_cell_of(p.z, cell)))
         ->first;
-}
-
-static double distance_of(const carom_pack_ball *b, carom_vec3 p) {
-    double x = p.x - b->x, y = p.y - b->y, z = p.z - b->z;
-    return sqrt((x * x + y * y) + z * z) - b->radius;
 }
 
 void carom_pack_balls_search(const carom_pack_balls *balls, carom_vec3 point, double spread,
@@ -159,7 +139,7 @@ void carom_pack_balls_search(const carom_pack_balls *balls, carom_vec3 point, do
             const carom_pack_chunk *chunk = &balls->chunks.data[c];
             for (uint32_t i = 0; i < chunk->count; ++i) {
                 const carom_pack_ball *b = &balls->balls.data[chunk->balls[i]];
-                double apart = distance_of(b, point);
+                double apart = carom_pack_ball_distance(b, point);
                 if (apart > near->least + spread) continue;
                 near->least = CAROM_MIN(apart, near->least);
                 if (near->count == CAROM_PACK_NEAR) continue;
@@ -182,7 +162,7 @@ double carom_pack_balls_distance(const carom_pack_balls *balls, carom_vec3 point
         while (c != NO_CHUNK) {
             const carom_pack_chunk *chunk = &balls->chunks.data[c];
             for (uint32_t i = 0; i < chunk->count; ++i) {
-                double apart = distance_of(&balls->balls.data[chunk->balls[i]], point);
+                double apart = carom_pack_ball_distance(&balls->balls.data[chunk->balls[i]], point);
                 least = CAROM_MIN(apart, least);
             }
             c = chunk->next;

@@ -9,12 +9,6 @@
 #include "base/array.h"
 #include "pack/pack_cpu.h"
 
-#define CAROM_PACK_LEVELS 6u
-#define CAROM_PACK_CHUNK  14u /* balls: with the two other members a cache line */
-
-typedef struct carom_pack_ball {
-    double x, y, z, radius;
-} carom_pack_ball;
 CAROM_ARRAY(carom_pack_ball_array, carom_pack_ball);
 
 typedef struct carom_pack_chunk {

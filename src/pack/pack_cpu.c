@@ -91,9 +91,6 @@ void CAROM_CPU(carom_pack_feet)(const carom_bvh_corners *corners, const double p
 
 /* ---- Bound ----------------------------------------------------------------------------------- */
 
-/* Steps of the search for weights: at twelve the bound is within some percent of the best. */
-#define MOST_STEPS 12
-
 /* One constraint per lane: at most e + n.v. */
 typedef struct linear {
     double e[CAROM_PACK_NEAR], x[CAROM_PACK_NEAR], y[CAROM_PACK_NEAR], z[CAROM_PACK_NEAR];
@@ -106,14 +103,12 @@ static void make_linear(const carom_pack_near *near, const double point[3], doub
     uint32_t count = 0;
     for (uint32_t i = 0; i < near->count; ++i) {
         if (near->apart[i] > limit) continue;
-        double away = near->apart[i] + near->radius[i];
-        /* The square would exceed the trivial bound. */
-        bool trivial = !(away > 0.5 * reach);
-        double inverse = trivial ? 0.0 : 1.0 / away;
-        l->e[count] = near->apart[i] + (trivial ? reach : 0.5 * reach * reach * inverse);
-        l->x[count] = (point[0] - near->x[i]) * inverse;
-        l->y[count] = (point[1] - near->y[i]) * inverse;
-        l->z[count] = (point[2] - near->z[i]) * inverse;
+        carom_pack_linear one = carom_pack_linear_make(point, near->x[i], near->y[i], near->z[i],
+                                                       near->radius[i], near->apart[i], reach);
+        l->e[count] = one.e;
+        l->x[count] = one.x;
+        l->y[count] = one.y;
+        l->z[count] = one.z;
         ++count;
     }
     for (; count % CAROM_LANES64 != 0; ++count) {
@@ -145,21 +140,6 @@ static uint32_t least_along(const linear *l, const double g[3], double *least) {
     return 0;
 }
 
-/* The t in [0, 1] that minimises a t + h |g + t w|. */
-static double line_search(double a, double h, const double g[3], const double w[3]) {
-    double A = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
-    double B = g[0] * w[0] + g[1] * w[1] + g[2] * w[2];
-    double C = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-    if (!(A > 0.0)) return a < 0.0 ? 1.0 : 0.0;
-    double s = -a / (h * sqrt(A));
-    if (s >= 1.0) return 1.0;
-    if (s <= -1.0) return 0.0;
-    double rest = A * C - B * B;
-    double u = rest > 0.0 ? s * sqrt(rest / (1.0 - s * s)) : 0.0;
-    double t = (u - B) / A;
-    return t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
-}
-
 double CAROM_CPU(carom_pack_bound)(const carom_pack_near *near, const double point[3], double reach,
                                    double goal, double direction[3]) {
     linear l;
@@ -172,7 +152,7 @@ double CAROM_CPU(carom_pack_bound)(const carom_pack_near *near, const double poi
     double e;
     uint32_t i = least_along(&l, zero, &e);
     double g[3] = {l.x[i], l.y[i], l.z[i]};
-    for (int step = 0; step < MOST_STEPS; ++step) {
+    for (int step = 0; step < CAROM_PACK_BOUND_STEPS; ++step) {
         double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
         double here = e + reach * length;
         bound = CAROM_MIN(here, bound);
@@ -187,9 +167,9 @@ double CAROM_CPU(carom_pack_bound)(const carom_pack_near *near, const double poi
                                    reach * direction[2]};
         i = least_along(&l, along_g, &least);
         /* The least bounds the optimum from below. */
-        if (!(here - least > 0.02 * (here - near->least))) break;
+        if (!(here - least > CAROM_PACK_BOUND_GAP * (here - near->least))) break;
         const double w[3] = {l.x[i] - g[0], l.y[i] - g[1], l.z[i] - g[2]};
-        double t = line_search(l.e[i] - e, reach, g, w);
+        double t = carom_pack_line_search(l.e[i] - e, reach, g, w);
         e += t * (l.e[i] - e);
         for (int k = 0; k < 3; ++k) g[k] += t * w[k];
     }

@@ -6,11 +6,10 @@
 
 #include "base/isa.h"
 #include "bvh/bvh_winding_cpu.h"
+#include "pack/pack_octree_item.h"
 
 /* The obstacles near a point: balls that are inserted, and points of the surface, with radius 0.
  * Any subset of all obstacles gives an upper bound of the empty balls near the point. */
-#define CAROM_PACK_NEAR 64u
-
 typedef struct carom_pack_near {
     double x[CAROM_PACK_NEAR], y[CAROM_PACK_NEAR], z[CAROM_PACK_NEAR], radius[CAROM_PACK_NEAR];
     double apart[CAROM_PACK_NEAR]; /* distance of the point from each */

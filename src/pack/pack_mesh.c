@@ -27,11 +27,6 @@
 #define SMALLEST_SIZE 0x1p-300
 #define LARGEST_SIZE  0x1p300
 
-static double round_to(double x, double step) {
-    double n = x / step; /* a power of two: exact */
-    return fabs(n) < 0x1p52 ? floor(n + 0.5) * step : x;
-}
-
 static carom_status make_frame(carom_context *context, const carom_bounds *bounds,
                                carom_pack_mesh *mesh) {
     const double low[3] = {bounds->low.x, bounds->low.y, bounds->low.z};
@@ -46,7 +41,8 @@ static carom_status make_frame(carom_context *context, const carom_bounds *bound
     double coarsest = 0.0;
     for (int k = 0; k < 3; ++k) {
         double most = CAROM_MAX(fabs(low[k]), fabs(high[k]));
-        origin[k] = most <= NEAR_ZERO * size ? 0.0 : round_to(0.5 * low[k] + 0.5 * high[k], step);
+        origin[k] =
+            most <= NEAR_ZERO * size ? 0.0 : carom_pack_round(0.5 * low[k] + 0.5 * high[k], step);
         double away = CAROM_MAX(fabs(low[k] - origin[k]), fabs(high[k] - origin[k])) * scale;
         farthest = CAROM_MAX(away, farthest);
         /* The distance of doubles near the origin: centres cannot be finer. */
@@ -65,8 +61,8 @@ static carom_vec3 to_frame(const carom_pack_mesh *mesh, carom_vec3 x) {
 }
 
 carom_vec3 carom_pack_mesh_round(const carom_pack_mesh *mesh, carom_vec3 point) {
-    return carom_vec(round_to(point.x, mesh->unit), round_to(point.y, mesh->unit),
-                     round_to(point.z, mesh->unit));
+    return carom_vec(carom_pack_round(point.x, mesh->unit), carom_pack_round(point.y, mesh->unit),
+                     carom_pack_round(point.z, mesh->unit));
 }
 
 carom_vec3 carom_pack_mesh_restore(const carom_pack_mesh *mesh, carom_vec3 centre) {
@@ -322,8 +318,7 @@ static carom_bvh_point point_of(carom_vec3 p) {
     return (carom_bvh_point){{p.x, p.y, p.z}, CAROM_PACK_FARTHEST * 0x1p-46};
 }
 
-#define DIRECTIONS 24u
-#define NO_SLOT    UINT32_MAX
+#define NO_SLOT UINT32_MAX
 
 typedef struct search {
     const carom_pack_mesh *mesh;
@@ -331,17 +326,8 @@ typedef struct search {
     double spread, limit; /* limit: how far obstacles are of interest */
     carom_pack_near *near;
     carom_pack_hit hit;
-    uint32_t slots[DIRECTIONS]; /* in `near`, of each direction */
+    uint32_t slots[CAROM_PACK_DIRECTIONS]; /* in `near`, of each direction */
 } search;
-
-/* Of all points of the surface in about the same direction the nearest is kept: one for each of
- * four quarters of the six sides of a cube. */
-static uint32_t direction_of(double x, double y, double z) {
-    double ax = fabs(x), ay = fabs(y), az = fabs(z);
-    if (ax >= ay && ax >= az) return 0u + (x < 0.0) * 4u + (y < 0.0) * 2u + (z < 0.0);
-    if (ay >= az) return 8u + (y < 0.0) * 4u + (z < 0.0) * 2u + (x < 0.0);
-    return 16u + (z < 0.0) * 4u + (x < 0.0) * 2u + (y < 0.0);
-}
 
 static double search_block(void *user, uint32_t block, uint32_t lanes) {
     search *s = user;
@@ -358,8 +344,8 @@ static double search_block(void *user, uint32_t block, uint32_t lanes) {
             s->limit = CAROM_MIN(apart + s->spread, s->limit);
             n->least = CAROM_MIN(apart, n->least);
         }
-        uint32_t direction = direction_of(feet[0][lane] - s->at[0], feet[1][lane] - s->at[1],
-                                          feet[2][lane] - s->at[2]);
+        uint32_t direction = carom_pack_direction(
+            feet[0][lane] - s->at[0], feet[1][lane] - s->at[1], feet[2][lane] - s->at[2]);
         uint32_t i = s->slots[direction];
         if (i == NO_SLOT) {
             if (n->count == CAROM_PACK_NEAR) continue;
@@ -444,4 +430,13 @@ bool carom_pack_mesh_inside(const carom_pack_mesh *mesh, carom_vec3 point, carom
         return carom_bvh_winding(mesh->context, &mesh->view, point, found, &winding) &&
                winding >= 1;
     return carom_bvh_winding_fraction(mesh->context, &mesh->view, &mesh->field, point) >= 0.5;
+}
+
+/* Where the middle of a hole is 0.58 of its radius away, if it is a disc of a closed surface. */
+#define SURELY 0.75
+
+bool carom_pack_mesh_surely_inside(const carom_pack_mesh *mesh, carom_vec3 point,
+                                   carom_bvh_found *found) {
+    if (mesh->balanced) return carom_pack_mesh_inside(mesh, point, found);
+    return carom_bvh_winding_fraction(mesh->context, &mesh->view, &mesh->field, point) >= SURELY;
 }

@@ -13,12 +13,6 @@
 #include "carom/mesh.h"
 #include "pack/pack_cpu.h"
 
-#define CAROM_PACK_FARTHEST 8.0
-
-/* Upper bound of the error of a computed distance in the frame: 1e-15 of the extent, at most 28, of
- * a point and a triangle, and the rounding of a few sums; times two. */
-#define CAROM_PACK_ERROR 0x1p-43
-
 typedef struct carom_pack_mesh {
     carom_context *context;
     carom_bvh bvh;
@@ -68,6 +62,10 @@ carom_pack_hit carom_pack_mesh_distance(const carom_pack_mesh *mesh, carom_vec3 
 /* Whether a point is inside: winding number 1 or more, or where the mesh is open, a generalised one
  * of 0.5 or more. False on the surface. `found` is a buffer of the worker. */
 bool carom_pack_mesh_inside(const carom_pack_mesh *mesh, carom_vec3 point, carom_bvh_found *found);
+
+/* The same, but for open meshes farther away from holes: a generalised winding number of 0.75. */
+bool carom_pack_mesh_surely_inside(const carom_pack_mesh *mesh, carom_vec3 point,
+                                   carom_bvh_found *found);
 
 /* Whether a point is within the bounds of the mesh; others are outside of the solid. */
 static inline bool carom_pack_mesh_bounds(const carom_pack_mesh *mesh, carom_vec3 point) {

@@ -28,11 +28,6 @@
 
 /* ---- Climbing -------------------------------------------------------------------------------- */
 
-#define MOST_STEPS   24
-#define ENOUGH       0.003 /* relative gain below which a climb ends */
-#define SAFE_SHARE   0.9   /* of the distance to the mesh: a step stays on its side */
-#define LOOK_FARTHER 2.0   /* obstacles within this many steps of the nearest are considered */
-
 static double look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p, double spread,
                    uint32_t *place) {
     near->count = 0;
@@ -46,23 +41,24 @@ static double look(carom_pack_climber *c, carom_pack_near *near, carom_vec3 p, d
 
 double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, uint32_t *place) {
     carom_pack_near *here = &c->near[0], *there = &c->near[1];
-    double to_mesh = look(c, here, *point, LOOK_FARTHER * step, place);
-    for (int i = 0; i < MOST_STEPS; ++i) {
+    double to_mesh = look(c, here, *point, CAROM_PACK_FARTHER * step, place);
+    for (int i = 0; i < CAROM_PACK_CLIMB_STEPS; ++i) {
         double direction[3];
         const double at[3] = {point->x, point->y, point->z};
-        double mesh_limit = SAFE_SHARE * CAROM_MIN(to_mesh, here->least);
+        double mesh_limit = CAROM_PACK_SAFE_SHARE * CAROM_MIN(to_mesh, here->least);
         step = CAROM_MIN(step, mesh_limit);
         double bound = CAROM_CPU_CALL(c->mesh->context, carom_pack_bound)(here, at, step, -HUGE_VAL,
                                                                           direction);
-        if (!(bound > here->least * (1.0 + ENOUGH))) {
-            if (step < 0.05 * here->least || bound <= here->least * (1.0 + ENOUGH / 8.0)) break;
+        if (!(bound > here->least * (1.0 + CAROM_PACK_ENOUGH))) {
+            if (step < 0.05 * here->least || bound <= here->least * (1.0 + CAROM_PACK_ENOUGH / 8.0))
+                break;
             step *= 0.5;
             continue;
         }
         carom_vec3 next = carom_vec(at[0] + step * direction[0], at[1] + step * direction[1],
                                     at[2] + step * direction[2]);
         uint32_t near_place = *place;
-        double next_to_mesh = look(c, there, next, LOOK_FARTHER * step, &near_place);
+        double next_to_mesh = look(c, there, next, CAROM_PACK_FARTHER * step, &near_place);
         if (there->least > here->least) {
             carom_pack_near *swap = here;
             here = there;
@@ -79,19 +75,8 @@ double carom_pack_climb(carom_pack_climber *c, carom_vec3 *point, double step, u
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* The centre is in units of 2^-31 of the root's edge. Its lowest bit set says which level the cell
- * is on: half its edge. */
-typedef struct cell {
-    float bound; /* upper bound of empty balls with their centres in it */
-    float apart; /* lower bound of the distance of its centre from the mesh */
-    uint32_t x, y, z;
-    uint32_t place; /* of a triangle near it; the highest bit: wholly inside the solid */
-} cell;
+typedef carom_pack_node cell;
 CAROM_ARRAY(cell_array, cell);
-
-#define WHOLLY_INSIDE (UINT32_C(1) << 31)
-#define ROOT_HALF     (UINT32_C(1) << 30)
-#define HALF_DIAGONAL 0.86602540378443864676 /* of a cube of edge 1, sqrt(3) / 2 */
 
 /* The root exceeds the mesh by this part of its size, and its corner lies at an odd place, so that
  * sides of cells hardly ever coincide with faces of the mesh. */
@@ -104,24 +89,8 @@ CAROM_ARRAY(cell_array, cell);
 #define FEWER    0.4
 #define ROUNDING 0.9999 /* rounding of centres may cost a ball this share of its radius */
 
-/* A cell leads to a climb if the distance at its centre is this share of the round's radius. */
-#define CLIMB_FROM 0.75
-
-/* In cells with a half diagonal above this share of the radius the sharper bound does not pay. */
-#define SHARP_BELOW 0.4
-
-/* The share of a bound beyond the distance itself that is believed where no certificate is wanted.
- * Inside a ball the distance is negative and counts as 0: a cell around a whole ball has space for
- * others all the same. */
-#define FAST_TRUST 0.5
-
 #define GROUP_BITS      10u /* per axis, at most */
 #define GROUPS_PER_TASK 4u
-#define CELL_RATIO      1.5 /* of cells of balls to the radius when they are filed */
-#define REACH_RATIO     1.7 /* of their reach */
-#define REFILE          0.6 /* balls are filed anew when the radius has fallen to this share */
-#define LEAST_CELL      0x1p-16
-
 /* A ball that a group found. */
 typedef struct candidate {
     carom_vec3 centre;
@@ -154,12 +123,10 @@ typedef struct packer {
     const carom_pack_goal *goal;
     carom_pack_balls *balls;
     carom_allocator *allocator;
-    carom_vec3 low; /* of the root */
-    double unit;    /* 2^-31 of the root's edge */
-    double *rho;    /* of each round */
-    uint32_t round_count, round;
-    double fewer, enough; /* the least radius taken, against that of the round, and itself */
-    cell_array *buckets;  /* of each round: cells to examine then */
+    carom_pack_rounds rounds;
+    uint32_t round;
+    double enough;       /* the least radius taken */
+    cell_array *buckets; /* of each round: cells to examine then */
     cell_array active, next;
     group_array groups;
     candidate_array candidates;
@@ -167,19 +134,6 @@ typedef struct packer {
     double volume, unresolved, filed; /* filed: the radius for which balls were filed */
     uint64_t visits;
 } packer;
-
-static float float_up(double x) {
-    return carom_float_up(x, 0.0);
-}
-
-static uint32_t half_of(const cell *c) {
-    return c->x & (0u - c->x);
-}
-
-static carom_vec3 centre_of(const packer *p, const cell *c) {
-    return carom_vec(p->low.x + (double)c->x * p->unit, p->low.y + (double)c->y * p->unit,
-                     p->low.z + (double)c->z * p->unit);
-}
 
 /* ---- Examining ------------------------------------------------------------------------------- */
 
@@ -198,45 +152,39 @@ static bool settle(packer *p, worker *w, carom_vec3 centre, uint32_t place, uint
     return candidate_array_push(&w->candidates, p->allocator, c);
 }
 
-/* How much of a bound is believed. */
-static double believe(const packer *p, double least, double bound) {
-    double floor = CAROM_MAX(least, 0.0);
-    return p->goal->fast && bound > floor ? floor + FAST_TRUST * (bound - floor) : bound;
-}
-
 /* The bound of a cell from the obstacles near it, rounded up. */
 static double bound_of(const packer *p, const carom_pack_near *near, const double point[3],
                        double h, bool sharp) {
     double bound = near->least + h, direction[3];
     if (sharp && near->count > 1)
-        bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h, p->rho[p->round],
-                                                             direction);
-    return believe(p, near->least, bound) + CAROM_PACK_ERROR;
+        bound = CAROM_CPU_CALL(p->context, carom_pack_bound)(near, point, h,
+                                                             p->rounds.rho[p->round], direction);
+    return carom_pack_believe(p->goal->fast, near->least, bound) + CAROM_PACK_ERROR;
 }
 
 static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
-    double rho = p->rho[p->round];
-    carom_vec3 at = centre_of(p, c);
+    double rho = p->rounds.rho[p->round];
+    carom_vec3 at = carom_pack_node_centre(c, p->rounds.low, p->rounds.unit);
     const double point[3] = {at.x, at.y, at.z};
-    double half = (double)half_of(c) * p->unit, h = 2.0 * half * HALF_DIAGONAL;
-    h *= 1.0 + 0x1p-40; /* the rounding of the centre and of bounds */
-    double spread = h <= SHARP_BELOW * rho ? 2.0 * h : 0.0;
+    double half = (double)carom_pack_node_half(c) * p->rounds.unit, h = carom_pack_node_reach(half);
+    double spread = h <= CAROM_PACK_SHARP_BELOW * rho ? 2.0 * h : 0.0;
     carom_pack_near *near = &w->climber.near[0];
     near->count = 0;
     near->least = HUGE_VAL;
     ++w->visits;
     carom_pack_balls_search(p->balls, at, spread, near);
     if (near->least <= -h) return DROP;
-    double bound = believe(p, near->least, near->least + h) + CAROM_PACK_ERROR;
+    double bound =
+        carom_pack_believe(p->goal->fast, near->least, near->least + h) + CAROM_PACK_ERROR;
     if (bound > rho && near->count > 1) bound = bound_of(p, near, point, h, spread > 0.0);
     if (bound <= rho) {
-        c->bound = CAROM_MIN(float_up(bound), c->bound);
+        carom_pack_node_lower(c, bound);
         return KEEP;
     }
     /* The mesh. */
     double limit = near->least + spread, apart = (double)c->apart;
-    uint32_t place = c->place & ~WHOLLY_INSIDE;
-    if (place == (CAROM_BVH_NONE & ~WHOLLY_INSIDE)) place = CAROM_BVH_NONE;
+    uint32_t place = c->place & ~CAROM_PACK_INSIDE;
+    if (place == CAROM_PACK_NO_PLACE) place = CAROM_BVH_NONE;
     if (apart <= limit && place != CAROM_BVH_NONE) {
         /* Triangles near the parent often suffice. */
         double least = near->least;
@@ -244,7 +192,7 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
         carom_pack_mesh_look(p->mesh, at, place, limit, spread, near);
         bound = bound_of(p, near, point, h, spread > 0.0);
         if (bound <= rho) {
-            c->bound = CAROM_MIN(float_up(bound), c->bound);
+            carom_pack_node_lower(c, bound);
             return KEEP;
         }
         near->least = least;
@@ -256,19 +204,20 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
         if (hit.place != CAROM_BVH_NONE) place = hit.place;
         bound = bound_of(p, near, point, h, spread > 0.0);
     }
-    c->apart = (float)(apart * (1.0 - 0x1p-20)) - 0x1p-30f; /* rounded down */
-    c->place = (c->place & WHOLLY_INSIDE) | (place & ~WHOLLY_INSIDE);
-    c->bound = CAROM_MIN(float_up(bound), c->bound);
+    carom_pack_node_set_apart(c, apart);
+    c->place = (c->place & CAROM_PACK_INSIDE) | (place & ~CAROM_PACK_INSIDE);
+    carom_pack_node_lower(c, bound);
     if (bound <= rho) return KEEP;
-    bool inside = (c->place & WHOLLY_INSIDE) != 0 || carom_pack_mesh_inside(p->mesh, at, &w->found);
+    bool inside =
+        (c->place & CAROM_PACK_INSIDE) != 0 || carom_pack_mesh_inside(p->mesh, at, &w->found);
     if (!inside) {
         if (apart > h) return DROP;
-        double from_surface = believe(p, 0.0, h - (double)c->apart);
-        c->bound = CAROM_MIN(float_up(from_surface), c->bound);
+        double from_surface = carom_pack_believe(p->goal->fast, 0.0, h - (double)c->apart);
+        carom_pack_node_lower(c, from_surface);
         if (from_surface <= rho) return KEEP;
     } else {
-        if (apart > h) c->place |= WHOLLY_INSIDE;
-        if (near->least >= CLIMB_FROM * rho) {
+        if (apart > h) c->place |= CAROM_PACK_INSIDE;
+        if (near->least >= CAROM_PACK_CLIMB_FROM * rho) {
             carom_vec3 top = at;
             uint32_t near_place = place;
             double reached =
@@ -276,7 +225,8 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
             if (reached >= p->enough && settle(p, w, top, near_place, group_index)) return FOUND;
         }
     }
-    if (half <= 4.0 * p->mesh->unit || half_of(c) == 1) { /* as fine as centres */
+    if (half <= CAROM_PACK_FINEST * p->mesh->unit ||
+        carom_pack_node_half(c) == 1) { /* as fine as centres */
         w->unresolved = CAROM_MAX((double)c->bound, w->unresolved);
         return DROP;
     }
@@ -284,16 +234,9 @@ static verdict examine(packer *p, worker *w, cell *c, uint32_t group_index) {
 }
 
 static bool split(const packer *p, worker *w, const cell *c) {
-    uint32_t half = half_of(c), q = half / 2;
-    double away = (double)half * p->unit * HALF_DIAGONAL; /* of a child's centre */
-    for (uint32_t i = 0; i < 8; ++i) {
-        cell child = *c;
-        child.x = (i & 1) != 0 ? c->x + q : c->x - q;
-        child.y = (i & 2) != 0 ? c->y + q : c->y - q;
-        child.z = (i & 4) != 0 ? c->z + q : c->z - q;
-        child.apart = (float)(((double)c->apart - away) * (1.0 + 0x1p-20)) - 0x1p-30f;
-        if (!cell_array_push(&w->stack, p->allocator, child)) return false;
-    }
+    for (uint32_t i = 0; i < 8; ++i)
+        if (!cell_array_push(&w->stack, p->allocator, carom_pack_node_child(c, i, p->rounds.unit)))
+            return false;
     return true;
 }
 
@@ -348,10 +291,10 @@ static bool begin_worker(void *user, void *state, uint32_t index) {
 
 /* The first round whose radius is below the bound. */
 static uint32_t round_of(const packer *p, float bound) {
-    uint32_t low = p->round, high = p->round_count;
+    uint32_t low = p->round, high = p->rounds.count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (p->rho[middle] < (double)bound)
+        if (p->rounds.rho[middle] < (double)bound)
             high = middle;
         else
             low = middle + 1;
@@ -361,7 +304,7 @@ static uint32_t round_of(const packer *p, float bound) {
 
 /* Puts the cells that groups left where they belong, in the order of the groups. */
 static bool collect(packer *p) {
-    double rho = p->rho[p->round];
+    double rho = p->rounds.rho[p->round];
     p->next.count = 0;
     for (uint64_t i = 0; i < p->groups.count; ++i) {
         group *g = &p->groups.data[i];
@@ -371,7 +314,7 @@ static bool collect(packer *p) {
             cell c = w->cells.data[k];
             if (!((double)c.bound > rho)) {
                 uint32_t later = round_of(p, c.bound);
-                if (later >= p->round_count) continue;
+                if (later >= p->rounds.count) continue;
                 if (!cell_array_push(&p->buckets[later], p->allocator, c)) return false;
             } else if (!cell_array_push(&p->next, p->allocator, c)) {
                 return false;
@@ -427,22 +370,12 @@ static bool insert(packer *p) {
     return true;
 }
 
-static uint32_t spread_bits(uint32_t x) {
-    x = (x | x << 16) & UINT32_C(0x030000FF);
-    x = (x | x << 8) & UINT32_C(0x0300F00F);
-    x = (x | x << 4) & UINT32_C(0x030C30C3);
-    return (x | x << 2) & UINT32_C(0x09249249);
-}
-
 /* Takes the cells of the round and sorts them into groups, by cubes about two radii wide. */
 static carom_status begin_round(packer *p) {
     carom_arena *scratch = carom_scratch(p->context, 0);
     cell_array *bucket = &p->buckets[p->round];
     uint64_t count = bucket->count;
-    uint32_t bits = 1;
-    double edge = p->unit * 0x1p31;
-    while (bits < GROUP_BITS && edge * carom_power_of_two(-(int)bits) > 4.0 * p->rho[p->round])
-        ++bits;
+    uint32_t bits = carom_pack_group_bits(&p->rounds, p->rounds.rho[p->round]);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
     uint32_t *keys = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint32_t *order = CAROM_ARENA_TAKE(scratch, uint32_t, count);
@@ -452,9 +385,7 @@ static carom_status begin_round(packer *p) {
         status = carom_fail_memory(p->context, count * sizeof(cell), "cells of a packing");
     for (uint64_t i = 0; i < count && status == CAROM_OK; ++i) {
         const cell *c = &bucket->data[i];
-        uint32_t drop = 31 - bits;
-        keys[i] = spread_bits(c->x >> drop) << 2 | spread_bits(c->y >> drop) << 1 |
-                  spread_bits(c->z >> drop);
+        keys[i] = carom_pack_node_group(c, bits);
         order[i] = (uint32_t)i;
     }
     if (status == CAROM_OK) status = carom_sort_keys(p->context, keys, order, count);
@@ -476,11 +407,11 @@ static carom_status begin_round(packer *p) {
 
 static carom_status run_round(packer *p) {
     CAROM_TRY(begin_round(p));
-    double rho = p->rho[p->round];
-    p->enough = CAROM_MAX(rho * p->fewer, p->goal->radius);
-    if (p->filed == 0.0 || rho < REFILE * p->filed) {
-        double cell_edge = CAROM_MAX(CELL_RATIO * rho, LEAST_CELL);
-        if (!carom_pack_balls_file(p->balls, cell_edge, REACH_RATIO * rho))
+    double rho = p->rounds.rho[p->round];
+    p->enough = CAROM_MAX(rho * p->rounds.fewer, p->goal->radius);
+    if (p->filed == 0.0 || rho < CAROM_PACK_REFILE * p->filed) {
+        double cell_edge = CAROM_MAX(CAROM_PACK_CELL_RATIO * rho, CAROM_PACK_LEAST_CELL);
+        if (!carom_pack_balls_file(p->balls, cell_edge, CAROM_PACK_REACH_RATIO * rho))
             return carom_fail_memory(p->context, 0, "spheres of a packing");
         p->filed = rho;
     }
@@ -499,39 +430,56 @@ static carom_status run_round(packer *p) {
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 /* The radii of the rounds, from that of the largest ball in the mesh's box to the smallest. */
-static carom_status begin(packer *p) {
-    carom_arena *scratch = carom_scratch(p->context, 0);
-    carom_vec3 size = carom_vec_sub(p->mesh->high, p->mesh->low);
+carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+                                    carom_pack_rounds *rounds) {
+    carom_vec3 size = carom_vec_sub(mesh->high, mesh->low);
     double longest = carom_vec_largest(size), edge = longest * (1.0 + 2.0 * ROOT_MARGIN);
-    double least = CAROM_MAX(p->goal->radius, LEAST_UNITS * p->mesh->unit);
+    double least = CAROM_MAX(goal->radius, LEAST_UNITS * mesh->unit);
     double rho = 0.5 * CAROM_MIN(CAROM_MIN(size.x, size.y), size.z) * (1.0 + 0x1p-40);
-    double fewer = (1.0 - FEWER * p->goal->epsilon) * ROUNDING;
-    double ratio = (1.0 + p->goal->epsilon) * fewer;
+    double fewer = (1.0 - FEWER * goal->epsilon) * ROUNDING;
+    double ratio = (1.0 + goal->epsilon) * fewer;
     double first = rho;
-    p->low = carom_vec(p->mesh->low.x - ROOT_MARGIN * longest * 0.9173,
-                       p->mesh->low.y - ROOT_MARGIN * longest * 0.8331,
-                       p->mesh->low.z - ROOT_MARGIN * longest * 0.7649);
-    p->unit = edge * 0x1p-31;
-    p->fewer = fewer;
-    while (p->round_count < MOST_ROUNDS && rho > least) {
+    *rounds = (carom_pack_rounds){.low = carom_vec(mesh->low.x - ROOT_MARGIN * longest * 0.9173,
+                                                   mesh->low.y - ROOT_MARGIN * longest * 0.8331,
+                                                   mesh->low.z - ROOT_MARGIN * longest * 0.7649),
+                                  .unit = edge * 0x1p-31,
+                                  .fewer = fewer,
+                                  .root = {carom_float_up(first, 0.0), 0.0f, CAROM_PACK_ROOT_HALF,
+                                           CAROM_PACK_ROOT_HALF, CAROM_PACK_ROOT_HALF,
+                                           CAROM_PACK_NO_PLACE}};
+    while (rounds->count < MOST_ROUNDS && rho > least) {
         rho /= ratio;
-        ++p->round_count;
+        ++rounds->count;
     }
-    p->rho = CAROM_ARENA_TAKE(scratch, double, (uint64_t)p->round_count + 1);
-    p->buckets = CAROM_ARENA_TAKE(scratch, cell_array, (uint64_t)p->round_count + 1);
-    if (p->rho == NULL || p->buckets == NULL)
-        return carom_fail_memory(p->context, p->round_count * sizeof(cell_array), "a packing");
+    rounds->rho =
+        CAROM_ARENA_TAKE(carom_scratch(mesh->context, 0), double, (uint64_t)rounds->count + 1);
+    if (rounds->rho == NULL)
+        return carom_fail_memory(mesh->context, rounds->count * sizeof(double), "a packing");
     rho = first;
-    for (uint32_t i = 0; i < p->round_count; ++i) {
+    for (uint32_t i = 0; i < rounds->count; ++i) {
         rho /= ratio;
         /* A float, as bounds are: what is not above it does not become so when rounded. */
-        p->rho[i] = (double)float_up(CAROM_MAX(rho, least));
-        p->buckets[i] = (cell_array){0};
+        rounds->rho[i] = (double)carom_float_up(CAROM_MAX(rho, least), 0.0);
     }
-    cell root = {float_up(first), 0.0f,      ROOT_HALF,
-                 ROOT_HALF,       ROOT_HALF, CAROM_BVH_NONE & ~WHOLLY_INSIDE};
-    if (p->round_count != 0 && !cell_array_push(&p->buckets[0], p->allocator, root))
-        return carom_fail_memory(p->context, sizeof(root), "a packing");
+    return CAROM_OK;
+}
+
+uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho) {
+    uint32_t bits = 1;
+    double edge = rounds->unit * 0x1p31;
+    while (bits < GROUP_BITS && edge * carom_power_of_two(-(int)bits) > 4.0 * rho) ++bits;
+    return bits;
+}
+
+static carom_status begin(packer *p) {
+    CAROM_TRY(carom_pack_rounds_make(p->mesh, p->goal, &p->rounds));
+    uint32_t count = p->rounds.count;
+    p->buckets = CAROM_ARENA_TAKE(carom_scratch(p->context, 0), cell_array, (uint64_t)count + 1);
+    if (p->buckets == NULL)
+        return carom_fail_memory(p->context, count * sizeof(cell_array), "a packing");
+    for (uint32_t i = 0; i < count; ++i) p->buckets[i] = (cell_array){0};
+    if (count != 0 && !cell_array_push(&p->buckets[0], p->allocator, p->rounds.root))
+        return carom_fail_memory(p->context, sizeof(cell), "a packing");
     return carom_worker_states_begin(&p->states, p->context, sizeof(worker), begin_worker, p);
 }
 
@@ -545,7 +493,7 @@ static void release(packer *p) {
         }
         carom_worker_states_release(&p->states);
     }
-    for (uint32_t i = 0; p->buckets != NULL && i < p->round_count; ++i)
+    for (uint32_t i = 0; p->buckets != NULL && i < p->rounds.count; ++i)
         cell_array_release(&p->buckets[i], p->allocator);
     cell_array_release(&p->active, p->allocator);
     cell_array_release(&p->next, p->allocator);
@@ -555,13 +503,13 @@ static void release(packer *p) {
 
 /* The largest bound of all cells that are left. Those below the last round's radius are gone. */
 static double largest_left(const packer *p) {
-    double most = p->round_count != 0 ? p->rho[p->round_count - 1] : HUGE_VAL;
+    double most = p->rounds.count != 0 ? p->rounds.rho[p->rounds.count - 1] : HUGE_VAL;
     worker *w;
     for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;)
         most = CAROM_MAX(w->unresolved, most);
     for (uint64_t i = 0; i < p->active.count; ++i)
         most = CAROM_MAX((double)p->active.data[i].bound, most);
-    for (uint32_t k = 0; k < p->round_count; ++k)
+    for (uint32_t k = 0; k < p->rounds.count; ++k)
         for (uint64_t i = 0; i < p->buckets[k].count; ++i)
             most = CAROM_MAX((double)p->buckets[k].data[i].bound, most);
     return most;
@@ -569,13 +517,15 @@ static double largest_left(const packer *p) {
 
 carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
+    if (mesh->context->backend == CAROM_BACKEND_CUDA)
+        return carom_pack_on_device(mesh, goal, balls, outcome);
     packer p = {.context = mesh->context,
                 .mesh = mesh,
                 .goal = goal,
                 .balls = balls,
                 .allocator = &mesh->context->allocator};
     carom_status status = begin(&p);
-    for (; status == CAROM_OK && p.round < p.round_count && !done(&p); ++p.round)
+    for (; status == CAROM_OK && p.round < p.rounds.count && !done(&p); ++p.round)
         if (p.buckets[p.round].count != 0) status = run_round(&p);
     if (status == CAROM_OK) {
         outcome->volume = p.volume;

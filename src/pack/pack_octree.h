@@ -3,6 +3,7 @@
 #ifndef CAROM_SRC_PACK_PACK_OCTREE_H
 #define CAROM_SRC_PACK_PACK_OCTREE_H
 
+#include "carom/pack.h"
 #include "pack/pack_balls.h"
 #include "pack/pack_mesh.h"
 
@@ -24,13 +25,6 @@ typedef struct carom_pack_outcome {
     uint64_t visits; /* cells, voxels or steps */
 } carom_pack_outcome;
 
-/* The radius that a ball at a rounded centre may have, as a float32; 0 or less: none. Takes the
- * mesh distance and the distance of the balls. */
-static inline double carom_pack_radius(double to_mesh, double to_balls) {
-    double least = CAROM_MIN(to_mesh, to_balls) - CAROM_PACK_ERROR;
-    return (double)carom_float_down(least, 0.0);
-}
-
 #define CAROM_PACK_BALL_VOLUME 4.18879020478639098462 /* 4/3 pi */
 
 static inline double carom_pack_volume(double radius) {
@@ -49,6 +43,29 @@ typedef struct carom_pack_climber {
  * balls beyond the reach may lower. `place` is a triangle near, which it changes. */
 double carom_pack_climb(carom_pack_climber *climber, carom_vec3 *point, double step,
                         uint32_t *place);
+
+/* The rounds of the octree method and its root cell; `rho` is scratch of worker 0. */
+typedef struct carom_pack_rounds {
+    carom_vec3 low; /* of the root */
+    double unit;    /* 2^-31 of the root's edge */
+    carom_pack_node root;
+    double fewer; /* the least radius taken, against that of the round */
+    double *rho;  /* the radius of each round, a float */
+    uint32_t count;
+} carom_pack_rounds;
+
+carom_status carom_pack_rounds_make(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+                                    carom_pack_rounds *rounds);
+
+/* Cells are grouped by cubes about two radii wide: as many along each axis as 2 to this power. */
+uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho);
+
+/* CAROM_OK where the context can pack by this method: on the CPU, or on its device. */
+carom_status carom_pack_check_device(carom_context *context, carom_pack_method method);
+
+/* The octree method on the device of the context (pack_device.c): the same balls. */
+carom_status carom_pack_on_device(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
+                                  carom_pack_balls *balls, carom_pack_outcome *outcome);
 
 carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);

@@ -126,8 +126,7 @@ static carom_status describe(carom_context *context, carom_solid *solid,
     carom_pairs_free(&touching);
     CAROM_ASSERT(status != CAROM_OK || solid->region_count != 0);
     solid->info.bytes += solid->region_count * sizeof(uint32_t) + solid->root_count +
-                         solid->touch_count * sizeof(*solid->touches) +
-                         (solid->plain_faces != NULL ? solid->info.triangles : 0);
+                         solid->touch_count * sizeof(*solid->touches);
     return status;
 }
 
@@ -218,7 +217,6 @@ void carom_solid_destroy(carom_solid *solid) {
     carom_release(&allocator, solid->sums.blocks);
     carom_release(&allocator, solid->regions);
     carom_release(&allocator, solid->sides);
-    carom_release(&allocator, solid->plain_faces);
     carom_release(&allocator, solid->touches);
     carom_release(&allocator, solid);
 }

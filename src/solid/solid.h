@@ -29,7 +29,7 @@ struct carom_solid {
     uint32_t *ends;       /* per vertex: one past its last descendant */
     uint32_t *firsts;     /* per vertex: its first triangle; then one past the last triangle */
     uint8_t *represents;  /* per triangle, bit j: its side j is a tree edge, and it is the triangle
-                             that represents this edge */
+                             that represents this edge; and CAROM_SOLID_PLAIN_FACE */
     uint32_t *roots;      /* the first vertex of each connected component */
     uint32_t root_count;
     carom_solid_prefix_sums sums;
@@ -39,10 +39,9 @@ struct carom_solid {
     uint8_t *sides;           /* per connected component: CAROM_SOLID_EMPTY, CAROM_SOLID_FULL */
     carom_solid_own *touches; /* all pairs of triangles that share more than neighbours do */
     uint64_t touch_count;
-    bool plain;           /* the winding number is 0 on one side of each face and 1 on the other */
-    uint8_t *plain_faces; /* NULL where that is so, else per triangle: 1 where it is known of it */
-    bool distinct;        /* no two faces have the same corners */
-    double longest;       /* upper bound of the extent of any triangle along an axis */
+    bool plain;     /* the winding number is 0 on one side of each face and 1 on the other */
+    bool distinct;  /* no two faces have the same corners */
+    double longest; /* upper bound of the extent of any triangle along an axis */
     double volume, side_lengths; /* info.volume; upper bound of the sum of all side lengths: in the
                                     unit of `sums`, where neither overflows */
     int base;                    /* the winding number at infinity: 1 for complements */

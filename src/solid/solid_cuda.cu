@@ -501,6 +501,7 @@ static __global__ void __launch_bounds__(DECIDERS)
                 g.maxima[7] = (uint64_t)pair.a << 32 | pair.b;
                 g.maxima[8] = ~g.maxima[7];
                 g.flags |= CAROM_DEVICE_CROSSING;
+                if (carom_solid_both_plain(&a, &b)) g.flags |= CAROM_DEVICE_PLAIN;
             }
         }
         __syncwarp();

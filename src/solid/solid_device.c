@@ -155,6 +155,7 @@ static void read_tally(const carom_device_tally *from, carom_solid_tally *to) {
     to->any_volume = (from->flags & CAROM_DEVICE_ANY_VOLUME) != 0;
     to->too_large = (from->flags & CAROM_DEVICE_TOO_LARGE) != 0;
     to->crossing = (from->flags & CAROM_DEVICE_CROSSING) != 0;
+    to->plain_crossing = (from->flags & CAROM_DEVICE_PLAIN) != 0;
     to->moved[0] = (from->flags & CAROM_DEVICE_MOVED_A) != 0;
     to->moved[1] = (from->flags & CAROM_DEVICE_MOVED_B) != 0;
     memcpy(to->crossed, from->crossed, sizeof(to->crossed));

@@ -59,6 +59,7 @@ typedef struct carom_device_overlap {
 #define CAROM_DEVICE_CROSSING   4u
 #define CAROM_DEVICE_MOVED_A    8u
 #define CAROM_DEVICE_MOVED_B    16u
+#define CAROM_DEVICE_PLAIN      32u
 
 /* What the faces that meet add up to: carom_solid_tally, in integers that are added or whose
  * maximum is taken, so that the order does not matter. All zero is the empty tally. */

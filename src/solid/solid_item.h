@@ -25,8 +25,17 @@ typedef struct carom_solid_face {
     carom_vec3 p[3];
     uint32_t v[3];
     uint32_t index;
-    uint32_t represents; /* tree edges it represents (solid.h) */
+    uint32_t represents; /* tree edges it represents (solid.h), and whether it is plain */
 } carom_solid_face;
+
+/* A bit of `represents`: the winding number of its own solid is 0 on one side and 1 on the other,
+ * all over the face. Where such faces of two solids cross, each solid is partly inside of the
+ * other. */
+#define CAROM_SOLID_PLAIN_FACE 8u
+
+CAROM_ITEM int carom_solid_both_plain(const carom_solid_face *a, const carom_solid_face *b) {
+    return (a->represents & b->represents & CAROM_SOLID_PLAIN_FACE) != 0;
+}
 
 /* The positions of a face's corners relative to the plane of another face. */
 typedef struct carom_solid_sides {

@@ -179,6 +179,7 @@ static void consider_flat(const carom_solid_query *query, carom_solid_tally *tal
 static void note_crossing(carom_solid_tally *tally, const carom_solid_face *a,
                           const carom_solid_face *b) {
     tally->crossing = true;
+    if (carom_solid_both_plain(a, b)) tally->plain_crossing = true;
     uint64_t pair = (uint64_t)a->index << 32 | b->index;
     tally->crossed[0] = CAROM_MAX(pair, tally->crossed[0]);
     tally->crossed[1] = CAROM_MAX(~pair, tally->crossed[1]);

@@ -83,6 +83,7 @@ typedef struct carom_solid_tally {
     bool too_large;      /* a term exceeded its bound: sums may have overflowed */
     bool one_sided;      /* faces share an area */
     bool crossing;       /* faces cross in the interior of both, without perturbation: */
+    bool plain_crossing; /* some such pair are plain faces */
     uint64_t crossed[2]; /* the last such pair, a in the upper half, and the first, inverted: maxima
                             both, so that they do not depend on the order of the search */
     uint64_t copies[2];  /* pairs of faces with the same corners: with the same, with opposite

@@ -231,10 +231,10 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
     uint32_t *parents = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint32_t *sizes = CAROM_ARENA_TAKE(scratch, uint32_t, count);
     uint8_t *touched = CAROM_ARENA_TAKE(scratch, uint8_t, count);
-    solid->plain_faces = carom_allocate(&solid->allocator, count, 1);
-    if (parents == NULL || sizes == NULL || touched == NULL || solid->plain_faces == NULL)
+    uint8_t *plain_roots = CAROM_ARENA_TAKE(scratch, uint8_t, count);
+    if (parents == NULL || sizes == NULL || touched == NULL || plain_roots == NULL)
         return carom_fail_memory(context, count * 10, "the plain faces of a solid");
-    memset(solid->plain_faces, 0, count);
+    memset(plain_roots, 0, count);
     memset(touched, 0, count);
     for (uint64_t i = 0; i < solid->touch_count; ++i)
         touched[solid->touches[i].a] = touched[solid->touches[i].b] = 1;
@@ -252,15 +252,12 @@ static carom_status find_plain_faces(carom_context *context, carom_solid *solid,
         if (sizes[t] < LEAST_REGION) continue;
         CAROM_TRY(carom_progress_look(context));
         carom_solid_witness_corner(&witness, carom_solid_key_make(0, (uint32_t)t));
-        solid->plain_faces[t] = plain;
+        plain_roots[t] = plain;
     }
     for (uint64_t t = 0; t < count; ++t)
-        solid->plain_faces[t] = !touched[t] && solid->plain_faces[root_of(parents, (uint32_t)t)];
+        if (!touched[t] && plain_roots[root_of(parents, (uint32_t)t)] != 0)
+            solid->represents[t] |= CAROM_SOLID_PLAIN_FACE;
     return CAROM_OK;
-}
-
-static bool is_plain_face(const carom_solid *solid, uint64_t triangle) {
-    return solid->plain || solid->plain_faces[triangle] != 0;
 }
 
 /* ---- A solid --------------------------------------------------------------------------------- */
@@ -280,6 +277,8 @@ carom_status carom_solid_classify(carom_context *context, carom_solid *solid,
     carom_status status = count_windings(context, solid, &query);
     if (solid->info.by_winding) solid->plain = false;
     if (status == CAROM_OK && !solid->plain) status = find_plain_faces(context, solid, &query);
+    for (uint64_t t = 0; solid->plain && t < solid->view.triangle_count; ++t)
+        solid->represents[t] |= CAROM_SOLID_PLAIN_FACE;
     status = carom_progress_finish(context, status);
     carom_arena_rewind(scratch, mark);
     return status;
@@ -387,9 +386,7 @@ carom_status carom_solid_facts_find(const carom_solid_query *query, const carom_
     const carom_solid *a = query->solids[0], *b = query->solids[1];
     *facts = (carom_solid_facts){false, false, false};
     /* Where faces cross, each with 0 on one side and 1 on the other, all three facts hold. */
-    for (int i = 0; tally->crossing && i < 2; ++i) {
-        uint64_t pair = i == 0 ? tally->crossed[0] : ~tally->crossed[1];
-        if (!is_plain_face(a, pair >> 32) || !is_plain_face(b, pair & UINT32_MAX)) continue;
+    if (tally->plain_crossing) {
         *facts = (carom_solid_facts){true, true, true};
         return CAROM_OK;
     }

@@ -61,6 +61,7 @@ static void add_tally(carom_solid_tally *to, const carom_solid_tally *from) {
     to->too_large |= from->too_large;
     to->one_sided |= from->one_sided;
     to->crossing |= from->crossing;
+    to->plain_crossing |= from->plain_crossing;
     for (int i = 0; i < 2; ++i) {
         to->crossed[i] = CAROM_MAX(to->crossed[i], from->crossed[i]);
         to->copies[i] += from->copies[i];

@@ -54,7 +54,8 @@ static const char *validate_edges(const carom_solid *solid, const uint32_t *pare
     memset(represented, 0, soup->vertex_count);
     for (uint32_t t = 0; t < soup->triangle_count; ++t) {
         const uint32_t *c = soup->corners + 3 * (uint64_t)t;
-        if (solid->represents[t] > 7) return "solid: a triangle represents more than three sides";
+        if ((solid->represents[t] & ~CAROM_SOLID_PLAIN_FACE) > 7)
+            return "solid: a triangle represents more than three sides";
         for (int j = 0; j < 3; ++j) {
             uint32_t a = c[j], b = c[j == 2 ? 0 : j + 1];
             uint32_t low = CAROM_MIN(a, b), high = CAROM_MAX(a, b);

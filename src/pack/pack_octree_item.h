@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* pack_octree_item.h: the decisions of packing by an octree that CPU and GPU share: cells, the grid
+ * of the balls inserted so far, bounds (pack_octree.c, pack_balls.c and pack_cpu.c explain them).
+ */
+#ifndef CAROM_SRC_PACK_PACK_OCTREE_ITEM_H
+#define CAROM_SRC_PACK_PACK_OCTREE_ITEM_H
+
+#include "geom/box.h"
+#include "geom/vec.h"
+
+/* Upper bound of the error of a computed distance in the frame: 1e-15 of the extent, at most 28, of
+ * a point and a triangle, and the rounding of a few sums; times two. */
+#define CAROM_PACK_ERROR 0x1p-43
+
+#define CAROM_PACK_FARTHEST 8.0 /* the largest coordinate in the frame */
+
+/* A ball in the frame. */
+typedef struct carom_pack_ball {
+    double x, y, z, radius;
+} carom_pack_ball;
+
+/* The radius that a ball at a rounded centre may have, as a float32; 0 or less: none. Takes the
+ * mesh distance and the distance of the balls. */
+CAROM_ITEM double carom_pack_radius(double to_mesh, double to_balls) {
+    double least = CAROM_MIN(to_mesh, to_balls) - CAROM_PACK_ERROR;
+    return (double)carom_float_down(least, 0.0);
+}
+
+CAROM_ITEM double carom_pack_ball_distance(const carom_pack_ball *b, carom_vec3 p) {
+    double x = p.x - b->x, y = p.y - b->y, z = p.z - b->z;
+    return sqrt((x * x + y * y) + z * z) - b->radius;
+}
+
+/* The nearest multiple of a power of two. */
+CAROM_ITEM double carom_pack_round(double x, double step) {
+    double n = x / step; /* a power of two: exact */
+    return fabs(n) < 0x1p52 ? floor(n + 0.5) * step : x;
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* The centre is in units of 2^-31 of the root's edge. Its lowest bit set says which level the cell
+ * is on: half its edge. */
+typedef struct carom_pack_node {
+    float bound; /* upper bound of empty balls with their centres in it */
+    float apart; /* lower bound of the distance of its centre from the mesh */
+    uint32_t x, y, z;
+    uint32_t place; /* of a triangle near it; the highest bit: wholly inside the solid */
+} carom_pack_node;
+
+#define CAROM_PACK_INSIDE        (UINT32_C(1) << 31)
+#define CAROM_PACK_NO_PLACE      (UINT32_MAX & ~CAROM_PACK_INSIDE)
+#define CAROM_PACK_ROOT_HALF     (UINT32_C(1) << 30)
+#define CAROM_PACK_HALF_DIAGONAL 0.86602540378443864676 /* of a cube of edge 1, sqrt(3) / 2 */
+
+/* A cell leads to a climb if the distance at its centre is this share of the round's radius. */
+#define CAROM_PACK_CLIMB_FROM 0.75
+/* In cells with a half diagonal above this share of the radius the sharper bound does not pay. */
+#define CAROM_PACK_SHARP_BELOW 0.4
+/* The share of a bound beyond the distance itself that is believed where no certificate is wanted.
+ * Inside a ball the distance is negative and counts as 0: a cell around a whole ball has space for
+ * others all the same. */
+#define CAROM_PACK_FAST_TRUST 0.5
+#define CAROM_PACK_FINEST     4.0 /* units of centres: cells of half this edge are not divided */
+
+CAROM_ITEM uint32_t carom_pack_node_half(const carom_pack_node *c) {
+    return c->x & (0u - c->x);
+}
+
+CAROM_ITEM carom_vec3 carom_pack_node_centre(const carom_pack_node *c, carom_vec3 low,
+                                             double unit) {
+    return carom_vec(low.x + (double)c->x * unit, low.y + (double)c->y * unit,
+                     low.z + (double)c->z * unit);
+}
+
+/* The half diagonal, with the rounding of the centre and of bounds. */
+CAROM_ITEM double carom_pack_node_reach(double half) {
+    double h = 2.0 * half * CAROM_PACK_HALF_DIAGONAL;
+    return h * (1.0 + 0x1p-40);
+}
+
+CAROM_ITEM carom_pack_node carom_pack_node_child(const carom_pack_node *c, uint32_t i,
+                                                 double unit) {
+    uint32_t half = carom_pack_node_half(c), q = half / 2;
+    double away = (double)half * unit * CAROM_PACK_HALF_DIAGONAL; /* of a child's centre */
+    carom_pack_node child = *c;
+    child.x = (i & 1) != 0 ? c->x + q : c->x - q;
+    child.y = (i & 2) != 0 ? c->y + q : c->y - q;
+    child.z = (i & 4) != 0 ? c->z + q : c->z - q;
+    child.apart = (float)(((double)c->apart - away) * (1.0 + 0x1p-20)) - 0x1p-30f;
+    return child;
+}
+
+/* Sets a lower bound of the distance from the mesh. */
+CAROM_ITEM void carom_pack_node_set_apart(carom_pack_node *c, double apart) {
+    c->apart = (float)(apart * (1.0 - 0x1p-20)) - 0x1p-30f;
+}
+
+CAROM_ITEM void carom_pack_node_lower(carom_pack_node *c, double bound) {
+    float up = carom_float_up(bound, 0.0);
+    c->bound = CAROM_MIN(up, c->bound);
+}
+
+/* How much of a bound is believed. */
+CAROM_ITEM double carom_pack_believe(bool fast, double least, double bound) {
+    double floor = CAROM_MAX(least, 0.0);
+    return fast && bound > floor ? floor + CAROM_PACK_FAST_TRUST * (bound - floor) : bound;
+}
+
+CAROM_ITEM uint32_t carom_pack_spread_bits(uint32_t x) {
+    x = (x | x << 16) & UINT32_C(0x030000FF);
+    x = (x | x << 8) & UINT32_C(0x0300F00F);
+    x = (x | x << 4) & UINT32_C(0x030C30C3);
+    return (x | x << 2) & UINT32_C(0x09249249);
+}
+
+/* The cube of space that a cell's group has, of 2^bits along each axis of the root. */
+CAROM_ITEM uint32_t carom_pack_node_group(const carom_pack_node *c, uint32_t bits) {
+    uint32_t drop = 31 - bits;
+    return carom_pack_spread_bits(c->x >> drop) << 2 | carom_pack_spread_bits(c->y >> drop) << 1 |
+           carom_pack_spread_bits(c->z >> drop);
+}
+
+/* ---- Climbing -------------------------------------------------------------------------------- */
+
+#define CAROM_PACK_CLIMB_STEPS 24
+#define CAROM_PACK_ENOUGH      0.003 /* relative gain below which a climb ends */
+#define CAROM_PACK_SAFE_SHARE  0.9   /* of the distance to the mesh: a step stays on its side */
+#define CAROM_PACK_FARTHER     2.0   /* steps: how far beyond the nearest obstacles count */
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+#define CAROM_PACK_NEAR        64u  /* obstacles near a point */
+#define CAROM_PACK_BOUND_STEPS 12   /* at twelve the bound is within some percent of the best */
+#define CAROM_PACK_BOUND_GAP   0.02 /* of the bound: it ends when less could be gained */
+
+/* One constraint: at most e + (x, y, z).v. */
+typedef struct carom_pack_linear {
+    double e, x, y, z;
+} carom_pack_linear;
+
+CAROM_ITEM carom_pack_linear carom_pack_linear_make(const double point[3], double x, double y,
+                                                    double z, double radius, double apart,
+                                                    double reach) {
+    carom_pack_linear l;
+    double away = apart + radius;
+    /* The square would exceed the trivial bound. */
+    bool trivial = !(away > 0.5 * reach);
+    double inverse = trivial ? 0.0 : 1.0 / away;
+    l.e = apart + (trivial ? reach : 0.5 * reach * reach * inverse);
+    l.x = (point[0] - x) * inverse;
+    l.y = (point[1] - y) * inverse;
+    l.z = (point[2] - z) * inverse;
+    return l;
+}
+
+/* The t in [0, 1] that minimises a t + h |g + t w|. */
+CAROM_ITEM double carom_pack_line_search(double a, double h, const double g[3], const double w[3]) {
+    double A = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
+    double B = g[0] * w[0] + g[1] * w[1] + g[2] * w[2];
+    double C = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+    if (!(A > 0.0)) return a < 0.0 ? 1.0 : 0.0;
+    double s = -a / (h * sqrt(A));
+    if (s >= 1.0) return 1.0;
+    if (s <= -1.0) return 0.0;
+    double rest = A * C - B * B;
+    double u = rest > 0.0 ? s * sqrt(rest / (1.0 - s * s)) : 0.0;
+    double t = (u - B) / A;
+    return t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+}
+
+/* Of all points of the surface in about the same direction the nearest is kept: one for each of
+ * four quarters of the six sides of a cube. */
+#define CAROM_PACK_DIRECTIONS 24u
+
+CAROM_ITEM uint32_t carom_pack_direction(double x, double y, double z) {
+    double ax = fabs(x), ay = fabs(y), az = fabs(z);
+    if (ax >= ay && ax >= az) return 0u + (x < 0.0) * 4u + (y < 0.0) * 2u + (z < 0.0);
+    if (ay >= az) return 8u + (y < 0.0) * 4u + (z < 0.0) * 2u + (x < 0.0);
+    return 16u + (z < 0.0) * 4u + (x < 0.0) * 2u + (y < 0.0);
+}
+
+/* ---- The grid of balls ----------------------------------------------------------------------- */
+
+#define CAROM_PACK_LEVELS 6u
+#define CAROM_PACK_CHUNK  14u /* balls: with the two other members a cache line */
+#define CAROM_PACK_LEVEL_RATIO                                                                     \
+    16.0 /* of the cells of two levels, and of a ball's radius to its cell */
+#define CAROM_PACK_KEY_BITS   21
+#define CAROM_PACK_KEY_OFFSET (INT64_C(1) << 20) /* cells are above -2^20 and below 2^20 */
+
+#define CAROM_PACK_CELL_RATIO  1.5 /* of cells of balls to the radius when they are filed */
+#define CAROM_PACK_REACH_RATIO 1.7 /* of their reach */
+#define CAROM_PACK_REFILE      0.6 /* balls are filed anew when the radius has fallen to this share */
+#define CAROM_PACK_LEAST_CELL  0x1p-16
+
+CAROM_ITEM uint64_t carom_pack_key(int64_t x, int64_t y, int64_t z) {
+    return (uint64_t)(x + CAROM_PACK_KEY_OFFSET) << (2 * CAROM_PACK_KEY_BITS) |
+           (uint64_t)(y + CAROM_PACK_KEY_OFFSET) << CAROM_PACK_KEY_BITS |
+           (uint64_t)(z + CAROM_PACK_KEY_OFFSET);
+}
+
+CAROM_ITEM uint64_t carom_pack_key_hash(uint64_t key) {
+    uint64_t at = (key * UINT64_C(0x9E3779B97F4A7C15)) >> 20;
+    return at ^ at >> 17;
+}
+
+CAROM_ITEM int64_t carom_pack_cell_of(double x, double cell) {
+    return (int64_t)floor(x / cell);
+}
+
+/* The distance of x from the cell's side along an axis. */
+CAROM_ITEM double carom_pack_cell_gap(double x, int64_t index, double cell) {
+    double low = (double)index * cell, high = low + cell;
+    return x < low ? low - x : x > high ? x - high : 0.0;
+}
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Packings made on the GPU have the CPU's bytes: every closed shape, certified and fast, lattice
+ * solids with cavities and several shells, every goal, extreme scales and places, models. Some are
+ * proved as well. Skipped where there is no device. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/models.h"
+#include "tests/support/pack_check.h"
+#include "tests/support/solids.h"
+
+#define LATTICES 200
+#define PLACES   40
+
+static carom_context *cpu, *cuda; /* cuda NULL: there is no device */
+static uint64_t packings, compared, proved;
+
+static int set_up(void **state) {
+    (void)state;
+    cpu = test_context(2);
+    cuda = test_context_cuda(2);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    print_message("%llu packings with %llu spheres compared, %llu of them proved\n",
+                  (unsigned long long)packings, (unsigned long long)compared,
+                  (unsigned long long)proved);
+    carom_context_destroy(cpu);
+    carom_context_destroy(cuda);
+    return 0;
+}
+
+/* ---- both backends --------------------------------------------------------------------------- */
+
+typedef struct result {
+    carom_packing_info info;
+    carom_pack_spheres spheres;
+    carom_pack_cells cells;
+    uint64_t visits;
+} result;
+
+static result pack(carom_context *context, const carom_packing_def *def) {
+    result r = {0};
+    carom_packing *packing;
+    assert_ok(context, carom_packing_create(context, def, &packing));
+    carom_work work;
+    assert_ok(context, carom_context_get_work(context, &work));
+    r.visits = work.visits;
+    assert_ok(context, carom_packing_get_info(context, packing, &r.info));
+    assert_ok(context, carom_packing_get_spheres(context, packing, &r.spheres));
+    assert_ok(context, carom_packing_get_cells(context, packing, &r.cells));
+    carom_packing_destroy(packing);
+    return r;
+}
+
+static void release(result *r) {
+    carom_pack_spheres_free(&r->spheres);
+    carom_pack_cells_free(&r->cells);
+}
+
+static bool same_sphere(const carom_pack_sphere *a, const carom_pack_sphere *b) {
+    return a->centre.x == b->centre.x && a->centre.y == b->centre.y && a->centre.z == b->centre.z &&
+           a->radius == b->radius && a->secondary == b->secondary && a->cover == b->cover &&
+           a->void_volume == b->void_volume && a->face == b->face && a->depth == b->depth;
+}
+
+static void assert_same(const char *what, const result *found, const result *expected) {
+    const carom_packing_info *a = &found->info, *b = &expected->info;
+    uint64_t least = a->spheres < b->spheres ? a->spheres : b->spheres;
+    for (uint64_t i = 0; i < least; ++i) {
+        const carom_pack_sphere *s = &found->spheres.data[i], *t = &expected->spheres.data[i];
+        if (!same_sphere(s, t))
+            fail_msg("%s: sphere %llu is (%.17g, %.17g, %.17g), radius %.9g; the CPU has (%.17g, "
+                     "%.17g, %.17g), %.9g",
+                     what, (unsigned long long)i, s->centre.x, s->centre.y, s->centre.z, s->radius,
+                     t->centre.x, t->centre.y, t->centre.z, t->radius);
+    }
+    if (a->spheres != b->spheres || a->fill != b->fill || a->empty_radius != b->empty_radius ||
+        a->complete != b->complete || a->cells != b->cells || a->volume != b->volume ||
+        found->visits != expected->visits)
+        fail_msg("%s: %llu spheres, fill %.17g, empty %.17g, %llu cells, %llu visits; the CPU has "
+                 "%llu, %.17g, %.17g, %llu, %llu",
+                 what, (unsigned long long)a->spheres, a->fill, a->empty_radius,
+                 (unsigned long long)a->cells, (unsigned long long)found->visits,
+                 (unsigned long long)b->spheres, b->fill, b->empty_radius,
+                 (unsigned long long)b->cells, (unsigned long long)expected->visits);
+    ++packings;
+    compared += b->spheres;
+}
+
+static void compare(const char *what, const carom_packing_def *def) {
+    result expected = pack(cpu, def), found = pack(cuda, def);
+    assert_same(what, &found, &expected);
+    release(&expected);
+    release(&found);
+}
+
+/* The packing of the GPU alone, proved from its spheres and cells. */
+static void prove(const char *what, const carom_packing_def *def) {
+    result r = pack(cuda, def);
+    pack_proof proof;
+    double volume;
+    pack_claim claim = {.spheres = r.spheres.data,
+                        .sphere_count = r.spheres.count,
+                        .cells = def->keep_cells ? r.cells.data : NULL,
+                        .cell_count = r.cells.count,
+                        .shares = !def->no_shares};
+    carom_triangle *triangles = pack_triangles(cpu, &def->mesh, &claim.triangle_count, &volume);
+    claim.triangles = triangles;
+    claim.crosses = pack_crosses(cpu, &def->mesh);
+    if (!pack_check(&claim, &proof)) fail_msg("%s: %s", what, proof.message);
+    if (!def->fast) {
+        assert_true(r.info.empty_radius <= 1.05 * r.info.least_radius);
+        assert_true(pack_search_empty(&claim, 5, 4) <= r.info.empty_radius);
+    }
+    ++proved;
+    free(triangles);
+    release(&r);
+}
+
+static carom_mesh *make_shape(carom_shape shape, double size, carom_packing_def *def) {
+    carom_shape_def shape_def = {.shape = shape, .size = size};
+    carom_mesh *mesh;
+    assert_ok(cpu, carom_shape_make(cpu, &shape_def, &mesh));
+    assert_ok(cpu, carom_mesh_get_view(mesh, &def->mesh));
+    return mesh;
+}
+
+static const carom_shape shapes[] = {CAROM_SHAPE_TORUS,    CAROM_SHAPE_BOX,  CAROM_SHAPE_CYLINDER,
+                                     CAROM_SHAPE_CONE,     CAROM_SHAPE_KNOT, CAROM_SHAPE_CHAIN,
+                                     CAROM_SHAPE_CHAZELLE, CAROM_SHAPE_GLOBE};
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void shapes_have_the_same_bytes(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    for (size_t i = 0; i < TEST_CASES(COUNT_OF(shapes)); ++i) {
+        carom_packing_def def = {.no_shares = true};
+        carom_mesh *mesh = make_shape(shapes[i], 1.0, &def);
+        for (uint64_t count = 1; count <= TEST_CASES(3000); count = 3 * count + 1) {
+            char what[64];
+            def.count = count;
+            for (int fast = 0; fast < 2; ++fast) {
+                def.fast = fast != 0;
+                snprintf(what, sizeof(what), "%s, %llu%s", carom_shape_name(shapes[i]),
+                         (unsigned long long)count, def.fast ? ", fast" : "");
+                compare(what, &def);
+            }
+        }
+        carom_mesh_destroy(mesh);
+    }
+}
+
+static void every_goal_has_the_same_bytes(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_packing_def torus = {.no_shares = true};
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_TORUS, 1.0, &torus);
+    for (int i = 0; i < TEST_CASES(8); ++i) {
+        carom_packing_def def = torus;
+        char what[32];
+        if (i == 0) def.fill = 0.7;
+        if (i == 1) def.radius = 0.02;
+        if (i == 2) def.epsilon = 0.01, def.count = 50;
+        if (i == 3) def.epsilon = 0.3, def.count = 500;
+        if (i == 4) def.fill = 0.6, def.count = 20;
+        if (i == 5) def.radius = 10.0; /* nothing fits */
+        if (i == 6) def.no_shares = false, def.keep_cells = true, def.count = 100;
+        if (i == 7) def.fill = 0.5, def.fast = true;
+        snprintf(what, sizeof(what), "goal %d", i);
+        compare(what, &def);
+    }
+    carom_mesh_destroy(mesh);
+}
+
+static void lattice_solids_have_the_same_bytes(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_random random = {81};
+    for (uint32_t i = 0; i < TEST_CASES(LATTICES); ++i) {
+        static solid_mesh mesh, other;
+        char what[64];
+        solid_make_random(&random, &mesh);
+        if (i % 3 == 0) { /* shells that cross or touch */
+            const double by[3] = {(double)(carom_random_next(&random) % 8),
+                                  (double)(carom_random_next(&random) % 8), 0.0};
+            solid_make_random(&random, &other);
+            solid_move(&other, by);
+            solid_append(&mesh, &other);
+        }
+        if (i % 5 == 0) solid_split(&random, &mesh, 20);
+        if (i % 7 == 0) solid_slit(&random, &mesh, 3);
+        carom_packing_def def = {.mesh = solid_view(&mesh),
+                                 .count = 1 + carom_random_next(&random) % 60,
+                                 .fast = i % 2 == 1,
+                                 .no_shares = i % 4 != 0};
+        snprintf(what, sizeof(what), "lattice %u (%s)", i, mesh.kind);
+        compare(what, &def);
+    }
+}
+
+static void any_size_and_place_has_the_same_bytes(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    static const double sizes[] = {1.0, 1e-30, 1e30, 0x1p-280, 0x1p280, 1e-3};
+    carom_random random = {82};
+    for (uint32_t i = 0; i < TEST_CASES(PLACES); ++i) {
+        static solid_mesh mesh;
+        char what[64];
+        double size = sizes[i % COUNT_OF(sizes)];
+        solid_make_random(&random, &mesh);
+        solid_scale(&mesh, size);
+        if (i % 2 == 1) {
+            double far = size * (double)(UINT64_C(1) << carom_random_next(&random) % 30);
+            const double by[3] = {far, -far, 0.5 * far};
+            solid_move(&mesh, by);
+        }
+        carom_packing_def def = {.mesh = solid_view(&mesh), .count = 40, .no_shares = true};
+        snprintf(what, sizeof(what), "place %u", i);
+        compare(what, &def);
+    }
+}
+
+static void shapes_are_proved(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    for (size_t i = 0; i < TEST_CASES(COUNT_OF(shapes)); ++i) {
+        carom_packing_def def = {.count = TEST_CASES(400), .keep_cells = true, .fast = i % 2 == 1};
+        carom_mesh *mesh = make_shape(shapes[i], 1.0, &def);
+        prove(carom_shape_name(shapes[i]), &def);
+        carom_mesh_destroy(mesh);
+    }
+}
+
+static void models_have_the_same_bytes(void **state) {
+    (void)state;
+    if (cuda == NULL || test_shared_folder() == NULL) skip();
+    static const char *const names[] = {"cheburashka13k", "bunny70k", "armadillo100k"};
+    for (int m = 0; m < 3; ++m) {
+        char path[1024], file[64];
+        carom_mesh *mesh;
+        carom_packing_def def = {.no_shares = true};
+        snprintf(file, sizeof(file), "bench/solid_%s.ply", names[m]);
+        models_path(file, path, sizeof(path));
+        assert_ok(cpu, carom_mesh_load(cpu, path, &mesh));
+        assert_ok(cpu, carom_mesh_get_view(mesh, &def.mesh));
+        def.count = 5000;
+        compare(names[m], &def);
+        def.count = 20000;
+        def.fast = true;
+        compare(names[m], &def);
+        carom_mesh_destroy(mesh);
+    }
+}
+
+/* ---- progress and what is refused ------------------------------------------------------------ */
+
+typedef struct listener {
+    uint64_t left, calls;
+} listener;
+
+static bool cancel_after(void *user, const char *what, double fraction) {
+    listener *l = user;
+    (void)what;
+    (void)fraction;
+    ++l->calls;
+    return l->left-- == 0;
+}
+
+static void can_be_cancelled(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_packing_def def = {.count = TEST_CASES(3000), .no_shares = true};
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 1.0, &def);
+    result expected = pack(cpu, &def);
+    for (uint64_t calls = 0; calls < 4; ++calls) {
+        listener l = {calls, 0};
+        carom_context_def context_def = {
+            .backend = CAROM_BACKEND_CUDA, .progress = cancel_after, .progress_user = &l};
+        carom_context *context;
+        carom_packing *packing;
+        assert_int_equal(carom_context_create(&context_def, &context), CAROM_OK);
+        carom_status status = carom_packing_create(context, &def, &packing);
+        if (status == CAROM_OK) { /* it was faster than the first calls */
+            carom_packing_destroy(packing);
+        } else {
+            assert_int_equal(status, CAROM_CANCELLED);
+            assert_null(packing);
+        }
+        l.left = UINT64_MAX;
+        result found = pack(context, &def); /* the context still works */
+        assert_same("after cancelling", &found, &expected);
+        release(&found);
+        carom_context_destroy(context);
+    }
+    release(&expected);
+    carom_mesh_destroy(mesh);
+}
+
+static void what_is_not_there_is_refused(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    carom_packing_def def = {.method = CAROM_PACK_METHOD_GREEDY};
+    carom_packing *packing;
+    carom_mesh *mesh = make_shape(CAROM_SHAPE_BOX, 1.0, &def);
+    assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_UNSUPPORTED);
+    def.method = CAROM_PACK_METHOD_PROTOTYPE;
+    assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_UNSUPPORTED);
+    assert_null(packing);
+    def.method = CAROM_PACK_METHOD_OCTREE;
+    def.mesh.face_count -= 1;
+    assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_BAD_INPUT);
+    def.allow_open = true;
+    assert_int_equal(carom_packing_create(cuda, &def, &packing), CAROM_UNSUPPORTED);
+    assert_null(packing);
+    carom_mesh_destroy(mesh);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_have_the_same_bytes),
+        cmocka_unit_test(every_goal_has_the_same_bytes),
+        cmocka_unit_test(lattice_solids_have_the_same_bytes),
+        cmocka_unit_test(any_size_and_place_has_the_same_bytes),
+        cmocka_unit_test(shapes_are_proved),
+        cmocka_unit_test(models_have_the_same_bytes),
+        cmocka_unit_test(can_be_cancelled),
+        cmocka_unit_test(what_is_not_there_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
