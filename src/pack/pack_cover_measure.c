@@ -37,7 +37,7 @@ typedef struct measuring {
     const carom_pack_field *field; /* where the mesh is open */
     const carom_pack_ball *balls;
     uint32_t count;
-    double least; /* distances that differ by less are not distinguished */
+    double least; /* smaller distances are not distinguished */
     double floor; /* a distance that some point has */
     /* Results of each ball. */
     double *worst, *lower, *volume, *distance, *area;
@@ -101,7 +101,8 @@ static bool search_cell(const measuring *m, worker *w, branch *b, carom_vec3 q, 
         square(ball->radius) * (1.0 + 0x1p-40))
         return true;
     double h = half * 1.7320508075688773, floor = CAROM_MAX(b->best, m->floor);
-    double enough = floor * (1.0 + TOLERANCE) + m->least;
+    double enough = floor * (1.0 + TOLERANCE) + LEAST_WORST;
+    enough = CAROM_MAX(enough, m->least);
     uint32_t place = b->place;
     double d = distance_at(m, w, q, enough - h, &place);
     b->place = place;
@@ -319,7 +320,7 @@ carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_fi
     m.volume = results + 2 * (uint64_t)count;
     m.distance = results + 3 * (uint64_t)count;
     m.area = results + 4 * (uint64_t)count;
-    m.least = mesh->balanced ? LEAST_WORST : LEAST_STEP * field->step;
+    m.least = mesh->balanced ? 0.0 : LEAST_STEP * field->step;
     m.middle = carom_vec_scale(carom_vec_add(mesh->low, mesh->high), 0.5);
     carom_status status =
         carom_worker_states_begin(&m.states, context, sizeof(worker), begin_worker, NULL);
