@@ -34,6 +34,12 @@ static double tail(const double *sorted, uint32_t count) {
     return sorted[rank - 1];
 }
 
+double bench_thread_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static double cpu_time(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -85,6 +91,36 @@ static bench_row make_row(const bench *bench, const char *job, double items, con
     return row;
 }
 
+/* Reports a row, with ratios to the row `first`, which may be itself. */
+static void report(bench *bench, uint32_t first, bench_row row) {
+    if (bench->row_count == BENCH_MOST_ROWS) return;
+    bench_row *to = &bench->rows[bench->row_count++];
+    *to = row;
+    to->ratio = row.seconds / bench->rows[first].seconds;
+    to->cpu_ratio = row.cpu_seconds / bench->rows[first].cpu_seconds;
+    to->series = bench->series;
+    to->size = bench->size;
+    if (bench->on_row != NULL) bench->on_row(bench->user, to);
+}
+
+void bench_add_row(bench *bench, const char *job, double items, const char *contender,
+                   double seconds) {
+    bench_row row = {.group = bench->group,
+                     .contender = contender,
+                     .rounds = 1,
+                     .items = items,
+                     .seconds = seconds,
+                     .most_seconds = seconds,
+                     .tail_seconds = (double)NAN,
+                     .cpu_seconds = (double)NAN,
+                     .device_seconds = (double)NAN,
+                     .items_per_second = items / seconds};
+    snprintf(row.job, sizeof(row.job), "%s", job);
+    uint32_t first = bench->row_count;
+    while (first > 0 && strcmp(bench->rows[first - 1].job, row.job) == 0) --first;
+    report(bench, first, row);
+}
+
 void bench_compare(bench *bench, const char *job, double items, const bench_contender *contenders,
                    uint32_t count) {
     times all[BENCH_MOST_CONTENDERS] = {{0}};
@@ -105,17 +141,9 @@ void bench_compare(bench *bench, const char *job, double items, const bench_cont
     }
     for (uint32_t round = 0; round < rounds + 1; ++round)
         for (uint32_t i = 0; i < count; ++i) run_once(&contenders[i], &all[i], round);
-    double first = 0.0, cpu_first = 0.0;
-    for (uint32_t i = 0; i < count && bench->row_count < BENCH_MOST_ROWS; ++i) {
-        bench_row *row = &bench->rows[bench->row_count++];
-        *row = make_row(bench, job, items, contenders[i].name, &all[i], rounds);
-        if (i == 0) first = row->seconds, cpu_first = row->cpu_seconds;
-        row->ratio = row->seconds / first;
-        row->cpu_ratio = row->cpu_seconds / cpu_first;
-        row->series = bench->series;
-        row->size = bench->size;
-        if (bench->on_row != NULL) bench->on_row(bench->user, row);
-    }
+    uint32_t first = bench->row_count;
+    for (uint32_t i = 0; i < count; ++i)
+        report(bench, first, make_row(bench, job, items, contenders[i].name, &all[i], rounds));
     bench->series = NULL;
     free(numbers);
 }

@@ -26,7 +26,7 @@ typedef struct bench_row {
     double seconds;        /* median of the rounds */
     double most_seconds;   /* of one round */
     double tail_seconds;   /* 99.9th percentile; NaN with fewer than BENCH_TAIL_ROUNDS rounds */
-    double cpu_seconds;    /* median of processor time, all threads together */
+    double cpu_seconds;    /* median of processor time, all threads together; NaN: not known */
     double device_seconds; /* median of the time on a device; NaN where none was used */
     double items_per_second;
     double ratio, cpu_ratio; /* to the first contender's */
@@ -60,12 +60,20 @@ typedef struct bench_contender {
     void *input;
 } bench_contender;
 
+/* Processor time of the calling thread, in seconds. */
+double bench_thread_time(void);
+
 /* Adds time that a device has worked, as its own clock says, to the run that calls this. */
 void bench_add_device_seconds(double seconds);
 
 /* Measures and reports one row per contender. `items` is what one run handles. */
 void bench_compare(bench *bench, const char *job, double items, const bench_contender *contenders,
                    uint32_t count);
+
+/* Reports a row that was measured by other means, or printed in a paper: one number, no processor
+ * time. Ratios are to the first of its job. */
+void bench_add_row(bench *bench, const char *job, double items, const char *contender,
+                   double seconds);
 
 /* Makes the next comparison a point of a growth curve, which is drawn over the sizes of a series.
  * `series` is a name that outlives the benchmark. */

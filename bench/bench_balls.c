@@ -3,15 +3,16 @@
  * still while a turning copy slides through it, from a box apart to the same place.
  *
  * One run is the whole path, 32 poses. Figure 5: time against the number of spheres, and the worst
- * pose beside the mean (notes). Figure 6: building the grid. Figure 4: equal packings of meshes of
- * 20,000 to 1,400,000 triangles. Rows of one job compare hashes, threads and the sphere tree, which
- * gives the same bits; a run whose bits differ from the first contender's is marked wrong. There is
- * no peer: no free library measures the overlap of packings. */
+ * pose beside the mean (notes). Figure 6: building the grid. Rows of one job compare hashes,
+ * threads and the sphere tree, which gives the same bits; a run whose bits differ from the first
+ * contender's is marked wrong. There is no peer: no free library measures the overlap of packings.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/bench.h"
+#include "scenes/paths.h"
 
 #define POSES 32
 
@@ -46,26 +47,6 @@ static bool run_path(void *input) {
     for (int i = 0; i < POSES; ++i)
         if (!ask(p, i)) return false;
     return p->same == NULL || memcmp(p->overlaps, p->same->overlaps, sizeof(p->overlaps)) == 0;
-}
-
-/* Turns the copy about the middle of its box. */
-static void make_path(const carom_packing_info *info, carom_pose *poses) {
-    const carom_vec3 low = info->bounds.low, high = info->bounds.high;
-    carom_vec3 middle = {0.5 * (low.x + high.x), 0.5 * (low.y + high.y), 0.5 * (low.z + high.z)};
-    double length = high.x - low.x;
-    for (int i = 0; i < POSES; ++i) {
-        double turn = 0.1 + 0.05 * i, w = cos(turn), x = 0.48 * sin(turn), y = 0.6 * sin(turn),
-               z = 0.64 * sin(turn);
-        const carom_vec3 m = middle;
-        carom_vec3 moved = {
-            (1 - 2 * (y * y + z * z)) * m.x + 2 * (x * y - w * z) * m.y + 2 * (x * z + w * y) * m.z,
-            2 * (x * y + w * z) * m.x + (1 - 2 * (x * x + z * z)) * m.y + 2 * (y * z - w * x) * m.z,
-            2 * (x * z - w * y) * m.x + 2 * (y * z + w * x) * m.y +
-                (1 - 2 * (x * x + y * y)) * m.z};
-        poses[i] = (carom_pose){
-            {w, x, y, z},
-            {m.x - moved.x + length * (1.0 - i / (POSES - 1.0)), m.y - moved.y, m.z - moved.z}};
-    }
 }
 
 /* The worst pose and the mean of a contender, best of several turns each, and its pairs. */
@@ -135,7 +116,7 @@ static void compare(const setting *s, const char *job, const carom_packing *pack
     carom_pose poses[POSES];
     bool good = carom_packing_get_info(s->serial, packing, &info) == CAROM_OK &&
                 carom_packing_get_spheres(s->serial, packing, &spheres) == CAROM_OK;
-    if (good) make_path(&info, poses);
+    if (good) scene_path_slide(&info.bounds, POSES, poses);
     for (int i = 0; i < PLAYERS; ++i) {
         player *p = &players[i];
         p->poses = poses;
@@ -192,30 +173,6 @@ static void figures_5_and_6(const setting *s) {
     }
 }
 
-/* Figure 4: the same solid with more and more triangles. */
-static void figure_4(const setting *s) {
-    static const uint32_t details[] = {142, 420, 1184}; /* their squares are the triangles */
-    for (int i = 0; i < (s->bench->quick ? 1 : 3); ++i) {
-        uint64_t triangles = 0;
-        carom_pose poses[POSES];
-        carom_packing_info info;
-        char job[64];
-        carom_packing *packing =
-            pack_shape(s->parallel, CAROM_SHAPE_TORUS, details[i], 4000, &triangles);
-        player p = {.name = "balls, 1 thread", .context = s->serial, .poses = poses};
-        if (packing != NULL && carom_packing_get_info(s->serial, packing, &info) == CAROM_OK &&
-            prepare(&p, packing)) {
-            make_path(&info, poses);
-            snprintf(job, sizeof(job), "4000 spheres of %llu triangles",
-                     (unsigned long long)triangles);
-            bench_contender contender = {p.name, NULL, run_path, &p};
-            bench_compare(s->bench, job, 4000.0 * POSES, &contender, 1);
-        }
-        carom_balls_destroy(p.balls);
-        carom_packing_destroy(packing);
-    }
-}
-
 static void run(bench *bench) {
     carom_context_def def = *bench->def;
     setting s = {.bench = bench};
@@ -223,7 +180,6 @@ static void run(bench *bench) {
     def.threads = 1;
     if (carom_context_create(&def, &s.serial) == CAROM_OK) {
         figures_5_and_6(&s);
-        figure_4(&s);
         carom_context_destroy(s.serial);
     }
     carom_context_destroy(s.parallel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All overlapping pairs of many boxes, from scratch and per frame, beside other libraries; the
- * scene and the figures of the thesis (Loi 2010).
+/* All overlapping pairs of many boxes, from scratch and per frame, beside other libraries. The
+ * figures of the thesis (Loi 2010) are in papers_loi2010.c.
  *
  * From scratch: bounds to pair list, everything built inside the timed call. A frame: all boxes
  * moved, then all pairs; each contender has its own copy of the scene and a structure that it
@@ -19,7 +19,6 @@ typedef struct player {
     const char *name;
     carom_context *context; /* NULL: a peer */
     carom_broad_method method;
-    double sweep_cell;
     bool tenth; /* only the first tenth of the boxes moves */
     peer_box_pairs_fn *pairs_fn;
     peer_box_frame_fn *frame_fn;
@@ -53,10 +52,8 @@ static bool ask_scratch(player *p) {
         return p->pairs_fn(&boxes, &found) && take_peer(p, &found);
     }
     carom_broad *broad;
-    carom_broad_def def = {.boxes = p->scene->bounds,
-                           .box_count = p->scene->count,
-                           .method = p->method,
-                           .sweep_cell = p->sweep_cell};
+    carom_broad_def def = {
+        .boxes = p->scene->bounds, .box_count = p->scene->count, .method = p->method};
     bool done = carom_broad_create(p->context, &def, &broad) == CAROM_OK &&
                 carom_broad_pairs(p->context, broad, &p->pairs) == CAROM_OK;
     carom_broad_destroy(broad);
@@ -248,61 +245,10 @@ static void frames(bench *bench, carom_context *serial, carom_context *parallel,
     malloc_trim(0);
 }
 
-/* ---- the thesis ------------------------------------------------------------------------------ */
-
-/* Spheres of radius 1, uniform, cells that vary with the scene or of edge 3 (Figure 10), the pairs
- * (Figure 12) and the upper bound of section 6.1.1. */
-static void thesis(bench *bench, carom_context *context, uint64_t size) {
-    scene_boxes scene;
-    if (!scene_boxes_make(size, SCENE_BOXES_MONO, 2010, &scene)) return;
-    player players[] = {
-        {.name = "sweep, varying cells", .context = context, .method = CAROM_BROAD_METHOD_SWEEP},
-        {.name = "sweep, cells of 3",
-         .context = context,
-         .method = CAROM_BROAD_METHOD_SWEEP,
-         .sweep_cell = 3.0},
-        {.name = "tree", .context = context},
-    };
-    bench_contender contenders[3];
-    uint64_t pairs = UINT64_MAX, checksum = 0;
-    char job[64];
-    for (int i = 0; i < 3; ++i) {
-        players[i].scene = &scene;
-        judge(bench, &players[i], &pairs, &checksum);
-        contenders[i] = (bench_contender){players[i].name, NULL, run_scratch, &players[i]};
-    }
-    snprintf(job, sizeof(job), "thesis %lluk", (unsigned long long)size / 1000);
-    bench_compare(bench, job, (double)size, contenders, 3);
-    for (int i = 0; i < 2; ++i) {
-        carom_broad *broad;
-        carom_broad_info info;
-        carom_work work;
-        carom_broad_def def = {.boxes = scene.bounds,
-                               .box_count = size,
-                               .method = CAROM_BROAD_METHOD_SWEEP,
-                               .sweep_cell = players[i].sweep_cell};
-        if (carom_broad_create(context, &def, &broad) == CAROM_OK &&
-            carom_broad_pairs(context, broad, &players[i].pairs) == CAROM_OK &&
-            carom_context_get_work(context, &work) == CAROM_OK &&
-            carom_broad_get_info(context, broad, &info) == CAROM_OK)
-            bench_note(bench,
-                       "%s, cells of %.1f: %llu cells, %llu of one box, %llu entries, %llu steps; "
-                       "%llu pairs, bounded by %llu",
-                       job, info.sweep_cell, (unsigned long long)info.cells,
-                       (unsigned long long)info.lone_cells, (unsigned long long)info.entries,
-                       (unsigned long long)work.visits, (unsigned long long)players[i].pairs.count,
-                       (unsigned long long)info.sweep_bound);
-        carom_broad_destroy(broad);
-    }
-    for (int i = 0; i < 3; ++i) carom_pairs_free(&players[i].pairs);
-    scene_boxes_free(&scene);
-}
-
 static void run(bench *bench) {
     static const char *const peers[] = {"peer_embree_name", "peer_fcl_name", "peer_bullet_name",
                                         "peer_cgal_name"};
     static const uint64_t sizes[] = {10000, 100000, 1000000};
-    static const uint64_t spheres[] = {1000, 8000, 27000, 64000, 125000};
     carom_context_def def = *bench->def;
     carom_context *parallel, *serial;
     if (carom_context_create(&def, &parallel) != CAROM_OK) return;
@@ -318,7 +264,6 @@ static void run(bench *bench) {
                 frames(bench, serial, parallel, sizes[i], (scene_boxes_sizes)kind);
             }
         }
-        for (int i = 0; i < (bench->quick ? 2 : 5); ++i) thesis(bench, serial, spheres[i]);
         carom_context_destroy(serial);
     }
     carom_context_destroy(parallel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving spheres: by density and number, the 1997 paper's figure 1, cell sizes against its model,
- * and what a queue costs. Items are events, counted one by one; contenders of a job go through the
+/* Moving spheres: by density and number, cell sizes against the model of the 1997 paper, and what a
+ * queue costs. Items are events, counted one by one; contenders of a job go through the
  * same events, bit for bit, so they do the same work. */
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void bench_density(bench *bench, carom_context *context) {
                       "the other is in docs/gas.md");
 }
 
-/* ---- the paper's figure 1 -------------------------------------------------------------------- */
+/* ---- the box of figure 1 (papers_kim1997.c) -------------------------------------------------- */
 
 #define FIGURE_RADIUS 1.5
 #define FIGURE_EDGE   200.0
@@ -102,33 +102,6 @@ static bool make_figure(carom_context *context, const carom_gas_def *how, uint64
     carom_gas_def def = *how;
     def.edges = (carom_vec3){FIGURE_EDGE, FIGURE_EDGE, FIGURE_EDGE};
     return make(context, &def, count, FIGURE_RADIUS, FIGURE_SPEED, 2 * count, input);
-}
-
-/* Radius 1.5, mean speed 10 sqrt(3), walls, edge 200: the time for one unit of simulated time.
- * scripts/gas_figure.sh draws what the notes say. */
-static void bench_figure(bench *bench, carom_context *context) {
-    static const uint64_t counts[] = {1000,  2000,   5000,   10000, 20000,
-                                      50000, 100000, 150000, 200000};
-    for (int i = 0; i < (bench->quick ? 5 : 9); ++i) {
-        gas_input input;
-        carom_gas_info info;
-        if (!make_figure(context, &(carom_gas_def){0}, counts[i], &input)) continue;
-        input.events = counts[i] < 10000 ? 20000 : 2 * counts[i];
-        if (input.events > 100000) input.events = 100000;
-        char job[64];
-        snprintf(job, sizeof(job), "figure 1: %llu spheres", (unsigned long long)counts[i]);
-        bench_contender contender = {"carom", NULL, run_gas, &input};
-        bench_compare(bench, job, (double)input.events, &contender, 1);
-        const bench_row *row = last_row(bench);
-        double unit = (double)input.runs / input.passed; /* runs in one unit of time */
-        if (carom_gas_get_info(context, input.gas, &info) == CAROM_OK)
-            bench_note(bench,
-                       "figure 1, %llu spheres: %.4g s wall, %.4g s of processor for one unit of "
-                       "time, %.0f events; cells of %.2f, model %.2f",
-                       (unsigned long long)counts[i], row->seconds * unit, row->cpu_seconds * unit,
-                       (double)input.events * unit, info.cell_edge, info.model_edge);
-        carom_gas_destroy(input.gas);
-    }
 }
 
 /* ---- cells against the model, queues --------------------------------------------------------- */
@@ -200,7 +173,6 @@ static void run(bench *bench) {
     carom_context *context;
     if (carom_context_create(&def, &context) != CAROM_OK) return;
     bench_density(bench, context);
-    bench_figure(bench, context);
     for (int m = 0; m < 2; ++m)
         for (int c = 0; c < (bench->quick ? 1 : 3); ++c)
             bench_cells(bench, context, methods[m], counts[c], names[3 * m + c]);
@@ -208,5 +180,4 @@ static void run(bench *bench) {
     carom_context_destroy(context);
 }
 
-const bench_group bench_gas = {70, "gas", "event-driven spheres: density, figure 1, cells, queues",
-                               run};
+const bench_group bench_gas = {70, "gas", "event-driven spheres: density, cells, queues", run};

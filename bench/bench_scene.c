@@ -187,7 +187,7 @@ static bool make_lattice(uint64_t size, shape shape, crowd *c) {
 /* A ball of 42 vertices: 80 triangles, as in the thesis. */
 static bool make_ball(carom_context *context, double radius, carom_mesh **mesh,
                       carom_mesh_view *view, carom_hull **hull) {
-    carom_shape_def def = {.shape = CAROM_SHAPE_SPHERE, .detail = 1, .size = radius};
+    carom_shape_def def = {.shape = CAROM_SHAPE_SPHERE, .detail = 2, .size = radius};
     return carom_shape_make(context, &def, mesh) == CAROM_OK &&
            carom_mesh_get_view(*mesh, view) == CAROM_OK &&
            carom_hull_create(context, &(carom_hull_def){.mesh = *view}, hull) == CAROM_OK;

@@ -242,8 +242,8 @@ static void run_tree_at(scene *s, int i) {
     (void)carom_tree_overlap(s->context, s->tree, NULL, s->tree, &s->poses[i], &s->def, &o);
 }
 
-/* Times of single queries, by the clock: their mean, 99.9th percentile and maximum, and the first.
- */
+/* Times of single queries, of the processor: their mean, 99.9th percentile and maximum, and the
+ * first. */
 static void note_times(bench *bench, const char *job, scene *s, int poses,
                        void (*one)(scene *, int)) {
     static double seconds[ROUNDS * PATH];
@@ -252,9 +252,9 @@ static void note_times(bench *bench, const char *job, scene *s, int poses,
     s->hint = (carom_tree_hint){.valid = false};
     for (int n = 0; n < rounds; ++n)
         for (int i = 0; i < poses; ++i, ++count) {
-            double start = carom_time_seconds();
+            double start = bench_thread_time();
             one(s, i);
-            seconds[count] = carom_time_seconds() - start;
+            seconds[count] = bench_thread_time() - start;
             sum += seconds[count];
             if (count == 0) first = seconds[0];
         }
@@ -269,21 +269,23 @@ static void note_budget(bench *bench, scene *s, uint64_t count) {
     const double budget = 200e-6;
     carom_random random = {9};
     double size = size_of(s), most = 0.0;
-    int rounds = bench->quick ? 200 : 5000, late = 0;
+    int rounds = bench->quick ? 200 : 5000, late = 0, late_by_clock = 0;
     for (int n = 0; n < rounds; ++n) {
         carom_pose pose = random_pose(&random, 0.5 * size);
         carom_tree_query_def def = {.time_budget = budget};
         carom_tree_answer answer;
-        double start = carom_time_seconds();
+        double start = carom_time_seconds(), used = bench_thread_time();
         (void)carom_tree_query(s->context, s->tree, NULL, s->tree, &pose, &def, &answer);
-        double taken = carom_time_seconds() - start;
-        late += taken > 1.1 * budget;
-        most = fmax(taken, most);
+        used = bench_thread_time() - used;
+        late_by_clock += carom_time_seconds() - start > 1.1 * budget;
+        late += used > 1.1 * budget;
+        most = fmax(used, most);
     }
     bench_note(bench,
-               "%llu spheres, a budget of 200 us: %.2f %% of queries take more than 220 us by "
-               "the clock, at most %.0f",
-               (unsigned long long)count, 100.0 * late / rounds, 1e6 * most);
+               "%llu spheres, a budget of 200 us: %.2f %% of queries take more than 220 us of the "
+               "processor, at most %.0f; by the clock %.2f %%",
+               (unsigned long long)count, 100.0 * late / rounds, 1e6 * most,
+               100.0 * late_by_clock / rounds);
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */

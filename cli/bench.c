@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/bench_papers.h"
 #include "cli/bench_plot.h"
 #include "cli/output.h"
 
@@ -12,6 +13,7 @@ typedef struct options {
     bool list, quick;
     uint64_t rounds;
     const char *csv, *svg;
+    const char *only, *folder; /* of papers */
 } options;
 
 static const options bench_defaults = {.rounds =
@@ -24,7 +26,14 @@ static const arg_option bench_options[] = {
      "rounds to take medians of, 1 to 100000 (9)", NULL},
     {"--csv", 0, ARG_TEXT, offsetof(options, csv), "FILE", "also write the rows as CSV", NULL},
     {"--svg", 0, ARG_TEXT, offsetof(options, svg), "FILE", "also draw the rows", NULL},
+    {"--only", 0, ARG_TEXT, offsetof(options, only), "FIGURE", "papers: one figure, or one paper",
+     NULL},
+    {"--output", 'o', ARG_TEXT, offsetof(options, folder), "DIR",
+     "papers: the folder to write into (papers)", NULL},
 };
+
+/* Not a group of rows: figures, each with its own columns. */
+#define PAPERS "papers"
 
 static int list_groups(const cli *cli) {
     json j = {stdout, false};
@@ -39,8 +48,11 @@ static int list_groups(const cli *cli) {
             printf("%-10s %s\n", bench_groups[i]->name, bench_groups[i]->what);
     }
     if (cli->json) {
+        json_text(&j, NULL, PAPERS);
         json_end_array(&j);
         cli_end_json(&j);
+    } else {
+        printf("%-10s %s\n", PAPERS, "the papers' figures as CSV, SVG and a page; runs alone");
     }
     return CLI_OK;
 }
@@ -52,16 +64,22 @@ static const char *milliseconds(double seconds, char text[16]) {
     return text;
 }
 
+static const char *times_of(double ratio, char text[16]) {
+    text[0] = '\0';
+    if (isfinite(ratio)) snprintf(text, 16, "%.2fx", ratio);
+    return text;
+}
+
 static void print_row(void *user, const bench_row *row) {
     bench *b = user;
     const bench_row *before = b->row_count > 1 ? &b->rows[b->row_count - 2] : NULL;
     bool same_job = before != NULL && strcmp(before->job, row->job) == 0;
-    char tail[16], device[16];
-    printf("%-24s %-22s %10.3f %10.3f %10s %10s %10.2f %8.2fx %8.2fx%s\n", same_job ? "" : row->job,
+    char tail[16], device[16], wall[16], processor[16];
+    printf("%-24s %-22s %10.3f %10.3f %10s %10s %10.2f %9s %9s%s\n", same_job ? "" : row->job,
            row->contender, 1e3 * row->seconds, 1e3 * row->most_seconds,
            milliseconds(row->tail_seconds, tail), milliseconds(row->device_seconds, device),
-           1e-6 * row->items_per_second, row->ratio, row->cpu_ratio,
-           row->wrong ? "  WRONG ANSWER" : "");
+           1e-6 * row->items_per_second, times_of(row->ratio, wall),
+           times_of(row->cpu_ratio, processor), row->wrong ? "  WRONG ANSWER" : "");
     fflush(stdout);
 }
 
@@ -110,13 +128,18 @@ static bool is_wanted(const bench_group *group, size_t count, char **names) {
 static bool has_unknown(size_t count, char **names, char *message, size_t size) {
     const char *known[64];
     size_t known_count = 0;
-    for (; bench_groups[known_count] != NULL && known_count < 63; ++known_count)
+    for (; bench_groups[known_count] != NULL && known_count < 62; ++known_count)
         known[known_count] = bench_groups[known_count]->name;
-    known[known_count] = NULL;
+    known[known_count] = PAPERS;
+    known[known_count + 1] = NULL;
     for (size_t i = 0; i < count; ++i) {
         bool found = false;
         for (size_t k = 0; k < known_count; ++k) found |= strcmp(known[k], names[i]) == 0;
         if (found) continue;
+        if (strcmp(names[i], PAPERS) == 0) {
+            snprintf(message, size, "papers runs alone, without other names");
+            return true;
+        }
         const char *near = args_did_you_mean(names[i], known);
         snprintf(message, size, "no benchmark '%.60s'%s%s%s; --list shows them all", names[i],
                  near != NULL ? ", did you mean " : "", near != NULL ? near : "",
@@ -137,9 +160,22 @@ static const char *find_misuse(const cli *cli, const options *o) {
     return NULL;
 }
 
+static int run_papers(cli *cli, const options *o) {
+    if (o->list) return bench_papers_list(cli);
+    if (o->csv != NULL || o->svg != NULL || o->rounds != ARG_NO_COUNT)
+        return cli_misuse(cli, "papers takes --only, --output and --quick");
+    return bench_papers_run(cli,
+                            &(bench_papers_def){.quick = o->quick,
+                                                .only = o->only,
+                                                .folder = o->folder != NULL ? o->folder : PAPERS});
+}
+
 static int run(cli *cli, const void *values, size_t count, char **names) {
     const options *options = values;
     char message[192];
+    if (count == 1 && strcmp(names[0], PAPERS) == 0) return run_papers(cli, options);
+    if (options->only != NULL || options->folder != NULL)
+        return cli_misuse(cli, "--only and --output are for carom bench papers");
     if (options->list) return list_groups(cli);
     if (has_unknown(count, names, message, sizeof(message))) return cli_misuse(cli, message);
     uint64_t rounds = options->rounds == ARG_NO_COUNT ? 0 : options->rounds;
@@ -187,7 +223,9 @@ const cli_command cli_bench = {
     .name = "bench",
     .arguments = "[NAME...]",
     .summary = "the benchmarks, ours and peers', side by side",
-    .details = "Without a name, all of them. Machines are noisy: read the ratios.",
+    .details = "Without a name, all of them but papers. Machines are noisy: read the ratios.\n\n"
+               "papers runs alone: it measures the figures of the papers anew and writes each as\n"
+               "CSV and SVG, and a page of all.",
     .options = bench_options,
     .option_count = sizeof(bench_options) / sizeof(bench_options[0]),
     .options_size = sizeof(options),

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* carom kfree: the k of a mesh, and the upper bounds on intersecting pairs that follow from it. */
 #include "cli/interrupt.h"
+#include "cli/kfree_split.h"
 #include "cli/meshes.h"
 #include "cli/output.h"
 #include "cli/repeat.h"
 
 typedef struct options {
-    const char *output;
+    const char *output, *split_to;
+    uint64_t split;
     bool fan, no_weld, as_segments;
     int from;
     uint64_t repeat;
 } options;
 
-static const options kfree_defaults = {.repeat = 1};
+static const options kfree_defaults = {.repeat = 1, .split = ARG_NO_COUNT};
 
 static const arg_option kfree_options[] = {
     {"--fan", 0, ARG_FLAG, offsetof(options, fan), NULL,
@@ -21,6 +23,10 @@ static const arg_option kfree_options[] = {
      "keep vertices apart that have equal coordinates", NULL},
     {"--as-segments", 0, ARG_FLAG, offsetof(options, as_segments), NULL,
      "take faces without area for segments and points", NULL},
+    {"--split", 0, ARG_COUNT, offsetof(options, split), "K",
+     "also split long faces until k is K, and tell what becomes of it", NULL},
+    {"--split-to", 0, ARG_TEXT, offsetof(options, split_to), "FILE",
+     "with --split: write the mesh there", NULL},
     {"--output", 'o', ARG_TEXT, offsetof(options, output), "FILE",
      "write the number of every face there, as CSV; - is the standard output", NULL},
     {"--from", 0, ARG_CHOICE, offsetof(options, from), "NAME", MESHES_FROM_HELP,
@@ -36,7 +42,17 @@ static const char details[] =
     "moved copy of itself. neighbours is the share of all counted that have a common vertex,\n"
     "height the powers of two between the least and the largest diameter. Faces without area\n"
     "take no part. -o writes lines `face,number`. --device cuda counts triangles only: split\n"
-    "polygons by --fan.";
+    "polygons by --fan.\n\n"
+    "--split bisects triangles that count the most at their longest edges, round by round, until\n"
+    "the mesh is K-free or has four times its triangles, and takes the mesh of lowest k.";
+
+#define SPLIT_GROWTH 4.0 /* most triangles after splitting, as a multiple of those before */
+
+/* What there is to tell of a mesh. */
+typedef struct crowd {
+    carom_k_free k;
+    carom_k_free_bounds bounds;
+} crowd;
 
 typedef struct job {
     cli *cli;
@@ -44,11 +60,22 @@ typedef struct job {
     carom_soup_info info;
     carom_k_free k;
     carom_k_free_bounds bounds;
+    crowd split[2]; /* the triangles before and after, with --split */
     double prepare_s;
     repeat query;
     carom_work work;
     output out;
 } job;
+
+static void print_crowd_json(json *j, const char *key, const crowd *crowd) {
+    json_begin_object(j, key);
+    json_count(j, "faces", crowd->k.faces);
+    json_count(j, "k", crowd->k.k);
+    json_number(j, "mean", crowd->k.mean);
+    json_number(j, "height", crowd->k.height);
+    json_count(j, "bound", crowd->bounds.pairs);
+    json_end_object(j);
+}
 
 static void print_json(const job *job) {
     const carom_k_free *k = &job->k;
@@ -82,7 +109,20 @@ static void print_json(const job *job) {
     json_count(&j, "candidates", job->work.candidates);
     json_count(&j, "undecided", job->work.undecided);
     if (job->options->output != NULL) json_text(&j, "output", job->options->output);
+    if (job->options->split != ARG_NO_COUNT) {
+        print_crowd_json(&j, "triangles", &job->split[0]);
+        print_crowd_json(&j, "split", &job->split[1]);
+    }
     cli_end_json(&j);
+}
+
+static void print_split(FILE *out, const crowd *split) {
+    static const char *const names[] = {"triangles", "split"};
+    for (int i = 0; i < 2; ++i)
+        fprintf(out,
+                "  %-12s %llu-free, %llu faces, %.3f on average, height %.3f, at most %llu pairs\n",
+                names[i], (unsigned long long)split[i].k.k, (unsigned long long)split[i].k.faces,
+                split[i].k.mean, split[i].k.height, (unsigned long long)split[i].bounds.pairs);
 }
 
 static void print_words(const job *job, const char *path) {
@@ -109,11 +149,42 @@ static void print_words(const job *job, const char *path) {
     fprintf(out, "  %-12s a moved copy meets it in %llu pairs at most (as published: %llu)\n",
             "bound", (unsigned long long)job->bounds.pairs,
             (unsigned long long)job->bounds.published);
+    if (job->options->split != ARG_NO_COUNT) print_split(out, job->split);
     fprintf(out, "prepared in %.2f ms, counted in %.2f ms among %llu candidates\n",
             1e3 * job->prepare_s, 1e3 * repeat_median(&job->query),
             (unsigned long long)job->work.candidates);
     if (out == stdout && job->options->output != NULL)
         fprintf(out, "all written to %s\n", job->options->output);
+}
+
+static carom_status measure(carom_context *context, const carom_mesh *mesh, crowd *crowd) {
+    carom_soup_def def = {.fan = false};
+    carom_soup *soup = NULL;
+    carom_status status = carom_mesh_get_view(mesh, &def.mesh);
+    if (status == CAROM_OK) status = carom_soup_create(context, &def, &soup);
+    if (status == CAROM_OK) status = carom_soup_k_free(context, soup, &crowd->k, NULL);
+    if (status == CAROM_OK)
+        status = carom_k_free_get_bounds(context, &crowd->k, &crowd->k, &crowd->bounds);
+    carom_soup_destroy(soup);
+    return status;
+}
+
+/* Splits the mesh, as triangles, and writes the result where that is asked for. */
+static carom_status split(job *job, carom_mesh **mesh) {
+    carom_context *context = job->cli->context;
+    const options *o = job->options;
+    const kfree_split_def def = {.k = o->split, .growth = SPLIT_GROWTH};
+    carom_mesh *made = NULL;
+    carom_mesh_view view;
+    carom_status status = meshes_triangulate(job->cli, o->fan, mesh);
+    if (status == CAROM_OK) status = measure(context, *mesh, &job->split[0]);
+    if (status == CAROM_OK) status = carom_mesh_get_view(*mesh, &view);
+    if (status == CAROM_OK) status = kfree_split(context, &view, &def, &made);
+    if (status == CAROM_OK) status = measure(context, made, &job->split[1]);
+    if (status == CAROM_OK && o->split_to != NULL)
+        status = meshes_save(job->cli, &made, meshes_format(o->split_to, 0), false, o->split_to);
+    carom_mesh_destroy(made);
+    return status;
 }
 
 static carom_status prepare(job *job, const char *path, carom_soup **soup) {
@@ -127,6 +198,7 @@ static carom_status prepare(job *job, const char *path, carom_soup **soup) {
     double start = carom_time_seconds();
     if (status == CAROM_OK) status = carom_soup_create(job->cli->context, &def, soup);
     job->prepare_s = carom_time_seconds() - start;
+    if (status == CAROM_OK && job->options->split != ARG_NO_COUNT) status = split(job, &mesh);
     carom_mesh_destroy(mesh);
     return status;
 }
@@ -157,7 +229,12 @@ static int run(cli *cli, const void *values, size_t count, char **paths) {
     job job = {.cli = cli, .options = options, .query = {.wanted = options->repeat}};
     const char *misuse = output_misuse(cli, options->output);
     if (misuse == NULL) misuse = repeat_misuse(options->repeat);
+    if (misuse == NULL && options->split == 0) misuse = "--split takes 1 or more";
+    if (misuse == NULL && options->split_to != NULL && options->split == ARG_NO_COUNT)
+        misuse = "--split-to comes with --split";
     if (misuse != NULL) return cli_misuse(cli, misuse);
+    if (options->split_to != NULL && !meshes_can_write(meshes_format(options->split_to, 0)))
+        return meshes_refuse(cli, options->split_to);
     carom_soup *soup = NULL;
     carom_numbers counts = {0};
     carom_status status = prepare(&job, paths[0], &soup);

@@ -21,7 +21,8 @@ static const char style[] =
     "svg text{font:12px system-ui,sans-serif;fill:#445}";
 
 const char *page_colour(size_t index) {
-    static const char *const colours[] = {"#1f6feb", "#d1462f", "#2e8b57", "#8a4fbf", "#c98a00"};
+    static const char *const colours[] = {"#1f6feb", "#d1462f", "#2e8b57", "#8a4fbf",
+                                          "#c98a00", "#0f7f8f", "#b03a7a", "#5c6670"};
     return colours[index % (sizeof(colours) / sizeof(colours[0]))];
 }
 
@@ -161,61 +162,99 @@ void page_end_table(page *page) {
 #define BOTTOM 45.0
 
 typedef struct axis {
-    double low, high; /* decimal logarithms */
+    bool linear;
+    double low, high; /* of the values, or of their decimal logarithms */
+    double step;      /* between lines of the grid */
     double from, to;  /* pixels */
 } axis;
 
 static double along(axis axis, double value) {
-    return axis.from + (log10(value) - axis.low) / (axis.high - axis.low) * (axis.to - axis.from);
+    double at = axis.linear ? value : log10(value);
+    return axis.from + (at - axis.low) / (axis.high - axis.low) * (axis.to - axis.from);
 }
 
-/* What has a place on logarithmic axes. */
-static bool is_drawn(const page_curve *curve, size_t i) {
-    double x = curve->x[i], y = curve->y[i];
-    return x > 0.0 && y > 0.0 && isfinite(x) && isfinite(y);
+static bool has_place(double value, bool linear) {
+    return isfinite(value) && (linear || value > 0.0);
 }
 
-static axis fit_axis(const page_curve *curves, size_t count, bool vertical, double from,
-                     double to) {
+static bool is_drawn(const page_axes *axes, const page_curve *curve, size_t i) {
+    return has_place(curve->x[i], axes->linear_x) && has_place(curve->y[i], axes->linear_y);
+}
+
+#define MOST_STEPS 6.0 /* of a linear axis */
+
+/* The least of 1, 2, 5, 10, 20 ... times a power of ten of which at most MOST_STEPS fit. */
+static double nice_step(double width) {
+    double power = pow(10.0, floor(log10(width / MOST_STEPS)));
+    double steps = width / power;
+    return power * (steps <= MOST_STEPS         ? 1.0
+                    : steps <= 2.0 * MOST_STEPS ? 2.0
+                    : steps <= 5.0 * MOST_STEPS ? 5.0
+                                                : 10.0);
+}
+
+static axis fit_axis(const page_axes *axes, const page_curve *curves, size_t count, bool vertical,
+                     double from, double to) {
+    axis a = {.linear = vertical ? axes->linear_y : axes->linear_x, .from = from, .to = to};
     double low = INFINITY, high = -INFINITY;
     for (size_t c = 0; c < count; ++c) {
         for (size_t i = 0; i < curves[c].count; ++i) {
-            if (!is_drawn(&curves[c], i)) continue;
-            double value = log10(vertical ? curves[c].y[i] : curves[c].x[i]);
+            if (!is_drawn(axes, &curves[c], i)) continue;
+            double value = vertical ? curves[c].y[i] : curves[c].x[i];
+            if (!a.linear) value = log10(value);
             if (value < low) low = value;
             if (value > high) high = value;
         }
     }
     if (!(low <= high)) low = high = 0.0;
-    return (axis){floor(low + 1e-9), fmax(ceil(high - 1e-9), floor(low + 1e-9) + 1.0), from, to};
+    if (vertical && axes->filled && low > 0.0) low = 0.0;
+    a.step = 1.0;
+    if (a.linear && high > low) a.step = nice_step(high - low);
+    a.low = a.step * floor(low / a.step + 1e-9);
+    a.high = fmax(a.step * ceil(high / a.step - 1e-9), a.low + a.step);
+    return a;
+}
+
+/* The value at a line of the grid; 0 is 0. */
+static double line_value(axis a, double at) {
+    if (!a.linear) return pow(10.0, at);
+    return fabs(at) < 1e-9 * a.step ? 0.0 : at;
 }
 
 static void draw_grid(FILE *out, axis x, axis y) {
-    for (double power = x.low; power <= x.high + 0.5; power += 1.0) {
-        double at = along(x, pow(10.0, power));
+    for (double line = x.low; line <= x.high + 0.5 * x.step; line += x.step) {
+        double value = line_value(x, line), at = along(x, value);
         fprintf(out,
                 "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e3e8ee\"/>"
                 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%g</text>\n",
-                at, at, y.from, y.to, at, y.from + 16.0, pow(10.0, power));
+                at, at, y.from, y.to, at, y.from + 16.0, value);
     }
-    for (double power = y.low; power <= y.high + 0.5; power += 1.0) {
-        double at = along(y, pow(10.0, power));
+    for (double line = y.low; line <= y.high + 0.5 * y.step; line += y.step) {
+        double value = line_value(y, line), at = along(y, value);
         fprintf(out,
                 "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e3e8ee\"/>"
                 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                x.from, x.to, at, at, x.from - 6.0, at + 4.0, pow(10.0, power));
+                x.from, x.to, at, at, x.from - 6.0, at + 4.0, value);
     }
 }
 
-static void draw_curve(FILE *out, axis x, axis y, const page_curve *curve, size_t index) {
+#define MOST_DOTS 64 /* on a curve: with more points it is a line alone */
+
+static void draw_curve(FILE *out, const page_axes *axes, axis x, axis y, const page_curve *curve,
+                       size_t index) {
     const char *colour = page_colour(index);
-    fprintf(out, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"", colour);
+    fprintf(out, "<polyline fill=\"%s\" stroke-width=\"%d\" stroke=\"%s\" points=\"",
+            axes->filled ? colour : "none", axes->filled ? 1 : 2, colour);
+    if (axes->filled && curve->count > 0)
+        fprintf(out, "%.1f,%.1f ", along(x, curve->x[0]), along(y, 0.0));
     for (size_t i = 0; i < curve->count; ++i)
-        if (is_drawn(curve, i))
+        if (is_drawn(axes, curve, i))
             fprintf(out, "%.1f,%.1f ", along(x, curve->x[i]), along(y, curve->y[i]));
+    if (axes->filled && curve->count > 0)
+        fprintf(out, "%.1f,%.1f", along(x, curve->x[curve->count - 1]), along(y, 0.0));
     fputs("\"/>\n", out);
-    for (size_t i = 0; i < curve->count; ++i)
-        if (is_drawn(curve, i))
+    for (size_t i = 0; i < curve->count && curve->count <= MOST_DOTS && !axes->filled; ++i)
+        if (is_drawn(axes, curve, i))
             fprintf(out, "<circle r=\"3\" fill=\"%s\" cx=\"%.1f\" cy=\"%.1f\"/>", colour,
                     along(x, curve->x[i]), along(y, curve->y[i]));
     double row = TOP + 16.0 * (double)index + 8.0;
@@ -234,19 +273,18 @@ static void end_figure(FILE *out, const char *caption) {
     fputs("</figcaption></figure>\n", out);
 }
 
-void page_draw_chart(FILE *out, const char *x_label, const char *y_label, const page_curve *curves,
-                     size_t count) {
-    axis x = fit_axis(curves, count, false, LEFT, PAGE_CHART_WIDTH - RIGHT);
-    axis y = fit_axis(curves, count, true, PAGE_CHART_HEIGHT - BOTTOM, TOP);
+void page_draw_chart(FILE *out, const page_axes *axes, const page_curve *curves, size_t count) {
+    axis x = fit_axis(axes, curves, count, false, LEFT, PAGE_CHART_WIDTH - RIGHT);
+    axis y = fit_axis(axes, curves, count, true, PAGE_CHART_HEIGHT - BOTTOM, TOP);
     draw_grid(out, x, y);
-    for (size_t i = 0; i < count; ++i) draw_curve(out, x, y, &curves[i], i);
+    for (size_t i = 0; i < count; ++i) draw_curve(out, axes, x, y, &curves[i], i);
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", (x.from + x.to) / 2.0,
             PAGE_CHART_HEIGHT - 8.0);
-    page_put_text(out, x_label);
+    page_put_text(out, axes->x_label);
     fprintf(out,
             "</text><text transform=\"translate(14 %.1f) rotate(-90)\" text-anchor=\"middle\">",
             (y.from + y.to) / 2.0);
-    page_put_text(out, y_label);
+    page_put_text(out, axes->y_label);
     fputs("</text>", out);
 }
 
@@ -254,7 +292,8 @@ void page_chart(page *page, const char *caption, const char *x_label, const char
                 const page_curve *curves, size_t count) {
     fprintf(page->out, "<figure><svg width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n",
             PAGE_CHART_WIDTH, PAGE_CHART_HEIGHT, PAGE_CHART_WIDTH, PAGE_CHART_HEIGHT);
-    page_draw_chart(page->out, x_label, y_label, curves, count);
+    page_axes axes = {.x_label = x_label, .y_label = y_label};
+    page_draw_chart(page->out, &axes, curves, count);
     end_figure(page->out, caption);
 }
 

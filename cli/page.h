@@ -41,13 +41,19 @@ typedef struct page_curve {
     size_t count;
 } page_curve;
 
-/* Draws curves as elements of SVG. Both axes are logarithmic, so that growth shows as slope; points
- * that are not positive are left out. */
+/* Axes are logarithmic, so that growth shows as slope, or linear. Points that are not finite, or
+ * not positive on a logarithmic axis, are left out. */
+typedef struct page_axes {
+    const char *x_label, *y_label;
+    bool linear_x, linear_y;
+    bool filled; /* down to 0, with linear_y: of stacked curves the highest comes first */
+} page_axes;
+
+/* Draws curves as elements of SVG. */
 #define PAGE_CHART_WIDTH  640.0
 #define PAGE_CHART_HEIGHT 360.0
-void page_draw_chart(FILE *out, const char *x_label, const char *y_label, const page_curve *curves,
-                     size_t count);
-/* The same as a figure of a page. */
+void page_draw_chart(FILE *out, const page_axes *axes, const page_curve *curves, size_t count);
+/* The same as a figure of a page, with logarithmic axes. */
 void page_chart(page *page, const char *caption, const char *x_label, const char *y_label,
                 const page_curve *curves, size_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws a mesh as a picture: rotated, lit from the upper right, painted far to near. */
+/* Draws a mesh or balls as a picture: rotated, lit from the upper right, painted far to near. */
 #include "cli/picture.h"
 
 #include <math.h>
@@ -88,11 +88,53 @@ carom_status picture_draw(page *page, const carom_mesh_view *view, const picture
         order[f].number = f;
     }
     qsort(order, faces, sizeof(*order), compare_depth);
-    page_begin_picture(page, def->edge != 0 ? def->edge : 240);
+    if (!def->bare) page_begin_picture(page, def->edge != 0 ? def->edge : 240);
     for (uint64_t f = 0; f < faces; ++f)
         if (!def->closed || !order[f].back) paint(page, &order[f], corners, scale, middle, def);
-    page_end_picture(page, words);
+    if (!def->bare) page_end_picture(page, words);
     free(corners);
+    free(order);
+    return CAROM_OK;
+}
+
+/* A ball as a circle, stronger when nearer. */
+static void paint_ball(FILE *out, const seen *face, const carom_vec3 *centre, double radius,
+                       size_t colour) {
+    fprintf(out,
+            "<circle cx=\"%.3f\" cy=\"%.3f\" r=\"%.4f\" fill=\"%s\" fill-opacity=\"%.2f\" "
+            "stroke=\"#fff\" stroke-width=\".004\"/>\n",
+            centre->x, -centre->y, radius, page_colour(colour), 0.6 + 0.35 * face->light);
+}
+
+carom_status picture_draw_balls(page *page, const carom_ball *balls, const uint8_t *colours,
+                                uint64_t count) {
+    if (count == 0) return CAROM_OK;
+    carom_vec3 *centres = malloc(count * sizeof(*centres));
+    seen *order = malloc(count * sizeof(*order));
+    if (centres == NULL || order == NULL) {
+        free(centres);
+        free(order);
+        return CAROM_NO_MEMORY;
+    }
+    carom_vec3 low = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (uint64_t i = 0; i < count; ++i) {
+        carom_vec3 c = centres[i] = turn(balls[i].centre);
+        double r = balls[i].radius;
+        low = (carom_vec3){fmin(low.x, c.x - r), fmin(low.y, c.y - r), fmin(low.z, c.z)};
+        high = (carom_vec3){fmax(high.x, c.x + r), fmax(high.y, c.y + r), fmax(high.z, c.z)};
+        order[i] = (seen){.depth = c.z, .number = i};
+    }
+    double scale = 2.0 / fmax(high.x - low.x, high.y - low.y);
+    double deep = high.z > low.z ? high.z - low.z : 1.0;
+    qsort(order, count, sizeof(*order), compare_depth);
+    for (uint64_t i = 0; i < count; ++i) {
+        uint64_t n = order[i].number;
+        carom_vec3 at = {scale * (centres[n].x - 0.5 * (low.x + high.x)),
+                         scale * (centres[n].y - 0.5 * (low.y + high.y)), 0.0};
+        order[i].light = (centres[n].z - low.z) / deep; /* nearer balls are stronger */
+        paint_ball(page->out, &order[i], &at, scale * balls[n].radius, colours[n]);
+    }
+    free(centres);
     free(order);
     return CAROM_OK;
 }

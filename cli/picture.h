@@ -15,10 +15,16 @@ typedef struct picture_def {
     size_t colour;   /* as in page_face */
     unsigned edge;   /* in pixels; 0: 240 */
     const bool *lit; /* one per face, or NULL: faces to highlight */
+    bool bare;       /* only the elements of SVG, within [-1, 1], and no words: for a drawing that
+                        the caller has begun */
 } picture_def;
 
 /* Draws a mesh of float64 positions, scaled to the picture. */
 carom_status picture_draw(page *page, const carom_mesh_view *view, const picture_def *def,
                           const char *words);
+
+/* Draws balls in the same view, bare; `colours` has one per ball, as in page_face. */
+carom_status picture_draw_balls(page *page, const carom_ball *balls, const uint8_t *colours,
+                                uint64_t count);
 
 #endif

@@ -10,6 +10,20 @@ include(cmake/lists.cmake)
 carom_list_definitions(cli_commands cli_command ${cli_sources})
 carom_list_definitions(demo_parts demo_part ${cli_sources})
 carom_list_definitions(bench_groups bench_group ${cli_sources})
+carom_list_definitions(papers_all papers_paper ${cli_sources})
+
+# What the last run on a GPU has measured, one string per line.
+set(papers_device ${PROJECT_SOURCE_DIR}/bench/papers_device.csv)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${papers_device})
+file(STRINGS ${papers_device} lines REGEX "^[a-z]")
+list(TRANSFORM lines REPLACE "(.+)" "    \"\\1\",\n")
+list(JOIN lines "" lines)
+file(CONFIGURE OUTPUT ${generated}/papers_device.h @ONLY CONTENT
+"/* Made by cmake/tool.cmake from bench/papers_device.csv. */
+static const char *const papers_device[] = {
+@lines@    NULL,
+};
+")
 
 # The man page: one section per command, docs/man/X.1, in the order of `carom --help`.
 set(man_sections "")

@@ -10,6 +10,7 @@
 #include "cli/bench_plot.h"
 #include "cli/command.h"
 #include "tests/support/cli_run.h"
+#include "tests/support/xml_check.h"
 
 static bench b; /* large: all rows */
 
@@ -122,47 +123,6 @@ static void the_table_is_well_formed(void **state) {
 
 /* ---- SVG ------------------------------------------------------------------------------------- */
 
-/* Tags nest and are closed, attributes are quoted, text has no bare < or &. Returns the number of
- * elements with that name. */
-static int check_xml(const char *at, const char *wanted) {
-    char open[16][16];
-    int depth = 0, found = 0;
-    while (*at != '\0') {
-        if (*at == '&') {
-            assert_true(strncmp(at, "&lt;", 4) == 0 || strncmp(at, "&gt;", 4) == 0 ||
-                        strncmp(at, "&amp;", 5) == 0);
-        } else if (*at == '<') {
-            bool closes = *++at == '/';
-            at += closes;
-            char name[16];
-            size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz");
-            assert_in_range(length, 1, 15);
-            memcpy(name, at, length);
-            name[length] = '\0';
-            at += length;
-            while (*at == ' ') {
-                at += 1 + strcspn(at + 1, "=<>\"");
-                assert_int_equal(strncmp(at, "=\"", 2), 0);
-                at += 2 + strcspn(at + 2, "\"<&");
-                assert_int_equal(*at++, '"');
-            }
-            bool empty = *at == '/';
-            at += empty;
-            assert_int_equal(*at, '>');
-            found += !closes && strcmp(name, wanted) == 0;
-            if (closes)
-                assert_true(depth > 0 && strcmp(open[--depth], name) == 0);
-            else if (!empty) {
-                assert_true(depth < 16);
-                strcpy(open[depth++], name);
-            }
-        }
-        ++at;
-    }
-    assert_int_equal(depth, 0);
-    return found;
-}
-
 static void the_picture_is_well_formed(void **state) {
     (void)state;
     compare(3, "job, <1> & \"2\"");
@@ -210,10 +170,30 @@ static void the_command_writes_both(void **state) {
     assert_int_equal(shell("test -e y.csv || ls -a | grep part"), 1);
 }
 
+/* Sixteen rows, each with the two that were printed beside ours. */
+static void a_printed_table_is_set_beside_ours(void **state) {
+    (void)state;
+    static char text[1 << 20];
+    assert_int_equal(carom("bench table1 --quick --csv t.csv --svg t.svg"), CLI_OK);
+    assert_said("Cloth on Buddha  250k    8.2 ");
+    assert_said("Breaking Buddha  120k   13.3 ");
+    assert_said("rows with k more than 30 % off");
+    assert_not_said("nan");
+    read_file("t.csv", text, sizeof(text));
+    int lines = 0, printed = 0;
+    for (const char *at = text; *at != '\0'; ++at) lines += *at == '\n';
+    for (const char *at = text; (at = strstr(at, "(printed)")) != NULL; ++at) ++printed;
+    assert_int_equal(printed, 2 * 16);
+    assert_true(lines >= 1 + 4 * 16); /* more with a GPU */
+    read_file("t.svg", text, sizeof(text));
+    assert_int_equal(check_xml(text, "rect"), lines);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_have_their_slow_rounds), cmocka_unit_test(the_table_is_well_formed),
-        cmocka_unit_test(the_picture_is_well_formed), cmocka_unit_test(the_command_writes_both)};
+        cmocka_unit_test(the_picture_is_well_formed), cmocka_unit_test(the_command_writes_both),
+        cmocka_unit_test(a_printed_table_is_set_beside_ours)};
     if (!cli_run_begin("bench")) return 1;
     return cli_run_end(cmocka_run_group_tests_name("bench", tests, NULL, NULL));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* carom kfree, as a user runs it. */
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,77 @@ static void faces_are_counted_and_written(void **state) {
     assert_said("\"faces\": 4");
 }
 
+/* Of a number in the object of that key. */
+static double number_in(const char *object, const char *key) {
+    char quoted[64];
+    snprintf(quoted, sizeof(quoted), "\"%s\": {", object);
+    const char *at = strstr(said, quoted);
+    if (at == NULL) fail_msg("no %s in:\n%s", object, said);
+    snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
+    at = strstr(at, quoted);
+    if (at == NULL) fail_msg("no %s in %s in:\n%s", key, object, said);
+    return strtod(at + strlen(quoted), NULL);
+}
+
+/* A prism of radius 10: long thin triangles around, and two polygons. */
+static void write_prism(const char *name, int sides, double length) {
+    static char text[1 << 16];
+    size_t used = 0;
+    for (int i = 0; i < 2 * sides; ++i)
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, "v %.17g %.17g %g\n",
+                             10.0 * cos(6.283185307179586 * i / sides),
+                             10.0 * sin(6.283185307179586 * i / sides), i < sides ? 0.0 : length);
+    for (int i = 0; i < sides; ++i) {
+        int a = i + 1, b = (i + 1) % sides + 1;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "f %d %d %d\nf %d %d %d\n", a, b,
+                                 b + sides, a, b + sides, a + sides);
+    }
+    for (int end = 0; end < 2; ++end) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "f");
+        for (int i = 0; i < sides; ++i)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, " %d",
+                                     end == 0 ? sides - i : sides + 1 + i);
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "\n");
+    }
+    write_file(name, text);
+}
+
+static void long_faces_are_split(void **state) {
+    (void)state;
+    write_prism("prism.obj", 16, 40.0);
+    assert_int_equal(carom("kfree prism.obj --split 10 --split-to split.obj --json"), 0);
+    double k = number_in("split", "k"), faces = number_in("split", "faces");
+    double height = number_in("split", "height"), bound = number_in("split", "bound");
+    assert_true(k < 0.75 * number_in("triangles", "k"));
+    assert_true(faces > number_in("triangles", "faces"));
+    assert_true(faces <= 4.0 * number_in("triangles", "faces"));
+    assert_true(height <= number_in("triangles", "height"));
+    assert_int_equal(carom("kfree split.obj --json"), 0); /* the file has what was said of it */
+    assert_true(number_of("k") == k && number_of("faces") == faces);
+    assert_true(number_of("height") == height && number_of("bound") == bound);
+
+    /* The surface is the same: closed, with the volume and area that it had. */
+    assert_int_equal(carom("info prism.obj --json"), 0);
+    double volume = number_of("volume"), area = number_of("area");
+    assert_int_equal(carom("info split.obj --json"), 0);
+    assert_said("\"closed\": true");
+    assert_true(fabs(number_of("volume") - volume) <= 1e-12 * fabs(volume));
+    assert_true(fabs(number_of("area") - area) <= 1e-12 * area);
+
+    /* What is crowded no more than asked for stays as it is, and so does an empty mesh. */
+    assert_int_equal(carom("kfree prism.obj --split 1000 --json"), 0);
+    assert_true(number_in("split", "faces") == number_in("triangles", "faces"));
+    write_file("none.obj", "v 0 0 0\n");
+    assert_int_equal(carom("kfree none.obj --split 5 --json"), 0);
+    assert_true(number_in("split", "k") == 0.0);
+    assert_int_equal(carom("kfree prism.obj --split 10"), 0);
+    assert_said("  split        ");
+    assert_int_equal(carom("kfree prism.obj --split 0"), CLI_USAGE);
+    assert_int_equal(carom("kfree prism.obj --split-to x.obj"), CLI_USAGE);
+    assert_int_equal(carom("kfree prism.obj --split 9 --split-to nowhere/x.obj"), CLI_INPUT);
+}
+
 static void info_says_the_same(void **state) {
     (void)state;
     assert_int_equal(carom("make knot -o knot.ply --polygons"), 0);
@@ -125,6 +197,7 @@ int main(void) {
     if (!cli_run_begin("cli_kfree")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faces_are_counted_and_written),
+        cmocka_unit_test(long_faces_are_split),
         cmocka_unit_test(info_says_the_same),
         cmocka_unit_test(any_threads_write_the_same_bytes),
         cmocka_unit_test(mistakes_are_answered_in_words),

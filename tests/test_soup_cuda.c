@@ -292,6 +292,46 @@ static void contexts_do_not_disturb_each_other(void **state) {
     carom_context_destroy(other);
 }
 
+/* Several searches queued at once, whose pairs are sorted after all of them are done. */
+static void queued_searches_keep_their_pairs(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    enum { SOUPS = 3 };
+    both soups[SOUPS];
+    carom_cuda_pairs pairs[SOUPS] = {{0}};
+    carom_pairs expected = {0}, found = {0};
+    for (int i = 0; i < SOUPS; ++i) {
+        carom_mesh *mesh;
+        const carom_shape_def shape = {.shape = CAROM_SHAPE_CLOTH,
+                                       .polygons = true,
+                                       .seed = (uint64_t)i,
+                                       .detail = 40u + 10u * (unsigned)i};
+        carom_soup_def def = {0};
+        assert_ok(cpu, carom_shape_make(cpu, &shape, &mesh));
+        assert_ok(cpu, carom_mesh_get_view(mesh, &def.mesh));
+        soups[i] = make(&def);
+        carom_mesh_destroy(mesh);
+    }
+    for (int i = 0; i < SOUPS; ++i)
+        assert_ok(cuda, carom_cuda_soup_self_pairs(cuda, soups[i].cuda, CAROM_CUDA_ORDER_SORTED,
+                                                   &pairs[i]));
+    assert_ok(cuda, carom_cuda_finish(cuda));
+    for (int i = 0; i < SOUPS; ++i) {
+        assert_ok(cpu, carom_soup_self_pairs(cpu, soups[i].cpu, &expected));
+        assert_true(expected.count != 0);
+        found.count = found.capacity = pairs[i].count;
+        found.data = malloc(pairs[i].count * sizeof(carom_pair) + 1);
+        assert_non_null(found.data);
+        assert_ok(cuda, carom_cuda_read(cuda, found.data, pairs[i].data,
+                                        pairs[i].count * sizeof(carom_pair)));
+        assert_same(&expected, &found);
+        free(found.data);
+        assert_ok(cuda, carom_cuda_pairs_free(cuda, &pairs[i]));
+        destroy(&soups[i]);
+    }
+    carom_pairs_free(&expected);
+}
+
 static void nothing_is_the_same(void **state) {
     (void)state;
     if (cuda == NULL) skip();
@@ -508,6 +548,7 @@ int main(void) {
         cmocka_unit_test(shapes_are_the_same),
         cmocka_unit_test(hashes_are_golden),
         cmocka_unit_test(crowds_are_the_same),
+        cmocka_unit_test(queued_searches_keep_their_pairs),
         cmocka_unit_test(nothing_is_the_same),
         cmocka_unit_test(changes_are_the_same),
         cmocka_unit_test(frames_are_the_same),

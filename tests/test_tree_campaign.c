@@ -31,6 +31,7 @@ typedef struct tally {
     uint64_t deep, middle, gaps; /* overlaps of 8 % and more, of 1 to 8 %, distances */
     uint64_t far_gaps;           /* distances of at least 1 % of the size */
     double deep_width, middle_width, error, gap_width, gap_worst, gap_error;
+    uint64_t reached; /* overlaps of 1 % and more whose tolerance was reached early */
 } tally;
 
 /* Compares both kinds of bounds with the truth. */
@@ -41,9 +42,15 @@ static void check(const carom_tree *a, const carom_tree *b, const carom_pose *po
     assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &def, &narrow));
     def.narrow_bounds = false;
     assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &def, &basic));
-    const carom_tree_answer *both[2] = {&basic, &narrow};
-    for (int i = 0; i < 2; ++i) {
+    carom_tree_answer tolerant, hurried;
+    carom_tree_query_def limits = {.scale_b = scale_b, .tolerance = 0.35};
+    assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &limits, &tolerant));
+    limits = (carom_tree_query_def){.scale_b = scale_b, .work_budget = 400};
+    assert_ok(context, carom_tree_query(context, a, NULL, b, pose, &limits, &hurried));
+    const carom_tree_answer *both[4] = {&basic, &narrow, &tolerant, &hurried};
+    for (int i = 0; i < 4; ++i) {
         const carom_packing_overlap *o = &both[i]->overlap;
+        if (o->relation > CAROM_RELATION_OVERLAPPING) assert_true(volume >= smaller - error);
         if (!(o->volume_lower <= volume + error && volume - error <= o->volume_upper))
             fail_msg("%.17g <= %.17g <= %.17g does not hold", o->volume_lower, volume,
                      o->volume_upper);
@@ -55,6 +62,7 @@ static void check(const carom_tree *a, const carom_tree *b, const carom_pose *po
                      distance, both[i]->gap.upper);
     }
     double share = volume / smaller;
+    if (share >= 0.01) t->reached += tolerant.overlap.partial;
     double width = (narrow.overlap.volume_upper - narrow.overlap.volume_lower) / volume;
     if (share >= 0.01) t->error += fabs(narrow.overlap.volume / volume - 1.0);
     if (share >= 0.08) {
@@ -78,11 +86,12 @@ static void check(const carom_tree *a, const carom_tree *b, const carom_pose *po
 
 static void report(const char *name, const tally *t) {
     if (!campaign_is_long()) return;
-    printf("%s: %llu deep, %.3f wide; %llu of 1 to 8 %%, %.3f wide; estimate %.3f %% off; %llu "
-           "gaps, %.5f wide, worst %.5f; distances %.4f %% off\n",
+    printf("%s: %llu deep, %.3f wide; %llu of 1 to 8 %%, %.3f wide; estimate %.3f %% off; "
+           "tolerance reached in %llu; %llu gaps, %.5f wide, worst %.5f; distances %.4f %% off\n",
            name, (unsigned long long)t->deep, t->deep_width / fmax(1.0, (double)t->deep),
            (unsigned long long)t->middle, t->middle_width / fmax(1.0, (double)t->middle),
-           100.0 * t->error / fmax(1.0, (double)(t->deep + t->middle)), (unsigned long long)t->gaps,
+           100.0 * t->error / fmax(1.0, (double)(t->deep + t->middle)),
+           (unsigned long long)t->reached, (unsigned long long)t->gaps,
            t->gap_width / fmax(1.0, (double)t->gaps), t->gap_worst,
            100.0 * t->gap_error / fmax(1.0, (double)t->far_gaps));
     fflush(stdout);

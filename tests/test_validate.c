@@ -840,6 +840,15 @@ static void broken_sphere_trees_are_found(void **state) {
     BREAK(s->ring_start[1], 1u << 20, check(t), "surface: its rings do not have all triangles");
     BREAK(s->nodes[0].radius[1], 0.0f, check(t), "surface: a triangle is not in a cylinder");
     BREAK(s->nodes[0].axis_x[1], 3.0f, check(t), "surface: an axis is not of length 1");
+    carom_tree_cell *cells = t->cells.cells;
+    assert_true(t->cells.count > 100);
+    BREAK(t->cells.side, 0.0, check(t), "cells: the root is not a cube");
+    BREAK(cells[3].normal[1], 1.5f, check(t), "cells: a normal is longer than 1");
+    BREAK(cells[3].low, (float)NAN, check(t), "cells: planes are not in order");
+    BREAK(cells[3].most, 1.5f, check(t), "cells: a share is not in 0 to 1");
+    BREAK(cells[0].child, 4u * t->cells.count, check(t),
+          "cells: children do not come after their parent");
+    BREAK(cells[0].child, cells[0].child & 3u, check(t), "cells: not every cell has one parent");
     uint32_t last = s->triangle_count / 16;
     assert_true(s->triangle_count % 16 != 0);
     BREAK(s->nodes[last].x[15], 0.0f, check(t), "surface: a lane past the end is not empty");

@@ -160,8 +160,9 @@ typedef struct carom_packing_overlap {
     uint64_t pairs;                /* of secondary balls that overlap */
     uint64_t inner_pairs;          /* of inner balls that overlap */
     uint64_t flagged_a, flagged_b; /* spheres whose covers meet the other's */
-    bool partial; /* a budget ended the search: bounds hold, but are wider, and the estimate is
-                     coarse. Counts are of what was searched */
+    bool partial; /* a budget or a tolerance ended the search: bounds hold, but are wider, and the
+                     estimate is coarse. Counts are of what was searched; where no spheres were
+                     compared, they and direction_2009 are 0 */
 } carom_packing_overlap;
 
 /* ---- Covers from outside --------------------------------------------------------------------- */
@@ -175,8 +176,9 @@ typedef struct carom_packing_overlap {
 typedef struct carom_cover_def {
     carom_mesh_view mesh; /* as for a packing; nothing is kept of it */
     bool allow_open;      /* a mesh that is not closed: all of its faces are covered, and cells with
-                             centres where the generalised winding number is 0.5 or more, within
-                             the bounds of the mesh. Distances are then those from the faces */
+                             centres where the generalised winding number is 0.75 or more, within
+                             the bounds of the mesh. Distances are then those from the faces and
+                             from where it is 0.5 or more, the latter by a grid */
     uint64_t count;       /* spheres at most. 0: 64, or where `distance` is set, any number */
     double distance;      /* as few spheres as reach out no farther than this. 0: as near as `count`
                              spheres can be */
@@ -209,8 +211,9 @@ typedef struct carom_cover_measure {
     double worst;          /* no point of a sphere is farther from the solid; at most 2 % more than
                               worst_lower */
     double worst_lower;    /* some point of a sphere is as far */
-    double mean;           /* of the distances from the solid, over the surface of the union of the
-                              spheres. By some hundred points per sphere: right to about 1 % */
+    double mean;           /* of the distances from the solid, over the part of the surface of the
+                              union that is outside of the solid: all of it where the spheres cover.
+                              By some hundred points per sphere: right to about 1 % */
     double volume;         /* of the union; right to about 1e-4 */
     double outside_volume; /* of its part outside of the solid: volume less solid_volume, so the
                               error is that of the volume; 0 where solid_volume is not known */

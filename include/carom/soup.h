@@ -70,7 +70,7 @@ typedef struct carom_soup_def {
     carom_soup_method method;
     carom_grid_def grid;  /* of CAROM_SOUP_METHOD_GRID */
     uint64_t work_budget; /* of CAROM_SOUP_METHOD_AUTO: nodes and candidates that a query for pairs
-                             may visit in the tree; 0: 64 per triangle and 65,536 */
+                             may visit in the tree; 0: 256 per triangle and 65,536 */
 } carom_soup_def;
 
 typedef struct carom_soup carom_soup;

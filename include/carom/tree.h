@@ -40,8 +40,9 @@ typedef struct carom_tree_def {
     carom_tree_method method;
     uint32_t arity;       /* children of a node, 2 to 16; 0: 16, for NEURAL_GAS the paper's 4 */
     uint64_t seed;        /* NEURAL_GAS: of the first prototypes */
-    carom_mesh_view mesh; /* that was packed, closed; copied. Distances are then those of its faces.
-                             No positions: distances are those of balls, and far less precise */
+    carom_mesh_view mesh; /* that was packed, closed; copied. Distances are then those of its faces,
+                             and an octree of its solid bounds overlaps. No positions: distances are
+                             those of balls, and far less precise */
 } carom_tree_def;
 
 typedef struct carom_tree carom_tree;
@@ -51,7 +52,8 @@ typedef struct carom_tree carom_tree;
  * arity out of range; sizes below 2^-200 or above 2^200; a mesh that fails carom_mesh_check, is not
  * closed, or reaches far beyond the spheres. Whether it is the mesh that was packed is not checked.
  * Cost: about 2 us of processor time per sphere, NEURAL_GAS 40 us; 99 bytes per sphere. With a
- * mesh, 12 bytes more per sphere, and about 1 us and 76 bytes per triangle. */
+ * mesh, about 3 us and 28 bytes more per sphere (of fewer than 16,384 spheres 44 bytes), and about
+ * 1 us and 76 bytes per triangle. */
 CAROM_API carom_status carom_tree_create(carom_context *context, const carom_tree_def *def,
                                          carom_tree **tree);
 
@@ -74,7 +76,7 @@ CAROM_API carom_status carom_tree_get_info(carom_context *context, const carom_t
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Writes a tree, as it is in memory: about 94 bytes per sphere; with a surface 12 more, and 76 per
+/* Writes a tree, as it is in memory: about 94 bytes per sphere; with a surface 28 more, and 76 per
  * triangle. The file is complete, or what it was. CAROM_IO: it cannot be written. */
 CAROM_API carom_status carom_tree_save(carom_context *context, const carom_tree *tree,
                                        const char *path);
@@ -110,6 +112,8 @@ typedef struct carom_tree_hint {
     uint64_t trees;    /* whose it is; 0: none */
     double lower;      /* in the frame of the larger tree, as the rest */
     double motion[12]; /* the smaller tree's place */
+    bool wide;         /* it took long to find, and may be used until it is 1.5 times as far below
+                          the distance as others */
 } carom_tree_hint;
 
 typedef struct carom_tree_query_def {
@@ -118,16 +122,21 @@ typedef struct carom_tree_query_def {
                                 then 0, volume_upper the smaller volume of the solids, and the
                                 relation not certain: TOUCHING where secondary balls overlap,
                                 else APART */
-    bool narrow_bounds; /* of the overlap: a share whose cover lies in a ball of the other solid
-                           counts exactly, by the depths of the other's spheres. The relation
-                           may then say that one solid is inside the other. Takes half as long
-                           again; otherwise all engines give the same bounds, bit for bit */
-    /* When to stop early; 0: at the end. An overlap is then searched level by level, and the
-     * answer is that of the last level that was completed. */
-    uint64_t work_budget;  /* nodes visited, about. Deterministic */
+    bool narrow_bounds; /* of the overlap: of trees with meshes, also bound it by their octrees,
+                           which takes up to 0.3 ms. Of others, a share whose cover lies in a ball
+                           of the other solid counts exactly, by the depths of the other's spheres;
+                           this takes half as long again. The relation may then say that one solid
+                           is inside the other. Otherwise all engines give the same bounds, bit for
+                           bit */
+    /* When to stop early; 0: at the end. The overlap of trees with meshes is then the one of their
+     * octrees, refined until the budget is used up, unless half of it is enough for all spheres.
+     * That of others is searched level by level, and the answer is that of the last level that was
+     * completed. */
+    uint64_t work_budget;  /* nodes and cells visited, about. Deterministic */
     double time_budget;    /* seconds by the clock; not deterministic */
     double tolerance;      /* of the overlap: when the bounds are at most this share of the estimate
-                              apart */
+                              apart. Where that cannot be reached, the answer is that of all spheres,
+                              with the better of all bounds */
     carom_tree_hint *hint; /* of distances: read and written; NULL: none. A hint of other trees is
                               wrong only in that it saves nothing */
     bool flip;           /* of the overlap of trees with meshes: in direction_2009, pairs of spheres

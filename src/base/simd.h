@@ -125,6 +125,10 @@ CAROM_SIMD carom_lanes carom_i64x4_lanes(carom_i64x4 comparison) {
 #endif
 }
 
+CAROM_SIMD carom_f64x4 carom_f64x4_abs(carom_f64x4 a) {
+    return (carom_f64x4)((carom_i64x4)a & INT64_MAX);
+}
+
 /* Where the comparison is true `yes`, else `no`. */
 CAROM_SIMD carom_f64x4 carom_f64x4_select(carom_i64x4 comparison, carom_f64x4 yes, carom_f64x4 no) {
     return (carom_f64x4)(((carom_i64x4)yes & comparison) | ((carom_i64x4)no & ~comparison));

@@ -160,42 +160,48 @@ static __device__ inline float extent_of(const carom_box &box) {
 
 /* ---- Survey ---------------------------------------------------------------------------------- */
 
-/* Cells of all levels together where the lowest has cells of this edge; more than any limit where
- * there are too many along an axis. */
-static __device__ uint64_t count_cells(const double *size, double edge) {
+/* Whether all levels together have at most this many cells where the lowest has cells of this edge.
+ */
+static __device__ bool cells_fit(const double *size, double edge, uint64_t most) {
     uint64_t along[3], all = 0;
     for (int k = 0; k < 3; ++k) {
         double cells = floor(size[k] / edge) + 1.0;
-        if (!(cells <= (double)MOST_ALONG)) return UINT64_MAX;
+        if (!(cells <= (double)MOST_ALONG)) return false;
         along[k] = (uint64_t)cells;
     }
     for (unsigned level = 0; level < LEVELS; ++level) {
         uint64_t x = (along[0] - 1) >> level, y = (along[1] - 1) >> level;
         uint64_t z = (along[2] - 1) >> level;
         all += (x + 2) * (y + 2) * (z + 2);
-        if ((x | y | z) == 0) break;
+        if (all > most || (x | y | z) == 0) break;
     }
-    return all;
+    return all <= most;
 }
 
+/* By the first LEVELS threads, one for each level. */
 static __device__ void set_levels(cell_levels *cells, const carom_bvh_space &space,
                                   const double *size, double edge) {
+    uint32_t along[3], first = 0, x = 0, y = 0, z = 0, level = 0;
+    if (threadIdx.x >= LEVELS) return;
+    for (int k = 0; k < 3; ++k) along[k] = (uint32_t)(floor(size[k] / edge) + 1.0);
+    for (;; ++level) { /* up to its own level, or the last */
+        x = (along[0] - 1) >> level, y = (along[1] - 1) >> level, z = (along[2] - 1) >> level;
+        if (level == threadIdx.x || (x | y | z) == 0) break;
+        first += (x + 2) * (y + 2) * (z + 2);
+    }
+    if (level != threadIdx.x) return;
+    cells->first[level] = first;
+    if ((x | y | z) == 0) {
+        cells->first[level + 1] = first + (x + 2) * (y + 2) * (z + 2);
+        cells->levels = level + 1;
+    }
+    if (level != 0) return;
     cells->inverse = 1.0 / edge;
     cells->fits = edge * FITS;
     for (int k = 0; k < 3; ++k) {
         cells->low[k] = (double)space.low[k];
-        cells->along[k] = (uint32_t)(floor(size[k] / edge) + 1.0);
+        cells->along[k] = along[k];
     }
-    uint32_t level = 0, first = 0;
-    for (;; ++level) {
-        uint32_t x = (cells->along[0] - 1) >> level, y = (cells->along[1] - 1) >> level;
-        uint32_t z = (cells->along[2] - 1) >> level;
-        cells->first[level] = first;
-        first += (x + 2) * (y + 2) * (z + 2);
-        if ((x | y | z) == 0) break;
-    }
-    cells->first[level + 1] = first;
-    cells->levels = level + 1;
 }
 
 /* As choose_cell and cut of broad_sweep.c, from the moments of the sample. */
@@ -242,6 +248,15 @@ static __device__ void set_sweep(sweep_cells *sweep, const carom_bvh_space &spac
     sweep->scale = along[0] > 0.0 ? (double)(1ull << sweep->key_bits) / along[0] : 0.0;
 }
 
+/* The box of a sample that its thread has loaded already. */
+struct sampled_box {
+    carom_box mine;
+
+    __device__ carom_box box(uint32_t) const {
+        return mine;
+    }
+};
+
 /* One block: chooses the frame, the cells and the space of the tree's keys from a sample that is
  * evenly spaced. Any choice is correct. */
 static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
@@ -250,13 +265,14 @@ static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
     carom_device_begin();
     __shared__ double ends[6][CAROM_WARP];
     __shared__ double moments[10];
+    __shared__ carom_broad_space frame;
     __shared__ carom_bvh_space space;
     __shared__ unsigned finest, largest;
     unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
     uint32_t sampled = CAROM_MIN(count, CAROM_TREE_SAMPLE);
+    uint32_t rank = lane * CAROM_WARP + warp; /* as in carom_tree_survey_block */
     carom_bounds mine = {{1.0, 1.0, 1.0}, {0.0, 0.0, 0.0}};
-    if (threadIdx.x < sampled)
-        mine = load_bounds(b.bounds, (uint32_t)((uint64_t)threadIdx.x * count / sampled));
+    if (rank < sampled) mine = load_bounds(b.bounds, (uint32_t)((uint64_t)rank * count / sampled));
     bool used = !carom_bounds_is_empty(&mine);
     double x[6] = {mine.low.x, mine.low.y, mine.low.z, -mine.high.x, -mine.high.y, -mine.high.z};
     for (int k = 0; k < 6; ++k) {
@@ -277,46 +293,51 @@ static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
         }
         if (lane == 0) {
             carom_bounds all = {{x[0], x[1], x[2]}, {-x[3], -x[4], -x[5]}};
-            s->space = carom_broad_choose_space(&all);
-            s->inexact = s->space.plain ? 0u : 1u;
-            s->level_mask = 0u;
+            frame = carom_broad_choose_space(&all);
         }
     }
     __syncthreads();
-    carom_tree_survey_block(b, count, &space);
+    carom_box box = used ? boxes::round(frame, mine) : carom_box_empty();
+    carom_tree_survey_block(sampled_box{box}, count, &space);
     __syncthreads();
     double size[3], most = 0.0;
     for (int k = 0; k < 3; ++k) {
         size[k] = space.scale[k] > 0.0f ? (double)CAROM_BVH_CELLS / (double)space.scale[k] : 0.0;
         most = CAROM_MAX(size[k], most);
     }
-    carom_box box = boxes::round(s->space, mine);
     double edge = most * (double)exp2f(-(float)threadIdx.x * 0.125f);
-    if (most > 0.0 && edge > 0.0 && count_cells(size, edge) <= most_cells)
-        atomicMax(&finest, threadIdx.x);
-    for (int k = 0; k < 3 && by_sweep; ++k) { /* of all samples */
-        double low = (double)box.low[k], high = (double)box.high[k];
-        double centre = used ? 0.5 * low + 0.5 * high - (double)space.low[k] : 0.0;
-        double value[3] = {centre, centre * centre, used ? high - low : 0.0};
-        for (int m = 0; m < 3; ++m) {
-            for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
-                value[m] += __shfl_xor_sync(~0u, value[m], step);
-            if (lane == 0) atomicAdd(&moments[3 * m + k], value[m]);
+    bool fits = most > 0.0 && edge > 0.0 && cells_fit(size, edge, most_cells);
+    unsigned fine = __reduce_max_sync(~0u, fits ? threadIdx.x : 0u);
+    if (lane == 0 && fine != 0) atomicMax(&finest, fine);
+    if (by_sweep) { /* of all samples */
+        for (int k = 0; k < 3; ++k) {
+            double low = (double)box.low[k], high = (double)box.high[k];
+            double centre = used ? 0.5 * low + 0.5 * high - (double)space.low[k] : 0.0;
+            double value[3] = {centre, centre * centre, used ? high - low : 0.0};
+            for (int m = 0; m < 3; ++m) {
+                for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
+                    value[m] += __shfl_xor_sync(~0u, value[m], step);
+                if (lane == 0) atomicAdd(&moments[3 * m + k], value[m]);
+            }
         }
+        unsigned live = __popc(__ballot_sync(~0u, used));
+        if (lane == 0) atomicAdd(&moments[9], (double)live);
     }
-    unsigned live = __popc(__ballot_sync(~0u, used));
-    if (lane == 0) atomicAdd(&moments[9], (double)live);
     __syncthreads();
     edge = most > 0.0 ? most * (double)exp2f(-(float)finest * 0.125f) : 1.0;
-    float extent = extent_of(box);
-    if (used && (double)extent <= MOST_ENLARGED * edge)
-        atomicMax(&largest, __float_as_uint(extent));
+    float extent = used ? extent_of(box) : 0.0f;
+    bool small = (double)extent <= MOST_ENLARGED * edge; /* of floats that are not negative the */
+    unsigned large = __reduce_max_sync(~0u, small ? __float_as_uint(extent) : 0u); /* bits grow */
+    if (lane == 0 && large != 0) atomicMax(&largest, large);
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    s->tree = space;
     edge = CAROM_MAX(edge, SPARE * (double)__uint_as_float(largest));
     set_levels(&s->cells, space, size, edge);
-    if (by_sweep) set_sweep(&s->sweep, space, size, moments, count, sweep_cell * s->space.scale);
+    if (threadIdx.x != CAROM_WARP) return; /* in a warp that had no levels to set */
+    s->space = frame;
+    s->inexact = frame.plain ? 0u : 1u;
+    s->level_mask = 0u;
+    s->tree = space;
+    if (by_sweep) set_sweep(&s->sweep, space, size, moments, count, sweep_cell * frame.scale);
 }
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
@@ -365,6 +386,12 @@ static __global__ void __launch_bounds__(THREADS)
     buffer.flush(found);
 }
 
+/* As a memset, but kernels around it may be launched early. */
+static __global__ void clear_counters(carom_device_counters *counters) {
+    carom_device_begin();
+    counters->n[threadIdx.x] = 0;
+}
+
 /* Looks at all boxes once where the method's first step does not. */
 static __global__ void check(boxes b, uint32_t count) {
     carom_device_begin();
@@ -381,8 +408,7 @@ struct cell_memory {
     uint32_t *starts; /* of each cell, and one more */
     float4
         *sorted; /* two per box: its corners; w of the low one is the id, of the other the cell */
-    void *temporary;
-    size_t temporary_bytes;
+    carom_device_count *tiles; /* of the scan: their sums; the first entry counts tiles begun */
 };
 
 #define NOWHERE UINT32_MAX /* the home of an empty box */
@@ -414,10 +440,19 @@ static __device__ inline uint32_t plane_pitch(const cell_levels &cells, uint32_t
     return row_pitch(cells, level) * (((cells.along[1] - 1u) >> level) + 2u);
 }
 
+#define SCAN_EACH 16u                   /* cells that a thread adds up */
+#define SCAN_TILE (SCAN_EACH * THREADS) /* and a block */
+
+static __host__ __device__ inline uint64_t scan_tiles(uint32_t most_cells) {
+    return (uint64_t)most_cells / SCAN_TILE + 1u; /* there is one more start than cells */
+}
+
 static __global__ void __launch_bounds__(THREADS)
-    find_homes(boxes b, uint32_t count, state *s, cell_memory m) {
+    find_homes(boxes b, uint32_t count, uint32_t most_cells, state *s, cell_memory m) {
     carom_device_begin();
     uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    for (uint64_t t = i; t <= scan_tiles(most_cells); t += (uint64_t)gridDim.x * THREADS)
+        m.tiles[t] = 0;
     if (i >= count) return;
     carom_box box = b.first_box(i);
     if (!(box.low[0] <= box.high[0])) {
@@ -435,10 +470,80 @@ static __global__ void __launch_bounds__(THREADS)
     if ((s->level_mask >> level & 1u) == 0) atomicOr(&s->level_mask, 1u << level);
 }
 
+/* What a tile tells the later ones: nothing, its own sum, or that of all up to it. */
+#define TILE_SUM  (1ull << 32)
+#define TILE_UPTO (2ull << 32)
+
+/* The sum of all tiles before this one, by one warp: tiles are looked back at until one tells the
+ * sum of all up to it. Those before it have begun, so that none is waited for in vain. */
+static __device__ uint32_t sum_before(const carom_device_count *tiles, uint32_t tile) {
+    unsigned lane = threadIdx.x % CAROM_WARP;
+    uint32_t sum = 0;
+    for (int64_t last = (int64_t)tile - 1;; last -= CAROM_WARP) {
+        int64_t at = last - (int64_t)lane;
+        carom_device_count told = TILE_UPTO; /* before the first */
+        if (at >= 0) do
+                told = *(const volatile carom_device_count *)&tiles[at];
+            while (told < TILE_SUM);
+        unsigned upto = __ballot_sync(~0u, told >= TILE_UPTO);
+        unsigned taken = upto != 0 ? (unsigned)__ffs((int)upto) - 1u : CAROM_WARP - 1u;
+        sum += __reduce_add_sync(~0u, lane <= taken ? (uint32_t)told : 0u);
+        if (upto != 0) return sum;
+    }
+}
+
+/* Adds up the counts of cells in one pass (Merrill and Garland, "Single-pass parallel prefix scan
+ * with decoupled look-back", 2016). */
+static __global__ void __launch_bounds__(THREADS) scan_cells(const state *s, cell_memory m) {
+    carom_device_begin();
+    __shared__ uint32_t sums[THREADS / CAROM_WARP], tile_shared, before_shared;
+    unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
+    if (threadIdx.x == 0) tile_shared = (uint32_t)atomicAdd(&m.tiles[0], 1ull);
+    __syncthreads();
+    uint32_t tile = tile_shared, count = s->cells.first[s->cells.levels] + 1u;
+    if ((uint64_t)tile * SCAN_TILE >= count) return;
+    uint32_t base = tile * SCAN_TILE + warp * (SCAN_EACH * CAROM_WARP) + 4u * lane, total = 0;
+    uint4 x[SCAN_EACH / 4u];
+    for (unsigned i = 0; i < SCAN_EACH / 4u; ++i) /* there is memory for whole tiles */
+        x[i] = *(const uint4 *)&m.counts[base + i * 4u * CAROM_WARP];
+    for (unsigned i = 0; i < SCAN_EACH / 4u; ++i) {
+        uint32_t own = x[i].x + x[i].y + x[i].z + x[i].w, upto = own;
+        for (unsigned step = 1; step < CAROM_WARP; step *= 2) {
+            uint32_t left = __shfl_up_sync(~0u, upto, step);
+            if (lane >= step) upto += left;
+        }
+        uint32_t start = total + (upto - own);
+        total += __shfl_sync(~0u, upto, CAROM_WARP - 1);
+        x[i] = make_uint4(start, start + x[i].x, start + x[i].x + x[i].y,
+                          start + x[i].x + x[i].y + x[i].z);
+    }
+    if (lane == 0) sums[warp] = total;
+    __syncthreads();
+    uint32_t earlier = 0, all = 0;
+    for (unsigned i = 0; i < THREADS / CAROM_WARP; ++i) {
+        if (i < warp) earlier += sums[i];
+        all += sums[i];
+    }
+    if (warp == 0) {
+        volatile carom_device_count *told = &m.tiles[1u + tile];
+        if (lane == 0) *told = (tile == 0 ? TILE_UPTO : TILE_SUM) | all;
+        uint32_t before = tile == 0 ? 0u : sum_before(m.tiles + 1, tile);
+        if (lane == 0) {
+            *told = TILE_UPTO | (before + all);
+            before_shared = before;
+        }
+    }
+    __syncthreads();
+    earlier += before_shared;
+    for (unsigned i = 0; i < SCAN_EACH / 4u; ++i)
+        *(uint4 *)&m.starts[base + i * 4u * CAROM_WARP] =
+            make_uint4(x[i].x + earlier, x[i].y + earlier, x[i].z + earlier, x[i].w + earlier);
+}
+
 /* Writes boxes in the order of cells: two lanes per box, so that 32 bytes are written at once.
  * Leaves all counts 0 for the next build. */
 static __global__ void __launch_bounds__(THREADS)
-    sort_homes(boxes b, uint32_t count, uint32_t most_cells, const state *s, cell_memory m) {
+    sort_homes(boxes b, uint32_t count, const state *s, cell_memory m) {
     carom_device_begin();
     uint32_t i = blockIdx.x * THREADS + threadIdx.x, place = NOWHERE;
     unsigned lane = threadIdx.x % CAROM_WARP;
@@ -463,7 +568,8 @@ static __global__ void __launch_bounds__(THREADS)
             m.sorted[2 * (uint64_t)to + lane % 2u] =
                 make_float4(v[0], v[1], v[2], __uint_as_float(lane % 2u == 0 ? id : cell));
     }
-    for (uint64_t c = i; c <= most_cells; c += (uint64_t)gridDim.x * THREADS) m.counts[c] = 0;
+    uint32_t last = s->cells.first[s->cells.levels];
+    for (uint64_t c = i; c <= last; c += (uint64_t)gridDim.x * THREADS) m.counts[c] = 0;
 }
 
 /* The pairs of one block of threads, collected in shared memory. */
@@ -588,6 +694,9 @@ static __global__ void __launch_bounds__(THREADS)
 #define SWEEP_LOW_V 0x80000000u
 #define SWEEP_ID    0x3FFFFFFFu
 
+#define SWEEP_LANES 1u  /* of an entry */
+#define SWEEP_SHORT 16u /* steps of these before the whole warp takes over: see docs/cuda.md */
+
 struct sweep_memory {
     uint32_t *counts, *offsets;    /* entries of each box, and one more */
     uint32_t *keys[2], *owners[2]; /* unsorted, sorted */
@@ -676,8 +785,30 @@ static __global__ void sweep_rows(boxes b, const state *s, sweep_memory m,
     m.rows[2 * i + 1] = make_float4(high[0], high[1], high[2], __uint_as_float(m.keys[1][i]));
 }
 
-/* A group of lanes shares an entry, so that a long box is not the work of one thread alone. */
-template <unsigned LANES>
+/* An entry of the sweep that looks at those after it. */
+struct sweep_look {
+    float4 low, high;
+    uint32_t owner, last; /* last: the greatest key that it reaches */
+
+    /* Whether the entry there meets it; *more becomes false behind the last. */
+    __device__ bool meets(const sweep_memory &m, uint64_t at, uint32_t *other, bool *more) const {
+        const uint32_t both = SWEEP_LOW_U | SWEEP_LOW_V;
+        float4 a = __ldg(&m.rows[2 * at]), b = __ldg(&m.rows[2 * at + 1]);
+        *other = __float_as_uint(a.w);
+        *more = __float_as_uint(b.w) <= last;
+        return *more && (a.x <= high.x) & (low.x <= b.x) & (a.y <= high.y) & (low.y <= b.y) &
+                            (a.z <= high.z) & (low.z <= b.z) & (((*other | owner) & both) == both);
+    }
+};
+
+static __device__ inline float4 float4_of_lane(float4 v, unsigned lane) {
+    return make_float4(__shfl_sync(~0u, v.x, lane), __shfl_sync(~0u, v.y, lane),
+                       __shfl_sync(~0u, v.z, lane), __shfl_sync(~0u, v.w, lane));
+}
+
+/* LANES lanes share an entry for the first SHORT steps; what is left of the longer ones is looked
+ * at by the whole warp, one after the other: more threads for larger boxes. */
+template <unsigned LANES, unsigned SHORT>
 static __global__ void __launch_bounds__(THREADS)
     sweep_find(const state *s, sweep_memory m, const carom_device_count *total,
                carom_device_list<uint2> found) {
@@ -685,32 +816,39 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ uint2 buffers[THREADS / CAROM_WARP][FOUND_WARP];
     carom_warp_buffer<uint2, FOUND_WARP> buffer = {buffers[threadIdx.x / CAROM_WARP], 0};
     uint64_t count = *total, group = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / LANES;
-    unsigned lane = threadIdx.x % LANES;
+    unsigned lane = threadIdx.x % CAROM_WARP;
     if (count > m.capacity) return; /* it will be repeated */
     bool more = group < count;
-    float4 low = {}, high = {};
-    uint32_t last = 0, owner = 0;
+    sweep_look look = {};
     if (more) {
-        low = m.rows[2 * group];
-        high = m.rows[2 * group + 1];
-        owner = __float_as_uint(low.w);
+        look.low = m.rows[2 * group];
+        look.high = m.rows[2 * group + 1];
+        look.owner = __float_as_uint(look.low.w);
         uint32_t within = (uint32_t)((1ull << s->sweep.key_bits) - 1ull);
-        last = (__float_as_uint(high.w) & ~within) | sweep_key(s->sweep, high.x);
+        look.last = (__float_as_uint(look.high.w) & ~within) | sweep_key(s->sweep, look.high.x);
     }
-    for (uint64_t at = group + 1 + lane; __ballot_sync(~0u, more) != 0; at += LANES) {
+    uint64_t at = group + 1 + lane % LANES;
+    for (unsigned step = 0; step < SHORT && __ballot_sync(~0u, more) != 0; ++step, at += LANES) {
         bool meets = false;
         uint32_t other = 0;
         more = more && at < count;
-        if (more) {
-            float4 a = __ldg(&m.rows[2 * at]), b = __ldg(&m.rows[2 * at + 1]);
-            other = __float_as_uint(a.w);
-            more = __float_as_uint(b.w) <= last;
-            const uint32_t both = SWEEP_LOW_U | SWEEP_LOW_V;
-            meets = more && (a.x <= high.x) & (low.x <= b.x) & (a.y <= high.y) & (low.y <= b.y) &
-                                (a.z <= high.z) & (low.z <= b.z) &
-                                (((other | owner) & both) == both);
+        if (more) meets = look.meets(m, at, &other, &more);
+        buffer.push(found, meets, make_uint2(look.owner & SWEEP_ID, other & SWEEP_ID));
+    }
+    for (unsigned left = __ballot_sync(~0u, more); left != 0;) {
+        unsigned from = (unsigned)__ffs((int)left) - 1u; /* a lane with all to come behind it */
+        sweep_look one = {float4_of_lane(look.low, from), float4_of_lane(look.high, from),
+                          __shfl_sync(~0u, look.owner, from), __shfl_sync(~0u, look.last, from)};
+        left &= ~((LANES == CAROM_WARP ? ~0u : (1u << LANES) - 1u) << from / LANES * LANES);
+        uint64_t next = __shfl_sync(~0u, group, from) + 1 + (uint64_t)SHORT * LANES + lane;
+        bool on = true;
+        for (; __ballot_sync(~0u, on) != 0; next += CAROM_WARP) {
+            bool meets = false;
+            uint32_t other = 0;
+            on = on && next < count;
+            if (on) meets = one.meets(m, next, &other, &on);
+            buffer.push(found, meets, make_uint2(one.owner & SWEEP_ID, other & SWEEP_ID));
         }
-        buffer.push(found, meets, make_uint2(owner & SWEEP_ID, other & SWEEP_ID));
     }
     buffer.flush(found);
 }
@@ -758,16 +896,15 @@ static size_t scan_bytes(uint64_t count) {
 
 /* The bytes that cells take but for their counts; with memory the addresses. */
 static uint64_t place_cells(uint32_t count, char *memory, cell_memory *m) {
-    uint64_t at = 0, cells = (uint64_t)most_cells(count) + 1;
-    m->temporary_bytes = scan_bytes(cells);
+    uint64_t at = 0, tiles = scan_tiles(most_cells(count));
     m->sorted = (float4 *)memory;
     at += row(2 * sizeof(float4) * (uint64_t)count);
     m->homes = (uint2 *)(memory + at);
     at += row(sizeof(uint2) * (uint64_t)count);
     m->starts = (uint32_t *)(memory + at);
-    at += row(sizeof(uint32_t) * cells);
-    m->temporary = memory + at;
-    return at + m->temporary_bytes;
+    at += row(sizeof(uint32_t) * SCAN_TILE * tiles);
+    m->tiles = (carom_device_count *)(memory + at);
+    return at + sizeof(*m->tiles) * (tiles + 1);
 }
 
 static cell_memory cells_of(const carom_device_broad *broad) {
@@ -788,7 +925,7 @@ static uint64_t place_tree(uint32_t count, char *memory, carom_tree *tree) {
 
 static carom_status reserve_cells(carom_device *device, carom_device_broad *broad) {
     cell_memory m = {};
-    uint64_t bytes = sizeof(uint32_t) * ((uint64_t)most_cells(broad->def.count) + 1);
+    uint64_t bytes = sizeof(uint32_t) * SCAN_TILE * scan_tiles(most_cells(broad->def.count));
     CAROM_DEVICE_TRY(carom_device_reserve(device, &broad->prepared,
                                           place_cells(broad->def.count, nullptr, &m), "cells"));
     if (bytes <= broad->counts.bytes) return CAROM_OK;
@@ -859,13 +996,13 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
     } else if (by_cells(broad)) {
         cell_memory m = cells_of(broad);
         carom_device_step(device, "homes");
-        carom_device_launch(device, find_homes, blocks, THREADS, b, count, broad->s(), m);
-        carom_device_step(device, "scan");
-        (void)cub::DeviceScan::ExclusiveSum(m.temporary, m.temporary_bytes, m.counts, m.starts,
-                                            (int64_t)most_cells(count) + 1, device->stream);
-        carom_device_step(device, "sort");
-        carom_device_launch(device, sort_homes, blocks, THREADS, b, count, most_cells(count),
+        carom_device_launch(device, find_homes, blocks, THREADS, b, count, most_cells(count),
                             broad->s(), m);
+        carom_device_step(device, "scan");
+        carom_device_launch(device, scan_cells, scan_tiles(most_cells(count)), THREADS, broad->s(),
+                            m);
+        carom_device_step(device, "sort");
+        carom_device_launch(device, sort_homes, blocks, THREADS, b, count, broad->s(), m);
     } else {
         carom_device_step(device, "check");
         carom_device_launch(device, check, blocks, THREADS, b, count);
@@ -1063,7 +1200,7 @@ static void find_by_tree(carom_device *device, carom_device_op *op, const carom_
 static void find_by_sweep(carom_device *device, carom_device_op *op,
                           const carom_device_broad *broad,
                           const carom_device_list<uint2> &candidates) {
-    const unsigned lanes = 4;
+    const unsigned lanes = SWEEP_LANES;
     uint32_t count = broad->def.count;
     unsigned blocks = carom_device_blocks((uint64_t)count + 1, THREADS);
     carom_device_count *total = &op->counters->n[N_ENTRIES];
@@ -1087,8 +1224,9 @@ static void find_by_sweep(carom_device *device, carom_device_op *op,
     carom_device_launch(device, sweep_rows, carom_device_blocks(m.capacity, THREADS), THREADS, b,
                         broad->s(), m, total);
     carom_device_step(device, "candidates");
-    carom_device_launch(device, sweep_find<lanes>, carom_device_blocks(lanes * m.capacity, THREADS),
-                        THREADS, broad->s(), m, total, candidates);
+    carom_device_launch(device, sweep_find<lanes, SWEEP_SHORT>,
+                        carom_device_blocks(lanes * m.capacity, THREADS), THREADS, broad->s(), m,
+                        total, candidates);
 }
 
 static void find_by_grid(carom_device *device, carom_device_op *op, const carom_device_broad *broad,
@@ -1106,7 +1244,7 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
     const carom_device_broad *broad = s->broad;
     uint32_t count = broad->def.count;
-    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
+    carom_device_launch(device, clear_counters, 1, CAROM_DEVICE_COUNTERS, op->counters);
     if (count == 0) return;
     carom_found_pairs r = {
         {(unsigned long long *)s->pairs->data, s->pairs->capacity, &op->counters->n[N_FOUND]},

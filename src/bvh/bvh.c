@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/simd.h"
 #include "base/sort.h"
 #include "bvh/bvh_cpu.h"
 
@@ -139,6 +140,22 @@ static carom_status fill_blocks(void *argument, carom_range range) {
                     &boxes[i]);
     }
     return CAROM_OK;
+}
+
+carom_box carom_bvh_node_bounds(const carom_bvh_node *node) {
+    carom_box box;
+    for (int k = 0; k < 3; ++k) {
+        carom_f32x4 low = carom_f32x4_load(node->low[k]), high = carom_f32x4_load(node->high[k]);
+        for (uint32_t lane = 4; lane < CAROM_BVH_WIDTH; lane += 4) {
+            low = carom_f32x4_min(low, carom_f32x4_load(&node->low[k][lane]));
+            high = carom_f32x4_max(high, carom_f32x4_load(&node->high[k][lane]));
+        }
+        low = carom_f32x4_min(low, __builtin_shufflevector(low, low, 2, 3, 0, 1));
+        high = carom_f32x4_max(high, __builtin_shufflevector(high, high, 2, 3, 0, 1));
+        box.low[k] = CAROM_MIN(low[0], low[1]);
+        box.high[k] = CAROM_MAX(high[0], high[1]);
+    }
+    return box;
 }
 
 static carom_status fill_level(void *argument, carom_range range) {

@@ -67,16 +67,7 @@ static inline const carom_bvh_node *carom_bvh_level(const carom_bvh *bvh, uint32
 }
 
 /* The bounding box of the sixteen boxes of a node. */
-static inline carom_box carom_bvh_node_bounds(const carom_bvh_node *node) {
-    carom_box box = carom_box_empty();
-    for (int k = 0; k < 3; ++k) {
-        for (uint32_t lane = 0; lane < CAROM_BVH_WIDTH; ++lane) {
-            box.low[k] = CAROM_MIN(node->low[k][lane], box.low[k]);
-            box.high[k] = CAROM_MAX(node->high[k][lane], box.high[k]);
-        }
-    }
-    return box;
-}
+carom_box carom_bvh_node_bounds(const carom_bvh_node *node);
 
 /* ---- Boxes that move ------------------------------------------------------------------------- */
 

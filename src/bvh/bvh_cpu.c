@@ -47,19 +47,66 @@ static inline carom_u32v hilbert(carom_u32v x, carom_u32v y, carom_u32v z) {
     return spread(x ^ parity) << 2 | spread(y ^ parity) << 1 | spread(z ^ parity);
 }
 
+/* The sides of as many boxes as a vector has lanes. */
+static inline void load_sides(const carom_box *boxes, carom_f32v low[3], carom_f32v high[3]) {
+    float sides[6][CAROM_LANES];
+#if CAROM_LANES >= 8
+    for (uint32_t at = 0; at < CAROM_LANES; at += 8) {
+        carom_f32x4 first[8], last[8]; /* low and high[0]; low[2] and high */
+        carom_f32x8 column[4];
+        for (uint32_t i = 0; i < 8; ++i) {
+            first[i] = carom_f32x4_load(boxes[at + i].low);
+            last[i] = carom_f32x4_load(boxes[at + i].low + 2);
+        }
+        carom_f32x8_transpose(first, column);
+        for (int k = 0; k < 3; ++k) memcpy(&sides[k][at], &column[k], sizeof(column[k]));
+        carom_f32x8_transpose(last, column);
+        for (int k = 0; k < 3; ++k) memcpy(&sides[3 + k][at], &column[1 + k], sizeof(column[k]));
+    }
+#else
+    for (uint32_t i = 0; i < CAROM_LANES; ++i)
+        for (int k = 0; k < 3; ++k)
+            sides[k][i] = boxes[i].low[k], sides[3 + k][i] = boxes[i].high[k];
+#endif
+    for (int k = 0; k < 3; ++k) {
+        low[k] = carom_f32v_load(sides[k]);
+        high[k] = carom_f32v_load(sides[3 + k]);
+    }
+}
+
+static inline carom_f32v choose(carom_i32v which, carom_f32v yes, carom_f32v no) {
+    return (carom_f32v)(((carom_i32v)yes & which) | ((carom_i32v)no & ~which));
+}
+
+/* carom_bvh_key of as many boxes as a vector has lanes. */
+static inline carom_u32v keys_of(const carom_bvh_space *space, const carom_box *boxes) {
+    carom_f32v low[3], high[3], extent = carom_f32v_splat(0.0f);
+    carom_u32v cell[3];
+    load_sides(boxes, low, high);
+    for (int k = 0; k < 3; ++k) {
+        carom_f32v at = ((0.5f * low[k] + 0.5f * high[k]) - space->low[k]) * space->scale[k];
+        at = choose(at > 0.0f, at, carom_f32v_splat(0.0f));
+        at = choose(at < CAROM_BVH_CELLS - 1, at, carom_f32v_splat(CAROM_BVH_CELLS - 1));
+        cell[k] = (carom_u32v) __builtin_convertvector(at, carom_i32v);
+        carom_f32v size = high[k] - low[k];
+        extent = choose(size > extent, size, extent);
+    }
+    carom_i32v exponent = (carom_i32v)((carom_u32v)extent >> 23 & 0xFF), large = {0};
+    for (int c = 0; c < 3; ++c) large -= exponent >= space->size_class[c];
+    carom_u32v empty = ~(carom_u32v)(low[0] <= high[0]);
+    return empty | (carom_u32v)large << CAROM_BVH_CURVE_BITS | hilbert(cell[0], cell[1], cell[2]);
+}
+
 void CAROM_CPU(carom_bvh_keys)(const carom_bvh_space *space, const carom_box *boxes, uint32_t count,
                                uint32_t *keys) {
-    uint32_t cell[3][CAROM_LANES], key[CAROM_LANES];
-    memset(cell, 0, sizeof(cell));
-    for (uint32_t at = 0; at < count; at += CAROM_LANES) {
-        uint32_t some = CAROM_MIN(count - at, CAROM_LANES);
-        for (uint32_t i = 0; i < some; ++i)
-            for (int k = 0; k < 3; ++k) cell[k][i] = carom_bvh_cell(space, &boxes[at + i], k);
-        carom_u32v_store(key, hilbert(carom_u32v_load(cell[0]), carom_u32v_load(cell[1]),
-                                      carom_u32v_load(cell[2])));
-        for (uint32_t i = 0; i < some; ++i)
-            keys[at + i] = carom_bvh_key(space, &boxes[at + i], key[i]);
-    }
+    carom_box rest[CAROM_LANES];
+    uint32_t last[CAROM_LANES], whole = count / CAROM_LANES * CAROM_LANES, left = count - whole;
+    for (uint32_t at = 0; at < whole; at += CAROM_LANES)
+        carom_u32v_store(keys + at, keys_of(space, boxes + at));
+    if (left == 0) return;
+    for (uint32_t i = 0; i < CAROM_LANES; ++i) rest[i] = boxes[whole + CAROM_MIN(i, left - 1)];
+    carom_u32v_store(last, keys_of(space, rest));
+    memcpy(keys + whole, last, left * sizeof(*keys));
 }
 
 /* ---- Overlap test of one box with sixteen ---------------------------------------------------- */

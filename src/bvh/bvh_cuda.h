@@ -156,7 +156,10 @@ static __device__ void carom_tree_survey_block(const BOXES &boxes, uint32_t coun
     if (rank < sampled) box = boxes.box((uint32_t)((uint64_t)rank * count / sampled));
     bool used = box.low[0] <= box.high[0];
     __syncthreads();
-    if (used) atomicAdd(&histogram[carom_bvh_size(&box)], 1u);
+    int size = used ? (int)carom_bvh_size(&box) : -1;
+    unsigned same = __match_any_sync(~0u, size); /* most boxes may have one size */
+    if (used && lane == (unsigned)__ffs((int)same) - 1u)
+        atomicAdd(&histogram[size], (unsigned)__popc(same));
     __syncthreads();
     if (warp == 0) { /* each lane adds up eight exponents */
         unsigned mine = 0, before, total;
@@ -175,7 +178,7 @@ static __device__ void carom_tree_survey_block(const BOXES &boxes, uint32_t coun
                 if (before <= total / 2) median = (int)(8 * lane + i);
     }
     __syncthreads();
-    used = used && carom_bvh_size(&box) < median + CAROM_BVH_CLASS_STEP;
+    used = used && size < median + CAROM_BVH_CLASS_STEP;
     carom_box centre = carom_box_empty();
     for (int k = 0; k < 3 && used; ++k) centre.low[k] = centre.high[k] = carom_bvh_centre(&box, k);
     centre = carom_warp_join(centre);
@@ -185,13 +188,12 @@ static __device__ void carom_tree_survey_block(const BOXES &boxes, uint32_t coun
             bounds[3 + k][warp] = -centre.high[k];
         }
     __syncthreads();
-    if (warp >= 6) return;
-    /* of each end of each axis, the extreme that four of the 32 warps exceed */
-    float end = carom_warp_select(bounds[warp][lane], sampled == CAROM_TREE_SAMPLE ? 4 : 0);
     __shared__ float chosen[6];
-    if (lane == 0) chosen[warp] = end;
-    __threadfence_block();
-    asm volatile("bar.sync 1, 192;" ::: "memory"); /* the six warps that are left */
+    if (warp < 6) { /* of each end of each axis, the extreme that four of the 32 warps exceed */
+        float end = carom_warp_select(bounds[warp][lane], sampled == CAROM_TREE_SAMPLE ? 4 : 0);
+        if (lane == 0) chosen[warp] = end;
+    }
+    __syncthreads();
     if (threadIdx.x < 3) {
         float low = chosen[threadIdx.x], high = -chosen[3 + threadIdx.x];
         float margin = (high - low) * 0.0625f; /* for what was left out */

@@ -61,6 +61,9 @@ CAROM_ITEM int carom_expansion_minor(const double *u, int nu, const double *v2, 
 CAROM_RARE_ITEM int carom_orient2d_exact(const double *x) {
     double u[2][2], v[2][2], h[16];
     int nu[2], nv[2];
+    /* A difference is zero only where coordinates are equal: both products vanish, as on lines
+     * along an axis, which designed models are full of. */
+    if ((x[2] == x[0] || x[5] == x[1]) && (x[3] == x[1] || x[4] == x[0])) return 0;
     if (!carom_orient_in_range(x, 6)) return carom_limbs_orient2d(x);
     for (int k = 0; k < 2; ++k) {
         nu[k] = carom_expansion_diff(x[2 + k], x[k], u[k]);
@@ -96,8 +99,12 @@ CAROM_ITEM int carom_orient_along(carom_vec3 a, carom_vec3 b, carom_vec3 c, int 
     return carom_orient2d(a.x, a.y, b.x, b.y, c.x, c.y);
 }
 
-/* An axis along which a, b, c do not project onto a line, or -1 when they are collinear. */
+/* An axis along which a, b, c do not project onto a line, or -1 when they are collinear. One that
+ * doubles are certain of, if there is one: triangles across an axis need no exact sign then. */
 CAROM_ITEM int carom_orient_axis(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
+    if (carom_orient2d_filter(a.x, a.y, b.x, b.y, c.x, c.y) != CAROM_ORIENT_UNDECIDED) return 2;
+    if (carom_orient2d_filter(a.z, a.x, b.z, b.x, c.z, c.x) != CAROM_ORIENT_UNDECIDED) return 1;
+    if (carom_orient2d_filter(a.y, a.z, b.y, b.z, c.y, c.z) != CAROM_ORIENT_UNDECIDED) return 0;
     for (int axis = 2; axis >= 0; --axis)
         if (carom_orient_along(a, b, c, axis) != 0) return axis;
     return -1;

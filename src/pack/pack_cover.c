@@ -14,12 +14,17 @@
 
 #define DEFAULT_COUNT 64u
 #define CELL                                                                                       \
-    0.004 /* edge of the finest cells, of how far balls reach out, times the root of               \
+    0.002 /* edge of the finest cells, of how far balls reach out, times the root of               \
              their number: there are about as many cells per ball for any number */
 #define LARGEST_CELL 0.0625
-#define WIDER        0.02 /* of the same: how much larger balls may become for fewer cells */
-#define FITS         2    /* after which cells prove */
-#define STICKS_OUT   0.02 /* of how far balls reach out: what calls for another fit */
+#define WIDER        0.01 /* of the same: how much larger balls may become for fewer cells */
+#define FITS         4    /* after which cells prove */
+#define MOVING_FITS  2    /* the others only settle: what they do not move stays covered */
+#define FIRST_CELLS  4.0  /* times larger than for the proof; and before the others: */
+#define LATER_CELLS  2.0
+#define NEAR_LIMIT                                                                                 \
+    0.03 /* of how far balls reach out: cells become points of the next fit where their centres    \
+            are this near to the limit of their ball, or beyond */
 
 CAROM_RESULT_DEFINE_FREE(carom_cover_spheres);
 CAROM_RESULT_FILL(carom_cover_spheres);
@@ -34,7 +39,7 @@ typedef struct covering {
     carom_pack_mesh mesh;
     double volume; /* of the solid, in the caller's units */
     carom_pack_fitting *fitting;
-    carom_pack_ball *sites, *balls; /* with the radii that are allowed; those of the cover */
+    carom_pack_ball *sites, *balls; /* with the limits as radii; those of the cover */
     double *limits, *covers;
     uint32_t count;
     carom_pack_cell_array cells;
@@ -43,8 +48,8 @@ typedef struct covering {
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* Lists the centres of cells that stick out of the limits of their balls by `much` or more. */
-static bool list_uncovered(covering *c, double much) {
+/* Lists the centres of cells that stick out of their balls, or are no more than `near` within. */
+static bool list_points(covering *c, double near) {
     double scale = carom_power_of_two(c->mesh.shift);
     c->added.count = 0;
     for (uint64_t i = 0; i < c->cells.count; ++i) {
@@ -54,27 +59,29 @@ static bool list_uncovered(covering *c, double much) {
         carom_vec3 p = carom_vec_scale(carom_vec_sub(cell->low, c->mesh.origin), scale);
         p = carom_vec_add(p, carom_vec(half, half, half));
         carom_vec3 away = carom_vec_sub(p, carom_vec(ball->x, ball->y, ball->z));
-        if (carom_vec_length(away) < c->limits[cell->sphere] + much) continue;
+        if (carom_vec_length(away) < c->limits[cell->sphere] - near) continue;
         if (!point_array_push(&c->added, &c->context->allocator, p)) return false;
     }
     return true;
 }
 
-/* Divides the solid into cells of these balls, `coarse` times larger than for the proof. */
-static carom_status make_cells(covering *c, const carom_pack_fit *fit, double coarse) {
+/* Divides the solid into cells of these balls, `coarse` times larger than for the proof.
+ * `faces_only`: where the mesh is open, without those inside. */
+static carom_status make_cells(covering *c, const carom_pack_fit *fit, double coarse,
+                               bool faces_only) {
     double part = CELL * sqrt((double)fit->count);
     double finest =
         CAROM_MAX(CAROM_MIN(coarse * part, LARGEST_CELL) * fit->outside, 4.0 * c->mesh.unit);
     c->count = fit->count;
     for (uint32_t k = 0; k < fit->count; ++k) {
         carom_vec3 p = carom_pack_mesh_round(&c->mesh, fit->centres[k]);
-        c->sites[k] = (carom_pack_ball){p.x, p.y, p.z, fit->allowed[k]};
         double wide = fit->radii[k] + WIDER * fit->outside;
         c->limits[k] = CAROM_MIN(wide, fit->allowed[k]);
+        c->sites[k] = (carom_pack_ball){p.x, p.y, p.z, c->limits[k]};
     }
     c->cells.count = 0;
-    return carom_pack_cover_cells(&c->mesh, c->sites, c->limits, c->count, finest, c->covers,
-                                  &c->cells);
+    return carom_pack_cover_cells(&c->mesh, c->sites, c->limits, c->count, finest, faces_only,
+                                  c->covers, &c->cells);
 }
 
 /* Finds balls and cells. The first cells only tell what the points have missed. */
@@ -82,14 +89,19 @@ static carom_status fit(covering *c, uint32_t count) {
     carom_pack_fit fit;
     CAROM_TRY(carom_pack_fit_balls(c->fitting, count, &fit));
     for (int i = 0;; ++i) {
-        CAROM_TRY(make_cells(c, &fit, i < FITS ? (double)(2 << (FITS - 1 - i)) : 1.0));
+        CAROM_TRY(make_cells(c, &fit,
+                             i == 0     ? FIRST_CELLS
+                             : i < FITS ? LATER_CELLS
+                                        : 1.0,
+                             i < FITS - 1));
         carom_progress_add(c->context, 0, 1);
-        if (!list_uncovered(c, STICKS_OUT * fit.outside))
+        if (i == FITS) return CAROM_OK;
+        if (!list_points(c, NEAR_LIMIT * fit.outside))
             return carom_fail_memory(c->context, c->cells.count * sizeof(carom_vec3),
                                      "points of a cover");
-        if (i == FITS) return CAROM_OK;
         if (c->added.count == 0) continue;
-        CAROM_TRY(carom_pack_fit_more(c->fitting, c->added.data, c->added.count, &fit));
+        CAROM_TRY(
+            carom_pack_fit_more(c->fitting, c->added.data, c->added.count, i < MOVING_FITS, &fit));
     }
 }
 
@@ -176,7 +188,8 @@ static carom_status finish(covering *c, carom_cover *cover) {
     for (uint32_t k = 0; k < c->count; ++k)
         c->balls[k].radius = (double)carom_float_up(c->balls[k].radius, -margin);
     carom_pack_outside outside;
-    CAROM_TRY(carom_pack_measure(mesh, c->balls, c->count, &outside));
+    CAROM_TRY(
+        carom_pack_measure(mesh, carom_pack_fit_field(c->fitting), c->balls, c->count, &outside));
     *info = (carom_cover_info){.spheres = c->count,
                                .measure = measure_of(mesh, &outside, c->volume),
                                .margin = c->def->margin,
@@ -388,11 +401,13 @@ static carom_status measure(carom_context *context, carom_pack_mesh *mesh,
                             carom_cover_measure *measure) {
     carom_pack_ball *balls = CAROM_ARENA_TAKE(carom_scratch(context, 0), carom_pack_ball, count);
     carom_pack_outside outside;
+    carom_pack_field field;
     double volume;
     if (balls == NULL)
         return carom_fail_memory(context, count * sizeof(*balls), "spheres to measure");
     CAROM_TRY(load_spheres(mesh, spheres, count, balls));
-    CAROM_TRY(carom_pack_measure(mesh, balls, (uint32_t)count, &outside));
+    if (!mesh->balanced) CAROM_TRY(carom_pack_fit_make_field(mesh, (uint32_t)count, &field));
+    CAROM_TRY(carom_pack_measure(mesh, &field, balls, (uint32_t)count, &outside));
     CAROM_TRY(find_volume(mesh, &volume));
     *measure = measure_of(mesh, &outside, volume);
     return CAROM_OK;

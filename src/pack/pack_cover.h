@@ -40,15 +40,24 @@ carom_status carom_pack_fit_balls(carom_pack_fitting *fitting, uint32_t count, c
  * than what the search began with: these do not suffice. */
 carom_status carom_pack_fit_count(carom_pack_fitting *fitting, double outside, uint32_t *count);
 
-/* Adds points that the balls must contain as well, and improves the balls. */
+/* Adds points that the balls must contain as well, and improves the balls; `moving`: also by moving
+ * some to other places. */
 carom_status carom_pack_fit_more(carom_pack_fitting *fitting, const carom_vec3 *points,
-                                 uint64_t point_count, carom_pack_fit *fit);
+                                 uint64_t point_count, bool moving, carom_pack_fit *fit);
 
-/* Measures a union of balls, in the frame (carom_cover_measure). */
+/* The grid of distances of a search. */
+const carom_pack_field *carom_pack_fit_field(const carom_pack_fitting *fitting);
+
+/* Makes such a grid, for `count` balls. */
+carom_status carom_pack_fit_make_field(const carom_pack_mesh *mesh, uint32_t count,
+                                       carom_pack_field *field);
+
+/* Measures a union of balls, in the frame (carom_cover_measure). The grid is for open meshes. */
 typedef struct carom_pack_outside {
     double worst, worst_lower, mean, volume;
 } carom_pack_outside;
-carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
-                                uint32_t count, carom_pack_outside *outside);
+carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_field *field,
+                                const carom_pack_ball *balls, uint32_t count,
+                                carom_pack_outside *outside);
 
 #endif

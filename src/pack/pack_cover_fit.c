@@ -28,24 +28,25 @@
 #define LEAST_NODES         20.0 /* along the longest side */
 #define MOST_NODES          176.0
 #define AROUND              0.06 /* how far the grid reaches beyond the bounds, of the longest side */
-#define THINNEST            0.1 /* sides of the box count at least this much of the longest */
-#define POINTS_PER_BALL     40u /* of the surface */
-#define INNER_PER_BALL      10u
-#define LEAST_POINTS        1000u
+#define THINNEST            0.1  /* sides of the box count at least this much of the longest */
+#define POINTS_PER_BALL     300u /* of the surface */
+#define INNER_PER_BALL      40u
+#define LEAST_POINTS        7000u
 #define LEAST_INNER         400u
 #define CANDIDATES          600u /* at least, and this many per ball: */
 #define PER_BALL            10u
-#define GREEDY_STRIDE       4u     /* of the points: the greedy method needs fewer */
+#define GREEDY_STRIDE       30u    /* of the points: the greedy method needs fewer */
 #define MOST_GREEDY         16384u /* points; bits of all candidates are 32 MB then */
 #define ROUNDS              8
 #define MORE_ROUNDS         4
 #define ROUNDS_AFTER_ADDING 3
-#define ROUNDS_AFTER_MOVING 3
-#define MOST_FAILURES       3
+#define ROUNDS_AFTER_MOVING 4
+#define LEAST_FAILURES      3    /* after which no more balls are moved, and more for few balls: */
+#define FAILURES_BY_BALLS   128u /* divided by their number */
 #define FAILURES_LATER      1
 #define SHRUNK              0.95
 #define CANDIDATE_STRIDE    3u /* of these */
-#define MOST_ADDED          4u /* times the first number of points: what cells may add */
+#define MOST_ADDED          2u /* times the first number of points: what cells may add */
 
 typedef struct point_set {
     float *x, *y, *z;
@@ -150,17 +151,20 @@ static uint64_t mix(uint64_t x) {
 }
 
 /* Nodes of the grid inside the solid, every n-th in no order. */
-static void add_inner(carom_pack_fitting *f, point_set *set, uint64_t wanted) {
+static void add_inner(carom_pack_fitting *f, point_set *set, uint64_t wanted, bool surely) {
     const carom_pack_field *field = &f->field;
+    carom_bvh_found found = {0};
     uint64_t row = field->counts[0], plane = row * field->counts[1];
     uint64_t nodes = plane * field->counts[2], inside = 0;
     for (uint64_t i = 0; i < nodes; ++i) inside += field->values[i] < 0.0f;
     uint64_t stride = inside / wanted + 1;
     for (uint64_t i = 0; i < nodes; ++i) {
         if (!(field->values[i] < 0.0f) || mix(i) % stride != 0) continue;
-        add_point(set, carom_vec(field->low[0] + (double)(i % row) * field->step,
+        carom_vec3 p = carom_vec(field->low[0] + (double)(i % row) * field->step,
                                  field->low[1] + (double)(i % plane / row) * field->step,
-                                 field->low[2] + (double)(i / plane) * field->step));
+                                 field->low[2] + (double)(i / plane) * field->step);
+        if (!surely || f->mesh->balanced || carom_pack_mesh_surely_inside(f->mesh, p, &found))
+            add_point(set, p);
     }
 }
 
@@ -211,6 +215,17 @@ static double field_step(const carom_pack_mesh *mesh, uint32_t count) {
     return step;
 }
 
+carom_status carom_pack_fit_make_field(const carom_pack_mesh *mesh, uint32_t count,
+                                       carom_pack_field *field) {
+    double longest = CAROM_MAX(CAROM_MAX(mesh->high.x - mesh->low.x, mesh->high.y - mesh->low.y),
+                               mesh->high.z - mesh->low.z);
+    return carom_pack_field_make(mesh, field_step(mesh, count), AROUND * longest, field);
+}
+
+const carom_pack_field *carom_pack_fit_field(const carom_pack_fitting *f) {
+    return &f->field;
+}
+
 carom_status carom_pack_fit_begin(const carom_pack_mesh *mesh, uint32_t count,
                                   carom_pack_fitting **fitting) {
     carom_context *context = mesh->context;
@@ -218,9 +233,7 @@ carom_status carom_pack_fit_begin(const carom_pack_mesh *mesh, uint32_t count,
     carom_pack_fitting *f = CAROM_ARENA_TAKE(scratch, carom_pack_fitting, 1);
     if (f == NULL) return carom_fail_memory(context, sizeof(*f), "a search for balls");
     *f = (carom_pack_fitting){.context = context, .mesh = mesh, .most = count};
-    double longest = CAROM_MAX(CAROM_MAX(mesh->high.x - mesh->low.x, mesh->high.y - mesh->low.y),
-                               mesh->high.z - mesh->low.z);
-    CAROM_TRY(carom_pack_field_make(mesh, field_step(mesh, count), AROUND * longest, &f->field));
+    CAROM_TRY(carom_pack_fit_make_field(mesh, count, &f->field));
     uint64_t surface = (uint64_t)POINTS_PER_BALL * count + LEAST_POINTS;
     uint64_t inner = (uint64_t)INNER_PER_BALL * count + LEAST_INNER;
     uint64_t candidates = (uint64_t)PER_BALL * count + CANDIDATES;
@@ -231,8 +244,8 @@ carom_status carom_pack_fit_begin(const carom_pack_mesh *mesh, uint32_t count,
     if (good) {
         add_surface(f, &f->points, surface);
         add_vertices(f, &f->points, surface / 2);
-        add_inner(f, &f->points, inner);
-        add_inner(f, &f->candidates, candidates);
+        add_inner(f, &f->points, inner, true);
+        add_inner(f, &f->candidates, candidates, false);
     }
     f->first_points = f->points.count;
     f->greedy_stride = CAROM_MAX(GREEDY_STRIDE, f->points.count / MOST_GREEDY + 1);
@@ -428,8 +441,9 @@ static double radius_around(const carom_pack_fitting *f, uint32_t ball, carom_ve
     return sqrt((double)far) * (1.0 + 1e-6);
 }
 
-#define FIRST_STEP 0.20 /* of the radius */
-#define LAST_STEP  0.02
+#define FIRST_STEP   0.10 /* of the radius */
+#define LONGEST_STEP 0.20
+#define LAST_STEP    0.005
 
 /* Moves a ball to where it contains its points and reaches out least, by trying steps in the twelve
  * directions of an icosahedron. */
@@ -445,7 +459,8 @@ static carom_status fit_balls(void *argument, carom_range range) {
         if (f->fitted[k] == f->sets[k]) continue; /* nothing has changed */
         f->fitted[k] = f->sets[k];
         double r = radius_around(f, ball, c);
-        double out = carom_pack_field_outside(&f->field, &f->spread, c, r);
+        carom_vec3 farthest = carom_vec(0.0, 0.0, 1.0), there;
+        double out = carom_pack_field_outside(&f->field, &f->spread, c, r, &farthest);
         int last = 0;
         for (double step = FIRST_STEP * r; step > LAST_STEP * r;) {
             bool moved = false;
@@ -453,15 +468,22 @@ static carom_status fit_balls(void *argument, carom_range range) {
                 int direction = (last + i) % 12;
                 carom_vec3 d = carom_vec_add(c, carom_vec_scale(directions[direction], step));
                 double radius = radius_around(f, ball, d);
-                double there = carom_pack_field_outside(&f->field, &f->spread, d, radius);
-                if (there >= out) continue;
+                /* Mostly the point that was farthest is still too far. */
+                carom_vec3 p = carom_vec_add(d, carom_vec_scale(farthest, radius));
+                if (carom_pack_field_at(&f->field, p, NULL) >= out) continue;
+                double value = carom_pack_field_outside(&f->field, &f->spread, d, radius, &there);
+                if (value >= out) continue;
                 moved = true;
                 last = direction;
                 c = d;
                 r = radius;
-                out = there;
+                out = value;
+                farthest = there;
             }
-            if (!moved) step *= 0.5;
+            if (!moved)
+                step *= 0.5;
+            else if (step < LONGEST_STEP * r)
+                step *= 1.5;
         }
         f->centres[k] = c;
         f->radii[k] = r;
@@ -673,7 +695,7 @@ carom_status carom_pack_fit_balls(carom_pack_fitting *f, uint32_t count, carom_p
     CAROM_TRY(alternate(f, ROUNDS, &best, &better));
     restore(f);
     CAROM_TRY(add_balls(f, count, &best));
-    CAROM_TRY(move_balls(f, MOST_FAILURES, &best));
+    CAROM_TRY(move_balls(f, LEAST_FAILURES + (int)(FAILURES_BY_BALLS / count), &best));
     return finish(f, fit);
 }
 
@@ -682,13 +704,13 @@ carom_status carom_pack_fit_count(carom_pack_fitting *f, double outside, uint32_
 }
 
 carom_status carom_pack_fit_more(carom_pack_fitting *f, const carom_vec3 *points,
-                                 uint64_t point_count, carom_pack_fit *fit) {
+                                 uint64_t point_count, bool moving, carom_pack_fit *fit) {
     score best = {HUGE_VAL, HUGE_VAL};
     bool better;
     uint64_t stride = point_count / (f->first_points / 2) + 1;
     for (uint64_t i = 0; i < point_count; i += stride) add_point(&f->points, points[i]);
     CAROM_TRY(alternate(f, MORE_ROUNDS, &best, &better));
     restore(f);
-    CAROM_TRY(move_balls(f, FAILURES_LATER, &best));
+    if (moving) CAROM_TRY(move_balls(f, FAILURES_LATER, &best));
     return finish(f, fit);
 }

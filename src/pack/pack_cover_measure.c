@@ -17,7 +17,8 @@
 #include "pack/pack_cover.h"
 
 #define TOLERANCE   0.02 /* of the worst distance: between its bounds */
-#define LEAST_WORST 1e-9 /* of the frame: nearer is not distinguished */
+#define LEAST_WORST 1e-9 /* of the frame: nearer is not distinguished; where a mesh is open: */
+#define LEAST_STEP  0.25 /* of the grid */
 #define LATITUDES   96u  /* circles per sphere for the volume; every LESS-th for distances */
 #define LESS        6u
 #define PER_CIRCLE  24.0 /* points of the longest circle, where distances are taken */
@@ -33,8 +34,10 @@ CAROM_ARRAY(number_array, uint32_t);
 typedef struct measuring {
     carom_context *context;
     const carom_pack_mesh *mesh;
+    const carom_pack_field *field; /* where the mesh is open */
     const carom_pack_ball *balls;
     uint32_t count;
+    double least; /* distances that differ by less are not distinguished */
     double floor; /* a distance that some point has */
     /* Results of each ball. */
     double *worst, *lower, *volume, *distance, *area;
@@ -59,15 +62,23 @@ static carom_vec3 centre_of(const carom_pack_ball *b) {
 
 /* ---- Distance -------------------------------------------------------------------------------- */
 
-/* The distance from the solid: 0 inside. Where it is below `limit` it need not be exact. *place is
- * where the search begins, and what it finds. */
+/* The distance from the solid, negative inside. Where it is below `limit` it need not be exact.
+ * *place is where the search begins, and what it finds.
+ *
+ * Where a mesh is open, the inside ends at holes, far from all faces. There the distance is from
+ * what is inside on the grid, and the depth is half of that on the grid. */
 static double distance_at(const measuring *m, worker *w, carom_vec3 p, double limit,
                           uint32_t *place) {
     carom_pack_near near = {.count = 0, .least = HUGE_VAL};
     carom_pack_hit hit = carom_pack_mesh_search(m->mesh, p, *place, HUGE_VAL, 0.0, &near);
     *place = hit.place;
-    if (hit.distance <= limit || !carom_pack_mesh_bounds(m->mesh, p)) return hit.distance;
-    return carom_pack_mesh_inside(m->mesh, p, &w->found) ? 0.0 : hit.distance;
+    if (hit.distance <= limit) return hit.distance;
+    bool inside =
+        carom_pack_mesh_bounds(m->mesh, p) && carom_pack_mesh_inside(m->mesh, p, &w->found);
+    if (m->mesh->balanced) return inside ? -hit.distance : hit.distance;
+    if (!inside) return CAROM_MIN(carom_pack_field_most(m->field, p), hit.distance);
+    double value = 0.5 * carom_pack_field_at(m->field, p, NULL);
+    return value < 0.0 ? value : 0.0;
 }
 
 /* ---- Worst ----------------------------------------------------------------------------------- */
@@ -90,7 +101,7 @@ static bool search_cell(const measuring *m, worker *w, branch *b, carom_vec3 q, 
         square(ball->radius) * (1.0 + 0x1p-40))
         return true;
     double h = half * 1.7320508075688773, floor = CAROM_MAX(b->best, m->floor);
-    double enough = floor * (1.0 + TOLERANCE) + LEAST_WORST;
+    double enough = floor * (1.0 + TOLERANCE) + m->least;
     uint32_t place = b->place;
     double d = distance_at(m, w, q, enough - h, &place);
     b->place = place;
@@ -227,9 +238,11 @@ static bool measure_surface(const measuring *m, worker *w, uint32_t i) {
                 double angle = a + width * ((double)p + 0.5) / (double)points;
                 carom_vec3 x = carom_vec(ball->x + r * s * carom_cos(angle),
                                          ball->y + r * s * carom_sin(angle), ball->z + r * t);
-                sum += distance_at(m, w, x, 0.0, &place) * width / (double)points;
+                double d = distance_at(m, w, x, 0.0, &place), part = width / (double)points;
+                if (!(d > 0.0)) continue;
+                sum += d * part;
+                area += part;
             }
-            area += width;
         }
     }
     m->volume[i] = volume * r * r * dt / 3.0;
@@ -290,12 +303,14 @@ static carom_status measure_all(measuring *m, carom_pack_outside *outside) {
     return CAROM_OK;
 }
 
-carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
-                                uint32_t count, carom_pack_outside *outside) {
+carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_field *field,
+                                const carom_pack_ball *balls, uint32_t count,
+                                carom_pack_outside *outside) {
     carom_context *context = mesh->context;
     carom_arena *scratch = carom_scratch(context, 0);
     carom_arena_mark mark = carom_arena_get_mark(scratch);
-    measuring m = {.context = context, .mesh = mesh, .balls = balls, .count = count};
+    measuring m = {
+        .context = context, .mesh = mesh, .field = field, .balls = balls, .count = count};
     double *results = CAROM_ARENA_TAKE(scratch, double, 5 * (uint64_t)count);
     if (results == NULL)
         return carom_fail_memory(context, 5 * count * sizeof(double), "measures of a cover");
@@ -304,6 +319,7 @@ carom_status carom_pack_measure(const carom_pack_mesh *mesh, const carom_pack_ba
     m.volume = results + 2 * (uint64_t)count;
     m.distance = results + 3 * (uint64_t)count;
     m.area = results + 4 * (uint64_t)count;
+    m.least = mesh->balanced ? LEAST_WORST : LEAST_STEP * field->step;
     m.middle = carom_vec_scale(carom_vec_add(mesh->low, mesh->high), 0.5);
     carom_status status =
         carom_worker_states_begin(&m.states, context, sizeof(worker), begin_worker, NULL);

@@ -205,6 +205,29 @@ double carom_pack_field_at(const carom_pack_field *field, carom_vec3 p, carom_ve
     return away > 0.0 ? value + sqrt(away) * field->step : value;
 }
 
+#define ROUNDED_VALUE (1.0 + 0x1p-20) /* values are float32, of sums of some hundred terms */
+
+double carom_pack_field_most(const carom_pack_field *field, carom_vec3 p) {
+    const double at[3] = {p.x, p.y, p.z};
+    uint64_t cell[3], row = field->counts[0], plane = row * field->counts[1];
+    double t[3], least = HUGE_VAL;
+    for (int k = 0; k < 3; ++k) { /* of the nearest cell, where it is beyond the grid */
+        double u = (at[k] - field->low[k]) * field->inverse, last = (double)(field->counts[k] - 2);
+        cell[k] = (uint64_t)(u < 0.0 ? 0.0 : u > last ? last : u);
+        t[k] = u - (double)cell[k];
+    }
+    for (uint64_t i = 0; i < 8; ++i) {
+        uint64_t x = i & 1, y = i >> 1 & 1, z = i >> 2;
+        double dx = t[0] - (double)x, dy = t[1] - (double)y, dz = t[2] - (double)z;
+        double value =
+            (double)field->values[(cell[2] + z) * plane + (cell[1] + y) * row + cell[0] + x];
+        double most = (value > 0.0 ? value * ROUNDED_VALUE : 0.0) +
+                      sqrt(dx * dx + dy * dy + dz * dz) * field->step;
+        least = CAROM_MIN(most, least);
+    }
+    return least;
+}
+
 /* Points of a sphere, spread evenly by a spiral with the golden angle; the best ones climb. */
 #define CLIMBS     3
 #define STEPS      3
@@ -213,9 +236,10 @@ double carom_pack_field_at(const carom_pack_field *field, carom_vec3 p, carom_ve
 
 static const double golden_turn[2] = {-0.73736887807831985, 0.67549029426152362}; /* cos, sin */
 
-/* Goes along the sphere to where the distance grows. `at` is relative to the centre. */
-static double climb(const carom_pack_field *field, carom_vec3 centre, double radius, carom_vec3 at,
-                    double value) {
+/* Goes along the sphere to where the distance grows. *found is relative to the centre. */
+static double climb(const carom_pack_field *field, carom_vec3 centre, double radius,
+                    carom_vec3 *found, double value) {
+    carom_vec3 at = *found;
     double step = FIRST_STEP * radius;
     for (int i = 0; i < STEPS; ++i) {
         carom_vec3 g;
@@ -234,6 +258,7 @@ static double climb(const carom_pack_field *field, carom_vec3 centre, double rad
             step *= LESS;
         }
     }
+    *found = at;
     return value;
 }
 
@@ -260,7 +285,7 @@ void carom_pack_spread_make(carom_pack_spread *spread) {
 }
 
 double carom_pack_field_outside(const carom_pack_field *field, const carom_pack_spread *spread,
-                                carom_vec3 centre, double radius) {
+                                carom_vec3 centre, double radius, carom_vec3 *farthest) {
     float values[CAROM_PACK_SPREAD];
     uint32_t best[CLIMBS] = {0};
     double most = highest_peak(field, centre, radius);
@@ -273,11 +298,16 @@ double carom_pack_field_outside(const carom_pack_field *field, const carom_pack_
         for (; k > 0 && values[i] > values[best[k - 1]]; --k) best[k] = best[k - 1];
         best[k] = i;
     }
+    double highest = -HUGE_VAL;
     for (int k = 0; k < CLIMBS; ++k) {
         uint32_t i = best[k];
         carom_vec3 at = carom_vec((double)spread->x[i], (double)spread->y[i], (double)spread->z[i]);
-        double d = climb(field, centre, radius, carom_vec_scale(at, radius), (double)values[i]);
+        at = carom_vec_scale(at, radius);
+        double d = climb(field, centre, radius, &at, (double)values[i]);
         most = CAROM_MAX(d, most);
+        if (farthest == NULL || d <= highest) continue;
+        highest = d;
+        *farthest = carom_vec_scale(at, 1.0 / radius);
     }
     return most;
 }
@@ -296,7 +326,7 @@ double carom_pack_field_radius(const carom_pack_field *field, const carom_pack_s
         if (!(least > 0.0)) least = 0.0;
     }
     for (int i = 0; i < MOST_GROWTHS; ++i) {
-        double rest = outside - carom_pack_field_outside(field, spread, centre, radius);
+        double rest = outside - carom_pack_field_outside(field, spread, centre, radius, NULL);
         if (i == 0 && rest < -GROWN * outside && radius > least) {
             radius = least;
             continue;

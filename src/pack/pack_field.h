@@ -16,12 +16,17 @@ carom_status carom_pack_field_make(const carom_pack_mesh *mesh, double step, dou
  * border on. `gradient` may be NULL. */
 double carom_pack_field_at(const carom_pack_field *field, carom_vec3 p, carom_vec3 *gradient);
 
+/* An upper bound of the distance at a point, where the signs of the nodes are right: by way of the
+ * nodes around it, or of the nearest cell where it is beyond the grid. */
+double carom_pack_field_most(const carom_pack_field *field, carom_vec3 p);
+
 /* The points of balls at which distances are looked up. */
 void carom_pack_spread_make(carom_pack_spread *spread);
 
-/* How far a ball reaches out of the solid: the largest distance in it, nearly. */
+/* How far a ball reaches out of the solid: the largest distance in it, nearly. *farthest is the
+ * point of the unit sphere below the point of the ball's surface that is farthest; may be NULL. */
 double carom_pack_field_outside(const carom_pack_field *field, const carom_pack_spread *spread,
-                                carom_vec3 centre, double radius);
+                                carom_vec3 centre, double radius, carom_vec3 *farthest);
 
 /* Nearly the largest radius at which the ball around `centre` reaches out no farther than
  * `outside`. The search starts at `radius`, at which it does not; 0 is such. */

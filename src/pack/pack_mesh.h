@@ -63,6 +63,10 @@ carom_pack_hit carom_pack_mesh_distance(const carom_pack_mesh *mesh, carom_vec3 
  * of 0.5 or more. False on the surface. `found` is a buffer of the worker. */
 bool carom_pack_mesh_inside(const carom_pack_mesh *mesh, carom_vec3 point, carom_bvh_found *found);
 
+/* The same, but for open meshes farther away from holes: a generalised winding number of 0.75. */
+bool carom_pack_mesh_surely_inside(const carom_pack_mesh *mesh, carom_vec3 point,
+                                   carom_bvh_found *found);
+
 /* Whether a point is within the bounds of the mesh; others are outside of the solid. */
 static inline bool carom_pack_mesh_bounds(const carom_pack_mesh *mesh, carom_vec3 point) {
     return point.x >= mesh->low.x && point.x <= mesh->high.x && point.y >= mesh->low.y &&

@@ -86,6 +86,7 @@ typedef struct division {
     const double *limits; /* covers from outside: the radius that cells of each ball are to keep to;
                              else NULL */
     double finest;        /* then: cells of this edge are not divided */
+    bool faces_only;      /* and in open meshes, cells that no triangle meets are left out */
     task_array tasks;
     number_array numbers;      /* the lists of tasks */
     carom_triangle *triangles; /* by place: one after the other, as they are read in no order */
@@ -491,6 +492,14 @@ static bool divide_cell(worker *w, const cube *c, list triangles, list balls, ch
            distribute_balls(w, &octants, balls, to->balls, to->owners);
 }
 
+#define DEEP 0.9 /* of the limit */
+
+/* Covers of open meshes: whether a cell is so deep in its ball that it may count as inside,
+ * wherever it is. Generalised winding numbers take most of the time. */
+static bool is_deep(const division *d, const box *b, uint32_t owner) {
+    return far_corner(b, &d->balls[owner]) <= DEEP * d->limits[owner];
+}
+
 /* Whether a child that no triangle meets, of a cell that some meet, is outside. `from` is the
  * cell's highest corner, with its winding number; NULL where that is not known. */
 static bool is_outside(worker *w, const children *children, uint32_t i, list parents,
@@ -498,8 +507,12 @@ static bool is_outside(worker *w, const children *children, uint32_t i, list par
     const list *triangles = &children->triangles[i];
     if (parents.begin == parents.end || triangles->begin < triangles->end) return false;
     carom_vec3 centre = children->boxes[i].centre;
-    return from != NULL ? winding_from(w, from->at, from->winding, centre, parents) < 1
-                        : !carom_pack_mesh_inside(w->d->mesh, centre, &w->found);
+    if (from != NULL) return winding_from(w, from->at, from->winding, centre, parents) < 1;
+    const division *d = w->d;
+    if (d->limits == NULL) return !carom_pack_mesh_inside(d->mesh, centre, &w->found);
+    if (d->faces_only) return true;
+    if (!d->mesh->balanced && is_deep(d, &children->boxes[i], children->owners[i])) return false;
+    return !carom_pack_mesh_surely_inside(d->mesh, centre, &w->found);
 }
 
 #define CELLS_PER_LOOK 256u
@@ -759,7 +772,7 @@ carom_status carom_pack_shares(const carom_pack_mesh *mesh, const carom_pack_bal
 
 carom_status carom_pack_cover_cells(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
                                     const double *limits, uint32_t count, double finest,
-                                    double *covers, carom_pack_cell_array *cells) {
+                                    bool faces_only, double *covers, carom_pack_cell_array *cells) {
     carom_context *context = mesh->context;
     division d = {.context = context, .mesh = mesh, .balls = balls, .ball_count = count};
     carom_arena *scratch = carom_scratch(context, 0);
@@ -771,6 +784,7 @@ carom_status carom_pack_cover_cells(const carom_pack_mesh *mesh, const carom_pac
     d.keep = true;
     d.limits = limits;
     d.finest = finest;
+    d.faces_only = faces_only && !mesh->balanced;
     d.scale = carom_sum_scale(2.0, UINT64_C(1) << 40);
     carom_progress_begin(context, "covering the solid by cells", 0);
     carom_status status = divide(&d, shares, cells, &cell_count);

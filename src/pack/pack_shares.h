@@ -26,10 +26,11 @@ carom_status carom_pack_shares(const carom_pack_mesh *mesh, const carom_pack_bal
 /* Divides the solid into cells that belong to balls which together should cover it: each cell to
  * the ball that it is deepest in, by distance less radius. Cells are divided until they are within
  * the limit of their ball, or not larger than `finest`. covers[i] becomes the radius at which ball
- * i contains its cells, rounded up; 0 if it has none. */
+ * i contains its cells, rounded up; 0 if it has none. Where the mesh is open, `faces_only` leaves
+ * out the cells that no face meets. */
 carom_status carom_pack_cover_cells(const carom_pack_mesh *mesh, const carom_pack_ball *balls,
                                     const double *limits, uint32_t count, double finest,
-                                    double *covers, carom_pack_cell_array *cells);
+                                    bool faces_only, double *covers, carom_pack_cell_array *cells);
 
 /* The volume where the winding number is 1 or more, in the frame, of a balanced mesh. */
 carom_status carom_pack_solid_volume(const carom_pack_mesh *mesh, double *volume);

@@ -5,18 +5,20 @@
  * the crumpled cloth three in four share a vertex. So pairs are first sorted into lists by the
  * number of common vertices. Each list has its own determinants, evaluated for as many pairs as a
  * SIMD vector has lanes (soup_filter.h): those of two planes for no or one common vertex, a single
- * one for a common edge. Lanes within the error bound are left open. */
+ * one for a common edge. Where two planes do not decide, the rest is compressed and the intervals
+ * on their common line are compared. Lanes within the error bound are left open. */
 #include "soup/soup_cpu.h"
 
 #include "base/simd.h"
 #include "geom/triangle_filter.h"
 
 /* The corners of each pair of one list, and the pair's index in the batch. */
-typedef struct list {
+typedef struct pair_corners {
+    /* Six of eight are used: a row does not cross a cache line. */
+    _Alignas(64) uint32_t vertex[CAROM_SOUP_BATCH + CAROM_LANES][8];
     uint32_t count;
     uint16_t pair[CAROM_SOUP_BATCH + CAROM_LANES];
-    uint32_t vertex[CAROM_SOUP_BATCH + CAROM_LANES][8]; /* six are used */
-} list;
+} pair_corners;
 
 /* Lists by the number of common vertices. OPEN, the 0 of the table below, is for pairs that no
  * filter handles. */
@@ -61,7 +63,7 @@ typedef struct vec_f64 {
     carom_f64v x, y, z;
 } vec_f64;
 
-static inline vec_f64 load_f64(const carom_soup_points *points, const list *list, int which,
+static inline vec_f64 load_f64(const carom_soup_points *points, const pair_corners *list, int which,
                                uint32_t at) {
     const double *p[CAROM_LANES64];
     for (uint32_t i = 0; i < CAROM_LANES64; ++i)
@@ -88,12 +90,12 @@ typedef struct vec_f32 {
     carom_f32v x, y, z;
 } vec_f32;
 
-static inline const float *vertex_f32(const carom_soup_points *points, const list *list, int which,
-                                      uint32_t at) {
+static inline const float *vertex_f32(const carom_soup_points *points, const pair_corners *list,
+                                      int which, uint32_t at) {
     return (const float *)points->positions + 3 * (uint64_t)list->vertex[at][which];
 }
 
-static inline vec_f32 load_f32(const carom_soup_points *points, const list *list, int which,
+static inline vec_f32 load_f32(const carom_soup_points *points, const pair_corners *list, int which,
                                uint32_t at) {
 #if CAROM_LANES >= 8
     carom_f32x8 column[CAROM_LANES / 8][4];
@@ -125,46 +127,52 @@ static inline vec_f32 load_f32(const carom_soup_points *points, const list *list
 
 /* ---- Sorting pairs into lists ---------------------------------------------------------------- */
 
-/* Nine bits say which corners of a and b are the same vertex: bit 3 i + j for corner i of a and j
- * of b. A table maps them to a list and the order of the six corners in it. This avoids
- * mispredicted branches. What the table does not name goes to the list OPEN, which has no order. */
+/* Twelve bits say which corners of a and b are the same vertex: bit 4 i + j for corner i of a and j
+ * of b; bits 3, 7 and 11 are 0. A table maps them to a list and the order of the six corners in it.
+ * This avoids mispredicted branches. What the table does not name goes to the list OPEN, which has
+ * no order. */
 typedef struct deal {
     uint8_t order[6]; /* 0-2: corners of a, 4-6: corners of b */
-    uint8_t fill, list;
+    uint8_t shift;    /* 16 times the list */
+    uint8_t list;
 } deal;
 
 #define NEXT(i)    (((i) + 1) % 3)
 #define AFTER(i)   (((i) + 2) % 3)
-#define SAME(i, j) (1 << (3 * (i) + (j)))
+#define SAME(i, j) (1 << (4 * (i) + (j)))
 
 /* Corner i of a is corner j of b; or i and j are the corners not on a common edge, which has one of
  * two directions. */
 #define CORNER(i, j)                                                                               \
-    { {i, NEXT(i), AFTER(i), 4 + NEXT(j), 4 + AFTER(j), 6}, 0, ONE }
+    { {i, NEXT(i), AFTER(i), 4 + NEXT(j), 4 + AFTER(j), 6}, 16 * ONE, ONE }
 #define EDGE(i, j)                                                                                 \
-    { {NEXT(i), AFTER(i), i, 4 + (j), 5, 6}, 0, TWO }
+    { {NEXT(i), AFTER(i), i, 4 + (j), 5, 6}, 16 * TWO, TWO }
 #define DEALS(i, j)                                                                                \
     [SAME(i, j)] = CORNER(i, j), [SAME(NEXT(i), NEXT(j)) | SAME(AFTER(i), AFTER(j))] = EDGE(i, j), \
              [SAME(NEXT(i), AFTER(j)) | SAME(AFTER(i), NEXT(j))] = EDGE(i, j)
 
-static const deal deals[512] = {[0] = {{0, 1, 2, 4, 5, 6}, 0, NONE},
-                                DEALS(0, 0),
-                                DEALS(0, 1),
-                                DEALS(0, 2),
-                                DEALS(1, 0),
-                                DEALS(1, 1),
-                                DEALS(1, 2),
-                                DEALS(2, 0),
-                                DEALS(2, 1),
-                                DEALS(2, 2)};
+static const deal deals[2048] = {[0] = {{0, 1, 2, 4, 5, 6}, 16 * NONE, NONE},
+                                 DEALS(0, 0),
+                                 DEALS(0, 1),
+                                 DEALS(0, 2),
+                                 DEALS(1, 0),
+                                 DEALS(1, 1),
+                                 DEALS(1, 2),
+                                 DEALS(2, 0),
+                                 DEALS(2, 1),
+                                 DEALS(2, 2)};
 
-/* The lanes of three corners; the fourth lane holds the next triangle's first. */
-static inline uint32_t first_three(carom_i32x4 comparison) {
-    return carom_i32x4_lanes(comparison) & 7u;
-}
-
-static inline uint32_t alike_of(const uint32_t *a, carom_u32x4 b) {
-    return first_three(b == a[0]) | first_three(b == a[1]) << 3 | first_three(b == a[2]) << 6;
+/* The bits above of two triangles. The fourth lane of each holds the next triangle's first corner.
+ */
+static inline uint32_t alike_of(carom_u32x4 a, carom_u32x4 b) {
+#if CAROM_LANES == 16
+    const __m512i repeat = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+    __m512i of_a = _mm512_permutexvar_epi32(repeat, _mm512_castsi128_si512((__m128i)a));
+    return _mm512_mask_cmpeq_epi32_mask(0x777, of_a, _mm512_broadcast_i32x4((__m128i)b));
+#else
+    return (carom_i32x4_lanes(b == a[0]) & 7u) | (carom_i32x4_lanes(b == a[1]) & 7u) << 4 |
+           (carom_i32x4_lanes(b == a[2]) & 7u) << 8;
+#endif
 }
 
 /* Writes the corners in the order given by the table. */
@@ -185,17 +193,16 @@ static inline void put_in_order(carom_u32x4 a, carom_u32x4 b, const deal *deal, 
 void CAROM_CPU(carom_soup_filter)(const carom_soup_points *points, const uint32_t *a,
                                   const uint32_t *b, uint32_t count,
                                   carom_soup_verdicts *verdicts) {
-    list lists[LISTS];
+    pair_corners lists[LISTS];
     uint64_t counts = 0; /* of the four lists, sixteen bits each, to fit in a register */
     verdicts->yes_count = verdicts->open_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t *ca = points->corners + 3 * (uint64_t)a[i];
-        carom_u32x4 in_a = carom_u32x4_load(ca);
+        carom_u32x4 in_a = carom_u32x4_load(points->corners + 3 * (uint64_t)a[i]);
         carom_u32x4 in_b = carom_u32x4_load(points->corners + 3 * (uint64_t)b[i]);
-        const deal *deal = &deals[alike_of(ca, in_b)];
-        list *list = &lists[deal->list];
-        uint32_t at = counts >> (16 * deal->list) & 0xFFFF;
-        counts += UINT64_C(1) << (16 * deal->list);
+        const deal *deal = &deals[alike_of(in_a, in_b)];
+        pair_corners *list = &lists[deal->list];
+        uint32_t at = counts >> deal->shift & 0xFFFF;
+        counts += UINT64_C(1) << deal->shift;
         list->pair[at] = (uint16_t)i;
         put_in_order(in_a, in_b, deal, list->vertex[at]);
     }

@@ -14,24 +14,21 @@
  * A search of two soups builds one tree over the posed triangles of both, and takes only pairs of
  * one triangle of each. Its cost does not depend on the poses. */
 #include <climits>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
-#include <cub/device/device_select.cuh>
 #include <new>
 
+#include "base/pairs_cuda.h"
 #include "bvh/bvh_cuda.h"
 #include "geom/face_item.h"
 #include "grid/grid_cuda.h"
 #include "soup/soup_device.h"
 #include "soup/soup_filter_cuda.h"
 
-#define THREADS         256u
-#define DEAD            1u /* CAROM_SOUP_DEAD and CAROM_SOUP_DEGENERATE of soup.h */
-#define DEGENERATE      2u
-#define OPEN_PER_WARP   128u   /* pairs that a warp collects before it appends them */
-#define LONGEST_SEGMENT 1024u  /* pairs of one face that are sorted by comparing all with all */
-#define RARE_BLOCKS     64u    /* of 128 threads, for what hardly ever has work */
-#define FEWEST          65536u /* entries of a list at first */
+#define THREADS       256u
+#define DEAD          1u /* CAROM_SOUP_DEAD and CAROM_SOUP_DEGENERATE of soup.h */
+#define DEGENERATE    2u
+#define OPEN_PER_WARP 128u   /* pairs that a warp collects before it appends them */
+#define RARE_BLOCKS   64u    /* of 128 threads, for what hardly ever has work */
+#define FEWEST        65536u /* entries of a list at first */
 
 /* Blocks of scratch. */
 enum {
@@ -348,22 +345,6 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- The stages in doubles, and exact -------------------------------------------------------- */
 
-/* A pair as one number that lies in memory as a carom_pair does; device and host are little
- * endian. */
-static __device__ inline unsigned long long pack(uint32_t a, uint32_t b) {
-    return (unsigned long long)b << 32 | a;
-}
-
-static __device__ inline carom_pair pair_of(unsigned long long key) {
-    return carom_pair{(uint32_t)key, (uint32_t)(key >> 32)};
-}
-
-/* Where pairs that count go. */
-struct result {
-    carom_device_list<unsigned long long> found; /* data NULL: they are counted only */
-    uint32_t *tally;                             /* pairs by first face, or NULL */
-};
-
 static __device__ inline bool found_key(const view &v, uint32_t item_a, uint32_t item_b,
                                         unsigned long long *key) {
     if (v.cross && item_a > item_b) {
@@ -374,12 +355,8 @@ static __device__ inline bool found_key(const view &v, uint32_t item_a, uint32_t
     uint32_t a = face_of(v, item_a), b = face_of(v, item_b);
     if (!v.cross && a == b) return false; /* triangles of one polygon */
     uint32_t low = v.cross ? a : CAROM_MIN(a, b), high = v.cross ? b : CAROM_MAX(a, b);
-    *key = pack(low, high);
+    *key = carom_pair_pack(low, high);
     return true;
-}
-
-static __device__ inline void tally_key(const result &r, unsigned long long key) {
-    if (r.tally != nullptr) atomicAdd(&r.tally[(uint32_t)key], 1u);
 }
 
 /* A triangle from its record in sorted order: one step instead of three that wait for each other.
@@ -398,7 +375,8 @@ static __device__ inline carom_triangle from_record(const float4 *record, uint32
 /* `records` may be NULL. */
 static __global__ void __launch_bounds__(THREADS)
     decide_in_doubles(view v, const uint32_t *items, const float4 *records,
-                      carom_device_list<uint2> open, carom_device_list<uint2> undecided, result r) {
+                      carom_device_list<uint2> open, carom_device_list<uint2> undecided,
+                      carom_found_pairs r) {
     carom_device_begin();
     __shared__ uint2 undecided_buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
     __shared__ unsigned long long found_buffers[THREADS / CAROM_WARP][OPEN_PER_WARP];
@@ -432,28 +410,22 @@ static __global__ void __launch_bounds__(THREADS)
             }
             if (verdict == CAROM_YES) {
                 if (found_key(v, item_a, item_b, &key))
-                    tally_key(r, key);
+                    r.count(key);
                 else
                     verdict = CAROM_NO;
             }
         }
         left.push(undecided, verdict == CAROM_UNDECIDED, pair);
-        found.push(r.found, verdict == CAROM_YES, key);
+        found.push(r.list, verdict == CAROM_YES, key);
     }
     left.flush(undecided);
-    found.flush(r.found);
-}
-
-static __device__ inline void add_found(const result &r, unsigned long long key) {
-    tally_key(r, key);
-    carom_device_count at = atomicAdd(r.found.count, 1ull);
-    if (at < r.found.capacity) r.found.data[at] = key;
+    found.flush(r.list);
 }
 
 /* The pairs that are left, and (f, f) for faces f without area. */
 static __global__ void decide_exactly(view v, const uint32_t *items,
                                       carom_device_list<uint2> undecided,
-                                      carom_device_list<uint32_t> alone, result r) {
+                                      carom_device_list<uint32_t> alone, carom_found_pairs r) {
     carom_device_begin();
     uint64_t count = undecided.stored();
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
@@ -469,55 +441,12 @@ static __global__ void decide_exactly(view v, const uint32_t *items,
             counts = carom_face_pair_exact(&a, &b, &common, v.a.as_segments);
         }
         unsigned long long key;
-        if (counts && found_key(v, item_a, item_b, &key)) add_found(r, key);
+        if (counts && found_key(v, item_a, item_b, &key)) r.add(key);
     }
     if (v.cross || v.a.as_segments) return;
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *alone.count;
          i += (uint64_t)gridDim.x * blockDim.x)
-        add_found(r, pack(alone.data[i], alone.data[i]));
-}
-
-/* ---- Canonical order ------------------------------------------------------------------------- */
-
-/* `starts` are the tallies added up; each tally counts down the slots that are taken. */
-static __global__ void scatter(carom_device_list<unsigned long long> found, uint32_t *tally,
-                               const uint32_t *starts, uint32_t *scattered) {
-    carom_device_begin();
-    uint64_t count = found.stored();
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
-         i += (uint64_t)gridDim.x * blockDim.x) {
-        carom_pair pair = pair_of(found.data[i]);
-        uint64_t slot = (uint64_t)starts[pair.a] + atomicSub(&tally[pair.a], 1u) - 1u;
-        if (slot < count) scattered[slot] = pair.b;
-    }
-}
-
-/* Each pair finds its place among the pairs of its first face by counting smaller ones. */
-static __global__ void rank_pairs(carom_device_list<unsigned long long> found,
-                                  const uint32_t *starts, const uint32_t *scattered,
-                                  carom_pair *pairs, uint64_t capacity,
-                                  carom_device_count *too_long) {
-    carom_device_begin();
-    uint64_t count = found.stored();
-    if (*found.count > count) return; /* it will be repeated */
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
-         i += (uint64_t)gridDim.x * blockDim.x) {
-        carom_pair pair = pair_of(found.data[i]);
-        uint32_t begin = starts[pair.a], end = starts[pair.a + 1], rank = begin;
-        if (end - begin > LONGEST_SEGMENT) {
-            *too_long = 1;
-            continue;
-        }
-        for (uint32_t k = begin; k < end; ++k) rank += scattered[k] < pair.b ? 1u : 0u;
-        if (rank < capacity) pairs[rank] = pair;
-    }
-}
-
-/* Exchanges the halves of pairs: as numbers in the order of pairs, and back. */
-static __global__ void exchange_halves(unsigned long long *pairs, const uint64_t *count) {
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *count;
-         i += (uint64_t)gridDim.x * blockDim.x)
-        pairs[i] = pairs[i] << 32 | pairs[i] >> 32;
+        r.add(carom_pair_pack(alone.data[i], alone.data[i]));
 }
 
 /* ---- Preparing a soup ------------------------------------------------------------------------ */
@@ -777,16 +706,10 @@ static bool by_faces(const search_arguments *s) {
     return s->pairs != nullptr && s->order == CAROM_CUDA_ORDER_SORTED && !has_repeats(s);
 }
 
-/* Whether pairs are appended to the result at once. */
+/* Whether pairs are appended to the result at once: those that need no order, and those that are
+ * sorted there later. */
 static bool is_direct(const search_arguments *s) {
-    return s->pairs != nullptr && s->order == CAROM_CUDA_ORDER_ANY && !has_repeats(s);
-}
-
-template <typename T>
-static carom_device_list<T> list_of(carom_device *device, int block, carom_device_op *op,
-                                    int counter) {
-    return {(T *)device->scratch[block].data, device->scratch[block].bytes / sizeof(T),
-            &op->counters->n[counter]};
+    return s->pairs != nullptr && !by_faces(s);
 }
 
 /* Memory of the tree of two posed soups, in one block. */
@@ -811,27 +734,8 @@ static uint64_t place_cross(const search_arguments *s, char *memory, cross_memor
     return at + sizeof(uint32_t) * ((uint64_t)m->tree.entries[1] + CAROM_WARP);
 }
 
-static carom_status reserve_list(carom_device *device, int block, uint64_t entries, uint64_t size) {
-    uint64_t wanted = device->wanted[block];
-    return carom_device_reserve(device, &device->scratch[block],
-                                (entries > wanted ? entries : wanted) * size, "a search");
-}
-
 static uint32_t first_faces(const search_arguments *s) {
     return s->a.soup->def.face_count;
-}
-
-static size_t scan_bytes(uint32_t faces) {
-    size_t bytes = 0;
-    uint32_t *none = nullptr;
-    (void)cub::DeviceScan::ExclusiveSum(nullptr, bytes, none, none, (int64_t)faces + 1,
-                                        (cudaStream_t) nullptr);
-    return bytes;
-}
-
-static uint64_t tally_row(uint32_t faces) {
-    return (((uint64_t)faces + 1) * sizeof(uint32_t) + CAROM_DEVICE_ALLOCATION) /
-           CAROM_DEVICE_ALLOCATION * CAROM_DEVICE_ALLOCATION;
 }
 
 static carom_status search_reserve(carom_device *device, carom_device_op *op) {
@@ -854,24 +758,22 @@ static carom_status search_reserve(carom_device *device, carom_device_op *op) {
         uint64_t bytes =
             carom_grid_place((uint32_t)n, s->method.table.bucket_count, nullptr, &grid);
         CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[GRID], bytes, "a grid"));
-        CAROM_DEVICE_TRY(reserve_list(device, ENTRIES, 3 * n + FEWEST, sizeof(uint2)));
+        CAROM_DEVICE_TRY(carom_device_reserve_list(device, ENTRIES, 3 * n + FEWEST, sizeof(uint2)));
     } else {
-        CAROM_DEVICE_TRY(reserve_list(device, LEAF_PAIRS, n / 2 + FEWEST, sizeof(uint2)));
+        CAROM_DEVICE_TRY(
+            carom_device_reserve_list(device, LEAF_PAIRS, n / 2 + FEWEST, sizeof(uint2)));
     }
-    CAROM_DEVICE_TRY(reserve_list(device, CANDIDATES, 10 * n + FEWEST, sizeof(uint2)));
-    CAROM_DEVICE_TRY(reserve_list(device, OPEN, n + FEWEST, sizeof(uint2)));
-    CAROM_DEVICE_TRY(reserve_list(device, UNDECIDED, n / 4 + FEWEST, sizeof(uint2)));
+    CAROM_DEVICE_TRY(carom_device_reserve_list(device, CANDIDATES, 10 * n + FEWEST, sizeof(uint2)));
+    CAROM_DEVICE_TRY(carom_device_reserve_list(device, OPEN, n + FEWEST, sizeof(uint2)));
+    CAROM_DEVICE_TRY(carom_device_reserve_list(device, UNDECIDED, n / 4 + FEWEST, sizeof(uint2)));
     if (s->pairs == nullptr) return CAROM_OK;
-    CAROM_DEVICE_TRY(reserve_list(device, FOUND, n / 4 + FEWEST, sizeof(uint64_t)));
+    CAROM_DEVICE_TRY(carom_device_reserve_list(device, FOUND, n / 4 + FEWEST, sizeof(uint64_t)));
     uint64_t found = device->scratch[FOUND].bytes / sizeof(uint64_t);
     CAROM_DEVICE_TRY(carom_device_reserve_pairs(device, s->pairs, found));
     s->pairs->count_on_device = (uint64_t *)&op->counters->n[N_FOUND];
     if (!by_faces(s)) return CAROM_OK;
-    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[SCATTERED],
-                                          found * sizeof(uint32_t), "sorting pairs"));
-    return carom_device_reserve(device, &device->scratch[TALLY],
-                                2 * tally_row(first_faces(s)) + scan_bytes(first_faces(s)),
-                                "sorting pairs");
+    return carom_pairs_sort_reserve(device, first_faces(s), found, &device->scratch[SCATTERED],
+                                    &device->scratch[TALLY]);
 }
 
 /* The view of a search, and its tree, which for two soups is queued to be built. */
@@ -899,21 +801,6 @@ static view begin_search(carom_device *device, carom_device_op *op, carom_tree *
     if (m.tree.entries[0] != 0)
         carom_tree_build(device, b, m.tree, sort_memory(device, m.tree.entries[0]), false);
     return v;
-}
-
-static void sort_by_faces(carom_device *device, const search_arguments *s, carom_device_op *op,
-                          const result &r) {
-    unsigned grid = 4u * (unsigned)device->processors;
-    uint32_t faces = first_faces(s), *starts = r.tally + tally_row(faces) / sizeof(uint32_t);
-    uint32_t *scattered = (uint32_t *)device->scratch[SCATTERED].data;
-    void *temporary = (char *)device->scratch[TALLY].data + 2 * tally_row(faces);
-    size_t bytes = scan_bytes(faces);
-    carom_device_step(device, "canonical order");
-    (void)cub::DeviceScan::ExclusiveSum(temporary, bytes, r.tally, starts, (int64_t)faces + 1,
-                                        device->stream);
-    carom_device_launch(device, scatter, grid, THREADS, r.found, r.tally, starts, scattered);
-    carom_device_launch(device, rank_pairs, grid, THREADS, r.found, starts, scattered,
-                        s->pairs->data, s->pairs->capacity, &op->counters->n[N_LONG]);
 }
 
 /* The boxes of a tree's items in their order, for a grid over them. */
@@ -946,7 +833,8 @@ static void find_candidates(carom_device *device, carom_device_op *op, const car
                         s->method.lift, grid, &op->counters->n[N_LEAF_PAIRS], candidates);
         return;
     }
-    carom_device_list<uint2> leaves = list_of<uint2>(device, LEAF_PAIRS, op, N_LEAF_PAIRS);
+    carom_device_list<uint2> leaves =
+        carom_device_list_of<uint2>(device, LEAF_PAIRS, op, N_LEAF_PAIRS);
     carom_device_step(device, "pairs of leaves");
     carom_device_launch(device, carom_tree_pairs,
                         carom_device_resident(device, carom_tree_pairs, threads), threads, tree,
@@ -962,22 +850,20 @@ static void search_launch(carom_device *device, carom_device_op *op) {
     cudaStream_t stream = device->stream;
     carom_tree tree;
     const float4 *records;
-    result r = {{nullptr, 0, &op->counters->n[N_FOUND]}, nullptr};
+    carom_found_pairs r = {{nullptr, 0, &op->counters->n[N_FOUND]}, nullptr};
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), stream);
     view v = begin_search(device, op, &tree, &records);
-    carom_device_list<uint2> candidates = list_of<uint2>(device, CANDIDATES, op, N_CANDIDATES);
-    carom_device_list<uint2> open = list_of<uint2>(device, OPEN, op, N_OPEN);
-    carom_device_list<uint2> undecided = list_of<uint2>(device, UNDECIDED, op, N_UNDECIDED);
-    if (s->pairs != nullptr && !is_direct(s))
-        r.found = list_of<unsigned long long>(device, FOUND, op, N_FOUND);
+    carom_device_list<uint2> candidates =
+        carom_device_list_of<uint2>(device, CANDIDATES, op, N_CANDIDATES);
+    carom_device_list<uint2> open = carom_device_list_of<uint2>(device, OPEN, op, N_OPEN);
+    carom_device_list<uint2> undecided =
+        carom_device_list_of<uint2>(device, UNDECIDED, op, N_UNDECIDED);
+    if (by_faces(s)) r.list = carom_device_list_of<unsigned long long>(device, FOUND, op, N_FOUND);
     if (is_direct(s)) {
-        r.found.data = (unsigned long long *)s->pairs->data;
-        r.found.capacity = s->pairs->capacity;
+        r.list.data = (unsigned long long *)s->pairs->data;
+        r.list.capacity = s->pairs->capacity;
     }
-    if (by_faces(s)) {
-        r.tally = (uint32_t *)device->scratch[TALLY].data;
-        (void)cudaMemsetAsync(r.tally, 0, tally_row(first_faces(s)), stream);
-    }
+    if (by_faces(s)) r.tally = carom_pairs_tally(device, first_faces(s), &device->scratch[TALLY]);
     if (tree.entries[0] != 0) {
         find_candidates(device, op, tree, candidates);
         if (records != nullptr) {
@@ -994,50 +880,9 @@ static void search_launch(carom_device *device, carom_device_op *op) {
         carom_device_launch(device, decide_exactly, 2u * (unsigned)device->processors, 128, v,
                             tree.items, undecided, alone_of(s->a.soup), r);
     }
-    if (by_faces(s)) sort_by_faces(device, s, op, r);
-}
-
-/* Sorts and removes duplicates now that the number of pairs is known: for polygons, and for faces
- * with very many partners. */
-static carom_status sort_now(carom_device *device, const search_arguments *s, uint64_t *count) {
-    carom_device_block *scattered = &device->scratch[SCATTERED], *tally = &device->scratch[TALLY];
-    unsigned long long *found = (unsigned long long *)device->scratch[FOUND].data, *sorted;
-    unsigned long long *result = (unsigned long long *)s->pairs->data;
-    size_t sort_bytes = 0, unique_bytes = 0;
-    uint64_t row = CAROM_DEVICE_ALLOCATION;
-    if (*count == 0) return CAROM_OK;
-    CAROM_DEVICE_TRY(
-        carom_device_reserve(device, scattered, *count * sizeof(uint64_t), "sorting pairs"));
-    sorted = (unsigned long long *)scattered->data;
-    (void)cub::DeviceRadixSort::SortKeys(nullptr, sort_bytes, found, sorted, (int64_t)*count, 0, 64,
-                                         device->stream);
-    (void)cub::DeviceSelect::Unique(nullptr, unique_bytes, sorted, result, (uint64_t *)nullptr,
-                                    (int64_t)*count, device->stream);
-    CAROM_DEVICE_TRY(carom_device_reserve(
-        device, tally, row + (sort_bytes > unique_bytes ? sort_bytes : unique_bytes),
-        "sorting pairs"));
-    uint64_t *unique = (uint64_t *)tally->data;
-    void *temporary = (char *)tally->data + row;
-    unsigned grid = 8u * (unsigned)device->processors;
-    exchange_halves<<<grid, THREADS, 0, device->stream>>>(found, s->pairs->count_on_device);
-    (void)cub::DeviceRadixSort::SortKeys(temporary, sort_bytes, found, sorted, (int64_t)*count, 0,
-                                         64, device->stream);
-    (void)cub::DeviceSelect::Unique(temporary, unique_bytes, sorted, result, unique,
-                                    (int64_t)*count, device->stream);
-    exchange_halves<<<grid, THREADS, 0, device->stream>>>(result, unique);
-    (void)cudaMemcpyAsync(s->pairs->count_on_device, unique, sizeof(uint64_t),
-                          cudaMemcpyDeviceToDevice, device->stream);
-    CAROM_DEVICE_TRY(carom_device_check(
-        device,
-        cudaMemcpyAsync(count, unique, sizeof(*count), cudaMemcpyDeviceToHost, device->stream),
-        "sorting pairs"));
-    return carom_device_check(device, cudaStreamSynchronize(device->stream), "sorting pairs");
-}
-
-static bool grow(carom_device *device, int block, uint64_t entries, uint64_t size) {
-    if (entries * size <= device->scratch[block].bytes) return false;
-    device->wanted[block] = entries + entries / 4;
-    return true;
+    if (by_faces(s))
+        carom_pairs_sort(device, r, first_faces(s), &device->scratch[SCATTERED],
+                         &device->scratch[TALLY], s->pairs, &op->counters->n[N_LONG]);
 }
 
 static carom_status search_settle(carom_device *device, carom_device_op *op,
@@ -1048,11 +893,13 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
         return carom_device_fail(device, CAROM_BAD_INPUT,
                                  "a pose moves %llu coordinates beyond the range of doubles",
                                  n[N_NOT_FINITE]);
-    *again = grow(device, s->method.by_grid ? ENTRIES : LEAF_PAIRS, n[N_LEAF_PAIRS], sizeof(uint2));
-    *again = grow(device, CANDIDATES, n[N_CANDIDATES], sizeof(uint2)) || *again;
-    *again = grow(device, OPEN, n[N_OPEN], sizeof(uint2)) || *again;
-    *again = grow(device, UNDECIDED, n[N_UNDECIDED], sizeof(uint2)) || *again;
-    if (s->pairs != nullptr) *again = grow(device, FOUND, n[N_FOUND], sizeof(uint64_t)) || *again;
+    *again = carom_device_list_grows(device, s->method.by_grid ? ENTRIES : LEAF_PAIRS,
+                                     n[N_LEAF_PAIRS], sizeof(uint2));
+    *again = carom_device_list_grows(device, CANDIDATES, n[N_CANDIDATES], sizeof(uint2)) || *again;
+    *again = carom_device_list_grows(device, OPEN, n[N_OPEN], sizeof(uint2)) || *again;
+    *again = carom_device_list_grows(device, UNDECIDED, n[N_UNDECIDED], sizeof(uint2)) || *again;
+    if (s->pairs != nullptr)
+        *again = carom_device_list_grows(device, FOUND, n[N_FOUND], sizeof(uint64_t)) || *again;
     if (*again) return CAROM_OK;
     uint64_t count = n[N_FOUND];
     bool floats = n[N_OPEN] != 0 || (!s->a.soup->def.doubles && !is_cross(s));
@@ -1061,7 +908,8 @@ static carom_status search_settle(carom_device *device, carom_device_op *op,
     device->steps.open_in_floats = floats ? n[N_OPEN] : n[N_CANDIDATES];
     device->steps.open_in_doubles = n[N_UNDECIDED];
     if (s->pairs != nullptr && (has_repeats(s) || n[N_LONG] != 0))
-        CAROM_DEVICE_TRY(sort_now(device, s, &count));
+        CAROM_DEVICE_TRY(carom_pairs_sort_now(device, &device->scratch[SCATTERED],
+                                              &device->scratch[TALLY], s->pairs, &count));
     if (s->pairs != nullptr) s->pairs->count = count;
     if (s->count != nullptr) *s->count = count;
     return CAROM_OK;

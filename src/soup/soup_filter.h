@@ -25,8 +25,12 @@ static inline VECTOR NAME(dot)(NAME(vec) a, NAME(vec) b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
+static inline VECTOR NAME(choose)(FLAGS which, VECTOR yes, VECTOR no) {
+    return (VECTOR)(((FLAGS)yes & which) | ((FLAGS)no & ~which));
+}
+
 /* The same corner, as seen from an origin. */
-static inline NAME(vec) NAME(load_from)(const carom_soup_points *points, const list *list,
+static inline NAME(vec) NAME(load_from)(const carom_soup_points *points, const pair_corners *list,
                                         uint32_t which, uint32_t at, NAME(vec) origin) {
     return NAME(sub)(NAME(load)(points, list, which, at), origin);
 }
@@ -58,35 +62,99 @@ static inline VECTOR NAME(extent_of_6)(VECTOR a, VECTOR b, VECTOR c, VECTOR d, V
 
 /* ---- Filters: lanes that are certainly no or certainly yes ----------------------------------- */
 
+static inline VECTOR NAME(error_of_pair)(const NAME(vec) * a, const NAME(vec) * b) {
+    return NAME(orient_error)(NAME(extent_of_6)(a[0].x, a[1].x, a[2].x, b[0].x, b[1].x, b[2].x),
+                              NAME(extent_of_6)(a[0].y, a[1].y, a[2].y, b[0].y, b[1].y, b[2].y),
+                              NAME(extent_of_6)(a[0].z, a[1].z, a[2].z, b[0].z, b[1].z, b[2].z));
+}
+
+/* The determinants of the corners of a with the plane of b. */
+static inline void NAME(sides)(const NAME(vec) * a, const NAME(vec) * b, VECTOR *d) {
+    NAME(vec) n = NAME(cross)(NAME(sub)(b[1], b[0]), NAME(sub)(b[2], b[0]));
+    for (int i = 0; i < 3; ++i) d[i] = NAME(dot)(n, NAME(sub)(a[i], b[0]));
+}
+
+static inline FLAGS NAME(same_side)(const VECTOR *d, VECTOR error) {
+    return (MINIMUM(MINIMUM(d[0], d[1]), d[2]) > error) |
+           (MAXIMUM(MAXIMUM(d[0], d[1]), d[2]) < -error);
+}
+
 /* No common vertex. No: all of one triangle is on one side of the other's plane. Never yes. */
-static inline answer NAME(filter_0)(const carom_soup_points *points, const list *list,
+static inline answer NAME(filter_0)(const carom_soup_points *points, const pair_corners *list,
                                     uint32_t at) {
-    NAME(vec) a0 = NAME(load)(points, list, 0, at);
-    NAME(vec) a1 = NAME(load)(points, list, 1, at);
-    NAME(vec) a2 = NAME(load)(points, list, 2, at);
-    NAME(vec) b0 = NAME(load)(points, list, 3, at);
-    NAME(vec) b1 = NAME(load)(points, list, 4, at);
-    NAME(vec) b2 = NAME(load)(points, list, 5, at);
-    VECTOR error = NAME(orient_error)(NAME(extent_of_6)(a0.x, a1.x, a2.x, b0.x, b1.x, b2.x),
-                                      NAME(extent_of_6)(a0.y, a1.y, a2.y, b0.y, b1.y, b2.y),
-                                      NAME(extent_of_6)(a0.z, a1.z, a2.z, b0.z, b1.z, b2.z));
+    NAME(vec) a[3], b[3];
+    VECTOR da[3], db[3];
+    for (int i = 0; i < 3; ++i) {
+        a[i] = NAME(load)(points, list, i, at);
+        b[i] = NAME(load)(points, list, 3 + i, at);
+    }
+    VECTOR error = NAME(error_of_pair)(a, b);
+    NAME(sides)(a, b, da);
+    NAME(sides)(b, a, db);
+    return (answer){LANES(NAME(same_side)(da, error) | NAME(same_side)(db, error)), 0};
+}
+
+static inline NAME(vec) NAME(select)(FLAGS which, NAME(vec) yes, NAME(vec) no) {
+    return (NAME(vec)){NAME(choose)(which, yes.x, no.x), NAME(choose)(which, yes.y, no.y),
+                       NAME(choose)(which, yes.z, no.z)};
+}
+
+/* The corners of a triangle from the one that is alone on its side of the other's plane, at p.
+ * `values` are those of the corners, of which no sign is uncertain. */
+typedef struct NAME(lone) {
+    NAME(vec) p, q, r;
+    FLAGS up;
+} NAME(lone);
+
+static inline NAME(lone) NAME(from_lone)(const NAME(vec) * corner, const VECTOR *values) {
+    FLAGS up0 = values[0] > 0, up1 = values[1] > 0, up2 = values[2] > 0;
+    FLAGS first = ~(up1 ^ up2), second = ~first & ~(up0 ^ up2);
+    NAME(lone)
+    t = {.p = NAME(select)(first, corner[0], NAME(select)(second, corner[1], corner[2])),
+         .q = NAME(select)(first, corner[1], NAME(select)(second, corner[2], corner[0])),
+         .r = NAME(select)(first, corner[2], NAME(select)(second, corner[0], corner[1])),
+         .up = (first & up0) | (second & up1) | (~first & ~second & up2)};
+    return t;
+}
+
+static inline VECTOR NAME(orient3d)(NAME(vec) a, NAME(vec) b, NAME(vec) c, NAME(vec) d) {
+    return NAME(dot)(NAME(cross)(NAME(sub)(b, a), NAME(sub)(c, a)), NAME(sub)(d, a));
+}
+
+static inline FLAGS NAME(certain_of_3)(const VECTOR *d, VECTOR error) {
+    return (MAGNITUDE(d[0]) > error) & (MAGNITUDE(d[1]) > error) & (MAGNITUDE(d[2]) > error);
+}
+
+/* No common vertex, and neither triangle certainly on one side of the other's plane: the intervals
+ * on the common line of the planes, as in carom_triangle_filter. */
+static inline answer NAME(filter_intervals)(const carom_soup_points *points,
+                                            const pair_corners *list, uint32_t at) {
+    NAME(vec) a[3], b[3];
+    VECTOR da[3], db[3];
+    for (int i = 0; i < 3; ++i) {
+        a[i] = NAME(load)(points, list, i, at);
+        b[i] = NAME(load)(points, list, 3 + i, at);
+    }
+    VECTOR error = NAME(error_of_pair)(a, b);
+    NAME(sides)(a, b, da);
+    NAME(sides)(b, a, db);
+    FLAGS certain = NAME(certain_of_3)(da, error) & NAME(certain_of_3)(db, error);
+    NAME(lone) ta = NAME(from_lone)(a, da), tb = NAME(from_lone)(b, db);
     NAME(vec)
-    nb = NAME(cross)(NAME(sub)(b1, b0), NAME(sub)(b2, b0)),
-    na = NAME(cross)(NAME(sub)(a1, a0), NAME(sub)(a2, a0));
-    VECTOR da0 = NAME(dot)(nb, NAME(sub)(a0, b0)), da1 = NAME(dot)(nb, NAME(sub)(a1, b0)),
-           da2 = NAME(dot)(nb, NAME(sub)(a2, b0));
-    VECTOR db0 = NAME(dot)(na, NAME(sub)(b0, a0)), db1 = NAME(dot)(na, NAME(sub)(b1, a0)),
-           db2 = NAME(dot)(na, NAME(sub)(b2, a0));
-    VECTOR a_low = MINIMUM(MINIMUM(da0, da1), da2);
-    VECTOR a_high = MAXIMUM(MAXIMUM(da0, da1), da2);
-    VECTOR b_low = MINIMUM(MINIMUM(db0, db1), db2);
-    VECTOR b_high = MAXIMUM(MAXIMUM(db0, db1), db2);
-    FLAGS no = (a_low > error) | (a_high < -error) | (b_low > error) | (b_high < -error);
-    return (answer){LANES(no), 0};
+    low_a = NAME(select)(ta.up, ta.r, ta.q), high_a = NAME(select)(ta.up, ta.q, ta.r);
+    NAME(vec)
+    low_b = NAME(select)(tb.up, tb.q, tb.r), high_b = NAME(select)(tb.up, tb.r, tb.q);
+    VECTOR ahead = NAME(orient3d)(ta.p, low_a, tb.p, high_b);
+    VECTOR behind = NAME(orient3d)(ta.p, high_a, tb.p, low_b);
+    FLAGS turned = ta.up ^ tb.up;
+    ahead = NAME(choose)(turned, -ahead, ahead);
+    behind = NAME(choose)(turned, -behind, behind);
+    return (answer){LANES(certain & ((ahead < -error) | (behind > error))),
+                    LANES(certain & (ahead > error) & (behind < -error))};
 }
 
 /* One common vertex: as carom_face_filter_1. The vertices are v, a1, a2, b1, b2. */
-static inline answer NAME(filter_1)(const carom_soup_points *points, const list *list,
+static inline answer NAME(filter_1)(const carom_soup_points *points, const pair_corners *list,
                                     uint32_t at) {
     NAME(vec) v = NAME(load)(points, list, 0, at);
     NAME(vec) u1 = NAME(load_from)(points, list, 1, at, v);
@@ -108,7 +176,7 @@ static inline answer NAME(filter_1)(const carom_soup_points *points, const list 
 
 /* Two common vertices. No: the triangles are not coplanar. The vertices are those of the edge, then
  * the two apexes. Never yes. */
-static inline answer NAME(filter_2)(const carom_soup_points *points, const list *list,
+static inline answer NAME(filter_2)(const carom_soup_points *points, const pair_corners *list,
                                     uint32_t at) {
     NAME(vec) e0 = NAME(load)(points, list, 0, at), e1 = NAME(load_from)(points, list, 1, at, e0);
     NAME(vec) a = NAME(load_from)(points, list, 2, at, e0);
@@ -120,10 +188,14 @@ static inline answer NAME(filter_2)(const carom_soup_points *points, const list 
 
 /* ---- Lists of pairs -------------------------------------------------------------------------- */
 
-typedef answer NAME(filter_fn)(const carom_soup_points *points, const list *list, uint32_t at);
+typedef answer NAME(filter_fn)(const carom_soup_points *points, const pair_corners *list,
+                               uint32_t at);
 
-/* `filter` is a constant in every call, so that the compiler specialises the loop for it. */
-static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * filter, list *list,
+/* What the filter leaves open goes to the list `rest`, or, if that is NULL, stays open. `filter`
+ * and whether there is a rest are constants in every call, so that the compiler specialises the
+ * loop for them. */
+static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * filter,
+                             pair_corners *list, pair_corners *rest,
                              carom_soup_verdicts *verdicts) {
     uint32_t count = list->count;
     if (count == 0) return;
@@ -135,16 +207,25 @@ static inline void NAME(run)(const carom_soup_points *points, NAME(filter_fn) * 
         carom_lanes inside = left >= WIDTH ? ~0u >> (32 - WIDTH) : (1u << left) - 1;
         for (carom_lanes yes = answer.yes & inside; yes != 0; yes &= yes - 1)
             verdicts->yes[verdicts->yes_count++] = list->pair[at + (uint32_t)__builtin_ctz(yes)];
-        for (carom_lanes open = ~answer.no & ~answer.yes & inside; open != 0; open &= open - 1)
-            verdicts->open[verdicts->open_count++] = list->pair[at + (uint32_t)__builtin_ctz(open)];
+        for (carom_lanes open = ~answer.no & ~answer.yes & inside; open != 0; open &= open - 1) {
+            uint32_t i = at + (uint32_t)__builtin_ctz(open);
+            if (rest == NULL) {
+                verdicts->open[verdicts->open_count++] = list->pair[i];
+            } else {
+                rest->pair[rest->count] = list->pair[i];
+                memcpy(rest->vertex[rest->count++], list->vertex[i], sizeof(list->vertex[i]));
+            }
+        }
     }
 }
 
-static void NAME(decide)(const carom_soup_points *points, list *lists,
+static void NAME(decide)(const carom_soup_points *points, pair_corners *lists,
                          carom_soup_verdicts *verdicts) {
-    NAME(run)(points, NAME(filter_0), &lists[NONE], verdicts);
-    NAME(run)(points, NAME(filter_1), &lists[ONE], verdicts);
-    NAME(run)(points, NAME(filter_2), &lists[TWO], verdicts);
+    lists[OPEN].count = 0;
+    NAME(run)(points, NAME(filter_0), &lists[NONE], &lists[OPEN], verdicts);
+    NAME(run)(points, NAME(filter_intervals), &lists[OPEN], NULL, verdicts);
+    NAME(run)(points, NAME(filter_1), &lists[ONE], NULL, verdicts);
+    NAME(run)(points, NAME(filter_2), &lists[TWO], NULL, verdicts);
 }
 
 #undef NAME

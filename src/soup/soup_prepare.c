@@ -77,16 +77,19 @@ void carom_soup_boxes(const void *user, const uint32_t *items, uint32_t first, u
     }
 }
 
+/* The fourth lane is ignored here, too. */
 static void find_bounds_of_floats(carom_soup *soup) {
     const float *p = soup->positions;
-    carom_box bounds = carom_box_empty();
-    for (uint64_t i = 0; i < soup->vertex_count; ++i, p += 3) {
-        for (int k = 0; k < 3; ++k) {
-            bounds.low[k] = CAROM_MIN(p[k], bounds.low[k]);
-            bounds.high[k] = CAROM_MAX(p[k], bounds.high[k]);
-        }
+    carom_f32x4 low = carom_f32x4_load(p), high = low;
+    for (uint64_t i = 1; i < soup->vertex_count; ++i) {
+        carom_f32x4 at = carom_f32x4_load(p + 3 * i);
+        low = carom_f32x4_min(low, at);
+        high = carom_f32x4_max(high, at);
     }
-    soup->bounds = bounds;
+    for (int k = 0; k < 3; ++k) {
+        soup->bounds.low[k] = low[k];
+        soup->bounds.high[k] = high[k];
+    }
 }
 
 /* Chooses scale and origin, and computes the bounds in that frame. */
@@ -126,14 +129,36 @@ static void choose_frame(carom_soup *soup) {
 
 /* ---- Degenerate triangles -------------------------------------------------------------------- */
 
+/* carom_face_has_area of three corners in floats. Lanes are y, z, x of each product's first factor,
+ * and the fourth is ignored. */
+static bool floats_have_area(const float *positions, const uint32_t *corners) {
+    carom_f64x4 p[3];
+    for (int i = 0; i < 3; ++i)
+        p[i] = __builtin_convertvector(carom_f32x4_load(positions + 3 * (uint64_t)corners[i]),
+                                       carom_f64x4);
+    carom_f64x4 u = p[1] - p[0], v = p[2] - p[0];
+    carom_f64x4 a = __builtin_shufflevector(u, u, 1, 2, 0, 0) *
+                    __builtin_shufflevector(v, v, 2, 0, 1, 0),
+                b = __builtin_shufflevector(u, u, 2, 0, 1, 0) *
+                    __builtin_shufflevector(v, v, 1, 2, 0, 0);
+    carom_f64x4 normal = a - b;
+    carom_f64x4 error =
+        0x1p-50 * (carom_f64x4_abs(a) + carom_f64x4_abs(b)) + CAROM_ORIENT_UNDERFLOW;
+    return (carom_i64x4_lanes(carom_f64x4_abs(normal) > error) & 7u) != 0;
+}
+
 static carom_status find_degenerate(void *argument, carom_range range) {
     carom_soup *soup = argument;
     for (uint64_t i = range.begin; i < range.end; ++i) {
-        carom_triangle t = carom_soup_triangle(soup, soup->corners + 3 * i);
+        const uint32_t *corners = soup->corners + 3 * i;
         uint8_t state = soup->states[i] & (CAROM_SOUP_DEAD | CAROM_SOUP_LEAVING);
-        if (!carom_face_has_area(&t) && carom_face_degenerate(&t)) state |= CAROM_SOUP_DEGENERATE;
+        if (soup->scalar != CAROM_SCALAR_FLOAT32 || !floats_have_area(soup->positions, corners)) {
+            carom_triangle t = carom_soup_triangle(soup, corners);
+            if (!carom_face_has_area(&t) && carom_face_degenerate(&t))
+                state |= CAROM_SOUP_DEGENERATE;
+            CAROM_ASSERT(!carom_face_has_area(&t) || !carom_face_degenerate(&t));
+        }
         soup->states[i] = state;
-        CAROM_ASSERT(!carom_face_has_area(&t) || !carom_face_degenerate(&t));
     }
     return CAROM_OK;
 }

@@ -13,6 +13,17 @@ CAROM_ENUM_NAMES(carom_tree_method, CAROM_TREE_METHOD_COUNT, "median", "neural-g
 /* Relative error of the volume of a share, and of some additions: secondary radii are float32. */
 #define SHARE_ERROR 1e-6
 
+/* Cells of the octree: one per sphere, and of more than these, one for two: so its memory follows
+ * the spheres. */
+#define LEAST_CELLS 2048u
+#define MANY_CELLS  16384u
+#define MOST_CELLS  (UINT64_C(1) << 29)
+
+static uint32_t count_cells(uint64_t spheres) {
+    uint64_t cells = spheres > MANY_CELLS ? MANY_CELLS + (spheres - MANY_CELLS) / 2 : spheres;
+    return (uint32_t)CAROM_MIN(cells + LEAST_CELLS, MOST_CELLS);
+}
+
 /* Children come after their parents. */
 static void sum_volumes(carom_tree *t) {
     for (uint32_t i = 0; i < t->leaf_count; ++i) {
@@ -66,6 +77,7 @@ void carom_tree_finish(carom_tree *tree) {
                   (info->nodes + info->leaves) * (sizeof(*tree->nodes) + sizeof(*tree->volumes)) +
                   info->leaves * (sizeof(*tree->leaves) + CAROM_TREE_WIDTH * sizeof(*tree->faces)) +
                   info->spheres * sizeof(*tree->slots) + carom_tree_surface_bytes(&tree->surface);
+    info->bytes += tree->cells.count * sizeof(*tree->cells.cells);
     if (tree->outward != NULL)
         info->bytes += 3 * info->leaves * CAROM_TREE_WIDTH * sizeof(*tree->outward);
 }
@@ -84,7 +96,11 @@ static carom_status create(carom_context *context, const carom_tree_def *def, ca
     if (def->mesh.positions != NULL)
         CAROM_TRY(carom_tree_surface_make(context, &def->mesh, tree->origin, tree->shift,
                                           &tree->surface));
-    if (tree->surface.triangle_count != 0) CAROM_TRY(carom_tree_outward_make(context, tree));
+    if (tree->surface.triangle_count != 0) {
+        CAROM_TRY(carom_tree_outward_make(context, tree));
+        CAROM_TRY(carom_tree_cells_make(context, &tree->surface, tree->origin, tree->shift,
+                                        count_cells(tree->extent.count), &tree->cells));
+    }
     carom_tree_finish(tree);
     return CAROM_OK;
 }
@@ -115,7 +131,8 @@ void carom_tree_destroy(carom_tree *tree) {
         carom_tree_file_release(tree);
     } else {
         carom_tree_surface_free(&tree->surface, &allocator);
-        CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->faces, tree->outward);
+        CAROM_RELEASE_ALL(&allocator, tree->nodes, tree->leaves, tree->faces, tree->outward,
+                          tree->cells.cells);
     }
     CAROM_RELEASE_ALL(&allocator, tree->volumes, tree->slots, tree);
 }

@@ -19,6 +19,7 @@
 #include "base/context.h"
 #include "carom/tree.h"
 #include "pack/pack_overlap.h"
+#include "tree/tree_cells.h"
 #include "tree/tree_surface.h"
 
 #define CAROM_TREE_WIDTH 16u        /* lanes of a node: one vector of AVX-512 */
@@ -68,6 +69,7 @@ struct carom_tree {
     carom_vec3 centre;
     double radius, reach, cover;
     carom_tree_surface surface; /* empty where no mesh was given */
+    carom_tree_cells cells;     /* of its solid; the same */
     float *outward; /* of each slot: x, y, z of the direction from the centre to the nearest face,
                        of length 1; 0 where that is not known. NULL where there is no surface */
     uint64_t fingerprint; /* of the surface and the frame, to tell trees apart */

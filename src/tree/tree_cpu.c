@@ -58,9 +58,10 @@ CAROM_SIMD carom_lanes meet(const float *x, const float *y, const float *z, cons
 /* ---- Leaves in doubles ----------------------------------------------------------------------- */
 
 /* carom_pack_pose_sphere for the lanes of a leaf. */
-static void pose_leaf(carom_tree_side *side, uint32_t leaf) {
-    carom_tree_posed *to = &side->posed;
-    if (to->leaf == leaf) return;
+static const carom_tree_posed *pose_leaf(carom_tree_side *side, uint32_t leaf) {
+    carom_tree_posed *to =
+        side->cache != NULL ? &side->cache[leaf % CAROM_TREE_POSED] : &side->posed;
+    if (to->leaf == leaf) return to;
     const carom_tree_leaf *from = &side->tree->leaves[leaf];
     const carom_pack_place *place = side->place;
     const double *r = place->frame.r;
@@ -78,21 +79,23 @@ static void pose_leaf(carom_tree_side *side, uint32_t leaf) {
         carom_f64v_store(&to->cover[i],
                          (cover * place->scale + 2.0 * place->slack) * (1.0 + 0x1p-50));
     }
+    return to;
 }
 
-/* Appends lanes of a posed leaf to one side of a batch. */
+/* Appends lanes of a posed leaf to one side of a batch; radii only where they are needed. */
 CAROM_SIMD void append_lanes(carom_pack_side *to, uint32_t at, const carom_tree_posed *from,
-                             carom_lanes set) {
+                             carom_lanes set, bool radii) {
 #if CAROM_LANES == 16
     for (uint32_t i = 0; i < CAROM_TREE_WIDTH; i += 8) {
         __mmask8 mask = (__mmask8)(set >> i);
+        if (mask == 0) continue;
 #define COLUMN(name)                                                                               \
     _mm512_storeu_pd(&to->name[at], _mm512_maskz_compress_pd(mask, _mm512_loadu_pd(&from->name[i])))
         COLUMN(x);
         COLUMN(y);
         COLUMN(z);
         COLUMN(secondary);
-        COLUMN(radius);
+        if (radii) COLUMN(radius);
 #undef COLUMN
         at += (uint32_t)__builtin_popcount(mask);
     }
@@ -103,20 +106,20 @@ CAROM_SIMD void append_lanes(carom_pack_side *to, uint32_t at, const carom_tree_
         to->y[at] = from->y[lane];
         to->z[at] = from->z[lane];
         to->secondary[at] = from->secondary[lane];
-        to->radius[at] = from->radius[lane];
+        if (radii) to->radius[at] = from->radius[lane];
     }
 #endif
 }
 
 /* Appends one lane `count` times. */
 CAROM_SIMD void append_lane(carom_pack_side *to, uint32_t at, const carom_tree_posed *from,
-                            uint32_t lane, uint32_t count) {
+                            uint32_t lane, uint32_t count, bool radii) {
     for (uint32_t i = 0; i < count; i += CAROM_LANES64) {
         carom_f64v_store(&to->x[at + i], carom_f64v_splat(from->x[lane]));
         carom_f64v_store(&to->y[at + i], carom_f64v_splat(from->y[lane]));
         carom_f64v_store(&to->z[at + i], carom_f64v_splat(from->z[lane]));
         carom_f64v_store(&to->secondary[at + i], carom_f64v_splat(from->secondary[lane]));
-        carom_f64v_store(&to->radius[at + i], carom_f64v_splat(from->radius[lane]));
+        if (radii) carom_f64v_store(&to->radius[at + i], carom_f64v_splat(from->radius[lane]));
     }
 }
 
@@ -203,11 +206,11 @@ CAROM_SIMD void add_pairs(carom_tree_search *s, uint32_t host_leaf, uint32_t lan
     carom_pack_batch *batch = s->batch;
     uint32_t count = (uint32_t)__builtin_popcount(set);
     if (batch->count + CAROM_TREE_WIDTH > CAROM_PACK_BATCH) flush(s);
-    pose_leaf(&s->host, host_leaf);
-    pose_leaf(&s->guest, guest_leaf);
+    const carom_tree_posed *h = pose_leaf(&s->host, host_leaf);
+    const carom_tree_posed *g = pose_leaf(&s->guest, guest_leaf);
     if (s->narrow || s->slots || s->flip) add_slots(s, host_leaf, lane, guest_leaf, set);
-    append_lane(s->swapped ? &batch->b : &batch->a, batch->count, &s->host.posed, lane, count);
-    append_lanes(s->swapped ? &batch->a : &batch->b, batch->count, &s->guest.posed, set);
+    append_lane(s->swapped ? &batch->b : &batch->a, batch->count, h, lane, count, s->bounds);
+    append_lanes(s->swapped ? &batch->a : &batch->b, batch->count, g, set, s->bounds);
     batch->count += count;
 }
 
@@ -224,9 +227,8 @@ static void set_flags(carom_tree_search *s, uint32_t host_leaf, uint32_t lane, u
     for (; perhaps != 0; perhaps &= perhaps - 1) {
         uint32_t other = (uint32_t)__builtin_ctz(perhaps);
         if ((*host >> lane & 1) != 0 && (*guest >> other & 1) != 0) continue;
-        pose_leaf(&s->host, host_leaf);
-        pose_leaf(&s->guest, guest_leaf);
-        const carom_tree_posed *h = &s->host.posed, *g = &s->guest.posed;
+        const carom_tree_posed *h = pose_leaf(&s->host, host_leaf);
+        const carom_tree_posed *g = pose_leaf(&s->guest, guest_leaf);
         carom_pack_posed a = {carom_vec(h->x[lane], h->y[lane], h->z[lane]), 0.0, 0.0,
                               h->cover[lane]};
         carom_pack_posed b = {carom_vec(g->x[other], g->y[other], g->z[other]), 0.0, 0.0,
@@ -420,9 +422,8 @@ static void set_limits(carom_tree_search *s) {
 
 /* Two spheres, in doubles. */
 static void meet_spheres(carom_tree_search *s, const piece *host, const piece *guest) {
-    pose_leaf(&s->host, host->leaf);
-    pose_leaf(&s->guest, guest->leaf);
-    const carom_tree_posed *h = &s->host.posed, *g = &s->guest.posed;
+    const carom_tree_posed *h = pose_leaf(&s->host, host->leaf);
+    const carom_tree_posed *g = pose_leaf(&s->guest, guest->leaf);
     uint32_t i = host->lane, j = guest->lane;
     uint32_t a = s->host.tree->nodes[s->host.tree->inner_count + host->leaf].child[i];
     uint32_t b = s->guest.tree->nodes[s->guest.tree->inner_count + guest->leaf].child[j];

@@ -14,6 +14,10 @@ typedef struct carom_tree_posed {
     double secondary[CAROM_TREE_WIDTH], radius[CAROM_TREE_WIDTH], cover[CAROM_TREE_WIDTH];
 } carom_tree_posed;
 
+/* Posed leaves that are kept of the guest, whose leaves meet several of the host's one after the
+ * other: 50 kB, in the cache of the second level. */
+#define CAROM_TREE_POSED 64u
+
 /* What a search learns of the spheres of a leaf, a bit per lane. All zero at first. */
 typedef struct carom_tree_marks {
     uint16_t flagged; /* its cover meets one of the other's */
@@ -50,6 +54,7 @@ typedef struct carom_tree_side {
     uint8_t *coarse;         /* of each node: not 0 where a search by levels ended */
     double coarse_volume;    /* of the shares below all these nodes */
     carom_tree_posed posed;  /* the last leaf that was needed in doubles */
+    carom_tree_posed *cache; /* more of them: leaf i is at i modulo CAROM_TREE_POSED; NULL: none */
     uint32_t posed_triangle; /* the last triangle that was, CAROM_TREE_NONE: none yet */
     carom_vec3 corners[3];
 } carom_tree_side;
@@ -60,6 +65,9 @@ typedef struct carom_tree_near {
     float rotation[9];  /* from the guest's frame to the host's, without the scale */
     float margin;       /* upper bound of the error of distances in floats */
     float tolerance;    /* what is not nearer than the nearest by more than this is left out */
+    float widest;       /* it is doubled up to this, */
+    uint64_t widen_at;  /* when so many nodes were visited, */
+    uint32_t widen_by;  /* and again after so many more */
     float limit;        /* the least distance so far, rounded up */
     float pending;      /* least lower bound of what was left out */
     bool aimed;         /* there is a direction: */

@@ -33,7 +33,9 @@ typedef struct head {
     carom_vec3 surface_centre;
     double surface_radius;
     uint32_t vertices, shells;
-    double zeros[3];
+    uint32_t cells; /* 0: none */
+    uint32_t zero;
+    double zeros[2];
 } head;
 
 _Static_assert(sizeof(head) == 192, "arrays begin at a multiple of 64 bytes");
@@ -47,7 +49,7 @@ typedef struct part {
     uint64_t size; /* bytes */
 } part;
 
-#define PARTS 11u
+#define PARTS 12u
 
 /* The arrays of a tree whose counts are set, in the order of the file. */
 static void list_parts(carom_tree *t, part parts[PARTS]) {
@@ -65,7 +67,8 @@ static void list_parts(carom_tree *t, part parts[PARTS]) {
         {&s->faces, triangles * sizeof(*s->faces)},
         {&s->ring, 3 * triangles * sizeof(*s->ring)},
         {&s->ring_start, (s->vertex_count + some) * sizeof(*s->ring_start)},
-        {&t->outward, 3 * slots * sizeof(*t->outward)}};
+        {&t->outward, 3 * slots * sizeof(*t->outward)},
+        {&t->cells.cells, (uint64_t)t->cells.count * sizeof(*t->cells.cells)}};
     memcpy(parts, list, sizeof(list));
 }
 
@@ -112,6 +115,7 @@ static carom_status put_tree(carom_writer *writer, const carom_tree *t) {
     h.triangles = t->surface.triangle_count;
     h.vertices = t->surface.vertex_count;
     h.shells = t->surface.shell_count;
+    h.cells = t->cells.count;
     h.surface_centre = t->surface.centre;
     h.surface_radius = t->surface.radius;
     put(writer, &h, sizeof(h));
@@ -150,6 +154,7 @@ carom_status carom_tree_save_memory(carom_context *context, const carom_tree *tr
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 #define MOST_TRIANGLES (UINT32_C(1) << 30)
+#define MOST_CELLS     (UINT32_C(1) << 30)
 
 static void set_counts(const head *h, carom_tree *t) {
     t->inner_count = h->inner;
@@ -157,6 +162,7 @@ static void set_counts(const head *h, carom_tree *t) {
     t->surface.triangle_count = h->triangles;
     t->surface.vertex_count = h->vertices;
     t->surface.shell_count = h->shells;
+    t->cells.count = h->cells;
     carom_tree_surface_shape(&t->surface);
 }
 
@@ -176,7 +182,8 @@ static const char *check_head(const head *h, uint64_t size) {
     if (h->leaves == 0 || nodes >= UINT32_MAX / CAROM_TREE_WIDTH || h->spheres == 0 ||
         h->spheres > (uint64_t)h->leaves * CAROM_TREE_WIDTH || h->triangles > MOST_TRIANGLES ||
         h->vertices > 3 * h->triangles || h->shells > h->vertices ||
-        (h->triangles == 0) != (h->shells == 0) || size != size_of_file(h))
+        (h->triangles == 0) != (h->shells == 0) || h->cells > MOST_CELLS ||
+        (h->triangles == 0 && h->cells != 0) || size != size_of_file(h))
         return "its size does not fit its counts";
     if (h->method >= CAROM_TREE_METHOD_COUNT || h->arity < 2 || h->arity > CAROM_TREE_WIDTH ||
         h->depth == 0 || h->depth > nodes || h->shift < -MOST_SHIFT || h->shift > MOST_SHIFT ||
@@ -247,6 +254,7 @@ static carom_status restore(carom_context *context, const head *h, const char *n
     t->cover = h->cover;
     t->surface.centre = h->surface_centre;
     t->surface.radius = h->surface_radius;
+    carom_tree_cells_place(&t->surface, &t->cells);
     t->extent.count = h->spheres;
     t->extent.void_scale = h->void_scale;
     t->info.method = (carom_tree_method)h->method;

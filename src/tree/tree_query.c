@@ -19,7 +19,7 @@
 
 typedef struct query {
     /* The guest's place in the host's frame: matrix and translation; and its error. */
-    double motion[12], motion_error;
+    double motion[12], motion_error, motion_scale;
     carom_pack_meeting meeting;
     carom_tree_search search;
 } query;
@@ -64,6 +64,7 @@ static void place_guest(query *q) {
     q->motion[10] = move.y;
     q->motion[11] = move.z;
     q->motion_error = error;
+    q->motion_scale = scale;
     double far = carom_length(carom_vec_sub(carom_vec_add(centre, move), h->centre));
     s->to_frame = to_frame / host->scale;
     s->apart = far > (h->cover + g->cover * scale) * (1.0 + 0x1p-40) + 4.0 * error;
@@ -101,6 +102,10 @@ static void place_guest(query *q) {
     s->near.margin = (float)(rounding + 4.0 * error);
 }
 
+/* The part of a time budget that is left for what follows a search: rays that tell whether one
+ * solid is in the other, and up to CAROM_TREE_LOOK nodes between two looks at the clock. */
+#define FINISH_PART 0.125
+
 static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const carom_tree *b,
                   const carom_pose *pose_b, const carom_tree_query_def *def) {
     carom_tree_search *s = &q->search;
@@ -119,7 +124,9 @@ static void begin(query *q, const carom_tree *a, const carom_pose *pose_a, const
     s->host.posed_triangle = s->guest.posed_triangle = CAROM_TREE_NONE;
     s->meeting = &q->meeting;
     s->most_visits = def->work_budget != 0 ? def->work_budget : UINT64_MAX;
-    s->deadline = def->time_budget > 0.0 ? carom_time_seconds() + def->time_budget : HUGE_VAL;
+    s->deadline = def->time_budget > 0.0
+                      ? carom_time_seconds() + def->time_budget * (1.0 - FINISH_PART)
+                      : HUGE_VAL;
     s->levels = UINT32_MAX;
     s->pending = HUGE_VAL;
     place_guest(q);
@@ -262,7 +269,9 @@ static bool take_marks(carom_arena *scratch, carom_tree_side *side, bool sums) {
 
 static bool take_scratch(carom_arena *scratch, carom_tree_search *s) {
     s->batch = CAROM_ARENA_TAKE(scratch, carom_pack_batch, 1);
-    if (s->batch == NULL) return false;
+    s->guest.cache = CAROM_ARENA_TAKE(scratch, carom_tree_posed, CAROM_TREE_POSED);
+    if (s->batch == NULL || s->guest.cache == NULL) return false;
+    for (uint32_t i = 0; i < CAROM_TREE_POSED; ++i) s->guest.cache[i].leaf = CAROM_TREE_NONE;
     if (s->bounds &&
         !(take_marks(scratch, &s->host, s->narrow) && take_marks(scratch, &s->guest, s->narrow)))
         return false;
@@ -346,26 +355,142 @@ static bool take_coarse(carom_arena *scratch, carom_tree_side *side) {
     return side->coarse != NULL;
 }
 
+/* ---- Overlap by cells ------------------------------------------------------------------------ */
+
+/* Cells to visit where a tolerance is to be reached: LEAST_TOLERANT and one for 16 spheres, so that
+ * this takes no longer than the search of all spheres, about; at most TOLERANT_CELLS. */
+#define LEAST_TOLERANT 1024u
+#define TOLERANT_CELLS 16384u
+
+/* Narrow bounds visit half as many cells as the search visited nodes, which takes half as long
+ * again; at least and at most these. */
+#define LEAST_NARROW 64u
+#define MOST_NARROW  4096u
+
+/* Narrow bounds are not made narrower than this share of the volume. */
+#define NARROW_TOLERANCE 0x1p-6
+
+/* Whether to bound the overlap by the octrees of both solids (tree_cells.h). */
+static bool uses_cells(const query *q, const carom_tree_query_def *def) {
+    const carom_tree_search *s = &q->search;
+    return s->bounds && !s->apart && !s->far && s->host.tree->cells.count != 0 &&
+           s->guest.tree->cells.count != 0 &&
+           (s->narrow || def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0);
+}
+
+/* Does that. Half of a budget is for it. False: no memory. */
+static bool search_cells(carom_arena *scratch, query *q, const carom_tree_query_def *def,
+                         carom_tree_cells_search *c) {
+    carom_tree_search *s = &q->search;
+    const carom_tree *host_tree = s->host.tree, *guest_tree = s->guest.tree;
+    const carom_tree_cells *host = &host_tree->cells, *guest = &guest_tree->cells;
+    bool budget = def->work_budget != 0 || def->time_budget > 0.0, tolerant = def->tolerance > 0.0;
+    uint64_t most = LEAST_TOLERANT + (host_tree->extent.count + guest_tree->extent.count) / 16;
+    most = CAROM_MIN(most, TOLERANT_CELLS);
+    if (!budget && !tolerant) {
+        most = CAROM_MIN(s->visits / 2, MOST_NARROW);
+        most = CAROM_MAX(most, LEAST_NARROW);
+    }
+    if (def->work_budget != 0) most = CAROM_MIN(def->work_budget / 2, most);
+    void *memory = carom_arena_take(scratch, carom_tree_cells_scratch((uint32_t)most), 1);
+    if (memory == NULL) return false;
+    *c = (carom_tree_cells_search){.host = host,
+                                   .guest = guest,
+                                   .scale = q->motion_scale,
+                                   .tolerance = tolerant ? def->tolerance : NARROW_TOLERANCE,
+                                   .give_up = tolerant,
+                                   .most = (uint32_t)most,
+                                   .deadline = s->deadline};
+    if (s->deadline < HUGE_VAL) c->deadline -= 0.5 * (s->deadline - carom_time_seconds());
+    for (int k = 0; k < 9; ++k) c->turn[k] = q->motion[k] / q->motion_scale;
+    for (int k = 0; k < 3; ++k) c->move[k] = q->motion[9 + k];
+    double far = fabs(c->move[0]) + fabs(c->move[1]) + fabs(c->move[2]);
+    c->slack = 4.0 * q->motion_error + q->meeting.slack * s->to_frame + 0x1p-40 * (8.0 + far);
+    carom_tree_cells_overlap(c, memory);
+    s->visits += c->visits;
+    return true;
+}
+
+/* Lengths of the guest's frame in the world. */
+static double guest_unit(const query *q) {
+    const carom_tree_side *guest = &q->search.guest;
+    return carom_power_of_two(-guest->tree->shift) * guest->place->scale;
+}
+
+/* Takes the better of the bounds of spheres and of cells. */
+static void merge_cells(const query *q, const carom_tree_cells_search *c,
+                        carom_packing_overlap *overlap) {
+    double unit = guest_unit(q), cube = unit * unit * unit;
+    double lower = c->lower * cube * (1.0 - 0x1p-40), upper = c->upper * cube * (1.0 + 0x1p-40);
+    overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
+    overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
+    overlap->volume_lower = CAROM_MIN(overlap->volume_lower, overlap->volume_upper);
+    if (c->inside)
+        overlap->relation =
+            q->search.swapped ? CAROM_RELATION_A_INSIDE_B : CAROM_RELATION_B_INSIDE_A;
+    else if (c->lower > 0.0)
+        overlap->relation = CAROM_MAX(overlap->relation, CAROM_RELATION_OVERLAPPING);
+    else if (!(c->upper > 0.0))
+        overlap->relation = CAROM_RELATION_APART;
+}
+
+/* Takes the estimate of cells, and its derivatives. The bounds are set. */
+static void take_cells(const query *q, const carom_tree_cells_search *c,
+                       carom_packing_overlap *overlap) {
+    const carom_tree_search *s = &q->search;
+    const carom_pack_place *place = s->guest.place;
+    double unit = guest_unit(q), square = unit * unit, cube = square * unit;
+    double sign = s->swapped ? 1.0 : -1.0; /* forces are on b, those of c on the host */
+    overlap->partial = true;
+    overlap->volume = CAROM_MAX(c->volume * cube, overlap->volume_lower);
+    overlap->volume = CAROM_MIN(overlap->volume, overlap->volume_upper);
+    overlap->pivot = overlap->centroid = q->meeting.pivot;
+    overlap->direction_2009 = carom_vec(0.0, 0.0, 0.0);
+    /* x = R (scale (y 2^-shift + origin)) + t */
+    carom_vec3 origin = carom_pack_pose_centre(place, s->guest.tree->origin);
+    carom_vec3 force = carom_frame_turn(&place->frame, c->force);
+    carom_vec3 torque = carom_frame_turn(&place->frame, c->torque);
+    overlap->force = carom_vec_scale(force, sign * square);
+    overlap->torque =
+        carom_vec_add(carom_vec_scale(torque, sign * cube),
+                      carom_vec_cross(carom_vec_sub(origin, overlap->pivot), overlap->force));
+    if (c->volume > 0.0) {
+        carom_vec3 moment = carom_frame_turn(&place->frame, c->moment);
+        overlap->centroid = carom_vec_add(origin, carom_vec_scale(moment, unit / c->volume));
+    }
+}
+
 /* What adding up a level costs, against level 0, in which nothing is marked. */
 #define FINISH_SHARE 2.0
 
-static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
-                                 const carom_tree *a, const carom_tree *b,
-                                 const carom_tree_query_def *def, carom_packing_overlap *overlap) {
+/* What a look at the marks of a leaf takes, in seconds. */
+#define MARK_TIME 1e-9
+
+/* Searches all pairs, and stops where a budget is used up. */
+static void search_all(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
+                       carom_packing_overlap *overlap) {
     carom_tree_search *s = &q->search;
-    bool by_level = def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0;
-    if (!take_scratch(scratch, s) ||
-        (by_level && !(take_coarse(scratch, &s->host) && take_coarse(scratch, &s->guest))))
-        return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
-    s->units = carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
+    double leaves = (double)s->host.tree->leaf_count + (double)s->guest.tree->leaf_count;
+    s->deadline -= MARK_TIME * leaves; /* for adding up */
+    if (s->visits >= s->most_visits ||
+        (s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline))
+        s->stopped = true;
+    else
+        search_levels(context, q, UINT32_MAX);
+    if (!s->stopped) finish_overlap(q, a, b, overlap);
+}
+
+/* Searches level by level until a budget is used up or the tolerance is reached. */
+static void search_by_level(carom_context *context, query *q, const carom_tree *a,
+                            const carom_tree *b, double tolerance, carom_packing_overlap *overlap) {
+    carom_tree_search *s = &q->search;
     double begun = s->deadline < HUGE_VAL ? carom_time_seconds() : 0.0;
-    search_levels(context, q, by_level ? 0 : UINT32_MAX);
+    search_levels(context, q, 0);
     finish_overlap(q, a, b, overlap); /* the roots as a whole cost nothing */
     /* Adding up another level takes as long as this one did, and a little more. */
     if (s->deadline < HUGE_VAL) s->deadline -= FINISH_SHARE * (carom_time_seconds() - begun);
     for (uint32_t levels = 1; s->whole && !s->stopped; ++levels) {
-        if (overlap->volume_upper - overlap->volume_lower <= def->tolerance * overlap->volume)
-            break;
+        if (overlap->volume_upper - overlap->volume_lower <= tolerance * overlap->volume) break;
         search_levels(context, q, levels);
         if (s->stopped) break;
         double lower = overlap->volume_lower, upper = overlap->volume_upper;
@@ -374,6 +499,42 @@ static carom_status find_overlap(carom_context *context, carom_arena *scratch, q
         overlap->volume_lower = CAROM_MAX(lower, overlap->volume_lower);
         overlap->volume_upper = CAROM_MIN(upper, overlap->volume_upper);
     }
+}
+
+static carom_status find_overlap(carom_context *context, carom_arena *scratch, query *q,
+                                 const carom_tree *a, const carom_tree *b,
+                                 const carom_tree_query_def *def, carom_packing_overlap *overlap) {
+    carom_tree_search *s = &q->search;
+    carom_tree_cells_search cells;
+    bool early = def->work_budget != 0 || def->time_budget > 0.0 || def->tolerance > 0.0;
+    bool has_cells = uses_cells(q, def), done = false, by_level = early && !has_cells;
+    if (has_cells) s->narrow = false;
+    if (has_cells && early) {
+        if (!search_cells(scratch, q, def, &cells))
+            return carom_fail_memory(context, carom_tree_cells_scratch(TOLERANT_CELLS), "cells");
+        done = def->tolerance > 0.0 && cells.reached;
+    }
+    if (!done) {
+        if (!take_scratch(scratch, s) ||
+            (by_level && !(take_coarse(scratch, &s->host) && take_coarse(scratch, &s->guest))))
+            return carom_fail_memory(context, sizeof(*s->batch), "a query of sphere trees");
+        s->units =
+            carom_power_of_two(SUM_BITS - 1 - carom_exponent(q->meeting.scales.volume.largest));
+        if (by_level)
+            search_by_level(context, q, a, b, def->tolerance, overlap);
+        else
+            search_all(context, q, a, b, overlap);
+        done = s->stopped;
+    }
+    if (has_cells && !early && !search_cells(scratch, q, def, &cells))
+        return carom_fail_memory(context, carom_tree_cells_scratch(MOST_NARROW), "cells");
+    if (has_cells && done) { /* by cells alone */
+        overlap->relation = CAROM_RELATION_TOUCHING;
+        overlap->volume_upper = carom_pack_most_volume(&a->extent, &b->extent, &q->meeting);
+    }
+    if (has_cells && (done || def->narrow_bounds || def->tolerance > 0.0))
+        merge_cells(q, &cells, overlap);
+    if (has_cells && done) take_cells(q, &cells, overlap);
     count_work(context, q);
     return CAROM_OK;
 }
@@ -527,6 +688,9 @@ static void take_hint(query *q, const carom_tree *a, const carom_tree *b,
 
 #define SEARCH_TOLERANCE 0x1p-10f
 
+/* The same after a search that had to leave WIDEST. */
+#define WIDE_GAP 0x1.8p-7
+
 /* Names the trees and scales that a bound is for; never 0. */
 static uint64_t name_trees(const query *q, const carom_tree *a, const carom_tree *b) {
     uint64_t parts[4] = {a->fingerprint, b->fingerprint, 0, 0}, name = 1;
@@ -611,27 +775,21 @@ static bool finish_near(const query *q, const carom_tree *a, const carom_tree *b
     return inside == 0;
 }
 
-/* Nodes that a search may visit before it is begun again with COARSE_TOLERANCE, which takes some
- * hundred: surfaces that are parallel over long ways, such as two tori in each other, would need
- * thousands. */
-#define MOST_VISITS      700
-#define COARSE_TOLERANCE 0x1p-8f
+/* A search that has visited so many nodes doubles its tolerance, and again after WIDEN_BY more, up
+ * to WIDEST: surfaces that are parallel over long ways, such as two tori in each other, would need
+ * thousands. So distances take at most some 100 us. */
+#define WIDEN_AT 384
+#define WIDEN_BY 32
+#define WIDEST   0x1p-7f
 
 static void search_surfaces(carom_context *context, carom_tree_search *s,
                             const carom_tree_query_def *def) {
     carom_tree_near *n = &s->near;
-    uint64_t most = s->most_visits;
     n->tolerance = def->exact_distance ? 0.0f : SEARCH_TOLERANCE;
-    if (!def->exact_distance) s->most_visits = CAROM_MIN(most, s->visits + MOST_VISITS);
+    n->widest = def->exact_distance ? 0.0f : WIDEST;
+    n->widen_at = s->visits + WIDEN_AT;
+    n->widen_by = WIDEN_BY;
     CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
-    if (!s->stopped || s->visits >= most || carom_time_seconds() >= s->deadline) return;
-    float first = n->pending;
-    s->most_visits = most;
-    s->stopped = false;
-    n->pending = HUGE_VALF;
-    n->tolerance = COARSE_TOLERANCE;
-    CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
-    n->pending = CAROM_MAX(first, n->pending);
 }
 
 static void find_near(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
@@ -651,7 +809,8 @@ static void find_near(carom_context *context, query *q, const carom_tree *a, con
      s->swapped ? hint->triangle_a : hint->triangle_b);
     bool has_bound = hint != NULL && hint->trees == trees && !s->far;
     if (has_bound) known = bound_left(q, hint);
-    if (def->exact_distance || !(n->best.distance * s->to_frame - known <= GAP_TOLERANCE)) {
+    double most = has_bound && hint->wide ? WIDE_GAP : GAP_TOLERANCE;
+    if (def->exact_distance || !(n->best.distance * s->to_frame - known <= most)) {
         known = -HUGE_VAL;
         has_bound = false;
         search_surfaces(context, s, def);
@@ -669,6 +828,7 @@ static void find_near(carom_context *context, query *q, const carom_tree *a, con
     double least = CAROM_MIN((double)n->pending, n->best.distance * s->to_frame);
     hint->trees = !s->far && apart ? trees : 0;
     hint->lower = least - 4.0 * q->motion_error;
+    hint->wide = n->tolerance >= WIDEST;
     memcpy(hint->motion, q->motion, sizeof(hint->motion));
 }
 
@@ -724,7 +884,8 @@ carom_status carom_tree_query(carom_context *context, const carom_tree *a, const
     carom_work first = context->work;
     query q;
     begin(&q, a, pose_a, b, pose_b, def);
-    if (def->time_budget > 0.0) q.search.deadline = start + def->time_budget;
+    if (def->time_budget > 0.0) q.search.deadline = start + def->time_budget * (1.0 - FINISH_PART);
+    if (answer->overlap.relation == CAROM_RELATION_APART) q.search.apart = true;
     find_gap(context, &q, a, b, def, &answer->gap);
     count_work(context, &q);
     context->work.visits += first.visits;

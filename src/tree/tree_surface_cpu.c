@@ -276,7 +276,10 @@ static void expand(carom_tree_search *s, const cylinder *host, const cylinder *g
         &surface->nodes[surface->level_start[whole->level] + whole->index];
     float bounds[CAROM_TREE_CYLINDERS], scale = of_guest ? s->scale : 1.0f;
     posed at;
-    ++s->visits;
+    if (++s->visits >= n->widen_at && n->tolerance < n->widest) {
+        n->tolerance *= 2.0f;
+        n->widen_at += n->widen_by;
+    }
     if (n->aimed) {
         bound_aimed(s, node, other, of_guest, bounds);
     } else {

@@ -113,6 +113,7 @@ const char *carom_tree_validate(const carom_tree *tree) {
     if (broken == NULL)
         broken = carom_tree_surface_validate(&tree->surface, tree->origin, tree->shift);
     if (broken == NULL) broken = check_outward(tree);
+    if (broken == NULL) broken = carom_tree_cells_validate(&tree->cells);
     carom_release(&tree->allocator, parents);
     return broken;
 }

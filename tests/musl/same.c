@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints hashes of every shape, of two starts and of a gas after thousands of collisions.
- * scripts/check_musl.sh compares what it prints with two C libraries. */
+/* Prints hashes of every shape, of two starts, of a gas after thousands of collisions and of all
+ * sequences. scripts/check_musl.sh compares what it prints with two C libraries. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "carom/carom.h"
 #include "scenes/breaking.h"
 #include "scenes/gas.h"
+#include "scenes/sequence.h"
 
 static uint64_t hash_of(const void *bytes, uint64_t size) { /* FNV-1a */
     const unsigned char *data = bytes;
@@ -66,6 +67,17 @@ static void print_breaking(void) {
     scene_breaking_end(&scene);
 }
 
+static void print_sequence(scene_kind kind) {
+    scene_sequence s;
+    if (!scene_sequence_make(kind, SCENE_LEAST_TRIANGLES, 30, &s)) exit(1);
+    float(*positions)[3] = malloc(s.vertex_count * sizeof(*positions));
+    if (positions == NULL) exit(1);
+    scene_sequence_frame(&s, 29, positions);
+    print(scene_kind_name(kind), positions, s.vertex_count * sizeof(*positions));
+    free(positions);
+    scene_sequence_free(&s);
+}
+
 int main(void) {
     carom_context *context;
     if (carom_context_create(NULL, &context) != CAROM_OK) return 1;
@@ -73,6 +85,7 @@ int main(void) {
         print_shape(context, (carom_shape)shape);
     print_gas(context);
     print_breaking();
+    for (int kind = 0; kind < SCENE_KIND_COUNT; ++kind) print_sequence((scene_kind)kind);
     carom_context_destroy(context);
     return 0;
 }

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs a figure of a paper: makes solids and packings once for all figures, collects rows, and adds
+ * what the last run on a GPU has recorded. */
+#define _POSIX_C_SOURCE 200809L
+#include "bench/papers.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "scenes/paths.h"
+
+#include "papers_all.h"
+#include "papers_device.h" /* papers_device: the lines of bench/papers_device.csv, ended by NULL */
+
+/* ---- The lab --------------------------------------------------------------------------------- */
+
+bool papers_lab_open(papers_lab *lab, const carom_context_def *def, bool quick) {
+    *lab = (papers_lab){.quick = quick};
+    carom_context_def one = *def, gpu = *def;
+    one.threads = 1;
+    gpu.backend = CAROM_BACKEND_CUDA;
+    if (carom_context_create(def, &lab->parallel) != CAROM_OK ||
+        carom_context_create(&one, &lab->serial) != CAROM_OK)
+        return false;
+    if (carom_context_create(&gpu, &lab->device) != CAROM_OK) lab->device = NULL;
+    return true;
+}
+
+void papers_lab_close(papers_lab *lab) {
+    for (uint32_t i = 0; i < lab->packing_count; ++i)
+        carom_packing_destroy(lab->packings[i].packing);
+    for (uint32_t i = 0; i < lab->solid_count; ++i) carom_mesh_destroy(lab->solids[i].mesh);
+    carom_context_destroy(lab->device);
+    carom_context_destroy(lab->serial);
+    carom_context_destroy(lab->parallel);
+    *lab = (papers_lab){.quick = false};
+}
+
+static carom_vec3 position_of(const carom_mesh_view *view, uint64_t vertex) {
+    if (view->scalar == CAROM_SCALAR_FLOAT64) {
+        const double *p = (const double *)view->positions + 3 * vertex; /* meshes are packed */
+        return (carom_vec3){p[0], p[1], p[2]};
+    }
+    const float *p = (const float *)view->positions + 3 * vertex;
+    return (carom_vec3){(double)p[0], (double)p[1], (double)p[2]};
+}
+
+/* Copies a mesh: moved to the origin, scaled to a diagonal of 2. */
+static bool normalise(papers_lab *lab, const carom_mesh *from, papers_solid *solid) {
+    carom_mesh_view view;
+    carom_bounds box;
+    if (carom_mesh_get_view(from, &view) != CAROM_OK ||
+        carom_mesh_bounds(lab->serial, &view, &box) != CAROM_OK)
+        return false;
+    carom_vec3 *positions = malloc(view.vertex_count * sizeof(*positions));
+    if (positions == NULL) return false;
+    carom_vec3 middle = {0.5 * (box.low.x + box.high.x), 0.5 * (box.low.y + box.high.y),
+                         0.5 * (box.low.z + box.high.z)};
+    double x = box.high.x - box.low.x, y = box.high.y - box.low.y, z = box.high.z - box.low.z;
+    double scale = 2.0 / sqrt(x * x + y * y + z * z);
+    for (uint64_t i = 0; i < view.vertex_count; ++i) {
+        carom_vec3 p = position_of(&view, i);
+        positions[i] = (carom_vec3){scale * (p.x - middle.x), scale * (p.y - middle.y),
+                                    scale * (p.z - middle.z)};
+    }
+    carom_mesh_view moved = view;
+    moved.positions = positions;
+    moved.scalar = CAROM_SCALAR_FLOAT64;
+    moved.stride = 0;
+    moved.property_count = 0;
+    bool made = carom_mesh_weld(lab->serial, &moved, &solid->mesh) == CAROM_OK &&
+                carom_mesh_get_view(solid->mesh, &solid->view) == CAROM_OK;
+    free(positions);
+    return made;
+}
+
+const papers_solid *papers_get_solid(papers_lab *lab, const char *file, const char *name,
+                                     const carom_shape_def *stand_in) {
+    for (uint32_t i = 0; i < lab->solid_count; ++i)
+        if (strcmp(lab->solids[i].name, name) == 0) return &lab->solids[i];
+    if (lab->solid_count == PAPERS_MOST_SOLIDS) return NULL;
+    papers_solid solid = {.mesh = NULL};
+    snprintf(solid.name, sizeof(solid.name), "%s", name);
+    carom_mesh *mesh = NULL;
+    if (!lab->quick && file[0] != '\0') {
+        char path[1024];
+        const char *folder = getenv("CAROM_MODELS");
+        snprintf(path, sizeof(path), "%s/watertight/%s",
+                 folder != NULL ? folder : "../shared/models", file);
+        if (carom_mesh_load(lab->serial, path, &mesh) != CAROM_OK) mesh = NULL;
+    }
+    if (mesh == NULL) {
+        lab->stand_ins |= file[0] != '\0';
+        if (carom_shape_make(lab->serial, stand_in, &mesh) != CAROM_OK) return NULL;
+    }
+    bool made = normalise(lab, mesh, &solid);
+    carom_mesh_destroy(mesh);
+    if (!made) {
+        carom_mesh_destroy(solid.mesh);
+        return NULL;
+    }
+    lab->solids[lab->solid_count] = solid;
+    return &lab->solids[lab->solid_count++];
+}
+
+const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *solid,
+                                        uint64_t count) {
+    for (uint32_t i = 0; i < lab->packing_count; ++i)
+        if (lab->packings[i].solid == solid && lab->packings[i].asked == count)
+            return lab->packings[i].packing;
+    carom_packing *packing;
+    carom_packing_def def = {.mesh = solid->view, .count = count, .fast = true};
+    if (lab->packing_count == PAPERS_MOST_PACKINGS ||
+        carom_packing_create(lab->parallel, &def, &packing) != CAROM_OK)
+        return NULL;
+    lab->packings[lab->packing_count].solid = solid;
+    lab->packings[lab->packing_count].asked = count;
+    lab->packings[lab->packing_count++].packing = packing;
+    return packing;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static uint32_t column_count(const papers_figure *figure) {
+    uint32_t count = 0;
+    while (figure->columns[count] != NULL) ++count;
+    return count;
+}
+
+static void add_row(papers_plot *plot, const char *series, const double *values, bool on_device) {
+    if (plot->row_count == plot->row_capacity) {
+        uint32_t capacity = 2 * plot->row_capacity + 64;
+        papers_row *rows = realloc(plot->rows, capacity * sizeof(*rows));
+        if (rows == NULL) {
+            plot->failed = true;
+            return;
+        }
+        plot->rows = rows;
+        plot->row_capacity = capacity;
+    }
+    papers_row *row = &plot->rows[plot->row_count++];
+    *row = (papers_row){.on_device = on_device};
+    snprintf(row->series, sizeof(row->series), "%s", series);
+    for (uint32_t i = 0; i < column_count(plot->figure); ++i) {
+        row->values[i] = values[i];
+        if (!isfinite(values[i])) plot->failed = true;
+    }
+}
+
+void papers_add(papers_plot *plot, const char *series, const double *values) {
+    add_row(plot, series, values, false);
+}
+
+void papers_add_device(papers_plot *plot, const char *series, const double *values) {
+    add_row(plot, series, values, true);
+}
+
+void papers_note(papers_plot *plot, const char *format, ...) {
+    if (plot->note_count == PAPERS_MOST_NOTES) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(plot->notes[plot->note_count++], sizeof(plot->notes[0]), format, arguments);
+    va_end(arguments);
+}
+
+/* ---- Pictures -------------------------------------------------------------------------------- */
+
+#define DRAWN_BALLS 700u /* of a packing: a picture stays below 200 KB */
+
+static void add_balls(papers_picture *picture, const carom_pack_spheres *spheres,
+                      const carom_pose *pose, uint8_t colour) {
+    uint32_t count = spheres->count < DRAWN_BALLS ? (uint32_t)spheres->count : DRAWN_BALLS;
+    for (uint32_t i = 0; i < count; ++i) {
+        carom_vec3 c = spheres->data[i].centre;
+        carom_ball *ball = &picture->balls[picture->count];
+        *ball = (carom_ball){pose != NULL ? scene_pose_apply(pose, c) : c, spheres->data[i].radius};
+        picture->colours[picture->count++] = colour;
+    }
+}
+
+void papers_add_balls(papers_plot *plot, const char *caption, const carom_packing *a,
+                      const carom_packing *b, const carom_pose *pose_b) {
+    if (plot->picture_count == PAPERS_MOST_PICTURES) return;
+    papers_picture *picture = &plot->pictures[plot->picture_count++];
+    carom_pack_spheres spheres = {0};
+    snprintf(picture->caption, sizeof(picture->caption), "%s", caption);
+    picture->balls = malloc(2 * DRAWN_BALLS * sizeof(*picture->balls));
+    picture->colours = malloc(2 * DRAWN_BALLS);
+    if (picture->balls == NULL || picture->colours == NULL) {
+        plot->failed = true;
+        return;
+    }
+    if (carom_packing_get_spheres(plot->lab->serial, a, &spheres) == CAROM_OK)
+        add_balls(picture, &spheres, NULL, 0);
+    if (b != NULL && carom_packing_get_spheres(plot->lab->serial, b, &spheres) == CAROM_OK)
+        add_balls(picture, &spheres, pose_b, 1);
+    carom_pack_spheres_free(&spheres);
+}
+
+void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh) {
+    if (plot->picture_count == PAPERS_MOST_PICTURES) {
+        carom_mesh_destroy(mesh);
+        return;
+    }
+    papers_picture *picture = &plot->pictures[plot->picture_count++];
+    snprintf(picture->caption, sizeof(picture->caption), "%s", caption);
+    picture->mesh = mesh;
+}
+
+/* ---- What a GPU has recorded ----------------------------------------------------------------- */
+
+/* A line is figure,date,device,series,value,value...; none of them has a comma. */
+static void add_recorded(papers_plot *plot) {
+    uint32_t columns = column_count(plot->figure), added = 0;
+    char date[16] = "", device[64] = "";
+    for (size_t i = 0; papers_device[i] != NULL; ++i) {
+        char figure[48], series[40];
+        double values[PAPERS_MOST_COLUMNS];
+        int used = 0;
+        if (sscanf(papers_device[i], "%47[^,],%15[^,],%63[^,],%39[^,]%n", figure, date, device,
+                   series, &used) != 4 ||
+            strcmp(figure, plot->figure->name) != 0)
+            continue;
+        const char *at = papers_device[i] + used;
+        uint32_t count = 0;
+        for (; *at == ',' && count < PAPERS_MOST_COLUMNS; ++count) {
+            char *end;
+            values[count] = strtod(at + 1, &end);
+            if (end == at + 1) break;
+            at = end;
+        }
+        if (count != columns || *at != '\0') continue; /* of an earlier form of the figure */
+        if (added++ == 0) papers_note(plot, "GPU: measured on %s, %s", date, device);
+        add_row(plot, series, values, true);
+    }
+}
+
+/* ---- Figures --------------------------------------------------------------------------------- */
+
+bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot) {
+    *plot = (papers_plot){.lab = lab, .figure = figure};
+    double start = carom_time_seconds();
+    if (!figure->run(plot) || plot->row_count == 0) plot->failed = true;
+    if (lab->device == NULL && !lab->quick) add_recorded(plot);
+    if (lab->stand_ins && !lab->quick)
+        papers_note(plot,
+                    "shapes stand for models that are not there; recorded rows are of models");
+    plot->seconds = carom_time_seconds() - start;
+    return !plot->failed;
+}
+
+void papers_plot_free(papers_plot *plot) {
+    for (uint32_t i = 0; i < plot->picture_count; ++i) {
+        free(plot->pictures[i].balls);
+        free(plot->pictures[i].colours);
+        carom_mesh_destroy(plot->pictures[i].mesh);
+    }
+    free(plot->rows);
+    plot->rows = NULL;
+    plot->row_count = plot->picture_count = 0;
+}
+
+const char *papers_plot_reason(const papers_plot *plot) {
+    const carom_context *contexts[] = {plot->lab->serial, plot->lab->parallel, plot->lab->device};
+    for (int i = 0; i < 3; ++i)
+        if (contexts[i] != NULL && carom_context_message(contexts[i])[0] != '\0')
+            return carom_context_message(contexts[i]);
+    return "a value is not finite, or there is no memory";
+}
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+double papers_now(const papers_lab *lab, const carom_context *context) {
+    struct timespec t;
+    if (context != lab->serial) return carom_time_seconds();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double papers_best_seconds(const papers_lab *lab, const carom_context *context,
+                           bool (*run)(void *input), void *input, int turns) {
+    double best = HUGE_VAL;
+    for (int turn = 0; turn <= turns; ++turn) {
+        double start = papers_now(lab, context);
+        if (!run(input)) return -1.0;
+        double taken = papers_now(lab, context) - start;
+        if (turn > 0 && taken < best) best = taken;
+    }
+    return best;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* papers.h: the figures of the papers that Carom implements, measured anew.
+ *
+ * A figure is a table (rows of a series, its columns the same in every row) and panels that draw
+ * columns of it as curves. `carom bench papers` runs the figures and writes each as CSV and SVG;
+ * docs/papers.md sets the results beside what was printed. Figures take their input from a lab,
+ * which keeps solids and packings that several of them share. */
+#ifndef CAROM_BENCH_PAPERS_H
+#define CAROM_BENCH_PAPERS_H
+
+#include "carom/carom.h"
+
+#define PAPERS_MOST_COLUMNS  10
+#define PAPERS_MOST_PANELS   4
+#define PAPERS_MOST_NOTES    12
+#define PAPERS_MOST_PICTURES 6
+
+/* ---- What a figure is ------------------------------------------------------------------------ */
+
+typedef struct papers_plot papers_plot;
+
+typedef enum papers_scale {
+    PAPERS_LOGARITHMIC = 0, /* without values that are not positive */
+    PAPERS_LINEAR,
+    PAPERS_STACKED /* linear, each column on top of those before it */
+} papers_scale;
+
+/* Curves of the columns [y, y_end) over column x, one for each series. */
+typedef struct papers_panel {
+    const char *title, *x_label, *y_label;
+    uint32_t x, y, y_end;
+    const char *only; /* series that begin with this; NULL: all */
+    bool linear_x;    /* else logarithmic */
+    papers_scale scale_y;
+} papers_panel;
+
+typedef struct papers_figure {
+    const char *name;    /* "weller2013-fig6", of the command and of its files */
+    const char *what;    /* it shows */
+    const char *printed; /* what the paper says of it, and on what machine */
+    const char *columns[PAPERS_MOST_COLUMNS + 1]; /* ended by NULL */
+    papers_panel panels[PAPERS_MOST_PANELS + 1];  /* ended by one without a title */
+    bool (*run)(papers_plot *plot);               /* false: a call failed */
+} papers_figure;
+
+/* Each is defined as `const papers_paper papers_X` in a file papers_X.c; the build finds it. */
+typedef struct papers_paper {
+    int order; /* the year; the build reads it (cmake/lists.cmake) */
+    const char *name, *title;
+    const papers_figure *figures;
+    uint32_t figure_count;
+} papers_paper;
+
+extern const papers_paper *const papers_all[]; /* ended by NULL */
+
+/* ---- The lab --------------------------------------------------------------------------------- */
+
+#define PAPERS_MOST_SOLIDS   24
+#define PAPERS_MOST_PACKINGS 64
+
+/* A closed mesh in doubles: the middle of its box is the origin, its diagonal is 2. */
+typedef struct papers_solid {
+    char name[32];
+    carom_mesh *mesh;
+    carom_mesh_view view;
+} papers_solid;
+
+typedef struct papers_lab {
+    bool quick;                       /* small inputs, for tests: seconds for all figures */
+    carom_context *serial, *parallel; /* one thread, all threads */
+    carom_context *device;            /* NULL where there is no GPU */
+    bool stand_ins;                   /* a model was not there */
+    papers_solid solids[PAPERS_MOST_SOLIDS];
+    uint32_t solid_count;
+    struct {
+        const papers_solid *solid;
+        uint64_t asked;
+        carom_packing *packing;
+    } packings[PAPERS_MOST_PACKINGS];
+    uint32_t packing_count;
+} papers_lab;
+
+/* Opens a lab; false when there is no memory for it. Close it in any case. */
+bool papers_lab_open(papers_lab *lab, const carom_context_def *def, bool quick);
+void papers_lab_close(papers_lab *lab);
+
+/* The model in a file of $CAROM_MODELS/watertight or ../shared/models/watertight, or where it
+ * is not there, and in quick runs, a shape that stands for it. An empty file: always the shape.
+ * NULL: it failed. */
+const papers_solid *papers_get_solid(papers_lab *lab, const char *file, const char *name,
+                                     const carom_shape_def *stand_in);
+
+/* Its packing of that many spheres, with shares. NULL: it failed. */
+const carom_packing *papers_get_packing(papers_lab *lab, const papers_solid *solid, uint64_t count);
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+typedef struct papers_row {
+    char series[40];
+    double values[PAPERS_MOST_COLUMNS];
+    bool on_device;
+} papers_row;
+
+/* Balls, or a mesh where there are none. */
+typedef struct papers_picture {
+    char caption[80];
+    carom_ball *balls;
+    uint8_t *colours;
+    uint32_t count;
+    carom_mesh *mesh;
+} papers_picture;
+
+struct papers_plot {
+    papers_lab *lab;
+    const papers_figure *figure;
+    papers_row *rows;
+    uint32_t row_count, row_capacity;
+    papers_picture pictures[PAPERS_MOST_PICTURES];
+    uint32_t picture_count;
+    char notes[PAPERS_MOST_NOTES][200];
+    uint32_t note_count;
+    double seconds; /* that the figure took */
+    bool failed;    /* no memory, or a value that is not finite */
+};
+
+/* Runs a figure. Without a GPU, rows that were recorded on one follow, with their date. Free the
+ * plot in any case. False: papers_plot_reason says why. */
+bool papers_run(papers_lab *lab, const papers_figure *figure, papers_plot *plot);
+void papers_plot_free(papers_plot *plot);
+const char *papers_plot_reason(const papers_plot *plot);
+
+/* Adds a row, with as many values as the figure has columns; all are finite. Rows measured on the
+ * GPU are kept for machines without one (bench/papers_device.csv). */
+void papers_add(papers_plot *plot, const char *series, const double *values);
+void papers_add_device(papers_plot *plot, const char *series, const double *values);
+
+__attribute__((format(printf, 2, 3))) void papers_note(papers_plot *plot, const char *format, ...);
+
+/* Adds a picture of the largest spheres of one packing, or of two with the second in a pose. */
+void papers_add_balls(papers_plot *plot, const char *caption, const carom_packing *a,
+                      const carom_packing *b, const carom_pose *pose_b);
+/* Adds a picture of a mesh, and takes it. */
+void papers_add_mesh(papers_plot *plot, const char *caption, carom_mesh *mesh);
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+/* The clock by which a context is timed, in seconds: the processor's for one thread, as others keep
+ * the machine busy; else the wall's. */
+double papers_now(const papers_lab *lab, const carom_context *context);
+
+/* Runs something once to warm up, then several times; returns the shortest time in seconds, as
+ * other work on the machine can only add to it, or a negative number when a run returned false.
+ * Processor time where the context is the lab's for one thread, else by the clock. */
+double papers_best_seconds(const papers_lab *lab, const carom_context *context,
+                           bool (*run)(void *input), void *input, int turns);
+
+#endif

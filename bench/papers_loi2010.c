@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Loi 2010: the broad phase with cells that vary and with fixed ones (Figure 10), ISA-GJK with hill
+ * climbing and without (11), the pairs that the broad phase leaves (12), both phases (13).
+ *
+ * The scene is the thesis's: spheres of 80 triangles, uniform, each with a random velocity; their
+ * number is a cube. They fill 5 % of the room. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/papers.h"
+#include "scenes/boxes.h"
+
+#define SEED  2010u
+#define TURNS 7
+
+static const uint64_t sizes[] = {1000, 8000, 27000, 64000, 125000};
+
+static int size_count(const papers_lab *lab) {
+    return lab->quick ? 2 : 5;
+}
+
+static uint64_t size_at(const papers_lab *lab, int i) {
+    return lab->quick ? sizes[i] / 10 : sizes[i];
+}
+
+static int turns_of(const papers_lab *lab) {
+    return lab->quick ? 1 : TURNS;
+}
+
+static void add(papers_plot *plot, const carom_context *context, const char *series,
+                const double *row) {
+    if (context == plot->lab->device)
+        papers_add_device(plot, series, row);
+    else
+        papers_add(plot, series, row);
+}
+
+/* ---- Figures 10 and 12: the broad phase ------------------------------------------------------ */
+
+#define FIXED_CELL 3.0 /* edge, for spheres of radius 1 */
+
+typedef struct sweeping {
+    carom_context *context;
+    carom_broad_def def;
+    carom_broad_info info;
+    carom_work work;
+    carom_pairs pairs;
+} sweeping;
+
+/* From bounds to the list of pairs. */
+static bool sweep(void *input) {
+    sweeping *s = input;
+    carom_broad *broad;
+    bool done = carom_broad_create(s->context, &s->def, &broad) == CAROM_OK &&
+                carom_broad_pairs(s->context, broad, &s->pairs) == CAROM_OK &&
+                carom_context_get_work(s->context, &s->work) == CAROM_OK &&
+                carom_broad_get_info(s->context, broad, &s->info) == CAROM_OK;
+    carom_broad_destroy(broad);
+    return done;
+}
+
+static bool add_sweep(papers_plot *plot, carom_context *context, const char *series,
+                      const scene_boxes *boxes, carom_broad_method method, double cell) {
+    sweeping s = {.context = context,
+                  .def = {.boxes = boxes->bounds,
+                          .box_count = boxes->count,
+                          .method = method,
+                          .sweep_cell = cell}};
+    double seconds = papers_best_seconds(plot->lab, context, sweep, &s, turns_of(plot->lab));
+    const double row[] = {(double)boxes->count,      1e3 * seconds,          (double)s.pairs.count,
+                          (double)s.info.cells,      (double)s.info.entries, (double)s.work.visits,
+                          (double)s.info.sweep_bound};
+    carom_pairs_free(&s.pairs);
+    if (seconds < 0.0) return false;
+    add(plot, context, series, row);
+    return true;
+}
+
+static bool figure_10(papers_plot *plot) {
+    papers_lab *lab = plot->lab;
+    bool good = true;
+    for (int i = 0; i < size_count(lab) && good; ++i) {
+        scene_boxes boxes;
+        good = scene_boxes_make(size_at(lab, i), SCENE_BOXES_MONO, SEED, &boxes) &&
+               add_sweep(plot, lab->serial, "cells that vary", &boxes, CAROM_BROAD_METHOD_SWEEP,
+                         0.0) &&
+               add_sweep(plot, lab->serial, "cells of 3", &boxes, CAROM_BROAD_METHOD_SWEEP,
+                         FIXED_CELL) &&
+               add_sweep(plot, lab->serial, "tree", &boxes, CAROM_BROAD_METHOD_TREE, 0.0) &&
+               (lab->device == NULL ||
+                add_sweep(plot, lab->device, "GPU", &boxes, CAROM_BROAD_METHOD_AUTO, 0.0));
+        scene_boxes_free(&boxes);
+    }
+    return good;
+}
+
+static bool figure_12(papers_plot *plot) {
+    papers_lab *lab = plot->lab;
+    bool good = true;
+    for (int i = 0; i < size_count(lab) && good; ++i) {
+        scene_boxes boxes;
+        sweeping s = {.context = lab->parallel};
+        good = scene_boxes_make(size_at(lab, i), SCENE_BOXES_MONO, SEED, &boxes);
+        s.def = (carom_broad_def){.boxes = boxes.bounds, .box_count = boxes.count};
+        good = good && sweep(&s);
+        if (good)
+            papers_add(plot, "pairs of boxes",
+                       (const double[]){(double)boxes.count, (double)s.pairs.count,
+                                        (double)s.pairs.count / (double)boxes.count});
+        carom_pairs_free(&s.pairs);
+        scene_boxes_free(&boxes);
+    }
+    return good;
+}
+
+/* ---- Figure 11: ISA-GJK ---------------------------------------------------------------------- */
+
+#define MOST_POSES 500u
+#define GAP        0.05 /* between the shapes, or how deep they are */
+
+typedef struct duel {
+    carom_context *context;
+    carom_convex shape;
+    carom_convex_def def;
+    uint32_t count, met;
+    carom_pose a[MOST_POSES], b[MOST_POSES];
+} duel;
+
+static bool meet_all(void *input) {
+    duel *d = input;
+    d->met = 0;
+    for (uint32_t i = 0; i < d->count; ++i) {
+        bool meet;
+        if (carom_convex_meet(d->context, &d->shape, &d->a[i], &d->shape, &d->b[i], &d->def, NULL,
+                              &meet) != CAROM_OK)
+            return false;
+        d->met += meet;
+    }
+    return true;
+}
+
+/* Random turns and directions, then b is moved along the line between nearest points. */
+static bool place(duel *d, double gap) {
+    carom_random random = {11};
+    for (uint32_t i = 0; i < d->count; ++i) {
+        double n[11], length = 0.0;
+        for (int k = 0; k < 11; ++k) n[k] = carom_random_normal(&random);
+        for (int k = 8; k < 11; ++k) length += n[k] * n[k];
+        double far = 3.0 / sqrt(length);
+        d->a[i] = (carom_pose){{n[0], n[1], n[2], n[3]}, {0.0, 0.0, 0.0}};
+        d->b[i] = (carom_pose){{n[4], n[5], n[6], n[7]}, {far * n[8], far * n[9], far * n[10]}};
+        carom_convex_result r;
+        if (carom_convex_distance(d->context, &d->shape, &d->a[i], &d->shape, &d->b[i], NULL, NULL,
+                                  &r) != CAROM_OK)
+            return false;
+        double by = gap - r.distance;
+        carom_vec3 *t = &d->b[i].t;
+        *t = (carom_vec3){t->x + by * r.normal.x, t->y + by * r.normal.y, t->z + by * r.normal.z};
+    }
+    return true;
+}
+
+/* A sphere stretched to half axes 1, 0.6, 0.4: of spheres, the balls inside would decide most. */
+static carom_hull *make_hull(carom_context *context, uint64_t detail, uint64_t *triangles) {
+    carom_mesh *mesh;
+    carom_mesh_view view;
+    carom_hull *hull = NULL;
+    const carom_shape_def def = {.shape = CAROM_SHAPE_SPHERE, .detail = detail};
+    if (carom_shape_make(context, &def, &mesh) != CAROM_OK) return NULL;
+    if (carom_mesh_get_view(mesh, &view) == CAROM_OK) {
+        const carom_vec3 *from = view.positions;
+        carom_vec3 *points = malloc(view.vertex_count * sizeof(*points));
+        for (uint64_t i = 0; i < view.vertex_count && points != NULL; ++i)
+            points[i] = (carom_vec3){from[i].x, 0.6 * from[i].y, 0.4 * from[i].z};
+        *triangles = view.face_count;
+        view.positions = points;
+        if (points == NULL ||
+            carom_hull_create(context, &(carom_hull_def){.mesh = view}, &hull) != CAROM_OK)
+            hull = NULL;
+        free(points);
+    }
+    carom_mesh_destroy(mesh);
+    return hull;
+}
+
+static bool figure_11(papers_plot *plot) {
+    static const char *const names[2][2] = {{"climbing, apart", "climbing, meeting"},
+                                            {"all vertices, apart", "all vertices, meeting"}};
+    static duel d; /* large: poses */
+    papers_lab *lab = plot->lab;
+    for (uint64_t detail = 2; detail <= (lab->quick ? 3 : 7); ++detail) {
+        uint64_t triangles = 0;
+        carom_hull *hull = make_hull(lab->serial, detail, &triangles);
+        d.context = lab->serial;
+        d.count = lab->quick ? 20 : MOST_POSES;
+        d.shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = hull};
+        bool good = hull != NULL;
+        for (int k = 0; k < 4 && good; ++k) {
+            d.def.search = k < 2 ? CAROM_CONVEX_SEARCH_CLIMB : CAROM_CONVEX_SEARCH_ALL;
+            good = place(&d, k % 2 == 0 ? GAP : -GAP);
+            double seconds =
+                good ? papers_best_seconds(lab, d.context, meet_all, &d, turns_of(lab)) : -1.0;
+            good = seconds >= 0.0 && d.met == (k % 2 == 0 ? 0 : d.count);
+            if (good)
+                papers_add(plot, names[k / 2][k % 2],
+                           (const double[]){(double)triangles, 1e6 * seconds / d.count});
+        }
+        carom_hull_destroy(hull);
+        if (!good) return false;
+    }
+    return true;
+}
+
+/* ---- Figure 13: both phases ------------------------------------------------------------------ */
+
+typedef struct pipeline {
+    scene_boxes boxes;
+    carom_broad *broad;
+    carom_pairs pairs;
+    carom_hull *hull;
+    carom_convex shape;
+    carom_convex_body *bodies;
+    carom_convex_results results;
+    double broad_seconds, narrow_seconds; /* the best */
+} pipeline;
+
+static bool pipeline_open(pipeline *p, carom_context *context, uint64_t size) {
+    carom_mesh *mesh;
+    carom_mesh_view view;
+    const carom_shape_def ball = {.shape = CAROM_SHAPE_SPHERE, .detail = 2};
+    *p = (pipeline){.broad_seconds = HUGE_VAL, .narrow_seconds = HUGE_VAL};
+    bool good = scene_boxes_make(size, SCENE_BOXES_MONO, SEED, &p->boxes) &&
+                carom_shape_make(context, &ball, &mesh) == CAROM_OK;
+    if (!good) return false;
+    good = carom_mesh_get_view(mesh, &view) == CAROM_OK &&
+           carom_hull_create(context, &(carom_hull_def){.mesh = view}, &p->hull) == CAROM_OK;
+    carom_mesh_destroy(mesh);
+    const carom_broad_def def = {.boxes = p->boxes.bounds, .box_count = size};
+    p->shape = (carom_convex){.kind = CAROM_CONVEX_KIND_HULL, .borrowed_hull = p->hull};
+    p->bodies = calloc(size, sizeof(*p->bodies));
+    return good && p->bodies != NULL && carom_broad_create(context, &def, &p->broad) == CAROM_OK;
+}
+
+static void pipeline_close(pipeline *p) {
+    free(p->bodies);
+    carom_convex_results_free(&p->results);
+    carom_pairs_free(&p->pairs);
+    carom_broad_destroy(p->broad);
+    carom_hull_destroy(p->hull);
+    scene_boxes_free(&p->boxes);
+}
+
+/* One frame: boxes moved, pairs of boxes, whether the spheres in them meet. */
+static bool step(pipeline *p, carom_context *context) {
+    scene_boxes_move(&p->boxes, 0, p->boxes.count);
+    for (uint64_t i = 0; i < p->boxes.count; ++i)
+        p->bodies[i] = (carom_convex_body){&p->shape, {.t = p->boxes.centres[i]}};
+    double start = carom_time_seconds();
+    if (carom_broad_move(context, p->broad, NULL, p->boxes.bounds, p->boxes.count) != CAROM_OK ||
+        carom_broad_frame(context, p->broad, &p->pairs, NULL, NULL) != CAROM_OK)
+        return false;
+    double between = carom_time_seconds();
+    const carom_convex_batch batch = {.bodies = p->bodies,
+                                      .body_count = p->boxes.count,
+                                      .pairs = p->pairs.data,
+                                      .pair_count = p->pairs.count,
+                                      .question = CAROM_CONVEX_QUESTION_MEET};
+    if (carom_convex_pairs(context, &batch, &p->results) != CAROM_OK) return false;
+    double end = carom_time_seconds();
+    p->broad_seconds = fmin(p->broad_seconds, between - start);
+    p->narrow_seconds = fmin(p->narrow_seconds, end - between);
+    return true;
+}
+
+static bool add_phases(papers_plot *plot, carom_context *context, const char *name, uint64_t size) {
+    pipeline p;
+    char series[40];
+    bool good = pipeline_open(&p, context, size);
+    for (int turn = 0; turn < 2 + turns_of(plot->lab) && good; ++turn) {
+        good = step(&p, context);
+        if (turn == 0) p.broad_seconds = p.narrow_seconds = HUGE_VAL; /* it warms up */
+    }
+    double pairs = (double)p.pairs.count, count = (double)size;
+    double broad = 1e3 * p.broad_seconds, narrow = 1e3 * p.narrow_seconds;
+    pipeline_close(&p);
+    if (!good) return false;
+    snprintf(series, sizeof(series), "broad phase%s", name);
+    add(plot, context, series, (const double[]){count, broad, pairs});
+    snprintf(series, sizeof(series), "ISA-GJK%s", name);
+    add(plot, context, series, (const double[]){count, narrow, pairs});
+    return true;
+}
+
+static bool figure_13(papers_plot *plot) {
+    papers_lab *lab = plot->lab;
+    for (int i = 0; i < size_count(lab); ++i) {
+        uint64_t size = size_at(lab, i);
+        if (!add_phases(plot, lab->serial, "", size) ||
+            !add_phases(plot, lab->parallel, ", all threads", size) ||
+            (lab->device != NULL && !add_phases(plot, lab->device, " GPU", size)))
+            return false;
+    }
+    return true;
+}
+
+static const papers_figure figures[] = {
+    {"loi2010-fig10",
+     "Figure 10: the broad phase with cells that vary with the scene, and with cells of edge 3",
+     "Cells that vary are faster, the more so with more objects. GeForce GTX 470; the axes' "
+     "numbers are not in the text.",
+     {"objects", "ms", "pairs", "cells", "entries", "steps", "bound"},
+     {{"Bounds to pairs", "objects", "ms", 0, 1, 2, NULL, false, false}},
+     figure_10},
+    {"loi2010-fig11",
+     "Figure 11: ISA-GJK with hill climbing and without, shapes apart and meeting",
+     "Hill climbing is much faster as triangles get more; meeting takes longer than apart. AMD X2 "
+     "5600+.",
+     {"triangles", "us"},
+     {{"Time of one pair", "triangles", "us", 0, 1, 2, NULL, false, false}},
+     figure_11},
+    {"loi2010-fig12",
+     "Figure 12: pairs that the broad phase leaves",
+     "The pairs grow with the objects.",
+     {"objects", "pairs", "pairs_per_object"},
+     {{"Pairs of boxes", "objects", "pairs", 0, 1, 2, NULL, false, false}},
+     figure_12},
+    {"loi2010-fig13",
+     "Figure 13: the broad phase and ISA-GJK",
+     "The broad phase (GTX 470) scales well, ISA-GJK (one core) does not, as the pairs get more.",
+     {"objects", "ms", "pairs"},
+     {{"Time of a frame", "objects", "ms", 0, 1, 2, NULL, false, false}},
+     figure_13},
+};
+
+const papers_paper papers_loi2010 = {2010, "loi2010",
+                                     "Loi 2010: Fast GPU-based Collision Detection", figures,
+                                     sizeof(figures) / sizeof(figures[0])};

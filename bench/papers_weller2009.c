@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: MIT */
+/* Weller, Zachmann 2009: paths, the volume and the force along one of them (Figure 6), distances
+ * (7), volumes (8), and both per frame (9).
+ *
+ * The paper's paths were recorded by hand and are not public. Ours pass through key poses: around
+ * the first object, turning, with the gaps (0 to 20 % of the diagonal) or overlaps (0 to 10 % of
+ * the smaller volume, some of 50 %) that the paper names, found by exact queries. Between keys the
+ * path is smooth, and distances and overlaps are what they are. The models stand for the paper's:
+ * two cows for cow and pig, the armadillo for the oil pump, screw and nut for the bolt. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/bench.h"
+#include "bench/papers.h"
+#include "bench/peers/peers.h"
+#include "scenes/paths.h"
+
+#define MOST_FRAMES 241
+#define KEYS        13
+
+/* Two solids and a path of the second. */
+typedef struct scene {
+    const papers_solid *a, *b;
+    carom_soup *soup_a, *soup_b;
+    carom_solid *solid_a, *solid_b;
+    double volume; /* the smaller */
+    uint32_t frames;
+    carom_pose poses[MOST_FRAMES];
+    double truth[MOST_FRAMES]; /* exact distance or volume */
+} scene;
+
+static void scene_close(scene *s) {
+    carom_soup_destroy(s->soup_a);
+    carom_soup_destroy(s->soup_b);
+    carom_solid_destroy(s->solid_a);
+    carom_solid_destroy(s->solid_b);
+}
+
+static bool scene_open(scene *s, papers_lab *lab, const papers_solid *a, const papers_solid *b) {
+    carom_solid_info of_a, of_b;
+    *s = (scene){.a = a, .b = b, .frames = lab->quick ? 17 : MOST_FRAMES};
+    if (a == NULL || b == NULL) return false;
+    const carom_soup_def soup_a = {.mesh = a->view, .rigid = true};
+    const carom_soup_def soup_b = {.mesh = b->view, .rigid = true};
+    if (carom_soup_create(lab->parallel, &soup_a, &s->soup_a) != CAROM_OK ||
+        carom_soup_create(lab->parallel, &soup_b, &s->soup_b) != CAROM_OK ||
+        carom_solid_create(lab->parallel, &(carom_solid_def){.mesh = a->view}, &s->solid_a) !=
+            CAROM_OK ||
+        carom_solid_create(lab->parallel, &(carom_solid_def){.mesh = b->view}, &s->solid_b) !=
+            CAROM_OK ||
+        carom_solid_get_info(lab->serial, s->solid_a, &of_a) != CAROM_OK ||
+        carom_solid_get_info(lab->serial, s->solid_b, &of_b) != CAROM_OK)
+        return false;
+    s->volume = fmin(of_a.volume, of_b.volume);
+    return true;
+}
+
+static bool get_distance(papers_lab *lab, const scene *s, const carom_pose *pose,
+                         double *distance) {
+    carom_soup_gap gap;
+    if (carom_soup_cross_distance(lab->serial, s->soup_a, NULL, s->soup_b, pose, 0.0, &gap) !=
+        CAROM_OK)
+        return false;
+    *distance = gap.distance;
+    return true;
+}
+
+static bool get_overlap(papers_lab *lab, const scene *s, const carom_pose *pose,
+                        carom_overlap *overlap) {
+    return carom_solid_overlap(lab->serial, s->solid_a, NULL, s->solid_b, pose, NULL, overlap) ==
+           CAROM_OK;
+}
+
+/* ---- Paths ----------------------------------------------------------------------------------- */
+
+/* Key k: its direction from a, on a curve around it, and its turn. */
+static carom_pose key_pose(int k, carom_vec3 *way) {
+    double angle = 0.42 * k, lift = 0.6 * sin(0.9 * k);
+    double length = sqrt(1.0 + lift * lift), turn = 0.25 * k;
+    *way = (carom_vec3){cos(angle) / length, sin(angle) / length, lift / length};
+    return (carom_pose){{cos(turn), 0.48 * sin(turn), 0.6 * sin(turn), 0.64 * sin(turn)},
+                        {0.0, 0.0, 0.0}};
+}
+
+static void move_to(carom_pose *pose, carom_vec3 way, double far) {
+    pose->t = (carom_vec3){far * way.x, far * way.y, far * way.z};
+}
+
+#define FAR 2.1 /* diagonals are 2: nothing meets there */
+
+/* The distance is 1-Lipschitz, so steps of what is too much never go too far. */
+static bool set_gap(papers_lab *lab, const scene *s, carom_pose *pose, carom_vec3 way,
+                    double wanted, double *far) {
+    double distance;
+    *far = FAR;
+    for (int i = 0; i < 60; ++i) {
+        move_to(pose, way, *far);
+        if (!get_distance(lab, s, pose, &distance)) return false;
+        if (distance - wanted < 1e-4) break;
+        *far -= distance - wanted;
+    }
+    return true;
+}
+
+/* Halves between contact and the middle; the overlap need not grow all the way, but it is found
+ * somewhere where it is about as wanted. */
+static bool set_overlap(papers_lab *lab, const scene *s, carom_pose *pose, carom_vec3 way,
+                        double wanted) {
+    double out, in = 0.0;
+    if (!set_gap(lab, s, pose, way, 0.0, &out)) return false;
+    for (int i = 0; i < 12; ++i) {
+        double middle = 0.5 * (in + out);
+        carom_overlap overlap;
+        move_to(pose, way, middle);
+        if (!get_overlap(lab, s, pose, &overlap)) return false;
+        if (overlap.volume > wanted * s->volume)
+            in = middle;
+        else
+            out = middle;
+    }
+    return true;
+}
+
+/* Gaps of 0.5 to 20 % of the diagonal, and back. */
+static bool path_apart(papers_lab *lab, scene *s) {
+    carom_pose keys[KEYS];
+    for (int k = 0; k < KEYS; ++k) {
+        carom_vec3 way;
+        double far, share = 0.005 + 0.195 * pow(0.5 - 0.5 * cos(1.05 * k), 2.0);
+        keys[k] = key_pose(k, &way);
+        if (!set_gap(lab, s, &keys[k], way, 2.0 * share, &far)) return false;
+    }
+    scene_path_through(keys, KEYS, s->frames, s->poses);
+    for (uint32_t i = 0; i < s->frames; ++i)
+        if (!get_distance(lab, s, &s->poses[i], &s->truth[i])) return false;
+    return true;
+}
+
+/* Overlaps of 0 to 10 % of the smaller volume; two keys of 50 % where `deep`. */
+static bool path_into(papers_lab *lab, scene *s, bool deep) {
+    carom_pose keys[KEYS];
+    for (int k = 0; k < KEYS; ++k) {
+        carom_vec3 way;
+        double wanted = 0.1 * (0.5 - 0.5 * cos(1.57 * k));
+        keys[k] = key_pose(k, &way);
+        if (deep && (k == 4 || k == 8)) wanted = 0.5;
+        if (!set_overlap(lab, s, &keys[k], way, wanted)) return false;
+    }
+    scene_path_through(keys, KEYS, s->frames, s->poses);
+    for (uint32_t i = 0; i < s->frames; ++i) {
+        carom_overlap overlap;
+        if (!get_overlap(lab, s, &s->poses[i], &overlap)) return false;
+        s->truth[i] = overlap.volume;
+    }
+    return true;
+}
+
+/* Along a's side, on a straight line past it, at the depth at which they overlap by 4 % in the
+ * middle. */
+static bool path_along(papers_lab *lab, scene *s) {
+    carom_pose middle = {{0.966, 0.0, 0.0, 0.259}, {0.0, 0.0, 0.0}};
+    if (!set_overlap(lab, s, &middle, (carom_vec3){0.0, 0.0, 1.0}, 0.04)) return false;
+    for (uint32_t i = 0; i < s->frames; ++i) {
+        double at = 2.0 * i / (s->frames - 1.0) - 1.0;
+        carom_overlap overlap;
+        s->poses[i] = middle;
+        s->poses[i].t.x += 1.6 * at;
+        if (!get_overlap(lab, s, &s->poses[i], &overlap)) return false;
+        s->truth[i] = overlap.volume;
+    }
+    return true;
+}
+
+/* ---- The scenes ------------------------------------------------------------------------------ */
+
+static const carom_shape_def small_knot = {.shape = CAROM_SHAPE_KNOT, .detail = 32};
+static const carom_shape_def small_torus = {.shape = CAROM_SHAPE_TORUS, .detail = 20};
+
+static bool open_cows(scene *s, papers_lab *lab) {
+    static const carom_shape_def knot = {.shape = CAROM_SHAPE_KNOT};
+    static const carom_shape_def torus = {.shape = CAROM_SHAPE_TORUS, .detail = 96};
+    return scene_open(
+        s, lab, papers_get_solid(lab, "cow.obj", "cow", lab->quick ? &small_knot : &knot),
+        papers_get_solid(lab, "spot.obj", "spot", lab->quick ? &small_torus : &torus));
+}
+
+static bool open_armadillos(scene *s, papers_lab *lab) {
+    static const carom_shape_def chain = {.shape = CAROM_SHAPE_CHAIN, .detail = 112};
+    const papers_solid *solid = papers_get_solid(lab, "armadillo_100k.obj.gz", "armadillo",
+                                                 lab->quick ? &small_torus : &chain);
+    return scene_open(s, lab, solid, solid);
+}
+
+static bool open_screw(scene *s, papers_lab *lab) {
+    static const carom_shape_def cone = {.shape = CAROM_SHAPE_CONE, .detail = 256};
+    static const carom_shape_def torus = {.shape = CAROM_SHAPE_TORUS, .detail = 128};
+    return scene_open(
+        s, lab, papers_get_solid(lab, "screw-big.stl", "screw", lab->quick ? &small_knot : &cone),
+        papers_get_solid(lab, "nut-big.stl", "nut", lab->quick ? &small_torus : &torus));
+}
+
+/* ---- Trees ----------------------------------------------------------------------------------- */
+
+typedef struct trees {
+    papers_lab *lab;
+    const scene *scene;
+    carom_tree *a, *b;
+    carom_tree_hint hint;
+    uint32_t at;
+    carom_packing_overlap overlap;
+    carom_tree_gap gap;
+    carom_overlap exact;
+    void *peer;
+    peer_distance_fn *peer_distance;
+} trees;
+
+static bool trees_open(trees *t, papers_lab *lab, const scene *s, uint64_t count, bool faces) {
+    *t = (trees){.lab = lab, .scene = s};
+    const carom_packing *of_a = papers_get_packing(lab, s->a, count);
+    const carom_packing *of_b = papers_get_packing(lab, s->b, count);
+    if (of_a == NULL || of_b == NULL) return false;
+    carom_tree_def a = {.packing = of_a}, b = {.packing = of_b};
+    if (faces) a.mesh = s->a->view, b.mesh = s->b->view;
+    return carom_tree_create(lab->parallel, &a, &t->a) == CAROM_OK &&
+           carom_tree_create(lab->parallel, &b, &t->b) == CAROM_OK;
+}
+
+static void trees_close(trees *t) {
+    carom_tree_destroy(t->a);
+    carom_tree_destroy(t->b);
+}
+
+static bool ask_overlap(void *input) {
+    trees *t = input;
+    return carom_tree_overlap(t->lab->serial, t->a, NULL, t->b, &t->scene->poses[t->at], NULL,
+                              &t->overlap) == CAROM_OK;
+}
+
+/* From the hint of the frame before, as along a path. */
+static bool ask_gap(void *input) {
+    trees *t = input;
+    carom_tree_hint hint = t->hint;
+    const carom_tree_query_def def = {.hint = &hint};
+    return carom_tree_distance(t->lab->serial, t->a, NULL, t->b, &t->scene->poses[t->at], &def,
+                               &t->gap) == CAROM_OK;
+}
+
+/* The hint for the next frame. */
+static bool keep_hint(trees *t) {
+    const carom_tree_query_def def = {.hint = &t->hint};
+    return carom_tree_distance(t->lab->serial, t->a, NULL, t->b, &t->scene->poses[t->at], &def,
+                               &t->gap) == CAROM_OK;
+}
+
+static bool ask_solid(void *input) {
+    trees *t = input;
+    return get_overlap(t->lab, t->scene, &t->scene->poses[t->at], &t->exact);
+}
+
+static bool ask_soup(void *input) {
+    trees *t = input;
+    double distance;
+    return get_distance(t->lab, t->scene, &t->scene->poses[t->at], &distance);
+}
+
+/* FCL's distance of a mesh to itself in a pose; single precision input. */
+static bool ask_fcl(void *input) {
+    trees *t = input;
+    const carom_pose *pose = &t->scene->poses[t->at];
+    const carom_vec3 axes[4] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, 0.0, 0.0}};
+    double m[12];
+    for (int k = 0; k < 4; ++k) {
+        carom_vec3 column = scene_pose_apply(pose, axes[k]);
+        const double values[3] = {column.x, column.y, column.z};
+        const double origin[3] = {pose->t.x, pose->t.y, pose->t.z};
+        for (int row = 0; row < 3; ++row)
+            m[4 * row + k] = k < 3 ? values[row] - origin[row] : values[row];
+    }
+    return isfinite(t->peer_distance(t->peer, m));
+}
+
+/* What the frames of a path take, and how far the answers are off. */
+typedef struct tally {
+    double mean, most; /* seconds */
+    double error;      /* mean of the relative errors of frames that count */
+    uint32_t frames;   /* of these */
+} tally;
+
+/* Times all frames; the answers of trees are compared with the truth where it is above `least`. */
+static bool time_path(trees *t, bool (*ask)(void *), double least, tally *out) {
+    const scene *s = t->scene;
+    *out = (tally){.mean = 0.0};
+    t->hint = (carom_tree_hint){.valid = false};
+    for (t->at = 0; t->at < s->frames; ++t->at) {
+        double seconds = papers_best_seconds(t->lab, t->lab->serial, ask, t, t->lab->quick ? 1 : 3);
+        if (seconds < 0.0 || (ask == ask_gap && !keep_hint(t))) return false;
+        out->mean += seconds / s->frames;
+        out->most = fmax(out->most, seconds);
+        double truth = s->truth[t->at];
+        if (!(truth > least)) continue;
+        double answer = ask == ask_gap       ? t->gap.distance
+                        : ask == ask_overlap ? t->overlap.volume
+                                             : truth;
+        out->error += fabs(answer / truth - 1.0);
+        ++out->frames;
+    }
+    if (out->frames > 0) out->error /= out->frames;
+    return true;
+}
+
+/* ---- The paths as a figure ------------------------------------------------------------------- */
+
+static bool add_path(papers_plot *plot, const char *series, scene *s) {
+    papers_lab *lab = plot->lab;
+    for (uint32_t i = 0; i < s->frames; ++i) {
+        const carom_pose *p = &s->poses[i];
+        carom_overlap overlap;
+        double distance;
+        if (!get_distance(lab, s, p, &distance) || !get_overlap(lab, s, p, &overlap)) return false;
+        papers_add(plot, series,
+                   (const double[]){i, p->t.x, p->t.y, p->t.z, p->q.w, p->q.x, p->q.y, p->q.z,
+                                    0.5 * distance, overlap.volume / s->volume});
+    }
+    const carom_packing *a = papers_get_packing(lab, s->a, lab->quick ? 30 : 1000);
+    const carom_packing *b = papers_get_packing(lab, s->b, lab->quick ? 30 : 1000);
+    if (a == NULL || b == NULL) return false;
+    char caption[160];
+    snprintf(caption, sizeof(caption), "%s: %s and %s, frame %u", series, s->a->name, s->b->name,
+             s->frames / 2);
+    papers_add_balls(plot, caption, a, b, &s->poses[s->frames / 2]);
+    return true;
+}
+
+static bool paths(papers_plot *plot) {
+    static scene s; /* large: poses */
+    papers_lab *lab = plot->lab;
+    bool good = open_cows(&s, lab) && path_along(lab, &s) && add_path(plot, "along", &s);
+    scene_close(&s);
+    if (!good) return false;
+    good = open_armadillos(&s, lab) && path_apart(lab, &s) && add_path(plot, "apart", &s);
+    scene_close(&s);
+    if (!good) return false;
+    good = open_screw(&s, lab) && path_into(lab, &s, true) && add_path(plot, "into", &s);
+    scene_close(&s);
+    return good;
+}
+
+/* ---- Figure 6 -------------------------------------------------------------------------------- */
+
+static double length_of(carom_vec3 v) {
+    return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+}
+
+static void add_force(papers_plot *plot, const char *series, uint32_t frame, double volume,
+                      carom_vec3 v) {
+    double length = length_of(v), scale = length > 0.0 ? 1.0 / length : 0.0;
+    papers_add(plot, series,
+               (const double[]){frame, volume, scale * v.x, scale * v.y, scale * v.z});
+}
+
+static bool figure_6(papers_plot *plot) {
+    static scene s; /* large: poses */
+    papers_lab *lab = plot->lab;
+    trees t = {.lab = lab};
+    uint64_t spheres = lab->quick ? 100 : 20000;
+    bool good =
+        open_cows(&s, lab) && path_along(lab, &s) && trees_open(&t, lab, &s, spheres, false);
+    double jump = 0.0, most = 0.0;
+    carom_vec3 before = {0.0, 0.0, 0.0};
+    for (t.at = 0; t.at < s.frames && good; ++t.at) {
+        good = ask_overlap(&t) && ask_solid(&t);
+        add_force(plot, "spheres", t.at, t.overlap.volume, t.overlap.force);
+        add_force(plot, "spheres, 2009", t.at, t.overlap.volume, t.overlap.direction_2009);
+        add_force(plot, "exact", t.at, t.exact.volume, t.exact.force);
+        carom_vec3 f = t.overlap.force;
+        jump = fmax(jump, length_of((carom_vec3){f.x - before.x, f.y - before.y, f.z - before.z}));
+        most = fmax(most, length_of(f));
+        before = f;
+    }
+    if (good)
+        papers_note(plot,
+                    "%llu spheres each; the largest step of the force from frame to frame is "
+                    "%.3g of a force of up to %.3g",
+                    (unsigned long long)spheres, jump, most);
+    trees_close(&t);
+    scene_close(&s);
+    return good;
+}
+
+/* ---- Figures 7, 8 and 9 ---------------------------------------------------------------------- */
+
+static const uint64_t counts[] = {1000, 4000, 16000, 64000, 240000};
+
+static int count_of_counts(const papers_lab *lab) {
+    return lab->quick ? 2 : 5;
+}
+
+static uint64_t count_at(const papers_lab *lab, int i) {
+    return lab->quick ? 50 * (uint64_t)(i + 1) : counts[i];
+}
+
+static void add_tally(papers_plot *plot, const char *series, uint64_t count, const tally *t) {
+    papers_add(plot, series,
+               (const double[]){(double)count, 1e6 * t->mean, 1e6 * t->most, 100.0 * t->error});
+}
+
+/* The exact answers, which do not depend on the spheres: drawn as level lines. */
+static bool add_exact(papers_plot *plot, const scene *s, bool (*ask)(void *), const char *series) {
+    trees t = {.lab = plot->lab, .scene = s};
+    tally exact;
+    if (!time_path(&t, ask, HUGE_VAL, &exact)) return false;
+    for (int i = 0; i < count_of_counts(plot->lab); ++i)
+        add_tally(plot, series, count_at(plot->lab, i), &exact);
+    return true;
+}
+
+#define LEAST_GAP 0.004 /* of 2: relative errors of smaller distances say little */
+
+/* FCL in the place of PQP, which is not free; left out where the peers were not built. */
+static bool add_fcl(papers_plot *plot, const scene *s) {
+    peer_prepare_fn *prepare = (peer_prepare_fn *)bench_peer("peer_fcl_prepare");
+    peer_release_fn *release = (peer_release_fn *)bench_peer("peer_fcl_release");
+    trees t = {.lab = plot->lab, .scene = s};
+    t.peer_distance = (peer_distance_fn *)bench_peer("peer_fcl_distance");
+    if (prepare == NULL || release == NULL || t.peer_distance == NULL) return true;
+    const carom_mesh_view *view = &s->a->view;
+    float *positions = malloc(3 * view->vertex_count * sizeof(*positions));
+    tally found;
+    bool good = positions != NULL && s->a == s->b && view->offsets == NULL;
+    if (good) {
+        const double *from = view->positions;
+        for (uint64_t i = 0; i < 3 * view->vertex_count; ++i) positions[i] = (float)from[i];
+        const peer_mesh mesh = {positions, view->corners, view->vertex_count, view->face_count};
+        t.peer = prepare(&mesh);
+        good = t.peer != NULL && time_path(&t, ask_fcl, HUGE_VAL, &found);
+        if (t.peer != NULL) release(t.peer);
+    }
+    free(positions);
+    for (int i = 0; i < count_of_counts(plot->lab) && good; ++i)
+        add_tally(plot, "FCL", count_at(plot->lab, i), &found);
+    return good;
+}
+
+static bool figure_7(papers_plot *plot) {
+    static scene s; /* large: poses */
+    papers_lab *lab = plot->lab;
+    bool good = open_armadillos(&s, lab) && path_apart(lab, &s) &&
+                add_exact(plot, &s, ask_soup, "exact (soup)") && add_fcl(plot, &s);
+    for (int i = 0; i < count_of_counts(lab) && good; ++i) {
+        for (int faces = 0; faces < 2 && good; ++faces) {
+            trees t;
+            tally found;
+            good = trees_open(&t, lab, &s, count_at(lab, i), faces != 0) &&
+                   time_path(&t, ask_gap, LEAST_GAP, &found);
+            trees_close(&t);
+            if (good)
+                add_tally(plot, faces != 0 ? "spheres and faces" : "spheres", count_at(lab, i),
+                          &found);
+        }
+    }
+    scene_close(&s);
+    return good;
+}
+
+#define LEAST_OVERLAP 0.001 /* of the smaller volume, for the same reason */
+
+static bool figure_8(papers_plot *plot) {
+    static scene s; /* large: poses */
+    papers_lab *lab = plot->lab;
+    bool good = true;
+    for (int deep = 0; deep < 2 && good; ++deep) {
+        good = open_screw(&s, lab) && path_into(lab, &s, deep != 0) &&
+               (deep != 0 || add_exact(plot, &s, ask_solid, "exact (solid)"));
+        for (int i = 0; i < count_of_counts(lab) && good; ++i) {
+            trees t;
+            tally found;
+            good = trees_open(&t, lab, &s, count_at(lab, i), false) &&
+                   time_path(&t, ask_overlap, LEAST_OVERLAP * s.volume, &found);
+            trees_close(&t);
+            if (good) add_tally(plot, deep != 0 ? "deep" : "light", count_at(lab, i), &found);
+        }
+        scene_close(&s);
+    }
+    return good;
+}
+
+/* How far a curve of Figure 9 is from the exact one. */
+typedef struct deviation {
+    double sum, most;
+    uint32_t frames;
+} deviation;
+
+static void deviation_add(deviation *d, double off) {
+    d->sum += fabs(off);
+    d->most = fmax(d->most, fabs(off));
+    ++d->frames;
+}
+
+static void deviation_note(papers_plot *plot, const char *series, const char *unit,
+                           const deviation *d) {
+    papers_note(plot, "%s: %.3f %% of the %s off on average, at most %.3f %%", series,
+                100.0 * d->sum / d->frames, unit, 100.0 * d->most);
+}
+
+static bool figure_9a(papers_plot *plot) {
+    static scene s; /* large: poses */
+    papers_lab *lab = plot->lab;
+    bool good = open_armadillos(&s, lab) && path_apart(lab, &s);
+    for (uint32_t i = 0; i < s.frames && good; ++i)
+        papers_add(plot, "exact", (const double[]){i, 0.5 * s.truth[i]});
+    for (int k = 0; k < (lab->quick ? 1 : 3) && good; ++k) {
+        trees t;
+        deviation off = {.frames = 0};
+        char series[40];
+        good = trees_open(&t, lab, &s, count_at(lab, k), false);
+        snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
+        for (t.at = 0; t.at < s.frames && good; ++t.at) {
+            good = keep_hint(&t);
+            papers_add(plot, series, (const double[]){t.at, 0.5 * t.gap.distance});
+            deviation_add(&off, 0.5 * (t.gap.distance - s.truth[t.at]));
+        }
+        deviation_note(plot, series, "diagonal", &off);
+        trees_close(&t);
+    }
+    scene_close(&s);
+    return good;
+}
+
+static bool figure_9b(papers_plot *plot) {
+    static scene s; /* large: poses */
+    papers_lab *lab = plot->lab;
+    bool good = open_screw(&s, lab) && path_into(lab, &s, false);
+    for (uint32_t i = 0; i < s.frames && good; ++i)
+        papers_add(plot, "exact", (const double[]){i, s.truth[i] / s.volume});
+    for (int k = 0; k < (lab->quick ? 1 : 3) && good; ++k) {
+        trees t;
+        deviation off = {.frames = 0};
+        char series[40];
+        good = trees_open(&t, lab, &s, count_at(lab, k), false);
+        snprintf(series, sizeof(series), "%llu spheres", (unsigned long long)count_at(lab, k));
+        for (t.at = 0; t.at < s.frames && good; ++t.at) {
+            good = ask_overlap(&t);
+            papers_add(plot, series, (const double[]){t.at, t.overlap.volume / s.volume});
+            deviation_add(&off, (t.overlap.volume - s.truth[t.at]) / s.volume);
+        }
+        deviation_note(plot, series, "smaller volume", &off);
+        trees_close(&t);
+    }
+    scene_close(&s);
+    return good;
+}
+
+static const papers_figure figures[] = {
+    {"weller2009-paths",
+     "The paths: past each other, apart by 0 to 20 % of the diagonal, into each other",
+     "Recorded by hand: distances of 0 to 20 % of the size, overlaps of 0 to 10 % of the volume, "
+     "some of 50 %.",
+     {"frame", "tx", "ty", "tz", "qw", "qx", "qy", "qz", "gap_share", "overlap_share"},
+     {{"Distance, of the diagonal", "frame", "share", 0, 8, 9, NULL, true, true},
+      {"Overlap, of the smaller volume", "frame", "share", 0, 9, 10, NULL, true, true}},
+     paths},
+    {"weller2009-fig6",
+     "Figure 6: volume and direction of the force while one cow scrapes along another",
+     "Both are continuous.",
+     {"frame", "volume", "x", "y", "z"},
+     {{"Volume of the overlap", "frame", "volume", 0, 1, 2, NULL, true, true},
+      {"Direction of the force, x", "frame", "x", 0, 2, 3, NULL, true, true},
+      {"y", "frame", "y", 0, 3, 4, NULL, true, true},
+      {"z", "frame", "z", 0, 4, 5, NULL, true, true}},
+     figure_6},
+    {"weller2009-fig7",
+     "Figure 7: distances along a path: time and error against the number of spheres",
+     "Less than 2 ms in the worst case, 50 us on average with 327,000 spheres, 50 times as fast as "
+     "PQP; 0.15 % off. Pentium IV, 3 GHz; 330,000 triangles.",
+     {"spheres", "mean_us", "most_us", "error_percent"},
+     {{"Mean of the frames", "spheres", "us", 0, 1, 2, NULL, false, false},
+      {"Slowest frame", "spheres", "us", 0, 2, 3, NULL, false, false},
+      {"Error", "spheres", "percent", 0, 3, 4, NULL, false, false}},
+     figure_7},
+    {"weller2009-fig8",
+     "Figure 8: volumes along a path: time and error against the number of spheres",
+     "0.1 to 2.5 ms on average, the latter with 237,000 spheres; 0.5 % off; 0.5 s by tetrahedra. "
+     "Pentium IV, 3 GHz; 171,000 triangles.",
+     {"spheres", "mean_us", "most_us", "error_percent"},
+     {{"Mean of the frames", "spheres", "us", 0, 1, 2, NULL, false, false},
+      {"Slowest frame", "spheres", "us", 0, 2, 3, NULL, false, false},
+      {"Error", "spheres", "percent", 0, 3, 4, NULL, false, false}},
+     figure_8},
+    {"weller2009-fig9a",
+     "Figure 9, left: the distance in each frame",
+     "The curves of all resolutions are continuous and near the exact one.",
+     {"frame", "gap_share"},
+     {{"Distance, of the diagonal", "frame", "share", 0, 1, 2, NULL, true, true}},
+     figure_9a},
+    {"weller2009-fig9b",
+     "Figure 9, right: the volume of the overlap in each frame",
+     "The curves of all resolutions are continuous and near the exact one.",
+     {"frame", "overlap_share"},
+     {{"Overlap, of the smaller volume", "frame", "share", 0, 1, 2, NULL, true, true}},
+     figure_9b},
+};
+
+const papers_paper papers_weller2009 = {
+    2009, "weller2009",
+    "Weller, Zachmann 2009: Inner Sphere Trees for Proximity and Penetration Queries", figures,
+    sizeof(figures) / sizeof(figures[0])};

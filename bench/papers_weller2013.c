@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* Weller, Frese, Zachmann 2013: polygons that meet against packings that meet (Figure 1), the
+ * scenes (4), query times along a path and in the worst pose (5), building the grid (6).
+ *
+ * The path is the paper's: one object stands still, a turning copy slides into it, from a box
+ * length apart. The paper's models are not public; a cow, a bunny and an armadillo stand for cow,
+ * pig and armadillos, and shapes for these where the models are not there. */
+#include <math.h>
+#include <stdio.h>
+
+#include "bench/papers.h"
+#include "carom/cuda.h"
+#include "scenes/paths.h"
+
+/* ---- Scenes ---------------------------------------------------------------------------------- */
+
+#define SCENES 3
+
+typedef struct scene {
+    const char *name, *file;
+    carom_shape_def stand_in;
+} scene;
+
+static const scene scenes[SCENES] = {
+    {"cow", "cow.obj", {.shape = CAROM_SHAPE_KNOT}},
+    {"bunny", "bunny_70k.off.gz", {.shape = CAROM_SHAPE_TORUS, .detail = 264}},
+    {"armadillo", "armadillo_100k.obj.gz", {.shape = CAROM_SHAPE_CHAIN, .detail = 112}},
+};
+
+static const carom_shape_def small_scene = {.shape = CAROM_SHAPE_TORUS, .detail = 24};
+
+static const papers_solid *solid_of(papers_lab *lab, const scene *s) {
+    return papers_get_solid(lab, s->file, s->name, lab->quick ? &small_scene : &s->stand_in);
+}
+
+static const uint64_t counts[] = {4000, 10000, 20000, 60000}, quick_counts[] = {50, 100};
+
+static int count_of_counts(const papers_lab *lab) {
+    return lab->quick ? 2 : 4;
+}
+
+static uint64_t count_at(const papers_lab *lab, int i) {
+    return lab->quick ? quick_counts[i] : counts[i];
+}
+
+/* ---- Queries along the path ------------------------------------------------------------------ */
+
+#define MOST_POSES 101
+#define TURNS      4
+
+static uint32_t pose_count(const papers_lab *lab) {
+    return lab->quick ? 9 : MOST_POSES;
+}
+
+/* A packing on the grid, in the poses of the path. */
+typedef struct meeting {
+    carom_context *context;
+    carom_balls *balls;
+    carom_packing_info info;
+    carom_pose poses[MOST_POSES];
+    uint32_t at;
+    carom_packing_overlap overlap;
+} meeting;
+
+static bool ask(void *input) {
+    meeting *m = input;
+    return carom_balls_overlap(m->context, m->balls, NULL, m->balls, &m->poses[m->at], NULL,
+                               &m->overlap) == CAROM_OK;
+}
+
+static bool meeting_open(meeting *m, papers_lab *lab, carom_context *context,
+                         const carom_packing *packing) {
+    m->context = context;
+    m->balls = NULL;
+    if (packing == NULL || carom_packing_get_info(lab->serial, packing, &m->info) != CAROM_OK ||
+        carom_balls_create(context, &(carom_balls_def){.packing = packing}, &m->balls) != CAROM_OK)
+        return false;
+    scene_path_slide(&m->info.bounds, pose_count(lab), m->poses);
+    return true;
+}
+
+/* Times of all poses; fills mean and worst. */
+static bool time_path(papers_plot *plot, meeting *m, double *mean, double *worst,
+                      double *milliseconds, double *shares) {
+    uint32_t poses = pose_count(plot->lab);
+    *mean = *worst = 0.0;
+    for (uint32_t i = 0; i < poses; ++i) {
+        m->at = i;
+        double ms =
+            1e3 * papers_best_seconds(plot->lab, m->context, ask, m, plot->lab->quick ? 1 : TURNS);
+        if (ms < 0.0) return false;
+        *mean += ms / poses;
+        *worst = fmax(*worst, ms);
+        if (milliseconds != NULL) milliseconds[i] = ms;
+        if (shares != NULL) shares[i] = m->overlap.volume / m->info.volume;
+    }
+    return true;
+}
+
+/* ---- Figure 1 -------------------------------------------------------------------------------- */
+
+typedef struct crossing {
+    carom_context *context;
+    carom_soup *soup;
+    carom_pose pose;
+    carom_pairs pairs;
+} crossing;
+
+static bool find_pairs(void *input) {
+    crossing *c = input;
+    return carom_soup_cross_pairs(c->context, c->soup, NULL, c->soup, &c->pose, &c->pairs) ==
+           CAROM_OK;
+}
+
+/* Two Chazelle polyhedra of some detail, turned so that their wedges cross. */
+static bool cross_chazelle(papers_plot *plot, uint64_t detail) {
+    papers_lab *lab = plot->lab;
+    char name[32];
+    const carom_shape_def shape = {.shape = CAROM_SHAPE_CHAZELLE, .detail = detail};
+    snprintf(name, sizeof(name), "chazelle %llu", (unsigned long long)detail);
+    const papers_solid *solid = papers_get_solid(lab, "", name, &shape);
+    const carom_packing *packing =
+        solid != NULL ? papers_get_packing(lab, solid, lab->quick ? 40 : 1000) : NULL;
+    crossing c = {.context = lab->serial, .pose = {{0.5, 0.5, 0.5, 0.5}, {0.003, 0.006, 0.009}}};
+    static meeting m; /* large: poses */
+    bool good =
+        meeting_open(&m, lab, lab->serial, packing) &&
+        carom_soup_create(lab->serial, &(carom_soup_def){.mesh = solid->view}, &c.soup) == CAROM_OK;
+    if (good) {
+        m.poses[0] = c.pose;
+        m.at = 0;
+        double faces = papers_best_seconds(lab, lab->serial, find_pairs, &c, TURNS);
+        double balls = papers_best_seconds(lab, lab->serial, ask, &m, TURNS);
+        good = faces >= 0.0 && balls >= 0.0;
+        papers_add(plot, "Chazelle",
+                   (const double[]){(double)solid->view.face_count, (double)c.pairs.count,
+                                    (double)m.overlap.pairs, 1e6 * faces, 1e6 * balls});
+    }
+    carom_pairs_free(&c.pairs);
+    carom_soup_destroy(c.soup);
+    carom_balls_destroy(m.balls);
+    return good;
+}
+
+static bool figure_1(papers_plot *plot) {
+    papers_lab *lab = plot->lab;
+    carom_mesh *mesh;
+    const carom_shape_def shape = {.shape = CAROM_SHAPE_CHAZELLE, .detail = 8};
+    for (uint64_t detail = 4; detail <= (lab->quick ? 8 : 64); detail *= 2)
+        if (!cross_chazelle(plot, detail)) return false;
+    if (carom_shape_make(lab->serial, &shape, &mesh) != CAROM_OK) return false;
+    papers_add_mesh(plot, "Chazelle's polyhedron, detail 8", mesh);
+    const papers_solid *cow = solid_of(lab, &scenes[0]);
+    const carom_packing *packing =
+        cow != NULL ? papers_get_packing(lab, cow, count_at(lab, 0)) : NULL;
+    if (packing == NULL) return false;
+    papers_add_balls(plot, "a packing: its 700 largest spheres", packing, NULL, NULL);
+    return true;
+}
+
+/* ---- Figure 4 -------------------------------------------------------------------------------- */
+
+/* The same solid with more and more triangles, packed by equally many spheres. */
+static bool measure_triangles(papers_plot *plot, uint64_t detail) {
+    papers_lab *lab = plot->lab;
+    static meeting m; /* large: poses */
+    char name[32];
+    const carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS, .detail = detail};
+    snprintf(name, sizeof(name), "torus %llu", (unsigned long long)detail);
+    const papers_solid *solid = papers_get_solid(lab, "", name, &shape);
+    double mean, worst;
+    bool good =
+        solid != NULL &&
+        meeting_open(&m, lab, lab->serial, papers_get_packing(lab, solid, count_at(lab, 0))) &&
+        time_path(plot, &m, &mean, &worst, NULL, NULL);
+    if (good)
+        papers_add(plot, "torus",
+                   (const double[]){(double)solid->view.face_count, (double)m.info.spheres,
+                                    m.info.fill, mean, worst});
+    carom_balls_destroy(m.balls);
+    return good;
+}
+
+static bool figure_4(papers_plot *plot) {
+    static const uint64_t details[] = {142, 420, 1184}; /* their squares are the triangles */
+    papers_lab *lab = plot->lab;
+    static meeting m; /* large: poses */
+    for (int k = 0; k < SCENES; ++k) {
+        const papers_solid *solid = solid_of(lab, &scenes[k]);
+        if (solid == NULL) return false;
+        for (int i = 0; i < count_of_counts(lab); ++i) {
+            const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
+            double mean, worst;
+            bool good = meeting_open(&m, lab, lab->serial, packing) &&
+                        time_path(plot, &m, &mean, &worst, NULL, NULL);
+            carom_balls_destroy(m.balls);
+            if (!good) return false;
+            papers_add(plot, solid->name,
+                       (const double[]){(double)solid->view.face_count, (double)m.info.spheres,
+                                        m.info.fill, mean, worst});
+            char caption[64];
+            snprintf(caption, sizeof(caption), "%s and its copy", solid->name);
+            if (i == 0)
+                papers_add_balls(plot, caption, packing, packing, &m.poses[pose_count(lab) / 2]);
+        }
+    }
+    for (int i = 0; i < (lab->quick ? 1 : 3); ++i)
+        if (!measure_triangles(plot, lab->quick ? 16 : details[i])) return false;
+    return true;
+}
+
+/* ---- Figures 5 and 6 ------------------------------------------------------------------------- */
+
+static bool add_path(papers_plot *plot, carom_context *context, const carom_packing *packing,
+                     const char *series) {
+    static meeting m; /* large: poses */
+    static double milliseconds[MOST_POSES], shares[MOST_POSES];
+    double mean, worst;
+    bool good = meeting_open(&m, plot->lab, context, packing) &&
+                time_path(plot, &m, &mean, &worst, milliseconds, shares);
+    for (uint32_t i = 0; i < pose_count(plot->lab) && good; ++i) {
+        const double row[] = {i, shares[i], milliseconds[i]};
+        if (context == plot->lab->device)
+            papers_add_device(plot, series, row);
+        else
+            papers_add(plot, series, row);
+    }
+    carom_balls_destroy(m.balls);
+    if (good) papers_note(plot, "%s: mean %.4f ms, worst %.4f ms", series, mean, worst);
+    return good;
+}
+
+static bool figure_5a(papers_plot *plot) {
+    papers_lab *lab = plot->lab;
+    const papers_solid *solid = solid_of(lab, &scenes[0]);
+    for (int i = 0; i < count_of_counts(lab) && solid != NULL; ++i) {
+        char series[40];
+        const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
+        snprintf(series, sizeof(series), "%llu", (unsigned long long)count_at(lab, i));
+        if (packing == NULL || !add_path(plot, lab->serial, packing, series)) return false;
+        snprintf(series, sizeof(series), "%llu GPU", (unsigned long long)count_at(lab, i));
+        if (lab->device != NULL && !add_path(plot, lab->device, packing, series)) return false;
+    }
+    return solid != NULL;
+}
+
+static bool add_worst(papers_plot *plot, carom_context *context, const carom_packing *packing,
+                      const char *series) {
+    static meeting m; /* large: poses */
+    double mean, worst;
+    bool good = meeting_open(&m, plot->lab, context, packing) &&
+                time_path(plot, &m, &mean, &worst, NULL, NULL);
+    carom_balls_destroy(m.balls);
+    if (!good) return false;
+    const double row[] = {(double)m.info.spheres, worst, mean};
+    if (context == plot->lab->device)
+        papers_add_device(plot, series, row);
+    else
+        papers_add(plot, series, row);
+    return true;
+}
+
+/* Building the grid of a packing, as for spheres that have moved. */
+typedef struct building {
+    carom_context *context;
+    carom_balls *balls;
+    carom_pack_spheres spheres;
+    double kernels; /* the least, by the clock of the device, in ms */
+} building;
+
+static bool build(void *input) {
+    building *b = input;
+    return carom_balls_update(b->context, b->balls, b->spheres.data, b->spheres.count, 0.0) ==
+           CAROM_OK;
+}
+
+static bool build_on_device(void *input) {
+    building *b = input;
+    carom_cuda_steps steps;
+    double sum = 0.0;
+    if (!build(input) || carom_cuda_get_steps(b->context, &steps) != CAROM_OK) return false;
+    for (uint32_t i = 0; i < steps.count; ++i) sum += steps.milliseconds[i];
+    b->kernels = fmin(b->kernels, sum);
+    return true;
+}
+
+/* On a GPU: from arrays of the host, and the kernels alone. */
+static bool add_building(papers_plot *plot, carom_context *context, const carom_packing *packing,
+                         const char *series) {
+    const papers_lab *lab = plot->lab;
+    bool on_device = context == lab->device;
+    building b = {.context = context, .kernels = HUGE_VAL};
+    bool good =
+        carom_packing_get_spheres(lab->serial, packing, &b.spheres) == CAROM_OK &&
+        carom_balls_create(context, &(carom_balls_def){.packing = packing}, &b.balls) == CAROM_OK;
+    double seconds = -1.0;
+    if (on_device) good = good && carom_cuda_set_timing(context, true) == CAROM_OK;
+    if (good)
+        seconds = papers_best_seconds(lab, context, on_device ? build_on_device : build, &b,
+                                      lab->quick ? 1 : 9);
+    if (on_device) (void)carom_cuda_set_timing(context, false);
+    double count = (double)b.spheres.count;
+    carom_balls_destroy(b.balls);
+    carom_pack_spheres_free(&b.spheres);
+    if (seconds < 0.0) return false;
+    if (on_device) {
+        char name[48];
+        snprintf(name, sizeof(name), "%.30s kernels", series);
+        papers_add_device(plot, series, (const double[]){count, 1e3 * seconds});
+        papers_add_device(plot, name, (const double[]){count, b.kernels});
+    } else {
+        papers_add(plot, series, (const double[]){count, 1e3 * seconds});
+    }
+    return true;
+}
+
+/* Each scene at each resolution, on one thread, on all, and on the GPU. */
+static bool for_all(papers_plot *plot, bool (*add)(papers_plot *, carom_context *,
+                                                   const carom_packing *, const char *)) {
+    papers_lab *lab = plot->lab;
+    for (int k = 0; k < SCENES; ++k) {
+        const papers_solid *solid = solid_of(lab, &scenes[k]);
+        if (solid == NULL) return false;
+        for (int i = 0; i < count_of_counts(lab); ++i) {
+            const carom_packing *packing = papers_get_packing(lab, solid, count_at(lab, i));
+            char series[48];
+            if (packing == NULL || !add(plot, lab->serial, packing, solid->name)) return false;
+            snprintf(series, sizeof(series), "%s, all threads", solid->name);
+            if (!add(plot, lab->parallel, packing, series)) return false;
+            snprintf(series, sizeof(series), "%s GPU", solid->name);
+            if (lab->device != NULL && !add(plot, lab->device, packing, series)) return false;
+        }
+    }
+    return true;
+}
+
+static bool figure_5b(papers_plot *plot) {
+    return for_all(plot, add_worst);
+}
+
+static bool figure_6(papers_plot *plot) {
+    return for_all(plot, add_building);
+}
+
+static const papers_figure figures[] = {
+    {"weller2013-fig1",
+     "Figure 1: two Chazelle polyhedra: pairs of polygons that meet, and pairs of spheres",
+     "The pairs of polygons are quadratic in their number; packings do not depend on the surface.",
+     {"triangles", "face_pairs", "sphere_pairs", "faces_us", "spheres_us"},
+     {{"Pairs that meet", "triangles", "pairs", 0, 1, 3, NULL, false, false},
+      {"Time of a query", "triangles", "us", 0, 3, 5, NULL, false, false}},
+     figure_1},
+    {"weller2013-fig4",
+     "Figure 4: the test scenes, and what a query costs with more triangles and more spheres",
+     "20,000 triangles (pig) to 1.4 million (armadillos); 4,000 to 60,000 spheres fill 85 to 95 %; "
+     "the time does not depend on the triangles.",
+     {"triangles", "spheres", "fill", "mean_ms", "worst_ms"},
+     {{"Fill", "spheres", "share of the volume", 1, 2, 3, NULL, false, true},
+      {"One solid, equally many spheres, more triangles", "triangles", "ms, worst pose", 0, 4, 5,
+       "torus", false, false}},
+     figure_4},
+    {"weller2013-fig5a",
+     "Figure 5, left: the time of each query while the copy of the cow slides in",
+     "About 1 ms, nearly constant along the path for each number of spheres; 4,000 to 60,000 "
+     "spheres on a GTX 680. The numbers of the axes are not in the text.",
+     {"frame", "overlap_share", "ms"},
+     {{"Time of a query", "frame", "ms", 0, 2, 3, NULL, true, false},
+      {"Overlap, of the volume", "frame", "share", 0, 1, 2, NULL, true, true}},
+     figure_5a},
+    {"weller2013-fig5b",
+     "Figure 5, right: the time in the worst pose, for the three scenes",
+     "About 1 ms up to 20,000 spheres, then linear: the GTX 680 is full.",
+     {"spheres", "worst_ms", "mean_ms"},
+     {{"Time in the worst pose", "spheres", "ms", 0, 1, 2, NULL, false, false}},
+     figure_5b},
+    {"weller2013-fig6",
+     "Figure 6: building the hierarchical grid",
+     "A fraction of a millisecond on a GTX 680.",
+     {"spheres", "ms"},
+     {{"Time to build", "spheres", "ms", 0, 1, 2, NULL, false, false}},
+     figure_6},
+};
+
+const papers_paper papers_weller2013 = {
+    2013, "weller2013",
+    "Weller, Frese, Zachmann 2013: Parallel Collision Detection in Constant Time", figures,
+    sizeof(figures) / sizeof(figures[0])};

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounds of the overlap of two solids by their octrees. The guest's solid is divided into cells. Of
+ * each, bounds of two shares are known: the guest's own, and the host's, by the planes of the
+ * deepest of the host's cells whose ball contains it. Shares a and b of one cell have at least
+ * a + b - 1 and at most the smaller of them in common. So a cell that is wholly inside or outside
+ * of the host counts exactly; what is not known is mostly along the curve in which the two surfaces
+ * meet. The cell whose bounds are farthest apart is divided first. Cells of the guest that have no
+ * children are divided, too: their planes hold for all parts of them.
+ *
+ * Volumes are integers, 2^-60 of the root's, rounded outwards: so the sums are exact. */
+#include "tree/tree.h"
+#include "tree/tree_cells.h"
+
+/* A cell of an octree, with its place. */
+typedef struct step {
+    carom_vec3 centre;
+    double side;
+    uint32_t cell;
+} step;
+
+/* A cell of the search. */
+typedef struct piece {
+    carom_vec3 centre; /* in the guest's frame */
+    double side;
+    step own;          /* of the guest: it or one that contains it */
+    step field, start; /* of the host: whose planes are used, and where to look for it */
+    int64_t lower, upper;
+    /* For the estimate: the guest's share and the volume; the planes' normal in the guest's frame,
+     * and where they are from the centre. */
+    double own_share, volume; /* volume: of the root's */
+    double normal[3], low, high;
+    uint32_t bits;
+    float key; /* 0: dividing it does not help */
+} piece;
+
+/* A place in the queue: the largest key first. */
+typedef struct entry {
+    float key;
+    uint32_t piece;
+} entry;
+
+typedef struct refinement {
+    carom_tree_cells_search *s;
+    piece *pieces;
+    uint32_t count;
+    entry *queue;     /* a heap */
+    uint32_t *unused; /* places of pieces that were divided */
+    uint32_t queued, unused_count;
+    int64_t lower, upper;
+    int64_t rest;      /* their difference in cells that are not divided */
+    double volume;     /* the estimate */
+    carom_vec3 moment; /* of the cells that lie inside the host */
+    bool some_outside;
+} refinement;
+
+#define UNITS 0x1p60
+
+/* Roundings of a few products. */
+#define ROUNDING 0x1p-48
+
+/* Sides of cells, of the root's: smaller ones have too few units. */
+#define LEAST_SIDE 0x1p-13
+
+/* ---- One cell -------------------------------------------------------------------------------- */
+
+static double dot3(const double n[3], carom_vec3 d) {
+    return n[0] * d.x + n[1] * d.y + n[2] * d.z;
+}
+
+static void copy_normal(const carom_tree_cell *cell, double n[3]) {
+    for (int k = 0; k < 3; ++k) n[k] = (double)cell->normal[k];
+}
+
+/* Bounds of the share of a cube: most are wholly below or above the planes. */
+static void measure_cube(const double n[3], double side, double low, double high, uint32_t bits,
+                         double *least, double *most) {
+    double reach = 0.5 * side * (fabs(n[0]) + fabs(n[1]) + fabs(n[2])) * (1.0 + ROUNDING);
+    if (low >= reach) {
+        *least = *most = (double)((bits & CAROM_TREE_CELL_BELOW) != 0);
+    } else if (high <= -reach) {
+        *least = *most = (double)((bits & CAROM_TREE_CELL_ABOVE) != 0);
+    } else {
+        carom_tree_cut cut = carom_tree_cut_make(n, side);
+        carom_tree_cut_share(&cut, low, high, bits, least, most);
+    }
+}
+
+/* Bounds of the guest's share of a piece. */
+static void measure_own(const refinement *r, const piece *p, double *least, double *most) {
+    const carom_tree_cell *cell = &r->s->guest->cells[p->own.cell];
+    if (p->side == p->own.side) { /* the cell itself */
+        *least = (double)cell->least;
+        *most = (double)cell->most;
+        return;
+    }
+    double n[3];
+    copy_normal(cell, n);
+    double off = dot3(n, carom_vec_sub(p->centre, p->own.centre));
+    measure_cube(n, p->side, (double)cell->low - off - 0x1p-44, (double)cell->high - off + 0x1p-44,
+                 cell->child, least, most);
+}
+
+/* Goes down from a cell of the host that the piece's ball is in, to the deepest whose ball contains
+ * that. `start` becomes the deepest that contains it as a cube does: all parts of the piece may
+ * begin there. False: not even the root's ball contains it. */
+static bool descend(const carom_tree_cells *host, carom_vec3 at, double radius, piece *p) {
+    step to = p->start;
+    carom_vec3 d = carom_vec_sub(at, to.centre);
+    double room = CAROM_TREE_CELL_REACH * to.side - radius;
+    p->field = to;
+    if (!(room > 0.0 && carom_vec_dot(d, d) <= room * room)) return false;
+    for (;;) {
+        uint32_t first = carom_tree_cell_child(&host->cells[to.cell]);
+        if (first == 0) return true;
+        uint32_t octant =
+            (uint32_t)(d.x > 0.0) | (uint32_t)(d.y > 0.0) << 1 | (uint32_t)(d.z > 0.0) << 2;
+        to.centre = carom_tree_cell_centre(to.centre, to.side, octant);
+        to.side *= 0.5;
+        to.cell = first + octant;
+        d = carom_vec_sub(at, to.centre);
+        room = CAROM_TREE_CELL_REACH * to.side - radius;
+        if (!(room > 0.0 && carom_vec_dot(d, d) <= room * room)) return true;
+        p->field = to;
+        if (carom_vec_largest(d) + radius <= 0.5 * to.side) p->start = to;
+    }
+}
+
+/* Bounds of the host's share of a piece; and how to estimate it. Returns whether dividing the piece
+ * can tell more. */
+static bool measure_field(const refinement *r, piece *p, double own_least, double *least,
+                          double *most) {
+    const carom_tree_cells_search *s = r->s;
+    const double *m = s->turn;
+    carom_vec3 c = p->centre;
+    carom_vec3 at = carom_vec((m[0] * c.x + m[1] * c.y + m[2] * c.z) * s->scale + s->move[0],
+                              (m[3] * c.x + m[4] * c.y + m[5] * c.z) * s->scale + s->move[1],
+                              (m[6] * c.x + m[7] * c.y + m[8] * c.z) * s->scale + s->move[2]);
+    /* Of the ball around the piece: sqrt(3)/2 < 0.8661. */
+    double radius = 0.8661 * p->side * s->scale + s->slack;
+    *least = 0.0;
+    *most = 1.0;
+    p->bits = 0;
+    p->low = -HUGE_VAL;
+    p->high = HUGE_VAL;
+    p->normal[0] = p->normal[1] = p->normal[2] = 0.0;
+    /* The solid is within the ball in the root. */
+    double far = radius + 0.5 * s->host->side;
+    carom_vec3 d = carom_vec_sub(at, s->host->centre);
+    if (carom_vec_dot(d, d) > far * far) {
+        *most = 0.0;
+        return false;
+    }
+    if (!descend(s->host, at, radius, p)) return true;
+    const carom_tree_cell *cell = &s->host->cells[p->field.cell];
+    double n[3];
+    copy_normal(cell, n);
+    double off = dot3(n, carom_vec_sub(at, p->field.centre)), back = 1.0 / s->scale;
+    for (int k = 0; k < 3; ++k) p->normal[k] = m[k] * n[0] + m[3 + k] * n[1] + m[6 + k] * n[2];
+    p->low = ((double)cell->low - off - s->slack) * back;
+    p->high = ((double)cell->high - off + s->slack) * back;
+    p->bits = cell->child;
+    measure_cube(p->normal, p->side, p->low, p->high, p->bits, least, most);
+    /* In a cell without children, what is between the planes stays there: dividing can only tell
+     * it from what is not the guest's. */
+    return carom_tree_cell_child(cell) != 0 || (own_least < 1.0 && (*least > 0.0 || *most < 1.0));
+}
+
+/* Measures a piece, and adds what is known of it. Returns whether anything of it is left. */
+static bool measure(refinement *r, piece *p) {
+    double own_least, own_most, least, most;
+    ++r->s->visits;
+    measure_own(r, p, &own_least, &own_most);
+    if (own_most <= 0.0) return false;
+    bool helps = measure_field(r, p, own_least, &least, &most);
+    if (most <= 0.0) {
+        r->some_outside = true;
+        return false;
+    }
+    double side = p->side / r->s->guest->side, cube = side * side * side;
+    double low = own_least + least - 1.0, high = CAROM_MIN(own_most, most);
+    low = least >= 1.0 ? own_least : own_least >= 1.0 ? least : CAROM_MAX(low, 0.0);
+    int64_t lower = (int64_t)(low * cube * UNITS * (1.0 - ROUNDING));
+    int64_t upper = (int64_t)(high * cube * UNITS * (1.0 + ROUNDING)) + 1;
+    r->lower += lower;
+    r->upper += upper;
+    p->lower = lower;
+    p->upper = upper;
+    p->own_share = 0.5 * (own_least + own_most);
+    p->volume = p->own_share * 0.5 * (least + most);
+    p->volume = (p->volume < low ? low : p->volume > high ? high : p->volume) * cube;
+    r->volume += p->volume;
+    if (least >= 1.0) {
+        r->rest += upper - lower;
+        r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, p->volume));
+        return false;
+    }
+    if (own_least <= 0.0 && own_most >= 1.0 &&
+        carom_tree_cell_child(&r->s->guest->cells[p->own.cell]) == 0)
+        helps = false; /* the same with the guest's planes */
+    helps = helps && side >= LEAST_SIDE;
+    p->key = helps ? (float)(upper - lower) : 0.0f;
+    if (!helps) r->rest += upper - lower;
+    return true;
+}
+
+/* ---- The queue ------------------------------------------------------------------------------- */
+
+static bool before(entry a, entry b) {
+    return a.key > b.key || (a.key == b.key && a.piece < b.piece);
+}
+
+static void push(refinement *r, uint32_t index) {
+    entry e = {r->pieces[index].key, index};
+    uint32_t at = r->queued++;
+    for (; at > 0 && before(e, r->queue[(at - 1) / 2]); at = (at - 1) / 2)
+        r->queue[at] = r->queue[(at - 1) / 2];
+    r->queue[at] = e;
+}
+
+static uint32_t pop(refinement *r) {
+    uint32_t first = r->queue[0].piece, at = 0;
+    entry last = r->queue[--r->queued];
+    for (uint32_t child; (child = 2 * at + 1) < r->queued; at = child) {
+        if (child + 1 < r->queued && before(r->queue[child + 1], r->queue[child])) ++child;
+        if (!before(r->queue[child], last)) break;
+        r->queue[at] = r->queue[child];
+    }
+    r->queue[at] = last;
+    return first;
+}
+
+/* ---- The search ------------------------------------------------------------------------------ */
+
+static uint32_t take_place(refinement *r) {
+    return r->unused_count != 0 ? r->unused[--r->unused_count] : r->count++;
+}
+
+static void divide(refinement *r) {
+    uint32_t index = pop(r);
+    piece whole = r->pieces[index];
+    r->unused[r->unused_count++] = index;
+    r->lower -= whole.lower;
+    r->upper -= whole.upper;
+    r->volume -= whole.volume;
+    uint32_t first = whole.side == whole.own.side
+                         ? carom_tree_cell_child(&r->s->guest->cells[whole.own.cell])
+                         : 0;
+    for (uint32_t k = 0; k < 8; ++k) {
+        uint32_t to = take_place(r);
+        piece *part = &r->pieces[to];
+        part->centre = carom_tree_cell_centre(whole.centre, whole.side, k);
+        part->side = 0.5 * whole.side;
+        part->own = whole.own;
+        part->start = whole.start;
+        if (first != 0) part->own = (step){part->centre, part->side, first + k};
+        if (measure(r, part))
+            push(r, to);
+        else
+            r->unused[r->unused_count++] = to;
+    }
+}
+
+/* Adds the moment of a piece, and its force on the host: the derivative, as the planes move. */
+static void add_force(refinement *r, const piece *p) {
+    carom_tree_cells_search *s = r->s;
+    r->moment = carom_vec_add(r->moment, carom_vec_scale(p->centre, p->volume));
+    bool below = (p->bits & CAROM_TREE_CELL_BELOW) != 0;
+    if (!(p->low > -HUGE_VAL && p->high < HUGE_VAL) ||
+        below == ((p->bits & CAROM_TREE_CELL_ABOVE) != 0))
+        return;
+    carom_tree_cut cut = carom_tree_cut_make(p->normal, p->side);
+    double middle = 0.5 * (p->low + p->high), step = 0x1p-6 * p->side, less, more, unused;
+    carom_tree_cut_share(&cut, middle - step, middle - step, CAROM_TREE_CELL_BELOW, &less, &unused);
+    carom_tree_cut_share(&cut, middle + step, middle + step, CAROM_TREE_CELL_BELOW, &more, &unused);
+    double pull = p->own_share * (more - less) * (p->side * p->side * p->side) / (2.0 * step);
+    if (below) pull = -pull;
+    carom_vec3 n = carom_vec(p->normal[0], p->normal[1], p->normal[2]);
+    carom_vec3 force = carom_vec_scale(n, pull);
+    carom_vec3 at = carom_vec_add(p->centre, carom_vec_scale(n, middle));
+    s->force = carom_vec_add(s->force, force);
+    s->torque = carom_vec_add(s->torque, carom_vec_cross(at, force));
+}
+
+/* Pieces that may be kept at once: each division makes up to seven more of eight that are visited.
+ */
+uint64_t carom_tree_cells_scratch(uint32_t most) {
+    return ((uint64_t)most + 16) * (sizeof(piece) + sizeof(entry) + sizeof(uint32_t));
+}
+
+/* Whether bounds are close enough. */
+static bool is_close(const refinement *r) {
+    return (double)(r->upper - r->lower) <= r->s->tolerance * r->volume * UNITS;
+}
+
+/* Whether they will not be: the upper bound only falls. */
+static bool is_hopeless(const refinement *r) {
+    return (double)r->rest > r->s->tolerance * (double)r->upper;
+}
+
+#define LOOK 4u /* divisions between two looks at the clock: about 4 us */
+
+void carom_tree_cells_overlap(carom_tree_cells_search *s, void *scratch) {
+    refinement r = {.s = s, .pieces = scratch};
+    r.queue = (entry *)(r.pieces + s->most + 16);
+    r.unused = (uint32_t *)(r.queue + s->most + 16);
+    piece root = {.centre = s->guest->centre,
+                  .side = s->guest->side,
+                  .own = {s->guest->centre, s->guest->side, 0},
+                  .start = {s->host->centre, s->host->side, 0}};
+    s->force = s->torque = carom_vec(0.0, 0.0, 0.0);
+    r.pieces[0] = root;
+    r.count = 1;
+    if (measure(&r, &r.pieces[0])) push(&r, 0);
+    for (uint32_t n = 1; r.queued != 0 && r.queue[0].key > 0.0f && !is_close(&r); ++n) {
+        if (s->visits + 8 > s->most || (s->give_up && is_hopeless(&r))) break;
+        if (n % LOOK == 0 && s->deadline < HUGE_VAL && carom_time_seconds() >= s->deadline) break;
+        divide(&r);
+    }
+    s->reached = is_close(&r);
+    s->inside = r.queued == 0 && !r.some_outside && r.lower > 0;
+    for (uint32_t i = 0; i < r.queued; ++i) add_force(&r, &r.pieces[r.queue[i].piece]);
+    double size = s->guest->side * s->guest->side * s->guest->side;
+    s->lower = (double)r.lower / UNITS * size;
+    s->upper = (double)r.upper / UNITS * size;
+    s->volume = CAROM_MAX(r.volume, 0.0) * size;
+    s->moment = carom_vec_scale(r.moment, size);
+}

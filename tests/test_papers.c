@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* The papers' figures: every one runs in its quick form and writes a table of finite numbers and a
+ * well-formed picture; panels draw columns that are there; what a GPU has recorded fits. */
+#define _DEFAULT_SOURCE /* strsep */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/papers.h"
+#include "cli/bench_papers.h"
+#include "cli/page.h"
+#include "tests/support/cli_run.h"
+#include "tests/support/xml_check.h"
+
+static char text[1 << 22];
+
+static uint32_t count_columns(const papers_figure *figure) {
+    uint32_t count = 0;
+    while (figure->columns[count] != NULL) ++count;
+    return count;
+}
+
+static uint32_t count_panels(const papers_figure *figure) {
+    uint32_t count = 0;
+    while (figure->panels[count].title != NULL) ++count;
+    return count;
+}
+
+/* Calls a function for each figure. */
+static uint32_t for_all_figures(void (*check)(const papers_figure *figure)) {
+    uint32_t count = 0;
+    for (size_t p = 0; papers_all[p] != NULL; ++p)
+        for (uint32_t i = 0; i < papers_all[p]->figure_count; ++i, ++count)
+            check(&papers_all[p]->figures[i]);
+    return count;
+}
+
+/* ---- What the figures say of themselves ------------------------------------------------------ */
+
+static void check_definition(const papers_figure *figure) {
+    uint32_t columns = count_columns(figure), panels = count_panels(figure), same = 0;
+    assert_in_range(columns, 2, PAPERS_MOST_COLUMNS);
+    assert_in_range(panels, 1, PAPERS_MOST_PANELS);
+    for (uint32_t i = 0; i < panels; ++i) {
+        const papers_panel *panel = &figure->panels[i];
+        assert_true(panel->x < columns && panel->y < panel->y_end && panel->y_end <= columns);
+        assert_true(panel->x_label != NULL && panel->y_label != NULL);
+    }
+    assert_true(strlen(figure->what) > 10 && strlen(figure->printed) > 10);
+    for (size_t p = 0; papers_all[p] != NULL; ++p) {
+        size_t length = strlen(papers_all[p]->name);
+        for (uint32_t i = 0; i < papers_all[p]->figure_count; ++i) {
+            if (strcmp(papers_all[p]->figures[i].name, figure->name) != 0) continue;
+            ++same;
+            assert_int_equal(strncmp(figure->name, papers_all[p]->name, length), 0);
+            assert_int_equal(figure->name[length], '-');
+        }
+    }
+    assert_int_equal(same, 1);
+}
+
+static void definitions_fit(void **state) {
+    (void)state;
+    assert_true(for_all_figures(check_definition) >= 16);
+}
+
+/* ---- The files ------------------------------------------------------------------------------- */
+
+static void check_table(const papers_figure *figure) {
+    char name[128], head[512] = "series", *line, *rest = text;
+    uint32_t columns = count_columns(figure), rows = 0;
+    snprintf(name, sizeof(name), "out/%s.csv", figure->name);
+    read_file(name, text, sizeof(text));
+    for (uint32_t c = 0; c < columns; ++c) {
+        strcat(head, ",");
+        strcat(head, figure->columns[c]);
+    }
+    line = strsep(&rest, "\n");
+    assert_string_equal(line, head);
+    while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
+        char *at = strchr(line + 1, '"');
+        assert_int_equal(line[0], '"');
+        assert_non_null(at);
+        ++at;
+        for (uint32_t c = 0; c < columns; ++c) {
+            assert_int_equal(*at, ',');
+            assert_true(isfinite(strtod(at + 1, &at)));
+        }
+        assert_int_equal(*at, '\0');
+        ++rows;
+    }
+    assert_true(rows >= 2);
+}
+
+static void check_picture(const papers_figure *figure) {
+    char name[128];
+    snprintf(name, sizeof(name), "out/%s.svg", figure->name);
+    read_file(name, text, sizeof(text));
+    assert_int_equal(strncmp(text, "<svg xmlns=\"http://www.w3.org/2000/svg\"", 39), 0);
+    assert_true(check_xml(text, "polyline") >= (int)count_panels(figure));
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "inf\""));
+}
+
+static void check_section(const papers_figure *figure) {
+    char link[128];
+    snprintf(link, sizeof(link), "href=\"%s.csv\"", figure->name);
+    assert_non_null(strstr(text, link));
+}
+
+static void every_figure_has_its_files(void **state) {
+    (void)state;
+    assert_int_equal(carom("bench papers --quick -o out --json"), CLI_OK);
+    assert_said("\"figures\"");
+    for_all_figures(check_table);
+    for_all_figures(check_picture);
+    read_file("out/index.html", text, sizeof(text));
+    for_all_figures(check_section);
+    assert_int_equal(shell("ls out | grep part"), 1);
+}
+
+static void one_figure_or_paper_is_chosen(void **state) {
+    (void)state;
+    assert_int_equal(carom("bench papers --quick --only loi2010-fig12 -o one"), CLI_OK);
+    assert_int_equal(shell("test \"$(ls one | tr '\\n' ' ')\" = "
+                           "'index.html loi2010-fig12.csv loi2010-fig12.svg ' || ls one | grep -q "
+                           "papers_device"),
+                     0);
+    assert_int_equal(carom("bench papers --quick --only loi2010 -o paper -q"), CLI_OK);
+    assert_int_equal(shell("test $(ls paper/*.csv | grep -c loi2010) = 4"), 0);
+    assert_int_equal(carom("bench papers --list"), CLI_OK);
+    assert_said("weller2009-fig9b");
+    assert_int_equal(carom("bench --list"), CLI_OK);
+    assert_said("papers");
+}
+
+static void misuse_is_named(void **state) {
+    (void)state;
+    assert_int_equal(carom("bench papers --only loi2010-fig99 -o none"), CLI_USAGE);
+    assert_said("loi2010-fig99");
+    assert_int_equal(carom("bench papers --csv x.csv"), CLI_USAGE);
+    assert_int_equal(carom("bench papers --rounds 3"), CLI_USAGE);
+    assert_int_equal(carom("bench papers base --quick"), CLI_USAGE);
+    assert_said("alone");
+    assert_int_equal(carom("bench base --only x --quick"), CLI_USAGE);
+    assert_int_equal(carom("bench papers --quick --only loi2010-fig12 -o /dev/null/x"), CLI_INPUT);
+    assert_int_equal(shell("test -e none || test -e x.csv"), 1);
+}
+
+/* ---- Rows of a GPU --------------------------------------------------------------------------- */
+
+static bool add_two(papers_plot *plot) {
+    double row[PAPERS_MOST_COLUMNS] = {1.0, 2.0};
+    papers_add(plot, "a \"<&", row);
+    papers_add_device(plot, "b", row);
+    return true;
+}
+
+static bool add_nan(papers_plot *plot) {
+    const double row[PAPERS_MOST_COLUMNS] = {1.0, (double)NAN};
+    papers_add(plot, "a", row);
+    return true;
+}
+
+static bool add_none(papers_plot *plot) {
+    return plot != NULL;
+}
+
+static const papers_figure *find(const char *name, size_t length) {
+    for (size_t p = 0; papers_all[p] != NULL; ++p)
+        for (uint32_t i = 0; i < papers_all[p]->figure_count; ++i) {
+            const papers_figure *figure = &papers_all[p]->figures[i];
+            if (strlen(figure->name) == length && strncmp(figure->name, name, length) == 0)
+                return figure;
+        }
+    return NULL;
+}
+
+static void recorded_rows_fit(void **state) {
+    (void)state;
+    static papers_lab lab;
+    static papers_plot plot;
+    char line[512];
+    FILE *in = fopen(CAROM_SOURCE_DIR "/bench/papers_device.csv", "r");
+    assert_non_null(in);
+    assert_true(papers_lab_open(&lab, &(carom_context_def){.threads = 2}, false));
+    carom_context_destroy(lab.device); /* as on a machine without a GPU */
+    lab.device = NULL;
+    const papers_figure *last = NULL;
+    while (fgets(line, sizeof(line), in) != NULL) {
+        if (line[0] == '#') continue;
+        const papers_figure *figure = find(line, strcspn(line, ","));
+        assert_non_null(figure);
+        uint32_t commas = 0;
+        for (const char *at = line; *at != '\0'; ++at) commas += *at == ',';
+        assert_int_equal(commas, 3 + count_columns(figure));
+        if (figure == last) continue;
+        last = figure;
+        papers_figure other = *figure;
+        other.run = add_two;
+        assert_true(papers_run(&lab, &other, &plot));
+        assert_true(plot.row_count > 2 && plot.rows[2].on_device);
+        assert_non_null(strstr(plot.notes[0], "GPU: measured on 20"));
+        papers_plot_free(&plot);
+    }
+    fclose(in);
+    papers_figure bad = papers_all[0]->figures[0];
+    bad.run = add_nan;
+    assert_false(papers_run(&lab, &bad, &plot)); /* not finite */
+    papers_plot_free(&plot);
+    bad.name = "none";
+    bad.run = add_none;
+    assert_false(papers_run(&lab, &bad, &plot)); /* no rows */
+    papers_plot_free(&plot);
+    papers_lab_close(&lab);
+}
+
+/* ---- Axes ------------------------------------------------------------------------------------ */
+
+static void linear_axes_have_round_numbers(void **state) {
+    (void)state;
+    const double x[] = {0.0, 50.0, 240.0}, y[] = {-0.013, 0.0, 0.031};
+    const page_curve curve = {"a", x, y, 3};
+    const page_axes axes = {.x_label = "x", .y_label = "y", .linear_x = true, .linear_y = true};
+    char *out = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&out, &size);
+    assert_non_null(file);
+    page_draw_chart(file, &axes, &curve, 1);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(check_xml(out, "circle"), 3); /* zero and negative values are drawn */
+    assert_non_null(strstr(out, ">0<"));
+    assert_non_null(strstr(out, ">-0.02<"));
+    assert_non_null(strstr(out, ">0.04<"));
+    assert_non_null(strstr(out, ">250<"));
+    free(out);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(definitions_fit),
+                                       cmocka_unit_test(every_figure_has_its_files),
+                                       cmocka_unit_test(one_figure_or_paper_is_chosen),
+                                       cmocka_unit_test(misuse_is_named),
+                                       cmocka_unit_test(recorded_rows_fit),
+                                       cmocka_unit_test(linear_axes_have_round_numbers)};
+    if (!cli_run_begin("papers")) return 1;
+    return cli_run_end(cmocka_run_group_tests_name("papers", tests, NULL, NULL));
+}

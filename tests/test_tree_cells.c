@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* The octree of a tree's solid: shares of cubes against sums over columns; planes of cells against
+ * points of their balls, inside or outside by rays; volumes, and bounds of overlaps with tolerances
+ * and budgets, against the exact ones. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/packing_oracle.h"
+#include "tests/support/test.h"
+#include "tree/tree.h"
+
+static carom_context *context;
+
+static int set_up(void **state) {
+    (void)state;
+    context = test_context(2);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    carom_context_destroy(context);
+    return 0;
+}
+
+/* A tree of few spheres, with more cells than it would have. */
+static carom_tree *tree_of(carom_shape shape, uint32_t detail, uint32_t cells, carom_mesh **mesh,
+                           double *volume) {
+    carom_tree *tree = NULL;
+    carom_packing *packing = packing_of_shape(context, shape, detail, 300, mesh);
+    carom_tree_def def = {.packing = packing};
+    assert_ok(context, carom_mesh_get_view(*mesh, &def.mesh));
+    assert_ok(context, carom_tree_create(context, &def, &tree));
+    carom_release(&tree->allocator, tree->cells.cells);
+    tree->cells = (carom_tree_cells){0};
+    assert_ok(context, carom_tree_cells_make(context, &tree->surface, tree->origin, tree->shift,
+                                             cells, &tree->cells));
+    *volume = packing->info.volume;
+    carom_packing_destroy(packing);
+    return tree;
+}
+
+/* ---- Cubes ----------------------------------------------------------------------------------- */
+
+/* The share of a cube below a plane, by columns along the steepest axis. */
+static double sum_columns(const double n[3], double side, double at) {
+    enum { COLUMNS = 200 };
+    int axis = 0;
+    for (int k = 1; k < 3; ++k)
+        if (fabs(n[k]) > fabs(n[axis])) axis = k;
+    int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    double sum = 0.0, step = side / COLUMNS;
+    for (int i = 0; i < COLUMNS; ++i)
+        for (int k = 0; k < COLUMNS; ++k) {
+            double x = (i + 0.5) * step - 0.5 * side, y = (k + 0.5) * step - 0.5 * side;
+            double top = (at - n[u] * x - n[v] * y) / fabs(n[axis]) + 0.5 * side;
+            sum += fmin(fmax(top / side, 0.0), 1.0);
+        }
+    return sum / (COLUMNS * COLUMNS);
+}
+
+static void shares_of_cubes_are_volumes(void **state) {
+    (void)state;
+    carom_random random = {41};
+    static const double sizes[5] = {0.0, 1e-9, 1e-4, 0.3, 1.0};
+    for (int i = 0; i < TEST_CASES(150); ++i) {
+        double n[3], length = 0.0, side = exp(carom_random_between(&random, -20.0, 3.0));
+        for (int k = 0; k < 3; ++k) {
+            double size =
+                i % 3 == 0 ? carom_random_normal(&random) : sizes[carom_random_next(&random) % 5];
+            n[k] = (carom_random_next(&random) & 1) != 0 ? size : -size;
+            length += n[k] * n[k];
+        }
+        if (!(length > 0.01)) continue;
+        for (int k = 0; k < 3; ++k) n[k] /= sqrt(length);
+        double at = carom_random_between(&random, -1.0, 1.0) * side, least, most, other_least;
+        double thick = i % 2 == 0 ? 0.0 : carom_random_between(&random, 0.0, 0.5) * side;
+        double below = sum_columns(n, side, at), to = sum_columns(n, side, at + thick);
+        carom_tree_cut cut = carom_tree_cut_make(n, side);
+        const double expected[4][2] = {
+            {0.0, to - below}, {below, to}, {1.0 - to, 1.0 - below}, {1.0 - (to - below), 1.0}};
+        for (uint32_t bits = 0; bits < 4; ++bits) {
+            carom_tree_cut_share(&cut, at, at + thick, bits, &least, &most);
+            assert_true(least >= 0.0 && least <= most && most <= 1.0);
+            assert_true(fabs(least - expected[bits][0]) < 3e-5);
+            assert_true(fabs(most - expected[bits][1]) < 3e-5);
+        }
+        /* A plane is between its bounds, which are close. */
+        carom_tree_cut_share(&cut, at, at, CAROM_TREE_CELL_BELOW, &least, &most);
+        carom_tree_cut_share(&cut, at, at, CAROM_TREE_CELL_ABOVE, &other_least, &to);
+        assert_true(most - least < 1e-4 && least + other_least <= 1.0 && most + to >= 1.0);
+    }
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+static void check_points(const carom_tree *t, carom_random *random) {
+    const carom_tree_cells *c = &t->cells;
+    const carom_pack_place identity = {.frame = carom_frame_make(NULL), .scale = 1.0};
+    typedef struct place {
+        carom_vec3 centre;
+        double side;
+    } place;
+    place *places = malloc(c->count * sizeof(*places));
+    uint64_t inside = 0, outside = 0, open = 0;
+    assert_non_null(places);
+    places[0] = (place){c->centre, c->side};
+    for (uint32_t i = 0; i < c->count; ++i) {
+        const carom_tree_cell *cell = &c->cells[i];
+        uint32_t first = carom_tree_cell_child(cell);
+        for (uint32_t k = 0; k < 8 && first != 0; ++k)
+            places[first + k] = (place){carom_tree_cell_centre(places[i].centre, places[i].side, k),
+                                        0.5 * places[i].side};
+        for (int n = 0; n < 4; ++n) {
+            carom_vec3 d = carom_vec(carom_random_normal(random), carom_random_normal(random),
+                                     carom_random_normal(random));
+            double radius = CAROM_TREE_CELL_REACH * places[i].side;
+            d = carom_vec_scale(d, radius * carom_random_uniform(random) / carom_vec_length(d));
+            double along = d.x * (double)cell->normal[0] + d.y * (double)cell->normal[1] +
+                           d.z * (double)cell->normal[2];
+            if (along >= (double)cell->low && along <= (double)cell->high) {
+                ++open;
+                continue;
+            }
+            carom_vec3 x = carom_vec_add(places[i].centre, d);
+            x = carom_vec_add(t->origin, carom_vec_scale(x, carom_power_of_two(-t->shift)));
+            int is = carom_tree_surface_inside(&t->surface, &identity, t->origin, t->shift, x);
+            uint32_t bit =
+                along < (double)cell->low ? CAROM_TREE_CELL_BELOW : CAROM_TREE_CELL_ABOVE;
+            assert_int_equal(is, (cell->child & bit) != 0);
+            inside += is == 1;
+            outside += is == 0;
+        }
+    }
+    assert_true(inside > c->count / 256 && outside > c->count / 256 && open > 0);
+    free(places);
+}
+
+static void planes_tell_inside_and_outside(void **state) {
+    (void)state;
+    static const carom_shape shapes[] = {CAROM_SHAPE_TORUS,    CAROM_SHAPE_KNOT,
+                                         CAROM_SHAPE_BOX,      CAROM_SHAPE_CONE,
+                                         CAROM_SHAPE_CHAZELLE, CAROM_SHAPE_CHAIN};
+    carom_random random = {42};
+    for (int i = 0; i < 6; ++i) {
+        carom_mesh *mesh;
+        double volume;
+        carom_tree *t =
+            tree_of(shapes[i], i % 2 == 0 ? 0 : 96, 2000 + TEST_CASES(10000), &mesh, &volume);
+        double unit = carom_power_of_two(-t->shift), side = t->cells.side * unit;
+        const carom_tree_cell *root = t->cells.cells;
+        assert_true(t->cells.count > 2000 && t->cells.count % 8 == 1);
+        assert_valid(carom_tree_validate(t));
+        check_points(t, &random);
+        double cube = side * side * side;
+        assert_true((double)root->least * cube <= volume * (1.0 + 1e-6));
+        assert_true((double)root->most * cube >= volume * (1.0 - 1e-6));
+        carom_tree_destroy(t);
+        carom_mesh_destroy(mesh);
+    }
+}
+
+/* ---- Overlaps -------------------------------------------------------------------------------- */
+
+static void tolerances_and_budgets_keep_the_bounds(void **state) {
+    (void)state;
+    carom_random random = {43};
+    carom_mesh *mesh[2];
+    carom_tree *tree[2];
+    carom_solid *solid[2];
+    double volume[2];
+    uint64_t reached = 0, asked = 0;
+    for (int i = 0; i < 2; ++i) {
+        carom_solid_def def = {0};
+        tree[i] =
+            tree_of(i == 0 ? CAROM_SHAPE_TORUS : CAROM_SHAPE_KNOT, 0, 16384, &mesh[i], &volume[i]);
+        assert_ok(context, carom_mesh_get_view(mesh[i], &def.mesh));
+        assert_ok(context, carom_solid_create(context, &def, &solid[i]));
+    }
+    for (int n = 0; n < TEST_CASES(150); ++n) {
+        int b = n % 2;
+        carom_pose pose = packing_random_pose(&random, n % 3 == 0 ? 0.6 : 1.4);
+        carom_overlap exact;
+        carom_packing_overlap o, again;
+        carom_work work;
+        assert_ok(context,
+                  carom_solid_overlap(context, solid[0], NULL, solid[b], &pose, NULL, &exact));
+        for (int k = 0; k < 3; ++k) {
+            carom_tree_query_def def = {.tolerance = k == 0 ? 0.8 : 0.0,
+                                        .narrow_bounds = k == 1,
+                                        .work_budget = k == 2 ? 1 + (uint64_t)n * 10 : 0};
+            assert_ok(context,
+                      carom_tree_overlap(context, tree[0], NULL, tree[b], &pose, &def, &o));
+            assert_ok(context, carom_context_get_work(context, &work));
+            assert_true(o.volume_lower <= exact.volume + exact.volume_error);
+            assert_true(o.volume_upper >= exact.volume - exact.volume_error);
+            if (o.relation == CAROM_RELATION_APART) assert_true(!(exact.volume > 0.0));
+            if (o.relation == CAROM_RELATION_OVERLAPPING) assert_true(exact.volume > 0.0);
+            if (o.relation > CAROM_RELATION_OVERLAPPING) assert_true(o.relation == exact.relation);
+            if (def.work_budget != 0) assert_true(work.visits <= def.work_budget + 16);
+            assert_ok(context,
+                      carom_tree_overlap(context, tree[0], NULL, tree[b], &pose, &def, &again));
+            assert_memory_equal(&o, &again, sizeof(o));
+            if (o.partial) {
+                assert_true(o.volume >= o.volume_lower * (1.0 - 1e-9));
+                assert_true(o.volume <= o.volume_upper * (1.0 + 1e-9));
+            }
+            if (k != 0 || b != 0 || !(exact.volume > 0.02 * volume[b])) continue;
+            ++asked;
+            reached += o.partial;
+            if (o.partial)
+                assert_true(o.volume_upper - o.volume_lower <= 0.8 * o.volume * (1.0 + 1e-9));
+            if (!o.partial) continue;
+            if (carom_vec_length(exact.force) > 0.5)
+                assert_true(carom_vec_dot(o.force, exact.force) > 0.0);
+        }
+    }
+    assert_true(asked > 0 && reached > 0);
+    for (int i = 0; i < 2; ++i) {
+        carom_solid_destroy(solid[i]);
+        carom_tree_destroy(tree[i]);
+        carom_mesh_destroy(mesh[i]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_of_cubes_are_volumes),
+        cmocka_unit_test(planes_tell_inside_and_outside),
+        cmocka_unit_test(tolerances_and_budgets_keep_the_bounds),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
