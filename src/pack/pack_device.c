@@ -2,9 +2,7 @@
 /* Packing by an octree on the GPU. The rounds are those of pack_octree.c, and so are the balls: a
  * round examines the same groups of cells against the same balls, and inserts what they found in
  * the same order. The device holds cells and balls (pack_cuda.cu); what comes back are the balls
- * that each pass inserted, so that the goal, progress and cancelling are decided here.
- *
- * The first rounds are the CPU's: few cells, each of which looks at much of the mesh. */
+ * that each pass inserted, so that the goal, progress and cancelling are decided here. */
 #include "pack/pack_device.h"
 
 #include "base/progress.h"
@@ -29,7 +27,7 @@ typedef struct packer {
     carom_device_pack *pack;
     const carom_pack_goal *goal;
     carom_pack_balls *balls;
-    const carom_pack_rounds *rounds;
+    carom_pack_rounds rounds;
     double volume, filed; /* filed: the radius for which balls were filed */
 } packer;
 
@@ -50,23 +48,20 @@ static carom_status take(packer *p, const carom_device_pack_found *found) {
     return carom_progress_look(p->context);
 }
 
-/* Files the balls for a radius, as pack_octree.c does. */
-static carom_status file(packer *p, double rho) {
-    double cell = CAROM_MAX(CAROM_PACK_CELL_RATIO * rho, CAROM_PACK_LEAST_CELL);
-    p->filed = rho;
-    return carom_device_pass(p->context,
-                             table()->file(p->device, p->pack, cell, CAROM_PACK_REACH_RATIO * rho));
-}
-
 static carom_status run_round(packer *p, uint32_t round) {
-    double rho = p->rounds->rho[round];
-    double enough = CAROM_MAX(rho * p->rounds->fewer, p->goal->radius);
+    double rho = p->rounds.rho[round];
+    double enough = CAROM_MAX(rho * p->rounds.fewer, p->goal->radius);
     uint64_t groups;
     CAROM_TRY(carom_device_pass(
         p->context, table()->begin_round(p->device, p->pack, rho, enough,
-                                         carom_pack_group_bits(p->rounds, rho), &groups)));
+                                         carom_pack_group_bits(&p->rounds, rho), &groups)));
     if (groups == 0) return CAROM_OK;
-    if (p->filed == 0.0 || rho < CAROM_PACK_REFILE * p->filed) CAROM_TRY(file(p, rho));
+    if (p->filed == 0.0 || rho < CAROM_PACK_REFILE * p->filed) {
+        double cell = CAROM_MAX(CAROM_PACK_CELL_RATIO * rho, CAROM_PACK_LEAST_CELL);
+        CAROM_TRY(carom_device_pass(
+            p->context, table()->file(p->device, p->pack, cell, CAROM_PACK_REACH_RATIO * rho)));
+        p->filed = rho;
+    }
     while (groups != 0 && !done(p)) {
         carom_device_pack_found found;
         CAROM_TRY(carom_device_pass(p->context, table()->examine(p->device, p->pack, &found)));
@@ -76,52 +71,44 @@ static carom_status run_round(packer *p, uint32_t round) {
     return CAROM_OK;
 }
 
-static carom_status run(packer *p, const carom_pack_start *start, carom_pack_outcome *outcome) {
-    if (start->filed != 0.0) CAROM_TRY(file(p, start->filed));
-    for (uint32_t round = start->round; round < p->rounds->count && !done(p); ++round)
+static carom_status run(packer *p, carom_pack_outcome *outcome) {
+    for (uint32_t round = 0; round < p->rounds.count && !done(p); ++round)
         CAROM_TRY(run_round(p, round));
     carom_device_pack_end end;
     CAROM_TRY(carom_device_pass(p->context, table()->summary(p->device, p->pack, &end)));
-    double unresolved = CAROM_MAX(end.unresolved, start->unresolved);
-    double largest = CAROM_MAX(end.largest, unresolved);
+    double least = p->rounds.count != 0 ? p->rounds.rho[p->rounds.count - 1] : HUGE_VAL;
+    double largest = CAROM_MAX(end.largest, CAROM_MAX(end.unresolved, least));
     outcome->volume = p->volume;
-    outcome->empty =
-        p->goal->fast ? HUGE_VAL : CAROM_MAX(largest, p->rounds->rho[p->rounds->count - 1]);
-    outcome->visits = start->visits + end.visits;
+    outcome->empty = p->goal->fast ? HUGE_VAL : largest;
+    outcome->visits = end.visits;
     return CAROM_OK;
 }
 
 carom_status carom_pack_on_device(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
-                                  const carom_pack_rounds *rounds, const carom_pack_start *start,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
     carom_context *context = mesh->context;
     const carom_bvh *bvh = &mesh->bvh;
-    packer p = {.context = context,
-                .device = context->device,
-                .goal = goal,
-                .balls = balls,
-                .rounds = rounds,
-                .volume = start->volume};
-    CAROM_ASSERT(start->round < rounds->count && mesh->balanced);
+    packer p = {.context = context, .device = context->device, .goal = goal, .balls = balls};
+    if (!mesh->balanced)
+        return carom_context_require_cpu(context, "a packing of a mesh that is not closed");
+    CAROM_TRY(carom_pack_rounds_make(mesh, goal, &p.rounds));
     carom_device_pack_def def = {.mesh = {.nodes = bvh->nodes,
                                           .corners = mesh->corners,
                                           .block_count = bvh->node_count[0],
                                           .level_count = bvh->level_count,
                                           .unit = mesh->unit},
-                                 .low = rounds->low,
-                                 .unit = rounds->unit,
-                                 .cells = start->cells,
-                                 .cell_count = start->cell_count,
-                                 .balls = balls->balls.data,
-                                 .ball_count = balls->balls.count,
-                                 .last_rho = rounds->rho[rounds->count - 1],
+                                 .low = p.rounds.low,
+                                 .unit = p.rounds.unit,
+                                 .root = p.rounds.root,
+                                 .last_rho = p.rounds.count != 0 ? p.rounds.rho[p.rounds.count - 1]
+                                                                 : HUGE_VAL,
                                  .fast = goal->fast};
     for (uint32_t level = 0; level < bvh->level_count; ++level) {
         def.mesh.level_start[level] = bvh->level_start[level];
         def.mesh.node_count = bvh->level_start[level] + bvh->node_count[level];
     }
     carom_status status = carom_device_pass(context, table()->begin(p.device, &def, &p.pack));
-    if (status == CAROM_OK) status = run(&p, start, outcome);
+    if (status == CAROM_OK) status = run(&p, outcome);
     table()->end(p.pack);
     return status;
 }

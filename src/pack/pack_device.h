@@ -22,11 +22,9 @@ typedef struct carom_device_pack_mesh {
 
 typedef struct carom_device_pack_def {
     carom_device_pack_mesh mesh;
-    carom_vec3 low;               /* of the root */
-    double unit;                  /* of cells */
-    const carom_pack_node *cells; /* to begin with, in the order of their rounds */
-    const carom_pack_ball *balls; /* inserted so far */
-    uint64_t cell_count, ball_count;
+    carom_vec3 low; /* of the root */
+    double unit;    /* of cells */
+    carom_pack_node root;
     double last_rho; /* of the last round: cells with no larger bound are not kept */
     bool fast;
 } carom_device_pack_def;

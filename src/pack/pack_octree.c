@@ -515,62 +515,24 @@ static double largest_left(const packer *p) {
     return most;
 }
 
-/* In rounds of fewer cells, each looks at so much of the mesh that one warp takes longer than the
- * CPU: up to 60 ms per round, for a mesh of 100,000 triangles. */
-uint64_t carom_pack_device_cells = 2048;
-
-static double unresolved_of(const packer *p, uint64_t *visits) {
-    double most = 0.0;
-    worker *w;
-    *visits = 0;
-    for (uint32_t i = 0; (w = carom_worker_states_next(&p->states, &i)) != NULL;) {
-        most = CAROM_MAX(w->unresolved, most);
-        *visits += w->visits;
-    }
-    return most;
-}
-
-/* Leaves this round and all later ones to the device. */
-static carom_status hand_over(packer *p, carom_pack_outcome *outcome) {
-    carom_pack_start start = {.round = p->round, .volume = p->volume, .filed = p->filed};
-    start.unresolved = unresolved_of(p, &start.visits);
-    for (uint32_t k = p->round; k < p->rounds.count; ++k) {
-        cell_array *bucket = &p->buckets[k];
-        if (!cell_array_reserve(&p->next, p->allocator, start.cell_count + bucket->count))
-            return carom_fail_memory(p->context, start.cell_count * sizeof(cell),
-                                     "cells of a packing");
-        if (bucket->count != 0)
-            memcpy(p->next.data + start.cell_count, bucket->data, bucket->count * sizeof(cell));
-        start.cell_count += bucket->count;
-        p->next.count = start.cell_count;
-        cell_array_release(bucket, p->allocator);
-    }
-    start.cells = p->next.data;
-    return carom_pack_on_device(p->mesh, p->goal, &p->rounds, &start, p->balls, outcome);
-}
-
 carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome) {
+    if (mesh->context->backend == CAROM_BACKEND_CUDA)
+        return carom_pack_on_device(mesh, goal, balls, outcome);
     packer p = {.context = mesh->context,
                 .mesh = mesh,
                 .goal = goal,
                 .balls = balls,
                 .allocator = &mesh->context->allocator};
-    bool device = mesh->context->backend == CAROM_BACKEND_CUDA, over = false;
-    if (device && !mesh->balanced)
-        return carom_context_require_cpu(mesh->context, "a packing of a mesh that is not closed");
     carom_status status = begin(&p);
-    for (; status == CAROM_OK && p.round < p.rounds.count && !done(&p) && !over; ++p.round) {
-        over = device && p.buckets[p.round].count >= carom_pack_device_cells;
-        if (over)
-            status = hand_over(&p, outcome);
-        else if (p.buckets[p.round].count != 0)
-            status = run_round(&p);
-    }
-    if (status == CAROM_OK && !over) {
+    for (; status == CAROM_OK && p.round < p.rounds.count && !done(&p); ++p.round)
+        if (p.buckets[p.round].count != 0) status = run_round(&p);
+    if (status == CAROM_OK) {
         outcome->volume = p.volume;
         outcome->empty = goal->fast ? HUGE_VAL : largest_left(&p);
-        (void)unresolved_of(&p, &outcome->visits);
+        worker *w;
+        for (uint32_t i = 0; (w = carom_worker_states_next(&p.states, &i)) != NULL;)
+            outcome->visits += w->visits;
     }
     release(&p);
     return status;

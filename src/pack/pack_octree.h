@@ -63,24 +63,9 @@ uint32_t carom_pack_group_bits(const carom_pack_rounds *rounds, double rho);
 /* CAROM_OK where the context can pack by this method: on the CPU, or on its device. */
 carom_status carom_pack_check_device(carom_context *context, carom_pack_method method);
 
-/* Where the device takes over: the round to begin with, the cells of it and of all later rounds, in
- * this order, and what was found before. */
-typedef struct carom_pack_start {
-    uint32_t round;
-    const carom_pack_node *cells;
-    uint64_t cell_count, visits;
-    double volume, unresolved;
-    double filed; /* the radius for which balls were filed; 0: not yet */
-} carom_pack_start;
-
-/* The rest of the rounds on the device of the context (pack_device.c): the same balls. The mesh is
- * balanced. */
+/* The octree method on the device of the context (pack_device.c): the same balls. */
 carom_status carom_pack_on_device(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
-                                  const carom_pack_rounds *rounds, const carom_pack_start *start,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);
-
-/* Rounds of fewer cells are the CPU's, also where there is a device. Tests set it to 0. */
-extern uint64_t carom_pack_device_cells;
 
 carom_status carom_pack_by_octree(const carom_pack_mesh *mesh, const carom_pack_goal *goal,
                                   carom_pack_balls *balls, carom_pack_outcome *outcome);
