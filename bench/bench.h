@@ -13,7 +13,7 @@
 
 #define BENCH_MOST_CONTENDERS 12
 #define BENCH_MOST_ROWS       512
-#define BENCH_MOST_NOTES      256
+#define BENCH_MOST_NOTES      512
 #define BENCH_MOST_ROUNDS     100000
 #define BENCH_TAIL_ROUNDS     1000 /* fewer say nothing about one run in a thousand */
 

@@ -16,7 +16,8 @@
 
 #define POSES   64      /* that take turns */
 #define LONG    10000   /* poses in a row, for percentiles */
-#define LONGEST 1000000 /* with CAROM_LONG */
+#define LONGEST 1000000 /* frames in a row, with CAROM_LONG */
+#define QUEUED  25      /* frames that are queued at once: fewer than CAROM_CUDA_MOST_STEPS */
 #define PACKED  60000u
 #define LARGEST 1000000u
 #define MANY    1000u /* meetings in one launch */
@@ -177,9 +178,22 @@ static int compare_times(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Overlapping poses in a row, each waited for. */
-static void run_long(bench *bench, player *p, uint32_t wanted) {
-    double *times = malloc(wanted * sizeof(*times));
+/* Asks in one pose, `frames` times in a row; adds up microseconds per frame. */
+static carom_status run_pose(player *p, const carom_pose *pose, uint32_t frames,
+                             carom_packing_overlap *o, carom_cuda_steps *steps) {
+    carom_status status = carom_cuda_write(p->cuda, p->pose, pose, sizeof(*pose));
+    for (uint32_t i = 0; i < frames && status == CAROM_OK; ++i)
+        status = carom_cuda_frame_run(p->cuda, p->frames[0]);
+    if (status == CAROM_OK) status = carom_cuda_finish(p->cuda);
+    if (status == CAROM_OK) status = carom_cuda_get_steps(p->cuda, steps);
+    if (status == CAROM_OK) status = carom_cuda_read(p->cuda, o, p->overlap, sizeof(*o));
+    return status;
+}
+
+/* Overlapping poses in a row. In each, `frames` are queued one behind the other, so that starting
+ * them is not part of the time but for the first; 1: each pose is waited for. */
+static void run_long(bench *bench, player *p, uint32_t wanted, uint32_t frames) {
+    double *times = malloc(wanted * sizeof(*times)), slowest = 0.0;
     carom_random random = {77};
     carom_vec3 size = size_of(p->spheres, p->count);
     carom_cuda_steps steps;
@@ -187,23 +201,21 @@ static void run_long(bench *bench, player *p, uint32_t wanted) {
     uint32_t count = 0;
     while (times != NULL && count < wanted) {
         carom_pose pose = random_pose(&random, size);
-        if (carom_cuda_write(p->cuda, p->pose, &pose, sizeof(pose)) != CAROM_OK ||
-            carom_cuda_frame_run(p->cuda, p->frames[0]) != CAROM_OK ||
-            carom_cuda_finish(p->cuda) != CAROM_OK ||
-            carom_cuda_get_steps(p->cuda, &steps) != CAROM_OK ||
-            carom_cuda_read(p->cuda, &o, p->overlap, sizeof(o)) != CAROM_OK) {
+        if (run_pose(p, &pose, frames, &o, &steps) != CAROM_OK) {
             bench_note(bench, "failed: %s", carom_context_message(p->cuda));
             break;
         }
-        if (o.volume > 0.0) times[count++] = 1e3 * steps.milliseconds[0];
+        if (!(o.volume > 0.0)) continue;
+        times[count++] = 1e3 * steps.milliseconds[0] / (double)frames;
+        slowest = fmax(slowest, 1e3 * steps.longest_milliseconds);
     }
     if (times != NULL && count == wanted) {
         qsort(times, count, sizeof(*times), compare_times);
         bench_note(bench,
-                   "%llu spheres, %u overlapping poses: median %.1f us, 99th percentile %.1f, "
-                   "99.9th %.1f, slowest %.1f",
-                   (unsigned long long)p->count, count, times[count / 2], times[count / 100 * 99],
-                   times[count / 1000 * 999], times[count - 1]);
+                   "%llu spheres, %u overlapping poses, %u frames each: median %.1f us, 99th "
+                   "percentile %.1f, 99.9th %.1f; slowest frame %.1f",
+                   (unsigned long long)p->count, count, frames, times[count / 2],
+                   times[count / 100 * 99], times[count / 1000 * 999], slowest);
     }
     free(times);
 }
@@ -243,8 +255,11 @@ static void measure(bench *bench, carom_context *cuda, carom_context *cpu,
         snprintf(job, sizeof(job), "%llu spheres", (unsigned long long)count);
         bench_at_size(bench, "spheres", (double)count);
         bench_compare(bench, job, (double)(2 * count), contenders, count <= 4000 ? 6 : 5);
-        if (!bench->quick) run_long(bench, p, count > PACKED ? LONG / 10 : LONG);
-        if (count == PACKED && getenv("CAROM_LONG") != NULL) run_long(bench, p, LONGEST);
+        uint32_t poses = bench->quick ? 100 : count == PACKED ? LONG : LONG / 10;
+        run_long(bench, p, poses, 1);
+        run_long(bench, p, poses, QUEUED);
+        if (count == PACKED && getenv("CAROM_LONG") != NULL)
+            run_long(bench, p, LONGEST / QUEUED, QUEUED);
     } else {
         bench_note(bench, "failed: %s%s", carom_context_message(cpu), carom_context_message(cuda));
     }
@@ -275,7 +290,8 @@ static carom_status pack(carom_context *context, uint64_t count, carom_packing *
 }
 
 static void measure_all(bench *bench, carom_context *cuda, carom_context *cpu) {
-    static const uint64_t sizes[] = {1000, 4000, 16000, PACKED, 4 * PACKED, LARGEST};
+    static const uint64_t sizes[] = {1000,       4000,       16000,      32000,  PACKED,
+                                     2 * PACKED, 4 * PACKED, 8 * PACKED, LARGEST};
     uint64_t packed = bench->quick ? 4000 : PACKED;
     carom_packing *packing = NULL;
     carom_pack_spheres from = {0};

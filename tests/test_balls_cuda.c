@@ -9,6 +9,7 @@
 
 #include "carom/cuda.h"
 #include "geom/vec.h"
+#include "tests/support/campaign.h"
 #include "tests/support/packing_oracle.h"
 #include "tests/support/test.h"
 
@@ -180,6 +181,33 @@ static void shapes_are_the_same(void **state) {
             }
         }
     for (size_t i = 0; i < COUNT_OF(shapes); ++i) destroy(&all[i]);
+}
+
+/* A packing against itself in very many poses, one frame each: the estimate alone, and bounds for
+ * some. */
+static void many_poses_are_the_same(void **state) {
+    (void)state;
+    if (cuda == NULL) skip();
+    int poses = campaign_is_long() ? 10000 : TEST_CASES(200);
+    uint64_t overlapping = 0;
+    carom_random random = {50};
+    carom_packing *packing =
+        packing_of_shape(cpu, CAROM_SHAPE_TORUS, 48, campaign_is_long() ? 20000 : 3000, NULL);
+    both b = make(packing, NULL);
+    carom_packing_overlap expected, found;
+    for (int i = 0; i < poses; ++i) {
+        carom_pose pose = packing_random_pose(&random, 1.0);
+        carom_balls_query_def def = {.no_bounds = i % 16 != 0};
+        assert_ok(cpu, carom_balls_overlap(cpu, b.cpu, NULL, b.cpu, &pose, &def, &expected));
+        assert_ok(cuda, carom_balls_overlap(cuda, b.cuda, NULL, b.cuda, &pose, &def, &found));
+        assert_same(&expected, &found);
+        overlapping += expected.volume > 0.0 ? 1u : 0u;
+    }
+    print_message("%d poses, %llu of them with an overlap\n", poses,
+                  (unsigned long long)overlapping);
+    assert_true(overlapping > 0);
+    destroy(&b);
+    carom_packing_destroy(packing);
 }
 
 /* Balls that all meet: lists that outgrow their first sizes, very many terms of one lane. */
@@ -416,6 +444,7 @@ int main(void) {
         cmocka_unit_test(random_packings_are_the_same),
         cmocka_unit_test(extreme_placings_are_the_same),
         cmocka_unit_test(shapes_are_the_same),
+        cmocka_unit_test(many_poses_are_the_same),
         cmocka_unit_test(crowds_are_the_same),
         cmocka_unit_test(updates_are_the_same),
         cmocka_unit_test(many_meetings_are_the_same),

@@ -202,6 +202,8 @@ typedef struct carom_cuda_steps {
     uint64_t candidates;      /* pairs whose boxes overlap */
     uint64_t open_in_floats;  /* of these, not decided by float32 */
     uint64_t open_in_doubles; /* of these, not decided by doubles */
+    /* The longest single step; of frames that were queued one behind the other, the slowest. */
+    double longest_milliseconds;
 } carom_cuda_steps;
 
 /* Measures the steps of the calls that follow, outside of frames, by events; takes some

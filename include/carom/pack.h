@@ -198,8 +198,8 @@ typedef struct carom_cover carom_cover;
  *   a mesh smaller than 2^-300 or larger than 2^300.
  * - The search finds good covers, not the best. The same input gives the same bytes for any number
  *   of threads and any instruction set.
- * Cost: processor time of about 15 ms per sphere for 64 spheres, 25 ms for 256, on all threads; up
- * to three times that for open meshes; with `distance` some six covers. */
+ * Cost: processor time of about 10 ms per sphere for 64 spheres, 20 ms for 256, on all threads; up
+ * to five times that for open meshes; with `distance` some six covers. */
 CAROM_API carom_status carom_cover_create(carom_context *context, const carom_cover_def *def,
                                           carom_cover **cover);
 

@@ -122,12 +122,12 @@ typedef struct carom_tree_query_def {
                                 then 0, volume_upper the smaller volume of the solids, and the
                                 relation not certain: TOUCHING where secondary balls overlap,
                                 else APART */
-    bool narrow_bounds; /* of the overlap: of trees with meshes, also bound it by their octrees,
-                           which takes up to 0.3 ms. Of others, a share whose cover lies in a ball
-                           of the other solid counts exactly, by the depths of the other's spheres;
-                           this takes half as long again. The relation may then say that one solid
-                           is inside the other. Otherwise all engines give the same bounds, bit for
-                           bit */
+    bool narrow_bounds; /* of the overlap: also bound it by the octrees of both solids. Of trees
+                           without meshes, a share whose cover lies in a ball of the other solid
+                           counts exactly, by the depths of the other's spheres. The relation may
+                           then say that one solid is inside the other. Takes half as long again.
+                           Otherwise, and where no budget or tolerance is set, all engines give
+                           the same bounds, bit for bit */
     /* When to stop early; 0: at the end. The overlap of trees with meshes is then the one of their
      * octrees, refined until the budget is used up, unless half of it is enough for all spheres.
      * That of others is searched level by level, and the answer is that of the last level that was

@@ -474,6 +474,28 @@ carom_status carom_balls_build(carom_context *context, const carom_allocator *al
     return status;
 }
 
+/* Chooses how many levels are also entered on level 0. */
+static void choose_fine_levels(const carom_packing *packing, carom_balls_view *view) {
+    double entries[CAROM_BALLS_LEVELS] = {0}, sides[CAROM_BALLS_LEVELS] = {0}, all = 0.0;
+    for (uint64_t i = 0; i < packing->info.spheres && view->level_count > 1; ++i) {
+        float reach = carom_float_up(carom_balls_reach(&packing->spheres[i]) * view->unit, 0.0);
+        uint32_t level = carom_balls_level(view, reach);
+        if (level == 0) continue;
+        double side =
+            2.0 * (double)carom_balls_entry_reach_on(view, reach, 0) / (double)view->edge[0] + 2.0;
+        entries[level] += CAROM_PI / 6.0 * (side * side * side); /* nearly: the cells of a ball */
+        sides[level] = CAROM_MAX(side, sides[level]);
+    }
+    view->fine_levels = 0;
+    for (uint32_t level = 1; level < view->level_count; ++level) {
+        all += entries[level];
+        if (sides[level] > CAROM_BALLS_FINE_SIDE ||
+            all > CAROM_BALLS_FINE_ENTRIES * (double)view->count)
+            return;
+        view->fine_levels = level;
+    }
+}
+
 carom_status carom_balls_describe(carom_context *context, const carom_grid_def *def,
                                   const carom_packing *packing, const char *what,
                                   carom_balls_view *view) {
@@ -488,7 +510,8 @@ carom_status carom_balls_describe(carom_context *context, const carom_grid_def *
         view->covers_largest &= s->cover >= s->secondary && s->cover >= s->radius;
     }
     choose_levels(view, r, def->cell_scale, CAROM_BALLS_CUDA_FIRST);
-    uint64_t wanted = 2 * packing->info.spheres; /* four entries per bucket */
+    choose_fine_levels(packing, view);
+    uint64_t wanted = 8 * packing->info.spheres; /* one entry per bucket */
     carom_grid_choose_table(def, (uint32_t)CAROM_MIN(wanted, UINT32_MAX), &view->table);
     return CAROM_OK;
 }

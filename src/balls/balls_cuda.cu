@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Balls on the GPU: the grid of balls_item.h, built on the device and asked in one kernel.
+/* Balls on the GPU: the grid of balls_item.h, built on the device and asked in two kernels.
  *
  * Spheres are sorted along a Morton curve, entries counted per bucket, the counts added up, and
  * entries written. An entry carries the lowest bits of its cell. So a query takes each sphere once
  * although several cells of a sphere may share a bucket: if the balls meet, the cell that is asked
- * for is among those of the sphere, whose low bits differ.
+ * for is among those of the sphere, whose low bits differ. Large spheres are also entered in the
+ * cells of level 0 (view.fine_levels), so that nearly all spheres ask for one cell only.
  *
- * A query is one kernel. Warps take 32 spheres at a time, scan the buckets of their cells in floats
- * and collect the pairs that are left; whenever there are 32 of them, each lane decides one in
- * doubles and adds its terms to sums of its own, in the fixed point of pack_item.h. Integers do not
- * depend on the order in which they are added, so the result has the bits of the CPU. Sums of lanes
- * are added up by warp, block and grid; the block that is done last writes the result and leaves
- * all sums 0 for the next query.
+ * The first kernel of a query prepares its poses, the second does the rest. Warps take 32 spheres
+ * at a time and look up their cells. The warps of a block share the entries of these buckets
+ * evenly, and note in floats which are near. They also share these evenly: each lane decides one
+ * pair in doubles. Its terms, in the fixed point of pack_item.h, are added up over the warp by
+ * shuffles. Integers do not depend on the order in which they are added, so the result has the bits
+ * of the CPU. Sums of warps are added up by block and grid; the block that is done last writes the
+ * result and leaves all sums 0 for the next query.
+ *
+ * What takes time is the longest chain of loads and of dependent operations in any warp, not the
+ * number of either: so groups of spheres that are near each other in space go to different blocks,
+ * and pairs are shared by all warps of a block.
  *
  * Source: Weller, Frese, Zachmann 2013, 4 and 5. */
 #include <cub/device/device_radix_sort.cuh>
@@ -21,23 +27,44 @@
 #include "balls/balls_device.h"
 #include "bvh/bvh_cuda.h"
 
-#define THREADS    128u
-#define BLOCKS     4u /* per multiprocessor */
+#define THREADS    256u
+#define BLOCKS     4u /* per multiprocessor: a warp for each 32 of 2 * 67,000 spheres */
 #define WARPS      (THREADS / CAROM_WARP)
-#define SHARE      8u                /* threads that enter one sphere in its cells */
-#define BUFFER     (2u * CAROM_WARP) /* pairs of a warp: below 32 are left, and 32 come at a time */
-#define VISITS     (2u * CAROM_WARP) /* of 32 spheres on two levels */
-#define ROUND      8u                /* visits whose entries are read at once: that hides latency */
-#define VALUES     32u               /* sums of 64 bits: two parts of 15 terms, two counts */
-#define TERMS      13u               /* of the estimate; two more of the inner balls */
-#define REPLICAS   8u                /* of the sums of a query that very many blocks add to */
-#define MOST_TURN  128u              /* pairs per lane: 32 times these fit into 64 bits (2^13) */
-#define PER_SPHERE 10u               /* entries that there is room for at first: packings have 8 */
+#define PREPARERS  128u  /* threads that prepare a meeting, three warps at least */
+#define SHARE      8u    /* threads that enter one sphere in its cells */
+#define LARGE      1024u /* blocks that enter large spheres in the cells of level 0 */
+#define LARGE_PART 8u    /* of them share a sphere */
+#define PIECE      8u    /* entries of a bucket that are compared by as many lanes at once */
+#define PIECES     1024u /* that a block compares at once; the rest of a bucket waits */
+#define ROUND      4u    /* entries of each lane that are read at once: that hides latency */
+#define FULL       512u  /* hits that a block decides at the latest */
+#define HITS       (FULL + ROUND * THREADS)
+#define VALUES     32u  /* sums of 64 bits: two parts of 15 terms, two counts */
+#define TERMS      13u  /* of the estimate; two more of the inner balls */
+#define REPLICAS   8u   /* of what very many blocks of a query read at once or add to */
+#define MOST_TURN  128u /* pairs per lane: 32 times these fit into 64 bits (2^13) */
+#define PER_SPHERE 12u  /* entries that there is room for at first: packings have 8 to 10 */
 
 /* Blocks of scratch; those of soups come before them. */
-enum { SORT = 20, BINS, SPHERES, COUNTS, STATES, FLAGS, MEETINGS, OVERLAPS, FOUND, SORTED };
+enum {
+    SORT = 20,
+    BINS,
+    SPHERES,
+    COUNTS,
+    STATES,
+    FLAGS,
+    MEETINGS,
+    OVERLAPS,
+    FOUND,
+    SORTED,
+    LARGES,
+    PREPARED
+};
 
-/* Counters: entries of a build; of a query: */
+/* Counters of a build: */
+enum { B_ENTRIES, B_LARGE, B_RANKS };
+
+/* Of a query: */
 enum { N_BAD, N_VISITS, N_CANDIDATES, N_UNDECIDED, N_FOUND };
 
 /* ---- Views ----------------------------------------------------------------------------------- */
@@ -54,8 +81,8 @@ struct grid_view {
     carom_balls_view v;
     const asker *askers;
     const asker *groups;   /* balls around the centres of 32 consecutive spheres; near: unused */
-    const float4 *entries; /* centre and reach */
-    const uint2 *links;    /* rank; the smaller radius, rounded up to 17 bits, and a tag */
+    const float4 *entries; /* centre, and the larger of inner and secondary radius */
+    const uint4 *links;    /* rank; tag; reach */
 };
 
 struct grid_arrays {
@@ -89,8 +116,24 @@ static __host__ __device__ inline uint64_t words_for(uint32_t count) {
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
+static __device__ inline float reach_of(const carom_balls_view &view, const carom_pack_sphere *s) {
+    return carom_float_up(carom_balls_reach(s) * view.unit, 0.0);
+}
+
+static __device__ inline uint32_t level_of(const carom_balls_view &view,
+                                           const carom_pack_sphere *s) {
+    return carom_balls_level(&view, reach_of(view, s));
+}
+
+/* Whether spheres of a level are also entered on level 0. */
+static __device__ inline bool is_large(const carom_balls_view &view, uint32_t level) {
+    return level != 0 && level <= view.fine_levels;
+}
+
+/* Keys, and the list of large spheres. */
 static __global__ void make_keys(carom_balls_view view, const carom_pack_sphere *spheres,
-                                 carom_tree_sort sort) {
+                                 carom_tree_sort sort, uint32_t *large,
+                                 carom_device_count *large_count) {
     carom_device_begin();
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t key = 0;
@@ -99,16 +142,20 @@ static __global__ void make_keys(carom_balls_view view, const carom_pack_sphere 
         float position[3];
         carom_balls_position(&view, spheres[i].centre, position);
         key = carom_balls_key(position);
+        if (view.fine_levels != 0 && is_large(view, level_of(view, &spheres[i])))
+            large[atomicAdd(large_count, 1ull)] = i;
     }
     carom_tree_count_key(there, i, key, sort.keys, sort.ranks, sort.bins, sort.bits);
 }
 
-/* Calls f(x, y, z) for the cells of carom_balls_cells, those of one of SHARE threads. */
+/* Calls f(x, y, z) for the cells of carom_balls_cells, those of one of `shares` threads. */
 template <typename F>
 static __device__ inline void each_cell(const carom_balls_view &view, const float centre[3],
-                                        float reach, uint32_t level, unsigned share, F f) {
-    carom_grid_cells box = carom_balls_box(&view, centre, reach, level);
-    float limit = carom_balls_entry_reach(reach) + CAROM_BALLS_SLACK, edge = view.edge[level];
+                                        float reach, uint32_t level, unsigned share,
+                                        unsigned shares, F f) {
+    float far = carom_balls_entry_reach_on(&view, reach, level), limit = far + CAROM_BALLS_SLACK;
+    carom_grid_cells box = carom_balls_box_within(&view, centre, far, level);
+    float edge = view.edge[level];
     auto squared_gap = [&](int k, uint32_t i) {
         float begin = view.box_low[k] + (float)i * edge, end = begin + edge;
         float gap = centre[k] < begin ? begin - centre[k]
@@ -118,7 +165,7 @@ static __device__ inline void each_cell(const carom_balls_view &view, const floa
     };
     uint32_t side_x = box.high[0] - box.low[0] + 1u, side_y = box.high[1] - box.low[1] + 1u;
     uint32_t count = side_x * side_y * (box.high[2] - box.low[2] + 1u);
-    for (uint32_t i = share; i < count; i += SHARE) {
+    for (uint32_t i = share; i < count; i += shares) {
         uint32_t x = box.low[0] + i % side_x, y = box.low[1] + i / side_x % side_y;
         uint32_t z = box.low[2] + i / side_x / side_y;
         float squared = squared_gap(2, z) + squared_gap(1, y);
@@ -126,21 +173,43 @@ static __device__ inline void each_cell(const carom_balls_view &view, const floa
     }
 }
 
-/* Puts spheres into their order and counts their entries. */
+/* Spheres that were appended to a list by atomic additions. */
+struct large_list {
+    uint32_t *data;
+    carom_device_count *count;
+};
+
+/* Puts spheres into their order and counts their entries. The first LARGE blocks count those of
+ * large spheres on level 0. */
 static __global__ void place_spheres(carom_balls_view view, const carom_pack_sphere *spheres,
                                      const uint32_t *order, carom_balls_sphere *placed,
-                                     asker *askers, uint32_t *counts, carom_device_count *total) {
+                                     asker *askers, uint32_t *counts, large_list large,
+                                     large_list ranks, carom_device_count *total) {
     carom_device_begin();
     __shared__ unsigned entered;
     if (threadIdx.x == 0) entered = 0;
     __syncthreads();
-    uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, rank = thread / SHARE;
-    if (rank < view.count) {
+    uint32_t mine = 0, level = 0;
+    float position[3];
+    auto count = [&](uint32_t x, uint32_t y, uint32_t z) {
+        atomicAdd(&counts[carom_grid_bucket(&view.table, x, y, z, level)], 1u);
+        ++mine;
+    };
+    uint32_t first = view.fine_levels != 0 ? LARGE : 0u;
+    uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
+    if (blockIdx.x < first) {
+        for (uint64_t i = blockIdx.x; i < LARGE_PART * *large.count; i += first) {
+            const carom_pack_sphere *s = &spheres[large.data[i / LARGE_PART]];
+            unsigned share = i % LARGE_PART * blockDim.x + threadIdx.x;
+            carom_balls_position(&view, s->centre, position);
+            each_cell(view, position, reach_of(view, s), 0, share, LARGE_PART * blockDim.x, count);
+        }
+    } else if (rank < view.count) {
         uint32_t index = order[rank];
         carom_pack_sphere s = spheres[index];
         double near = CAROM_MAX(s.radius, s.secondary);
-        float reach = carom_float_up(carom_balls_reach(&s) * view.unit, 0.0), position[3];
-        uint32_t level = carom_balls_level(&view, reach), mine = 0;
+        float reach = reach_of(view, &s);
+        level = carom_balls_level(&view, reach);
         if (thread % SHARE == 0) {
             placed[rank] = carom_balls_sphere{s.centre,
                                               s.radius,
@@ -151,15 +220,12 @@ static __global__ void place_spheres(carom_balls_view view, const carom_pack_sph
                                               level};
             askers[rank] = asker{s.centre.x, s.centre.y, s.centre.z, reach,
                                  carom_float_up(near * view.unit, 0.0)};
+            if (is_large(view, level)) ranks.data[atomicAdd(ranks.count, 1ull)] = rank;
         }
         carom_balls_position(&view, s.centre, position);
-        each_cell(view, position, reach, level, thread % SHARE,
-                  [&](uint32_t x, uint32_t y, uint32_t z) {
-                      atomicAdd(&counts[carom_grid_bucket(&view.table, x, y, z, level)], 1u);
-                      ++mine;
-                  });
-        atomicAdd(&entered, mine);
+        each_cell(view, position, reach, level, thread % SHARE, SHARE, count);
     }
+    if (mine != 0) atomicAdd(&entered, mine);
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(total, (carom_device_count)entered);
 }
@@ -186,37 +252,40 @@ static __global__ void bound_groups(carom_balls_view view, const asker *askers, 
             asker{middle.x, middle.y, middle.z, (float)(far * view.unit) + CAROM_BALLS_SLACK, 0.0f};
 }
 
-/* The level, and the lowest four bits of a cell along each axis: cells of one sphere are fewer than
- * 16 along each (CAROM_BALLS_MOST_SIDE). */
-#define TAG_BITS 15u
-#define TAG_MASK ((1u << TAG_BITS) - 1u)
-
+/* The level, and the lowest nine bits of a cell along each axis: cells of one sphere are fewer than
+ * 512 along each (CAROM_BALLS_FINE_SIDE). */
 static __device__ inline uint32_t tag_of(uint32_t x, uint32_t y, uint32_t z, uint32_t level) {
-    return (x & 15u) | (y & 15u) << 4 | (z & 15u) << 8 | level << 12;
+    return (x & 511u) | (y & 511u) << 9 | (z & 511u) << 18 | level << 27;
 }
 
-/* Leaves all counts 0 for the next build. */
+/* Leaves all counts 0 for the next build. The first LARGE blocks enter large spheres on level 0. */
 static __global__ void enter_spheres(carom_balls_view view, const asker *askers,
                                      const carom_balls_sphere *placed, const uint32_t *starts,
-                                     uint32_t *counts, float4 *entries, uint2 *links,
-                                     uint64_t capacity) {
+                                     uint32_t *counts, large_list ranks, float4 *entries,
+                                     uint4 *links, uint64_t capacity) {
     carom_device_begin();
-    uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, rank = thread / SHARE;
-    if (rank >= view.count) return;
-    asker s = askers[rank];
-    uint32_t level = placed[rank].level;
-    float position[3];
-    carom_balls_position(&view, carom_vec(s.x, s.y, s.z), position);
-    float4 entry = make_float4(position[0], position[1], position[2], s.reach);
-    uint32_t near = (__float_as_uint(s.near) + TAG_MASK) & ~TAG_MASK;
-    each_cell(view, position, s.reach, level, thread % SHARE,
-              [&](uint32_t x, uint32_t y, uint32_t z) {
-                  uint32_t bucket = carom_grid_bucket(&view.table, x, y, z, level);
-                  uint64_t at = (uint64_t)starts[bucket] + atomicSub(&counts[bucket], 1u) - 1u;
-                  if (at >= capacity) return; /* it will be repeated */
-                  entries[at] = entry;
-                  links[at] = make_uint2(rank, near | tag_of(x, y, z, level));
-              });
+    auto enter = [&](uint32_t rank, uint32_t level, unsigned share, unsigned shares) {
+        asker s = askers[rank];
+        float position[3];
+        carom_balls_position(&view, carom_vec(s.x, s.y, s.z), position);
+        float4 entry = make_float4(position[0], position[1], position[2], s.near);
+        each_cell(
+            view, position, s.reach, level, share, shares, [&](uint32_t x, uint32_t y, uint32_t z) {
+                uint32_t bucket = carom_grid_bucket(&view.table, x, y, z, level);
+                uint64_t at = (uint64_t)starts[bucket] + atomicSub(&counts[bucket], 1u) - 1u;
+                if (at >= capacity) return; /* it will be repeated */
+                entries[at] = entry;
+                links[at] = make_uint4(rank, tag_of(x, y, z, level), __float_as_uint(s.reach), 0u);
+            });
+    };
+    uint32_t first = view.fine_levels != 0 ? LARGE : 0u;
+    uint32_t thread = (blockIdx.x - first) * blockDim.x + threadIdx.x, rank = thread / SHARE;
+    if (blockIdx.x < first)
+        for (uint64_t i = blockIdx.x; i < LARGE_PART * *ranks.count; i += first)
+            enter(ranks.data[i / LARGE_PART], 0, i % LARGE_PART * blockDim.x + threadIdx.x,
+                  LARGE_PART * blockDim.x);
+    else if (rank < view.count)
+        enter(rank, placed[rank].level, thread % SHARE, SHARE);
 }
 
 struct build_arguments {
@@ -262,7 +331,8 @@ static carom_status build_reserve(carom_device *device, carom_device_op *op) {
                   {&to->groups, words_for(b->view->count) * sizeof(asker)},
                   {&to->starts, (buckets + 1) * sizeof(uint32_t)},
                   {&to->entries, entries * sizeof(float4)},
-                  {&to->links, entries * sizeof(uint2)}};
+                  {&to->links, entries * sizeof(uint4)},
+                  {&device->scratch[LARGES], 2 * row(count * sizeof(uint32_t))}};
     for (const auto &array : wanted)
         CAROM_DEVICE_TRY(carom_device_reserve(device, array.block, array.bytes, "balls"));
     return CAROM_OK;
@@ -273,7 +343,13 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     const grid_arrays *to = next_arrays(b->balls);
     const carom_balls_view &view = *b->view;
     unsigned threads = 128, blocks = carom_device_blocks(view.count, threads);
-    uint64_t shared = carom_device_blocks((uint64_t)SHARE * view.count, threads);
+    uint64_t shared = carom_device_blocks((uint64_t)SHARE * view.count, threads) +
+                      (view.fine_levels != 0 ? LARGE : 0u);
+    carom_device_count *n = op->counters->n;
+    char *lists = (char *)device->scratch[LARGES].data;
+    large_list large = {(uint32_t *)lists, &n[B_LARGE]};
+    large_list ranks = {(uint32_t *)(lists + row((uint64_t)view.count * sizeof(uint32_t))),
+                        &n[B_RANKS]};
     carom_tree_sort sort = {};
     (void)carom_tree_sort_place(view.count, (char *)device->scratch[SORT].data,
                                 (uint32_t *)device->scratch[BINS].data, &sort);
@@ -287,11 +363,12 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     size_t bytes = scan_bytes(view.table.bucket_count);
     carom_device_step(device, "order");
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
-    carom_device_launch(device, make_keys, blocks, threads, view, spheres, sort);
+    carom_device_launch(device, make_keys, blocks, threads, view, spheres, sort, large.data,
+                        large.count);
     carom_tree_order(device, view.count, sort, order);
     carom_device_step(device, "spheres");
     carom_device_launch(device, place_spheres, shared, threads, view, spheres, order, placed,
-                        askers, counts, &op->counters->n[0]);
+                        askers, counts, large, ranks, &n[B_ENTRIES]);
     carom_device_launch(device, bound_groups, blocks, threads, view, askers,
                         (asker *)to->groups.data);
     carom_device_step(device, "buckets");
@@ -299,7 +376,7 @@ static void build_launch(carom_device *device, carom_device_op *op) {
                                         (int64_t)view.table.bucket_count + 1, device->stream);
     carom_device_step(device, "entries");
     carom_device_launch(device, enter_spheres, shared, threads, view, askers, placed, starts,
-                        counts, (float4 *)to->entries.data, (uint2 *)to->links.data,
+                        counts, ranks, (float4 *)to->entries.data, (uint4 *)to->links.data,
                         to->entries.bytes / sizeof(float4));
 }
 
@@ -307,7 +384,7 @@ static carom_status build_settle(carom_device *device, carom_device_op *op,
                                  const carom_device_counters *counters, bool *again) {
     const build_arguments *b = carom_device_arguments<build_arguments>(op);
     carom_device_balls *balls = b->balls;
-    uint64_t entries = counters->n[0];
+    uint64_t entries = counters->n[B_ENTRIES];
     if (entries > UINT32_MAX - 2u * CAROM_WARP)
         return carom_device_fail(device, CAROM_TOO_LARGE, "too many spheres for a grid: %u",
                                  b->view->count);
@@ -369,7 +446,7 @@ static carom_status balls_set(carom_device *device, carom_device_balls *balls,
         const grid_arrays *to = next_arrays(balls);
         grid_view on_device = {*view, (const asker *)to->askers.data,
                                (const asker *)to->groups.data, (const float4 *)to->entries.data,
-                               (const uint2 *)to->links.data};
+                               (const uint4 *)to->links.data};
         on_device.v.spheres = (const carom_balls_sphere *)to->spheres.data;
         on_device.v.starts = (const uint32_t *)to->starts.data;
         status = carom_device_check(
@@ -386,33 +463,31 @@ static carom_status balls_set(carom_device *device, carom_device_balls *balls,
     return CAROM_OK;
 }
 
-/* ---- A meeting in shared memory -------------------------------------------------------------- */
+/* ---- Meetings -------------------------------------------------------------------------------- */
 
 /* x -> m x + b. */
 struct affine {
     double m[9], b[3];
 };
 
-struct meeting_block {
+struct alignas(16) meeting_block {
     grid_view grid[2];
     carom_pose pose[2];
     carom_pack_meeting meeting;
     carom_balls_asking ask[2];
     affine into[2]; /* from the centres of each packing into the grid of the other */
     bool bad, apart, regular;
-    volatile bool ready; /* pivot and scales are there: they are needed last */
 };
 
 /* Prepares a meeting; all threads of the block call it. What one thread does here all blocks wait
  * for: so warps do different parts. */
-static __device__ void begin_meeting(meeting_block *s, const meeting_view &m, uint64_t index) {
+static __device__ void make_meeting(meeting_block *s, const meeting_view &m, uint64_t index) {
     const unsigned words = sizeof(grid_view) / sizeof(uint64_t);
     const unsigned numbers = sizeof(carom_pose) / sizeof(double);
     const carom_pack_extent *extent_a = &s->grid[0].v.extent, *extent_b = &s->grid[1].v.extent;
     static_assert(sizeof(grid_view) % sizeof(uint64_t) == 0, "copied in words");
     for (unsigned i = threadIdx.x; i < 2 * words; i += blockDim.x)
         ((uint64_t *)s->grid)[i] = ((const uint64_t *)m.grid[i / words])[i % words];
-    if (threadIdx.x == 0) s->ready = false;
     if (threadIdx.x < 2 * numbers) {
         unsigned side = threadIdx.x / numbers;
         const carom_pose *pose = m.poses[side] != nullptr ? m.poses[side] + index : &m.pose[side];
@@ -440,7 +515,7 @@ static __device__ void begin_meeting(meeting_block *s, const meeting_view &m, ui
     __syncthreads();
     unsigned warp = threadIdx.x / CAROM_WARP, lane = threadIdx.x % CAROM_WARP;
     if (s->bad) {
-        if (threadIdx.x == 0) s->apart = s->regular = s->ready = true;
+        if (threadIdx.x == 0) s->apart = s->regular = true;
     } else if (warp == 0) {
         if (lane < 2)
             s->ask[lane] =
@@ -463,23 +538,32 @@ static __device__ void begin_meeting(meeting_block *s, const meeting_view &m, ui
         s->apart = carom_balls_apart(&s->meeting, s->grid[0].v.ball, s->grid[1].v.ball);
         s->regular = carom_balls_is_regular(&s->grid[0].v, &s->meeting.place[0], &s->meeting) &&
                      carom_balls_is_regular(&s->grid[1].v, &s->meeting.place[1], &s->meeting);
+    } else if (warp == 2 && lane == 0) {
+        carom_pack_meeting_finish(&s->meeting, extent_a, extent_b);
     }
     __syncthreads();
-    if (warp == WARPS - 1 && !s->bad) { /* the others go on meanwhile */
-        if (lane == 0) {
-            carom_pack_meeting_finish(&s->meeting, extent_a, extent_b);
-            __threadfence_block();
-            s->ready = true;
-        }
-        __syncwarp();
-    }
 }
 
-/* Waits until all of a meeting is there. A flag with fences, no barrier: warps that have no pair
- * never wait. (racecheck does not know such flags and reports the numbers that it guards.) */
-static __device__ inline void await_scales(const meeting_block &s) {
-    while (!s.ready) __nanosleep(20);
-    __threadfence_block();
+/* Copies a meeting in words, by the threads of a block. */
+static __device__ inline void copy_meeting(meeting_block *to, const meeting_block *from) {
+    static_assert(sizeof(*to) % sizeof(uint4) == 0, "copied in words");
+    for (unsigned i = threadIdx.x; i < sizeof(*to) / sizeof(uint4); i += blockDim.x)
+        ((uint4 *)to)[i] = ((const uint4 *)from)[i];
+}
+
+/* Prepares one meeting per block: of `all`, or `one` in several poses where that is NULL. A kernel
+ * of its own, so that many blocks need not do the same. */
+static __global__ void __launch_bounds__(PREPARERS)
+    prepare_meetings(const __grid_constant__ meeting_view one, const meeting_view *all,
+                     uint32_t replicas, meeting_block *meetings) {
+    carom_device_begin();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion(); /* the blocks of the search get ready meanwhile */
+#endif
+    __shared__ meeting_block s;
+    make_meeting(&s, all != nullptr ? all[blockIdx.x] : one, all != nullptr ? 0 : blockIdx.x);
+    for (uint32_t i = 0; i < replicas; ++i)
+        copy_meeting(&meetings[(uint64_t)blockIdx.x * replicas + i], &s);
 }
 
 static __device__ inline carom_pack_posed load_posed(const meeting_block &s, int side,
@@ -492,123 +576,115 @@ static __device__ inline carom_pack_posed load_posed(const meeting_block &s, int
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-/* What a search looks for. */
-enum { NEAR, NEAR_AND_COVERS, WIDE };
+/* What a search looks for: pairs whose inner or secondary balls may meet, or all within reach. */
+enum { NEAR, WIDE };
 
-/* A pair that is left: ranks in A and B. The highest bits: whether its inner or secondary balls may
- * meet, and whether floats could not decide about its covers. */
-#define MARK 0x80000000u
+/* A hit: an entry that is near a sphere that asks; the side, as the highest bit, and rank of that
+ * sphere; the tag of the entry, if it is of the cell that was asked for; and its least reach. Where
+ * the tag is DIRECT, the first number is the rank of the other sphere. */
+#define SIDE_B 0x80000000u
+#define DIRECT 0xFFFFFFFFu
 
-/* What a warp works on, in shared memory. */
-struct warp_work {
-    float4 queries[CAROM_WARP]; /* positions and reaches of the spheres that ask */
-    float near[CAROM_WARP];
-    uint4
-        visits[VISITS]; /* entries: first, end, of which 32 are compared; least reach; tag, lane */
-    uint16_t hits[(ROUND + 1u) * CAROM_WARP]; /* visit and entry of it that are near enough */
-    uint2 pairs[BUFFER];
+/* What a block works on, in shared memory. A piece is a part of a bucket that a thread's sphere
+ * asks for: its first entry; thread, number of entries and side. */
+struct block_work {
+    float4 queries[THREADS]; /* positions and radii of the spheres that ask */
+    uint4 wanted[THREADS];   /* what their hits have but for the entry */
+    uint2 pieces[PIECES];
+    uint4 hits[HITS];
+    unsigned piece_count, hit_count;
 };
 
-/* What warps find. SEEKER::take(n) decides the last n pairs, n at most 32; flag_pair notes two
- * covers that meet; stopped ends the search. */
+static __device__ inline uint2 make_piece(uint32_t first, unsigned count, int side) {
+    return make_uint2(first, threadIdx.x | count << 16 | (side != 0 ? SIDE_B : 0u));
+}
+
+static __device__ inline unsigned piece_thread(uint2 piece) {
+    return piece.y & 0xFFFFu;
+}
+
+static __device__ inline unsigned piece_entries(uint2 piece) {
+    return piece.y >> 16 & 0xFFu;
+}
+
+/* What blocks find. SEEKER::take(hit, there) decides one hit per lane; is_done ends the search. */
 struct finder {
-    warp_work &work;
-    unsigned count, hit_count; /* pairs and hits that wait */
-    uint64_t visits, candidates, undecided;
+    block_work &work;
+    unsigned visits; /* of the thread */
 };
 
-/* Adds the pairs of lanes to the buffer. */
-template <typename SEEKER>
-static __device__ inline void push(SEEKER &seeker, bool has, uint32_t a, uint32_t b) {
-    unsigned mask = __ballot_sync(~0u, has), lane = threadIdx.x % CAROM_WARP;
-    if (mask == 0) return;
-    if (has)
-        seeker.work.pairs[seeker.count + __popc(mask & ((1u << lane) - 1u))] = make_uint2(a, b);
-    seeker.count += __popc(mask);
-    __syncwarp();
-    if (seeker.count < CAROM_WARP) return;
-    seeker.count -= CAROM_WARP;
-    seeker.take(CAROM_WARP);
-}
-
-/* Looks at the last n hits: an entry may be of another cell that shares the bucket, and only covers
- * may meet. `first` is the rank of the sphere of lane 0. */
-template <typename SEEKER>
-static __device__ inline void look_at(const meeting_block &s, int side, uint32_t first, unsigned n,
-                                      SEEKER &seeker) {
-    const grid_view &grid = s.grid[1 - side];
-    const warp_work &work = seeker.work;
-    unsigned lane = threadIdx.x % CAROM_WARP;
-    bool has = false, close = false, doubt = false;
-    uint32_t rank = 0, other = 0;
-    if (lane < n) {
-        unsigned hit = work.hits[seeker.hit_count + lane];
-        uint4 visit = work.visits[hit / CAROM_WARP];
-        unsigned at = visit.x + hit % CAROM_WARP, from = visit.w % CAROM_WARP;
-        uint2 link = __ldg(&grid.links[at]);
-        float4 e = __ldg(&grid.entries[at]), q = work.queries[from];
-        has = (link.y & TAG_MASK) == visit.w / CAROM_WARP;
-        rank = first + from;
-        other = link.x;
-        if (has && SEEKER::WHAT != WIDE) {
-            float dx = e.x - q.x, dy = e.y - q.y, dz = e.z - q.z;
-            float squared = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
-            float sum = __uint_as_float(link.y & ~TAG_MASK) + work.near[from];
-            close = squared <= sum * sum;
-            if (SEEKER::WHAT == NEAR_AND_COVERS) {
-                /* Less the slack that was added, and twice more for positions and radii. */
-                float sure = e.w + q.w - 3.0f * CAROM_BALLS_SLACK;
-                bool covers_decide = s.grid[0].v.covers_largest && s.grid[1].v.covers_largest;
-                doubt = !(covers_decide && sure > 0.0f && squared <= sure * sure);
-                if (!doubt) seeker.flag_pair(side == 0 ? rank : other, side == 0 ? other : rank);
-            }
-            has = close || doubt;
-        }
+/* Adds hits of each lane to those that wait, where has[i] is set; `hit` gives the i-th of a lane.
+ * Returns how many wait, at least. */
+template <unsigned COUNT, typename HIT>
+static __device__ inline unsigned push(block_work &work, const bool has[COUNT], HIT hit) {
+    unsigned lane = threadIdx.x % CAROM_WARP, mask[COUNT], sum = 0, at = 0;
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i) {
+        mask[i] = __ballot_sync(~0u, has[i]);
+        sum += __popc(mask[i]);
     }
-    __syncwarp();
-    uint32_t a = side == 0 ? rank : other, b = side == 0 ? other : rank;
-    push(seeker, has, close ? a | MARK : a, doubt ? b | MARK : b);
+    if (sum == 0) return 0;
+    if (lane == 0) at = atomicAdd(&work.hit_count, sum);
+    at = __shfl_sync(~0u, at, 0);
+    unsigned after = at + sum;
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i) {
+        if (has[i]) work.hits[at + __popc(mask[i] & ((1u << lane) - 1u))] = hit(i);
+        at += __popc(mask[i]);
+    }
+    return after;
 }
 
-/* Compares spheres with 32 entries each, one entry per lane: reading is coalesced, however spheres
- * and cells lie to each other. */
+/* Decides all hits, shared by the warps of the block, which all call this after a barrier. */
+template <typename SEEKER> static __device__ inline void drain(SEEKER &seeker) {
+    unsigned total = seeker.work.hit_count, lane = threadIdx.x % CAROM_WARP;
+    for (unsigned begin = threadIdx.x - lane; begin < total; begin += THREADS) {
+        bool there = begin + lane < total;
+        seeker.take(seeker.work.hits[there ? begin + lane : begin], there);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) seeker.work.hit_count = 0;
+    __syncthreads();
+}
+
+/* Compares spheres with the pieces of buckets that they ask for, each by PIECE lanes, shared by the
+ * warps of the block, which all call this after a barrier. */
 template <typename SEEKER>
-static __device__ inline void scan(const meeting_block &s, int side, uint32_t first, unsigned count,
-                                   SEEKER &seeker) {
-    const float4 *entries = s.grid[1 - side].entries;
-    warp_work &work = seeker.work;
-    unsigned lane = threadIdx.x % CAROM_WARP, lower = (1u << lane) - 1u;
-    for (unsigned begin = 0; begin < count; begin += ROUND) {
+static __device__ inline void scan(const meeting_block &s, SEEKER &seeker) {
+    const unsigned at_once = THREADS / PIECE;
+    block_work &work = seeker.work;
+    unsigned count = CAROM_MIN(work.piece_count, PIECES), slot = threadIdx.x / PIECE,
+             in_piece = threadIdx.x % PIECE;
+    for (unsigned begin = 0; begin < count; begin += ROUND * at_once) {
         float4 e[ROUND];
+        uint2 piece[ROUND];
+        bool has[ROUND];
 #pragma unroll
         for (unsigned i = 0; i < ROUND; ++i) {
-            uint4 visit = work.visits[begin + i < count ? begin + i : begin];
-            e[i] = __ldg(&entries[visit.x + lane < visit.y ? visit.x + lane : visit.x]);
+            unsigned at = begin + i * at_once + slot;
+            piece[i] = work.pieces[at < count ? at : begin];
+            has[i] = at < count && in_piece < piece_entries(piece[i]);
+            if (has[i]) piece[i].x += in_piece;
+            const grid_view &grid = s.grid[(piece[i].y & SIDE_B) != 0 ? 0 : 1];
+            e[i] = __ldg(&grid.entries[piece[i].x]);
+            if (SEEKER::WHAT == WIDE) e[i].w = __uint_as_float(__ldg(&grid.links[piece[i].x].z));
         }
 #pragma unroll
         for (unsigned i = 0; i < ROUND; ++i) {
-            if (begin + i >= count) break;
-            uint4 visit = work.visits[begin + i];
-            float4 q = work.queries[visit.w % CAROM_WARP];
-            float dx = e[i].x - q.x, dy = e[i].y - q.y, dz = e[i].z - q.z, wide = e[i].w + q.w;
+            float4 q = work.queries[piece_thread(piece[i])];
+            float dx = e[i].x - q.x, dy = e[i].y - q.y, dz = e[i].z - q.z, sum = e[i].w + q.w;
             float squared = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
-            bool hit = visit.x + lane < visit.y && squared <= wide * wide &&
-                       e[i].w >= __uint_as_float(visit.z);
-            unsigned mask = __ballot_sync(~0u, hit);
-            if (hit)
-                work.hits[seeker.hit_count + __popc(mask & lower)] =
-                    (uint16_t)((begin + i) * CAROM_WARP + lane);
-            seeker.hit_count += __popc(mask);
+            has[i] = has[i] && squared <= sum * sum;
         }
-        __syncwarp();
-        unsigned least = begin + ROUND >= count ? 1u : CAROM_WARP;
-        while (seeker.hit_count >= least) {
-            unsigned some = CAROM_MIN(seeker.hit_count, CAROM_WARP);
-            seeker.hit_count -= some;
-            look_at(s, side, first, some, seeker);
-        }
+        unsigned waiting = push<ROUND>(work, has, [&](unsigned i) {
+            uint4 hit = work.wanted[piece_thread(piece[i])];
+            hit.x = piece[i].x;
+            return hit;
+        });
+        bool full = __syncthreads_or(waiting > FULL) != 0;
+        if (threadIdx.x == 0) work.piece_count = 0;
+        if (full) drain(seeker);
     }
-    __syncwarp();
 }
 
 /* A centre in units of the grid that is asked. */
@@ -642,22 +718,23 @@ static __device__ inline loaded load_asker(const asker *from) {
 
 /* The spheres of both packings, in groups of 32: those of A, then those of B. */
 struct groups {
-    uint64_t of_a, all;
+    uint32_t of_a, all; /* of at most 2^31 spheres each */
 
     __device__ explicit groups(const meeting_block &s)
-        : of_a(words_for(s.grid[0].v.count)), all(of_a + words_for(s.grid[1].v.count)) {
+        : of_a((uint32_t)words_for(s.grid[0].v.count)),
+          all(of_a + (uint32_t)words_for(s.grid[1].v.count)) {
     }
-    __device__ int side(uint64_t group) const {
+    __device__ int side(uint32_t group) const {
         return group < of_a ? 0 : 1;
     }
-    __device__ uint32_t first(uint64_t group) const {
-        return (uint32_t)(group < of_a ? group : group - of_a) * CAROM_WARP;
+    __device__ uint32_t first(uint32_t group) const {
+        return (group < of_a ? group : group - of_a) * CAROM_WARP;
     }
 };
 
 /* Whether a group may have centres in the box of the other grid. */
 static __device__ inline bool is_group_near(const meeting_block &s, const groups &g,
-                                            uint64_t group) {
+                                            uint32_t group) {
     int side = g.side(group);
     const carom_balls_view &grid = s.grid[1 - side].v;
     loaded ball = load_asker(&s.grid[side].groups[g.first(group) / CAROM_WARP]);
@@ -671,77 +748,99 @@ static __device__ inline bool is_group_near(const meeting_block &s, const groups
 
 /* The sphere of this lane in a group; any other where it has none. */
 static __device__ inline loaded load_member(const meeting_block &s, const groups &g,
-                                            uint64_t group) {
+                                            uint32_t group) {
     const grid_view &from = s.grid[g.side(group)];
     uint32_t rank = g.first(group) + threadIdx.x % CAROM_WARP;
     return load_asker(&from.askers[rank < from.v.count ? rank : 0]);
 }
 
-/* The 32 spheres of a warp ask the grid of the other packing, two levels at a time. */
-template <typename SEEKER>
-static __device__ inline void ask_grid(const meeting_block &s, int side, uint32_t first,
-                                       const loaded &sphere, SEEKER &seeker) {
-    const carom_balls_asking &ask = s.ask[side];
-    const grid_view &from = s.grid[side], &grid = s.grid[1 - side];
-    warp_work &work = seeker.work;
-    unsigned lane = threadIdx.x % CAROM_WARP;
-    uint32_t rank = first + lane;
-    bool inside = rank < from.v.count;
-    float p[3] = {0.0f, 0.0f, 0.0f}, least = 0.0f;
-    if (inside) {
-        to_grid(s.into[side], sphere.centre(), p);
-        for (int k = 0; k < 3; ++k)
-            inside = inside && p[k] >= grid.v.box_low[k] && p[k] <= grid.v.box_high[k];
-        if (inside) {
-            float reach = (float)((double)sphere.reach() * ask.from_ratio) + CAROM_BALLS_SLACK;
-            work.queries[lane] = make_float4(p[0], p[1], p[2], reach);
-            work.near[lane] = (float)((double)sphere.near() * ask.from_ratio) + CAROM_BALLS_SLACK;
-            least = carom_balls_threshold(sphere.reach(), ask.ratio, ask.b_asks);
-        }
+/* The sum over the lower lanes of a warp, and over all of them. */
+static __device__ inline unsigned sum_below(unsigned n, unsigned *total) {
+    unsigned lane = threadIdx.x % CAROM_WARP, sum = n;
+    for (unsigned step = 1; step < CAROM_WARP; step *= 2) {
+        unsigned other = __shfl_up_sync(~0u, sum, step);
+        if (lane >= step) sum += other;
     }
-    if (!__any_sync(~0u, inside)) return;
-    for (uint32_t level = 0; level < grid.v.level_count; level += 2) {
-        uint2 span[2] = {};
-        uint32_t tag[2] = {};
-#pragma unroll
-        for (unsigned i = 0; i < 2; ++i) {
-            uint32_t on = level + i;
-            if (!inside || on >= grid.v.level_count || least > grid.v.top[on]) continue;
-            uint32_t x = carom_balls_cell(&grid.v, on, 0, p[0]);
-            uint32_t y = carom_balls_cell(&grid.v, on, 1, p[1]);
-            uint32_t z = carom_balls_cell(&grid.v, on, 2, p[2]);
-            uint32_t bucket = carom_grid_bucket(&grid.v.table, x, y, z, on);
-            span[i].x = __ldg(&grid.v.starts[bucket]);
-            span[i].y = __ldg(&grid.v.starts[bucket + 1]);
-            tag[i] = tag_of(x, y, z, on) * CAROM_WARP + lane;
-            ++seeker.visits;
-        }
-        for (;;) { /* 32 entries of each bucket */
-            unsigned count = 0;
-#pragma unroll
-            for (unsigned i = 0; i < 2; ++i) {
-                bool more = span[i].x < span[i].y;
-                unsigned mask = __ballot_sync(~0u, more);
-                if (more) {
-                    work.visits[count + __popc(mask & ((1u << lane) - 1u))] =
-                        make_uint4(span[i].x, span[i].y, __float_as_uint(least), tag[i]);
-                    span[i].x += CAROM_WARP;
-                }
-                count += __popc(mask);
-            }
-            if (count == 0) break;
-            __syncwarp();
-            scan(s, side, first, count, seeker);
-        }
+    *total = __shfl_sync(~0u, sum, CAROM_WARP - 1u);
+    return sum - n;
+}
+
+/* Whether a sphere asks on a level: on its own and those above, but for those whose spheres it
+ * finds on level 0. */
+static __device__ inline bool asks_on(const carom_balls_view &grid, float least, uint32_t level) {
+    if (least > grid.top[level]) return false;
+    return level == 0 || level > grid.fine_levels || least > grid.top[0];
+}
+
+/* The sphere with which a thread asks the grid of the other packing. */
+struct asking_thread {
+    float p[3], least;
+    uint32_t level; /* to ask on next */
+    int side;
+    uint2 span; /* entries of the bucket that is left to compare with */
+};
+
+/* Makes a thread ask with a sphere; `rank` may be none of the packing. */
+template <typename SEEKER>
+static __device__ inline void begin_asking(const meeting_block &s, int side, uint32_t rank,
+                                           const loaded &sphere, SEEKER &seeker, asking_thread *t) {
+    const carom_balls_asking &ask = s.ask[side];
+    const carom_balls_view &grid = s.grid[1 - side].v;
+    bool inside = rank < s.grid[side].v.count;
+    to_grid(s.into[side], sphere.centre(), t->p);
+    for (int k = 0; k < 3; ++k)
+        inside = inside && t->p[k] >= grid.box_low[k] && t->p[k] <= grid.box_high[k];
+    t->level = grid.level_count;
+    t->side = side;
+    if (!inside) return;
+    double radius = (double)(SEEKER::WHAT == WIDE ? sphere.reach() : sphere.near());
+    t->level = 0;
+    t->least = carom_balls_threshold(sphere.reach(), ask.ratio, ask.b_asks);
+    seeker.work.queries[threadIdx.x] = make_float4(
+        t->p[0], t->p[1], t->p[2], (float)(radius * ask.from_ratio) + CAROM_BALLS_SLACK);
+    seeker.work.wanted[threadIdx.x] =
+        make_uint4(0u, rank | (side != 0 ? SIDE_B : 0u), 0u, __float_as_uint(t->least));
+}
+
+/* Looks up the next cell that a thread asks for. */
+template <typename SEEKER>
+static __device__ inline void look_up(const meeting_block &s, SEEKER &seeker, asking_thread *t) {
+    const carom_balls_view &grid = s.grid[1 - t->side].v;
+    while (t->level < grid.level_count && !asks_on(grid, t->least, t->level)) ++t->level;
+    if (t->level >= grid.level_count) return;
+    uint32_t x = carom_balls_cell(&grid, t->level, 0, t->p[0]);
+    uint32_t y = carom_balls_cell(&grid, t->level, 1, t->p[1]);
+    uint32_t z = carom_balls_cell(&grid, t->level, 2, t->p[2]);
+    uint32_t bucket = carom_grid_bucket(&grid.table, x, y, z, t->level);
+    t->span = make_uint2(__ldg(&grid.starts[bucket]), __ldg(&grid.starts[bucket + 1]));
+    seeker.work.wanted[threadIdx.x].z = tag_of(x, y, z, t->level);
+    ++t->level;
+    ++seeker.visits;
+}
+
+/* Adds pieces of a thread's bucket to those that the block compares. */
+static __device__ inline void push_pieces(block_work &work, asking_thread *t) {
+    unsigned mine = (t->span.y - t->span.x + PIECE - 1u) / PIECE, total, base = 0;
+    mine = CAROM_MIN(mine, PIECES);
+    unsigned at = sum_below(mine, &total);
+    if (total == 0) return;
+    if (threadIdx.x % CAROM_WARP == 0) base = atomicAdd(&work.piece_count, total);
+    at += __shfl_sync(~0u, base, 0);
+    unsigned end = CAROM_MIN(at + mine, PIECES);
+    for (; at < end; ++at) {
+        unsigned some = CAROM_MIN(t->span.y - t->span.x, PIECE);
+        work.pieces[at] = make_piece(t->span.x, some, t->side);
+        t->span.x += some;
     }
 }
 
-/* Where floats cannot tell: 32 spheres of A that are near B are compared with all of B. */
+/* Where floats cannot tell: 32 spheres of A per warp, those near B, are compared with all of B. */
 template <typename SEEKER>
-static __device__ void compare_all(const meeting_block &s, uint32_t first, SEEKER &seeker) {
-    uint32_t rank = first + threadIdx.x % CAROM_WARP;
+static __device__ inline void compare_all(const meeting_block &s, uint32_t group, SEEKER &seeker) {
+    uint32_t rank = group * CAROM_WARP + threadIdx.x % CAROM_WARP;
     const carom_balls_view &of_a = s.grid[0].v, &of_b = s.grid[1].v;
     bool asks = rank < of_a.count;
+    unsigned waiting = 0;
     carom_pack_posed a = {};
     if (asks) {
         a = load_posed(s, 0, rank);
@@ -749,55 +848,98 @@ static __device__ void compare_all(const meeting_block &s, uint32_t first, SEEKE
                            (double)s.grid[0].askers[rank].reach / of_a.unit};
         asks = !carom_balls_apart(&s.meeting, ball, of_b.ball);
     }
-    if (!__any_sync(~0u, asks)) return;
+    if (!__syncthreads_or(asks)) return;
     for (uint32_t other = 0; other < of_b.count; ++other) {
         carom_pack_posed b = load_posed(s, 1, other);
         carom_vec3 apart = carom_vec_sub(b.centre, a.centre);
         double squared = carom_vec_dot(apart, apart), secondary = a.secondary + b.secondary,
                inner = a.radius + b.radius;
-        bool close = SEEKER::WHAT != WIDE && asks &&
-                     (squared < secondary * secondary || squared < inner * inner);
-        bool covers = SEEKER::WHAT != NEAR && asks && carom_pack_covers_meet(&a, &b);
-        push(seeker, close || covers, close ? rank | MARK : rank, covers ? other | MARK : other);
+        bool close = squared < secondary * secondary || squared < inner * inner;
+        bool has[1] = {asks && (close || (SEEKER::WHAT == WIDE && carom_pack_covers_meet(&a, &b)))};
+        unsigned after = push<1>(seeker.work, has,
+                                 [&](unsigned) { return make_uint4(other, rank, DIRECT, 0u); });
+        waiting = CAROM_MAX(waiting, after);
+        if (other % ROUND != ROUND - 1u && other + 1u != of_b.count) continue;
+        if (__syncthreads_or(waiting > FULL)) drain(seeker);
+        waiting = 0;
     }
 }
 
-/* All groups of part `part` of `parts`; then the pairs that are left. A warp takes groups that lie
- * far apart, so that all have some of the region where the packings overlap. With many of them, it
- * first leaves out those that lie outside of the other's box, 32 at once. The spheres of the next
- * group are loaded while those of one ask. */
+/* The ranks in A and B of the spheres of a hit; false where it is none: an entry of another cell
+ * that shares the bucket, or of a sphere that asks itself. */
+static __device__ inline bool resolve(const meeting_block &s, uint4 hit, uint32_t rank[2]) {
+    int side = (hit.y & SIDE_B) != 0 ? 1 : 0;
+    rank[side] = hit.y & ~SIDE_B;
+    rank[1 - side] = hit.x;
+    if (hit.z == DIRECT) return true;
+    uint4 link = __ldg(&s.grid[1 - side].links[hit.x]);
+    rank[1 - side] = link.x;
+    return link.y == hit.z && __uint_as_float(link.z) >= __uint_as_float(hit.w);
+}
+
+/* The groups of a warp that may be near the other packing. They lie far apart, so that all warps
+ * have some of the region where the packings overlap. With many of them, those outside of the
+ * other's box are left out, 32 at once. */
+struct group_list {
+    uint32_t next, stride, end; /* of the 32 that come next */
+    unsigned mask;              /* of the 32 before these, what is left */
+
+    __device__ group_list(uint32_t begin, uint32_t step, uint32_t limit)
+        : next(begin), stride(step), end(limit), mask(0) {
+    }
+
+    /* Makes the mask not empty; false when all groups are done. The whole warp calls it. */
+    __device__ bool fill(const meeting_block &s, const groups &g) {
+        while (mask == 0 && next < end) {
+            uint32_t mine = next + threadIdx.x % CAROM_WARP * stride;
+            bool many = end > 4 * stride;
+            mask = __ballot_sync(~0u, mine < end && (!many || is_group_near(s, g, mine)));
+            next += CAROM_WARP * stride;
+        }
+        return mask != 0;
+    }
+
+    __device__ uint32_t take() {
+        uint32_t group = next - (CAROM_WARP + 1u - (unsigned)__ffs((int)mask)) * stride;
+        mask &= mask - 1u;
+        return group;
+    }
+};
+
+/* All spheres of part `part` of `parts` ask; then the hits that are left are decided. All warps of
+ * a block go in rounds: each looks up cells for 32 spheres, and the block compares the pieces of
+ * these buckets. */
 template <typename SEEKER>
 static __device__ inline void ask_all(const meeting_block &s, uint32_t part, uint32_t parts,
                                       SEEKER &seeker) {
     const groups g(s);
-    uint64_t end = s.apart ? 0 : s.regular ? g.all : g.of_a, stride = (uint64_t)parts * WARPS;
-    unsigned lane = threadIdx.x % CAROM_WARP;
-    bool many = end > 4 * stride && s.regular;
-    for (uint64_t base = (uint64_t)part * WARPS + threadIdx.x / CAROM_WARP; base < end;
-         base += CAROM_WARP * stride) {
-        uint64_t mine = base + lane * stride;
-        bool near = mine < end && (!many || is_group_near(s, g, mine));
-        unsigned mask = __ballot_sync(~0u, near);
-        if (seeker.stopped()) break;
-        loaded next = {};
-        if (mask != 0 && s.regular)
-            next = load_member(s, g, base + (unsigned)(__ffs((int)mask) - 1) * stride);
-        while (mask != 0) {
-            uint64_t group = base + (unsigned)(__ffs((int)mask) - 1) * stride;
-            mask &= mask - 1u;
-            if (s.regular) {
-                loaded now = next;
-                if (mask != 0)
-                    next = load_member(s, g, base + (unsigned)(__ffs((int)mask) - 1) * stride);
-                ask_grid(s, g.side(group), g.first(group), now, seeker);
-            } else {
-                compare_all(s, g.first(group), seeker);
-            }
-        }
+    uint32_t stride = parts * WARPS, begin = threadIdx.x / CAROM_WARP * parts + part;
+    bool more = !s.apart;
+    if (more && !s.regular) {
+        for (uint32_t round = 0; round + part < g.of_a; round += stride)
+            compare_all(s, round + begin, seeker);
+        more = false;
     }
-    unsigned left = seeker.count;
-    seeker.count = 0;
-    if (left != 0) seeker.take(left);
+    group_list list(begin, stride, g.all);
+    asking_thread t = {};
+    t.level = UINT32_MAX; /* of no sphere yet */
+    while (more) {
+        if (!__any_sync(~0u, t.span.x < t.span.y || t.level < s.grid[1 - t.side].v.level_count) &&
+            list.fill(s, g)) {
+            uint32_t group = list.take();
+            begin_asking(s, g.side(group), g.first(group) + threadIdx.x % CAROM_WARP,
+                         load_member(s, g, group), seeker, &t);
+        }
+        if (t.span.x >= t.span.y) look_up(s, seeker, &t);
+        push_pieces(seeker.work, &t);
+        __syncthreads();
+        scan(s, seeker);
+        bool left = t.span.x < t.span.y || t.level < s.grid[1 - t.side].v.level_count ||
+                    list.mask != 0 || list.next < list.end;
+        more = __syncthreads_or(left && !seeker.is_done()) != 0;
+    }
+    __syncthreads();
+    drain(seeker);
 }
 
 /* ---- Overlaps -------------------------------------------------------------------------------- */
@@ -809,7 +951,6 @@ enum {
     S_VOIDS = 2,
     S_VISITS = 4,
     S_CANDIDATES,
-    S_UNDECIDED,
     S_SPOILED, /* a bit for each term that exceeded its scale */
     S_TICKET,
     S_NUMBERS
@@ -822,6 +963,7 @@ static __host__ __device__ inline uint64_t state_words(uint32_t replicas) {
 /* The sums of a block. */
 struct block_sums {
     carom_device_count low[VALUES], high[VALUES], number[S_NUMBERS];
+    carom_device_count of_warp[WARPS][VALUES];
     double value[VALUES / 2];
     carom_packing_overlap overlap;
     bool last;
@@ -840,25 +982,20 @@ static __device__ inline const carom_pack_scale &scale_of(const carom_pack_scale
                                       : scales.direction;
 }
 
-/* The sums of all threads, two parts of each term as bits of doubles, and two counts. A row has one
- * more than the threads, so that a warp reads a column without bank conflicts, too. */
-template <bool BOUNDS> struct lane_sums {
-    static const unsigned PARTS = 2u * (BOUNDS ? TERMS + 2u : TERMS);
-    static const unsigned COUNT = PARTS + (BOUNDS ? 2u : 1u);
-    carom_device_count value[COUNT][THREADS + 1]; /* parts of terms; pairs; inner pairs */
+/* One step of adding up values over a warp: of two values, lanes with the bit keep the second and
+ * the others the first, each of two lanes. After a step for each bit, lane v has value v of 32. */
+static __device__ inline carom_device_count fold(unsigned bit, carom_device_count first,
+                                                 carom_device_count second) {
+    bool upper = (threadIdx.x & bit) != 0;
+    return (upper ? second : first) + __shfl_xor_sync(~0u, upper ? first : second, bit);
+}
 
-    __device__ void add(unsigned term, double x, const carom_pack_scale &scale) {
-        double above = x + scale.coarse, rest = x - (above - scale.coarse);
-        value[2 * term][threadIdx.x] += bits_of(above);
-        value[2 * term + 1][threadIdx.x] += bits_of(rest + scale.fine);
-    }
-
-    __device__ void add_vec(unsigned term, carom_vec3 v, const carom_pack_scale &scale) {
-        add(term, v.x, scale);
-        add(term + 1, v.y, scale);
-        add(term + 2, v.z, scale);
-    }
-};
+/* The two parts of a term as integers, added up over pairs of lanes. */
+static __device__ inline carom_device_count fold_term(double x, const carom_pack_scale &scale) {
+    double above = x + scale.coarse, rest = x - (above - scale.coarse);
+    return fold(1u, bits_of(above) - bits_of(scale.coarse),
+                bits_of(rest + scale.fine) - bits_of(scale.fine));
+}
 
 /* Flags a sphere whose cover meets one of the other packing. */
 static __device__ inline void flag(const meeting_block &s, block_sums &to, uint32_t *flags,
@@ -879,37 +1016,40 @@ static __device__ inline double limited(block_sums &to, unsigned term, double x,
     return 0.0;
 }
 
-/* Adds the terms of a pair to the sums of the thread; without a pair zeros, so that all threads of
- * a warp have equally many. Not inlined: it needs twice the registers of the search. */
+/* The sums over a warp of the terms of one hit per lane: lane v gets value v of VALUES. Not
+ * inlined: it needs twice the registers of the search. */
 template <bool BOUNDS>
-static __device__ __noinline__ void add_pair(const meeting_block &s, lane_sums<BOUNDS> &lanes,
-                                             block_sums &to, uint32_t *flags, uint2 pair,
-                                             bool there) {
+static __device__ __noinline__ carom_device_count sum_pairs(const meeting_block &s, block_sums &to,
+                                                            uint32_t *flags, uint4 hit,
+                                                            bool there) {
     const carom_pack_scales &scales = s.meeting.scales;
     carom_pack_term term = {};
+    carom_device_count pairs = 0, inner_pairs = 0;
     double volume = 0.0, error = 0.0;
+    uint32_t rank[2];
+    there = there && resolve(s, hit, rank);
+    unsigned candidates = __popc(__ballot_sync(~0u, there));
+    if (threadIdx.x % CAROM_WARP == 0)
+        atomicAdd(&to.number[S_CANDIDATES], (carom_device_count)candidates);
     if (there) {
-        uint32_t rank_a = pair.x & ~MARK, rank_b = pair.y & ~MARK;
-        carom_pack_posed a = load_posed(s, 0, rank_a), b = load_posed(s, 1, rank_b);
-        if ((pair.x & MARK) != 0) {
-            carom_ball ball_a = {a.centre, a.secondary}, ball_b = {b.centre, b.secondary};
-            if (carom_pack_pair(&ball_a, &ball_b, s.meeting.pivot, &term))
-                ++lanes.value[lanes.PARTS][threadIdx.x];
+        carom_pack_posed a = load_posed(s, 0, rank[0]), b = load_posed(s, 1, rank[1]);
+        carom_ball ball_a = {a.centre, a.secondary}, ball_b = {b.centre, b.secondary};
+        if (carom_pack_pair(&ball_a, &ball_b, s.meeting.pivot, &term))
+            pairs = 1;
+        else
+            term = carom_pack_term{};
+        if (BOUNDS) {
+            carom_vec3 apart = carom_vec_sub(b.centre, a.centre);
+            double squared = carom_vec_dot(apart, apart);
+            if (carom_pack_inner(squared, sqrt(squared), a.radius, b.radius, s.meeting.slack,
+                                 &volume, &error))
+                inner_pairs = 1;
             else
-                term = carom_pack_term{};
-            if (BOUNDS) {
-                carom_vec3 apart = carom_vec_sub(b.centre, a.centre);
-                double squared = carom_vec_dot(apart, apart);
-                if (carom_pack_inner(squared, sqrt(squared), a.radius, b.radius, s.meeting.slack,
-                                     &volume, &error))
-                    ++lanes.value[lanes.PARTS + 1][threadIdx.x];
-                else
-                    volume = error = 0.0;
+                volume = error = 0.0;
+            if (carom_pack_covers_meet(&a, &b)) {
+                flag(s, to, flags, 0, rank[0]);
+                flag(s, to, flags, 1, rank[1]);
             }
-        }
-        if (BOUNDS && (pair.y & MARK) != 0 && carom_pack_covers_meet(&a, &b)) {
-            flag(s, to, flags, 0, rank_a);
-            flag(s, to, flags, 1, rank_b);
         }
     }
     if (!s.regular) {
@@ -923,81 +1063,69 @@ static __device__ __noinline__ void add_pair(const meeting_block &s, lane_sums<B
         error = limited(to, TERMS + 1, error, scales.volume);
     }
     __syncwarp();
-    lanes.add(0, term.volume, scales.volume);
-    lanes.add_vec(1, term.force, scales.force);
-    lanes.add_vec(4, term.torque, scales.torque);
-    lanes.add_vec(7, term.direction, scales.direction);
-    lanes.add_vec(10, term.moment, scales.direction);
-    if (!BOUNDS) return;
-    lanes.add(TERMS, volume, scales.volume);
-    lanes.add(TERMS + 1, error, scales.volume);
+    carom_device_count v[VALUES / 2] = {fold_term(term.volume, scales.volume),
+                                        fold_term(term.force.x, scales.force),
+                                        fold_term(term.force.y, scales.force),
+                                        fold_term(term.force.z, scales.force),
+                                        fold_term(term.torque.x, scales.torque),
+                                        fold_term(term.torque.y, scales.torque),
+                                        fold_term(term.torque.z, scales.torque),
+                                        fold_term(term.direction.x, scales.direction),
+                                        fold_term(term.direction.y, scales.direction),
+                                        fold_term(term.direction.z, scales.direction),
+                                        fold_term(term.moment.x, scales.direction),
+                                        fold_term(term.moment.y, scales.direction),
+                                        fold_term(term.moment.z, scales.direction),
+                                        BOUNDS ? fold_term(volume, scales.volume) : 0,
+                                        BOUNDS ? fold_term(error, scales.volume) : 0,
+                                        fold(1u, pairs, inner_pairs)};
+#pragma unroll
+    for (unsigned bit = 2, count = VALUES / 2; bit < CAROM_WARP; bit *= 2) {
+        count /= 2;
+#pragma unroll
+        for (unsigned i = 0; i < VALUES / 4; ++i)
+            if (i < count) v[i] = fold(bit, v[2 * i], v[2 * i + 1]);
+    }
+    return v[0];
 }
 
 template <bool BOUNDS> struct summing : finder {
-    static const int WHAT = BOUNDS ? NEAR_AND_COVERS : NEAR;
+    static const int WHAT = BOUNDS ? WIDE : NEAR;
     const meeting_block &s;
-    lane_sums<BOUNDS> &lanes;
     block_sums &to;
     uint32_t *flags;
+    carom_device_count sum; /* of the value with the number of the lane */
     unsigned turns;
 
-    __device__ summing(const meeting_block &of, lane_sums<BOUNDS> &of_lanes, block_sums &sums,
-                       warp_work &of_warp, uint32_t *flags_of_both)
-        : finder{of_warp, 0, 0, 0, 0, 0}, s(of), lanes(of_lanes), to(sums), flags(flags_of_both),
-          turns(0) {
+    __device__ summing(const meeting_block &of, block_sums &sums, block_work &of_block,
+                       uint32_t *flags_of_both)
+        : finder{of_block, 0}, s(of), to(sums), flags(flags_of_both), sum(0), turns(0) {
     }
 
-    __device__ bool stopped() const {
+    __device__ bool is_done() const {
         return false;
     }
 
-    __device__ void flag_pair(uint32_t a, uint32_t b) {
-        flag(s, to, flags, 0, a);
-        flag(s, to, flags, 1, b);
-    }
-
-    __device__ void take(unsigned n) {
-        unsigned lane = threadIdx.x % CAROM_WARP;
-        uint2 pair = lane < n ? work.pairs[count + lane] : make_uint2(0, 0);
-        candidates += (pair.x & MARK) != 0 ? 1u : 0u;
-        undecided += (pair.y & MARK) != 0 ? 1u : 0u;
-        await_scales(s);
-        add_pair<BOUNDS>(s, lanes, to, flags, pair, lane < n);
-        if (++turns == MOST_TURN) flush();
-        __syncwarp();
-    }
-
-    /* Adds the sums of the warp's threads to those of the block, one value per lane. */
-    __device__ void flush() {
-        unsigned v = threadIdx.x % CAROM_WARP, first = threadIdx.x - v;
-        carom_device_count all = 0;
-        if (turns == 0) return;
-        __syncwarp();
-        unsigned row = v < lanes.PARTS    ? v
-                       : v >= VALUES - 2u ? v - (VALUES - 2u) + lanes.PARTS
-                                          : lanes.COUNT; /* none */
-        for (unsigned i = 0; i < CAROM_WARP && row < lanes.COUNT; ++i) {
-            all += lanes.value[row][first + i];
-            lanes.value[row][first + i] = 0;
-        }
-        if (v < lanes.PARTS) { /* less the bits of the constants */
-            const carom_pack_scale &scale = scale_of(s.meeting.scales, v / 2);
-            all -= (carom_device_count)CAROM_WARP * turns *
-                   bits_of(v % 2 == 0 ? scale.coarse : scale.fine);
-        }
-        atomicAdd(&to.low[v], all & 0xFFFFFFFFull);
-        atomicAdd(&to.high[v], (carom_device_count)((long long)all >> 32));
+    __device__ void take(uint4 hit, bool there) {
+        sum += sum_pairs<BOUNDS>(s, to, flags, hit, there);
+        if (++turns != MOST_TURN) return;
+        unsigned v = threadIdx.x % CAROM_WARP;
+        atomicAdd(&to.low[v], sum & 0xFFFFFFFFull);
+        atomicAdd(&to.high[v], (carom_device_count)((long long)sum >> 32));
+        sum = 0;
         turns = 0;
     }
-};
 
-/* Adds a number of each lane to one of the block. */
-static __device__ inline void add_number(block_sums &to, unsigned which, uint64_t mine) {
-    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
-        mine += __shfl_xor_sync(~0u, mine, step);
-    if (threadIdx.x % CAROM_WARP == 0 && mine != 0)
-        atomicAdd(&to.number[which], (carom_device_count)mine);
-}
+    /* Leaves the sums of the warp to join_block. */
+    __device__ void finish() {
+        unsigned lane = threadIdx.x % CAROM_WARP, warp = threadIdx.x / CAROM_WARP;
+        to.of_warp[warp][lane] = sum;
+        for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
+            visits += __shfl_xor_sync(~0u, visits, step);
+        if (lane != 0) return;
+        if (visits != 0) atomicAdd(&to.number[S_VISITS], (carom_device_count)visits);
+    }
+};
 
 /* Adds the sums of a block to those of the query; true for the block that is the last. */
 static __device__ bool join_block(block_sums &b, carom_device_count *state, uint32_t part,
@@ -1007,8 +1135,13 @@ static __device__ bool join_block(block_sums &b, carom_device_count *state, uint
     if (threadIdx.x < CAROM_WARP) {
         unsigned v = threadIdx.x;
         carom_device_count *to = state + 2ull * VALUES * (part % replicas);
-        if (b.low[v] != 0) atomicAdd(&to[v], b.low[v]);
-        if (b.high[v] != 0) atomicAdd(&to[VALUES + v], b.high[v]);
+        carom_device_count low = b.low[v], high = b.high[v];
+        for (unsigned i = 0; i < WARPS; ++i) {
+            low += b.of_warp[i][v] & 0xFFFFFFFFull;
+            high += (carom_device_count)((long long)b.of_warp[i][v] >> 32);
+        }
+        if (low != 0) atomicAdd(&to[v], low);
+        if (high != 0) atomicAdd(&to[VALUES + v], high);
         if (v < S_SPOILED && b.number[v] != 0) atomicAdd(&numbers[v], b.number[v]);
         if (v == S_SPOILED && b.number[v] != 0) atomicOr(&numbers[v], b.number[v]);
         __threadfence();
@@ -1020,13 +1153,12 @@ static __device__ bool join_block(block_sums &b, carom_device_count *state, uint
 }
 
 /* The sums as numbers and the result from them; leaves the sums 0. One warp. */
-static __device__ void write_result(const meeting_block &s, block_sums &b,
-                                    carom_device_count *state, uint32_t replicas, bool bounds,
-                                    carom_packing_overlap *result) {
+static __device__ __noinline__ void write_result(const meeting_block &s, block_sums &b,
+                                                 carom_device_count *state, uint32_t replicas,
+                                                 bool bounds, carom_packing_overlap *result) {
     typedef unsigned __int128 wide;
     unsigned v = threadIdx.x;
     carom_device_count *numbers = state + 2ull * VALUES * replicas, low = 0, high = 0;
-    await_scales(s);
     __threadfence();
     for (uint32_t i = 0; i < replicas; ++i) {
         carom_device_count *from = state + 2ull * VALUES * i;
@@ -1078,31 +1210,28 @@ static __device__ void write_result(const meeting_block &s, block_sums &b,
 /* `parts` blocks for each meeting: of `all`, or `one` in several poses where that is NULL. */
 template <bool BOUNDS>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    find_overlaps(meeting_view one, const meeting_view *all, uint32_t parts, uint32_t replicas,
-                  carom_device_count *states, uint32_t *flags, bool alone,
+    find_overlaps(const meeting_block *meetings, const meeting_view *all, uint32_t parts,
+                  uint32_t replicas, carom_device_count *states, uint32_t *flags, bool alone,
                   carom_packing_overlap *overlaps, carom_device_counters *counters) {
     carom_device_begin();
     __shared__ meeting_block s;
-    __shared__ lane_sums<BOUNDS> lanes;
     __shared__ block_sums sums;
-    __shared__ warp_work work[WARPS];
+    __shared__ block_work work;
     uint64_t index = blockIdx.x / parts;
     uint32_t part = blockIdx.x % parts;
-    for (unsigned i = 0; i < lanes.COUNT; ++i) lanes.value[i][threadIdx.x] = 0;
+    if (threadIdx.x == 0) work.piece_count = work.hit_count = 0;
     for (unsigned i = threadIdx.x; i < VALUES; i += THREADS) {
         sums.low[i] = sums.high[i] = 0;
         if (i < S_NUMBERS) sums.number[i] = 0;
     }
-    begin_meeting(&s, all != nullptr ? all[index] : one, all != nullptr ? 0 : index);
+    copy_meeting(&s, &meetings[index * replicas + part % replicas]);
+    __syncthreads();
     uint64_t words = words_for(s.grid[0].v.count) + words_for(s.grid[1].v.count);
     uint32_t *mine = flags + (all != nullptr ? all[index].flags : index * words);
     carom_device_count *state = states + index * state_words(replicas);
-    summing<BOUNDS> seeker(s, lanes, sums, work[threadIdx.x / CAROM_WARP], mine);
+    summing<BOUNDS> seeker(s, sums, work, mine);
     ask_all(s, part, parts, seeker);
-    seeker.flush();
-    add_number(sums, S_VISITS, seeker.visits);
-    add_number(sums, S_CANDIDATES, seeker.candidates);
-    if (BOUNDS) add_number(sums, S_UNDECIDED, seeker.undecided);
+    seeker.finish();
     if (!join_block(sums, state, part, parts, replicas)) return;
     if (BOUNDS)
         for (uint64_t i = threadIdx.x; i < words; i += THREADS) mine[i] = 0;
@@ -1110,7 +1239,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     write_result(s, sums, state, replicas, BOUNDS, overlaps + index);
     if (threadIdx.x != 0) return;
     const carom_device_count done[4] = {s.bad ? 1ull : 0ull, sums.number[S_VISITS],
-                                        sums.number[S_CANDIDATES], sums.number[S_UNDECIDED]};
+                                        sums.number[S_CANDIDATES],
+                                        BOUNDS ? sums.number[S_CANDIDATES] : 0ull};
     for (int i = 0; i < 4; ++i) {
         if (alone)
             counters->n[N_BAD + i] = done[i];
@@ -1181,6 +1311,9 @@ static carom_status overlap_reserve(carom_device *device, carom_device_op *op) {
         delete[] views;
         CAROM_DEVICE_TRY(status);
     }
+    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[PREPARED],
+                                          o->count * replicas_for(o->count) * sizeof(meeting_block),
+                                          "balls"));
     uint64_t states = o->count * state_words(replicas_for(o->count));
     CAROM_DEVICE_TRY(reserve_zeros(device, STATES, states * sizeof(carom_device_count)));
     if (o->bounds) CAROM_DEVICE_TRY(reserve_zeros(device, FLAGS, words * sizeof(uint32_t)));
@@ -1198,11 +1331,14 @@ template <bool BOUNDS> static void launch_overlaps(carom_device *device, carom_d
                                           : (carom_packing_overlap *)device->scratch[OVERLAPS].data;
     const meeting_view *all =
         o->all != nullptr ? (const meeting_view *)device->scratch[MEETINGS].data : nullptr;
-    carom_device_launch(device, find_overlaps<BOUNDS>, o->count * parts, THREADS,
-                        o->all != nullptr ? meeting_view{} : view_of(&o->one), all, parts,
-                        replicas_for(o->count), (carom_device_count *)device->scratch[STATES].data,
-                        (uint32_t *)device->scratch[FLAGS].data, o->count == 1, overlaps,
-                        op->counters);
+    meeting_block *prepared = (meeting_block *)device->scratch[PREPARED].data;
+    carom_device_launch(device, prepare_meetings, o->count, PREPARERS,
+                        o->all != nullptr ? meeting_view{} : view_of(&o->one), all,
+                        replicas_for(o->count), prepared);
+    carom_device_launch(
+        device, find_overlaps<BOUNDS>, o->count * parts, THREADS, prepared, all, parts,
+        replicas_for(o->count), (carom_device_count *)device->scratch[STATES].data,
+        (uint32_t *)device->scratch[FLAGS].data, o->count == 1, overlaps, op->counters);
 }
 
 static void overlap_launch(carom_device *device, carom_device_op *op) {
@@ -1287,33 +1423,30 @@ template <bool COVERS> struct listing : finder {
     carom_device_list<unsigned long long> found;
     carom_balls_kind kind;
     bool any, direct;
+    carom_device_counters *counters;
 
-    __device__ listing(const meeting_block &of, warp_work &of_warp,
+    __device__ listing(const meeting_block &of, block_work &of_block,
                        carom_device_list<unsigned long long> list, carom_balls_kind wanted,
-                       bool one_is_enough, bool as_pairs)
-        : finder{of_warp, 0, 0, 0, 0, 0}, s(of), found(list), kind(wanted), any(one_is_enough),
-          direct(as_pairs) {
+                       bool one_is_enough, bool as_pairs, carom_device_counters *of_query)
+        : finder{of_block, 0}, s(of), found(list), kind(wanted), any(one_is_enough),
+          direct(as_pairs), counters(of_query) {
     }
 
-    __device__ bool stopped() const {
+    __device__ bool is_done() const {
         return any && __ldcg(found.count) != 0;
     }
 
-    __device__ void flag_pair(uint32_t, uint32_t) {
-    }
-
-    __device__ __noinline__ void take(unsigned n) {
+    __device__ __noinline__ void take(uint4 hit, bool there) {
         unsigned lane = threadIdx.x % CAROM_WARP;
         unsigned long long key = 0;
-        await_scales(s);
-        bool has = lane < n;
+        uint32_t rank[2];
+        bool has = there && resolve(s, hit, rank);
+        unsigned candidates = __popc(__ballot_sync(~0u, has));
+        if (lane == 0) atomicAdd(&counters->n[N_CANDIDATES], (carom_device_count)candidates);
         if (has) {
-            uint2 pair = work.pairs[count + lane];
-            uint32_t rank_a = pair.x & ~MARK, rank_b = pair.y & ~MARK;
-            carom_pack_posed a = load_posed(s, 0, rank_a), b = load_posed(s, 1, rank_b);
-            unsigned long long index_a = s.grid[0].v.spheres[rank_a].index;
-            unsigned long long index_b = s.grid[1].v.spheres[rank_b].index;
-            ++candidates;
+            carom_pack_posed a = load_posed(s, 0, rank[0]), b = load_posed(s, 1, rank[1]);
+            unsigned long long index_a = s.grid[0].v.spheres[rank[0]].index;
+            unsigned long long index_b = s.grid[1].v.spheres[rank[1]].index;
             has = is_pair(s, kind, &a, &b);
             key = direct ? index_b << 32 | index_a : index_a << 32 | index_b;
         }
@@ -1328,24 +1461,21 @@ template <bool COVERS> struct listing : finder {
 
 template <bool COVERS>
 static __global__ void __launch_bounds__(THREADS)
-    find_pairs(meeting_view meeting, carom_balls_kind kind, bool any, bool direct,
+    find_pairs(const meeting_block *meetings, carom_balls_kind kind, bool any, bool direct,
                carom_device_list<unsigned long long> found, carom_device_counters *counters) {
     carom_device_begin();
     __shared__ meeting_block s;
-    __shared__ block_sums sums;
-    __shared__ warp_work work[WARPS];
-    if (threadIdx.x < S_NUMBERS) sums.number[threadIdx.x] = 0;
-    begin_meeting(&s, meeting, 0);
-    listing<COVERS> seeker(s, work[threadIdx.x / CAROM_WARP], found, kind, any, direct);
-    ask_all(s, blockIdx.x, gridDim.x, seeker);
-    add_number(sums, S_VISITS, seeker.visits);
-    add_number(sums, S_CANDIDATES, seeker.candidates);
+    __shared__ block_work work;
+    if (threadIdx.x == 0) work.piece_count = work.hit_count = 0;
+    copy_meeting(&s, &meetings[blockIdx.x % REPLICAS]);
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    if (blockIdx.x == 0 && s.bad) counters->n[N_BAD] = 1;
-    if (sums.number[S_VISITS] != 0) atomicAdd(&counters->n[N_VISITS], sums.number[S_VISITS]);
-    if (sums.number[S_CANDIDATES] != 0)
-        atomicAdd(&counters->n[N_CANDIDATES], sums.number[S_CANDIDATES]);
+    listing<COVERS> seeker(s, work, found, kind, any, direct, counters);
+    ask_all(s, blockIdx.x, gridDim.x, seeker);
+    if (threadIdx.x == 0 && blockIdx.x == 0 && s.bad) counters->n[N_BAD] = 1;
+    for (unsigned step = CAROM_WARP / 2; step != 0; step /= 2)
+        seeker.visits += __shfl_xor_sync(~0u, seeker.visits, step);
+    if (threadIdx.x % CAROM_WARP != 0) return;
+    if (seeker.visits != 0) atomicAdd(&counters->n[N_VISITS], (carom_device_count)seeker.visits);
 }
 
 /* Exchanges the halves of numbers: from the order of pairs to pairs. */
@@ -1371,6 +1501,8 @@ static bool is_direct(const search_arguments *s) {
 
 static carom_status search_reserve(carom_device *device, carom_device_op *op) {
     search_arguments *s = carom_device_arguments<search_arguments>(op);
+    CAROM_DEVICE_TRY(carom_device_reserve(device, &device->scratch[PREPARED],
+                                          REPLICAS * sizeof(meeting_block), "balls"));
     if (s->pairs == nullptr) return CAROM_OK;
     uint64_t spheres = (uint64_t)s->meeting.a.balls->host.count + s->meeting.b.balls->host.count;
     uint64_t room = 2 * spheres + 1024;
@@ -1393,8 +1525,11 @@ template <bool COVERS> static void launch_pairs(carom_device *device, carom_devi
     uint64_t blocks = carom_device_resident(device, find_pairs<COVERS>, THREADS);
     uint64_t useful = (flag_words(&s->meeting) + WARPS - 1) / WARPS;
     if (blocks > useful) blocks = useful;
-    carom_device_launch(device, find_pairs<COVERS>, blocks, THREADS, view_of(&s->meeting), s->kind,
-                        s->any, is_direct(s), found, op->counters);
+    meeting_block *prepared = (meeting_block *)device->scratch[PREPARED].data;
+    carom_device_launch(device, prepare_meetings, 1, PREPARERS, view_of(&s->meeting), nullptr,
+                        REPLICAS, prepared);
+    carom_device_launch(device, find_pairs<COVERS>, blocks, THREADS, prepared, s->kind, s->any,
+                        is_direct(s), found, op->counters);
 }
 
 static void search_launch(carom_device *device, carom_device_op *op) {

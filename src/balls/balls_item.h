@@ -40,8 +40,15 @@
  */
 #define CAROM_BALLS_FIRST 16.0f
 
-/* The same on a GPU, where a warp compares 32 entries at once: buckets of about as many. */
+/* The same on a GPU, where several lanes compare entries of a bucket at once. */
 #define CAROM_BALLS_CUDA_FIRST 8.0f
+
+/* On a GPU, spheres of higher levels are also entered on level 0, where that makes at most so many
+ * entries per sphere of the packing. Spheres of level 0, nearly all, then ask for one cell. */
+#define CAROM_BALLS_FINE_ENTRIES 4.0
+
+/* Cells along an axis that such a sphere is entered in, fewer than 2^9. */
+#define CAROM_BALLS_FINE_SIDE 500.0
 
 /* From the slack to a reach of 1 there are 2^19, and 16^5 is more. */
 #define CAROM_BALLS_LEVELS 8u
@@ -96,7 +103,8 @@ typedef struct carom_balls_view {
     float bottom[CAROM_BALLS_LEVELS],
         top[CAROM_BALLS_LEVELS]; /* reaches on a level, both included */
     float fit;                   /* cells are at least this times as wide as reaches */
-    bool covers_largest;         /* every reach is a cover */
+    uint32_t fine_levels; /* GPU: spheres of so many levels above level 0 are also entered there */
+    bool covers_largest;  /* every reach is a cover */
     carom_grid_table table;
     const carom_balls_sphere *spheres;
     const double *x, *y, *z;   /* their centres in columns */
@@ -149,16 +157,32 @@ CAROM_ITEM float carom_balls_entry_reach(float reach) {
     return 2.0f * reach + 2.0f * CAROM_BALLS_SLACK;
 }
 
-/* The cells around a sphere, first and last included. */
-CAROM_ITEM carom_grid_cells carom_balls_box(const carom_balls_view *view, const float centre[3],
-                                            float reach, uint32_t level) {
+/* The same on any level up to its own: spheres that ask there reach at most as far as the level
+ * allows, and theirs is off by one slack more. */
+CAROM_ITEM float carom_balls_entry_reach_on(const carom_balls_view *view, float reach,
+                                            uint32_t level) {
+    return reach <= view->top[level] ? carom_balls_entry_reach(reach)
+                                     : reach + view->top[level] + 4.0f * CAROM_BALLS_SLACK;
+}
+
+/* The cells within a distance of a centre, first and last included. */
+CAROM_ITEM carom_grid_cells carom_balls_box_within(const carom_balls_view *view,
+                                                   const float centre[3], float far,
+                                                   uint32_t level) {
     carom_grid_cells box;
-    float far = carom_balls_entry_reach(reach);
     for (int k = 0; k < 3; ++k) {
         box.low[k] = carom_balls_cell(view, level, k, centre[k] - far);
         box.high[k] = carom_balls_cell(view, level, k, centre[k] + far);
-        CAROM_ASSERT(box.high[k] - box.low[k] < CAROM_BALLS_MOST_SIDE);
     }
+    return box;
+}
+
+/* The cells around a sphere, on its own level. */
+CAROM_ITEM carom_grid_cells carom_balls_box(const carom_balls_view *view, const float centre[3],
+                                            float reach, uint32_t level) {
+    carom_grid_cells box =
+        carom_balls_box_within(view, centre, carom_balls_entry_reach(reach), level);
+    for (int k = 0; k < 3; ++k) CAROM_ASSERT(box.high[k] - box.low[k] < CAROM_BALLS_MOST_SIDE);
     return box;
 }
 

@@ -130,6 +130,7 @@ void carom_device_step(carom_device *device, const char *name) {
 static void read_steps(carom_device *device) {
     carom_cuda_steps *steps = &device->steps;
     steps->count = 0;
+    steps->longest_milliseconds = 0.0;
     for (uint32_t i = 0; i < device->step_count; ++i) {
         float elapsed = 0.0f;
         uint32_t at = 0;
@@ -140,6 +141,8 @@ static void read_steps(carom_device *device) {
             steps->milliseconds[steps->count++] = 0.0;
         }
         steps->milliseconds[at] += (double)elapsed;
+        if ((double)elapsed > steps->longest_milliseconds)
+            steps->longest_milliseconds = (double)elapsed;
     }
     device->step_count = 0;
 }

@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about many pairs of convex bodies on the GPU: one thread per pair, and the items of the
- * CPU, so that every result has the CPU's bytes.
+/* Questions about many pairs of convex bodies on the GPU, with the items of the CPU, so that every
+ * result has the CPU's bytes.
  *
- * The depth takes three kernels. The first computes the distance of all pairs and lists those whose
- * cores overlap. The second expands polytopes for these with room for few points, which nearly
+ * Meeting and distance: one thread per pair. The depth takes five kernels. The first computes the
+ * distance of all pairs, and keeps what it knows of those whose cores overlap. The second expands
+ * polytopes for these, a warp for each, in shared memory with room for few points, which nearly
  * always suffice; the polytope does not depend on the room as long as that is not used up. The
- * third repeats the others as the CPU does, with all the room there may be. Each begins with the
- * distance again: that is a small part of the work, and needs no memory between them. */
+ * third does the same for the others with room for more points. The fourth writes the results, one
+ * thread per pair. The fifth repeats what is left as the CPU does, one thread per pair, with all
+ * the room there may be. */
+#include <climits>
 #include <new>
 
 #include "base/device_cuda.h"
 #include "convex/convex_device.h"
-#include "convex/convex_query_item.h"
+#include "convex/convex_epa_cuda.h"
 
 #define THREADS 128u
-#define FEW_POINTS                                                                                 \
-    48u /* of the second kernel: hulls of 32 vertices need up to 40, nearly all of 2,562 this */
-#define FEW_THREADS 64u          /* of a block of it: their rooms take 18 KB each */
-#define ROOMS_BYTES (256u << 20) /* for the rooms of the third kernel */
+#ifndef FEW_POINTS
+#define FEW_POINTS 32u /* of a polytope of the second kernel: 24 suffice for most hulls of 32 */
+#define FEW_BLOCKS 4u  /* of it at a time on a processor, by its registers */
+#endif
+#define FEW_THREADS 128u
+#define MORE_POINTS 120u         /* of the third: nearly all hulls of 2,562 */
+#define CHUNK       (1u << 18)   /* pairs whose depths are asked at a time: 1 KB is kept for each */
+#define ROOMS_BYTES (256u << 20) /* for the rooms of the last kernel */
 #define MOST_ROOMS  2048u
 #define MOST_SUM    1e300 /* as in convex.c */
 
 /* Blocks of scratch. */
-enum { DEEP = 1, LONGER = 4, FEW_ROOMS = 5, ROOMS = 6, CACHES = 7 };
+enum { DEEP = 1, LONGER = 4, MORE = 5, ROOMS = 6, CACHES = 7 };
 
-/* Counters. */
-enum { N_DEEP, N_LONGER, N_BAD, N_PAIRS };
+/* Counters; the first three are of one chunk. */
+enum { N_DEEP, N_TAKEN, N_MORE, N_LONGER, N_BAD, N_PAIRS };
+#define CHUNK_COUNTERS 3u
 
 /* ---- Hulls and shapes ------------------------------------------------------------------------ */
 
@@ -225,6 +233,7 @@ struct asked {
     const carom_pair *pairs;
     const uint64_t *count_on_device; /* NULL: */
     uint64_t count;                  /* the count, or the most there can be */
+    uint64_t first, end;             /* those that are asked now */
     carom_convex_def def;
     const carom_convex_cache *old_caches; /* may be `caches` where each pair is asked once */
     carom_convex_cache *caches;           /* or NULL */
@@ -287,14 +296,16 @@ static __device__ inline void write_result(const asked &w, uint64_t i,
     to[6] = make_double2(r.point_b.z, __longlong_as_double((long long)counts));
 }
 
-/* Meeting or distance; where `deep` is given, pairs whose cores overlap are listed there. */
+/* Meeting or distance; where `deep` is given, pairs whose cores overlap are kept there. */
 template <bool HULLS, bool MEET>
 static __global__ void __launch_bounds__(THREADS)
-    ask_all(asked w, uint32_t *deep, carom_device_counters *counters) {
+    ask_all(asked w, carom_epa_deep *deep, carom_device_counters *counters) {
     carom_device_begin();
     uint64_t count = w.stored(), stride = (uint64_t)gridDim.x * THREADS;
+    uint64_t end = count < w.end ? count : w.end;
     if (blockIdx.x == 0 && threadIdx.x == 0) counters->n[N_PAIRS] = count;
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += stride) {
+    for (uint64_t i = w.first + (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < end;
+         i += stride) {
         one_question one;
         carom_convex_result r = {};
         if (!one.begin<HULLS>(w, i)) {
@@ -307,15 +318,81 @@ static __global__ void __launch_bounds__(THREADS)
             r.relation = meet ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_APART;
         } else {
             carom_convex_work work;
-            if (carom_convex_distance_item(&one.q, cache, &work, &r) && deep != nullptr)
-                deep[atomicAdd(&counters->n[N_DEEP], 1ull)] = (uint32_t)i;
+            if (carom_convex_distance_item(&one.q, cache, &work, &r) && deep != nullptr) {
+                carom_epa_deep *to = &deep[atomicAdd(&counters->n[N_DEEP], 1ull)];
+                to->work = work;
+                to->close = carom_convex_epa_close(&one.q);
+                to->pair = (uint32_t)i;
+                to->state = CAROM_EPA_UNKNOWN;
+            }
         }
         if (cache != nullptr) w.caches[i] = one.cache;
         write_result(w, i, r);
     }
 }
 
-/* ---- Depth ----------------------------------------------------------------------------------- */
+/* ---- Depth, by warps ------------------------------------------------------------------------- */
+
+/* The depth of one pair by a warp; false when there is not room enough. */
+template <bool HULLS, unsigned POINTS>
+static __device__ inline bool find_depth(carom_epa_deep *deep, carom_epa_polytope<POINTS> *room) {
+    static_assert(sizeof(carom_convex_work) % sizeof(double) == 0, "it is copied by doubles");
+    for (unsigned i = threadIdx.x % CAROM_WARP; i < sizeof(deep->work) / sizeof(double);
+         i += CAROM_WARP)
+        ((double *)&room->work)[i] = ((const double *)&deep->work)[i];
+    __syncwarp();
+    carom_epa_search<HULLS, POINTS> search;
+    search.room = room;
+    bool done = search.run(deep);
+    __syncwarp();
+    return done;
+}
+
+template <bool HULLS>
+static __global__ void __launch_bounds__(FEW_THREADS, FEW_BLOCKS)
+    ask_deep(carom_epa_deep *deep, uint32_t *more, carom_device_counters *counters) {
+    carom_device_begin();
+    __shared__ carom_epa_polytope<FEW_POINTS> rooms[FEW_THREADS / CAROM_WARP];
+    unsigned lane = threadIdx.x % CAROM_WARP;
+    uint64_t count = counters->n[N_DEEP];
+    for (;;) {
+        carom_device_count k = 0;
+        if (lane == 0) k = atomicAdd(&counters->n[N_TAKEN], 1ull);
+        k = __shfl_sync(CAROM_EPA_ALL_LANES, k, 0);
+        if (k >= count) break;
+        if (!find_depth<HULLS>(&deep[k], &rooms[threadIdx.x / CAROM_WARP]) && lane == 0)
+            more[atomicAdd(&counters->n[N_MORE], 1ull)] = (uint32_t)k;
+    }
+}
+
+/* The same with more room, one warp per block. */
+static __global__ void __launch_bounds__(CAROM_WARP)
+    ask_more(carom_epa_deep *deep, const uint32_t *more, uint32_t *longer,
+             carom_device_counters *counters) {
+    carom_device_begin();
+    __shared__ carom_epa_polytope<MORE_POINTS> room;
+    uint64_t count = counters->n[N_MORE];
+    for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+        carom_epa_deep *from = &deep[more[i]];
+        if (!find_depth<false>(from, &room) && threadIdx.x == 0)
+            longer[atomicAdd(&counters->n[N_LONGER], 1ull)] = from->pair;
+    }
+}
+
+/* One thread per pair. */
+static __global__ void __launch_bounds__(THREADS)
+    write_depths(asked w, carom_epa_deep *deep, const carom_device_counters *counters) {
+    carom_device_begin();
+    uint64_t count = counters->n[N_DEEP], stride = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t k = (uint64_t)blockIdx.x * THREADS + threadIdx.x; k < count; k += stride) {
+        if (deep[k].state == CAROM_EPA_UNKNOWN) continue; /* ask_longer will know */
+        carom_convex_result r = {};
+        carom_epa_write(&deep[k], &r);
+        write_result(w, deep[k].pair, r);
+    }
+}
+
+/* ---- Depth, by threads ----------------------------------------------------------------------- */
 
 /* Room for `points` points; their polytope has up to twice as many faces, and four more. */
 static __host__ __device__ inline uint64_t room_bytes(uint64_t points) {
@@ -349,29 +426,6 @@ static __device__ inline carom_epa_workspace room_at(char *memory, uint32_t poin
     room.heap_capacity = 2 * faces;
     room.heap_count = 0;
     return room;
-}
-
-template <bool HULLS>
-static __global__ void __launch_bounds__(FEW_THREADS)
-    ask_deep(asked w, const uint32_t *deep, char *rooms, uint32_t *longer,
-             carom_device_counters *counters) {
-    carom_device_begin();
-    uint64_t count = counters->n[N_DEEP], stride = (uint64_t)gridDim.x * FEW_THREADS;
-    uint64_t first = (uint64_t)blockIdx.x * FEW_THREADS + threadIdx.x;
-    for (uint64_t k = first; k < count; k += stride) {
-        uint32_t i = deep[k];
-        one_question one;
-        carom_convex_work work;
-        carom_convex_result r = {};
-        (void)one.begin<HULLS>(w, i);
-        carom_convex_cache *cache = w.caches != nullptr ? &one.cache : nullptr;
-        (void)carom_convex_distance_item(&one.q, cache, &work, &r);
-        carom_epa_workspace room = room_at(rooms + first * room_bytes(FEW_POINTS), FEW_POINTS);
-        if (carom_convex_depth_item(&one.q, &work, &room, &r))
-            longer[atomicAdd(&counters->n[N_LONGER], 1ull)] = i;
-        else
-            write_result(w, i, r);
-    }
 }
 
 /* As carom_convex_ask of convex_cpu.c. */
@@ -485,11 +539,6 @@ static uint32_t most_points(const ask_arguments *a) {
     return (uint32_t)CAROM_MAX(points, (uint64_t)CAROM_EPA_SMALL);
 }
 
-static uint64_t few_blocks(const carom_device *device, uint64_t pairs) {
-    uint64_t most = 2u * (uint64_t)device->processors;
-    return CAROM_MIN(most, (uint64_t)carom_device_blocks(pairs, FEW_THREADS));
-}
-
 static uint64_t longer_blocks(uint64_t pairs, uint32_t points) {
     uint64_t rooms = CAROM_MIN(ROOMS_BYTES / room_bytes(points), (uint64_t)MOST_ROOMS);
     uint64_t blocks = CAROM_MAX(rooms / CAROM_WARP, (uint64_t)1);
@@ -509,9 +558,9 @@ static carom_status ask_reserve(carom_device *device, carom_device_op *op) {
         int block;
         uint64_t bytes;
     } wanted[] = {
-        {DEEP, (pairs + 1) * sizeof(uint32_t)},
+        {DEEP, (CAROM_MIN(pairs, (uint64_t)CHUNK) + 1) * sizeof(carom_epa_deep)},
+        {MORE, (CAROM_MIN(pairs, (uint64_t)CHUNK) + 1) * sizeof(uint32_t)},
         {LONGER, (pairs + 1) * sizeof(uint32_t)},
-        {FEW_ROOMS, few_blocks(device, pairs) * FEW_THREADS * room_bytes(FEW_POINTS)},
         {ROOMS, longer_blocks(pairs, most_points(a)) * CAROM_WARP * room_bytes(most_points(a))},
         {CACHES, a->questions.caches != nullptr ? pairs * sizeof(carom_convex_cache) : 0}};
     for (const auto &w : wanted)
@@ -520,13 +569,36 @@ static carom_status ask_reserve(carom_device *device, carom_device_op *op) {
     return CAROM_OK;
 }
 
+/* The depths of the pairs from w.first to w.end. */
 template <bool HULLS>
-static void launch_all(carom_device *device, const ask_arguments *a, const asked &w,
+static void launch_chunk(carom_device *device, const asked &w, uint64_t blocks,
+                         carom_device_counters *counters) {
+    carom_epa_deep *deep = (carom_epa_deep *)device->scratch[DEEP].data;
+    uint32_t *more = (uint32_t *)device->scratch[MORE].data;
+    uint32_t *longer = (uint32_t *)device->scratch[LONGER].data;
+    if (w.first != 0)
+        (void)cudaMemsetAsync(counters->n, 0, CHUNK_COUNTERS * sizeof(carom_device_count),
+                              device->stream);
+    carom_device_step(device, "distance");
+    carom_device_launch(device, ask_all<HULLS, false>, blocks, THREADS, w, deep, counters);
+    carom_device_step(device, "depth");
+    carom_device_launch(device, ask_deep<HULLS>,
+                        carom_device_resident(device, ask_deep<HULLS>, FEW_THREADS), FEW_THREADS,
+                        deep, more, counters);
+    carom_device_step(device, "large polytopes");
+    carom_device_launch(device, ask_more, carom_device_resident(device, ask_more, CAROM_WARP),
+                        CAROM_WARP, deep, more, longer, counters);
+    carom_device_step(device, "points");
+    carom_device_launch(device, write_depths, carom_device_resident(device, write_depths, THREADS),
+                        THREADS, w, deep, counters);
+}
+
+template <bool HULLS>
+static void launch_all(carom_device *device, const ask_arguments *a, asked w,
                        carom_device_counters *counters) {
     uint64_t pairs = most_pairs(a);
     uint64_t blocks = carom_device_blocks(pairs, THREADS);
-    uint32_t *none = nullptr, *deep = (uint32_t *)device->scratch[DEEP].data;
-    uint32_t *longer = (uint32_t *)device->scratch[LONGER].data;
+    carom_epa_deep *none = nullptr;
     if (w.count_on_device != nullptr)
         blocks = CAROM_MIN(blocks, carom_device_resident(device, ask_all<HULLS, false>, THREADS));
     if (a->questions.question == CAROM_CONVEX_QUESTION_MEET) {
@@ -534,25 +606,36 @@ static void launch_all(carom_device *device, const ask_arguments *a, const asked
         carom_device_launch(device, ask_all<HULLS, true>, blocks, THREADS, w, none, counters);
         return;
     }
-    bool depth = a->questions.question == CAROM_CONVEX_QUESTION_DEPTH;
-    carom_device_step(device, "distance");
-    carom_device_launch(device, ask_all<HULLS, false>, blocks, THREADS, w, depth ? deep : none,
-                        counters);
-    if (!depth) return;
-    carom_device_step(device, "depth");
-    carom_device_launch(device, ask_deep<HULLS>, few_blocks(device, pairs), FEW_THREADS, w, deep,
-                        (char *)device->scratch[FEW_ROOMS].data, longer, counters);
-    carom_device_step(device, "large polytopes");
+    if (a->questions.question == CAROM_CONVEX_QUESTION_DISTANCE) {
+        carom_device_step(device, "distance");
+        carom_device_launch(device, ask_all<HULLS, false>, blocks, THREADS, w, none, counters);
+        return;
+    }
+    /* blocks without pairs end at once; those that run are then spread evenly */
+    blocks = carom_device_blocks(CAROM_MIN(pairs, (uint64_t)CHUNK), THREADS);
+    for (w.first = 0; w.first < pairs; w.first = w.end) {
+        w.end = CAROM_MIN(w.first + CHUNK, pairs);
+        launch_chunk<HULLS>(device, w, blocks, counters);
+    }
+    carom_device_step(device, "largest polytopes");
     carom_device_launch(device, ask_longer, longer_blocks(pairs, most_points(a)), CAROM_WARP, w,
-                        longer, (char *)device->scratch[ROOMS].data, most_points(a), counters);
+                        (uint32_t *)device->scratch[LONGER].data,
+                        (char *)device->scratch[ROOMS].data, most_points(a), counters);
 }
 
 static void ask_launch(carom_device *device, carom_device_op *op) {
     const ask_arguments *a = carom_device_arguments<ask_arguments>(op);
     const carom_device_questions *q = &a->questions;
-    asked w = {view_of(&q->bodies), q->pairs->data,  q->pairs->count_on_device,
-               most_pairs(a),       q->def,          q->caches,
-               q->caches,           a->results->data};
+    asked w = {view_of(&q->bodies),
+               q->pairs->data,
+               q->pairs->count_on_device,
+               most_pairs(a),
+               0,
+               most_pairs(a),
+               q->def,
+               q->caches,
+               q->caches,
+               a->results->data};
     (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
     if (w.count == 0) return;
     if (q->caches != nullptr && q->question == CAROM_CONVEX_QUESTION_DEPTH) {

@@ -81,28 +81,38 @@ CAROM_ITEM void carom_epa_pop(carom_epa_workspace *workspace) {
     workspace->heap[i] = e;
 }
 
-/* Normal and distance of a face. */
-CAROM_ITEM void carom_epa_measure(carom_epa_workspace *workspace, uint32_t f) {
-    const carom_polytope_face *face = &workspace->polytope.faces[f];
-    carom_vec3 a = workspace->points[face->v[0]].w, n = face->normal;
-    carom_vec3 u = carom_vec_sub(workspace->points[face->v[1]].w, a);
-    carom_vec3 v = carom_vec_sub(workspace->points[face->v[2]].w, a);
+/* The normal of a thin triangle, of any length. */
+CAROM_CONVEX_COLD carom_vec3 carom_epa_thin_normal(carom_vec3 a, carom_vec3 b, carom_vec3 c) {
+    carom_dd3 n = carom_dd3_cross(carom_dd3_diff(b, a), carom_dd3_diff(c, a));
+    double most = carom_polytope_extent(carom_vec(n.x.high, n.y.high, n.z.high));
+    return carom_vec(n.x.high / most, n.y.high / most, n.z.high / most);
+}
+
+/* The distance of a face a, b, c with this rounded normal, which becomes unit. */
+CAROM_ITEM double carom_epa_distance(carom_vec3 a, carom_vec3 b, carom_vec3 c, carom_vec3 *normal) {
+    carom_vec3 u = carom_vec_sub(b, a), v = carom_vec_sub(c, a), n = *normal;
     double square = carom_vec_dot(n, n);
     if (!(square > CAROM_EPA_THIN * carom_vec_dot(u, u) * carom_vec_dot(v, v))) {
-        carom_dd3 c = carom_dd3_cross(carom_dd3_diff(workspace->points[face->v[1]].w, a),
-                                      carom_dd3_diff(workspace->points[face->v[2]].w, a));
-        double most = carom_polytope_extent(carom_vec(c.x.high, c.y.high, c.z.high));
-        n = carom_vec(c.x.high / most, c.y.high / most, c.z.high / most);
+        n = carom_epa_thin_normal(a, b, c);
         square = carom_vec_dot(n, n);
     }
     double length = sqrt(square);
     if (!(length > 0.0 && length < HUGE_VAL)) { /* out of the range of doubles: never nearest */
-        workspace->normals[f] = carom_vec(1.0, 0.0, 0.0);
-        workspace->distances[f] = HUGE_VAL;
-        return;
+        *normal = carom_vec(1.0, 0.0, 0.0);
+        return HUGE_VAL;
     }
-    workspace->normals[f] = carom_vec(n.x / length, n.y / length, n.z / length);
-    workspace->distances[f] = carom_vec_dot(workspace->normals[f], a);
+    *normal = carom_vec(n.x / length, n.y / length, n.z / length);
+    return carom_vec_dot(*normal, a);
+}
+
+/* Normal and distance of a face. */
+CAROM_ITEM void carom_epa_measure(carom_epa_workspace *workspace, uint32_t f) {
+    const carom_polytope_face *face = &workspace->polytope.faces[f];
+    const carom_convex_vertex *p = workspace->points;
+    carom_vec3 n = face->normal;
+    workspace->distances[f] =
+        carom_epa_distance(p[face->v[0]].w, p[face->v[1]].w, p[face->v[2]].w, &n);
+    workspace->normals[f] = n;
 }
 
 /* Enters the faces that the last point made. */
@@ -153,11 +163,11 @@ CAROM_ITEM uint32_t carom_epa_pierced(const carom_epa_workspace *workspace, caro
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-/* Completes a simplex around the origin to a tetrahedron that is not flat. Returns its orientation,
- * or 0 when M is flat up to the tolerance: then e->normal is across it, and the depth is 0. */
+/* Completes a simplex around the origin to a tetrahedron p that is not flat. Returns its
+ * orientation, or 0 when M is flat up to the tolerance: then e->normal is across it, and the depth
+ * is 0. */
 CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex *s,
-                               carom_epa_workspace *workspace, carom_epa *e) {
-    carom_convex_vertex *p = workspace->points;
+                               carom_convex_vertex *p, carom_epa *e) {
     int count = s->count;
     carom_vec3 across = carom_vec(1.0, 0.0, 0.0);
     double least = HUGE_VAL; /* support value, that of `across` */
@@ -224,44 +234,57 @@ CAROM_ITEM int carom_epa_begin(carom_convex_pair *pair, const carom_gjk_simplex 
     return 0;
 }
 
-/* A face moved so that the end of the normal is the origin. */
-CAROM_ITEM carom_gjk_simplex carom_epa_triangle(const carom_epa_workspace *workspace, uint32_t f,
-                                                carom_vec3 end) {
+/* A face, given by its corners, moved so that the end of the normal is the origin. */
+CAROM_ITEM carom_gjk_simplex carom_epa_triangle(const carom_convex_vertex *a,
+                                                const carom_convex_vertex *b,
+                                                const carom_convex_vertex *c, carom_vec3 end) {
     carom_gjk_simplex s;
     s.count = 3;
-    for (int i = 0; i < 3; ++i) {
-        s.p[i] = workspace->points[workspace->polytope.faces[f].v[i]];
-        s.p[i].w = carom_vec_sub(s.p[i].w, end);
-    }
+    s.p[0] = *a, s.p[1] = *b, s.p[2] = *c;
+    for (int i = 0; i < 3; ++i) s.p[i].w = carom_vec_sub(s.p[i].w, end);
     return s;
+}
+
+/* Whether the end of the normal may lie on a face with this unit normal and distance. */
+CAROM_ITEM int carom_epa_may_end_on(const carom_epa *e, carom_vec3 normal, double distance) {
+    double cosine = carom_vec_dot(normal, e->normal);
+    return distance - e->upper * cosine <= CAROM_EPA_CLOSE_CURVED;
+}
+
+/* The point of A where the normal ends, on a face whose nearest point to that end is known. */
+CAROM_ITEM void carom_epa_end_on(const carom_gjk_simplex *face,
+                                 const carom_gjk_simplex_face *nearest, carom_epa *e) {
+    carom_gjk_simplex s = *face;
+    carom_vec3 b;
+    e->off = sqrt(nearest->square);
+    carom_gjk_simplex_keep(&s, nearest);
+    if (!carom_gjk_honest(&s)) {
+        s = *face;
+        carom_gjk_simplex_face careful = carom_gjk_simplex_solve_carefully(&s);
+        carom_gjk_simplex_keep(&s, &careful);
+    }
+    carom_gjk_simplex_witness(&s, &e->point_a, &b);
 }
 
 /* The point of A where the normal ends, on the surface of the polytope and of M. Of the faces that
  * lie in one plane there it is on the nearest. */
 CAROM_ITEM void carom_epa_finish(const carom_epa_workspace *workspace, carom_epa *e) {
-    uint32_t best = CAROM_POLYTOPE_NONE;
+    const carom_polytope_face *best = 0, *face = workspace->polytope.faces;
+    const carom_convex_vertex *p = workspace->points;
     double least = HUGE_VAL;
-    carom_vec3 end = carom_vec_scale(e->normal, e->upper), b;
-    for (uint32_t f = 0; f < workspace->polytope.face_count; ++f) {
-        if (workspace->polytope.faces[f].alive == 0) continue;
-        double cosine = carom_vec_dot(workspace->normals[f], e->normal);
-        if (!(workspace->distances[f] - e->upper * cosine <= CAROM_EPA_CLOSE_CURVED)) continue;
-        carom_gjk_simplex s = carom_epa_triangle(workspace, f, end);
+    carom_vec3 end = carom_vec_scale(e->normal, e->upper);
+    for (uint32_t f = 0; f < workspace->polytope.face_count; ++f, ++face) {
+        if (face->alive == 0) continue;
+        if (!carom_epa_may_end_on(e, workspace->normals[f], workspace->distances[f])) continue;
+        carom_gjk_simplex s =
+            carom_epa_triangle(&p[face->v[0]], &p[face->v[1]], &p[face->v[2]], end);
         double square = carom_gjk_simplex_solve_any(&s).square;
-        if (square < least) least = square, best = f;
+        if (square < least) least = square, best = face;
     }
-    if (best == CAROM_POLYTOPE_NONE) return;
-    e->off = sqrt(least);
-    carom_gjk_simplex s = carom_epa_triangle(workspace, best, end);
-    carom_gjk_simplex t = s;
+    if (best == 0) return;
+    carom_gjk_simplex s = carom_epa_triangle(&p[best->v[0]], &p[best->v[1]], &p[best->v[2]], end);
     carom_gjk_simplex_face nearest = carom_gjk_simplex_solve_any(&s);
-    carom_gjk_simplex_keep(&s, &nearest);
-    if (!carom_gjk_honest(&s)) {
-        s = t;
-        nearest = carom_gjk_simplex_solve_carefully(&s);
-        carom_gjk_simplex_keep(&s, &nearest);
-    }
-    carom_gjk_simplex_witness(&s, &e->point_a, &b);
+    carom_epa_end_on(&s, &nearest, e);
 }
 
 /* Expands a face. Returns 0 when M ends there, up to `close`. */
@@ -284,20 +307,30 @@ CAROM_ITEM int carom_epa_expand(carom_convex_pair *pair, carom_epa_workspace *wo
     return 1;
 }
 
-/* The depth of the cores from a simplex of GJK that holds the origin. `close` is how far the bounds
- * may stay apart. */
-CAROM_CONVEX_COLD void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *s,
-                                     carom_epa_workspace *workspace, double close, carom_epa *e) {
-    carom_vec3 b;
-    uint32_t count = 4, global = workspace->point_capacity - workspace->local_points;
+/* What is known before the search. */
+CAROM_ITEM void carom_epa_clear(carom_epa *e) {
     e->iterations = 0;
     e->full = 0;
     e->off = 0.0;
     e->upper = HUGE_VAL;
     e->lower = 0.0;
     e->normal = carom_vec(1.0, 0.0, 0.0);
+}
+
+/* A point of A where the search finds none: that of the origin in the simplex. */
+CAROM_ITEM void carom_epa_point_inside(const carom_gjk_simplex *s, carom_epa *e) {
+    carom_vec3 b;
     carom_gjk_simplex_witness(s, &e->point_a, &b);
-    int sign = carom_epa_begin(pair, s, workspace, e);
+}
+
+/* The depth of the cores from a simplex of GJK that holds the origin. `close` is how far the bounds
+ * may stay apart. */
+CAROM_CONVEX_COLD void carom_epa_run(carom_convex_pair *pair, const carom_gjk_simplex *s,
+                                     carom_epa_workspace *workspace, double close, carom_epa *e) {
+    uint32_t count = 4, global = workspace->point_capacity - workspace->local_points;
+    carom_epa_clear(e);
+    carom_epa_point_inside(s, e);
+    int sign = carom_epa_begin(pair, s, workspace->points, e);
     if (sign == 0) return;
     workspace->polytope.points = (const char *)(const void *)workspace->points;
     workspace->polytope.stride = sizeof(*workspace->points);

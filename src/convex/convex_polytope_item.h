@@ -63,18 +63,23 @@ CAROM_ITEM uint32_t carom_polytope_face_take(carom_polytope *p) {
     return f;
 }
 
+/* The normal of the plane through three points, rounded, and its error. */
+CAROM_ITEM carom_vec3 carom_polytope_plane(carom_vec3 a, carom_vec3 b, carom_vec3 c,
+                                           double *error) {
+    carom_vec3 u = carom_vec_sub(b, a), v = carom_vec_sub(c, a);
+    *error = CAROM_POLYTOPE_ERROR * carom_polytope_extent(u) * carom_polytope_extent(v) +
+             CAROM_ORIENT_UNDERFLOW;
+    return carom_vec_cross(u, v);
+}
+
 CAROM_ITEM void carom_polytope_link(carom_polytope *p, uint32_t f, uint32_t a, uint32_t b,
                                     uint32_t c, uint32_t across_ab, uint32_t across_bc,
                                     uint32_t across_ca) {
     carom_polytope_face *face = &p->faces[f];
     face->v[0] = a, face->v[1] = b, face->v[2] = c;
     face->next[0] = across_ab, face->next[1] = across_bc, face->next[2] = across_ca;
-    carom_vec3 o = carom_polytope_point(p, a);
-    carom_vec3 u = carom_vec_sub(carom_polytope_point(p, b), o);
-    carom_vec3 v = carom_vec_sub(carom_polytope_point(p, c), o);
-    face->normal = carom_vec_cross(u, v);
-    face->error = CAROM_POLYTOPE_ERROR * carom_polytope_extent(u) * carom_polytope_extent(v) +
-                  CAROM_ORIENT_UNDERFLOW;
+    face->normal = carom_polytope_plane(carom_polytope_point(p, a), carom_polytope_point(p, b),
+                                        carom_polytope_point(p, c), &face->error);
 }
 
 /* Whether a point lies strictly outside the plane of a face; exact. */

@@ -451,26 +451,36 @@ CAROM_ITEM int carom_convex_distance_item(const carom_convex_question_item *q,
     return 0;
 }
 
+/* Writes the result of EPA. */
+CAROM_ITEM void carom_convex_write_depth(const carom_convex_work *w, const carom_epa *e,
+                                         carom_convex_result *result) {
+    result->iterations += e->iterations;
+    result->supports = w->pair.supports;
+    double deep = e->upper + w->pair.margin;
+    double least = CAROM_MIN(e->lower, e->upper) + w->pair.margin;
+    carom_vec3 b = carom_vec_sub(e->point_a, carom_vec_scale(e->normal, e->upper));
+    carom_convex_write(
+        w, e->point_a, b, e->normal, e->normal, -deep, -least,
+        deep > CAROM_CONVEX_EPSILON ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_TOUCHING, result);
+    /* Where M is thin and curved, depths that agree to e leave the point within sqrt(e r), r the
+     * radius of curvature. */
+    double off = (e->off + CAROM_CONVEX_ROUNDING) * w->place.back;
+    result->error = CAROM_MAX(result->error, off);
+}
+
+/* How far the bounds of a depth may stay apart. */
+CAROM_ITEM double carom_convex_epa_close(const carom_convex_question_item *q) {
+    return carom_convex_curved_pair(q) ? CAROM_EPA_CLOSE_CURVED : CAROM_CONVEX_CLOSE;
+}
+
 /* The depth of overlapping cores. Returns 1 when the workspace was too small for the bounds to
  * agree: the result is as good as it allows. */
 CAROM_ITEM int carom_convex_depth_item(const carom_convex_question_item *q, carom_convex_work *w,
                                        carom_epa_workspace *workspace,
                                        carom_convex_result *result) {
     carom_epa e;
-    int curved = carom_convex_curved(q->a) || carom_convex_curved(q->b);
-    carom_epa_run(&w->pair, &w->g.s, workspace,
-                  curved ? CAROM_EPA_CLOSE_CURVED : CAROM_CONVEX_CLOSE, &e);
-    result->iterations += e.iterations;
-    result->supports = w->pair.supports;
-    double deep = e.upper + w->pair.margin, least = CAROM_MIN(e.lower, e.upper) + w->pair.margin;
-    carom_vec3 b = carom_vec_sub(e.point_a, carom_vec_scale(e.normal, e.upper));
-    carom_convex_write(
-        w, e.point_a, b, e.normal, e.normal, -deep, -least,
-        deep > CAROM_CONVEX_EPSILON ? CAROM_RELATION_OVERLAPPING : CAROM_RELATION_TOUCHING, result);
-    /* Where M is thin and curved, depths that agree to e leave the point within sqrt(e r), r the
-     * radius of curvature. */
-    double off = (e.off + CAROM_CONVEX_ROUNDING) * w->place.back;
-    result->error = CAROM_MAX(result->error, off);
+    carom_epa_run(&w->pair, &w->g.s, workspace, carom_convex_epa_close(q), &e);
+    carom_convex_write_depth(w, &e, result);
     return e.full;
 }
 

@@ -775,21 +775,37 @@ static bool finish_near(const query *q, const carom_tree *a, const carom_tree *b
     return inside == 0;
 }
 
-/* A search that has visited so many nodes doubles its tolerance, and again after WIDEN_BY more, up
- * to WIDEST: surfaces that are parallel over long ways, such as two tori in each other, would need
- * thousands. So distances take at most some 100 us. */
+/* Surfaces that are parallel over long ways, such as two tori in each other, would need thousands
+ * of nodes. Along a path, a search that has visited WIDEN_AT nodes doubles its tolerance, and again
+ * after WIDEN_BY more, up to WIDEST: so distances take some 100 us at most. */
 #define WIDEN_AT 384
 #define WIDEN_BY 32
 #define WIDEST   0x1p-7f
 
+/* Without a hint, nodes that a search may visit before it is begun again with COARSE_TOLERANCE,
+ * which takes some hundred. */
+#define MOST_VISITS      700
+#define COARSE_TOLERANCE 0x1p-8f
+
 static void search_surfaces(carom_context *context, carom_tree_search *s,
                             const carom_tree_query_def *def) {
     carom_tree_near *n = &s->near;
-    n->tolerance = def->exact_distance ? 0.0f : SEARCH_TOLERANCE;
-    n->widest = def->exact_distance ? 0.0f : WIDEST;
+    uint64_t most = s->most_visits;
+    bool exact = def->exact_distance, warm = n->best.distance < HUGE_VAL;
+    n->tolerance = exact ? 0.0f : SEARCH_TOLERANCE;
+    n->widest = warm && !exact ? WIDEST : 0.0f;
     n->widen_at = s->visits + WIDEN_AT;
     n->widen_by = WIDEN_BY;
+    if (!warm && !exact) s->most_visits = CAROM_MIN(most, s->visits + MOST_VISITS);
     CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
+    if (!s->stopped || s->visits >= most || carom_time_seconds() >= s->deadline) return;
+    float first = n->pending;
+    s->most_visits = most;
+    s->stopped = false;
+    n->pending = HUGE_VALF;
+    n->tolerance = COARSE_TOLERANCE;
+    CAROM_CPU_CALL(context, carom_tree_search_surfaces)(s);
+    n->pending = CAROM_MAX(first, n->pending);
 }
 
 static void find_near(carom_context *context, query *q, const carom_tree *a, const carom_tree *b,
