@@ -67,7 +67,8 @@ static const arg_option pack_options[] = {
 static const char details[] =
     "Fills a closed mesh with spheres that do not overlap, largest first. Each has its radius,\n"
     "rounded down so that the ball is inside; the radius of a ball with the volume of its share\n"
-    "of space; the radius of a ball that covers its share; and the nearest face.\n"
+    "of space; the radius of a ball that covers its share; and the nearest face. --device cuda\n"
+    "finds the same spheres, by method octree; it cannot do --error, --allow-open and --outer.\n"
     "\n"
     "With --outer, spheres cover each part, proved by cells, and reach out of it as little as\n"
     "possible: 64 per part, or as --count or --distance say.";

@@ -141,7 +141,7 @@ static void shapes_have_the_same_bytes(void **state) {
     for (size_t i = 0; i < TEST_CASES(COUNT_OF(shapes)); ++i) {
         carom_packing_def def = {.no_shares = true};
         carom_mesh *mesh = make_shape(shapes[i], 1.0, &def);
-        for (uint64_t count = 1; count <= TEST_CASES(3000); count = 3 * count + 1) {
+        for (uint64_t count = 1; count <= TEST_CASES(500); count = 3 * count + 1) {
             char what[64];
             def.count = count;
             for (int fast = 0; fast < 2; ++fast) {
@@ -248,9 +248,9 @@ static void models_have_the_same_bytes(void **state) {
         models_path(file, path, sizeof(path));
         assert_ok(cpu, carom_mesh_load(cpu, path, &mesh));
         assert_ok(cpu, carom_mesh_get_view(mesh, &def.mesh));
-        def.count = 5000;
+        def.count = 2000;
         compare(names[m], &def);
-        def.count = 20000;
+        def.count = 5000;
         def.fast = true;
         compare(names[m], &def);
         carom_mesh_destroy(mesh);
@@ -274,7 +274,7 @@ static bool cancel_after(void *user, const char *what, double fraction) {
 static void can_be_cancelled(void **state) {
     (void)state;
     if (cuda == NULL) skip();
-    carom_packing_def def = {.count = TEST_CASES(3000), .no_shares = true};
+    carom_packing_def def = {.count = TEST_CASES(1000), .no_shares = true};
     carom_mesh *mesh = make_shape(CAROM_SHAPE_KNOT, 1.0, &def);
     result expected = pack(cpu, &def);
     for (uint64_t calls = 0; calls < 4; ++calls) {

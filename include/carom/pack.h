@@ -80,6 +80,8 @@ typedef struct carom_packing carom_packing;
  *   Where that is why there are fewer spheres than asked for, or less fill, the info says so.
  * - CAROM_BAD_INPUT: fill outside [0, 1), a negative radius, epsilon, voxels out of range, a mesh
  *   smaller than 2^-300 or larger than 2^300.
+ * - A context of backend cuda finds the spheres on the device, the same ones; CAROM_UNSUPPORTED by
+ *   other methods than OCTREE, and where a mesh is open.
  * Cost: about 300 us of processor time per sphere, on all threads; memory about 10 KB per sphere
  * while it works. */
 CAROM_API carom_status carom_packing_create(carom_context *context, const carom_packing_def *def,

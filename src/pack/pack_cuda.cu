@@ -8,10 +8,10 @@
  * at a time, and one of them then goes through the results in the CPU's order, as far as they
  * count. What was examined beyond the first ball is forgotten.
  *
- *   examine   one warp per cell: balls nearby, the surface nearby, bound, inside, climb
- *   gather    the cells that groups leave, in the order of the groups: for this round or a later
- * one decide    which of the balls found overlap no larger one; the order is that of their radii
- *   file      the balls inserted, into a hash grid whose lists are in the order of the balls
+ *   examine  one warp per cell: balls nearby, the surface nearby, bound, inside, climb
+ *   gather   the cells that groups leave, in the order of the groups: for this round or later ones
+ *   decide   which of the balls found overlap no larger one; the order is that of their radii
+ *   file     the balls inserted, into a hash grid whose lists are in the order of the balls
  *
  * A warp shares the sixteen boxes of a node, the triangles of a block and the balls of a list among
  * its lanes, and then takes them in the order in which the CPU meets them, wherever that matters.
@@ -32,10 +32,10 @@
 #include "geom/distance_item.h"
 #include "pack/pack_device.h"
 
-#define WARPS       4u /* of a block: cells of a group that are examined at a time */
-#define THREADS     (WARPS * CAROM_WARP)
-#define RESIDENT    4u   /* blocks per processor: what their shared memory and registers allow */
-#define AHEAD       8u   /* cells of a group that are put on the stack at a time */
+#define FEW_WARPS   4u   /* of a block: cells of a group that are examined at a time */
+#define MANY_WARPS  16u  /* the same where there are few groups */
+#define ALL_WARPS   16u  /* per processor: what their registers allow */
+#define AHEAD       16u  /* cells of a group that are put on the stack at a time */
 #define MOST_CELLS  256u /* on the stack: seven more for each of 31 levels */
 #define MOST_NODES  (CAROM_BVH_LEVELS * CAROM_BVH_WIDTH)
 #define CHUNK_CELLS 32u  /* of what a group leaves, in one piece */
@@ -77,7 +77,7 @@ struct slot {
     uint32_t start, count, fresh, unused;
 };
 
-/* A ball that is being added to a list: the how manieth. */
+/* A ball that is being added to a list, and how many were before it. */
 struct entry {
     uint32_t slot, ball, rank;
 };
@@ -740,7 +740,7 @@ static __device__ verdict examine(const view &v, workspace &w, carom_pack_node *
 }
 
 /* What the warps of a block share. */
-struct block_state {
+template <unsigned WARPS> struct block_state {
     workspace spaces[WARPS];
     carom_pack_node cells[MOST_CELLS], changed[MOST_CELLS]; /* the stack: before and after */
     candidate found[MOST_CELLS];
@@ -753,7 +753,8 @@ struct block_state {
 };
 
 /* Stores a cell that the group leaves, where a later round may want it. One thread. */
-static __device__ void leave_cell(const view &v, block_state &s, const carom_pack_node &c) {
+template <unsigned WARPS>
+static __device__ void leave_cell(const view &v, block_state<WARPS> &s, const carom_pack_node &c) {
     if ((double)c.bound > v.rho)
         ++s.left.active;
     else if ((double)c.bound > v.last_rho)
@@ -775,7 +776,8 @@ static __device__ void leave_cell(const view &v, block_state &s, const carom_pac
 
 /* Goes through what was examined in the CPU's order, as far as that is known, and says what to
  * examine next. One warp. */
-static __device__ void advance(const view &v, block_state &s, const group &g) {
+template <unsigned WARPS>
+static __device__ void advance(const view &v, block_state<WARPS> &s, const group &g) {
     unsigned lane = lane_of();
     uint32_t top = s.top, next = s.next;
     unsigned visits = 0;
@@ -843,8 +845,11 @@ static __device__ void advance(const view &v, block_state &s, const group &g) {
     __syncwarp();
 }
 
-static __global__ void __launch_bounds__(THREADS, RESIDENT) examine_groups(view v) {
-    __shared__ block_state s;
+template <unsigned WARPS>
+static __global__ void __launch_bounds__(WARPS *CAROM_WARP, ALL_WARPS / WARPS)
+    examine_groups(view v) {
+    extern __shared__ __align__(16) unsigned char shared_memory[];
+    block_state<WARPS> &s = *(block_state<WARPS> *)shared_memory;
     unsigned warp = threadIdx.x / CAROM_WARP, lane = lane_of();
     carom_device_begin();
     while (true) {
@@ -1226,6 +1231,7 @@ struct news {
 #define FIRST_POOL    (UINT64_C(1) << 24)
 #define FIRST_ENTRIES (UINT64_C(1) << 22)
 #define FIRST_CHUNKS  (UINT64_C(1) << 16)
+#define FEW_GROUPS    8u /* per processor: fewer are examined by blocks of many warps */
 #define BALLS_AT_ONCE 16384u
 #define MOST_NUMBER   (UINT64_C(1) << 31) /* of cells, so that indices of sorting fit */
 
@@ -1509,6 +1515,17 @@ static carom_status pack_begin_round(carom_device *device, carom_device_pack *p,
 
 /* ---- One pass -------------------------------------------------------------------------------- */
 
+template <unsigned WARPS> static carom_status launch_examine(carom_device *device, const view &v) {
+    uint64_t blocks = (uint64_t)device->processors * (ALL_WARPS / WARPS);
+    size_t bytes = sizeof(block_state<WARPS>);
+    TRY_CUDA(cudaFuncSetAttribute(examine_groups<WARPS>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+             "examining cells");
+    examine_groups<WARPS><<<(unsigned)CAROM_MIN((uint64_t)v.group_count, blocks),
+                            WARPS * CAROM_WARP, bytes, device->stream>>>(v);
+    return CAROM_OK;
+}
+
 /* Examines all groups, in more memory if it turns out too small; `news` then has the counts. */
 static carom_status run_examine(carom_device *device, carom_device_pack *p) {
     view *v = &p->v;
@@ -1542,8 +1559,10 @@ static carom_status run_examine(carom_device *device, carom_device_pack *p) {
         news *read = news_of(device);
         (void)cudaMemsetAsync(v->n, 0, offsetof(counters, largest), device->stream);
         (void)cudaMemsetAsync(v->tallies + count, 0, sizeof(tally), device->stream);
-        uint64_t resident = carom_device_resident(device, examine_groups, THREADS);
-        carom_device_launch(device, examine_groups, CAROM_MIN(count, resident), THREADS, *v);
+        if (count < FEW_GROUPS * (uint64_t)device->processors)
+            CAROM_DEVICE_TRY(launch_examine<MANY_WARPS>(device, *v));
+        else
+            CAROM_DEVICE_TRY(launch_examine<FEW_WARPS>(device, *v));
         size_t bytes = 0;
         TRY_CUDA(cub::DeviceScan::ExclusiveScan(nullptr, bytes, v->tallies, starts, add_tallies(),
                                                 tally{0, 0, 0}, (int64_t)count + 1, device->stream),
