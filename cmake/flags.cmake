@@ -23,6 +23,11 @@ endif()
 # The same floats everywhere: no contraction, no fast-math. errno and traps are of no use to us and
 # would keep sqrt and comparisons from being vectorised; neither changes a value.
 set(floats -ffp-contract=off -fno-math-errno -fno-trapping-math)
+# gcc 12 with -O3 has computed two rows of a loop at a time although one depended on the other
+# (scenes/cloth.c).
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    list(APPEND floats -fno-loop-unroll-and-jam)
+endif()
 
 target_compile_options(carom_flags INTERFACE
     "$<$<COMPILE_LANGUAGE:C,CXX>:${warnings};${floats}>"
