@@ -7,24 +7,17 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
+#include "bench/gas.h"
 #include "scenes/gas.h"
 
 #define MOST_CELLS 6
-
-typedef struct gas_input {
-    carom_context *context;
-    carom_gas *gas;
-    uint64_t events, runs; /* of one run; runs so far */
-    double passed;         /* simulated time, by all runs */
-} gas_input;
 
 static bool count_down(void *user, const carom_gas_event *event) {
     (void)event;
     return --*(uint64_t *)user == 0;
 }
 
-/* Each round goes on where the last one ended. */
-static bool run_gas(void *input) {
+bool gas_input_run(void *input) {
     gas_input *g = input;
     uint64_t left = g->events;
     double from = carom_gas_get_time(g->gas);
@@ -46,7 +39,7 @@ static bool make(carom_context *context, const carom_gas_def *def, uint64_t coun
     carom_status status = carom_gas_create(context, def, spheres, count, &input->gas);
     free(spheres);
     if (status != CAROM_OK) return false;
-    (void)run_gas(input);
+    (void)gas_input_run(input);
     input->passed = 0.0;
     input->runs = 0;
     return true;
@@ -75,7 +68,7 @@ static void bench_density(bench *bench, carom_context *context) {
             char job[64];
             snprintf(job, sizeof(job), "fraction %.3f, %llu", fractions[f],
                      (unsigned long long)count);
-            bench_contender contender = {"carom", NULL, run_gas, &input};
+            bench_contender contender = {"carom", NULL, gas_input_run, &input};
             bench_compare(bench, job, (double)input.events, &contender, 1);
             cost[s] = 1e9 * last_row(bench)->cpu_seconds / (double)input.events;
             carom_gas_destroy(input.gas);
@@ -125,7 +118,7 @@ static void bench_cells(bench *bench, carom_context *context, carom_gas_method m
         edges[used] = info.cell_edge;
         inputs[used].events = 20000;
         snprintf(names[used], 32, "cell %.2f%s", info.cell_edge, i == 0 ? " (model)" : "");
-        contenders[used] = (bench_contender){names[used], NULL, run_gas, &inputs[used]};
+        contenders[used] = (bench_contender){names[used], NULL, gas_input_run, &inputs[used]};
         ++used;
     }
     const char *name = method == CAROM_GAS_METHOD_EXTENT ? "extent" : "centre";
@@ -157,8 +150,8 @@ static void bench_queue(bench *bench, carom_context *context, uint64_t side) {
     }
     char job[64];
     snprintf(job, sizeof(job), "queue, %llu spheres", (unsigned long long)count);
-    bench_contender contenders[] = {{"calendar, O(1)", NULL, run_gas, &inputs[0]},
-                                    {"tree, O(log n)", NULL, run_gas, &inputs[1]}};
+    bench_contender contenders[] = {{"calendar, O(1)", NULL, gas_input_run, &inputs[0]},
+                                    {"tree, O(log n)", NULL, gas_input_run, &inputs[1]}};
     if (made) bench_compare(bench, job, (double)inputs[0].events, contenders, 2);
     carom_gas_destroy(inputs[0].gas);
     carom_gas_destroy(inputs[1].gas);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/gas.h"
 #include "bench/papers.h"
 #include "scenes/gas.h"
 
@@ -12,31 +13,8 @@
 #define EDGE   200.0
 #define SPEED  (10.0 * sqrt(3.0))
 
-typedef struct experiment {
-    carom_context *context;
-    carom_gas *gas;
-    uint64_t events, runs; /* of one run; runs so far */
-    double passed;         /* simulated time, by all runs */
-} experiment;
-
-static bool count_down(void *user, const carom_gas_event *event) {
-    (void)event;
-    return --*(uint64_t *)user == 0;
-}
-
-/* Goes on where the last run ended. */
-static bool run_gas(void *input) {
-    experiment *e = input;
-    uint64_t left = e->events;
-    double from = carom_gas_get_time(e->gas);
-    carom_status status = carom_gas_advance(e->context, e->gas, from + 1e9, count_down, &left);
-    e->passed += carom_gas_get_time(e->gas) - from;
-    ++e->runs;
-    return status == CAROM_OK && left == 0;
-}
-
 /* The gas after two events per sphere, when the lattice it started from is forgotten. */
-static bool make(experiment *e, const carom_gas_def *how, uint64_t count) {
+static bool make(gas_input *e, const carom_gas_def *how, uint64_t count) {
     carom_gas_def def = *how;
     def.edges = (carom_vec3){EDGE, EDGE, EDGE};
     carom_gas_sphere *spheres = scene_gas_lattice(count, RADIUS, def.edges, 1);
@@ -46,7 +24,7 @@ static bool make(experiment *e, const carom_gas_def *how, uint64_t count) {
     carom_status status = carom_gas_create(e->context, &def, spheres, count, &e->gas);
     free(spheres);
     e->events = 2 * count;
-    if (status != CAROM_OK || !run_gas(e)) return false;
+    if (status != CAROM_OK || !gas_input_run(e)) return false;
     e->passed = 0.0;
     e->runs = 0;
     return true;
@@ -54,14 +32,14 @@ static bool make(experiment *e, const carom_gas_def *how, uint64_t count) {
 
 static bool measure(papers_plot *plot, const char *series, const carom_gas_def *how,
                     uint64_t count) {
-    experiment e = {.context = plot->lab->serial};
+    gas_input e = {.context = plot->lab->serial};
     carom_gas_info info;
     bool made = make(&e, how, count);
     e.events = plot->lab->quick ? 1000 : count < 10000 ? 20000 : 2 * count;
     if (e.events > 100000) e.events = 100000;
-    double seconds =
-        made ? papers_best_seconds(plot->lab, e.context, run_gas, &e, plot->lab->quick ? 2 : 7)
-             : -1.0;
+    double seconds = made ? papers_best_seconds(plot->lab, e.context, gas_input_run, &e,
+                                                plot->lab->quick ? 2 : 7)
+                          : -1.0;
     made = made && seconds >= 0.0 && carom_gas_get_info(e.context, e.gas, &info) == CAROM_OK;
     if (made) {
         double runs = (double)e.runs / e.passed; /* in one unit of time */
