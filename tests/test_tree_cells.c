@@ -225,11 +225,62 @@ static void tolerances_and_budgets_keep_the_bounds(void **state) {
     }
 }
 
+/* The same shape of any size, as far as trees go: 2^-200 to 2^200. Beyond, packings say so. */
+static void any_size_keeps_the_bounds(void **state) {
+    (void)state;
+    static const double sizes[] = {1e-100, 1e-57, 1e-12, 1.0, 1e12, 1e57, 1e100};
+    for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
+        carom_random random = {44};
+        carom_shape_def shape = {.shape = CAROM_SHAPE_TORUS, .size = sizes[i]};
+        carom_packing_def filling = {.count = 300, .fast = true};
+        carom_mesh *mesh;
+        carom_packing *packing;
+        carom_tree *tree;
+        carom_solid *solid;
+        uint64_t overlapping = 0;
+        assert_ok(context, carom_shape_make(context, &shape, &mesh));
+        assert_ok(context, carom_mesh_get_view(mesh, &filling.mesh));
+        if (sizes[i] == 1e-100 || sizes[i] == 1e100) {
+            assert_int_equal(carom_packing_create(context, &filling, &packing), CAROM_BAD_INPUT);
+            carom_mesh_destroy(mesh);
+            continue;
+        }
+        assert_ok(context, carom_packing_create(context, &filling, &packing));
+        carom_tree_def planted = {.packing = packing, .mesh = filling.mesh};
+        assert_ok(context, carom_tree_create(context, &planted, &tree));
+        carom_solid_def closed = {.mesh = filling.mesh};
+        assert_ok(context, carom_solid_create(context, &closed, &solid));
+        for (int n = 0; n < 12; ++n) {
+            carom_pose pose = packing_random_pose(&random, 1.0);
+            pose.t = carom_vec_scale(pose.t, sizes[i]);
+            carom_overlap exact;
+            assert_ok(context,
+                      carom_solid_overlap(context, solid, NULL, solid, &pose, NULL, &exact));
+            overlapping += exact.volume > 0.0;
+            for (int k = 0; k < 2; ++k) {
+                carom_tree_query_def def = {.tolerance = k == 0 ? 0.8 : 0.0,
+                                            .narrow_bounds = k == 1};
+                carom_packing_overlap o;
+                assert_ok(context, carom_tree_overlap(context, tree, NULL, tree, &pose, &def, &o));
+                assert_true(o.volume_lower <= exact.volume + exact.volume_error);
+                assert_true(o.volume_upper >= exact.volume - exact.volume_error);
+                assert_true(o.volume_upper <= 8.0 * packing->info.volume);
+            }
+        }
+        assert_true(overlapping > 3);
+        carom_solid_destroy(solid);
+        carom_tree_destroy(tree);
+        carom_packing_destroy(packing);
+        carom_mesh_destroy(mesh);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_of_cubes_are_volumes),
         cmocka_unit_test(planes_tell_inside_and_outside),
         cmocka_unit_test(tolerances_and_budgets_keep_the_bounds),
+        cmocka_unit_test(any_size_keeps_the_bounds),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
