@@ -94,6 +94,8 @@ typedef struct sums {
     carom_u64v negative[CAROM_SOLID_TERMS];
     carom_f64v span;
     carom_u64v any_volume;
+    /* Prefix sums to add (0) and to subtract (1), per solid: low and high words alternate. */
+    carom_u64v moments[2][2][2 * CAROM_SOLID_SUMS / CAROM_LANES64];
 } sums;
 
 CAROM_SIMD void add_wide(sums *s, unsigned i, carom_u64v low, carom_u64v high) {
@@ -161,6 +163,16 @@ static void add_to_tally(const sums *s, carom_solid_tally *tally) {
             tally->errors[i] = carom_sum_add(tally->errors[i], sum);
         }
         tally->span = CAROM_MAX(tally->span, s->span[lane]);
+    }
+    for (int of_b = 0; of_b < 2; ++of_b) {
+        carom_solid_sum plus[CAROM_SOLID_SUMS], minus[CAROM_SOLID_SUMS];
+        memcpy(plus, s->moments[of_b][0], sizeof(plus));
+        memcpy(minus, s->moments[of_b][1], sizeof(minus));
+        for (unsigned i = 0; tally->moved[of_b] && i < CAROM_SOLID_SUMS; ++i) {
+            carom_sum *sum = &tally->moments[of_b].sums[i];
+            *sum = carom_sum_add(*sum, carom_solid_weigh(plus[i], 1));
+            *sum = carom_sum_add(*sum, carom_solid_weigh(minus[i], -1));
+        }
     }
     tally->any_volume |= carom_lanes_of64((carom_i64v)s->any_volume) != 0;
 }
@@ -452,8 +464,11 @@ static void note_links(const carom_solid_query *query, carom_solid_batch *batch,
         const uint32_t *v =
             query->solids[b]->view.corners + 3 * (uint64_t)batch->triangles[b][pair];
         uint32_t from = v[side[lane]], to = v[side[lane] == 2 ? 0 : side[lane] + 1];
-        batch->links[batch->link_count++] =
-            (carom_solid_crossed_link){CAROM_MAX(from, to), from < to ? change : -change, b};
+        uint32_t vertex = CAROM_MAX(from, to);
+        batch->links[batch->link_count++] = (carom_solid_crossed_link){
+            .vertex = vertex, .change = from < to ? change : -change, .of_b = b};
+        __builtin_prefetch(query->solids[b]->ends + vertex);
+        __builtin_prefetch(query->solids[b]->firsts + vertex);
     }
 }
 
@@ -650,31 +665,70 @@ static void queue(const carom_solid_query *query, carom_solid_batch *batch, int 
     }
 }
 
+/* Adds a prefix sum. */
+CAROM_SIMD void add_block(const carom_solid_sum *block, carom_u64v *to) {
+    const uint64_t *words = &block->low;
+    for (unsigned i = 0; i < 2 * CAROM_SOLID_SUMS / CAROM_LANES64; ++i) {
+        carom_u64v value, sum, none = {0};
+        memcpy(&value, words + i * CAROM_LANES64, sizeof(value));
+        sum = to[i] + value;
+        /* a carry of a low word is -1 there, and is subtracted from the high word after it */
+        carom_u64v carry = (carom_u64v)(sum < value);
+#if CAROM_LANES64 == 8
+        carry = __builtin_shufflevector(none, carry, 0, 8, 0, 10, 0, 12, 0, 14);
+#elif CAROM_LANES64 == 4
+        carry = __builtin_shufflevector(none, carry, 0, 4, 0, 6);
+#else
+        carry = __builtin_shufflevector(none, carry, 0, 2);
+#endif
+        to[i] = sum - carry;
+    }
+}
+
 static void add_before(const carom_solid_query *query, carom_solid_tally *tally,
-                       carom_solid_batch *batch, int of_b, uint64_t end, int weight) {
+                       carom_solid_batch *batch, sums *s, int of_b, uint64_t end, int weight) {
+    const carom_solid_prefix_sums *prefix = &query->solids[of_b]->sums;
     uint64_t block = carom_solid_nearest_block(end), there = block * CAROM_SOLID_BLOCK;
-    carom_solid_moments_add(&query->solids[of_b]->sums, &tally->moments[of_b], block, weight);
+    if (abs(weight) == 1)
+        add_block(prefix->blocks + CAROM_SOLID_SUMS * block, s->moments[of_b][weight < 0]);
+    else
+        carom_solid_moments_add(prefix, &tally->moments[of_b], block, weight);
     queue(query, batch, of_b, there, end, weight);
     queue(query, batch, of_b, end, there, -weight);
+}
+
+/* Asks for the memory of a prefix sum early. */
+static inline void expect_block(const carom_solid *solid, uint64_t end) {
+    const carom_solid_sum *block =
+        solid->sums.blocks + CAROM_SOLID_SUMS * carom_solid_nearest_block(end);
+    for (unsigned i = 0; i < CAROM_SOLID_SUMS; i += 64 / sizeof(*block))
+        __builtin_prefetch(block + i);
 }
 
 /* carom_solid_add_descendants for all links of a batch. */
 static void add_links(const carom_solid_query *query, carom_solid_tally *tally,
                       carom_solid_batch *batch, sums *s) {
     for (uint32_t i = 0; i < batch->link_count; ++i) {
-        const carom_solid_crossed_link *link = &batch->links[i];
+        carom_solid_crossed_link *link = &batch->links[i];
         const carom_solid *solid = query->solids[link->of_b];
-        uint64_t first = solid->firsts[link->vertex];
-        uint64_t last = solid->firsts[solid->ends[link->vertex]];
-        if (batch->single_count[link->of_b] + CAROM_SOLID_MOST_SINGLES > CAROM_SOLID_QUEUE)
-            add_singles(query, tally, batch, s, link->of_b);
-        tally->moved[link->of_b] = true;
-        add_before(query, tally, batch, link->of_b, last, link->change);
-        add_before(query, tally, batch, link->of_b, first, -link->change);
-        if (query->solids[!link->of_b]->info.by_winding)
-            tally->swept[link->of_b] = carom_sum_add(
-                tally->swept[link->of_b],
-                carom_solid_area_between(solid->sums.blocks, first, last, abs(link->change)));
+        link->first = solid->firsts[link->vertex];
+        link->last = solid->firsts[solid->ends[link->vertex]];
+        expect_block(solid, link->first);
+        expect_block(solid, link->last);
+    }
+    for (uint32_t i = 0; i < batch->link_count; ++i) {
+        const carom_solid_crossed_link *link = &batch->links[i];
+        int of_b = link->of_b;
+        if (batch->single_count[of_b] + CAROM_SOLID_MOST_SINGLES > CAROM_SOLID_QUEUE)
+            add_singles(query, tally, batch, s, of_b);
+        tally->moved[of_b] = true;
+        add_before(query, tally, batch, s, of_b, link->last, link->change);
+        add_before(query, tally, batch, s, of_b, link->first, -link->change);
+        if (query->solids[!of_b]->info.by_winding)
+            tally->swept[of_b] =
+                carom_sum_add(tally->swept[of_b],
+                              carom_solid_area_between(query->solids[of_b]->sums.blocks,
+                                                       link->first, link->last, abs(link->change)));
     }
     batch->link_count = 0;
 }
@@ -699,6 +753,10 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom
     tally->candidates += count;
     for (uint32_t first = 0; first < count; first += CAROM_SOLID_BATCH) {
         uint32_t pairs = CAROM_MIN(count - first, CAROM_SOLID_BATCH);
+        for (uint32_t i = 0; i < pairs; ++i) {
+            __builtin_prefetch(query->solids[0]->view.corners + 3 * (uint64_t)a[first + i]);
+            __builtin_prefetch(query->solids[1]->view.corners + 3 * (uint64_t)b[first + i]);
+        }
         for (uint32_t i = 0; i < pairs; ++i) {
             read_face(query, batch, 0, a[first + i], i);
             read_face(query, batch, 1, b[first + i], i);

@@ -17,6 +17,7 @@ typedef struct carom_solid_crossed_link {
     uint32_t vertex; /* below it */
     int32_t change;
     int of_b;
+    uint32_t first, last; /* triangles [first, last) of its descendants */
 } carom_solid_crossed_link;
 
 /* Memory of one worker for a batch; nothing in it outlasts a call. */
