@@ -93,6 +93,7 @@ typedef struct sums {
     carom_u64v low[CAROM_SOLID_TERMS + 2], high[CAROM_SOLID_TERMS + 2];
     carom_u64v negative[CAROM_SOLID_TERMS];
     carom_f64v span;
+    vec lowest, highest; /* bounds of crossings */
     carom_u64v any_volume;
     /* Prefix sums to add (0) and to subtract (1), per solid: low and high words alternate. */
     carom_u64v moments[2][2][2 * CAROM_SOLID_SUMS / CAROM_LANES64];
@@ -163,6 +164,9 @@ static void add_to_tally(const sums *s, carom_solid_tally *tally) {
             tally->errors[i] = carom_sum_add(tally->errors[i], sum);
         }
         tally->span = CAROM_MAX(tally->span, s->span[lane]);
+        carom_solid_tally_hold(
+            tally, carom_vec(s->lowest.x[lane], s->lowest.y[lane], s->lowest.z[lane]),
+            carom_vec(s->highest.x[lane], s->highest.y[lane], s->highest.z[lane]));
     }
     for (int of_b = 0; of_b < 2; ++of_b) {
         carom_solid_sum plus[CAROM_SOLID_SUMS], minus[CAROM_SOLID_SUMS];
@@ -414,9 +418,13 @@ CAROM_SIMD void find_triangle(carom_f64v terms[CAROM_SOLID_SLOTS], vec n, vec c,
     terms[CAROM_SOLID_SPAN] = near + far;
 }
 
+/* Adds the terms of a triangle of a or of b in some lanes. */
 CAROM_SIMD void add_where(carom_f64v terms[CAROM_SOLID_SLOTS],
-                          const carom_f64v more[CAROM_SOLID_SLOTS], carom_i64v where) {
-    for (unsigned i = 0; i < CAROM_SOLID_SPAN; ++i) terms[i] += keep(where, more[i]);
+                          const carom_f64v more[CAROM_SOLID_SLOTS], carom_i64v where, bool of_b) {
+    for (unsigned i = 0; i < CAROM_SOLID_SPAN; ++i) {
+        bool of_b_only = i >= CAROM_SOLID_FORCE && i < CAROM_SOLID_TERMS;
+        if (of_b || !of_b_only) terms[i] += keep(where, more[i]);
+    }
     terms[CAROM_SOLID_SPAN] =
         carom_f64v_max(terms[CAROM_SOLID_SPAN], keep(where, more[CAROM_SOLID_SPAN]));
 }
@@ -485,12 +493,15 @@ static void note_crossings(const carom_solid_batch *batch, carom_solid_tally *ta
     }
 }
 
-static void hold(carom_solid_tally *tally, vec x, carom_lanes lanes) {
-    for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t i = lowest(lanes);
-        carom_vec3 p = carom_vec(x.x[i], x.y[i], x.z[i]);
-        carom_solid_tally_hold(tally, p, p);
-    }
+/* Extends the bounds of all crossings. */
+CAROM_SIMD void hold(sums *s, vec x, carom_i64v where) {
+    const carom_f64v far = carom_f64v_splat(HUGE_VAL);
+    vec low = choose(where, x, (vec){far, far, far}),
+        high = choose(where, x, (vec){-far, -far, -far});
+    s->lowest = (vec){carom_f64v_min(low.x, s->lowest.x), carom_f64v_min(low.y, s->lowest.y),
+                      carom_f64v_min(low.z, s->lowest.z)};
+    s->highest = (vec){carom_f64v_max(high.x, s->highest.x), carom_f64v_max(high.y, s->highest.y),
+                       carom_f64v_max(high.z, s->highest.z)};
 }
 
 CAROM_SIMD carom_f64v extent_of_6(carom_f64v a, carom_f64v b, carom_f64v c, carom_f64v d,
@@ -580,19 +591,11 @@ static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_ta
     }
     find_triangle(terms, face_a.n, face_a.c, ends[0].x, ends[1].x, half, false, edges, slide,
                   face_a.off);
-    for (int i = 0; i < 2; ++i) {
-        carom_i64v where = cut[i] & ~ends[i].of_b;
-        for (unsigned k = CAROM_SOLID_VOLUME; k < CAROM_SOLID_FORCE; ++k)
-            terms[k] += keep(where, tail[i][k]);
-        for (unsigned k = CAROM_SOLID_VOLUME_ERROR; k < CAROM_SOLID_SPAN; ++k)
-            terms[k] += keep(where, tail[i][k]);
-        terms[CAROM_SOLID_SPAN] =
-            carom_f64v_max(terms[CAROM_SOLID_SPAN], keep(where, tail[i][CAROM_SOLID_SPAN]));
-    }
+    for (int i = 0; i < 2; ++i) add_where(terms, tail[i], cut[i] & ~ends[i].of_b, false);
     find_triangle(more, face_b.n, face_b.c, ends[1].x, ends[0].x, half, true, edges, slide,
                   face_b.off);
-    add_where(terms, more, meet);
-    for (int i = 0; i < 2; ++i) add_where(terms, tail[i], cut[i] & ends[i].of_b);
+    add_where(terms, more, meet, true);
+    for (int i = 0; i < 2; ++i) add_where(terms, tail[i], cut[i] & ends[i].of_b, true);
     for (int i = 0; i < 2; ++i) add_gap(terms, &ends[i], query->rounded);
     add_terms(query, tally, s, terms, meet);
 
@@ -604,7 +607,7 @@ static carom_lanes consider_lanes(const carom_solid_query *query, carom_solid_ta
         carom_i64v facts = (facts_b & ends[i].of_b) | (facts_a & ~ends[i].of_b);
         carom_i64v link =
             (carom_i64v)(carom_u64v_shift_right((carom_u64v)facts, ends[i].side) & 1) != 0;
-        hold(tally, ends[i].x, lanes);
+        hold(s, ends[i].x, meet);
         note_links(query, batch, carom_lanes_of64(link & meet), carom_lanes_of64(ends[i].of_b),
                    ends[i].side, at, i == 0 ? -1 : 1);
     }
@@ -749,6 +752,8 @@ void CAROM_CPU(carom_solid_consider_batch)(const carom_solid_query *query, carom
                                            const uint32_t *b, uint32_t count) {
     sums s;
     memset(&s, 0, sizeof(s));
+    s.lowest = splat(carom_vec(HUGE_VAL, HUGE_VAL, HUGE_VAL));
+    s.highest = splat(carom_vec(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL));
     batch->link_count = batch->single_count[0] = batch->single_count[1] = 0;
     tally->candidates += count;
     for (uint32_t first = 0; first < count; first += CAROM_SOLID_BATCH) {
