@@ -568,8 +568,8 @@ static __device__ inline carom_pack_linear linear_of(const carom_pack_linear l[2
 static __device__ __noinline__ double sharp_bound(const near_list &n, const double point[3],
                                                   double reach, double goal, double direction[3]) {
     direction[0] = direction[1] = direction[2] = 0.0;
-    double bound = n.least + reach, limit = n.least + 2.0 * reach;
-    if (n.count == 0) return bound;
+    double limit = n.least + 2.0 * reach;
+    if (n.count == 0) return n.least + reach;
     carom_pack_linear l[2];
     bool any = false;
     for (unsigned k = 0; k < 2; ++k) {
@@ -581,32 +581,18 @@ static __device__ __noinline__ double sharp_bound(const near_list &n, const doub
             any = true;
         }
     }
-    if (!__any_sync(~0u, any)) return bound;
+    if (!__any_sync(~0u, any)) return n.least + reach;
     const double zero[3] = {0.0, 0.0, 0.0};
-    double e;
-    carom_pack_linear at = linear_of(l, least_along(l, zero, &e));
-    double g[3] = {at.x, at.y, at.z};
+    double value;
+    unsigned i = least_along(l, zero, &value);
+    carom_pack_bounding b = carom_pack_bounding_begin(reach, goal, n.least, linear_of(l, i));
     for (int step = 0; step < CAROM_PACK_BOUND_STEPS; ++step) {
-        double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-        double here = e + reach * length;
-        bound = CAROM_MIN(here, bound);
-        if (length > 0.0) {
-            direction[0] = g[0] / length;
-            direction[1] = g[1] / length;
-            direction[2] = g[2] / length;
-        }
-        if (bound <= goal || !(length > 0.0)) break;
-        double least;
-        const double along_g[3] = {reach * direction[0], reach * direction[1],
-                                   reach * direction[2]};
-        at = linear_of(l, least_along(l, along_g, &least));
-        if (!(here - least > CAROM_PACK_BOUND_GAP * (here - n.least))) break;
-        const double w[3] = {at.x - g[0], at.y - g[1], at.z - g[2]};
-        double t = carom_pack_line_search(at.e - e, reach, g, w);
-        e += t * (at.e - e);
-        for (int k = 0; k < 3; ++k) g[k] += t * w[k];
+        if (!carom_pack_bounding_value(&b)) break;
+        i = least_along(l, b.along, &value);
+        if (!carom_pack_bounding_move(&b, linear_of(l, i), value)) break;
     }
-    return bound;
+    for (int k = 0; k < 3; ++k) direction[k] = b.direction[k];
+    return b.bound;
 }
 
 static __device__ inline double bound_of(const view &v, const near_list &n, const double point[3],
