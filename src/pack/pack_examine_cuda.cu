@@ -64,6 +64,16 @@ struct workspace {
     open_node stack[MOST_NODES];
 };
 
+/* Two leaves, or one twice: the lower and the upper half of a warp has one each. */
+struct leaf_pair {
+    uint32_t first, second;
+
+    __device__ uint32_t of_lane(unsigned lane) const {
+        return lane < CAROM_BVH_WIDTH ? first : second;
+    }
+};
+static_assert(2 * CAROM_BVH_WIDTH == CAROM_WARP, "half a warp per leaf");
+
 struct near_list {
     near_set *set;
     unsigned count;
@@ -245,53 +255,74 @@ static __device__ surface surface_begin(carom_vec3 p, double limit, double sprea
     return s;
 }
 
-/* search_block: lanes of the block in the order of the CPU. */
-static __device__ double search_block(const view &v, surface &s, near_list &n, uint32_t block,
-                                      unsigned lanes) {
-    unsigned lane = lane_of(), direction = 0;
-    bool mine = lane < CAROM_BVH_WIDTH && (lanes >> lane & 1) != 0;
+/* search_block of pack_mesh.c, all triangles of one block or two at once. There they come one after
+ * the other, and each may lower the limit for those after it: here a prefix minimum gives that
+ * limit. (Triangles beyond it lower it no further, since apart + spread is then above it too.) Of
+ * each direction the nearest foot is kept, the first of equal ones; a direction gets its place in
+ * the list with the first foot that is within the limit. */
+static __device__ double search_blocks(const view &v, surface &s, near_list &n, leaf_pair blocks,
+                                       unsigned lanes) {
+    unsigned lane = lane_of(), direction = CAROM_WARP + lane;
+    bool mine = (lanes >> lane & 1) != 0;
     double square = HUGE_VAL;
     carom_vec3 foot = {0.0, 0.0, 0.0};
-    if (mine) {
-        square = foot_of(&v.corners[block], lane, s.at, &foot);
+    if (mine)
+        square = foot_of(&v.corners[blocks.of_lane(lane)], lane % CAROM_BVH_WIDTH, s.at, &foot);
+    if (__ballot_sync(~0u, mine && !(square > s.limit * s.limit)) == 0) return s.limit;
+    double apart = sqrt(square), earlier = apart;
+    for (unsigned by = 1; by < CAROM_WARP; by *= 2) {
+        double other = __shfl_up_sync(~0u, earlier, by);
+        if (lane >= by) earlier = CAROM_MIN(other, earlier);
+    }
+    earlier = __shfl_up_sync(~0u, earlier, 1);
+    double within = lane == 0 ? HUGE_VAL : earlier + s.spread;
+    double limit = CAROM_MIN(within, s.limit);
+    bool taken = mine && !(square > limit * limit);
+    unsigned mask = __ballot_sync(~0u, taken);
+    if (taken)
         direction = carom_pack_direction(foot.x - s.at[0], foot.y - s.at[1], foot.z - s.at[2]);
+    double nearest = warp_least(taken ? apart : HUGE_VAL);
+    if (nearest < s.distance) {
+        unsigned first = (unsigned)__ffs((int)__ballot_sync(~0u, taken && apart == nearest)) - 1;
+        s.distance = nearest;
+        s.place = blocks.of_lane(first) * CAROM_BVH_WIDTH + first % CAROM_BVH_WIDTH;
+        double nearer = nearest + s.spread;
+        s.limit = CAROM_MIN(nearer, s.limit);
+        n.least = CAROM_MIN(nearest, n.least);
     }
-    unsigned left = __ballot_sync(~0u, mine && !(square > s.limit * s.limit));
-    double root = sqrt(square);
-    for (; left != 0; left &= left - 1) {
+    unsigned alike = __match_any_sync(~0u, direction); /* lanes of the same direction */
+    bool best = taken;
+    for (unsigned left = mask; left != 0; left &= left - 1) {
         unsigned i = (unsigned)__ffs((int)left) - 1;
-        double squared = from_lane(square, i), apart = from_lane(root, i);
-        if (squared > s.limit * s.limit) continue;
-        if (apart < s.distance) {
-            s.distance = apart;
-            s.place = block * CAROM_BVH_WIDTH + i;
-            double within = apart + s.spread;
-            s.limit = CAROM_MIN(within, s.limit);
-            n.least = CAROM_MIN(apart, n.least);
-        }
-        unsigned towards = __shfl_sync(~0u, direction, (int)i);
-        unsigned k = __shfl_sync(~0u, s.slot, (int)towards);
-        if (k == NONE) {
-            if (n.count == CAROM_PACK_NEAR) continue;
-            k = n.count++;
-            if (lane == towards) s.slot = k;
-        } else if (n.set->apart[k] <= apart) {
-            continue;
-        }
-        __syncwarp();
-        if (lane == i) {
-            n.set->x[k] = foot.x;
-            n.set->y[k] = foot.y;
-            n.set->z[k] = foot.z;
-            n.set->radius[k] = 0.0f;
-            n.set->apart[k] = apart;
-        }
-        __syncwarp();
+        double other = from_lane(apart, i);
+        if ((alike >> i & 1) != 0 && (other < apart || (other == apart && i < lane))) best = false;
     }
+    unsigned k = __shfl_sync(~0u, s.slot, (int)(direction % CAROM_WARP));
+    unsigned leader = (unsigned)__ffs((int)alike) - 1;
+    unsigned fresh = __ballot_sync(~0u, taken && k == NONE && lane == leader);
+    bool is_new = taken && k == NONE;
+    if (is_new) k = n.count + (unsigned)__popc(fresh & ((1u << leader) - 1u));
+    for (unsigned left = fresh; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__ffs((int)left) - 1;
+        unsigned of = __shfl_sync(~0u, direction, (int)i), at = __shfl_sync(~0u, k, (int)i);
+        if (lane == of && at < CAROM_PACK_NEAR) s.slot = at;
+    }
+    if (best && k < CAROM_PACK_NEAR && (is_new || apart < n.set->apart[k])) {
+        n.set->x[k] = foot.x;
+        n.set->y[k] = foot.y;
+        n.set->z[k] = foot.z;
+        n.set->radius[k] = 0.0f;
+        n.set->apart[k] = apart;
+    }
+    unsigned all = n.count + (unsigned)__popc(fresh);
+    n.count = CAROM_MIN(all, CAROM_PACK_NEAR);
+    __syncwarp();
     return s.limit;
 }
 
-/* carom_bvh_nearest with floats: calls visit(block, lanes) in the same order. */
+/* carom_bvh_nearest with floats: calls visit(blocks, lanes) in the same order, for two leaves at
+ * once where the second comes right after the first. What the first tells then does not keep the
+ * second from being visited, but its triangles are beyond the limit. */
 template <typename VISIT>
 static __device__ inline void visit_nearest(const view &v, open_node *stack, const double at[3],
                                             double limit, VISIT visit) {
@@ -304,14 +335,23 @@ static __device__ inline void visit_nearest(const view &v, open_node *stack, con
         open_node open = stack[--count];
         __syncwarp();
         if (carom_nearest_lower(open.bound) > most) continue;
-        const carom_bvh_node *boxes = node_at(v, open.node);
+        bool is_leaf = open.node >> LEVEL_SHIFT == 0, two = false;
+        leaf_pair leaves = {open.node, open.node};
+        if (is_leaf && count > 0) {
+            open_node next = stack[count - 1];
+            two = next.node >> LEVEL_SHIFT == 0 && !(carom_nearest_lower(next.bound) > most);
+            if (two) leaves.second = next.node;
+            if (two) --count;
+        }
         float square = HUGE_VALF;
         bool within = false;
-        if (lane < CAROM_BVH_WIDTH) {
+        if (two || lane < CAROM_BVH_WIDTH) {
+            const carom_bvh_node *boxes = node_at(v, leaves.of_lane(lane));
+            unsigned i = lane % CAROM_BVH_WIDTH;
             square = 0.0f;
             for (int k = 0; k < 3; ++k) {
-                float below = boxes->low[k][lane] - p.at[k];
-                float above = p.at[k] - boxes->high[k][lane];
+                float below = boxes->low[k][i] - p.at[k];
+                float above = p.at[k] - boxes->high[k][i];
                 float apart = CAROM_MAX(below, above) - p.margin;
                 apart = CAROM_MAX(apart, 0.0f);
                 square += apart * apart;
@@ -319,9 +359,9 @@ static __device__ inline void visit_nearest(const view &v, open_node *stack, con
             within = square <= carom_nearest_float_limit(most) && square < HUGE_VALF;
         }
         unsigned mask = __ballot_sync(~0u, within);
-        if (open.node >> LEVEL_SHIFT == 0) {
-            if (mask != 0)
-                most = carom_nearest_square(visit(open.node & ((1u << LEVEL_SHIFT) - 1), mask));
+        __syncwarp();
+        if (is_leaf) { /* whose level is 0, so that nodes are indices */
+            if (mask != 0) most = carom_nearest_square(visit(leaves, mask));
             continue;
         }
         unsigned rank = 0; /* the nearest is on top */
@@ -347,8 +387,8 @@ static __device__ surface search_surface(const view &v, open_node *stack, carom_
         double apart = sqrt(square) + spread + CAROM_PACK_ERROR;
         s.limit = CAROM_MIN(apart, s.limit);
     }
-    visit_nearest(v, stack, s.at, s.limit, [&](uint32_t block, unsigned lanes) {
-        return search_block(v, s, n, block, lanes);
+    visit_nearest(v, stack, s.at, s.limit, [&](leaf_pair blocks, unsigned lanes) {
+        return search_blocks(v, s, n, blocks, lanes);
     });
     return s;
 }
@@ -371,10 +411,10 @@ static __device__ double mesh_distance(const view &v, open_node *stack, carom_ve
     double distance = HUGE_VAL;
     if (seed != CAROM_BVH_NONE)
         distance = triangle_distance(v, p, seed / CAROM_BVH_WIDTH, seed % CAROM_BVH_WIDTH);
-    visit_nearest(v, stack, at, distance, [&](uint32_t block, unsigned lanes) {
+    visit_nearest(v, stack, at, distance, [&](leaf_pair blocks, unsigned lanes) {
         double apart = HUGE_VAL;
-        if (lane < CAROM_BVH_WIDTH && (lanes >> lane & 1) != 0)
-            apart = triangle_distance(v, p, block, lane);
+        if ((lanes >> lane & 1) != 0)
+            apart = triangle_distance(v, p, blocks.of_lane(lane), lane % CAROM_BVH_WIDTH);
         double least = warp_least(apart);
         distance = CAROM_MIN(least, distance);
         return distance;
@@ -569,7 +609,8 @@ static __device__ verdict examine(const view &v, workspace &w, carom_pack_node *
     if (apart <= limit && place != CAROM_BVH_NONE) {
         near_list with = n;
         surface s = surface_begin(at, limit, spread);
-        search_block(v, s, with, place / CAROM_BVH_WIDTH, (1u << CAROM_BVH_WIDTH) - 1);
+        uint32_t block = place / CAROM_BVH_WIDTH;
+        search_blocks(v, s, with, leaf_pair{block, block}, (1u << CAROM_BVH_WIDTH) - 1);
         bound = bound_of(v, with, point, h, spread > 0.0);
         if (bound <= rho) {
             carom_pack_node_lower(c, bound);
