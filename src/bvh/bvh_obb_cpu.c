@@ -397,7 +397,7 @@ bool CAROM_CPU(carom_obb_find)(carom_obb_traversal *traversal, uint64_t visits) 
                      &order);
         push(traversal, pair, of_a, &order, 0.0f);
     }
-    return hand_over(traversal);
+    return traversal->more || hand_over(traversal);
 }
 
 /* ---- Distance query -------------------------------------------------------------------------- */

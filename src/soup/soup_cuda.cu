@@ -480,13 +480,15 @@ static carom_device_list<uint32_t> alone_of(const carom_device_soup *soup) {
             soup->def.triangle_count, &soup->counts()[1]};
 }
 
-/* Copies positions; the first block surveys them meanwhile. */
+/* Copies positions and empties the lists `counts` of; the first block surveys the triangles
+ * meanwhile. */
 template <typename T>
 static __global__ void __launch_bounds__(CAROM_TREE_SAMPLE)
     copy_positions(const T *from, T *to, uint64_t count, boxes of_source, carom_bvh_space *space,
-                   carom_device_counters *counters) {
+                   carom_device_count *counts, carom_device_counters *counters) {
     carom_device_begin();
     if (blockIdx.x == 0) {
+        if (threadIdx.x < 2) counts[threadIdx.x] = 0;
         if (space != nullptr)
             carom_tree_survey_block(of_source, of_source.v.a.triangle_count, space);
         return;
@@ -540,16 +542,18 @@ static void prepare_launch(carom_device *device, carom_device_op *op) {
     bool surveyed = arguments->positions != nullptr && !soup->def.doubles && count != 0;
     of_source.v.a.positions = arguments->positions;
     carom_device_step(device, "positions");
-    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), device->stream);
-    (void)cudaMemsetAsync(soup->counts(), 0, 2 * sizeof(carom_device_count), device->stream);
+    carom_device_clear(device, op);
+    if (arguments->positions == nullptr)
+        (void)cudaMemsetAsync(soup->counts(), 0, 2 * sizeof(carom_device_count), device->stream);
     if (arguments->positions != nullptr && soup->def.doubles)
         carom_device_launch(device, copy_positions<double>, grid, CAROM_TREE_SAMPLE,
                             (const double *)arguments->positions, (double *)soup->positions.data,
-                            scalars, of_source, no_space, op->counters);
+                            scalars, of_source, no_space, soup->counts(), op->counters);
     else if (arguments->positions != nullptr)
         carom_device_launch(device, copy_positions<float>, grid, CAROM_TREE_SAMPLE,
                             (const float *)arguments->positions, (float *)soup->positions.data,
-                            scalars, of_source, surveyed ? sort.space : no_space, op->counters);
+                            scalars, of_source, surveyed ? sort.space : no_space, soup->counts(),
+                            op->counters);
     if (soup->def.doubles) launch_bounds(device, b.v, (box_frame *)soup->frame.data, op->counters);
     if (count == 0) return;
     carom_tree_build(device, b, soup->tree, sort, surveyed);
@@ -847,11 +851,10 @@ static void find_candidates(carom_device *device, carom_device_op *op, const car
 
 static void search_launch(carom_device *device, carom_device_op *op) {
     const search_arguments *s = carom_device_arguments<search_arguments>(op);
-    cudaStream_t stream = device->stream;
     carom_tree tree;
     const float4 *records;
     carom_found_pairs r = {{nullptr, 0, &op->counters->n[N_FOUND]}, nullptr};
-    (void)cudaMemsetAsync(op->counters, 0, sizeof(*op->counters), stream);
+    carom_device_clear(device, op);
     view v = begin_search(device, op, &tree, &records);
     carom_device_list<uint2> candidates =
         carom_device_list_of<uint2>(device, CANDIDATES, op, N_CANDIDATES);
