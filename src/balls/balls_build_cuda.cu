@@ -89,7 +89,7 @@ struct large_list {
  * large spheres on level 0. */
 static __global__ void place_spheres(carom_balls_view view, const carom_pack_sphere *spheres,
                                      const uint32_t *order, carom_balls_sphere *placed,
-                                     float4 *askers, float *nears, uint32_t *counts,
+                                     float4 *askers, float *near_radii, uint32_t *counts,
                                      large_list large, large_list ranks,
                                      carom_device_count *total) {
     carom_device_begin();
@@ -127,7 +127,7 @@ static __global__ void place_spheres(carom_balls_view view, const carom_pack_sph
                                               index,
                                               level};
             askers[rank] = make_float4(position[0], position[1], position[2], reach);
-            nears[rank] = carom_float_up(near * view.unit, 0.0);
+            near_radii[rank] = carom_float_up(near * view.unit, 0.0);
             if (is_large(view, level)) ranks.data[atomicAdd(ranks.count, 1ull)] = rank;
         }
         each_cell(view, position, reach, level, thread % SHARE, SHARE, count);
@@ -160,12 +160,12 @@ static __global__ void bound_groups(carom_balls_view view, const float4 *askers,
 
 /* Leaves all counts 0 for the next build. The first LARGE blocks enter large spheres on level 0. */
 static __global__ void enter_spheres(carom_balls_view view, const float4 *askers,
-                                     const float *nears, const uint32_t *starts, uint32_t *counts,
-                                     large_list ranks, float4 *entries, uint4 *links,
-                                     uint64_t capacity) {
+                                     const float *near_radii, const uint32_t *starts,
+                                     uint32_t *counts, large_list ranks, float4 *entries,
+                                     uint4 *links, uint64_t capacity) {
     carom_device_begin();
     auto enter = [&](uint32_t rank, bool on_own_level, unsigned share, unsigned shares) {
-        float4 s = askers[rank], entry = make_float4(s.x, s.y, s.z, nears[rank]);
+        float4 s = askers[rank], entry = make_float4(s.x, s.y, s.z, near_radii[rank]);
         const float position[3] = {s.x, s.y, s.z};
         uint32_t level = on_own_level ? carom_balls_level(&view, s.w) : 0u;
         each_cell(
@@ -219,7 +219,7 @@ static carom_status build_reserve(carom_device *device, carom_device_op *op) {
     } wanted[] = {{&device->scratch[SORTED], row(count * sizeof(uint32_t)) + scan_bytes(buckets)},
                   {&to->spheres, count * sizeof(carom_balls_sphere)},
                   {&to->askers, count * sizeof(float4)},
-                  {&to->nears, count * sizeof(float)},
+                  {&to->near_radii, count * sizeof(float)},
                   {&to->groups, words_for(b->view->count) * sizeof(float4)},
                   {&to->starts, (buckets + 1) * sizeof(uint32_t)},
                   {&to->entries, entries * sizeof(float4)},
@@ -251,7 +251,7 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     uint32_t *starts = (uint32_t *)to->starts.data;
     carom_balls_sphere *placed = (carom_balls_sphere *)to->spheres.data;
     float4 *askers = (float4 *)to->askers.data;
-    float *nears = (float *)to->nears.data;
+    float *near_radii = (float *)to->near_radii.data;
     void *temporary = (char *)order + row((uint64_t)view.count * sizeof(uint32_t));
     size_t bytes = scan_bytes(view.table.bucket_count);
     carom_device_step(device, "order");
@@ -261,15 +261,15 @@ static void build_launch(carom_device *device, carom_device_op *op) {
     carom_tree_order(device, view.count, sort, order);
     carom_device_step(device, "spheres");
     carom_device_launch(device, place_spheres, shared, threads, view, spheres, order, placed,
-                        askers, nears, counts, large, ranks, &n[B_ENTRIES]);
+                        askers, near_radii, counts, large, ranks, &n[B_ENTRIES]);
     carom_device_launch(device, bound_groups, blocks, threads, view, askers,
                         (float4 *)to->groups.data);
     carom_device_step(device, "buckets");
     (void)cub::DeviceScan::ExclusiveSum(temporary, bytes, counts, starts,
                                         (int64_t)view.table.bucket_count + 1, device->stream);
     carom_device_step(device, "entries");
-    carom_device_launch(device, enter_spheres, shared, threads, view, askers, nears, starts, counts,
-                        ranks, (float4 *)to->entries.data, (uint4 *)to->links.data,
+    carom_device_launch(device, enter_spheres, shared, threads, view, askers, near_radii, starts,
+                        counts, ranks, (float4 *)to->entries.data, (uint4 *)to->links.data,
                         to->entries.bytes / sizeof(float4));
 }
 
@@ -302,7 +302,7 @@ carom_status carom_balls_cuda_create(carom_device *device, carom_device_balls **
 
 void carom_balls_cuda_destroy(carom_device_balls *balls) {
     for (grid_arrays &a : balls->arrays) {
-        carom_device_block *blocks[] = {&a.spheres, &a.askers,  &a.nears, &a.groups,
+        carom_device_block *blocks[] = {&a.spheres, &a.askers,  &a.near_radii, &a.groups,
                                         &a.starts,  &a.entries, &a.links};
         for (carom_device_block *block : blocks) carom_device_release(block);
     }
@@ -313,7 +313,7 @@ void carom_balls_cuda_destroy(carom_device_balls *balls) {
 uint64_t carom_balls_cuda_bytes(const carom_device_balls *balls) {
     uint64_t bytes = balls->view.bytes;
     for (const grid_arrays &a : balls->arrays)
-        bytes += a.spheres.bytes + a.askers.bytes + a.nears.bytes + a.groups.bytes +
+        bytes += a.spheres.bytes + a.askers.bytes + a.near_radii.bytes + a.groups.bytes +
                  a.starts.bytes + a.entries.bytes + a.links.bytes;
     return bytes;
 }
@@ -339,7 +339,7 @@ carom_status carom_balls_cuda_set(carom_device *device, carom_device_balls *ball
     if (status == CAROM_OK) {
         const grid_arrays *to = next_arrays(balls);
         grid_view on_device[REPLICAS] = {
-            {*view, (const float4 *)to->askers.data, (const float *)to->nears.data,
+            {*view, (const float4 *)to->askers.data, (const float *)to->near_radii.data,
              (const float4 *)to->groups.data, (const float4 *)to->entries.data,
              (const uint4 *)to->links.data}};
         on_device[0].v.spheres = (const carom_balls_sphere *)to->spheres.data;

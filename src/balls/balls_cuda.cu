@@ -22,6 +22,7 @@
 #define BLOCKS    4u /* per multiprocessor: a warp for each 32 of 2 * 67,000 spheres */
 #define WARPS     (THREADS / CAROM_WARP)
 #define MAKERS    3u    /* warps that prepare a meeting */
+#define RUN       4u    /* consecutive spheres of a group that is spread */
 #define PIECE     8u    /* entries of a bucket that are compared by as many lanes at once */
 #define PIECES    1024u /* that a block compares at once; the rest of a bucket waits */
 #define ROUND     4u    /* entries of each lane that are read at once: that hides latency */
@@ -87,7 +88,9 @@ static __device__ inline double frame_number(const carom_pose &pose, unsigned k)
         scale = -carom_scale_range_add(carom_scale_range_empty(), most).high;
     else
         q[0] = 1.0;
-    for (int i = 0; i < 4; ++i) q[i] = carom_scale_apply(q[i], scale);
+    bool plain = scale >= -1022 && scale <= 1022;
+    double power = carom_power_of_two(plain ? scale : 0);
+    for (int i = 0; i < 4; ++i) q[i] = plain ? q[i] * power : carom_scale_apply(q[i], scale);
     double length = sqrt(((q[0] * q[0] + q[1] * q[1]) + q[2] * q[2]) + q[3] * q[3]);
     double mine = k % 4 == 0 ? q[0] : k % 4 == 1 ? q[1] : k % 4 == 2 ? q[2] : q[3];
     mine = mine / length;
@@ -168,39 +171,38 @@ static __device__ void make_meeting(meeting_block *s, const meeting_view &m, uin
         carom_pack_meeting *own = warp + 1 < MAKERS ? &s->spare[warp] : &s->meeting;
         unsigned side = lane / (CAROM_WARP / 2), k = lane % (CAROM_WARP / 2);
         const carom_pack_extent *extent = &s->grid[side].v.extent;
-        double far;
-        bool fits = carom_pack_place_fits(extent, &s->pose[side], m.scale[side], &far);
-        bool bad = __any_sync(~0u, !fits);
-        if (bad) {
-            if (threadIdx.x == 0) s->bad = s->apart = s->regular = true;
-        } else {
-            carom_pack_place *place = &own->place[side];
-            double number = frame_number(s->pose[side], k);
-            if (k < 9) place->frame.r[k] = number;
-            if (k == 9) {
-                place->frame.t = s->pose[side].t;
-                carom_pack_place_finish(place, extent, m.scale[side]);
-            }
-            __syncwarp();
-            if (warp == 0) {
-                const double units[2] = {s->grid[0].v.unit / own->place[0].scale,
-                                         s->grid[1].v.unit / own->place[1].scale};
-                if (k < 12)
-                    make_number(s, own->place, units, (int)side, k);
-                else if (k == 12)
-                    make_asking(s, units, (int)side);
-            } else if (lane == 0) {
-                own->slack = carom_pack_meeting_slack(own);
-                if (warp == 1) {
-                    s->bad = false;
-                    s->apart = carom_balls_apart(own, s->grid[0].v.ball, s->grid[1].v.ball);
-                    s->regular = carom_balls_is_regular(&s->grid[0].v, &own->place[0], own) &&
-                                 carom_balls_is_regular(&s->grid[1].v, &own->place[1], own);
-                } else {
-                    carom_pack_meeting_finish(own, &s->grid[0].v.extent, &s->grid[1].v.extent);
-                }
+        carom_pack_place *place = &own->place[side];
+        double number = frame_number(s->pose[side], k);
+        if (k < 9) place->frame.r[k] = number;
+        if (k == 9) {
+            place->frame.t = s->pose[side].t;
+            carom_pack_place_finish(place, extent, m.scale[side]);
+        }
+        __syncwarp();
+        if (warp == 0) {
+            const double units[2] = {s->grid[0].v.unit / own->place[0].scale,
+                                     s->grid[1].v.unit / own->place[1].scale};
+            if (k < 12)
+                make_number(s, own->place, units, (int)side, k);
+            else if (k == 12)
+                make_asking(s, units, (int)side);
+        } else if (lane == 0) {
+            own->slack = carom_pack_meeting_slack(own);
+            if (warp == 1) {
+                s->apart = carom_balls_apart(own, s->grid[0].v.ball, s->grid[1].v.ball);
+                s->regular = carom_balls_is_regular(&s->grid[0].v, &own->place[0], own) &&
+                             carom_balls_is_regular(&s->grid[1].v, &own->place[1], own);
+            } else {
+                carom_pack_meeting_finish(own, &s->grid[0].v.extent, &s->grid[1].v.extent);
             }
         }
+    } else if (warp == MAKERS) { /* where poses do not fit, what the others make is not used */
+        unsigned side = lane % 2;
+        double far;
+        bool fits =
+            carom_pack_place_fits(&s->grid[side].v.extent, &s->pose[side], m.scale[side], &far);
+        bool bad = __any_sync(~0u, !fits);
+        if (lane == 0) s->bad = bad;
     }
     __syncthreads();
 }
@@ -376,8 +378,16 @@ struct groups {
     __device__ int side(uint32_t group) const {
         return group < of_a ? 0 : 1;
     }
-    __device__ uint32_t first(uint32_t group) const {
-        return (group < of_a ? group : group - of_a) * CAROM_WARP;
+    /* The number of a group in its packing. */
+    __device__ uint32_t number(uint32_t group) const {
+        return group < of_a ? group : group - of_a;
+    }
+    /* The sphere of this lane. Spread: a group is eight runs of four spheres each, which lie far
+     * apart, so that blocks have equal shares of the region where the packings overlap. */
+    __device__ uint32_t rank(uint32_t group, bool spread) const {
+        uint32_t lane = threadIdx.x % CAROM_WARP, at = number(group);
+        if (!spread) return at * CAROM_WARP + lane;
+        return (lane / RUN * (group < of_a ? of_a : all - of_a) + at) * RUN + lane % RUN;
     }
 };
 
@@ -386,7 +396,7 @@ static __device__ inline bool is_group_near(const meeting_block &s, const groups
                                             uint32_t group) {
     int side = g.side(group);
     const asking &ask = s.ask[side];
-    float4 ball = __ldg(&s.grid[side].groups[g.first(group) / CAROM_WARP]);
+    float4 ball = __ldg(&s.grid[side].groups[g.number(group)]);
     float reach = (ball.w + CAROM_BALLS_SLACK) * ask.high.w + 2.0f * CAROM_BALLS_SLACK;
     float3 p =
         ask.by_floats
@@ -436,7 +446,7 @@ static __device__ inline void begin_asking(const meeting_block &s, int side, uin
     const asking &ask = s.ask[side];
     bool inside = rank < from.v.count;
     float4 sphere = __ldg(&from.askers[inside ? rank : 0]);
-    float near = SEEKER::WHAT == WIDE ? sphere.w : __ldg(&from.nears[inside ? rank : 0]);
+    float near = SEEKER::WHAT == WIDE ? sphere.w : __ldg(&from.near_radii[inside ? rank : 0]);
     float3 p;
     if (ask.by_floats) {
         p = to_grid(ask, sphere);
@@ -533,12 +543,15 @@ struct group_list {
         : next(begin), stride(step), end(limit), mask(0) {
     }
 
+    __device__ bool are_many() const {
+        return end > 4 * stride;
+    }
+
     /* Makes the mask not empty; false when all groups are done. The whole warp calls it. */
     __device__ bool fill(const meeting_block &s, const groups &g) {
         while (mask == 0 && next < end) {
             uint32_t mine = next + threadIdx.x % CAROM_WARP * stride;
-            bool many = end > 4 * stride;
-            mask = __ballot_sync(~0u, mine < end && (!many || is_group_near(s, g, mine)));
+            mask = __ballot_sync(~0u, mine < end && (!are_many() || is_group_near(s, g, mine)));
             next += CAROM_WARP * stride;
         }
         return mask != 0;
@@ -559,7 +572,7 @@ static __device__ inline void ask_all(const meeting_block &s, uint32_t part, uin
                                       SEEKER &seeker) {
     const groups g(s);
     uint32_t stride = parts * WARPS, begin = threadIdx.x / CAROM_WARP * parts + part;
-    bool more = !s.apart;
+    bool more = !s.bad && !s.apart;
     if (more && !s.regular) {
         for (uint32_t round = 0; round + part < g.of_a; round += stride)
             compare_all(s, round + begin, seeker);
@@ -571,7 +584,7 @@ static __device__ inline void ask_all(const meeting_block &s, uint32_t part, uin
     while (more) {
         if (__all_sync(~0u, t.is_done()) && list.fill(s, g)) {
             uint32_t group = list.take();
-            begin_asking(s, g.side(group), g.first(group) + threadIdx.x % CAROM_WARP, seeker, &t);
+            begin_asking(s, g.side(group), g.rank(group, !list.are_many()), seeker, &t);
         }
         if (t.span.x >= t.span.y) look_up(s, seeker, &t);
         push_pieces(seeker.work, &t);

@@ -16,15 +16,15 @@ enum { SORT = 20, BINS, SPHERES, COUNTS, STATES, FLAGS, MEETINGS, OVERLAPS, FOUN
  * `starts` point to arrays; starts are those of entries. */
 struct grid_view {
     carom_balls_view v;
-    const float4 *askers;  /* spheres as they ask: position, reach */
-    const float *nears;    /* the larger of inner and secondary radius */
-    const float4 *groups;  /* balls around the positions of 32 consecutive spheres */
-    const float4 *entries; /* position, near */
-    const uint4 *links;    /* rank; tag; reach */
+    const float4 *askers;    /* spheres as they ask: position, reach */
+    const float *near_radii; /* the larger of inner and secondary radius */
+    const float4 *groups;    /* balls around the positions of 32 consecutive spheres */
+    const float4 *entries;   /* position, near */
+    const uint4 *links;      /* rank; tag; reach */
 };
 
 struct grid_arrays {
-    carom_device_block spheres, askers, nears, groups, starts, entries, links;
+    carom_device_block spheres, askers, near_radii, groups, starts, entries, links;
 };
 
 struct carom_device_balls {

@@ -141,8 +141,9 @@ CAROM_ITEM void carom_pack_meeting_finish(carom_pack_meeting *m, const carom_pac
     double radius = CAROM_MAX(radius_a, radius_b);
     /* Balls that overlap: the lens is in a ball of B, and the centres are two radii apart. */
     double lever = b->reach * m->place[1].scale + 2.0 * radius + m->slack;
-    uint64_t pairs =
-        b->count != 0 && a->count > UINT64_MAX / b->count ? UINT64_MAX : a->count * b->count;
+    uint64_t pairs = a->count * b->count;
+    if ((a->count | b->count) >> 32 != 0 && b->count != 0 && a->count > UINT64_MAX / b->count)
+        pairs = UINT64_MAX;
     m->scales = carom_pack_scales_make(radius * (1.0 + 0x1p-40), lever * (1.0 + 0x1p-40), pairs);
 }
 
