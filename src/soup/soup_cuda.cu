@@ -407,12 +407,14 @@ static __global__ void __launch_bounds__(THREADS)
             carom_triangle t[2];
             pair = open.data[i];
             load_pair(v, items, records, pair, t, vertices);
+            carom_common common = {};
             if (v.cross) {
                 verdict = carom_triangle_filter(&t[0], &t[1]);
             } else {
-                carom_common common = carom_common_make(vertices[0], vertices[1]);
+                common = carom_common_make(vertices[0], vertices[1]);
                 verdict = carom_face_filter(&t[0], &t[1], &common);
             }
+            if (verdict == CAROM_UNDECIDED) verdict = carom_face_filter_flat(&t[0], &t[1], &common);
             if (verdict == CAROM_YES) {
                 if (found_key(v, items[pair.x], items[pair.y], &key))
                     r.count(key);
