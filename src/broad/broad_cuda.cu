@@ -589,11 +589,11 @@ struct cell_search {
     float4 low, high; /* of the box that searches */
 
     __device__ void test(uint32_t place) const {
+        /* Most boxes of later cells begin after this one ends: their other corner is not read. */
         float4 a = __ldg(&sorted[2 * (uint64_t)place]);
+        if (!((a.x <= high.x) & (a.y <= high.y) & (a.z <= high.z))) return;
         float4 b = __ldg(&sorted[2 * (uint64_t)place + 1]);
-        bool meets = (a.x <= high.x) & (low.x <= b.x) & (a.y <= high.y) & (low.y <= b.y) &
-                     (a.z <= high.z) & (low.z <= b.z);
-        if (!meets) return;
+        if (!((low.x <= b.x) & (low.y <= b.y) & (low.z <= b.z))) return;
         unsigned long long key;
         atomicAdd(&block->candidates, 1u);
         if (!d.counts(__float_as_uint(low.w), __float_as_uint(a.w), inexact, &key)) return;

@@ -62,13 +62,19 @@ typedef struct carom_pack_place {
     double slack;
 } carom_pack_place;
 
+/* Sets what a place has besides its frame. */
+CAROM_ITEM void carom_pack_place_finish(carom_pack_place *place, const carom_pack_extent *extent,
+                                        double scale) {
+    place->scale = scale == 0.0 ? 1.0 : scale;
+    place->slack = CAROM_PACK_POSE_ERROR *
+                   (2.0 * extent->size * place->scale + carom_vec_largest(place->frame.t));
+}
+
 CAROM_ITEM carom_pack_place carom_pack_place_make(const carom_pack_extent *extent,
                                                   const carom_pose *pose, double scale) {
     carom_pack_place place;
     place.frame = carom_frame_make(pose);
-    place.scale = scale == 0.0 ? 1.0 : scale;
-    place.slack = CAROM_PACK_POSE_ERROR *
-                  (2.0 * extent->size * place.scale + carom_vec_largest(place.frame.t));
+    carom_pack_place_finish(&place, extent, scale);
     return place;
 }
 
