@@ -90,6 +90,10 @@ CAROM_SIMD carom_lanes carom_i32x4_lanes(carom_i32x4 comparison) {
 }
 
 /* The processor's min and max are exactly a < b ? a : b and a > b ? a : b. */
+CAROM_SIMD carom_f32x4 carom_f32x4_abs(carom_f32x4 a) {
+    return (carom_f32x4)((carom_i32x4)a & INT32_MAX);
+}
+
 CAROM_SIMD carom_f32x4 carom_f32x4_min(carom_f32x4 a, carom_f32x4 b) {
 #if defined(__SSE2__)
     return (carom_f32x4)_mm_min_ps((__m128)a, (__m128)b);

@@ -333,8 +333,7 @@ carom_status carom_soup_search_run(carom_soup_search *s, carom_pair_finish_fn *f
     if (status == CAROM_OK) {
         status = search_all(s);
         bool given_up = s->crowded || s->spent;
-        if (status == CAROM_NO_MEMORY)
-            status = carom_fail_memory(context, sizeof(finder), "a search");
+        if (status == CAROM_NO_MEMORY) status = carom_fail_memory(context, 0, "the pairs found");
         if (!given_up) add_work(s);
         if (status == CAROM_OK && finish != NULL && !given_up)
             status = pass_pairs(s, finish, argument);
