@@ -24,10 +24,10 @@
 
 /* Breadth first: visits before other threads start, as waking them takes some 20 microseconds, and
  * tasks that are enough to keep them busy alike. */
-#define LEAST_SPREAD 256u
+#define LEAST_SPREAD 128u
 #define ENOUGH_TASKS 256u
 #define MOST_TASKS   1024u
-#define RANGES       16u /* per thread, into which the tasks are divided */
+#define RANGES       32u /* per thread, into which the tasks are divided */
 
 /* Visits between checks of the clock and the budget: a few milliseconds. */
 #define FIND_AT_ONCE    16384u

@@ -337,6 +337,7 @@ static void take_out(carom_gas *gas, uint32_t label) {
  * Half or four times these numbers change the time by less than 5 %. */
 #define FEWEST_SORTED     4096  /* the order in memory of smaller gases does not matter */
 #define FEWEST_PREFETCHED 16384 /* the bodies fill the second-level cache */
+#define FEWEST_LISTED     8192  /* the same with neighbour lists of 128 bytes */
 #define FEWEST_TOGETHER   32768 /* most data are outside it */
 
 /* Predictions per sphere between two checks of the order in memory. */
@@ -354,12 +355,13 @@ static carom_status predict_all(carom_context *context, carom_gas *gas, uint64_t
 
 carom_status carom_gas_rebuild(carom_context *context, carom_gas *gas, uint64_t amount) {
     gas->ready = false;
-    gas->prefetch = gas->count >= FEWEST_PREFETCHED;
     carom_gas_queue_release(gas);
     carom_gas_cells_release(gas);
     carom_gas_lists_release(gas);
     CAROM_TRY(carom_gas_sort(context, gas));
     CAROM_TRY(carom_gas_cells_create(context, gas, amount));
+    gas->prefetch = gas->count >= (gas->method == CAROM_GAS_METHOD_NEIGHBOURS ? FEWEST_LISTED
+                                                                              : FEWEST_PREFETCHED);
     gas->predicts_together =
         gas->count >= FEWEST_TOGETHER && gas->method == CAROM_GAS_METHOD_CENTRE &&
         gas->def.queue != CAROM_GAS_QUEUE_TREE; /* a heap takes one change at a time */

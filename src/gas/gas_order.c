@@ -83,7 +83,8 @@ static double strangeness(const carom_gas *gas) {
     double sum = 0.0;
     uint64_t step = gas->count / SAMPLES;
     for (uint64_t i = 0; i < SAMPLES; ++i) {
-        const carom_gas_home *a = &gas->records[i * step].home, *b = a + 1;
+        const carom_gas_home *a = &gas->records[i * step].home,
+                             *b = &gas->records[i * step + 1].home;
         for (int axis = 0; axis < 3; ++axis) {
             int apart = a->at[axis] - b->at[axis], size = (int)gas->cells.size[axis];
             apart = apart < 0 ? -apart : apart;

@@ -742,8 +742,8 @@ static inline void scan_around(const carom_gas *gas, uint32_t slot, cell_block *
     }
 }
 
-static inline void prefetch_trajectories(const carom_gas *gas,
-                                         const carom_gas_candidates *candidates) {
+static inline __attribute__((always_inline)) void
+prefetch_trajectories(const carom_gas *gas, const carom_gas_candidates *candidates) {
     for (uint32_t i = 0; i < candidates->count; ++i)
         __builtin_prefetch(
             &gas->trajectories.by_slot[carom_gas_candidate_slot(candidates->entries[i])]);
@@ -1277,7 +1277,11 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
 /* ---- Prefetching for the next events --------------------------------------------------------- */
 
 /* Consecutive events are at random places in space and therefore in memory. The window of the
- * calendar holds the next events, so the cache lines they need are prefetched some events ahead. */
+ * calendar holds the next events, so the cache lines they need are prefetched some events ahead.
+ *
+ * These functions are always inlined: gcc takes a function that does nothing but prefetch for one
+ * without effect, and removes the calls it does not inline. */
+#define PREFETCHING inline __attribute__((always_inline))
 
 /* Distances in entries of the window. An event takes about ten times as long as a cache miss, so a
  * few entries are enough; half and twice as many are as fast, within 5 %. */
@@ -1287,7 +1291,7 @@ static bool do_internal(carom_gas *gas, uint32_t slot) {
 #define NEAR       14 /* by which the third stage follows the first */
 
 /* Prefetches the rows of cells around a home. */
-static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
+static PREFETCHING void touch_rows(const carom_gas *gas, const carom_gas_home *home) {
     const carom_gas_cells *cells = &gas->cells;
     const carom_gas_cell *own = &cells->cells[carom_gas_home_index(cells, home)];
     int64_t row = carom_gas_row(cells), layer = carom_gas_layer(cells);
@@ -1297,7 +1301,7 @@ static inline void touch_rows(const carom_gas *gas, const carom_gas_home *home) 
 
 /* Prefetches the trajectories of a list. The first 16 are fetched without testing the length, as
  * that branch would be mispredicted; places after the last entry hold former entries. */
-static inline void touch_list(const carom_gas *gas, uint32_t slot) {
+static PREFETCHING void touch_listed(const carom_gas *gas, uint32_t slot) {
     const uint32_t *list = carom_gas_list_of(gas, slot);
     const char *trajectories = (const char *)gas->trajectories.by_slot;
     for (uint32_t i = 1; i <= 16; ++i)
@@ -1313,22 +1317,35 @@ static inline carom_gas_home next_home(const carom_gas *gas, uint32_t slot) {
     return home;
 }
 
-static inline void touch_next_cells(const carom_gas *gas, uint32_t slot) {
+static PREFETCHING void touch_next_cells(const carom_gas *gas, uint32_t slot) {
     carom_gas_home home = next_home(gas, slot);
     cell_block around;
     collect_side(gas, &home, gas->records[slot].prediction.side, &around.block, &around.candidates);
     prefetch_trajectories(gas, &around.candidates);
 }
 
+/* True when the next event is a meeting of two spheres, at its exact tick or a lower bound. */
 static inline bool is_pair_next(const carom_gas_prediction *prediction) {
+    return (prediction->kind == CAROM_GAS_PREDICTION_PROVISIONAL ||
+            prediction->kind == CAROM_GAS_PREDICTION_PAIR) &&
+           prediction->physical < prediction->crossing;
+}
+
+/* True when the entry will only be refined: that reads both bodies, and no list or cell. */
+static inline bool is_refined_next(const carom_gas_prediction *prediction) {
     return prediction->kind == CAROM_GAS_PREDICTION_PROVISIONAL &&
            prediction->physical < prediction->crossing;
 }
 
-static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
+static PREFETCHING void touch_body(const carom_gas *gas, uint32_t slot) {
     __builtin_prefetch(&gas->bodies[slot], 1);
-    __builtin_prefetch(&gas->trajectories.by_slot[slot], 1);
     if (!gas->uniform) __builtin_prefetch(&gas->radius[slot]);
+}
+
+/* All lines of a sphere that will be predicted. */
+static PREFETCHING void touch_sphere(const carom_gas *gas, uint32_t slot) {
+    touch_body(gas, slot);
+    __builtin_prefetch(&gas->trajectories.by_slot[slot], 1);
     if (!(gas->common_mass > 0.0)) __builtin_prefetch(&gas->mass[slot]);
     if (gas->method != CAROM_GAS_METHOD_NEIGHBOURS) return;
     __builtin_prefetch(carom_gas_list_of(gas, slot));
@@ -1336,8 +1353,15 @@ static inline void touch_sphere(const carom_gas *gas, uint32_t slot) {
 }
 
 /* First stage: both spheres of the event. */
-static inline void look_far(const carom_gas *gas, uint32_t slot) {
+static PREFETCHING void look_far(const carom_gas *gas, uint32_t slot) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
+    if (is_refined_next(prediction)) {
+        touch_body(gas, slot);
+        touch_body(gas, prediction->partner);
+        __builtin_prefetch(&gas->records[prediction->partner], 1);
+        __builtin_prefetch(&gas->trajectories.by_slot[prediction->partner]); /* for its stamp */
+        return;
+    }
     touch_sphere(gas, slot);
     if (is_pair_next(prediction)) {
         __builtin_prefetch(&gas->records[prediction->partner], 1);
@@ -1347,7 +1371,7 @@ static inline void look_far(const carom_gas *gas, uint32_t slot) {
 
 /* Second stage: the cells of a crossing. The cells that a colliding pair will search are not yet
  * known: see refile. */
-static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
+static PREFETCHING void look_nearer(const carom_gas *gas, uint32_t slot) {
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS || is_pair_next(&gas->records[slot].prediction))
         return;
     carom_gas_home home = next_home(gas, slot);
@@ -1355,11 +1379,12 @@ static inline void look_nearer(const carom_gas *gas, uint32_t slot) {
 }
 
 /* Third stage: the trajectories of the candidates. */
-static inline void look_near(const carom_gas *gas, uint32_t slot) {
+static PREFETCHING void look_near(const carom_gas *gas, uint32_t slot) {
     const carom_gas_prediction *prediction = &gas->records[slot].prediction;
     if (gas->method == CAROM_GAS_METHOD_NEIGHBOURS) {
-        touch_list(gas, slot);
-        if (is_pair_next(prediction)) touch_list(gas, prediction->partner);
+        if (is_refined_next(prediction)) return;
+        touch_listed(gas, slot);
+        if (is_pair_next(prediction)) touch_listed(gas, prediction->partner);
     } else if (!is_pair_next(prediction)) {
         touch_next_cells(gas, slot);
     }
@@ -1367,7 +1392,7 @@ static inline void look_near(const carom_gas *gas, uint32_t slot) {
 
 /* Runs the three stages over the window; each fetches the data the next one follows. Each entry
  * passes all three, however many entries leave the window at once. */
-static inline void look_ahead(carom_gas *gas) {
+static PREFETCHING void look_ahead(carom_gas *gas) {
     carom_gas_calendar *calendar = &gas->calendar;
     const carom_gas_queue_entry *window = calendar->window;
     uint64_t head = calendar->window_head, at = calendar->looked, end = head + FAR + 1;
@@ -1440,6 +1465,7 @@ static bool refine_head(carom_gas *gas) {
     for (; at + 1 < calendar->window_tail && window[at + 1].time < entry.time; ++at)
         window[at] = window[at + 1];
     window[at] = entry;
+    if (gas->prefetch) look_far(gas, entry.slot);
     return true;
 }
 

@@ -195,6 +195,13 @@ CAROM_ITEM int carom_orient_along(carom_vec3 a, carom_vec3 b, carom_vec3 c, int 
     return carom_orient2d(a.x, a.y, b.x, b.y, c.x, c.y);
 }
 
+/* Stage 1 of that. */
+CAROM_ITEM int carom_orient_along_filter(carom_vec3 a, carom_vec3 b, carom_vec3 c, int axis) {
+    if (axis == 0) return carom_orient2d_filter(a.y, a.z, b.y, b.z, c.y, c.z);
+    if (axis == 1) return carom_orient2d_filter(a.z, a.x, b.z, b.x, c.z, c.x);
+    return carom_orient2d_filter(a.x, a.y, b.x, b.y, c.x, c.y);
+}
+
 /* An axis along which a, b, c do not project onto a line, or -1 when they are collinear. One that
  * doubles are certain of, if there is one: triangles across an axis need no exact sign then. */
 CAROM_ITEM int carom_orient_axis(carom_vec3 a, carom_vec3 b, carom_vec3 c) {

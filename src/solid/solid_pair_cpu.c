@@ -107,6 +107,14 @@ CAROM_SIMD void add_wide(sums *s, unsigned i, carom_u64v low, carom_u64v high) {
 
 /* carom_sum_term. Terms are within their bounds, and subnormal ones round to 0. */
 CAROM_SIMD void add_term(sums *s, unsigned i, carom_f64v value, int scale) {
+#if CAROM_LANES64 == 2 /* shifts by a count per lane are slower than two numbers one by one */
+    for (int lane = 0; lane < 2; ++lane) {
+        carom_sum term = carom_sum_term(value[lane], scale);
+        uint64_t low = s->low[i][lane] + term.low;
+        s->low[i][lane] = low;
+        s->high[i][lane] += term.high + (low < term.low ? 1u : 0u);
+    }
+#else
     const carom_u64v one = (carom_u64v){0} + 1;
     carom_u64v bits = (carom_u64v)value, field = bits >> 52 & 0x7FF;
     carom_u64v mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
@@ -120,6 +128,7 @@ CAROM_SIMD void add_term(sums *s, unsigned i, carom_f64v value, int scale) {
         carom_u64v_shift_left(mantissa, shift - 64) | carom_u64v_shift_right(mantissa, 64 - shift);
     add_wide(s, i, low ^ sign, high ^ sign);
     s->negative[i] -= sign;
+#endif
 }
 
 /* Adds the terms of the lanes in `live`; those out of bounds by the scalar function, which notes

@@ -70,6 +70,7 @@ static bool counts_exactly(const carom_soup *soup, const uint32_t *ca, const uin
         int verdict = carom_face_filter(&ta, &tb, &common);
         if (verdict != CAROM_UNDECIDED) return verdict == CAROM_YES;
     }
+    if (carom_face_filter_flat(&ta, &tb, &common) == CAROM_NO) return false;
     return carom_face_pair_exact(&ta, &tb, &common, as_segments) != 0;
 }
 
